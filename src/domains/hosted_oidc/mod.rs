@@ -1,0 +1,1 @@
+//! Orphaned OIDC copies in HyperShift guests.
