@@ -56,7 +56,8 @@ fn the_dull_world_has_every_gate_open() {
 #[test]
 fn a_switch_shuts_for_every_action() {
     let weekend = FreezeWindow::parse("Mon 09:00 - Mon 11:00 UTC").unwrap();
-    let cases: [(&str, Box<dyn Fn(&mut Conditions)>, &str, &str); 4] = [
+    type Change = Box<dyn Fn(&mut Conditions)>;
+    let cases: [(&str, Change, &str, &str); 4] = [
         ("flag", Box::new(|c| c.read_only = ReadOnly::ByFlag), "read-only", "--read-only"),
         ("config", Box::new(|c| c.read_only = ReadOnly::ByConfig), "read-only", "read_only = true"),
         ("kill switch", Box::new(|c| c.kill_switch = Some("stop.file".to_owned())), "kill-switch", "stop.file"),
@@ -85,7 +86,8 @@ fn a_live_cluster_has_to_be_known_verified_and_willing() {
         given.conditions(|c| c.access = [(delete_question("delete"), answer)].into())
     };
     let unasked = |given: Given| given.with(|given| given.refuse_access = true);
-    let cases: [(&str, &dyn Fn(Given) -> Given, &str, &str); 5] = [
+    type Change<'a> = &'a dyn Fn(Given) -> Given;
+    let cases: [(&str, Change<'_>, &str, &str); 5] = [
         ("identity not known", &no_identity, "identity", "identity of guest-a is not known"),
         ("TLS not verified", &no_tls, "insecure", "--allow-insecure-writes"),
         ("denied", &denied, "access", "you may not delete secrets in openshift-config of guest-a (no RBAC"),
