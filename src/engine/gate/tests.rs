@@ -85,7 +85,7 @@ fn a_live_cluster_has_to_be_known_verified_and_willing() {
         let answer = AccessAnswer::Unknown { why: "the review timed out".to_owned() };
         given.conditions(|c| c.access = [(delete_question("delete"), answer)].into())
     };
-    let unasked = |given: Given| given.with(|given| given.refuse_access = true);
+    let unasked = |given: Given| given.with(|given| given.access_unasked = true);
     type Change<'a> = &'a dyn Fn(Given) -> Given;
     let cases: [(&str, Change<'_>, &str, &str); 5] = [
         ("identity not known", &no_identity, "identity", "identity of guest-a is not known"),
@@ -95,10 +95,10 @@ fn a_live_cluster_has_to_be_known_verified_and_willing() {
         ("not asked", &unasked, "access", "was not asked whether you may delete secrets"),
     ];
     for (case, change, gate, says) in cases {
-        let shut = shut(&change(one_delete()).plan());
-        assert_eq!(shut.len(), 1, "case: {case}: {shut:?}");
-        assert!(shut[0].0 == gate && shut[0].1.contains(says), "case: {case}: {shut:?}");
-        assert_eq!(super::tests::shut(&change(snapshot(one_delete())).plan()), [], "case: {case}, in a snapshot");
+        let live = shut(&change(one_delete()).plan());
+        assert_eq!(live.len(), 1, "case: {case}: {live:?}");
+        assert!(live[0].0 == gate && live[0].1.contains(says), "case: {case}: {live:?}");
+        assert_eq!(shut(&change(snapshot(one_delete())).plan()), [], "case: {case}, in a snapshot");
     }
 }
 
