@@ -22,12 +22,12 @@ impl Domain for Probe {
         Vec::new()
     }
 
-    fn subjects(&self, _: View<'_>) -> BTreeSet<SubjectId> {
+    fn subjects_in(&self, _: &ClusterName, _: View<'_>) -> BTreeSet<SubjectId> {
         BTreeSet::new()
     }
 
-    fn touched(&self, _: View<'_>, _: &ChangeSet) -> Touched {
-        Touched::All
+    fn touched(&self, _: &ChangeSet, _: View<'_>) -> Touched {
+        Touched::Subjects(BTreeSet::new())
     }
 
     fn judge(&self, _: &SubjectId, _: View<'_>) -> Option<Judgement> {

@@ -15,7 +15,7 @@ mod canonical;
 mod exit;
 mod finding;
 mod gate;
-mod glob;
+pub mod glob;
 mod plan;
 #[cfg(test)]
 mod testing;

@@ -2,6 +2,7 @@
 
 use super::fact::{Fact, FactKind};
 use super::ids::{ClusterName, Namespace, ObjectName, Resource, ResourceVersion};
+use super::raw::RawObject;
 
 /// Which objects of which cluster. Two interests with the same id share one watch.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -27,6 +28,9 @@ pub enum Scope {
 }
 
 /// Server-side selection. Empty selects everything.
+///
+/// Labels: `key=value`, `key!=value`, `key`, `!key`, joined by commas. Fields: `metadata.name=x` and
+/// `metadata.namespace=x`. A selector a domain writes in another form is a bug, and matches nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Selector {
     pub labels: String,
@@ -47,6 +51,38 @@ pub struct Interest {
     pub fact: FactKind,
     /// For [`Scope::Object`]: the version a metadata watch has shown. A newer one than was read means: read again.
     pub read_at_least: Option<ResourceVersion>,
+}
+
+impl Selector {
+    /// Whether an object is selected, judged here the way the server judges it.
+    pub fn matches(&self, raw: &RawObject<'_>) -> bool {
+        terms(&self.labels).all(|term| label_term(term, raw)) && terms(&self.fields).all(|term| field_term(term, raw))
+    }
+}
+
+fn terms(selector: &str) -> impl Iterator<Item = &str> {
+    selector.split(',').map(str::trim).filter(|term| !term.is_empty())
+}
+
+fn label_term(term: &str, raw: &RawObject<'_>) -> bool {
+    if let Some((key, value)) = term.split_once("!=") {
+        return raw.meta.label(key.trim()) != Some(value.trim());
+    }
+    if let Some((key, value)) = term.split_once('=') {
+        return raw.meta.label(key.trim()) == Some(value.trim_start_matches('=').trim());
+    }
+    match term.strip_prefix('!') {
+        Some(key) => raw.meta.label(key.trim()).is_none(),
+        None => raw.meta.label(term).is_some(),
+    }
+}
+
+fn field_term(term: &str, raw: &RawObject<'_>) -> bool {
+    match term.split_once('=') {
+        Some(("metadata.name", value)) => raw.meta.name == value,
+        Some(("metadata.namespace", value)) => raw.meta.namespace == value,
+        Some(_) | None => false,
+    }
 }
 
 impl CollectionId {
