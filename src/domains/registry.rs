@@ -20,5 +20,5 @@ pub type BuildDomain = fn(&SettingsTable) -> Result<Box<dyn Domain>, Vec<Setting
 
 /// Every check there is.
 pub fn entries() -> &'static [Entry] {
-    &[]
+    &[super::hosted_oidc::ENTRY]
 }
