@@ -208,3 +208,6 @@ impl std::fmt::Debug for Source {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;
