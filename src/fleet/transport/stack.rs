@@ -2,6 +2,7 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
 use http::uri::PathAndQuery;
@@ -12,7 +13,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use tower::{BoxError, Service};
 
 use super::Impersonation;
-use super::dial::Http;
+use super::dial::{CONNECT_TIMEOUT, Http};
 use super::login::Login;
 
 /// Names the program in the server's audit log.
@@ -28,11 +29,12 @@ pub(super) struct Stack {
     server: Uri,
     headers: HeaderMap,
     login: Arc<Login>,
+    dialing: Arc<FirstDial>,
 }
 
 impl Stack {
     pub(super) fn new(http: Http, server: &Uri, headers: HeaderMap, login: Arc<Login>) -> Self {
-        Self { http, server: server.clone(), headers, login }
+        Self { http, server: server.clone(), headers, login, dialing: Arc::default() }
     }
 }
 
@@ -47,7 +49,7 @@ impl Service<Request<Body>> for Stack {
     }
 
     fn call(&mut self, mut request: Request<Body>) -> Self::Future {
-        let (http, login) = (self.http.clone(), self.login.clone());
+        let (http, login, dialing) = (self.http.clone(), self.login.clone(), self.dialing.clone());
         let addressed = address(&self.server, request.uri());
         for (name, value) in &self.headers {
             request.headers_mut().append(name, value.clone());
@@ -58,12 +60,39 @@ impl Service<Request<Body>> for Stack {
             if let Some(value) = header {
                 request.headers_mut().insert(header::AUTHORIZATION, value);
             }
-            let response = http.request(request).await?;
+            let response = dialing.alone_at_first(http.request(request)).await?;
             if response.status() == StatusCode::UNAUTHORIZED {
                 login.refused(lease).await;
             }
             Ok(response)
         })
+    }
+}
+
+/// Lets the first request of a connection go alone, so that those that start with it share its HTTP/2 connection: the
+/// pool learns that there is one to share only when TLS has agreed on it, and would dial for each until then.
+///
+/// The rest waits until the first is answered or has failed, and no longer than dialing may take.
+#[derive(Default)]
+struct FirstDial {
+    over: AtomicBool,
+    turn: tokio::sync::Mutex<()>,
+}
+
+impl FirstDial {
+    /// The lock is held across the await on purpose: waiting for that request is what it is for.
+    async fn alone_at_first<T>(&self, request: impl Future<Output = T>) -> T {
+        if self.over.load(Ordering::Acquire) {
+            return request.await;
+        }
+        let turn = tokio::time::timeout(CONNECT_TIMEOUT, self.turn.lock()).await;
+        if self.over.load(Ordering::Acquire) {
+            drop(turn);
+            return request.await;
+        }
+        let answer = request.await;
+        self.over.store(true, Ordering::Release);
+        answer
     }
 }
 
@@ -74,7 +103,7 @@ impl Service<Request<Body>> for Stack {
 pub(super) fn headers(written: &Impersonation, asked: &Impersonation) -> HeaderMap {
     let mut headers = HeaderMap::new();
     headers.insert(header::USER_AGENT, HeaderValue::from_static(USER_AGENT));
-    let acting = if asked.user.is_some() { asked } else { written };
+    let acting = if *asked == Impersonation::default() { written } else { asked };
     if let Some(impersonation) = impersonation_headers(acting) {
         headers.extend(impersonation);
     } else {
@@ -170,6 +199,11 @@ mod tests {
                     "impersonate-uid: 7",
                     "impersonate-user: flag",
                 ],
+            ),
+            (
+                "groups without a user are left for the server to refuse",
+                headers(&written, &Impersonation { groups: vec!["a".to_owned()], ..Default::default() }),
+                vec!["impersonate-group: a"],
             ),
             (
                 "a name no header can hold",

@@ -9,7 +9,7 @@ use http::StatusCode;
 use self::servers::{ApiServer, Relay, connect_proxy, socks5_proxy};
 use super::*;
 use crate::fleet::send::{self, TransportError};
-use crate::fleet::testing::{Authority, authority, still};
+use crate::fleet::testing::{Authority, authority, closed_port, still};
 use crate::fleet::{SecretText, classify};
 use crate::world::{Gap, GapCause};
 
@@ -201,12 +201,10 @@ async fn a_proxy_that_says_no_is_named() {
 #[tokio::test]
 async fn what_is_wrong_with_a_server_is_said() {
     let roots = authority("roots");
-    let closed = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let closed_port = closed.local_addr().unwrap().port();
-    drop(closed);
+    let closed = closed_port();
     let plain = ApiServer::start_cleartext().await;
     let cases = [
-        ("closed", format!("https://127.0.0.1:{closed_port}"), "nobody listens there"),
+        ("closed", format!("https://127.0.0.1:{}", closed.port), "nobody listens there"),
         ("no TLS", format!("https://127.0.0.1:{}", plain.port()), "does not speak TLS"),
     ];
     for (case, url, expected) in cases {
@@ -262,4 +260,79 @@ async fn a_login_that_fails_ends_the_request_as_unauthorized() {
     assert_eq!(gap.cause, GapCause::Unauthorized);
     assert_eq!(gap.says, "asking: the token file /nowhere/token can't be read (entity not found)");
     assert_eq!(server.requests(), 0);
+}
+
+#[tokio::test]
+async fn requests_that_start_together_dial_once() {
+    let roots = authority("roots");
+    let identity = roots.sign(&["127.0.0.1"], rcgen::KeyPair::generate().unwrap());
+    let server = ApiServer::start(identity, &["h2", "http/1.1"], None).await;
+    let connection = opened(&access(&server.url("127.0.0.1"), &roots)).await;
+    let answers = futures::future::join_all((0..10).map(|_| get(&connection, "/api"))).await;
+    assert!(answers.iter().all(Result::is_ok));
+    assert_eq!(server.connections(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_that_start_together_fail_together() {
+    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("https://127.0.0.1:{}", silent.local_addr().unwrap().port());
+    let connection = opened(&access(&url, &authority("roots"))).await;
+    let before = tokio::time::Instant::now();
+    let answers = futures::future::join_all((0..10).map(|_| get(&connection, "/api"))).await;
+    assert!(answers.iter().all(Result::is_err));
+    assert!(before.elapsed() <= 2 * dial::CONNECT_TIMEOUT, "{:?}", before.elapsed());
+}
+
+#[tokio::test]
+async fn nothing_secret_is_logged() {
+    let log = Log::default();
+    let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_writer(log.clone()).finish();
+    let listening = tracing::subscriber::set_default(subscriber);
+    let roots = authority("roots");
+    for protocol in ["h2", "http/1.1"] {
+        let identity = roots.sign(&["127.0.0.1"], rcgen::KeyPair::generate().unwrap());
+        let server = ApiServer::start(identity, &[protocol], None).await;
+        let proxy = connect_proxy(server.port(), "200 OK").await;
+        let mut access = access(&server.url("127.0.0.1"), &roots);
+        access.bearer = Bearer::Token(SecretText::new(CANARY.to_owned()));
+        access.proxy = Some(SecretText::new(format!("http://me:{CANARY}@127.0.0.1:{}", proxy.port())));
+        // A quiet path: the server of this test answers with the headers it saw.
+        let (status, _) = send::get_bytes(&opened(&access).await.client, "/quiet", send::JSON).await.unwrap();
+        assert_eq!(status, StatusCode::OK);
+    }
+    drop(listening);
+    let logged = log.text();
+    let packed = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, format!("me:{CANARY}"));
+    assert!(logged.contains("connect"), "the log is listened to");
+    assert!(!logged.contains(CANARY) && !logged.contains(&packed), "{logged}");
+}
+
+/// A log kept in memory.
+#[derive(Clone, Default)]
+struct Log(Arc<std::sync::Mutex<Vec<u8>>>);
+
+impl Log {
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.lock().unwrap()).into_owned()
+    }
+}
+
+impl std::io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl tracing_subscriber::fmt::MakeWriter<'_> for Log {
+    type Writer = Self;
+
+    fn make_writer(&self) -> Self {
+        self.clone()
+    }
 }

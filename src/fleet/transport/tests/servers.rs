@@ -114,11 +114,15 @@ async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, see
     let _ = auto::Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(stream), service).await;
 }
 
-/// `/status/N` is answered with N, `/hang-up` with a closed connection, anything else with what was seen.
+/// `/status/N` is answered with N, `/hang-up` with a closed connection, `/quiet` with nothing, and anything else with
+/// what was seen.
 fn answer(request: &Request<Incoming>, seen: &Seen) -> Option<Response<Full<Bytes>>> {
     let path = request.uri().path();
     if path == "/hang-up" {
         return None;
+    }
+    if path == "/quiet" {
+        return Some(Response::new(Full::default()));
     }
     let status: u16 = path.strip_prefix("/status/").map_or(200, |code| code.parse().unwrap());
     let headers: serde_json::Map<_, _> =
