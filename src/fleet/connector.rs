@@ -47,6 +47,7 @@ pub(super) fn open_event(error: &OpenError) -> LinkEvent {
     match error {
         OpenError::Tls(error) => broken_settings(error),
         OpenError::Proxy(error) => broken_settings(error),
+        OpenError::Impersonation(error) => broken_settings(error),
         OpenError::Login(error) => login_event(error),
     }
 }

@@ -149,7 +149,8 @@ mod tests {
         let namespace = || (NAMESPACE_PATH, 200, json!({ "metadata": { "uid": "u" } }));
         let roots = || (ROOTS_PATH, 200, json!({ "data": { "ca.crt": pem } }));
         let whole = of(Some("u"), Some(&pem));
-        let cases: [(_, Vec<(&'static str, u16, Value)>, _, _); 5] = [
+        let nothing: Vec<(&'static str, u16, Value)> = vec![];
+        let cases = [
             ("both", vec![namespace(), roots()], whole, vec![]),
             (
                 "roots are forbidden",
@@ -164,7 +165,7 @@ mod tests {
                 of(None, Some(&pem)),
                 vec![GapCause::Unreadable],
             ),
-            ("nothing", vec![], of(None, None), vec![GapCause::Discovery, GapCause::Discovery]),
+            ("nothing", nothing, of(None, None), vec![GapCause::Discovery, GapCause::Discovery]),
         ];
         for (case, answers, expected, expected_gaps) in cases {
             let IdentityRead { identity, gaps } = read(&answering(answers)).await;

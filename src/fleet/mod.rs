@@ -35,4 +35,6 @@ pub use kubeconfig::{
 };
 pub use link::{Dice, LinkEffect, LinkEvent, LinkMachine};
 pub use secret::SecretText;
-pub use transport::{Clock, Connection, DialError, LoginError, OpenError, ProxyError, TlsError, TlsTrust};
+pub use transport::{
+    BadImpersonation, Clock, Connection, DialError, LoginError, OpenError, ProxyError, TlsError, TlsTrust,
+};

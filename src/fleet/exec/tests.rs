@@ -73,7 +73,7 @@ fn a_plugin_gets_its_arguments_its_variables_and_no_terminal() {
         ("GIVEN".to_owned(), SecretText::new("given".to_owned())),
         ("OUT".to_owned(), SecretText::new(out.display().to_string())),
     ];
-    plugin.spec.cluster_info = Some(serde_json::json!({ "server": "https://h" }));
+    plugin.spec.cluster_info = Some(SecretText::new(r#"{"server":"https://h"}"#.to_owned()));
     outcome(&plugin).unwrap();
     let told = std::fs::read_to_string(out).unwrap();
     let (words, info) = told.split_once(" {").unwrap();

@@ -260,6 +260,7 @@ clusters:
   cluster:
     server: https://h:6443
     tls-server-name: other
+    proxy-url: http://me:canary-9c41d7@proxy:1
     certificate-authority-data: UEVN
     extensions: [{name: client.authentication.k8s.io/exec, extension: {audience: me}}]
 users:
@@ -271,7 +272,10 @@ users:
     };
     let expected = serde_json::json!({
         "server": "https://h:6443", "tls-server-name": "other", "certificate-authority-data": "UEVN",
+        "proxy-url": "http://me:canary-9c41d7@proxy:1",
         "config": { "audience": "me" },
     });
-    assert_eq!(spec.cluster_info, Some(expected));
+    let told: serde_json::Value = serde_json::from_str(spec.cluster_info.as_ref().unwrap().expose()).unwrap();
+    assert_eq!(told, expected);
+    assert!(!format!("{spec:?}").contains(CANARY));
 }
