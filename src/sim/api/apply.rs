@@ -93,15 +93,13 @@ fn merged(
 
     let mut config = config.clone();
     meta::of_mut(&mut config).remove("creationTimestamp");
-    let set = compare::field_set(&config, shape)
-        .without_subtrees(&reset)
-        .difference(&UNOWNED);
+    let said = compare::field_set(&config, shape).without_subtrees(&reset);
     managed
         .0
         .retain(|entry| !entry.is_of(&writer, Operation::Apply));
     let merged = compare::merge(&live, &config, shape);
     let merged = match &last {
-        Some(last) => pruned(&merged, &last.fields, &managed, &set, shape),
+        Some(last) => pruned(&merged, &last.fields, &managed, &said, shape),
         None => merged,
     };
 
@@ -111,6 +109,7 @@ fn merged(
         refuse_conflicts(&managed, &changes)?;
     }
     managed.take_from_others(&changes, |_| false);
+    let set = said.difference(&UNOWNED);
     let last_time = last.and_then(|last| last.time);
     if !set.is_empty() {
         let time = if live == merged {

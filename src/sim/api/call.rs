@@ -169,6 +169,14 @@ pub fn match_name(call: &Call<'_>, object: &Value) -> Result<(), Refused> {
     Ok(())
 }
 
+/// The kind a refusal of an object names. A custom resource says itself what it is, right or wrong.
+pub fn kind_of(call: &Call<'_>, object: &Value) -> GroupResource {
+    match object.get("kind").and_then(Value::as_str) {
+        Some(kind) if call.kind.rules.custom => GroupResource::new(&call.kind.of.group, kind),
+        Some(_) | None => call.kind.group_kind(),
+    }
+}
+
 pub fn refuse_if_any(
     kind: &GroupResource,
     name: &str,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::call::{Call, match_namespace, refuse_if_any};
+use super::call::{Call, kind_of, match_namespace, refuse_if_any};
 use super::content;
 use super::kinds::{Content, Generation, GroupResource};
 use super::managed::Managed;
@@ -34,7 +34,10 @@ pub enum Ownership {
 impl Server {
     pub(super) fn get(&self, call: &Call<'_>) -> Result<Reply, Refused> {
         call.form()?;
-        self.check_not_ahead(call.request.query.get("resourceVersion").unwrap_or(""))?;
+        self.check_not_ahead(
+            call.request.query.get("resourceVersion").unwrap_or(""),
+            |why| Status::unexpected(why),
+        )?;
         let collection = self.store.collection(call.collection);
         let key = call.key();
         let found = match call.lag {
@@ -83,7 +86,7 @@ impl Server {
             let name = meta::name(&candidate).to_owned();
             self.complete_new(call, &mut candidate);
             refuse_if_any(
-                &call.kind.group_kind(),
+                &kind_of(call, &candidate),
                 &name,
                 &validate::on_create(&call.kind, &candidate),
             )?;

@@ -304,7 +304,8 @@ impl Server {
         match (target.subresource.as_str(), call.kind.status) {
             ("", _) => {}
             ("status", true) if matches!(target.verb, Verb::Get | Verb::Update | Verb::Patch) => {}
-            _ => return Ok(Answer::Reply(not_found_page())),
+            _ if call.kind.rules.custom => return Err(call.not_found()),
+            _ => return Err(Status::no_such_resource()),
         }
         match (call.kind.rules.storage, target.verb) {
             (Storage::Answered(review), Verb::Create) => {

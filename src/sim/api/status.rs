@@ -191,6 +191,15 @@ impl Status {
         )
     }
 
+    /// The router's answer to a client that takes nothing it can write.
+    pub fn unroutable_accept(accepted: &[&str]) -> Refused {
+        let message = format!(
+            "406: Not Acceptable\n\nAvailable representations: {}",
+            accepted.join(", ")
+        );
+        Self::new(406, "NotAcceptable", message, Some(Details::default()))
+    }
+
     pub fn not_acceptable(accepted: &[&str]) -> Refused {
         let message = format!(
             "only the following media types are accepted: {}",

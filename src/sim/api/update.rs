@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::call::{Call, match_name, match_namespace, refuse_if_any};
+use super::call::{Call, kind_of, match_name, match_namespace, refuse_if_any};
 use super::content;
 use super::crud::Ownership;
 use super::kinds::{Content, Generation};
@@ -71,7 +71,7 @@ impl Server {
         self.check_version(call, existing, &object)?;
         prepare_update(call, &existing.value, &mut object);
         let errors = validate::on_update(&call.kind, &existing.value, &object);
-        refuse_if_any(&call.kind.group_kind(), meta::name(&object), &errors)?;
+        refuse_if_any(&kind_of(call, &object), meta::name(&object), &errors)?;
         meta::set_text(
             &mut object,
             "resourceVersion",
