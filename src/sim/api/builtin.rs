@@ -149,21 +149,21 @@ fn reviews() -> Vec<ResourceKind> {
             AUTHORIZATION,
             "SelfSubjectAccessReview",
             "selfsubjectaccessreviews",
-            answered(Review::SelfAccess),
+            answered(Review::Access),
         )
         .cluster_scoped(),
         kind(
             AUTHORIZATION,
             "SelfSubjectRulesReview",
             "selfsubjectrulesreviews",
-            answered(Review::SelfRules),
+            answered(Review::Rules),
         )
         .cluster_scoped(),
         kind(
             "authentication.k8s.io/v1",
             "SelfSubjectReview",
             "selfsubjectreviews",
-            answered(Review::SelfIdentity),
+            answered(Review::Identity),
         )
         .cluster_scoped(),
     ]

@@ -9,13 +9,14 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::field_error::{FieldError, quoted};
 use super::fields::FieldSet;
 use super::kinds::{CollectionId, Content, GroupResource, ResourceKind};
 use super::managed::Writer;
 use super::media::{self, Form};
 use super::meta;
 use super::request::{Request, Target};
-use super::status::{FieldError, Refused, Status, quoted};
+use super::status::{Refused, Status};
 use super::store::{self, Stored};
 use super::{Reply, in_version, table};
 

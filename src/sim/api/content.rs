@@ -11,12 +11,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Map, Value, json};
 
+use super::field_error::quoted;
 use super::kinds::{Content, ResourceKind};
 use super::media::ACCEPTED;
 use super::meta;
 use super::proto;
 use super::request::Request;
-use super::status::{Refused, Status, quoted};
+use super::status::{Refused, Status};
 
 const METADATA_FIELDS: [&str; 15] = [
     "annotations",

@@ -36,7 +36,7 @@ impl Server {
         call.form()?;
         self.check_not_ahead(
             call.request.query.get("resourceVersion").unwrap_or(""),
-            |why| Status::unexpected(why),
+            Status::unexpected,
         )?;
         let collection = self.store.collection(call.collection);
         let key = call.key();

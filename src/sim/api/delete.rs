@@ -14,10 +14,11 @@ use serde_json::{Value, json};
 
 use super::call::{Call, refuse_if_any};
 use super::content;
+use super::field_error::{FieldError, quoted};
 use super::kinds::{Content, GroupResource};
 use super::meta;
 use super::proto;
-use super::status::{FieldError, Refused, Status, quoted};
+use super::status::{Refused, Status};
 use super::store::{self, Stored};
 use super::{Reply, Server, list};
 

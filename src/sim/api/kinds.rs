@@ -77,12 +77,12 @@ pub enum NameRule {
     PathSegment,
 }
 
-/// A request that is answered from the rules and leaves no object behind.
+/// A question about oneself that is answered from the rules and leaves no object behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Review {
-    SelfAccess,
-    SelfRules,
-    SelfIdentity,
+    Access,
+    Rules,
+    Identity,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

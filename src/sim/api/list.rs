@@ -14,13 +14,14 @@ use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
 use super::call::{Call, refuse_if_any};
+use super::field_error::{FieldError, quoted};
 use super::kinds::{GroupResource, ResourceKind};
 use super::media::{self, Form};
 use super::meta;
 use super::paging::{At, Token};
 use super::request::Query;
 use super::selector::{FieldSelector, LabelSelector};
-use super::status::{FieldError, Refused, Status, quoted};
+use super::status::{Refused, Status};
 use super::store::{Collection, Stored};
 use super::{Reply, Server, in_version, store, table};
 

@@ -25,6 +25,7 @@ mod crud;
 mod delete;
 mod discovery;
 mod faults;
+mod field_error;
 mod fields;
 mod gc;
 mod kinds;

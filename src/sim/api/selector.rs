@@ -7,8 +7,8 @@
 
 use serde_json::{Map, Value};
 
+use super::field_error::quoted;
 use super::naming;
-use super::status::quoted;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Test {

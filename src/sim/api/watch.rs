@@ -16,12 +16,13 @@ use serde_json::{Value, json};
 
 use super::call::{Call, refuse_if_any};
 use super::faults::{Matcher, WatchFault};
+use super::field_error::{FieldError, quoted};
 use super::kinds::{CollectionId, GroupResource, ResourceKind};
 use super::list::Selection;
 use super::media::{self, Form};
 use super::meta;
 use super::request::Target;
-use super::status::{FieldError, Refused, Status, quoted};
+use super::status::{Refused, Status};
 use super::store::{Change, Stored};
 use super::{Server, in_version, store, table};
 
