@@ -2,7 +2,6 @@
 //!
 //! `cargo run --example sim_listen > /tmp/kubeconfig & kubectl --kubeconfig /tmp/kubeconfig get configmaps -A`
 
-use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use jiff::Timestamp;
@@ -37,12 +36,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .as_deref()
         .unwrap_or("127.0.0.1:0")
         .parse()?;
-    let listening = listen(
-        address,
-        vec![("sim".into(), cluster.clone())],
-        BTreeMap::new(),
-    )
-    .await?;
+    let listening = listen(address, vec![("sim".into(), cluster.clone())]).await?;
     println!("{}", listening.kubeconfig());
     tokio::signal::ctrl_c().await?;
     Ok(())

@@ -135,7 +135,6 @@ fn respond(reply: Reply) -> Response<SimBody> {
         status,
         content_type,
         retry_after_seconds,
-        warnings,
         body,
         cut,
     } = reply;
@@ -151,13 +150,6 @@ fn respond(reply: Reply) -> Response<SimBody> {
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     if let Some(seconds) = retry_after_seconds {
         headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
-    }
-    for warning in warnings {
-        if let Ok(value) =
-            HeaderValue::from_str(&format!("299 - \"{}\"", warning.replace('"', "\\\"")))
-        {
-            headers.append("warning", value);
-        }
     }
     response
 }

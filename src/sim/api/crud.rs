@@ -133,7 +133,7 @@ impl Server {
                 "resourceVersion should not be set on objects to be created",
             ));
         }
-        self.before_definition_change(call, Some(&mut object));
+        self.before_definition_change(call, &mut object);
         let stored = self.store.put(call.collection, key.into(), object, managed);
         Ok(stored.value.clone())
     }

@@ -301,11 +301,11 @@ impl Server {
                         events: after_events,
                     },
                 ),
-                other => other,
+                other @ (Answer::Reply(_) | Answer::Lost | Answer::Silence) => other,
             },
             FaultAction::WatchSilent => match self.answer(now, request, route, 0) {
                 Answer::Watch(id) => self.spoiled(id, WatchFault::Silent),
-                other => other,
+                other @ (Answer::Reply(_) | Answer::Lost | Answer::Silence) => other,
             },
             FaultAction::StaleReplica { writes } => self.answer(now, request, route, writes),
         }
@@ -324,7 +324,7 @@ fn truncated(answer: Answer, bytes: usize) -> Answer {
             cut: true,
             ..reply
         }),
-        other => other,
+        other @ (Answer::Reply(_) | Answer::Watch(_) | Answer::Lost | Answer::Silence) => other,
     }
 }
 

@@ -193,6 +193,12 @@ impl ResourceKind {
         self
     }
 
+    /// Puts the kind into a group of kinds, such as `all`.
+    pub fn category(mut self, name: &str) -> Self {
+        self.categories.push(name.into());
+        self
+    }
+
     pub fn column(mut self, name: &str, kind: &str, path: &str) -> Self {
         self.columns.push(PrinterColumn {
             name: name.into(),

@@ -99,7 +99,6 @@ pub struct Reply {
     pub status: u16,
     pub content_type: &'static str,
     pub retry_after_seconds: Option<u32>,
-    pub warnings: Vec<String>,
     pub body: Bytes,
     /// The body stops here although more was announced.
     pub cut: bool,
@@ -111,7 +110,6 @@ impl Reply {
             status,
             content_type: media::JSON,
             retry_after_seconds: None,
-            warnings: Vec::new(),
             body,
             cut: false,
         }

@@ -91,7 +91,7 @@ impl Server {
         if call.request.is_dry_run() {
             return call.reply_value(200, &object);
         }
-        self.before_definition_change(call, Some(&mut object));
+        self.before_definition_change(call, &mut object);
         let stored = self
             .store
             .put(call.collection, call.key().into(), object, managed);
