@@ -45,6 +45,7 @@ func startEtcd(ctx context.Context, dir string) (*storage, error) {
 	config.Dir = filepath.Join(dir, "etcd")
 	config.LogLevel, config.LogOutputs = "warn", []string{filepath.Join(dir, "etcd.log")}
 	config.ListenClientUrls, config.ListenPeerUrls = anyPort, anyPort
+	config.EnableGRPCGateway = false // it would dial the port as configured, which is 0, and complain every few seconds
 	config.UnsafeNoFsync = true
 	config.QuotaBackendBytes = etcdBytesMax
 	etcd, err := embed.StartEtcd(config)

@@ -37,7 +37,11 @@ func tokensPath(dir string) string { return filepath.Join(dir, "tokens.csv") }
 func writeTokens(dir string) error {
 	var lines strings.Builder
 	for _, u := range users {
-		fmt.Fprintf(&lines, "%s,%s,%s-uid,\"%s\"\n", u.token(), u.name, u.name, strings.Join(u.groups, ","))
+		fmt.Fprintf(&lines, "%s,%s,%s-uid", u.token(), u.name, u.name)
+		if len(u.groups) > 0 {
+			fmt.Fprintf(&lines, ",\"%s\"", strings.Join(u.groups, ","))
+		}
+		lines.WriteByte('\n')
 	}
 	return os.WriteFile(tokensPath(dir), []byte(lines.String()), 0o600)
 }

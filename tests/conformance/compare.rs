@@ -1,0 +1,221 @@
+//! Many sequences on two servers at once, and what to say when they differ.
+//!
+//! Always true:
+//! - the nth sequence of a seed is always the same, on any machine;
+//! - each kind of difference is reported once, as the shortest sequence that still shows it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use futures::StreamExt;
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use serde_json::Value;
+
+use super::ops::{Sequence, sequences};
+use super::session::{Step, run};
+use super::targets::Target;
+
+/// Sequences in flight. Each waits for the server more than it works; a connection carries 100 requests at once or more.
+const AT_ONCE: usize = 48;
+
+/// Kinds of difference that are shown in full. More than these is a list too long to read.
+const SHOWN_MAX: usize = 12;
+
+/// Tries to shorten one sequence. Each try runs it on both servers, about 50 ms.
+const SHORTEN_TRIES_MAX: usize = 150;
+
+/// The first step at which two servers disagree.
+#[derive(Debug, Clone)]
+struct Difference {
+    sequence: Sequence,
+    expected: Option<Step>,
+    actual: Option<Step>,
+    /// Where in the answers, as a JSON pointer without the numbers of array elements.
+    place: String,
+}
+
+/// Runs `count` sequences of `seed` on both servers. Returns a report when any of them differ.
+pub async fn compare<E: Target, A: Target>(
+    expected: &E,
+    actual: &A,
+    seed: u64,
+    count: u64,
+) -> Result<(), String> {
+    let each = futures::stream::iter(0..count).map(|nth| {
+        let (expected, actual) = (expected.clone(), actual.clone());
+        let sequence = tree(seed, nth).current();
+        tokio::spawn(async move { (nth, difference(&expected, &actual, sequence).await) })
+    });
+    let mut found: BTreeMap<String, Vec<(u64, Difference)>> = BTreeMap::new();
+    let mut ended = each.buffer_unordered(AT_ONCE);
+    while let Some(one) = ended.next().await {
+        let (nth, difference) = one.expect("a sequence runs to its end");
+        if let Some(difference) = difference {
+            found
+                .entry(difference.class())
+                .or_default()
+                .push((nth, difference));
+        }
+    }
+    if found.is_empty() {
+        return Ok(());
+    }
+    let mut report = format!(
+        "{} kinds of difference in {count} sequences of seed {seed}\n",
+        found.len()
+    );
+    for (class, mut examples) in by_frequency(found) {
+        examples.sort_by_key(|(nth, difference)| (difference.sequence.ops.len(), *nth));
+        let (nth, _) = examples[0];
+        let shortest = shorten(expected, actual, seed, nth, &class)
+            .await
+            .unwrap_or_else(|| examples[0].1.clone());
+        let _ = write!(
+            report,
+            "\n== {class}: {} times, such as sequence {nth}\n{}",
+            examples.len(),
+            shortest.shown()
+        );
+    }
+    Err(report)
+}
+
+fn by_frequency(
+    found: BTreeMap<String, Vec<(u64, Difference)>>,
+) -> Vec<(String, Vec<(u64, Difference)>)> {
+    let mut all: Vec<_> = found.into_iter().collect();
+    all.sort_by_key(|(class, examples)| (std::cmp::Reverse(examples.len()), class.clone()));
+    all.truncate(SHOWN_MAX);
+    all
+}
+
+/// The nth sequence of a seed, with the ways to make it shorter.
+fn tree(seed: u64, nth: u64) -> impl ValueTree<Value = Sequence> {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    bytes[8..16].copy_from_slice(&nth.to_le_bytes());
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+    sequences()
+        .new_tree(&mut runner)
+        .expect("no strategy here rejects a value")
+}
+
+async fn difference<E: Target, A: Target>(
+    expected: &E,
+    actual: &A,
+    sequence: Sequence,
+) -> Option<Difference> {
+    let (expected, actual) = tokio::join!(run(expected, &sequence), run(actual, &sequence));
+    let steps = expected.len().max(actual.len());
+    let compared = |step: &Step| (step.op, step.answer.clone());
+    let pairs = (0..steps).map(|nth| (expected.get(nth), actual.get(nth)));
+    let (expected, actual) = pairs
+        .into_iter()
+        .find(|(expected, actual)| expected.map(compared) != actual.map(compared))?;
+    let place = match (expected, actual) {
+        (Some(expected), Some(actual)) => place_of(&expected.answer, &actual.answer),
+        (None, _) | (_, None) => "the number of requests".to_owned(),
+    };
+    let (expected, actual) = (expected.cloned(), actual.cloned());
+    Some(Difference {
+        sequence,
+        expected,
+        actual,
+        place,
+    })
+}
+
+/// Where two unequal values first differ.
+fn place_of(expected: &Value, actual: &Value) -> String {
+    match (expected, actual) {
+        (Value::Object(left), Value::Object(right)) => {
+            let keys = left
+                .keys()
+                .chain(right.keys().filter(|key| !left.contains_key(*key)));
+            let mut differing: Vec<_> = keys
+                .filter(|key| left.get(*key) != right.get(*key))
+                .collect();
+            // A code says more than a body, and a message more than its details.
+            differing.sort_by_key(|key| (*key != "status", *key != "message"));
+            let Some(key) = differing.first() else {
+                return String::new();
+            };
+            let (left, right) = (
+                left.get(*key).unwrap_or(&Value::Null),
+                right.get(*key).unwrap_or(&Value::Null),
+            );
+            format!("/{key}{}", place_of(left, right))
+        }
+        (Value::Array(left), Value::Array(right)) if left.len() == right.len() => {
+            let pair = left.iter().zip(right).find(|(left, right)| left != right);
+            pair.map_or_else(String::new, |(left, right)| place_of(left, right))
+        }
+        _ => String::new(),
+    }
+}
+
+/// Makes the nth sequence as short as it can be while it still differs in the same way.
+async fn shorten<E: Target, A: Target>(
+    expected: &E,
+    actual: &A,
+    seed: u64,
+    nth: u64,
+    class: &str,
+) -> Option<Difference> {
+    let mut tree = tree(seed, nth);
+    let mut shortest = None;
+    let mut differs = true;
+    for _ in 0..SHORTEN_TRIES_MAX {
+        let moved = if differs {
+            tree.simplify()
+        } else {
+            tree.complicate()
+        };
+        if !moved {
+            break;
+        }
+        let tried = difference(expected, actual, tree.current()).await;
+        let same = tried.filter(|difference| difference.class() == class);
+        differs = same.is_some();
+        shortest = same.or(shortest);
+    }
+    shortest
+}
+
+impl Difference {
+    /// What makes two differences one and the same: the kind of operation, and where the answers part.
+    fn class(&self) -> String {
+        let step = self.expected.as_ref().or(self.actual.as_ref());
+        let op = step
+            .and_then(|step| self.sequence.ops.get(step.op))
+            .map(|op| format!("{op:?}"))
+            .unwrap_or_default();
+        let word = op.split([' ', '{']).next().unwrap_or_default();
+        format!("{:?} {word} at {}", self.sequence.kind, self.place)
+    }
+
+    fn shown(&self) -> String {
+        let mut text = String::new();
+        for (nth, op) in self.sequence.ops.iter().enumerate() {
+            let here = self
+                .expected
+                .iter()
+                .chain(&self.actual)
+                .any(|step| step.op == nth);
+            let _ = writeln!(text, "  {} {op:?}", if here { ">" } else { " " });
+        }
+        for (whose, step) in [("real", &self.expected), ("other", &self.actual)] {
+            let Some(step) = step else {
+                let _ = writeln!(text, "  {whose}: no such request");
+                continue;
+            };
+            let answer = serde_json::to_string_pretty(&step.answer)
+                .unwrap_or_default()
+                .replace('\n', "\n    ");
+            let _ = writeln!(text, "  {whose}: {}\n    {answer}", step.request);
+        }
+        text
+    }
+}

@@ -1,0 +1,156 @@
+//! Answers without what no two servers share: uids and versions become symbols, times become a mark.
+//!
+//! Always true:
+//! - the same uid or version is the same symbol throughout a sequence, and different ones are different symbols, so that
+//!   "unchanged" and "changed" stay visible;
+//! - a field that is absent stays absent; only its value is replaced.
+//!
+//! Not here: judging differences (`compare`).
+//!
+//! # Limits
+//!
+//! The version of a list and of a bookmark counts every write in the cluster, other sequences' too. It is marked, not
+//! named. `managedFields` keep who and how, not which fields.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+/// The symbols of one sequence on one server, in order of first appearance.
+#[derive(Debug)]
+pub struct Symbols {
+    namespace: String,
+    uids: BTreeMap<String, usize>,
+    versions: BTreeMap<String, usize>,
+}
+
+impl Symbols {
+    pub fn new(namespace: &str) -> Self {
+        Self {
+            namespace: namespace.to_owned(),
+            uids: BTreeMap::new(),
+            versions: BTreeMap::new(),
+        }
+    }
+
+    /// The answer as it would look on any server that behaves the same.
+    pub fn normalise(&mut self, body: &Value) -> Value {
+        match body {
+            Value::Object(fields) => self.object(fields),
+            Value::Array(items) => items.iter().map(|item| self.normalise(item)).collect(),
+            Value::String(text) => Value::String(self.text(text)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => body.clone(),
+        }
+    }
+
+    fn object(&mut self, fields: &Map<String, Value>) -> Value {
+        let shares_version = fields.contains_key("items") || is_bookmark(fields);
+        let mut normal = Map::new();
+        for (key, value) in fields {
+            let value = match (key.as_str(), value) {
+                ("metadata", Value::Object(metadata)) if shares_version => {
+                    self.shared_metadata(metadata)
+                }
+                ("uid", Value::String(uid)) => Value::String(self.uid(uid)),
+                ("resourceVersion", Value::String(version)) => Value::String(self.version(version)),
+                ("creationTimestamp" | "deletionTimestamp", Value::String(_)) => json!("<time>"),
+                ("managedFields", Value::Array(entries)) => managers(entries),
+                ("causes", Value::Array(causes)) => self.causes(causes),
+                (_, value) => self.normalise(value),
+            };
+            normal.insert(key.clone(), value);
+        }
+        Value::Object(normal)
+    }
+
+    fn shared_metadata(&mut self, metadata: &Map<String, Value>) -> Value {
+        let mark = |key: &str, value: &Value| match key {
+            "resourceVersion" => json!("<cluster version>"),
+            "continue" => json!("<token>"),
+            _ => value.clone(),
+        };
+        metadata
+            .iter()
+            .map(|(key, value)| (key.clone(), mark(key, value)))
+            .collect::<Map<_, _>>()
+            .into()
+    }
+
+    /// The causes of a refusal, sorted: a real server collects them from a map, in any order.
+    fn causes(&mut self, causes: &[Value]) -> Value {
+        let mut sorted: Vec<_> = causes.iter().map(|cause| self.normalise(cause)).collect();
+        sorted.sort_by_key(Value::to_string);
+        Value::Array(sorted)
+    }
+
+    fn uid(&mut self, uid: &str) -> String {
+        let next = self.uids.len();
+        format!("<uid {}>", self.uids.entry(uid.to_owned()).or_insert(next))
+    }
+
+    fn version(&mut self, version: &str) -> String {
+        let next = self.versions.len();
+        format!(
+            "<version {}>",
+            self.versions.entry(version.to_owned()).or_insert(next)
+        )
+    }
+
+    /// Replaces what this sequence knows by its symbol, wherever it stands as a word of its own.
+    fn text(&mut self, text: &str) -> String {
+        let mut normal = String::with_capacity(text.len());
+        let in_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
+        let mut rest = text;
+        while let Some(first) = rest.chars().next() {
+            let end = rest
+                .find(|letter| in_word(letter) != in_word(first))
+                .unwrap_or(rest.len());
+            let (word, after) = rest.split_at(end);
+            normal.push_str(&self.word(word));
+            rest = after;
+        }
+        normal
+    }
+
+    fn word(&mut self, word: &str) -> String {
+        if word == self.namespace {
+            "<namespace>".to_owned()
+        } else if is_uid(word) {
+            self.uid(word)
+        } else if self.versions.contains_key(word) {
+            self.version(word)
+        } else {
+            word.to_owned()
+        }
+    }
+}
+
+/// A bookmark's object has no name; every other object of a watch has one.
+fn is_bookmark(fields: &Map<String, Value>) -> bool {
+    let named = |metadata: &Value| metadata.get("name").is_some();
+    fields.get("apiVersion").is_some()
+        && fields
+            .get("metadata")
+            .is_some_and(|metadata| !named(metadata))
+}
+
+fn is_uid(word: &str) -> bool {
+    let parts: Vec<_> = word.split('-').map(str::len).collect();
+    parts == [8, 4, 4, 4, 12]
+        && word
+            .chars()
+            .all(|letter| letter == '-' || letter.is_ascii_hexdigit())
+}
+
+/// Who wrote and how. Sorted, because a real server sorts by time, in whole seconds.
+fn managers(entries: &[Value]) -> Value {
+    let text = |entry: &Value, key: &str| entry[key].as_str().unwrap_or("-").to_owned();
+    let reduce = |entry: &Value| {
+        ["manager", "operation", "subresource", "apiVersion"]
+            .map(|key| text(entry, key))
+            .join(" ")
+    };
+    let mut reduced: Vec<_> = entries.iter().map(reduce).collect();
+    reduced.sort();
+    json!(reduced)
+}
