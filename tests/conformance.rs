@@ -11,18 +11,54 @@ mod support;
 mod conformance {
     mod bodies;
     pub mod compare;
+    pub mod flawed;
     mod normal;
     mod ops;
+    mod requests;
     mod server;
     mod session;
     mod targets;
 }
 
 use conformance::compare::compare;
+use conformance::flawed::{Flaw, Flawed};
 use support::crds::install_crd;
-use support::real::{RealServer, User};
+use support::real::{Connection, RealServer, User};
 
 const WIDGETS: &str = include_str!("conformance/widgets.conformance.trueup.dev.yaml");
+
+/// Enough for every answer below to come up, in a few seconds.
+const SEQUENCES: u64 = 200;
+
+/// What the sequences must lead to. An answer that never comes up would be compared in vain.
+const ANSWERS: [&str; 26] = [
+    "Apply 200",
+    "Apply 201",
+    "Apply 409 Conflict",
+    "Create 201",
+    "Create 409 AlreadyExists",
+    "CreateWrong 400 BadRequest",
+    "CreateWrong 422 Invalid",
+    "CreateWrong 500",
+    "Delete 200",
+    "Delete 404 NotFound",
+    "Delete 409 Conflict",
+    "Get 200",
+    "Get 404 NotFound",
+    "JsonPatch 200",
+    "JsonPatch 422 Invalid",
+    "List 200",
+    "ListPages",
+    "ListPages 200",
+    "MergePatch 200",
+    "MergePatch 409 Conflict",
+    "Update 200",
+    "Update 404 NotFound",
+    "Update 409 Conflict",
+    "Update 422 Invalid",
+    "UpdateStatus 200",
+    "Watch events",
+];
 
 fn from_env(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).map_or(otherwise, |text| {
@@ -31,16 +67,44 @@ fn from_env(name: &str, otherwise: u64) -> u64 {
     })
 }
 
+async fn prepared(server: &RealServer) -> Connection {
+    let real = server.connect(User::Admin);
+    install_crd(&real, WIDGETS).await;
+    real
+}
+
 /// Holds the comparison itself to account: whatever it says here, the normalisation invented.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_real_server_does_not_differ_from_itself() {
     let Some(server) = RealServer::shared() else {
         return;
     };
-    let real = server.connect(User::Admin);
-    install_crd(&real, WIDGETS).await;
-    let count = from_env("TRUEUP_SEQUENCES", 200).div_ceil(10);
-    if let Err(report) = compare(&real, &real, from_env("TRUEUP_SEED", 1), count).await {
-        panic!("{report}");
+    let real = prepared(server).await;
+    let count = from_env("TRUEUP_SEQUENCES", SEQUENCES)
+        .div_ceil(10)
+        .max(SEQUENCES);
+    let comparison = compare(&real, &real, from_env("TRUEUP_SEED", 1), count).await;
+    let missed: Vec<_> = ANSWERS
+        .iter()
+        .filter(|answer| !comparison.answers.contains_key(**answer))
+        .collect();
+    assert!(missed.is_empty(), "never answered: {missed:?}");
+    assert!(
+        comparison.is_alike(),
+        "{}",
+        comparison.report(&real, &real).await
+    );
+}
+
+/// Holds the comparison itself to account: a server that does one thing wrong must not pass.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_flaw_is_found_out() {
+    let Some(server) = RealServer::shared() else {
+        return;
+    };
+    let real = prepared(server).await;
+    for flaw in Flaw::ALL {
+        let comparison = compare(&real, &Flawed::new(real.clone(), flaw), 1, 60).await;
+        assert!(!comparison.is_alike(), "flaw: {flaw:?}");
     }
 }

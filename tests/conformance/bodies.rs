@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Map, Value, json};
 
-use super::ops::{Change, Fields, Finalizers, Kind, Label, Name, Selector, Text};
+use super::ops::{Change, Fields, Finalizers, Kind, Label, Name, Selector, Text, Wrong};
 
 impl Name {
     pub fn as_str(self) -> &'static str {
@@ -36,18 +36,6 @@ impl Label {
         match self {
             Label::Red => "red",
             Label::Blue => "blue",
-        }
-    }
-}
-
-impl Selector {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Selector::Red => "app=red",
-            Selector::NotRed => "app!=red",
-            Selector::AnyApp => "app",
-            Selector::NoApp => "!app",
-            Selector::InRedOrBlue => "app in (red,blue)",
         }
     }
 }
@@ -85,6 +73,20 @@ pub fn apply(kind: Kind, name: Name, fields: Fields, label: Option<Label>) -> Va
     set_section(&mut object, payload(kind), encoded(kind, fields));
     if let Some(label) = label {
         object["metadata"]["labels"] = json!({"app": label.as_str()});
+    }
+    object
+}
+
+/// An object that no server takes. `version` is any resourceVersion.
+pub fn wrong(kind: Kind, wrong: Wrong, version: &str) -> Value {
+    let mut object = bare(kind, Name::A);
+    match wrong {
+        Wrong::Name => object["metadata"]["name"] = json!("Not_A_Name"),
+        Wrong::NoName => object["metadata"] = json!({}),
+        Wrong::Namespace => object["metadata"]["namespace"] = json!("elsewhere"),
+        Wrong::Kind => object["kind"] = json!("Gadget"),
+        Wrong::LabelValue => object["metadata"]["labels"] = json!({"app": "not a value"}),
+        Wrong::HasVersion => object["metadata"]["resourceVersion"] = json!(version),
     }
     object
 }

@@ -35,50 +35,111 @@ struct Difference {
     place: String,
 }
 
-/// Runs `count` sequences of `seed` on both servers. Returns a report when any of them differ.
+/// What many sequences on two servers showed.
+pub struct Comparison {
+    seed: u64,
+    count: u64,
+    /// By class, each with the numbers of the sequences that show it.
+    differences: BTreeMap<String, Vec<(u64, Difference)>>,
+    /// How often the first server gave which answer: the operation, the code and, of a refusal, the reason.
+    pub answers: BTreeMap<String, usize>,
+}
+
+/// Runs `count` sequences of `seed` on both servers.
 pub async fn compare<E: Target, A: Target>(
     expected: &E,
     actual: &A,
     seed: u64,
     count: u64,
-) -> Result<(), String> {
+) -> Comparison {
     let each = futures::stream::iter(0..count).map(|nth| {
         let (expected, actual) = (expected.clone(), actual.clone());
         let sequence = tree(seed, nth).current();
-        tokio::spawn(async move { (nth, difference(&expected, &actual, sequence).await) })
+        tokio::spawn(async move {
+            let (steps, difference) = run_both(&expected, &actual, &sequence).await;
+            (nth, sequence, steps, difference)
+        })
     });
-    let mut found: BTreeMap<String, Vec<(u64, Difference)>> = BTreeMap::new();
     let mut ended = each.buffer_unordered(AT_ONCE);
+    let mut comparison = Comparison {
+        seed,
+        count,
+        differences: BTreeMap::new(),
+        answers: BTreeMap::new(),
+    };
     while let Some(one) = ended.next().await {
-        let (nth, difference) = one.expect("a sequence runs to its end");
+        let (nth, sequence, steps, difference) = one.expect("a sequence runs to its end");
+        for step in &steps {
+            *comparison
+                .answers
+                .entry(answer_of(&sequence, step))
+                .or_default() += 1;
+        }
         if let Some(difference) = difference {
-            found
+            comparison
+                .differences
                 .entry(difference.class())
                 .or_default()
                 .push((nth, difference));
         }
     }
-    if found.is_empty() {
-        return Ok(());
+    comparison
+}
+
+impl Comparison {
+    pub fn is_alike(&self) -> bool {
+        self.differences.is_empty()
     }
-    let mut report = format!(
-        "{} kinds of difference in {count} sequences of seed {seed}\n",
-        found.len()
-    );
-    for (class, mut examples) in by_frequency(found) {
-        examples.sort_by_key(|(nth, difference)| (difference.sequence.ops.len(), *nth));
-        let (nth, _) = examples[0];
-        let shortest = shorten(expected, actual, seed, nth, &class)
-            .await
-            .unwrap_or_else(|| examples[0].1.clone());
-        let _ = write!(
-            report,
-            "\n== {class}: {} times, such as sequence {nth}\n{}",
-            examples.len(),
-            shortest.shown()
+
+    /// Every kind of difference once, as short as it can be made.
+    pub async fn report<E: Target, A: Target>(self, expected: &E, actual: &A) -> String {
+        let Self {
+            seed,
+            count,
+            differences,
+            answers: _,
+        } = self;
+        let mut report = format!(
+            "{} kinds of difference in {count} sequences of seed {seed}\n",
+            differences.len()
         );
+        for (class, mut examples) in by_frequency(differences) {
+            examples.sort_by_key(|(nth, difference)| (difference.sequence.ops.len(), *nth));
+            let (nth, unshortened) = &examples[0];
+            let shortest = shorten(expected, actual, tree(seed, *nth), &class).await;
+            let shown = shortest.as_ref().unwrap_or(unshortened).shown();
+            let _ = write!(
+                report,
+                "\n== {class}: {} times, such as sequence {nth}\n{shown}",
+                examples.len()
+            );
+        }
+        report
     }
-    Err(report)
+}
+
+fn answer_of(sequence: &Sequence, step: &Step) -> String {
+    let op = op_word(sequence, step);
+    let reason = step.answer["body"]["reason"].as_str().unwrap_or_default();
+    let first = step
+        .answer
+        .as_object()
+        .and_then(|answer| answer.keys().next());
+    match (&step.answer["status"], first) {
+        (Value::Number(status), _) => format!("{op} {status} {reason}").trim_end().to_owned(),
+        (_, Some(key)) => format!("{op} {key}"),
+        (_, None) => op,
+    }
+}
+
+/// The name of the operation that a step belongs to.
+fn op_word(sequence: &Sequence, step: &Step) -> String {
+    let op = sequence
+        .ops
+        .get(step.op)
+        .map(|op| format!("{op:?}"))
+        .unwrap_or_default();
+    op.split([' ', '{']).next().unwrap_or_default().to_owned()
 }
 
 fn by_frequency(
@@ -102,12 +163,18 @@ fn tree(seed: u64, nth: u64) -> impl ValueTree<Value = Sequence> {
         .expect("no strategy here rejects a value")
 }
 
-async fn difference<E: Target, A: Target>(
+/// Runs one sequence on both servers. Returns the steps on the first, and where the second parted from it.
+async fn run_both<E: Target, A: Target>(
     expected: &E,
     actual: &A,
-    sequence: Sequence,
-) -> Option<Difference> {
-    let (expected, actual) = tokio::join!(run(expected, &sequence), run(actual, &sequence));
+    sequence: &Sequence,
+) -> (Vec<Step>, Option<Difference>) {
+    let (expected, actual) = tokio::join!(run(expected, sequence), run(actual, sequence));
+    let difference = difference(sequence, &expected, &actual);
+    (expected, difference)
+}
+
+fn difference(sequence: &Sequence, expected: &[Step], actual: &[Step]) -> Option<Difference> {
     let steps = expected.len().max(actual.len());
     let compared = |step: &Step| (step.op, step.answer.clone());
     let pairs = (0..steps).map(|nth| (expected.get(nth), actual.get(nth)));
@@ -120,7 +187,7 @@ async fn difference<E: Target, A: Target>(
     };
     let (expected, actual) = (expected.cloned(), actual.cloned());
     Some(Difference {
-        sequence,
+        sequence: sequence.clone(),
         expected,
         actual,
         place,
@@ -156,15 +223,13 @@ fn place_of(expected: &Value, actual: &Value) -> String {
     }
 }
 
-/// Makes the nth sequence as short as it can be while it still differs in the same way.
+/// Makes a sequence as short as it can be while it still differs in the same way.
 async fn shorten<E: Target, A: Target>(
     expected: &E,
     actual: &A,
-    seed: u64,
-    nth: u64,
+    mut tree: impl ValueTree<Value = Sequence>,
     class: &str,
 ) -> Option<Difference> {
-    let mut tree = tree(seed, nth);
     let mut shortest = None;
     let mut differs = true;
     for _ in 0..SHORTEN_TRIES_MAX {
@@ -176,7 +241,7 @@ async fn shorten<E: Target, A: Target>(
         if !moved {
             break;
         }
-        let tried = difference(expected, actual, tree.current()).await;
+        let tried = run_both(expected, actual, &tree.current()).await.1;
         let same = tried.filter(|difference| difference.class() == class);
         differs = same.is_some();
         shortest = same.or(shortest);
@@ -188,11 +253,9 @@ impl Difference {
     /// What makes two differences one and the same: the kind of operation, and where the answers part.
     fn class(&self) -> String {
         let step = self.expected.as_ref().or(self.actual.as_ref());
-        let op = step
-            .and_then(|step| self.sequence.ops.get(step.op))
-            .map(|op| format!("{op:?}"))
+        let word = step
+            .map(|step| op_word(&self.sequence, step))
             .unwrap_or_default();
-        let word = op.split([' ', '{']).next().unwrap_or_default();
         format!("{:?} {word} at {}", self.sequence.kind, self.place)
     }
 

@@ -154,3 +154,60 @@ fn managers(entries: &[Value]) -> Value {
     reduced.sort();
     json!(reduced)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UID: &str = "6f1c2f0e-1111-4222-8333-444455556666";
+
+    fn object(version: &str) -> Value {
+        json!({"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "a", "uid": UID, "resourceVersion": version}})
+    }
+
+    #[test]
+    fn an_unchanged_version_keeps_its_symbol_and_a_new_one_gets_another() {
+        let mut symbols = Symbols::new("ns");
+        let shown: Vec<_> = ["71", "72", "71"]
+            .map(|version| {
+                symbols.normalise(&object(version))["metadata"]["resourceVersion"].clone()
+            })
+            .to_vec();
+        assert_eq!(shown, ["<version 0>", "<version 1>", "<version 0>"]);
+    }
+
+    #[test]
+    fn messages_name_what_they_are_about_by_symbol() {
+        let mut symbols = Symbols::new("sequence-7");
+        symbols.normalise(&object("71"));
+        let cases = [
+            (
+                "a known version",
+                "meta: 71, 710 and v71",
+                "meta: <version 0>, 710 and v71",
+            ),
+            ("a uid", &format!("UID: {UID}."), "UID: <uid 0>."),
+            (
+                "the namespace",
+                "in \"sequence-7\", not sequence-70",
+                "in \"<namespace>\", not sequence-70",
+            ),
+        ];
+        for (case, message, expected) in cases {
+            assert_eq!(
+                symbols.normalise(&json!(message)),
+                json!(expected),
+                "case: {case}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_field_that_is_absent_stays_absent() {
+        let mut symbols = Symbols::new("ns");
+        let list =
+            json!({"items": [], "metadata": {"resourceVersion": "9", "remainingItemCount": 2}});
+        let expected = json!({"items": [], "metadata": {"resourceVersion": "<cluster version>", "remainingItemCount": 2}});
+        assert_eq!(symbols.normalise(&list), expected);
+    }
+}

@@ -43,6 +43,11 @@ pub enum Op {
     },
     Get {
         name: Name,
+        form: Form,
+    },
+    /// A create that must be refused.
+    CreateWrong {
+        wrong: Wrong,
     },
     Update {
         name: Name,
@@ -84,6 +89,11 @@ pub enum Op {
     },
     List {
         selector: Option<Selector>,
+        /// Only the object of this name, by field selector.
+        only: Option<Name>,
+        /// The state at the nth version that this sequence was told of, instead of the present.
+        at: Option<u8>,
+        form: Form,
     },
     /// A list in pages; `between` happens after the first page.
     ListPages {
@@ -95,6 +105,24 @@ pub enum Op {
         since: Since,
         selector: Option<Selector>,
     },
+}
+
+/// How much of an object is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    Whole,
+    MetadataOnly,
+}
+
+/// What is wrong with an object that is to be created.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wrong {
+    Name,
+    NoName,
+    Namespace,
+    Kind,
+    LabelValue,
+    HasVersion,
 }
 
 /// Which resourceVersion a write carries.
@@ -226,7 +254,8 @@ pub fn sequences() -> impl Strategy<Value = Sequence> {
 fn op() -> BoxedStrategy<Op> {
     prop_oneof![
         3 => create(),
-        1 => name().prop_map(|name| Op::Get { name }),
+        1 => (name(), form()).prop_map(|(name, form)| Op::Get { name, form }),
+        1 => wrong().prop_map(|wrong| Op::CreateWrong { wrong }),
         4 => write(),
         3 => apply(),
         3 => delete(),
@@ -234,7 +263,8 @@ fn op() -> BoxedStrategy<Op> {
         2 => (name(), version()).prop_map(|(name, version)| Op::MergePatch {
             name, version, change: Change::SetFinalizers(Finalizers::None), dry_run: DryRun::No,
         }),
-        1 => selector().prop_map(|selector| Op::List { selector }),
+        2 => (selector(), prop::option::weighted(0.2, name()), prop::option::of(0..=20u8), form())
+            .prop_map(|(selector, only, at, form)| Op::List { selector, only, at, form }),
         1 => (1..=3u8, selector(), prop::option::of(prop_oneof![create(), write(), delete()])).prop_map(
             |(limit, selector, between)| Op::ListPages { limit, selector, between: between.map(Box::new) }),
         2 => (since(), selector()).prop_map(|(since, selector)| Op::Watch { since, selector }),
@@ -264,7 +294,7 @@ fn write() -> BoxedStrategy<Op> {
     prop_oneof![
         4 => (name(), version(), change(), dry_run())
             .prop_map(|(name, version, change, dry_run)| Op::Update { name, version, change, dry_run }),
-        1 => (name(), version(), text()).prop_map(|(name, version, value)| Op::UpdateStatus { name, version, value }),
+        2 => (name(), version(), text()).prop_map(|(name, version, value)| Op::UpdateStatus { name, version, value }),
         3 => (name(), version(), change(), dry_run())
             .prop_map(|(name, version, change, dry_run)| Op::MergePatch { name, version, change, dry_run }),
         2 => (name(), version(), change()).prop_map(|(name, version, change)| Op::JsonPatch { name, version, change }),
@@ -375,6 +405,21 @@ fn selector() -> impl Strategy<Value = Option<Selector>> {
         Just(Selector::InRedOrBlue),
     ];
     prop_oneof![Just(None), some.prop_map(Some)]
+}
+
+fn form() -> impl Strategy<Value = Form> {
+    prop_oneof![2 => Just(Form::Whole), 1 => Just(Form::MetadataOnly)]
+}
+
+fn wrong() -> impl Strategy<Value = Wrong> {
+    prop_oneof![
+        Just(Wrong::Name),
+        Just(Wrong::NoName),
+        Just(Wrong::Namespace),
+        Just(Wrong::Kind),
+        Just(Wrong::LabelValue),
+        Just(Wrong::HasVersion),
+    ]
 }
 
 fn since() -> impl Strategy<Value = Since> {

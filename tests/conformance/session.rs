@@ -1,13 +1,11 @@
 //! One sequence on one server: operations become requests, and answers become steps that can be compared.
 //!
 //! Always true:
-//! - what "right" and "outdated" mean is learnt from this server's own answers alone;
 //! - the sequence has a namespace of its own, so that sequences may run side by side;
 //! - a watch is followed to an end marker written just before it, so that it brings all events up to then, without waiting.
 //!
-//! Not here: bodies and patches (`bodies`), symbols (`normal`).
+//! Not here: which requests an operation is made of (`requests`), symbols (`normal`).
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use http::Method;
@@ -15,16 +13,10 @@ use serde_json::{Value, json};
 
 use super::bodies;
 use super::normal::Symbols;
-use super::ops::{
-    DryRun, Force, Identity, Kind, Manager, Name, Op, Propagation, Selector, Sequence, Since,
-    Version,
-};
+use super::ops::{DryRun, Form, Kind, Op, Selector, Sequence, Since};
+use super::requests::Memory;
 use super::targets::Target;
 use crate::support::http::{Request, Response, Watched};
-
-/// A version and a uid that no server hands out in a test.
-const UNHEARD_VERSION: &str = "987654321987654";
-const WRONG_UID: &str = "00000000-dead-beef-0000-000000000000";
 
 /// More than the objects a sequence can have; a server whose pages never end is caught by it.
 const PAGES_MAX: usize = 12;
@@ -50,7 +42,7 @@ pub async fn run<T: Target>(target: &T, sequence: &Sequence) -> Vec<Step> {
         .expect("a namespace can be made");
     assert_eq!(made.status, 201, "making a namespace: {}", made.body);
 
-    let mut session = Session::new(target.clone(), sequence.kind, namespace);
+    let mut session = Session::new(target.clone(), sequence.kind, &namespace);
     for (index, op) in sequence.ops.iter().enumerate() {
         session.op = index;
         session.perform(op).await;
@@ -61,43 +53,40 @@ pub async fn run<T: Target>(target: &T, sequence: &Sequence) -> Vec<Step> {
 struct Session<T> {
     target: T,
     kind: Kind,
-    namespace: String,
+    memory: Memory,
     symbols: Symbols,
-    seen: BTreeMap<Name, Seen>,
-    /// Every version this sequence was told of, in order: where a watch may start.
-    remembered: Vec<String>,
+    /// End markers written so far.
     markers: usize,
+    /// The operation that is being performed.
     op: usize,
     steps: Vec<Step>,
 }
 
-/// What the server last said about an object, gone or not.
-struct Seen {
-    object: Value,
-    version: String,
-    version_before: Option<String>,
-}
-
 impl<T: Target> Session<T> {
-    fn new(target: T, kind: Kind, namespace: String) -> Self {
-        let symbols = Symbols::new(&namespace);
-        let (seen, remembered, steps) = (BTreeMap::new(), Vec::new(), Vec::new());
+    fn new(target: T, kind: Kind, namespace: &str) -> Self {
+        let (memory, symbols) = (Memory::new(kind, namespace), Symbols::new(namespace));
         Self {
             target,
             kind,
-            namespace,
+            memory,
             symbols,
-            seen,
-            remembered,
             markers: 0,
             op: 0,
-            steps,
+            steps: Vec::new(),
         }
     }
 
     async fn perform(&mut self, op: &Op) {
         match op {
-            Op::List { selector } => drop(self.list(list_of(self.collection(), *selector)).await),
+            Op::List {
+                selector,
+                only,
+                at,
+                form,
+            } => {
+                let request = self.memory.list(*selector, *only, *at, *form);
+                drop(self.list(request).await);
+            }
             Op::ListPages {
                 limit,
                 selector,
@@ -107,6 +96,7 @@ impl<T: Target> Session<T> {
             }
             Op::Watch { since, selector } => self.watch(*since, *selector).await,
             Op::Create { .. }
+            | Op::CreateWrong { .. }
             | Op::Get { .. }
             | Op::Update { .. }
             | Op::UpdateStatus { .. }
@@ -119,7 +109,7 @@ impl<T: Target> Session<T> {
 
     /// Performs an operation that is one request about one object.
     async fn single(&mut self, op: &Op) {
-        let Some((request, dry_run)) = self.request(op) else {
+        let Some((request, dry_run)) = self.memory.request(op) else {
             return;
         };
         let request = match dry_run {
@@ -127,128 +117,24 @@ impl<T: Target> Session<T> {
             DryRun::All => request.query("dryRun", "All"),
         };
         let answer = self.exchange(&request).await;
-        if dry_run == DryRun::No {
-            self.learn(&answer);
+        if let (DryRun::No, Some(answer)) = (dry_run, answer) {
+            self.memory.learn(&answer);
         }
-    }
-
-    /// The request of an operation about one object; nothing for those that are made of several.
-    fn request(&self, op: &Op) -> Option<(Request, DryRun)> {
-        let kind = self.kind;
-        Some(match *op {
-            Op::Create {
-                name,
-                label,
-                finalizers,
-                fields,
-                dry_run,
-            } => (
-                Request::post(
-                    self.collection(),
-                    bodies::create(kind, name, label, finalizers, fields),
-                ),
-                dry_run,
-            ),
-            Op::Get { name } => (Request::get(self.path(name)), DryRun::No),
-            Op::Update {
-                name,
-                version,
-                change,
-                dry_run,
-            } => {
-                let mut body = self.last_seen(name);
-                bodies::change_object(kind, &mut body, change, WRONG_UID);
-                (self.put(self.path(name), name, version, body), dry_run)
-            }
-            Op::UpdateStatus {
-                name,
-                version,
-                value,
-            } => {
-                let mut body = self.last_seen(name);
-                body["status"] = json!({"phase": value.as_str()});
-                (
-                    self.put(format!("{}/status", self.path(name)), name, version, body),
-                    DryRun::No,
-                )
-            }
-            Op::MergePatch {
-                name,
-                version,
-                change,
-                dry_run,
-            } => {
-                let mut patch = bodies::merge_patch(kind, change, WRONG_UID);
-                if let Some(version) = self.version(name, version) {
-                    patch["metadata"]["resourceVersion"] = json!(version);
-                }
-                (
-                    self.patch(name, "application/merge-patch+json", patch),
-                    dry_run,
-                )
-            }
-            Op::JsonPatch {
-                name,
-                version,
-                change,
-            } => {
-                let test = self.version(name, version);
-                let test = test.map(|version| json!({"op": "test", "path": "/metadata/resourceVersion", "value": version}));
-                let patch = test
-                    .into_iter()
-                    .chain(bodies::json_patch(kind, change, WRONG_UID))
-                    .collect();
-                (
-                    self.patch(name, "application/json-patch+json", patch),
-                    DryRun::No,
-                )
-            }
-            Op::Apply {
-                name,
-                manager,
-                fields,
-                label,
-                force,
-                version,
-                dry_run,
-            } => {
-                let mut body = bodies::apply(kind, name, fields, label);
-                if let Some(version) = self.version(name, version) {
-                    body["metadata"]["resourceVersion"] = json!(version);
-                }
-                let request = self.patch(name, "application/apply-patch+yaml", body);
-                (by_manager(request, manager, force), dry_run)
-            }
-            Op::Delete {
-                name,
-                uid,
-                version,
-                propagation,
-                dry_run,
-            } => {
-                let options = self.delete_options(name, uid, version, propagation);
-                (
-                    Request::new(Method::DELETE, self.path(name)).json("application/json", options),
-                    dry_run,
-                )
-            }
-            Op::List { .. } | Op::ListPages { .. } | Op::Watch { .. } => return None,
-        })
     }
 
     async fn list(&mut self, request: Request) -> Option<Response> {
         let answer = self.exchange(&request).await;
-        if let Some(version) = answer
-            .as_ref()
-            .and_then(|list| list.body["metadata"]["resourceVersion"].as_str())
-        {
-            self.remembered.push(version.to_owned());
+        if let Some(list) = &answer {
+            self.memory.learn_list(list);
         }
         answer
     }
 
     async fn list_pages(&mut self, limit: u8, selector: Option<Selector>, between: Option<&Op>) {
-        let first = list_of(self.collection(), selector).query("limit", limit.to_string());
+        let first = self
+            .memory
+            .list(selector, None, None, Form::Whole)
+            .query("limit", limit.to_string());
         let Some(mut page) = self.list(first.clone()).await else {
             return;
         };
@@ -277,19 +163,7 @@ impl<T: Target> Session<T> {
     }
 
     async fn watch(&mut self, since: Since, selector: Option<Selector>) {
-        let request = list_of(self.collection(), selector).query("watch", "true");
-        let index = |nth: u8| usize::from(nth) % self.remembered.len().max(1);
-        let request = match since {
-            Since::Unset => request,
-            Since::Remembered(nth) => match self.remembered.get(index(nth)) {
-                Some(version) => request.query("resourceVersion", version),
-                None => request,
-            },
-            Since::InitialEvents => request
-                .query("sendInitialEvents", "true")
-                .query("resourceVersionMatch", "NotOlderThan")
-                .query("allowWatchBookmarks", "true"),
-        };
+        let request = self.memory.watch(since, selector);
         let marker = self.write_marker(selector).await;
         let ends = |event: &Value| {
             let metadata = &event["object"]["metadata"];
@@ -309,7 +183,10 @@ impl<T: Target> Session<T> {
             Err(error) => json!({"no answer": format!("{error:#}")}),
         };
         self.record(described(&request), answer);
-        let removal = Request::new(Method::DELETE, format!("{}/{marker}", self.collection()));
+        let removal = Request::new(
+            Method::DELETE,
+            format!("{}/{marker}", self.memory.collection()),
+        );
         drop(self.exchange(&removal).await);
     }
 
@@ -319,7 +196,10 @@ impl<T: Target> Session<T> {
         // Sorts after all other names, as its event comes after all others.
         let marker = format!("z-end-{}", self.markers);
         let body = bodies::marker(self.kind, &marker, selector);
-        drop(self.exchange(&Request::post(self.collection(), body)).await);
+        drop(
+            self.exchange(&Request::post(self.memory.collection(), body))
+                .await,
+        );
         marker
     }
 
@@ -348,121 +228,6 @@ impl<T: Target> Session<T> {
             request,
             answer,
         });
-    }
-
-    fn learn(&mut self, answer: &Option<Response>) {
-        let Some(object) = answer.as_ref().map(|answer| &answer.body) else {
-            return;
-        };
-        let metadata = &object["metadata"];
-        let name = metadata["name"].as_str().and_then(Name::parse);
-        let (Some(name), Some(version)) = (name, metadata["resourceVersion"].as_str()) else {
-            return;
-        };
-        self.remembered.push(version.to_owned());
-        let last = self.seen.remove(&name);
-        let version_before = last.and_then(|last| {
-            if last.version == version {
-                last.version_before
-            } else {
-                Some(last.version)
-            }
-        });
-        self.seen.insert(
-            name,
-            Seen {
-                object: object.clone(),
-                version: version.to_owned(),
-                version_before,
-            },
-        );
-    }
-
-    fn version(&self, name: Name, version: Version) -> Option<String> {
-        let seen = self.seen.get(&name);
-        let known = match version {
-            Version::Absent => return None,
-            Version::Right => seen.map(|seen| seen.version.clone()),
-            Version::Outdated => seen.and_then(|seen| seen.version_before.clone()),
-            Version::Unheard => None,
-        };
-        Some(known.unwrap_or_else(|| UNHEARD_VERSION.to_owned()))
-    }
-
-    fn last_seen(&self, name: Name) -> Value {
-        self.seen
-            .get(&name)
-            .map_or_else(|| bodies::bare(self.kind, name), |seen| seen.object.clone())
-    }
-
-    fn put(&self, path: String, name: Name, version: Version, mut body: Value) -> Request {
-        if let Some(metadata) = body["metadata"].as_object_mut() {
-            metadata.remove("resourceVersion");
-            metadata.extend(
-                self.version(name, version)
-                    .map(|version| ("resourceVersion".to_owned(), json!(version))),
-            );
-        }
-        Request::new(Method::PUT, path).json("application/json", body)
-    }
-
-    fn patch(&self, name: Name, content_type: &str, patch: Value) -> Request {
-        Request::new(Method::PATCH, self.path(name)).json(content_type, patch)
-    }
-
-    fn delete_options(
-        &self,
-        name: Name,
-        uid: Identity,
-        version: Version,
-        propagation: Option<Propagation>,
-    ) -> Value {
-        let mut options = json!({"apiVersion": "v1", "kind": "DeleteOptions"});
-        let known = self
-            .seen
-            .get(&name)
-            .and_then(|seen| seen.object["metadata"]["uid"].as_str());
-        match uid {
-            Identity::Absent => {}
-            Identity::Right => options["preconditions"]["uid"] = json!(known.unwrap_or(WRONG_UID)),
-            Identity::Wrong => options["preconditions"]["uid"] = json!(WRONG_UID),
-        }
-        if let Some(version) = self.version(name, version) {
-            options["preconditions"]["resourceVersion"] = json!(version);
-        }
-        if let Some(propagation) = propagation {
-            options["propagationPolicy"] = json!(format!("{propagation:?}"));
-        }
-        options
-    }
-
-    fn collection(&self) -> String {
-        let (base, plural) = match self.kind {
-            Kind::ConfigMap => ("/api/v1", "configmaps"),
-            Kind::Secret => ("/api/v1", "secrets"),
-            Kind::Widget => ("/apis/conformance.trueup.dev/v1", "widgets"),
-        };
-        format!("{base}/namespaces/{}/{plural}", self.namespace)
-    }
-
-    fn path(&self, name: Name) -> String {
-        format!("{}/{}", self.collection(), name.as_str())
-    }
-}
-
-fn by_manager(request: Request, manager: Manager, force: Force) -> Request {
-    let request = request.query("fieldManager", format!("{manager:?}").to_lowercase());
-    match force {
-        Force::No => request,
-        Force::Yes => request.query("force", "true"),
-    }
-}
-
-fn list_of(collection: String, selector: Option<Selector>) -> Request {
-    let request = Request::get(collection);
-    match selector {
-        None => request,
-        Some(selector) => request.query("labelSelector", selector.as_str()),
     }
 }
 
