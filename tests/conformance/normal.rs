@@ -10,7 +10,7 @@
 //! # Limits
 //!
 //! The version of a list and of a bookmark counts every write in the cluster, other sequences' too. It is marked, not
-//! named. `managedFields` keep who and how, not which fields.
+//! named. `managedFields` keep who, how and which fields, not when.
 
 use std::collections::BTreeMap;
 
@@ -142,16 +142,15 @@ fn is_uid(word: &str) -> bool {
             .all(|letter| letter == '-' || letter.is_ascii_hexdigit())
 }
 
-/// Who wrote and how. Sorted, because a real server sorts by time, in whole seconds.
+/// Who wrote what and how. Sorted, because a real server sorts by time, in whole seconds.
 fn managers(entries: &[Value]) -> Value {
     let text = |entry: &Value, key: &str| entry[key].as_str().unwrap_or("-").to_owned();
     let reduce = |entry: &Value| {
-        ["manager", "operation", "subresource", "apiVersion"]
-            .map(|key| text(entry, key))
-            .join(" ")
+        let who = ["manager", "operation", "subresource", "apiVersion"].map(|key| text(entry, key));
+        (who.join(" "), entry["fieldsV1"].clone())
     };
     let mut reduced: Vec<_> = entries.iter().map(reduce).collect();
-    reduced.sort();
+    reduced.sort_by(|left, right| left.0.cmp(&right.0));
     json!(reduced)
 }
 
