@@ -17,6 +17,7 @@ mod conformance {
     mod requests;
     mod server;
     mod session;
+    mod strategies;
     mod targets;
 }
 

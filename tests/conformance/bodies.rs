@@ -1,4 +1,8 @@
 //! Objects and patches of the three kinds: the same operation in the words of each.
+//!
+//! Always true: the same change means the same in an update, a merge patch and a JSON patch.
+//!
+//! Not here: versions and uids, which depend on the server (`requests`).
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;

@@ -12,8 +12,9 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::Value;
 
-use super::ops::{Sequence, sequences};
+use super::ops::Sequence;
 use super::session::{Step, run};
+use super::strategies::sequences;
 use super::targets::Target;
 
 /// Sequences in flight. Each waits for the server more than it works; a connection carries 100 requests at once or more.

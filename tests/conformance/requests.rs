@@ -85,7 +85,35 @@ impl Memory {
     }
 
     /// The request of an operation about one object; nothing for those that are made of several.
-    pub fn request(&self, op: &Op) -> Option<(Request, DryRun)> {
+    pub fn request(&self, op: &Op) -> Option<Request> {
+        let request = match *op {
+            Op::Get { name, form } => in_form(Request::get(self.path(name)), form),
+            Op::Delete {
+                name,
+                uid,
+                version,
+                propagation,
+                ..
+            } => {
+                let options = self.delete_options(name, uid, version, propagation);
+                Request::new(Method::DELETE, self.path(name)).json("application/json", options)
+            }
+            Op::Create { .. }
+            | Op::CreateWrong { .. }
+            | Op::Update { .. }
+            | Op::UpdateStatus { .. }
+            | Op::MergePatch { .. }
+            | Op::JsonPatch { .. }
+            | Op::Apply { .. } => self.write(op)?,
+            Op::List { .. } | Op::ListPages { .. } | Op::Watch { .. } => return None,
+        };
+        Some(match op.dry_run() {
+            DryRun::No => request,
+            DryRun::All => request.query("dryRun", "All"),
+        })
+    }
+
+    fn write(&self, op: &Op) -> Option<Request> {
         let kind = self.kind;
         Some(match *op {
             Op::Create {
@@ -93,28 +121,24 @@ impl Memory {
                 label,
                 finalizers,
                 fields,
-                dry_run,
-            } => (
-                Request::post(
-                    self.collection(),
-                    bodies::create(kind, name, label, finalizers, fields),
-                ),
-                dry_run,
+                ..
+            } => Request::post(
+                self.collection(),
+                bodies::create(kind, name, label, finalizers, fields),
             ),
-            Op::CreateWrong { wrong } => {
-                let body = bodies::wrong(kind, wrong, UNHEARD_VERSION);
-                (Request::post(self.collection(), body), DryRun::No)
-            }
-            Op::Get { name, form } => (in_form(Request::get(self.path(name)), form), DryRun::No),
+            Op::CreateWrong { wrong } => Request::post(
+                self.collection(),
+                bodies::wrong(kind, wrong, UNHEARD_VERSION),
+            ),
             Op::Update {
                 name,
                 version,
                 change,
-                dry_run,
+                ..
             } => {
                 let mut body = self.last_seen(name);
                 bodies::change_object(kind, &mut body, change, WRONG_UID);
-                (self.put(self.path(name), name, version, body), dry_run)
+                self.put(self.path(name), name, version, body)
             }
             Op::UpdateStatus {
                 name,
@@ -123,25 +147,17 @@ impl Memory {
             } => {
                 let mut body = self.last_seen(name);
                 body["status"] = json!({"phase": value.as_str()});
-                (
-                    self.put(format!("{}/status", self.path(name)), name, version, body),
-                    DryRun::No,
-                )
+                self.put(format!("{}/status", self.path(name)), name, version, body)
             }
             Op::MergePatch {
                 name,
                 version,
                 change,
-                dry_run,
+                ..
             } => {
-                let mut patch = bodies::merge_patch(kind, change, WRONG_UID);
-                if let Some(version) = self.version(name, version) {
-                    patch["metadata"]["resourceVersion"] = json!(version);
-                }
-                (
-                    self.patch(name, "application/merge-patch+json", patch),
-                    dry_run,
-                )
+                let patch =
+                    self.with_version(name, version, bodies::merge_patch(kind, change, WRONG_UID));
+                self.patch(name, "application/merge-patch+json", patch)
             }
             Op::JsonPatch {
                 name,
@@ -154,10 +170,7 @@ impl Memory {
                     .into_iter()
                     .chain(bodies::json_patch(kind, change, WRONG_UID))
                     .collect();
-                (
-                    self.patch(name, "application/json-patch+json", patch),
-                    DryRun::No,
-                )
+                self.patch(name, "application/json-patch+json", patch)
             }
             Op::Apply {
                 name,
@@ -166,29 +179,21 @@ impl Memory {
                 label,
                 force,
                 version,
-                dry_run,
+                ..
             } => {
-                let mut body = bodies::apply(kind, name, fields, label);
-                if let Some(version) = self.version(name, version) {
-                    body["metadata"]["resourceVersion"] = json!(version);
-                }
-                let request = self.patch(name, "application/apply-patch+yaml", body);
-                (by_manager(request, manager, force), dry_run)
-            }
-            Op::Delete {
-                name,
-                uid,
-                version,
-                propagation,
-                dry_run,
-            } => {
-                let options = self.delete_options(name, uid, version, propagation);
-                (
-                    Request::new(Method::DELETE, self.path(name)).json("application/json", options),
-                    dry_run,
+                let body =
+                    self.with_version(name, version, bodies::apply(kind, name, fields, label));
+                by_manager(
+                    self.patch(name, "application/apply-patch+yaml", body),
+                    manager,
+                    force,
                 )
             }
-            Op::List { .. } | Op::ListPages { .. } | Op::Watch { .. } => return None,
+            Op::Get { .. }
+            | Op::Delete { .. }
+            | Op::List { .. }
+            | Op::ListPages { .. }
+            | Op::Watch { .. } => return None,
         })
     }
 
@@ -259,14 +264,20 @@ impl Memory {
             .map_or_else(|| bodies::bare(self.kind, name), |seen| seen.object.clone())
     }
 
-    fn put(&self, path: String, name: Name, version: Version, mut body: Value) -> Request {
-        if let Some(metadata) = body["metadata"].as_object_mut() {
-            metadata.remove("resourceVersion");
-            metadata.extend(
-                self.version(name, version)
-                    .map(|version| ("resourceVersion".to_owned(), json!(version))),
-            );
+    fn with_version(&self, name: Name, version: Version, mut body: Value) -> Value {
+        if let Some(version) = self.version(name, version) {
+            body["metadata"]["resourceVersion"] = json!(version);
         }
+        body
+    }
+
+    fn put(&self, path: String, name: Name, version: Version, mut body: Value) -> Request {
+        drop(
+            body["metadata"]
+                .as_object_mut()
+                .map(|metadata| metadata.remove("resourceVersion")),
+        );
+        let body = self.with_version(name, version, body);
         Request::new(Method::PUT, path).json("application/json", body)
     }
 

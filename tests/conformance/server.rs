@@ -1,10 +1,17 @@
 //! The real server itself: what the other tests here take for granted about it.
+//!
+//! Not here: how it answers (`compare`).
+
+use std::time::Duration;
 
 use serde_json::json;
 
 use crate::support::crds::install_crds;
 use crate::support::http::Request;
 use crate::support::real::{RealServer, User};
+
+/// The authorizer reads roles from a watch of its own, so rights arrive a moment after they were granted.
+const GRANTED_WAIT_MAX: Duration = Duration::from_secs(20);
 
 #[tokio::test]
 async fn each_user_may_do_what_it_is_named_for() {
@@ -26,35 +33,17 @@ async fn each_user_may_do_what_it_is_named_for() {
         .unwrap();
     assert_eq!(before.status, 403, "limited has no rights of its own");
 
-    // The authorizer reads roles from a watch of its own, so the rights arrive a moment after they were granted.
     let rbac = format!("/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}");
-    assert_eq!(
-        admin
-            .send(&Request::post(format!("{rbac}/roles"), role))
+    for (plural, object) in [("roles", role), ("rolebindings", binding)] {
+        let made = admin
+            .send(&Request::post(format!("{rbac}/{plural}"), object))
             .await
-            .unwrap()
-            .status,
-        201
-    );
-    assert_eq!(
-        admin
-            .send(&Request::post(format!("{rbac}/rolebindings"), binding))
-            .await
-            .unwrap()
-            .status,
-        201
-    );
-    let granted = tokio::time::timeout(std::time::Duration::from_secs(20), async {
-        while server
-            .connect(User::Limited)
-            .send(&Request::get(&secrets))
-            .await
-            .unwrap()
-            .status
-            != 200
-        {
-            tokio::task::yield_now().await;
-        }
+            .unwrap();
+        assert_eq!(made.status, 201, "{}", made.body);
+    }
+    let limited = server.connect(User::Limited);
+    let granted = tokio::time::timeout(GRANTED_WAIT_MAX, async {
+        while limited.send(&Request::get(&secrets)).await.unwrap().status != 200 {}
     });
     granted
         .await

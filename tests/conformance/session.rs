@@ -109,15 +109,10 @@ impl<T: Target> Session<T> {
 
     /// Performs an operation that is one request about one object.
     async fn single(&mut self, op: &Op) {
-        let Some((request, dry_run)) = self.memory.request(op) else {
+        let Some(request) = self.memory.request(op) else {
             return;
         };
-        let request = match dry_run {
-            DryRun::No => request,
-            DryRun::All => request.query("dryRun", "All"),
-        };
-        let answer = self.exchange(&request).await;
-        if let (DryRun::No, Some(answer)) = (dry_run, answer) {
+        if let (DryRun::No, Some(answer)) = (op.dry_run(), self.exchange(&request).await) {
             self.memory.learn(&answer);
         }
     }
