@@ -25,6 +25,7 @@ use conformance::compare::compare;
 use conformance::flawed::{Flaw, Flawed};
 use support::crds::install_crd;
 use support::real::{Connection, RealServer, User};
+use trueup::sim::{SimCluster, SimOptions};
 
 const WIDGETS: &str = include_str!("conformance/widgets.conformance.trueup.dev.yaml");
 
@@ -72,6 +73,29 @@ async fn prepared(server: &RealServer) -> Connection {
     let real = server.connect(User::Admin);
     install_crd(&real, WIDGETS).await;
     real
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_simulated_server_answers_like_the_real_one() {
+    let Some(server) = RealServer::shared() else {
+        return;
+    };
+    let real = prepared(server).await;
+    let options = SimOptions {
+        name: "sim".to_owned(),
+        seed: 1,
+        start: jiff::Timestamp::UNIX_EPOCH,
+    };
+    let sim = SimCluster::new(options);
+    sim.seed(serde_saphyr::from_str(WIDGETS).unwrap()).unwrap();
+
+    let count = from_env("TRUEUP_SEQUENCES", SEQUENCES);
+    let comparison = compare(&real, &sim, from_env("TRUEUP_SEED", 1), count).await;
+    assert!(
+        comparison.is_alike(),
+        "{}",
+        comparison.report(&real, &sim).await
+    );
 }
 
 /// Holds the comparison itself to account: whatever it says here, the normalisation invented.

@@ -3,8 +3,10 @@
 //! Always true: a target adds nothing to a request but what names the user, and hides nothing of the answer.
 
 use serde_json::Value;
+use tower::ServiceExt;
+use trueup::sim::{SimBody, SimCluster};
 
-use crate::support::http::{Request, Response, Watched};
+use crate::support::http::{Request, Response, Watched, read_response, read_watch};
 use crate::support::real::Connection;
 
 /// Something that answers like a Kubernetes API server.
@@ -31,4 +33,25 @@ impl Target for Connection {
     ) -> anyhow::Result<Watched> {
         Connection::watch(self, request, is_last).await
     }
+}
+
+impl Target for SimCluster {
+    async fn send(&self, request: &Request) -> anyhow::Result<Response> {
+        read_response(open(self, request).await?).await
+    }
+
+    async fn watch(
+        &self,
+        request: &Request,
+        is_last: impl Fn(&Value) -> bool + Send + Sync,
+    ) -> anyhow::Result<Watched> {
+        read_watch(open(self, request).await?, is_last).await
+    }
+}
+
+async fn open(cluster: &SimCluster, request: &Request) -> anyhow::Result<http::Response<SimBody>> {
+    let request = request
+        .to_http("http://sim")?
+        .map(http_body_util::Full::new);
+    Ok(cluster.service().oneshot(request).await?)
 }
