@@ -63,10 +63,8 @@ const ANSWERS: [&str; 26] = [
 ];
 
 fn from_env(name: &str, otherwise: u64) -> u64 {
-    std::env::var(name).map_or(otherwise, |text| {
-        text.parse()
-            .unwrap_or_else(|_| panic!("{name} is a number, not {text:?}"))
-    })
+    std::env::var(name)
+        .map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{name} is a number, not {text:?}")))
 }
 
 async fn prepared(server: &RealServer) -> Connection {
@@ -81,21 +79,13 @@ async fn the_simulated_server_answers_like_the_real_one() {
         return;
     };
     let real = prepared(server).await;
-    let options = SimOptions {
-        name: "sim".to_owned(),
-        seed: 1,
-        start: jiff::Timestamp::UNIX_EPOCH,
-    };
+    let options = SimOptions { name: "sim".to_owned(), seed: 1, start: jiff::Timestamp::UNIX_EPOCH };
     let sim = SimCluster::new(options);
     sim.seed(serde_saphyr::from_str(WIDGETS).unwrap()).unwrap();
 
     let count = from_env("TRUEUP_SEQUENCES", SEQUENCES);
     let comparison = compare(&real, &sim, from_env("TRUEUP_SEED", 1), count).await;
-    assert!(
-        comparison.is_alike(),
-        "{}",
-        comparison.report(&real, &sim).await
-    );
+    assert!(comparison.is_alike(), "{}", comparison.report(&real, &sim).await);
 }
 
 /// Holds the comparison itself to account: whatever it says here, the normalisation invented.
@@ -105,20 +95,11 @@ async fn a_real_server_does_not_differ_from_itself() {
         return;
     };
     let real = prepared(server).await;
-    let count = from_env("TRUEUP_SEQUENCES", SEQUENCES)
-        .div_ceil(10)
-        .max(SEQUENCES);
+    let count = from_env("TRUEUP_SEQUENCES", SEQUENCES).div_ceil(10).max(SEQUENCES);
     let comparison = compare(&real, &real, from_env("TRUEUP_SEED", 1), count).await;
-    let missed: Vec<_> = ANSWERS
-        .iter()
-        .filter(|answer| !comparison.answers.contains_key(**answer))
-        .collect();
+    let missed: Vec<_> = ANSWERS.iter().filter(|answer| !comparison.answers.contains_key(**answer)).collect();
     assert!(missed.is_empty(), "never answered: {missed:?}");
-    assert!(
-        comparison.is_alike(),
-        "{}",
-        comparison.report(&real, &real).await
-    );
+    assert!(comparison.is_alike(), "{}", comparison.report(&real, &real).await);
 }
 
 /// Holds the comparison itself to account: a server that does one thing wrong must not pass.

@@ -20,9 +20,7 @@ impl Name {
     }
 
     pub fn parse(text: &str) -> Option<Self> {
-        [Name::A, Name::B, Name::C]
-            .into_iter()
-            .find(|name| name.as_str() == text)
+        [Name::A, Name::B, Name::C].into_iter().find(|name| name.as_str() == text)
     }
 }
 
@@ -49,13 +47,7 @@ pub fn bare(kind: Kind, name: Name) -> Value {
     named(kind, name.as_str())
 }
 
-pub fn create(
-    kind: Kind,
-    name: Name,
-    label: Option<Label>,
-    finalizers: Finalizers,
-    fields: Fields,
-) -> Value {
+pub fn create(kind: Kind, name: Name, label: Option<Label>, finalizers: Finalizers, fields: Fields) -> Value {
     let mut object = bare(kind, name);
     // Secrets are created from plain text, as people do; all later writes use the encoded form.
     let (section, values) = match kind {
@@ -114,20 +106,10 @@ pub fn change_object(kind: Kind, object: &mut Value, change: Change, wrong_uid: 
         Change::Nothing => {}
         Change::SetK1(text) => object[section]["k1"] = value(kind, text),
         Change::SetK2(text) => object[section]["k2"] = value(kind, text),
-        Change::DropK1 => drop(
-            object[section]
-                .as_object_mut()
-                .map(|fields| fields.remove("k1")),
-        ),
+        Change::DropK1 => drop(object[section].as_object_mut().map(|fields| fields.remove("k1"))),
         Change::SetLabel(label) => object["metadata"]["labels"] = json!({"app": label.as_str()}),
-        Change::DropLabels => drop(
-            object["metadata"]
-                .as_object_mut()
-                .map(|fields| fields.remove("labels")),
-        ),
-        Change::SetFinalizers(finalizers) => {
-            object["metadata"]["finalizers"] = finalizer_names(finalizers)
-        }
+        Change::DropLabels => drop(object["metadata"].as_object_mut().map(|fields| fields.remove("labels"))),
+        Change::SetFinalizers(finalizers) => object["metadata"]["finalizers"] = finalizer_names(finalizers),
         Change::ClaimUid => object["metadata"]["uid"] = json!(wrong_uid),
         Change::SetStatus(text) => object["status"] = json!({"phase": text.as_str()}),
     }
@@ -159,15 +141,9 @@ pub fn json_patch(kind: Kind, change: Change, wrong_uid: &str) -> Option<Value> 
         Change::SetK1(text) => add(format!("/{section}/k1"), value(kind, text)),
         Change::SetK2(text) => add(format!("/{section}/k2"), value(kind, text)),
         Change::DropK1 => remove(format!("/{section}/k1")),
-        Change::SetLabel(label) => add(
-            "/metadata/labels".to_owned(),
-            json!({"app": label.as_str()}),
-        ),
+        Change::SetLabel(label) => add("/metadata/labels".to_owned(), json!({"app": label.as_str()})),
         Change::DropLabels => remove("/metadata/labels".to_owned()),
-        Change::SetFinalizers(finalizers) => add(
-            "/metadata/finalizers".to_owned(),
-            finalizer_names(finalizers),
-        ),
+        Change::SetFinalizers(finalizers) => add("/metadata/finalizers".to_owned(), finalizer_names(finalizers)),
         Change::ClaimUid => add("/metadata/uid".to_owned(), json!(wrong_uid)),
         Change::SetStatus(text) => add("/status".to_owned(), json!({"phase": text.as_str()})),
     }
@@ -198,22 +174,16 @@ fn value(kind: Kind, text: Text) -> Value {
 }
 
 fn encoded(kind: Kind, fields: Fields) -> Map<String, Value> {
-    given(fields)
-        .map(|(key, text)| (key.to_owned(), value(kind, text)))
-        .collect()
+    given(fields).map(|(key, text)| (key.to_owned(), value(kind, text))).collect()
 }
 
 fn plain(fields: Fields) -> Map<String, Value> {
-    given(fields)
-        .map(|(key, text)| (key.to_owned(), json!(text.as_str())))
-        .collect()
+    given(fields).map(|(key, text)| (key.to_owned(), json!(text.as_str()))).collect()
 }
 
 fn given(fields: Fields) -> impl Iterator<Item = (&'static str, Text)> {
     let Fields { k1, k2 } = fields;
-    [("k1", k1), ("k2", k2)]
-        .into_iter()
-        .filter_map(|(key, text)| Some((key, text?)))
+    [("k1", k1), ("k2", k2)].into_iter().filter_map(|(key, text)| Some((key, text?)))
 }
 
 fn set_section(object: &mut Value, section: &str, values: Map<String, Value>) {

@@ -52,12 +52,7 @@ pub struct Comparison {
 }
 
 /// Runs `count` sequences of `seed` on both servers.
-pub async fn compare<E: Target, A: Target>(
-    expected: &E,
-    actual: &A,
-    seed: u64,
-    count: u64,
-) -> Comparison {
+pub async fn compare<E: Target, A: Target>(expected: &E, actual: &A, seed: u64, count: u64) -> Comparison {
     let each = futures::stream::iter(0..count).map(|nth| {
         let (expected, actual) = (expected.clone(), actual.clone());
         let sequence = tree(seed, nth).current();
@@ -67,26 +62,14 @@ pub async fn compare<E: Target, A: Target>(
         })
     });
     let mut ended = each.buffer_unordered(AT_ONCE);
-    let mut comparison = Comparison {
-        seed,
-        count,
-        differences: BTreeMap::new(),
-        answers: BTreeMap::new(),
-    };
+    let mut comparison = Comparison { seed, count, differences: BTreeMap::new(), answers: BTreeMap::new() };
     while let Some(one) = ended.next().await {
         let (nth, sequence, steps, difference) = one.expect("a sequence runs to its end");
         for step in &steps {
-            *comparison
-                .answers
-                .entry(answer_of(&sequence, step))
-                .or_default() += 1;
+            *comparison.answers.entry(answer_of(&sequence, step)).or_default() += 1;
         }
         if let Some(difference) = difference {
-            comparison
-                .differences
-                .entry(difference.class())
-                .or_default()
-                .push((nth, difference));
+            comparison.differences.entry(difference.class()).or_default().push((nth, difference));
         }
     }
     comparison.differences = confirmed(expected, actual, comparison.differences).await;
@@ -95,11 +78,7 @@ pub async fn compare<E: Target, A: Target>(
 
 /// Drops what does not show again when it is tried once more: a real server that shares its machine may answer that it
 /// is too busy. What was dropped is named on stderr.
-async fn confirmed<E: Target, A: Target>(
-    expected: &E,
-    actual: &A,
-    found: Differences,
-) -> Differences {
+async fn confirmed<E: Target, A: Target>(expected: &E, actual: &A, found: Differences) -> Differences {
     let mut kept = BTreeMap::new();
     for (class, examples) in found {
         let mut again = false;
@@ -110,10 +89,7 @@ async fn confirmed<E: Target, A: Target>(
         if again {
             kept.insert(class, examples);
         } else {
-            eprintln!(
-                "seen once and not again: {class}\n{}",
-                examples[0].1.shown()
-            );
+            eprintln!("seen once and not again: {class}\n{}", examples[0].1.shown());
         }
     }
     kept
@@ -126,26 +102,14 @@ impl Comparison {
 
     /// Every kind of difference once, as short as it can be made.
     pub async fn report<E: Target, A: Target>(self, expected: &E, actual: &A) -> String {
-        let Self {
-            seed,
-            count,
-            differences,
-            answers: _,
-        } = self;
-        let mut report = format!(
-            "{} kinds of difference in {count} sequences of seed {seed}\n",
-            differences.len()
-        );
+        let Self { seed, count, differences, answers: _ } = self;
+        let mut report = format!("{} kinds of difference in {count} sequences of seed {seed}\n", differences.len());
         for (class, mut examples) in by_frequency(differences) {
             examples.sort_by_key(|(nth, difference)| (difference.sequence.ops.len(), *nth));
             let (nth, unshortened) = &examples[0];
             let shortest = shorten(expected, actual, tree(seed, *nth), &class).await;
             let shown = shortest.as_ref().unwrap_or(unshortened).shown();
-            let _ = write!(
-                report,
-                "\n== {class}: {} times, such as sequence {nth}\n{shown}",
-                examples.len()
-            );
+            let _ = write!(report, "\n== {class}: {} times, such as sequence {nth}\n{shown}", examples.len());
         }
         report
     }
@@ -154,10 +118,7 @@ impl Comparison {
 fn answer_of(sequence: &Sequence, step: &Step) -> String {
     let op = op_word(sequence, step);
     let reason = step.answer["body"]["reason"].as_str().unwrap_or_default();
-    let first = step
-        .answer
-        .as_object()
-        .and_then(|answer| answer.keys().next());
+    let first = step.answer.as_object().and_then(|answer| answer.keys().next());
     match (&step.answer["status"], first) {
         (Value::Number(status), _) => format!("{op} {status} {reason}").trim_end().to_owned(),
         (_, Some(key)) => format!("{op} {key}"),
@@ -167,11 +128,7 @@ fn answer_of(sequence: &Sequence, step: &Step) -> String {
 
 /// The name of the operation that a step belongs to.
 fn op_word(sequence: &Sequence, step: &Step) -> String {
-    let op = sequence
-        .ops
-        .get(step.op)
-        .map(|op| format!("{op:?}"))
-        .unwrap_or_default();
+    let op = sequence.ops.get(step.op).map(|op| format!("{op:?}")).unwrap_or_default();
     op.split([' ', '{']).next().unwrap_or_default().to_owned()
 }
 
@@ -189,9 +146,7 @@ fn tree(seed: u64, nth: u64) -> impl ValueTree<Value = Sequence> {
     bytes[8..16].copy_from_slice(&nth.to_le_bytes());
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);
-    sequences()
-        .new_tree(&mut runner)
-        .expect("no strategy here rejects a value")
+    sequences().new_tree(&mut runner).expect("no strategy here rejects a value")
 }
 
 /// Runs one sequence on both servers. Returns the steps on the first, and where the second parted from it.
@@ -209,41 +164,28 @@ fn difference(sequence: &Sequence, expected: &[Step], actual: &[Step]) -> Option
     let steps = expected.len().max(actual.len());
     let compared = |step: &Step| (step.op, step.answer.clone());
     let pairs = (0..steps).map(|nth| (expected.get(nth), actual.get(nth)));
-    let (expected, actual) = pairs
-        .into_iter()
-        .find(|(expected, actual)| expected.map(compared) != actual.map(compared))?;
+    let (expected, actual) =
+        pairs.into_iter().find(|(expected, actual)| expected.map(compared) != actual.map(compared))?;
     let place = match (expected, actual) {
         (Some(expected), Some(actual)) => place_of(&expected.answer, &actual.answer),
         (None, _) | (_, None) => "the number of requests".to_owned(),
     };
     let (expected, actual) = (expected.cloned(), actual.cloned());
-    Some(Difference {
-        sequence: sequence.clone(),
-        expected,
-        actual,
-        place,
-    })
+    Some(Difference { sequence: sequence.clone(), expected, actual, place })
 }
 
 /// Where two unequal values first differ.
 fn place_of(expected: &Value, actual: &Value) -> String {
     match (expected, actual) {
         (Value::Object(left), Value::Object(right)) => {
-            let keys = left
-                .keys()
-                .chain(right.keys().filter(|key| !left.contains_key(*key)));
-            let mut differing: Vec<_> = keys
-                .filter(|key| left.get(*key) != right.get(*key))
-                .collect();
+            let keys = left.keys().chain(right.keys().filter(|key| !left.contains_key(*key)));
+            let mut differing: Vec<_> = keys.filter(|key| left.get(*key) != right.get(*key)).collect();
             // A code says more than a body, and a message more than its details.
             differing.sort_by_key(|key| (*key != "status", *key != "message"));
             let Some(key) = differing.first() else {
                 return String::new();
             };
-            let (left, right) = (
-                left.get(*key).unwrap_or(&Value::Null),
-                right.get(*key).unwrap_or(&Value::Null),
-            );
+            let (left, right) = (left.get(*key).unwrap_or(&Value::Null), right.get(*key).unwrap_or(&Value::Null));
             format!("/{key}{}", place_of(left, right))
         }
         (Value::Array(left), Value::Array(right)) if left.len() == right.len() => {
@@ -264,11 +206,7 @@ async fn shorten<E: Target, A: Target>(
     let mut shortest = None;
     let mut differs = true;
     for _ in 0..SHORTEN_TRIES_MAX {
-        let moved = if differs {
-            tree.simplify()
-        } else {
-            tree.complicate()
-        };
+        let moved = if differs { tree.simplify() } else { tree.complicate() };
         if !moved {
             break;
         }
@@ -284,20 +222,14 @@ impl Difference {
     /// What makes two differences one and the same: the kind of operation, and where the answers part.
     fn class(&self) -> String {
         let step = self.expected.as_ref().or(self.actual.as_ref());
-        let word = step
-            .map(|step| op_word(&self.sequence, step))
-            .unwrap_or_default();
+        let word = step.map(|step| op_word(&self.sequence, step)).unwrap_or_default();
         format!("{:?} {word} at {}", self.sequence.kind, self.place)
     }
 
     fn shown(&self) -> String {
         let mut text = String::new();
         for (nth, op) in self.sequence.ops.iter().enumerate() {
-            let here = self
-                .expected
-                .iter()
-                .chain(&self.actual)
-                .any(|step| step.op == nth);
+            let here = self.expected.iter().chain(&self.actual).any(|step| step.op == nth);
             let _ = writeln!(text, "  {} {op:?}", if here { ">" } else { " " });
         }
         for (whose, step) in [("real", &self.expected), ("other", &self.actual)] {
@@ -305,9 +237,7 @@ impl Difference {
                 let _ = writeln!(text, "  {whose}: no such request");
                 continue;
             };
-            let answer = serde_json::to_string_pretty(&step.answer)
-                .unwrap_or_default()
-                .replace('\n', "\n    ");
+            let answer = serde_json::to_string_pretty(&step.answer).unwrap_or_default().replace('\n', "\n    ");
             let _ = writeln!(text, "  {whose}: {}\n    {answer}", step.request);
         }
         text

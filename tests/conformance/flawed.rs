@@ -50,30 +50,16 @@ impl Flawed {
     /// The request as the flaw lets it through.
     fn distort_request(&self, request: &Request) -> Request {
         let mut request = request.clone();
-        let content_type = request
-            .headers
-            .iter()
-            .find(|(name, _)| *name == "content-type")
-            .map(|(_, value)| value.clone());
-        let applies =
-            content_type.is_some_and(|value| value.starts_with("application/apply-patch"));
-        let without =
-            |request: &mut Request, name: &str| request.query.retain(|(key, _)| key != name);
+        let content_type =
+            request.headers.iter().find(|(name, _)| *name == "content-type").map(|(_, value)| value.clone());
+        let applies = content_type.is_some_and(|value| value.starts_with("application/apply-patch"));
+        let without = |request: &mut Request, name: &str| request.query.retain(|(key, _)| key != name);
         match self.flaw {
             Flaw::DeletesWhateverThePreconditions => {
-                drop(
-                    request
-                        .body
-                        .as_mut()
-                        .and_then(Value::as_object_mut)
-                        .map(|body| body.remove("preconditions")),
-                );
+                drop(request.body.as_mut().and_then(Value::as_object_mut).map(|body| body.remove("preconditions")));
             }
             Flaw::OverwritesWhateverTheVersion if request.method == http::Method::PUT => {
-                let metadata = request
-                    .body
-                    .as_mut()
-                    .and_then(|body| body["metadata"].as_object_mut());
+                let metadata = request.body.as_mut().and_then(|body| body["metadata"].as_object_mut());
                 drop(metadata.map(|metadata| metadata.remove("resourceVersion")));
             }
             Flaw::AppliesWhoeverOwnsTheField if applies => {
@@ -95,13 +81,7 @@ impl Flawed {
     /// The answer as the flaw lets it through.
     fn distort_answer(&self, mut answer: Response) -> Response {
         match self.flaw {
-            Flaw::RefusesWithCode200 => {
-                answer.status = if answer.status < 400 {
-                    answer.status
-                } else {
-                    200
-                }
-            }
+            Flaw::RefusesWithCode200 => answer.status = if answer.status < 400 { answer.status } else { 200 },
             Flaw::ShowsOnePageOnly if answer.body["metadata"]["continue"].is_string() => {
                 answer.body["metadata"]["continue"] = json!("");
             }
@@ -131,18 +111,13 @@ impl Target for Flawed {
         request: &Request,
         is_last: impl Fn(&Value) -> bool + Send + Sync,
     ) -> anyhow::Result<Watched> {
-        let watched = self
-            .inner
-            .watch(&self.distort_request(request), is_last)
-            .await?;
+        let watched = self.inner.watch(&self.distort_request(request), is_last).await?;
         Ok(match watched {
             Watched::Reached(mut events) if self.flaw == Flaw::LosesModifiedEvents => {
                 events.retain(|event| event["type"] != "MODIFIED");
                 Watched::Reached(events)
             }
-            Watched::Refused(_) | Watched::Reached(_) | Watched::Ended(_) | Watched::Silent(_) => {
-                watched
-            }
+            Watched::Refused(_) | Watched::Reached(_) | Watched::Ended(_) | Watched::Silent(_) => watched,
         })
     }
 }

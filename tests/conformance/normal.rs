@@ -26,11 +26,7 @@ pub struct Symbols {
 
 impl Symbols {
     pub fn new(namespace: &str) -> Self {
-        Self {
-            namespace: namespace.to_owned(),
-            uids: BTreeMap::new(),
-            versions: BTreeMap::new(),
-        }
+        Self { namespace: namespace.to_owned(), uids: BTreeMap::new(), versions: BTreeMap::new() }
     }
 
     /// The answer as it would look on any server that behaves the same.
@@ -48,9 +44,7 @@ impl Symbols {
         let mut normal = Map::new();
         for (key, value) in fields {
             let value = match (key.as_str(), value) {
-                ("metadata", Value::Object(metadata)) if shares_version => {
-                    self.shared_metadata(metadata)
-                }
+                ("metadata", Value::Object(metadata)) if shares_version => self.shared_metadata(metadata),
                 ("uid", Value::String(uid)) => Value::String(self.uid(uid)),
                 ("resourceVersion", Value::String(version)) => Value::String(self.version(version)),
                 ("creationTimestamp" | "deletionTimestamp", Value::String(_)) => json!("<time>"),
@@ -69,11 +63,7 @@ impl Symbols {
             "continue" => json!("<token>"),
             _ => value.clone(),
         };
-        metadata
-            .iter()
-            .map(|(key, value)| (key.clone(), mark(key, value)))
-            .collect::<Map<_, _>>()
-            .into()
+        metadata.iter().map(|(key, value)| (key.clone(), mark(key, value))).collect::<Map<_, _>>().into()
     }
 
     /// The causes of a refusal, sorted: a real server collects them from a map, in any order.
@@ -90,10 +80,7 @@ impl Symbols {
 
     fn version(&mut self, version: &str) -> String {
         let next = self.versions.len();
-        format!(
-            "<version {}>",
-            self.versions.entry(version.to_owned()).or_insert(next)
-        )
+        format!("<version {}>", self.versions.entry(version.to_owned()).or_insert(next))
     }
 
     /// Replaces what this sequence knows by its symbol, wherever it stands as a word of its own.
@@ -102,9 +89,7 @@ impl Symbols {
         let in_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
         let mut rest = text;
         while let Some(first) = rest.chars().next() {
-            let end = rest
-                .find(|letter| in_word(letter) != in_word(first))
-                .unwrap_or(rest.len());
+            let end = rest.find(|letter| in_word(letter) != in_word(first)).unwrap_or(rest.len());
             let (word, after) = rest.split_at(end);
             normal.push_str(&self.word(word));
             rest = after;
@@ -128,18 +113,12 @@ impl Symbols {
 /// A bookmark's object has no name; every other object of a watch has one.
 fn is_bookmark(fields: &Map<String, Value>) -> bool {
     let named = |metadata: &Value| metadata.get("name").is_some();
-    fields.get("apiVersion").is_some()
-        && fields
-            .get("metadata")
-            .is_some_and(|metadata| !named(metadata))
+    fields.get("apiVersion").is_some() && fields.get("metadata").is_some_and(|metadata| !named(metadata))
 }
 
 fn is_uid(word: &str) -> bool {
     let parts: Vec<_> = word.split('-').map(str::len).collect();
-    parts == [8, 4, 4, 4, 12]
-        && word
-            .chars()
-            .all(|letter| letter == '-' || letter.is_ascii_hexdigit())
+    parts == [8, 4, 4, 4, 12] && word.chars().all(|letter| letter == '-' || letter.is_ascii_hexdigit())
 }
 
 /// Who wrote what and how. Sorted, because a real server sorts by time, in whole seconds.
@@ -168,9 +147,7 @@ mod tests {
     fn an_unchanged_version_keeps_its_symbol_and_a_new_one_gets_another() {
         let mut symbols = Symbols::new("ns");
         let shown: Vec<_> = ["71", "72", "71"]
-            .map(|version| {
-                symbols.normalise(&object(version))["metadata"]["resourceVersion"].clone()
-            })
+            .map(|version| symbols.normalise(&object(version))["metadata"]["resourceVersion"].clone())
             .to_vec();
         assert_eq!(shown, ["<version 0>", "<version 1>", "<version 0>"]);
     }
@@ -180,33 +157,21 @@ mod tests {
         let mut symbols = Symbols::new("sequence-7");
         symbols.normalise(&object("71"));
         let cases = [
-            (
-                "a known version",
-                "meta: 71, 710 and v71",
-                "meta: <version 0>, 710 and v71",
-            ),
+            ("a known version", "meta: 71, 710 and v71", "meta: <version 0>, 710 and v71"),
             ("a uid", &format!("UID: {UID}."), "UID: <uid 0>."),
-            (
-                "the namespace",
-                "in \"sequence-7\", not sequence-70",
-                "in \"<namespace>\", not sequence-70",
-            ),
+            ("the namespace", "in \"sequence-7\", not sequence-70", "in \"<namespace>\", not sequence-70"),
         ];
         for (case, message, expected) in cases {
-            assert_eq!(
-                symbols.normalise(&json!(message)),
-                json!(expected),
-                "case: {case}"
-            );
+            assert_eq!(symbols.normalise(&json!(message)), json!(expected), "case: {case}");
         }
     }
 
     #[test]
     fn a_field_that_is_absent_stays_absent() {
         let mut symbols = Symbols::new("ns");
-        let list =
-            json!({"items": [], "metadata": {"resourceVersion": "9", "remainingItemCount": 2}});
-        let expected = json!({"items": [], "metadata": {"resourceVersion": "<cluster version>", "remainingItemCount": 2}});
+        let list = json!({"items": [], "metadata": {"resourceVersion": "9", "remainingItemCount": 2}});
+        let expected =
+            json!({"items": [], "metadata": {"resourceVersion": "<cluster version>", "remainingItemCount": 2}});
         assert_eq!(symbols.normalise(&list), expected);
     }
 }

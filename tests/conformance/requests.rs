@@ -10,9 +10,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::bodies;
-use super::ops::{
-    DryRun, Force, Form, Identity, Kind, Manager, Name, Op, Propagation, Selector, Since, Version,
-};
+use super::ops::{DryRun, Force, Form, Identity, Kind, Manager, Name, Op, Propagation, Selector, Since, Version};
 use crate::support::http::{Request, Response};
 
 /// A version and a uid that no server hands out in a test.
@@ -40,12 +38,7 @@ struct Seen {
 
 impl Memory {
     pub fn new(kind: Kind, namespace: &str) -> Self {
-        Self {
-            kind,
-            namespace: namespace.to_owned(),
-            seen: BTreeMap::new(),
-            told: Vec::new(),
-        }
+        Self { kind, namespace: namespace.to_owned(), seen: BTreeMap::new(), told: Vec::new() }
     }
 
     /// Takes in an answer that shows an object.
@@ -58,43 +51,21 @@ impl Memory {
         };
         self.told.push(version.to_owned());
         let last = self.seen.remove(&name);
-        let version_before = last.and_then(|last| {
-            if last.version == version {
-                last.version_before
-            } else {
-                Some(last.version)
-            }
-        });
-        self.seen.insert(
-            name,
-            Seen {
-                object: object.clone(),
-                version: version.to_owned(),
-                version_before,
-            },
-        );
+        let version_before =
+            last.and_then(|last| if last.version == version { last.version_before } else { Some(last.version) });
+        self.seen.insert(name, Seen { object: object.clone(), version: version.to_owned(), version_before });
     }
 
     /// Takes in the version of a list.
     pub fn learn_list(&mut self, list: &Response) {
-        self.told.extend(
-            list.body["metadata"]["resourceVersion"]
-                .as_str()
-                .map(str::to_owned),
-        );
+        self.told.extend(list.body["metadata"]["resourceVersion"].as_str().map(str::to_owned));
     }
 
     /// The request of an operation about one object; nothing for those that are made of several.
     pub fn request(&self, op: &Op) -> Option<Request> {
         let request = match *op {
             Op::Get { name, form } => in_form(Request::get(self.path(name)), form),
-            Op::Delete {
-                name,
-                uid,
-                version,
-                propagation,
-                ..
-            } => {
+            Op::Delete { name, uid, version, propagation, .. } => {
                 let options = self.delete_options(name, uid, version, propagation);
                 Request::new(Method::DELETE, self.path(name)).json("application/json", options)
             }
@@ -116,102 +87,48 @@ impl Memory {
     fn write(&self, op: &Op) -> Option<Request> {
         let kind = self.kind;
         Some(match *op {
-            Op::Create {
-                name,
-                label,
-                finalizers,
-                fields,
-                ..
-            } => Request::post(
-                self.collection(),
-                bodies::create(kind, name, label, finalizers, fields),
-            ),
-            Op::CreateWrong { wrong } => Request::post(
-                self.collection(),
-                bodies::wrong(kind, wrong, UNHEARD_VERSION),
-            ),
-            Op::Update {
-                name,
-                version,
-                change,
-                ..
-            } => {
+            Op::Create { name, label, finalizers, fields, .. } => {
+                Request::post(self.collection(), bodies::create(kind, name, label, finalizers, fields))
+            }
+            Op::CreateWrong { wrong } => Request::post(self.collection(), bodies::wrong(kind, wrong, UNHEARD_VERSION)),
+            Op::Update { name, version, change, .. } => {
                 let mut body = self.last_seen(name);
                 bodies::change_object(kind, &mut body, change, WRONG_UID);
                 self.put(self.path(name), name, version, body)
             }
-            Op::UpdateStatus {
-                name,
-                version,
-                value,
-            } => {
+            Op::UpdateStatus { name, version, value } => {
                 let mut body = self.last_seen(name);
                 body["status"] = json!({"phase": value.as_str()});
                 self.put(format!("{}/status", self.path(name)), name, version, body)
             }
-            Op::MergePatch {
-                name,
-                version,
-                change,
-                ..
-            } => {
-                let patch =
-                    self.with_version(name, version, bodies::merge_patch(kind, change, WRONG_UID));
+            Op::MergePatch { name, version, change, .. } => {
+                let patch = self.with_version(name, version, bodies::merge_patch(kind, change, WRONG_UID));
                 self.patch(name, "application/merge-patch+json", patch)
             }
-            Op::JsonPatch {
-                name,
-                version,
-                change,
-            } => {
+            Op::JsonPatch { name, version, change } => {
                 let test = self.version(name, version);
-                let test = test.map(|version| json!({"op": "test", "path": "/metadata/resourceVersion", "value": version}));
-                let patch = test
-                    .into_iter()
-                    .chain(bodies::json_patch(kind, change, WRONG_UID))
-                    .collect();
+                let test =
+                    test.map(|version| json!({"op": "test", "path": "/metadata/resourceVersion", "value": version}));
+                let patch = test.into_iter().chain(bodies::json_patch(kind, change, WRONG_UID)).collect();
                 self.patch(name, "application/json-patch+json", patch)
             }
-            Op::Apply {
-                name,
-                manager,
-                fields,
-                label,
-                force,
-                version,
-                ..
-            } => {
-                let body =
-                    self.with_version(name, version, bodies::apply(kind, name, fields, label));
-                by_manager(
-                    self.patch(name, "application/apply-patch+yaml", body),
-                    manager,
-                    force,
-                )
+            Op::Apply { name, manager, fields, label, force, version, .. } => {
+                let body = self.with_version(name, version, bodies::apply(kind, name, fields, label));
+                by_manager(self.patch(name, "application/apply-patch+yaml", body), manager, force)
             }
-            Op::Get { .. }
-            | Op::Delete { .. }
-            | Op::List { .. }
-            | Op::ListPages { .. }
-            | Op::Watch { .. } => return None,
+            Op::Get { .. } | Op::Delete { .. } | Op::List { .. } | Op::ListPages { .. } | Op::Watch { .. } => {
+                return None;
+            }
         })
     }
 
-    pub fn list(
-        &self,
-        selector: Option<Selector>,
-        only: Option<Name>,
-        at: Option<u8>,
-        form: Form,
-    ) -> Request {
+    pub fn list(&self, selector: Option<Selector>, only: Option<Name>, at: Option<u8>, form: Form) -> Request {
         let mut request = self.select(selector);
         if let Some(name) = only {
             request = request.query("fieldSelector", format!("metadata.name={}", name.as_str()));
         }
         if let Some(version) = at.and_then(|nth| self.told(nth)) {
-            request = request
-                .query("resourceVersion", version)
-                .query("resourceVersionMatch", "Exact");
+            request = request.query("resourceVersion", version).query("resourceVersionMatch", "Exact");
         }
         match form {
             Form::Whole => request,
@@ -259,9 +176,7 @@ impl Memory {
     }
 
     fn last_seen(&self, name: Name) -> Value {
-        self.seen
-            .get(&name)
-            .map_or_else(|| bodies::bare(self.kind, name), |seen| seen.object.clone())
+        self.seen.get(&name).map_or_else(|| bodies::bare(self.kind, name), |seen| seen.object.clone())
     }
 
     fn with_version(&self, name: Name, version: Version, mut body: Value) -> Value {
@@ -272,11 +187,7 @@ impl Memory {
     }
 
     fn put(&self, path: String, name: Name, version: Version, mut body: Value) -> Request {
-        drop(
-            body["metadata"]
-                .as_object_mut()
-                .map(|metadata| metadata.remove("resourceVersion")),
-        );
+        drop(body["metadata"].as_object_mut().map(|metadata| metadata.remove("resourceVersion")));
         let body = self.with_version(name, version, body);
         Request::new(Method::PUT, path).json("application/json", body)
     }
@@ -285,18 +196,9 @@ impl Memory {
         Request::new(Method::PATCH, self.path(name)).json(content_type, patch)
     }
 
-    fn delete_options(
-        &self,
-        name: Name,
-        uid: Identity,
-        version: Version,
-        propagation: Option<Propagation>,
-    ) -> Value {
+    fn delete_options(&self, name: Name, uid: Identity, version: Version, propagation: Option<Propagation>) -> Value {
         let mut options = json!({"apiVersion": "v1", "kind": "DeleteOptions"});
-        let known = self
-            .seen
-            .get(&name)
-            .and_then(|seen| seen.object["metadata"]["uid"].as_str());
+        let known = self.seen.get(&name).and_then(|seen| seen.object["metadata"]["uid"].as_str());
         match uid {
             Identity::Absent => {}
             Identity::Right => options["preconditions"]["uid"] = json!(known.unwrap_or(WRONG_UID)),

@@ -36,10 +36,7 @@ pub async fn run<T: Target>(target: &T, sequence: &Sequence) -> Vec<Step> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let namespace = format!("sequence-{}", COUNT.fetch_add(1, Ordering::Relaxed));
     let body = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}});
-    let made = target
-        .send(&Request::post("/api/v1/namespaces", body))
-        .await
-        .expect("a namespace can be made");
+    let made = target.send(&Request::post("/api/v1/namespaces", body)).await.expect("a namespace can be made");
     assert_eq!(made.status, 201, "making a namespace: {}", made.body);
 
     let mut session = Session::new(target.clone(), sequence.kind, &namespace);
@@ -65,33 +62,16 @@ struct Session<T> {
 impl<T: Target> Session<T> {
     fn new(target: T, kind: Kind, namespace: &str) -> Self {
         let (memory, symbols) = (Memory::new(kind, namespace), Symbols::new(namespace));
-        Self {
-            target,
-            kind,
-            memory,
-            symbols,
-            markers: 0,
-            op: 0,
-            steps: Vec::new(),
-        }
+        Self { target, kind, memory, symbols, markers: 0, op: 0, steps: Vec::new() }
     }
 
     async fn perform(&mut self, op: &Op) {
         match op {
-            Op::List {
-                selector,
-                only,
-                at,
-                form,
-            } => {
+            Op::List { selector, only, at, form } => {
                 let request = self.memory.list(*selector, *only, *at, *form);
                 drop(self.list(request).await);
             }
-            Op::ListPages {
-                limit,
-                selector,
-                between,
-            } => {
+            Op::ListPages { limit, selector, between } => {
                 self.list_pages(*limit, *selector, between.as_deref()).await;
             }
             Op::Watch { since, selector } => self.watch(*since, *selector).await,
@@ -126,10 +106,7 @@ impl<T: Target> Session<T> {
     }
 
     async fn list_pages(&mut self, limit: u8, selector: Option<Selector>, between: Option<&Op>) {
-        let first = self
-            .memory
-            .list(selector, None, None, Form::Whole)
-            .query("limit", limit.to_string());
+        let first = self.memory.list(selector, None, None, Form::Whole).query("limit", limit.to_string());
         let Some(mut page) = self.list(first.clone()).await else {
             return;
         };
@@ -138,20 +115,14 @@ impl<T: Target> Session<T> {
         }
         let version = page.body["metadata"]["resourceVersion"].clone();
         for _ in 0..PAGES_MAX {
-            let Some(token) = page.body["metadata"]["continue"]
-                .as_str()
-                .filter(|token| !token.is_empty())
-            else {
+            let Some(token) = page.body["metadata"]["continue"].as_str().filter(|token| !token.is_empty()) else {
                 return;
             };
             let Some(next) = self.list(first.clone().query("continue", token)).await else {
                 return;
             };
             let same = next.body["metadata"]["resourceVersion"] == version;
-            self.record(
-                "(is this page as old as the first?)".to_owned(),
-                json!(same),
-            );
+            self.record("(is this page as old as the first?)".to_owned(), json!(same));
             page = next;
         }
         self.record("(pages)".to_owned(), json!("they did not end"));
@@ -163,9 +134,7 @@ impl<T: Target> Session<T> {
         let ends = |event: &Value| {
             let metadata = &event["object"]["metadata"];
             match since {
-                Since::InitialEvents => {
-                    metadata["annotations"]["k8s.io/initial-events-end"] == "true"
-                }
+                Since::InitialEvents => metadata["annotations"]["k8s.io/initial-events-end"] == "true",
                 Since::Unset | Since::Remembered(_) => metadata["name"] == marker.as_str(),
             }
         };
@@ -178,10 +147,7 @@ impl<T: Target> Session<T> {
             Err(error) => json!({"no answer": format!("{error:#}")}),
         };
         self.record(described(&request), answer);
-        let removal = Request::new(
-            Method::DELETE,
-            format!("{}/{marker}", self.memory.collection()),
-        );
+        let removal = Request::new(Method::DELETE, format!("{}/{marker}", self.memory.collection()));
         drop(self.exchange(&removal).await);
     }
 
@@ -191,10 +157,7 @@ impl<T: Target> Session<T> {
         // Sorts after all other names, as its event comes after all others.
         let marker = format!("z-end-{}", self.markers);
         let body = bodies::marker(self.kind, &marker, selector);
-        drop(
-            self.exchange(&Request::post(self.memory.collection(), body))
-                .await,
-        );
+        drop(self.exchange(&Request::post(self.memory.collection(), body)).await);
         marker
     }
 
@@ -212,36 +175,14 @@ impl<T: Target> Session<T> {
     fn record(&mut self, request: String, answer: Value) {
         // The answer first: the request may only repeat what an answer brought.
         let answer = self.symbols.normalise(&answer);
-        let request = self
-            .symbols
-            .normalise(&json!(request))
-            .as_str()
-            .unwrap_or_default()
-            .to_owned();
-        self.steps.push(Step {
-            op: self.op,
-            request,
-            answer,
-        });
+        let request = self.symbols.normalise(&json!(request)).as_str().unwrap_or_default().to_owned();
+        self.steps.push(Step { op: self.op, request, answer });
     }
 }
 
 fn described(request: &Request) -> String {
-    let query: Vec<_> = request
-        .query
-        .iter()
-        .filter(|(name, _)| name != "continue")
-        .map(|(k, v)| format!("{k}={v}"))
-        .collect();
-    let body = request
-        .body
-        .as_ref()
-        .map(Value::to_string)
-        .unwrap_or_default();
-    format!(
-        "{} {} {} {body}",
-        request.method,
-        request.path,
-        query.join("&")
-    )
+    let query: Vec<_> =
+        request.query.iter().filter(|(name, _)| name != "continue").map(|(k, v)| format!("{k}={v}")).collect();
+    let body = request.body.as_ref().map(Value::to_string).unwrap_or_default();
+    format!("{} {} {} {body}", request.method, request.path, query.join("&"))
 }

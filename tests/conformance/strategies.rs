@@ -9,27 +9,17 @@
 use proptest::prelude::*;
 
 use super::ops::{
-    Change, DryRun, Fields, Finalizers, Force, Form, Identity, Kind, Label, Manager, Name, Op,
-    Propagation, Selector, Sequence, Since, Text, Version, Wrong,
+    Change, DryRun, Fields, Finalizers, Force, Form, Identity, Kind, Label, Manager, Name, Op, Propagation, Selector,
+    Sequence, Since, Text, Version, Wrong,
 };
 
 /// A sequence of about a dozen operations. Most begin with an object, because little happens to none.
 ///
 /// The larger strategies below are boxed: as one nested value they would not fit a test thread's stack.
 pub fn sequences() -> impl Strategy<Value = Sequence> {
-    let kind = prop_oneof![
-        Just(Kind::ConfigMap),
-        Just(Kind::Secret),
-        Just(Kind::Widget)
-    ];
-    let ops = (
-        prop::collection::vec(create(), 0..=2),
-        prop::collection::vec(op(), 1..=20),
-    );
-    (kind, ops).prop_map(|(kind, (first, then))| Sequence {
-        kind,
-        ops: first.into_iter().chain(then).collect(),
-    })
+    let kind = prop_oneof![Just(Kind::ConfigMap), Just(Kind::Secret), Just(Kind::Widget)];
+    let ops = (prop::collection::vec(create(), 0..=2), prop::collection::vec(op(), 1..=20));
+    (kind, ops).prop_map(|(kind, (first, then))| Sequence { kind, ops: first.into_iter().chain(then).collect() })
 }
 
 fn op() -> BoxedStrategy<Op> {
@@ -54,20 +44,8 @@ fn op() -> BoxedStrategy<Op> {
 }
 
 fn create() -> BoxedStrategy<Op> {
-    (
-        name(),
-        prop::option::of(label()),
-        finalizers(),
-        fields(),
-        dry_run(),
-    )
-        .prop_map(|(name, label, finalizers, fields, dry_run)| Op::Create {
-            name,
-            label,
-            finalizers,
-            fields,
-            dry_run,
-        })
+    (name(), prop::option::of(label()), finalizers(), fields(), dry_run())
+        .prop_map(|(name, label, finalizers, fields, dry_run)| Op::Create { name, label, finalizers, fields, dry_run })
         .boxed()
 }
 
@@ -87,50 +65,25 @@ fn apply() -> BoxedStrategy<Op> {
     let manager = prop_oneof![Just(Manager::Alpha), Just(Manager::Beta)];
     let force = prop_oneof![2 => Just(Force::No), 1 => Just(Force::Yes)];
     let version = prop_oneof![6 => Just(Version::Absent), 1 => version()];
-    (
-        name(),
-        manager,
-        fields(),
-        prop::option::of(label()),
-        force,
-        version,
-        dry_run(),
-    )
-        .prop_map(
-            |(name, manager, fields, label, force, version, dry_run)| Op::Apply {
-                name,
-                manager,
-                fields,
-                label,
-                force,
-                version,
-                dry_run,
-            },
-        )
+    (name(), manager, fields(), prop::option::of(label()), force, version, dry_run())
+        .prop_map(|(name, manager, fields, label, force, version, dry_run)| Op::Apply {
+            name,
+            manager,
+            fields,
+            label,
+            force,
+            version,
+            dry_run,
+        })
         .boxed()
 }
 
 fn delete() -> BoxedStrategy<Op> {
     let uid = prop_oneof![2 => Just(Identity::Absent), 2 => Just(Identity::Right), 1 => Just(Identity::Wrong)];
-    let propagation = prop_oneof![
-        Just(Propagation::Background),
-        Just(Propagation::Foreground),
-        Just(Propagation::Orphan)
-    ];
-    (
-        name(),
-        uid,
-        version(),
-        prop::option::of(propagation),
-        dry_run(),
-    )
-        .prop_map(|(name, uid, version, propagation, dry_run)| Op::Delete {
-            name,
-            uid,
-            version,
-            propagation,
-            dry_run,
-        })
+    let propagation =
+        prop_oneof![Just(Propagation::Background), Just(Propagation::Foreground), Just(Propagation::Orphan)];
+    (name(), uid, version(), prop::option::of(propagation), dry_run())
+        .prop_map(|(name, uid, version, propagation, dry_run)| Op::Delete { name, uid, version, propagation, dry_run })
         .boxed()
 }
 

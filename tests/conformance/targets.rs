@@ -50,8 +50,6 @@ impl Target for SimCluster {
 }
 
 async fn open(cluster: &SimCluster, request: &Request) -> anyhow::Result<http::Response<SimBody>> {
-    let request = request
-        .to_http("http://sim")?
-        .map(http_body_util::Full::new);
+    let request = request.to_http("http://sim")?.map(http_body_util::Full::new);
     Ok(cluster.service().oneshot(request).await?)
 }

@@ -33,32 +33,14 @@ pub async fn install_crds(connection: &Connection) -> Vec<String> {
 /// Installs one definition and waits until it is served. One that is there already is left as it is.
 pub async fn install_crd(connection: &Connection, yaml: &str) -> String {
     let definition: Value = serde_saphyr::from_str(yaml).expect("a CRD file is YAML");
-    let name = definition["metadata"]["name"]
-        .as_str()
-        .expect("a CRD has a name")
-        .to_owned();
+    let name = definition["metadata"]["name"].as_str().expect("a CRD has a name").to_owned();
     let lists = list_paths(&definition);
-    let created = connection
-        .send(&Request::post(PATH, definition))
-        .await
-        .expect("the server answers");
-    assert!(
-        matches!(created.status, 201 | 409),
-        "installing {name}: {}",
-        created.body
-    );
+    let created = connection.send(&Request::post(PATH, definition)).await.expect("the server answers");
+    assert!(matches!(created.status, 201 | 409), "installing {name}: {}", created.body);
 
-    let watch = Request::get(PATH)
-        .query("watch", "true")
-        .query("fieldSelector", format!("metadata.name={name}"));
-    let watched = connection
-        .watch(&watch, is_established)
-        .await
-        .expect("the server answers");
-    assert!(
-        matches!(watched, Watched::Reached(_)),
-        "{name} was not established: {watched:?}"
-    );
+    let watch = Request::get(PATH).query("watch", "true").query("fieldSelector", format!("metadata.name={name}"));
+    let watched = connection.watch(&watch, is_established).await.expect("the server answers");
+    assert!(matches!(watched, Watched::Reached(_)), "{name} was not established: {watched:?}");
     for list in lists {
         let served = tokio::time::timeout(SERVED_WAIT_MAX, wait_served(connection, &list)).await;
         served.unwrap_or_else(|_| panic!("{list} was established and is not served"));
@@ -70,13 +52,7 @@ pub async fn install_crd(connection: &Connection, yaml: &str) -> String {
 /// machine.
 async fn wait_served(connection: &Connection, list: &str) {
     let list = Request::get(list);
-    while connection
-        .send(&list)
-        .await
-        .expect("the server answers")
-        .status
-        != 200
-    {
+    while connection.send(&list).await.expect("the server answers").status != 200 {
         tokio::time::sleep(SERVED_POLL).await;
     }
 }
@@ -84,45 +60,24 @@ async fn wait_served(connection: &Connection, list: &str) {
 /// Where the objects of each served version are listed, across all namespaces.
 fn list_paths(definition: &Value) -> Vec<String> {
     let spec = &definition["spec"];
-    let text = |value: &Value| {
-        value
-            .as_str()
-            .expect("a CRD names its group, plural and versions")
-            .to_owned()
-    };
+    let text = |value: &Value| value.as_str().expect("a CRD names its group, plural and versions").to_owned();
     let (group, plural) = (text(&spec["group"]), text(&spec["names"]["plural"]));
-    let versions = spec["versions"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter(|version| version["served"] == true);
-    versions
-        .map(|version| format!("/apis/{group}/{}/{plural}", text(&version["name"])))
-        .collect()
+    let versions = spec["versions"].as_array().into_iter().flatten().filter(|version| version["served"] == true);
+    versions.map(|version| format!("/apis/{group}/{}/{plural}", text(&version["name"]))).collect()
 }
 
 fn is_established(event: &Value) -> bool {
     let conditions = event["object"]["status"]["conditions"].as_array();
-    conditions.is_some_and(|all| {
-        all.iter()
-            .any(|one| one["type"] == "Established" && one["status"] == "True")
-    })
+    conditions.is_some_and(|all| all.iter().any(|one| one["type"] == "Established" && one["status"] == "True"))
 }
 
 /// The upstream definition with the same file name, if `TRUEUP_CRDS` holds one.
 fn upstream(ours: &Path) -> Option<PathBuf> {
     let root = std::env::var_os("TRUEUP_CRDS").filter(|value| !value.is_empty())?;
-    let mut sources: Vec<_> = std::fs::read_dir(root)
-        .expect("TRUEUP_CRDS names a folder")
-        .flatten()
-        .collect();
+    let mut sources: Vec<_> = std::fs::read_dir(root).expect("TRUEUP_CRDS names a folder").flatten().collect();
     sources.sort_by_key(std::fs::DirEntry::file_name);
-    let plain = sources
-        .into_iter()
-        .filter(|source| !source.file_name().to_string_lossy().contains('@'));
-    plain
-        .map(|source| source.path().join(ours.file_name().unwrap_or_default()))
-        .find(|file| file.exists())
+    let plain = sources.into_iter().filter(|source| !source.file_name().to_string_lossy().contains('@'));
+    plain.map(|source| source.path().join(ours.file_name().unwrap_or_default())).find(|file| file.exists())
 }
 
 fn yaml_files(folder: &Path) -> Vec<PathBuf> {

@@ -50,13 +50,7 @@ pub enum Watched {
 
 impl Request {
     pub fn new(method: http::Method, path: impl Into<String>) -> Self {
-        Self {
-            method,
-            path: path.into(),
-            query: Vec::new(),
-            headers: Vec::new(),
-            body: None,
-        }
+        Self { method, path: path.into(), query: Vec::new(), headers: Vec::new(), body: None }
     }
 
     pub fn get(path: impl Into<String>) -> Self {
@@ -84,36 +78,20 @@ impl Request {
 
     /// The path with its query, as it stands in the request line.
     pub fn target(&self) -> String {
-        let encode = |text: &str| {
-            percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC)
-                .to_string()
-        };
-        let pairs: Vec<_> = self
-            .query
-            .iter()
-            .map(|(name, value)| format!("{}={}", encode(name), encode(value)))
-            .collect();
-        if pairs.is_empty() {
-            self.path.clone()
-        } else {
-            format!("{}?{}", self.path, pairs.join("&"))
-        }
+        let encode =
+            |text: &str| percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).to_string();
+        let pairs: Vec<_> =
+            self.query.iter().map(|(name, value)| format!("{}={}", encode(name), encode(value))).collect();
+        if pairs.is_empty() { self.path.clone() } else { format!("{}?{}", self.path, pairs.join("&")) }
     }
 
     /// The same request in the words of the `http` crate, for the server at `base` (`https://host:port`).
     pub fn to_http(&self, base: &str) -> anyhow::Result<http::Request<Bytes>> {
-        let mut built = http::Request::builder()
-            .method(&self.method)
-            .uri(format!("{base}{}", self.target()));
+        let mut built = http::Request::builder().method(&self.method).uri(format!("{base}{}", self.target()));
         for (name, value) in &self.headers {
             built = built.header(*name, value);
         }
-        let bytes = self
-            .body
-            .as_ref()
-            .map(serde_json::to_vec)
-            .transpose()?
-            .unwrap_or_default();
+        let bytes = self.body.as_ref().map(serde_json::to_vec).transpose()?.unwrap_or_default();
         Ok(built.body(Bytes::from(bytes))?)
     }
 }
@@ -125,23 +103,12 @@ where
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let status = answer.status().as_u16();
-    let bytes = answer
-        .into_body()
-        .collect()
-        .await
-        .map_err(|error| anyhow::anyhow!(error.into()))?
-        .to_bytes();
-    Ok(Response {
-        status,
-        body: parse_body(&bytes),
-    })
+    let bytes = answer.into_body().collect().await.map_err(|error| anyhow::anyhow!(error.into()))?.to_bytes();
+    Ok(Response { status, body: parse_body(&bytes) })
 }
 
 /// Reads a watch until an event for which `is_last` holds.
-pub async fn read_watch<B>(
-    answer: http::Response<B>,
-    is_last: impl Fn(&Value) -> bool,
-) -> anyhow::Result<Watched>
+pub async fn read_watch<B>(answer: http::Response<B>, is_last: impl Fn(&Value) -> bool) -> anyhow::Result<Watched>
 where
     B: http_body::Body<Data = Bytes> + Unpin,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -176,6 +143,5 @@ fn parse_body(bytes: &[u8]) -> Value {
     if bytes.is_empty() {
         return Value::Null;
     }
-    serde_json::from_slice(bytes)
-        .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(bytes).into_owned()))
+    serde_json::from_slice(bytes).unwrap_or_else(|_| Value::String(String::from_utf8_lossy(bytes).into_owned()))
 }

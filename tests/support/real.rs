@@ -23,8 +23,7 @@ use serde_json::{Value, json};
 
 use super::http::{Request, Response, Watched, read_response, read_watch};
 
-const HOW_TO_BUILD: &str =
-    "build it with tests/real/kube-testserver/build.sh and set TRUEUP_REAL_DIR";
+const HOW_TO_BUILD: &str = "build it with tests/real/kube-testserver/build.sh and set TRUEUP_REAL_DIR";
 
 /// A running kube-apiserver with etcd.
 pub struct RealServer {
@@ -68,11 +67,7 @@ impl RealServer {
         let program = folder().join("kube-testserver");
         if !program.exists() {
             let required = std::env::var("TRUEUP_REAL").is_ok_and(|value| value == "required");
-            assert!(
-                !required,
-                "no kube-apiserver at {}, but TRUEUP_REAL=required; {HOW_TO_BUILD}",
-                program.display()
-            );
+            assert!(!required, "no kube-apiserver at {}, but TRUEUP_REAL=required; {HOW_TO_BUILD}", program.display());
             eprintln!("skipped: no kube-apiserver; {HOW_TO_BUILD}");
             return None;
         }
@@ -92,9 +87,7 @@ impl RealServer {
     /// Ends the server and waits until it is gone: connections are refused from then on.
     pub fn stop(&mut self) {
         drop(self.lease.take());
-        self.process
-            .wait()
-            .expect("the kube-apiserver can be waited for");
+        self.process.wait().expect("the kube-apiserver can be waited for");
     }
 }
 
@@ -111,11 +104,7 @@ impl Connection {
     }
 
     /// Sends one watch request and reads it until an event for which `is_last` holds.
-    pub async fn watch(
-        &self,
-        request: &Request,
-        is_last: impl Fn(&Value) -> bool,
-    ) -> Result<Watched> {
+    pub async fn watch(&self, request: &Request, is_last: impl Fn(&Value) -> bool) -> Result<Watched> {
         read_watch(self.open(request).await?, is_last).await
     }
 
@@ -124,33 +113,19 @@ impl Connection {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let name = format!("test-{}", COUNT.fetch_add(1, Ordering::Relaxed));
         let body = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
-        let answer = self
-            .send(&Request::post("/api/v1/namespaces", body))
-            .await
-            .expect("the server answers");
-        assert_eq!(
-            answer.status, 201,
-            "making namespace {name}: {}",
-            answer.body
-        );
+        let answer = self.send(&Request::post("/api/v1/namespaces", body)).await.expect("the server answers");
+        assert_eq!(answer.status, 201, "making namespace {name}: {}", answer.body);
         name
     }
 
     async fn open(&self, request: &Request) -> Result<http::Response<hyper::body::Incoming>> {
-        let request = request
-            .clone()
-            .header("authorization", format!("Bearer {}", self.token))
-            .to_http(&self.base)?;
+        let request = request.clone().header("authorization", format!("Bearer {}", self.token)).to_http(&self.base)?;
         Ok(self.client.request(request.map(Full::new)).await?)
     }
 }
 
 fn folder() -> PathBuf {
-    let set = |name: &str| {
-        std::env::var_os(name)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
-    };
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     set("TRUEUP_REAL_DIR").unwrap_or_else(|| {
         let cache = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")));
         cache.unwrap_or_default().join("trueup-real")
@@ -159,10 +134,7 @@ fn folder() -> PathBuf {
 
 fn start(program: &Path) -> Result<RealServer> {
     // The server removes this folder itself, because the shared one is never dropped.
-    let dir = tempfile::Builder::new()
-        .prefix("trueup-real-")
-        .tempdir()?
-        .keep();
+    let dir = tempfile::Builder::new().prefix("trueup-real-").tempdir()?.keep();
     let mut log = tempfile::tempfile()?;
     let mut process = Command::new(program)
         .args(["--stdin-lease", "--temporary", "--dir"])
@@ -181,36 +153,22 @@ fn start(program: &Path) -> Result<RealServer> {
         let mut said = String::new();
         log.seek(SeekFrom::Start(0))?;
         log.read_to_string(&mut said)?;
-        bail!(
-            "{} ended before it was ready ({status}): {said}",
-            program.display()
-        );
+        bail!("{} ended before it was ready ({status}): {said}", program.display());
     }
-    Ok(RealServer {
-        process,
-        lease,
-        kubeconfig: PathBuf::from(ready.trim_end()),
-    })
+    Ok(RealServer { process, lease, kubeconfig: PathBuf::from(ready.trim_end()) })
 }
 
 fn connect(kubeconfig: &Path, user: User) -> Result<Connection> {
     let config: Value = serde_json::from_slice(&std::fs::read(kubeconfig)?)?;
     let cluster = &config["clusters"][0]["cluster"];
-    let authority = cluster["certificate-authority"]
-        .as_str()
-        .context("the kubeconfig names an authority")?;
+    let authority = cluster["certificate-authority"].as_str().context("the kubeconfig names an authority")?;
     let name = match user {
         User::Admin => "admin",
         User::Nobody => "nobody",
         User::Limited => "limited",
     };
-    let users = config["users"]
-        .as_array()
-        .context("the kubeconfig has users")?;
-    let login = users
-        .iter()
-        .find(|entry| entry["name"] == name)
-        .context("the kubeconfig knows the user")?;
+    let users = config["users"].as_array().context("the kubeconfig has users")?;
+    let login = users.iter().find(|entry| entry["name"] == name).context("the kubeconfig knows the user")?;
 
     let mut roots = rustls::RootCertStore::empty();
     roots.add(CertificateDer::from_pem_file(authority)?)?;
@@ -219,11 +177,7 @@ fn connect(kubeconfig: &Path, user: User) -> Result<Connection> {
         .with_safe_default_protocol_versions()?
         .with_root_certificates(roots)
         .with_no_client_auth();
-    let connector = hyper_rustls::HttpsConnectorBuilder::new()
-        .with_tls_config(tls)
-        .https_only()
-        .enable_http2()
-        .build();
+    let connector = hyper_rustls::HttpsConnectorBuilder::new().with_tls_config(tls).https_only().enable_http2().build();
     let client = Client::builder(TokioExecutor::new())
         .pool_timer(TokioTimer::new())
         .retry_canceled_requests(false)
@@ -231,13 +185,7 @@ fn connect(kubeconfig: &Path, user: User) -> Result<Connection> {
         .build(connector);
     Ok(Connection {
         client,
-        base: cluster["server"]
-            .as_str()
-            .context("the kubeconfig names a server")?
-            .to_owned(),
-        token: login["user"]["token"]
-            .as_str()
-            .context("the user has a token")?
-            .to_owned(),
+        base: cluster["server"].as_str().context("the kubeconfig names a server")?.to_owned(),
+        token: login["user"]["token"].as_str().context("the user has a token")?.to_owned(),
     })
 }
