@@ -60,7 +60,7 @@ impl Symbols {
     fn shared_metadata(&mut self, metadata: &Map<String, Value>) -> Value {
         let mark = |key: &str, value: &Value| match key {
             "resourceVersion" => json!("<cluster version>"),
-            "continue" => json!("<token>"),
+            "continue" if value != "" => json!("<token>"),
             _ => value.clone(),
         };
         metadata.iter().map(|(key, value)| (key.clone(), mark(key, value))).collect::<Map<_, _>>().into()
@@ -85,9 +85,10 @@ impl Symbols {
 
     /// Replaces what this sequence knows by its symbol, wherever it stands as a word of its own.
     fn text(&mut self, text: &str) -> String {
+        let text = without_callsite(text);
         let mut normal = String::with_capacity(text.len());
         let in_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
-        let mut rest = text;
+        let mut rest = text.as_str();
         while let Some(first) = rest.chars().next() {
             let end = rest.find(|letter| in_word(letter) != in_word(first)).unwrap_or(rest.len());
             let (word, after) = rest.split_at(end);
@@ -107,6 +108,14 @@ impl Symbols {
         } else {
             word.to_owned()
         }
+    }
+}
+
+/// Takes out the line of source that a scheme is named after: it depends on how the server was compiled.
+fn without_callsite(text: &str) -> String {
+    match text.split_once(" in scheme \"") {
+        Some((before, _)) => format!("{before} in scheme <callsite>"),
+        None => text.to_owned(),
     }
 }
 
