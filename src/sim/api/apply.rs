@@ -45,6 +45,8 @@ impl Server {
             None if call.is_status() => Err(call.not_found()),
             None => {
                 self.rbac.check_create(call)?;
+                // Where there is nothing yet, an apply may name any version: it is not looked at.
+                meta::of_mut(&mut object).remove("resourceVersion");
                 let created = self.create_object(call, object, Ownership::Applied(managed))?;
                 call.reply_value(201, &created)
             }

@@ -11,7 +11,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Map, Value, json};
 
-use super::kinds::{Content, ResourceKind};
+use super::kinds::{Content, Registry, ResourceKind};
 use super::media::{ACCEPTED_BUILT_IN, ACCEPTED_CUSTOM};
 use super::meta;
 use super::request::Request;
@@ -99,15 +99,40 @@ fn check_type(kind: &ResourceKind, api_version: &str, name: &str) -> Result<(), 
             .next()
             .filter(|version| !version.is_empty())
             .unwrap_or(&kind.version);
+        let why = why_no_conversion(kind, api_version, version, name);
         let message = format!(
-            "{name} in version {} cannot be handled as a {}: converting ({version}.{name}) to (core.{}): unknown conversion",
+            "{name} in version {} cannot be handled as a {}: {why}",
             quoted(version),
-            kind.kind,
             kind.kind
         );
         return Err(Status::bad_request(message));
     }
     Ok(())
+}
+
+/// A kind the server knows can't be converted; one it never heard of is not in its scheme.
+fn why_no_conversion(
+    kind: &ResourceKind,
+    api_version: &str,
+    version: &str,
+    name: &str,
+) -> String {
+    if Registry::built_in().find_kind(api_version, name).is_none() {
+        let scheme = quoted("pkg/api/legacyscheme/scheme.go:30");
+        return format!(
+            "no kind {} is registered for version {} in scheme {scheme}",
+            quoted(name),
+            quoted(api_version)
+        );
+    }
+    let package = match kind.of.group.split('.').next() {
+        None | Some("") => "core",
+        Some(package) => package,
+    };
+    format!(
+        "converting ({version}.{name}) to ({package}.{}): unknown conversion",
+        kind.kind
+    )
 }
 
 fn parse(kind: &ResourceKind, request: &Request) -> Result<Value, Refused> {

@@ -218,10 +218,15 @@ impl Server {
             let name = meta::name(&candidate).to_owned();
             self.complete_new(call, &mut candidate);
             refuse_if_any(
-                &call.kind.group_kind(),
+                &call.kind.group_kind_of(&candidate),
                 &name,
                 &validate::on_create(&call.kind, &candidate),
             )?;
+            if !call.request.is_dry_run() && !matches!(meta::resource_version(&candidate), "" | "0") {
+                return Err(Status::unexpected(
+                    "resourceVersion should not be set on objects to be created",
+                ));
+            }
             let key = store::key(call.namespace(), &name);
             match self.store.collection(call.collection).get(&key) {
                 None => return self.commit_new(call, key, candidate, ownership),
@@ -259,11 +264,6 @@ impl Server {
         managed.write_into(&mut object);
         if call.request.is_dry_run() {
             return Ok(object);
-        }
-        if !matches!(meta::resource_version(&object), "" | "0") {
-            return Err(Status::unexpected(
-                "resourceVersion should not be set on objects to be created",
-            ));
         }
         self.before_definition_change(call, Some(&mut object));
         let stored = self.store.put(call.collection, key.into(), object, managed);
@@ -350,7 +350,7 @@ impl Server {
         self.check_version(call, existing, &object)?;
         prepare_update(call, &existing.value, &mut object);
         let errors = validate::on_update(&call.kind, &existing.value, &object);
-        refuse_if_any(&call.kind.group_kind(), meta::name(&object), &errors)?;
+        refuse_if_any(&call.kind.group_kind_of(&object), meta::name(&object), &errors)?;
         meta::set_text(
             &mut object,
             "resourceVersion",

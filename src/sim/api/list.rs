@@ -229,7 +229,12 @@ pub fn render(call: &Call<'_>, form: Form, page: &Page) -> Bytes {
     let api_version = call.kind.api_version();
     match form {
         Form::Object => {
-            let head = json!({ "kind": format!("{}List", call.kind.kind), "apiVersion": api_version, "metadata": list_meta(page) });
+            let mut meta = list_meta(page);
+            if call.kind.rules.custom && page.continue_token.is_none() {
+                // Lists of custom resources are untyped on the real server and name the token even when there is none.
+                meta["continue"] = "".into();
+            }
+            let head = json!({ "kind": format!("{}List", call.kind.kind), "apiVersion": api_version, "metadata": meta });
             let items = page
                 .items
                 .iter()
@@ -242,6 +247,12 @@ pub fn render(call: &Call<'_>, form: Form, page: &Page) -> Bytes {
         }
         Form::Metadata => {
             let head = json!({ "kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": list_meta(page) });
+            if page.items.is_empty() {
+                // A quirk of the real server: without items this form says null, where the others say [].
+                let mut empty = head;
+                empty["items"] = Value::Null;
+                return store::to_bytes(&empty);
+            }
             with_items(
                 &head,
                 page.items

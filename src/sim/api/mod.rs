@@ -274,7 +274,11 @@ impl Server {
         lag: u64,
     ) -> Result<Answer, Refused> {
         let Some(served) = self.serves(target) else {
-            return Ok(Answer::Reply(not_found_page()));
+            // The groups of the server itself answer for all paths below them; all others are nobody's.
+            return match self.owns_group(&target.of.group) {
+                true => Err(Status::no_such_resource()),
+                false => Ok(Answer::Reply(not_found_page())),
+            };
         };
         let call = Call {
             now,
@@ -288,12 +292,17 @@ impl Server {
             && target.namespace.is_empty()
             && !matches!(target.verb, Verb::List | Verb::Watch)
         {
-            return Ok(Answer::Reply(not_found_page()));
+            return match (call.kind.rules.custom, target.name.is_empty()) {
+                (true, _) => Ok(Answer::Reply(not_found_page())),
+                (false, true) => Err(Status::method_not_allowed()),
+                (false, false) => Err(Status::no_such_resource()),
+            };
         }
         match (target.subresource.as_str(), call.kind.status) {
             ("", _) => {}
             ("status", true) if matches!(target.verb, Verb::Get | Verb::Update | Verb::Patch) => {}
-            _ => return Ok(Answer::Reply(not_found_page())),
+            _ if call.kind.rules.custom => return Err(call.not_found()),
+            _ => return Err(Status::no_such_resource()),
         }
         match (call.kind.rules.storage, target.verb) {
             (Storage::Answered(review), Verb::Create) => {
@@ -323,6 +332,12 @@ impl Server {
         self.registry
             .find(&target.of.group, &target.version, &target.of.resource)
             .cloned()
+    }
+
+    /// Whether a group is one of the server's own, and there.
+    fn owns_group(&self, group: &str) -> bool {
+        let is_own = |served: &Served| *served.kind.of.group == *group && !served.kind.rules.custom;
+        !self.faults.has_lost(group) && self.registry.iter().any(is_own)
     }
 
     fn note(&mut self, at: Timestamp, request: &Request, answer: &Answer) {

@@ -163,6 +163,12 @@ impl Status {
         )
     }
 
+    /// The answer of the router where a group is served, and not this path below it.
+    pub fn no_such_resource() -> Refused {
+        let message = "the server could not find the requested resource";
+        Self::new(404, "NotFound", message.into(), Some(Details::default()))
+    }
+
     /// The answer of the router, before any resource is involved.
     pub fn method_not_allowed() -> Refused {
         let message = "the server does not allow this method on the requested resource";
