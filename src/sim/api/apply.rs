@@ -45,8 +45,10 @@ impl Server {
             None if call.is_status() => Err(call.not_found()),
             None => {
                 self.rbac.check_create(call)?;
-                // Where there is nothing yet, an apply may name any version: it is not looked at.
-                meta::of_mut(&mut object).remove("resourceVersion");
+                // Where there is nothing yet, an apply may name any version: it is not looked at. A dry run shows it.
+                if !call.request.is_dry_run() {
+                    meta::of_mut(&mut object).remove("resourceVersion");
+                }
                 let created = self.create_object(call, object, Ownership::Applied(managed))?;
                 call.reply_value(201, &created)
             }
@@ -94,15 +96,15 @@ fn merged(
 
     let mut config = config.clone();
     meta::of_mut(&mut config).remove("creationTimestamp");
-    let set = compare::field_set(&config, shape)
-        .without_subtrees(&reset)
-        .difference(&UNOWNED);
+    let applied = compare::field_set(&config, shape).without_subtrees(&reset);
+    let set = applied.difference(&UNOWNED);
     managed
         .0
         .retain(|entry| !entry.is_of(&writer, Operation::Apply));
     let merged = compare::merge(&live, &config, shape);
     let merged = match &last {
-        Some(last) => pruned(&merged, &last.fields, &managed, &set, shape),
+        // With the fields nobody owns: they hold the name, which must not go with the last field beside it.
+        Some(last) => pruned(&merged, &last.fields, &managed, &applied, shape),
         None => merged,
     };
 
