@@ -3,6 +3,10 @@
 //! Always true:
 //! - the nth sequence of a seed is always the same, on any machine;
 //! - each kind of difference is reported once, as the shortest sequence that still shows it.
+//!
+//! # Limits
+//!
+//! One difference is known and excused, see [`Difference::is_known`].
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,7 +16,7 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::Value;
 
-use super::ops::Sequence;
+use super::ops::{Kind, Op, Sequence};
 use super::session::{Step, run};
 use super::strategies::sequences;
 use super::targets::Target;
@@ -171,7 +175,8 @@ fn difference(sequence: &Sequence, expected: &[Step], actual: &[Step]) -> Option
         (None, _) | (_, None) => "the number of requests".to_owned(),
     };
     let (expected, actual) = (expected.cloned(), actual.cloned());
-    Some(Difference { sequence: sequence.clone(), expected, actual, place })
+    let found = Difference { sequence: sequence.clone(), expected, actual, place };
+    (!found.is_known()).then_some(found)
 }
 
 /// Where two unequal values first differ.
@@ -224,6 +229,19 @@ impl Difference {
         let step = self.expected.as_ref().or(self.actual.as_ref());
         let word = step.map(|step| op_word(&self.sequence, step)).unwrap_or_default();
         format!("{:?} {word} at {}", self.sequence.kind, self.place)
+    }
+
+    /// A real server keeps the emptied labels of a custom resource after an apply that dropped the last of them. They are
+    /// not shown, but the next write takes them out, and so it makes a new version even if it changes nothing.
+    /// The simulated one never keeps them.
+    fn is_known(&self) -> bool {
+        let Some(step) = &self.expected else { return false };
+        let before = self.sequence.ops.iter().take(step.op);
+        let mut applies = before.filter(|op| matches!(op, Op::Apply { label: None, .. }));
+        let about = self.sequence.ops.get(step.op).and_then(Op::name);
+        self.sequence.kind == Kind::Widget
+            && self.place == "/body/metadata/resourceVersion"
+            && applies.any(|op| op.name() == about)
     }
 
     fn shown(&self) -> String {

@@ -231,6 +231,21 @@ pub enum Since {
 }
 
 impl Op {
+    /// The object that the operation is about, if it is one.
+    pub fn name(&self) -> Option<Name> {
+        match self {
+            Op::Create { name, .. }
+            | Op::Get { name, .. }
+            | Op::Update { name, .. }
+            | Op::UpdateStatus { name, .. }
+            | Op::MergePatch { name, .. }
+            | Op::JsonPatch { name, .. }
+            | Op::Apply { name, .. }
+            | Op::Delete { name, .. } => Some(*name),
+            Op::CreateWrong { .. } | Op::List { .. } | Op::ListPages { .. } | Op::Watch { .. } => None,
+        }
+    }
+
     /// Whether the operation is only tried.
     pub fn dry_run(&self) -> DryRun {
         match self {
