@@ -13,6 +13,9 @@ mod cluster;
 mod listen;
 mod service;
 
+#[cfg(test)]
+mod tests;
+
 pub use api::{
     Access, Answer, Fault, FaultAction, Faults, GroupFault, GroupResource, Identity, Logged,
     Matcher, Rbac, Reply, Request, ResourceKind, Rule, Server, Status, StoryError, Verb, WatchId,

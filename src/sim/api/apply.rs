@@ -10,9 +10,10 @@
 
 use serde_json::Value;
 
+use super::call::{Call, match_name, match_namespace};
 use super::compare::{self, Comparison};
 use super::content;
-use super::crud::{Call, Ownership, match_name, match_namespace};
+use super::crud::Ownership;
 use super::fields::FieldSet;
 use super::managed::{self, Entry, Managed, Operation, UNOWNED, Writer};
 use super::meta;
@@ -45,10 +46,6 @@ impl Server {
             None if call.is_status() => Err(call.not_found()),
             None => {
                 self.rbac.check_create(call)?;
-                // Where there is nothing yet, an apply may name any version: it is not looked at. A dry run shows it.
-                if !call.request.is_dry_run() {
-                    meta::of_mut(&mut object).remove("resourceVersion");
-                }
                 let created = self.create_object(call, object, Ownership::Applied(managed))?;
                 call.reply_value(201, &created)
             }
@@ -96,15 +93,13 @@ fn merged(
 
     let mut config = config.clone();
     meta::of_mut(&mut config).remove("creationTimestamp");
-    let applied = compare::field_set(&config, shape).without_subtrees(&reset);
-    let set = applied.difference(&UNOWNED);
+    let said = compare::field_set(&config, shape).without_subtrees(&reset);
     managed
         .0
         .retain(|entry| !entry.is_of(&writer, Operation::Apply));
     let merged = compare::merge(&live, &config, shape);
     let merged = match &last {
-        // With the fields nobody owns: they hold the name, which must not go with the last field beside it.
-        Some(last) => pruned(&merged, &last.fields, &managed, &applied, shape),
+        Some(last) => pruned(&merged, &last.fields, &managed, &said, shape),
         None => merged,
     };
 
@@ -114,6 +109,7 @@ fn merged(
         refuse_conflicts(&managed, &changes)?;
     }
     managed.take_from_others(&changes, |_| false);
+    let set = said.difference(&UNOWNED);
     let last_time = last.and_then(|last| last.time);
     if !set.is_empty() {
         let time = if live == merged {

@@ -11,9 +11,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Map, Value, json};
 
-use super::kinds::{Content, Registry, ResourceKind};
-use super::media::{ACCEPTED_BUILT_IN, ACCEPTED_CUSTOM};
+use super::kinds::{Content, ResourceKind};
+use super::media::ACCEPTED;
 use super::meta;
+use super::proto;
 use super::request::Request;
 use super::status::{Refused, Status, quoted};
 
@@ -65,7 +66,7 @@ pub fn decode(kind: &ResourceKind, request: &Request) -> Result<Value, Refused> 
             "",
         ));
     }
-    if api_version.is_empty() {
+    if api_version.is_empty() && !kind.rules.custom {
         map.insert("apiVersion".into(), kind.api_version().into());
     }
     if name.is_empty() {
@@ -84,11 +85,24 @@ pub fn decode(kind: &ResourceKind, request: &Request) -> Result<Value, Refused> 
 
 fn check_type(kind: &ResourceKind, api_version: &str, name: &str) -> Result<(), Refused> {
     let expected = kind.api_version();
-    let wrong_version = !api_version.is_empty() && api_version != expected;
+    let given = kind.rules.custom || !api_version.is_empty();
+    let wrong_version = given && api_version != expected;
     let wrong_kind = !name.is_empty() && *name != *kind.kind;
-    if wrong_version && (kind.rules.custom || !wrong_kind) {
+    if wrong_version && kind.rules.custom {
         let message = format!(
             "the API version in the data ({api_version}) does not match the expected API version ({expected})"
+        );
+        return Err(Status::bad_request(message));
+    }
+    if wrong_version {
+        let version = api_version.rsplit('/').next().unwrap_or(api_version);
+        let name = if name.is_empty() { &*kind.kind } else { name };
+        let message = format!(
+            "{name} in version {} cannot be handled as a {}: no kind {} is registered for version {} in scheme \"pkg/runtime/scheme.go:111\"",
+            quoted(version),
+            kind.kind,
+            quoted(name),
+            quoted(api_version)
         );
         return Err(Status::bad_request(message));
     }
@@ -99,40 +113,15 @@ fn check_type(kind: &ResourceKind, api_version: &str, name: &str) -> Result<(), 
             .next()
             .filter(|version| !version.is_empty())
             .unwrap_or(&kind.version);
-        let why = why_no_conversion(kind, api_version, version, name);
         let message = format!(
-            "{name} in version {} cannot be handled as a {}: {why}",
+            "{name} in version {} cannot be handled as a {}: converting ({version}.{name}) to (core.{}): unknown conversion",
             quoted(version),
+            kind.kind,
             kind.kind
         );
         return Err(Status::bad_request(message));
     }
     Ok(())
-}
-
-/// A kind the server knows can't be converted; one it never heard of is not in its scheme.
-fn why_no_conversion(
-    kind: &ResourceKind,
-    api_version: &str,
-    version: &str,
-    name: &str,
-) -> String {
-    if Registry::built_in().find_kind(api_version, name).is_none() {
-        let scheme = quoted("pkg/api/legacyscheme/scheme.go:30");
-        return format!(
-            "no kind {} is registered for version {} in scheme {scheme}",
-            quoted(name),
-            quoted(api_version)
-        );
-    }
-    let package = match kind.of.group.split('.').next() {
-        None | Some("") => "core",
-        Some(package) => package,
-    };
-    format!(
-        "converting ({version}.{name}) to ({package}.{}): unknown conversion",
-        kind.kind
-    )
 }
 
 fn parse(kind: &ResourceKind, request: &Request) -> Result<Value, Refused> {
@@ -142,21 +131,40 @@ fn parse(kind: &ResourceKind, request: &Request) -> Result<Value, Refused> {
             unrecognized(
                 kind,
                 request,
-                &error.to_string(),
+                &go_json_error(&error, &request.body),
                 "couldn't get version/kind; json parse error: ",
             )
         }),
+        proto::MEDIA if !kind.rules.custom => proto::decode(&request.body)
+            .ok_or_else(|| unrecognized(kind, request, "the protobuf body can't be read", "")),
         "application/yaml" => {
             parse_yaml(&request.body).map_err(|why| unrecognized(kind, request, &why, ""))
         }
-        _ if kind.rules.custom => Err(Status::unsupported_media_type(&ACCEPTED_CUSTOM)),
-        _ => Err(Status::unsupported_media_type(&ACCEPTED_BUILT_IN)),
+        _ => Err(Status::unsupported_media_type(&ACCEPTED)),
     }
 }
 
 pub fn parse_yaml(body: &[u8]) -> Result<Value, String> {
     let text = std::str::from_utf8(body).map_err(|error| error.to_string())?;
     serde_saphyr::from_str(text).map_err(|error| error.to_string())
+}
+
+/// The sentence of Go's JSON decoder, for the mistakes that are easy to tell.
+pub fn go_json_error(error: &serde_json::Error, body: &[u8]) -> String {
+    if error.is_eof() {
+        return "unexpected end of JSON input".into();
+    }
+    let line_start = body
+        .split_inclusive(|byte| *byte == b'\n')
+        .take(error.line().saturating_sub(1))
+        .map(<[u8]>::len);
+    let at = line_start.sum::<usize>() + error.column().saturating_sub(1);
+    match body.get(at).map(|byte| char::from(*byte)) {
+        Some(c) if error.to_string().starts_with("expected value") => {
+            format!("invalid character '{c}' looking for beginning of value")
+        }
+        Some(_) | None => error.to_string(),
+    }
 }
 
 fn unrecognized(kind: &ResourceKind, request: &Request, why: &str, prefix: &str) -> Refused {
@@ -181,40 +189,44 @@ fn unrecognized(kind: &ResourceKind, request: &Request, why: &str, prefix: &str)
 
 /// Brings an object into the stored shape. The error is the sentence of Go's JSON decoder.
 pub fn settle(kind: &ResourceKind, object: &mut Value) -> Result<(), String> {
-    settle_metadata(object)?;
+    settle_metadata(
+        object,
+        if kind.rules.custom {
+            "ObjectMeta"
+        } else {
+            "ObjectMeta.metadata"
+        },
+    )?;
     match kind.rules.content {
         Content::ConfigMap => {
-            keep_only(
-                object,
-                &[
-                    "apiVersion",
-                    "kind",
-                    "metadata",
-                    "data",
-                    "binaryData",
-                    "immutable",
-                ],
-            );
             string_map(object, "data", "ConfigMap")?;
             base64_map(object, "binaryData", "ConfigMap")?;
-            flag(object, "immutable", "ConfigMap")
+            flag(object, "immutable", "ConfigMap")?;
+            let fields = [
+                "apiVersion",
+                "kind",
+                "metadata",
+                "data",
+                "binaryData",
+                "immutable",
+            ];
+            keep_only(object, &fields);
+            Ok(())
         }
         Content::Secret => {
-            keep_only(
-                object,
-                &[
-                    "apiVersion",
-                    "kind",
-                    "metadata",
-                    "data",
-                    "stringData",
-                    "immutable",
-                    "type",
-                ],
-            );
             base64_map(object, "data", "Secret")?;
             string_map(object, "stringData", "Secret")?;
             flag(object, "immutable", "Secret")?;
+            let fields = [
+                "apiVersion",
+                "kind",
+                "metadata",
+                "data",
+                "stringData",
+                "immutable",
+                "type",
+            ];
+            keep_only(object, &fields);
             fold_string_data(object);
             Ok(())
         }
@@ -247,7 +259,8 @@ pub fn fill_defaults(kind: &ResourceKind, object: &mut Value) {
     }
 }
 
-fn settle_metadata(object: &mut Value) -> Result<(), String> {
+/// `place` is how the decoder of this kind calls where metadata is.
+fn settle_metadata(object: &mut Value, place: &str) -> Result<(), String> {
     if let Some(metadata) = object
         .get("metadata")
         .filter(|metadata| !metadata.is_object() && !metadata.is_null())
@@ -265,7 +278,7 @@ fn settle_metadata(object: &mut Value) -> Result<(), String> {
     });
     for field in ["labels", "annotations"] {
         if let Some(value) = metadata.get(field) {
-            check_strings(value, &format!("ObjectMeta.metadata.{field}"))?;
+            check_strings(value, &format!("{place}.{field}"))?;
         }
     }
     for field in [
@@ -276,7 +289,7 @@ fn settle_metadata(object: &mut Value) -> Result<(), String> {
         "resourceVersion",
     ] {
         if let Some(value) = metadata.get(field).filter(|value| !value.is_string()) {
-            let place = format!("ObjectMeta.metadata.{field}");
+            let place = format!("{place}.{field}");
             return Err(format!(
                 "json: cannot unmarshal {} into Go struct field {place} of type string",
                 go_type(value)
@@ -305,9 +318,12 @@ fn keep_only(object: &mut Value, fields: &[&str]) {
 }
 
 fn string_map(object: &Value, field: &str, of: &str) -> Result<(), String> {
-    object.get(field).map_or(Ok(()), |value| {
-        check_strings(value, &format!("{of}.{field}"))
-    })
+    object
+        .get(field)
+        .filter(|value| !value.is_null())
+        .map_or(Ok(()), |value| {
+            check_strings(value, &format!("{of}.{field}"))
+        })
 }
 
 fn check_strings(value: &Value, place: &str) -> Result<(), String> {
@@ -332,7 +348,7 @@ fn check_strings(value: &Value, place: &str) -> Result<(), String> {
 }
 
 fn base64_map(object: &Value, field: &str, of: &str) -> Result<(), String> {
-    let Some(value) = object.get(field) else {
+    let Some(value) = object.get(field).filter(|value| !value.is_null()) else {
         return Ok(());
     };
     let place = format!("{of}.{field}");
@@ -377,7 +393,7 @@ fn corrupt_at(text: &str, error: &base64::DecodeError) -> usize {
 
 fn flag(object: &Value, field: &str, of: &str) -> Result<(), String> {
     match object.get(field) {
-        Some(value) if !value.is_boolean() => Err(format!(
+        Some(value) if !value.is_boolean() && !value.is_null() => Err(format!(
             "json: cannot unmarshal {} into Go struct field {of}.{field} of type bool",
             go_type(value)
         )),

@@ -217,15 +217,6 @@ impl ResourceKind {
         }
     }
 
-    /// The kind a refusal names. A custom resource is named by what it says it is, right or wrong.
-    pub fn group_kind_of(&self, object: &Value) -> GroupResource {
-        let named = object.get("kind").and_then(Value::as_str);
-        match named.filter(|named| self.rules.custom && !named.is_empty()) {
-            Some(named) => GroupResource::new(&self.of.group, named),
-            None => self.group_kind(),
-        }
-    }
-
     pub fn namespaced(&self) -> bool {
         self.scope == Scope::Namespaced
     }

@@ -17,6 +17,7 @@
 
 mod apply;
 mod builtin;
+mod call;
 mod compare;
 mod content;
 mod crd;
@@ -36,6 +37,7 @@ mod naming;
 mod openapi;
 mod paging;
 mod patch;
+mod proto;
 mod rbac;
 mod request;
 mod review;
@@ -46,6 +48,7 @@ mod store;
 mod story;
 mod strategic;
 mod table;
+mod update;
 mod validate;
 mod watch;
 
@@ -66,7 +69,7 @@ pub use status::Status;
 pub use story::StoryError;
 pub use watch::{WatchId, WatchPoll};
 
-use crud::Call;
+use call::Call;
 use kinds::{Registry, Served, Storage};
 use minter::Minter;
 use request::{Route, Target};
@@ -274,8 +277,12 @@ impl Server {
         lag: u64,
     ) -> Result<Answer, Refused> {
         let Some(served) = self.serves(target) else {
-            // The groups of the server itself answer for all paths below them; all others are nobody's.
-            return match self.owns_group(&target.of.group) {
+            let version_served = self.registry.iter().any(|served| {
+                !served.kind.rules.custom
+                    && served.kind.of.group == target.of.group
+                    && *served.kind.version == *target.version
+            });
+            return match version_served {
                 true => Err(Status::no_such_resource()),
                 false => Ok(Answer::Reply(not_found_page())),
             };
@@ -292,11 +299,7 @@ impl Server {
             && target.namespace.is_empty()
             && !matches!(target.verb, Verb::List | Verb::Watch)
         {
-            return match (call.kind.rules.custom, target.name.is_empty()) {
-                (true, _) => Ok(Answer::Reply(not_found_page())),
-                (false, true) => Err(Status::method_not_allowed()),
-                (false, false) => Err(Status::no_such_resource()),
-            };
+            return Ok(Answer::Reply(not_found_page()));
         }
         match (target.subresource.as_str(), call.kind.status) {
             ("", _) => {}
@@ -332,12 +335,6 @@ impl Server {
         self.registry
             .find(&target.of.group, &target.version, &target.of.resource)
             .cloned()
-    }
-
-    /// Whether a group is one of the server's own, and there.
-    fn owns_group(&self, group: &str) -> bool {
-        let is_own = |served: &Served| *served.kind.of.group == *group && !served.kind.rules.custom;
-        !self.faults.has_lost(group) && self.registry.iter().any(is_own)
     }
 
     fn note(&mut self, at: Timestamp, request: &Request, answer: &Answer) {

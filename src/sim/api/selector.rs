@@ -223,6 +223,9 @@ impl Parser {
         loop {
             match self.take() {
                 Token::Symbol(")") => return Ok(values),
+                Token::Symbol(",") if *self.peek() == Token::End => {
+                    return Err("found '', expected: ',', or identifier".into());
+                }
                 Token::Symbol(",") => values.push(self.value()),
                 other => return Err(format!("found '{}', expected: ',' or ')'", other.text())),
             }

@@ -163,12 +163,6 @@ impl Status {
         )
     }
 
-    /// The answer of the router where a group is served, and not this path below it.
-    pub fn no_such_resource() -> Refused {
-        let message = "the server could not find the requested resource";
-        Self::new(404, "NotFound", message.into(), Some(Details::default()))
-    }
-
     /// The answer of the router, before any resource is involved.
     pub fn method_not_allowed() -> Refused {
         let message = "the server does not allow this method on the requested resource";
@@ -178,6 +172,32 @@ impl Status {
             message.into(),
             Some(Details::default()),
         )
+    }
+
+    /// The router's answer to a resource nobody serves in a version that is served.
+    pub fn no_such_resource() -> Refused {
+        let message = "the server could not find the requested resource";
+        Self::new(404, "NotFound", message.into(), Some(Details::default()))
+    }
+
+    /// The router's answer to a body it has no handler for.
+    pub fn unroutable_media_type() -> Refused {
+        let message = "415: Unsupported Media Type";
+        Self::new(
+            415,
+            "UnsupportedMediaType",
+            message.into(),
+            Some(Details::default()),
+        )
+    }
+
+    /// The router's answer to a client that takes nothing it can write.
+    pub fn unroutable_accept(accepted: &[&str]) -> Refused {
+        let message = format!(
+            "406: Not Acceptable\n\nAvailable representations: {}",
+            accepted.join(", ")
+        );
+        Self::new(406, "NotAcceptable", message, Some(Details::default()))
     }
 
     pub fn not_acceptable(accepted: &[&str]) -> Refused {

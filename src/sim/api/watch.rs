@@ -14,7 +14,7 @@ use bytes::Bytes;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::crud::{Call, refuse_if_any};
+use super::call::{Call, refuse_if_any};
 use super::faults::{Matcher, WatchFault};
 use super::kinds::{CollectionId, GroupResource, ResourceKind};
 use super::list::Selection;
@@ -90,7 +90,7 @@ impl Server {
         let asked: u64 = if asked.is_empty() {
             0
         } else {
-            parse_version(call, asked)?
+            parse_version(asked)?
         };
         let bookmarks = query.is_set("allowWatchBookmarks");
         let start = match (
@@ -373,12 +373,11 @@ fn line(kind: &str, object: &[u8]) -> Bytes {
     out.into()
 }
 
-fn parse_version(call: &Call<'_>, asked: &str) -> Result<u64, Refused> {
+fn parse_version(asked: &str) -> Result<u64, Refused> {
     asked.parse().map_err(|_| {
         let value = quoted(asked);
         let detail = format!("strconv.ParseUint: parsing {value}: invalid syntax");
-        let error = FieldError::invalid("resourceVersion", &value, &detail);
-        Status::invalid(&call.kind.of, &call.target.name, &[error])
+        Status::unexpected(FieldError::invalid("resourceVersion", &value, &detail).sentence())
     })
 }
 
