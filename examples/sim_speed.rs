@@ -21,11 +21,7 @@ fn main() {
             "metadata": { "name": format!("c{index:05}"), "labels": { "app": "speed" } },
             "data": { "key": "value", "index": index.to_string() },
         });
-        reply(
-            &mut server,
-            now,
-            &Request::new(Method::POST, path, object.to_string()),
-        );
+        reply(&mut server, now, &Request::new(Method::POST, path, object.to_string()));
     }
 
     let get = Request::get(&format!("{path}/c00042"));
@@ -34,12 +30,10 @@ fn main() {
     let body = |round: u32| {
         let data = json!({ "key": "value", "index": round.to_string() });
         let metadata = json!({ "name": "c00042", "labels": { "app": "speed" } });
-        json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data })
-            .to_string()
+        json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data }).to_string()
     };
-    let puts: Vec<Request> = (0..64)
-        .map(|round| Request::new(Method::PUT, &format!("{path}/c00042"), body(round)))
-        .collect();
+    let puts: Vec<Request> =
+        (0..64).map(|round| Request::new(Method::PUT, &format!("{path}/c00042"), body(round))).collect();
     let mut turn = 0;
     report("PUT", ROUNDS, || {
         turn = (turn + 1) % puts.len();
@@ -47,13 +41,9 @@ fn main() {
     });
 
     let list = Request::get(path);
-    report("LIST of 10,000", 200, || {
-        drop(reply(&mut server, now, &list))
-    });
+    report("LIST of 10,000", 200, || drop(reply(&mut server, now, &list)));
     let page = Request::get(&format!("{path}?limit=500"));
-    report("LIST page of 500", 2_000, || {
-        drop(reply(&mut server, now, &page))
-    });
+    report("LIST page of 500", 2_000, || drop(reply(&mut server, now, &page)));
 }
 
 fn reply(server: &mut Server, now: Timestamp, request: &Request) -> Reply {
@@ -67,8 +57,5 @@ fn report(what: &str, rounds: u32, mut work: impl FnMut()) {
     let began = Instant::now();
     (0..rounds).for_each(|_| work());
     let each = began.elapsed() / rounds;
-    println!(
-        "{what}: {each:?} each, {:.0} a second",
-        1.0 / each.as_secs_f64()
-    );
+    println!("{what}: {each:?} each, {:.0} a second", 1.0 / each.as_secs_f64());
 }

@@ -3,8 +3,7 @@
 use futures::{StreamExt, TryStreamExt};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::api::{
-    Api, DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams, WatchEvent,
-    WatchParams,
+    Api, DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams,
 };
 use kube::core::{ApiResource, GroupVersionKind};
 use serde_json::json;
@@ -14,11 +13,7 @@ use super::{Fault, FaultAction, Matcher, ResourceKind, SimCluster, SimOptions, V
 
 fn cluster() -> SimCluster {
     let start = "2026-01-02T03:04:05Z".parse().expect("a fixed time parses");
-    SimCluster::new(SimOptions {
-        name: "hub".into(),
-        seed: 1,
-        start,
-    })
+    SimCluster::new(SimOptions { name: "hub".into(), seed: 1, start })
 }
 
 fn widgets(cluster: &SimCluster) -> Api<DynamicObject> {
@@ -28,43 +23,25 @@ fn widgets(cluster: &SimCluster) -> Api<DynamicObject> {
 }
 
 fn config_map(name: &str) -> ConfigMap {
-    serde_json::from_value(json!({ "metadata": { "name": name }, "data": { "x": "1" } }))
-        .expect("a valid object")
+    serde_json::from_value(json!({ "metadata": { "name": name }, "data": { "x": "1" } })).expect("a valid object")
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_real_client_creates_lists_patches_and_deletes() {
     let cluster = cluster();
     let api: Api<ConfigMap> = Api::namespaced(cluster.client(), "default");
-    let created = api
-        .create(&PostParams::default(), &config_map("a"))
-        .await
-        .unwrap();
+    let created = api.create(&PostParams::default(), &config_map("a")).await.unwrap();
     assert!(created.metadata.uid.is_some());
     let patch = Patch::Merge(json!({ "data": { "y": "2" } }));
-    let patched = api
-        .patch("a", &PatchParams::default(), &patch)
-        .await
-        .unwrap();
+    let patched = api.patch("a", &PatchParams::default(), &patch).await.unwrap();
     assert_eq!(patched.data.map(|data| data.len()), Some(2));
     let list = api.list(&ListParams::default()).await.unwrap();
     assert_eq!(list.items.len(), 2, "with the root certificate");
     api.delete("a", &DeleteParams::default()).await.unwrap();
     let gone = api.get("a").await.unwrap_err();
-    assert!(
-        matches!(&gone, kube::Error::Api(status) if status.is_not_found()),
-        "{gone}"
-    );
+    assert!(matches!(&gone, kube::Error::Api(status) if status.is_not_found()), "{gone}");
     let secrets: Api<Secret> = Api::all(cluster.client());
-    assert_eq!(
-        secrets
-            .list(&ListParams::default())
-            .await
-            .unwrap()
-            .items
-            .len(),
-        0
-    );
+    assert_eq!(secrets.list(&ListParams::default()).await.unwrap().items.len(), 0);
 }
 
 #[tokio::test(start_paused = true)]
@@ -82,20 +59,12 @@ async fn a_watch_hears_changes_and_bookmarks_in_virtual_time() {
         matches!(&added, Some(WatchEvent::Added(object)) if object.metadata.name.as_deref() == Some("w")),
         "{added:?}"
     );
-    assert_eq!(
-        began.elapsed(),
-        Duration::ZERO,
-        "an event does not wait for a clock"
-    );
+    assert_eq!(began.elapsed(), Duration::ZERO, "an event does not wait for a clock");
     let mark = events.try_next().await.unwrap();
     assert!(matches!(mark, Some(WatchEvent::Bookmark(_))), "{mark:?}");
     assert_eq!(began.elapsed().as_secs(), 60);
     while events.try_next().await.unwrap().is_some() {}
-    assert_eq!(
-        began.elapsed().as_secs(),
-        200,
-        "the stream ends when it said it would"
-    );
+    assert_eq!(began.elapsed().as_secs(), 200, "the stream ends when it said it would");
     assert_eq!(cluster.with(|server, _| server.open_watches()), 0);
 }
 
@@ -103,11 +72,7 @@ async fn a_watch_hears_changes_and_bookmarks_in_virtual_time() {
 async fn dropping_a_stream_closes_the_watch() {
     let cluster = cluster();
     let api: Api<ConfigMap> = Api::all(cluster.client());
-    let mut events = api
-        .watch(&WatchParams::default(), "0")
-        .await
-        .unwrap()
-        .boxed();
+    let mut events = api.watch(&WatchParams::default(), "0").await.unwrap().boxed();
     events.try_next().await.unwrap();
     assert_eq!(cluster.with(|server, _| server.open_watches()), 1);
     drop(events);
@@ -118,14 +83,8 @@ async fn dropping_a_stream_closes_the_watch() {
 async fn a_lost_reply_is_an_error_after_the_write() {
     let cluster = cluster();
     let api: Api<ConfigMap> = Api::namespaced(cluster.client(), "default");
-    cluster.fault(Fault::once(
-        Matcher::of("configmaps").verb(Verb::Create),
-        FaultAction::ReplyLost,
-    ));
-    let lost = api
-        .create(&PostParams::default(), &config_map("a"))
-        .await
-        .unwrap_err();
+    cluster.fault(Fault::once(Matcher::of("configmaps").verb(Verb::Create), FaultAction::ReplyLost));
+    let lost = api.create(&PostParams::default(), &config_map("a")).await.unwrap_err();
     assert!(!matches!(lost, kube::Error::Api(_)), "{lost}");
     assert!(api.get("a").await.is_ok(), "the write was carried out");
 }
@@ -160,10 +119,7 @@ async fn a_client_of_another_user_is_held_to_that_users_rights() {
     });
     let api: Api<Secret> = Api::all(cluster.client_as("nobody", &[]));
     let refused = api.list(&ListParams::default()).await.unwrap_err();
-    assert!(
-        matches!(&refused, kube::Error::Api(status) if status.code == 403),
-        "{refused}"
-    );
+    assert!(matches!(&refused, kube::Error::Api(status) if status.code == 403), "{refused}");
     let user = cluster.request_log().pop().map(|line| line.user);
     assert_eq!(user.as_deref(), Some("nobody"));
 }

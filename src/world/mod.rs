@@ -1,1 +1,28 @@
-//! (room world)
+//! The world: what is known of the fleet, and how well.
+//!
+//! Pure data. Facts are typed by the domains that project them; the world stores them without listing their types.
+//! [`World::apply`] takes an observer's [`Delta`] in and says what changed, so that judgements can follow step by step.
+//!
+//! Not here: IO, clocks (time is a value), and any opinion about what is right.
+
+mod change;
+mod cluster;
+mod collection;
+mod fact;
+mod ids;
+mod interest;
+mod known;
+mod meta;
+mod raw;
+mod view;
+
+pub use change::{Change, ChangeSet, What};
+pub use cluster::{Cluster, ClusterIdentity, ClusterSource, HostedBy, Link, RiskClass, Served};
+pub use collection::{Applied, Collection, Delta, Shelf, Standing};
+pub use fact::{Fact, FactBatch, FactKind, Interner};
+pub use ids::{ClusterName, Key, Namespace, ObjectName, Resource, ResourceVersion, Uid};
+pub use interest::{CollectionId, Content, Interest, Scope, Selector};
+pub use known::{AbsenceProof, Completeness, Gap, GapCause, Observation};
+pub use meta::{Life, Meta, Owners, Pairs, find};
+pub use raw::{DataEntry, Digest, Misfit, RawMeta, RawObject, RawOwner};
+pub use view::{Reading, View, World};

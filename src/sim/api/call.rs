@@ -35,11 +35,7 @@ pub struct Call<'a> {
 impl Call<'_> {
     /// The namespace objects of this call live in; none for a cluster-scoped kind, whatever the path says.
     pub fn namespace(&self) -> &str {
-        if self.kind.namespaced() {
-            &self.target.namespace
-        } else {
-            ""
-        }
+        if self.kind.namespaced() { &self.target.namespace } else { "" }
     }
 
     pub fn key(&self) -> String {
@@ -82,11 +78,7 @@ impl Call<'_> {
 
     /// A storage precondition that failed, quoted the way etcd's client code quotes it.
     pub fn storage_conflict(&self, name: &str, why: &str) -> Refused {
-        let root = if self.request.is_dry_run() {
-            ""
-        } else {
-            "/registry"
-        };
+        let root = if self.request.is_dry_run() { "" } else { "/registry" };
         let key = self.kind.storage_key(self.namespace(), name);
         let why = format!(
             "StorageError: invalid object, Code: 4, Key: {root}{key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: {why}"
@@ -98,29 +90,18 @@ impl Call<'_> {
         let mut errors = Vec::new();
         let dry_run = self.request.query.all("dryRun");
         if dry_run.iter().any(|value| *value != "All") {
-            errors.push(FieldError::not_supported(
-                "dryRun",
-                &Value::from(dry_run).to_string(),
-                &["All"],
-            ));
+            errors.push(FieldError::not_supported("dryRun", &Value::from(dry_run).to_string(), &["All"]));
         }
         let validation = self.request.query.get("fieldValidation").unwrap_or("");
         if !matches!(validation, "" | "Ignore" | "Warn" | "Strict") {
             let supported = ["", "Ignore", "Strict", "Warn"];
-            errors.push(FieldError::not_supported(
-                "fieldValidation",
-                &quoted(validation),
-                &supported,
-            ));
+            errors.push(FieldError::not_supported("fieldValidation", &quoted(validation), &supported));
         }
         refuse_if_any(&GroupResource::new("meta.k8s.io", of), "", &errors)
     }
 
     pub fn reply(&self, status: u16, object: &Stored) -> Result<Reply, Refused> {
-        match (
-            self.form()?,
-            in_version(&object.value, &self.kind.api_version()),
-        ) {
+        match (self.form()?, in_version(&object.value, &self.kind.api_version())) {
             (Form::Object, None) => Ok(Reply::json(status, object.json().clone())),
             (_, other) => self.reply_value(status, other.as_ref().unwrap_or(&object.value)),
         }
@@ -148,23 +129,19 @@ pub fn match_namespace(call: &Call<'_>, object: &mut Value) -> Result<(), Refuse
         meta::set_text(object, "namespace", expected);
         return Ok(());
     }
-    let message =
-        "the namespace of the provided object does not match the namespace sent on the request";
+    let message = "the namespace of the provided object does not match the namespace sent on the request";
     Err(Status::bad_request(message))
 }
 
 pub fn match_name(call: &Call<'_>, object: &Value) -> Result<(), Refused> {
     let (asked, found) = (&call.target.name, meta::name(object));
     if found.is_empty() {
-        let message = format!(
-            "the name of the object ({asked} based on URL) was undeterminable: name must be provided"
-        );
+        let message =
+            format!("the name of the object ({asked} based on URL) was undeterminable: name must be provided");
         return Err(Status::bad_request(message));
     }
     if found != asked {
-        let message = format!(
-            "the name of the object ({found}) does not match the name on the URL ({asked})"
-        );
+        let message = format!("the name of the object ({found}) does not match the name on the URL ({asked})");
         return Err(Status::bad_request(message));
     }
     Ok(())
@@ -178,14 +155,6 @@ pub fn kind_of(call: &Call<'_>, object: &Value) -> GroupResource {
     }
 }
 
-pub fn refuse_if_any(
-    kind: &GroupResource,
-    name: &str,
-    errors: &[FieldError],
-) -> Result<(), Refused> {
-    if errors.is_empty() {
-        Ok(())
-    } else {
-        Err(Status::invalid(kind, name, errors))
-    }
+pub fn refuse_if_any(kind: &GroupResource, name: &str, errors: &[FieldError]) -> Result<(), Refused> {
+    if errors.is_empty() { Ok(()) } else { Err(Status::invalid(kind, name, errors)) }
 }

@@ -51,21 +51,11 @@ pub fn decode(kind: &ResourceKind, request: &Request) -> Result<Value, Refused> 
             "couldn't get version/kind; json parse error: ",
         ));
     };
-    let text = |map: &Map<String, Value>, field: &str| {
-        map.get(field)
-            .and_then(Value::as_str)
-            .unwrap_or("")
-            .to_owned()
-    };
+    let text = |map: &Map<String, Value>, field: &str| map.get(field).and_then(Value::as_str).unwrap_or("").to_owned();
     let (api_version, name) = (text(map, "apiVersion"), text(map, "kind"));
     if kind.rules.custom && name.is_empty() {
         let body = String::from_utf8_lossy(&request.body);
-        return Err(unrecognized(
-            kind,
-            request,
-            &format!("Object 'Kind' is missing in '{body}'"),
-            "",
-        ));
+        return Err(unrecognized(kind, request, &format!("Object 'Kind' is missing in '{body}'"), ""));
     }
     if api_version.is_empty() && !kind.rules.custom {
         map.insert("apiVersion".into(), kind.api_version().into());
@@ -90,9 +80,8 @@ fn check_type(kind: &ResourceKind, api_version: &str, name: &str) -> Result<(), 
     let wrong_version = given && api_version != expected;
     let wrong_kind = !name.is_empty() && *name != *kind.kind;
     if wrong_version && kind.rules.custom {
-        let message = format!(
-            "the API version in the data ({api_version}) does not match the expected API version ({expected})"
-        );
+        let message =
+            format!("the API version in the data ({api_version}) does not match the expected API version ({expected})");
         return Err(Status::bad_request(message));
     }
     if wrong_version {
@@ -109,11 +98,7 @@ fn check_type(kind: &ResourceKind, api_version: &str, name: &str) -> Result<(), 
     }
     // A custom resource of the wrong kind passes here and fails validation, as on the real server.
     if wrong_kind && !kind.rules.custom {
-        let version = api_version
-            .rsplit('/')
-            .next()
-            .filter(|version| !version.is_empty())
-            .unwrap_or(&kind.version);
+        let version = api_version.rsplit('/').next().filter(|version| !version.is_empty()).unwrap_or(&kind.version);
         let message = format!(
             "{name} in version {} cannot be handled as a {}: converting ({version}.{name}) to (core.{}): unknown conversion",
             quoted(version),
@@ -138,9 +123,7 @@ fn parse(kind: &ResourceKind, request: &Request) -> Result<Value, Refused> {
         }),
         proto::MEDIA if !kind.rules.custom => proto::decode(&request.body)
             .ok_or_else(|| unrecognized(kind, request, "the protobuf body can't be read", "")),
-        "application/yaml" => {
-            parse_yaml(&request.body).map_err(|why| unrecognized(kind, request, &why, ""))
-        }
+        "application/yaml" => parse_yaml(&request.body).map_err(|why| unrecognized(kind, request, &why, "")),
         _ => Err(Status::unsupported_media_type(&ACCEPTED)),
     }
 }
@@ -155,10 +138,7 @@ pub fn go_json_error(error: &serde_json::Error, body: &[u8]) -> String {
     if error.is_eof() {
         return "unexpected end of JSON input".into();
     }
-    let line_start = body
-        .split_inclusive(|byte| *byte == b'\n')
-        .take(error.line().saturating_sub(1))
-        .map(<[u8]>::len);
+    let line_start = body.split_inclusive(|byte| *byte == b'\n').take(error.line().saturating_sub(1)).map(<[u8]>::len);
     let at = line_start.sum::<usize>() + error.column().saturating_sub(1);
     match body.get(at).map(|byte| char::from(*byte)) {
         Some(c) if error.to_string().starts_with("expected value") => {
@@ -177,11 +157,7 @@ fn unrecognized(kind: &ResourceKind, request: &Request, why: &str, prefix: &str)
         Some(b'{') => String::from_utf8_lossy(head).into_owned(),
         Some(_) => head.iter().map(|byte| format!("{byte:02x}")).collect(),
     };
-    let more = if request.body.len() > SUMMARY_BYTES_MAX {
-        " ..."
-    } else {
-        ""
-    };
+    let more = if request.body.len() > SUMMARY_BYTES_MAX { " ..." } else { "" };
     Status::bad_request(format!(
         "the object provided is unrecognized (must be of type {}): {prefix}{why} ({summary}{more})",
         kind.kind
@@ -190,27 +166,13 @@ fn unrecognized(kind: &ResourceKind, request: &Request, why: &str, prefix: &str)
 
 /// Brings an object into the stored shape. The error is the sentence of Go's JSON decoder.
 pub fn settle(kind: &ResourceKind, object: &mut Value) -> Result<(), String> {
-    settle_metadata(
-        object,
-        if kind.rules.custom {
-            "ObjectMeta"
-        } else {
-            "ObjectMeta.metadata"
-        },
-    )?;
+    settle_metadata(object, if kind.rules.custom { "ObjectMeta" } else { "ObjectMeta.metadata" })?;
     match kind.rules.content {
         Content::ConfigMap => {
             string_map(object, "data", "ConfigMap")?;
             base64_map(object, "binaryData", "ConfigMap")?;
             flag(object, "immutable", "ConfigMap")?;
-            let fields = [
-                "apiVersion",
-                "kind",
-                "metadata",
-                "data",
-                "binaryData",
-                "immutable",
-            ];
+            let fields = ["apiVersion", "kind", "metadata", "data", "binaryData", "immutable"];
             keep_only(object, &fields);
             Ok(())
         }
@@ -218,15 +180,7 @@ pub fn settle(kind: &ResourceKind, object: &mut Value) -> Result<(), String> {
             base64_map(object, "data", "Secret")?;
             string_map(object, "stringData", "Secret")?;
             flag(object, "immutable", "Secret")?;
-            let fields = [
-                "apiVersion",
-                "kind",
-                "metadata",
-                "data",
-                "stringData",
-                "immutable",
-                "type",
-            ];
+            let fields = ["apiVersion", "kind", "metadata", "data", "stringData", "immutable", "type"];
             keep_only(object, &fields);
             fold_string_data(object);
             Ok(())
@@ -239,12 +193,7 @@ pub fn settle(kind: &ResourceKind, object: &mut Value) -> Result<(), String> {
 pub fn fill_defaults(kind: &ResourceKind, object: &mut Value) {
     match kind.rules.content {
         Content::Secret => {
-            if object
-                .get("type")
-                .and_then(Value::as_str)
-                .unwrap_or("")
-                .is_empty()
-            {
+            if object.get("type").and_then(Value::as_str).unwrap_or("").is_empty() {
                 object["type"] = "Opaque".into();
             }
         }
@@ -262,10 +211,7 @@ pub fn fill_defaults(kind: &ResourceKind, object: &mut Value) {
 
 /// `place` is how the decoder of this kind calls where metadata is.
 fn settle_metadata(object: &mut Value, place: &str) -> Result<(), String> {
-    if let Some(metadata) = object
-        .get("metadata")
-        .filter(|metadata| !metadata.is_object() && !metadata.is_null())
-    {
+    if let Some(metadata) = object.get("metadata").filter(|metadata| !metadata.is_object() && !metadata.is_null()) {
         return Err(format!(
             "json: cannot unmarshal {} into Go struct field .metadata of type v1.ObjectMeta",
             go_type(metadata)
@@ -282,13 +228,7 @@ fn settle_metadata(object: &mut Value, place: &str) -> Result<(), String> {
             check_strings(value, &format!("{place}.{field}"))?;
         }
     }
-    for field in [
-        "name",
-        "generateName",
-        "namespace",
-        "uid",
-        "resourceVersion",
-    ] {
+    for field in ["name", "generateName", "namespace", "uid", "resourceVersion"] {
         if let Some(value) = metadata.get(field).filter(|value| !value.is_string()) {
             let place = format!("{place}.{field}");
             return Err(format!(
@@ -312,9 +252,7 @@ fn is_empty(value: &Value) -> bool {
 
 fn keep_only(object: &mut Value, fields: &[&str]) {
     if let Some(map) = object.as_object_mut() {
-        map.retain(|field, value| {
-            fields.contains(&field.as_str()) && (field == "metadata" || !is_empty(value))
-        });
+        map.retain(|field, value| fields.contains(&field.as_str()) && (field == "metadata" || !is_empty(value)));
     }
 }
 
@@ -322,27 +260,18 @@ fn string_map(object: &Value, field: &str, of: &str) -> Result<(), String> {
     object
         .get(field)
         .filter(|value| !value.is_null())
-        .map_or(Ok(()), |value| {
-            check_strings(value, &format!("{of}.{field}"))
-        })
+        .map_or(Ok(()), |value| check_strings(value, &format!("{of}.{field}")))
 }
 
 fn check_strings(value: &Value, place: &str) -> Result<(), String> {
     let Some(map) = value.as_object() else {
         let found = go_type(value);
-        return Err(format!(
-            "json: cannot unmarshal {found} into Go struct field {place} of type map[string]string"
-        ));
+        return Err(format!("json: cannot unmarshal {found} into Go struct field {place} of type map[string]string"));
     };
-    match map
-        .values()
-        .find(|value| !value.is_string() && !value.is_null())
-    {
+    match map.values().find(|value| !value.is_string() && !value.is_null()) {
         Some(wrong) => {
             let found = go_type(wrong);
-            Err(format!(
-                "json: cannot unmarshal {found} into Go struct field {place} of type string"
-            ))
+            Err(format!("json: cannot unmarshal {found} into Go struct field {place} of type string"))
         }
         None => Ok(()),
     }
@@ -355,26 +284,19 @@ fn base64_map(object: &Value, field: &str, of: &str) -> Result<(), String> {
     let place = format!("{of}.{field}");
     let Some(map) = value.as_object() else {
         let found = go_type(value);
-        return Err(format!(
-            "json: cannot unmarshal {found} into Go struct field {place} of type map[string][]uint8"
-        ));
+        return Err(format!("json: cannot unmarshal {found} into Go struct field {place} of type map[string][]uint8"));
     };
     for value in map.values() {
         match value {
             Value::Null => {}
             Value::String(text) => {
                 if let Err(error) = BASE64.decode(text) {
-                    return Err(format!(
-                        "illegal base64 data at input byte {}",
-                        corrupt_at(text, &error)
-                    ));
+                    return Err(format!("illegal base64 data at input byte {}", corrupt_at(text, &error)));
                 }
             }
             wrong => {
                 let found = go_type(wrong);
-                return Err(format!(
-                    "json: cannot unmarshal {found} into Go struct field {place} of type []uint8"
-                ));
+                return Err(format!("json: cannot unmarshal {found} into Go struct field {place} of type []uint8"));
             }
         }
     }
@@ -384,29 +306,22 @@ fn base64_map(object: &Value, field: &str, of: &str) -> Result<(), String> {
 /// Where Go's decoder would stop.
 fn corrupt_at(text: &str, error: &base64::DecodeError) -> usize {
     match error {
-        base64::DecodeError::InvalidByte(offset, _)
-        | base64::DecodeError::InvalidLastSymbol(offset, _) => *offset,
-        base64::DecodeError::InvalidLength(_) | base64::DecodeError::InvalidPadding => {
-            text.len() / 4 * 4
-        }
+        base64::DecodeError::InvalidByte(offset, _) | base64::DecodeError::InvalidLastSymbol(offset, _) => *offset,
+        base64::DecodeError::InvalidLength(_) | base64::DecodeError::InvalidPadding => text.len() / 4 * 4,
     }
 }
 
 fn flag(object: &Value, field: &str, of: &str) -> Result<(), String> {
     match object.get(field) {
-        Some(value) if !value.is_boolean() && !value.is_null() => Err(format!(
-            "json: cannot unmarshal {} into Go struct field {of}.{field} of type bool",
-            go_type(value)
-        )),
+        Some(value) if !value.is_boolean() && !value.is_null() => {
+            Err(format!("json: cannot unmarshal {} into Go struct field {of}.{field} of type bool", go_type(value)))
+        }
         Some(_) | None => Ok(()),
     }
 }
 
 fn fold_string_data(object: &mut Value) {
-    let Some(Value::Object(plain)) = object
-        .as_object_mut()
-        .and_then(|map| map.remove("stringData"))
-    else {
+    let Some(Value::Object(plain)) = object.as_object_mut().and_then(|map| map.remove("stringData")) else {
         return;
     };
     let data = &mut object["data"];

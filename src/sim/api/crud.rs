@@ -34,10 +34,7 @@ pub enum Ownership {
 impl Server {
     pub(super) fn get(&self, call: &Call<'_>) -> Result<Reply, Refused> {
         call.form()?;
-        self.check_not_ahead(
-            call.request.query.get("resourceVersion").unwrap_or(""),
-            Status::unexpected,
-        )?;
+        self.check_not_ahead(call.request.query.get("resourceVersion").unwrap_or(""), Status::unexpected)?;
         let collection = self.store.collection(call.collection);
         let key = call.key();
         let found = match call.lag {
@@ -51,13 +48,7 @@ impl Server {
         call.form()?;
         call.check_options("CreateOptions")?;
         let mut object = content::decode(&call.kind, call.request)?;
-        for field in [
-            "uid",
-            "creationTimestamp",
-            "deletionTimestamp",
-            "deletionGracePeriodSeconds",
-            "selfLink",
-        ] {
+        for field in ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
             meta::of_mut(&mut object).remove(field);
         }
         match_namespace(call, &mut object)?;
@@ -73,8 +64,7 @@ impl Server {
         ownership: Ownership,
     ) -> Result<Value, Refused> {
         self.admit_create(call, &object)?;
-        let generated =
-            meta::name(&object).is_empty() && !meta::text(&object, "generateName").is_empty();
+        let generated = meta::name(&object).is_empty() && !meta::text(&object, "generateName").is_empty();
         let attempts = if generated { NAME_ATTEMPTS_MAX } else { 1 };
         let mut taken = String::new();
         for _ in 0..attempts {
@@ -85,11 +75,7 @@ impl Server {
             }
             let name = meta::name(&candidate).to_owned();
             self.complete_new(call, &mut candidate);
-            refuse_if_any(
-                &kind_of(call, &candidate),
-                &name,
-                &validate::on_create(&call.kind, &candidate),
-            )?;
+            refuse_if_any(&kind_of(call, &candidate), &name, &validate::on_create(&call.kind, &candidate))?;
             let key = store::key(call.namespace(), &name);
             match self.store.collection(call.collection).get(&key) {
                 None => return self.commit_new(call, key, candidate, ownership),
@@ -129,9 +115,7 @@ impl Server {
             return Ok(object);
         }
         if !matches!(meta::resource_version(&object), "" | "0") {
-            return Err(Status::unexpected(
-                "resourceVersion should not be set on objects to be created",
-            ));
+            return Err(Status::unexpected("resourceVersion should not be set on objects to be created"));
         }
         self.before_definition_change(call, &mut object);
         let stored = self.store.put(call.collection, key.into(), object, managed);
@@ -145,17 +129,12 @@ impl Server {
             return Ok(());
         }
         let Some(found) = self.namespace_object(namespace) else {
-            return Err(Status::not_found(
-                &GroupResource::new("", "namespaces"),
-                namespace,
-            ));
+            return Err(Status::not_found(&GroupResource::new("", "namespaces"), namespace));
         };
         if found.value["status"]["phase"] != "Terminating" {
             return Ok(());
         }
-        let why = format!(
-            "unable to create new content in namespace {namespace} because it is being terminated"
-        );
+        let why = format!("unable to create new content in namespace {namespace} because it is being terminated");
         let mut refused = Status::forbidden(&call.kind.of, meta::name(object), &why);
         if let Some(details) = &mut refused.details {
             details.causes.push(Cause {

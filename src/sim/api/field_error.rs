@@ -18,51 +18,28 @@ impl FieldError {
     /// `value` is already rendered: quoted text, or JSON.
     pub fn invalid(field: impl Into<String>, value: &str, detail: &str) -> Self {
         let body = format!("Invalid value: {value}: {detail}");
-        Self {
-            reason: "FieldValueInvalid",
-            field: field.into(),
-            body,
-        }
+        Self { reason: "FieldValueInvalid", field: field.into(), body }
     }
 
     pub fn required(field: impl Into<String>, detail: &str) -> Self {
         let body = with_detail("Required value", detail);
-        Self {
-            reason: "FieldValueRequired",
-            field: field.into(),
-            body,
-        }
+        Self { reason: "FieldValueRequired", field: field.into(), body }
     }
 
     pub fn forbidden(field: impl Into<String>, detail: &str) -> Self {
         let body = with_detail("Forbidden", detail);
-        Self {
-            reason: "FieldValueForbidden",
-            field: field.into(),
-            body,
-        }
+        Self { reason: "FieldValueForbidden", field: field.into(), body }
     }
 
     pub fn not_supported(field: impl Into<String>, value: &str, supported: &[&str]) -> Self {
         let supported: Vec<String> = supported.iter().map(|text| quoted(text)).collect();
-        let body = format!(
-            "Unsupported value: {value}: supported values: {}",
-            supported.join(", ")
-        );
-        Self {
-            reason: "FieldValueNotSupported",
-            field: field.into(),
-            body,
-        }
+        let body = format!("Unsupported value: {value}: supported values: {}", supported.join(", "));
+        Self { reason: "FieldValueNotSupported", field: field.into(), body }
     }
 
     pub fn too_long(field: impl Into<String>, bytes_max: usize) -> Self {
         let body = format!("Too long: may not be more than {bytes_max} bytes");
-        Self {
-            reason: "FieldValueTooLong",
-            field: field.into(),
-            body,
-        }
+        Self { reason: "FieldValueTooLong", field: field.into(), body }
     }
 
     /// Field and complaint in one sentence.
@@ -71,20 +48,12 @@ impl FieldError {
     }
 
     pub fn cause(&self) -> Cause {
-        Cause {
-            reason: self.reason,
-            message: self.body.clone(),
-            field: self.field.clone(),
-        }
+        Cause { reason: self.reason, message: self.body.clone(), field: self.field.clone() }
     }
 }
 
 fn with_detail(head: &str, detail: &str) -> String {
-    if detail.is_empty() {
-        head.into()
-    } else {
-        format!("{head}: {detail}")
-    }
+    if detail.is_empty() { head.into() } else { format!("{head}: {detail}") }
 }
 
 /// Joins errors the way Go's aggregate does: each sentence once, brackets only around several.
@@ -117,9 +86,7 @@ pub fn quoted(text: &str) -> String {
             '\u{8}' => out.push_str("\\b"),
             '\u{b}' => out.push_str("\\v"),
             '\u{c}' => out.push_str("\\f"),
-            c if (c as u32) < 0x20 || c as u32 == 0x7f => {
-                out.push_str(&format!("\\x{:02x}", c as u32))
-            }
+            c if (c as u32) < 0x20 || c as u32 == 0x7f => out.push_str(&format!("\\x{:02x}", c as u32)),
             c => out.push(c),
         }
     }

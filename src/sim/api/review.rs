@@ -22,10 +22,7 @@ impl Server {
         let mut object = content::decode(&call.kind, call.request)?;
         object["status"] = match review {
             Review::Access => self.access_status(call, &identity.user, &object["spec"])?,
-            Review::Rules => self.rules_status(
-                &identity.user,
-                object["spec"]["namespace"].as_str().unwrap_or(""),
-            ),
+            Review::Rules => self.rules_status(&identity.user, object["spec"]["namespace"].as_str().unwrap_or("")),
             Review::Identity => {
                 json!({ "userInfo": { "username": identity.user, "groups": identity.groups } })
             }
@@ -39,8 +36,7 @@ impl Server {
             return Ok(json!({ "allowed": self.rbac.grants(user).is_none() }));
         }
         if !attributes.is_object() {
-            let detail =
-                "exactly one of nonResourceAttributes or resourceAttributes must be specified";
+            let detail = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
             let error = FieldError::invalid("spec.resourceAttributes", "null", detail);
             return Err(Status::invalid(&call.kind.group_kind(), "", &[error]));
         }

@@ -45,13 +45,7 @@ pub type Refused = Box<Status>;
 
 impl Status {
     fn new(code: u16, reason: &'static str, message: String, details: Option<Details>) -> Refused {
-        Box::new(Self {
-            code,
-            reason,
-            message,
-            details,
-            continue_token: None,
-        })
+        Box::new(Self { code, reason, message, details, continue_token: None })
     }
 
     pub fn not_found(of: &GroupResource, name: &str) -> Refused {
@@ -61,12 +55,7 @@ impl Status {
 
     pub fn already_exists(of: &GroupResource, name: &str) -> Refused {
         let message = format!("{of} {} already exists", quoted(name));
-        Self::new(
-            409,
-            "AlreadyExists",
-            message,
-            Some(Details::about(of, name)),
-        )
+        Self::new(409, "AlreadyExists", message, Some(Details::about(of, name)))
     }
 
     pub fn generated_name_taken(of: &GroupResource, name: &str) -> Refused {
@@ -74,18 +63,12 @@ impl Status {
             "{of} {} already exists, the server was not able to generate a unique name for the object",
             quoted(name)
         );
-        let details = Details {
-            retry_after_seconds: Some(1),
-            ..Details::about(of, name)
-        };
+        let details = Details { retry_after_seconds: Some(1), ..Details::about(of, name) };
         Self::new(409, "AlreadyExists", message, Some(details))
     }
 
     pub fn conflict(of: &GroupResource, name: &str, why: &str) -> Refused {
-        let message = format!(
-            "Operation cannot be fulfilled on {of} {}: {why}",
-            quoted(name)
-        );
+        let message = format!("Operation cannot be fulfilled on {of} {}: {why}", quoted(name));
         Self::new(409, "Conflict", message, Some(Details::about(of, name)))
     }
 
@@ -96,10 +79,7 @@ impl Status {
     }
 
     pub fn apply_conflict(causes: Vec<Cause>, message: String) -> Refused {
-        let details = Details {
-            causes,
-            ..Details::default()
-        };
+        let details = Details { causes, ..Details::default() };
         Self::new(409, "Conflict", message, Some(details))
     }
 
@@ -142,37 +122,20 @@ impl Status {
             message: "Too large resource version".into(),
             field: String::new(),
         };
-        let details = Details {
-            causes: vec![cause],
-            retry_after_seconds: Some(1),
-            ..Details::default()
-        };
+        let details = Details { causes: vec![cause], retry_after_seconds: Some(1), ..Details::default() };
         let message = format!("Timeout: Too large resource version: {asked}, current: {current}");
         Self::new(504, "Timeout", message, Some(details))
     }
 
     pub fn method_not_supported(of: &GroupResource, action: &str) -> Refused {
-        let message = format!(
-            "{action} is not supported on resources of kind {}",
-            quoted(&of.to_string())
-        );
-        Self::new(
-            405,
-            "MethodNotAllowed",
-            message,
-            Some(Details::about(of, "")),
-        )
+        let message = format!("{action} is not supported on resources of kind {}", quoted(&of.to_string()));
+        Self::new(405, "MethodNotAllowed", message, Some(Details::about(of, "")))
     }
 
     /// The answer of the router, before any resource is involved.
     pub fn method_not_allowed() -> Refused {
         let message = "the server does not allow this method on the requested resource";
-        Self::new(
-            405,
-            "MethodNotAllowed",
-            message.into(),
-            Some(Details::default()),
-        )
+        Self::new(405, "MethodNotAllowed", message.into(), Some(Details::default()))
     }
 
     /// The router's answer to a resource nobody serves in a version that is served.
@@ -184,28 +147,17 @@ impl Status {
     /// The router's answer to a body it has no handler for.
     pub fn unroutable_media_type() -> Refused {
         let message = "415: Unsupported Media Type";
-        Self::new(
-            415,
-            "UnsupportedMediaType",
-            message.into(),
-            Some(Details::default()),
-        )
+        Self::new(415, "UnsupportedMediaType", message.into(), Some(Details::default()))
     }
 
     /// The router's answer to a client that takes nothing it can write.
     pub fn unroutable_accept(accepted: &[&str]) -> Refused {
-        let message = format!(
-            "406: Not Acceptable\n\nAvailable representations: {}",
-            accepted.join(", ")
-        );
+        let message = format!("406: Not Acceptable\n\nAvailable representations: {}", accepted.join(", "));
         Self::new(406, "NotAcceptable", message, Some(Details::default()))
     }
 
     pub fn not_acceptable(accepted: &[&str]) -> Refused {
-        let message = format!(
-            "only the following media types are accepted: {}",
-            accepted.join(", ")
-        );
+        let message = format!("only the following media types are accepted: {}", accepted.join(", "));
         Self::new(406, "NotAcceptable", message, None)
     }
 
@@ -225,30 +177,15 @@ impl Status {
 
     pub fn invalid(kind: &GroupResource, name: &str, errors: &[FieldError]) -> Refused {
         let causes = errors.iter().map(FieldError::cause).collect();
-        let details = Details {
-            causes,
-            ..Details::about(kind, name)
-        };
+        let details = Details { causes, ..Details::about(kind, name) };
         let message = format!("{kind} {} is invalid: {}", quoted(name), aggregate(errors));
         Self::new(422, "Invalid", message, Some(details))
     }
 
     pub fn internal(why: &str) -> Refused {
-        let cause = Cause {
-            reason: "",
-            message: why.into(),
-            field: String::new(),
-        };
-        let details = Details {
-            causes: vec![cause],
-            ..Details::default()
-        };
-        Self::new(
-            500,
-            "InternalError",
-            format!("Internal error occurred: {why}"),
-            Some(details),
-        )
+        let cause = Cause { reason: "", message: why.into(), field: String::new() };
+        let details = Details { causes: vec![cause], ..Details::default() };
+        Self::new(500, "InternalError", format!("Internal error occurred: {why}"), Some(details))
     }
 
     /// An error the server did not expect and passes on as it is, without a reason.
@@ -261,55 +198,26 @@ impl Status {
         let (reason, message) = match code {
             401 => ("Unauthorized", "Unauthorized"),
             403 => ("Forbidden", "forbidden: access was taken away"),
-            404 => (
-                "NotFound",
-                "the server could not find the requested resource",
-            ),
-            408 => (
-                "Timeout",
-                "Timeout: request did not complete within requested timeout - context deadline exceeded",
-            ),
+            404 => ("NotFound", "the server could not find the requested resource"),
+            408 => {
+                ("Timeout", "Timeout: request did not complete within requested timeout - context deadline exceeded")
+            }
             409 => ("Conflict", "the server reported a conflict"),
-            410 => (
-                "Expired",
-                "The resourceVersion for the provided list is too old.",
-            ),
-            422 => (
-                "Invalid",
-                "the server rejected our request due to an error in our request",
-            ),
-            429 => (
-                "TooManyRequests",
-                "Too many requests, please try again later.",
-            ),
-            503 => (
-                "ServiceUnavailable",
-                "the server is currently unable to handle the request",
-            ),
-            504 => (
-                "Timeout",
-                "Timeout: request did not complete within requested timeout - context deadline exceeded",
-            ),
-            _ => (
-                "InternalError",
-                "Internal error occurred: etcdserver: request timed out",
-            ),
+            410 => ("Expired", "The resourceVersion for the provided list is too old."),
+            422 => ("Invalid", "the server rejected our request due to an error in our request"),
+            429 => ("TooManyRequests", "Too many requests, please try again later."),
+            503 => ("ServiceUnavailable", "the server is currently unable to handle the request"),
+            504 => {
+                ("Timeout", "Timeout: request did not complete within requested timeout - context deadline exceeded")
+            }
+            _ => ("InternalError", "Internal error occurred: etcdserver: request timed out"),
         };
-        let details = retry_after_seconds.map(|_| Details {
-            retry_after_seconds,
-            ..Details::default()
-        });
+        let details = retry_after_seconds.map(|_| Details { retry_after_seconds, ..Details::default() });
         Self::new(code, reason, message.into(), details)
     }
 
     pub fn to_json(&self) -> Value {
-        let Self {
-            code,
-            reason,
-            message,
-            details,
-            continue_token,
-        } = self;
+        let Self { code, reason, message, details, continue_token } = self;
         let metadata = match continue_token {
             Some(token) => json!({ "continue": token }),
             None => json!({}),
@@ -334,22 +242,11 @@ impl Status {
 
 impl Details {
     fn about(of: &GroupResource, name: &str) -> Self {
-        Self {
-            group: of.group.to_string(),
-            kind: of.resource.to_string(),
-            name: name.into(),
-            ..Self::default()
-        }
+        Self { group: of.group.to_string(), kind: of.resource.to_string(), name: name.into(), ..Self::default() }
     }
 
     fn to_json(&self) -> Value {
-        let Self {
-            group,
-            kind,
-            name,
-            causes,
-            retry_after_seconds,
-        } = self;
+        let Self { group, kind, name, causes, retry_after_seconds } = self;
         let mut out = Map::new();
         for (key, text) in [("name", name), ("group", group), ("kind", kind)] {
             if !text.is_empty() {
@@ -368,11 +265,7 @@ impl Details {
 
 impl Cause {
     fn to_json(&self) -> Value {
-        let Self {
-            reason,
-            message,
-            field,
-        } = self;
+        let Self { reason, message, field } = self;
         let mut out = Map::new();
         for (key, text) in [("reason", *reason), ("message", message), ("field", field)] {
             if !text.is_empty() {

@@ -15,11 +15,7 @@ use super::meta;
 use super::store;
 
 pub fn of_page(kind: &ResourceKind, page: &Page, include: Include, now: Timestamp) -> Bytes {
-    let rows = page
-        .items
-        .iter()
-        .map(|item| row(kind, &item.value, include, now))
-        .collect();
+    let rows = page.items.iter().map(|item| row(kind, &item.value, include, now)).collect();
     store::to_bytes(&table(kind, list_meta(page), rows))
 }
 
@@ -65,16 +61,8 @@ fn column(name: &str, kind: &str, format: &str, priority: i64) -> Value {
 
 fn row(kind: &ResourceKind, object: &Value, include: Include, now: Timestamp) -> Value {
     let mut cells = vec![Value::from(meta::name(object))];
-    cells.extend(
-        built_in_columns(kind)
-            .iter()
-            .map(|(name, _)| built_in_cell(name, object, now)),
-    );
-    cells.extend(
-        kind.columns
-            .iter()
-            .map(|printed| printed_cell(printed, object, now)),
-    );
+    cells.extend(built_in_columns(kind).iter().map(|(name, _)| built_in_cell(name, object, now)));
+    cells.extend(kind.columns.iter().map(|printed| printed_cell(printed, object, now)));
     if shows_age(kind) {
         cells.push(age(meta::text(object, "creationTimestamp"), now).into());
     }
@@ -88,10 +76,7 @@ fn row(kind: &ResourceKind, object: &Value, include: Include, now: Timestamp) ->
 /// A custom resource with columns of its own shows an age only if one of them is one; kinds that show when they
 /// were created need none.
 fn shows_age(kind: &ResourceKind) -> bool {
-    kind.columns.is_empty()
-        && !built_in_columns(kind)
-            .iter()
-            .any(|(name, _)| *name == "Created At")
+    kind.columns.is_empty() && !built_in_columns(kind).iter().any(|(name, _)| *name == "Created At")
 }
 
 fn built_in_columns(kind: &ResourceKind) -> &'static [(&'static str, i64)] {
@@ -118,31 +103,14 @@ fn built_in_cell(column: &str, object: &Value, now: Timestamp) -> Value {
     match (column, object["kind"].as_str().unwrap_or("")) {
         ("Data", _) => (count("data") + count("binaryData")).into(),
         ("Secrets", _) => object["secrets"].as_array().map_or(0, Vec::len).into(),
-        ("Type", "Service") => object["spec"]["type"]
-            .as_str()
-            .unwrap_or("ClusterIP")
-            .into(),
+        ("Type", "Service") => object["spec"]["type"].as_str().unwrap_or("ClusterIP").into(),
         ("Type", _) => object["type"].clone(),
-        ("Cluster-IP", _) => object["spec"]["clusterIP"]
-            .as_str()
-            .unwrap_or("<none>")
-            .into(),
+        ("Cluster-IP", _) => object["spec"]["clusterIP"].as_str().unwrap_or("<none>").into(),
         ("Port(s)", _) => ports(&object["spec"]["ports"]).into(),
         ("Status", "Namespace" | "Pod") if meta::is_deleting(object) => "Terminating".into(),
-        ("Status", "Namespace" | "Pod") => object["status"]["phase"]
-            .as_str()
-            .unwrap_or("Unknown")
-            .into(),
-        ("Status", _) => if is_ready(object) {
-            "Ready"
-        } else {
-            "NotReady"
-        }
-        .into(),
-        ("Version", _) => object["status"]["nodeInfo"]["kubeletVersion"]
-            .as_str()
-            .unwrap_or("")
-            .into(),
+        ("Status", "Namespace" | "Pod") => object["status"]["phase"].as_str().unwrap_or("Unknown").into(),
+        ("Status", _) => if is_ready(object) { "Ready" } else { "NotReady" }.into(),
+        ("Version", _) => object["status"]["nodeInfo"]["kubeletVersion"].as_str().unwrap_or("").into(),
         ("Ready", kind) => ready_of(kind, object).into(),
         ("Restarts", _) => 0.into(),
         ("Up-to-date", _) => number(&object["status"]["updatedReplicas"]).into(),
@@ -167,42 +135,26 @@ fn ready_of(kind: &str, object: &Value) -> String {
     let list = |value: &Value| value.as_array().map_or(0, Vec::len);
     if kind == "Deployment" {
         let wanted = object["spec"]["replicas"].as_i64().unwrap_or(1);
-        return format!(
-            "{}/{wanted}",
-            object["status"]["readyReplicas"].as_i64().unwrap_or(0)
-        );
+        return format!("{}/{wanted}", object["status"]["readyReplicas"].as_i64().unwrap_or(0));
     }
     let statuses = object["status"]["containerStatuses"].as_array();
-    let ready = statuses
-        .into_iter()
-        .flatten()
-        .filter(|status| status["ready"] == true)
-        .count();
+    let ready = statuses.into_iter().flatten().filter(|status| status["ready"] == true).count();
     format!("{ready}/{}", list(&object["spec"]["containers"]))
 }
 
 fn is_ready(object: &Value) -> bool {
     let conditions = object["status"]["conditions"].as_array();
-    conditions
-        .into_iter()
-        .flatten()
-        .any(|condition| condition["type"] == "Ready" && condition["status"] == "True")
+    conditions.into_iter().flatten().any(|condition| condition["type"] == "Ready" && condition["status"] == "True")
 }
 
 fn ports(ports: &Value) -> String {
-    let shown = ports.as_array().into_iter().flatten().map(|port| {
-        format!(
-            "{}/{}",
-            port["port"],
-            port["protocol"].as_str().unwrap_or("TCP")
-        )
-    });
+    let shown = ports
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|port| format!("{}/{}", port["port"], port["protocol"].as_str().unwrap_or("TCP")));
     let shown: Vec<String> = shown.collect();
-    if shown.is_empty() {
-        "<none>".into()
-    } else {
-        shown.join(",")
-    }
+    if shown.is_empty() { "<none>".into() } else { shown.join(",") }
 }
 
 fn printed_cell(column: &PrinterColumn, object: &Value, now: Timestamp) -> Value {
@@ -225,10 +177,7 @@ fn json_path<'a>(object: &'a Value, path: &str) -> Option<&'a Value> {
             let (test, tail) = after.split_once(")]")?;
             let (field, wanted) = test.split_once("==")?;
             let wanted = wanted.trim().trim_matches(|c| c == '"' || c == '\'');
-            value = value
-                .as_array()?
-                .iter()
-                .find(|item| item[field.trim()].as_str() == Some(wanted))?;
+            value = value.as_array()?.iter().find(|item| item[field.trim()].as_str() == Some(wanted))?;
             rest = tail;
         } else if let Some(after) = rest.strip_prefix('[') {
             let (index, tail) = after.split_once(']')?;

@@ -32,20 +32,13 @@ impl Server {
         let mut object = content::decode(&call.kind, call.request)?;
         match_namespace(call, &mut object)?;
         match_name(call, &object)?;
-        let existing = self
-            .store
-            .collection(call.collection)
-            .get(&call.key())
-            .cloned();
+        let existing = self.store.collection(call.collection).get(&call.key()).cloned();
         let Some(existing) = existing else {
             if !call.kind.rules.create_on_update {
                 return Err(call.not_found());
             }
             if !meta::uid(&object).is_empty() {
-                let why = format!(
-                    "UID in precondition: {}, UID in object meta: ",
-                    meta::uid(&object)
-                );
+                let why = format!("UID in precondition: {}, UID in object meta: ", meta::uid(&object));
                 return Err(call.storage_conflict(&call.target.name, &why));
             }
             self.rbac.check_create(call)?;
@@ -73,11 +66,7 @@ impl Server {
         prepare_update(call, &existing.value, &mut object);
         let errors = validate::on_update(&call.kind, &existing.value, &object);
         refuse_if_any(&kind_of(call, &object), meta::name(&object), &errors)?;
-        meta::set_text(
-            &mut object,
-            "resourceVersion",
-            &existing.version.to_string(),
-        );
+        meta::set_text(&mut object, "resourceVersion", &existing.version.to_string());
         if same_content(&existing.value, &object) && managed.same_but_times(&existing.managed) {
             return call.reply(200, existing);
         }
@@ -92,36 +81,22 @@ impl Server {
             return call.reply_value(200, &object);
         }
         self.before_definition_change(call, &mut object);
-        let stored = self
-            .store
-            .put(call.collection, call.key().into(), object, managed);
+        let stored = self.store.put(call.collection, call.key().into(), object, managed);
         call.reply(200, &stored)
     }
 
-    fn check_version(
-        &self,
-        call: &Call<'_>,
-        existing: &Stored,
-        object: &Value,
-    ) -> Result<(), Refused> {
+    fn check_version(&self, call: &Call<'_>, existing: &Stored, object: &Value) -> Result<(), Refused> {
         let asked = meta::resource_version(object);
         let asked = match asked {
             "" => 0,
             text => text.parse::<u64>().map_err(|_| {
-                Status::unexpected(format!(
-                    "strconv.ParseUint: parsing {}: invalid syntax",
-                    quoted(text)
-                ))
+                Status::unexpected(format!("strconv.ParseUint: parsing {}: invalid syntax", quoted(text)))
             })?,
         };
         match asked {
             0 if call.kind.rules.unconditional_update => Ok(()),
             0 => {
-                let error = FieldError::invalid(
-                    "metadata.resourceVersion",
-                    "0",
-                    "must be specified for an update",
-                );
+                let error = FieldError::invalid("metadata.resourceVersion", "0", "must be specified for an update");
                 Err(Status::invalid(&call.kind.of, &call.target.name, &[error]))
             }
             version if version == existing.version => Ok(()),
@@ -142,22 +117,13 @@ impl Server {
 /// Takes the managedFields out of `object` and works out what they are after this write.
 pub fn next_managed(call: &Call<'_>, existing: Option<&Stored>, object: &mut Value) -> Managed {
     let sent = meta::of_mut(object).remove("managedFields");
-    let kept = existing
-        .map(|existing| existing.managed.clone())
-        .unwrap_or_default();
+    let kept = existing.map(|existing| existing.managed.clone()).unwrap_or_default();
     let mut managed = match sent {
         _ if call.is_status() => kept,
         None => kept,
         Some(sent) if is_reset(&sent) => return Managed::default(),
-        Some(sent)
-            if existing
-                .is_some_and(|e| e.value["metadata"].get("managedFields") == Some(&sent)) =>
-        {
-            kept
-        }
-        Some(sent) => Managed::from_json(&sent)
-            .filter(|sent| !sent.0.is_empty())
-            .unwrap_or(kept),
+        Some(sent) if existing.is_some_and(|e| e.value["metadata"].get("managedFields") == Some(&sent)) => kept,
+        Some(sent) => Managed::from_json(&sent).filter(|sent| !sent.0.is_empty()).unwrap_or(kept),
     };
     if managed.0.is_empty() && existing.is_some() {
         // Once somebody reset the list, it stays empty until the next apply.
@@ -230,37 +196,27 @@ fn set_or_remove(object: &mut Value, field: &str, value: Option<Value>) {
 }
 
 fn same_but_metadata(a: &Value, b: &Value) -> bool {
-    let rest = |object: &'_ Value| {
-        object.as_object().map_or(0, |map| {
-            map.len() - usize::from(map.contains_key("metadata"))
-        })
-    };
-    let contained = a
-        .as_object()
-        .into_iter()
-        .flatten()
-        .all(|(key, value)| key == "metadata" || b.get(key) == Some(value));
+    let rest =
+        |object: &'_ Value| object.as_object().map_or(0, |map| map.len() - usize::from(map.contains_key("metadata")));
+    let contained =
+        a.as_object().into_iter().flatten().all(|(key, value)| key == "metadata" || b.get(key) == Some(value));
     contained && rest(a) == rest(b)
 }
 
 /// Equal in everything but managedFields.
 fn same_content(a: &Value, b: &Value) -> bool {
-    let without = |object: &Value| {
-        meta::of(object).map_or(0, |map| {
-            map.len() - usize::from(map.contains_key("managedFields"))
-        })
-    };
-    let same_metadata = meta::of(a).into_iter().flatten().all(|(key, value)| {
-        key == "managedFields" || meta::of(b).and_then(|b| b.get(key)) == Some(value)
-    });
+    let without =
+        |object: &Value| meta::of(object).map_or(0, |map| map.len() - usize::from(map.contains_key("managedFields")));
+    let same_metadata = meta::of(a)
+        .into_iter()
+        .flatten()
+        .all(|(key, value)| key == "managedFields" || meta::of(b).and_then(|b| b.get(key)) == Some(value));
     same_metadata && without(a) == without(b) && same_but_metadata(a, b)
 }
 
 fn finishes_delete(call: &Call<'_>, before: &Value, after: &Value) -> bool {
     let namespace_emptied = call.kind.rules.content != Content::Namespace
-        || after["spec"]["finalizers"]
-            .as_array()
-            .is_none_or(Vec::is_empty);
+        || after["spec"]["finalizers"].as_array().is_none_or(Vec::is_empty);
     meta::is_deleting(before)
         && meta::finalizers(after).is_empty()
         && meta::grace_seconds(before).unwrap_or(0) == 0

@@ -36,19 +36,11 @@ fn a_precondition_that_does_not_hold_stops_a_delete() {
         ),
     ];
     for (case, preconditions, why) in cases {
-        let (code, status) = world.delete(
-            &format!("{MAPS}/a"),
-            &json!({ "preconditions": preconditions }),
-        );
+        let (code, status) = world.delete(&format!("{MAPS}/a"), &json!({ "preconditions": preconditions }));
         let expected = format!("Operation cannot be fulfilled on ConfigMap \"a\": {why}");
-        assert_eq!(
-            (code, message(&status)),
-            (409, expected.as_str()),
-            "case: {case}"
-        );
+        assert_eq!((code, message(&status)), (409, expected.as_str()), "case: {case}");
     }
-    let right =
-        json!({ "preconditions": { "uid": uid(&object), "resourceVersion": version(&object) } });
+    let right = json!({ "preconditions": { "uid": uid(&object), "resourceVersion": version(&object) } });
     assert_eq!(world.delete(&format!("{MAPS}/a"), &right).0, 200);
 }
 
@@ -60,21 +52,10 @@ fn an_object_with_finalizers_stays_until_the_last_one_goes() {
     world.created(MAPS, &object);
     let path = format!("{MAPS}/a");
     let (code, waiting) = world.delete(&path, &Value::Null);
-    assert_eq!(
-        (code, &waiting["metadata"]["deletionTimestamp"]),
-        (200, &json!("2026-01-02T03:04:05Z"))
-    );
-    assert_eq!(
-        version(&world.delete(&path, &Value::Null).1),
-        version(&waiting),
-        "a second delete changes nothing"
-    );
+    assert_eq!((code, &waiting["metadata"]["deletionTimestamp"]), (200, &json!("2026-01-02T03:04:05Z")));
+    assert_eq!(version(&world.delete(&path, &Value::Null).1), version(&waiting), "a second delete changes nothing");
 
-    let (code, status) = world.patch(
-        &path,
-        MERGE,
-        &json!({ "metadata": { "finalizers": ["a.io/3"] } }),
-    );
+    let (code, status) = world.patch(&path, MERGE, &json!({ "metadata": { "finalizers": ["a.io/3"] } }));
     assert_eq!(
         (code, message(&status)),
         (
@@ -83,31 +64,11 @@ fn an_object_with_finalizers_stays_until_the_last_one_goes() {
         )
     );
     let (code, status) = world.post(MAPS, &map("a"));
-    assert_eq!(
-        (code, message(&status)),
-        (
-            409,
-            "object is being deleted: configmaps \"a\" already exists"
-        )
-    );
+    assert_eq!((code, message(&status)), (409, "object is being deleted: configmaps \"a\" already exists"));
 
-    assert_eq!(
-        world
-            .patch(
-                &path,
-                MERGE,
-                &json!({ "metadata": { "finalizers": ["a.io/2"] } })
-            )
-            .0,
-        200
-    );
+    assert_eq!(world.patch(&path, MERGE, &json!({ "metadata": { "finalizers": ["a.io/2"] } })).0, 200);
     assert_eq!(world.get(&path).0, 200);
-    assert_eq!(
-        world
-            .patch(&path, MERGE, &json!({ "metadata": { "finalizers": null } }))
-            .0,
-        200
-    );
+    assert_eq!(world.patch(&path, MERGE, &json!({ "metadata": { "finalizers": null } })).0, 200);
     assert_eq!(world.get(&path).0, 404);
 }
 
@@ -118,15 +79,7 @@ fn a_dry_run_changes_nothing() {
     let before = world.server.version();
     let path = format!("{MAPS}/a");
     assert_eq!(world.post(&format!("{MAPS}?dryRun=All"), &map("b")).0, 201);
-    assert_eq!(
-        world
-            .put(
-                &format!("{path}?dryRun=All"),
-                &map_with("a", json!({ "x": "1" }))
-            )
-            .0,
-        200
-    );
+    assert_eq!(world.put(&format!("{path}?dryRun=All"), &map_with("a", json!({ "x": "1" }))).0, 200);
     assert_eq!(world.delete(&path, &json!({ "dryRun": ["All"] })).0, 200);
     assert_eq!(world.server.version(), before);
 }
@@ -147,31 +100,11 @@ fn garbage_is_collected_only_when_asked_and_as_the_policy_says() {
             "apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": uid(&owner), "blockOwnerDeletion": true,
         }]);
         world.created(MAPS, &dependent);
-        assert_eq!(
-            world
-                .delete(
-                    &format!("{MAPS}/owner"),
-                    &json!({ "propagationPolicy": policy })
-                )
-                .0,
-            200
-        );
-        assert_eq!(
-            world.get(&format!("{MAPS}/dependent")).0,
-            200,
-            "nothing cascades by itself; case: {case}"
-        );
+        assert_eq!(world.delete(&format!("{MAPS}/owner"), &json!({ "propagationPolicy": policy })).0, 200);
+        assert_eq!(world.get(&format!("{MAPS}/dependent")).0, 200, "nothing cascades by itself; case: {case}");
         while world.server.collect_garbage(world.now) > 0 {}
-        assert_eq!(
-            world.get(&format!("{MAPS}/owner")).0,
-            owner_left,
-            "case: {case}"
-        );
-        assert_eq!(
-            world.get(&format!("{MAPS}/dependent")).0,
-            dependent_left,
-            "case: {case}"
-        );
+        assert_eq!(world.get(&format!("{MAPS}/owner")).0, owner_left, "case: {case}");
+        assert_eq!(world.get(&format!("{MAPS}/dependent")).0, dependent_left, "case: {case}");
     }
 }
 
@@ -192,10 +125,7 @@ fn a_namesake_of_a_deleted_owner_keeps_nothing_alive() {
 #[test]
 fn a_terminating_namespace_is_emptied_and_then_goes() {
     let mut world = world();
-    world.created(
-        "/api/v1/namespaces",
-        &json!({ "metadata": { "name": "n" } }),
-    );
+    world.created("/api/v1/namespaces", &json!({ "metadata": { "name": "n" } }));
     world.created("/api/v1/namespaces/n/configmaps", &map("a"));
     world.delete("/api/v1/namespaces/n", &Value::Null);
     while world.server.collect_garbage(world.now) > 0 {}

@@ -38,10 +38,7 @@ pub fn world() -> World {
 impl World {
     pub fn send(&mut self, request: &Request) -> (u16, Value) {
         let reply = self.reply(request);
-        (
-            reply.status,
-            serde_json::from_slice(&reply.body).unwrap_or(Value::Null),
-        )
+        (reply.status, serde_json::from_slice(&reply.body).unwrap_or(Value::Null))
     }
 
     pub fn reply(&mut self, request: &Request) -> Reply {
@@ -68,11 +65,7 @@ impl World {
     }
 
     pub fn delete(&mut self, target: &str, options: &Value) -> (u16, Value) {
-        let body = if options.is_null() {
-            Bytes::new()
-        } else {
-            bytes_of(options)
-        };
+        let body = if options.is_null() { Bytes::new() } else { bytes_of(options) };
         self.send(&Request::new(Method::DELETE, target, body))
     }
 
@@ -102,15 +95,11 @@ pub fn widget(name: &str, spec: Value) -> Value {
 }
 
 pub fn version(object: &Value) -> &str {
-    object["metadata"]["resourceVersion"]
-        .as_str()
-        .expect("a stored object has a version")
+    object["metadata"]["resourceVersion"].as_str().expect("a stored object has a version")
 }
 
 pub fn uid(object: &Value) -> &str {
-    object["metadata"]["uid"]
-        .as_str()
-        .expect("a stored object has a uid")
+    object["metadata"]["uid"].as_str().expect("a stored object has a uid")
 }
 
 pub fn message(status: &Value) -> &str {

@@ -17,18 +17,9 @@ fn a_refusal_says_the_real_sentence() {
     ];
     for (case, method, path, body, code, expected) in cases {
         let mut world = world();
-        let body = if body.is_null() {
-            Bytes::new()
-        } else {
-            bytes_of(&body)
-        };
-        let (actual_code, status) =
-            world.send(&Request::new(method, &format!("{MAPS}{path}"), body));
-        assert_eq!(
-            (actual_code, message(&status)),
-            (code, expected.as_str()),
-            "case: {case}"
-        );
+        let body = if body.is_null() { Bytes::new() } else { bytes_of(&body) };
+        let (actual_code, status) = world.send(&Request::new(method, &format!("{MAPS}{path}"), body));
+        assert_eq!((actual_code, message(&status)), (code, expected.as_str()), "case: {case}");
         assert_eq!(status["kind"], "Status", "case: {case}");
     }
 }
@@ -37,20 +28,11 @@ fn a_refusal_says_the_real_sentence() {
 fn a_namespace_that_is_missing_or_going_takes_nothing_new() {
     let mut world = world();
     let (code, status) = world.post("/api/v1/namespaces/nope/configmaps", &map("a"));
-    assert_eq!(
-        (code, message(&status)),
-        (404, "namespaces \"nope\" not found")
-    );
+    assert_eq!((code, message(&status)), (404, "namespaces \"nope\" not found"));
 
-    world.created(
-        "/api/v1/namespaces",
-        &json!({ "metadata": { "name": "going" } }),
-    );
+    world.created("/api/v1/namespaces", &json!({ "metadata": { "name": "going" } }));
     let (code, namespace) = world.delete("/api/v1/namespaces/going", &Value::Null);
-    assert_eq!(
-        (code, &namespace["status"]["phase"]),
-        (200, &json!("Terminating"))
-    );
+    assert_eq!((code, &namespace["status"]["phase"]), (200, &json!("Terminating")));
     let (code, status) = world.post("/api/v1/namespaces/going/configmaps", &map("a"));
     assert_eq!(
         (code, message(&status)),
@@ -65,15 +47,9 @@ fn a_namespace_that_is_missing_or_going_takes_nothing_new() {
 fn an_unknown_path_is_a_page_and_an_unknown_resource_a_status() {
     let mut world = world();
     let reply = world.reply(&Request::get("/apis/nobody.example.com/v1/things"));
-    assert_eq!(
-        (reply.status, &reply.body[..]),
-        (404, &b"404 page not found\n"[..])
-    );
+    assert_eq!((reply.status, &reply.body[..]), (404, &b"404 page not found\n"[..]));
     let (code, status) = world.get("/api/v1/namespaces/default/things");
-    assert_eq!(
-        (code, message(&status)),
-        (404, "the server could not find the requested resource")
-    );
+    assert_eq!((code, message(&status)), (404, "the server could not find the requested resource"));
 }
 
 #[test]
@@ -81,10 +57,7 @@ fn a_stale_update_is_a_conflict_and_an_unversioned_one_depends_on_the_kind() {
     let mut world = world();
     let first = world.created(MAPS, &map_with("a", json!({ "x": "1" })));
     let (code, _) = world.put(&format!("{MAPS}/a"), &map_with("a", json!({ "x": "2" })));
-    assert_eq!(
-        code, 200,
-        "a built-in kind may be overwritten without a version"
-    );
+    assert_eq!(code, 200, "a built-in kind may be overwritten without a version");
 
     let mut stale = map_with("a", json!({ "x": "3" }));
     stale["metadata"]["resourceVersion"] = version(&first).into();
@@ -171,10 +144,7 @@ fn access_is_refused_with_the_real_sentence_and_reviewed_by_the_same_rules() {
     }
 
     let mut world = world();
-    world.server.rbac().allow(
-        "nobody",
-        Rule::new(&["get"], "secrets").in_namespace("default"),
-    );
+    world.server.rbac().allow("nobody", Rule::new(&["get"], "secrets").in_namespace("default"));
     let review = |verb: &str| {
         let spec = json!({ "resourceAttributes": { "verb": verb, "resource": "secrets", "namespace": "default" } });
         let body = json!({ "apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "spec": spec });

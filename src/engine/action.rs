@@ -1,0 +1,250 @@
+//! An action as a domain proposes it: exactly what would be sent, why, and what already speaks against it.
+//!
+//! Always true: a draft is data. Nothing here sends; planning turns drafts into [`super::plan::Action`]s by adding
+//! the tier and the gates that need more than the domain knows.
+
+use serde::{Deserialize, Serialize};
+
+use super::finding::DomainName;
+use crate::world::{ClusterName, CollectionId, Resource, ResourceVersion, Uid};
+
+/// What would be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verb {
+    Create,
+    Apply,
+    Update,
+    Label,
+    Annotate,
+    Patch,
+    Delete,
+    Tag,
+    Untag,
+    ReOwn,
+}
+
+impl Verb {
+    /// As plans spell it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Apply => "apply",
+            Self::Update => "update",
+            Self::Label => "label",
+            Self::Annotate => "annotate",
+            Self::Patch => "patch",
+            Self::Delete => "delete",
+            Self::Tag => "tag",
+            Self::Untag => "untag",
+            Self::ReOwn => "re-own",
+        }
+    }
+
+    /// The RBAC verbs a Kubernetes write of this kind needs; none for cloud verbs.
+    pub fn rbac(self) -> &'static [&'static str] {
+        match self {
+            Self::Create => &["create"],
+            Self::Apply => &["patch", "create"],
+            Self::Update => &["update"],
+            Self::Label | Self::Annotate | Self::Patch => &["patch"],
+            Self::Delete => &["delete", "get"],
+            Self::Tag | Self::Untag | Self::ReOwn => &[],
+        }
+    }
+}
+
+/// Why it would be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    NoReferrer,
+    SourceRemoved,
+    ClusterDeleted,
+    OidcAvailable,
+    OidcNotWanted,
+    NoOwner,
+    Missing,
+    Differs,
+    Stale,
+    NotLabelled,
+    NotTagged,
+    UserTag,
+    Moved,
+}
+
+impl Reason {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::NoReferrer => "no-referrer",
+            Self::SourceRemoved => "source-removed",
+            Self::ClusterDeleted => "cluster-deleted",
+            Self::OidcAvailable => "oidc-available",
+            Self::OidcNotWanted => "oidc-not-wanted",
+            Self::NoOwner => "no-owner",
+            Self::Missing => "missing",
+            Self::Differs => "differs",
+            Self::Stale => "stale",
+            Self::NotLabelled => "not-labelled",
+            Self::NotTagged => "not-tagged",
+            Self::UserTag => "user-tag",
+            Self::Moved => "moved",
+        }
+    }
+
+    /// Whether deletes with this reason follow from one proven change of intent, so that the brake does not count them.
+    pub fn is_one_intent(self) -> bool {
+        match self {
+            Self::ClusterDeleted | Self::OidcAvailable => true,
+            Self::NoReferrer
+            | Self::SourceRemoved
+            | Self::OidcNotWanted
+            | Self::NoOwner
+            | Self::Missing
+            | Self::Differs
+            | Self::Stale
+            | Self::NotLabelled
+            | Self::NotTagged
+            | Self::UserTag
+            | Self::Moved => false,
+        }
+    }
+}
+
+/// What can stand in an action's way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GateName {
+    ReadOnly,
+    KillSwitch,
+    Freeze,
+    ExpiredPlan,
+    NotComplete,
+    Identity,
+    Ownership,
+    EmptySet,
+    Brake,
+    Access,
+    Policy,
+    Backup,
+    Insecure,
+    Settling,
+    OperatorOwned,
+    Dependency,
+    InfraNotManaged,
+    Immutable,
+    Type,
+    Paused,
+    Deleting,
+}
+
+impl GateName {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::ReadOnly => "read-only",
+            Self::KillSwitch => "kill-switch",
+            Self::Freeze => "freeze",
+            Self::ExpiredPlan => "expired-plan",
+            Self::NotComplete => "not-complete",
+            Self::Identity => "identity",
+            Self::Ownership => "ownership",
+            Self::EmptySet => "empty-set",
+            Self::Brake => "brake",
+            Self::Access => "access",
+            Self::Policy => "policy",
+            Self::Backup => "backup",
+            Self::Insecure => "insecure",
+            Self::Settling => "settling",
+            Self::OperatorOwned => "operator-owned",
+            Self::Dependency => "dependency",
+            Self::InfraNotManaged => "infra-not-managed",
+            Self::Immutable => "immutable",
+            Self::Type => "type",
+            Self::Paused => "paused",
+            Self::Deleting => "deleting",
+        }
+    }
+}
+
+/// A gate that is shut, with a reason a person understands.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Blocked {
+    pub gate: GateName,
+    pub why: String,
+}
+
+/// The object an action would touch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    pub cluster: ClusterName,
+    pub resource: Resource,
+    pub namespace: Option<String>,
+    pub name: String,
+    /// Absent when the action creates the object.
+    pub uid: Option<Uid>,
+    pub version: Option<ResourceVersion>,
+}
+
+/// A secret source an action copies from: bound by uid and version, never by a digest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceBinding {
+    pub uid: Uid,
+    pub version: ResourceVersion,
+}
+
+/// What would have to be true for the inverse to work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Undo {
+    RestoreFromBackup,
+    RemoveWhatWasAdded,
+    DeleteWhatWasCreated,
+    None,
+}
+
+impl Undo {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::RestoreFromBackup => "restore-from-backup",
+            Self::RemoveWhatWasAdded => "remove-what-was-added",
+            Self::DeleteWhatWasCreated => "delete-what-was-created",
+            Self::None => "none",
+        }
+    }
+}
+
+/// How much is at stake by the nature of the change, before the cluster's class is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stake {
+    /// Create, update, annotate: reversible.
+    Reversible,
+    /// A delete that a backup can bring back.
+    DeleteWithBackup,
+    /// Ownership marks, kinds that cascade, forced field ownership.
+    Ownership,
+    /// Can't be undone, or a cloud resource.
+    Irreversible,
+}
+
+/// An action as its domain proposes it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ActionDraft {
+    pub domain: DomainName,
+    pub verb: Verb,
+    pub target: Target,
+    pub source: Option<SourceBinding>,
+    /// Whether it is ticked when the plan opens.
+    pub selected: bool,
+    pub reason: Reason,
+    /// Independent proofs that the target is ours to touch, one line each.
+    pub ownership: Vec<String>,
+    pub stake: Stake,
+    /// What a person reads: `- ` and `+ ` lines, secrets as lengths.
+    pub diff: String,
+    /// The exact new content where it is not secret.
+    pub change: serde_json::Value,
+    pub undo: Undo,
+    /// Collections the conclusion rests on: a delete needs all of them complete and fresh.
+    pub rests_on: Vec<CollectionId>,
+    /// Gates the domain itself can judge.
+    pub blocked_by: Vec<Blocked>,
+}

@@ -1,0 +1,120 @@
+//! A finding: a subject, what was judged of it, and the evidence a person can check.
+//!
+//! Always true: a secret's value is never in a finding; the expected and actual trees say `<40 bytes>` instead.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::world::{ClusterName, Uid};
+
+/// The name of a check as plans and configs spell it: `hosted-oidc`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct DomainName(pub &'static str);
+
+/// What a finding is about. Printed, it is the finding's id.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SubjectId {
+    pub domain: DomainName,
+    pub cluster: ClusterName,
+    pub api_version: &'static str,
+    pub kind: &'static str,
+    pub namespace: Option<String>,
+    /// `*` stands for a collection that isn't completely known.
+    pub name: String,
+}
+
+impl std::fmt::Display for SubjectId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let namespace = self.namespace.as_deref().unwrap_or("_");
+        write!(f, "{}/{}/{}/{namespace}/{}", self.domain.0, self.cluster, self.kind, self.name)
+    }
+}
+
+/// The common vocabulary every domain's verdicts fall into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    Match,
+    Missing,
+    Extra,
+    Drift,
+    Stale,
+    Unknown,
+    Error,
+    Blocked,
+}
+
+impl State {
+    pub const ALL: [Self; 8] =
+        [Self::Match, Self::Missing, Self::Extra, Self::Drift, Self::Stale, Self::Unknown, Self::Error, Self::Blocked];
+
+    /// As plans spell it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Match => "match",
+            Self::Missing => "missing",
+            Self::Extra => "extra",
+            Self::Drift => "drift",
+            Self::Stale => "stale",
+            Self::Unknown => "unknown",
+            Self::Error => "error",
+            Self::Blocked => "blocked",
+        }
+    }
+
+    /// The sign beside the word.
+    pub fn glyph(self) -> char {
+        match self {
+            Self::Match => '=',
+            Self::Missing => '+',
+            Self::Extra => '−',
+            Self::Drift => '≠',
+            Self::Stale => '◔',
+            Self::Unknown => '?',
+            Self::Error => '!',
+            Self::Blocked => '⊘',
+        }
+    }
+}
+
+/// The short answer: cheap to compute, kept for every subject.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judgement {
+    pub state: State,
+    /// From the domain's closed set, as plans spell it.
+    pub verdict: &'static str,
+    /// Sorted, without repeats.
+    pub codes: Vec<&'static str>,
+    /// How many independent proofs say that the subject is the platform's. The brake counts subjects with any.
+    pub ownership_proofs: u8,
+    /// The next instant the verdict can change by time alone.
+    pub until: Option<Timestamp>,
+}
+
+/// A line a person can check: what it says, and the object and field it was read from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evidence {
+    pub says: String,
+    /// `mgmt HostedControlPlane clusters-guest-a/guest-a`
+    pub object: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub field: String,
+    /// The version of the object that was read.
+    #[serde(default, rename = "resourceVersion", skip_serializing_if = "String::is_empty")]
+    pub resource_version: String,
+}
+
+/// The long answer: computed only for what is looked at or planned.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explanation {
+    /// The subject's uid, when it is there.
+    pub uid: Option<Uid>,
+    /// When the subject was created, for ages.
+    pub created: Option<Timestamp>,
+    /// One line.
+    pub summary: String,
+    pub expected: serde_json::Value,
+    pub actual: serde_json::Value,
+    pub evidence: Vec<Evidence>,
+    pub remedy: Vec<super::action::ActionDraft>,
+}

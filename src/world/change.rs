@@ -1,0 +1,55 @@
+//! What changed in the world between two looks, so that only what it touches is judged again.
+
+use super::ids::{ClusterName, Key};
+use super::interest::CollectionId;
+
+/// Changes in the order they were applied.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ChangeSet {
+    changes: Vec<Change>,
+}
+
+/// One change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// Something in a collection.
+    Collection { id: CollectionId, what: What },
+    /// The cluster itself: link, identity, what it serves; or it came or went.
+    Cluster(ClusterName),
+}
+
+/// Which part of a collection changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum What {
+    /// These objects alone.
+    Keys(Vec<Key>),
+    /// How well it is known, so that every conclusion from it may differ.
+    Everything,
+}
+
+impl ChangeSet {
+    pub fn push(&mut self, change: Change) {
+        self.changes.push(change);
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Change> {
+        self.changes.iter()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    pub fn extend(&mut self, other: Self) {
+        self.changes.extend(other.changes);
+    }
+}
+
+impl Change {
+    pub fn cluster(&self) -> &ClusterName {
+        match self {
+            Self::Collection { id, .. } => &id.cluster,
+            Self::Cluster(name) => name,
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! The objects of one collection, and how well they are known.
+//!
+//! Always true:
+//! - a list older than one already seen is refused, so the view never travels back in time;
+//! - iteration is in key order, whatever order the facts came in;
+//! - absence is proven only while the collection is complete.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use super::fact::{Fact, FactBatch, Facts};
+use super::ids::{Key, ResourceVersion};
+use super::known::{AbsenceProof, Completeness, Gap, GapCause, Observation};
+
+/// Facts of one type by key, with the state of the list they came from.
+#[derive(Debug)]
+pub struct Collection<F> {
+    items: BTreeMap<Key, F>,
+    completeness: Completeness,
+    high_water: Option<ResourceVersion>,
+}
+
+/// What an observer reports of a collection.
+pub enum Delta {
+    /// A whole list: replaces everything. `gap` is set when something in it could not be read.
+    Listed { facts: Box<dyn FactBatch>, version: ResourceVersion, at: Timestamp, gap: Option<Gap> },
+    /// Some of what exists, without proof that it is all (snapshots, namespace-limited users).
+    Seen { facts: Box<dyn FactBatch>, gap: Gap },
+    /// Changes on top of a complete list.
+    Changed { facts: Box<dyn FactBatch>, removed: Vec<Key>, version: ResourceVersion, at: Timestamp },
+    /// The server confirmed that nothing changed up to this version.
+    Confirmed { version: ResourceVersion, at: Timestamp },
+    /// What is held can no longer be relied on.
+    Lost { gap: Gap },
+}
+
+/// What came of a delta.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Applied {
+    /// These keys changed; `standing` says whether completeness changed too.
+    Changed {
+        keys: Vec<Key>,
+        standing: Standing,
+    },
+    Unchanged,
+    /// The list is older than one already seen.
+    RefusedOlder {
+        offered: ResourceVersion,
+        seen: ResourceVersion,
+    },
+}
+
+/// Whether completeness itself changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    Same,
+    Changed,
+}
+
+impl<F> Default for Collection<F> {
+    fn default() -> Self {
+        let gap = Gap::new(GapCause::NotObserved, "not listed yet");
+        Self { items: BTreeMap::new(), completeness: Completeness::Unknown { gap }, high_water: None }
+    }
+}
+
+impl<F: Fact> Collection<F> {
+    /// What is known of one object.
+    pub fn get(&self, key: &Key) -> Observation<'_, F> {
+        match (self.items.get(key), &self.completeness) {
+            (Some(fact), _) => Observation::Present(fact),
+            (None, Completeness::Complete { version, at }) => {
+                Observation::ProvenAbsent(AbsenceProof { version: version.clone(), at: *at })
+            }
+            (None, Completeness::Partial { gap } | Completeness::Unknown { gap }) => Observation::Unknown(gap.clone()),
+        }
+    }
+
+    /// All facts in key order.
+    pub fn iter(&self) -> impl Iterator<Item = (&Key, &F)> {
+        self.items.iter()
+    }
+
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    pub fn completeness(&self) -> &Completeness {
+        &self.completeness
+    }
+
+    fn replace(&mut self, facts: Vec<(Key, F)>, completeness: Completeness) -> Applied {
+        let before = std::mem::take(&mut self.items);
+        self.items = facts.into_iter().collect();
+        let mut keys: Vec<Key> = self
+            .items
+            .iter()
+            .filter(|(key, fact)| before.get(*key) != Some(*fact))
+            .map(|(key, _)| key.clone())
+            .collect();
+        keys.extend(before.into_keys().filter(|key| !self.items.contains_key(key)));
+        keys.sort();
+        let standing = self.stand(completeness);
+        Applied::changed(keys, standing)
+    }
+
+    fn merge(&mut self, facts: Vec<(Key, F)>, removed: Vec<Key>) -> Vec<Key> {
+        let mut keys = Vec::new();
+        for (key, fact) in facts {
+            if self.items.get(&key) != Some(&fact) {
+                self.items.insert(key.clone(), fact);
+                keys.push(key);
+            }
+        }
+        keys.extend(removed.into_iter().filter(|key| self.items.remove(key).is_some()));
+        keys
+    }
+
+    fn stand(&mut self, completeness: Completeness) -> Standing {
+        let same = match (&self.completeness, &completeness) {
+            (Completeness::Complete { .. }, Completeness::Complete { .. }) => true,
+            (before, after) => before == after,
+        };
+        self.completeness = completeness;
+        if same { Standing::Same } else { Standing::Changed }
+    }
+
+    fn raise(&mut self, version: &ResourceVersion) {
+        let older = self.high_water.as_ref().is_some_and(|seen| version.is_older_than(seen));
+        if !older {
+            self.high_water = Some(version.clone());
+        }
+    }
+
+    fn refused(&self, offered: &ResourceVersion) -> Option<Applied> {
+        let seen = self.high_water.as_ref().filter(|seen| offered.is_older_than(seen))?;
+        Some(Applied::RefusedOlder { offered: offered.clone(), seen: seen.clone() })
+    }
+}
+
+impl Applied {
+    fn changed(keys: Vec<Key>, standing: Standing) -> Self {
+        if keys.is_empty() && standing == Standing::Same { Self::Unchanged } else { Self::Changed { keys, standing } }
+    }
+}
+
+/// A collection whose fact type is not known to the one who holds it.
+pub trait Shelf: Any + Send + Sync {
+    /// Takes a delta in.
+    fn apply(&mut self, delta: Delta) -> Applied;
+    fn completeness(&self) -> &Completeness;
+    fn len(&self) -> usize;
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    fn as_any(&self) -> &dyn Any;
+}
+
+impl<F: Fact> Shelf for Collection<F> {
+    fn apply(&mut self, delta: Delta) -> Applied {
+        match delta {
+            Delta::Listed { facts, version, at, gap } => {
+                if let Some(refusal) = self.refused(&version) {
+                    return refusal;
+                }
+                self.raise(&version);
+                let completeness = match gap {
+                    None => Completeness::Complete { version, at },
+                    Some(gap) => Completeness::Partial { gap },
+                };
+                self.replace(typed(facts), completeness)
+            }
+            Delta::Seen { facts, gap } => {
+                let facts: Vec<(Key, F)> = typed(facts);
+                let completeness =
+                    if facts.is_empty() { Completeness::Unknown { gap } } else { Completeness::Partial { gap } };
+                self.replace(facts, completeness)
+            }
+            Delta::Changed { facts, removed, version, at } => {
+                self.raise(&version);
+                let keys = self.merge(typed(facts), removed);
+                self.confirm(version, at);
+                Applied::changed(keys, Standing::Same)
+            }
+            Delta::Confirmed { version, at } => {
+                self.raise(&version);
+                self.confirm(version, at);
+                Applied::Unchanged
+            }
+            Delta::Lost { gap } => {
+                let never = matches!(self.completeness, Completeness::Unknown { .. }) && self.items.is_empty();
+                let completeness = if never { Completeness::Unknown { gap } } else { Completeness::Partial { gap } };
+                let standing = self.stand(completeness);
+                Applied::changed(Vec::new(), standing)
+            }
+        }
+    }
+
+    fn completeness(&self) -> &Completeness {
+        &self.completeness
+    }
+
+    fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl<F: Fact> Collection<F> {
+    /// Moves a complete collection forward; one that has a gap stays as it is until it is listed again.
+    fn confirm(&mut self, version: ResourceVersion, at: Timestamp) {
+        if self.completeness.is_complete() {
+            self.completeness = Completeness::Complete { version, at };
+        }
+    }
+}
+
+fn typed<F: Fact>(facts: Box<dyn FactBatch>) -> Vec<(Key, F)> {
+    facts.into_any().downcast::<Facts<F>>().expect("a collection is fed with its own fact type").0
+}

@@ -1,0 +1,149 @@
+//! A fact is the small typed struct a domain keeps of an object.
+//!
+//! The world stores facts without knowing their types: each domain brings its own. [`FactKind`] is how a type travels
+//! through code that does not know it.
+
+use std::any::{Any, TypeId};
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+
+use super::ids::Key;
+use super::raw::{Misfit, RawObject};
+
+/// What a domain keeps of one object.
+pub trait Fact: Any + Send + Sync + fmt::Debug + PartialEq + Sized {
+    /// Keys of `data` that are compared: they become length and digest. Others are only named.
+    const DIGESTED_KEYS: &'static [&'static str] = &[];
+
+    /// Picks the fact out of an object.
+    ///
+    /// # Errors
+    /// The object does not have the shape its kind promises; its collection then counts as partial.
+    fn project(raw: &RawObject<'_>, pool: &mut Interner) -> Result<Self, Misfit>;
+}
+
+/// Shared copies of strings that repeat: namespaces, label sets, types.
+#[derive(Debug, Default)]
+pub struct Interner {
+    texts: HashSet<Arc<str>>,
+    sets: HashSet<Arc<[(Arc<str>, Arc<str>)]>>,
+}
+
+impl Interner {
+    pub fn text(&mut self, text: &str) -> Arc<str> {
+        if let Some(shared) = self.texts.get(text) {
+            return shared.clone();
+        }
+        let shared: Arc<str> = text.into();
+        self.texts.insert(shared.clone());
+        shared
+    }
+
+    /// A sorted set of pairs, shared between the objects that carry the same ones.
+    pub fn pairs<'p>(&mut self, pairs: impl Iterator<Item = (&'p str, &'p str)>) -> Arc<[(Arc<str>, Arc<str>)]> {
+        let mut list: Vec<(Arc<str>, Arc<str>)> =
+            pairs.map(|(key, value)| (self.text(key), self.text(value))).collect();
+        list.sort();
+        if let Some(shared) = self.sets.get(list.as_slice()) {
+            return shared.clone();
+        }
+        let shared: Arc<[(Arc<str>, Arc<str>)]> = list.into();
+        self.sets.insert(shared.clone());
+        shared
+    }
+}
+
+/// A fact type, for code that handles all of them alike.
+#[derive(Clone, Copy)]
+pub struct FactKind {
+    type_id: fn() -> TypeId,
+    new_batch: fn() -> Box<dyn FactBatch>,
+    pub(super) new_shelf: fn() -> Box<dyn super::collection::Shelf>,
+    digested_keys: &'static [&'static str],
+}
+
+impl FactKind {
+    pub fn of<F: Fact>() -> Self {
+        Self {
+            type_id: TypeId::of::<F>,
+            new_batch: || Box::new(Facts::<F>(Vec::new())),
+            new_shelf: || Box::new(super::collection::Collection::<F>::default()),
+            digested_keys: F::DIGESTED_KEYS,
+        }
+    }
+
+    pub fn type_id(&self) -> TypeId {
+        (self.type_id)()
+    }
+
+    pub fn new_batch(&self) -> Box<dyn FactBatch> {
+        (self.new_batch)()
+    }
+
+    pub fn digested_keys(&self) -> &'static [&'static str] {
+        self.digested_keys
+    }
+}
+
+impl fmt::Debug for FactKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FactKind({:?})", self.type_id())
+    }
+}
+
+impl PartialEq for FactKind {
+    fn eq(&self, other: &Self) -> bool {
+        self.type_id() == other.type_id()
+    }
+}
+
+/// Facts of one type on their way into the world.
+pub trait FactBatch: Any + Send {
+    /// Projects an object and keeps the fact.
+    ///
+    /// # Errors
+    /// As [`Fact::project`]; the batch is unchanged then.
+    fn push(&mut self, raw: &RawObject<'_>, pool: &mut Interner) -> Result<(), Misfit>;
+    fn len(&self) -> usize;
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// The keys held, for a reader that merges batches.
+    fn keys(&self) -> Vec<Key>;
+    /// Appends another batch of the same type.
+    fn append(&mut self, other: Box<dyn FactBatch>);
+    fn into_any(self: Box<Self>) -> Box<dyn Any>;
+}
+
+/// The one implementation of [`FactBatch`].
+pub(super) struct Facts<F>(pub(super) Vec<(Key, F)>);
+
+impl<F: Fact> FactBatch for Facts<F> {
+    fn push(&mut self, raw: &RawObject<'_>, pool: &mut Interner) -> Result<(), Misfit> {
+        let fact = F::project(raw, pool)?;
+        let namespace = match raw.meta.namespace.as_ref() {
+            "" => None,
+            namespace => Some(super::ids::Namespace::new(pool.text(namespace))),
+        };
+        self.0.push((Key { namespace, name: super::ids::ObjectName::new(raw.meta.name.as_ref()) }, fact));
+        Ok(())
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn keys(&self) -> Vec<Key> {
+        self.0.iter().map(|(key, _)| key.clone()).collect()
+    }
+
+    fn append(&mut self, other: Box<dyn FactBatch>) {
+        let other = other.into_any().downcast::<Self>().expect("batches of one collection have one fact type");
+        self.0.extend(other.0);
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}

@@ -1,0 +1,133 @@
+//! Three-valued knowledge: present, proven absent, or not known and why.
+//!
+//! Always true: only [`super::Collection`] makes an [`AbsenceProof`], and only when its list is complete. An error,
+//! an empty answer from a list cut short, or a lone 404 never becomes "absent".
+
+use std::fmt;
+
+use jiff::Timestamp;
+
+use super::ids::ResourceVersion;
+
+/// Why something is not known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gap {
+    pub cause: GapCause,
+    /// One sentence for people: what was tried and what came back.
+    pub says: String,
+}
+
+/// What code may decide on; the sentence beside it is for people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum GapCause {
+    /// Nobody has asked yet, or the answer is still on its way.
+    NotObserved,
+    /// The API server refused (403).
+    Forbidden,
+    /// The credentials were refused (401) or could not be had.
+    Unauthorized,
+    /// The cluster can't be reached, or the request timed out.
+    Unreachable,
+    /// Discovery failed or is incomplete, or a kind that was served is gone.
+    Discovery,
+    /// The list was cut short or is known to miss something.
+    CutShort,
+    /// The watch has been silent for longer than the server promised.
+    Silent,
+    /// The answer could not be decoded.
+    Unreadable,
+    /// A snapshot does not say whether it holds everything of this kind.
+    NotRecorded,
+}
+
+impl Gap {
+    pub fn new(cause: GapCause, says: impl Into<String>) -> Self {
+        Self { cause, says: says.into() }
+    }
+}
+
+impl fmt::Display for Gap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.says)
+    }
+}
+
+/// A complete list did not hold the object. Only a complete collection can make one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AbsenceProof {
+    pub(super) version: ResourceVersion,
+    pub(super) at: Timestamp,
+}
+
+impl AbsenceProof {
+    /// The version of the list that proves it.
+    pub fn version(&self) -> &ResourceVersion {
+        &self.version
+    }
+
+    /// When that list was last known to hold.
+    pub fn at(&self) -> Timestamp {
+        self.at
+    }
+}
+
+/// What is known of one object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Observation<'a, F> {
+    Present(&'a F),
+    ProvenAbsent(AbsenceProof),
+    Unknown(Gap),
+}
+
+impl<'a, F> Observation<'a, F> {
+    pub fn present(&self) -> Option<&'a F> {
+        match self {
+            Self::Present(fact) => Some(fact),
+            Self::ProvenAbsent(_) | Self::Unknown(_) => None,
+        }
+    }
+
+    pub fn is_proven_absent(&self) -> bool {
+        matches!(self, Self::ProvenAbsent(_))
+    }
+
+    pub fn gap(&self) -> Option<&Gap> {
+        match self {
+            Self::Unknown(gap) => Some(gap),
+            Self::Present(_) | Self::ProvenAbsent(_) => None,
+        }
+    }
+}
+
+/// How much of a collection is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Completeness {
+    /// Everything, as of this version; `at` is the last time the server confirmed it (list, event or bookmark).
+    Complete { version: ResourceVersion, at: Timestamp },
+    /// What is held was seen, but there may be more, or it may have changed since.
+    Partial { gap: Gap },
+    /// Nothing was ever seen.
+    Unknown { gap: Gap },
+}
+
+impl Completeness {
+    pub fn is_complete(&self) -> bool {
+        matches!(self, Self::Complete { .. })
+    }
+
+    pub fn gap(&self) -> Option<&Gap> {
+        match self {
+            Self::Complete { .. } => None,
+            Self::Partial { gap } | Self::Unknown { gap } => Some(gap),
+        }
+    }
+
+    /// The word plans and screens use.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Complete { .. } => "complete",
+            Self::Partial { .. } => "partial",
+            Self::Unknown { .. } => "unknown",
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! The metadata most facts keep: who the object is, at which version, since when, and whether it is going.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::fact::Interner;
+use super::ids::{ResourceVersion, Uid};
+use super::raw::RawMeta;
+
+/// Sorted pairs, shared between the objects that carry the same ones.
+pub type Pairs = Arc<[(Arc<str>, Arc<str>)]>;
+
+/// What most facts keep of `metadata`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Meta {
+    pub uid: Uid,
+    pub version: ResourceVersion,
+    pub created: Option<Timestamp>,
+    pub labels: Pairs,
+    pub life: Life,
+    pub owners: Owners,
+}
+
+/// Whether somebody has asked for the object to go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Life {
+    Living,
+    /// `deletionTimestamp` is set.
+    Terminating,
+}
+
+/// Whether the object names owners.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owners {
+    None,
+    Some,
+}
+
+impl Meta {
+    pub fn project(raw: &RawMeta<'_>, pool: &mut Interner) -> Self {
+        Self {
+            uid: Uid::parse(&raw.uid),
+            version: ResourceVersion::parse(&raw.resource_version),
+            created: raw.creation_timestamp.as_ref().and_then(|text| text.parse().ok()),
+            labels: pool.pairs(raw.labels.iter().map(|(key, value)| (key.as_ref(), value.as_ref()))),
+            life: if raw.deletion_timestamp.is_some() { Life::Terminating } else { Life::Living },
+            owners: if raw.owners.is_empty() { Owners::None } else { Owners::Some },
+        }
+    }
+
+    pub fn label(&self, key: &str) -> Option<&str> {
+        find(&self.labels, key)
+    }
+
+    pub fn is_terminating(&self) -> bool {
+        self.life == Life::Terminating
+    }
+}
+
+/// The value of a key in sorted pairs.
+pub fn find<'p>(pairs: &'p [(Arc<str>, Arc<str>)], key: &str) -> Option<&'p str> {
+    let index = pairs.binary_search_by(|(name, _)| name.as_ref().cmp(key)).ok()?;
+    Some(&pairs[index].1)
+}

@@ -1,0 +1,135 @@
+//! One object as it came over the wire, borrowed from the buffer it was read into, for a projection to pick from.
+//!
+//! Always true:
+//! - `managedFields` and the last-applied annotation are not in it;
+//! - of a Secret it holds key names, lengths and keyed digests, and no value: [`RawObject::field`] has no `data` to give.
+//!
+//! Not here: reading bytes (`observe::decode`).
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// An object's parts, as far as projections may see them.
+#[derive(Debug)]
+pub struct RawObject<'a> {
+    pub api_version: Cow<'a, str>,
+    pub kind: Cow<'a, str>,
+    pub meta: RawMeta<'a>,
+    /// Entries of `data`, `binaryData` (and `stringData` in files) of Secrets and ConfigMaps, sorted by key.
+    pub data: Vec<DataEntry<'a>>,
+    /// The other top-level fields, still as JSON text.
+    pub fields: Vec<(Cow<'a, str>, &'a RawValue)>,
+}
+
+/// The part of `metadata` that judgements use.
+#[derive(Debug, Default)]
+pub struct RawMeta<'a> {
+    pub name: Cow<'a, str>,
+    pub namespace: Cow<'a, str>,
+    pub uid: Cow<'a, str>,
+    pub resource_version: Cow<'a, str>,
+    pub creation_timestamp: Option<Cow<'a, str>>,
+    pub deletion_timestamp: Option<Cow<'a, str>>,
+    pub generation: Option<i64>,
+    pub labels: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+    pub annotations: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+    pub owners: Vec<RawOwner<'a>>,
+    pub finalizers: Vec<Cow<'a, str>>,
+}
+
+/// An owner reference.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RawOwner<'a> {
+    #[serde(borrow, default)]
+    pub api_version: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub kind: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub name: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub uid: Cow<'a, str>,
+    #[serde(default)]
+    pub controller: Option<bool>,
+}
+
+/// One key of a Secret's or ConfigMap's data.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DataEntry<'a> {
+    pub key: Cow<'a, str>,
+    /// Length of the value in bytes (decoded, for Secrets).
+    pub length: u32,
+    /// Present for the keys the interest named.
+    pub digest: Option<Digest>,
+    /// The text of a ConfigMap's named key. Never set for Secrets.
+    pub text: Option<Cow<'a, str>>,
+}
+
+/// 128 bits of a keyed hash. The key lives in memory for one run, so a digest means nothing outside it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Digest(pub [u8; 16]);
+
+impl std::fmt::Debug for Digest {
+    /// Prints nothing of the digest: it must not reach logs, plans or the journal.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Digest(…)")
+    }
+}
+
+/// An object that does not have the shape its kind promises.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{object}: {what}")]
+pub struct Misfit {
+    /// `Secret openshift-config/x`, as far as it could be read.
+    pub object: String,
+    /// What does not fit. Holds no value from the object.
+    pub what: String,
+}
+
+impl<'a> RawObject<'a> {
+    /// Decodes one top-level field, or its default when the field is absent or null.
+    ///
+    /// # Errors
+    /// The field has another shape. The message names the field and the place, never its content.
+    pub fn field<T: Deserialize<'a> + Default>(&self, name: &str) -> Result<T, Misfit> {
+        let Some((_, raw)) = self.fields.iter().find(|(field, _)| field == name) else {
+            return Ok(T::default());
+        };
+        serde_json::from_str::<Option<T>>(raw.get()).map(Option::unwrap_or_default).map_err(|error| {
+            self.misfit(format!("field {name} has another shape (line {}, column {})", error.line(), error.column()))
+        })
+    }
+
+    pub fn entry(&self, key: &str) -> Option<&DataEntry<'a>> {
+        self.data.iter().find(|entry| entry.key == key)
+    }
+
+    pub fn misfit(&self, what: impl Into<String>) -> Misfit {
+        Misfit { object: self.describe(), what: what.into() }
+    }
+
+    /// `Secret openshift-config/x`.
+    pub fn describe(&self) -> String {
+        let (kind, meta) = (&self.kind, &self.meta);
+        match meta.namespace.as_ref() {
+            "" => format!("{kind} {}", meta.name),
+            namespace => format!("{kind} {namespace}/{}", meta.name),
+        }
+    }
+}
+
+impl RawMeta<'_> {
+    pub fn label(&self, key: &str) -> Option<&str> {
+        find(&self.labels, key)
+    }
+
+    pub fn annotation(&self, key: &str) -> Option<&str> {
+        find(&self.annotations, key)
+    }
+}
+
+fn find<'p>(pairs: &'p [(Cow<'_, str>, Cow<'_, str>)], key: &str) -> Option<&'p str> {
+    pairs.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_ref())
+}

@@ -1,0 +1,165 @@
+//! The store itself, and the read-only view that judgements get.
+
+use std::any::TypeId;
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use super::change::{Change, ChangeSet, What};
+use super::cluster::Cluster;
+use super::collection::{Applied, Collection, Delta, Shelf, Standing};
+use super::fact::{Fact, FactKind};
+use super::ids::{ClusterName, Key};
+use super::interest::{CollectionId, Interest};
+use super::known::{Completeness, Gap, GapCause, Observation};
+
+/// All that is known of the fleet.
+#[derive(Default)]
+pub struct World {
+    clusters: BTreeMap<ClusterName, Cluster>,
+    shelves: BTreeMap<CollectionId, Vec<(TypeId, Box<dyn Shelf>)>>,
+}
+
+/// The world at a moment: what a judgement may look at.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    world: &'a World,
+    pub now: Timestamp,
+}
+
+/// A collection as a judgement reads it, whether or not anybody has listed it.
+pub struct Reading<'a, F> {
+    collection: Option<&'a Collection<F>>,
+}
+
+// By hand, because deriving would ask the same of the fact.
+impl<F> Clone for Reading<'_, F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F> Copy for Reading<'_, F> {}
+
+impl World {
+    pub fn view(&self, now: Timestamp) -> View<'_> {
+        View { world: self, now }
+    }
+
+    /// Adds or replaces what is known of a cluster.
+    pub fn put_cluster(&mut self, cluster: Cluster) -> ChangeSet {
+        let mut changes = ChangeSet::default();
+        if self.clusters.get(&cluster.name) != Some(&cluster) {
+            changes.push(Change::Cluster(cluster.name.clone()));
+            self.clusters.insert(cluster.name.clone(), cluster);
+        }
+        changes
+    }
+
+    /// Forgets a cluster and everything read from it.
+    pub fn remove_cluster(&mut self, name: &ClusterName) -> ChangeSet {
+        let mut changes = ChangeSet::default();
+        if self.clusters.remove(name).is_some() {
+            self.shelves.retain(|id, _| &id.cluster != name);
+            changes.push(Change::Cluster(name.clone()));
+        }
+        changes
+    }
+
+    /// Makes room for a collection, so that it reads as "not listed yet" and can be fed.
+    pub fn open(&mut self, interest: &Interest) {
+        let shelves = self.shelves.entry(interest.id.clone()).or_default();
+        if !shelves.iter().any(|(held, _)| *held == interest.fact.type_id()) {
+            shelves.push((interest.fact.type_id(), (interest.fact.new_shelf)()));
+        }
+    }
+
+    /// Forgets a collection nobody wants any more.
+    pub fn close(&mut self, id: &CollectionId) -> ChangeSet {
+        let mut changes = ChangeSet::default();
+        if self.shelves.remove(id).is_some() {
+            changes.push(Change::Collection { id: id.clone(), what: What::Everything });
+        }
+        changes
+    }
+
+    /// Takes an observer's report in. A report for a collection that was closed meanwhile changes nothing.
+    pub fn apply(&mut self, id: &CollectionId, fact: FactKind, delta: Delta) -> (Applied, ChangeSet) {
+        let mut changes = ChangeSet::default();
+        let shelf = self.shelves.get_mut(id).and_then(|all| all.iter_mut().find(|(held, _)| *held == fact.type_id()));
+        let Some((_, shelf)) = shelf else {
+            return (Applied::Unchanged, changes);
+        };
+        let applied = shelf.apply(delta);
+        if let Applied::Changed { keys, standing } = &applied {
+            let what = match standing {
+                Standing::Changed => What::Everything,
+                Standing::Same => What::Keys(keys.clone()),
+            };
+            changes.push(Change::Collection { id: id.clone(), what });
+        }
+        (applied, changes)
+    }
+
+    /// How well each open collection is known, in a fixed order.
+    pub fn observations(&self) -> impl Iterator<Item = (&CollectionId, &Completeness, usize)> {
+        self.shelves.iter().filter_map(|(id, all)| {
+            let (_, shelf) = all.first()?;
+            Some((id, shelf.completeness(), shelf.len()))
+        })
+    }
+}
+
+impl<'a> View<'a> {
+    pub fn clusters(&self) -> impl Iterator<Item = &'a Cluster> + use<'a> {
+        self.world.clusters.values()
+    }
+
+    pub fn cluster(&self, name: &ClusterName) -> Option<&'a Cluster> {
+        self.world.clusters.get(name)
+    }
+
+    /// The collection with this id, projected to `F`.
+    pub fn read<F: Fact>(&self, id: &CollectionId) -> Reading<'a, F> {
+        let shelf = self.world.shelves.get(id).and_then(|all| all.iter().find(|(held, _)| *held == TypeId::of::<F>()));
+        Reading { collection: shelf.and_then(|(_, shelf)| shelf.as_any().downcast_ref()) }
+    }
+
+    /// How well each open collection is known.
+    pub fn observations(&self) -> impl Iterator<Item = (&'a CollectionId, &'a Completeness, usize)> + use<'a> {
+        self.world.observations()
+    }
+}
+
+impl<'a, F: Fact> Reading<'a, F> {
+    pub fn get(&self, key: &Key) -> Observation<'a, F> {
+        match self.collection {
+            Some(collection) => collection.get(key),
+            None => Observation::Unknown(not_observed()),
+        }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&'a Key, &'a F)> + use<'a, F> {
+        self.collection.into_iter().flat_map(Collection::iter)
+    }
+
+    pub fn is_complete(&self) -> bool {
+        self.collection.is_some_and(|collection| collection.completeness().is_complete())
+    }
+
+    /// Why the collection isn't complete, or nothing when it is.
+    pub fn gap(&self) -> Option<Gap> {
+        match self.collection {
+            Some(collection) => collection.completeness().gap().cloned(),
+            None => Some(not_observed()),
+        }
+    }
+
+    pub fn completeness(&self) -> Option<&'a Completeness> {
+        self.collection.map(Collection::completeness)
+    }
+}
+
+fn not_observed() -> Gap {
+    Gap::new(GapCause::NotObserved, "not listed yet")
+}
