@@ -54,7 +54,7 @@ pub async fn listen(address: SocketAddr, clusters: Vec<(String, SimCluster)>) ->
     listen_with_tokens(address, clusters, BTreeMap::new()).await
 }
 
-/// Like [`listen`]; `tokens` says who a bearer token stands for, and an unknown token is answered with 401.
+/// Like [`listen`]; `tokens` says who a bearer token stands for, and whoever has none of them is answered with 401.
 pub async fn listen_with_tokens(
     address: SocketAddr,
     clusters: Vec<(String, SimCluster)>,

@@ -29,7 +29,7 @@ pub struct SimLost;
 pub struct SimService {
     cluster: SimCluster,
     identity: Option<Identity>,
-    /// Who a bearer token stands for; with no entry, the token is ignored.
+    /// Who a bearer token stands for; when there are none, tokens are ignored.
     tokens: Arc<BTreeMap<String, Identity>>,
 }
 
@@ -85,8 +85,9 @@ impl SimService {
         let token = headers.get(AUTHORIZATION).map(text);
         let token = token.as_deref().and_then(|value| value.strip_prefix("Bearer "));
         match token {
-            Some(token) if !self.tokens.is_empty() => self.tokens.get(token).cloned(),
-            Some(_) | None => self.identity.clone(),
+            _ if self.tokens.is_empty() => self.identity.clone(),
+            Some(token) => self.tokens.get(token).cloned(),
+            None => None,
         }
     }
 }

@@ -1,5 +1,8 @@
 //! The real client on the simulated cluster, in virtual time.
 
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
+
 use futures::{StreamExt, TryStreamExt};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::api::{
@@ -10,6 +13,7 @@ use serde_json::json;
 use tokio::time::{Duration, Instant, timeout};
 
 use super::{Fault, FaultAction, Matcher, ResourceKind, SimCluster, SimOptions, Verb};
+use super::{Identity, listen, listen_with_tokens};
 
 fn cluster() -> SimCluster {
     let start = "2026-01-02T03:04:05Z".parse().expect("a fixed time parses");
@@ -122,4 +126,45 @@ async fn a_client_of_another_user_is_held_to_that_users_rights() {
     assert!(matches!(&refused, kube::Error::Api(status) if status.code == 403), "{refused}");
     let user = cluster.request_log().pop().map(|line| line.user);
     assert_eq!(user.as_deref(), Some("nobody"));
+}
+
+/// A client that comes over a socket, with a bearer token if there is one.
+fn visitor(address: SocketAddr, token: Option<&str>) -> kube::Client {
+    let mut config = kube::Config::new(format!("http://{address}").parse().expect("a valid address"));
+    config.auth_info.token = token.map(|token| token.to_owned().into());
+    kube::Client::try_from(config).expect("a plain client needs nothing")
+}
+
+#[tokio::test]
+async fn clusters_on_ports_serve_clients_side_by_side() {
+    let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let (hub, edge) = (cluster(), cluster());
+    let listening = listen(any, vec![("hub".into(), hub.clone()), ("edge".into(), edge)]).await.unwrap();
+    let [(_, hub_at), (_, edge_at)] = listening.clusters[..] else { panic!("two clusters, two ports") };
+    let maps = |at| Api::<ConfigMap>::namespaced(visitor(at, None), "default");
+    let mut events = maps(hub_at).watch(&WatchParams::default(), "0").await.unwrap().boxed();
+    maps(hub_at).create(&PostParams::default(), &config_map("a")).await.unwrap();
+    let mut names = Vec::new();
+    while names.len() < 2 {
+        if let Some(WatchEvent::Added(object)) = events.try_next().await.unwrap() {
+            names.extend(object.metadata.name);
+        }
+    }
+    assert_eq!(names, ["kube-root-ca.crt", "a"]);
+    assert!(maps(edge_at).get("a").await.is_err(), "the other cluster has no such object");
+    assert!(listening.kubeconfig().contains(&format!("server: http://{hub_at}")));
+}
+
+#[tokio::test]
+async fn a_token_says_who_comes_and_an_unknown_one_is_turned_away() {
+    let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let cluster = cluster();
+    let tokens = BTreeMap::from([("t0k".to_owned(), Identity::new("guest", &[]))]);
+    let listening = listen_with_tokens(any, vec![("hub".into(), cluster.clone())], tokens).await.unwrap();
+    let at = listening.clusters[0].1;
+    let list = async |token| Api::<ConfigMap>::all(visitor(at, Some(token))).list(&ListParams::default()).await;
+    assert!(list("t0k").await.is_ok());
+    assert_eq!(cluster.request_log().pop().map(|line| line.user).as_deref(), Some("guest"));
+    let refused = list("other").await.unwrap_err();
+    assert!(matches!(&refused, kube::Error::Api(status) if status.code == 401), "{refused}");
 }
