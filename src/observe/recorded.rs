@@ -11,23 +11,27 @@ use super::decode::{DataSort, Reader};
 use super::digest::Digester;
 pub use crate::fleet::recording::{Coverage, Incomplete, KindCoverage, RecordedCluster, RecordedObject};
 use crate::world::{
-    ClusterName, CollectionId, Delta, Gap, GapCause, Interest, Interner, RawObject, ResourceVersion, Scope, World,
+    ChangeSet, ClusterName, CollectionId, Delta, Gap, GapCause, Interest, Interner, RawObject, ResourceVersion, Scope,
+    World,
 };
 
-/// Feeds the world with a cluster's answers to these interests.
+/// Feeds the world with the clusters' answers to these interests, and says what changed.
 pub fn fill(
     world: &mut World,
     clusters: &BTreeMap<ClusterName, RecordedCluster>,
     interests: &[Interest],
     digester: &Digester,
     now: Timestamp,
-) {
+) -> ChangeSet {
+    let mut changes = ChangeSet::default();
     for interest in interests {
         world.open(interest);
         if let Some(cluster) = clusters.get(&interest.id.cluster) {
-            world.apply(&interest.id, interest.fact, answer(cluster, interest, digester, now));
+            let (_, changed) = world.apply(&interest.id, interest.fact, answer(cluster, interest, digester, now));
+            changes.extend(changed);
         }
     }
+    changes
 }
 
 /// Answers one interest from what was written down.
