@@ -201,15 +201,16 @@ impl Fact for ControlPlane {
     fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
         let Obj(spec): Obj<HostedSpec> = raw.field("spec")?;
         let configuration = Value::Object(spec.configuration.0.clone());
-        let oauth = configuration.get("oauth").cloned().unwrap_or_default();
+        let part = |name| spec.configuration.0.get(name).unwrap_or(&Value::Null);
         let collect =
             |root, value, places| Refs::collect(root, value, places).map_err(|bad| raw.misfit(bad.to_string()));
         let other = collect("spec.configuration", &configuration, refs::OTHER_CONFIGURATION)?;
-        let oauth = collect("spec.configuration.oauth", &oauth, refs::OAUTH)?;
+        let api_server = collect("spec.configuration.apiServer", part("apiServer"), refs::API_SERVER)?;
+        let oauth = collect("spec.configuration.oauth", part("oauth"), refs::OAUTH)?;
         Ok(Self {
             hosted: Hosted::project(raw, &spec)?,
             belongs_to: raw.meta.annotation(CLUSTER_ANNOTATION).unwrap_or_default().into(),
-            other_refs: other.and(oauth),
+            other_refs: other.and(api_server).and(oauth),
             day2: day2(&spec.platform.0),
         })
     }
