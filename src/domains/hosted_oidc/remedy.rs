@@ -61,6 +61,7 @@ impl Subject<'_, '_> {
         let blocked = foreign_content(self.kind, copy).map(|why| Blocked { gate: GateName::Ownership, why });
         ActionDraft {
             ownership: proofs(self.scene, self.kind, self.name, copy),
+            rests_on: self.referrers(),
             diff: described(self.kind, self.name, copy).iter().map(|line| format!("- {line}\n")).collect(),
             undo: Undo::RestoreFromBackup,
             blocked_by: blocked.into_iter().collect(),
@@ -162,17 +163,23 @@ impl Subject<'_, '_> {
         }
     }
 
-    /// Everything that could hold a reference to the object.
+    /// Everything that could hold a reference to the object, and its source.
     fn rests_on(&self) -> Vec<CollectionId> {
+        let mut ids = self.referrers();
+        if let Some((cluster, namespace)) = self.scene.source_namespace() {
+            ids.push(sources_id(cluster, self.kind, namespace));
+        }
+        ids
+    }
+
+    /// Everything that could hold a reference to the object. Its source is none: an orphan is one with or without it.
+    fn referrers(&self) -> Vec<CollectionId> {
         let guest = &self.scene.guest.name;
         let mut ids = vec![copies_id(guest, self.kind), CollectionId::all(guest, AUTHENTICATION)];
         ids.extend(self.kind.referring_configs().iter().map(|config| CollectionId::all(guest, *config)));
         if let Ok(by) = &self.scene.home {
             ids.push(CollectionId::all(&by.cluster, HOSTED_CLUSTER));
             ids.push(CollectionId::all(&by.cluster, CONTROL_PLANE));
-        }
-        if let Some((cluster, namespace)) = self.scene.source_namespace() {
-            ids.push(sources_id(cluster, self.kind, namespace));
         }
         ids
     }
