@@ -155,8 +155,16 @@ fn home(view: View<'_>, guest: &Cluster) -> Option<Result<HostedBy, Gap>> {
     }
 }
 
-/// A guest known only by its topology belongs to the one HostedCluster with its infraID.
-fn home_by_infra_id(view: View<'_>, infra_id: &str) -> Result<HostedBy, Gap> {
+/// The HostedClusters with the infraID of a guest that is known only by its topology.
+pub fn possible_homes(view: View<'_>, guest: &Cluster) -> Vec<HostedBy> {
+    let infrastructure: Reading<'_, Infrastructure> = view.read(&CollectionId::all(&guest.name, INFRASTRUCTURE));
+    match infrastructure.get(&singleton()).present() {
+        Some(own) if guest.hosted_by.is_none() => with_infra_id(view, &own.infra_id),
+        Some(_) | None => Vec::new(),
+    }
+}
+
+fn with_infra_id(view: View<'_>, infra_id: &str) -> Vec<HostedBy> {
     let mut found = Vec::new();
     for cluster in view.clusters() {
         let reading: Reading<'_, HostedCluster> = view.read(&CollectionId::all(&cluster.name, HOSTED_CLUSTER));
@@ -170,6 +178,12 @@ fn home_by_infra_id(view: View<'_>, infra_id: &str) -> Result<HostedBy, Gap> {
             });
         }
     }
+    found
+}
+
+/// A guest known only by its topology belongs to the one HostedCluster with its infraID.
+fn home_by_infra_id(view: View<'_>, infra_id: &str) -> Result<HostedBy, Gap> {
+    let mut found = with_infra_id(view, infra_id);
     match (found.pop(), found.is_empty()) {
         (Some(one), true) => Ok(one),
         (Some(_), false) => {
