@@ -596,7 +596,7 @@ fn cases(count: u32) -> ProptestConfig {
 }
 
 proptest! {
-    #![proptest_config(cases(600))]
+    #![proptest_config(cases(256))]
 
     #[test]
     fn the_answer_is_the_one_the_rules_give(bytes in prop::collection::vec(any::<u8>(), BYTES)) {
