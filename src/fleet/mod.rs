@@ -1,1 +1,4 @@
 //! (room fleet)
+pub mod identity;
+pub mod snapshot;
+pub(crate) mod text;
