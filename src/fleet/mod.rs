@@ -1,4 +1,6 @@
-//! (room fleet)
+//! The fleet: how to reach each cluster.
+
 pub mod identity;
+pub mod recording;
 pub mod snapshot;
 pub(crate) mod text;

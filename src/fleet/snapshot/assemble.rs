@@ -17,7 +17,7 @@ use super::layout::{Place, Tree};
 use super::load::{FleetReading, ReadPlace};
 use super::problem::Problem;
 use crate::fleet::identity;
-use crate::observe::recorded::{Coverage, KindCoverage, RecordedCluster, RecordedObject};
+use crate::fleet::recording::{Coverage, KindCoverage, RecordedCluster, RecordedObject};
 use crate::world::{ClusterIdentity, ClusterName, HostedBy, Namespace, ObjectName};
 
 /// A cluster, how many objects it has, and whose dump it came out of.

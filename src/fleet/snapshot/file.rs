@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 
 use super::walk::why;
 use super::{head, yaml};
-use crate::observe::recorded::RecordedObject;
+use crate::fleet::recording::RecordedObject;
 
 /// Files above this are refused unread: the text, its objects and their JSON are in memory at once, about three times
 /// this, and the largest list a fleet has given us is 60 MB.

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use super::problem::Problem;
 use super::sheet::{self, Entry, Node, Sheet};
-use crate::observe::recorded::Incomplete;
+use crate::fleet::recording::Incomplete;
 use crate::world::{ClusterName, HostedBy, Namespace, ObjectName, RiskClass};
 
 /// What a fleet file says.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use zeroize::Zeroizing;
 
-use crate::observe::recorded::RecordedObject;
+use crate::fleet::recording::RecordedObject;
 
 /// How deep lists may stand inside lists. The API has one level; `kubectl get a,b` adds none.
 const LIST_DEPTH_MAX: u8 = 4;

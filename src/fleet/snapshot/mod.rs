@@ -31,7 +31,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use crate::observe::recorded::RecordedCluster;
+use crate::fleet::recording::RecordedCluster;
 use crate::world::{ClusterIdentity, ClusterName, HostedBy, RiskClass};
 
 pub use load::{LoadError, load};

@@ -5,7 +5,7 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use super::{Snapshot, SnapshotCluster, load};
-use crate::observe::recorded::{KindCoverage, RecordedCluster};
+use crate::fleet::recording::{KindCoverage, RecordedCluster};
 
 /// A folder with these files.
 fn folder(files: &[(&str, &str)]) -> TempDir {
