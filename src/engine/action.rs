@@ -1,11 +1,11 @@
 //! An action as a domain proposes it: exactly what would be sent, why, and what already speaks against it.
 //!
-//! Always true: a draft is data. Nothing here sends; planning turns drafts into [`super::plan::Action`]s by adding
+//! Always true: a draft is data. Nothing here sends; planning turns drafts into [`super::Action`]s by adding
 //! the tier and the gates that need more than the domain knows.
 
 use serde::{Deserialize, Serialize};
 
-use super::finding::DomainName;
+use super::finding::{DomainName, SubjectId};
 use crate::world::{ClusterName, CollectionId, Resource, ResourceVersion, Uid};
 
 /// What would be done.
@@ -193,7 +193,8 @@ pub struct SourceBinding {
 }
 
 /// What would have to be true for the inverse to work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Undo {
     RestoreFromBackup,
     RemoveWhatWasAdded,
@@ -210,6 +211,14 @@ impl Undo {
             Self::None => "none",
         }
     }
+}
+
+/// Another draft that has to be done before this one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dependency {
+    pub finding: SubjectId,
+    /// Its place in that finding's remedy, from 0.
+    pub order: usize,
 }
 
 /// How much is at stake by the nature of the change, before the cluster's class is looked at.
@@ -243,6 +252,8 @@ pub struct ActionDraft {
     /// The exact new content where it is not secret.
     pub change: serde_json::Value,
     pub undo: Undo,
+    /// What has to be done first, in this plan.
+    pub depends_on: Vec<Dependency>,
     /// Collections the conclusion rests on: a delete needs all of them complete and fresh.
     pub rests_on: Vec<CollectionId>,
     /// Gates the domain itself can judge.
