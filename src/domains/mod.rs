@@ -4,6 +4,9 @@
 
 mod contract;
 pub mod hosted_oidc;
+mod nearest;
 pub mod registry;
+mod settings;
 
 pub use contract::{Domain, Touched};
+pub use settings::{SettingsProblem, SettingsTable};

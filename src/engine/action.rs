@@ -25,6 +25,19 @@ pub enum Verb {
 }
 
 impl Verb {
+    pub const ALL: [Self; 10] = [
+        Self::Create,
+        Self::Apply,
+        Self::Update,
+        Self::Label,
+        Self::Annotate,
+        Self::Patch,
+        Self::Delete,
+        Self::Tag,
+        Self::Untag,
+        Self::ReOwn,
+    ];
+
     /// As plans spell it.
     pub fn word(self) -> &'static str {
         match self {
