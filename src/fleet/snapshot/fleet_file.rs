@@ -190,7 +190,7 @@ impl Reader<'_> {
     }
 
     fn unknown(&mut self, line: u64, key: &str, known: &[&str]) {
-        let nearest = super::super::text::nearest(key, known.iter().copied());
+        let nearest = crate::fleet::text::nearest(key, known.iter().copied());
         let nearest = nearest.first().map_or("", String::as_str);
         self.problem(line, format!("unknown key `{key}`: did you mean `{nearest}`?"));
     }
