@@ -11,7 +11,7 @@ use crate::config::parse_duration;
 
 /// Lays what should exist in a fleet of clusters beside what does, and explains every difference.
 #[derive(Debug, Parser)]
-#[command(name = "trueup", version, disable_help_subcommand = true)]
+#[command(name = "trueup", version)]
 pub struct Cli {
     #[command(flatten)]
     pub globals: Globals,
@@ -84,9 +84,7 @@ pub enum Command {
     /// An embedded fleet to look at; nothing outside the process is touched
     Demo(DemoArgs),
     /// A completion script for a shell
-    Completions {
-        shell: clap_complete::Shell,
-    },
+    Completions { shell: clap_complete::Shell },
     /// The manual page
     Man,
 }

@@ -63,9 +63,9 @@ impl Terminal {
 
     /// Text in a style, where there is colour.
     pub fn paint(&self, text: &str, style: Style) -> String {
-        match (self.color, style.code()) {
-            (Color::On, code) if !code.is_empty() => format!("\x1b[{code}m{text}\x1b[0m"),
-            (Color::On | Color::Off, _) => text.to_owned(),
+        match self.color {
+            Color::On => format!("\x1b[{}m{text}\x1b[0m", style.code()),
+            Color::Off => text.to_owned(),
         }
     }
 }
@@ -73,7 +73,6 @@ impl Terminal {
 /// What a text is, so that the terminal's own palette can show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
-    Plain,
     Title,
     Ok,
     Missing,
@@ -88,7 +87,6 @@ impl Style {
     /// The SGR code: the 16 colours every terminal lets its user choose.
     fn code(self) -> &'static str {
         match self {
-            Self::Plain => "",
             Self::Title => "1",
             Self::Ok => "32",
             Self::Missing => "36",
@@ -102,7 +100,8 @@ impl Style {
 
 /// UTF-8 when the locale says so; the first variable that is set decides.
 fn charset(env: &impl Fn(&str) -> Option<OsString>) -> Charset {
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| env(name).filter(|value| !value.is_empty()));
+    let locale =
+        ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| env(name).filter(|value| !value.is_empty()));
     let locale = locale.map(|value| value.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
     if locale.contains("utf-8") || locale.contains("utf8") { Charset::Unicode } else { Charset::Ascii }
 }

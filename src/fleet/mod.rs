@@ -37,4 +37,5 @@ pub use kubeconfig::{
 };
 pub use link::{Dice, LinkEffect, LinkEvent, LinkMachine};
 pub use secret::SecretText;
+pub use text::nearest as nearest_names;
 pub use transport::{Clock, Connection, DialError, LoginError, OpenError, ProxyError, TlsError, TlsTrust};
