@@ -58,23 +58,28 @@ impl ConfigFile {
 /// A named file is missing, a file can't be read, or something in it can't be meant as it stands.
 pub fn read_config(file: &ConfigFile, entries: &[Entry]) -> Result<Config, ConfigError> {
     let (path, text) = match file {
+        ConfigFile::Named(path) => (path.as_path(), read_text(path)?.ok_or_else(|| missing(path))?),
+        ConfigFile::Default(path) => (path.as_path(), read_text(path)?.unwrap_or_default()),
         ConfigFile::Nowhere => (Path::new(""), String::new()),
-        ConfigFile::Named(path) | ConfigFile::Default(path) => match (std::fs::read_to_string(path), file) {
-            (Ok(text), _) => (path.as_path(), text),
-            (Err(error), ConfigFile::Default(_)) if error.kind() == io::ErrorKind::NotFound => {
-                (path.as_path(), String::new())
-            }
-            (Err(error), _) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(ConfigError::Missing { path: path.clone() });
-            }
-            (Err(source), _) => return Err(ConfigError::Unreadable { path: path.clone(), source }),
-        },
     };
     let folder = path.parent().unwrap_or(Path::new(""));
     parse_config(&text, folder, entries).map_err(|problems| ConfigError::Wrong {
         path: path.to_owned(),
         problems: problems.into_iter().map(|problem| on_line(problem, &text)).collect(),
     })
+}
+
+/// The text of the file, or nothing when it is not there.
+fn read_text(path: &Path) -> Result<Option<String>, ConfigError> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(ConfigError::Unreadable { path: path.to_owned(), source }),
+    }
+}
+
+fn missing(path: &Path) -> ConfigError {
+    ConfigError::Missing { path: path.to_owned() }
 }
 
 fn on_line(problem: SettingsProblem, text: &str) -> ConfigProblem {

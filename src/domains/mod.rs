@@ -1,6 +1,6 @@
 //! The checks. Each is one folder here and one line in [`registry`]; no other room knows any of them by name.
 //!
-//! Always true: a domain is pure. It reads a [`View`], and what it wants to see it declares as interests.
+//! Always true: a domain is pure. It reads a [`crate::world::View`], and what it wants to see it declares as interests.
 
 mod contract;
 pub mod hosted_oidc;

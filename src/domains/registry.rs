@@ -12,11 +12,18 @@ pub struct Entry {
     pub name: DomainName,
     /// The keys of its `[domains.<name>]` table; any other is an error.
     pub known_keys: &'static [&'static str],
-    /// Makes the check from its table, which is empty when the file has none. All problems are reported at once.
-    pub build: fn(&SettingsTable) -> Result<Box<dyn Domain>, Vec<SettingsProblem>>,
+    pub build: BuildDomain,
 }
+
+/// Makes a check from its table, which is empty when the file has none. All problems are reported at once.
+pub type BuildDomain = fn(&SettingsTable) -> Result<Box<dyn Domain>, Vec<SettingsProblem>>;
 
 /// Every check there is.
 pub fn entries() -> &'static [Entry] {
     &[super::hosted_oidc::ENTRY]
+}
+
+/// Checks this program promises and does not have yet. A config may already switch them off.
+pub fn announced() -> &'static [&'static str] {
+    &["external-oidc", "powervs-tags", "machineset-capacity", "kubeconfig"]
 }

@@ -122,10 +122,7 @@ impl SettingsTable {
     /// # Errors
     /// The value is neither `true` nor `false`.
     pub fn take_bool(&self, key: &str) -> Result<Option<bool>, SettingsProblem> {
-        let taken = self.take(key, "true or false", |setting| match setting {
-            Setting::Boolean(value) => Some(*value),
-            _ => None,
-        })?;
+        let taken = self.take(key, "true or false", Setting::as_bool)?;
         Ok(taken.map(Spanned::into_inner))
     }
 
@@ -143,10 +140,7 @@ impl SettingsTable {
             i64::MAX => format!("a whole number from {least}"),
             most => format!("a whole number from {least} to {most}"),
         };
-        let taken = self.take(key, &wants, |setting| match setting {
-            Setting::Integer(value) if range.contains(value) => Some(*value),
-            _ => None,
-        })?;
+        let taken = self.take(key, &wants, |setting| setting.as_integer().filter(|value| range.contains(value)))?;
         Ok(taken.map(Spanned::into_inner))
     }
 
@@ -155,10 +149,7 @@ impl SettingsTable {
     /// # Errors
     /// The value is no date.
     pub fn take_date(&self, key: &str) -> Result<Option<Date>, SettingsProblem> {
-        let taken = self.take(key, "a date without quotes, like 2026-12-31", |setting| match setting {
-            Setting::Date(date) => Some(*date),
-            _ => None,
-        })?;
+        let taken = self.take(key, "a date without quotes, like 2026-12-31", Setting::as_date)?;
         Ok(taken.map(Spanned::into_inner))
     }
 
@@ -279,24 +270,27 @@ impl Setting {
     }
 
     fn as_text(&self) -> Option<&str> {
-        match self {
-            Self::Text(text) => Some(text),
-            _ => None,
-        }
+        if let Self::Text(value) = self { Some(value) } else { None }
+    }
+
+    fn as_integer(&self) -> Option<i64> {
+        if let Self::Integer(value) = self { Some(*value) } else { None }
+    }
+
+    fn as_bool(&self) -> Option<bool> {
+        if let Self::Boolean(value) = self { Some(*value) } else { None }
+    }
+
+    fn as_date(&self) -> Option<Date> {
+        if let Self::Date(value) = self { Some(*value) } else { None }
     }
 
     fn as_list(&self) -> Option<&[Spanned<Self>]> {
-        match self {
-            Self::List(items) => Some(items),
-            _ => None,
-        }
+        if let Self::List(value) = self { Some(value) } else { None }
     }
 
     fn as_table(&self) -> Option<&SettingsTable> {
-        match self {
-            Self::Table(table) => Some(table),
-            _ => None,
-        }
+        if let Self::Table(value) = self { Some(value) } else { None }
     }
 
     fn describe(&self) -> String {

@@ -272,3 +272,31 @@ pub struct ActionDraft {
     /// Gates the domain itself can judge.
     pub blocked_by: Vec<Blocked>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::de::DeserializeOwned;
+
+    /// Reads each word as a plan holds it, and says it again.
+    fn said<T: DeserializeOwned>(words: &str, word: impl Fn(T) -> &'static str) -> String {
+        let read = |text: &str| word(serde_json::from_value(text.into()).unwrap());
+        words.split(' ').map(read).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn words_in_plans_and_on_screens_are_the_same() {
+        let verbs = "create apply update label annotate patch delete tag untag re-own";
+        let reasons = "no-referrer source-removed cluster-deleted oidc-available oidc-not-wanted no-owner missing \
+                       differs stale not-labelled not-tagged user-tag moved";
+        let gates = "read-only kill-switch freeze expired-plan not-complete identity ownership empty-set brake access \
+                     policy backup insecure settling operator-owned dependency infra-not-managed immutable type paused \
+                     deleting";
+        let undos = "restore-from-backup remove-what-was-added delete-what-was-created none";
+        assert_eq!(said(verbs, Verb::word), verbs);
+        assert_eq!(Verb::ALL.map(Verb::word).join(" "), verbs);
+        assert_eq!(said(reasons, Reason::word), reasons);
+        assert_eq!(said(gates, GateName::word), gates);
+        assert_eq!(said(undos, Undo::word), undos);
+    }
+}

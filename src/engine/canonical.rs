@@ -154,7 +154,7 @@ mod tests {
         leaf.prop_recursive(4, 24, 4, |inner| {
             prop_oneof![
                 prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-                prop::collection::vec((".{0,4}", inner), 0..4).prop_map(|entries| Value::from_iter(entries)),
+                prop::collection::vec((".{0,4}", inner), 0..4).prop_map(Value::from_iter),
             ]
         })
     }

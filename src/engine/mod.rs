@@ -1,6 +1,6 @@
 //! The engine: findings become a plan, and a plan says exactly what would be done and what speaks against it.
 //!
-//! - [`Judged`] findings with their action drafts, rules and [`Conditions`] go into [`build`]; a [`Plan`] comes out.
+//! - [`Judged`] findings with their action drafts, rules and [`Conditions`] go into [`build()`]; a [`Plan`] comes out.
 //! - `gate/`: what speaks against an action, one function a gate. `tier`: how much approval it asks for.
 //! - `canonical`: the one spelling a plan's id is taken over.
 //!

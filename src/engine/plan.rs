@@ -5,7 +5,7 @@
 //! - findings and actions are sorted by id, timestamps are whole seconds, numbers are integers;
 //! - no secret and no digest of a secret is in it.
 //!
-//! Not here: making one ([`super::build`]).
+//! Not here: making one ([`super::build()`]).
 
 use std::collections::BTreeMap;
 

@@ -168,7 +168,7 @@ pub fn given() -> Given {
         accepted: Vec::new(),
         scope: PlanScope::default(),
         conditions: Conditions::at(now()),
-        refuse_access: false,
+        access_unasked: false,
     }
 }
 
@@ -185,7 +185,7 @@ pub struct Given {
     pub scope: PlanScope,
     pub conditions: Conditions,
     /// Leaves the questions about permissions unanswered.
-    pub refuse_access: bool,
+    pub access_unasked: bool,
 }
 
 impl Given {
@@ -216,7 +216,7 @@ impl Given {
     pub fn plan(&self) -> Plan {
         let mut conditions = self.conditions.clone();
         for draft in self.judged.iter().flat_map(|judged| &judged.explanation.remedy) {
-            for question in access_questions(draft).into_iter().filter(|_| !self.refuse_access) {
+            for question in access_questions(draft).into_iter().filter(|_| !self.access_unasked) {
                 conditions.access.entry(question).or_insert(AccessAnswer::Allowed);
             }
         }

@@ -1,8 +1,6 @@
 //! This check's own table in the config.
 
-use crate::domains::registry::Entry;
-use crate::domains::{Domain, SettingsProblem, SettingsTable};
-use crate::engine::Glob;
+use crate::engine::glob::Glob;
 
 /// `[domains.hosted-oidc]`
 #[derive(Debug, Clone, Default)]
@@ -22,31 +20,36 @@ pub enum Copies {
     Manage,
 }
 
-/// The check as the registry lists it.
-pub const ENTRY: Entry = Entry { name: super::NAME, known_keys: &["copies", "name_patterns"], build };
+use super::super::registry::Entry;
+use super::super::{SettingsProblem, SettingsTable};
 
-fn build(table: &SettingsTable) -> Result<Box<dyn Domain>, Vec<SettingsProblem>> {
-    let mut problems = Vec::new();
-    let copies = table.take_choice("copies", &[("observe", Copies::Observe), ("manage", Copies::Manage)]);
-    let copies = copies.unwrap_or_else(|problem| {
-        problems.push(problem);
-        None
-    });
-    let patterns = table.take_strings("name_patterns").unwrap_or_else(|problem| {
-        problems.push(problem);
-        None
-    });
-    let mut name_patterns = Vec::new();
-    for text in patterns.unwrap_or_default() {
-        match Glob::parse(text.get_ref()) {
-            Ok(glob) => name_patterns.push(glob),
-            Err(error) => problems.push(SettingsProblem::at(text.span(), format!("`name_patterns`: {error}"))),
+/// How the registry makes this check.
+pub const ENTRY: Entry = Entry {
+    name: super::NAME,
+    known_keys: &["copies", "name_patterns"],
+    build: |table| Ok(Box::new(super::HostedOidc::new(Settings::read(table)?))),
+};
+
+impl Settings {
+    /// Reads the check's own table.
+    fn read(table: &SettingsTable) -> Result<Self, Vec<SettingsProblem>> {
+        let mut problems = Vec::new();
+        let words = [("observe", Copies::Observe), ("manage", Copies::Manage)];
+        let copies = table.take_choice("copies", &words).unwrap_or_else(|problem| {
+            problems.push(problem);
+            None
+        });
+        let patterns = table.take_strings("name_patterns").unwrap_or_else(|problem| {
+            problems.push(problem);
+            None
+        });
+        let mut name_patterns = Vec::new();
+        for text in patterns.unwrap_or_default() {
+            match Glob::parse(text.get_ref()) {
+                Ok(glob) => name_patterns.push(glob),
+                Err(error) => problems.push(SettingsProblem::at(text.span(), format!("`name_patterns`: {error}"))),
+            }
         }
-    }
-    if problems.is_empty() {
-        let settings = Settings { copies: copies.unwrap_or_default(), name_patterns };
-        Ok(Box::new(super::HostedOidc::new(settings)))
-    } else {
-        Err(problems)
+        if problems.is_empty() { Ok(Self { copies: copies.unwrap_or_default(), name_patterns }) } else { Err(problems) }
     }
 }

@@ -56,7 +56,8 @@ fn the_dull_world_has_every_gate_open() {
 #[test]
 fn a_switch_shuts_for_every_action() {
     let weekend = FreezeWindow::parse("Mon 09:00 - Mon 11:00 UTC").unwrap();
-    let cases: [(&str, Box<dyn Fn(&mut Conditions)>, &str, &str); 4] = [
+    type Change = Box<dyn Fn(&mut Conditions)>;
+    let cases: [(&str, Change, &str, &str); 4] = [
         ("flag", Box::new(|c| c.read_only = ReadOnly::ByFlag), "read-only", "--read-only"),
         ("config", Box::new(|c| c.read_only = ReadOnly::ByConfig), "read-only", "read_only = true"),
         ("kill switch", Box::new(|c| c.kill_switch = Some("stop.file".to_owned())), "kill-switch", "stop.file"),
@@ -84,8 +85,9 @@ fn a_live_cluster_has_to_be_known_verified_and_willing() {
         let answer = AccessAnswer::Unknown { why: "the review timed out".to_owned() };
         given.conditions(|c| c.access = [(delete_question("delete"), answer)].into())
     };
-    let unasked = |given: Given| given.with(|given| given.refuse_access = true);
-    let cases: [(&str, &dyn Fn(Given) -> Given, &str, &str); 5] = [
+    let unasked = |given: Given| given.with(|given| given.access_unasked = true);
+    type Change<'a> = &'a dyn Fn(Given) -> Given;
+    let cases: [(&str, Change<'_>, &str, &str); 5] = [
         ("identity not known", &no_identity, "identity", "identity of guest-a is not known"),
         ("TLS not verified", &no_tls, "insecure", "--allow-insecure-writes"),
         ("denied", &denied, "access", "you may not delete secrets in openshift-config of guest-a (no RBAC"),
@@ -93,10 +95,10 @@ fn a_live_cluster_has_to_be_known_verified_and_willing() {
         ("not asked", &unasked, "access", "was not asked whether you may delete secrets"),
     ];
     for (case, change, gate, says) in cases {
-        let shut = shut(&change(one_delete()).plan());
-        assert_eq!(shut.len(), 1, "case: {case}: {shut:?}");
-        assert!(shut[0].0 == gate && shut[0].1.contains(says), "case: {case}: {shut:?}");
-        assert_eq!(super::tests::shut(&change(snapshot(one_delete())).plan()), [], "case: {case}, in a snapshot");
+        let live = shut(&change(one_delete()).plan());
+        assert_eq!(live.len(), 1, "case: {case}: {live:?}");
+        assert!(live[0].0 == gate && live[0].1.contains(says), "case: {case}: {live:?}");
+        assert_eq!(shut(&change(snapshot(one_delete())).plan()), [], "case: {case}, in a snapshot");
     }
 }
 
