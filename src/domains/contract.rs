@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 
 use crate::engine::{DomainName, Explanation, Judgement, SubjectId};
-use crate::world::{ChangeSet, Interest, View};
+use crate::world::{ChangeSet, ClusterName, Interest, View};
 
 /// Which judgements a change set touches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Touched {
     /// These, some of which may be gone or new.
     Subjects(BTreeSet<SubjectId>),
-    /// The set of subjects itself may differ: judge the domain anew.
-    All,
+    /// Every subject of these clusters: the set of subjects itself may differ there.
+    Clusters(BTreeSet<ClusterName>),
 }
 
 /// One check.
@@ -21,11 +21,16 @@ pub trait Domain: Send + Sync {
     /// What it wants to see, given what is known so far. Called again whenever that changes, until it settles.
     fn interests(&self, view: View<'_>) -> Vec<Interest>;
 
+    /// Every subject of one cluster that gets a finding now.
+    fn subjects_in(&self, cluster: &ClusterName, view: View<'_>) -> BTreeSet<SubjectId>;
+
     /// Every subject that gets a finding now.
-    fn subjects(&self, view: View<'_>) -> BTreeSet<SubjectId>;
+    fn subjects(&self, view: View<'_>) -> BTreeSet<SubjectId> {
+        view.clusters().flat_map(|cluster| self.subjects_in(&cluster.name, view)).collect()
+    }
 
     /// Which judgements may differ after these changes.
-    fn touched(&self, view: View<'_>, changes: &ChangeSet) -> Touched;
+    fn touched(&self, changes: &ChangeSet, view: View<'_>) -> Touched;
 
     /// The short answer for one subject, or nothing when it is no subject (any more).
     fn judge(&self, subject: &SubjectId, view: View<'_>) -> Option<Judgement>;

@@ -4,6 +4,7 @@
 
 mod action;
 mod finding;
+pub mod glob;
 
 pub use action::{ActionDraft, Blocked, GateName, Reason, SourceBinding, Stake, Target, Undo, Verb};
 pub use finding::{DomainName, Evidence, Explanation, Judgement, State, SubjectId};

@@ -1,1 +1,3 @@
-//! (room fleet)
+//! The fleet: how to reach each cluster.
+
+pub mod recording;

@@ -1,155 +1,62 @@
 //! Clusters that were written down: the objects of a folder answer interests the way a server would.
 //!
-//! Always true:
-//! - the same decoding as for live clusters, so a folder and a server give the same facts;
-//! - a kind is complete only where the recording says so; nobody's silence proves an absence.
-//!
-//! Not here: reading files (`fleet::snapshot`).
+//! Always true: the same decoding as for live clusters, so a folder and a server give the same facts.
+//! Not here: reading files (`fleet::snapshot`), what a recording claims to hold (`fleet::recording`).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use zeroize::Zeroizing;
 
 use super::decode::{DataSort, Reader};
 use super::digest::Digester;
+pub use crate::fleet::recording::{Coverage, Incomplete, KindCoverage, RecordedCluster, RecordedObject};
 use crate::world::{
     ClusterName, CollectionId, Delta, Gap, GapCause, Interest, Interner, RawObject, ResourceVersion, Scope, World,
 };
 
-/// One object of a recording.
-#[derive(Clone)]
-pub struct RecordedObject {
-    pub group: String,
-    pub kind: String,
-    pub namespace: String,
-    pub name: String,
-    /// The object as JSON text. Wiped when dropped: it may be a Secret.
-    pub json: Zeroizing<String>,
-}
-
-/// A cluster as it was written down.
-#[derive(Clone, Default)]
-pub struct RecordedCluster {
-    objects: BTreeMap<(String, String), Vec<RecordedObject>>,
-    pub coverage: Coverage,
-}
-
-/// What a recording claims to hold.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Coverage {
-    pub kinds: KindCoverage,
-    /// Collections the fleet file calls incomplete.
-    pub incomplete: Vec<Incomplete>,
-    /// Why the cluster could not be read at all.
-    pub unreachable: Option<String>,
-    /// Files that could not be read: nobody knows what they held, so nothing is complete.
-    pub unreadable: Vec<String>,
-}
-
-/// Whether a kind without objects means "there are none".
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum KindCoverage {
-    /// Every kind is complete: a kind without objects has none.
-    All,
-    /// A kind is complete only if an object of it is present (must-gathers leave whole kinds out).
-    #[default]
-    SeenOnly,
-}
-
-/// `v1/secrets@openshift-config` in a fleet file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Incomplete {
-    pub group: String,
-    pub plural: String,
-    pub namespace: Option<String>,
-}
-
-impl RecordedCluster {
-    pub fn new(coverage: Coverage) -> Self {
-        Self { objects: BTreeMap::new(), coverage }
-    }
-
-    pub fn push(&mut self, object: RecordedObject) {
-        self.objects.entry((object.group.clone(), object.kind.clone())).or_default().push(object);
-    }
-
-    /// The API groups that hold objects.
-    pub fn groups(&self) -> BTreeSet<String> {
-        self.objects.keys().map(|(group, _)| group.clone()).collect()
-    }
-
-    /// The objects of one kind, whatever version they were written in.
-    pub fn of_kind(&self, group: &str, kind: &str) -> &[RecordedObject] {
-        self.objects.get(&(group.to_owned(), kind.to_owned())).map_or(&[], Vec::as_slice)
-    }
-
-    /// Answers one interest from what was written down.
-    pub fn answer(&self, interest: &Interest, digester: &Digester, now: Timestamp) -> Delta {
-        let id = &interest.id;
-        let mut facts = interest.fact.new_batch();
-        let mut pool = Interner::default();
-        let mut gap = self.gap(id);
-        let api_version = id.resource.api_version();
-        let reader = Reader {
-            digester,
-            sort: DataSort::of(id.resource.group, id.resource.kind),
-            digested: interest.fact.digested_keys(),
-            api_version: &api_version,
-            kind: id.resource.kind,
-        };
-        for object in self.of_kind(id.resource.group, id.resource.kind).iter().filter(|object| in_scope(id, object)) {
-            let read = reader.object(&object.json).map_err(|error| error.to_string());
-            let kept = read
-                .and_then(|raw| keep(id, &raw, |raw| facts.push(raw, &mut pool)).map_err(|misfit| misfit.to_string()));
-            if let Err(says) = kept {
-                let says = format!("{} {}/{} can't be read: {says}", object.kind, object.namespace, object.name);
-                gap.get_or_insert(Gap::new(GapCause::Unreadable, says));
-            }
-        }
-        match gap {
-            // A recording has no list version of its own: the moment it claims to show stands for it.
-            None => Delta::Listed { facts, version: ResourceVersion::Text("".into()), at: now, gap: None },
-            Some(gap) => Delta::Seen { facts, gap },
-        }
-    }
-
-    /// Why this collection can't be called complete.
-    fn gap(&self, id: &CollectionId) -> Option<Gap> {
-        let coverage = &self.coverage;
-        let path = id.resource.path();
-        if let Some(reason) = &coverage.unreachable {
-            return Some(Gap::new(GapCause::Unreachable, format!("cluster unreachable: {reason}")));
-        }
-        if let Some(file) = coverage.unreadable.first() {
-            return Some(Gap::new(GapCause::Unreadable, format!("{file} could not be read, and may have held {path}")));
-        }
-        if let Some(entry) = coverage.incomplete.iter().find(|entry| entry.covers(id)) {
-            let place = entry.namespace.as_ref().map_or(String::new(), |namespace| format!(" in {namespace}"));
-            return Some(Gap::new(GapCause::CutShort, format!("the fleet file says {path}{place} is not complete")));
-        }
-        let seen = !self.of_kind(id.resource.group, id.resource.kind).is_empty();
-        match coverage.kinds {
-            KindCoverage::All => None,
-            KindCoverage::SeenOnly if seen => None,
-            KindCoverage::SeenOnly => Some(Gap::new(
-                GapCause::NotRecorded,
-                format!("the snapshot holds no {path}, and does not say there are none"),
-            )),
+/// Feeds the world with a cluster's answers to these interests.
+pub fn fill(
+    world: &mut World,
+    clusters: &BTreeMap<ClusterName, RecordedCluster>,
+    interests: &[Interest],
+    digester: &Digester,
+    now: Timestamp,
+) {
+    for interest in interests {
+        world.open(interest);
+        if let Some(cluster) = clusters.get(&interest.id.cluster) {
+            world.apply(&interest.id, interest.fact, answer(cluster, interest, digester, now));
         }
     }
 }
 
-impl Incomplete {
-    /// Whether the collection may miss what the entry says is missing. An entry without a namespace means all of them,
-    /// and a collection over all namespaces misses whatever one of them misses.
-    fn covers(&self, id: &CollectionId) -> bool {
-        let same = self.group == id.resource.group && self.plural == id.resource.plural;
-        let overlaps = match (&self.namespace, id.namespace()) {
-            (Some(missing), Some(asked)) => missing == asked.as_str(),
-            (None, _) | (_, None) => true,
-        };
-        same && overlaps
+/// Answers one interest from what was written down.
+fn answer(cluster: &RecordedCluster, interest: &Interest, digester: &Digester, now: Timestamp) -> Delta {
+    let id = &interest.id;
+    let mut facts = interest.fact.new_batch();
+    let mut pool = Interner::default();
+    let mut gap = cluster.gap(id);
+    let api_version = id.resource.api_version();
+    let reader = Reader {
+        digester,
+        sort: DataSort::of(id.resource.group, id.resource.kind),
+        digested: interest.fact.digested_keys(),
+        api_version: &api_version,
+        kind: id.resource.kind,
+    };
+    for object in cluster.of_kind(id.resource.group, id.resource.kind).iter().filter(|object| in_scope(id, object)) {
+        let read = reader.object(&object.json).map_err(|error| error.to_string());
+        let kept =
+            read.and_then(|raw| keep(id, &raw, |raw| facts.push(raw, &mut pool)).map_err(|misfit| misfit.to_string()));
+        if let Err(says) = kept {
+            let says = format!("{} {}/{} can't be read: {says}", object.kind, object.namespace, object.name);
+            gap.get_or_insert(Gap::new(GapCause::Unreadable, says));
+        }
+    }
+    match gap {
+        // A recording has no list version of its own: the moment it claims to show stands for it.
+        None => Delta::Listed { facts, version: ResourceVersion::Text("".into()), at: now, gap: None },
+        Some(gap) => Delta::Seen { facts, gap },
     }
 }
 
@@ -170,20 +77,4 @@ fn keep<E>(
     push: impl FnOnce(&RawObject<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     if id.selector.matches(raw) { push(raw) } else { Ok(()) }
-}
-
-/// Feeds the world with a cluster's answers to these interests.
-pub fn fill(
-    world: &mut World,
-    clusters: &BTreeMap<ClusterName, RecordedCluster>,
-    interests: &[Interest],
-    digester: &Digester,
-    now: Timestamp,
-) {
-    for interest in interests {
-        world.open(interest);
-        if let Some(cluster) = clusters.get(&interest.id.cluster) {
-            world.apply(&interest.id, interest.fact, cluster.answer(interest, digester, now));
-        }
-    }
 }

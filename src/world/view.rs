@@ -28,10 +28,18 @@ pub struct View<'a> {
 }
 
 /// A collection as a judgement reads it, whether or not anybody has listed it.
-#[derive(Clone, Copy)]
 pub struct Reading<'a, F> {
     collection: Option<&'a Collection<F>>,
 }
+
+// By hand, because deriving would ask the same of the fact.
+impl<F> Clone for Reading<'_, F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F> Copy for Reading<'_, F> {}
 
 impl World {
     pub fn view(&self, now: Timestamp) -> View<'_> {
@@ -103,7 +111,7 @@ impl World {
 }
 
 impl<'a> View<'a> {
-    pub fn clusters(&self) -> impl Iterator<Item = &'a Cluster> {
+    pub fn clusters(&self) -> impl Iterator<Item = &'a Cluster> + use<'a> {
         self.world.clusters.values()
     }
 
@@ -118,7 +126,7 @@ impl<'a> View<'a> {
     }
 
     /// How well each open collection is known.
-    pub fn observations(&self) -> impl Iterator<Item = (&'a CollectionId, &'a Completeness, usize)> {
+    pub fn observations(&self) -> impl Iterator<Item = (&'a CollectionId, &'a Completeness, usize)> + use<'a> {
         self.world.observations()
     }
 }

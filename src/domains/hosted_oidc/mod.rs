@@ -1,1 +1,112 @@
 //! Orphaned OIDC copies in HyperShift guests.
+//!
+//! HyperShift copies an OIDC provider's CA and client secrets into a guest's `openshift-config` and never removes them.
+//! This check lays what the HostedControlPlane expects there beside what is there, and condemns a copy only when
+//! nothing refers to it, nothing still uses it, and two independent marks say that HyperShift made it.
+//!
+//! Not here: deleting. What is proposed is data for the plan.
+
+mod explain;
+mod facts;
+mod interests;
+mod judge;
+mod names;
+mod ownership;
+mod refs;
+mod remedy;
+mod scene;
+mod settings;
+mod subjects;
+#[cfg(test)]
+mod tests;
+mod verdict;
+
+use std::collections::BTreeSet;
+
+use judge::{Ruling, rule};
+use names::CopyKind;
+use scene::{Scene, copy_key};
+pub use settings::{Copies, Settings};
+use subjects::Place;
+
+use super::contract::{Domain, Touched};
+use crate::engine::{DomainName, Explanation, Judgement, SubjectId};
+use crate::world::{ChangeSet, ClusterName, Interest, View};
+
+pub const NAME: DomainName = DomainName("hosted-oidc");
+
+/// The check.
+#[derive(Debug, Default)]
+pub struct HostedOidc {
+    settings: Settings,
+}
+
+impl HostedOidc {
+    pub fn new(settings: Settings) -> Self {
+        Self { settings }
+    }
+
+    /// The ruling on a subject, with the place it is about.
+    fn ruling<'a>(&self, subject: &SubjectId, view: View<'a>) -> Option<(Place<'a>, Ruling)> {
+        let place = Place::of(subject, view)?;
+        let ruling = match &place {
+            Place::Copy { scene, kind } => rule(scene, *kind, &subject.name, &self.settings.name_patterns)?,
+            Place::Collection { scene, kind } => Ruling::unknown(scene.copies(*kind).gap()?),
+            Place::ConsoleMirror { scene } => {
+                scene.console_mirror(&subject.name)?;
+                self.leftover(scene, CopyKind::ConfigMap, &subject.name)?
+            }
+            Place::ControlPlaneNamespace { scene, kind } => {
+                scene.source(*kind, &subject.name).seen?;
+                self.leftover(scene, *kind, &subject.name)?
+            }
+        };
+        Some((place, ruling))
+    }
+
+    fn leftover(&self, scene: &Scene<'_>, kind: CopyKind, name: &str) -> Option<Ruling> {
+        self.is_orphan(scene, kind, name).then(Ruling::leftover)
+    }
+}
+
+impl Domain for HostedOidc {
+    fn name(&self) -> DomainName {
+        NAME
+    }
+
+    fn interests(&self, view: View<'_>) -> Vec<Interest> {
+        interests::list(view)
+    }
+
+    fn subjects_in(&self, cluster: &ClusterName, view: View<'_>) -> BTreeSet<SubjectId> {
+        self.list_subjects(cluster, view)
+    }
+
+    fn touched(&self, changes: &ChangeSet, view: View<'_>) -> Touched {
+        self.find_touched(changes, view)
+    }
+
+    fn judge(&self, subject: &SubjectId, view: View<'_>) -> Option<Judgement> {
+        let (place, ruling) = self.ruling(subject, view)?;
+        let ownership_proofs = match &place {
+            Place::Copy { scene, kind } => scene
+                .copies(*kind)
+                .get(&copy_key(&subject.name))
+                .present()
+                .map_or(0, |copy| ownership::proofs(scene, *kind, &subject.name, copy).len()),
+            Place::Collection { .. } | Place::ConsoleMirror { .. } | Place::ControlPlaneNamespace { .. } => 0,
+        };
+        Some(Judgement {
+            state: ruling.verdict.state(),
+            verdict: ruling.verdict.word(),
+            codes: ruling.codes.iter().map(|code| code.word()).collect(),
+            ownership_proofs: u8::try_from(ownership_proofs).unwrap_or(u8::MAX),
+            until: ruling.until,
+        })
+    }
+
+    fn explain(&self, subject: &SubjectId, view: View<'_>) -> Option<Explanation> {
+        let (place, ruling) = self.ruling(subject, view)?;
+        Some(explain::explain(&self.settings, subject, &place, &ruling))
+    }
+}

@@ -1,0 +1,199 @@
+//! What could be done about a ruling, as data: which object, which change, which proofs, what stands in the way.
+
+use serde_json::{Value, json};
+
+use super::NAME;
+use super::facts::Copy;
+use super::judge::{Ruling, hosted};
+use super::names::{
+    AUTHENTICATION, CONTROL_PLANE, COPIES_NAMESPACE, CopyKind, HOSTED_CLUSTER, MANAGED_LABEL, OIDC_LABEL,
+};
+use super::ownership::{foreign_content, proofs};
+use super::scene::{Scene, copies_id, sources_id};
+use super::settings::{Copies, Settings};
+use super::verdict::{Code, Verdict};
+use crate::engine::{ActionDraft, Blocked, GateName, Reason, SourceBinding, Stake, Target, Undo, Verb};
+use crate::world::CollectionId;
+
+/// The actions a ruling calls for. `copy` is the object when it is there.
+pub fn actions(
+    settings: &Settings,
+    scene: &Scene<'_>,
+    kind: CopyKind,
+    name: &str,
+    copy: Option<&Copy>,
+    ruling: &Ruling,
+) -> Vec<ActionDraft> {
+    let subject = Subject { scene, kind, name, copy };
+    match (ruling.verdict, copy) {
+        (Verdict::OrphanCertain, Some(copy)) => vec![subject.delete(copy, true)],
+        (Verdict::OrphanProbable, Some(copy)) => vec![subject.delete(copy, false)],
+        (Verdict::Referenced, Some(_)) if ruling.codes.contains(&Code::Unlabelled) => vec![subject.label()],
+        (Verdict::MissingCopy, _) if ruling.codes.contains(&Code::UserProvided) => Vec::new(),
+        (Verdict::MissingCopy, _) => subject.copy_again(settings, Reason::Missing).into_iter().collect(),
+        (Verdict::StaleCopy, _) => subject.copy_again(settings, Reason::Differs).into_iter().collect(),
+        (
+            Verdict::OrphanCertain
+            | Verdict::OrphanProbable
+            | Verdict::Referenced
+            | Verdict::Terminating
+            | Verdict::Protected
+            | Verdict::Unknown
+            | Verdict::SourceMissing
+            | Verdict::Pending
+            | Verdict::Foreign
+            | Verdict::Moot
+            | Verdict::Leftover,
+            _,
+        ) => Vec::new(),
+    }
+}
+
+struct Subject<'s, 'a> {
+    scene: &'s Scene<'a>,
+    kind: CopyKind,
+    name: &'s str,
+    copy: Option<&'s Copy>,
+}
+
+impl Subject<'_, '_> {
+    fn delete(&self, copy: &Copy, selected: bool) -> ActionDraft {
+        let blocked = foreign_content(self.kind, copy).map(|why| Blocked { gate: GateName::Ownership, why });
+        ActionDraft {
+            ownership: proofs(self.scene, self.kind, self.name, copy),
+            diff: described(self.kind, self.name, copy).iter().map(|line| format!("- {line}\n")).collect(),
+            undo: Undo::RestoreFromBackup,
+            blocked_by: blocked.into_iter().collect(),
+            ..self.draft(Verb::Delete, Reason::NoReferrer, Stake::DeleteWithBackup, selected)
+        }
+    }
+
+    /// Adds the OIDC label, so that the copy will be a certain orphan once nothing names it any more.
+    fn label(&self) -> ActionDraft {
+        ActionDraft {
+            ownership: self.copy.map_or_else(Vec::new, |copy| proofs(self.scene, self.kind, self.name, copy)),
+            diff: format!("  metadata:\n    labels:\n+     {OIDC_LABEL}: \"true\"\n"),
+            change: json!({ "set": { OIDC_LABEL: "true" }, "remove": [] }),
+            undo: Undo::RemoveWhatWasAdded,
+            ..self.draft(Verb::Label, Reason::NotLabelled, Stake::Ownership, false)
+        }
+    }
+
+    /// Writes the copy the way HyperShift would, with both labels.
+    fn copy_again(&self, settings: &Settings, reason: Reason) -> Option<ActionDraft> {
+        let content = self.scene.source_content(self.kind, self.name).present()?;
+        let length = content.value.map_or(0, |value| value.length);
+        let key = self.kind.copied_key();
+        let (before, after) = match (self.kind, reason) {
+            (_, Reason::Missing) => (None, format!("<{length} bytes>")),
+            _ => (self.copy.and_then(|copy| copy.value), format!("<{length} bytes, changed>")),
+        };
+        let mut diff = match self.copy {
+            None => format!("+ apiVersion: v1\n+ kind: {}\n+ metadata:\n", self.kind.resource().kind),
+            Some(_) => "  metadata:\n".to_owned(),
+        };
+        for label in [MANAGED_LABEL, OIDC_LABEL] {
+            diff.push_str(&format!("+     {label}: \"true\"\n"));
+        }
+        diff.push_str("  data:\n");
+        diff.push_str(&before.map_or_else(String::new, |value| format!("-   {key}: <{} bytes>\n", value.length)));
+        diff.push_str(&format!("+   {key}: {after}\n"));
+        Some(ActionDraft {
+            source: Some(SourceBinding { uid: content.uid.clone(), version: content.version.clone() }),
+            diff,
+            change: self.copied_change(content.text.as_deref()),
+            undo: if self.copy.is_some() { Undo::RestoreFromBackup } else { Undo::DeleteWhatWasCreated },
+            blocked_by: self.operator_owned(settings).into_iter().collect(),
+            ..self.draft(Verb::Apply, reason, Stake::Ownership, true)
+        })
+    }
+
+    /// The exact new content of a CA; of a secret only which key is taken from where.
+    fn copied_change(&self, text: Option<&str>) -> Value {
+        let labels = json!({ MANAGED_LABEL: "true", OIDC_LABEL: "true" });
+        let key = self.kind.copied_key();
+        let (cluster, namespace) =
+            self.scene.source_namespace().map_or(("", ""), |(cluster, ns)| (cluster.as_str(), ns));
+        let from = json!({ "cluster": cluster, "namespace": namespace, "name": self.name, "key": key });
+        match self.kind {
+            CopyKind::ConfigMap => json!({ "labels": labels, "data": { key: text.unwrap_or_default() }, "from": from }),
+            CopyKind::Secret => json!({ "labels": labels, "from": from }),
+        }
+    }
+
+    fn operator_owned(&self, settings: &Settings) -> Option<Blocked> {
+        match settings.copies {
+            Copies::Manage => None,
+            Copies::Observe => Some(Blocked { gate: GateName::OperatorOwned, why: self.why_operator() }),
+        }
+    }
+
+    fn why_operator(&self) -> String {
+        let owner = "the hosted cluster config operator writes this copy (hand it over with copies = \"manage\")";
+        let complaint = hosted(self.scene).find_map(|hosted| hosted.complaints.first());
+        match complaint {
+            Some(complaint) => format!("{owner}; {}", complaint.says),
+            None => format!("{owner}; no condition says why it hasn't"),
+        }
+    }
+
+    fn draft(&self, verb: Verb, reason: Reason, stake: Stake, selected: bool) -> ActionDraft {
+        ActionDraft {
+            domain: NAME,
+            verb,
+            target: Target {
+                cluster: self.scene.guest.name.clone(),
+                resource: self.kind.resource(),
+                namespace: Some(COPIES_NAMESPACE.to_owned()),
+                name: self.name.to_owned(),
+                uid: self.copy.map(|copy| copy.meta.uid.clone()),
+                version: self.copy.map(|copy| copy.meta.version.clone()),
+            },
+            source: None,
+            selected,
+            reason,
+            ownership: Vec::new(),
+            stake,
+            diff: String::new(),
+            change: json!({}),
+            undo: Undo::None,
+            rests_on: self.rests_on(),
+            blocked_by: Vec::new(),
+        }
+    }
+
+    /// Everything that could hold a reference to the object.
+    fn rests_on(&self) -> Vec<CollectionId> {
+        let guest = &self.scene.guest.name;
+        let mut ids = vec![copies_id(guest, self.kind), CollectionId::all(guest, AUTHENTICATION)];
+        ids.extend(self.kind.referring_configs().iter().map(|config| CollectionId::all(guest, *config)));
+        if let Ok(by) = &self.scene.home {
+            ids.push(CollectionId::all(&by.cluster, HOSTED_CLUSTER));
+            ids.push(CollectionId::all(&by.cluster, CONTROL_PLANE));
+        }
+        if let Some((cluster, namespace)) = self.scene.source_namespace() {
+            ids.push(sources_id(cluster, self.kind, namespace));
+        }
+        ids
+    }
+}
+
+/// The object as a person reads it, secrets as lengths.
+fn described(kind: CopyKind, name: &str, copy: &Copy) -> Vec<String> {
+    let mut lines = vec![
+        "apiVersion: v1".to_owned(),
+        format!("kind: {}", kind.resource().kind),
+        "metadata:".to_owned(),
+        format!("  namespace: {COPIES_NAMESPACE}"),
+        format!("  name: {name}"),
+    ];
+    if !copy.meta.labels.is_empty() {
+        lines.push("  labels:".to_owned());
+        lines.extend(copy.meta.labels.iter().map(|(key, value)| format!("    {key}: \"{value}\"")));
+    }
+    if !copy.keys.is_empty() {
+        lines.push("data:".to_owned());
+        lines.extend(copy.keys.iter().map(|(key, length)| format!("  {key}: <{length} bytes>")));
+    }
+    lines
+}

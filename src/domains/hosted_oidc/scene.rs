@@ -1,0 +1,205 @@
+//! One guest with everything its judgements look at: its own configs, and its HostedCluster and control plane.
+//!
+//! Always true: what was seen in a list that isn't complete may be used to keep an object, never to condemn it.
+
+use super::facts::{
+    Authentication, ControlPlane, Copy, HostedCluster, Infrastructure, ReferringConfig, SourceContent, SourceMark,
+    Topology,
+};
+use super::names::{
+    AUTHENTICATION, CONSOLE_NAMESPACE, CONTROL_PLANE, COPIES_NAMESPACE, CopyKind, HOSTED_CLUSTER, INFRASTRUCTURE,
+    SINGLETON,
+};
+use crate::world::{
+    Cluster, ClusterName, CollectionId, Fact, Gap, GapCause, HostedBy, Key, Observation, Reading, Resource, View,
+};
+
+/// A guest and where to look.
+pub struct Scene<'a> {
+    pub view: View<'a>,
+    pub guest: &'a Cluster,
+    /// Its HostedCluster's place, or why it isn't known.
+    pub home: Result<HostedBy, Gap>,
+    pub hosted_cluster: Sight<'a, HostedCluster>,
+    pub control_plane: Sight<'a, ControlPlane>,
+    /// Where the control plane was found.
+    pub control_plane_key: Option<Key>,
+    pub authentication: Sight<'a, Authentication>,
+}
+
+/// What was seen of one object, and why that isn't the whole truth.
+///
+/// Nothing seen and no gap: proven absent.
+pub struct Sight<'a, F> {
+    pub seen: Option<&'a F>,
+    pub gap: Option<Gap>,
+}
+
+impl<F> Clone for Sight<'_, F> {
+    fn clone(&self) -> Self {
+        Self { seen: self.seen, gap: self.gap.clone() }
+    }
+}
+
+impl<'a, F: Fact> Sight<'a, F> {
+    fn of(reading: Reading<'a, F>, key: &Key) -> Self {
+        let gap = reading.gap();
+        match reading.get(key) {
+            Observation::Present(fact) => Self { seen: Some(fact), gap },
+            Observation::ProvenAbsent(_) => Self { seen: None, gap: None },
+            Observation::Unknown(why) => Self { seen: None, gap: Some(gap.unwrap_or(why)) },
+        }
+    }
+
+    fn unknown(gap: Gap) -> Self {
+        Self { seen: None, gap: Some(gap) }
+    }
+
+    pub fn is_proven_absent(&self) -> bool {
+        self.seen.is_none() && self.gap.is_none()
+    }
+}
+
+impl<'a> Scene<'a> {
+    /// The scene of a guest, or nothing when the cluster is not known to be one.
+    pub fn of(view: View<'a>, cluster: &ClusterName) -> Option<Self> {
+        let guest = view.cluster(cluster)?;
+        let home = home(view, guest)?;
+        let (hosted_cluster, control_plane, control_plane_key) = match &home {
+            Ok(by) => find_control_plane(view, by),
+            Err(gap) => (Sight::unknown(gap.clone()), Sight::unknown(gap.clone()), None),
+        };
+        let authentication = Sight::of(view.read(&CollectionId::all(&guest.name, AUTHENTICATION)), &singleton());
+        Some(Self { view, guest, home, hosted_cluster, control_plane, control_plane_key, authentication })
+    }
+
+    /// The ConfigMaps or Secrets of `openshift-config`.
+    pub fn copies(&self, kind: CopyKind) -> Reading<'a, Copy> {
+        self.view.read(&copies_id(&self.guest.name, kind))
+    }
+
+    /// Configs that can refer to this kind, each with what it names.
+    pub fn configs(&self, kind: CopyKind) -> impl Iterator<Item = (Resource, Sight<'a, ReferringConfig>)> + '_ {
+        kind.referring_configs().iter().map(|resource| {
+            let reading = self.view.read(&CollectionId::all(&self.guest.name, *resource));
+            (*resource, Sight::of(reading, &singleton()))
+        })
+    }
+
+    /// The control plane's namespace in the management cluster.
+    pub fn source_namespace(&self) -> Option<(&ClusterName, &str)> {
+        let by = self.home.as_ref().ok()?;
+        let namespace = self.control_plane_key.as_ref()?.namespace.as_ref()?;
+        Some((&by.cluster, namespace.as_str()))
+    }
+
+    /// The object of the same kind and name in the control plane's namespace.
+    pub fn source(&self, kind: CopyKind, name: &str) -> Sight<'a, SourceMark> {
+        match self.source_namespace() {
+            Some((cluster, namespace)) => {
+                let reading = self.view.read(&sources_id(cluster, kind, namespace));
+                Sight::of(reading, &Key::new(Some(namespace), name))
+            }
+            None => Sight::unknown(Gap::new(GapCause::NotObserved, "the control plane's namespace is not known")),
+        }
+    }
+
+    /// That object's content, read by name.
+    pub fn source_content(&self, kind: CopyKind, name: &str) -> Observation<'a, SourceContent> {
+        match self.source_namespace() {
+            Some((cluster, namespace)) => {
+                let id = CollectionId::object(cluster, kind.resource(), Some(namespace), name);
+                self.view.read(&id).get(&Key::new(Some(namespace), name))
+            }
+            None => Observation::Unknown(Gap::new(GapCause::NotObserved, "the control plane's namespace is not known")),
+        }
+    }
+
+    /// The mirror of a CA in the console's namespace.
+    pub fn console_mirror(&self, name: &str) -> Option<&'a SourceMark> {
+        let reading: Reading<'a, SourceMark> = self.view.read(&console_id(&self.guest.name));
+        reading.get(&Key::new(Some(CONSOLE_NAMESPACE), name)).present()
+    }
+}
+
+pub fn copies_id(guest: &ClusterName, kind: CopyKind) -> CollectionId {
+    CollectionId::namespaced(guest, kind.resource(), COPIES_NAMESPACE)
+}
+
+pub fn sources_id(cluster: &ClusterName, kind: CopyKind, namespace: &str) -> CollectionId {
+    CollectionId::namespaced(cluster, kind.resource(), namespace).metadata()
+}
+
+pub fn console_id(guest: &ClusterName) -> CollectionId {
+    CollectionId::namespaced(guest, CopyKind::ConfigMap.resource(), CONSOLE_NAMESPACE).metadata()
+}
+
+pub fn copy_key(name: &str) -> Key {
+    Key::new(Some(COPIES_NAMESPACE), name)
+}
+
+fn singleton() -> Key {
+    Key::new(None, SINGLETON)
+}
+
+/// Where a guest's HostedCluster is; nothing when the cluster is not known to be a guest at all.
+fn home(view: View<'_>, guest: &Cluster) -> Option<Result<HostedBy, Gap>> {
+    if let Some(by) = &guest.hosted_by {
+        return Some(Ok(by.clone()));
+    }
+    let infrastructure: Reading<'_, Infrastructure> = view.read(&CollectionId::all(&guest.name, INFRASTRUCTURE));
+    let infrastructure = infrastructure.get(&singleton()).present()?;
+    match infrastructure.topology {
+        Topology::Own => None,
+        Topology::External => Some(home_by_infra_id(view, &infrastructure.infra_id)),
+    }
+}
+
+/// A guest known only by its topology belongs to the one HostedCluster with its infraID.
+fn home_by_infra_id(view: View<'_>, infra_id: &str) -> Result<HostedBy, Gap> {
+    let mut found = Vec::new();
+    for cluster in view.clusters() {
+        let reading: Reading<'_, HostedCluster> = view.read(&CollectionId::all(&cluster.name, HOSTED_CLUSTER));
+        for (key, _) in reading.iter().filter(|(_, fact)| !infra_id.is_empty() && fact.0.infra_id.as_ref() == infra_id)
+        {
+            let Some(namespace) = &key.namespace else { continue };
+            found.push(HostedBy {
+                cluster: cluster.name.clone(),
+                namespace: namespace.clone(),
+                name: key.name.clone(),
+            });
+        }
+    }
+    match (found.pop(), found.is_empty()) {
+        (Some(one), true) => Ok(one),
+        (Some(_), false) => {
+            Err(Gap::new(GapCause::NotObserved, format!("several HostedClusters have its infraID {infra_id}")))
+        }
+        (None, _) => Err(Gap::new(
+            GapCause::NotObserved,
+            format!("no HostedCluster of the fleet has its infraID \"{infra_id}\", so its control plane is not known"),
+        )),
+    }
+}
+
+type Found<'a> = (Sight<'a, HostedCluster>, Sight<'a, ControlPlane>, Option<Key>);
+
+fn find_control_plane<'a>(view: View<'a>, by: &HostedBy) -> Found<'a> {
+    let key = Key { namespace: Some(by.namespace.clone()), name: by.name.clone() };
+    let hosted_cluster = Sight::of(view.read(&CollectionId::all(&by.cluster, HOSTED_CLUSTER)), &key);
+    let planes: Reading<'a, ControlPlane> = view.read(&CollectionId::all(&by.cluster, CONTROL_PLANE));
+    let belongs = format!("{}/{}", by.namespace, by.name);
+    // HyperShift names the namespace after both, with the dots of the name replaced (hypershift-oidc.md, 2.1).
+    let namespace = format!("{}-{}", by.namespace, by.name.as_str().replace('.', "-"));
+    let usual = Key::new(Some(&namespace), by.name.as_str());
+    let at_usual = Sight::of(planes, &usual);
+    if at_usual.seen.is_some_and(|plane| plane.belongs_to.is_empty() || *plane.belongs_to == *belongs) {
+        return (hosted_cluster, at_usual, Some(usual));
+    }
+    if let Some((key, _)) = planes.iter().find(|(_, plane)| *plane.belongs_to == *belongs) {
+        return (hosted_cluster, Sight::of(planes, key), Some(key.clone()));
+    }
+    let gap = planes.gap();
+    // Nothing to show, but its namespace is still where leftovers of it would lie.
+    (hosted_cluster, Sight { seen: None, gap }, Some(usual))
+}
