@@ -1,0 +1,99 @@
+//! The port through which the loop gets its connections, and the plain ways to fill it.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+
+use super::classify;
+use super::env::Env;
+use super::guest::GuestError;
+use super::kubeconfig::{Access, Impersonation, KubeconfigError};
+use super::link::LinkEvent;
+use super::transport::{self, Clock, Connection, Login, LoginError, OpenError, TlsTrust};
+use crate::world::{Gap, GapCause};
+
+/// Makes connections to one cluster, as often as needed.
+pub trait Connector: Send + Sync {
+    /// Makes a connection. What was learned before (a plugin's credential) is kept for the next call.
+    ///
+    /// Dropping the future is safe at any point.
+    fn connect(&self) -> BoxFuture<'_, Result<Connection, LinkError>>;
+}
+
+/// Why there is no connection.
+#[derive(Debug, thiserror::Error)]
+pub enum LinkError {
+    #[error(transparent)]
+    Kubeconfig(#[from] KubeconfigError),
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    #[error(transparent)]
+    Guest(#[from] GuestError),
+}
+
+impl LinkError {
+    /// What the link's state machine is told.
+    pub fn event(&self) -> LinkEvent {
+        match self {
+            Self::Kubeconfig(error) => broken_settings(error),
+            Self::Open(error) => open_event(error),
+            Self::Guest(error) => error.event(),
+        }
+    }
+}
+
+/// The event for a connection that could not be prepared.
+pub(super) fn open_event(error: &OpenError) -> LinkEvent {
+    match error {
+        OpenError::Tls(error) => broken_settings(error),
+        OpenError::Proxy(error) => broken_settings(error),
+        OpenError::Login(error) => login_event(error),
+    }
+}
+
+fn login_event(error: &LoginError) -> LinkEvent {
+    LinkEvent::Unauthorized { gap: classify::login(error), hint: classify::login_hint(error) }
+}
+
+/// The event for settings that don't mend themselves.
+pub(super) fn broken_settings(error: &impl std::error::Error) -> LinkEvent {
+    LinkEvent::Hopeless(Gap::new(GapCause::Unreachable, error.to_string()))
+}
+
+/// Connects to a context of the user's kubeconfig.
+#[derive(Debug)]
+pub struct KubeconfigConnector {
+    access: Access,
+    login: Arc<Login>,
+    acting_as: Impersonation,
+    env: Env,
+}
+
+impl KubeconfigConnector {
+    /// A connector for what [`super::Kubeconfig::access`] gave. When the file changes, make a new one.
+    pub fn new(access: Access, acting_as: Impersonation, env: Env, clock: Clock) -> Self {
+        let login = Arc::new(Login::new(&access.bearer, &env, clock));
+        Self { access, login, acting_as, env }
+    }
+}
+
+impl Connector for KubeconfigConnector {
+    fn connect(&self) -> BoxFuture<'_, Result<Connection, LinkError>> {
+        Box::pin(async { Ok(transport::open(&self.access, &self.login, &self.acting_as, &self.env).await?) })
+    }
+}
+
+/// Hands out a client that is already there: the demo and tests.
+pub struct FixedConnector(pub kube::Client);
+
+impl Connector for FixedConnector {
+    fn connect(&self) -> BoxFuture<'_, Result<Connection, LinkError>> {
+        let connection = Connection {
+            client: self.0.clone(),
+            tls: TlsTrust::InProcess,
+            server: "in process".to_owned(),
+            proxy: None,
+        };
+        Box::pin(std::future::ready(Ok(connection)))
+    }
+}
