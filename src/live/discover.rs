@@ -42,7 +42,8 @@ pub struct Guest {
 impl Fact for HostedClusterLink {
     fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
         let status: StatusWire = raw.field("status")?;
-        let name = |named: Option<Named>| named.map(|named| named.name.into_boxed_str()).filter(|name| !name.is_empty());
+        let name =
+            |named: Option<Named>| named.map(|named| named.name.into_boxed_str()).filter(|name| !name.is_empty());
         Ok(Self {
             kubeconfig_secret: name(status.kubeconfig),
             custom_kubeconfig_secret: name(status.custom_kubeconfig),
@@ -83,7 +84,8 @@ pub fn guests(view: View<'_>) -> Vec<Guest> {
         }
     }
     let names = names(view, found.keys());
-    let named = |(hosted_by, link): (HostedBy, HostedClusterLink)| Guest { name: names[&hosted_by].clone(), hosted_by, link };
+    let named =
+        |(hosted_by, link): (HostedBy, HostedClusterLink)| Guest { name: names[&hosted_by].clone(), hosted_by, link };
     found.into_iter().map(named).collect()
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::domains::{Domain, Touched};
-use crate::engine::{Judgement, SubjectId};
+use crate::engine::{DomainName, Judgement, SubjectId};
 use crate::world::{ChangeSet, ClusterName, Completeness, View};
 
 /// A judgement, and since when it has been the same.
@@ -60,24 +60,23 @@ impl Judgements {
     }
 
     /// Judges again what these changes touch.
-    pub fn follow(
-        &mut self,
-        domains: &[Box<dyn Domain>],
-        view: View<'_>,
-        changes: &ChangeSet,
-    ) -> Vec<FindingChange> {
+    pub fn follow(&mut self, domains: &[Box<dyn Domain>], view: View<'_>, changes: &ChangeSet) -> Vec<FindingChange> {
         let mut news = Vec::new();
         if changes.is_empty() {
             return news;
         }
         for domain in domains {
-            match domain.touched(view, changes) {
+            match domain.touched(changes, view) {
                 Touched::Subjects(subjects) => {
                     for subject in subjects {
                         self.judge(domain.as_ref(), subject, view, &mut news);
                     }
                 }
-                Touched::All => self.judge_all(domain.as_ref(), view, &mut news),
+                Touched::Clusters(clusters) => {
+                    for cluster in &clusters {
+                        self.judge_cluster(domain.as_ref(), cluster, view, &mut news);
+                    }
+                }
             }
         }
         news
@@ -114,14 +113,17 @@ impl Judgements {
         all
     }
 
-    fn judge_all(&mut self, domain: &dyn Domain, view: View<'_>, news: &mut Vec<FindingChange>) {
-        let subjects = domain.subjects(view);
-        let gone: Vec<SubjectId> = self
-            .held
-            .keys()
-            .filter(|subject| subject.domain == domain.name() && !subjects.contains(subject))
-            .cloned()
-            .collect();
+    fn judge_cluster(
+        &mut self,
+        domain: &dyn Domain,
+        cluster: &ClusterName,
+        view: View<'_>,
+        news: &mut Vec<FindingChange>,
+    ) {
+        let subjects = domain.subjects_in(cluster, view);
+        let held = self.held.range(first_of(domain.name(), cluster)..).map(|(subject, _)| subject);
+        let held = held.take_while(|subject| subject.domain == domain.name() && subject.cluster == *cluster);
+        let gone: Vec<SubjectId> = held.filter(|subject| !subjects.contains(subject)).cloned().collect();
         for subject in gone {
             self.forget(subject, news);
         }
@@ -143,7 +145,8 @@ impl Judgements {
         if let Some(until) = judgement.until.filter(|until| *until > view.now) {
             self.deadlines.insert((until, subject.clone()));
         }
-        let since = before.filter(|before| same_verdict(&before.judgement, &judgement)).map_or(view.now, |held| held.since);
+        let since =
+            before.filter(|before| same_verdict(&before.judgement, &judgement)).map_or(view.now, |held| held.since);
         let held = Held { judgement, since };
         if before == Some(&held) {
             return;
@@ -160,6 +163,12 @@ impl Judgements {
             news.push(FindingChange::Gone { subject });
         }
     }
+}
+
+/// What sorts before every subject of a domain in a cluster.
+fn first_of(domain: DomainName, cluster: &ClusterName) -> SubjectId {
+    let (name, cluster) = (String::new(), cluster.clone());
+    SubjectId { domain, cluster, api_version: "", kind: "", namespace: None, name }
 }
 
 /// Whether two judgements say the same of the subject. When the clock will say something else is no part of that.

@@ -32,11 +32,8 @@ pub fn recorded(
     let mut asked: BTreeSet<(CollectionId, TypeId)> = BTreeSet::new();
     for _ in 0..ROUNDS_MAX {
         let view = world.view(now);
-        let served = |interest: &Interest| {
-            view.cluster(&interest.id.cluster).is_none_or(|cluster| !cluster.served.lacks(&interest.id.resource))
-        };
         let mut interests: Vec<Interest> = domains.iter().flat_map(|domain| domain.interests(view)).collect();
-        interests.retain(|interest| served(interest) && asked.insert((interest.id.clone(), interest.fact.type_id())));
+        interests.retain(|interest| asked.insert((interest.id.clone(), interest.fact.type_id())));
         if interests.is_empty() {
             break;
         }

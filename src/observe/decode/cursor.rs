@@ -263,8 +263,22 @@ mod tests {
     #[test]
     fn text_that_is_no_json_does_not_pass() {
         let deep = "[".repeat(200) + &"]".repeat(200);
-        let cases =
-            ["", "<html>", "{", "{]", "[{]}", "\"", "\"\\", "\"a\\\"", "tru", "nul", "}", ",", "undefined", deep.as_str()];
+        let cases = [
+            "",
+            "<html>",
+            "{",
+            "{]",
+            "[{]}",
+            "\"",
+            "\"\\",
+            "\"a\\\"",
+            "tru",
+            "nul",
+            "}",
+            ",",
+            "undefined",
+            deep.as_str(),
+        ];
         for text in cases {
             assert!(Cursor::new(text).skip().is_err(), "{text:.20}");
         }

@@ -24,7 +24,11 @@ pub struct ListHead {
 ///
 /// # Errors
 /// The whole list is refused when any part of it has another shape; [`items`] reads such a list object by object.
-pub fn list(reader: Reader<'_>, body: &[u8], each: &mut dyn FnMut(&RawObject<'_>)) -> Result<ListHead, Undecodable> {
+pub fn list<'a>(
+    reader: Reader<'a>,
+    body: &'a [u8],
+    each: &mut dyn FnMut(&RawObject<'_>),
+) -> Result<ListHead, Undecodable> {
     let text = std::str::from_utf8(body).map_err(|_| Undecodable { line: 1, column: 1 })?;
     let mut cursor = Cursor::new(text);
     let (mut head, mut items) = (None, false);
@@ -47,9 +51,9 @@ pub fn list(reader: Reader<'_>, body: &[u8], each: &mut dyn FnMut(&RawObject<'_>
     Ok(head)
 }
 
-fn read_items(
-    cursor: &mut Cursor<'_>,
-    reader: Reader<'_>,
+fn read_items<'a>(
+    cursor: &mut Cursor<'a>,
+    reader: Reader<'a>,
     each: &mut dyn FnMut(&RawObject<'_>),
 ) -> Result<(), Undecodable> {
     // Go writes an empty list as null.
