@@ -39,6 +39,12 @@ pub struct Guest {
     pub link: HostedClusterLink,
 }
 
+impl Guest {
+    pub fn is_living(&self) -> bool {
+        self.link.life == Life::Living
+    }
+}
+
 impl Fact for HostedClusterLink {
     fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
         let status: StatusWire = raw.field("status")?;
