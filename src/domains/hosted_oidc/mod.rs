@@ -26,7 +26,7 @@ use std::collections::BTreeSet;
 use judge::{Ruling, rule};
 use names::CopyKind;
 use scene::{Scene, copy_key};
-pub use settings::{Copies, Settings};
+pub use settings::{Copies, ENTRY, Settings};
 use subjects::Place;
 
 use super::contract::{Domain, Touched};
