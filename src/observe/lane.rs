@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::ask::Asker;
+use super::ask::{Asker, Lack};
 use super::backoff;
 use super::harvest::{Harvest, Recipe, Spoilt};
 use super::marks::Marks;
@@ -21,6 +21,8 @@ use crate::world::{CollectionId, Delta, FactKind, Gap, Key, Namespace, ResourceV
 pub(super) struct Wanted {
     pub facts: Vec<FactKind>,
     pub read_at_least: Option<ResourceVersion>,
+    /// Counts how often somebody asked to look again.
+    pub looks: u64,
 }
 
 /// What the task of one collection works with.
@@ -62,8 +64,8 @@ impl Lane {
     }
 
     /// How long to wait after this many failures in a row.
-    pub fn wait(&self, failures: u32, gap: &Gap, retry_after: Option<Duration>) -> Duration {
-        backoff::wait(failures, gap.cause, retry_after, self.ports.dice.fraction())
+    pub fn wait(&self, failures: u32, lack: &Lack) -> Duration {
+        backoff::wait(failures, lack.gap.cause, lack.retry_after, self.ports.dice.fraction())
     }
 }
 

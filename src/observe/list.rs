@@ -5,15 +5,14 @@
 //! - pages gathered before the server let go of the list (410) are thrown away;
 //! - a body that is no list is never an empty one.
 
-use std::time::Duration;
-
 use zeroize::Zeroizing;
 
-use super::ask::{Asker, Failure};
+use super::ask::{Asker, Doing, Failure, Lack};
 use super::decode::{self, ListHead};
 use super::harvest::{Harvest, Recipe};
 use super::request::Part;
-use crate::world::{Gap, Interner, ResourceVersion};
+use crate::fleet::classify;
+use crate::world::{Interner, ResourceVersion};
 
 /// How often a list that the server let go of is begun again before it counts as not known. A list that can't be
 /// finished three times within the server's window of about five minutes is too slow to be finished at all.
@@ -40,19 +39,17 @@ pub(super) async fn list(
     part: &Part<'_>,
     recipe: &Recipe,
     progress: &(dyn Fn(usize) + Send + Sync),
-) -> Result<Listed, (Gap, Option<Duration>)> {
+) -> Result<Listed, Lack> {
     for beginning in 1..=BEGINNINGS_MAX {
         match list_once(asker, part, recipe, progress).await {
             Ok(listed) => return Ok(listed),
             Err(Failure::Expired) => {
                 tracing::warn!(cluster = %part.id.cluster, what = part.describe(), beginning, "list let go half-way, begun again");
             }
-            Err(failure @ (Failure::NotFound { .. } | Failure::Gap { .. })) => {
-                return Err(failure.into_gap(part, "list"));
-            }
+            Err(Failure::NotFound(lack) | Failure::Other(lack)) => return Err(lack),
         }
     }
-    Err(Failure::Expired.into_gap(part, "list"))
+    Err(Failure::Expired.into_lack(part, Doing::Listing))
 }
 
 async fn list_once(
@@ -66,12 +63,12 @@ async fn list_once(
     let mut token = String::new();
     let mut version: Option<String> = None;
     loop {
-        let body = asker.read(part, "list", part.list(&token), part.accept_list()).await?;
+        let body = asker.read(part, Doing::Listing, &part.list(&token), part.accept_list()).await?;
         let page = read_page(part, recipe, &mut pool, body)?;
         let shown = page.head.resource_version;
         // Without a version there is nothing to watch from; `0` and empty would mean "any moment".
         if shown.is_empty() || shown == "0" {
-            return Err(Failure::unreadable(part, "list", "the list carries no version"));
+            return Err(Failure::unreadable(part, Doing::Listing, "the list carries no version"));
         }
         if version.as_ref().is_some_and(|first| *first != shown) {
             // Two moments stitched together are no moment: changes between them would be missed.
@@ -94,7 +91,9 @@ fn read_page(part: &Part<'_>, recipe: &Recipe, pool: &mut Interner, body: Zeroiz
     }
     // Some object has another shape: read object by object, so that the others are kept.
     let mut harvest = recipe.harvest();
-    let texts = decode::items(&body).map_err(|error| Failure::unreadable(part, "list", &error.to_string()))?;
+    let texts = decode::items(&body).map_err(|_| {
+        Failure::Other(Lack { gap: classify::undecodable(&body, &Doing::Listing.what(part)), retry_after: None })
+    })?;
     for text in texts.items {
         match recipe.reader().object(text.get()) {
             Ok(raw) => harvest.push(&raw, pool),

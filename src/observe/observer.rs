@@ -78,6 +78,7 @@ impl Observer {
             match self.running.get(&id) {
                 Some(running) => {
                     running.wanted.send_if_modified(|held| {
+                        let wanted = Wanted { looks: held.looks, ..wanted };
                         let modified = *held != wanted;
                         *held = wanted;
                         modified
@@ -85,6 +86,13 @@ impl Observer {
                 }
                 None => self.start(id, wanted),
             }
+        }
+    }
+
+    /// Reads everything again, for whoever needs a second look that is newer than the last event.
+    pub fn look_again(&self) {
+        for running in self.running.values() {
+            running.wanted.send_modify(|wanted| wanted.looks += 1);
         }
     }
 

@@ -10,8 +10,9 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-use super::ask::Failure;
+use super::ask::{Doing, Failure, Lack};
 use super::lane::{Lane, Wanted};
+use crate::fleet::classify;
 use crate::world::{Delta, FactKind, Gap, GapCause, Interner, ResourceVersion};
 
 /// How long a read holds when nothing tells of newer versions.
@@ -43,12 +44,12 @@ impl ObjectReader {
                 // A watch has shown a version that this read did not: the answer came from a replica that lags.
                 Ok(_) => {
                     failures += 1;
-                    Some(self.lane.wait(failures, &lagging(), None))
+                    Some(self.lane.wait(failures, &lagging()))
                 }
-                Err((gap, retry_after)) => {
+                Err(lack) => {
                     failures += 1;
-                    self.lane.lose(&wanted.facts, &gap);
-                    Some(self.lane.wait(failures, &gap, retry_after))
+                    self.lane.lose(&wanted.facts, &lack.gap);
+                    Some(self.lane.wait(failures, &lack))
                 }
             };
             if self.pause(wait).await.is_err() {
@@ -68,26 +69,26 @@ impl ObjectReader {
         }
     }
 
-    async fn read(&self, facts: &[FactKind]) -> Result<Found, (Gap, Option<Duration>)> {
+    async fn read(&self, facts: &[FactKind]) -> Result<Found, Lack> {
         let lane = &self.lane;
         let part = lane.part(None);
         let recipe = lane.recipe(facts);
         let at = lane.ports.clock.now();
-        let body = match lane.asker.read(&part, "get", part.get(), part.accept_object()).await {
+        let body = match lane.asker.read(&part, Doing::Reading, &part.get(), part.accept_object()).await {
             Ok(body) => body,
-            Err(Failure::NotFound { .. }) => {
+            Err(Failure::NotFound(_)) => {
                 let says =
                     format!("{} was not found at {at}; one answer alone does not prove it absent", part.describe());
                 self.report(recipe.harvest().rows, &Gap::new(GapCause::NotObserved, says));
                 return Ok(Found::Nothing);
             }
-            Err(failure) => return Err(failure.into_gap(&part, "get")),
+            Err(failure) => return Err(failure.into_lack(&part, Doing::Reading)),
         };
         let text = std::str::from_utf8(&body).unwrap_or_default();
         let raw = recipe
             .reader()
             .object(text)
-            .map_err(|error| Failure::unreadable(&part, "get", &error.to_string()).into_gap(&part, "get"))?;
+            .map_err(|_| Lack { gap: classify::undecodable(&body, &Doing::Reading.what(&part)), retry_after: None })?;
         let mut harvest = recipe.harvest();
         harvest.push(&raw, &mut Interner::default());
         let says = format!("{} was read by name at {at}, not watched", part.describe());
@@ -114,8 +115,9 @@ impl Found {
     }
 }
 
-fn lagging() -> Gap {
-    Gap::new(GapCause::CutShort, "the object was read in an older version than was seen")
+fn lagging() -> Lack {
+    let gap = Gap::new(GapCause::CutShort, "the object was read in an older version than was seen");
+    Lack { gap, retry_after: None }
 }
 
 fn spread(span: Duration, fraction: f64) -> Duration {

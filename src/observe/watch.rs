@@ -12,17 +12,15 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::time::{Instant, timeout_at};
 
-use super::ask::{self, Asker, Failure, Stream};
+use super::ask::{self, Asker, Doing, Failure, Stream};
 use super::event::{self, Event};
 use super::harvest::{Harvest, Recipe, Spoilt};
 use super::lines::{Lines, TooLong};
 use super::request::Part;
-use crate::world::{FactKind, Interner, Key, ResourceVersion};
+use crate::world::{FactKind, GapCause, Interner, Key, ResourceVersion};
 
 /// How much longer than it promised a server may keep a watch open before the connection counts as dead.
 const OVERTIME: Duration = Duration::from_secs(30);
-/// How long the beginning of an answer may take.
-const HEAD_WITHIN: Duration = Duration::from_secs(30);
 
 /// Where reports of a watch go.
 pub(super) trait Sink {
@@ -65,7 +63,7 @@ pub(super) async fn watch(
 ) -> End {
     let began = Instant::now();
     let uri = part.watch(&position.version, timeout.as_secs());
-    let mut stream = match asker.open(part, "watch", uri, part.accept_object(), began + HEAD_WITHIN).await {
+    let mut stream = match asker.open(part, Doing::Watching, &uri, part.accept_object()).await {
         Ok(stream) => stream,
         Err(failure) => return End::Failed(failure),
     };
@@ -83,7 +81,9 @@ pub(super) async fn watch(
         intake.hand_on(position);
         ask::wipe(piece);
         if let Err(Broken(failure)) = fed {
-            return End::Failed(failure.unwrap_or_else(|| Failure::unreadable(part, "watch", "an event is too long")));
+            return End::Failed(
+                failure.unwrap_or_else(|| Failure::unreadable(part, Doing::Watching, "an event is too long")),
+            );
         }
     }
 }
@@ -94,11 +94,14 @@ async fn next_piece(
     silent_at: Instant,
     dead_at: Instant,
 ) -> Result<Option<bytes::Bytes>, End> {
-    match timeout_at(silent_at.min(dead_at), stream.next(part)).await {
+    match timeout_at(silent_at.min(dead_at), stream.next()).await {
         Ok(Ok(piece)) => Ok(piece),
-        Ok(Err(failure)) => Err(End::Failed(failure)),
+        Ok(Err(error)) => Err(End::Failed(Failure::transport(part, Doing::Watching, &error))),
         Err(_) if silent_at <= dead_at => Err(End::Silent),
-        Err(_) => Err(End::Failed(Failure::unreachable(part, "watch", "the server does not end it as it promised"))),
+        Err(_) => {
+            let why = "the server does not end it as it promised";
+            Err(End::Failed(Failure::because(GapCause::Unreachable, part, Doing::Watching, why)))
+        }
     }
 }
 
@@ -143,7 +146,7 @@ impl<'i> Intake<'i> {
             Event::Failed { code: 410 } => return Err(Broken(Some(Failure::Expired))),
             Event::Failed { code } => {
                 let status = http::StatusCode::from_u16(code).unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR);
-                return Err(Broken(Some(ask::refusal(self.part, "watch", status, None, None))));
+                return Err(Broken(Some(ask::refusal(self.part, Doing::Watching, status, None, None))));
             }
         };
         let raw = match self.recipe.reader().object(text) {
@@ -175,7 +178,7 @@ impl<'i> Intake<'i> {
     }
 
     fn broken(&self, why: &str) -> Broken {
-        Broken(Some(Failure::unreadable(self.part, "watch", why)))
+        Broken(Some(Failure::unreadable(self.part, Doing::Watching, why)))
     }
 
     /// Reports what was gathered so far.

@@ -21,10 +21,11 @@ use futures::future::select_all;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
-use super::ask::Failure;
+use super::ask::{Doing, Failure, Lack};
 use super::harvest::{Harvest, Recipe};
 use super::lane::{Lane, Wanted};
 use super::list::{self, Listed};
+use super::request::Part;
 use super::watch::{End, Position, watch as watch_once};
 use crate::world::{Delta, FactKind, Gap, GapCause, Namespace, ResourceVersion, Scope};
 
@@ -56,20 +57,14 @@ struct Spot {
 enum Ending {
     /// List again; nothing was lost so far.
     Relist,
-    Lost {
-        gap: Gap,
-        retry_after: Option<Duration>,
-    },
+    Lost(Lack),
 }
 
 /// What follows a watch.
 enum Next {
     List,
     /// List after a wait.
-    WaitAndList {
-        gap: Gap,
-        retry_after: Option<Duration>,
-    },
+    WaitAndList(Lack),
     Stop,
 }
 
@@ -78,49 +73,44 @@ impl Watcher {
     pub async fn run(mut self) {
         let mut failures = 0;
         loop {
-            let facts = self.wanted.borrow_and_update().facts.clone();
+            let Wanted { facts, looks, .. } = self.wanted.borrow_and_update().clone();
             let next = match self.list(&facts).await {
                 Ok(spots) => {
                     let began = Instant::now();
-                    let next = self.follow(spots, facts).await;
+                    let next = self.follow(spots, facts, looks).await;
                     if began.elapsed() > CONNECTION_SHORTEST {
                         failures = 0;
                     }
                     next
                 }
-                Err((gap, retry_after)) => {
-                    self.lane.lose(&facts, &gap);
-                    Next::WaitAndList { gap, retry_after }
+                Err(lack) => {
+                    self.lane.lose(&facts, &lack.gap);
+                    Next::WaitAndList(lack)
                 }
             };
             failures += 1;
-            let (gap, retry_after) = match next {
+            let lack = match next {
                 Next::Stop => return,
                 Next::List if failures <= 1 => continue,
-                Next::List => (Gap::new(GapCause::CutShort, "lists end at once"), None),
-                Next::WaitAndList { gap, retry_after } => (gap, retry_after),
+                Next::List => Lack { gap: Gap::new(GapCause::CutShort, "watches end at once"), retry_after: None },
+                Next::WaitAndList(lack) => lack,
             };
-            if self.pause(failures, &gap, retry_after).await.is_err() {
+            if self.pause(failures, &lack).await.is_err() {
                 return;
             }
         }
     }
 
     /// Waits before the next list, but no longer than until somebody wants something else.
-    async fn pause(
-        &mut self,
-        failures: u32,
-        gap: &Gap,
-        retry_after: Option<Duration>,
-    ) -> Result<(), watch::error::RecvError> {
-        let wait = self.lane.wait(failures, gap, retry_after);
+    async fn pause(&mut self, failures: u32, lack: &Lack) -> Result<(), watch::error::RecvError> {
+        let wait = self.lane.wait(failures, lack);
         tokio::select! {
             () = sleep(wait) => Ok(()),
             changed = self.wanted.changed() => changed,
         }
     }
 
-    async fn list(&self, facts: &[FactKind]) -> Result<Vec<Spot>, (Gap, Option<Duration>)> {
+    async fn list(&self, facts: &[FactKind]) -> Result<Vec<Spot>, Lack> {
         let recipe = self.lane.recipe(facts);
         match self.list_part(None, &recipe).await {
             Ok(listed) => {
@@ -128,7 +118,7 @@ impl Watcher {
                 self.report_listed(listed);
                 Ok(vec![self.spot(None, version)])
             }
-            Err((gap, _)) if self.may_narrow(&gap) => self.list_narrowed(&recipe, gap).await,
+            Err(lack) if self.may_narrow(&lack.gap) => self.list_narrowed(&recipe, lack).await,
             Err(lost) => Err(lost),
         }
     }
@@ -139,7 +129,7 @@ impl Watcher {
     }
 
     /// Reads the namespaces the configuration names, one by one.
-    async fn list_narrowed(&self, recipe: &Recipe, refused: Gap) -> Result<Vec<Spot>, (Gap, Option<Duration>)> {
+    async fn list_narrowed(&self, recipe: &Recipe, refused: Lack) -> Result<Vec<Spot>, Lack> {
         let mut gathered = recipe.harvest();
         let mut spots = Vec::new();
         let mut unread = Vec::new();
@@ -149,15 +139,15 @@ impl Watcher {
                     gathered.append(listed.harvest);
                     spots.push(self.spot(Some(namespace.clone()), listed.version));
                 }
-                Err((gap, _)) if gap.cause == GapCause::Forbidden => unread.push(namespace.as_str()),
+                Err(lack) if lack.gap.cause == GapCause::Forbidden => unread.push(namespace.as_str()),
                 Err(lost) => return Err(lost),
             }
         }
         if spots.is_empty() {
-            return Err((refused, None));
+            return Err(refused);
         }
         let read: Vec<&str> = spots.iter().filter_map(|spot| spot.namespace.as_ref().map(Namespace::as_str)).collect();
-        let mut says = format!("{refused}; read only in {}", read.join(", "));
+        let mut says = format!("{}; read only in {}", refused.gap, read.join(", "));
         if !unread.is_empty() {
             says.push_str(&format!(", forbidden too in {}", unread.join(", ")));
         }
@@ -165,11 +155,7 @@ impl Watcher {
         Ok(spots)
     }
 
-    async fn list_part(
-        &self,
-        namespace: Option<&Namespace>,
-        recipe: &Recipe,
-    ) -> Result<Listed, (Gap, Option<Duration>)> {
+    async fn list_part(&self, namespace: Option<&Namespace>, recipe: &Recipe) -> Result<Listed, Lack> {
         let lane = &self.lane;
         let part = lane.part(namespace);
         let _turn = lane.ports.lists_at_once.acquire().await.expect("the semaphore is never closed");
@@ -177,9 +163,9 @@ impl Watcher {
         if let Some(seen) = lane.marks.newer_than(&lane.id, &listed.version) {
             let offered = &listed.version;
             tracing::warn!(cluster = %lane.id.cluster, what = part.describe(), %offered, %seen, "older list refused");
-            let says =
-                format!("list {}: the answer is of version {offered}, older than {seen} seen before", part.describe());
-            return Err((Gap::new(GapCause::CutShort, says), None));
+            let why = format!("the answer is of version {offered}, older than {seen} seen before");
+            let failure = Failure::because(GapCause::CutShort, &part, Doing::Listing, &why);
+            return Err(failure.into_lack(&part, Doing::Listing));
         }
         lane.marks.raise(&lane.id, &listed.version);
         Ok(listed)
@@ -206,7 +192,7 @@ impl Watcher {
     }
 
     /// Watches every spot until one can't go on.
-    async fn follow(&mut self, mut spots: Vec<Spot>, mut facts: Vec<FactKind>) -> Next {
+    async fn follow(&mut self, mut spots: Vec<Spot>, mut facts: Vec<FactKind>, looks: u64) -> Next {
         loop {
             let recipe = self.lane.recipe(&facts);
             let lane = &self.lane;
@@ -217,19 +203,19 @@ impl Watcher {
                     if changed.is_err() {
                         return Next::Stop;
                     }
-                    let wanted = self.wanted.borrow_and_update().facts.clone();
-                    if wanted.iter().any(|fact| !facts.contains(fact)) {
+                    let wanted = self.wanted.borrow_and_update().clone();
+                    if wanted.looks != looks || wanted.facts.iter().any(|fact| !facts.contains(fact)) {
                         return Next::List;
                     }
-                    facts = wanted;
+                    facts = wanted.facts;
                     continue;
                 }
             };
             return match ending {
                 Ending::Relist => Next::List,
-                Ending::Lost { gap, retry_after } => {
-                    self.lane.lose(&facts, &gap);
-                    Next::WaitAndList { gap, retry_after }
+                Ending::Lost(lack) => {
+                    self.lane.lose(&facts, &lack.gap);
+                    Next::WaitAndList(lack)
                 }
             };
         }
@@ -248,26 +234,27 @@ async fn follow_spot(lane: &Lane, recipe: &Recipe, spot: &mut Spot) -> Ending {
         let silent = position.last_sign.elapsed() >= 2 * timeout;
         let failure = match end {
             End::Failed(Failure::Expired) => return Ending::Relist,
-            End::Silent => return Ending::Lost { gap: silence(&part.describe(), 2 * timeout), retry_after: None },
+            End::Silent => return Ending::Lost(silence(&part, 2 * timeout)),
             End::Clean | End::Failed(_) if silent => {
-                return Ending::Lost { gap: silence(&part.describe(), 2 * timeout), retry_after: None };
+                return Ending::Lost(silence(&part, 2 * timeout));
             }
             End::Clean if position.spoilt => return Ending::Relist,
             End::Clean if position.last_sign >= began || began.elapsed() >= CONNECTION_SHORTEST => continue,
-            End::Clean => Failure::unreachable(&part, "watch", "the server ends it at once"),
+            End::Clean => Failure::because(GapCause::Unreachable, &part, Doing::Watching, "the server ends it at once"),
             End::Failed(failure) => failure,
         };
-        let (gap, retry_after) = failure.into_gap(&part, "watch");
+        let lack = failure.into_lack(&part, Doing::Watching);
         position.failures += 1;
-        let refused = matches!(gap.cause, GapCause::Forbidden | GapCause::Unauthorized | GapCause::Discovery);
+        let refused = matches!(lack.gap.cause, GapCause::Forbidden | GapCause::Unauthorized | GapCause::Discovery);
         if refused || position.failures >= WATCH_FAILURES_MAX {
-            return Ending::Lost { gap, retry_after };
+            return Ending::Lost(lack);
         }
-        tracing::info!(cluster = %lane.id.cluster, what = part.describe(), %gap, "watch broke, resumed");
-        sleep(lane.wait(position.failures, &gap, retry_after)).await;
+        tracing::info!(cluster = %lane.id.cluster, gap = %lack.gap, "watch broke, resumed");
+        sleep(lane.wait(position.failures, &lack)).await;
     }
 }
 
-fn silence(what: &str, span: Duration) -> Gap {
-    Gap::new(GapCause::Silent, format!("watch {what}: no event and no bookmark for {} s", span.as_secs()))
+fn silence(part: &Part<'_>, span: Duration) -> Lack {
+    let why = format!("no event and no bookmark for {} s", span.as_secs());
+    Failure::because(GapCause::Silent, part, Doing::Watching, &why).into_lack(part, Doing::Watching)
 }
