@@ -51,8 +51,7 @@ pub(super) async fn rediscover(cluster: ClusterName, epoch: Epoch, client: kube:
 
 async fn open(connector: &dyn Connector) -> Result<Opened, LinkEvent> {
     let connection = connector.connect().await.map_err(|error| error.event())?;
-    let (identity, served) =
-        futures::join!(identity::read(&connection.client), discovery::read(&connection.client));
+    let (identity, served) = futures::join!(identity::read(&connection.client), discovery::read(&connection.client));
     if let Served::Unknown(gap) = &served {
         match gap.cause {
             GapCause::Unauthorized => return Err(unauthorized(gap.clone())),

@@ -8,11 +8,16 @@
 
 mod attempt;
 mod discover;
+mod follow;
+mod intake;
 mod judge;
+mod links;
 mod recorded;
 mod session;
 mod slots;
 mod station;
+#[cfg(test)]
+mod tests;
 mod update;
 
 pub use discover::{Guest, HostedClusterLink};

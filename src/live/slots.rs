@@ -27,10 +27,7 @@ enum Standing {
 }
 
 /// The links to wake and to release, in this order: releases make room for the ones that follow.
-pub(super) fn moves<'s>(
-    stations: impl Iterator<Item = &'s Station>,
-    live_max: usize,
-) -> Vec<(ClusterName, LinkEvent)> {
+pub(super) fn moves<'s>(stations: impl Iterator<Item = &'s Station>, live_max: usize) -> Vec<(ClusterName, LinkEvent)> {
     choose(stations.filter(|station| station.is_guest()).filter_map(guest).collect(), live_max)
 }
 
@@ -87,7 +84,11 @@ mod tests {
         use Standing::{Judged, Resting, Unseen, Working};
         let cases = [
             ("room for all", vec![guest("a", Unseen, 0), guest("b", Unseen, 0)], vec!["+a", "+b"]),
-            ("no room while all work", vec![guest("a", Working, 0), guest("b", Working, 0), guest("c", Unseen, 0)], vec![]),
+            (
+                "no room while all work",
+                vec![guest("a", Working, 0), guest("b", Working, 0), guest("c", Unseen, 0)],
+                vec![],
+            ),
             (
                 "the one needed longest ago makes room",
                 vec![guest("a", Judged, 5), guest("b", Judged, 3), guest("c", Unseen, 0)],

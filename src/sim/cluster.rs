@@ -49,16 +49,7 @@ impl SimCluster {
         let SimOptions { name, seed, start } = options;
         let server = Mutex::new(Server::new(seed, start));
         let (began, ahead, changed) = (Instant::now(), Mutex::new(Duration::ZERO), Notify::new());
-        Self {
-            inner: Arc::new(Inner {
-                name,
-                start,
-                began,
-                ahead,
-                server,
-                changed,
-            }),
-        }
+        Self { inner: Arc::new(Inner { name, start, began, ahead, server, changed }) }
     }
 
     pub fn name(&self) -> &str {
@@ -66,26 +57,14 @@ impl SimCluster {
     }
 
     pub fn now(&self) -> Timestamp {
-        let ahead = *self
-            .inner
-            .ahead
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let passed = SignedDuration::try_from(self.inner.began.elapsed() + ahead)
-            .unwrap_or(SignedDuration::MAX);
-        self.inner
-            .start
-            .checked_add(passed)
-            .unwrap_or(Timestamp::MAX)
+        let ahead = *self.inner.ahead.lock().unwrap_or_else(PoisonError::into_inner);
+        let passed = SignedDuration::try_from(self.inner.began.elapsed() + ahead).unwrap_or(SignedDuration::MAX);
+        self.inner.start.checked_add(passed).unwrap_or(Timestamp::MAX)
     }
 
     /// Moves this cluster's clock forward without waiting.
     pub fn advance(&self, by: Duration) {
-        *self
-            .inner
-            .ahead
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) += by;
+        *self.inner.ahead.lock().unwrap_or_else(PoisonError::into_inner) += by;
         self.inner.changed.notify_waiters();
     }
 
@@ -178,10 +157,7 @@ impl SimCluster {
 
     /// Locks the core without waking anybody; a panic elsewhere does not lose the cluster.
     pub(super) fn lock(&self) -> MutexGuard<'_, Server> {
-        self.inner
-            .server
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.inner.server.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn changed(&self) -> &Notify {

@@ -44,11 +44,7 @@ pub struct Call<'a> {
 impl Call<'_> {
     /// The namespace objects of this call live in; none for a cluster-scoped kind, whatever the path says.
     pub fn namespace(&self) -> &str {
-        if self.kind.namespaced() {
-            &self.target.namespace
-        } else {
-            ""
-        }
+        if self.kind.namespaced() { &self.target.namespace } else { "" }
     }
 
     pub fn key(&self) -> String {
@@ -76,9 +72,7 @@ impl Call<'_> {
     pub fn reset_fields(&self) -> FieldSet {
         let mut set = FieldSet::default();
         match (self.is_status(), self.kind.status) {
-            (true, _) => ["metadata", "spec"]
-                .map(|field| set.insert(&[field]))
-                .into(),
+            (true, _) => ["metadata", "spec"].map(|field| set.insert(&[field])).into(),
             (false, true) => [set.insert(&["status"])].into(),
             (false, false) => Vec::new(),
         };
@@ -91,11 +85,7 @@ impl Call<'_> {
 
     /// A storage precondition that failed, quoted the way etcd's client code quotes it.
     pub fn storage_conflict(&self, name: &str, why: &str) -> Refused {
-        let root = if self.request.is_dry_run() {
-            ""
-        } else {
-            "/registry"
-        };
+        let root = if self.request.is_dry_run() { "" } else { "/registry" };
         let key = self.kind.storage_key(self.namespace(), name);
         let why = format!(
             "StorageError: invalid object, Code: 4, Key: {root}{key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: {why}"
@@ -107,29 +97,18 @@ impl Call<'_> {
         let mut errors = Vec::new();
         let dry_run = self.request.query.all("dryRun");
         if dry_run.iter().any(|value| *value != "All") {
-            errors.push(FieldError::not_supported(
-                "dryRun",
-                &Value::from(dry_run).to_string(),
-                &["All"],
-            ));
+            errors.push(FieldError::not_supported("dryRun", &Value::from(dry_run).to_string(), &["All"]));
         }
         let validation = self.request.query.get("fieldValidation").unwrap_or("");
         if !matches!(validation, "" | "Ignore" | "Warn" | "Strict") {
             let supported = ["", "Ignore", "Strict", "Warn"];
-            errors.push(FieldError::not_supported(
-                "fieldValidation",
-                &quoted(validation),
-                &supported,
-            ));
+            errors.push(FieldError::not_supported("fieldValidation", &quoted(validation), &supported));
         }
         refuse_if_any(&GroupResource::new("meta.k8s.io", of), "", &errors)
     }
 
     pub fn reply(&self, status: u16, object: &Stored) -> Result<Reply, Refused> {
-        match (
-            self.form()?,
-            in_version(&object.value, &self.kind.api_version()),
-        ) {
+        match (self.form()?, in_version(&object.value, &self.kind.api_version())) {
             (Form::Object, None) => Ok(Reply::json(status, object.json().clone())),
             (_, other) => self.reply_value(status, other.as_ref().unwrap_or(&object.value)),
         }
@@ -154,16 +133,8 @@ pub enum Ownership {
     Applied(Managed),
 }
 
-pub fn refuse_if_any(
-    kind: &GroupResource,
-    name: &str,
-    errors: &[FieldError],
-) -> Result<(), Refused> {
-    if errors.is_empty() {
-        Ok(())
-    } else {
-        Err(Status::invalid(kind, name, errors))
-    }
+pub fn refuse_if_any(kind: &GroupResource, name: &str, errors: &[FieldError]) -> Result<(), Refused> {
+    if errors.is_empty() { Ok(()) } else { Err(Status::invalid(kind, name, errors)) }
 }
 
 impl Server {
@@ -183,13 +154,7 @@ impl Server {
         call.form()?;
         call.check_options("CreateOptions")?;
         let mut object = content::decode(&call.kind, call.request)?;
-        for field in [
-            "uid",
-            "creationTimestamp",
-            "deletionTimestamp",
-            "deletionGracePeriodSeconds",
-            "selfLink",
-        ] {
+        for field in ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
             meta::of_mut(&mut object).remove(field);
         }
         match_namespace(call, &mut object)?;
@@ -205,8 +170,7 @@ impl Server {
         ownership: Ownership,
     ) -> Result<Value, Refused> {
         self.admit_create(call, &object)?;
-        let generated =
-            meta::name(&object).is_empty() && !meta::text(&object, "generateName").is_empty();
+        let generated = meta::name(&object).is_empty() && !meta::text(&object, "generateName").is_empty();
         let attempts = if generated { NAME_ATTEMPTS_MAX } else { 1 };
         let mut taken = String::new();
         for _ in 0..attempts {
@@ -217,11 +181,7 @@ impl Server {
             }
             let name = meta::name(&candidate).to_owned();
             self.complete_new(call, &mut candidate);
-            refuse_if_any(
-                &call.kind.group_kind(),
-                &name,
-                &validate::on_create(&call.kind, &candidate),
-            )?;
+            refuse_if_any(&call.kind.group_kind(), &name, &validate::on_create(&call.kind, &candidate))?;
             let key = store::key(call.namespace(), &name);
             match self.store.collection(call.collection).get(&key) {
                 None => return self.commit_new(call, key, candidate, ownership),
@@ -261,9 +221,7 @@ impl Server {
             return Ok(object);
         }
         if !matches!(meta::resource_version(&object), "" | "0") {
-            return Err(Status::unexpected(
-                "resourceVersion should not be set on objects to be created",
-            ));
+            return Err(Status::unexpected("resourceVersion should not be set on objects to be created"));
         }
         self.before_definition_change(call, Some(&mut object));
         let stored = self.store.put(call.collection, key.into(), object, managed);
@@ -277,17 +235,12 @@ impl Server {
             return Ok(());
         }
         let Some(found) = self.namespace_object(namespace) else {
-            return Err(Status::not_found(
-                &GroupResource::new("", "namespaces"),
-                namespace,
-            ));
+            return Err(Status::not_found(&GroupResource::new("", "namespaces"), namespace));
         };
         if found.value["status"]["phase"] != "Terminating" {
             return Ok(());
         }
-        let why = format!(
-            "unable to create new content in namespace {namespace} because it is being terminated"
-        );
+        let why = format!("unable to create new content in namespace {namespace} because it is being terminated");
         let mut refused = Status::forbidden(&call.kind.of, meta::name(object), &why);
         if let Some(details) = &mut refused.details {
             details.causes.push(super::status::Cause {
@@ -310,20 +263,13 @@ impl Server {
         let mut object = content::decode(&call.kind, call.request)?;
         match_namespace(call, &mut object)?;
         match_name(call, &object)?;
-        let existing = self
-            .store
-            .collection(call.collection)
-            .get(&call.key())
-            .cloned();
+        let existing = self.store.collection(call.collection).get(&call.key()).cloned();
         let Some(existing) = existing else {
             if !call.kind.rules.create_on_update {
                 return Err(call.not_found());
             }
             if !meta::uid(&object).is_empty() {
-                let why = format!(
-                    "UID in precondition: {}, UID in object meta: ",
-                    meta::uid(&object)
-                );
+                let why = format!("UID in precondition: {}, UID in object meta: ", meta::uid(&object));
                 return Err(call.storage_conflict(&call.target.name, &why));
             }
             self.rbac.check_create(call)?;
@@ -351,11 +297,7 @@ impl Server {
         prepare_update(call, &existing.value, &mut object);
         let errors = validate::on_update(&call.kind, &existing.value, &object);
         refuse_if_any(&call.kind.group_kind(), meta::name(&object), &errors)?;
-        meta::set_text(
-            &mut object,
-            "resourceVersion",
-            &existing.version.to_string(),
-        );
+        meta::set_text(&mut object, "resourceVersion", &existing.version.to_string());
         if same_content(&existing.value, &object) && managed.same_but_times(&existing.managed) {
             return call.reply(200, existing);
         }
@@ -370,36 +312,22 @@ impl Server {
             return call.reply_value(200, &object);
         }
         self.before_definition_change(call, Some(&mut object));
-        let stored = self
-            .store
-            .put(call.collection, call.key().into(), object, managed);
+        let stored = self.store.put(call.collection, call.key().into(), object, managed);
         call.reply(200, &stored)
     }
 
-    fn check_version(
-        &self,
-        call: &Call<'_>,
-        existing: &Stored,
-        object: &Value,
-    ) -> Result<(), Refused> {
+    fn check_version(&self, call: &Call<'_>, existing: &Stored, object: &Value) -> Result<(), Refused> {
         let asked = meta::resource_version(object);
         let asked = match asked {
             "" => 0,
             text => text.parse::<u64>().map_err(|_| {
-                Status::unexpected(format!(
-                    "strconv.ParseUint: parsing {}: invalid syntax",
-                    quoted(text)
-                ))
+                Status::unexpected(format!("strconv.ParseUint: parsing {}: invalid syntax", quoted(text)))
             })?,
         };
         match asked {
             0 if call.kind.rules.unconditional_update => Ok(()),
             0 => {
-                let error = FieldError::invalid(
-                    "metadata.resourceVersion",
-                    "0",
-                    "must be specified for an update",
-                );
+                let error = FieldError::invalid("metadata.resourceVersion", "0", "must be specified for an update");
                 Err(Status::invalid(&call.kind.of, &call.target.name, &[error]))
             }
             version if version == existing.version => Ok(()),
@@ -436,23 +364,19 @@ pub fn match_namespace(call: &Call<'_>, object: &mut Value) -> Result<(), Refuse
         meta::set_text(object, "namespace", expected);
         return Ok(());
     }
-    let message =
-        "the namespace of the provided object does not match the namespace sent on the request";
+    let message = "the namespace of the provided object does not match the namespace sent on the request";
     Err(Status::bad_request(message))
 }
 
 pub fn match_name(call: &Call<'_>, object: &Value) -> Result<(), Refused> {
     let (asked, found) = (&call.target.name, meta::name(object));
     if found.is_empty() {
-        let message = format!(
-            "the name of the object ({asked} based on URL) was undeterminable: name must be provided"
-        );
+        let message =
+            format!("the name of the object ({asked} based on URL) was undeterminable: name must be provided");
         return Err(Status::bad_request(message));
     }
     if found != asked {
-        let message = format!(
-            "the name of the object ({found}) does not match the name on the URL ({asked})"
-        );
+        let message = format!("the name of the object ({found}) does not match the name on the URL ({asked})");
         return Err(Status::bad_request(message));
     }
     Ok(())
@@ -461,22 +385,13 @@ pub fn match_name(call: &Call<'_>, object: &Value) -> Result<(), Refused> {
 /// Takes the managedFields out of `object` and works out what they are after this write.
 pub fn next_managed(call: &Call<'_>, existing: Option<&Stored>, object: &mut Value) -> Managed {
     let sent = meta::of_mut(object).remove("managedFields");
-    let kept = existing
-        .map(|existing| existing.managed.clone())
-        .unwrap_or_default();
+    let kept = existing.map(|existing| existing.managed.clone()).unwrap_or_default();
     let mut managed = match sent {
         _ if call.is_status() => kept,
         None => kept,
         Some(sent) if is_reset(&sent) => return Managed::default(),
-        Some(sent)
-            if existing
-                .is_some_and(|e| e.value["metadata"].get("managedFields") == Some(&sent)) =>
-        {
-            kept
-        }
-        Some(sent) => Managed::from_json(&sent)
-            .filter(|sent| !sent.0.is_empty())
-            .unwrap_or(kept),
+        Some(sent) if existing.is_some_and(|e| e.value["metadata"].get("managedFields") == Some(&sent)) => kept,
+        Some(sent) => Managed::from_json(&sent).filter(|sent| !sent.0.is_empty()).unwrap_or(kept),
     };
     if managed.0.is_empty() && existing.is_some() {
         // Once somebody reset the list, it stays empty until the next apply.
@@ -549,37 +464,27 @@ fn set_or_remove(object: &mut Value, field: &str, value: Option<Value>) {
 }
 
 fn same_but_metadata(a: &Value, b: &Value) -> bool {
-    let rest = |object: &'_ Value| {
-        object.as_object().map_or(0, |map| {
-            map.len() - usize::from(map.contains_key("metadata"))
-        })
-    };
-    let contained = a
-        .as_object()
-        .into_iter()
-        .flatten()
-        .all(|(key, value)| key == "metadata" || b.get(key) == Some(value));
+    let rest =
+        |object: &'_ Value| object.as_object().map_or(0, |map| map.len() - usize::from(map.contains_key("metadata")));
+    let contained =
+        a.as_object().into_iter().flatten().all(|(key, value)| key == "metadata" || b.get(key) == Some(value));
     contained && rest(a) == rest(b)
 }
 
 /// Equal in everything but managedFields.
 fn same_content(a: &Value, b: &Value) -> bool {
-    let without = |object: &Value| {
-        meta::of(object).map_or(0, |map| {
-            map.len() - usize::from(map.contains_key("managedFields"))
-        })
-    };
-    let same_metadata = meta::of(a).into_iter().flatten().all(|(key, value)| {
-        key == "managedFields" || meta::of(b).and_then(|b| b.get(key)) == Some(value)
-    });
+    let without =
+        |object: &Value| meta::of(object).map_or(0, |map| map.len() - usize::from(map.contains_key("managedFields")));
+    let same_metadata = meta::of(a)
+        .into_iter()
+        .flatten()
+        .all(|(key, value)| key == "managedFields" || meta::of(b).and_then(|b| b.get(key)) == Some(value));
     same_metadata && without(a) == without(b) && same_but_metadata(a, b)
 }
 
 fn finishes_delete(call: &Call<'_>, before: &Value, after: &Value) -> bool {
     let namespace_emptied = call.kind.rules.content != Content::Namespace
-        || after["spec"]["finalizers"]
-            .as_array()
-            .is_none_or(Vec::is_empty);
+        || after["spec"]["finalizers"].as_array().is_none_or(Vec::is_empty);
     meta::is_deleting(before)
         && meta::finalizers(after).is_empty()
         && meta::grace_seconds(before).unwrap_or(0) == 0

@@ -10,7 +10,8 @@ use super::kinds::NameRule;
 
 const LABEL: &str = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 const LABEL_KEY: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
-const LABEL_KEY_WRONG: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
+const LABEL_KEY_WRONG: &str =
+    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 
 pub fn name_errors(rule: NameRule, name: &str) -> Vec<String> {
     match rule {
@@ -67,9 +68,7 @@ pub fn path_segment_errors(text: &str) -> Vec<String> {
         return vec![format!("may not be '{text}'")];
     }
     let wrong = ["/", "%"].into_iter().filter(|wrong| text.contains(wrong));
-    wrong
-        .map(|wrong| format!("may not contain '{wrong}'"))
-        .collect()
+    wrong.map(|wrong| format!("may not contain '{wrong}'")).collect()
 }
 
 /// Label keys, annotation keys, finalizers.
@@ -85,11 +84,7 @@ pub fn qualified_name_errors(text: &str) -> Vec<String> {
             if prefix.is_empty() {
                 errors.push("prefix part must be non-empty".into());
             } else {
-                errors.extend(
-                    subdomain_errors(prefix)
-                        .into_iter()
-                        .map(|error| format!("prefix part {error}")),
-                );
+                errors.extend(subdomain_errors(prefix).into_iter().map(|error| format!("prefix part {error}")));
             }
             name
         }

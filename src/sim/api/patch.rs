@@ -25,13 +25,7 @@ const OPERATIONS_MAX: usize = 10_000;
 
 impl Server {
     pub(super) fn patch(&mut self, call: &Call<'_>) -> Result<Reply, Refused> {
-        let media = call
-            .request
-            .content_type
-            .split(';')
-            .next()
-            .unwrap_or("")
-            .trim();
+        let media = call.request.content_type.split(';').next().unwrap_or("").trim();
         let accepted: &[&str] = if call.kind.rules.custom {
             &[JSON_PATCH, MERGE_PATCH, APPLY_PATCH]
         } else {
@@ -45,11 +39,7 @@ impl Server {
         if media == APPLY_PATCH {
             return self.apply(call);
         }
-        let existing = self
-            .store
-            .collection(call.collection)
-            .get(&call.key())
-            .cloned();
+        let existing = self.store.collection(call.collection).get(&call.key()).cloned();
         let existing = existing.ok_or_else(|| call.not_found())?;
         let mut object = patched(call, media, &existing.value)?;
         match_namespace(call, &mut object)?;
@@ -94,10 +84,7 @@ fn patched(call: &Call<'_>, media: &str, existing: &Value) -> Result<Value, Refu
         }
     };
     if !object.is_object() {
-        return Err(unreadable(
-            &object,
-            "json: cannot unmarshal into the object",
-        ));
+        return Err(unreadable(&object, "json: cannot unmarshal into the object"));
     }
     content::settle(&call.kind, &mut object).map_err(|why| unreadable(&object, &why))?;
     Ok(object)
@@ -135,9 +122,7 @@ pub fn merge_patch(object: &mut Value, patch: &Map<String, Value>) {
             Value::Null => {
                 map.remove(key);
             }
-            Value::Object(deeper) => {
-                merge_patch(map.entry(key.clone()).or_insert(Value::Null), deeper)
-            }
+            Value::Object(deeper) => merge_patch(map.entry(key.clone()).or_insert(Value::Null), deeper),
             other => {
                 map.insert(key.clone(), other.clone());
             }
@@ -148,11 +133,7 @@ pub fn merge_patch(object: &mut Value, patch: &Map<String, Value>) {
 /// RFC 6902.
 fn json_patch(existing: &Value, patch: &Value) -> Result<Value, Refused> {
     let Some(operations) = patch.as_array() else {
-        let found = if patch.is_object() {
-            "object"
-        } else {
-            "string"
-        };
+        let found = if patch.is_object() { "object" } else { "string" };
         let message = format!(
             "error decoding patch: json: cannot unmarshal {found} into Go value of type []handlers.jsonPatchOp"
         );
@@ -211,11 +192,7 @@ fn add(object: &mut Value, path: &str, value: Value) -> Option<()> {
             Some(())
         }
         Value::Array(list) => {
-            let index = if last == "-" {
-                list.len()
-            } else {
-                last.parse().ok()?
-            };
+            let index = if last == "-" { list.len() } else { last.parse().ok()? };
             (index <= list.len()).then(|| list.insert(index, value))
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
