@@ -27,7 +27,7 @@ impl Domain for Probe {
     }
 
     fn touched(&self, _: &ChangeSet, _: View<'_>) -> Touched {
-        Touched::Subjects(BTreeSet::new())
+        Touched::default()
     }
 
     fn judge(&self, _: &SubjectId, _: View<'_>) -> Option<Judgement> {
@@ -303,4 +303,11 @@ fn the_default_file_is_where_the_environment_says() {
         assert_eq!(locate(&variables), expected, "case: {case}");
     }
     assert_eq!(ConfigFile::locate(Some("c".into()), |_| None), ConfigFile::Named("c".into()));
+}
+
+#[test]
+fn a_check_that_is_announced_may_be_switched_off_before_it_exists() {
+    let read = |name: &str| parse_config(&format!("[domains]\ndisabled = ['{name}']"), Path::new("."), &[]);
+    assert!(read("external-oidc").is_ok());
+    assert!(read("external-oidk").is_err());
 }

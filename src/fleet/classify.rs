@@ -16,6 +16,8 @@ use super::send::TransportError;
 use super::transport::{DialError, LoginError};
 use crate::world::{Gap, GapCause};
 
+const CERTIFICATE_REFUSED: &str = "the server did not take the client certificate";
+
 /// What a status other than success means. `reason` is that of the `Status` body ([`reason`]); `what` is what was
 /// being done: `listing secrets in openshift-config`.
 pub fn status(code: StatusCode, reason: Option<&str>, what: &str) -> Gap {
@@ -108,6 +110,9 @@ fn of_chain(error: &(dyn Error + 'static), otherwise: &str) -> (GapCause, String
         if let Some(error) = link.downcast_ref::<rustls::Error>() {
             return of_tls(error);
         }
+        if is_certificate_alert(link) {
+            return (GapCause::Unauthorized, CERTIFICATE_REFUSED.to_owned());
+        }
         if let Some(error) = link.downcast_ref::<DialError>() {
             found = unreachable(&error.to_string());
         } else if let Some(says) = link.downcast_ref::<io::Error>().and_then(|error| of_io(error.kind())) {
@@ -157,11 +162,19 @@ fn of_tls(error: &rustls::Error) -> (GapCause, String) {
             | Alert::CertificateUnknown
             | Alert::UnknownCA
             | Alert::AccessDenied,
-        ) => (GapCause::Unauthorized, "the server did not take the client certificate".to_owned()),
+        ) => (GapCause::Unauthorized, CERTIFICATE_REFUSED.to_owned()),
         rustls::Error::InvalidMessage(_) => unreachable("the server does not speak TLS there"),
         // Foreign enum, open to new kinds.
         _ => unreachable("no TLS session came about"),
     }
+}
+
+/// The refusal of a client certificate as HTTP/2 tells it: TLS 1.3 alerts come after the handshake, and the h2 crate
+/// keeps only their text, which is rustls's and fixed.
+fn is_certificate_alert(error: &(dyn Error + 'static)) -> bool {
+    let text = error.to_string();
+    let alert = text.strip_prefix("received fatal alert: ");
+    alert.is_some_and(|alert| alert.contains("Certificate") || matches!(alert, "UnknownCA" | "AccessDenied"))
 }
 
 /// hyper-util's error for a failed lookup has no public type; its text is fixed and holds nothing else.

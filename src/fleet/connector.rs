@@ -47,6 +47,7 @@ pub(super) fn open_event(error: &OpenError) -> LinkEvent {
     match error {
         OpenError::Tls(error) => broken_settings(error),
         OpenError::Proxy(error) => broken_settings(error),
+        OpenError::Impersonation(error) => broken_settings(error),
         OpenError::Login(error) => login_event(error),
     }
 }
@@ -95,5 +96,53 @@ impl Connector for FixedConnector {
             proxy: None,
         };
         Box::pin(std::future::ready(Ok(connection)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fleet::kubeconfig::{Kubeconfig, Trust};
+    use crate::fleet::testing::{answering, still};
+
+    fn connector(cluster: &str, user: &str) -> Result<KubeconfigConnector, LinkError> {
+        let text = format!(
+            "{{contexts: [{{name: x, context: {{cluster: c, user: u}}}}], clusters: [{{name: c, cluster: {cluster}}}], \
+             users: [{{name: u, user: {user}}}]}}"
+        );
+        let access = Kubeconfig::parse(&text, "the text", Trust::UsersOwn)?.access("x")?;
+        Ok(KubeconfigConnector::new(access, Impersonation::default(), Env::default(), still()))
+    }
+
+    #[tokio::test]
+    async fn what_only_a_person_can_mend_is_not_tried_again_by_itself() {
+        let server = "{server: 'http://127.0.0.1:1'}";
+        let missing = "{exec: {command: no-such-plugin, apiVersion: client.authentication.k8s.io/v1}}";
+        let cases = [
+            ("broken kubeconfig", "{}", "{}", "hopeless"),
+            ("broken authority", "{server: 'https://h', certificate-authority: /nowhere}", "{}", "hopeless"),
+            ("broken server name", "{server: 'https://h', tls-server-name: 'a b'}", "{}", "hopeless"),
+            ("missing plugin", server, missing, "unauthorized: install no-such-plugin, or add its folder to PATH"),
+            ("fine", server, "{}", "connected"),
+        ];
+        for (case, cluster, user, expected) in cases {
+            let outcome = match connector(cluster, user) {
+                Ok(connector) => connector.connect().await,
+                Err(error) => Err(error),
+            };
+            let actual = match outcome.map_err(|error| error.event()) {
+                Ok(_) => "connected".to_owned(),
+                Err(LinkEvent::Hopeless(_)) => "hopeless".to_owned(),
+                Err(LinkEvent::Unauthorized { hint, .. }) => format!("unauthorized: {hint}"),
+                Err(other) => format!("{other:?}"),
+            };
+            assert_eq!(actual, expected, "case: {case}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_client_that_is_there_is_handed_out_as_in_process() {
+        let connection = FixedConnector(answering(vec![])).connect().await.unwrap();
+        assert_eq!((connection.tls, connection.proxy), (TlsTrust::InProcess, None));
     }
 }

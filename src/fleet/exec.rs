@@ -149,11 +149,9 @@ fn command(program: &Path, spec: &ExecSpec, env: &Env) -> Command {
 }
 
 fn exec_info(spec: &ExecSpec) -> String {
-    let mut input = serde_json::json!({ "interactive": false });
-    if let Some(cluster) = &spec.cluster_info {
-        input["cluster"] = cluster.clone();
-    }
-    serde_json::json!({ "apiVersion": spec.version.as_str(), "kind": "ExecCredential", "spec": input }).to_string()
+    let version = spec.version.as_str();
+    let cluster = spec.cluster_info.as_ref().map(|json| format!(r#","cluster":{}"#, json.expose())).unwrap_or_default();
+    format!(r#"{{"apiVersion":"{version}","kind":"ExecCredential","spec":{{"interactive":false{cluster}}}}}"#)
 }
 
 /// Reads both pipes until the plugin has ended and they are closed, or the time for that is over.

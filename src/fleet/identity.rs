@@ -103,7 +103,10 @@ fn kept<T>(read: Result<T, Gap>, gaps: &mut Vec<Gap>) -> Option<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fleet::testing::authority;
+    use serde_json::{Value, json};
+
+    use crate::fleet::testing::{answering, authority};
+    use crate::world::GapCause;
 
     #[test]
     fn the_order_of_authorities_does_not_matter_but_their_set_does() {
@@ -137,6 +140,37 @@ mod tests {
         ];
         for (case, uid, pem) in cases {
             assert!(!of(uid, pem.as_deref()).is_known(), "case: {case}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_a_live_cluster_does_not_show_stays_empty_with_its_reason() {
+        let pem = authority("one").pem();
+        let namespace = || (NAMESPACE_PATH, 200, json!({ "metadata": { "uid": "u" } }));
+        let roots = || (ROOTS_PATH, 200, json!({ "data": { "ca.crt": pem } }));
+        let whole = of(Some("u"), Some(&pem));
+        let nothing: Vec<(&'static str, u16, Value)> = vec![];
+        let cases = [
+            ("both", vec![namespace(), roots()], whole, vec![]),
+            (
+                "roots are forbidden",
+                vec![namespace(), (ROOTS_PATH, 403, json!({}))],
+                of(Some("u"), None),
+                vec![GapCause::Forbidden],
+            ),
+            ("no roots in it", vec![namespace(), (ROOTS_PATH, 200, json!({}))], of(Some("u"), None), vec![]),
+            (
+                "namespace of another shape",
+                vec![(NAMESPACE_PATH, 200, json!({})), roots()],
+                of(None, Some(&pem)),
+                vec![GapCause::Unreadable],
+            ),
+            ("nothing", nothing, of(None, None), vec![GapCause::Discovery, GapCause::Discovery]),
+        ];
+        for (case, answers, expected, expected_gaps) in cases {
+            let IdentityRead { identity, gaps } = read(&answering(answers)).await;
+            let causes: Vec<GapCause> = gaps.iter().map(|gap| gap.cause).collect();
+            assert_eq!((identity, causes), (expected, expected_gaps), "case: {case}");
         }
     }
 }

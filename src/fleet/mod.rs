@@ -1,4 +1,4 @@
-//! How to reach each live cluster.
+//! The fleet: how to reach each cluster.
 //!
 //! A [`Connector`] makes a [`Connection`]; [`LinkMachine`] says when to make one and when to try again; [`send`] asks
 //! for bytes over it and [`classify`] says what it means when none come.
@@ -36,4 +36,6 @@ pub use kubeconfig::{
 };
 pub use link::{Dice, LinkEffect, LinkEvent, LinkMachine};
 pub use secret::SecretText;
-pub use transport::{Clock, Connection, DialError, LoginError, OpenError, ProxyError, TlsError, TlsTrust};
+pub use transport::{
+    BadImpersonation, Clock, Connection, DialError, LoginError, OpenError, ProxyError, TlsError, TlsTrust,
+};

@@ -98,3 +98,65 @@ async fn send(client: &kube::Client, path_and_query: &str, accept: &str) -> Resu
         .map_err(TransportError::Unsayable)?;
     client.send(request).await.map_err(|error| TransportError::Client(Box::new(error)))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use http_body_util::Full;
+
+    use super::*;
+
+    /// A client whose server answers with the path and form it was asked for.
+    fn echoing() -> kube::Client {
+        let service = tower::service_fn(|request: Request<Body>| async move {
+            let accept = request.headers()[header::ACCEPT].to_str().unwrap();
+            let text = format!("{} {} {accept}", request.method(), request.uri());
+            Ok::<_, Infallible>(Response::builder().status(403).body(Full::new(Bytes::from(text))).unwrap())
+        });
+        kube::Client::new(service, "default")
+    }
+
+    /// A client whose server never answers.
+    fn silent() -> kube::Client {
+        let service =
+            tower::service_fn(|_: Request<Body>| std::future::pending::<Result<Response<Full<Bytes>>, Infallible>>());
+        kube::Client::new(service, "default")
+    }
+
+    #[tokio::test]
+    async fn any_status_is_an_answer() {
+        let (status, body) = get_bytes(&echoing(), "/api/v1/pods?limit=5", "application/json").await.unwrap();
+        assert_eq!((status, &body[..]), (StatusCode::FORBIDDEN, &b"GET /api/v1/pods?limit=5 application/json"[..]));
+        let response = stream(&echoing(), "/w", "x/y").await.unwrap();
+        assert_eq!(collect(response.into_body(), BODY_MAX).await.unwrap(), "GET /w x/y");
+    }
+
+    #[tokio::test]
+    async fn a_body_is_read_up_to_its_limit_and_not_past_it() {
+        for (case, bytes_max, fits) in [("exactly", 10, true), ("one too many", 9, false)] {
+            let read = collect(Body::from(b"0123456789".to_vec()), bytes_max).await;
+            match (read, fits) {
+                (Ok(bytes), true) => assert_eq!(bytes.len(), 10, "case: {case}"),
+                (Err(TransportError::TooLarge { bytes_max: told }), false) => {
+                    assert_eq!(told, bytes_max, "case: {case}")
+                }
+                (read, _) => panic!("case: {case}: {read:?}"),
+            }
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn silence_ends_at_the_limit() {
+        let answer = get_bytes(&silent(), "/api", JSON).await;
+        assert!(matches!(answer, Err(TransportError::TimedOut { after: ANSWER_TIMEOUT })), "{answer:?}");
+        let watch = stream(&silent(), "/api", JSON).await;
+        assert!(matches!(watch, Err(TransportError::TimedOut { after: STREAM_START_TIMEOUT })));
+    }
+
+    #[tokio::test]
+    async fn a_path_that_cannot_be_sent_is_an_error_and_no_panic() {
+        assert!(matches!(get_bytes(&echoing(), "/a b", JSON).await, Err(TransportError::Unsayable(_))));
+        assert!(matches!(get_bytes(&echoing(), "/a", "x\ny").await, Err(TransportError::Unsayable(_))));
+    }
+}

@@ -77,3 +77,15 @@ pub(super) fn block_on<T>(future: impl Future<Output = T>) -> T {
 pub(super) fn still() -> Clock {
     Arc::new(|| Timestamp::UNIX_EPOCH)
 }
+
+/// A port of this machine where nobody listens, and that nobody else can get while this lives.
+pub(super) struct ClosedPort {
+    pub port: u16,
+    _held: tokio::net::TcpSocket,
+}
+
+pub(super) fn closed_port() -> ClosedPort {
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind(([127, 0, 0, 1], 0).into()).unwrap();
+    ClosedPort { port: socket.local_addr().unwrap().port(), _held: socket }
+}

@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn the_most_alike_names_come_first() {
         let known = ["prod-eu", "stage", "prod-us", "dev", "a", "b", "c"];
-        assert_eq!(nearest("prod-ue", known.into_iter())[..2], ["prod-eu".to_owned(), "prod-us".to_owned()]);
+        assert_eq!(nearest("prod-eo", known.into_iter())[..2], ["prod-eu".to_owned(), "prod-us".to_owned()]);
         assert_eq!(nearest("x", known.into_iter()).len(), 5);
     }
 }

@@ -83,7 +83,7 @@ impl Domain for HostedOidc {
     }
 
     fn touched(&self, changes: &ChangeSet, view: View<'_>) -> Touched {
-        self.find_touched(changes, view)
+        subjects::touched(changes, view)
     }
 
     fn judge(&self, subject: &SubjectId, view: View<'_>) -> Option<Judgement> {

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::judge::{Ruling, rule};
-use super::names::{CONSOLE_NAMESPACE, CONTROL_PLANE, COPIES_NAMESPACE, CopyKind, HOSTED_CLUSTER, INFRASTRUCTURE};
+use super::names::{CONSOLE_NAMESPACE, CONTROL_PLANE, COPIES_NAMESPACE, CopyKind, HOSTED_CLUSTER};
 use super::scene::Scene;
 use super::verdict::Verdict;
 use super::{HostedOidc, NAME};
 use crate::domains::Touched;
 use crate::engine::SubjectId;
-use crate::world::{Change, ChangeSet, ClusterName, CollectionId, Namespace, Scope, View, What};
+use crate::world::{Change, ChangeSet, Cluster, ClusterName, CollectionId, Key, Namespace, Scope, View, What};
 
 /// Stands for a collection that isn't completely known.
 pub const WHOLE_COLLECTION: &str = "*";
@@ -59,9 +59,10 @@ impl HostedOidc {
                 self.guest_subjects(&scene, kind, &mut subjects);
             }
         }
-        for scene in guests(view).filter(|scene| scene.home.as_ref().is_ok_and(|by| &by.cluster == cluster)) {
-            for (kind, name) in self.orphans(&scene) {
-                subjects.extend(source_subject(&scene, kind, &name));
+        for scene in hosted_by(cluster, view) {
+            for kind in CopyKind::ALL {
+                let orphans = self.orphans(&scene, kind);
+                subjects.extend(orphans.filter_map(|name| source_subject(&scene, kind, name)));
             }
         }
         subjects
@@ -74,82 +75,99 @@ impl HostedOidc {
             subjects.insert(subject(guest, kind, COPIES_NAMESPACE, WHOLE_COLLECTION));
         }
         subjects.extend(copies.iter().map(|(key, _)| subject(guest, kind, COPIES_NAMESPACE, key.name.as_str())));
-        if let Some(wanted) =
-            scene.control_plane.seen.map(|plane| &plane.hosted.authentication).filter(|all| all.is_oidc())
-        {
+        let wanted = scene.control_plane.seen.map(|plane| &plane.hosted.authentication);
+        if let Some(wanted) = wanted.filter(|wanted| wanted.is_oidc()) {
             let names = wanted.providers.names(kind).chain(wanted.claims_sources.names(kind));
             subjects.extend(names.map(|name| subject(guest, kind, COPIES_NAMESPACE, name)));
         }
-        if kind == CopyKind::ConfigMap {
-            let orphans = self.orphans(scene).into_iter().filter(|(orphan, _)| *orphan == kind);
-            let mirrored = orphans.filter(|(_, name)| scene.console_mirror(name).is_some());
-            subjects.extend(mirrored.map(|(_, name)| subject(guest, kind, CONSOLE_NAMESPACE, &name)));
+        if kind.is_mirrored() {
+            let mirrored = self.orphans(scene, kind).filter(|name| scene.console_mirror(name).is_some());
+            subjects.extend(mirrored.map(|name| subject(guest, kind, CONSOLE_NAMESPACE, name)));
         }
     }
 
-    /// The names this guest's judgement calls orphans.
-    fn orphans(&self, scene: &Scene<'_>) -> Vec<(CopyKind, String)> {
-        let mut orphans = Vec::new();
-        for kind in CopyKind::ALL {
-            for (key, _) in scene.copies(kind).iter() {
-                if self.is_orphan(scene, kind, key.name.as_str()) {
-                    orphans.push((kind, key.name.to_string()));
-                }
-            }
-        }
-        orphans
+    /// The names of one kind that this guest's judgement calls orphans.
+    fn orphans<'s>(&'s self, scene: &'s Scene<'_>, kind: CopyKind) -> impl Iterator<Item = &'s str> {
+        let names = scene.copies(kind).iter().map(|(key, _)| key.name.as_str());
+        names.filter(move |name| self.is_orphan(scene, kind, name))
     }
 
     pub(super) fn is_orphan(&self, scene: &Scene<'_>, kind: CopyKind, name: &str) -> bool {
         let ruling: Option<Ruling> = rule(scene, kind, name, &self.settings.name_patterns);
         ruling.is_some_and(|ruling| matches!(ruling.verdict, Verdict::OrphanCertain | Verdict::OrphanProbable))
     }
+}
 
-    pub(super) fn find_touched(&self, changes: &ChangeSet, view: View<'_>) -> Touched {
-        let mut subjects = BTreeSet::new();
-        let mut clusters = BTreeSet::new();
-        for change in changes.iter() {
-            match change {
-                Change::Collection { id, what: What::Keys(keys) } if is_copies(id) => {
-                    let scene = Scene::of(view, &id.cluster);
-                    let Some(kind) = CopyKind::of(id.resource.kind) else { continue };
-                    for key in keys {
-                        let name = key.name.as_str();
-                        subjects.insert(subject(&id.cluster, kind, COPIES_NAMESPACE, name));
-                        subjects.extend(
-                            (kind == CopyKind::ConfigMap).then(|| subject(&id.cluster, kind, CONSOLE_NAMESPACE, name)),
-                        );
-                        subjects.extend(scene.as_ref().and_then(|scene| possible_source_subject(scene, kind, name)));
-                    }
+/// Which judgements a change set touches.
+pub fn touched(changes: &ChangeSet, view: View<'_>) -> Touched {
+    let mut touched = Touched::default();
+    for change in changes.iter() {
+        match change {
+            Change::Collection { id, what: What::Keys(keys) } if is_copies(id) => {
+                touch_copies(id, keys, view, &mut touched);
+            }
+            Change::Collection { id, what: What::Keys(keys) } if is_hosting(id) => {
+                // Which control plane is whose is itself among what may have changed: look at all guests of the cluster,
+                // and at those nobody is known to host.
+                let is_meant = |scene: &Scene<'_>| is_about(scene, id, keys);
+                guests(view).filter(is_meant).for_each(|scene| touch_guest(&scene, &mut touched));
+            }
+            Change::Collection { id: CollectionId { cluster, .. }, .. } | Change::Cluster(cluster) => {
+                touched.clusters.insert(cluster.clone());
+                if view.cluster(cluster).is_none() {
+                    // Gone, and with it the knowledge of who hosted it and what it left there.
+                    touched.clusters.extend(view.clusters().map(|other| other.name.clone()));
                 }
-                Change::Collection { id, .. } => touch_neighbours(&id.cluster, concerns_all(id), view, &mut clusters),
-                Change::Cluster(name) => touch_neighbours(name, true, view, &mut clusters),
+                let is_near = |scene: &Scene<'_>| {
+                    &scene.guest.name == cluster || scene.home.as_ref().map_or(true, |by| &by.cluster == cluster)
+                };
+                guests(view).filter(is_near).for_each(|scene| touch_guest(&scene, &mut touched));
             }
         }
-        if clusters.is_empty() {
-            return Touched::Subjects(subjects);
-        }
-        clusters.extend(subjects.into_iter().map(|subject| subject.cluster));
-        Touched::Clusters(clusters)
+    }
+    touched
+}
+
+/// The guests a cluster hosts. Guests that say who hosts them are told apart before anything is looked up.
+fn hosted_by<'a>(cluster: &ClusterName, view: View<'a>) -> impl Iterator<Item = Scene<'a>> {
+    let may_host = move |guest: &Cluster| guest.hosted_by.as_ref().is_none_or(|by| &by.cluster == cluster);
+    let scenes =
+        view.clusters().filter(move |guest| may_host(guest)).filter_map(move |guest| Scene::of(view, &guest.name));
+    scenes.filter(move |scene| scene.home.as_ref().is_ok_and(|by| &by.cluster == cluster))
+}
+
+/// A copy, and what may be left of it elsewhere.
+fn touch_copies(id: &CollectionId, keys: &[Key], view: View<'_>, touched: &mut Touched) {
+    let Some(kind) = CopyKind::of(id.resource.kind) else { return };
+    let scene = Scene::of(view, &id.cluster);
+    for name in keys.iter().map(|key| key.name.as_str()) {
+        touched.subjects.insert(subject(&id.cluster, kind, COPIES_NAMESPACE, name));
+        touched.subjects.extend(kind.is_mirrored().then(|| subject(&id.cluster, kind, CONSOLE_NAMESPACE, name)));
+        touched.subjects.extend(scene.as_ref().and_then(|scene| possible_source_subject(scene, kind, name)));
     }
 }
 
-/// A change in a cluster touches itself, the guests it hosts and the cluster that hosts it.
-fn touch_neighbours(changed: &ClusterName, whole_fleet: bool, view: View<'_>, clusters: &mut BTreeSet<ClusterName>) {
-    clusters.insert(changed.clone());
-    for scene in guests(view) {
-        match &scene.home {
-            Ok(by) if &by.cluster == changed => drop(clusters.insert(scene.guest.name.clone())),
-            Ok(by) if &scene.guest.name == changed => drop(clusters.insert(by.cluster.clone())),
-            // Which HostedCluster a guest belongs to may have just become known.
-            Err(_) if whole_fleet => drop(clusters.insert(scene.guest.name.clone())),
-            Ok(_) | Err(_) => {}
-        }
+/// Everything of a guest, and what may be left of its copies in the control plane's namespace.
+fn touch_guest(scene: &Scene<'_>, touched: &mut Touched) {
+    touched.clusters.insert(scene.guest.name.clone());
+    for kind in CopyKind::ALL {
+        let copies = scene.copies(kind);
+        let names = copies.iter().map(|(key, _)| key.name.as_str());
+        touched.subjects.extend(names.filter_map(|name| possible_source_subject(scene, kind, name)));
     }
 }
 
-fn concerns_all(id: &CollectionId) -> bool {
-    [HOSTED_CLUSTER, CONTROL_PLANE, INFRASTRUCTURE].contains(&id.resource)
+/// Whether one of these HostedClusters or control planes is this guest's, or may have become so.
+fn is_about(scene: &Scene<'_>, id: &CollectionId, keys: &[Key]) -> bool {
+    let Ok(by) = &scene.home else { return true };
+    let is_home = |key: &Key| key.name == by.name && key.namespace.as_ref() == Some(&by.namespace);
+    let is_plane = |key: &Key| key.name == by.name || scene.control_plane_key.as_ref() == Some(key);
+    let is_meant = |key: &Key| if id.resource == HOSTED_CLUSTER { is_home(key) } else { is_plane(key) };
+    by.cluster == id.cluster && keys.iter().any(is_meant)
+}
+
+fn is_hosting(id: &CollectionId) -> bool {
+    [HOSTED_CLUSTER, CONTROL_PLANE].contains(&id.resource)
 }
 
 fn is_copies(id: &CollectionId) -> bool {

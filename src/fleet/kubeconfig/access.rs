@@ -72,8 +72,8 @@ pub struct ExecSpec {
     pub env: Vec<(String, SecretText)>,
     pub install_hint: Option<String>,
     pub needs_terminal: NeedsTerminal,
-    /// What the plugin is told of the cluster, when it asks to be.
-    pub cluster_info: Option<serde_json::Value>,
+    /// What the plugin is told of the cluster, when it asks to be: JSON. Secret because a proxy's password may be in it.
+    pub cluster_info: Option<SecretText>,
 }
 
 /// The plugin protocol's versions that are spoken here.
@@ -334,7 +334,7 @@ impl Reader<'_> {
 }
 
 /// `spec.cluster` of the plugin's input (`k8s.io/client-go/pkg/apis/clientauthentication`).
-fn cluster_info(cluster: &file::Cluster, access: &Access) -> serde_json::Value {
+fn cluster_info(cluster: &file::Cluster, access: &Access) -> SecretText {
     let mut info = serde_json::Map::new();
     info.insert("server".to_owned(), access.server.to_string().trim_end_matches('/').into());
     if let Verification::Skipped { .. } = access.verification {
@@ -354,7 +354,7 @@ fn cluster_info(cluster: &file::Cluster, access: &Access) -> serde_json::Value {
     if let Some(entry) = cluster.extensions.iter().flatten().find(meant) {
         info.insert("config".to_owned(), entry.extension.clone());
     }
-    info.into()
+    SecretText::new(serde_json::Value::from(info).to_string())
 }
 
 fn impersonation(user: &file::User) -> Impersonation {

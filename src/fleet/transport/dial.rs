@@ -23,7 +23,7 @@ use super::{TlsError, Verification, tls};
 
 /// How long name lookup, TCP, proxy and TLS may take together. A healthy path needs under a second, a bad one over a
 /// satellite two or three; what takes longer is a firewall that drops packets.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// When nothing has come for this long, the server is asked for a sign of life (client-go's number). A watch that is
 /// silent for good reasons and one whose peer is gone look the same otherwise.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::HeaderValue;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 use zeroize::Zeroizing;
@@ -28,7 +28,7 @@ use crate::fleet::text::printable;
 const TOKEN_FILE_FRESH: Duration = Duration::from_secs(60);
 
 /// A plugin is asked anew this long before its credential ends: time for a request to arrive, and for clocks to differ.
-const EXPIRY_MARGIN: Duration = Duration::from_secs(60);
+const EXPIRY_MARGIN: SignedDuration = SignedDuration::from_secs(60);
 
 /// Gives the wall clock's time.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -60,7 +60,14 @@ enum Source {
     Fixed(Option<HeaderValue>),
     Unusable,
     File { path: PathBuf, held: Mutex<Held<Instant>> },
-    Exec { spec: ExecSpec, env: Env, clock: Clock, held: Mutex<Held<ExecHeld>> },
+    Exec(Box<Plugin>),
+}
+
+struct Plugin {
+    spec: ExecSpec,
+    env: Env,
+    clock: Clock,
+    held: Mutex<Held<ExecHeld>>,
 }
 
 struct Held<T> {
@@ -100,7 +107,9 @@ impl Login {
             Bearer::Token(token) => bearer_value(token).map_or(Source::Unusable, |value| Source::Fixed(Some(value))),
             Bearer::Basic { username, password } => Source::Fixed(Some(proxy::basic(username, password))),
             Bearer::TokenFile(path) => Source::File { path: path.clone(), held: Held::empty() },
-            Bearer::Exec(spec) => Source::Exec { spec: (**spec).clone(), env: env.clone(), clock, held: Held::empty() },
+            Bearer::Exec(spec) => {
+                Source::Exec(Box::new(Plugin { spec: (**spec).clone(), env: env.clone(), clock, held: Held::empty() }))
+            }
         };
         Self { source }
     }
@@ -122,7 +131,8 @@ impl Login {
                     Some(_) | None => Ok(held.put(Some(read_token(path).await?), Instant::now())),
                 }
             }
-            Source::Exec { spec, env, clock, held } => {
+            Source::Exec(plugin) => {
+                let Plugin { spec, env, clock, held } = &**plugin;
                 let mut held = held.lock().await;
                 let known = match &held.value {
                     Some((header, rest)) if is_fresh(rest.expires_at, clock()) => {
@@ -143,7 +153,7 @@ impl Login {
 
     /// The client certificate a plugin brings, if this login has a plugin and it brings one.
     pub(super) async fn certificate(&self) -> Result<Option<ClientCertificate>, Arc<LoginError>> {
-        let Source::Exec { held, .. } = &self.source else {
+        let Source::Exec(plugin) = &self.source else {
             return Ok(None);
         };
         match self.header().await {
@@ -152,7 +162,7 @@ impl Login {
             Err(error) if matches!(*error, LoginError::NewCertificate) => {}
             Err(error) => return Err(error),
         }
-        let held = held.lock().await;
+        let held = plugin.held.lock().await;
         Ok(held.value.as_ref().and_then(|(_, rest)| rest.certificate.clone()))
     }
 
@@ -161,7 +171,7 @@ impl Login {
         match &self.source {
             Source::Fixed(_) | Source::Unusable => {}
             Source::File { held, .. } => held.lock().await.forget(lease),
-            Source::Exec { held, .. } => held.lock().await.forget(lease),
+            Source::Exec(plugin) => plugin.held.lock().await.forget(lease),
         }
     }
 }
@@ -195,7 +205,7 @@ fn bearer_value(token: &SecretText) -> Option<HeaderValue> {
 }
 
 fn is_fresh(expires_at: Option<Timestamp>, now: Timestamp) -> bool {
-    expires_at.is_none_or(|end| now.duration_until(end) > EXPIRY_MARGIN.try_into().unwrap_or_default())
+    expires_at.is_none_or(|end| now.duration_until(end) > EXPIRY_MARGIN)
 }
 
 impl std::fmt::Debug for Source {
@@ -204,7 +214,10 @@ impl std::fmt::Debug for Source {
             Self::Fixed(None) => "Anonymous",
             Self::Fixed(Some(_)) | Self::Unusable => "Fixed(…)",
             Self::File { .. } => "File(…)",
-            Self::Exec { .. } => "Exec(…)",
+            Self::Exec(_) => "Exec(…)",
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

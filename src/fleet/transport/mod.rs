@@ -26,6 +26,7 @@ use super::kubeconfig::{Access, Bearer, ClientCertificate, Impersonation, PemSou
 pub use dial::DialError;
 pub use login::{Clock, Login, LoginError};
 pub use proxy::ProxyError;
+pub use stack::BadImpersonation;
 pub use tls::TlsError;
 
 /// A cluster's API, ready to be asked.
@@ -60,6 +61,8 @@ pub enum OpenError {
     Proxy(#[from] ProxyError),
     #[error(transparent)]
     Login(#[from] Arc<LoginError>),
+    #[error(transparent)]
+    Impersonation(#[from] BadImpersonation),
 }
 
 /// Prepares a connection. The first request dials; an exec plugin runs here, because it may bring the certificate.
@@ -67,7 +70,8 @@ pub enum OpenError {
 /// `acting_as` is who the user asked to act as (`--as`); what it sets wins over the kubeconfig.
 ///
 /// # Errors
-/// Certificates or keys that can't be used, a proxy that can't be understood, a login that failed.
+/// Certificates or keys that can't be used, a proxy that can't be understood, a login that failed, somebody to act as
+/// who can't be named.
 pub async fn open(
     access: &Access,
     login: &Arc<Login>,
@@ -80,7 +84,7 @@ pub async fn open(
     let route = proxy::route(&access.server, access.proxy.as_ref(), env)?;
     let proxy = route.host();
     let http = dial::client(config, &access.verification, route)?;
-    let headers = stack::headers(&access.impersonation, acting_as);
+    let headers = stack::headers(&access.impersonation, acting_as)?;
     let stack = stack::Stack::new(http, &access.server, headers, login.clone());
     Ok(Connection {
         client: kube::Client::new(stack, access.namespace.clone()),

@@ -2,6 +2,7 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
 use http::uri::PathAndQuery;
@@ -12,7 +13,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use tower::{BoxError, Service};
 
 use super::Impersonation;
-use super::dial::Http;
+use super::dial::{CONNECT_TIMEOUT, Http};
 use super::login::Login;
 
 /// Names the program in the server's audit log.
@@ -28,11 +29,12 @@ pub(super) struct Stack {
     server: Uri,
     headers: HeaderMap,
     login: Arc<Login>,
+    dialing: Arc<FirstDial>,
 }
 
 impl Stack {
     pub(super) fn new(http: Http, server: &Uri, headers: HeaderMap, login: Arc<Login>) -> Self {
-        Self { http, server: server.clone(), headers, login }
+        Self { http, server: server.clone(), headers, login, dialing: Arc::default() }
     }
 }
 
@@ -47,7 +49,7 @@ impl Service<Request<Body>> for Stack {
     }
 
     fn call(&mut self, mut request: Request<Body>) -> Self::Future {
-        let (http, login) = (self.http.clone(), self.login.clone());
+        let (http, login, dialing) = (self.http.clone(), self.login.clone(), self.dialing.clone());
         let addressed = address(&self.server, request.uri());
         for (name, value) in &self.headers {
             request.headers_mut().append(name, value.clone());
@@ -58,7 +60,7 @@ impl Service<Request<Body>> for Stack {
             if let Some(value) = header {
                 request.headers_mut().insert(header::AUTHORIZATION, value);
             }
-            let response = http.request(request).await?;
+            let response = dialing.alone_at_first(http.request(request)).await?;
             if response.status() == StatusCode::UNAUTHORIZED {
                 login.refused(lease).await;
             }
@@ -67,27 +69,55 @@ impl Service<Request<Body>> for Stack {
     }
 }
 
+/// A user, group or extra to act as that no header can hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("who to act as holds characters that can't be sent; check --as and --as-group, or the user's as fields")]
+pub struct BadImpersonation;
+
+/// Lets the first request of a connection go alone, so that those that start with it share its HTTP/2 connection: the
+/// pool learns that there is one to share only when TLS has agreed on it, and would dial for each until then.
+///
+/// The rest waits until the first is answered or has failed, and no longer than dialing may take.
+#[derive(Default)]
+struct FirstDial {
+    over: AtomicBool,
+    turn: tokio::sync::Mutex<()>,
+}
+
+impl FirstDial {
+    /// The lock is held across the await on purpose: waiting for that request is what it is for.
+    async fn alone_at_first<T>(&self, request: impl Future<Output = T>) -> T {
+        if self.over.load(Ordering::Acquire) {
+            return request.await;
+        }
+        let turn = tokio::time::timeout(CONNECT_TIMEOUT, self.turn.lock()).await;
+        if self.over.load(Ordering::Acquire) {
+            drop(turn);
+            return request.await;
+        }
+        let answer = request.await;
+        self.over.store(true, Ordering::Release);
+        answer
+    }
+}
+
 /// The headers that are the same for every request. What `asked` sets replaces what the kubeconfig says.
 ///
-/// A value that can't be a header is left out together with all the others: acting as half a person would be worse
-/// than the server's refusal, so an impersonation that can't be said is said as a user nobody can be.
-pub(super) fn headers(written: &Impersonation, asked: &Impersonation) -> HeaderMap {
+/// # Errors
+/// Somebody who can't be named in a header. Acting as half a person would be worse than not acting.
+pub(super) fn headers(written: &Impersonation, asked: &Impersonation) -> Result<HeaderMap, BadImpersonation> {
     let mut headers = HeaderMap::new();
     headers.insert(header::USER_AGENT, HeaderValue::from_static(USER_AGENT));
-    let acting = if asked.user.is_some() { asked } else { written };
-    if let Some(impersonation) = impersonation_headers(acting) {
-        headers.extend(impersonation);
-    } else {
-        headers.insert("impersonate-user", HeaderValue::from_static("trueup:impersonation-cannot-be-expressed"));
-    }
-    headers
+    let acting = if *asked == Impersonation::default() { written } else { asked };
+    headers.extend(impersonation_headers(acting).ok_or(BadImpersonation)?);
+    Ok(headers)
 }
 
 fn impersonation_headers(acting: &Impersonation) -> Option<HeaderMap> {
     let Impersonation { user, uid, groups, extra } = acting;
     let mut headers = HeaderMap::new();
     let mut add = |name: HeaderName, value: &str| -> Option<()> {
-        headers.append(name, HeaderValue::from_str(value).ok()?);
+        headers.append(name, HeaderValue::from_bytes(value.as_bytes()).ok()?);
         Some(())
     };
     if let Some(user) = user {
@@ -145,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn who_to_act_as_is_said_whole_or_as_nobody() {
+    fn who_to_act_as_is_said_whole_or_not_at_all() {
         let written =
             Impersonation { user: Some("file".to_owned()), groups: vec!["g".to_owned()], ..Default::default() };
         let asked = Impersonation {
@@ -172,15 +202,16 @@ mod tests {
                 ],
             ),
             (
-                "a name no header can hold",
-                headers(&broken, &nobody),
-                vec!["impersonate-user: trueup:impersonation-cannot-be-expressed"],
+                "groups without a user are left for the server to refuse",
+                headers(&written, &Impersonation { groups: vec!["a".to_owned()], ..Default::default() }),
+                vec!["impersonate-group: a"],
             ),
         ];
         for (case, actual, expected) in cases {
             let mut expected: Vec<String> = expected.into_iter().map(str::to_owned).collect();
             expected.push(agent.clone());
-            assert_eq!(shown(&actual), expected, "case: {case}");
+            assert_eq!(shown(&actual.unwrap()), expected, "case: {case}");
         }
+        assert_eq!(headers(&broken, &nobody), Err(BadImpersonation));
     }
 }

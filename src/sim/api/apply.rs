@@ -10,9 +10,10 @@
 
 use serde_json::Value;
 
+use super::call::{Call, match_name, match_namespace};
 use super::compare::{self, Comparison};
 use super::content;
-use super::crud::{Call, Ownership, match_name, match_namespace};
+use super::crud::Ownership;
 use super::fields::FieldSet;
 use super::managed::{self, Entry, Managed, Operation, UNOWNED, Writer};
 use super::meta;

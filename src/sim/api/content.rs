@@ -77,9 +77,21 @@ fn check_type(kind: &ResourceKind, api_version: &str, name: &str) -> Result<(), 
     let expected = kind.api_version();
     let wrong_version = !api_version.is_empty() && api_version != expected;
     let wrong_kind = !name.is_empty() && *name != *kind.kind;
-    if wrong_version && (kind.rules.custom || !wrong_kind) {
+    if wrong_version && kind.rules.custom {
         let message =
             format!("the API version in the data ({api_version}) does not match the expected API version ({expected})");
+        return Err(Status::bad_request(message));
+    }
+    if wrong_version {
+        let version = api_version.rsplit('/').next().unwrap_or(api_version);
+        let name = if name.is_empty() { &*kind.kind } else { name };
+        let message = format!(
+            "{name} in version {} cannot be handled as a {}: no kind {} is registered for version {} in scheme \"pkg/runtime/scheme.go:111\"",
+            quoted(version),
+            kind.kind,
+            quoted(name),
+            quoted(api_version)
+        );
         return Err(Status::bad_request(message));
     }
     // A custom resource of the wrong kind passes here and fails validation, as on the real server.
@@ -100,7 +112,12 @@ fn parse(kind: &ResourceKind, request: &Request) -> Result<Value, Refused> {
     let media = request.content_type.split(';').next().unwrap_or("").trim();
     match media {
         "" | "application/json" => serde_json::from_slice(&request.body).map_err(|error| {
-            unrecognized(kind, request, &error.to_string(), "couldn't get version/kind; json parse error: ")
+            unrecognized(
+                kind,
+                request,
+                &go_json_error(&error, &request.body),
+                "couldn't get version/kind; json parse error: ",
+            )
         }),
         proto::MEDIA if !kind.rules.custom => proto::decode(&request.body)
             .ok_or_else(|| unrecognized(kind, request, "the protobuf body can't be read", "")),
@@ -113,6 +130,21 @@ fn parse(kind: &ResourceKind, request: &Request) -> Result<Value, Refused> {
 pub fn parse_yaml(body: &[u8]) -> Result<Value, String> {
     let text = std::str::from_utf8(body).map_err(|error| error.to_string())?;
     serde_saphyr::from_str(text).map_err(|error| error.to_string())
+}
+
+/// The sentence of Go's JSON decoder, for the mistakes that are easy to tell.
+pub fn go_json_error(error: &serde_json::Error, body: &[u8]) -> String {
+    if error.is_eof() {
+        return "unexpected end of JSON input".into();
+    }
+    let line_start = body.split_inclusive(|byte| *byte == b'\n').take(error.line().saturating_sub(1)).map(<[u8]>::len);
+    let at = line_start.sum::<usize>() + error.column().saturating_sub(1);
+    match body.get(at).map(|byte| char::from(*byte)) {
+        Some(c) if error.to_string().starts_with("expected value") => {
+            format!("invalid character '{c}' looking for beginning of value")
+        }
+        Some(_) | None => error.to_string(),
+    }
 }
 
 fn unrecognized(kind: &ResourceKind, request: &Request, why: &str, prefix: &str) -> Refused {
@@ -136,16 +168,19 @@ pub fn settle(kind: &ResourceKind, object: &mut Value) -> Result<(), String> {
     settle_metadata(object)?;
     match kind.rules.content {
         Content::ConfigMap => {
-            keep_only(object, &["apiVersion", "kind", "metadata", "data", "binaryData", "immutable"]);
             string_map(object, "data", "ConfigMap")?;
             base64_map(object, "binaryData", "ConfigMap")?;
-            flag(object, "immutable", "ConfigMap")
+            flag(object, "immutable", "ConfigMap")?;
+            let fields = ["apiVersion", "kind", "metadata", "data", "binaryData", "immutable"];
+            keep_only(object, &fields);
+            Ok(())
         }
         Content::Secret => {
-            keep_only(object, &["apiVersion", "kind", "metadata", "data", "stringData", "immutable", "type"]);
             base64_map(object, "data", "Secret")?;
             string_map(object, "stringData", "Secret")?;
             flag(object, "immutable", "Secret")?;
+            let fields = ["apiVersion", "kind", "metadata", "data", "stringData", "immutable", "type"];
+            keep_only(object, &fields);
             fold_string_data(object);
             Ok(())
         }
@@ -220,7 +255,10 @@ fn keep_only(object: &mut Value, fields: &[&str]) {
 }
 
 fn string_map(object: &Value, field: &str, of: &str) -> Result<(), String> {
-    object.get(field).map_or(Ok(()), |value| check_strings(value, &format!("{of}.{field}")))
+    object
+        .get(field)
+        .filter(|value| !value.is_null())
+        .map_or(Ok(()), |value| check_strings(value, &format!("{of}.{field}")))
 }
 
 fn check_strings(value: &Value, place: &str) -> Result<(), String> {
@@ -238,7 +276,7 @@ fn check_strings(value: &Value, place: &str) -> Result<(), String> {
 }
 
 fn base64_map(object: &Value, field: &str, of: &str) -> Result<(), String> {
-    let Some(value) = object.get(field) else {
+    let Some(value) = object.get(field).filter(|value| !value.is_null()) else {
         return Ok(());
     };
     let place = format!("{of}.{field}");
@@ -273,7 +311,7 @@ fn corrupt_at(text: &str, error: &base64::DecodeError) -> usize {
 
 fn flag(object: &Value, field: &str, of: &str) -> Result<(), String> {
     match object.get(field) {
-        Some(value) if !value.is_boolean() => {
+        Some(value) if !value.is_boolean() && !value.is_null() => {
             Err(format!("json: cannot unmarshal {} into Go struct field {of}.{field} of type bool", go_type(value)))
         }
         Some(_) | None => Ok(()),

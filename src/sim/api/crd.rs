@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::Server;
-use super::crud::Call;
+use super::call::Call;
 use super::kinds::{Content, GroupResource, PrinterColumn, ResourceKind, Scope};
 use super::meta;
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use jiff::{Span, Timestamp};
 use serde_json::{Value, json};
 
-use super::crud::{Call, refuse_if_any};
+use super::call::{Call, refuse_if_any};
 use super::kinds::{Content, GroupResource};
 use super::meta;
 use super::proto;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
-use super::crud::{Call, refuse_if_any};
+use super::call::{Call, refuse_if_any};
 use super::kinds::{GroupResource, ResourceKind};
 use super::media::{self, Form};
 use super::meta;

@@ -17,6 +17,7 @@
 
 mod apply;
 mod builtin;
+mod call;
 mod compare;
 mod content;
 mod crd;
@@ -47,6 +48,7 @@ mod store;
 mod story;
 mod strategic;
 mod table;
+mod update;
 mod validate;
 mod watch;
 
@@ -67,7 +69,7 @@ pub use status::Status;
 pub use story::StoryError;
 pub use watch::{WatchId, WatchPoll};
 
-use crud::Call;
+use call::Call;
 use kinds::{Registry, Served, Storage};
 use minter::Minter;
 use request::{Route, Target};
@@ -245,7 +247,15 @@ impl Server {
 
     fn resource(&mut self, now: Timestamp, request: &Request, target: &Target, lag: u64) -> Result<Answer, Refused> {
         let Some(served) = self.serves(target) else {
-            return Ok(Answer::Reply(not_found_page()));
+            let version_served = self.registry.iter().any(|served| {
+                !served.kind.rules.custom
+                    && served.kind.of.group == target.of.group
+                    && *served.kind.version == *target.version
+            });
+            return match version_served {
+                true => Err(Status::no_such_resource()),
+                false => Ok(Answer::Reply(not_found_page())),
+            };
         };
         let call = Call { now, request, target, kind: served.kind, collection: served.collection, lag };
         if call.kind.namespaced() && target.namespace.is_empty() && !matches!(target.verb, Verb::List | Verb::Watch) {

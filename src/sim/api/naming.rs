@@ -32,7 +32,7 @@ pub fn prefix_errors(rule: NameRule, prefix: &str) -> Vec<String> {
 pub fn subdomain_errors(text: &str) -> Vec<String> {
     let mut errors = Vec::new();
     if text.len() > 253 {
-        errors.push("must be no more than 253 bytes".into());
+        errors.push("must be no more than 253 characters".into());
     }
     if !is_subdomain(text) {
         errors.push(format!(
@@ -47,7 +47,7 @@ pub fn subdomain_errors(text: &str) -> Vec<String> {
 pub fn label_errors(text: &str) -> Vec<String> {
     let mut errors = Vec::new();
     if text.len() > 63 {
-        errors.push("must be no more than 63 bytes".into());
+        errors.push("must be no more than 63 characters".into());
     }
     if !is_label(text) {
         errors.push(if is_subdomain(text) {
@@ -97,7 +97,7 @@ pub fn qualified_name_errors(text: &str) -> Vec<String> {
     if name.is_empty() {
         errors.push("name part must be non-empty".into());
     } else if name.len() > 63 {
-        errors.push("name part must be no more than 63 bytes".into());
+        errors.push("name part must be no more than 63 characters".into());
     }
     if !is_label_key(name) {
         errors.push(format!("name part {shape}"));
@@ -108,7 +108,7 @@ pub fn qualified_name_errors(text: &str) -> Vec<String> {
 pub fn label_value_errors(text: &str) -> Vec<String> {
     let mut errors = Vec::new();
     if text.len() > 63 {
-        errors.push("must be no more than 63 bytes".into());
+        errors.push("must be no more than 63 characters".into());
     }
     if !text.is_empty() && !is_label_key(text) {
         errors.push(format!(

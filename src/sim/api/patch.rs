@@ -7,12 +7,13 @@
 
 use serde_json::{Map, Value};
 
+use super::call::{Call, match_name, match_namespace, refuse_if_any};
 use super::content;
-use super::crud::{Call, match_name, match_namespace, next_managed, refuse_if_any};
 use super::kinds::GroupResource;
 use super::shape::Shape;
 use super::status::{FieldError, Refused, Status, quoted};
 use super::strategic;
+use super::update::next_managed;
 use super::{Reply, Server};
 
 const JSON_PATCH: &str = "application/json-patch+json";
@@ -32,7 +33,10 @@ impl Server {
             &[JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH]
         };
         if !accepted.contains(&media) {
-            return Err(Status::unsupported_media_type(accepted));
+            return Err(match call.kind.rules.custom {
+                true => Status::unsupported_media_type(accepted),
+                false => Status::unroutable_media_type(),
+            });
         }
         call.form()?;
         check_patch_options(call, media)?;
@@ -64,8 +68,10 @@ fn check_patch_options(call: &Call<'_>, media: &str) -> Result<(), Refused> {
 }
 
 fn patched(call: &Call<'_>, media: &str, existing: &Value) -> Result<Value, Refused> {
-    let patch: Value = serde_json::from_slice(&call.request.body)
-        .map_err(|error| Status::bad_request(format!("error decoding patch: {error}")))?;
+    let patch: Value = serde_json::from_slice(&call.request.body).map_err(|error| {
+        let why = content::go_json_error(&error, &call.request.body);
+        Status::bad_request(format!("error decoding patch: {why}"))
+    })?;
     let mut object = match media {
         JSON_PATCH => json_patch(existing, &patch)?,
         MERGE_PATCH => {

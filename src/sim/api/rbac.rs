@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use super::crud::Call;
+use super::call::Call;
 use super::kinds::GroupResource;
 use super::request::{Identity, Target, Verb};
 use super::status::{Refused, Status, quoted};

@@ -6,8 +6,8 @@
 
 use serde_json::{Value, json};
 
+use super::call::Call;
 use super::content;
-use super::crud::Call;
 use super::kinds::{GroupResource, Review};
 use super::rbac::Access;
 use super::status::{FieldError, Refused, Status};

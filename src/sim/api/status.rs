@@ -137,6 +137,18 @@ impl Status {
         Self::new(405, "MethodNotAllowed", message.into(), Some(Details::default()))
     }
 
+    /// The router's answer to a resource nobody serves in a version that is served.
+    pub fn no_such_resource() -> Refused {
+        let message = "the server could not find the requested resource";
+        Self::new(404, "NotFound", message.into(), Some(Details::default()))
+    }
+
+    /// The router's answer to a body it has no handler for.
+    pub fn unroutable_media_type() -> Refused {
+        let message = "415: Unsupported Media Type";
+        Self::new(415, "UnsupportedMediaType", message.into(), Some(Details::default()))
+    }
+
     pub fn not_acceptable(accepted: &[&str]) -> Refused {
         let message = format!("only the following media types are accepted: {}", accepted.join(", "));
         Self::new(406, "NotAcceptable", message, None)

@@ -28,6 +28,7 @@ pub fn on_create(kind: &ResourceKind, object: &Value) -> Vec<FieldError> {
         return first_non_empty(errors, || metadata_errors(kind, object, NameRule::PathSegment));
     }
     let mut errors = metadata_errors(kind, object, kind.rules.names);
+    errors.extend(unqualified_finalizer_errors(object));
     errors.extend(content_errors(kind.rules.content, object));
     first_non_empty(errors, || metadata_errors(kind, object, NameRule::PathSegment))
 }
@@ -47,6 +48,7 @@ pub fn on_update(kind: &ResourceKind, before: &Value, after: &Value) -> Vec<Fiel
     errors.extend(metadata_update_errors(before, after));
     errors.extend(content_update_errors(kind.rules.content, before, after));
     errors.extend(metadata_errors(kind, after, kind.rules.names));
+    errors.extend(unqualified_finalizer_errors(after));
     errors.extend(content_errors(kind.rules.content, after));
     errors
 }
@@ -186,6 +188,17 @@ fn finalizer_errors(object: &Value, errors: &mut Vec<FieldError>) {
         let detail = "finalizer orphan and foregroundDeletion cannot be both set";
         errors.push(FieldError::invalid("metadata.finalizers", &all, detail));
     }
+}
+
+/// Built-in kinds want the finalizers of others to say whose they are.
+fn unqualified_finalizer_errors(object: &Value) -> Vec<FieldError> {
+    let finalizers = meta::finalizers(object).into_iter().enumerate();
+    let unqualified = finalizers
+        .filter(|(_, name)| !name.contains('/') && !matches!(*name, "kubernetes" | "orphan" | "foregroundDeletion"));
+    let detail = "name is neither a standard finalizer name nor is it fully qualified";
+    unqualified
+        .map(|(at, name)| FieldError::invalid(format!("metadata.finalizers[{at}]"), &quoted(name), detail))
+        .collect()
 }
 
 fn content_errors(content: Content, object: &Value) -> Vec<FieldError> {

@@ -14,7 +14,7 @@ use bytes::Bytes;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::crud::{Call, refuse_if_any};
+use super::call::{Call, refuse_if_any};
 use super::faults::{Matcher, WatchFault};
 use super::kinds::{CollectionId, GroupResource, ResourceKind};
 use super::list::Selection;
