@@ -85,7 +85,8 @@ impl Domain for Marks {
     }
 
     fn touched(&self, changes: &ChangeSet, _: View<'_>) -> Touched {
-        Touched::Clusters(changes.iter().map(|change| change.cluster().clone()).collect())
+        let clusters = changes.iter().map(|change| change.cluster().clone()).collect();
+        Touched { subjects: BTreeSet::new(), clusters }
     }
 
     fn judge(&self, subject: &SubjectId, view: View<'_>) -> Option<Judgement> {
