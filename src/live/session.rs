@@ -71,6 +71,9 @@ pub struct Live {
     pub(super) outbox: Outbox,
     pub(super) inbox: Inbox,
     pub(super) needs: u64,
+    /// When it was last found out what is wanted, and when it is to be found out again.
+    pub(super) wishes_made: Timestamp,
+    pub(super) wishes_due: Option<Timestamp>,
     /// Clusters nobody has been told of yet.
     pub(super) unannounced: ChangeSet,
 }
@@ -99,6 +102,8 @@ impl Live {
             outbox,
             inbox,
             needs: 0,
+            wishes_made: Timestamp::MIN,
+            wishes_due: None,
             unannounced: ChangeSet::default(),
         };
         let mut changes = ChangeSet::default();
@@ -191,7 +196,7 @@ impl Live {
         self.announce();
         loop {
             let waiting = self.waiting();
-            if waiting.is_empty() {
+            if waiting.is_empty() && self.wishes_due.is_none() {
                 return Settled::Yes;
             }
             if timeout_at(deadline, self.step()).await.is_err() {
@@ -246,7 +251,7 @@ impl Live {
         let retries = stations.clone().flat_map(|station| [station.retry_at, station.rediscover_at]).flatten();
         let listing = stations.clone().any(|station| matches!(station.machine.link(), Link::Listing { .. }));
         let progress = listing.then(|| later(now, PROGRESS_EVERY));
-        retries.chain(self.judgements.next_deadline()).chain(progress).min()
+        retries.chain(self.judgements.next_deadline()).chain(progress).chain(self.wishes_due).min()
     }
 }
 
