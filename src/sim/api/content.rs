@@ -11,12 +11,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Map, Value, json};
 
+use super::field_error::quoted;
 use super::kinds::{Content, ResourceKind};
-use super::media::{ACCEPTED_BUILT_IN, ACCEPTED_CUSTOM};
+use super::media::ACCEPTED;
 use super::meta;
 use super::proto;
 use super::request::Request;
-use super::status::{Refused, Status, quoted};
+use super::status::{Refused, Status};
 
 const METADATA_FIELDS: [&str; 15] = [
     "annotations",
@@ -56,7 +57,7 @@ pub fn decode(kind: &ResourceKind, request: &Request) -> Result<Value, Refused> 
         let body = String::from_utf8_lossy(&request.body);
         return Err(unrecognized(kind, request, &format!("Object 'Kind' is missing in '{body}'"), ""));
     }
-    if api_version.is_empty() {
+    if api_version.is_empty() && !kind.rules.custom {
         map.insert("apiVersion".into(), kind.api_version().into());
     }
     if name.is_empty() {
@@ -75,7 +76,8 @@ pub fn decode(kind: &ResourceKind, request: &Request) -> Result<Value, Refused> 
 
 fn check_type(kind: &ResourceKind, api_version: &str, name: &str) -> Result<(), Refused> {
     let expected = kind.api_version();
-    let wrong_version = !api_version.is_empty() && api_version != expected;
+    let given = kind.rules.custom || !api_version.is_empty();
+    let wrong_version = given && api_version != expected;
     let wrong_kind = !name.is_empty() && *name != *kind.kind;
     if wrong_version && kind.rules.custom {
         let message =
@@ -122,8 +124,7 @@ fn parse(kind: &ResourceKind, request: &Request) -> Result<Value, Refused> {
         proto::MEDIA if !kind.rules.custom => proto::decode(&request.body)
             .ok_or_else(|| unrecognized(kind, request, "the protobuf body can't be read", "")),
         "application/yaml" => parse_yaml(&request.body).map_err(|why| unrecognized(kind, request, &why, "")),
-        _ if kind.rules.custom => Err(Status::unsupported_media_type(&ACCEPTED_CUSTOM)),
-        _ => Err(Status::unsupported_media_type(&ACCEPTED_BUILT_IN)),
+        _ => Err(Status::unsupported_media_type(&ACCEPTED)),
     }
 }
 
@@ -165,7 +166,7 @@ fn unrecognized(kind: &ResourceKind, request: &Request, why: &str, prefix: &str)
 
 /// Brings an object into the stored shape. The error is the sentence of Go's JSON decoder.
 pub fn settle(kind: &ResourceKind, object: &mut Value) -> Result<(), String> {
-    settle_metadata(object)?;
+    settle_metadata(object, if kind.rules.custom { "ObjectMeta" } else { "ObjectMeta.metadata" })?;
     match kind.rules.content {
         Content::ConfigMap => {
             string_map(object, "data", "ConfigMap")?;
@@ -208,7 +209,8 @@ pub fn fill_defaults(kind: &ResourceKind, object: &mut Value) {
     }
 }
 
-fn settle_metadata(object: &mut Value) -> Result<(), String> {
+/// `place` is how the decoder of this kind calls where metadata is.
+fn settle_metadata(object: &mut Value, place: &str) -> Result<(), String> {
     if let Some(metadata) = object.get("metadata").filter(|metadata| !metadata.is_object() && !metadata.is_null()) {
         return Err(format!(
             "json: cannot unmarshal {} into Go struct field .metadata of type v1.ObjectMeta",
@@ -223,12 +225,12 @@ fn settle_metadata(object: &mut Value) -> Result<(), String> {
     });
     for field in ["labels", "annotations"] {
         if let Some(value) = metadata.get(field) {
-            check_strings(value, &format!("ObjectMeta.metadata.{field}"))?;
+            check_strings(value, &format!("{place}.{field}"))?;
         }
     }
     for field in ["name", "generateName", "namespace", "uid", "resourceVersion"] {
         if let Some(value) = metadata.get(field).filter(|value| !value.is_string()) {
-            let place = format!("ObjectMeta.metadata.{field}");
+            let place = format!("{place}.{field}");
             return Err(format!(
                 "json: cannot unmarshal {} into Go struct field {place} of type string",
                 go_type(value)

@@ -13,10 +13,12 @@ use jiff::{Span, Timestamp};
 use serde_json::{Value, json};
 
 use super::call::{Call, refuse_if_any};
+use super::content;
+use super::field_error::{FieldError, quoted};
 use super::kinds::{Content, GroupResource};
 use super::meta;
 use super::proto;
-use super::status::{FieldError, Refused, Status, quoted};
+use super::status::{Refused, Status};
 use super::store::{self, Stored};
 use super::{Reply, Server, list};
 
@@ -158,7 +160,10 @@ impl Options {
         }
         let body = match call.request.content_type.as_str() {
             proto::MEDIA => proto::decode(&call.request.body).ok_or("the protobuf body can't be read".to_owned()),
-            _ => serde_json::from_slice(&call.request.body).map_err(|error| error.to_string()),
+            _ => serde_json::from_slice(&call.request.body).map_err(|error| {
+                let why = content::go_json_error(&error, &call.request.body);
+                format!("couldn't get version/kind; json parse error: {why}")
+            }),
         };
         let body: Value = body.map_err(Status::bad_request)?;
         let text = |value: &Value| value.as_str().map(str::to_owned);
