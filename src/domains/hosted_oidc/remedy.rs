@@ -157,6 +157,7 @@ impl Subject<'_, '_> {
             diff: String::new(),
             change: json!({}),
             undo: Undo::None,
+            depends_on: Vec::new(),
             rests_on: self.rests_on(),
             blocked_by: Vec::new(),
         }
