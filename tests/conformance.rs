@@ -13,6 +13,7 @@ mod conformance {
     pub mod compare;
     pub mod flawed;
     mod normal;
+    mod observed;
     mod ops;
     mod requests;
     mod server;

@@ -96,6 +96,13 @@ impl World {
         changes
     }
 
+    /// Forgets one kind of fact of a collection that is still wanted for another.
+    pub fn close_fact(&mut self, id: &CollectionId, fact: TypeId) {
+        if let Some(shelves) = self.shelves.get_mut(id) {
+            shelves.retain(|(held, _)| *held != fact);
+        }
+    }
+
     /// Takes an observer's report in. A report for a collection that was closed meanwhile changes nothing.
     pub fn apply(&mut self, id: &CollectionId, fact: FactKind, delta: Delta) -> (Applied, ChangeSet) {
         let mut changes = ChangeSet::default();
