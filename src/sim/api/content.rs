@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 use super::kinds::{Content, ResourceKind};
 use super::media::{ACCEPTED_BUILT_IN, ACCEPTED_CUSTOM};
 use super::meta;
+use super::proto;
 use super::request::Request;
 use super::status::{Refused, Status, quoted};
 
@@ -121,6 +122,8 @@ fn parse(kind: &ResourceKind, request: &Request) -> Result<Value, Refused> {
                 "couldn't get version/kind; json parse error: ",
             )
         }),
+        proto::MEDIA if !kind.rules.custom => proto::decode(&request.body)
+            .ok_or_else(|| unrecognized(kind, request, "the protobuf body can't be read", "")),
         "application/yaml" => {
             parse_yaml(&request.body).map_err(|why| unrecognized(kind, request, &why, ""))
         }

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use super::crud::{Call, refuse_if_any};
 use super::kinds::{Content, GroupResource};
 use super::meta;
+use super::proto;
 use super::status::{FieldError, Refused, Status, quoted};
 use super::store::{self, Stored};
 use super::{Reply, Server, list};
@@ -199,8 +200,12 @@ impl Options {
                 ..Self::default()
             });
         }
-        let body: Value = serde_json::from_slice(&call.request.body)
-            .map_err(|error| Status::bad_request(error.to_string()))?;
+        let body = match call.request.content_type.as_str() {
+            proto::MEDIA => proto::decode(&call.request.body)
+                .ok_or("the protobuf body can't be read".to_owned()),
+            _ => serde_json::from_slice(&call.request.body).map_err(|error| error.to_string()),
+        };
+        let body: Value = body.map_err(Status::bad_request)?;
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let preconditions = |field: &str| {
             body.get("preconditions")

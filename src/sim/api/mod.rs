@@ -36,6 +36,7 @@ mod naming;
 mod openapi;
 mod paging;
 mod patch;
+mod proto;
 mod rbac;
 mod request;
 mod review;
