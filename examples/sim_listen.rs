@@ -11,20 +11,12 @@ use trueup::sim::{ResourceKind, SimCluster, SimOptions, listen};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let cluster = SimCluster::new(SimOptions {
-        name: "sim".into(),
-        seed: 1,
-        start: Timestamp::now(),
-    });
+    let cluster = SimCluster::new(SimOptions { name: "sim".into(), seed: 1, start: Timestamp::now() });
     cluster.register(
-        ResourceKind::custom(
-            "hypershift.openshift.io/v1beta1",
-            "HostedCluster",
-            "hostedclusters",
-        )
-        .with_status()
-        .short("hc")
-        .column("Version", "string", ".spec.release.image"),
+        ResourceKind::custom("hypershift.openshift.io/v1beta1", "HostedCluster", "hostedclusters")
+            .with_status()
+            .short("hc")
+            .column("Version", "string", ".spec.release.image"),
     );
     cluster.seed(json!({
         "apiVersion": "hypershift.openshift.io/v1beta1",
@@ -32,17 +24,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         "metadata": { "name": "checkout", "namespace": "clusters" },
         "spec": { "release": { "image": "quay.io/openshift-release-dev/ocp-release:4.21.3-x86_64" } },
     }))?;
-    let address: SocketAddr = std::env::args()
-        .nth(1)
-        .as_deref()
-        .unwrap_or("127.0.0.1:0")
-        .parse()?;
-    let listening = listen(
-        address,
-        vec![("sim".into(), cluster.clone())],
-        BTreeMap::new(),
-    )
-    .await?;
+    let address: SocketAddr = std::env::args().nth(1).as_deref().unwrap_or("127.0.0.1:0").parse()?;
+    let listening = listen(address, vec![("sim".into(), cluster.clone())], BTreeMap::new()).await?;
     println!("{}", listening.kubeconfig());
     tokio::signal::ctrl_c().await?;
     Ok(())

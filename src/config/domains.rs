@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::Problems;
-use crate::domains::registry::Entry;
+use crate::domains::registry::{Entry, announced};
 use crate::domains::{Domain, SettingsProblem, SettingsTable};
 
 /// The checks that are on, in the registry's order.
@@ -22,10 +22,11 @@ pub(super) fn read(root: &SettingsTable, entries: &[Entry], problems: &mut Probl
     let table = problems.keep_given(root.take_table("domains")).unwrap_or(&none);
     let names: Vec<&str> = entries.iter().map(|entry| entry.name.0).collect();
     let disabled = problems.keep_given(table.take_strings(DISABLED)).unwrap_or_default();
+    let is_known = |name: &str| names.contains(&name) || announced().contains(&name);
     problems.extend(
         disabled
             .iter()
-            .filter(|name| !names.contains(name.get_ref()))
+            .filter(|name| !is_known(name.get_ref()))
             .map(|name| SettingsProblem::unknown(name, "domain", &names)),
     );
     problems.extend(unknown_tables(table, &names));

@@ -304,3 +304,10 @@ fn the_default_file_is_where_the_environment_says() {
     }
     assert_eq!(ConfigFile::locate(Some("c".into()), |_| None), ConfigFile::Named("c".into()));
 }
+
+#[test]
+fn a_check_that_is_announced_may_be_switched_off_before_it_exists() {
+    let read = |name: &str| parse_config(&format!("[domains]\ndisabled = ['{name}']"), Path::new("."), &[]);
+    assert!(read("external-oidc").is_ok());
+    assert!(read("external-oidk").is_err());
+}

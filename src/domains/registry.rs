@@ -22,3 +22,8 @@ pub type BuildDomain = fn(&SettingsTable) -> Result<Box<dyn Domain>, Vec<Setting
 pub fn entries() -> &'static [Entry] {
     &[super::hosted_oidc::ENTRY]
 }
+
+/// Checks this program promises and does not have yet. A config may already switch them off.
+pub fn announced() -> &'static [&'static str] {
+    &["external-oidc", "powervs-tags", "machineset-capacity", "kubeconfig"]
+}

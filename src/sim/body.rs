@@ -35,16 +35,8 @@ impl SimBody {
     }
 
     pub(super) fn watch(cluster: SimCluster, id: WatchId) -> Self {
-        let open = OpenWatch {
-            cluster,
-            id,
-            ready: VecDeque::new(),
-            ended: false,
-        };
-        Self(Kind::Watch(Box::pin(futures::stream::unfold(
-            open,
-            OpenWatch::next,
-        ))))
+        let open = OpenWatch { cluster, id, ready: VecDeque::new(), ended: false };
+        Self(Kind::Watch(Box::pin(futures::stream::unfold(open, OpenWatch::next))))
     }
 }
 
@@ -52,30 +44,21 @@ impl Body for SimBody {
     type Data = Bytes;
     type Error = SimLost;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, SimLost>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, SimLost>>> {
         match &mut self.0 {
-            Kind::Whole(bytes) => Poll::Ready(
-                bytes
-                    .take()
-                    .filter(|bytes| !bytes.is_empty())
-                    .map(|b| Ok(Frame::data(b))),
-            ),
+            Kind::Whole(bytes) => {
+                Poll::Ready(bytes.take().filter(|bytes| !bytes.is_empty()).map(|b| Ok(Frame::data(b))))
+            }
             Kind::Cut(bytes) => Poll::Ready(Some(bytes.take().map(Frame::data).ok_or(SimLost))),
-            Kind::Watch(stream) => stream
-                .as_mut()
-                .poll_next(context)
-                .map(|next| next.map(|bytes| bytes.map(Frame::data))),
+            Kind::Watch(stream) => {
+                stream.as_mut().poll_next(context).map(|next| next.map(|bytes| bytes.map(Frame::data)))
+            }
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.0 {
-            Kind::Whole(bytes) => {
-                SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
-            }
+            Kind::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
             Kind::Cut(_) | Kind::Watch(_) => SizeHint::default(),
         }
     }

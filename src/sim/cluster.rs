@@ -52,17 +52,8 @@ impl SimCluster {
         let SimOptions { name, seed, start } = options;
         let server = Mutex::new(Server::new(seed, start));
         let (began, ahead, changed) = (Instant::now(), Mutex::new(Duration::ZERO), Notify::new());
-        Self {
-            inner: Arc::new(Inner {
-                name,
-                start,
-                began,
-                ahead,
-                server,
-                changed,
-                cut_off: AtomicBool::new(false),
-            }),
-        }
+        let cut_off = AtomicBool::new(false);
+        Self { inner: Arc::new(Inner { name, start, began, ahead, server, changed, cut_off }) }
     }
 
     pub fn name(&self) -> &str {
@@ -70,26 +61,14 @@ impl SimCluster {
     }
 
     pub fn now(&self) -> Timestamp {
-        let ahead = *self
-            .inner
-            .ahead
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let passed = SignedDuration::try_from(self.inner.began.elapsed() + ahead)
-            .unwrap_or(SignedDuration::MAX);
-        self.inner
-            .start
-            .checked_add(passed)
-            .unwrap_or(Timestamp::MAX)
+        let ahead = *self.inner.ahead.lock().unwrap_or_else(PoisonError::into_inner);
+        let passed = SignedDuration::try_from(self.inner.began.elapsed() + ahead).unwrap_or(SignedDuration::MAX);
+        self.inner.start.checked_add(passed).unwrap_or(Timestamp::MAX)
     }
 
     /// Moves this cluster's clock forward without waiting.
     pub fn advance(&self, by: Duration) {
-        *self
-            .inner
-            .ahead
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) += by;
+        *self.inner.ahead.lock().unwrap_or_else(PoisonError::into_inner) += by;
         self.inner.changed.notify_waiters();
     }
 
@@ -198,10 +177,7 @@ impl SimCluster {
 
     /// Locks the core without waking anybody; a panic elsewhere does not lose the cluster.
     pub(super) fn lock(&self) -> MutexGuard<'_, Server> {
-        self.inner
-            .server
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.inner.server.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn changed(&self) -> &Notify {
@@ -226,11 +202,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_cluster_that_is_cut_off_breaks_watches_and_requests_until_it_joins_again() {
         let start = "2026-03-01T12:00:00Z".parse().unwrap();
-        let cluster = SimCluster::new(SimOptions {
-            name: "x".into(),
-            seed: 1,
-            start,
-        });
+        let cluster = SimCluster::new(SimOptions { name: "x".into(), seed: 1, start });
         let ask = |target: &str| {
             let request = http::Request::get(target).body(Empty::new()).unwrap();
             cluster.service().oneshot(request)

@@ -32,15 +32,11 @@ impl Listening {
         let mut text = format!("apiVersion: v1\nkind: Config\ncurrent-context: {current:?}\n");
         text.push_str("users:\n- name: admin\n  user: {}\nclusters:\n");
         for (name, address) in &self.clusters {
-            text.push_str(&format!(
-                "- name: {name:?}\n  cluster:\n    server: http://{address}\n"
-            ));
+            text.push_str(&format!("- name: {name:?}\n  cluster:\n    server: http://{address}\n"));
         }
         text.push_str("contexts:\n");
         for (name, _) in &self.clusters {
-            text.push_str(&format!(
-                "- name: {name:?}\n  context:\n    cluster: {name:?}\n    user: admin\n"
-            ));
+            text.push_str(&format!("- name: {name:?}\n  context:\n    cluster: {name:?}\n    user: admin\n"));
         }
         text
     }
@@ -62,34 +58,21 @@ pub async fn listen(
     tokens: BTreeMap<String, Identity>,
 ) -> std::io::Result<Listening> {
     let tokens = Arc::new(tokens);
-    let mut listening = Listening {
-        clusters: Vec::new(),
-        doors: Vec::new(),
-    };
+    let mut listening = Listening { clusters: Vec::new(), doors: Vec::new() };
     for (index, (name, cluster)) in clusters.into_iter().enumerate() {
         let mut address = address;
         if address.port() != 0 {
-            address.set_port(
-                address
-                    .port()
-                    .saturating_add(u16::try_from(index).unwrap_or(u16::MAX)),
-            );
+            address.set_port(address.port().saturating_add(u16::try_from(index).unwrap_or(u16::MAX)));
         }
         let listener = TcpListener::bind(address).await?;
         listening.clusters.push((name, listener.local_addr()?));
-        listening
-            .doors
-            .push(tokio::spawn(serve(listener, cluster, tokens.clone())));
+        listening.doors.push(tokio::spawn(serve(listener, cluster, tokens.clone())));
     }
     Ok(listening)
 }
 
 /// Takes connections until aborted; its connections end with it.
-async fn serve(
-    listener: TcpListener,
-    cluster: SimCluster,
-    tokens: Arc<BTreeMap<String, Identity>>,
-) {
+async fn serve(listener: TcpListener, cluster: SimCluster, tokens: Arc<BTreeMap<String, Identity>>) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {

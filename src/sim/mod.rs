@@ -14,9 +14,8 @@ mod listen;
 mod service;
 
 pub use api::{
-    Access, Answer, Fault, FaultAction, Faults, GroupFault, GroupResource, Identity, Logged,
-    Matcher, Rbac, Reply, Request, ResourceKind, Rule, Server, Status, StoryError, Verb, WatchId,
-    WatchPoll,
+    Access, Answer, Fault, FaultAction, Faults, GroupFault, GroupResource, Identity, Logged, Matcher, Rbac, Reply,
+    Request, ResourceKind, Rule, Server, Status, StoryError, Verb, WatchId, WatchPoll,
 };
 pub use body::SimBody;
 pub use cluster::{SimCluster, SimOptions};

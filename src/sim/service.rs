@@ -35,11 +35,7 @@ pub struct SimService {
 
 impl SimService {
     pub(super) fn new(cluster: SimCluster, identity: Option<Identity>) -> Self {
-        Self {
-            cluster,
-            identity,
-            tokens: Arc::default(),
-        }
+        Self { cluster, identity, tokens: Arc::default() }
     }
 
     pub(super) fn with_tokens(mut self, tokens: Arc<BTreeMap<String, Identity>>) -> Self {
@@ -48,10 +44,7 @@ impl SimService {
     }
 
     /// Carries one request to the core and its answer back.
-    pub(super) async fn carry<B>(
-        self,
-        request: http::Request<B>,
-    ) -> Result<Response<SimBody>, SimLost>
+    pub(super) async fn carry<B>(self, request: http::Request<B>) -> Result<Response<SimBody>, SimLost>
     where
         B: Body<Data = Bytes>,
     {
@@ -60,13 +53,8 @@ impl SimService {
         }
         let (head, body) = request.into_parts();
         let body = body.collect().await.map_err(|_| SimLost)?.to_bytes();
-        let header = |name| {
-            head.headers
-                .get(name)
-                .and_then(|value: &HeaderValue| value.to_str().ok())
-                .unwrap_or("")
-                .to_owned()
-        };
+        let header =
+            |name| head.headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok()).unwrap_or("").to_owned();
         let request = Request {
             method: head.method,
             path: head.uri.path().to_owned(),
@@ -94,20 +82,11 @@ impl SimService {
     fn caller(&self, headers: &HeaderMap) -> Option<Identity> {
         let text = |value: &HeaderValue| value.to_str().unwrap_or("").to_owned();
         if let Some(user) = headers.get("impersonate-user") {
-            let groups = headers
-                .get_all("impersonate-group")
-                .iter()
-                .map(text)
-                .collect();
-            return Some(Identity {
-                user: text(user),
-                groups,
-            });
+            let groups = headers.get_all("impersonate-group").iter().map(text).collect();
+            return Some(Identity { user: text(user), groups });
         }
         let token = headers.get(AUTHORIZATION).map(text);
-        let token = token
-            .as_deref()
-            .and_then(|value| value.strip_prefix("Bearer "));
+        let token = token.as_deref().and_then(|value| value.strip_prefix("Bearer "));
         match token {
             Some(token) if !self.tokens.is_empty() => self.tokens.get(token).cloned(),
             Some(_) | None => self.identity.clone(),
@@ -134,31 +113,17 @@ where
 }
 
 fn respond(reply: Reply) -> Response<SimBody> {
-    let Reply {
-        status,
-        content_type,
-        retry_after_seconds,
-        warnings,
-        body,
-        cut,
-    } = reply;
-    let body = if cut {
-        SimBody::cut(body)
-    } else {
-        SimBody::whole(body)
-    };
+    let Reply { status, content_type, retry_after_seconds, warnings, body, cut } = reply;
+    let body = if cut { SimBody::cut(body) } else { SimBody::whole(body) };
     let mut response = Response::new(body);
-    *response.status_mut() =
-        http::StatusCode::from_u16(status).unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR);
+    *response.status_mut() = http::StatusCode::from_u16(status).unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     if let Some(seconds) = retry_after_seconds {
         headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
     }
     for warning in warnings {
-        if let Ok(value) =
-            HeaderValue::from_str(&format!("299 - \"{}\"", warning.replace('"', "\\\"")))
-        {
+        if let Ok(value) = HeaderValue::from_str(&format!("299 - \"{}\"", warning.replace('"', "\\\""))) {
             headers.append("warning", value);
         }
     }
@@ -167,8 +132,6 @@ fn respond(reply: Reply) -> Response<SimBody> {
 
 fn stream(body: SimBody) -> Response<SimBody> {
     let mut response = Response::new(body);
-    response
-        .headers_mut()
-        .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }

@@ -112,6 +112,8 @@ pub trait FactBatch: Any + Send {
     }
     /// The keys held, for a reader that merges batches.
     fn keys(&self) -> Vec<Key>;
+    /// Keeps only the facts whose key passes.
+    fn retain(&mut self, keep: &mut dyn FnMut(&Key) -> bool);
     /// Appends another batch of the same type.
     fn append(&mut self, other: Box<dyn FactBatch>);
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
@@ -137,6 +139,10 @@ impl<F: Fact> FactBatch for Facts<F> {
 
     fn keys(&self) -> Vec<Key> {
         self.0.iter().map(|(key, _)| key.clone()).collect()
+    }
+
+    fn retain(&mut self, keep: &mut dyn FnMut(&Key) -> bool) {
+        self.0.retain(|(key, _)| keep(key));
     }
 
     fn append(&mut self, other: Box<dyn FactBatch>) {

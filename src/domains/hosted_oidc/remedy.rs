@@ -9,7 +9,7 @@ use super::names::{
     AUTHENTICATION, CONTROL_PLANE, COPIES_NAMESPACE, CopyKind, HOSTED_CLUSTER, MANAGED_LABEL, OIDC_LABEL,
 };
 use super::ownership::{foreign_content, proofs};
-use super::scene::{Scene, copies_id, sources_id};
+use super::scene::{Scene, copies_id};
 use super::settings::{Copies, Settings};
 use super::verdict::{Code, Verdict};
 use crate::engine::{ActionDraft, Blocked, GateName, Reason, SourceBinding, Stake, Target, Undo, Verb};
@@ -163,7 +163,7 @@ impl Subject<'_, '_> {
         }
     }
 
-    /// Everything that could hold a reference to the object.
+    /// Everything that could hold a reference to the object. Its source is no reference: it may be known or not.
     fn rests_on(&self) -> Vec<CollectionId> {
         let guest = &self.scene.guest.name;
         let mut ids = vec![copies_id(guest, self.kind), CollectionId::all(guest, AUTHENTICATION)];
@@ -171,9 +171,6 @@ impl Subject<'_, '_> {
         if let Ok(by) = &self.scene.home {
             ids.push(CollectionId::all(&by.cluster, HOSTED_CLUSTER));
             ids.push(CollectionId::all(&by.cluster, CONTROL_PLANE));
-        }
-        if let Some((cluster, namespace)) = self.scene.source_namespace() {
-            ids.push(sources_id(cluster, self.kind, namespace));
         }
         ids
     }

@@ -1,12 +1,11 @@
 //! Lists: many objects in one answer, handed on one by one.
 
-use std::fmt;
-
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::Deserializer;
 use serde_json::value::RawValue;
 
-use super::{ObjectSeed, Reader, Text, Undecodable};
+use super::cursor::Cursor;
+use super::{Reader, Undecodable};
 use crate::world::RawObject;
 
 /// The head of a list.
@@ -25,87 +24,46 @@ pub struct ListHead {
 ///
 /// # Errors
 /// The whole list is refused when any part of it has another shape; [`items`] reads such a list object by object.
-pub fn list(reader: Reader<'_>, body: &[u8], each: &mut dyn FnMut(&RawObject<'_>)) -> Result<ListHead, Undecodable> {
-    let mut deserializer = serde_json::Deserializer::from_slice(body);
-    let head = ListSeed { reader, each }.deserialize(&mut deserializer)?;
-    deserializer.end()?;
+pub fn list<'a>(
+    reader: Reader<'a>,
+    body: &'a [u8],
+    each: &mut dyn FnMut(&RawObject<'_>),
+) -> Result<ListHead, Undecodable> {
+    let text = std::str::from_utf8(body).map_err(|_| Undecodable { line: 1, column: 1 })?;
+    let mut cursor = Cursor::new(text);
+    let (mut head, mut items) = (None, false);
+    cursor.fields(|cursor, name| {
+        match name.as_ref() {
+            "metadata" => head = Some(serde_json::from_str(cursor.skip()?)?),
+            "items" => {
+                items = true;
+                read_items(cursor, reader, each)?;
+            }
+            _ => {
+                cursor.skip()?;
+            }
+        }
+        Ok(())
+    })?;
+    // A 200 without items is no list: reading it as an empty one would prove an absence nobody stated.
+    let head = head.filter(|_| items).ok_or_else(|| cursor.bad())?;
+    cursor.end()?;
     Ok(head)
 }
 
-struct ListSeed<'r, 'e> {
-    reader: Reader<'r>,
-    each: &'e mut dyn FnMut(&RawObject<'_>),
-}
-
-impl<'de> DeserializeSeed<'de> for ListSeed<'_, '_> {
-    type Value = ListHead;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<ListHead, D::Error> {
-        deserializer.deserialize_map(self)
+fn read_items<'a>(
+    cursor: &mut Cursor<'a>,
+    reader: Reader<'a>,
+    each: &mut dyn FnMut(&RawObject<'_>),
+) -> Result<(), Undecodable> {
+    // Go writes an empty list as null.
+    if cursor.null() {
+        return Ok(());
     }
-}
-
-impl<'de> Visitor<'de> for ListSeed<'_, '_> {
-    type Value = ListHead;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ListHead, A::Error> {
-        let mut head = None;
-        let mut items = false;
-        while let Some(Text(name)) = map.next_key()? {
-            match name.as_ref() {
-                "metadata" => head = Some(map.next_value()?),
-                "items" => {
-                    items = true;
-                    map.next_value_seed(ItemsSeed { reader: self.reader, each: &mut *self.each })?;
-                }
-                _ => {
-                    map.next_value::<IgnoredAny>()?;
-                }
-            }
-        }
-        // A 200 without items is no list: reading it as an empty one would prove an absence nobody stated.
-        if !items {
-            return Err(serde::de::Error::missing_field("items"));
-        }
-        head.ok_or_else(|| serde::de::Error::missing_field("metadata"))
-    }
-}
-
-struct ItemsSeed<'r, 'e> {
-    reader: Reader<'r>,
-    each: &'e mut dyn FnMut(&RawObject<'_>),
-}
-
-impl<'de> DeserializeSeed<'de> for ItemsSeed<'_, '_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for ItemsSeed<'_, '_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("items")
-    }
-
-    /// Go writes an empty list as null.
-    fn visit_unit<E>(self) -> Result<(), E> {
+    cursor.items(|cursor| {
+        each(&reader.read(cursor)?);
         Ok(())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
-        while let Some(object) = seq.next_element_seed(ObjectSeed(self.reader))? {
-            (self.each)(&object);
-        }
-        Ok(())
-    }
+    })
 }
 
 /// A list whose items are still text, for lists in which one object has another shape than its kind promises.

@@ -8,21 +8,18 @@
 //! Not here: asking the server (`observe::list`, `observe::watch`), files (`fleet::snapshot`).
 
 use std::borrow::Cow;
-use std::fmt;
-
-use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
-use serde_json::value::RawValue;
 
 use super::digest::Digester;
 use crate::world::{RawMeta, RawObject, RawOwner};
 
+mod cursor;
 mod data;
 mod list;
 #[cfg(test)]
 mod tests;
 
-use data::{DataSeed, Encoding};
+use cursor::Cursor;
+use data::{Encoding, read_data};
 pub use list::{ListHead, TextList, items, list};
 
 /// Annotations that hold a copy of the whole object, secrets included (CVE-2023-40029): never kept.
@@ -80,182 +77,136 @@ impl<'r> Reader<'r> {
     ///
     /// # Errors
     /// Not JSON, or not an object with metadata.
-    pub fn object<'a>(&self, text: &'a str) -> Result<RawObject<'a>, Undecodable> {
-        let mut deserializer = serde_json::Deserializer::from_str(text);
-        let object = ObjectSeed(*self).deserialize(&mut deserializer)?;
-        deserializer.end()?;
+    pub fn object<'a>(&self, text: &'a str) -> Result<RawObject<'a>, Undecodable>
+    where
+        'r: 'a,
+    {
+        let mut cursor = Cursor::new(text);
+        let object = self.read(&mut cursor)?;
+        cursor.end()?;
         Ok(object)
     }
-}
 
-/// Reads an object; used for single ones and inside lists.
-#[derive(Clone, Copy)]
-pub(super) struct ObjectSeed<'r>(pub(super) Reader<'r>);
-
-impl<'de> DeserializeSeed<'de> for ObjectSeed<'_> {
-    type Value = RawObject<'de>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for ObjectSeed<'_> {
-    type Value = RawObject<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let reader = self.0;
+    /// Reads the object at the cursor; used for single ones and inside lists.
+    fn read<'a>(&self, cursor: &mut Cursor<'a>) -> Result<RawObject<'a>, Undecodable>
+    where
+        'r: 'a,
+    {
         let mut object = RawObject {
-            api_version: Cow::Owned(reader.api_version.to_owned()),
-            kind: Cow::Owned(reader.kind.to_owned()),
+            api_version: Cow::Borrowed(self.api_version),
+            kind: Cow::Borrowed(self.kind),
             meta: RawMeta::default(),
             data: Vec::new(),
             fields: Vec::new(),
         };
-        while let Some(Text(name)) = map.next_key()? {
-            match (name.as_ref(), reader.sort) {
-                ("apiVersion", _) => object.api_version = map.next_value::<Text<'de>>()?.0,
-                ("kind", _) => object.kind = map.next_value::<Text<'de>>()?.0,
-                ("metadata", _) => object.meta = map.next_value::<MetaWire<'de>>()?.0,
-                ("data", DataSort::Secret) => {
-                    map.next_value_seed(DataSeed::new(&mut object.data, reader, Encoding::Base64))?
-                }
-                ("stringData", DataSort::Secret) => {
-                    map.next_value_seed(DataSeed::new(&mut object.data, reader, Encoding::Plain))?
-                }
-                ("type" | "immutable", DataSort::Secret) => object.fields.push((name, map.next_value()?)),
-                (_, DataSort::Secret) => {
-                    map.next_value::<IgnoredAny>()?;
-                }
-                ("data", DataSort::ConfigMap) => {
-                    map.next_value_seed(DataSeed::new(&mut object.data, reader, Encoding::Text))?
-                }
-                ("binaryData", DataSort::ConfigMap) => {
-                    map.next_value_seed(DataSeed::new(&mut object.data, reader, Encoding::Binary))?
-                }
-                (_, DataSort::ConfigMap | DataSort::Other) => {
-                    object.fields.push((name, map.next_value::<&'de RawValue>()?))
-                }
-            }
-        }
+        cursor.fields(|cursor, name| self.read_field(cursor, name, &mut object))?;
         object.data.sort_by(|one, other| one.key.cmp(&other.key));
         Ok(object)
     }
-}
 
-/// A string that stays borrowed when it can.
-struct Text<'a>(Cow<'a, str>);
-
-impl<'de> Deserialize<'de> for Text<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct TextVisitor;
-        impl<'de> Visitor<'de> for TextVisitor {
-            type Value = Text<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string or null")
+    fn read_field<'a>(
+        &self,
+        cursor: &mut Cursor<'a>,
+        name: Cow<'a, str>,
+        object: &mut RawObject<'a>,
+    ) -> Result<(), Undecodable> {
+        let data = &mut object.data;
+        match (name.as_ref(), self.sort) {
+            ("apiVersion", _) => object.api_version = text(cursor)?,
+            ("kind", _) => object.kind = text(cursor)?,
+            ("metadata", _) => cursor.fields(|cursor, name| read_meta_field(cursor, &name, &mut object.meta))?,
+            ("data", DataSort::Secret) => read_data(cursor, *self, Encoding::Base64, data)?,
+            ("stringData", DataSort::Secret) => read_data(cursor, *self, Encoding::Plain, data)?,
+            ("data", DataSort::ConfigMap) => read_data(cursor, *self, Encoding::Text, data)?,
+            ("binaryData", DataSort::ConfigMap) => read_data(cursor, *self, Encoding::Binary, data)?,
+            ("type" | "immutable", DataSort::Secret) | (_, DataSort::ConfigMap | DataSort::Other) => {
+                object.fields.push((name, cursor.raw()?));
             }
-
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(Text(Cow::Borrowed(text)))
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Text(Cow::Owned(text.to_owned())))
-            }
-
-            fn visit_unit<E>(self) -> Result<Self::Value, E> {
-                Ok(Text(Cow::Borrowed("")))
+            (_, DataSort::Secret) => {
+                cursor.skip()?;
             }
         }
-        deserializer.deserialize_any(TextVisitor)
+        Ok(())
     }
 }
 
-struct MetaWire<'a>(RawMeta<'a>);
-
-impl<'de> Deserialize<'de> for MetaWire<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct MetaVisitor;
-        impl<'de> Visitor<'de> for MetaVisitor {
-            type Value = MetaWire<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("metadata")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut meta = RawMeta::default();
-                while let Some(Text(name)) = map.next_key()? {
-                    read_meta_field(&name, &mut meta, &mut map)?;
-                }
-                Ok(MetaWire(meta))
-            }
-        }
-        deserializer.deserialize_map(MetaVisitor)
-    }
-}
-
-fn read_meta_field<'de, A: MapAccess<'de>>(name: &str, meta: &mut RawMeta<'de>, map: &mut A) -> Result<(), A::Error> {
+fn read_meta_field<'a>(cursor: &mut Cursor<'a>, name: &str, meta: &mut RawMeta<'a>) -> Result<(), Undecodable> {
     match name {
-        "name" => meta.name = map.next_value::<Text<'de>>()?.0,
-        "namespace" => meta.namespace = map.next_value::<Text<'de>>()?.0,
-        "uid" => meta.uid = map.next_value::<Text<'de>>()?.0,
-        "resourceVersion" => meta.resource_version = map.next_value::<Text<'de>>()?.0,
-        "creationTimestamp" => meta.creation_timestamp = filled(map.next_value::<Text<'de>>()?.0),
-        "deletionTimestamp" => meta.deletion_timestamp = filled(map.next_value::<Text<'de>>()?.0),
-        "generation" => meta.generation = map.next_value()?,
-        "labels" => meta.labels = map.next_value::<PairsWire<'de>>()?.0,
-        "annotations" => meta.annotations = map.next_value::<PairsWire<'de>>()?.0,
-        "ownerReferences" => meta.owners = map.next_value::<Option<Vec<RawOwner<'de>>>>()?.unwrap_or_default(),
-        "finalizers" => {
-            let texts = map.next_value::<Option<Vec<Text<'de>>>>()?.unwrap_or_default();
-            meta.finalizers = texts.into_iter().map(|text| text.0).collect();
+        "name" => meta.name = text(cursor)?,
+        "namespace" => meta.namespace = text(cursor)?,
+        "uid" => meta.uid = text(cursor)?,
+        "resourceVersion" => meta.resource_version = text(cursor)?,
+        "creationTimestamp" => meta.creation_timestamp = cursor.string_or_null()?.filter(|text| !text.is_empty()),
+        "deletionTimestamp" => meta.deletion_timestamp = cursor.string_or_null()?.filter(|text| !text.is_empty()),
+        "generation" => {
+            meta.generation = serde_json::from_str(cursor.skip()?).map_err(|_| cursor.bad())?;
         }
+        "labels" => meta.labels = pairs(cursor)?,
+        "annotations" => meta.annotations = pairs(cursor)?,
+        "ownerReferences" => list_of(cursor, &mut meta.owners, read_owner)?,
+        "finalizers" => list_of(cursor, &mut meta.finalizers, text)?,
         _ => {
-            map.next_value::<IgnoredAny>()?;
+            cursor.skip()?;
         }
     }
     Ok(())
 }
 
-fn filled(text: Cow<'_, str>) -> Option<Cow<'_, str>> {
-    (!text.is_empty()).then_some(text)
-}
-
-/// Labels or annotations, without those that hold a copy of the object.
-struct PairsWire<'a>(Vec<(Cow<'a, str>, Cow<'a, str>)>);
-
-impl<'de> Deserialize<'de> for PairsWire<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct PairsVisitor;
-        impl<'de> Visitor<'de> for PairsVisitor {
-            type Value = PairsWire<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a map of strings")
-            }
-
-            fn visit_unit<E>(self) -> Result<Self::Value, E> {
-                Ok(PairsWire(Vec::new()))
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut pairs = Vec::new();
-                while let Some(Text(key)) = map.next_key()? {
-                    if COPIES_OF_THE_OBJECT.contains(&key.as_ref()) {
-                        map.next_value::<IgnoredAny>()?;
-                    } else {
-                        pairs.push((key, map.next_value::<Text<'de>>()?.0));
-                    }
-                }
-                Ok(PairsWire(pairs))
+fn read_owner<'a>(cursor: &mut Cursor<'a>) -> Result<RawOwner<'a>, Undecodable> {
+    let empty = Cow::Borrowed("");
+    let mut owner =
+        RawOwner { api_version: empty.clone(), kind: empty.clone(), name: empty.clone(), uid: empty, controller: None };
+    cursor.fields(|cursor, name| {
+        match name.as_ref() {
+            "apiVersion" => owner.api_version = text(cursor)?,
+            "kind" => owner.kind = text(cursor)?,
+            "name" => owner.name = text(cursor)?,
+            "uid" => owner.uid = text(cursor)?,
+            "controller" => owner.controller = serde_json::from_str(cursor.skip()?).map_err(|_| cursor.bad())?,
+            _ => {
+                cursor.skip()?;
             }
         }
-        deserializer.deserialize_any(PairsVisitor)
+        Ok(())
+    })?;
+    Ok(owner)
+}
+
+/// A string; null reads as an empty one.
+fn text<'a>(cursor: &mut Cursor<'a>) -> Result<Cow<'a, str>, Undecodable> {
+    Ok(cursor.string_or_null()?.unwrap_or_default())
+}
+
+/// Go writes an empty list as null.
+fn list_of<'a, T>(
+    cursor: &mut Cursor<'a>,
+    into: &mut Vec<T>,
+    mut read: impl FnMut(&mut Cursor<'a>) -> Result<T, Undecodable>,
+) -> Result<(), Undecodable> {
+    if cursor.null() {
+        return Ok(());
     }
+    cursor.items(|cursor| {
+        into.push(read(cursor)?);
+        Ok(())
+    })
+}
+
+type TextPairs<'a> = Vec<(Cow<'a, str>, Cow<'a, str>)>;
+
+/// Labels or annotations, without those that hold a copy of the object.
+fn pairs<'a>(cursor: &mut Cursor<'a>) -> Result<TextPairs<'a>, Undecodable> {
+    let mut pairs = Vec::new();
+    if cursor.null() {
+        return Ok(pairs);
+    }
+    cursor.fields(|cursor, key| {
+        if COPIES_OF_THE_OBJECT.contains(&key.as_ref()) {
+            cursor.skip()?;
+        } else {
+            pairs.push((key, text(cursor)?));
+        }
+        Ok(())
+    })?;
+    Ok(pairs)
 }

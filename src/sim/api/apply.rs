@@ -10,9 +10,10 @@
 
 use serde_json::Value;
 
+use super::call::{Call, match_name, match_namespace};
 use super::compare::{self, Comparison};
 use super::content;
-use super::crud::{Call, Ownership, match_name, match_namespace};
+use super::crud::Ownership;
 use super::fields::FieldSet;
 use super::managed::{self, Entry, Managed, Operation, UNOWNED, Writer};
 use super::meta;
@@ -23,11 +24,7 @@ use super::{Reply, Server};
 
 impl Server {
     pub(super) fn apply(&mut self, call: &Call<'_>) -> Result<Reply, Refused> {
-        let existing = self
-            .store
-            .collection(call.collection)
-            .get(&call.key())
-            .cloned();
+        let existing = self.store.collection(call.collection).get(&call.key()).cloned();
         let config = read_config(call)?;
         let (mut object, managed) = merged(call, existing.as_deref(), &config)?;
         content::settle(&call.kind, &mut object).map_err(Status::bad_request)?;
@@ -62,42 +59,28 @@ fn read_config(call: &Call<'_>) -> Result<Value, Refused> {
     let (api_version, kind) = (text("apiVersion"), text("kind"));
     if !config.is_object() || api_version != call.kind.api_version() || *kind != *call.kind.kind {
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
-        return Err(Status::bad_request(format!(
-            "invalid object type: {group}/{version}, Kind={kind}"
-        )));
+        return Err(Status::bad_request(format!("invalid object type: {group}/{version}, Kind={kind}")));
     }
-    if config["metadata"]
-        .get("managedFields")
-        .is_some_and(|list| !list.is_null())
-    {
+    if config["metadata"].get("managedFields").is_some_and(|list| !list.is_null()) {
         return Err(Status::bad_request("metadata.managedFields must be nil"));
     }
     Ok(config)
 }
 
 /// The object after the apply, and who owns what then.
-fn merged(
-    call: &Call<'_>,
-    existing: Option<&Stored>,
-    config: &Value,
-) -> Result<(Value, Managed), Refused> {
+fn merged(call: &Call<'_>, existing: Option<&Stored>, config: &Value) -> Result<(Value, Managed), Refused> {
     let shape = Shape::of(&call.kind);
     let writer = call.writer();
     let reset = call.reset_fields();
-    let mut live =
-        existing.map_or_else(|| managed::nothing(true), |existing| existing.value.clone());
+    let mut live = existing.map_or_else(|| managed::nothing(true), |existing| existing.value.clone());
     meta::of_mut(&mut live).remove("managedFields");
     let mut managed = owners_before(call, existing, &live);
     let last = managed.find(&writer, Operation::Apply).cloned();
 
     let mut config = config.clone();
     meta::of_mut(&mut config).remove("creationTimestamp");
-    let set = compare::field_set(&config, shape)
-        .without_subtrees(&reset)
-        .difference(&UNOWNED);
-    managed
-        .0
-        .retain(|entry| !entry.is_of(&writer, Operation::Apply));
+    let set = compare::field_set(&config, shape).without_subtrees(&reset).difference(&UNOWNED);
+    managed.0.retain(|entry| !entry.is_of(&writer, Operation::Apply));
     let merged = compare::merge(&live, &config, shape);
     let merged = match &last {
         Some(last) => pruned(&merged, &last.fields, &managed, &set, shape),
@@ -112,11 +95,7 @@ fn merged(
     managed.take_from_others(&changes, |_| false);
     let last_time = last.and_then(|last| last.time);
     if !set.is_empty() {
-        let time = if live == merged {
-            last_time
-        } else {
-            Some(writer.time.clone())
-        };
+        let time = if live == merged { last_time } else { Some(writer.time.clone()) };
         managed.0.push(own_entry(&writer, set, time));
     }
     managed.sort();
@@ -143,10 +122,7 @@ fn owners_before(call: &Call<'_>, existing: Option<&Stored>, live: &Value) -> Ma
         return existing.managed.clone();
     }
     let mut managed = Managed::default();
-    let writer = Writer {
-        manager: "before-first-apply".into(),
-        ..call.writer()
-    };
+    let writer = Writer { manager: "before-first-apply".into(), ..call.writer() };
     let nothing = managed::nothing(call.kind.rules.custom);
     let changes = managed::changes(&nothing, live, Shape::of(&call.kind), &call.reset_fields());
     managed.record_update(&changes, &writer);
@@ -154,17 +130,9 @@ fn owners_before(call: &Call<'_>, existing: Option<&Stored>, live: &Value) -> Ma
 }
 
 /// Takes out what the manager applied last time, left out this time, and nobody else owns.
-fn pruned(
-    merged: &Value,
-    last: &FieldSet,
-    others: &Managed,
-    own: &FieldSet,
-    shape: Shape<'_>,
-) -> Value {
+fn pruned(merged: &Value, last: &FieldSet, others: &Managed, own: &FieldSet, shape: Shape<'_>) -> Value {
     let named = |set: &FieldSet| compare::with_named_parents(set, shape);
-    let cut = |set: &FieldSet| {
-        compare::without(merged, set, shape).unwrap_or_else(|| managed::nothing(true))
-    };
+    let cut = |set: &FieldSet| compare::without(merged, set, shape).unwrap_or_else(|| managed::nothing(true));
     let all = named(&compare::field_set(merged, shape));
     let mut owned = own.clone();
     others.0.iter().for_each(|entry| owned.union(&entry.fields));
@@ -204,22 +172,14 @@ fn refuse_conflicts(managed: &Managed, changes: &Comparison) -> Result<(), Refus
         .collect();
     let message = match conflicts.as_slice() {
         [(entry, paths)] if paths.len() == 1 => {
-            format!(
-                "Apply failed with 1 conflict: conflict with {}: {}",
-                entry.describe(),
-                paths[0]
-            )
+            format!("Apply failed with 1 conflict: conflict with {}: {}", entry.describe(), paths[0])
         }
         several => {
             let lines = several.iter().flat_map(|(entry, paths)| {
                 let head = format!("conflicts with {}:", entry.describe());
                 std::iter::once(head).chain(paths.iter().map(|path| format!("- {path}")))
             });
-            format!(
-                "Apply failed with {} conflicts: {}",
-                causes.len(),
-                lines.collect::<Vec<_>>().join("\n")
-            )
+            format!("Apply failed with {} conflicts: {}", causes.len(), lines.collect::<Vec<_>>().join("\n"))
         }
     };
     Err(Status::apply_conflict(causes, message))

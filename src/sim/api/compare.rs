@@ -65,24 +65,12 @@ fn compare_maps(
     for (name, value) in before.into_iter().flatten() {
         let other = after.and_then(|after| after.get(name));
         if other != Some(value) {
-            compare_item(
-                Element::field(name),
-                Some(value),
-                other,
-                shape.field(name),
-                out,
-            );
+            compare_item(Element::field(name), Some(value), other, shape.field(name), out);
         }
     }
     for (name, value) in after.into_iter().flatten() {
         if before.is_none_or(|before| !before.contains_key(name)) {
-            compare_item(
-                Element::field(name),
-                None,
-                Some(value),
-                shape.field(name),
-                out,
-            );
+            compare_item(Element::field(name), None, Some(value), shape.field(name), out);
         }
     }
 }
@@ -102,18 +90,8 @@ fn compare_item(
         (None, None) => return,
     };
     let mut below = Comparison::default();
-    compare_maps(
-        as_map(before, shape),
-        as_map(after, shape),
-        shape,
-        &mut below,
-    );
-    compare_lists(
-        as_list(before, shape),
-        as_list(after, shape),
-        shape,
-        &mut below,
-    );
+    compare_maps(as_map(before, shape), as_map(after, shape), shape, &mut below);
+    compare_lists(as_list(before, shape), as_list(after, shape), shape, &mut below);
     out.attach(element.clone(), below);
     if !changed_only_in_parts(before, after, shape) {
         out.mark(element, presence);
@@ -146,15 +124,11 @@ fn grain(value: &Value, shape: Shape<'_>) -> Grain {
 }
 
 fn as_map<'a>(value: Option<&'a Value>, shape: Shape<'_>) -> Option<&'a Map<String, Value>> {
-    value
-        .filter(|value| grain(value, shape) == Grain::Map)
-        .and_then(Value::as_object)
+    value.filter(|value| grain(value, shape) == Grain::Map).and_then(Value::as_object)
 }
 
 fn as_list<'a>(value: Option<&'a Value>, shape: Shape<'_>) -> &'a [Value] {
-    let list = value
-        .filter(|value| grain(value, shape) == Grain::List)
-        .and_then(Value::as_array);
+    let list = value.filter(|value| grain(value, shape) == Grain::List).and_then(Value::as_array);
     list.map_or(&[], Vec::as_slice)
 }
 
@@ -162,10 +136,7 @@ fn compare_lists(before: &[Value], after: &[Value], shape: Shape<'_>, out: &mut 
     let before = keyed(before, shape);
     let after = keyed(after, shape);
     for (element, value) in &before {
-        let other = after
-            .iter()
-            .find(|(other, _)| other == element)
-            .map(|(_, value)| *value);
+        let other = after.iter().find(|(other, _)| other == element).map(|(_, value)| *value);
         if other != Some(*value) {
             compare_item(element.clone(), Some(value), other, shape.items(), out);
         }
@@ -179,10 +150,7 @@ fn compare_lists(before: &[Value], after: &[Value], shape: Shape<'_>, out: &mut 
 
 fn keyed<'a>(list: &'a [Value], shape: Shape<'_>) -> Vec<(Element, &'a Value)> {
     let keys = shape.list_keys();
-    list.iter()
-        .enumerate()
-        .map(|(index, item)| (keys.element(index, item), item))
-        .collect()
+    list.iter().enumerate().map(|(index, item)| (keys.element(index, item), item)).collect()
 }
 
 /// All the fields an object sets.
@@ -225,10 +193,7 @@ pub fn merge(base: &Value, over: &Value, shape: Shape<'_>) -> Value {
             Value::Object(out)
         }
         (Value::Array(base_list), Value::Array(over_list)) if !shape.list_keys().is_atomic() => {
-            let mut out = keyed(base_list, shape)
-                .into_iter()
-                .map(|(e, v)| (e, v.clone()))
-                .collect::<Vec<_>>();
+            let mut out = keyed(base_list, shape).into_iter().map(|(e, v)| (e, v.clone())).collect::<Vec<_>>();
             for (element, item) in keyed(over_list, shape) {
                 match out.iter_mut().find(|(other, _)| *other == element) {
                     Some((_, existing)) => *existing = merge(existing, item, shape.items()),
@@ -243,10 +208,7 @@ pub fn merge(base: &Value, over: &Value, shape: Shape<'_>) -> Value {
 
 /// Adds to a set the struct fields that lead to its members.
 pub fn with_named_parents(set: &FieldSet, shape: Shape<'_>) -> FieldSet {
-    let mut out = FieldSet {
-        members: set.members.clone(),
-        children: BTreeMap::new(),
-    };
+    let mut out = FieldSet { members: set.members.clone(), children: BTreeMap::new() };
     for (element, below) in &set.children {
         let child = match element {
             Element::Field(name) => {
@@ -257,8 +219,7 @@ pub fn with_named_parents(set: &FieldSet, shape: Shape<'_>) -> FieldSet {
             }
             Element::Key(_) | Element::Item(_) | Element::Index(_) => shape.items(),
         };
-        out.children
-            .insert(element.clone(), with_named_parents(below, child));
+        out.children.insert(element.clone(), with_named_parents(below, child));
     }
     out
 }

@@ -50,21 +50,11 @@ pub fn decode(kind: &ResourceKind, request: &Request) -> Result<Value, Refused> 
             "couldn't get version/kind; json parse error: ",
         ));
     };
-    let text = |map: &Map<String, Value>, field: &str| {
-        map.get(field)
-            .and_then(Value::as_str)
-            .unwrap_or("")
-            .to_owned()
-    };
+    let text = |map: &Map<String, Value>, field: &str| map.get(field).and_then(Value::as_str).unwrap_or("").to_owned();
     let (api_version, name) = (text(map, "apiVersion"), text(map, "kind"));
     if kind.rules.custom && name.is_empty() {
         let body = String::from_utf8_lossy(&request.body);
-        return Err(unrecognized(
-            kind,
-            request,
-            &format!("Object 'Kind' is missing in '{body}'"),
-            "",
-        ));
+        return Err(unrecognized(kind, request, &format!("Object 'Kind' is missing in '{body}'"), ""));
     }
     if api_version.is_empty() {
         map.insert("apiVersion".into(), kind.api_version().into());
@@ -87,19 +77,26 @@ fn check_type(kind: &ResourceKind, api_version: &str, name: &str) -> Result<(), 
     let expected = kind.api_version();
     let wrong_version = !api_version.is_empty() && api_version != expected;
     let wrong_kind = !name.is_empty() && *name != *kind.kind;
-    if wrong_version && (kind.rules.custom || !wrong_kind) {
+    if wrong_version && kind.rules.custom {
+        let message =
+            format!("the API version in the data ({api_version}) does not match the expected API version ({expected})");
+        return Err(Status::bad_request(message));
+    }
+    if wrong_version {
+        let version = api_version.rsplit('/').next().unwrap_or(api_version);
+        let name = if name.is_empty() { &*kind.kind } else { name };
         let message = format!(
-            "the API version in the data ({api_version}) does not match the expected API version ({expected})"
+            "{name} in version {} cannot be handled as a {}: no kind {} is registered for version {} in scheme \"pkg/runtime/scheme.go:111\"",
+            quoted(version),
+            kind.kind,
+            quoted(name),
+            quoted(api_version)
         );
         return Err(Status::bad_request(message));
     }
     // A custom resource of the wrong kind passes here and fails validation, as on the real server.
     if wrong_kind && !kind.rules.custom {
-        let version = api_version
-            .rsplit('/')
-            .next()
-            .filter(|version| !version.is_empty())
-            .unwrap_or(&kind.version);
+        let version = api_version.rsplit('/').next().filter(|version| !version.is_empty()).unwrap_or(&kind.version);
         let message = format!(
             "{name} in version {} cannot be handled as a {}: converting ({version}.{name}) to (core.{}): unknown conversion",
             quoted(version),
@@ -118,15 +115,13 @@ fn parse(kind: &ResourceKind, request: &Request) -> Result<Value, Refused> {
             unrecognized(
                 kind,
                 request,
-                &error.to_string(),
+                &go_json_error(&error, &request.body),
                 "couldn't get version/kind; json parse error: ",
             )
         }),
         proto::MEDIA if !kind.rules.custom => proto::decode(&request.body)
             .ok_or_else(|| unrecognized(kind, request, "the protobuf body can't be read", "")),
-        "application/yaml" => {
-            parse_yaml(&request.body).map_err(|why| unrecognized(kind, request, &why, ""))
-        }
+        "application/yaml" => parse_yaml(&request.body).map_err(|why| unrecognized(kind, request, &why, "")),
         _ if kind.rules.custom => Err(Status::unsupported_media_type(&ACCEPTED_CUSTOM)),
         _ => Err(Status::unsupported_media_type(&ACCEPTED_BUILT_IN)),
     }
@@ -135,6 +130,21 @@ fn parse(kind: &ResourceKind, request: &Request) -> Result<Value, Refused> {
 pub fn parse_yaml(body: &[u8]) -> Result<Value, String> {
     let text = std::str::from_utf8(body).map_err(|error| error.to_string())?;
     serde_saphyr::from_str(text).map_err(|error| error.to_string())
+}
+
+/// The sentence of Go's JSON decoder, for the mistakes that are easy to tell.
+pub fn go_json_error(error: &serde_json::Error, body: &[u8]) -> String {
+    if error.is_eof() {
+        return "unexpected end of JSON input".into();
+    }
+    let line_start = body.split_inclusive(|byte| *byte == b'\n').take(error.line().saturating_sub(1)).map(<[u8]>::len);
+    let at = line_start.sum::<usize>() + error.column().saturating_sub(1);
+    match body.get(at).map(|byte| char::from(*byte)) {
+        Some(c) if error.to_string().starts_with("expected value") => {
+            format!("invalid character '{c}' looking for beginning of value")
+        }
+        Some(_) | None => error.to_string(),
+    }
 }
 
 fn unrecognized(kind: &ResourceKind, request: &Request, why: &str, prefix: &str) -> Refused {
@@ -146,11 +156,7 @@ fn unrecognized(kind: &ResourceKind, request: &Request, why: &str, prefix: &str)
         Some(b'{') => String::from_utf8_lossy(head).into_owned(),
         Some(_) => head.iter().map(|byte| format!("{byte:02x}")).collect(),
     };
-    let more = if request.body.len() > SUMMARY_BYTES_MAX {
-        " ..."
-    } else {
-        ""
-    };
+    let more = if request.body.len() > SUMMARY_BYTES_MAX { " ..." } else { "" };
     Status::bad_request(format!(
         "the object provided is unrecognized (must be of type {}): {prefix}{why} ({summary}{more})",
         kind.kind
@@ -162,37 +168,19 @@ pub fn settle(kind: &ResourceKind, object: &mut Value) -> Result<(), String> {
     settle_metadata(object)?;
     match kind.rules.content {
         Content::ConfigMap => {
-            keep_only(
-                object,
-                &[
-                    "apiVersion",
-                    "kind",
-                    "metadata",
-                    "data",
-                    "binaryData",
-                    "immutable",
-                ],
-            );
             string_map(object, "data", "ConfigMap")?;
             base64_map(object, "binaryData", "ConfigMap")?;
-            flag(object, "immutable", "ConfigMap")
+            flag(object, "immutable", "ConfigMap")?;
+            let fields = ["apiVersion", "kind", "metadata", "data", "binaryData", "immutable"];
+            keep_only(object, &fields);
+            Ok(())
         }
         Content::Secret => {
-            keep_only(
-                object,
-                &[
-                    "apiVersion",
-                    "kind",
-                    "metadata",
-                    "data",
-                    "stringData",
-                    "immutable",
-                    "type",
-                ],
-            );
             base64_map(object, "data", "Secret")?;
             string_map(object, "stringData", "Secret")?;
             flag(object, "immutable", "Secret")?;
+            let fields = ["apiVersion", "kind", "metadata", "data", "stringData", "immutable", "type"];
+            keep_only(object, &fields);
             fold_string_data(object);
             Ok(())
         }
@@ -204,12 +192,7 @@ pub fn settle(kind: &ResourceKind, object: &mut Value) -> Result<(), String> {
 pub fn fill_defaults(kind: &ResourceKind, object: &mut Value) {
     match kind.rules.content {
         Content::Secret => {
-            if object
-                .get("type")
-                .and_then(Value::as_str)
-                .unwrap_or("")
-                .is_empty()
-            {
+            if object.get("type").and_then(Value::as_str).unwrap_or("").is_empty() {
                 object["type"] = "Opaque".into();
             }
         }
@@ -226,10 +209,7 @@ pub fn fill_defaults(kind: &ResourceKind, object: &mut Value) {
 }
 
 fn settle_metadata(object: &mut Value) -> Result<(), String> {
-    if let Some(metadata) = object
-        .get("metadata")
-        .filter(|metadata| !metadata.is_object() && !metadata.is_null())
-    {
+    if let Some(metadata) = object.get("metadata").filter(|metadata| !metadata.is_object() && !metadata.is_null()) {
         return Err(format!(
             "json: cannot unmarshal {} into Go struct field .metadata of type v1.ObjectMeta",
             go_type(metadata)
@@ -246,13 +226,7 @@ fn settle_metadata(object: &mut Value) -> Result<(), String> {
             check_strings(value, &format!("ObjectMeta.metadata.{field}"))?;
         }
     }
-    for field in [
-        "name",
-        "generateName",
-        "namespace",
-        "uid",
-        "resourceVersion",
-    ] {
+    for field in ["name", "generateName", "namespace", "uid", "resourceVersion"] {
         if let Some(value) = metadata.get(field).filter(|value| !value.is_string()) {
             let place = format!("ObjectMeta.metadata.{field}");
             return Err(format!(
@@ -276,66 +250,51 @@ fn is_empty(value: &Value) -> bool {
 
 fn keep_only(object: &mut Value, fields: &[&str]) {
     if let Some(map) = object.as_object_mut() {
-        map.retain(|field, value| {
-            fields.contains(&field.as_str()) && (field == "metadata" || !is_empty(value))
-        });
+        map.retain(|field, value| fields.contains(&field.as_str()) && (field == "metadata" || !is_empty(value)));
     }
 }
 
 fn string_map(object: &Value, field: &str, of: &str) -> Result<(), String> {
-    object.get(field).map_or(Ok(()), |value| {
-        check_strings(value, &format!("{of}.{field}"))
-    })
+    object
+        .get(field)
+        .filter(|value| !value.is_null())
+        .map_or(Ok(()), |value| check_strings(value, &format!("{of}.{field}")))
 }
 
 fn check_strings(value: &Value, place: &str) -> Result<(), String> {
     let Some(map) = value.as_object() else {
         let found = go_type(value);
-        return Err(format!(
-            "json: cannot unmarshal {found} into Go struct field {place} of type map[string]string"
-        ));
+        return Err(format!("json: cannot unmarshal {found} into Go struct field {place} of type map[string]string"));
     };
-    match map
-        .values()
-        .find(|value| !value.is_string() && !value.is_null())
-    {
+    match map.values().find(|value| !value.is_string() && !value.is_null()) {
         Some(wrong) => {
             let found = go_type(wrong);
-            Err(format!(
-                "json: cannot unmarshal {found} into Go struct field {place} of type string"
-            ))
+            Err(format!("json: cannot unmarshal {found} into Go struct field {place} of type string"))
         }
         None => Ok(()),
     }
 }
 
 fn base64_map(object: &Value, field: &str, of: &str) -> Result<(), String> {
-    let Some(value) = object.get(field) else {
+    let Some(value) = object.get(field).filter(|value| !value.is_null()) else {
         return Ok(());
     };
     let place = format!("{of}.{field}");
     let Some(map) = value.as_object() else {
         let found = go_type(value);
-        return Err(format!(
-            "json: cannot unmarshal {found} into Go struct field {place} of type map[string][]uint8"
-        ));
+        return Err(format!("json: cannot unmarshal {found} into Go struct field {place} of type map[string][]uint8"));
     };
     for value in map.values() {
         match value {
             Value::Null => {}
             Value::String(text) => {
                 if let Err(error) = BASE64.decode(text) {
-                    return Err(format!(
-                        "illegal base64 data at input byte {}",
-                        corrupt_at(text, &error)
-                    ));
+                    return Err(format!("illegal base64 data at input byte {}", corrupt_at(text, &error)));
                 }
             }
             wrong => {
                 let found = go_type(wrong);
-                return Err(format!(
-                    "json: cannot unmarshal {found} into Go struct field {place} of type []uint8"
-                ));
+                return Err(format!("json: cannot unmarshal {found} into Go struct field {place} of type []uint8"));
             }
         }
     }
@@ -345,29 +304,22 @@ fn base64_map(object: &Value, field: &str, of: &str) -> Result<(), String> {
 /// Where Go's decoder would stop.
 fn corrupt_at(text: &str, error: &base64::DecodeError) -> usize {
     match error {
-        base64::DecodeError::InvalidByte(offset, _)
-        | base64::DecodeError::InvalidLastSymbol(offset, _) => *offset,
-        base64::DecodeError::InvalidLength(_) | base64::DecodeError::InvalidPadding => {
-            text.len() / 4 * 4
-        }
+        base64::DecodeError::InvalidByte(offset, _) | base64::DecodeError::InvalidLastSymbol(offset, _) => *offset,
+        base64::DecodeError::InvalidLength(_) | base64::DecodeError::InvalidPadding => text.len() / 4 * 4,
     }
 }
 
 fn flag(object: &Value, field: &str, of: &str) -> Result<(), String> {
     match object.get(field) {
-        Some(value) if !value.is_boolean() => Err(format!(
-            "json: cannot unmarshal {} into Go struct field {of}.{field} of type bool",
-            go_type(value)
-        )),
+        Some(value) if !value.is_boolean() && !value.is_null() => {
+            Err(format!("json: cannot unmarshal {} into Go struct field {of}.{field} of type bool", go_type(value)))
+        }
         Some(_) | None => Ok(()),
     }
 }
 
 fn fold_string_data(object: &mut Value) {
-    let Some(Value::Object(plain)) = object
-        .as_object_mut()
-        .and_then(|map| map.remove("stringData"))
-    else {
+    let Some(Value::Object(plain)) = object.as_object_mut().and_then(|map| map.remove("stringData")) else {
         return;
     };
     let data = &mut object["data"];

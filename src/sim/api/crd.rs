@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::Server;
-use super::crud::Call;
+use super::call::Call;
 use super::kinds::{Content, GroupResource, PrinterColumn, ResourceKind, Scope};
 use super::meta;
 
@@ -36,19 +36,11 @@ impl Server {
         let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
         let spec = &definition["spec"];
         let of = GroupResource::new(&text(&spec["group"]), &text(&spec["names"]["plural"]));
-        let collections: Vec<_> = self
-            .registry
-            .iter()
-            .filter(|served| served.kind.of == of)
-            .map(|served| served.collection)
-            .collect();
+        let collections: Vec<_> =
+            self.registry.iter().filter(|served| served.kind.of == of).map(|served| served.collection).collect();
         for collection in collections {
-            let keys: Vec<String> = self
-                .store
-                .collection(collection)
-                .range("")
-                .map(|(key, _)| key.to_string())
-                .collect();
+            let keys: Vec<String> =
+                self.store.collection(collection).range("").map(|(key, _)| key.to_string()).collect();
             for key in keys {
                 self.store.remove(collection, &key);
             }
@@ -62,26 +54,14 @@ fn kinds_of(definition: &Value) -> Vec<ResourceKind> {
     let spec = &definition["spec"];
     let names = &spec["names"];
     let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
-    let list = |value: &Value| {
-        value
-            .as_array()
-            .into_iter()
-            .flatten()
-            .map(text)
-            .collect::<Vec<String>>()
-    };
+    let list = |value: &Value| value.as_array().into_iter().flatten().map(text).collect::<Vec<String>>();
     let versions = spec["versions"].as_array().into_iter().flatten();
     let served = versions.filter(|version| version["served"].as_bool().unwrap_or(false));
     served
         .map(|version| {
             let api_version = format!("{}/{}", text(&spec["group"]), text(&version["name"]));
-            let mut kind =
-                ResourceKind::custom(&api_version, &text(&names["kind"]), &text(&names["plural"]));
-            kind.scope = if spec["scope"] == "Cluster" {
-                Scope::Cluster
-            } else {
-                Scope::Namespaced
-            };
+            let mut kind = ResourceKind::custom(&api_version, &text(&names["kind"]), &text(&names["plural"]));
+            kind.scope = if spec["scope"] == "Cluster" { Scope::Cluster } else { Scope::Namespaced };
             kind.status = version["subresources"]["status"].is_object();
             kind.short_names = list(&names["shortNames"]);
             kind.categories = list(&names["categories"]);
@@ -90,12 +70,7 @@ fn kinds_of(definition: &Value) -> Vec<ResourceKind> {
             }
             let schema = &version["schema"]["openAPIV3Schema"];
             kind.schema = Some(Arc::new(schema.clone()));
-            kind.columns = version["additionalPrinterColumns"]
-                .as_array()
-                .into_iter()
-                .flatten()
-                .map(printed)
-                .collect();
+            kind.columns = version["additionalPrinterColumns"].as_array().into_iter().flatten().map(printed).collect();
             kind
         })
         .collect()
@@ -117,14 +92,8 @@ fn establish(definition: &mut Value, now: &str) {
         return;
     }
     let names = definition["spec"]["names"].clone();
-    let stored = definition["spec"]["versions"]
-        .as_array()
-        .into_iter()
-        .flatten();
-    let stored: Vec<Value> = stored
-        .filter(|version| version["storage"] == true)
-        .map(|v| v["name"].clone())
-        .collect();
+    let stored = definition["spec"]["versions"].as_array().into_iter().flatten();
+    let stored: Vec<Value> = stored.filter(|version| version["storage"] == true).map(|v| v["name"].clone()).collect();
     definition["status"] = json!({
         "conditions": [
             condition("NamesAccepted", "NoConflicts", "no conflicts found"),

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use jiff::{Span, Timestamp};
 use serde_json::{Value, json};
 
-use super::crud::{Call, refuse_if_any};
+use super::call::{Call, refuse_if_any};
 use super::kinds::{Content, GroupResource};
 use super::meta;
 use super::proto;
@@ -51,12 +51,8 @@ impl Server {
         options.check()?;
         let refused_wait = options.orphan_dependents == Some(false);
         match self.delete_one(call, &call.target.name, &options)? {
-            Outcome::Waiting(object) => {
-                call.reply_value(if refused_wait { 202 } else { 200 }, &object)
-            }
-            Outcome::Gone(object) if call.kind.rules.returns_deleted => {
-                call.reply_value(200, &object)
-            }
+            Outcome::Waiting(object) => call.reply_value(if refused_wait { 202 } else { 200 }, &object),
+            Outcome::Gone(object) if call.kind.rules.returns_deleted => call.reply_value(200, &object),
             Outcome::Gone(object) => Ok(Reply::json(200, store::to_bytes(&success(call, &object)))),
         }
     }
@@ -76,12 +72,7 @@ impl Server {
         Ok(Reply::json(200, list::render(call, form, &page)))
     }
 
-    fn delete_one(
-        &mut self,
-        call: &Call<'_>,
-        name: &str,
-        options: &Options,
-    ) -> Result<Outcome, Refused> {
+    fn delete_one(&mut self, call: &Call<'_>, name: &str, options: &Options) -> Result<Outcome, Refused> {
         let key = store::key(call.namespace(), name);
         let existing = self.store.collection(call.collection).get(&key).cloned();
         let existing = existing.ok_or_else(|| Status::not_found(&call.kind.of, name))?;
@@ -92,11 +83,9 @@ impl Server {
         let mut object = existing.value.clone();
         let graceful = match call.kind.rules.content {
             Content::Pod => start_grace(&mut object, options, call.now),
-            Content::Plain
-            | Content::ConfigMap
-            | Content::Secret
-            | Content::Namespace
-            | Content::Definition => Grace::None,
+            Content::Plain | Content::ConfigMap | Content::Secret | Content::Namespace | Content::Definition => {
+                Grace::None
+            }
         };
         if graceful == Grace::Pending {
             return Ok(Outcome::Waiting(existing.value.clone()));
@@ -107,13 +96,11 @@ impl Server {
             (true, Grace::None) => Ok(Outcome::Gone(self.finish(call, &key, &existing, options))),
             (false, Grace::None) => {
                 mark_deleting(&mut object, call.now);
-                Ok(Outcome::Waiting(
-                    self.save(call, &key, &existing, object, options),
-                ))
+                Ok(Outcome::Waiting(self.save(call, &key, &existing, object, options)))
             }
-            (_, Grace::Started | Grace::Pending) => Ok(Outcome::Waiting(
-                self.save(call, &key, &existing, object, options),
-            )),
+            (_, Grace::Started | Grace::Pending) => {
+                Ok(Outcome::Waiting(self.save(call, &key, &existing, object, options)))
+            }
         }
     }
 
@@ -125,15 +112,9 @@ impl Server {
     ) -> Result<Outcome, Refused> {
         let name = meta::name(&existing.value).to_owned();
         if IMMORTAL.contains(&name.as_str()) {
-            return Err(Status::forbidden(
-                &call.kind.of,
-                &name,
-                "this namespace may not be deleted",
-            ));
+            return Err(Status::forbidden(&call.kind.of, &name, "this namespace may not be deleted"));
         }
-        let waits = existing.value["spec"]["finalizers"]
-            .as_array()
-            .is_some_and(|list| !list.is_empty());
+        let waits = existing.value["spec"]["finalizers"].as_array().is_some_and(|list| !list.is_empty());
         if meta::is_deleting(&existing.value) {
             return Ok(match waits {
                 true => Outcome::Waiting(existing.value.clone()),
@@ -143,42 +124,21 @@ impl Server {
         let mut object = existing.value.clone();
         meta::set_text(&mut object, "deletionTimestamp", &meta::api_time(call.now));
         object["status"]["phase"] = "Terminating".into();
-        Ok(Outcome::Waiting(
-            self.save(call, &name, existing, object, options),
-        ))
+        Ok(Outcome::Waiting(self.save(call, &name, existing, object, options)))
     }
 
-    fn finish(
-        &mut self,
-        call: &Call<'_>,
-        key: &str,
-        existing: &Stored,
-        options: &Options,
-    ) -> Value {
+    fn finish(&mut self, call: &Call<'_>, key: &str, existing: &Stored, options: &Options) -> Value {
         if options.is_dry_run() {
             return existing.value.clone();
         }
-        self.erase(call, key)
-            .map_or_else(|| existing.value.clone(), |removed| removed.value.clone())
+        self.erase(call, key).map_or_else(|| existing.value.clone(), |removed| removed.value.clone())
     }
 
-    fn save(
-        &mut self,
-        call: &Call<'_>,
-        key: &str,
-        existing: &Stored,
-        object: Value,
-        options: &Options,
-    ) -> Value {
+    fn save(&mut self, call: &Call<'_>, key: &str, existing: &Stored, object: Value, options: &Options) -> Value {
         if options.is_dry_run() || object == existing.value {
             return object;
         }
-        let stored = self.store.put(
-            call.collection,
-            key.into(),
-            object,
-            existing.managed.clone(),
-        );
+        let stored = self.store.put(call.collection, key.into(), object, existing.managed.clone());
         stored.value.clone()
     }
 }
@@ -190,41 +150,26 @@ impl Options {
             let query = &call.request.query;
             return Ok(Self {
                 propagation: query.get("propagationPolicy").map(str::to_owned),
-                orphan_dependents: query
-                    .get("orphanDependents")
-                    .map(|_| query.is_set("orphanDependents")),
-                grace_seconds: query
-                    .get("gracePeriodSeconds")
-                    .and_then(|text| text.parse().ok()),
+                orphan_dependents: query.get("orphanDependents").map(|_| query.is_set("orphanDependents")),
+                grace_seconds: query.get("gracePeriodSeconds").and_then(|text| text.parse().ok()),
                 dry_run: query.all("dryRun").into_iter().map(str::to_owned).collect(),
                 ..Self::default()
             });
         }
         let body = match call.request.content_type.as_str() {
-            proto::MEDIA => proto::decode(&call.request.body)
-                .ok_or("the protobuf body can't be read".to_owned()),
+            proto::MEDIA => proto::decode(&call.request.body).ok_or("the protobuf body can't be read".to_owned()),
             _ => serde_json::from_slice(&call.request.body).map_err(|error| error.to_string()),
         };
         let body: Value = body.map_err(Status::bad_request)?;
         let text = |value: &Value| value.as_str().map(str::to_owned);
-        let preconditions = |field: &str| {
-            body.get("preconditions")
-                .and_then(|all| all.get(field))
-                .and_then(text)
-        };
+        let preconditions = |field: &str| body.get("preconditions").and_then(|all| all.get(field)).and_then(text);
         Ok(Self {
             uid: preconditions("uid"),
             resource_version: preconditions("resourceVersion"),
             propagation: body.get("propagationPolicy").and_then(text),
             orphan_dependents: body.get("orphanDependents").and_then(Value::as_bool),
             grace_seconds: body.get("gracePeriodSeconds").and_then(Value::as_i64),
-            dry_run: body
-                .get("dryRun")
-                .and_then(Value::as_array)
-                .into_iter()
-                .flatten()
-                .filter_map(text)
-                .collect(),
+            dry_run: body.get("dryRun").and_then(Value::as_array).into_iter().flatten().filter_map(text).collect(),
         })
     }
 
@@ -237,30 +182,18 @@ impl Options {
         if let Some(policy) = &self.propagation {
             if self.orphan_dependents.is_some() {
                 let detail = "orphanDependents and deletionPropagation cannot be both set";
-                errors.push(FieldError::invalid(
-                    "propagationPolicy",
-                    &quoted(policy),
-                    detail,
-                ));
+                errors.push(FieldError::invalid("propagationPolicy", &quoted(policy), detail));
             }
             let supported = ["Foreground", "Background", "Orphan", "nil"];
             if !supported[..3].contains(&policy.as_str()) {
-                errors.push(FieldError::not_supported(
-                    "propagationPolicy",
-                    &quoted(policy),
-                    &supported,
-                ));
+                errors.push(FieldError::not_supported("propagationPolicy", &quoted(policy), &supported));
             }
         }
         if self.dry_run.iter().any(|value| value != "All") {
             let shown = Value::from(self.dry_run.clone()).to_string();
             errors.push(FieldError::not_supported("dryRun", &shown, &["All"]));
         }
-        refuse_if_any(
-            &GroupResource::new("meta.k8s.io", "DeleteOptions"),
-            "",
-            &errors,
-        )
+        refuse_if_any(&GroupResource::new("meta.k8s.io", "DeleteOptions"), "", &errors)
     }
 
     fn check_preconditions(&self, call: &Call<'_>, existing: &Value) -> Result<(), Refused> {
@@ -273,11 +206,7 @@ impl Options {
             return Err(Status::conflict(&call.kind.group_kind(), name, &why));
         }
         let found = meta::resource_version(existing);
-        if let Some(version) = self
-            .resource_version
-            .as_deref()
-            .filter(|version| *version != found)
-        {
+        if let Some(version) = self.resource_version.as_deref().filter(|version| *version != found) {
             let why = format!(
                 "the ResourceVersion in the precondition ({version}) does not match the ResourceVersion in record ({found}). The object might have been modified"
             );
@@ -293,10 +222,7 @@ impl Options {
             (Some(true), _) | (None, Some("Orphan")) => Some(ORPHAN),
             (None, Some("Foreground")) => Some(FOREGROUND),
             (Some(false), _) | (None, Some(_)) => None,
-            (None, None) => present
-                .iter()
-                .copied()
-                .find(|name| matches!(*name, ORPHAN | FOREGROUND)),
+            (None, None) => present.iter().copied().find(|name| matches!(*name, ORPHAN | FOREGROUND)),
         };
         let mut wanted: Vec<String> = present
             .iter()
@@ -304,13 +230,8 @@ impl Options {
             .map(|name| (*name).to_owned())
             .collect();
         wanted.extend(asked.map(str::to_owned));
-        let same = wanted.len() == present.len()
-            && wanted.iter().all(|name| present.contains(&name.as_str()));
-        if same {
-            present.into_iter().map(str::to_owned).collect()
-        } else {
-            wanted
-        }
+        let same = wanted.len() == present.len() && wanted.iter().all(|name| present.contains(&name.as_str()));
+        if same { present.into_iter().map(str::to_owned).collect() } else { wanted }
     }
 }
 
@@ -326,17 +247,9 @@ enum Grace {
 
 /// A pod on a node gets its grace period; its node takes it away (here: `gc`).
 fn start_grace(pod: &mut Value, options: &Options, now: Timestamp) -> Grace {
-    let scheduled = pod["spec"]["nodeName"]
-        .as_str()
-        .is_some_and(|node| !node.is_empty());
-    let finished = matches!(
-        pod["status"]["phase"].as_str(),
-        Some("Succeeded" | "Failed")
-    );
-    let seconds = options
-        .grace_seconds
-        .or_else(|| pod["spec"]["terminationGracePeriodSeconds"].as_i64())
-        .unwrap_or(30);
+    let scheduled = pod["spec"]["nodeName"].as_str().is_some_and(|node| !node.is_empty());
+    let finished = matches!(pod["status"]["phase"].as_str(), Some("Succeeded" | "Failed"));
+    let seconds = options.grace_seconds.or_else(|| pod["spec"]["terminationGracePeriodSeconds"].as_i64()).unwrap_or(30);
     if !scheduled || finished || seconds <= 0 {
         return Grace::None;
     }

@@ -78,9 +78,7 @@ pub fn group_version(server: &Server, group: &str, version: &str) -> Result<Repl
         return Err(Status::of_code(503, None));
     }
     let groups = by_group(server);
-    let found = groups
-        .get(group)
-        .and_then(|versions| versions.iter().find(|(name, _)| *name == version));
+    let found = groups.get(group).and_then(|versions| versions.iter().find(|(name, _)| *name == version));
     let Some((_, kinds)) = found else {
         return Ok(not_found_page());
     };
@@ -100,10 +98,7 @@ fn by_group(server: &Server) -> Groups<'_> {
             continue;
         }
         let versions = groups.entry(&kind.of.group).or_default();
-        match versions
-            .iter_mut()
-            .find(|(name, _)| *name == &*kind.version)
-        {
+        match versions.iter_mut().find(|(name, _)| *name == &*kind.version) {
             Some((_, kinds)) => kinds.push(kind),
             None => versions.push((&kind.version, vec![kind])),
         }
@@ -112,11 +107,7 @@ fn by_group(server: &Server) -> Groups<'_> {
 }
 
 fn group_version_name(group: &str, version: &str) -> String {
-    if group.is_empty() {
-        version.into()
-    } else {
-        format!("{group}/{version}")
-    }
+    if group.is_empty() { version.into() } else { format!("{group}/{version}") }
 }
 
 fn group_json(group: &str, versions: &[(&str, Vec<&ResourceKind>)]) -> Value {
@@ -170,15 +161,9 @@ fn aggregated(server: &Server, includes: impl Fn(&str) -> bool) -> Reply {
         .filter(|(group, _)| includes(group))
         .map(|(group, versions)| {
             let is_stale = server.faults.is_unavailable(group);
-            let versions: Vec<Value> = versions
-                .iter()
-                .map(|(name, kinds)| version_json(name, kinds, is_stale))
-                .collect();
-            let metadata = if group.is_empty() {
-                json!({})
-            } else {
-                json!({ "name": group })
-            };
+            let versions: Vec<Value> =
+                versions.iter().map(|(name, kinds)| version_json(name, kinds, is_stale)).collect();
+            let metadata = if group.is_empty() { json!({}) } else { json!({ "name": group }) };
             json!({ "metadata": metadata, "versions": versions })
         })
         .collect();
@@ -188,18 +173,11 @@ fn aggregated(server: &Server, includes: impl Fn(&str) -> bool) -> Reply {
         "metadata": {},
         "items": items,
     });
-    Reply {
-        content_type: AGGREGATED,
-        ..json_reply(&body)
-    }
+    Reply { content_type: AGGREGATED, ..json_reply(&body) }
 }
 
 fn version_json(version: &str, kinds: &[&ResourceKind], is_stale: bool) -> Value {
-    let resources: Vec<Value> = if is_stale {
-        Vec::new()
-    } else {
-        kinds.iter().map(|kind| discovered(kind)).collect()
-    };
+    let resources: Vec<Value> = if is_stale { Vec::new() } else { kinds.iter().map(|kind| discovered(kind)).collect() };
     json!({
         "version": version,
         "freshness": if is_stale { "Stale" } else { "Current" },
@@ -208,8 +186,7 @@ fn version_json(version: &str, kinds: &[&ResourceKind], is_stale: bool) -> Value
 }
 
 fn discovered(kind: &ResourceKind) -> Value {
-    let response =
-        json!({ "group": &*kind.of.group, "version": &*kind.version, "kind": &*kind.kind });
+    let response = json!({ "group": &*kind.of.group, "version": &*kind.version, "kind": &*kind.kind });
     let mut out = json!({
         "resource": &*kind.of.resource,
         "responseKind": response,

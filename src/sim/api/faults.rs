@@ -33,10 +33,7 @@ impl Matcher {
     }
 
     pub fn of(resource: &str) -> Self {
-        Self {
-            resource: Some(resource.into()),
-            ..Self::default()
-        }
+        Self { resource: Some(resource.into()), ..Self::default() }
     }
 
     pub fn verb(mut self, verb: Verb) -> Self {
@@ -55,9 +52,7 @@ impl Matcher {
     }
 
     pub(super) fn fits(&self, target: &Target) -> bool {
-        let fits = |wanted: &Option<String>, found: &str| {
-            wanted.as_deref().is_none_or(|wanted| wanted == found)
-        };
+        let fits = |wanted: &Option<String>, found: &str| wanted.as_deref().is_none_or(|wanted| wanted == found);
         (self.verbs.is_empty() || self.verbs.contains(&target.verb))
             && fits(&self.resource, &target.of.to_string())
             && fits(&self.namespace, &target.namespace)
@@ -69,10 +64,7 @@ impl Matcher {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FaultAction {
     /// Nothing is committed; the answer has this code.
-    Refuse {
-        code: u16,
-        retry_after_seconds: Option<u32>,
-    },
+    Refuse { code: u16, retry_after_seconds: Option<u32> },
     /// All is committed; the answer has this code all the same (a 504 after the write).
     RefuseAfterCommit { code: u16 },
     /// Nothing is committed; the connection breaks.
@@ -119,20 +111,12 @@ pub struct Fault {
 impl Fault {
     /// Strikes every fitting request.
     pub fn always(matcher: Matcher, action: FaultAction) -> Self {
-        Self {
-            matcher,
-            action,
-            skip: 0,
-            times: None,
-        }
+        Self { matcher, action, skip: 0, times: None }
     }
 
     /// Strikes the next fitting request.
     pub fn once(matcher: Matcher, action: FaultAction) -> Self {
-        Self {
-            times: Some(1),
-            ..Self::always(matcher, action)
-        }
+        Self { times: Some(1), ..Self::always(matcher, action) }
     }
 
     pub fn after(mut self, requests: u32) -> Self {
@@ -198,26 +182,17 @@ impl Faults {
 
     /// The fault that strikes this request, if any; counts it.
     pub(super) fn strike(&mut self, route: &Route, request: &Request) -> Option<FaultAction> {
-        let user = request
-            .identity
-            .as_ref()
-            .map(|identity| identity.user.as_str());
+        let user = request.identity.as_ref().map(|identity| identity.user.as_str());
         if user.is_some_and(|user| self.refused_users.contains(user)) {
             self.struck += 1;
-            return Some(FaultAction::Refuse {
-                code: 401,
-                retry_after_seconds: None,
-            });
+            return Some(FaultAction::Refuse { code: 401, retry_after_seconds: None });
         }
         if self.set.is_empty() && self.groups.is_empty() {
             return None;
         }
         let action = match route {
             Route::Resource(target) if self.is_unavailable(&target.of.group) => {
-                Some(FaultAction::Refuse {
-                    code: 503,
-                    retry_after_seconds: None,
-                })
+                Some(FaultAction::Refuse { code: 503, retry_after_seconds: None })
             }
             Route::Resource(target) => self.strike_resource(target),
             Route::Version
@@ -236,11 +211,7 @@ impl Faults {
     }
 
     fn strike_resource(&mut self, target: &Target) -> Option<FaultAction> {
-        for fault in self
-            .set
-            .iter_mut()
-            .filter(|fault| fault.matcher.fits(target))
-        {
+        for fault in self.set.iter_mut().filter(|fault| fault.matcher.fits(target)) {
             match (&mut fault.skip, &mut fault.times) {
                 (0, None) => return Some(fault.action.clone()),
                 (0, Some(0)) => {}
@@ -265,10 +236,7 @@ impl Server {
     ) -> Answer {
         let refusal = |code, retry| Answer::Reply(Reply::refusal(&Status::of_code(code, retry)));
         match action {
-            FaultAction::Refuse {
-                code,
-                retry_after_seconds,
-            } => refusal(code, retry_after_seconds),
+            FaultAction::Refuse { code, retry_after_seconds } => refusal(code, retry_after_seconds),
             FaultAction::RefuseAfterCommit { code } => {
                 self.answer(now, request, route, 0);
                 refusal(code, None)
@@ -279,15 +247,10 @@ impl Server {
                 Answer::Lost
             }
             FaultAction::Stall => Answer::Silence,
-            FaultAction::Truncate { bytes } => {
-                truncated(self.answer(now, request, route, 0), bytes)
-            }
+            FaultAction::Truncate { bytes } => truncated(self.answer(now, request, route, 0), bytes),
             FaultAction::Html => Answer::Reply(Reply {
                 content_type: "text/html; charset=utf-8",
-                ..Reply::json(
-                    200,
-                    Bytes::from_static(b"<html><body><h1>Sign in</h1></body></html>\n"),
-                )
+                ..Reply::json(200, Bytes::from_static(b"<html><body><h1>Sign in</h1></body></html>\n"))
             }),
             FaultAction::EmptyList => emptied(self.answer(now, request, route, 0)),
             FaultAction::Expired => match self.answer(now, request, route, 0) {
@@ -295,12 +258,7 @@ impl Server {
                 Answer::Reply(_) | Answer::Lost | Answer::Silence => refusal(410, None),
             },
             FaultAction::WatchDrop { after_events } => match self.answer(now, request, route, 0) {
-                Answer::Watch(id) => self.spoiled(
-                    id,
-                    WatchFault::DropAfter {
-                        events: after_events,
-                    },
-                ),
+                Answer::Watch(id) => self.spoiled(id, WatchFault::DropAfter { events: after_events }),
                 other => other,
             },
             FaultAction::WatchSilent => match self.answer(now, request, route, 0) {
@@ -319,11 +277,9 @@ impl Server {
 
 fn truncated(answer: Answer, bytes: usize) -> Answer {
     match answer {
-        Answer::Reply(reply) if reply.body.len() > bytes => Answer::Reply(Reply {
-            body: reply.body.slice(..bytes),
-            cut: true,
-            ..reply
-        }),
+        Answer::Reply(reply) if reply.body.len() > bytes => {
+            Answer::Reply(Reply { body: reply.body.slice(..bytes), cut: true, ..reply })
+        }
         other => other,
     }
 }
@@ -342,8 +298,5 @@ fn emptied(answer: Answer) -> Answer {
             metadata.retain(|field, _| field == "resourceVersion");
         }
     }
-    Answer::Reply(Reply {
-        body: store::to_bytes(&list),
-        ..reply
-    })
+    Answer::Reply(Reply { body: store::to_bytes(&list), ..reply })
 }

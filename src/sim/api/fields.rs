@@ -33,10 +33,8 @@ impl Element {
         match self {
             Self::Field(name) => format!("f:{name}"),
             Self::Key(keys) => {
-                let keys: Vec<String> = keys
-                    .iter()
-                    .map(|(name, value)| format!("{}:{value}", Value::from(&**name)))
-                    .collect();
+                let keys: Vec<String> =
+                    keys.iter().map(|(name, value)| format!("{}:{value}", Value::from(&**name))).collect();
                 format!("k:{{{}}}", keys.join(","))
             }
             Self::Item(value) => format!("v:{value}"),
@@ -50,11 +48,7 @@ impl Element {
             "f" => Some(Self::field(rest)),
             "k" => {
                 let keys: Map<String, Value> = serde_json::from_str(rest).ok()?;
-                Some(Self::Key(
-                    keys.into_iter()
-                        .map(|(name, value)| (name, value.to_string()))
-                        .collect(),
-                ))
+                Some(Self::Key(keys.into_iter().map(|(name, value)| (name, value.to_string())).collect()))
             }
             "v" => Some(Self::Item(rest.into())),
             "i" => rest.parse().ok().map(Self::Index),
@@ -68,10 +62,7 @@ impl fmt::Display for Element {
         match self {
             Self::Field(name) => write!(f, ".{name}"),
             Self::Key(keys) => {
-                let keys: Vec<String> = keys
-                    .iter()
-                    .map(|(name, value)| format!("{name}={value}"))
-                    .collect();
+                let keys: Vec<String> = keys.iter().map(|(name, value)| format!("{name}={value}")).collect();
                 write!(f, "[{}]", keys.join(","))
             }
             Self::Item(value) => write!(f, "[={value}]"),
@@ -98,11 +89,7 @@ impl FieldSet {
             [last] => {
                 self.members.insert(Element::field(last));
             }
-            [first, rest @ ..] => self
-                .children
-                .entry(Element::field(first))
-                .or_default()
-                .insert(rest),
+            [first, rest @ ..] => self.children.entry(Element::field(first)).or_default().insert(rest),
         }
     }
 
@@ -123,10 +110,7 @@ impl FieldSet {
     /// What is in `self` and not in `other`.
     pub fn difference(&self, other: &Self) -> Self {
         let members = self.members.difference(&other.members).cloned().collect();
-        let mut out = Self {
-            members,
-            children: BTreeMap::new(),
-        };
+        let mut out = Self { members, children: BTreeMap::new() };
         for (element, set) in &self.children {
             let rest = match other.children.get(element) {
                 Some(theirs) => set.difference(theirs),
@@ -140,10 +124,7 @@ impl FieldSet {
     /// Like `difference`, and a member of `other` takes everything below it along.
     pub fn without_subtrees(&self, other: &Self) -> Self {
         let members = self.members.difference(&other.members).cloned().collect();
-        let mut out = Self {
-            members,
-            children: BTreeMap::new(),
-        };
+        let mut out = Self { members, children: BTreeMap::new() };
         for (element, set) in &self.children {
             if other.members.contains(element) {
                 continue;
@@ -159,10 +140,7 @@ impl FieldSet {
 
     pub fn intersection(&self, other: &Self) -> Self {
         let members = self.members.intersection(&other.members).cloned().collect();
-        let mut out = Self {
-            members,
-            children: BTreeMap::new(),
-        };
+        let mut out = Self { members, children: BTreeMap::new() };
         for (element, set) in &self.children {
             if let Some(theirs) = other.children.get(element) {
                 out.attach(element.clone(), set.intersection(theirs));
@@ -173,15 +151,11 @@ impl FieldSet {
 
     /// Whether any path of `self` is also in `other`.
     pub fn meets(&self, other: &Self) -> bool {
-        self.members
-            .iter()
-            .any(|element| other.members.contains(element))
-            || self.children.iter().any(|(element, set)| {
-                other
-                    .children
-                    .get(element)
-                    .is_some_and(|theirs| set.meets(theirs))
-            })
+        self.members.iter().any(|element| other.members.contains(element))
+            || self
+                .children
+                .iter()
+                .any(|(element, set)| other.children.get(element).is_some_and(|theirs| set.meets(theirs)))
     }
 
     /// Every path as text, members before what is below them.
@@ -192,11 +166,7 @@ impl FieldSet {
     }
 
     fn collect_paths(&self, prefix: &str, out: &mut Vec<String>) {
-        out.extend(
-            self.members
-                .iter()
-                .map(|element| format!("{prefix}{element}")),
-        );
+        out.extend(self.members.iter().map(|element| format!("{prefix}{element}")));
         for (element, set) in &self.children {
             set.collect_paths(&format!("{prefix}{element}"), out);
         }
@@ -217,10 +187,7 @@ impl FieldSet {
             }
         }
         for (element, set) in &self.children {
-            out.insert(
-                element.to_wire(),
-                Value::Object(set.to_map(self.members.contains(element))),
-            );
+            out.insert(element.to_wire(), Value::Object(set.to_map(self.members.contains(element))));
         }
         out
     }
@@ -237,9 +204,7 @@ impl FieldSet {
             if leaf {
                 out.members.insert(element.clone());
             }
-            let deeper = below
-                .map(|below| Self::from_json(&Value::Object(below.clone())))
-                .unwrap_or_default();
+            let deeper = below.map(|below| Self::from_json(&Value::Object(below.clone()))).unwrap_or_default();
             out.attach(element, deeper);
         }
         out

@@ -23,10 +23,7 @@ pub struct GroupResource {
 
 impl GroupResource {
     pub fn new(group: &str, resource: &str) -> Self {
-        Self {
-            group: group.into(),
-            resource: resource.into(),
-        }
+        Self { group: group.into(), resource: resource.into() }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -121,12 +118,8 @@ impl Rules {
         custom: false,
     };
 
-    pub const CUSTOM: Self = Self {
-        generation: Generation::Content,
-        unconditional_update: false,
-        custom: true,
-        ..Self::BUILT_IN
-    };
+    pub const CUSTOM: Self =
+        Self { generation: Generation::Content, unconditional_update: false, custom: true, ..Self::BUILT_IN };
 }
 
 /// A printed column of a custom resource.
@@ -194,12 +187,7 @@ impl ResourceKind {
     }
 
     pub fn column(mut self, name: &str, kind: &str, path: &str) -> Self {
-        self.columns.push(PrinterColumn {
-            name: name.into(),
-            kind: kind.into(),
-            path: path.into(),
-            priority: 0,
-        });
+        self.columns.push(PrinterColumn { name: name.into(), kind: kind.into(), path: path.into(), priority: 0 });
         self
     }
 
@@ -211,10 +199,7 @@ impl ResourceKind {
     }
 
     pub fn group_kind(&self) -> GroupResource {
-        GroupResource {
-            group: self.of.group.clone(),
-            resource: self.kind.clone(),
-        }
+        GroupResource { group: self.of.group.clone(), resource: self.kind.clone() }
     }
 
     pub fn namespaced(&self) -> bool {
@@ -224,16 +209,7 @@ impl ResourceKind {
     /// The verbs of the kind itself, as discovery lists them.
     pub fn verbs(&self) -> &'static [&'static str] {
         match self.rules.storage {
-            Storage::Kept => &[
-                "create",
-                "delete",
-                "deletecollection",
-                "get",
-                "list",
-                "patch",
-                "update",
-                "watch",
-            ],
+            Storage::Kept => &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"],
             Storage::Answered(_) => &["create"],
         }
     }
@@ -286,10 +262,7 @@ impl Registry {
     pub fn add(&mut self, kind: ResourceKind) -> CollectionId {
         let next = CollectionId(self.collections.len());
         let collection = *self.collections.entry(kind.of.clone()).or_insert(next);
-        let served = Served {
-            kind: Arc::new(kind),
-            collection,
-        };
+        let served = Served { kind: Arc::new(kind), collection };
         match self.position(&served.kind.of, &served.kind.version) {
             Some(at) => self.kinds[at] = served,
             None => self.kinds.push(served),
@@ -304,18 +277,14 @@ impl Registry {
 
     pub fn find(&self, group: &str, version: &str, resource: &str) -> Option<&Served> {
         self.kinds.iter().find(|served| {
-            *served.kind.of.resource == *resource
-                && *served.kind.of.group == *group
-                && *served.kind.version == *version
+            *served.kind.of.resource == *resource && *served.kind.of.group == *group && *served.kind.version == *version
         })
     }
 
     pub fn find_kind(&self, api_version: &str, kind: &str) -> Option<&Served> {
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
         self.kinds.iter().find(|served| {
-            *served.kind.kind == *kind
-                && *served.kind.of.group == *group
-                && *served.kind.version == *version
+            *served.kind.kind == *kind && *served.kind.of.group == *group && *served.kind.version == *version
         })
     }
 
@@ -328,8 +297,6 @@ impl Registry {
     }
 
     fn position(&self, of: &GroupResource, version: &str) -> Option<usize> {
-        self.kinds
-            .iter()
-            .position(|served| served.kind.of == *of && *served.kind.version == *version)
+        self.kinds.iter().position(|served| served.kind.of == *of && *served.kind.version == *version)
     }
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
-use super::crud::{Call, refuse_if_any};
+use super::call::{Call, refuse_if_any};
 use super::kinds::{GroupResource, ResourceKind};
 use super::media::{self, Form};
 use super::meta;
@@ -36,10 +36,8 @@ pub struct Selection {
 impl Selection {
     pub fn of(call: &Call<'_>) -> Result<Self, Refused> {
         let query = &call.request.query;
-        let labels = LabelSelector::parse(query.get("labelSelector").unwrap_or(""))
-            .map_err(Status::bad_request)?;
-        let mut fields = FieldSelector::parse(query.get("fieldSelector").unwrap_or(""))
-            .map_err(Status::bad_request)?;
+        let labels = LabelSelector::parse(query.get("labelSelector").unwrap_or("")).map_err(Status::bad_request)?;
+        let mut fields = FieldSelector::parse(query.get("fieldSelector").unwrap_or("")).map_err(Status::bad_request)?;
         for field in fields.fields() {
             check_field(&call.kind, field)?;
         }
@@ -50,11 +48,7 @@ impl Selection {
             "" => String::new(),
             namespace => format!("{namespace}/"),
         };
-        Ok(Self {
-            labels,
-            fields,
-            prefix,
-        })
+        Ok(Self { labels, fields, prefix })
     }
 
     pub fn is_everything(&self) -> bool {
@@ -86,10 +80,7 @@ impl Server {
         let query = &call.request.query;
         check_options(query)?;
         let selection = Selection::of(call)?;
-        let limit = query
-            .get("limit")
-            .and_then(|text| text.parse::<usize>().ok())
-            .filter(|limit| *limit > 0);
+        let limit = query.get("limit").and_then(|text| text.parse::<usize>().ok()).filter(|limit| *limit > 0);
         let collection = self.store.collection(call.collection);
         let (state, version, start) = self.state_for(call, collection, &selection.prefix, limit)?;
         Ok(take_page(&state, version, &start, &selection, limit))
@@ -107,25 +98,17 @@ impl Server {
         let newest = self.store.version();
         let asked = query.get("resourceVersion").unwrap_or("");
         if let Some(token) = query.get("continue").filter(|token| !token.is_empty()) {
-            let token = Token::decode(token)
-                .map_err(|why| Status::bad_request(format!("invalid continue token: {why}")))?;
+            let token =
+                Token::decode(token).map_err(|why| Status::bad_request(format!("invalid continue token: {why}")))?;
             if !matches!(asked, "" | "0") {
-                return Err(Status::bad_request(
-                    "specifying resource version is not allowed when using continue",
-                ));
+                return Err(Status::bad_request("specifying resource version is not allowed when using continue"));
             }
-            let start = format!(
-                "{prefix}{}",
-                token.start.strip_prefix('/').unwrap_or(&token.start)
-            );
+            let start = format!("{prefix}{}", token.start.strip_prefix('/').unwrap_or(&token.start));
             return match token.at {
                 At::Newest => Ok((Cow::Borrowed(collection), newest, start)),
                 At::Version(version) => {
                     let state = at_version(collection, version, newest);
-                    let again = Token {
-                        at: At::Newest,
-                        ..token
-                    };
+                    let again = Token { at: At::Newest, ..token };
                     let state = state.ok_or_else(|| Status::continue_expired(again.encode()))?;
                     Ok((state, version, start))
                 }
@@ -162,11 +145,7 @@ impl Server {
             Status::bad_request(format!("invalid resource version: {}", error.sentence()))
         })?;
         let newest = self.store.version();
-        if version > newest {
-            Err(Status::version_too_large(version, newest))
-        } else {
-            Ok(version)
-        }
+        if version > newest { Err(Status::version_too_large(version, newest)) } else { Ok(version) }
     }
 
     /// The version a replica `lag` writes behind is at.
@@ -176,20 +155,13 @@ impl Server {
 }
 
 fn at_version(collection: &Collection, version: u64, newest: u64) -> Option<Cow<'_, Collection>> {
-    if version >= newest || version >= collection.forgotten() && !collection.changed_after(version)
-    {
+    if version >= newest || version >= collection.forgotten() && !collection.changed_after(version) {
         return Some(Cow::Borrowed(collection));
     }
     collection.at(version).map(Cow::Owned)
 }
 
-fn take_page(
-    state: &Collection,
-    version: u64,
-    start: &str,
-    selection: &Selection,
-    limit: Option<usize>,
-) -> Page {
+fn take_page(state: &Collection, version: u64, start: &str, selection: &Selection, limit: Option<usize>) -> Page {
     let mut items = Vec::new();
     let mut rest = state.range_from(&selection.prefix, start);
     let mut last = None;
@@ -206,22 +178,10 @@ fn take_page(
     let left = rest.count();
     let continue_token = last.filter(|_| left > 0).map(|key| {
         let start = format!("{}\0", key.strip_prefix(&*selection.prefix).unwrap_or(key));
-        Token {
-            at: At::Version(version),
-            start,
-        }
-        .encode()
+        Token { at: At::Version(version), start }.encode()
     });
-    let remaining = continue_token
-        .as_ref()
-        .filter(|_| selection.is_everything())
-        .map(|_| left);
-    Page {
-        items,
-        version,
-        continue_token,
-        remaining,
-    }
+    let remaining = continue_token.as_ref().filter(|_| selection.is_everything()).map(|_| left);
+    Page { items, version, continue_token, remaining }
 }
 
 /// A page as bytes; the items' own bytes are copied, never built again.
@@ -230,24 +190,16 @@ pub fn render(call: &Call<'_>, form: Form, page: &Page) -> Bytes {
     match form {
         Form::Object => {
             let head = json!({ "kind": format!("{}List", call.kind.kind), "apiVersion": api_version, "metadata": list_meta(page) });
-            let items = page
-                .items
-                .iter()
-                .map(|item| match in_version(&item.value, &api_version) {
-                    Some(other) => store::to_bytes(&other),
-                    None if call.kind.rules.custom => item.json().clone(),
-                    None => item.untyped_json().clone(),
-                });
+            let items = page.items.iter().map(|item| match in_version(&item.value, &api_version) {
+                Some(other) => store::to_bytes(&other),
+                None if call.kind.rules.custom => item.json().clone(),
+                None => item.untyped_json().clone(),
+            });
             with_items(&head, items)
         }
         Form::Metadata => {
             let head = json!({ "kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": list_meta(page) });
-            with_items(
-                &head,
-                page.items
-                    .iter()
-                    .map(|item| store::to_bytes(&media::metadata_only(&item.value))),
-            )
+            with_items(&head, page.items.iter().map(|item| store::to_bytes(&media::metadata_only(&item.value))))
         }
         Form::Table(include) => table::of_page(&call.kind, page, include, call.now),
     }
@@ -256,15 +208,8 @@ pub fn render(call: &Call<'_>, form: Form, page: &Page) -> Bytes {
 pub fn list_meta(page: &Page) -> Value {
     let mut out = Map::new();
     out.insert("resourceVersion".into(), page.version.to_string().into());
-    out.extend(
-        page.continue_token
-            .clone()
-            .map(|token| ("continue".into(), token.into())),
-    );
-    out.extend(
-        page.remaining
-            .map(|count| ("remainingItemCount".into(), count.into())),
-    );
+    out.extend(page.continue_token.clone().map(|token| ("continue".into(), token.into())));
+    out.extend(page.remaining.map(|count| ("remainingItemCount".into(), count.into())));
     Value::Object(out)
 }
 
@@ -299,30 +244,18 @@ fn check_options(query: &Query) -> Result<(), Refused> {
                 errors.push(FieldError::forbidden(field, detail));
             }
             if !matches!(asked, "Exact" | "NotOlderThan") {
-                errors.push(FieldError::not_supported(
-                    field,
-                    &quoted(asked),
-                    &["Exact", "NotOlderThan", ""],
-                ));
+                errors.push(FieldError::not_supported(field, &quoted(asked), &["Exact", "NotOlderThan", ""]));
             }
             if asked == "Exact" && version == "0" {
-                let detail =
-                    "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"";
+                let detail = "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"";
                 errors.push(FieldError::forbidden(field, detail));
             }
         }
     }
     if query.get("sendInitialEvents").is_some() {
-        errors.push(FieldError::forbidden(
-            "sendInitialEvents",
-            "sendInitialEvents is forbidden for list",
-        ));
+        errors.push(FieldError::forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"));
     }
-    refuse_if_any(
-        &GroupResource::new("meta.k8s.io", "ListOptions"),
-        "",
-        &errors,
-    )
+    refuse_if_any(&GroupResource::new("meta.k8s.io", "ListOptions"), "", &errors)
 }
 
 /// Fields a kind can be selected by, besides name and namespace.
@@ -331,13 +264,9 @@ fn check_field(kind: &ResourceKind, field: &str) -> Result<(), Refused> {
         ("", "secrets") => &["type"],
         ("", "namespaces") => &["status.phase"],
         ("", "nodes") => &["spec.unschedulable"],
-        ("", "pods") => &[
-            "spec.nodeName",
-            "spec.restartPolicy",
-            "spec.serviceAccountName",
-            "status.phase",
-            "status.podIP",
-        ],
+        ("", "pods") => {
+            &["spec.nodeName", "spec.restartPolicy", "spec.serviceAccountName", "status.phase", "status.podIP"]
+        }
         ("", "events") => &[
             "involvedObject.kind",
             "involvedObject.namespace",
@@ -356,14 +285,9 @@ fn check_field(kind: &ResourceKind, field: &str) -> Result<(), Refused> {
     if matches!(field, "metadata.name" | "metadata.namespace") || further.contains(&field) {
         return Ok(());
     }
-    Err(Status::bad_request(
-        if kind.rules.custom || !further.is_empty() {
-            format!("field label not supported: {field}")
-        } else {
-            format!(
-                "{} is not a known field selector: only \"metadata.name\", \"metadata.namespace\"",
-                quoted(field)
-            )
-        },
-    ))
+    Err(Status::bad_request(if kind.rules.custom || !further.is_empty() {
+        format!("field label not supported: {field}")
+    } else {
+        format!("{} is not a known field selector: only \"metadata.name\", \"metadata.namespace\"", quoted(field))
+    }))
 }

@@ -66,10 +66,7 @@ impl Entry {
     pub fn describe(&self) -> String {
         let mut text = super::status::quoted(&self.manager);
         if !self.subresource.is_empty() {
-            text.push_str(&format!(
-                " with subresource {}",
-                super::status::quoted(&self.subresource)
-            ));
+            text.push_str(&format!(" with subresource {}", super::status::quoted(&self.subresource)));
         }
         match self.operation {
             Operation::Apply => text,
@@ -96,13 +93,7 @@ impl Entry {
     }
 
     fn from_json(entry: &Value) -> Option<Self> {
-        let text = |field: &str| {
-            entry
-                .get(field)
-                .and_then(Value::as_str)
-                .unwrap_or("")
-                .to_owned()
-        };
+        let text = |field: &str| entry.get(field).and_then(Value::as_str).unwrap_or("").to_owned();
         let operation = match text("operation").as_str() {
             "Apply" => Operation::Apply,
             "Update" => Operation::Update,
@@ -117,10 +108,7 @@ impl Entry {
             api_version: text("apiVersion"),
             subresource: text("subresource"),
             time: Some(text("time")).filter(|time| !time.is_empty()),
-            fields: entry
-                .get("fieldsV1")
-                .map(FieldSet::from_json)
-                .unwrap_or_default(),
+            fields: entry.get("fieldsV1").map(FieldSet::from_json).unwrap_or_default(),
         })
     }
 }
@@ -128,11 +116,7 @@ impl Entry {
 impl Managed {
     /// Reads the entries a client sent; one it can't read makes the whole list unreadable.
     pub fn from_json(list: &Value) -> Option<Self> {
-        list.as_array()?
-            .iter()
-            .map(Entry::from_json)
-            .collect::<Option<Vec<Entry>>>()
-            .map(Self)
+        list.as_array()?.iter().map(Entry::from_json).collect::<Option<Vec<Entry>>>().map(Self)
     }
 
     pub fn write_into(&self, object: &mut Value) {
@@ -140,18 +124,12 @@ impl Managed {
         if self.0.is_empty() {
             metadata.remove("managedFields");
         } else {
-            metadata.insert(
-                "managedFields".into(),
-                self.0.iter().map(Entry::to_json).collect(),
-            );
+            metadata.insert("managedFields".into(), self.0.iter().map(Entry::to_json).collect());
         }
     }
 
     pub fn same_but_times(&self, other: &Self) -> bool {
-        let timeless = |entry: &Entry| Entry {
-            time: None,
-            ..entry.clone()
-        };
+        let timeless = |entry: &Entry| Entry { time: None, ..entry.clone() };
         self.0.len() == other.0.len() && {
             let mut mine: Vec<Entry> = self.0.iter().map(timeless).collect();
             let mut theirs: Vec<Entry> = other.0.iter().map(timeless).collect();
@@ -186,11 +164,7 @@ impl Managed {
         if gained.is_empty() {
             return;
         }
-        match self
-            .0
-            .iter_mut()
-            .find(|entry| entry.is_of(writer, Operation::Update))
-        {
+        match self.0.iter_mut().find(|entry| entry.is_of(writer, Operation::Update)) {
             Some(own) => {
                 own.fields.union(&gained);
                 own.time = Some(writer.time.clone());
@@ -213,19 +187,10 @@ impl Managed {
     }
 
     fn fold_oldest(&mut self) {
-        let updates = |entries: &[Entry]| {
-            entries
-                .iter()
-                .filter(|entry| entry.operation == Operation::Update)
-                .count()
-        };
+        let updates = |entries: &[Entry]| entries.iter().filter(|entry| entry.operation == Operation::Update).count();
         while updates(&self.0) > UPDATE_MANAGERS_MAX {
             sort(&mut self.0);
-            let mut positions = self
-                .0
-                .iter()
-                .enumerate()
-                .filter(|(_, entry)| entry.operation == Operation::Update);
+            let mut positions = self.0.iter().enumerate().filter(|(_, entry)| entry.operation == Operation::Update);
             let (Some((first, _)), Some((second, _))) = (positions.next(), positions.next()) else {
                 return;
             };
@@ -254,11 +219,7 @@ pub fn changes(before: &Value, after: &Value, shape: Shape<'_>, reset: &FieldSet
 
 /// What an object that does not exist yet looks like to the comparison: built-in kinds start with empty structs.
 pub fn nothing(custom: bool) -> Value {
-    if custom {
-        json!({})
-    } else {
-        json!({ "metadata": {}, "spec": {}, "status": {} })
-    }
+    if custom { json!({}) } else { json!({ "metadata": {}, "spec": {}, "status": {} }) }
 }
 
 /// Fields nobody owns.
@@ -267,16 +228,8 @@ pub static UNOWNED: LazyLock<FieldSet> = LazyLock::new(|| {
     for name in ["apiVersion", "kind", "metadata"] {
         set.insert(&[name]);
     }
-    let unowned = [
-        "name",
-        "namespace",
-        "creationTimestamp",
-        "selfLink",
-        "uid",
-        "generation",
-        "managedFields",
-        "resourceVersion",
-    ];
+    let unowned =
+        ["name", "namespace", "creationTimestamp", "selfLink", "uid", "generation", "managedFields", "resourceVersion"];
     for name in unowned {
         set.insert(&["metadata", name]);
     }
@@ -285,19 +238,12 @@ pub static UNOWNED: LazyLock<FieldSet> = LazyLock::new(|| {
 
 fn sort(entries: &mut [Entry]) {
     entries.sort_by(|a, b| {
-        (
-            a.operation,
-            &a.time,
-            &a.manager,
-            &a.api_version,
-            &a.subresource,
-        )
-            .cmp(&(
-                b.operation,
-                &b.time,
-                &b.manager,
-                &b.api_version,
-                &b.subresource,
-            ))
+        (a.operation, &a.time, &a.manager, &a.api_version, &a.subresource).cmp(&(
+            b.operation,
+            &b.time,
+            &b.manager,
+            &b.api_version,
+            &b.subresource,
+        ))
     });
 }

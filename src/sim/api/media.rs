@@ -11,11 +11,7 @@ use super::request::Request;
 use super::status::{Refused, Status};
 
 pub const JSON: &str = "application/json";
-pub const ACCEPTED_BUILT_IN: [&str; 3] = [
-    JSON,
-    "application/yaml",
-    "application/vnd.kubernetes.protobuf",
-];
+pub const ACCEPTED_BUILT_IN: [&str; 3] = [JSON, "application/yaml", "application/vnd.kubernetes.protobuf"];
 pub const ACCEPTED_CUSTOM: [&str; 2] = [JSON, "application/yaml"];
 
 /// How much of the object a table row carries along.
@@ -41,26 +37,17 @@ pub struct Clause<'a> {
 
 impl<'a> Clause<'a> {
     pub fn all(accept: &'a str) -> impl Iterator<Item = Self> {
-        let accept = if accept.trim().is_empty() {
-            "*/*"
-        } else {
-            accept
-        };
+        let accept = if accept.trim().is_empty() { "*/*" } else { accept };
         accept.split(',').map(|clause| {
             let mut parts = clause.split(';').map(str::trim);
             let media = parts.next().unwrap_or("");
-            let parameters = parts
-                .map(|part| part.split_once('=').unwrap_or((part, "")))
-                .collect();
+            let parameters = parts.map(|part| part.split_once('=').unwrap_or((part, ""))).collect();
             Self { media, parameters }
         })
     }
 
     pub fn parameter(&self, name: &str) -> &'a str {
-        self.parameters
-            .iter()
-            .find(|(key, _)| *key == name)
-            .map_or("", |(_, value)| value)
+        self.parameters.iter().find(|(key, _)| *key == name).map_or("", |(_, value)| value)
     }
 
     pub fn is_json(&self) -> bool {
@@ -70,11 +57,7 @@ impl<'a> Clause<'a> {
 
 /// Picks the first form the client accepts and we can make.
 pub fn form(request: &Request, custom: bool) -> Result<Form, Refused> {
-    let accepted: &[&str] = if custom {
-        &ACCEPTED_CUSTOM
-    } else {
-        &ACCEPTED_BUILT_IN
-    };
+    let accepted: &[&str] = if custom { &ACCEPTED_CUSTOM } else { &ACCEPTED_BUILT_IN };
     for clause in Clause::all(&request.accept).filter(Clause::is_json) {
         match clause.parameter("as") {
             "" => return Ok(Form::Object),

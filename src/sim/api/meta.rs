@@ -16,12 +16,8 @@ pub fn of(object: &Value) -> Option<&Map<String, Value>> {
 /// # Assumes
 /// `object` is a JSON object: every entry point checks that before anything else.
 pub fn of_mut(object: &mut Value) -> &mut Map<String, Value> {
-    let object = object
-        .as_object_mut()
-        .expect("an API object is a JSON object; the decoder checked it");
-    let metadata = object
-        .entry("metadata")
-        .or_insert_with(|| Value::Object(Map::new()));
+    let object = object.as_object_mut().expect("an API object is a JSON object; the decoder checked it");
+    let metadata = object.entry("metadata").or_insert_with(|| Value::Object(Map::new()));
     if !metadata.is_object() {
         *metadata = Value::Object(Map::new());
     }
@@ -29,10 +25,7 @@ pub fn of_mut(object: &mut Value) -> &mut Map<String, Value> {
 }
 
 pub fn text<'a>(object: &'a Value, field: &str) -> &'a str {
-    of(object)
-        .and_then(|metadata| metadata.get(field))
-        .and_then(Value::as_str)
-        .unwrap_or("")
+    of(object).and_then(|metadata| metadata.get(field)).and_then(Value::as_str).unwrap_or("")
 }
 
 pub fn name(object: &Value) -> &str {
@@ -52,10 +45,7 @@ pub fn resource_version(object: &Value) -> &str {
 }
 
 pub fn generation(object: &Value) -> i64 {
-    of(object)
-        .and_then(|metadata| metadata.get("generation"))
-        .and_then(Value::as_i64)
-        .unwrap_or(0)
+    of(object).and_then(|metadata| metadata.get("generation")).and_then(Value::as_i64).unwrap_or(0)
 }
 
 pub fn is_deleting(object: &Value) -> bool {
@@ -68,19 +58,12 @@ pub fn grace_seconds(object: &Value) -> Option<i64> {
 
 /// Finalizers, in order.
 pub fn finalizers(object: &Value) -> Vec<&str> {
-    let list = of(object)
-        .and_then(|metadata| metadata.get("finalizers"))
-        .and_then(Value::as_array);
-    list.into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect()
+    let list = of(object).and_then(|metadata| metadata.get("finalizers")).and_then(Value::as_array);
+    list.into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
 pub fn owner_references(object: &Value) -> &[Value] {
-    let list = of(object)
-        .and_then(|metadata| metadata.get("ownerReferences"))
-        .and_then(Value::as_array);
+    let list = of(object).and_then(|metadata| metadata.get("ownerReferences")).and_then(Value::as_array);
     list.map_or(&[], Vec::as_slice)
 }
 

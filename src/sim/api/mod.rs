@@ -17,6 +17,7 @@
 
 mod apply;
 mod builtin;
+mod call;
 mod compare;
 mod content;
 mod crd;
@@ -47,6 +48,7 @@ mod store;
 mod story;
 mod strategic;
 mod table;
+mod update;
 mod validate;
 mod watch;
 
@@ -67,7 +69,7 @@ pub use status::Status;
 pub use story::StoryError;
 pub use watch::{WatchId, WatchPoll};
 
-use crud::Call;
+use call::Call;
 use kinds::{Registry, Served, Storage};
 use minter::Minter;
 use request::{Route, Target};
@@ -104,32 +106,16 @@ pub struct Reply {
 
 impl Reply {
     pub(crate) fn json(status: u16, body: Bytes) -> Self {
-        Self {
-            status,
-            content_type: media::JSON,
-            retry_after_seconds: None,
-            warnings: Vec::new(),
-            body,
-            cut: false,
-        }
+        Self { status, content_type: media::JSON, retry_after_seconds: None, warnings: Vec::new(), body, cut: false }
     }
 
     fn text(status: u16, body: &'static str) -> Self {
-        Self {
-            content_type: "text/plain; charset=utf-8",
-            ..Self::json(status, Bytes::from_static(body.as_bytes()))
-        }
+        Self { content_type: "text/plain; charset=utf-8", ..Self::json(status, Bytes::from_static(body.as_bytes())) }
     }
 
     fn refusal(status: &Status) -> Self {
-        let retry_after_seconds = status
-            .details
-            .as_ref()
-            .and_then(|details| details.retry_after_seconds);
-        Self {
-            retry_after_seconds,
-            ..Self::json(status.code, store::to_bytes(&status.to_json()))
-        }
+        let retry_after_seconds = status.details.as_ref().and_then(|details| details.retry_after_seconds);
+        Self { retry_after_seconds, ..Self::json(status.code, store::to_bytes(&status.to_json())) }
     }
 }
 
@@ -236,13 +222,7 @@ impl Server {
         }
     }
 
-    fn dispatch(
-        &mut self,
-        now: Timestamp,
-        request: &Request,
-        route: &Route,
-        lag: u64,
-    ) -> Result<Answer, Refused> {
+    fn dispatch(&mut self, now: Timestamp, request: &Request, route: &Route, lag: u64) -> Result<Answer, Refused> {
         let Some(identity) = &request.identity else {
             return Err(Status::unauthorized());
         };
@@ -257,9 +237,7 @@ impl Server {
             Route::Legacy => discovery::legacy(self, request),
             Route::Groups => discovery::groups(self, request),
             Route::Group(group) => discovery::group(self, group),
-            Route::GroupVersion { group, version } => {
-                discovery::group_version(self, group, version)?
-            }
+            Route::GroupVersion { group, version } => discovery::group_version(self, group, version)?,
             Route::OpenApiV2 => openapi::v2(),
             Route::OpenApiV3(path) => openapi::v3(self, path),
             Route::Unknown => not_found_page(),
@@ -267,28 +245,20 @@ impl Server {
         Ok(Answer::Reply(reply))
     }
 
-    fn resource(
-        &mut self,
-        now: Timestamp,
-        request: &Request,
-        target: &Target,
-        lag: u64,
-    ) -> Result<Answer, Refused> {
+    fn resource(&mut self, now: Timestamp, request: &Request, target: &Target, lag: u64) -> Result<Answer, Refused> {
         let Some(served) = self.serves(target) else {
-            return Ok(Answer::Reply(not_found_page()));
+            let version_served = self.registry.iter().any(|served| {
+                !served.kind.rules.custom
+                    && served.kind.of.group == target.of.group
+                    && *served.kind.version == *target.version
+            });
+            return match version_served {
+                true => Err(Status::no_such_resource()),
+                false => Ok(Answer::Reply(not_found_page())),
+            };
         };
-        let call = Call {
-            now,
-            request,
-            target,
-            kind: served.kind,
-            collection: served.collection,
-            lag,
-        };
-        if call.kind.namespaced()
-            && target.namespace.is_empty()
-            && !matches!(target.verb, Verb::List | Verb::Watch)
-        {
+        let call = Call { now, request, target, kind: served.kind, collection: served.collection, lag };
+        if call.kind.namespaced() && target.namespace.is_empty() && !matches!(target.verb, Verb::List | Verb::Watch) {
             return Ok(Answer::Reply(not_found_page()));
         }
         match (target.subresource.as_str(), call.kind.status) {
@@ -297,12 +267,8 @@ impl Server {
             _ => return Ok(Answer::Reply(not_found_page())),
         }
         match (call.kind.rules.storage, target.verb) {
-            (Storage::Answered(review), Verb::Create) => {
-                self.review(&call, review).map(Answer::Reply)
-            }
-            (Storage::Answered(_), verb) => {
-                Err(Status::method_not_supported(&call.kind.of, verb.as_str()))
-            }
+            (Storage::Answered(review), Verb::Create) => self.review(&call, review).map(Answer::Reply),
+            (Storage::Answered(_), verb) => Err(Status::method_not_supported(&call.kind.of, verb.as_str())),
             (Storage::Kept, Verb::Get) => self.get(&call).map(Answer::Reply),
             (Storage::Kept, Verb::List) => self.list(&call).map(Answer::Reply),
             (Storage::Kept, Verb::Watch) => self.watch(&call).map(Answer::Watch),
@@ -310,9 +276,7 @@ impl Server {
             (Storage::Kept, Verb::Update) => self.update(&call).map(Answer::Reply),
             (Storage::Kept, Verb::Patch) => self.patch(&call).map(Answer::Reply),
             (Storage::Kept, Verb::Delete) => self.delete(&call).map(Answer::Reply),
-            (Storage::Kept, Verb::DeleteCollection) => {
-                self.delete_collection(&call).map(Answer::Reply)
-            }
+            (Storage::Kept, Verb::DeleteCollection) => self.delete_collection(&call).map(Answer::Reply),
         }
     }
 
@@ -321,9 +285,7 @@ impl Server {
         if self.faults.has_lost(&target.of.group) {
             return None;
         }
-        self.registry
-            .find(&target.of.group, &target.version, &target.of.resource)
-            .cloned()
+        self.registry.find(&target.of.group, &target.version, &target.of.resource).cloned()
     }
 
     fn note(&mut self, at: Timestamp, request: &Request, answer: &Answer) {
@@ -335,17 +297,8 @@ impl Server {
         if self.log.len() == REQUEST_LOG_MAX {
             self.log.pop_front();
         }
-        let user = request
-            .identity
-            .as_ref()
-            .map_or(String::new(), |identity| identity.user.clone());
-        self.log.push_back(Logged {
-            at,
-            method: request.method.to_string(),
-            target: request.target(),
-            user,
-            code,
-        });
+        let user = request.identity.as_ref().map_or(String::new(), |identity| identity.user.clone());
+        self.log.push_back(Logged { at, method: request.method.to_string(), target: request.target(), user, code });
     }
 }
 

@@ -10,7 +10,8 @@ use super::kinds::NameRule;
 
 const LABEL: &str = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 const LABEL_KEY: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
-const LABEL_KEY_WRONG: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
+const LABEL_KEY_WRONG: &str =
+    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 
 pub fn name_errors(rule: NameRule, name: &str) -> Vec<String> {
     match rule {
@@ -31,7 +32,7 @@ pub fn prefix_errors(rule: NameRule, prefix: &str) -> Vec<String> {
 pub fn subdomain_errors(text: &str) -> Vec<String> {
     let mut errors = Vec::new();
     if text.len() > 253 {
-        errors.push("must be no more than 253 bytes".into());
+        errors.push("must be no more than 253 characters".into());
     }
     if !is_subdomain(text) {
         errors.push(format!(
@@ -46,7 +47,7 @@ pub fn subdomain_errors(text: &str) -> Vec<String> {
 pub fn label_errors(text: &str) -> Vec<String> {
     let mut errors = Vec::new();
     if text.len() > 63 {
-        errors.push("must be no more than 63 bytes".into());
+        errors.push("must be no more than 63 characters".into());
     }
     if !is_label(text) {
         errors.push(if is_subdomain(text) {
@@ -67,9 +68,7 @@ pub fn path_segment_errors(text: &str) -> Vec<String> {
         return vec![format!("may not be '{text}'")];
     }
     let wrong = ["/", "%"].into_iter().filter(|wrong| text.contains(wrong));
-    wrong
-        .map(|wrong| format!("may not contain '{wrong}'"))
-        .collect()
+    wrong.map(|wrong| format!("may not contain '{wrong}'")).collect()
 }
 
 /// Label keys, annotation keys, finalizers.
@@ -85,11 +84,7 @@ pub fn qualified_name_errors(text: &str) -> Vec<String> {
             if prefix.is_empty() {
                 errors.push("prefix part must be non-empty".into());
             } else {
-                errors.extend(
-                    subdomain_errors(prefix)
-                        .into_iter()
-                        .map(|error| format!("prefix part {error}")),
-                );
+                errors.extend(subdomain_errors(prefix).into_iter().map(|error| format!("prefix part {error}")));
             }
             name
         }
@@ -102,7 +97,7 @@ pub fn qualified_name_errors(text: &str) -> Vec<String> {
     if name.is_empty() {
         errors.push("name part must be non-empty".into());
     } else if name.len() > 63 {
-        errors.push("name part must be no more than 63 bytes".into());
+        errors.push("name part must be no more than 63 characters".into());
     }
     if !is_label_key(name) {
         errors.push(format!("name part {shape}"));
@@ -113,7 +108,7 @@ pub fn qualified_name_errors(text: &str) -> Vec<String> {
 pub fn label_value_errors(text: &str) -> Vec<String> {
     let mut errors = Vec::new();
     if text.len() > 63 {
-        errors.push("must be no more than 63 bytes".into());
+        errors.push("must be no more than 63 characters".into());
     }
     if !text.is_empty() && !is_label_key(text) {
         errors.push(format!(

@@ -57,16 +57,13 @@ fn item_path(kind: &ResourceKind) -> String {
         "" => format!("/api/{}", kind.version),
         group => format!("/apis/{group}/{}", kind.version),
     };
-    let scope = if kind.namespaced() {
-        "/namespaces/{namespace}"
-    } else {
-        ""
-    };
+    let scope = if kind.namespaced() { "/namespaces/{namespace}" } else { "" };
     format!("{root}{scope}/{}/{{name}}", kind.of.resource)
 }
 
 fn item(kind: &ResourceKind) -> Value {
-    let parameter = |name: &str| json!({ "name": name, "in": "query", "schema": { "type": "string", "uniqueItems": true } });
+    let parameter =
+        |name: &str| json!({ "name": name, "in": "query", "schema": { "type": "string", "uniqueItems": true } });
     let of = json!({ "group": &*kind.of.group, "version": &*kind.version, "kind": &*kind.kind });
     json!({
         "patch": {

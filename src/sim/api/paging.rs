@@ -39,11 +39,7 @@ impl Token {
             At::Version(version) => i64::try_from(version).unwrap_or(i64::MAX),
             At::Newest => -1,
         };
-        let wire = Wire {
-            v: "meta.k8s.io/v1".into(),
-            rv,
-            start: self.start.clone(),
-        };
+        let wire = Wire { v: "meta.k8s.io/v1".into(), rv, start: self.start.clone() };
         URL_SAFE_NO_PAD.encode(serde_json::to_vec(&wire).expect("a token always serialises"))
     }
 
@@ -51,47 +47,39 @@ impl Token {
     pub fn decode(text: &str) -> Result<Self, String> {
         let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|error| {
             let at = match error {
-                base64::DecodeError::InvalidByte(at, _)
-                | base64::DecodeError::InvalidLastSymbol(at, _) => at,
-                base64::DecodeError::InvalidLength(_) | base64::DecodeError::InvalidPadding => {
-                    text.len() / 4 * 4
-                }
+                base64::DecodeError::InvalidByte(at, _) | base64::DecodeError::InvalidLastSymbol(at, _) => at,
+                base64::DecodeError::InvalidLength(_) | base64::DecodeError::InvalidPadding => text.len() / 4 * 4,
             };
             format!("continue key is not valid: illegal base64 data at input byte {at}")
         })?;
-        let wire: Wire = serde_json::from_slice(&bytes)
-            .map_err(|error| format!("continue key is not valid: {error}"))?;
+        let wire: Wire =
+            serde_json::from_slice(&bytes).map_err(|error| format!("continue key is not valid: {error}"))?;
         if wire.v != "meta.k8s.io/v1" {
             let known = "continue key is not valid: server does not recognize this encoded version";
             return Err(format!("{known} {}", wire.v));
         }
         let at = match wire.rv {
             0 => {
-                return Err("continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)".into());
+                return Err(
+                    "continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)"
+                        .into(),
+                );
             }
             version if version < 0 => At::Newest,
             version => At::Version(version.unsigned_abs()),
         };
         if wire.start.is_empty() {
-            return Err(
-                "continue key is not valid: encoded start key empty (version meta.k8s.io/v1)"
-                    .into(),
-            );
+            return Err("continue key is not valid: encoded start key empty (version meta.k8s.io/v1)".into());
         }
         if is_not_clean(&wire.start) {
             return Err(format!("continue key is not valid: {}", wire.start));
         }
-        Ok(Self {
-            at,
-            start: wire.start,
-        })
+        Ok(Self { at, start: wire.start })
     }
 }
 
 /// A key that could climb out of its prefix.
 fn is_not_clean(start: &str) -> bool {
     let rooted = start.strip_prefix('/').unwrap_or(start);
-    rooted
-        .split('/')
-        .any(|part| matches!(part, "" | "." | ".."))
+    rooted.split('/').any(|part| matches!(part, "" | "." | ".."))
 }

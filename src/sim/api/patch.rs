@@ -7,12 +7,13 @@
 
 use serde_json::{Map, Value};
 
+use super::call::{Call, match_name, match_namespace, refuse_if_any};
 use super::content;
-use super::crud::{Call, match_name, match_namespace, next_managed, refuse_if_any};
 use super::kinds::GroupResource;
 use super::shape::Shape;
 use super::status::{FieldError, Refused, Status, quoted};
 use super::strategic;
+use super::update::next_managed;
 use super::{Reply, Server};
 
 const JSON_PATCH: &str = "application/json-patch+json";
@@ -25,31 +26,24 @@ const OPERATIONS_MAX: usize = 10_000;
 
 impl Server {
     pub(super) fn patch(&mut self, call: &Call<'_>) -> Result<Reply, Refused> {
-        let media = call
-            .request
-            .content_type
-            .split(';')
-            .next()
-            .unwrap_or("")
-            .trim();
+        let media = call.request.content_type.split(';').next().unwrap_or("").trim();
         let accepted: &[&str] = if call.kind.rules.custom {
             &[JSON_PATCH, MERGE_PATCH, APPLY_PATCH]
         } else {
             &[JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH]
         };
         if !accepted.contains(&media) {
-            return Err(Status::unsupported_media_type(accepted));
+            return Err(match call.kind.rules.custom {
+                true => Status::unsupported_media_type(accepted),
+                false => Status::unroutable_media_type(),
+            });
         }
         call.form()?;
         check_patch_options(call, media)?;
         if media == APPLY_PATCH {
             return self.apply(call);
         }
-        let existing = self
-            .store
-            .collection(call.collection)
-            .get(&call.key())
-            .cloned();
+        let existing = self.store.collection(call.collection).get(&call.key()).cloned();
         let existing = existing.ok_or_else(|| call.not_found())?;
         let mut object = patched(call, media, &existing.value)?;
         match_namespace(call, &mut object)?;
@@ -74,8 +68,10 @@ fn check_patch_options(call: &Call<'_>, media: &str) -> Result<(), Refused> {
 }
 
 fn patched(call: &Call<'_>, media: &str, existing: &Value) -> Result<Value, Refused> {
-    let patch: Value = serde_json::from_slice(&call.request.body)
-        .map_err(|error| Status::bad_request(format!("error decoding patch: {error}")))?;
+    let patch: Value = serde_json::from_slice(&call.request.body).map_err(|error| {
+        let why = content::go_json_error(&error, &call.request.body);
+        Status::bad_request(format!("error decoding patch: {why}"))
+    })?;
     let mut object = match media {
         JSON_PATCH => json_patch(existing, &patch)?,
         MERGE_PATCH => {
@@ -94,10 +90,7 @@ fn patched(call: &Call<'_>, media: &str, existing: &Value) -> Result<Value, Refu
         }
     };
     if !object.is_object() {
-        return Err(unreadable(
-            &object,
-            "json: cannot unmarshal into the object",
-        ));
+        return Err(unreadable(&object, "json: cannot unmarshal into the object"));
     }
     content::settle(&call.kind, &mut object).map_err(|why| unreadable(&object, &why))?;
     Ok(object)
@@ -135,9 +128,7 @@ pub fn merge_patch(object: &mut Value, patch: &Map<String, Value>) {
             Value::Null => {
                 map.remove(key);
             }
-            Value::Object(deeper) => {
-                merge_patch(map.entry(key.clone()).or_insert(Value::Null), deeper)
-            }
+            Value::Object(deeper) => merge_patch(map.entry(key.clone()).or_insert(Value::Null), deeper),
             other => {
                 map.insert(key.clone(), other.clone());
             }
@@ -148,11 +139,7 @@ pub fn merge_patch(object: &mut Value, patch: &Map<String, Value>) {
 /// RFC 6902.
 fn json_patch(existing: &Value, patch: &Value) -> Result<Value, Refused> {
     let Some(operations) = patch.as_array() else {
-        let found = if patch.is_object() {
-            "object"
-        } else {
-            "string"
-        };
+        let found = if patch.is_object() { "object" } else { "string" };
         let message = format!(
             "error decoding patch: json: cannot unmarshal {found} into Go value of type []handlers.jsonPatchOp"
         );
@@ -211,11 +198,7 @@ fn add(object: &mut Value, path: &str, value: Value) -> Option<()> {
             Some(())
         }
         Value::Array(list) => {
-            let index = if last == "-" {
-                list.len()
-            } else {
-                last.parse().ok()?
-            };
+            let index = if last == "-" { list.len() } else { last.parse().ok()? };
             (index <= list.len()).then(|| list.insert(index, value))
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,

@@ -58,12 +58,8 @@ const METADATA: &[Field] = &[
     (13, "ownerReferences", Many(OWNER)),
     (14, "finalizers", Texts),
 ];
-const CONFIG_MAP: &[Field] = &[
-    (1, "metadata", One(METADATA)),
-    (2, "data", TextMap),
-    (3, "binaryData", BytesMap),
-    (4, "immutable", Flag),
-];
+const CONFIG_MAP: &[Field] =
+    &[(1, "metadata", One(METADATA)), (2, "data", TextMap), (3, "binaryData", BytesMap), (4, "immutable", Flag)];
 const SECRET: &[Field] = &[
     (1, "metadata", One(METADATA)),
     (2, "data", BytesMap),
@@ -82,18 +78,9 @@ const ACCESS: &[Field] = &[
     (7, "name", Text),
 ];
 const PATH_ACCESS: &[Field] = &[(1, "path", Text), (2, "verb", Text)];
-const ACCESS_SPEC: &[Field] = &[
-    (1, "resourceAttributes", One(ACCESS)),
-    (2, "nonResourceAttributes", One(PATH_ACCESS)),
-];
-const ACCESS_REVIEW: &[Field] = &[
-    (1, "metadata", One(METADATA)),
-    (2, "spec", One(ACCESS_SPEC)),
-];
-const RULES_REVIEW: &[Field] = &[
-    (1, "metadata", One(METADATA)),
-    (2, "spec", One(&[(1, "namespace", Text)])),
-];
+const ACCESS_SPEC: &[Field] = &[(1, "resourceAttributes", One(ACCESS)), (2, "nonResourceAttributes", One(PATH_ACCESS))];
+const ACCESS_REVIEW: &[Field] = &[(1, "metadata", One(METADATA)), (2, "spec", One(ACCESS_SPEC))];
+const RULES_REVIEW: &[Field] = &[(1, "metadata", One(METADATA)), (2, "spec", One(&[(1, "namespace", Text)]))];
 const RULE: &[Field] = &[
     (1, "verbs", Texts),
     (2, "apiGroups", Texts),
@@ -102,39 +89,17 @@ const RULE: &[Field] = &[
     (5, "nonResourceURLs", Texts),
 ];
 const ROLE: &[Field] = &[(1, "metadata", One(METADATA)), (2, "rules", Many(RULE))];
-const SUBJECT: &[Field] = &[
-    (1, "kind", Text),
-    (2, "apiGroup", Text),
-    (3, "name", Text),
-    (4, "namespace", Text),
-];
+const SUBJECT: &[Field] = &[(1, "kind", Text), (2, "apiGroup", Text), (3, "name", Text), (4, "namespace", Text)];
 const ROLE_REF: &[Field] = &[(1, "apiGroup", Text), (2, "kind", Text), (3, "name", Text)];
-const BINDING: &[Field] = &[
-    (1, "metadata", One(METADATA)),
-    (2, "subjects", Many(SUBJECT)),
-    (3, "roleRef", One(ROLE_REF)),
-];
-const CONTAINER: &[Field] = &[
-    (1, "name", Text),
-    (2, "image", Text),
-    (3, "command", Texts),
-    (4, "args", Texts),
-];
-const POD: &[Field] = &[
-    (2, "containers", Many(CONTAINER)),
-    (3, "restartPolicy", Text),
-];
+const BINDING: &[Field] =
+    &[(1, "metadata", One(METADATA)), (2, "subjects", Many(SUBJECT)), (3, "roleRef", One(ROLE_REF))];
+const CONTAINER: &[Field] = &[(1, "name", Text), (2, "image", Text), (3, "command", Texts), (4, "args", Texts)];
+const POD: &[Field] = &[(2, "containers", Many(CONTAINER)), (3, "restartPolicy", Text)];
 const TEMPLATE: &[Field] = &[(1, "metadata", One(METADATA)), (2, "spec", One(POD))];
 const SELECTOR: &[Field] = &[(1, "matchLabels", TextMap)];
-const DEPLOYMENT_SPEC: &[Field] = &[
-    (1, "replicas", Number),
-    (2, "selector", One(SELECTOR)),
-    (3, "template", One(TEMPLATE)),
-];
-const DEPLOYMENT: &[Field] = &[
-    (1, "metadata", One(METADATA)),
-    (2, "spec", One(DEPLOYMENT_SPEC)),
-];
+const DEPLOYMENT_SPEC: &[Field] =
+    &[(1, "replicas", Number), (2, "selector", One(SELECTOR)), (3, "template", One(TEMPLATE))];
+const DEPLOYMENT: &[Field] = &[(1, "metadata", One(METADATA)), (2, "spec", One(DEPLOYMENT_SPEC))];
 const UID_AND_VERSION: &[Field] = &[(1, "uid", Text), (2, "resourceVersion", Text)];
 const DELETE_OPTIONS: &[Field] = &[
     (1, "gracePeriodSeconds", Number),
@@ -161,19 +126,13 @@ fn message(kind: &str) -> Option<&'static [Field]> {
 
 /// Reads a whole body: the envelope with its type, and the object in it. None is a body that is no such thing.
 pub fn decode(body: &[u8]) -> Option<Value> {
-    let envelope: &[Field] = &[(
-        1,
-        "type",
-        One(&[(1, "apiVersion", Text), (2, "kind", Text)]),
-    )];
+    let envelope: &[Field] = &[(1, "type", One(&[(1, "apiVersion", Text), (2, "kind", Text)]))];
     let rest = body.strip_prefix(MAGIC)?;
     let mut type_of = read(rest, envelope)?;
-    let raw = parts(rest)?
-        .into_iter()
-        .find_map(|(number, part)| match (number, part) {
-            (2, Part::Bytes(bytes)) => Some(bytes),
-            _ => None,
-        })?;
+    let raw = parts(rest)?.into_iter().find_map(|(number, part)| match (number, part) {
+        (2, Part::Bytes(bytes)) => Some(bytes),
+        _ => None,
+    })?;
     let type_of = type_of.remove("type")?;
     let kind = type_of["kind"].as_str()?;
     let mut object = read(raw, message(kind)?)?;
@@ -247,13 +206,10 @@ fn put(out: &mut Map<String, Value>, name: &str, kind: Type, part: Part<'_>) -> 
             out.insert(name.into(), text(bytes)?.into());
         }
         (Time, Part::Bytes(bytes)) => {
-            let seconds =
-                parts(bytes)?
-                    .into_iter()
-                    .find_map(|(number, part)| match (number, part) {
-                        (1, Part::Varint(seconds)) => Some(seconds as i64),
-                        _ => None,
-                    });
+            let seconds = parts(bytes)?.into_iter().find_map(|(number, part)| match (number, part) {
+                (1, Part::Varint(seconds)) => Some(seconds as i64),
+                _ => None,
+            });
             if let Some(time) = seconds.and_then(|seconds| Timestamp::from_second(seconds).ok()) {
                 out.insert(name.into(), meta::api_time(time).into());
             }
@@ -272,11 +228,7 @@ fn put(out: &mut Map<String, Value>, name: &str, kind: Type, part: Part<'_>) -> 
                     _ => return None,
                 }
             }
-            let value = if matches!(kind, BytesMap) {
-                BASE64.encode(value)
-            } else {
-                text(value)?
-            };
+            let value = if matches!(kind, BytesMap) { BASE64.encode(value) } else { text(value)? };
             let map = out.entry(name).or_insert_with(|| Value::Object(Map::new()));
             map[key] = value.into();
         }

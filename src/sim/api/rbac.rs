@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use super::crud::Call;
+use super::call::Call;
 use super::kinds::GroupResource;
 use super::request::{Identity, Target, Verb};
 use super::status::{Refused, Status, quoted};
@@ -47,12 +47,7 @@ impl Rule {
     /// `resource` is `secrets`, `deployments.apps`, or `*`.
     pub fn new(verbs: &[&str], resource: &str) -> Self {
         let verbs = verbs.iter().map(|verb| (*verb).to_owned()).collect();
-        Self {
-            verbs,
-            resource: resource.into(),
-            namespace: None,
-            name: None,
-        }
+        Self { verbs, resource: resource.into(), namespace: None, name: None }
     }
 
     pub fn in_namespace(mut self, namespace: &str) -> Self {
@@ -66,33 +61,21 @@ impl Rule {
     }
 
     fn covers(&self, access: &Access) -> bool {
-        let verb = self.verbs.is_empty()
-            || self
-                .verbs
-                .iter()
-                .any(|verb| verb == "*" || *verb == access.verb);
+        let verb = self.verbs.is_empty() || self.verbs.iter().any(|verb| verb == "*" || *verb == access.verb);
         let resource = match access.subresource.as_str() {
             "" => access.of.to_string(),
-            subresource => GroupResource::new(
-                &access.of.group,
-                &format!("{}/{subresource}", access.of.resource),
-            )
-            .to_string(),
+            subresource => {
+                GroupResource::new(&access.of.group, &format!("{}/{subresource}", access.of.resource)).to_string()
+            }
         };
-        let fits = |wanted: &Option<String>, found: &str| {
-            wanted.as_deref().is_none_or(|wanted| wanted == found)
-        };
+        let fits = |wanted: &Option<String>, found: &str| wanted.as_deref().is_none_or(|wanted| wanted == found);
         verb && (self.resource == "*" || self.resource == resource)
             && fits(&self.namespace, &access.namespace)
             && fits(&self.name, &access.name)
     }
 
     pub(super) fn verbs(&self) -> Vec<&str> {
-        if self.verbs.is_empty() {
-            vec!["*"]
-        } else {
-            self.verbs.iter().map(String::as_str).collect()
-        }
+        if self.verbs.is_empty() { vec!["*"] } else { self.verbs.iter().map(String::as_str).collect() }
     }
 
     pub(super) fn resource(&self) -> (&str, &str) {
@@ -145,14 +128,8 @@ impl Rbac {
     }
 
     pub fn allows(&self, user: &str, access: &Access) -> bool {
-        let denied = self
-            .denied
-            .iter()
-            .any(|(who, rule)| (who == "*" || who == user) && rule.covers(access));
-        let granted = self
-            .granted
-            .get(user)
-            .is_none_or(|rules| rules.iter().any(|rule| rule.covers(access)));
+        let denied = self.denied.iter().any(|(who, rule)| (who == "*" || who == user) && rule.covers(access));
+        let granted = self.granted.get(user).is_none_or(|rules| rules.iter().any(|rule| rule.covers(access)));
         !denied && granted
     }
 
@@ -167,11 +144,7 @@ impl Rbac {
         if about_self || self.allows(&identity.user, access) {
             return Ok(());
         }
-        Err(Status::forbidden(
-            &access.of,
-            &access.name,
-            &sentence(&identity.user, access),
-        ))
+        Err(Status::forbidden(&access.of, &access.name, &sentence(&identity.user, access)))
     }
 
     /// A write that turns out to create needs that right too.
@@ -179,10 +152,7 @@ impl Rbac {
         let Some(identity) = &call.request.identity else {
             return Err(Status::unauthorized());
         };
-        let access = Access {
-            verb: Verb::Create.to_string(),
-            ..Access::of(call.target)
-        };
+        let access = Access { verb: Verb::Create.to_string(), ..Access::of(call.target) };
         self.check(identity, &access)
     }
 }
@@ -203,7 +173,5 @@ fn sentence(user: &str, access: &Access) -> String {
         quoted(&resource),
         quoted(&access.of.group)
     );
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

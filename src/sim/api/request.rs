@@ -25,10 +25,7 @@ pub struct Identity {
 
 impl Identity {
     pub fn new(user: &str, groups: &[&str]) -> Self {
-        Self {
-            user: user.into(),
-            groups: groups.iter().map(|group| (*group).to_owned()).collect(),
-        }
+        Self { user: user.into(), groups: groups.iter().map(|group| (*group).to_owned()).collect() }
     }
 
     /// The user every cluster starts with.
@@ -88,11 +85,7 @@ impl Request {
 
     /// Path and query, as the request log shows them.
     pub fn target(&self) -> String {
-        if self.query.raw.is_empty() {
-            self.path.clone()
-        } else {
-            format!("{}?{}", self.path, self.query.raw)
-        }
+        if self.query.raw.is_empty() { self.path.clone() } else { format!("{}?{}", self.path, self.query.raw) }
     }
 
     /// The name this writer goes by in managedFields.
@@ -101,16 +94,8 @@ impl Request {
             Some(manager) if !manager.is_empty() => manager.into(),
             _ => {
                 let agent = self.user_agent.split('/').next().unwrap_or("");
-                let agent: String = agent
-                    .chars()
-                    .filter(|c| !c.is_control())
-                    .take(128)
-                    .collect();
-                if agent.is_empty() {
-                    "unknown".into()
-                } else {
-                    agent
-                }
+                let agent: String = agent.chars().filter(|c| !c.is_control()).take(128).collect();
+                if agent.is_empty() { "unknown".into() } else { agent }
             }
         }
     }
@@ -129,41 +114,26 @@ pub struct Query {
 
 impl Query {
     pub fn parse(raw: &str) -> Self {
-        let decode = |text: &str| {
-            percent_decode_str(&text.replace('+', " "))
-                .decode_utf8_lossy()
-                .into_owned()
-        };
+        let decode = |text: &str| percent_decode_str(&text.replace('+', " ")).decode_utf8_lossy().into_owned();
         let pairs = raw.split('&').filter(|part| !part.is_empty()).map(|part| {
             let (key, value) = part.split_once('=').unwrap_or((part, ""));
             (decode(key), decode(value))
         });
-        Self {
-            raw: raw.into(),
-            pairs: pairs.collect(),
-        }
+        Self { raw: raw.into(), pairs: pairs.collect() }
     }
 
     /// The first value of a parameter.
     pub fn get(&self, key: &str) -> Option<&str> {
-        self.pairs
-            .iter()
-            .find(|(name, _)| name == key)
-            .map(|(_, value)| value.as_str())
+        self.pairs.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
     }
 
     pub fn all(&self, key: &str) -> Vec<&str> {
-        self.pairs
-            .iter()
-            .filter(|(name, _)| name == key)
-            .map(|(_, value)| value.as_str())
-            .collect()
+        self.pairs.iter().filter(|(name, _)| name == key).map(|(_, value)| value.as_str()).collect()
     }
 
     /// A switch: present and neither `false` nor `0`.
     pub fn is_set(&self, key: &str) -> bool {
-        self.get(key)
-            .is_some_and(|value| !matches!(value.to_lowercase().as_str(), "false" | "0"))
+        self.get(key).is_some_and(|value| !matches!(value.to_lowercase().as_str(), "false" | "0"))
     }
 }
 
@@ -245,14 +215,8 @@ pub fn route(request: &Request) -> Route {
         ["api"] => Route::Legacy,
         ["apis"] => Route::Groups,
         ["apis", group] => Route::Group((*group).into()),
-        ["api", version] => Route::GroupVersion {
-            group: String::new(),
-            version: (*version).into(),
-        },
-        ["apis", group, version] => Route::GroupVersion {
-            group: (*group).into(),
-            version: (*version).into(),
-        },
+        ["api", version] => Route::GroupVersion { group: String::new(), version: (*version).into() },
+        ["apis", group, version] => Route::GroupVersion { group: (*group).into(), version: (*version).into() },
         ["openapi", "v2"] => Route::OpenApiV2,
         ["openapi", "v3", rest @ ..] => Route::OpenApiV3(rest.join("/")),
         ["healthz" | "readyz" | "livez", ..] => Route::Health,
@@ -306,7 +270,5 @@ fn resource_route(request: &Request, group: &str, version: &str, parts: &[&str])
 fn selected_name(query: &Query) -> Option<String> {
     let selector = FieldSelector::parse(query.get("fieldSelector")?).ok()?;
     let name = selector.exact("metadata.name")?;
-    naming::path_segment_errors(name)
-        .is_empty()
-        .then(|| name.to_owned())
+    naming::path_segment_errors(name).is_empty().then(|| name.to_owned())
 }

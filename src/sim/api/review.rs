@@ -6,8 +6,8 @@
 
 use serde_json::{Value, json};
 
+use super::call::Call;
 use super::content;
-use super::crud::Call;
 use super::kinds::{GroupResource, Review};
 use super::rbac::Access;
 use super::status::{FieldError, Refused, Status};
@@ -21,10 +21,7 @@ impl Server {
         let mut object = content::decode(&call.kind, call.request)?;
         object["status"] = match review {
             Review::SelfAccess => self.access_status(call, &identity.user, &object["spec"])?,
-            Review::SelfRules => self.rules_status(
-                &identity.user,
-                object["spec"]["namespace"].as_str().unwrap_or(""),
-            ),
+            Review::SelfRules => self.rules_status(&identity.user, object["spec"]["namespace"].as_str().unwrap_or("")),
             Review::SelfIdentity => {
                 json!({ "userInfo": { "username": identity.user, "groups": identity.groups } })
             }
@@ -38,8 +35,7 @@ impl Server {
             return Ok(json!({ "allowed": self.rbac.grants(user).is_none() }));
         }
         if !attributes.is_object() {
-            let detail =
-                "exactly one of nonResourceAttributes or resourceAttributes must be specified";
+            let detail = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
             let error = FieldError::invalid("spec.resourceAttributes", "null", detail);
             return Err(Status::invalid(&call.kind.group_kind(), "", &[error]));
         }

@@ -26,10 +26,7 @@ pub struct LabelSelector(Vec<(String, Test)>);
 
 impl LabelSelector {
     pub fn parse(text: &str) -> Result<Self, String> {
-        let mut parser = Parser {
-            tokens: tokenize(text),
-            at: 0,
-        };
+        let mut parser = Parser { tokens: tokenize(text), at: 0 };
         parser.selector().map(Self)
     }
 
@@ -39,21 +36,15 @@ impl LabelSelector {
 
     pub fn matches(&self, labels: Option<&Map<String, Value>>) -> bool {
         self.0.iter().all(|(key, test)| {
-            let value = labels
-                .and_then(|labels| labels.get(key))
-                .and_then(Value::as_str);
+            let value = labels.and_then(|labels| labels.get(key)).and_then(Value::as_str);
             match (test, value) {
                 (Test::Exists, value) => value.is_some(),
                 (Test::Absent, value) => value.is_none(),
                 (Test::In(values), Some(value)) => values.iter().any(|one| one == value),
                 (Test::NotIn(values), Some(value)) => !values.iter().any(|one| one == value),
                 (Test::NotIn(_), None) => true,
-                (Test::Greater(bound), Some(value)) => {
-                    value.parse::<i64>().is_ok_and(|number| number > *bound)
-                }
-                (Test::Less(bound), Some(value)) => {
-                    value.parse::<i64>().is_ok_and(|number| number < *bound)
-                }
+                (Test::Greater(bound), Some(value)) => value.parse::<i64>().is_ok_and(|number| number > *bound),
+                (Test::Less(bound), Some(value)) => value.parse::<i64>().is_ok_and(|number| number < *bound),
                 (Test::In(_) | Test::Greater(_) | Test::Less(_), None) => false,
             }
         })
@@ -89,9 +80,7 @@ fn tokenize(text: &str) -> Vec<Token> {
             rest = rest[symbol.len()..].trim_start();
             continue;
         }
-        let end = rest
-            .find(|c: char| c.is_whitespace() || "=!(),<>".contains(c))
-            .unwrap_or(rest.len());
+        let end = rest.find(|c: char| c.is_whitespace() || "=!(),<>".contains(c)).unwrap_or(rest.len());
         tokens.push(Token::Word(rest[..end].into()));
         rest = rest[end..].trim_start();
     }
@@ -122,30 +111,19 @@ impl Parser {
         }
         loop {
             if !matches!(self.peek(), Token::Word(_) | Token::Symbol("!")) {
-                return Err(format!(
-                    "found '{}', expected: !, identifier, or 'end of string'",
-                    self.peek().text()
-                ));
+                return Err(format!("found '{}', expected: !, identifier, or 'end of string'", self.peek().text()));
             }
-            let requirement = self
-                .requirement()
-                .map_err(|why| format!("unable to parse requirement: {why}"))?;
+            let requirement = self.requirement().map_err(|why| format!("unable to parse requirement: {why}"))?;
             requirements.push(requirement);
             match self.take() {
                 Token::End => return Ok(requirements),
                 Token::Symbol(",") => {
                     if !matches!(self.peek(), Token::Word(_) | Token::Symbol("!")) {
-                        return Err(format!(
-                            "found '{}', expected: identifier after ','",
-                            self.peek().text()
-                        ));
+                        return Err(format!("found '{}', expected: identifier after ','", self.peek().text()));
                     }
                 }
                 other => {
-                    return Err(format!(
-                        "found '{}', expected: ',' or 'end of string'",
-                        other.text()
-                    ));
+                    return Err(format!("found '{}', expected: ',' or 'end of string'", other.text()));
                 }
             }
         }
@@ -176,10 +154,7 @@ impl Parser {
         };
         for value in values {
             if let Some(wrong) = naming::label_value_errors(value).first() {
-                return Err(format!(
-                    "values[0][{key}]: Invalid value: {}: {wrong}",
-                    quoted(value)
-                ));
+                return Err(format!("values[0][{key}]: Invalid value: {}: {wrong}", quoted(value)));
             }
         }
         Ok((key, test))
@@ -193,10 +168,7 @@ impl Parser {
             Token::Symbol("<") => self.number().map(Test::Less),
             Token::Word(word) if word == "in" => self.values().map(Test::In),
             Token::Word(word) if word == "notin" => self.values().map(Test::NotIn),
-            other => Err(format!(
-                "found '{}', expected: in, notin, =, ==, !=, gt, lt",
-                other.text()
-            )),
+            other => Err(format!("found '{}', expected: in, notin, =, ==, !=, gt, lt", other.text())),
         }
     }
 
@@ -210,7 +182,10 @@ impl Parser {
     fn number(&mut self) -> Result<i64, String> {
         let text = self.value();
         text.parse().map_err(|_| {
-            format!("values[0]: Invalid value: {}: for 'Gt', 'Lt' operators, the value must be an integer", quoted(&text))
+            format!(
+                "values[0]: Invalid value: {}: for 'Gt', 'Lt' operators, the value must be an integer",
+                quoted(&text)
+            )
         })
     }
 
@@ -248,24 +223,12 @@ impl FieldSelector {
             let split = part
                 .split_once("!=")
                 .map(|(field, value)| (field, value, false))
-                .or_else(|| {
-                    part.split_once("==")
-                        .map(|(field, value)| (field, value, true))
-                })
-                .or_else(|| {
-                    part.split_once('=')
-                        .map(|(field, value)| (field, value, true))
-                });
+                .or_else(|| part.split_once("==").map(|(field, value)| (field, value, true)))
+                .or_else(|| part.split_once('=').map(|(field, value)| (field, value, true)));
             let Some((field, value, equal)) = split else {
-                return Err(format!(
-                    "invalid selector: '{text}'; can't understand '{part}'"
-                ));
+                return Err(format!("invalid selector: '{text}'; can't understand '{part}'"));
             };
-            tests.push(FieldTest {
-                field: field.trim().into(),
-                value: value.into(),
-                equal,
-            });
+            tests.push(FieldTest { field: field.trim().into(), value: value.into(), equal });
         }
         Ok(Self(tests))
     }
@@ -280,32 +243,21 @@ impl FieldSelector {
 
     /// The value a field must have, if the selector fixes it.
     pub fn exact(&self, field: &str) -> Option<&str> {
-        self.0
-            .iter()
-            .find(|test| test.equal && test.field == field)
-            .map(|test| test.value.as_str())
+        self.0.iter().find(|test| test.equal && test.field == field).map(|test| test.value.as_str())
     }
 
     pub fn require(&mut self, field: &str, value: &str) {
-        self.0.push(FieldTest {
-            field: field.into(),
-            value: value.into(),
-            equal: true,
-        });
+        self.0.push(FieldTest { field: field.into(), value: value.into(), equal: true });
     }
 
     pub fn matches(&self, object: &Value) -> bool {
-        self.0
-            .iter()
-            .all(|test| (field_text(object, &test.field) == test.value) == test.equal)
+        self.0.iter().all(|test| (field_text(object, &test.field) == test.value) == test.equal)
     }
 }
 
 /// A field by its dotted path; what is missing reads as empty.
 fn field_text(object: &Value, path: &str) -> String {
-    let found = path
-        .split('.')
-        .try_fold(object, |value, part| value.get(part));
+    let found = path.split('.').try_fold(object, |value, part| value.get(part));
     match found {
         Some(Value::String(text)) => text.clone(),
         Some(Value::Null) | None => String::new(),

@@ -52,14 +52,8 @@ impl<'a> Shape<'a> {
     pub fn is_atomic_map(self) -> bool {
         match self {
             Self::Atomic => true,
-            Self::Schema(node) => {
-                node.get("x-kubernetes-map-type").and_then(Value::as_str) == Some("atomic")
-            }
-            Self::Typed
-            | Self::StringMap
-            | Self::TypedList(_)
-            | Self::CustomRoot(_)
-            | Self::Unknown => false,
+            Self::Schema(node) => node.get("x-kubernetes-map-type").and_then(Value::as_str) == Some("atomic"),
+            Self::Typed | Self::StringMap | Self::TypedList(_) | Self::CustomRoot(_) | Self::Unknown => false,
         }
     }
 
@@ -95,18 +89,12 @@ impl<'a> Shape<'a> {
     pub fn list_keys(self) -> ListKeys<'a> {
         match self {
             Self::TypedList(keys) => keys,
-            Self::Schema(node) => {
-                match node.get("x-kubernetes-list-type").and_then(Value::as_str) {
-                    Some("set") => ListKeys::Set,
-                    Some("map") => node
-                        .get("x-kubernetes-list-map-keys")
-                        .map_or(ListKeys::Atomic, ListKeys::Named),
-                    Some(_) | None => ListKeys::Atomic,
-                }
-            }
-            Self::Typed | Self::StringMap | Self::Atomic | Self::CustomRoot(_) | Self::Unknown => {
-                ListKeys::Atomic
-            }
+            Self::Schema(node) => match node.get("x-kubernetes-list-type").and_then(Value::as_str) {
+                Some("set") => ListKeys::Set,
+                Some("map") => node.get("x-kubernetes-list-map-keys").map_or(ListKeys::Atomic, ListKeys::Named),
+                Some(_) | None => ListKeys::Atomic,
+            },
+            Self::Typed | Self::StringMap | Self::Atomic | Self::CustomRoot(_) | Self::Unknown => ListKeys::Atomic,
         }
     }
 
@@ -114,9 +102,7 @@ impl<'a> Shape<'a> {
         match self {
             Self::TypedList(_) => Self::Typed,
             Self::Schema(node) => node.get("items").map_or(Self::Unknown, Self::Schema),
-            Self::Typed | Self::StringMap | Self::Atomic | Self::CustomRoot(_) | Self::Unknown => {
-                Self::Unknown
-            }
+            Self::Typed | Self::StringMap | Self::Atomic | Self::CustomRoot(_) | Self::Unknown => Self::Unknown,
         }
     }
 }
@@ -129,27 +115,16 @@ impl ListKeys<'_> {
     /// The path step of an item; items without their key count by position.
     pub fn element(self, index: usize, item: &Value) -> Element {
         let by_name = |names: &mut dyn Iterator<Item = &str>| {
-            let keys =
-                names.filter_map(|name| Some((name.to_owned(), item.get(name)?.to_string())));
+            let keys = names.filter_map(|name| Some((name.to_owned(), item.get(name)?.to_string())));
             let mut keys: Vec<(String, String)> = keys.collect();
             keys.sort();
-            if keys.is_empty() {
-                Element::Index(index as u64)
-            } else {
-                Element::Key(keys)
-            }
+            if keys.is_empty() { Element::Index(index as u64) } else { Element::Key(keys) }
         };
         match self {
             Self::Atomic => Element::Index(index as u64),
             Self::Set => Element::Item(item.to_string()),
             Self::By(names) => by_name(&mut names.iter().copied()),
-            Self::Named(names) => by_name(
-                &mut names
-                    .as_array()
-                    .into_iter()
-                    .flatten()
-                    .filter_map(Value::as_str),
-            ),
+            Self::Named(names) => by_name(&mut names.as_array().into_iter().flatten().filter_map(Value::as_str)),
         }
     }
 }
@@ -164,8 +139,7 @@ fn typed_field(name: &str) -> Shape<'static> {
     match name {
         "labels" | "annotations" | "data" | "stringData" | "binaryData" => Shape::StringMap,
         "limits" | "requests" | "capacity" | "allocatable" => Shape::StringMap,
-        "selector" | "nodeSelector" | "roleRef" | "secretRef" | "configMapKeyRef"
-        | "secretKeyRef" => Shape::Atomic,
+        "selector" | "nodeSelector" | "roleRef" | "secretRef" | "configMapKeyRef" | "secretKeyRef" => Shape::Atomic,
         "ownerReferences" => Shape::TypedList(By(&["uid"])),
         "finalizers" => Shape::TypedList(Set),
         "conditions" | "addresses" => Shape::TypedList(By(&["type"])),

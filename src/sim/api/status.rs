@@ -44,13 +44,7 @@ pub type Refused = Box<Status>;
 
 impl Status {
     fn new(code: u16, reason: &'static str, message: String, details: Option<Details>) -> Refused {
-        Box::new(Self {
-            code,
-            reason,
-            message,
-            details,
-            continue_token: None,
-        })
+        Box::new(Self { code, reason, message, details, continue_token: None })
     }
 
     pub fn not_found(of: &GroupResource, name: &str) -> Refused {
@@ -60,12 +54,7 @@ impl Status {
 
     pub fn already_exists(of: &GroupResource, name: &str) -> Refused {
         let message = format!("{of} {} already exists", quoted(name));
-        Self::new(
-            409,
-            "AlreadyExists",
-            message,
-            Some(Details::about(of, name)),
-        )
+        Self::new(409, "AlreadyExists", message, Some(Details::about(of, name)))
     }
 
     pub fn generated_name_taken(of: &GroupResource, name: &str) -> Refused {
@@ -73,18 +62,12 @@ impl Status {
             "{of} {} already exists, the server was not able to generate a unique name for the object",
             quoted(name)
         );
-        let details = Details {
-            retry_after_seconds: Some(1),
-            ..Details::about(of, name)
-        };
+        let details = Details { retry_after_seconds: Some(1), ..Details::about(of, name) };
         Self::new(409, "AlreadyExists", message, Some(details))
     }
 
     pub fn conflict(of: &GroupResource, name: &str, why: &str) -> Refused {
-        let message = format!(
-            "Operation cannot be fulfilled on {of} {}: {why}",
-            quoted(name)
-        );
+        let message = format!("Operation cannot be fulfilled on {of} {}: {why}", quoted(name));
         Self::new(409, "Conflict", message, Some(Details::about(of, name)))
     }
 
@@ -95,10 +78,7 @@ impl Status {
     }
 
     pub fn apply_conflict(causes: Vec<Cause>, message: String) -> Refused {
-        let details = Details {
-            causes,
-            ..Details::default()
-        };
+        let details = Details { causes, ..Details::default() };
         Self::new(409, "Conflict", message, Some(details))
     }
 
@@ -141,44 +121,36 @@ impl Status {
             message: "Too large resource version".into(),
             field: String::new(),
         };
-        let details = Details {
-            causes: vec![cause],
-            retry_after_seconds: Some(1),
-            ..Details::default()
-        };
+        let details = Details { causes: vec![cause], retry_after_seconds: Some(1), ..Details::default() };
         let message = format!("Timeout: Too large resource version: {asked}, current: {current}");
         Self::new(504, "Timeout", message, Some(details))
     }
 
     pub fn method_not_supported(of: &GroupResource, action: &str) -> Refused {
-        let message = format!(
-            "{action} is not supported on resources of kind {}",
-            quoted(&of.to_string())
-        );
-        Self::new(
-            405,
-            "MethodNotAllowed",
-            message,
-            Some(Details::about(of, "")),
-        )
+        let message = format!("{action} is not supported on resources of kind {}", quoted(&of.to_string()));
+        Self::new(405, "MethodNotAllowed", message, Some(Details::about(of, "")))
     }
 
     /// The answer of the router, before any resource is involved.
     pub fn method_not_allowed() -> Refused {
         let message = "the server does not allow this method on the requested resource";
-        Self::new(
-            405,
-            "MethodNotAllowed",
-            message.into(),
-            Some(Details::default()),
-        )
+        Self::new(405, "MethodNotAllowed", message.into(), Some(Details::default()))
+    }
+
+    /// The router's answer to a resource nobody serves in a version that is served.
+    pub fn no_such_resource() -> Refused {
+        let message = "the server could not find the requested resource";
+        Self::new(404, "NotFound", message.into(), Some(Details::default()))
+    }
+
+    /// The router's answer to a body it has no handler for.
+    pub fn unroutable_media_type() -> Refused {
+        let message = "415: Unsupported Media Type";
+        Self::new(415, "UnsupportedMediaType", message.into(), Some(Details::default()))
     }
 
     pub fn not_acceptable(accepted: &[&str]) -> Refused {
-        let message = format!(
-            "only the following media types are accepted: {}",
-            accepted.join(", ")
-        );
+        let message = format!("only the following media types are accepted: {}", accepted.join(", "));
         Self::new(406, "NotAcceptable", message, None)
     }
 
@@ -198,30 +170,15 @@ impl Status {
 
     pub fn invalid(kind: &GroupResource, name: &str, errors: &[FieldError]) -> Refused {
         let causes = errors.iter().map(FieldError::cause).collect();
-        let details = Details {
-            causes,
-            ..Details::about(kind, name)
-        };
+        let details = Details { causes, ..Details::about(kind, name) };
         let message = format!("{kind} {} is invalid: {}", quoted(name), aggregate(errors));
         Self::new(422, "Invalid", message, Some(details))
     }
 
     pub fn internal(why: &str) -> Refused {
-        let cause = Cause {
-            reason: "",
-            message: why.into(),
-            field: String::new(),
-        };
-        let details = Details {
-            causes: vec![cause],
-            ..Details::default()
-        };
-        Self::new(
-            500,
-            "InternalError",
-            format!("Internal error occurred: {why}"),
-            Some(details),
-        )
+        let cause = Cause { reason: "", message: why.into(), field: String::new() };
+        let details = Details { causes: vec![cause], ..Details::default() };
+        Self::new(500, "InternalError", format!("Internal error occurred: {why}"), Some(details))
     }
 
     /// An error the server did not expect and passes on as it is, without a reason.
@@ -234,55 +191,26 @@ impl Status {
         let (reason, message) = match code {
             401 => ("Unauthorized", "Unauthorized"),
             403 => ("Forbidden", "forbidden: access was taken away"),
-            404 => (
-                "NotFound",
-                "the server could not find the requested resource",
-            ),
-            408 => (
-                "Timeout",
-                "Timeout: request did not complete within requested timeout - context deadline exceeded",
-            ),
+            404 => ("NotFound", "the server could not find the requested resource"),
+            408 => {
+                ("Timeout", "Timeout: request did not complete within requested timeout - context deadline exceeded")
+            }
             409 => ("Conflict", "the server reported a conflict"),
-            410 => (
-                "Expired",
-                "The resourceVersion for the provided list is too old.",
-            ),
-            422 => (
-                "Invalid",
-                "the server rejected our request due to an error in our request",
-            ),
-            429 => (
-                "TooManyRequests",
-                "Too many requests, please try again later.",
-            ),
-            503 => (
-                "ServiceUnavailable",
-                "the server is currently unable to handle the request",
-            ),
-            504 => (
-                "Timeout",
-                "Timeout: request did not complete within requested timeout - context deadline exceeded",
-            ),
-            _ => (
-                "InternalError",
-                "Internal error occurred: etcdserver: request timed out",
-            ),
+            410 => ("Expired", "The resourceVersion for the provided list is too old."),
+            422 => ("Invalid", "the server rejected our request due to an error in our request"),
+            429 => ("TooManyRequests", "Too many requests, please try again later."),
+            503 => ("ServiceUnavailable", "the server is currently unable to handle the request"),
+            504 => {
+                ("Timeout", "Timeout: request did not complete within requested timeout - context deadline exceeded")
+            }
+            _ => ("InternalError", "Internal error occurred: etcdserver: request timed out"),
         };
-        let details = retry_after_seconds.map(|_| Details {
-            retry_after_seconds,
-            ..Details::default()
-        });
+        let details = retry_after_seconds.map(|_| Details { retry_after_seconds, ..Details::default() });
         Self::new(code, reason, message.into(), details)
     }
 
     pub fn to_json(&self) -> Value {
-        let Self {
-            code,
-            reason,
-            message,
-            details,
-            continue_token,
-        } = self;
+        let Self { code, reason, message, details, continue_token } = self;
         let metadata = match continue_token {
             Some(token) => json!({ "continue": token }),
             None => json!({}),
@@ -307,22 +235,11 @@ impl Status {
 
 impl Details {
     fn about(of: &GroupResource, name: &str) -> Self {
-        Self {
-            group: of.group.to_string(),
-            kind: of.resource.to_string(),
-            name: name.into(),
-            ..Self::default()
-        }
+        Self { group: of.group.to_string(), kind: of.resource.to_string(), name: name.into(), ..Self::default() }
     }
 
     fn to_json(&self) -> Value {
-        let Self {
-            group,
-            kind,
-            name,
-            causes,
-            retry_after_seconds,
-        } = self;
+        let Self { group, kind, name, causes, retry_after_seconds } = self;
         let mut out = Map::new();
         for (key, text) in [("name", name), ("group", group), ("kind", kind)] {
             if !text.is_empty() {
@@ -341,11 +258,7 @@ impl Details {
 
 impl Cause {
     fn to_json(&self) -> Value {
-        let Self {
-            reason,
-            message,
-            field,
-        } = self;
+        let Self { reason, message, field } = self;
         let mut out = Map::new();
         for (key, text) in [("reason", *reason), ("message", message), ("field", field)] {
             if !text.is_empty() {
@@ -368,51 +281,28 @@ impl FieldError {
     /// `value` is already rendered: quoted text, or JSON.
     pub fn invalid(field: impl Into<String>, value: &str, detail: &str) -> Self {
         let body = format!("Invalid value: {value}: {detail}");
-        Self {
-            reason: "FieldValueInvalid",
-            field: field.into(),
-            body,
-        }
+        Self { reason: "FieldValueInvalid", field: field.into(), body }
     }
 
     pub fn required(field: impl Into<String>, detail: &str) -> Self {
         let body = with_detail("Required value", detail);
-        Self {
-            reason: "FieldValueRequired",
-            field: field.into(),
-            body,
-        }
+        Self { reason: "FieldValueRequired", field: field.into(), body }
     }
 
     pub fn forbidden(field: impl Into<String>, detail: &str) -> Self {
         let body = with_detail("Forbidden", detail);
-        Self {
-            reason: "FieldValueForbidden",
-            field: field.into(),
-            body,
-        }
+        Self { reason: "FieldValueForbidden", field: field.into(), body }
     }
 
     pub fn not_supported(field: impl Into<String>, value: &str, supported: &[&str]) -> Self {
         let supported: Vec<String> = supported.iter().map(|text| quoted(text)).collect();
-        let body = format!(
-            "Unsupported value: {value}: supported values: {}",
-            supported.join(", ")
-        );
-        Self {
-            reason: "FieldValueNotSupported",
-            field: field.into(),
-            body,
-        }
+        let body = format!("Unsupported value: {value}: supported values: {}", supported.join(", "));
+        Self { reason: "FieldValueNotSupported", field: field.into(), body }
     }
 
     pub fn too_long(field: impl Into<String>, bytes_max: usize) -> Self {
         let body = format!("Too long: may not be more than {bytes_max} bytes");
-        Self {
-            reason: "FieldValueTooLong",
-            field: field.into(),
-            body,
-        }
+        Self { reason: "FieldValueTooLong", field: field.into(), body }
     }
 
     /// Field and complaint in one sentence.
@@ -421,20 +311,12 @@ impl FieldError {
     }
 
     fn cause(&self) -> Cause {
-        Cause {
-            reason: self.reason,
-            message: self.body.clone(),
-            field: self.field.clone(),
-        }
+        Cause { reason: self.reason, message: self.body.clone(), field: self.field.clone() }
     }
 }
 
 fn with_detail(head: &str, detail: &str) -> String {
-    if detail.is_empty() {
-        head.into()
-    } else {
-        format!("{head}: {detail}")
-    }
+    if detail.is_empty() { head.into() } else { format!("{head}: {detail}") }
 }
 
 /// Joins errors the way Go's aggregate does: each sentence once, brackets only around several.
@@ -467,9 +349,7 @@ pub fn quoted(text: &str) -> String {
             '\u{8}' => out.push_str("\\b"),
             '\u{b}' => out.push_str("\\v"),
             '\u{c}' => out.push_str("\\f"),
-            c if (c as u32) < 0x20 || c as u32 == 0x7f => {
-                out.push_str(&format!("\\x{:02x}", c as u32))
-            }
+            c if (c as u32) < 0x20 || c as u32 == 0x7f => out.push_str(&format!("\\x{:02x}", c as u32)),
             c => out.push(c),
         }
     }

@@ -36,13 +36,7 @@ pub struct Stored {
 impl Stored {
     pub fn new(version: u64, mut value: Value, managed: Managed) -> Self {
         meta::set_text(&mut value, "resourceVersion", &version.to_string());
-        Self {
-            version,
-            value,
-            managed,
-            json: OnceLock::new(),
-            untyped_json: OnceLock::new(),
-        }
+        Self { version, value, managed, json: OnceLock::new(), untyped_json: OnceLock::new() }
     }
 
     /// The object as sent, serialised once.
@@ -52,11 +46,8 @@ impl Stored {
 
     /// The object as an item of a built-in list: without apiVersion and kind, which the list states once.
     pub fn untyped_json(&self) -> &Bytes {
-        self.untyped_json.get_or_init(|| {
-            serde_json::to_vec(&Untyped(&self.value))
-                .expect("a JSON value always serialises")
-                .into()
-        })
+        self.untyped_json
+            .get_or_init(|| serde_json::to_vec(&Untyped(&self.value)).expect("a JSON value always serialises").into())
     }
 }
 
@@ -65,15 +56,12 @@ struct Untyped<'a>(&'a Value);
 impl Serialize for Untyped<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let fields = self.0.as_object().into_iter().flatten();
-        serializer
-            .collect_map(fields.filter(|(key, _)| !matches!(key.as_str(), "apiVersion" | "kind")))
+        serializer.collect_map(fields.filter(|(key, _)| !matches!(key.as_str(), "apiVersion" | "kind")))
     }
 }
 
 pub fn to_bytes(value: &Value) -> Bytes {
-    serde_json::to_vec(value)
-        .expect("a JSON value always serialises")
-        .into()
+    serde_json::to_vec(value).expect("a JSON value always serialises").into()
 }
 
 /// One write: `before` is none for a create, `after` for a delete.
@@ -104,10 +92,7 @@ impl Collection {
     }
 
     /// Objects under `prefix` in key order.
-    pub fn range<'a>(
-        &'a self,
-        prefix: &'a str,
-    ) -> impl Iterator<Item = (&'a Arc<str>, &'a Arc<Stored>)> {
+    pub fn range<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = (&'a Arc<str>, &'a Arc<Stored>)> {
         self.range_from(prefix, prefix)
     }
 
@@ -130,9 +115,7 @@ impl Collection {
     }
 
     pub fn changed_after(&self, version: u64) -> bool {
-        self.log
-            .back()
-            .is_some_and(|change| change.version > version)
+        self.log.back().is_some_and(|change| change.version > version)
     }
 
     /// The objects as they were at `version`, or none if that is forgotten.
@@ -141,29 +124,18 @@ impl Collection {
             return None;
         }
         let mut objects = self.objects.clone();
-        for change in self
-            .log
-            .iter()
-            .rev()
-            .take_while(|change| change.version > version)
-        {
+        for change in self.log.iter().rev().take_while(|change| change.version > version) {
             match &change.before {
                 Some(before) => objects.insert(change.key.clone(), before.clone()),
                 None => objects.remove(&change.key),
             };
         }
-        Some(Self {
-            objects,
-            log: VecDeque::new(),
-            forgotten: version,
-        })
+        Some(Self { objects, log: VecDeque::new(), forgotten: version })
     }
 
     /// One object as it was at `version`.
     pub fn get_at(&self, key: &str, version: u64) -> Option<&Arc<Stored>> {
-        let undone = self
-            .changes_after(version)
-            .find(|change| *change.key == *key);
+        let undone = self.changes_after(version).find(|change| *change.key == *key);
         match undone {
             Some(change) => change.before.as_ref(),
             None => self.get(key),
@@ -200,22 +172,14 @@ pub struct Store {
 
 impl Store {
     pub fn new(collections: usize) -> Self {
-        let mut store = Self {
-            version: 1,
-            collections: Vec::new(),
-            history_max: HISTORY_MAX,
-            compacted: 0,
-        };
+        let mut store = Self { version: 1, collections: Vec::new(), history_max: HISTORY_MAX, compacted: 0 };
         store.grow_to(collections);
         store
     }
 
     pub fn grow_to(&mut self, collections: usize) {
         while self.collections.len() < collections {
-            self.collections.push(Collection {
-                forgotten: self.compacted,
-                ..Collection::default()
-            });
+            self.collections.push(Collection { forgotten: self.compacted, ..Collection::default() });
         }
     }
 
@@ -228,23 +192,12 @@ impl Store {
         &self.collections[id.0]
     }
 
-    pub fn put(
-        &mut self,
-        id: CollectionId,
-        key: Arc<str>,
-        value: Value,
-        managed: Managed,
-    ) -> Arc<Stored> {
+    pub fn put(&mut self, id: CollectionId, key: Arc<str>, value: Value, managed: Managed) -> Arc<Stored> {
         self.version += 1;
         let after = Arc::new(Stored::new(self.version, value, managed));
         let collection = &mut self.collections[id.0];
         let before = collection.get(&key).cloned();
-        let change = Change {
-            version: self.version,
-            key,
-            before,
-            after: Some(after.clone()),
-        };
+        let change = Change { version: self.version, key, before, after: Some(after.clone()) };
         collection.record(change, self.history_max);
         after
     }
@@ -252,18 +205,10 @@ impl Store {
     /// Takes an object out. The answer is the object with the version of its removal, as watchers see it.
     pub fn remove(&mut self, id: CollectionId, key: &str) -> Option<Arc<Stored>> {
         let collection = &mut self.collections[id.0];
-        let (key, before) = collection
-            .objects
-            .get_key_value(key)
-            .map(|(k, v)| (k.clone(), v.clone()))?;
+        let (key, before) = collection.objects.get_key_value(key).map(|(k, v)| (k.clone(), v.clone()))?;
         self.version += 1;
         let tombstone = Stored::new(self.version, before.value.clone(), before.managed.clone());
-        let change = Change {
-            version: self.version,
-            key,
-            before: Some(before),
-            after: None,
-        };
+        let change = Change { version: self.version, key, before: Some(before), after: None };
         collection.record(change, self.history_max);
         Some(Arc::new(tombstone))
     }
@@ -273,11 +218,7 @@ impl Store {
         let version = version.min(self.version);
         self.compacted = self.compacted.max(version);
         for collection in &mut self.collections {
-            while collection
-                .log
-                .front()
-                .is_some_and(|change| change.version <= version)
-            {
+            while collection.log.front().is_some_and(|change| change.version <= version) {
                 collection.forget_oldest();
             }
             collection.forgotten = collection.forgotten.max(version);

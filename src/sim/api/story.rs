@@ -41,26 +41,16 @@ impl Server {
         let key = store::key(&namespace, meta::name(&object));
         let before = self.store.collection(served.collection).get(&key).cloned();
         if meta::uid(&object).is_empty() {
-            let uid = before.as_ref().map_or_else(
-                || self.minter.uid(),
-                |before| meta::uid(&before.value).to_owned(),
-            );
+            let uid = before.as_ref().map_or_else(|| self.minter.uid(), |before| meta::uid(&before.value).to_owned());
             meta::set_text(&mut object, "uid", &uid);
         }
         if meta::text(&object, "creationTimestamp").is_empty() {
-            let known = before
-                .as_ref()
-                .map(|before| meta::text(&before.value, "creationTimestamp").to_owned());
-            meta::set_text(
-                &mut object,
-                "creationTimestamp",
-                &known.unwrap_or_else(|| meta::api_time(now)),
-            );
+            let known = before.as_ref().map(|before| meta::text(&before.value, "creationTimestamp").to_owned());
+            meta::set_text(&mut object, "creationTimestamp", &known.unwrap_or_else(|| meta::api_time(now)));
         }
         if served.kind.rules.generation != Generation::Absent && meta::generation(&object) == 0 {
             let moved = before.as_ref().map_or(1, |before| {
-                meta::generation(&before.value)
-                    + i64::from(before.value.get("spec") != object.get("spec"))
+                meta::generation(&before.value) + i64::from(before.value.get("spec") != object.get("spec"))
             });
             meta::set_generation(&mut object, moved);
         }
@@ -69,11 +59,7 @@ impl Server {
         }
         let managed = self.story_owner(&served, before.as_deref(), &mut object, now);
         managed.write_into(&mut object);
-        Ok(self
-            .store
-            .put(served.collection, key.into(), object, managed)
-            .value
-            .clone())
+        Ok(self.store.put(served.collection, key.into(), object, managed).value.clone())
     }
 
     /// Changes an object in place. Answers the object as stored.
@@ -96,29 +82,16 @@ impl Server {
     pub fn look(&self, api_version: &str, kind: &str, key: &str) -> Result<Value, StoryError> {
         let served = self.served_kind(&json!({ "apiVersion": api_version, "kind": kind }))?;
         let found = self.store.collection(served.collection).get(key);
-        let missing = || StoryError::Missing {
-            kind: kind.into(),
-            key: key.into(),
-        };
+        let missing = || StoryError::Missing { kind: kind.into(), key: key.into() };
         found.map(|stored| stored.value.clone()).ok_or_else(missing)
     }
 
     /// Takes an object away at once, finalizers or not.
-    pub fn remove(
-        &mut self,
-        api_version: &str,
-        kind: &str,
-        key: &str,
-    ) -> Result<Value, StoryError> {
+    pub fn remove(&mut self, api_version: &str, kind: &str, key: &str) -> Result<Value, StoryError> {
         let served = self.served_kind(&json!({ "apiVersion": api_version, "kind": kind }))?;
         let removed = self.store.remove(served.collection, key);
-        let missing = || StoryError::Missing {
-            kind: kind.into(),
-            key: key.into(),
-        };
-        removed
-            .map(|stored| stored.value.clone())
-            .ok_or_else(missing)
+        let missing = || StoryError::Missing { kind: kind.into(), key: key.into() };
+        removed.map(|stored| stored.value.clone()).ok_or_else(missing)
     }
 
     /// What a cluster has before anybody writes to it.
@@ -130,31 +103,19 @@ impl Server {
                 "metadata": { "name": "kube-root-ca.crt", "namespace": namespace },
                 "data": { "ca.crt": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n" },
             });
-            self.seed(now, root)
-                .expect("the built-in kinds are registered before anything is furnished");
+            self.seed(now, root).expect("the built-in kinds are registered before anything is furnished");
         }
     }
 
     fn served_kind(&self, object: &Value) -> Result<Served, StoryError> {
-        let text = |field: &str| {
-            object
-                .get(field)
-                .and_then(Value::as_str)
-                .unwrap_or("")
-                .to_owned()
-        };
+        let text = |field: &str| object.get(field).and_then(Value::as_str).unwrap_or("").to_owned();
         let (api_version, kind) = (text("apiVersion"), text("kind"));
         let served = self.registry.find_kind(&api_version, &kind).cloned();
         served.ok_or(StoryError::UnknownKind { api_version, kind })
     }
 
     /// The namespace an object goes to; one that is missing is made.
-    fn home_of(
-        &mut self,
-        served: &Served,
-        object: &mut Value,
-        now: Timestamp,
-    ) -> Result<String, StoryError> {
+    fn home_of(&mut self, served: &Served, object: &mut Value, now: Timestamp) -> Result<String, StoryError> {
         if !served.kind.namespaced() {
             return Ok(String::new());
         }
@@ -175,24 +136,13 @@ impl Server {
         object: &mut Value,
         now: Timestamp,
     ) -> Managed {
-        if let Some(given) = meta::of_mut(object)
-            .remove("managedFields")
-            .as_ref()
-            .and_then(Managed::from_json)
-        {
+        if let Some(given) = meta::of_mut(object).remove("managedFields").as_ref().and_then(Managed::from_json) {
             return given;
         }
-        let mut owners = before
-            .map(|before| before.managed.clone())
-            .unwrap_or_default();
+        let mut owners = before.map(|before| before.managed.clone()).unwrap_or_default();
         let nothing = managed::nothing(served.kind.rules.custom);
         let base = before.map_or(&nothing, |before| &before.value);
-        let changes = managed::changes(
-            base,
-            object,
-            Shape::of(&served.kind),
-            &super::fields::FieldSet::default(),
-        );
+        let changes = managed::changes(base, object, Shape::of(&served.kind), &super::fields::FieldSet::default());
         let writer = Writer {
             manager: "story".into(),
             api_version: served.kind.api_version(),

@@ -29,9 +29,7 @@ pub fn merge(object: &Value, patch: &Map<String, Value>, shape: Shape<'_>) -> Va
                 out.remove(&key);
                 continue;
             }
-            (Value::Object(deeper), existing) => {
-                merge(existing.unwrap_or(&Value::Null), deeper, child)
-            }
+            (Value::Object(deeper), existing) => merge(existing.unwrap_or(&Value::Null), deeper, child),
             (Value::Array(items), existing) => merge_list(existing, items, child),
             (other, _) => (*other).clone(),
         };
@@ -41,11 +39,7 @@ pub fn merge(object: &Value, patch: &Map<String, Value>, shape: Shape<'_>) -> Va
 }
 
 fn without_directives(patch: &Map<String, Value>) -> Map<String, Value> {
-    patch
-        .iter()
-        .filter(|(key, _)| !key.starts_with('$'))
-        .map(|(key, value)| (key.clone(), value.clone()))
-        .collect()
+    patch.iter().filter(|(key, _)| !key.starts_with('$')).map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
 fn remove_items(out: &mut Map<String, Value>, field: &str, items: &Value) {
@@ -55,34 +49,20 @@ fn remove_items(out: &mut Map<String, Value>, field: &str, items: &Value) {
 }
 
 fn merge_list(existing: Option<&Value>, items: &[Value], shape: Shape<'_>) -> Value {
-    let existing = existing
-        .and_then(Value::as_array)
-        .map_or(&[][..], Vec::as_slice);
-    let directive = |item: &Value| {
-        item.get("$patch")
-            .and_then(Value::as_str)
-            .map(str::to_owned)
-    };
+    let existing = existing.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let directive = |item: &Value| item.get("$patch").and_then(Value::as_str).map(str::to_owned);
     match shape.list_keys() {
         ListKeys::Atomic => items.into(),
         ListKeys::Set => {
             let mut out = existing.to_vec();
-            out.extend(
-                items
-                    .iter()
-                    .filter(|item| !existing.contains(item))
-                    .cloned(),
-            );
+            out.extend(items.iter().filter(|item| !existing.contains(item)).cloned());
             out.into()
         }
         keys @ (ListKeys::By(_) | ListKeys::Named(_)) => {
             let mut out = existing.to_vec();
             for (index, item) in items.iter().enumerate() {
                 let element = keys.element(index, item);
-                let at = out
-                    .iter()
-                    .enumerate()
-                    .position(|(index, other)| keys.element(index, other) == element);
+                let at = out.iter().enumerate().position(|(index, other)| keys.element(index, other) == element);
                 match (at, directive(item).as_deref(), item.as_object()) {
                     (Some(at), Some("delete"), _) => {
                         out.remove(at);

@@ -15,11 +15,7 @@ use super::meta;
 use super::store;
 
 pub fn of_page(kind: &ResourceKind, page: &Page, include: Include, now: Timestamp) -> Bytes {
-    let rows = page
-        .items
-        .iter()
-        .map(|item| row(kind, &item.value, include, now))
-        .collect();
+    let rows = page.items.iter().map(|item| row(kind, &item.value, include, now)).collect();
     store::to_bytes(&table(kind, list_meta(page), rows))
 }
 
@@ -65,16 +61,8 @@ fn column(name: &str, kind: &str, format: &str, priority: i64) -> Value {
 
 fn row(kind: &ResourceKind, object: &Value, include: Include, now: Timestamp) -> Value {
     let mut cells = vec![Value::from(meta::name(object))];
-    cells.extend(
-        built_in_columns(kind)
-            .iter()
-            .map(|(name, _)| built_in_cell(name, object, now)),
-    );
-    cells.extend(
-        kind.columns
-            .iter()
-            .map(|printed| printed_cell(printed, object, now)),
-    );
+    cells.extend(built_in_columns(kind).iter().map(|(name, _)| built_in_cell(name, object, now)));
+    cells.extend(kind.columns.iter().map(|printed| printed_cell(printed, object, now)));
     if shows_age(kind) {
         cells.push(age(meta::text(object, "creationTimestamp"), now).into());
     }
@@ -112,48 +100,23 @@ fn built_in_cell(column: &str, object: &Value, now: Timestamp) -> Value {
     match (column, object["kind"].as_str().unwrap_or("")) {
         ("Data", _) => (count("data") + count("binaryData")).into(),
         ("Secrets", _) => object["secrets"].as_array().map_or(0, Vec::len).into(),
-        ("Type", "Service") => object["spec"]["type"]
-            .as_str()
-            .unwrap_or("ClusterIP")
-            .into(),
+        ("Type", "Service") => object["spec"]["type"].as_str().unwrap_or("ClusterIP").into(),
         ("Type", _) => object["type"].clone(),
-        ("Cluster-IP", _) => object["spec"]["clusterIP"]
-            .as_str()
-            .unwrap_or("<none>")
-            .into(),
+        ("Cluster-IP", _) => object["spec"]["clusterIP"].as_str().unwrap_or("<none>").into(),
         ("Port(s)", _) => ports(&object["spec"]["ports"]).into(),
         ("Status", "Namespace" | "Pod") if meta::is_deleting(object) => "Terminating".into(),
-        ("Status", "Namespace" | "Pod") => object["status"]["phase"]
-            .as_str()
-            .unwrap_or("Unknown")
-            .into(),
-        ("Status", _) => if is_ready(object) {
-            "Ready"
-        } else {
-            "NotReady"
-        }
-        .into(),
-        ("Version", _) => object["status"]["nodeInfo"]["kubeletVersion"]
-            .as_str()
-            .unwrap_or("")
-            .into(),
+        ("Status", "Namespace" | "Pod") => object["status"]["phase"].as_str().unwrap_or("Unknown").into(),
+        ("Status", _) => if is_ready(object) { "Ready" } else { "NotReady" }.into(),
+        ("Version", _) => object["status"]["nodeInfo"]["kubeletVersion"].as_str().unwrap_or("").into(),
         ("Ready", "Deployment") => {
-            let (ready, wanted) = (
-                number(&object["status"]["readyReplicas"]),
-                object["spec"]["replicas"].as_i64().unwrap_or(1),
-            );
+            let (ready, wanted) =
+                (number(&object["status"]["readyReplicas"]), object["spec"]["replicas"].as_i64().unwrap_or(1));
             format!("{ready}/{wanted}").into()
         }
         ("Ready", _) => {
-            let all = object["status"]["containerStatuses"]
-                .as_array()
-                .map_or(&[][..], Vec::as_slice);
+            let all = object["status"]["containerStatuses"].as_array().map_or(&[][..], Vec::as_slice);
             let ready = all.iter().filter(|status| status["ready"] == true).count();
-            format!(
-                "{ready}/{}",
-                object["spec"]["containers"].as_array().map_or(0, Vec::len)
-            )
-            .into()
+            format!("{ready}/{}", object["spec"]["containers"].as_array().map_or(0, Vec::len)).into()
         }
         ("Restarts", _) => 0.into(),
         ("Up-to-date", _) => number(&object["status"]["updatedReplicas"]).into(),
@@ -171,26 +134,17 @@ fn built_in_cell(column: &str, object: &Value, now: Timestamp) -> Value {
 
 fn is_ready(object: &Value) -> bool {
     let conditions = object["status"]["conditions"].as_array();
-    conditions
-        .into_iter()
-        .flatten()
-        .any(|condition| condition["type"] == "Ready" && condition["status"] == "True")
+    conditions.into_iter().flatten().any(|condition| condition["type"] == "Ready" && condition["status"] == "True")
 }
 
 fn ports(ports: &Value) -> String {
-    let shown = ports.as_array().into_iter().flatten().map(|port| {
-        format!(
-            "{}/{}",
-            port["port"],
-            port["protocol"].as_str().unwrap_or("TCP")
-        )
-    });
+    let shown = ports
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|port| format!("{}/{}", port["port"], port["protocol"].as_str().unwrap_or("TCP")));
     let shown: Vec<String> = shown.collect();
-    if shown.is_empty() {
-        "<none>".into()
-    } else {
-        shown.join(",")
-    }
+    if shown.is_empty() { "<none>".into() } else { shown.join(",") }
 }
 
 fn printed_cell(column: &PrinterColumn, object: &Value, now: Timestamp) -> Value {
@@ -213,10 +167,7 @@ fn json_path<'a>(object: &'a Value, path: &str) -> Option<&'a Value> {
             let (test, tail) = after.split_once(")]")?;
             let (field, wanted) = test.split_once("==")?;
             let wanted = wanted.trim().trim_matches(|c| c == '"' || c == '\'');
-            value = value
-                .as_array()?
-                .iter()
-                .find(|item| item[field.trim()].as_str() == Some(wanted))?;
+            value = value.as_array()?.iter().find(|item| item[field.trim()].as_str() == Some(wanted))?;
             rest = tail;
         } else if let Some(after) = rest.strip_prefix('[') {
             let (index, tail) = after.split_once(']')?;

@@ -25,15 +25,12 @@ pub fn on_create(kind: &ResourceKind, object: &Value) -> Vec<FieldError> {
         if errors.is_empty() {
             errors = metadata_errors(kind, object, kind.rules.names);
         }
-        return first_non_empty(errors, || {
-            metadata_errors(kind, object, NameRule::PathSegment)
-        });
+        return first_non_empty(errors, || metadata_errors(kind, object, NameRule::PathSegment));
     }
     let mut errors = metadata_errors(kind, object, kind.rules.names);
+    errors.extend(unqualified_finalizer_errors(object));
     errors.extend(content_errors(kind.rules.content, object));
-    first_non_empty(errors, || {
-        metadata_errors(kind, object, NameRule::PathSegment)
-    })
+    first_non_empty(errors, || metadata_errors(kind, object, NameRule::PathSegment))
 }
 
 /// Errors of an object about to replace another.
@@ -51,38 +48,24 @@ pub fn on_update(kind: &ResourceKind, before: &Value, after: &Value) -> Vec<Fiel
     errors.extend(metadata_update_errors(before, after));
     errors.extend(content_update_errors(kind.rules.content, before, after));
     errors.extend(metadata_errors(kind, after, kind.rules.names));
+    errors.extend(unqualified_finalizer_errors(after));
     errors.extend(content_errors(kind.rules.content, after));
     errors
 }
 
-fn first_non_empty(
-    errors: Vec<FieldError>,
-    otherwise: impl FnOnce() -> Vec<FieldError>,
-) -> Vec<FieldError> {
-    if errors.is_empty() {
-        otherwise()
-    } else {
-        errors
-    }
+fn first_non_empty(errors: Vec<FieldError>, otherwise: impl FnOnce() -> Vec<FieldError>) -> Vec<FieldError> {
+    if errors.is_empty() { otherwise() } else { errors }
 }
 
 fn type_errors(kind: &ResourceKind, object: &Value) -> Vec<FieldError> {
     let text = |field: &str| object.get(field).and_then(Value::as_str).unwrap_or("");
     let mut errors = Vec::new();
     if text("kind") != &*kind.kind {
-        errors.push(FieldError::invalid(
-            "kind",
-            &quoted(text("kind")),
-            &format!("must be {}", kind.kind),
-        ));
+        errors.push(FieldError::invalid("kind", &quoted(text("kind")), &format!("must be {}", kind.kind)));
     }
     let api_version = kind.api_version();
     if text("apiVersion") != api_version {
-        errors.push(FieldError::invalid(
-            "apiVersion",
-            &quoted(text("apiVersion")),
-            &format!("must be {api_version}"),
-        ));
+        errors.push(FieldError::invalid("apiVersion", &quoted(text("apiVersion")), &format!("must be {api_version}")));
     }
     errors
 }
@@ -91,41 +74,20 @@ fn metadata_errors(kind: &ResourceKind, object: &Value, rule: NameRule) -> Vec<F
     let mut errors = Vec::new();
     let generate = meta::text(object, "generateName");
     if !generate.is_empty() {
-        push_all(
-            &mut errors,
-            "metadata.generateName",
-            generate,
-            naming::prefix_errors(rule, generate),
-        );
+        push_all(&mut errors, "metadata.generateName", generate, naming::prefix_errors(rule, generate));
     }
     let name = meta::name(object);
     if name.is_empty() {
-        errors.push(FieldError::required(
-            "metadata.name",
-            "name or generateName is required",
-        ));
+        errors.push(FieldError::required("metadata.name", "name or generateName is required"));
     } else {
-        push_all(
-            &mut errors,
-            "metadata.name",
-            name,
-            naming::name_errors(rule, name),
-        );
+        push_all(&mut errors, "metadata.name", name, naming::name_errors(rule, name));
     }
     let namespace = meta::namespace(object);
     match (kind.namespaced(), namespace.is_empty()) {
         (true, true) => errors.push(FieldError::required("metadata.namespace", "")),
-        (true, false) => push_all(
-            &mut errors,
-            "metadata.namespace",
-            namespace,
-            naming::label_errors(namespace),
-        ),
+        (true, false) => push_all(&mut errors, "metadata.namespace", namespace, naming::label_errors(namespace)),
         (false, true) => {}
-        (false, false) => errors.push(FieldError::forbidden(
-            "metadata.namespace",
-            "not allowed on this type",
-        )),
+        (false, false) => errors.push(FieldError::forbidden("metadata.namespace", "not allowed on this type")),
     }
     label_errors(object, &mut errors);
     annotation_errors(object, &mut errors);
@@ -139,10 +101,7 @@ fn metadata_update_errors(before: &Value, after: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     if meta::is_deleting(before) {
         let known = meta::finalizers(before);
-        let mut added: Vec<&str> = meta::finalizers(after)
-            .into_iter()
-            .filter(|name| !known.contains(name))
-            .collect();
+        let mut added: Vec<&str> = meta::finalizers(after).into_iter().filter(|name| !known.contains(name)).collect();
         added.sort_unstable();
         added.dedup();
         if !added.is_empty() {
@@ -154,35 +113,16 @@ fn metadata_update_errors(before: &Value, after: &Value) -> Vec<FieldError> {
             errors.push(FieldError::forbidden("metadata.finalizers", &detail));
         }
     }
-    for field in [
-        "name",
-        "namespace",
-        "uid",
-        "creationTimestamp",
-        "deletionTimestamp",
-    ] {
+    for field in ["name", "namespace", "uid", "creationTimestamp", "deletionTimestamp"] {
         let (old, new) = (meta::text(before, field), meta::text(after, field));
         if old != new {
-            let shown = if new.is_empty() && field.ends_with("Timestamp") {
-                "null".into()
-            } else {
-                quoted(new)
-            };
-            errors.push(FieldError::invalid(
-                format!("metadata.{field}"),
-                &shown,
-                "field is immutable",
-            ));
+            let shown = if new.is_empty() && field.ends_with("Timestamp") { "null".into() } else { quoted(new) };
+            errors.push(FieldError::invalid(format!("metadata.{field}"), &shown, "field is immutable"));
         }
     }
     if meta::grace_seconds(before) != meta::grace_seconds(after) {
-        let shown =
-            meta::grace_seconds(after).map_or("null".to_owned(), |seconds| seconds.to_string());
-        errors.push(FieldError::invalid(
-            "metadata.deletionGracePeriodSeconds",
-            &shown,
-            "field is immutable",
-        ));
+        let shown = meta::grace_seconds(after).map_or("null".to_owned(), |seconds| seconds.to_string());
+        errors.push(FieldError::invalid("metadata.deletionGracePeriodSeconds", &shown, "field is immutable"));
     }
     label_errors(after, &mut errors);
     annotation_errors(after, &mut errors);
@@ -192,41 +132,20 @@ fn metadata_update_errors(before: &Value, after: &Value) -> Vec<FieldError> {
 
 fn label_errors(object: &Value, errors: &mut Vec<FieldError>) {
     for (key, value) in meta::string_map(object, "labels").into_iter().flatten() {
-        push_all(
-            errors,
-            "metadata.labels",
-            key,
-            naming::qualified_name_errors(key),
-        );
+        push_all(errors, "metadata.labels", key, naming::qualified_name_errors(key));
         let value = value.as_str().unwrap_or("");
-        push_all(
-            errors,
-            "metadata.labels",
-            value,
-            naming::label_value_errors(value),
-        );
+        push_all(errors, "metadata.labels", value, naming::label_value_errors(value));
     }
 }
 
 fn annotation_errors(object: &Value, errors: &mut Vec<FieldError>) {
     let mut bytes = 0;
-    for (key, value) in meta::string_map(object, "annotations")
-        .into_iter()
-        .flatten()
-    {
-        push_all(
-            errors,
-            "metadata.annotations",
-            key,
-            naming::qualified_name_errors(&key.to_lowercase()),
-        );
+    for (key, value) in meta::string_map(object, "annotations").into_iter().flatten() {
+        push_all(errors, "metadata.annotations", key, naming::qualified_name_errors(&key.to_lowercase()));
         bytes += key.len() + value.as_str().map_or(0, str::len);
     }
     if bytes > ANNOTATIONS_BYTES_MAX {
-        errors.push(FieldError::too_long(
-            "metadata.annotations",
-            ANNOTATIONS_BYTES_MAX,
-        ));
+        errors.push(FieldError::too_long("metadata.annotations", ANNOTATIONS_BYTES_MAX));
     }
 }
 
@@ -236,19 +155,11 @@ fn owner_errors(object: &Value, errors: &mut Vec<FieldError>) {
     for reference in meta::owner_references(object) {
         let text = |field: &str| reference.get(field).and_then(Value::as_str).unwrap_or("");
         if text("apiVersion").is_empty() {
-            errors.push(FieldError::invalid(
-                format!("{FIELD}.apiVersion"),
-                "\"\"",
-                "version must not be empty",
-            ));
+            errors.push(FieldError::invalid(format!("{FIELD}.apiVersion"), "\"\"", "version must not be empty"));
         }
         for field in ["kind", "name", "uid"] {
             if text(field).is_empty() {
-                errors.push(FieldError::invalid(
-                    format!("{FIELD}.{field}"),
-                    "\"\"",
-                    "must not be empty",
-                ));
+                errors.push(FieldError::invalid(format!("{FIELD}.{field}"), "\"\"", "must not be empty"));
             }
         }
         if reference.get("controller").and_then(Value::as_bool) == Some(true) {
@@ -270,18 +181,24 @@ fn owner_errors(object: &Value, errors: &mut Vec<FieldError>) {
 fn finalizer_errors(object: &Value, errors: &mut Vec<FieldError>) {
     let finalizers = meta::finalizers(object);
     for name in &finalizers {
-        push_all(
-            errors,
-            "metadata.finalizers",
-            name,
-            naming::qualified_name_errors(name),
-        );
+        push_all(errors, "metadata.finalizers", name, naming::qualified_name_errors(name));
     }
     if finalizers.contains(&"orphan") && finalizers.contains(&"foregroundDeletion") {
         let all = Value::from(finalizers).to_string();
         let detail = "finalizer orphan and foregroundDeletion cannot be both set";
         errors.push(FieldError::invalid("metadata.finalizers", &all, detail));
     }
+}
+
+/// Built-in kinds want the finalizers of others to say whose they are.
+fn unqualified_finalizer_errors(object: &Value) -> Vec<FieldError> {
+    let finalizers = meta::finalizers(object).into_iter().enumerate();
+    let unqualified = finalizers
+        .filter(|(_, name)| !name.contains('/') && !matches!(*name, "kubernetes" | "orphan" | "foregroundDeletion"));
+    let detail = "name is neither a standard finalizer name nor is it fully qualified";
+    unqualified
+        .map(|(at, name)| FieldError::invalid(format!("metadata.finalizers[{at}]"), &quoted(name), detail))
+        .collect()
 }
 
 fn content_errors(content: Content, object: &Value) -> Vec<FieldError> {
@@ -303,11 +220,7 @@ fn content_update_errors(content: Content, before: &Value, after: &Value) -> Vec
     let mut errors = Vec::new();
     if content == Content::Secret && before.get("type") != after.get("type") {
         let now = after.get("type").and_then(Value::as_str).unwrap_or("");
-        errors.push(FieldError::invalid(
-            "type",
-            &quoted(now),
-            "field is immutable",
-        ));
+        errors.push(FieldError::invalid("type", &quoted(now), "field is immutable"));
     }
     let immutable = |object: &Value| object.get("immutable").and_then(Value::as_bool) == Some(true);
     if immutable(before) {
@@ -315,10 +228,7 @@ fn content_update_errors(content: Content, before: &Value, after: &Value) -> Vec
         if !immutable(after) {
             errors.push(FieldError::forbidden("immutable", detail));
         }
-        for field in frozen
-            .iter()
-            .filter(|field| before.get(**field) != after.get(**field))
-        {
+        for field in frozen.iter().filter(|field| before.get(**field) != after.get(**field)) {
             errors.push(FieldError::forbidden(*field, detail));
         }
     }
@@ -330,29 +240,15 @@ fn config_map_errors(object: &Value) -> Vec<FieldError> {
     let mut bytes = 0;
     let map = |field: &str| object.get(field).and_then(Value::as_object);
     for (key, value) in map("data").into_iter().flatten() {
-        push_all(
-            &mut errors,
-            &format!("data[{key}]"),
-            key,
-            naming::config_key_errors(key),
-        );
+        push_all(&mut errors, &format!("data[{key}]"), key, naming::config_key_errors(key));
         if map("binaryData").is_some_and(|binary| binary.contains_key(key)) {
             let detail = "duplicate of key present in binaryData";
-            errors.push(FieldError::invalid(
-                format!("data[{key}]"),
-                &quoted(key),
-                detail,
-            ));
+            errors.push(FieldError::invalid(format!("data[{key}]"), &quoted(key), detail));
         }
         bytes += value.as_str().map_or(0, str::len);
     }
     for (key, value) in map("binaryData").into_iter().flatten() {
-        push_all(
-            &mut errors,
-            &format!("binaryData[{key}]"),
-            key,
-            naming::config_key_errors(key),
-        );
+        push_all(&mut errors, &format!("binaryData[{key}]"), key, naming::config_key_errors(key));
         bytes += value.as_str().map_or(0, |text| text.len() / 4 * 3);
     }
     if bytes > DATA_BYTES_MAX {
@@ -366,12 +262,7 @@ fn secret_errors(object: &Value) -> Vec<FieldError> {
     let data = object.get("data").and_then(Value::as_object);
     let mut bytes = 0;
     for (key, value) in data.into_iter().flatten() {
-        push_all(
-            &mut errors,
-            &format!("data[{key}]"),
-            key,
-            naming::config_key_errors(key),
-        );
+        push_all(&mut errors, &format!("data[{key}]"), key, naming::config_key_errors(key));
         bytes += value.as_str().map_or(0, |text| text.len() / 4 * 3);
     }
     if bytes > DATA_BYTES_MAX {
@@ -383,9 +274,7 @@ fn secret_errors(object: &Value) -> Vec<FieldError> {
         "kubernetes.io/dockercfg" => &[".dockercfg"],
         "kubernetes.io/dockerconfigjson" => &[".dockerconfigjson"],
         "kubernetes.io/ssh-auth" => &["ssh-privatekey"],
-        "kubernetes.io/basic-auth" if !has("username") && !has("password") => {
-            &["username", "password"]
-        }
+        "kubernetes.io/basic-auth" if !has("username") && !has("password") => &["username", "password"],
         _ => &[],
     };
     for key in required.iter().filter(|key| !has(key)) {
@@ -395,9 +284,5 @@ fn secret_errors(object: &Value) -> Vec<FieldError> {
 }
 
 fn push_all(errors: &mut Vec<FieldError>, field: &str, value: &str, sentences: Vec<String>) {
-    errors.extend(
-        sentences
-            .iter()
-            .map(|sentence| FieldError::invalid(field, &quoted(value), sentence)),
-    );
+    errors.extend(sentences.iter().map(|sentence| FieldError::invalid(field, &quoted(value), sentence)));
 }

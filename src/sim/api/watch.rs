@@ -14,7 +14,7 @@ use bytes::Bytes;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::crud::{Call, refuse_if_any};
+use super::call::{Call, refuse_if_any};
 use super::faults::{Matcher, WatchFault};
 use super::kinds::{CollectionId, GroupResource, ResourceKind};
 use super::list::Selection;
@@ -87,34 +87,16 @@ impl Server {
         let selection = Selection::of(call)?;
         let query = &call.request.query;
         let asked = query.get("resourceVersion").unwrap_or("");
-        let asked: u64 = if asked.is_empty() {
-            0
-        } else {
-            parse_version(call, asked)?
-        };
+        let asked: u64 = if asked.is_empty() { 0 } else { parse_version(call, asked)? };
         let bookmarks = query.is_set("allowWatchBookmarks");
-        let start = match (
-            query.get("sendInitialEvents").is_some(),
-            query.is_set("sendInitialEvents"),
-            asked,
-        ) {
-            (true, true, _) => Start::State {
-                end_mark: bookmarks,
-            },
+        let start = match (query.get("sendInitialEvents").is_some(), query.is_set("sendInitialEvents"), asked) {
+            (true, true, _) => Start::State { end_mark: bookmarks },
             (false, _, 0) => Start::State { end_mark: false },
             (true, false, _) | (false, _, _) => Start::Changes,
         };
-        let cursor = if asked == 0 {
-            self.store.version()
-        } else {
-            asked
-        };
-        let seconds = query
-            .get("timeoutSeconds")
-            .and_then(|text| text.parse::<u64>().ok())
-            .filter(|s| *s > 0);
-        let seconds = seconds
-            .unwrap_or_else(|| TIMEOUT_SECONDS_MIN + self.minter.next() % TIMEOUT_SECONDS_MIN);
+        let cursor = if asked == 0 { self.store.version() } else { asked };
+        let seconds = query.get("timeoutSeconds").and_then(|text| text.parse::<u64>().ok()).filter(|s| *s > 0);
+        let seconds = seconds.unwrap_or_else(|| TIMEOUT_SECONDS_MIN + self.minter.next() % TIMEOUT_SECONDS_MIN);
         let life = SignedDuration::from_secs(i64::try_from(seconds).unwrap_or(i64::MAX));
         let ends_at = call.now.checked_add(life).unwrap_or(Timestamp::MAX);
         let watch = Watch {
@@ -143,10 +125,7 @@ impl Server {
     /// What an open watch has to say by now. An ended watch is forgotten.
     pub fn poll_watch(&mut self, id: WatchId, now: Timestamp) -> WatchPoll {
         let Some(watch) = self.watches.open.get_mut(&id) else {
-            return WatchPoll {
-                lines: Vec::new(),
-                ended: true,
-            };
+            return WatchPoll { lines: Vec::new(), ended: true };
         };
         let newest = self.store.version();
         let collection = self.store.collection(watch.collection);
@@ -181,11 +160,7 @@ impl Server {
     }
 
     fn spoil_watches(&mut self, matcher: &Matcher, fault: WatchFault) -> usize {
-        let hit = self
-            .watches
-            .open
-            .values_mut()
-            .filter(|watch| matcher.fits(&watch.target));
+        let hit = self.watches.open.values_mut().filter(|watch| matcher.fits(&watch.target));
         hit.map(|watch| watch.spoil(fault)).count()
     }
 
@@ -199,9 +174,7 @@ impl Server {
 impl Watch {
     fn spoil(&mut self, fault: WatchFault) {
         self.fault = Some(match fault {
-            WatchFault::DropAfter { events } => WatchFault::DropAfter {
-                events: self.sent + events,
-            },
+            WatchFault::DropAfter { events } => WatchFault::DropAfter { events: self.sent + events },
             WatchFault::Silent | WatchFault::Expired => fault,
         });
     }
@@ -221,10 +194,7 @@ impl Watch {
             return self.expired(collection.forgotten());
         }
         let until = newest.saturating_sub(self.lag);
-        for change in collection
-            .changes_after(self.cursor)
-            .take_while(|change| change.version <= until)
-        {
+        for change in collection.changes_after(self.cursor).take_while(|change| change.version <= until) {
             lines.extend(self.event(change));
         }
         self.cursor = self.cursor.max(until);
@@ -237,19 +207,10 @@ impl Watch {
             }
         }
         self.sent += lines.len();
-        WatchPoll {
-            lines,
-            ended: now >= self.ends_at,
-        }
+        WatchPoll { lines, ended: now >= self.ends_at }
     }
 
-    fn initial(
-        &mut self,
-        collection: &store::Collection,
-        newest: u64,
-        end_mark: bool,
-        lines: &mut Vec<Bytes>,
-    ) {
+    fn initial(&mut self, collection: &store::Collection, newest: u64, end_mark: bool, lines: &mut Vec<Bytes>) {
         for (_, item) in collection.range(&self.selection.prefix) {
             if self.selection.picks(&item.value) {
                 lines.push(self.line("ADDED", item));
@@ -262,35 +223,22 @@ impl Watch {
     }
 
     fn expired(&self, forgotten: u64) -> WatchPoll {
-        let status = Status::expired(format!(
-            "too old resource version: {} ({forgotten})",
-            self.cursor
-        ));
-        WatchPoll {
-            lines: vec![line("ERROR", &store::to_bytes(&status.to_json()))],
-            ended: true,
-        }
+        let status = Status::expired(format!("too old resource version: {} ({forgotten})", self.cursor));
+        WatchPoll { lines: vec![line("ERROR", &store::to_bytes(&status.to_json()))], ended: true }
     }
 
     fn event(&self, change: &Change) -> Option<Bytes> {
         if !change.key.starts_with(&*self.selection.prefix) {
             return None;
         }
-        let before = change
-            .before
-            .as_ref()
-            .filter(|object| self.selection.picks(&object.value));
-        let after = change
-            .after
-            .as_ref()
-            .filter(|object| self.selection.picks(&object.value));
+        let before = change.before.as_ref().filter(|object| self.selection.picks(&object.value));
+        let after = change.after.as_ref().filter(|object| self.selection.picks(&object.value));
         match (before, after) {
             (None, Some(after)) => Some(self.line("ADDED", after)),
             (Some(_), Some(after)) => Some(self.line("MODIFIED", after)),
             // What went is shown as it last was, at the version of its going.
             (Some(before), None) => {
-                let gone =
-                    Stored::new(change.version, before.value.clone(), before.managed.clone());
+                let gone = Stored::new(change.version, before.value.clone(), before.managed.clone());
                 Some(self.line("DELETED", &gone))
             }
             (None, None) => None,
@@ -302,13 +250,8 @@ impl Watch {
         match (self.form, &other) {
             (Form::Object, None) => line(kind, object.json()),
             (Form::Object, Some(other)) => line(kind, &store::to_bytes(other)),
-            (Form::Metadata, _) => {
-                line(kind, &store::to_bytes(&media::metadata_only(&object.value)))
-            }
-            (Form::Table(include), _) => line(
-                kind,
-                &table::of_one(&self.kind, &object.value, include, self.polled_at),
-            ),
+            (Form::Metadata, _) => line(kind, &store::to_bytes(&media::metadata_only(&object.value))),
+            (Form::Table(include), _) => line(kind, &table::of_one(&self.kind, &object.value, include, self.polled_at)),
         }
     }
 
@@ -334,10 +277,7 @@ impl Watch {
             "metadata": { "resourceVersion": self.cursor.to_string() },
         });
         if end_mark {
-            meta::of_mut(&mut object).insert(
-                "annotations".into(),
-                json!({ "k8s.io/initial-events-end": "true" }),
-            );
+            meta::of_mut(&mut object).insert("annotations".into(), json!({ "k8s.io/initial-events-end": "true" }));
         }
         let object = match self.form {
             Form::Object => object,
@@ -348,9 +288,7 @@ impl Watch {
     }
 
     fn last_bookmark_at(&self) -> Timestamp {
-        self.ends_at
-            .checked_sub(BOOKMARK_BEFORE_END)
-            .unwrap_or(self.ends_at)
+        self.ends_at.checked_sub(BOOKMARK_BEFORE_END).unwrap_or(self.ends_at)
     }
 
     fn wakes_at(&self) -> Timestamp {
@@ -394,25 +332,16 @@ fn check_options(call: &Call<'_>) -> Result<(), Refused> {
     }
     if !asked.is_empty() {
         if !initial {
-            let detail =
-                "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
+            let detail = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
             errors.push(FieldError::forbidden(field, detail));
         }
         if asked != "NotOlderThan" {
-            errors.push(FieldError::not_supported(
-                field,
-                &Value::from(asked).to_string(),
-                &["NotOlderThan"],
-            ));
+            errors.push(FieldError::not_supported(field, &Value::from(asked).to_string(), &["NotOlderThan"]));
         }
         if !query.get("continue").unwrap_or("").is_empty() {
             let detail = "resourceVersionMatch is forbidden when continue is provided";
             errors.push(FieldError::forbidden(field, detail));
         }
     }
-    refuse_if_any(
-        &GroupResource::new("meta.k8s.io", "ListOptions"),
-        "",
-        &errors,
-    )
+    refuse_if_any(&GroupResource::new("meta.k8s.io", "ListOptions"), "", &errors)
 }

@@ -1,0 +1,187 @@
+//! What follows from what is known now: guests, interests, links, judgements.
+//!
+//! Always true: an interest in a cluster that can't be observed is answered with the reason, never left open.
+
+use std::any::TypeId;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::discover;
+use super::session::Live;
+use super::slots;
+use super::station::{Asked, Station};
+use super::update::Update;
+use crate::fleet::LinkEvent;
+use crate::observe::Observer;
+use crate::world::{Change, ChangeSet, ClusterName, CollectionId, Delta, Gap, GapCause, Interest, Link, World};
+
+/// How often interests may lead to further interests within a step. Deeper chains go on in the next one.
+const ROUNDS_MAX: usize = 8;
+
+impl Live {
+    /// Brings guests, interests, links and judgements up to what is known now.
+    pub(super) fn follow(&mut self, mut changes: ChangeSet) -> Update {
+        for _ in 0..ROUNDS_MAX {
+            let mut more = ChangeSet::default();
+            self.follow_guests(&mut more);
+            self.follow_interests(&mut more);
+            self.follow_links(&mut more);
+            let done = more.is_empty();
+            changes.extend(more);
+            if done {
+                break;
+            }
+        }
+        let view = self.world.view(self.ports.clock.now());
+        let mut update = Update::default();
+        update.note(self.judgements.follow(&self.domains, view, &changes));
+        update.note(self.judgements.wake(&self.domains, view));
+        for change in changes.iter() {
+            if let Change::Cluster(name) = change {
+                update.clusters.insert(name.clone(), view.cluster(name).cloned());
+            }
+        }
+        update
+    }
+
+    fn follow_guests(&mut self, changes: &mut ChangeSet) {
+        let view = self.world.view(self.ports.clock.now());
+        let guests = discover::guests(view);
+        let gone: Vec<ClusterName> = self
+            .stations
+            .values()
+            .filter(|station| station.is_guest())
+            .filter(|station| station.member.hosted_by.as_ref().is_some_and(|by| discover::is_gone(view, by)))
+            .map(|station| station.member.name.clone())
+            .collect();
+        for name in gone {
+            self.stations.remove(&name);
+            changes.extend(self.world.remove_cluster(&name));
+        }
+        for guest in guests {
+            let management = self.stations.get(&guest.hosted_by.cluster).and_then(|host| host.connection.as_ref());
+            let is_new = !self.stations.contains_key(&guest.name) && guest.is_living();
+            if let Some(connection) = management.filter(|_| is_new) {
+                let member = self.door.member(&guest, &connection.client);
+                self.enter(member, changes);
+            }
+        }
+        for (cluster, event) in slots::moves(self.stations.values(), self.live_max) {
+            if event == LinkEvent::Released {
+                self.rest(&cluster, changes);
+            }
+            self.link(&cluster, event, changes);
+        }
+    }
+
+    /// Guests are reached over their management cluster's connection, so a new one gives them new ways in.
+    pub(super) fn renew_guests_of(&mut self, management: &ClusterName) {
+        let Some(client) = self.client(management) else { return };
+        let guests = discover::guests(self.world.view(self.ports.clock.now()));
+        for guest in guests.iter().filter(|guest| guest.hosted_by.cluster == *management) {
+            if let Some(station) = self.stations.get_mut(&guest.name).filter(|station| station.is_guest()) {
+                station.member.connector = self.door.member(guest, &client).connector;
+            }
+        }
+    }
+
+    fn follow_interests(&mut self, changes: &mut ChangeSet) {
+        let view = self.world.view(self.ports.clock.now());
+        let mut wanted: BTreeMap<ClusterName, Vec<Interest>> = BTreeMap::new();
+        let all = self.domains.iter().flat_map(|domain| domain.interests(view)).chain(discover::interests(view));
+        for interest in all {
+            wanted.entry(interest.id.cluster.clone()).or_default().push(interest);
+        }
+        for (name, station) in &mut self.stations {
+            let interests = wanted.remove(name).unwrap_or_default();
+            if station.interests == interests && (station.observer.is_some() || station.is_answered()) {
+                continue;
+            }
+            close_unwanted(&mut self.world, station, &interests, changes);
+            ask(&mut self.world, station, &interests, changes);
+            station.interests = interests;
+        }
+    }
+
+    fn follow_links(&mut self, changes: &mut ChangeSet) {
+        for cluster in self.names() {
+            let Some(station) = self.stations.get(&cluster).filter(|station| station.observer.is_some()) else {
+                continue;
+            };
+            let listed = station.observer.as_ref().map_or(0, Observer::objects_listed);
+            let event = match station.machine.link() {
+                Link::Listing { .. } | Link::Live { .. } if !station.is_answered() => Some(LinkEvent::Progress(listed)),
+                Link::Listing { .. } => Some(self.dead(station).map_or(LinkEvent::AllListed, LinkEvent::Failing)),
+                Link::Live { .. } => self.dead(station).map(LinkEvent::Failing),
+                Link::Idle
+                | Link::Connecting
+                | Link::Degraded { .. }
+                | Link::AuthExpired { .. }
+                | Link::Failed { .. }
+                | Link::Recorded => None,
+            };
+            if let Some(event) = event {
+                self.link(&cluster, event, changes);
+            }
+        }
+    }
+
+    /// Why the whole connection counts as dead: every collection says so.
+    fn dead(&self, station: &Station) -> Option<Gap> {
+        let asked: BTreeSet<&CollectionId> =
+            station.asked.keys().map(|(id, _)| id).filter(|id| Station::speaks_for_the_link(id)).collect();
+        let mut last = None;
+        for (id, completeness, _) in self.world.observations().filter(|(id, ..)| asked.contains(id)) {
+            if station.served.lacks(&id.resource) {
+                continue;
+            }
+            last =
+                Some(completeness.gap().filter(|gap| matches!(gap.cause, GapCause::Unreachable | GapCause::Silent))?);
+        }
+        last.cloned()
+    }
+}
+
+/// Forgets collections nobody wants any more.
+fn close_unwanted(world: &mut World, station: &mut Station, interests: &[Interest], changes: &mut ChangeSet) {
+    let ids: BTreeSet<&CollectionId> = interests.iter().map(|interest| &interest.id).collect();
+    let facts: BTreeSet<(&CollectionId, TypeId)> =
+        interests.iter().map(|interest| (&interest.id, interest.fact.type_id())).collect();
+    station.asked.retain(|(id, fact), _| {
+        if !ids.contains(id) {
+            changes.extend(world.close(id));
+        }
+        facts.contains(&(id, *fact))
+    });
+}
+
+/// Has interests observed, or answers them with the reason why they can't be.
+fn ask(world: &mut World, station: &mut Station, interests: &[Interest], changes: &mut ChangeSet) {
+    let mut observed = Vec::new();
+    for interest in interests {
+        world.open(interest);
+        let slot = (interest.id.clone(), interest.fact.type_id());
+        let before = station.asked.get(&slot).copied();
+        let gap = if station.served.lacks(&interest.id.resource) {
+            let says = format!("{} does not serve {}", station.member.name, interest.id.resource.path());
+            Some(Gap::new(GapCause::Discovery, says))
+        } else {
+            station.observer.is_none().then(|| station.rest.clone())
+        };
+        let asked = match gap {
+            Some(gap) => {
+                if before != Some(Asked::Answered) {
+                    changes.extend(world.apply(&interest.id, interest.fact, Delta::Lost { gap }).1);
+                }
+                Asked::Answered
+            }
+            None => {
+                observed.push(interest.clone());
+                before.unwrap_or(Asked::Waiting)
+            }
+        };
+        station.asked.insert(slot, asked);
+    }
+    if let Some(observer) = &mut station.observer {
+        observer.set_interests(&observed);
+    }
+}

@@ -1,0 +1,197 @@
+//! The judgements, kept current: only what a change or the clock touches is judged again.
+//!
+//! Always true:
+//! - what is held is what judging everything anew would give;
+//! - `since` is the first moment of an unbroken row of equal verdicts.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use crate::domains::{Domain, Touched};
+use crate::engine::{DomainName, Judgement, SubjectId};
+use crate::world::{ChangeSet, ClusterName, Completeness, View};
+
+/// A judgement, and since when it has been the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    pub judgement: Judgement,
+    pub since: Timestamp,
+}
+
+/// What judging changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FindingChange {
+    /// New, or different from before.
+    Judged { subject: SubjectId, held: Held },
+    /// No subject any more.
+    Gone { subject: SubjectId },
+}
+
+/// The judgements of all domains.
+#[derive(Debug, Default)]
+pub struct Judgements {
+    held: BTreeMap<SubjectId, Held>,
+    /// When judgements may change by time alone.
+    deadlines: BTreeSet<(Timestamp, SubjectId)>,
+}
+
+impl Judgements {
+    pub fn iter(&self) -> impl Iterator<Item = (&SubjectId, &Held)> {
+        self.held.iter()
+    }
+
+    pub fn get(&self, subject: &SubjectId) -> Option<&Held> {
+        self.held.get(subject)
+    }
+
+    pub fn len(&self) -> usize {
+        self.held.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.held.is_empty()
+    }
+
+    /// The next moment at which [`Self::wake`] has something to do.
+    pub fn next_deadline(&self) -> Option<Timestamp> {
+        self.deadlines.first().map(|(at, _)| *at)
+    }
+
+    /// Judges again what these changes touch.
+    pub fn follow(&mut self, domains: &[Box<dyn Domain>], view: View<'_>, changes: &ChangeSet) -> Vec<FindingChange> {
+        let mut news = Vec::new();
+        if changes.is_empty() {
+            return news;
+        }
+        for domain in domains {
+            match domain.touched(changes, view) {
+                Touched::Subjects(subjects) => {
+                    for subject in subjects {
+                        self.judge(domain.as_ref(), subject, view, &mut news);
+                    }
+                }
+                Touched::Clusters(clusters) => {
+                    for cluster in &clusters {
+                        self.judge_cluster(domain.as_ref(), cluster, view, &mut news);
+                    }
+                }
+            }
+        }
+        news
+    }
+
+    /// Judges again what may have changed by time alone.
+    pub fn wake(&mut self, domains: &[Box<dyn Domain>], view: View<'_>) -> Vec<FindingChange> {
+        let mut news = Vec::new();
+        let mut due = Vec::new();
+        while let Some((_, subject)) = self.deadlines.first().filter(|(at, _)| *at <= view.now).cloned() {
+            self.deadlines.pop_first();
+            due.push(subject);
+        }
+        for subject in due {
+            if let Some(domain) = domains.iter().find(|domain| domain.name() == subject.domain) {
+                self.judge(domain.as_ref(), subject, view, &mut news);
+            }
+        }
+        news
+    }
+
+    /// How long each verdict has held between two looks at the clusters it rests on: its own, and the one that hosts
+    /// it. Time that passed without a look does not count.
+    pub fn held_for(&self, view: View<'_>) -> BTreeMap<SubjectId, Duration> {
+        let looked = last_looks(view);
+        let mut all = BTreeMap::new();
+        for (subject, held) in &self.held {
+            let host = view.cluster(&subject.cluster).and_then(|cluster| cluster.hosted_by.as_ref());
+            let looks = [Some(&subject.cluster), host.map(|host| &host.cluster)];
+            let last = looks.into_iter().flatten().filter_map(|cluster| looked.get(cluster)).min();
+            let span = last.map_or(Duration::ZERO, |last| span(held.since, *last));
+            all.insert(subject.clone(), span);
+        }
+        all
+    }
+
+    fn judge_cluster(
+        &mut self,
+        domain: &dyn Domain,
+        cluster: &ClusterName,
+        view: View<'_>,
+        news: &mut Vec<FindingChange>,
+    ) {
+        let subjects = domain.subjects_in(cluster, view);
+        let held = self.held.range(first_of(domain.name(), cluster)..).map(|(subject, _)| subject);
+        let held = held.take_while(|subject| subject.domain == domain.name() && subject.cluster == *cluster);
+        let gone: Vec<SubjectId> = held.filter(|subject| !subjects.contains(subject)).cloned().collect();
+        for subject in gone {
+            self.forget(subject, news);
+        }
+        for subject in subjects {
+            self.judge(domain, subject, view, news);
+        }
+    }
+
+    fn judge(&mut self, domain: &dyn Domain, subject: SubjectId, view: View<'_>, news: &mut Vec<FindingChange>) {
+        let Some(judgement) = domain.judge(&subject, view) else {
+            self.forget(subject, news);
+            return;
+        };
+        let before = self.held.get(&subject);
+        if let Some(until) = before.and_then(|before| before.judgement.until) {
+            self.deadlines.remove(&(until, subject.clone()));
+        }
+        // A deadline that has passed already would wake the loop for ever.
+        if let Some(until) = judgement.until.filter(|until| *until > view.now) {
+            self.deadlines.insert((until, subject.clone()));
+        }
+        let since =
+            before.filter(|before| same_verdict(&before.judgement, &judgement)).map_or(view.now, |held| held.since);
+        let held = Held { judgement, since };
+        if before == Some(&held) {
+            return;
+        }
+        self.held.insert(subject.clone(), held.clone());
+        news.push(FindingChange::Judged { subject, held });
+    }
+
+    fn forget(&mut self, subject: SubjectId, news: &mut Vec<FindingChange>) {
+        if let Some(held) = self.held.remove(&subject) {
+            if let Some(until) = held.judgement.until {
+                self.deadlines.remove(&(until, subject.clone()));
+            }
+            news.push(FindingChange::Gone { subject });
+        }
+    }
+}
+
+/// What sorts before every subject of a domain in a cluster.
+fn first_of(domain: DomainName, cluster: &ClusterName) -> SubjectId {
+    let (name, cluster) = (String::new(), cluster.clone());
+    SubjectId { domain, cluster, api_version: "", kind: "", namespace: None, name }
+}
+
+/// Whether two judgements say the same of the subject. When the clock will say something else is no part of that.
+fn same_verdict(before: &Judgement, after: &Judgement) -> bool {
+    let Judgement { state, verdict, codes, ownership_proofs, until: _ } = after;
+    before.state == *state
+        && before.verdict == *verdict
+        && before.codes == *codes
+        && before.ownership_proofs == *ownership_proofs
+}
+
+/// When every complete collection of a cluster had been looked at, as of the one looked at longest ago.
+fn last_looks(view: View<'_>) -> BTreeMap<ClusterName, Timestamp> {
+    let mut looks: BTreeMap<ClusterName, Timestamp> = BTreeMap::new();
+    for (id, completeness, _) in view.observations() {
+        if let Completeness::Complete { at, .. } = completeness {
+            let look = looks.entry(id.cluster.clone()).or_insert(*at);
+            *look = (*look).min(*at);
+        }
+    }
+    looks
+}
+
+fn span(from: Timestamp, to: Timestamp) -> Duration {
+    Duration::try_from(to.duration_since(from)).unwrap_or(Duration::ZERO)
+}

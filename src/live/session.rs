@@ -1,0 +1,254 @@
+//! The loop: connections, discovery, interests, deltas, judgements.
+//!
+//! ```text
+//!   connections ─► identity, what is served ─┐
+//!   observers  ─► deltas ────────────────────┼─► world ─► interests, guests ─► observers, connections
+//!   the clock  ─► retries, deadlines ────────┘     └───► judgements ─► updates
+//! ```
+//!
+//! Always true: what happens between two waits is one step, judged as a whole.
+//!
+//! Not here: taking one thing in (`intake`), what follows from it (`follow`), a cluster's link (`links`).
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep, timeout_at};
+
+use super::attempt::Done;
+use super::discover::Guest;
+use super::judge::Judgements;
+use super::station::{Asked, Member, Station};
+use super::update::{Command, Update};
+use crate::domains::Domain;
+use crate::fleet::{LinkEvent, TlsTrust};
+use crate::observe::{Batch, Inbox, Outbox, Ports, outbox};
+use crate::world::{Change, ChangeSet, ClusterName, Link, View, World};
+
+/// How often a listing cluster's count of objects is told.
+const PROGRESS_EVERY: Duration = Duration::from_millis(500);
+/// Guests that are kept live at once, unless the configuration says otherwise.
+pub const LIVE_MAX: usize = 64;
+
+/// Makes members of guests.
+pub trait GuestDoor: Send + Sync {
+    /// The guest as a member, reached over its management cluster.
+    fn member(&self, guest: &Guest, management: &kube::Client) -> Member;
+}
+
+/// What the loop is made of.
+pub struct LiveSetup {
+    pub domains: Vec<Box<dyn Domain>>,
+    pub members: Vec<Member>,
+    pub door: Box<dyn GuestDoor>,
+    pub ports: Ports,
+    pub live_max: usize,
+}
+
+/// Whether waiting brought everything.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Settled {
+    Yes,
+    /// These clusters were still being read.
+    TimedOut {
+        waiting: Vec<ClusterName>,
+    },
+}
+
+/// The living fleet.
+pub struct Live {
+    pub(super) world: World,
+    pub(super) judgements: Judgements,
+    pub(super) domains: Vec<Box<dyn Domain>>,
+    pub(super) door: Box<dyn GuestDoor>,
+    pub(super) ports: Ports,
+    pub(super) live_max: usize,
+    pub(super) stations: BTreeMap<ClusterName, Station>,
+    pub(super) aside: JoinSet<Done>,
+    pub(super) outbox: Outbox,
+    pub(super) inbox: Inbox,
+    pub(super) needs: u64,
+}
+
+/// Why the loop woke.
+enum Wake {
+    Report(Batch),
+    Done(Done),
+    Time,
+}
+
+impl Live {
+    /// The loop before its first step. Must be called inside a tokio runtime.
+    pub fn new(setup: LiveSetup) -> Self {
+        let LiveSetup { domains, members, door, ports, live_max } = setup;
+        let (outbox, inbox) = outbox();
+        let mut live = Self {
+            world: World::default(),
+            judgements: Judgements::default(),
+            domains,
+            door,
+            ports,
+            live_max: live_max.max(1),
+            stations: BTreeMap::new(),
+            aside: JoinSet::new(),
+            outbox,
+            inbox,
+            needs: 0,
+        };
+        let mut changes = ChangeSet::default();
+        for member in members {
+            live.enter(member, &mut changes);
+        }
+        live
+    }
+
+    pub fn view(&self) -> View<'_> {
+        self.world.view(self.ports.clock.now())
+    }
+
+    pub fn judgements(&self) -> &Judgements {
+        &self.judgements
+    }
+
+    pub fn domains(&self) -> &[Box<dyn Domain>] {
+        &self.domains
+    }
+
+    /// How far a cluster's server can be trusted, while there is a connection.
+    pub fn tls(&self, cluster: &ClusterName) -> Option<TlsTrust> {
+        self.stations.get(cluster)?.connection.as_ref().map(|connection| connection.tls)
+    }
+
+    /// The client of a cluster, while there is a connection.
+    pub fn client(&self, cluster: &ClusterName) -> Option<kube::Client> {
+        self.stations.get(cluster)?.connection.as_ref().map(|connection| connection.client.clone())
+    }
+
+    /// Waits for something to happen and takes it in.
+    ///
+    /// May be dropped while it waits: what happens then is taken in by the next step.
+    pub async fn step(&mut self) -> Update {
+        let wake = self.wake().await;
+        let mut changes = ChangeSet::default();
+        match wake {
+            Wake::Report(batch) => self.take_reports(batch, &mut changes),
+            Wake::Done(done) => self.take_done(done, &mut changes),
+            Wake::Time => self.take_time(&mut changes),
+        }
+        self.follow(changes)
+    }
+
+    /// Does as it is told.
+    pub fn obey(&mut self, command: Command) -> Update {
+        let mut changes = ChangeSet::default();
+        match command {
+            Command::Need(cluster) => self.need(&cluster, &mut changes),
+            Command::Reconnect(cluster) => {
+                let resting = self.stations.get(&cluster).is_some_and(|at| *at.machine.link() == Link::Idle);
+                let event = if resting { LinkEvent::Wanted } else { LinkEvent::KubeconfigChanged };
+                self.link(&cluster, event, &mut changes);
+            }
+            Command::ClockJumped => {
+                for cluster in self.names() {
+                    self.link(&cluster, LinkEvent::ClockJumped, &mut changes);
+                }
+            }
+            Command::LookAgain => self.look_again(),
+            Command::Ask(question) => question(self.view(), &self.judgements),
+        }
+        self.follow(changes)
+    }
+
+    /// Runs until the other end of either channel is gone. While the reader is slow, updates are merged.
+    pub async fn run(mut self, mut commands: mpsc::Receiver<Command>, updates: mpsc::Sender<Update>) {
+        let mut pending = self.follow(self.introduction());
+        loop {
+            tokio::select! {
+                biased;
+                command = commands.recv() => match command {
+                    Some(command) => pending.merge(self.obey(command)),
+                    None => return,
+                },
+                permit = updates.reserve(), if !pending.is_empty() => match permit {
+                    Ok(permit) => permit.send(std::mem::take(&mut pending)),
+                    Err(_) => return,
+                },
+                update = self.step() => pending.merge(update),
+            }
+        }
+    }
+
+    /// Steps until nothing is on its way that is not known to be missing, or the time is up.
+    pub async fn wait_settled(&mut self, patience: Duration) -> Settled {
+        let deadline = Instant::now() + patience;
+        self.follow(self.introduction());
+        loop {
+            let waiting = self.waiting();
+            if waiting.is_empty() {
+                return Settled::Yes;
+            }
+            if timeout_at(deadline, self.step()).await.is_err() {
+                return Settled::TimedOut { waiting };
+            }
+        }
+    }
+
+    /// Reads everything that is connected again; [`Self::wait_settled`] then waits for the new answers.
+    pub fn look_again(&mut self) {
+        for station in self.stations.values_mut() {
+            let Some(observer) = &station.observer else { continue };
+            observer.look_again();
+            let served = &station.served;
+            for ((id, _), asked) in &mut station.asked {
+                if !served.lacks(&id.resource) {
+                    *asked = Asked::Waiting;
+                }
+            }
+        }
+    }
+
+    fn waiting(&self) -> Vec<ClusterName> {
+        self.stations.iter().filter(|(_, station)| !station.is_settled()).map(|(name, _)| name.clone()).collect()
+    }
+
+    pub(super) fn names(&self) -> Vec<ClusterName> {
+        self.stations.keys().cloned().collect()
+    }
+
+    /// The first step's changes: every cluster is new.
+    fn introduction(&self) -> ChangeSet {
+        let mut changes = ChangeSet::default();
+        for name in self.stations.keys() {
+            changes.push(Change::Cluster(name.clone()));
+        }
+        changes
+    }
+
+    async fn wake(&mut self) -> Wake {
+        let now = self.ports.clock.now();
+        let wait = self.next_time(now).map(|at| Duration::try_from(at.duration_since(now)).unwrap_or_default());
+        tokio::select! {
+            biased;
+            Some(done) = self.aside.join_next() => {
+                Wake::Done(done.expect("work done aside catches its panics and is never aborted"))
+            }
+            batch = self.inbox.next() => Wake::Report(batch),
+            () = sleep(wait.unwrap_or_default()), if wait.is_some() => Wake::Time,
+        }
+    }
+
+    fn next_time(&self, now: Timestamp) -> Option<Timestamp> {
+        let stations = self.stations.values();
+        let retries = stations.clone().flat_map(|station| [station.retry_at, station.rediscover_at]).flatten();
+        let listing = stations.clone().any(|station| matches!(station.machine.link(), Link::Listing { .. }));
+        let progress = listing.then(|| later(now, PROGRESS_EVERY));
+        retries.chain(self.judgements.next_deadline()).chain(progress).min()
+    }
+}
+
+pub(super) fn later(now: Timestamp, span: Duration) -> Timestamp {
+    now.checked_add(span).unwrap_or(Timestamp::MAX)
+}

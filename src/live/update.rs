@@ -1,0 +1,53 @@
+//! What the loop tells, and what it can be told.
+
+use std::collections::BTreeMap;
+
+use super::judge::{FindingChange, Held, Judgements};
+use crate::engine::SubjectId;
+use crate::world::{Cluster, ClusterName, View};
+
+/// What changed since the last one. The latest of each subject and cluster; nothing means it is gone.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Update {
+    pub findings: BTreeMap<SubjectId, Option<Held>>,
+    pub clusters: BTreeMap<ClusterName, Option<Cluster>>,
+}
+
+/// What the loop can be asked to do.
+pub enum Command {
+    /// Somebody looks at this cluster: keep it live, and connect if it is not.
+    Need(ClusterName),
+    /// Connect anew: new credentials, or a person who does not want to wait.
+    Reconnect(ClusterName),
+    /// The wall clock jumped, as after sleep: connections that look open are dead.
+    ClockJumped,
+    /// Read everything again.
+    LookAgain,
+    /// Answer a question from what is known.
+    Ask(Question),
+}
+
+/// A question, with the way its answer goes inside it.
+pub type Question = Box<dyn FnOnce(View<'_>, &Judgements) + Send>;
+
+impl Update {
+    pub fn is_empty(&self) -> bool {
+        self.findings.is_empty() && self.clusters.is_empty()
+    }
+
+    /// Adds a later update.
+    pub fn merge(&mut self, later: Self) {
+        let Self { findings, clusters } = later;
+        self.findings.extend(findings);
+        self.clusters.extend(clusters);
+    }
+
+    pub(super) fn note(&mut self, changes: Vec<FindingChange>) {
+        for change in changes {
+            match change {
+                FindingChange::Judged { subject, held } => self.findings.insert(subject, Some(held)),
+                FindingChange::Gone { subject } => self.findings.insert(subject, None),
+            };
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! A consistent list, page by page, straight into facts.
+//!
+//! Always true:
+//! - a list counts only when its last page has arrived, and all its pages show the same version;
+//! - pages gathered before the server let go of the list (410) are thrown away;
+//! - a body that is no list is never an empty one.
+
+use zeroize::Zeroizing;
+
+use super::ask::{Asker, Doing, Failure, Lack};
+use super::decode::{self, ListHead};
+use super::harvest::{Harvest, Recipe};
+use super::request::Part;
+use crate::fleet::classify;
+use crate::world::{Interner, ResourceVersion};
+
+/// How often a list that the server let go of is begun again before it counts as not known. A list that can't be
+/// finished three times within the server's window of about five minutes is too slow to be finished at all.
+const BEGINNINGS_MAX: u32 = 3;
+
+/// A whole list.
+pub(super) struct Listed {
+    pub harvest: Harvest,
+    pub version: ResourceVersion,
+}
+
+/// One page's worth of answer.
+struct Page {
+    harvest: Harvest,
+    head: ListHead,
+}
+
+/// Lists a part of a collection.
+///
+/// # Errors
+/// The gap that is left, and the wait the server asked for. Nothing of an unfinished list is handed on.
+pub(super) async fn list(
+    asker: &Asker,
+    part: &Part<'_>,
+    recipe: &Recipe,
+    progress: &(dyn Fn(usize) + Send + Sync),
+) -> Result<Listed, Lack> {
+    for beginning in 1..=BEGINNINGS_MAX {
+        match list_once(asker, part, recipe, progress).await {
+            Ok(listed) => return Ok(listed),
+            Err(Failure::Expired) => {
+                tracing::warn!(cluster = %part.id.cluster, what = part.describe(), beginning, "list let go half-way, begun again");
+            }
+            Err(Failure::NotFound(lack) | Failure::Other(lack)) => return Err(lack),
+        }
+    }
+    Err(Failure::Expired.into_lack(part, Doing::Listing))
+}
+
+async fn list_once(
+    asker: &Asker,
+    part: &Part<'_>,
+    recipe: &Recipe,
+    progress: &(dyn Fn(usize) + Send + Sync),
+) -> Result<Listed, Failure> {
+    let mut pool = Interner::default();
+    let mut gathered = recipe.harvest();
+    let mut token = String::new();
+    let mut version: Option<String> = None;
+    loop {
+        let body = asker.read(part, Doing::Listing, &part.list(&token), part.accept_list()).await?;
+        let page = read_page(part, recipe, &mut pool, body)?;
+        let shown = page.head.resource_version;
+        // Without a version there is nothing to watch from; `0` and empty would mean "any moment".
+        if shown.is_empty() || shown == "0" {
+            return Err(Failure::unreadable(part, Doing::Listing, "the list carries no version"));
+        }
+        if version.as_ref().is_some_and(|first| *first != shown) {
+            // Two moments stitched together are no moment: changes between them would be missed.
+            return Err(Failure::Expired);
+        }
+        progress(page.harvest.objects());
+        gathered.append(page.harvest);
+        if page.head.continue_token.is_empty() {
+            return Ok(Listed { harvest: gathered, version: ResourceVersion::parse(&shown) });
+        }
+        token = page.head.continue_token;
+        version = Some(shown);
+    }
+}
+
+fn read_page(part: &Part<'_>, recipe: &Recipe, pool: &mut Interner, body: Zeroizing<Vec<u8>>) -> Result<Page, Failure> {
+    let mut harvest = recipe.harvest();
+    if let Ok(head) = decode::list(recipe.reader(), &body, &mut |raw| harvest.push(raw, pool)) {
+        return Ok(Page { harvest, head });
+    }
+    // Some object has another shape: read object by object, so that the others are kept.
+    let mut harvest = recipe.harvest();
+    let texts = decode::items(&body).map_err(|_| {
+        Failure::Other(Lack { gap: classify::undecodable(&body, &Doing::Listing.what(part)), retry_after: None })
+    })?;
+    for text in texts.items {
+        match recipe.reader().object(text.get()) {
+            Ok(raw) => harvest.push(&raw, pool),
+            Err(error) => harvest.spoil(&error.to_string()),
+        }
+    }
+    Ok(Page { harvest, head: texts.metadata })
+}
