@@ -42,7 +42,7 @@ impl Context {
 /// The error for a config that can't be used: every problem of the file, one a line.
 pub fn config_error(error: ConfigError) -> CliError {
     let hint = match &error {
-        ConfigError::Missing { .. } => "name one that is there, or leave --config out",
+        ConfigError::Missing { .. } => "",
         ConfigError::Unreadable { .. } => "check its mode",
         ConfigError::Wrong { .. } => "",
     };

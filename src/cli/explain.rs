@@ -7,7 +7,7 @@ use super::context::Context;
 use super::error::CliError;
 use super::output::{self, Matches};
 use super::plan;
-use super::terminal::write_stdout;
+use super::terminal::print;
 use crate::engine::Finding;
 
 /// How many candidates are named: more don't fit the eye, and a longer part is needed anyway.
@@ -21,7 +21,7 @@ pub async fn run(context: &Context, args: &ExplainArgs) -> Result<u8, CliError> 
         ExplainFormat::Table => output::explain_text(&page, finding),
         ExplainFormat::Json => output::explain_json(&page, finding),
     };
-    write_stdout(&text).map_err(|error| CliError::failed("writing to stdout", error.to_string(), "free some space"))?;
+    print(&text)?;
     Ok(0)
 }
 

@@ -5,22 +5,27 @@
 //! - wrong usage exits with 1, an interrupt with 130; the rest is in each command's file;
 //! - text from clusters and files is escaped before it is printed ([`escape`]).
 
+mod access;
 mod args;
 mod completions;
 mod context;
 mod demo;
 mod doctor;
+mod doctor_live;
 mod error;
 mod escape;
 mod explain;
 mod log;
 mod look;
+mod look_live;
 mod man;
+mod members;
 mod out_file;
 mod output;
 mod plan;
 mod terminal;
 mod usage;
+mod watch;
 
 use std::process::ExitCode;
 

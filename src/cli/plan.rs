@@ -11,24 +11,28 @@ use jiff::tz::TimeZone;
 use super::args::{PlanArgs, PlanFormat};
 use super::context::Context;
 use super::error::CliError;
-use super::look::{Seen, look};
+use super::look::{Seen, Sight, look};
 use super::out_file::write_private;
 use super::output::{self, Matches, Page};
-use super::terminal::write_stdout;
+use super::terminal::print;
+use super::watch;
 use crate::config::Config;
-use crate::engine::{
-    Conditions, Glob, InputReading, Judged, Observed, Plan, PlanInput, PlanScope, ReadOnly, build, plan_exit,
-};
+use crate::engine::{Conditions, Glob, Judged, Observed, Plan, PlanInput, PlanScope, ReadOnly, build, plan_exit};
 
 /// How long a verdict has to hold when neither the flag nor the config says.
 pub const SETTLE: Duration = Duration::from_secs(5);
 
+/// What the user wants of a look, beyond where to look.
+pub struct Wishes {
+    /// How long a verdict has to hold before its delete is offered.
+    pub settle: Duration,
+}
+
 /// A plan with what is needed to show it.
 pub struct Planned {
     pub plan: Plan,
+    pub seen: Seen,
     pub created: BTreeMap<String, Timestamp>,
-    pub now: Timestamp,
-    pub reading: InputReading,
 }
 
 pub async fn run(context: &Context, args: PlanArgs) -> Result<u8, CliError> {
@@ -47,8 +51,12 @@ pub async fn run(context: &Context, args: PlanArgs) -> Result<u8, CliError> {
         PlanFormat::Markdown => output::markdown(&page),
         PlanFormat::Csv => output::csv(&page),
     };
-    write_stdout(&text).map_err(|error| CliError::failed("writing to stdout", error.to_string(), "free some space"))?;
-    Ok(plan_exit(&planned.plan, planned.reading).code())
+    print(&text)?;
+    let exit = plan_exit(&planned.plan, planned.seen.reading).code();
+    match planned.seen.sight {
+        Sight::Fleet(live) if args.watch => watch::run(context, *live).await,
+        Sight::Fleet(_) | Sight::Folder { .. } => Ok(exit),
+    }
 }
 
 /// Looks, judges and builds the plan.
@@ -56,13 +64,13 @@ pub async fn run(context: &Context, args: PlanArgs) -> Result<u8, CliError> {
 /// # Errors
 /// The config or the place to look at can't be used, or a filter names nothing that is there.
 pub async fn make(context: &Context, args: &PlanArgs) -> Result<Planned, CliError> {
-    let config = context.config()?;
-    let settle = args.settle.or(config.safety.settle).unwrap_or(SETTLE);
-    let (seen, config) = look(context, config, settle).await?;
-    let judged = seen.judged();
+    let mut config = context.config()?;
+    let wishes = Wishes { settle: args.settle.or(config.safety.settle).unwrap_or(SETTLE) };
+    let seen = look(context, &mut config, &wishes).await?;
+    let judged = seen.sight.judged(seen.now);
     let scope = scope(args, &seen, &judged)?;
-    let conditions = conditions(context, &config, args, &seen, settle);
-    let view = seen.view();
+    let conditions = conditions(context, &config, args, &seen, wishes.settle);
+    let view = seen.sight.view(seen.now);
     let input = PlanInput {
         judged: &judged,
         clusters: view.clusters().collect(),
@@ -74,14 +82,14 @@ pub async fn make(context: &Context, args: &PlanArgs) -> Result<Planned, CliErro
     let plan = build(&input)
         .map_err(|error| CliError::failed("building the plan", error.to_string(), "report this with the snapshot"))?;
     let created = judged.iter().filter_map(|one| Some((one.subject.to_string(), one.explanation.created?))).collect();
-    Ok(Planned { plan, created, now: seen.now, reading: seen.reading })
+    Ok(Planned { plan, created, seen })
 }
 
 /// How the plan is shown.
 pub fn page<'p>(context: &Context, planned: &'p Planned, matches: Matches) -> Page<'p> {
     let zone = if context.globals.utc { TimeZone::UTC } else { TimeZone::system() };
     let created = planned.created.clone();
-    Page { plan: &planned.plan, created, now: planned.now, zone, terminal: context.terminal, matches }
+    Page { plan: &planned.plan, created, now: planned.seen.now, zone, terminal: context.terminal, matches }
 }
 
 fn conditions(context: &Context, config: &Config, args: &PlanArgs, seen: &Seen, settle: Duration) -> Conditions {
@@ -106,8 +114,9 @@ fn conditions(context: &Context, config: &Config, args: &PlanArgs, seen: &Seen, 
 
 /// The part the user wants to see. A filter that fits nothing is a slip: "all match" would be the wrong answer to it.
 fn scope(args: &PlanArgs, seen: &Seen, judged: &[Judged]) -> Result<PlanScope, CliError> {
-    let domains: BTreeSet<String> = seen.domains.iter().map(|domain| domain.name().0.to_owned()).collect();
-    let clusters: BTreeSet<String> = seen.view().clusters().map(|cluster| cluster.name.to_string()).collect();
+    let domains: BTreeSet<String> = seen.sight.domains().iter().map(|domain| domain.name().0.to_owned()).collect();
+    let clusters: BTreeSet<String> =
+        seen.sight.view(seen.now).clusters().map(|cluster| cluster.name.to_string()).collect();
     let mut namespaces: BTreeSet<String> = judged.iter().filter_map(|one| one.subject.namespace.clone()).collect();
     namespaces.extend(seen.namespaces.iter().cloned());
     Ok(PlanScope {

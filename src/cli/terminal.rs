@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 
 use super::args::ColorWhen;
+use super::error::CliError;
 use super::escape::Charset;
 
 /// How to print.
@@ -117,16 +118,31 @@ fn color(when: ColorWhen, terminal: bool, env: &impl Fn(&str) -> Option<OsString
     }
 }
 
-/// Writes to stdout. A reader that went away has seen enough: that is no error.
+/// Whether anybody still reads stdout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reader {
+    Listening,
+    /// The other end of the pipe was closed: it has seen enough, and that is no error.
+    Gone,
+}
+
+/// Writes a command's result to stdout.
 ///
 /// # Errors
 /// The disk behind stdout is full, or another real failure.
-pub fn write_stdout(text: &str) -> std::io::Result<()> {
+pub fn print(text: &str) -> Result<Reader, CliError> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        other => other,
+        Ok(()) => Ok(Reader::Listening),
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(Reader::Gone),
+        Err(error) => Err(CliError::failed("writing to stdout", error.to_string(), "free some space")),
     }
+}
+
+/// Writes over the line the cursor is on, on a terminal.
+pub fn rewrite_stderr(line: &str) {
+    let mut stderr = std::io::stderr().lock();
+    let _ = write!(stderr, "\r{line}\r").and_then(|()| stderr.flush());
 }
 
 /// Writes a line to stderr. There is nowhere to say that this failed.

@@ -1,7 +1,7 @@
 //! What clap has to say, in our manner: help to stdout, wrong usage as one sentence with exit code 1.
 
 use super::escape::{Charset, printable};
-use super::terminal::{write_stderr, write_stdout};
+use super::terminal::{print, write_stderr};
 
 /// Answers instead of a command and returns the exit code.
 pub fn answer(error: &clap::Error) -> u8 {
@@ -10,7 +10,7 @@ pub fn answer(error: &clap::Error) -> u8 {
         write_stderr(&printable(&sentence(&text), Charset::Unicode));
         return 1;
     }
-    u8::from(write_stdout(&text).is_err())
+    u8::from(print(&text).is_err())
 }
 
 /// Clap's paragraphs as one sentence, without the usage at the end.

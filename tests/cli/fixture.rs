@@ -103,11 +103,26 @@ pub fn run(dir: &TempDir, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_trueup")).env_clear().current_dir("/").args(args).output().unwrap()
 }
 
-/// Everything the shell sees, with `$TMP` for the folder.
+/// Everything the shell sees, with `$TMP` for the folder and `$ID` for plan ids, which change with every word in a plan.
 pub fn transcript(dir: &TempDir, args: &[&str]) -> String {
     let output = run(dir, args);
-    let clean = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(dir.path().to_str().unwrap(), "$TMP");
+    let tmp = dir.path().to_str().unwrap();
+    let clean = |bytes: &[u8]| without_ids(String::from_utf8_lossy(bytes).replace(tmp, "$TMP"));
     let (stdout, stderr) = (clean(&output.stdout), clean(&output.stderr));
     let code = output.status.code().map_or("killed".to_owned(), |code| code.to_string());
     format!("{stdout}----- stderr\n{stderr}----- exit {code}\n")
+}
+
+fn without_ids(mut text: String) -> String {
+    for (before, length) in [("plan ", 8), ("sha256:", 64)] {
+        let mut from = 0;
+        while let Some(found) = text[from..].find(before) {
+            from += found + before.len();
+            let hex = text[from..].chars().take_while(char::is_ascii_hexdigit).count();
+            if hex == length {
+                text.replace_range(from..from + length, "$ID");
+            }
+        }
+    }
+    text
 }

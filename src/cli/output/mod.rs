@@ -21,6 +21,8 @@ pub use csv::csv;
 pub use explain::{explain_json, explain_text};
 pub use markdown::markdown;
 pub use table::table;
+pub use text::padded;
+pub use words::state_mark;
 
 /// A plan and how to show it.
 pub struct Page<'p> {
@@ -45,6 +47,11 @@ impl Page<'_> {
     /// `2026-11-16 10:00:00 UTC`
     fn time(&self, time: Timestamp) -> String {
         time.to_zoned(self.zone.clone()).strftime("%Y-%m-%d %H:%M:%S %Z").to_string()
+    }
+
+    /// `10:15:00`
+    fn clock(&self, time: Timestamp) -> String {
+        time.to_zoned(self.zone.clone()).strftime("%H:%M:%S").to_string()
     }
 }
 

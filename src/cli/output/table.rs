@@ -7,6 +7,7 @@ use super::words::{accepted_note, age, count, place, state_mark, would_run};
 use super::{Matches, Page, short_id};
 use crate::cli::terminal::Style;
 use crate::engine::{Action, Finding, State, TargetRecord};
+use crate::world::ClusterSource;
 
 /// What a name gets even where there is no room for it.
 const NAME_WIDTH_MIN: usize = 16;
@@ -43,7 +44,7 @@ pub fn table(page: &Page<'_>) -> String {
 fn title(page: &Page<'_>) -> String {
     let plan = page.plan;
     let name = page.terminal.paint(&format!("plan {}", short_id(plan)), Style::Title);
-    format!("{name}  made {}, valid until {}", page.time(plan.created_at), page.time(plan.expires_at))
+    format!("{name}  made {}, valid until {}", page.time(plan.created_at), page.clock(plan.expires_at))
 }
 
 fn cluster(page: &Page<'_>, target: &TargetRecord, columns: &Columns) -> Vec<String> {
@@ -55,7 +56,7 @@ fn cluster(page: &Page<'_>, target: &TargetRecord, columns: &Columns) -> Vec<Str
     }
     let name = page.terminal.paint(&page.terminal.safe(&target.cluster), Style::Title);
     let head = format!("{name}  {}  {}", target.class.word(), page.terminal.safe(&target.source));
-    let mut lines = vec![format!("{head}{}", knowledge(page, &target.cluster))];
+    let mut lines = vec![format!("{head}{}", knowledge(page, target))];
     lines.extend(findings(page, &own, columns));
     if !actions.is_empty() {
         lines.push(String::new());
@@ -68,10 +69,11 @@ fn of_cluster<'p, T>(all: &'p [T], cluster: &str, cluster_of: impl Fn(&T) -> &St
     all.iter().filter(|one| cluster_of(one) == cluster).collect()
 }
 
-/// How old the oldest part of what is known is, and whether parts are missing.
-fn knowledge(page: &Page<'_>, cluster: &str) -> String {
-    let own: Vec<_> = page.plan.observations.iter().filter(|seen| seen.cluster == cluster).collect();
-    let oldest = own.iter().filter_map(|seen| seen.at).min();
+/// How old the oldest part of what is known is, and whether parts are missing. A recording has no age of its own.
+fn knowledge(page: &Page<'_>, target: &TargetRecord) -> String {
+    let own: Vec<_> = page.plan.observations.iter().filter(|seen| seen.cluster == target.cluster).collect();
+    let recorded = target.source == ClusterSource::Snapshot.word();
+    let oldest = own.iter().filter_map(|seen| seen.at).min().filter(|_| !recorded);
     let known = oldest.map_or(String::new(), |at| format!("  as of {} ago", age(at, page.now)));
     match own.iter().filter(|seen| seen.state != "complete").count() {
         0 => known,

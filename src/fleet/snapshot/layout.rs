@@ -62,8 +62,11 @@ pub(super) fn of(dir: &Path, real_name: &str) -> std::io::Result<Layout> {
     let clusters = dir.join("clusters");
     let mut layout = Layout::default();
     if !clusters.is_dir() {
-        let beside = entries(dir)?.into_iter().filter(|path| !is_ours(dir, path)).collect();
-        layout.cluster(real_name.to_owned(), dir, beside);
+        let inside: Vec<PathBuf> = entries(dir)?.into_iter().filter(|path| !is_ours(dir, path)).collect();
+        // A fleet file alone speaks of clusters nobody could read; the folder itself is none.
+        if !inside.is_empty() {
+            layout.cluster(real_name.to_owned(), dir, inside);
+        }
         return Ok(layout);
     }
     for path in entries(&clusters)? {
