@@ -52,6 +52,16 @@ impl DemoService {
         };
         Self { way }
     }
+
+    /// The way to a server that nobody has made.
+    pub fn nowhere() -> Self {
+        Self { way: Way::Refused }
+    }
+
+    /// The real client on top of it. Needs a running tokio runtime.
+    pub fn client(self) -> kube::Client {
+        kube::Client::new(self, "default")
+    }
 }
 
 impl<B> Service<Request<B>> for DemoService

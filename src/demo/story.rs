@@ -156,7 +156,7 @@ impl DemoCluster {
 
     /// The real client on top of it. Needs a running tokio runtime.
     pub fn client(&self) -> kube::Client {
-        kube::Client::new(self.service(), "default")
+        self.service().client()
     }
 }
 
