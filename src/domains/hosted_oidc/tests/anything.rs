@@ -571,7 +571,7 @@ fn cases(count: u32) -> ProptestConfig {
 }
 
 proptest! {
-    #![proptest_config(cases(256))]
+    #![proptest_config(cases(128))]
 
     #[test]
     fn the_answer_is_the_one_the_rules_give(bytes in prop::collection::vec(any::<u8>(), BYTES)) {
