@@ -66,15 +66,12 @@ impl World {
         changes
     }
 
-    /// Forgets a cluster and everything read from it. The one that hosted it changes with it.
+    /// Forgets a cluster and everything read from it.
     pub fn remove_cluster(&mut self, name: &ClusterName) -> ChangeSet {
         let mut changes = ChangeSet::default();
-        if let Some(cluster) = self.clusters.remove(name) {
+        if self.clusters.remove(name).is_some() {
             self.shelves.retain(|id, _| &id.cluster != name);
             changes.push(Change::Cluster(name.clone()));
-            if let Some(by) = cluster.hosted_by {
-                changes.push(Change::Cluster(by.cluster));
-            }
         }
         changes
     }

@@ -9,6 +9,7 @@ mod anything;
 mod candidates;
 mod expected;
 mod fleet;
+mod following;
 mod leftovers;
 mod ownership;
 mod referrers;
@@ -155,6 +156,12 @@ impl Given {
         self.object(guest, infrastructure)
     }
 
+    /// A guest no more: nobody says so, and neither does its own Infrastructure.
+    pub fn known_by_nobody(mut self, guest: &str) -> Self {
+        self.the(guest).hosted_by = None;
+        self.object(guest, config("Infrastructure"))
+    }
+
     pub fn forget_cluster(mut self, name: &str) -> Self {
         self.clusters.remove(name);
         self
@@ -268,7 +275,7 @@ impl Given {
         self.judged().about(subject)
     }
 
-    /// Brings the world to this fleet, and says what changed. Asks until nobody wants more, and forgets the rest.
+    /// Brings the world to this fleet, and says what changed. Asks until nobody wants more.
     fn fill(&self, domain: &HostedOidc, world: &mut World) -> ChangeSet {
         let mut changes = ChangeSet::default();
         let known: Vec<ClusterName> = world.view(now()).clusters().map(|cluster| cluster.name.clone()).collect();
@@ -290,10 +297,6 @@ impl Given {
             }
             changes.extend(recorded::fill(world, &recordings, &wanted, &Digester::new(&[7; 32]), now()));
             asked = wanted;
-        }
-        let held: Vec<_> = world.observations().map(|(id, _, _)| id.clone()).collect();
-        for id in held.iter().filter(|id| !asked.iter().any(|interest| &interest.id == *id)) {
-            changes.extend(world.close(id));
         }
         changes
     }
