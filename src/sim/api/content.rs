@@ -12,7 +12,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Map, Value, json};
 
 use super::field_error::quoted;
-use super::kinds::{Content, ResourceKind};
+use super::kinds::{Content, Registry, ResourceKind};
 use super::media::ACCEPTED;
 use super::meta;
 use super::proto;
@@ -99,15 +99,25 @@ fn check_type(kind: &ResourceKind, api_version: &str, name: &str) -> Result<(), 
     // A custom resource of the wrong kind passes here and fails validation, as on the real server.
     if wrong_kind && !kind.rules.custom {
         let version = api_version.rsplit('/').next().filter(|version| !version.is_empty()).unwrap_or(&kind.version);
-        let message = format!(
-            "{name} in version {} cannot be handled as a {}: converting ({version}.{name}) to (core.{}): unknown conversion",
-            quoted(version),
-            kind.kind,
-            kind.kind
-        );
+        let why = why_no_conversion(kind, api_version, version, name);
+        let message = format!("{name} in version {} cannot be handled as a {}: {why}", quoted(version), kind.kind);
         return Err(Status::bad_request(message));
     }
     Ok(())
+}
+
+/// A kind the server knows can't be converted; one it never heard of is not in its scheme.
+fn why_no_conversion(kind: &ResourceKind, api_version: &str, version: &str, name: &str) -> String {
+    if Registry::built_in().find_kind(api_version, name).is_none() {
+        let (name, api_version, scheme) =
+            (quoted(name), quoted(api_version), quoted("pkg/api/legacyscheme/scheme.go:30"));
+        return format!("no kind {name} is registered for version {api_version} in scheme {scheme}");
+    }
+    let package = match kind.of.group.split('.').next() {
+        None | Some("") => "core",
+        Some(package) => package,
+    };
+    format!("converting ({version}.{name}) to ({package}.{}): unknown conversion", kind.kind)
 }
 
 fn parse(kind: &ResourceKind, request: &Request) -> Result<Value, Refused> {
