@@ -1,1 +1,5 @@
-fn main() {}
+//! The door: everything is in the library, so that tests and benches can reach it.
+
+fn main() -> std::process::ExitCode {
+    trueup::cli::run()
+}

@@ -21,6 +21,7 @@ mod link;
 pub mod recording;
 mod secret;
 pub mod send;
+pub mod snapshot;
 #[cfg(test)]
 mod testing;
 mod text;
@@ -36,6 +37,7 @@ pub use kubeconfig::{
 };
 pub use link::{Dice, LinkEffect, LinkEvent, LinkMachine};
 pub use secret::SecretText;
+pub use text::nearest as nearest_names;
 pub use transport::{
     BadImpersonation, Clock, Connection, DialError, LoginError, OpenError, ProxyError, TlsError, TlsTrust,
 };

@@ -71,6 +71,12 @@ impl RecordedCluster {
         self.objects.keys().map(|(group, _)| group.clone()).collect()
     }
 
+    /// The namespaces that hold objects.
+    pub fn namespaces(&self) -> BTreeSet<String> {
+        let all = self.objects.values().flatten().map(|object| object.namespace.as_str());
+        all.filter(|namespace| !namespace.is_empty()).map(str::to_owned).collect()
+    }
+
     /// The objects of one kind, whatever version they were written in.
     pub fn of_kind(&self, group: &str, kind: &str) -> &[RecordedObject] {
         self.objects.get(&(group.to_owned(), kind.to_owned())).map_or(&[], Vec::as_slice)

@@ -25,7 +25,7 @@ fn steers_display(letter: char) -> bool {
 }
 
 /// Up to five of the known names, those that look most like the one asked for first.
-pub(crate) fn nearest<'n>(asked: &str, known: impl Iterator<Item = &'n str>) -> Vec<String> {
+pub fn nearest<'n>(asked: &str, known: impl Iterator<Item = &'n str>) -> Vec<String> {
     let mut ranked: Vec<(usize, &str)> = known.map(|name| (distance(asked, name), name)).collect();
     ranked.sort_unstable();
     ranked.into_iter().take(5).map(|(_, name)| printable(name, 80)).collect()

@@ -48,6 +48,9 @@ impl SimService {
     where
         B: Body<Data = Bytes>,
     {
+        if self.cluster.is_cut_off() {
+            return Err(SimLost);
+        }
         let (head, body) = request.into_parts();
         let body = body.collect().await.map_err(|_| SimLost)?.to_bytes();
         let header =

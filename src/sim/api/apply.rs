@@ -48,6 +48,10 @@ impl Server {
             None if call.is_status() => Err(call.not_found()),
             None => {
                 self.rbac.check_create(call)?;
+                // Where there is nothing yet, an apply may name any version: it is not looked at. A dry run shows it.
+                if !call.request.is_dry_run() {
+                    meta::of_mut(&mut object).remove("resourceVersion");
+                }
                 let created = self.create_object(call, object, Ownership::Applied(managed))?;
                 call.reply_value(201, &created)
             }

@@ -11,6 +11,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Map, Value, json};
 
+use super::builtin;
 use super::field_error::quoted;
 use super::kinds::{Content, ResourceKind};
 use super::media::ACCEPTED;
@@ -76,38 +77,27 @@ pub fn decode(kind: &ResourceKind, request: &Request) -> Result<Value, Refused> 
 
 fn check_type(kind: &ResourceKind, api_version: &str, name: &str) -> Result<(), Refused> {
     let expected = kind.api_version();
-    let given = kind.rules.custom || !api_version.is_empty();
-    let wrong_version = given && api_version != expected;
-    let wrong_kind = !name.is_empty() && *name != *kind.kind;
-    if wrong_version && kind.rules.custom {
+    if kind.rules.custom {
+        // A custom resource of the wrong kind passes here and fails validation, as on the real server.
         let message =
             format!("the API version in the data ({api_version}) does not match the expected API version ({expected})");
-        return Err(Status::bad_request(message));
+        return if api_version == expected { Ok(()) } else { Err(Status::bad_request(message)) };
     }
-    if wrong_version {
-        let version = api_version.rsplit('/').next().unwrap_or(api_version);
-        let name = if name.is_empty() { &*kind.kind } else { name };
-        let message = format!(
-            "{name} in version {} cannot be handled as a {}: no kind {} is registered for version {} in scheme \"pkg/runtime/scheme.go:111\"",
-            quoted(version),
-            kind.kind,
-            quoted(name),
-            quoted(api_version)
-        );
-        return Err(Status::bad_request(message));
+    let api_version = if api_version.is_empty() { &expected } else { api_version };
+    let name = if name.is_empty() { &*kind.kind } else { name };
+    if api_version == expected && *name == *kind.kind {
+        return Ok(());
     }
-    // A custom resource of the wrong kind passes here and fails validation, as on the real server.
-    if wrong_kind && !kind.rules.custom {
-        let version = api_version.rsplit('/').next().filter(|version| !version.is_empty()).unwrap_or(&kind.version);
-        let message = format!(
-            "{name} in version {} cannot be handled as a {}: converting ({version}.{name}) to (core.{}): unknown conversion",
-            quoted(version),
-            kind.kind,
-            kind.kind
-        );
-        return Err(Status::bad_request(message));
-    }
-    Ok(())
+    let version = api_version.rsplit('/').next().unwrap_or(api_version);
+    let why = if builtin::kinds().iter().any(|known| known.api_version() == *api_version && *known.kind == *name) {
+        let package = kind.of.group.split('.').next().filter(|package| !package.is_empty()).unwrap_or("core");
+        format!("converting ({version}.{name}) to ({package}.{}): unknown conversion", kind.kind)
+    } else {
+        let (name, version) = (quoted(name), quoted(api_version));
+        format!("no kind {name} is registered for version {version} in scheme \"pkg/runtime/scheme.go:111\"")
+    };
+    let message = format!("{name} in version {} cannot be handled as a {}: {why}", quoted(version), kind.kind);
+    Err(Status::bad_request(message))
 }
 
 fn parse(kind: &ResourceKind, request: &Request) -> Result<Value, Refused> {

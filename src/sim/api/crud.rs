@@ -76,6 +76,9 @@ impl Server {
             let name = meta::name(&candidate).to_owned();
             self.complete_new(call, &mut candidate);
             refuse_if_any(&kind_of(call, &candidate), &name, &validate::on_create(&call.kind, &candidate))?;
+            if !call.request.is_dry_run() && !matches!(meta::resource_version(&candidate), "" | "0") {
+                return Err(Status::unexpected("resourceVersion should not be set on objects to be created"));
+            }
             let key = store::key(call.namespace(), &name);
             match self.store.collection(call.collection).get(&key) {
                 None => return self.commit_new(call, key, candidate, ownership),
@@ -113,9 +116,6 @@ impl Server {
         managed.write_into(&mut object);
         if call.request.is_dry_run() {
             return Ok(object);
-        }
-        if !matches!(meta::resource_version(&object), "" | "0") {
-            return Err(Status::unexpected("resourceVersion should not be set on objects to be created"));
         }
         self.before_definition_change(call, &mut object);
         let stored = self.store.put(call.collection, key.into(), object, managed);

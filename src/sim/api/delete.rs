@@ -95,7 +95,10 @@ impl Server {
         let finalizers = options.finalizers(&object);
         meta::set_finalizers(&mut object, &finalizers);
         match (finalizers.is_empty(), graceful) {
-            (true, Grace::None) => Ok(Outcome::Gone(self.finish(call, &key, &existing, options))),
+            (true, Grace::None) => {
+                options.refuse_lost_version(call, &existing.value)?;
+                Ok(Outcome::Gone(self.finish(call, &key, &existing, options)))
+            }
             (false, Grace::None) => {
                 mark_deleting(&mut object, call.now);
                 Ok(Outcome::Waiting(self.save(call, &key, &existing, object, options)))
@@ -146,6 +149,19 @@ impl Server {
 }
 
 impl Options {
+    /// Refuses what the real server refuses by mistake: when a delete takes away the last finalizer, it forgets which
+    /// version was asked for, and compares the object with none.
+    /// <https://github.com/kubernetes/kubernetes/blob/v1.36.3/staging/src/k8s.io/apiserver/pkg/registry/generic/registry/store.go>
+    fn refuse_lost_version(&self, call: &Call<'_>, existing: &Value) -> Result<(), Refused> {
+        let forgets = self.resource_version.is_some() && !meta::finalizers(existing).is_empty();
+        if !forgets || self.is_dry_run() {
+            return Ok(());
+        }
+        let found = meta::resource_version(existing);
+        let why = format!("ResourceVersion in precondition: , ResourceVersion in object meta: {found}");
+        Err(call.storage_conflict(meta::name(existing), &why))
+    }
+
     /// From the body, or from the query if there is none.
     fn read(call: &Call<'_>) -> Result<Self, Refused> {
         if call.request.body.is_empty() {

@@ -212,7 +212,17 @@ pub fn render(call: &Call<'_>, form: Form, page: &Page) -> Bytes {
             with_items(&head, items)
         }
         Form::Metadata => {
-            let head = json!({ "kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": list_meta(page) });
+            let head = json!({
+                "kind": "PartialObjectMetadataList",
+                "apiVersion": "meta.k8s.io/v1",
+                "metadata": list_meta(page),
+            });
+            if page.items.is_empty() {
+                // A quirk of the real server: without items this form says null, where the others say [].
+                let mut empty = head;
+                empty["items"] = Value::Null;
+                return store::to_bytes(&empty);
+            }
             with_items(&head, page.items.iter().map(|item| store::to_bytes(&media::metadata_only(&item.value))))
         }
         Form::Table(include) => table::of_page(&call.kind, page, include, call.now),

@@ -1,0 +1,87 @@
+//! Asking clusters what the user may do there (SelfSubjectAccessReview).
+//!
+//! Always true: a question that got no answer is an answer of its own, with its reason; silence is never permission.
+
+use std::collections::BTreeSet;
+
+use futures::StreamExt as _;
+use http::{Request, header};
+use kube::client::Body;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::engine::{AccessAnswer, AccessAnswers, AccessQuestion, Judged, access_questions};
+use crate::fleet::send;
+use crate::live::Live;
+
+const PATH: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+/// An answer is a few hundred bytes; a server that sends more is not answering this question.
+const ANSWER_BYTES_MAX: usize = 64 * 1024;
+/// Questions under way at once: enough to hide a slow line, few enough to stay under a server's per-user limit.
+const ASKED_AT_ONCE_MAX: usize = 8;
+
+/// Every permission the remedies need, each once, with the client to ask.
+pub fn questions(live: &Live, judged: &[Judged]) -> Vec<(AccessQuestion, Option<kube::Client>)> {
+    let drafts = judged.iter().flat_map(|one| &one.explanation.remedy);
+    let questions: BTreeSet<AccessQuestion> = drafts.flat_map(access_questions).collect();
+    let with_client = |question: AccessQuestion| {
+        let client = live.client(&question.cluster);
+        (question, client)
+    };
+    questions.into_iter().map(with_client).collect()
+}
+
+/// Asks them all, several at a time.
+pub async fn ask(questions: Vec<(AccessQuestion, Option<kube::Client>)>) -> AccessAnswers {
+    let asked = questions.into_iter().map(|(question, client)| async move {
+        let answer = match client {
+            Some(client) => ask_one(&client, &question).await,
+            None => AccessAnswer::Unknown { why: "the cluster is not connected".to_owned() },
+        };
+        (question, answer)
+    });
+    futures::stream::iter(asked).buffer_unordered(ASKED_AT_ONCE_MAX).collect().await
+}
+
+/// Asks one cluster for one permission.
+pub async fn ask_one(client: &kube::Client, question: &AccessQuestion) -> AccessAnswer {
+    answer(client, question).await.unwrap_or_else(|why| AccessAnswer::Unknown { why })
+}
+
+async fn answer(client: &kube::Client, question: &AccessQuestion) -> Result<AccessAnswer, String> {
+    #[derive(Deserialize)]
+    struct Review {
+        status: Status,
+    }
+    #[derive(Deserialize)]
+    struct Status {
+        allowed: bool,
+        #[serde(default)]
+        reason: String,
+    }
+    let AccessQuestion { cluster: _, verb, group, resource, namespace } = question;
+    let review = json!({
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectAccessReview",
+        "spec": { "resourceAttributes": { "verb": verb, "group": group, "resource": resource, "namespace": namespace } },
+    });
+    let request = Request::post(PATH)
+        .header(header::ACCEPT, send::JSON)
+        .header(header::CONTENT_TYPE, send::JSON)
+        .body(Body::from(review.to_string().into_bytes()))
+        .map_err(|_| "the question can't be put into a request".to_owned())?;
+    let asking = async {
+        let response = client.send(request).await.map_err(|_| "the request failed".to_owned())?;
+        let status = response.status();
+        let body = send::collect(response.into_body(), ANSWER_BYTES_MAX).await.map_err(|error| error.to_string())?;
+        Ok::<_, String>((status, body))
+    };
+    let waited = tokio::time::timeout(send::STREAM_START_TIMEOUT, asking).await;
+    let (status, body) = waited.map_err(|_| "no answer in time".to_owned())??;
+    if !status.is_success() {
+        return Err(format!("the server answered {}", status.as_u16()));
+    }
+    let review: Review = serde_json::from_slice(&body).map_err(|_| "the answer is no access review".to_owned())?;
+    let Status { allowed, reason } = review.status;
+    Ok(if allowed { AccessAnswer::Allowed } else { AccessAnswer::Denied { says: reason } })
+}

@@ -1,0 +1,191 @@
+//! The command line as clap reads it.
+//!
+//! Always true: every command takes the same options for where to look and how to print.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::config::parse_duration;
+
+/// Lays what should exist in a fleet of clusters beside what does, and explains every difference.
+#[derive(Debug, Parser)]
+#[command(name = "trueup", version)]
+pub struct Cli {
+    #[command(flatten)]
+    pub globals: Globals,
+    /// Without a command: the table of `trueup plan`.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// Where to look, who to be, how to print.
+#[derive(Debug, Clone, Args)]
+pub struct Globals {
+    /// Read a snapshot folder instead of live clusters
+    #[arg(long, global = true, value_name = "DIR", conflicts_with_all = ["contexts", "all_contexts"])]
+    pub from: Option<PathBuf>,
+    /// A context of the kubeconfig; may be given several times
+    #[arg(long = "context", global = true, value_name = "NAME")]
+    pub contexts: Vec<String>,
+    /// Every context of the kubeconfig
+    #[arg(long, global = true, conflicts_with = "contexts")]
+    pub all_contexts: bool,
+    /// The kubeconfig file, instead of KUBECONFIG or ~/.kube/config
+    #[arg(long, global = true, value_name = "FILE")]
+    pub kubeconfig: Option<PathBuf>,
+    /// Act as this user
+    #[arg(long = "as", global = true, value_name = "USER")]
+    pub act_as: Option<String>,
+    /// Act as a member of this group; may be given several times
+    #[arg(long = "as-group", global = true, value_name = "GROUP", requires = "act_as")]
+    pub act_as_groups: Vec<String>,
+    /// The config file, instead of trueup/config.toml in the user's config folder
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// When to colour
+    #[arg(long, global = true, value_enum, default_value_t = ColorWhen::Auto, value_name = "WHEN")]
+    pub color: ColorWhen,
+    /// Show times in UTC
+    #[arg(long, global = true)]
+    pub utc: bool,
+    /// Offer writes to clusters whose certificate is not verified
+    #[arg(long, global = true)]
+    pub allow_insecure_writes: bool,
+    /// Offer no writes at all
+    #[arg(long, global = true)]
+    pub read_only: bool,
+    /// Write a log to this file; nothing is ever logged to the terminal
+    #[arg(long, global = true, value_name = "FILE")]
+    pub log: Option<PathBuf>,
+    /// Show more: matches one by one, and debug lines in the log
+    #[arg(short = 'v', long, global = true)]
+    pub verbose: bool,
+}
+
+/// When to colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ColorWhen {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Findings and the actions that would settle them
+    Plan(PlanArgs),
+    /// One finding in full: expected, actual, evidence, remedy
+    Explain(ExplainArgs),
+    /// Whether config, clusters, permissions and terminal are fit for work
+    Doctor,
+    /// An embedded fleet to look at; nothing outside the process is touched
+    Demo(DemoArgs),
+    /// A completion script for a shell
+    Completions { shell: clap_complete::Shell },
+    /// The manual page
+    Man,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct PlanArgs {
+    /// How to print
+    #[arg(short = 'o', long = "output", value_enum, default_value_t = PlanFormat::Table, value_name = "FORMAT")]
+    pub format: PlanFormat,
+    /// Only this check (a pattern); may be given several times
+    #[arg(long = "domain", value_name = "NAME")]
+    pub domains: Vec<String>,
+    /// Only this cluster (a pattern); may be given several times
+    #[arg(long = "cluster", value_name = "NAME")]
+    pub clusters: Vec<String>,
+    /// Only this namespace (a pattern); may be given several times
+    #[arg(long = "namespace", short = 'n', value_name = "NAME")]
+    pub namespaces: Vec<String>,
+    /// Leave matches out
+    #[arg(long)]
+    pub changes_only: bool,
+    /// How long a verdict has to hold before its delete is offered (live clusters; default 5s)
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub settle: Option<Duration>,
+    /// Go on and print what changes
+    #[arg(long, conflicts_with_all = ["from", "out"])]
+    pub watch: bool,
+    /// Also ask what answers outside the clusters, where a check can use it
+    #[arg(long)]
+    pub probe: bool,
+    /// How many deletes a plan may hold; more than the brake allows makes each of them T4
+    #[arg(long, value_name = "N")]
+    pub max_deletes: Option<u64>,
+    /// Also write the plan to a file that only you can read
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// How a plan is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PlanFormat {
+    Table,
+    Json,
+    /// For a change ticket
+    Markdown,
+    /// One row a finding
+    Csv,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct ExplainArgs {
+    /// The finding's id, or a part of it that no other finding has
+    pub finding: String,
+    /// How to print
+    #[arg(short = 'o', long = "output", value_enum, default_value_t = ExplainFormat::Table, value_name = "FORMAT")]
+    pub format: ExplainFormat,
+}
+
+/// How a finding is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExplainFormat {
+    Table,
+    Json,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct DemoArgs {
+    /// Also serve the demo's Kubernetes APIs here, and write a kubeconfig
+    #[arg(long, value_name = "ADDR")]
+    pub listen: Option<std::net::SocketAddr>,
+    /// Serve only, on free ports unless --listen says where; the first line of stdout is the kubeconfig's path
+    #[arg(long)]
+    pub headless: bool,
+    /// The same seed gives the same story
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// So many guest clusters more
+    #[arg(long, value_name = "N")]
+    pub clusters: Option<usize>,
+    /// So many ordinary objects more, spread over the guests
+    #[arg(long, value_name = "N")]
+    pub objects: Option<usize>,
+}
+
+impl Default for PlanArgs {
+    fn default() -> Self {
+        Self {
+            format: PlanFormat::Table,
+            domains: Vec::new(),
+            clusters: Vec::new(),
+            namespaces: Vec::new(),
+            changes_only: false,
+            settle: None,
+            watch: false,
+            probe: false,
+            max_deletes: None,
+            out: None,
+        }
+    }
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    parse_duration(text).map_err(|error| error.to_string())
+}

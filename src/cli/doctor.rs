@@ -1,0 +1,178 @@
+//! `trueup doctor`: whether config, clusters, permissions and terminal are fit for work.
+//!
+//! Exit codes: 0 everything is; 3 something is not.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+
+use super::context::Context;
+use super::error::CliError;
+use super::escape::Charset;
+use super::output::padded;
+use super::terminal::{Color, Style, print};
+use super::{doctor_live, members};
+use crate::config::{Config, ConfigError, ConfigFile, parse_config, read_config};
+use crate::domains::registry;
+use crate::fleet::snapshot;
+
+/// What the shell is told when something is not fit.
+const UNFIT: u8 = 3;
+/// The longest name of a check is `state folder`.
+const NAME_WIDTH: usize = 12;
+
+/// One line of the answer.
+pub struct Check {
+    pub name: &'static str,
+    pub says: String,
+    pub fit: Fit,
+}
+
+/// Whether a thing is fit for work.
+pub enum Fit {
+    Yes,
+    /// And what to do about it.
+    No {
+        remedy: String,
+    },
+}
+
+impl Check {
+    pub fn fit(name: &'static str, says: impl Into<String>) -> Self {
+        Self { name, says: says.into(), fit: Fit::Yes }
+    }
+
+    pub fn unfit(name: &'static str, says: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { name, says: says.into(), fit: Fit::No { remedy: remedy.into() } }
+    }
+}
+
+pub async fn run(context: &Context) -> Result<u8, CliError> {
+    let (config_checks, config) = config_checks(context);
+    let mut checks = config_checks;
+    checks.push(state_folder(context));
+    checks.push(terminal(context));
+    match &context.globals.from {
+        Some(dir) => checks.extend(folder(dir)),
+        None => {
+            checks.extend(kubeconfig(context));
+            checks.extend(doctor_live::checks(context, config).await);
+        }
+    }
+    let unfit = checks.iter().any(|check| matches!(check.fit, Fit::No { .. }));
+    let lines: String = checks.iter().map(|check| line(context, check)).collect();
+    print(&lines)?;
+    Ok(if unfit { UNFIT } else { 0 })
+}
+
+fn line(context: &Context, check: &Check) -> String {
+    let terminal = &context.terminal;
+    let name = padded(check.name, NAME_WIDTH);
+    let says = terminal.safe(&check.says);
+    match &check.fit {
+        Fit::Yes => format!("{} {name} {says}\n", terminal.paint(terminal.pick("✓", "ok"), Style::Ok)),
+        Fit::No { remedy } if remedy.is_empty() => {
+            format!("{} {name} {says}\n", terminal.paint(terminal.pick("✗", "!!"), Style::Danger))
+        }
+        Fit::No { remedy } => {
+            let mark = terminal.paint(terminal.pick("✗", "!!"), Style::Danger);
+            format!("{mark} {name} {says}; {}\n", terminal.safe(remedy))
+        }
+    }
+}
+
+/// The config, or the defaults where it can't be used, so that the other checks can go on.
+fn config_checks(context: &Context) -> (Vec<Check>, Option<Config>) {
+    let file = context.config_file();
+    match read_config(&file, registry::entries()) {
+        Ok(config) => {
+            let says = match &file {
+                ConfigFile::Named(path) => format!("{} is fine", path.display()),
+                ConfigFile::Default(path) if path.exists() => format!("{} is fine", path.display()),
+                ConfigFile::Default(path) => format!("{} is not there: defaults", path.display()),
+                ConfigFile::Nowhere => "neither XDG_CONFIG_HOME nor HOME is set: defaults".to_owned(),
+            };
+            (vec![Check::fit("config", says)], Some(config))
+        }
+        Err(error) => {
+            let checks = match &error {
+                ConfigError::Wrong { path, problems } => problems
+                    .iter()
+                    .map(|one| Check::unfit("config", format!("{}:{}: {}", path.display(), one.line, one.says), ""))
+                    .collect(),
+                ConfigError::Missing { .. } => vec![Check::unfit("config", error.to_string(), "")],
+                ConfigError::Unreadable { .. } => vec![Check::unfit("config", error.to_string(), "check its mode")],
+            };
+            let defaults = parse_config("", std::path::Path::new(""), registry::entries()).ok();
+            (checks, defaults)
+        }
+    }
+}
+
+/// The state folder, which nobody else may read: it will hold the journal and sealed backups.
+fn state_folder(context: &Context) -> Check {
+    const NAME: &str = "state folder";
+    let absolute = |name: &str| context.env.raw(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let base = absolute("XDG_STATE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
+    let Some(folder) = base.map(|base| base.join("trueup")) else {
+        return Check::unfit(NAME, "neither XDG_STATE_HOME nor HOME is set", "set HOME");
+    };
+    let shown = folder.display();
+    match std::fs::metadata(&folder) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Check::fit(NAME, format!("{shown} is not there yet"))
+        }
+        Err(error) => Check::unfit(NAME, format!("{shown} can't be looked at ({error})"), "check its mode"),
+        Ok(found) if !found.is_dir() => Check::unfit(NAME, format!("{shown} is no folder"), "move it away"),
+        Ok(found) if found.permissions().mode() & 0o077 != 0 => {
+            let mode = found.permissions().mode() & 0o777;
+            Check::unfit(
+                NAME,
+                format!("{shown} has mode {mode:o}: others can look in"),
+                format!("run chmod 700 {shown}"),
+            )
+        }
+        Ok(_) => Check::fit(NAME, format!("{shown} is yours alone")),
+    }
+}
+
+fn terminal(context: &Context) -> Check {
+    let terminal = &context.terminal;
+    let size = match terminal.width {
+        Some(width) => format!("{width} columns"),
+        None => "stdout is no terminal".to_owned(),
+    };
+    let color = match terminal.color {
+        Color::On => "colour",
+        Color::Off => "no colour",
+    };
+    let letters = match terminal.charset {
+        Charset::Unicode => "UTF-8",
+        Charset::Ascii => "plain ASCII (LANG names no UTF-8 locale)",
+    };
+    Check::fit("terminal", format!("{size}, {color}, {letters}"))
+}
+
+fn folder(dir: &std::path::Path) -> Vec<Check> {
+    const NAME: &str = "snapshot";
+    match snapshot::load(dir) {
+        Err(error) => vec![Check::unfit(NAME, error.to_string(), "name another folder with --from")],
+        Ok(snapshot) if snapshot.problems.is_empty() => {
+            vec![Check::fit(NAME, format!("{} holds {} clusters", dir.display(), snapshot.clusters.len()))]
+        }
+        Ok(snapshot) => snapshot.problems.iter().map(|one| Check::unfit(NAME, one.to_string(), "")).collect(),
+    }
+}
+
+fn kubeconfig(context: &Context) -> Vec<Check> {
+    let kubeconfig = match members::read_kubeconfig(context) {
+        Ok(kubeconfig) => kubeconfig,
+        Err(error) => return vec![Check::unfit("kubeconfig", error.to_string(), "or use --from")],
+    };
+    let all = kubeconfig.context_names().count();
+    let mut checks = vec![Check::fit("kubeconfig", format!("{all} contexts"))];
+    checks.push(match kubeconfig.select(&members::selection(context)) {
+        Ok(names) => Check::fit("contexts", names.join(", ")),
+        Err(error) => Check::unfit("contexts", error.to_string(), "choose one with --context"),
+    });
+    checks
+}

@@ -1,0 +1,50 @@
+//! Errors at the edge: one sentence with what was being done, the cause, and a way out.
+//!
+//! Always true: the kind decides the exit code; the text holds no secret and is escaped where it is printed.
+
+use std::fmt;
+
+/// Why a command could not do what it was asked to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CliError {
+    pub kind: ErrorKind,
+    /// What the user was doing, as in "while reading the snapshot".
+    pub doing: String,
+    pub cause: String,
+    /// Something to try. May be empty.
+    pub hint: String,
+}
+
+/// What the shell is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The command line asks for something that makes no sense.
+    Usage,
+    /// Anything else that went wrong.
+    Failed,
+}
+
+impl CliError {
+    pub fn usage(doing: impl Into<String>, cause: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { kind: ErrorKind::Usage, doing: doing.into(), cause: cause.into(), hint: hint.into() }
+    }
+
+    pub fn failed(doing: impl Into<String>, cause: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { kind: ErrorKind::Failed, doing: doing.into(), cause: cause.into(), hint: hint.into() }
+    }
+
+    pub fn code(&self) -> u8 {
+        match self.kind {
+            ErrorKind::Usage | ErrorKind::Failed => 1,
+        }
+    }
+}
+
+impl fmt::Display for CliError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind: _, doing, cause, hint } = self;
+        let separator = if doing.is_empty() { "" } else { ": " };
+        write!(f, "trueup: {doing}{separator}{cause}")?;
+        if hint.is_empty() { Ok(()) } else { write!(f, "; {hint}") }
+    }
+}

@@ -1,0 +1,53 @@
+//! `trueup explain FINDING`: one finding in full.
+//!
+//! Exit codes: 0 it is shown; 1 no finding, or several, have this in their id.
+
+use super::args::{ExplainArgs, ExplainFormat, PlanArgs};
+use super::context::Context;
+use super::error::CliError;
+use super::output::{self, Matches};
+use super::plan;
+use super::terminal::print;
+use crate::engine::Finding;
+
+/// How many candidates are named: more don't fit the eye, and a longer part is needed anyway.
+const CANDIDATES_MAX: usize = 10;
+
+pub async fn run(context: &Context, args: &ExplainArgs) -> Result<u8, CliError> {
+    let planned = plan::make(context, &PlanArgs::default()).await?;
+    let finding = pick(&planned.plan.findings, &args.finding)?;
+    let page = plan::page(context, &planned, Matches::Listed);
+    let text = match args.format {
+        ExplainFormat::Table => output::explain_text(&page, finding),
+        ExplainFormat::Json => output::explain_json(&page, finding),
+    };
+    print(&text)?;
+    Ok(0)
+}
+
+/// The finding with this id, or the only one with this in its id.
+fn pick<'f>(findings: &'f [Finding], asked: &str) -> Result<&'f Finding, CliError> {
+    if let Some(exact) = findings.iter().find(|finding| finding.id == asked) {
+        return Ok(exact);
+    }
+    let candidates: Vec<&Finding> = findings.iter().filter(|finding| finding.id.contains(asked)).collect();
+    match candidates.as_slice() {
+        [one] => Ok(one),
+        [] => {
+            let nearest = crate::fleet::nearest_names(asked, findings.iter().map(|finding| finding.id.as_str()));
+            let hint = match nearest.is_empty() {
+                true => "nothing was judged at all; see trueup plan".to_owned(),
+                false => format!("the nearest are: {}", nearest.join(", ")),
+            };
+            Err(CliError::usage("explain", format!("no finding has {asked} in its id"), hint))
+        }
+        many => {
+            let mut names: Vec<&str> = many.iter().take(CANDIDATES_MAX).map(|finding| finding.id.as_str()).collect();
+            if many.len() > CANDIDATES_MAX {
+                names.push("...");
+            }
+            let cause = format!("{} findings have {asked} in their id", many.len());
+            Err(CliError::usage("explain", cause, format!("name one of: {}", names.join(", "))))
+        }
+    }
+}

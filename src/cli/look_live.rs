@@ -1,0 +1,181 @@
+//! Looking at live clusters: connect, wait until everything has settled, look a second time where deletes are at stake.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::time::{Instant, timeout_at};
+
+use super::access;
+use super::context::Context;
+use super::error::CliError;
+use super::look::{self, Seen, Sight, digester};
+use super::members::{GuestsByKubeconfig, acting_as, members};
+use super::plan::Wishes;
+use super::terminal::Stderr;
+use crate::config::Config;
+use crate::engine::{Conditions, InputReading, Judged, Verb};
+use crate::fleet::TlsTrust;
+use crate::live::{GuestDoor, Live, LiveSetup, Member, Settled};
+use crate::observe::{Ports, ProcessDice, WallClock};
+use crate::world::Link;
+
+/// How long clusters may take to be read. Listing 100,000 objects takes about half of it over a slow line; whoever is
+/// not done then is judged by what is there, and shown as unknown.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Until then nobody wonders whether anything is happening.
+const PROGRESS_AFTER: Duration = Duration::from_secs(1);
+/// How often progress is told.
+const PROGRESS_EVERY: Duration = Duration::from_millis(500);
+
+/// Connects, reads, judges, and asks for the permissions the remedies need.
+///
+/// # Errors
+/// There is no usable kubeconfig.
+pub async fn look(context: &Context, config: &mut Config, wishes: &Wishes) -> Result<Seen, CliError> {
+    let (live, settled) = connect(context, config).await?;
+    Ok(look_twice(context, live, settled, wishes).await)
+}
+
+/// Looks a second time where deletes are at stake, and asks for the permissions the remedies need.
+pub async fn look_twice(context: &Context, mut live: Live, settled: Settled, wishes: &Wishes) -> Seen {
+    second_look(context, &mut live, wishes.settle).await;
+    seen(context, live, settled).await
+}
+
+/// Connects to the chosen contexts and their guests, and waits until they have been read once.
+///
+/// # Errors
+/// There is no usable kubeconfig.
+pub async fn connect(context: &Context, config: &mut Config) -> Result<(Live, Settled), CliError> {
+    let members = members(context, &config.clusters)?;
+    let door =
+        GuestsByKubeconfig { rules: config.clusters.clone(), acting_as: acting_as(context), env: context.env.clone() };
+    join(context, config, members, Box::new(door)).await
+}
+
+/// Connects to these members and their guests, and waits until they have been read once.
+///
+/// # Errors
+/// The system gives no random numbers.
+pub async fn join(
+    context: &Context,
+    config: &mut Config,
+    members: Vec<Member>,
+    door: Box<dyn GuestDoor>,
+) -> Result<(Live, Settled), CliError> {
+    let mut live = Live::new(LiveSetup {
+        domains: std::mem::take(&mut config.domains.0),
+        members,
+        door,
+        ports: Ports::new(Arc::new(WallClock), Arc::new(ProcessDice), digester()?),
+        live_max: config.safety.live_max,
+    });
+    let settled = wait(context, &mut live).await;
+    Ok((live, settled))
+}
+
+/// Everything that was seen of live clusters, with what the gates need to know.
+async fn seen(context: &Context, live: Live, settled: Settled) -> Seen {
+    let now = Timestamp::now();
+    let mut reading = InputReading::Whole;
+    if let Settled::TimedOut { waiting } = &settled {
+        let names: Vec<&str> = waiting.iter().map(|name| name.as_str()).collect();
+        let limit = PATIENCE.as_secs();
+        context.note(&format!("still reading after {limit} s, judged by what is there: {}", names.join(", ")));
+        reading = InputReading::Gaps;
+    }
+    let mut conditions = Conditions::at(now);
+    for cluster in live.view().clusters() {
+        if let Some(why) = trouble(&cluster.link) {
+            context.note(&format!("cluster {}: {why}", cluster.name));
+            reading = InputReading::Gaps;
+        }
+        match live.tls(&cluster.name) {
+            Some(TlsTrust::Unverified | TlsTrust::Cleartext) => {
+                conditions.unverified_tls.insert(cluster.name.clone());
+            }
+            Some(TlsTrust::Verified | TlsTrust::InProcess) | None => {}
+        }
+    }
+    conditions.held = live.judgements().held_for(live.view());
+    let questions = access::questions(&live, &judged(&live));
+    conditions.access = access::ask(questions).await;
+    let sight = Sight::Fleet(Box::new(live));
+    Seen { now, reading, namespaces: BTreeSet::new(), conditions, sight }
+}
+
+/// Why a cluster can't be read, in its own words.
+pub fn trouble(link: &Link) -> Option<String> {
+    match link {
+        Link::Idle | Link::Connecting | Link::Listing { .. } | Link::Live { .. } | Link::Recorded => None,
+        Link::Degraded { gap, retry_at: _ } | Link::Failed { gap } => Some(gap.says.clone()),
+        Link::AuthExpired { gap, hint } => Some(format!("{}; {hint}", gap.says)),
+    }
+}
+
+/// Waits until everything has settled, telling a person how far it is.
+async fn wait(context: &Context, live: &mut Live) -> Settled {
+    let deadline = Instant::now() + PATIENCE;
+    let mut settled = live.wait_settled(PROGRESS_AFTER).await;
+    let mut told = 0;
+    while let Settled::TimedOut { .. } = settled {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            break;
+        }
+        if context.terminal.stderr == Stderr::Person {
+            told = tell(context, live, told);
+        }
+        settled = live.wait_settled(left.min(PROGRESS_EVERY)).await;
+    }
+    if told > 0 {
+        super::terminal::rewrite_stderr(&" ".repeat(told));
+        super::terminal::rewrite_stderr("");
+    }
+    settled
+}
+
+/// Shows what is being read on one line that is written over; returns its length.
+fn tell(context: &Context, live: &Live, before: usize) -> usize {
+    let reading: Vec<String> = live
+        .view()
+        .clusters()
+        .filter_map(|cluster| match &cluster.link {
+            Link::Listing { objects } => Some(format!("{} ({objects} objects)", cluster.name)),
+            Link::Connecting => Some(format!("{} (connecting)", cluster.name)),
+            Link::Idle
+            | Link::Live { .. }
+            | Link::Degraded { .. }
+            | Link::AuthExpired { .. }
+            | Link::Failed { .. }
+            | Link::Recorded => None,
+        })
+        .collect();
+    let line: String = context.terminal.safe(&format!("reading {}", reading.join(", "))).chars().take(78).collect();
+    let length = line.chars().count();
+    let blanks = " ".repeat(before.saturating_sub(length));
+    super::terminal::rewrite_stderr(&format!("{line}{blanks}"));
+    length
+}
+
+/// Where a delete is at stake, waits for the settling time and reads everything again: a verdict counts when it held
+/// over two looks.
+async fn second_look(context: &Context, live: &mut Live, settle: Duration) {
+    if settle.is_zero() || !judged(live).iter().any(plans_a_delete) {
+        return;
+    }
+    let until = Instant::now() + settle;
+    while timeout_at(until, live.step()).await.is_ok() {}
+    live.look_again();
+    wait(context, live).await;
+}
+
+pub fn judged(live: &Live) -> Vec<Judged> {
+    look::judged(live.judgements(), live.domains(), live.view())
+}
+
+fn plans_a_delete(judged: &Judged) -> bool {
+    judged.explanation.remedy.iter().any(|draft| draft.verb == Verb::Delete)
+}

@@ -1,0 +1,81 @@
+//! The findings as CSV: one row each, quoted as RFC 4180 says.
+//!
+//! Always true: no cell begins with a sign that makes a spreadsheet compute it.
+
+use super::Page;
+use super::words::would_run;
+use crate::cli::escape::{Charset, printable};
+
+const HEADER: [&str; 11] =
+    ["id", "domain", "cluster", "kind", "namespace", "name", "state", "verdict", "codes", "summary", "actions"];
+
+/// Renders the rows under their header.
+pub fn csv(page: &Page<'_>) -> String {
+    let mut text = HEADER.join(",") + "\n";
+    for finding in &page.plan.findings {
+        let actions: Vec<String> = page
+            .plan
+            .actions
+            .iter()
+            .filter(|action| action.finding == finding.id)
+            .map(|action| {
+                format!(
+                    "{} {}{}",
+                    action.id,
+                    action.verb.word(),
+                    if would_run(action) { "" } else { " (not selected or blocked)" }
+                )
+            })
+            .collect();
+        let cells = [
+            finding.id.as_str(),
+            &finding.domain,
+            &finding.cluster,
+            &finding.subject.kind,
+            finding.subject.namespace.as_deref().unwrap_or_default(),
+            &finding.subject.name,
+            finding.state.word(),
+            &finding.verdict,
+            &finding.codes.join(" "),
+            &finding.summary,
+            &actions.join("; "),
+        ];
+        text.push_str(&cells.map(cell).join(","));
+        text.push('\n');
+    }
+    text
+}
+
+fn cell(text: &str) -> String {
+    let mut safe = printable(text, Charset::Unicode);
+    if safe.starts_with(['=', '+', '-', '@']) {
+        safe.insert(0, '\'');
+    }
+    if safe.contains([',', '"', '\n', '\r']) || safe.starts_with(' ') || safe.ends_with(' ') {
+        return format!("\"{}\"", safe.replace('"', "\"\""));
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_quoted_and_never_computed() {
+        let cases = [
+            ("plain", "plain"),
+            ("a,b", "\"a,b\""),
+            ("say \"x\"", "\"say \"\"x\"\"\""),
+            ("=1+1", "'=1+1"),
+            ("+1", "'+1"),
+            ("-1", "'-1"),
+            ("@cmd,x", "\"'@cmd,x\""),
+            ("\tx", "\\u{9}x"),
+            ("", ""),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(cell(text), expected, "text: {text:?}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! One finding in full.
+
+use serde_json::{Value, json};
+
+use super::Page;
+use super::words::{accepted_note, age, place, state_mark, would_run};
+use crate::cli::escape::printable_json;
+use crate::cli::terminal::Style;
+use crate::engine::{Action, Finding};
+
+/// Renders the finding for a person.
+pub fn explain_text(page: &Page<'_>, finding: &Finding) -> String {
+    let terminal = &page.terminal;
+    let (glyph, word, style) = state_mark(finding.state, terminal);
+    let dot = terminal.pick(" · ", ", ");
+    let mut head = vec![terminal.paint(&format!("{glyph} {word}"), style), terminal.safe(&finding.verdict)];
+    head.extend(finding.codes.iter().map(|code| terminal.safe(code)));
+    head.extend(page.created.get(&finding.id).map(|at| format!("created {} ago", age(*at, page.now))));
+    let subject = format!("{} {}", finding.subject.kind, place(&finding.subject));
+    let cluster = if finding.cluster.is_empty() { String::new() } else { format!(" in {}", finding.cluster) };
+    let mut lines = vec![
+        terminal.paint(&terminal.safe(&format!("{subject}{cluster}")), Style::Title),
+        head.join(dot),
+        terminal.safe(&finding.summary),
+        format!("id: {}", terminal.safe(&finding.id)),
+    ];
+    lines.extend(accepted_note(finding).map(|note| terminal.safe(&note)));
+    section(page, &mut lines, "EXPECTED", tree(page, &finding.expected));
+    section(page, &mut lines, "ACTUAL", tree(page, &finding.actual));
+    section(page, &mut lines, "EVIDENCE", evidence(page, finding));
+    section(page, &mut lines, "REMEDY", remedy(page, &actions_of(page, finding)));
+    lines.join("\n") + "\n"
+}
+
+/// The finding with its actions, for programs.
+pub fn explain_json(page: &Page<'_>, finding: &Finding) -> String {
+    let answer = json!({
+        "schema": "trueup/explain/v1",
+        "plan": page.plan.id,
+        "finding": finding,
+        "actions": actions_of(page, finding),
+    });
+    let text = serde_json::to_string_pretty(&answer).expect("findings and actions are JSON");
+    printable_json(&text) + "\n"
+}
+
+fn actions_of<'p>(page: &Page<'p>, finding: &Finding) -> Vec<&'p Action> {
+    page.plan.actions.iter().filter(|action| action.finding == finding.id).collect()
+}
+
+fn section(page: &Page<'_>, lines: &mut Vec<String>, title: &str, content: Vec<String>) {
+    lines.push(String::new());
+    lines.push(page.terminal.paint(title, Style::Title));
+    let content = if content.is_empty() { vec!["nothing".to_owned()] } else { content };
+    lines.extend(content.into_iter().map(|line| format!("  {line}").trim_end().to_owned()));
+}
+
+/// A value as indented `key: value` lines.
+fn tree(page: &Page<'_>, value: &Value) -> Vec<String> {
+    match value {
+        Value::Null => Vec::new(),
+        Value::Object(entries) => {
+            entries.iter().flat_map(|(key, value)| branch(page, &format!("{key}:"), value)).collect()
+        }
+        Value::Array(items) => items.iter().flat_map(|value| branch(page, "-", value)).collect(),
+        Value::Bool(_) | Value::Number(_) => vec![value.to_string()],
+        Value::String(text) => text.lines().map(|line| page.terminal.safe(line)).collect(),
+    }
+}
+
+fn branch(page: &Page<'_>, label: &str, value: &Value) -> Vec<String> {
+    let label = page.terminal.safe(label);
+    let mut below = tree(page, value);
+    let short = below.len() == 1 && !value.is_object() && !value.is_array();
+    match value {
+        Value::Object(entries) if entries.is_empty() => vec![format!("{label} {{}}")],
+        Value::Array(items) if items.is_empty() => vec![format!("{label} []")],
+        _ if below.is_empty() => vec![format!("{label} -")],
+        _ if short => vec![format!("{label} {}", below.remove(0))],
+        _ => std::iter::once(label).chain(below.into_iter().map(|line| format!("  {line}"))).collect(),
+    }
+}
+
+fn evidence(page: &Page<'_>, finding: &Finding) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (number, evidence) in finding.evidence.iter().enumerate() {
+        lines.push(format!("{} {}", number + 1, page.terminal.safe(&evidence.says)));
+        let version = match evidence.resource_version.as_str() {
+            "" => String::new(),
+            version => format!("(version {version})"),
+        };
+        let parts = [evidence.object.as_str(), evidence.field.as_str(), version.as_str()];
+        let place: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        lines.push(format!("  {}", page.terminal.paint(&page.terminal.safe(&place.join(" ")), Style::Muted)));
+    }
+    lines
+}
+
+fn remedy(page: &Page<'_>, actions: &[&Action]) -> Vec<String> {
+    let terminal = &page.terminal;
+    let mut lines = Vec::new();
+    for action in actions {
+        let target = terminal.safe(&format!("{} {}", action.target.kind, place(&action.target)));
+        let tick = if would_run(action) { "[x]" } else { "[ ]" };
+        lines.push(format!("{tick} {} {} {target}", action.id, action.verb.word()));
+        lines.push(format!("    tier {}, reason {}, undo: {}", action.tier, action.reason.word(), action.undo.word()));
+        lines.extend(action.ownership.iter().map(|proof| format!("    ours because {}", terminal.safe(proof))));
+        for blocked in &action.blocked_by {
+            lines.push(format!("    blocked by {}: {}", blocked.gate.word(), terminal.safe(&blocked.why)));
+        }
+        lines.extend(action.diff.lines().map(|line| format!("    {}", terminal.safe(line))));
+    }
+    lines
+}

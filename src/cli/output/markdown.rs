@@ -1,0 +1,119 @@
+//! The plan as Markdown, for a change ticket.
+//!
+//! Always true: no text from a cluster can start markup of its own.
+
+use super::words::{accepted_note, place, would_run};
+use super::{Matches, Page};
+use crate::cli::escape::{Charset, printable};
+use crate::engine::{Action, Finding, State};
+
+/// Renders the document.
+pub fn markdown(page: &Page<'_>) -> String {
+    let plan = page.plan;
+    let mut lines = vec![
+        format!("# Plan `{}`", plan.id),
+        String::new(),
+        format!(
+            "Made {}, valid until {}, by trueup {}.",
+            page.time(plan.created_at),
+            page.time(plan.expires_at),
+            plan.engine
+        ),
+        String::new(),
+        "## Clusters".to_owned(),
+        String::new(),
+        "| cluster | class | source | kube-system uid |".to_owned(),
+        "| --- | --- | --- | --- |".to_owned(),
+    ];
+    for target in &plan.targets {
+        lines.push(row(&[&target.cluster, target.class.word(), &target.source, &target.identity.kube_system_uid]));
+    }
+    lines.extend([String::new(), "## Actions".to_owned(), String::new()]);
+    lines.extend(actions(&plan.actions));
+    lines.extend([String::new(), "## Findings".to_owned()]);
+    let listed = |finding: &&Finding| finding.state != State::Match || page.matches == Matches::Listed;
+    for finding in plan.findings.iter().filter(listed) {
+        lines.extend(finding_lines(finding));
+    }
+    let folded = plan.findings.iter().filter(|finding| !listed(finding)).count();
+    if folded > 0 {
+        lines.extend([String::new(), format!("As expected: {folded}.")]);
+    }
+    lines.join("\n") + "\n"
+}
+
+fn actions(all: &[Action]) -> Vec<String> {
+    if all.is_empty() {
+        return vec!["None.".to_owned()];
+    }
+    let mut lines = vec![
+        "| | id | tier | verb | cluster | target | reason | undo | blocked by |".to_owned(),
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |".to_owned(),
+    ];
+    for action in all {
+        let blocked: Vec<String> =
+            action.blocked_by.iter().map(|blocked| format!("{}: {}", blocked.gate.word(), blocked.why)).collect();
+        let target = format!("{} {}", action.target.kind, place(&action.target));
+        let tick = if would_run(action) { "x" } else { "" };
+        let tier = action.tier.to_string();
+        lines.push(row(&[
+            tick,
+            &action.id,
+            &tier,
+            action.verb.word(),
+            &action.cluster,
+            &target,
+            action.reason.word(),
+            action.undo.word(),
+            &blocked.join("; "),
+        ]));
+    }
+    lines
+}
+
+fn finding_lines(finding: &Finding) -> Vec<String> {
+    let title = format!(
+        "### {}: {} {}",
+        finding.state.word(),
+        escaped(&finding.subject.kind),
+        escaped(&place(&finding.subject))
+    );
+    let mut lines = vec![
+        String::new(),
+        title,
+        String::new(),
+        format!("{}.", escaped(finding.summary.trim_end_matches('.'))),
+        String::new(),
+    ];
+    lines.push(format!("- id: {}", escaped(&finding.id)));
+    let codes = if finding.codes.is_empty() { String::new() } else { format!(" ({})", finding.codes.join(", ")) };
+    lines.push(format!("- verdict: {}{}", escaped(&finding.verdict), escaped(&codes)));
+    lines.extend(accepted_note(finding).map(|note| format!("- {}", escaped(&note))));
+    for (number, evidence) in finding.evidence.iter().enumerate() {
+        let place = [evidence.object.as_str(), evidence.field.as_str()].join(" ");
+        lines.push(format!("- evidence {}: {} ({})", number + 1, escaped(&evidence.says), escaped(place.trim())));
+    }
+    lines
+}
+
+fn row(cells: &[&str]) -> String {
+    let cells: Vec<String> = cells.iter().map(|cell| escaped(cell)).collect();
+    format!("| {} |", cells.join(" | "))
+}
+
+/// Text that Markdown shows as it is.
+fn escaped(text: &str) -> String {
+    let mut safe = String::new();
+    for letter in printable(text, Charset::Unicode).chars() {
+        match letter {
+            '<' => safe.push_str("&lt;"),
+            '&' => safe.push_str("&amp;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '!' | '@' => {
+                safe.push('\\');
+                safe.push(letter);
+            }
+            _ => safe.push(letter),
+        }
+    }
+    safe
+}

@@ -1,0 +1,199 @@
+//! The plan as a table, one block a cluster.
+//!
+//! Always true: on a terminal no line is longer than it is wide; into a pipe nothing is cut.
+
+use super::text::{padded, right, width, without_end, without_middle};
+use super::words::{accepted_note, age, count, place, state_mark, would_run};
+use super::{Matches, Page, short_id};
+use crate::cli::terminal::Style;
+use crate::engine::{Action, Finding, State, TargetRecord};
+use crate::world::ClusterSource;
+
+/// What a name gets even where there is no room for it.
+const NAME_WIDTH_MIN: usize = 16;
+/// What the sentence at the end should at least get before names are cut.
+const SUMMARY_WIDTH_MIN: usize = 24;
+/// The longest word for a state is `missing` or `unknown`.
+const STATE_WIDTH: usize = 7;
+
+/// Renders the table.
+pub fn table(page: &Page<'_>) -> String {
+    let plan = page.plan;
+    let mut lines = vec![title(page), String::new()];
+    let columns = Columns::of(page);
+    let mut silent = 0;
+    for target in &plan.targets {
+        let block = cluster(page, target, &columns);
+        if block.is_empty() {
+            silent += 1;
+        } else {
+            lines.extend(block);
+            lines.push(String::new());
+        }
+    }
+    let elsewhere = of_cluster(&plan.findings, "", |finding| &finding.cluster);
+    if !elsewhere.is_empty() {
+        lines.push(page.terminal.paint("(no cluster)", Style::Title));
+        lines.extend(findings(page, &elsewhere, &columns));
+        lines.push(String::new());
+    }
+    lines.push(totals(page, silent));
+    lines.join("\n") + "\n"
+}
+
+fn title(page: &Page<'_>) -> String {
+    let plan = page.plan;
+    let name = page.terminal.paint(&format!("plan {}", short_id(plan)), Style::Title);
+    format!("{name}  made {}, valid until {}", page.time(plan.created_at), page.clock(plan.expires_at))
+}
+
+fn cluster(page: &Page<'_>, target: &TargetRecord, columns: &Columns) -> Vec<String> {
+    let plan = page.plan;
+    let own = of_cluster(&plan.findings, &target.cluster, |finding| &finding.cluster);
+    let actions = of_cluster(&plan.actions, &target.cluster, |action| &action.cluster);
+    if own.is_empty() && actions.is_empty() {
+        return Vec::new();
+    }
+    let name = page.terminal.paint(&page.terminal.safe(&target.cluster), Style::Title);
+    let head = format!("{name}  {}  {}", target.class.word(), page.terminal.safe(&target.source));
+    let mut lines = vec![format!("{head}{}", knowledge(page, target))];
+    lines.extend(findings(page, &own, columns));
+    if !actions.is_empty() {
+        lines.push(String::new());
+        lines.extend(actions.into_iter().flat_map(|action| action_lines(page, action)));
+    }
+    lines
+}
+
+fn of_cluster<'p, T>(all: &'p [T], cluster: &str, cluster_of: impl Fn(&T) -> &String) -> Vec<&'p T> {
+    all.iter().filter(|one| cluster_of(one) == cluster).collect()
+}
+
+/// How old the oldest part of what is known is, and whether parts are missing. A recording has no age of its own.
+fn knowledge(page: &Page<'_>, target: &TargetRecord) -> String {
+    let own: Vec<_> = page.plan.observations.iter().filter(|seen| seen.cluster == target.cluster).collect();
+    let recorded = target.source == ClusterSource::Snapshot.word();
+    let oldest = own.iter().filter_map(|seen| seen.at).min().filter(|_| !recorded);
+    let known = oldest.map_or(String::new(), |at| format!("  as of {} ago", age(at, page.now)));
+    match own.iter().filter(|seen| seen.state != "complete").count() {
+        0 => known,
+        gaps => format!("{known}  {gaps} of {} not complete", count(own.len(), "collection")),
+    }
+}
+
+/// The widths every block shares.
+struct Columns {
+    kind: usize,
+    name: usize,
+    verdict: usize,
+    age: usize,
+    summary: Option<usize>,
+}
+
+impl Columns {
+    fn of(page: &Page<'_>) -> Self {
+        let shown: Vec<&Finding> = page.plan.findings.iter().filter(|finding| is_listed(page, finding)).collect();
+        let longest = |of: &dyn Fn(&Finding) -> String| shown.iter().map(|one| width(&of(one))).max().unwrap_or(0);
+        let kind = longest(&|one| page.terminal.safe(&one.subject.kind));
+        let name = longest(&|one| page.terminal.safe(&place(&one.subject)));
+        let verdict = longest(&|one| page.terminal.safe(&one.verdict));
+        let age = longest(&|one| page.created.get(&one.id).map_or(String::new(), |at| self::age(*at, page.now)));
+        let Some(screen) = page.terminal.width else {
+            return Self { kind, name, verdict, age, summary: None };
+        };
+        // Two blanks, the sign, and a blank or two before each column.
+        let fixed = 2 + 2 + STATE_WIDTH + 1 + kind + 1 + 2 + verdict + 1 + age + 2;
+        let room = screen.saturating_sub(fixed);
+        let name = name.min(room.saturating_sub(SUMMARY_WIDTH_MIN).max(NAME_WIDTH_MIN));
+        Self { kind, name, verdict, age, summary: Some(room.saturating_sub(name)) }
+    }
+}
+
+fn is_listed(page: &Page<'_>, finding: &Finding) -> bool {
+    finding.state != State::Match || page.matches == Matches::Listed
+}
+
+fn findings(page: &Page<'_>, all: &[&Finding], columns: &Columns) -> Vec<String> {
+    let mut lines: Vec<String> =
+        all.iter().filter(|one| is_listed(page, one)).map(|one| finding_line(page, one, columns)).collect();
+    let folded = all.iter().filter(|one| !is_listed(page, one)).count();
+    if folded > 0 {
+        let (glyph, word, style) = state_mark(State::Match, &page.terminal);
+        lines.push(format!(
+            "  {}",
+            page.terminal.paint(&format!("{glyph} {} {folded}", padded(word, STATE_WIDTH)), style)
+        ));
+    }
+    lines
+}
+
+fn finding_line(page: &Page<'_>, finding: &Finding, columns: &Columns) -> String {
+    let terminal = &page.terminal;
+    let dots = terminal.pick("…", "...");
+    let (glyph, word, style) = state_mark(finding.state, terminal);
+    let mark = terminal.paint(&format!("{glyph} {}", padded(word, STATE_WIDTH)), style);
+    let kind = padded(&terminal.safe(&finding.subject.kind), columns.kind);
+    let name = terminal.safe(&place(&finding.subject));
+    let name = padded(&without_middle(&name, columns.name, dots), columns.name);
+    let verdict = padded(&terminal.safe(&finding.verdict), columns.verdict);
+    let age = page.created.get(&finding.id).map_or(String::new(), |at| age(*at, page.now));
+    let mut says = terminal.safe(&finding.summary);
+    if let Some(note) = accepted_note(finding) {
+        says = format!("{says} ({})", terminal.safe(&note));
+    }
+    let says = columns.summary.map_or(says.clone(), |room| without_end(&says, room, dots));
+    format!("  {mark} {kind}  {name}  {verdict} {}  {says}", right(&age, columns.age)).trim_end().to_owned()
+}
+
+fn action_lines(page: &Page<'_>, action: &Action) -> Vec<String> {
+    let terminal = &page.terminal;
+    let tick = if would_run(action) { "[x]" } else { "[ ]" };
+    let target = format!("{} {}", terminal.safe(&action.target.kind), terminal.safe(&place(&action.target)));
+    let head = format!(
+        "  {tick} {} {} {target}  {}, undo: {}",
+        action.tier,
+        padded(action.verb.word(), 8),
+        action.reason.word(),
+        action.undo.word()
+    );
+    let mut lines = vec![fit(page, &head)];
+    for blocked in &action.blocked_by {
+        let (glyph, _, style) = state_mark(State::Blocked, terminal);
+        let why = format!("         {glyph} {}: {}", blocked.gate.word(), terminal.safe(&blocked.why));
+        lines.push(terminal.paint(&fit(page, &why), style));
+    }
+    lines
+}
+
+fn fit(page: &Page<'_>, line: &str) -> String {
+    match page.terminal.width {
+        Some(columns) => without_end(line, columns, page.terminal.pick("…", "...")),
+        None => line.to_owned(),
+    }
+}
+
+fn totals(page: &Page<'_>, silent: usize) -> String {
+    let plan = page.plan;
+    let dot = page.terminal.pick(" · ", "; ");
+    let by_state: Vec<String> = State::ALL
+        .iter()
+        .filter_map(|state| {
+            let (_, word, _) = state_mark(*state, &page.terminal);
+            plan.summary.findings.get(state.word()).map(|number| format!("{number} {word}"))
+        })
+        .collect();
+    let by_verb: Vec<String> = plan.summary.actions.iter().map(|(verb, number)| format!("{number} {verb}")).collect();
+    let listed = |all: Vec<String>| if all.is_empty() { String::new() } else { format!(": {}", all.join(", ")) };
+    let mut parts = vec![
+        count(plan.targets.len(), "cluster"),
+        format!("{}{}", count(plan.findings.len(), "finding"), listed(by_state)),
+        format!("{}{}", count(plan.actions.len(), "action"), listed(by_verb)),
+    ];
+    if plan.summary.blocked > 0 {
+        parts.push(format!("{} blocked", plan.summary.blocked));
+    }
+    if silent > 0 {
+        parts.push(format!("nothing to judge in {}", count(silent, "cluster")));
+    }
+    parts.join(dot)
+}

@@ -1,0 +1,61 @@
+//! The common vocabulary in signs, words and colours (the same table the screens use).
+
+use jiff::Timestamp;
+
+use crate::cli::escape::Charset;
+use crate::cli::terminal::{Style, Terminal};
+use crate::engine::{Action, Finding, ObjectRef, State};
+
+/// The sign of a state, its word, and the style of both.
+pub fn state_mark(state: State, terminal: &Terminal) -> (char, &'static str, Style) {
+    let (plain, word, style) = match state {
+        State::Match => ('=', "ok", Style::Ok),
+        State::Missing => ('+', "missing", Style::Missing),
+        State::Extra => ('-', "extra", Style::Extra),
+        State::Drift => ('~', "drift", Style::Drift),
+        State::Stale => ('o', "stale", Style::Warn),
+        State::Unknown => ('?', "unknown", Style::Muted),
+        State::Error => ('!', "error", Style::Danger),
+        State::Blocked => ('x', "blocked", Style::Muted),
+    };
+    let glyph = match terminal.charset {
+        Charset::Unicode => state.glyph(),
+        Charset::Ascii => plain,
+    };
+    (glyph, word, style)
+}
+
+/// `41d`: how long ago, in the largest unit that fits.
+pub fn age(since: Timestamp, now: Timestamp) -> String {
+    let seconds = now.as_second().saturating_sub(since.as_second()).max(0);
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3_600 => format!("{}m", seconds / 60),
+        3_600..86_400 => format!("{}h", seconds / 3_600),
+        _ => format!("{}d", seconds / 86_400),
+    }
+}
+
+/// `openshift-config/old-secret`, or the name alone.
+pub fn place(object: &ObjectRef) -> String {
+    match &object.namespace {
+        Some(namespace) => format!("{namespace}/{}", object.name),
+        None => object.name.clone(),
+    }
+}
+
+/// Whether an action would be sent if the plan were applied as it stands.
+pub fn would_run(action: &Action) -> bool {
+    action.selected && action.blocked_by.is_empty()
+}
+
+/// The state a reader should know: of an accepted finding, the one it would have.
+pub fn accepted_note(finding: &Finding) -> Option<String> {
+    let accepted = finding.accepted.as_ref()?;
+    Some(format!("accepted until {} although {}: {}", accepted.until, accepted.state.word(), accepted.reason))
+}
+
+/// `1 action`, `2 actions`.
+pub fn count(number: usize, one: &str) -> String {
+    if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") }
+}

@@ -1,0 +1,167 @@
+//! `trueup plan`: findings and the actions that would settle them.
+//!
+//! Exit codes: 0 everything matches and nothing is blocked; 2 something can be done; 3 anything else.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use super::args::{PlanArgs, PlanFormat};
+use super::context::Context;
+use super::error::CliError;
+use super::look::{Seen, Sight, look};
+use super::out_file::write_private;
+use super::output::{self, Matches, Page};
+use super::terminal::print;
+use super::watch;
+use crate::config::Config;
+use crate::engine::{Conditions, Glob, Judged, Observed, Plan, PlanInput, PlanScope, ReadOnly, build, plan_exit};
+
+/// How long a verdict has to hold when neither the flag nor the config says.
+pub const SETTLE: Duration = Duration::from_secs(5);
+
+/// What the user wants of a look, beyond where to look.
+pub struct Wishes {
+    /// How long a verdict has to hold before its delete is offered.
+    pub settle: Duration,
+}
+
+/// A plan with what is needed to show it.
+pub struct Planned {
+    pub plan: Plan,
+    pub seen: Seen,
+    pub created: BTreeMap<String, Timestamp>,
+}
+
+pub async fn run(context: &Context, args: PlanArgs) -> Result<u8, CliError> {
+    let planned = make(context, &args).await?;
+    show(context, &args, planned).await
+}
+
+/// Prints a plan, and goes on watching when that was asked for.
+///
+/// # Errors
+/// The plan can't be written where it should be.
+pub async fn show(context: &Context, args: &PlanArgs, planned: Planned) -> Result<u8, CliError> {
+    if let Some(path) = &args.out {
+        let doing = format!("--out {}", path.display());
+        write_private(path, &output::json(&planned.plan))
+            .map_err(|cause| CliError::failed(doing, cause, "name a file in a folder you can write to"))?;
+        context.note(&format!("plan {} written to {}", planned.plan.id, path.display()));
+    }
+    let matches = if context.globals.verbose { Matches::Listed } else { Matches::Counted };
+    let page = page(context, &planned, matches);
+    let text = match args.format {
+        PlanFormat::Table => output::table(&page),
+        PlanFormat::Json => output::json(&planned.plan),
+        PlanFormat::Markdown => output::markdown(&page),
+        PlanFormat::Csv => output::csv(&page),
+    };
+    print(&text)?;
+    let exit = plan_exit(&planned.plan, planned.seen.reading).code();
+    match planned.seen.sight {
+        Sight::Fleet(live) if args.watch => watch::run(context, *live).await,
+        Sight::Fleet(_) | Sight::Folder { .. } => Ok(exit),
+    }
+}
+
+/// Looks, judges and builds the plan.
+///
+/// # Errors
+/// The config or the place to look at can't be used, or a filter names nothing that is there.
+pub async fn make(context: &Context, args: &PlanArgs) -> Result<Planned, CliError> {
+    let mut config = context.config()?;
+    let wishes = Wishes { settle: args.settle.or(config.safety.settle).unwrap_or(SETTLE) };
+    let seen = look(context, &mut config, &wishes).await?;
+    plan(context, args, &config, &wishes, seen)
+}
+
+/// Builds the plan from what was seen.
+///
+/// # Errors
+/// A filter names nothing that is there.
+pub fn plan(
+    context: &Context,
+    args: &PlanArgs,
+    config: &Config,
+    wishes: &Wishes,
+    seen: Seen,
+) -> Result<Planned, CliError> {
+    let judged = seen.sight.judged(seen.now);
+    let scope = scope(args, &seen, &judged)?;
+    let conditions = conditions(context, config, args, &seen, wishes.settle);
+    let view = seen.sight.view(seen.now);
+    let input = PlanInput {
+        judged: &judged,
+        clusters: view.clusters().collect(),
+        observed: Observed::all(view),
+        accepted: &config.accept,
+        scope: &scope,
+        conditions: &conditions,
+    };
+    let plan = build(&input)
+        .map_err(|error| CliError::failed("building the plan", error.to_string(), "report this with the snapshot"))?;
+    let created = judged.iter().filter_map(|one| Some((one.subject.to_string(), one.explanation.created?))).collect();
+    Ok(Planned { plan, created, seen })
+}
+
+/// How the plan is shown.
+pub fn page<'p>(context: &Context, planned: &'p Planned, matches: Matches) -> Page<'p> {
+    let zone = if context.globals.utc { TimeZone::UTC } else { TimeZone::system() };
+    let created = planned.created.clone();
+    Page { plan: &planned.plan, created, now: planned.seen.now, zone, terminal: context.terminal, matches }
+}
+
+fn conditions(context: &Context, config: &Config, args: &PlanArgs, seen: &Seen, settle: Duration) -> Conditions {
+    let read_only = match (context.globals.read_only, config.safety.read_only) {
+        (true, _) => ReadOnly::ByFlag,
+        (false, true) => ReadOnly::ByConfig,
+        (false, false) => ReadOnly::Off,
+    };
+    let switch = config.safety.kill_switch.as_ref();
+    Conditions {
+        read_only,
+        // Whatever stands there stops writes, a broken link as well: a switch must not fail open.
+        kill_switch: switch.filter(|path| path.symlink_metadata().is_ok()).map(|path| path.display().to_string()),
+        freeze: config.safety.freeze.clone(),
+        policy: config.policy.clone(),
+        allow_insecure_writes: context.globals.allow_insecure_writes,
+        settle,
+        deletes_max: args.max_deletes,
+        ..seen.conditions.clone()
+    }
+}
+
+/// The part the user wants to see. A filter that fits nothing is a slip: "all match" would be the wrong answer to it.
+fn scope(args: &PlanArgs, seen: &Seen, judged: &[Judged]) -> Result<PlanScope, CliError> {
+    let domains: BTreeSet<String> = seen.sight.domains().iter().map(|domain| domain.name().0.to_owned()).collect();
+    let clusters: BTreeSet<String> =
+        seen.sight.view(seen.now).clusters().map(|cluster| cluster.name.to_string()).collect();
+    let mut namespaces: BTreeSet<String> = judged.iter().filter_map(|one| one.subject.namespace.clone()).collect();
+    namespaces.extend(seen.namespaces.iter().cloned());
+    Ok(PlanScope {
+        changes_only: args.changes_only,
+        domains: globs("--domain", &args.domains, &domains)?,
+        clusters: globs("--cluster", &args.clusters, &clusters)?,
+        namespaces: globs("--namespace", &args.namespaces, &namespaces)?,
+    })
+}
+
+fn globs(flag: &str, asked: &[String], known: &BTreeSet<String>) -> Result<Vec<Glob>, CliError> {
+    let mut globs = Vec::new();
+    for text in asked {
+        let glob = Glob::parse(text).map_err(|error| CliError::usage(flag, error.to_string(), ""))?;
+        if !known.iter().any(|name| glob.matches(name)) {
+            let nearest = crate::fleet::nearest_names(text, known.iter().map(String::as_str));
+            let hint = match nearest.is_empty() {
+                true => "nothing was found to choose from".to_owned(),
+                false => format!("there are: {}", nearest.join(", ")),
+            };
+            return Err(CliError::usage(flag, format!("nothing is named {text}"), hint));
+        }
+        globs.push(glob);
+    }
+    Ok(globs)
+}

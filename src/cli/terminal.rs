@@ -1,0 +1,193 @@
+//! What stands at the other end of stdout and stderr, decided once.
+//!
+//! Always true: a file or pipe is never coloured or cut unless `--color always` asks for colour.
+
+use std::ffi::OsString;
+use std::io::{IsTerminal, Write};
+
+use super::args::ColorWhen;
+use super::error::CliError;
+use super::escape::Charset;
+
+/// How to print.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Terminal {
+    pub charset: Charset,
+    pub color: Color,
+    /// The width lines are cut to. Pipes and files have none.
+    pub width: Option<usize>,
+    pub stderr: Stderr,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Color {
+    On,
+    Off,
+}
+
+/// Who reads stderr.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stderr {
+    Person,
+    /// A file or pipe: no progress goes there.
+    Machine,
+}
+
+/// What a terminal without a known size gets: the size every one has had since 1978.
+const WIDTH_DEFAULT: usize = 80;
+/// Below this nothing could be read: lines wrap instead.
+const WIDTH_MIN: usize = 40;
+
+impl Terminal {
+    /// Looks at stdout, stderr and the environment.
+    pub fn look(when: ColorWhen, env: &impl Fn(&str) -> Option<OsString>) -> Self {
+        let width = std::io::stdout().is_terminal().then(|| {
+            let width = terminal_size::terminal_size().map_or(WIDTH_DEFAULT, |(width, _)| usize::from(width.0));
+            width.max(WIDTH_MIN)
+        });
+        let stderr = if std::io::stderr().is_terminal() { Stderr::Person } else { Stderr::Machine };
+        Self { charset: charset(env), color: color(when, width.is_some(), env), width, stderr }
+    }
+
+    /// The text, or its plain spelling where the terminal has no other.
+    pub fn pick<'t>(&self, unicode: &'t str, ascii: &'t str) -> &'t str {
+        match self.charset {
+            Charset::Unicode => unicode,
+            Charset::Ascii => ascii,
+        }
+    }
+
+    /// Text from outside, fit for this terminal.
+    pub fn safe(&self, text: &str) -> String {
+        super::escape::printable(text, self.charset)
+    }
+
+    /// Text in a style, where there is colour.
+    pub fn paint(&self, text: &str, style: Style) -> String {
+        match self.color {
+            Color::On => format!("\x1b[{}m{text}\x1b[0m", style.code()),
+            Color::Off => text.to_owned(),
+        }
+    }
+}
+
+/// What a text is, so that the terminal's own palette can show it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    Title,
+    Ok,
+    Missing,
+    Extra,
+    Drift,
+    Warn,
+    Danger,
+    Muted,
+}
+
+impl Style {
+    /// The SGR code: the 16 colours every terminal lets its user choose.
+    fn code(self) -> &'static str {
+        match self {
+            Self::Title => "1",
+            Self::Ok => "32",
+            Self::Missing => "36",
+            Self::Extra => "35",
+            Self::Drift | Self::Warn => "33",
+            Self::Danger => "1;31",
+            Self::Muted => "2",
+        }
+    }
+}
+
+/// UTF-8 when the locale says so; the first variable that is set decides.
+fn charset(env: &impl Fn(&str) -> Option<OsString>) -> Charset {
+    let locale =
+        ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| env(name).filter(|value| !value.is_empty()));
+    let locale = locale.map(|value| value.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    if locale.contains("utf-8") || locale.contains("utf8") { Charset::Unicode } else { Charset::Ascii }
+}
+
+fn color(when: ColorWhen, terminal: bool, env: &impl Fn(&str) -> Option<OsString>) -> Color {
+    let set = |name: &str| env(name).is_some_and(|value| !value.is_empty());
+    let dumb = env("TERM").is_none_or(|term| term == "dumb");
+    match when {
+        ColorWhen::Always => Color::On,
+        ColorWhen::Never => Color::Off,
+        ColorWhen::Auto if terminal && !set("NO_COLOR") && !dumb => Color::On,
+        ColorWhen::Auto => Color::Off,
+    }
+}
+
+/// Whether anybody still reads stdout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reader {
+    Listening,
+    /// The other end of the pipe was closed: it has seen enough, and that is no error.
+    Gone,
+}
+
+/// Writes a command's result to stdout.
+///
+/// # Errors
+/// The disk behind stdout is full, or another real failure.
+pub fn print(text: &str) -> Result<Reader, CliError> {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Ok(()) => Ok(Reader::Listening),
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(Reader::Gone),
+        Err(error) => Err(CliError::failed("writing to stdout", error.to_string(), "free some space")),
+    }
+}
+
+/// Writes over the line the cursor is on, on a terminal.
+pub fn rewrite_stderr(line: &str) {
+    let mut stderr = std::io::stderr().lock();
+    let _ = write!(stderr, "\r{line}\r").and_then(|()| stderr.flush());
+}
+
+/// Writes a line to stderr. There is nowhere to say that this failed.
+pub fn write_stderr(line: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn env<'v>(vars: &'v [(&'v str, &'v str)]) -> impl Fn(&str) -> Option<OsString> + 'v {
+        |name| vars.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
+    }
+
+    #[test]
+    fn the_locale_decides_between_signs_and_letters() {
+        let cases: [(&str, &[(&str, &str)], Charset); 6] = [
+            ("nothing set", &[], Charset::Ascii),
+            ("LANG", &[("LANG", "de_DE.UTF-8")], Charset::Unicode),
+            ("other spelling", &[("LC_CTYPE", "C.utf8")], Charset::Unicode),
+            ("LC_ALL wins", &[("LC_ALL", "C"), ("LANG", "en_US.UTF-8")], Charset::Ascii),
+            ("empty is not set", &[("LC_ALL", ""), ("LANG", "en_US.UTF-8")], Charset::Unicode),
+            ("another charset", &[("LANG", "de_DE.ISO-8859-1")], Charset::Ascii),
+        ];
+        for (case, vars, expected) in cases {
+            assert_eq!(charset(&env(vars)), expected, "case: {case}");
+        }
+    }
+
+    #[test]
+    fn colour_is_for_terminals_that_want_it() {
+        let term = ("TERM", "xterm");
+        let cases: [(&str, ColorWhen, bool, &[(&str, &str)], Color); 8] = [
+            ("terminal", ColorWhen::Auto, true, &[term], Color::On),
+            ("pipe", ColorWhen::Auto, false, &[term], Color::Off),
+            ("NO_COLOR", ColorWhen::Auto, true, &[term, ("NO_COLOR", "1")], Color::Off),
+            ("NO_COLOR empty", ColorWhen::Auto, true, &[term, ("NO_COLOR", "")], Color::On),
+            ("dumb", ColorWhen::Auto, true, &[("TERM", "dumb")], Color::Off),
+            ("no TERM", ColorWhen::Auto, true, &[], Color::Off),
+            ("forced into a pipe", ColorWhen::Always, false, &[("NO_COLOR", "1")], Color::On),
+            ("forbidden", ColorWhen::Never, true, &[term], Color::Off),
+        ];
+        for (case, when, terminal, vars, expected) in cases {
+            assert_eq!(color(when, terminal, &env(vars)), expected, "case: {case}");
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Which folders are which clusters.
+//!
+//! ```text
+//! clusters/<name>/**                                        our own layout
+//! <dir>/{cluster-scoped-resources,namespaces}/**            must-gather, `oc adm inspect`, `hypershift dump`
+//! <dir>/<image>/{cluster-scoped-resources,namespaces}/**    must-gather with the folder of its image
+//! <dir>/hostedcluster-<name>/{…}/**                         the guest inside a `hypershift dump`
+//! ```
+//!
+//! Always true: of a gathered tree only the folders that hold objects are read; its logs and reports hold JSON of
+//! other kinds, which would look like broken objects.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What marks a gathered tree.
+const GATHERED: [&str; 2] = ["cluster-scoped-resources", "namespaces"];
+/// How `hypershift dump cluster --dump-guest-cluster` names the guest's folder.
+/// <https://github.com/openshift/hypershift/blob/003130d41fa8385e55108934562b8abdacf9c59b/cmd/cluster/core/dump.go>
+const GUEST: &str = "hostedcluster-";
+
+/// A cluster's place in the folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    pub name: String,
+    pub tree: Tree,
+    pub folder: PathBuf,
+    /// Files and folders to read.
+    pub parts: Vec<PathBuf>,
+    /// For the guest of a dump: the cluster whose folder it lies in.
+    pub guest_of: Option<String>,
+}
+
+impl Place {
+    /// A cluster that is only spoken of.
+    pub fn without_folder(name: &str) -> Self {
+        Self { name: name.to_owned(), tree: Tree::Own, folder: PathBuf::new(), parts: Vec::new(), guest_of: None }
+    }
+}
+
+/// Who wrote the tree, and so what its silence means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tree {
+    /// Written for us: a fleet file may vouch for it.
+    Own,
+    /// Gathered by a tool that leaves kinds out: nobody can vouch for it.
+    Gathered,
+}
+
+/// The places found, and what stands where no cluster can be.
+#[derive(Debug, Default)]
+pub(super) struct Layout {
+    pub places: Vec<Place>,
+    pub faults: Vec<(PathBuf, String)>,
+}
+
+/// Looks at a folder and says which clusters it holds, sorted by name.
+///
+/// # Errors
+/// The folder, or its `clusters/`, can't be listed.
+pub(super) fn of(dir: &Path, real_name: &str) -> std::io::Result<Layout> {
+    let clusters = dir.join("clusters");
+    let mut layout = Layout::default();
+    if !clusters.is_dir() {
+        let inside: Vec<PathBuf> = entries(dir)?.into_iter().filter(|path| !is_ours(dir, path)).collect();
+        // A fleet file alone speaks of clusters nobody could read; the folder itself is none.
+        if !inside.is_empty() {
+            layout.cluster(real_name.to_owned(), dir, inside);
+        }
+        return Ok(layout);
+    }
+    for path in entries(&clusters)? {
+        let name = path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
+        match name {
+            None => layout.faults.push((path, "has a name that is not UTF-8: rename it".to_owned())),
+            Some(name) if path.is_dir() => {
+                // A folder that can't be listed is its own part: reading it will say why.
+                let inside = entries(&path).unwrap_or_else(|_| vec![path.clone()]);
+                layout.cluster(name, &path, inside);
+            }
+            Some(_) if super::walk::holds_objects(&path) => {
+                layout.faults.push((path, "belongs to no cluster: move it to clusters/<name>/".to_owned()));
+            }
+            Some(_) => {}
+        }
+    }
+    layout.settle_names();
+    Ok(layout)
+}
+
+impl Layout {
+    fn cluster(&mut self, name: String, folder: &Path, inside: Vec<PathBuf>) {
+        let (guests, rest): (Vec<PathBuf>, Vec<PathBuf>) = inside.into_iter().partition(|path| is_guest(path));
+        let here = gathered_parts(folder);
+        let gathered = if here.is_empty() { rest.iter().flat_map(|path| gathered_parts(path)).collect() } else { here };
+        let (tree, parts) = if gathered.is_empty() {
+            (Tree::Own, rest)
+        } else {
+            // Files beside the gathered folders were put there by a person, who wants them read.
+            let beside = rest.into_iter().filter(|path| path.is_file());
+            (Tree::Gathered, gathered.into_iter().chain(beside).collect())
+        };
+        for guest in guests {
+            let file_name = guest.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            self.places.push(Place {
+                name: file_name.trim_start_matches(GUEST).to_owned(),
+                tree: Tree::Gathered,
+                parts: gathered_parts(&guest),
+                folder: guest,
+                guest_of: Some(name.clone()),
+            });
+        }
+        self.places.push(Place { name, tree, folder: folder.to_owned(), parts, guest_of: None });
+    }
+
+    /// Sorts by name; where two places claim one, a folder of its own wins over a guest's inside a dump.
+    fn settle_names(&mut self) {
+        self.places.sort_by(|one, other| (&one.name, &one.guest_of).cmp(&(&other.name, &other.guest_of)));
+        let mut kept: Vec<Place> = Vec::new();
+        for place in std::mem::take(&mut self.places) {
+            match kept.last() {
+                Some(last) if last.name == place.name => {
+                    let says = format!("holds a second cluster named {}, which is not read: rename one", place.name);
+                    self.faults.extend(place.parts.into_iter().next().map(|part| (part, says)));
+                }
+                Some(_) | None => kept.push(place),
+            }
+        }
+        self.places = kept;
+    }
+}
+
+fn gathered_parts(folder: &Path) -> Vec<PathBuf> {
+    GATHERED.iter().map(|name| folder.join(name)).filter(|path| path.is_dir()).collect()
+}
+
+fn is_guest(path: &Path) -> bool {
+    let named = path
+        .file_name()
+        .and_then(|name| name.to_str())
+        .is_some_and(|name| name.strip_prefix(GUEST).is_some_and(|guest| !guest.is_empty()));
+    named && !gathered_parts(path).is_empty()
+}
+
+/// Whether a path at the top of a folder is the fleet file or the cloud accounts.
+fn is_ours(dir: &Path, path: &Path) -> bool {
+    path == dir.join("fleet.yaml") || path == dir.join("clouds")
+}
+
+fn entries(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut paths =
+        fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>()?;
+    paths.sort();
+    Ok(paths)
+}

@@ -1,0 +1,66 @@
+//! `trueup doctor` as a shell sees it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+use super::fixture::{add, folder, guest_with_an_orphan, transcript};
+
+#[test]
+fn everything_fit_is_exit_0() {
+    let dir = guest_with_an_orphan();
+    let output = doctor(&dir, &[]);
+    insta::assert_snapshot!(output, @r##"
+ok config       $TMP/home/.config/trueup/config.toml is not there: defaults
+ok state folder $TMP/home/.local/state/trueup is not there yet
+ok terminal     stdout is no terminal, no colour, plain ASCII (LANG names no UTF-8 locale)
+ok snapshot     $TMP holds 2 clusters
+----- stderr
+----- exit 0
+"##);
+}
+
+#[test]
+fn what_is_not_fit_has_its_remedy_and_is_exit_3() {
+    let dir = guest_with_an_orphan();
+    let state = dir.path().join("home/.local/state/trueup");
+    fs::create_dir_all(&state).unwrap();
+    fs::set_permissions(&state, fs::Permissions::from_mode(0o755)).unwrap();
+    add(dir.path(), &[("home/.config/trueup/config.toml", "colour = true\n"), ("clusters/mgmt/x.yaml", "a: [")]);
+    insta::assert_snapshot!(doctor(&dir, &[]), @r##"
+!! config       $TMP/home/.config/trueup/config.toml:1: `colour` is no known key in the config; known are clusters, policy, safety, domains, accept, clouds
+!! state folder $TMP/home/.local/state/trueup has mode 755: others can look in; run chmod 700 $TMP/home/.local/state/trueup
+ok terminal     stdout is no terminal, no colour, plain ASCII (LANG names no UTF-8 locale)
+!! snapshot     $TMP/clusters/mgmt/x.yaml:1: is not valid YAML from here on: fix or remove it
+----- stderr
+----- exit 3
+"##);
+}
+
+#[test]
+fn without_a_kubeconfig_doctor_says_so() {
+    let dir = folder(&[]);
+    insta::assert_snapshot!(transcript(&dir, &["doctor", "--kubeconfig", "$TMP/none"]), @r##"
+ok config       neither XDG_CONFIG_HOME nor HOME is set: defaults
+!! state folder neither XDG_STATE_HOME nor HOME is set; set HOME
+ok terminal     stdout is no terminal, no colour, plain ASCII (LANG names no UTF-8 locale)
+!! kubeconfig   $TMP/none: can't be read (entity not found); check the path and its permissions; or use --from
+----- stderr
+----- exit 3
+"##);
+}
+
+/// Runs doctor on the folder with a home of its own.
+fn doctor(dir: &tempfile::TempDir, args: &[&str]) -> String {
+    let tmp = dir.path().to_str().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_trueup"))
+        .env_clear()
+        .env("HOME", dir.path().join("home"))
+        .args(["doctor", "--from", tmp])
+        .args(args)
+        .output()
+        .unwrap();
+    let clean = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(tmp, "$TMP");
+    let (stdout, stderr) = (clean(&output.stdout), clean(&output.stderr));
+    format!("{stdout}----- stderr\n{stderr}----- exit {}\n", output.status.code().unwrap())
+}

@@ -1,0 +1,174 @@
+//! The commands on live clusters: simulated ones behind real ports, read by the real client.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use base64::Engine as _;
+use serde_json::{Value, json};
+use trueup::engine::Plan;
+use trueup::sim::{Listening, ResourceKind, SimCluster, SimOptions, listen};
+
+use super::fixture::{COPIES, GUEST_CONFIG, HOSTED, folder, run, transcript};
+
+/// A management cluster and its guest, both on ports, and the folder with the kubeconfig of the first.
+struct Fleet {
+    dir: tempfile::TempDir,
+    mgmt: SimCluster,
+    guest: SimCluster,
+    _ports: (Listening, Listening),
+}
+
+fn sim(name: &str, seed: u64, files: &[&str]) -> SimCluster {
+    let sim = SimCluster::new(SimOptions { name: name.to_owned(), seed, start: jiff::Timestamp::now() });
+    for (kind, plural) in [("HostedCluster", "hostedclusters"), ("HostedControlPlane", "hostedcontrolplanes")] {
+        if name == "mgmt" {
+            sim.register(ResourceKind::custom("hypershift.openshift.io/v1beta1", kind, plural).with_status());
+        }
+    }
+    let configs = [
+        ("Infrastructure", "infrastructures"),
+        ("Authentication", "authentications"),
+        ("Proxy", "proxies"),
+        ("Image", "images"),
+        ("APIServer", "apiservers"),
+        ("OAuth", "oauths"),
+    ];
+    for (kind, plural) in configs {
+        if name != "mgmt" {
+            sim.register(ResourceKind::custom("config.openshift.io/v1", kind, plural).cluster_scoped().with_status());
+        }
+    }
+    for namespace in ["clusters", "clusters-guest-a", "openshift-config"] {
+        sim.seed(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})).unwrap();
+    }
+    for object in files.iter().flat_map(|text| serde_saphyr::from_multiple::<Value>(text).unwrap()) {
+        match object["items"].as_array() {
+            None => drop(sim.seed(object).unwrap()),
+            Some(items) => items.iter().for_each(|item| {
+                let mut item = item.clone();
+                item["apiVersion"] = json!("v1");
+                item["kind"] = json!("Secret");
+                sim.seed(item).unwrap();
+            }),
+        }
+    }
+    sim
+}
+
+async fn fleet() -> Fleet {
+    let address = "127.0.0.1:0".parse().unwrap();
+    let guest = sim("guest-a", 2, &[GUEST_CONFIG, COPIES]);
+    let guest_port = listen(address, vec![("guest-a".to_owned(), guest.clone())]).await.unwrap();
+    let mgmt = sim("mgmt", 1, &[HOSTED]);
+    let kubeconfig = base64::engine::general_purpose::STANDARD.encode(guest_port.kubeconfig());
+    let secret = json!({"apiVersion": "v1", "kind": "Secret", "data": {"kubeconfig": kubeconfig},
+        "metadata": {"name": "guest-a-admin-kubeconfig", "namespace": "clusters"}});
+    mgmt.seed(secret).unwrap();
+    let mgmt_port = listen(address, vec![("mgmt".to_owned(), mgmt.clone())]).await.unwrap();
+    let dir = folder(&[("kubeconfig", &mgmt_port.kubeconfig())]);
+    Fleet { dir, mgmt, guest, _ports: (mgmt_port, guest_port) }
+}
+
+/// Runs the binary beside the simulated servers.
+async fn plan(fleet: &Fleet, args: &[&str]) -> (Plan, String, i32) {
+    let all = [&["plan", "--kubeconfig", "$TMP/kubeconfig", "-o", "json"], args].concat();
+    let output = tokio::task::block_in_place(|| run(&fleet.dir, &all));
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    let plan = Plan::read(&String::from_utf8_lossy(&output.stdout)).unwrap_or_else(|error| panic!("{error}: {stderr}"));
+    (plan, stderr, output.status.code().unwrap())
+}
+
+fn states(plan: &Plan) -> Vec<(&str, &str)> {
+    plan.findings.iter().map(|finding| (finding.subject.name.as_str(), finding.verdict.as_str())).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_live_guest_is_found_read_and_judged_like_a_recorded_one() {
+    let fleet = fleet().await;
+    let (plan, stderr, code) = plan(&fleet, &["--settle", "1s", "--allow-insecure-writes"]).await;
+    assert_eq!(states(&plan), [("client", "referenced"), ("old-client", "orphan-certain")], "{stderr}");
+    let sources: Vec<(&str, &str)> =
+        plan.targets.iter().map(|target| (target.cluster.as_str(), target.source.as_str())).collect();
+    assert_eq!(sources, [("guest-a", "hosted"), ("mgmt", "kubeconfig")]);
+    let gates: Vec<&str> = plan.actions[0].blocked_by.iter().map(|blocked| blocked.gate.word()).collect();
+    assert_eq!((gates, code), (vec![], 2));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_that_is_not_verified_offers_no_writes() {
+    let fleet = fleet().await;
+    let (plan, _, _) = plan(&fleet, &["--settle", "0s"]).await;
+    let gates: Vec<&str> = plan.actions[0].blocked_by.iter().map(|blocked| blocked.gate.word()).collect();
+    assert_eq!(gates, ["insecure"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_guest_nobody_may_read_is_unknown_and_named() {
+    let fleet = fleet().await;
+    fleet.mgmt.remove("v1", "Secret", "clusters/guest-a-admin-kubeconfig").unwrap();
+    let (plan, stderr, code) = plan(&fleet, &[]).await;
+    assert!(
+        plan.actions.is_empty() && plan.findings.iter().all(|finding| finding.state.word() == "unknown"),
+        "{stderr}"
+    );
+    assert!(stderr.contains("guest-a"), "{stderr}");
+    assert_eq!(code, 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn doctor_asks_the_clusters() {
+    let fleet = fleet().await;
+    let said = tokio::task::block_in_place(|| transcript(&fleet.dir, &["doctor", "--kubeconfig", "$TMP/kubeconfig"]));
+    for expected in [
+        "cluster      mgmt answers",
+        "cluster      guest-a answers",
+        "permission   guest-a: delete secrets in openshift-config",
+    ] {
+        assert!(said.contains(expected), "{said}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn watch_prints_a_line_for_each_finding_that_changes() {
+    use tokio::io::{AsyncBufReadExt, BufReader};
+    let fleet = fleet().await;
+    let mut child = tokio::process::Command::new(env!("CARGO_BIN_EXE_trueup"))
+        .env_clear()
+        .args(["plan", "--watch", "--settle", "0s", "--kubeconfig"])
+        .arg(fleet.dir.path().join("kubeconfig"))
+        .stdout(std::process::Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut next = async || {
+        let line = tokio::time::timeout(Duration::from_secs(30), lines.next_line()).await;
+        line.expect("a line comes").unwrap().expect("the watch goes on")
+    };
+    while !next().await.starts_with("2 clusters") {}
+    fleet.guest.remove("v1", "Secret", "openshift-config/old-client").unwrap();
+    let line = next().await;
+    assert!(
+        line.contains("gone  hosted-oidc/guest-a/Secret/openshift-config/old-client  (was extra, orphan-certain)"),
+        "{line}"
+    );
+    child.kill().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupt_is_exit_130() {
+    let fleet = fleet().await;
+    let mut child = tokio::process::Command::new(env!("CARGO_BIN_EXE_trueup"))
+        .env_clear()
+        .args(["plan", "--watch", "--settle", "0s", "--kubeconfig"])
+        .arg(fleet.dir.path().join("kubeconfig"))
+        .stdout(std::process::Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let mut first = [0; 1];
+    tokio::io::AsyncReadExt::read_exact(child.stdout.as_mut().unwrap(), &mut first).await.unwrap();
+    let id = child.id().unwrap().to_string();
+    tokio::process::Command::new("kill").args(["-INT", &id]).status().await.unwrap();
+    assert_eq!(child.wait().await.unwrap().code(), Some(130));
+}

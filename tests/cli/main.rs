@@ -1,0 +1,8 @@
+//! The binary as a shell sees it: an empty environment, stdout, stderr and exit code.
+
+mod doctor;
+mod fixture;
+mod input;
+mod live;
+mod plan;
+mod secrets;

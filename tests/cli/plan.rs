@@ -1,0 +1,318 @@
+//! `trueup plan` and `trueup explain` as a shell sees them.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use super::fixture::{add, folder, guest_with_an_orphan, run, transcript};
+
+#[test]
+fn a_plan_shows_findings_actions_and_totals() {
+    let dir = guest_with_an_orphan();
+    insta::assert_snapshot!(transcript(&dir, &["plan", "--from", "$TMP", "--utc"]), @r##"
+plan $ID  made 2026-11-16 10:00:00 UTC, valid until 10:15:00
+
+guest-a  prod  snapshot
+  - extra   Secret  openshift-config/old-client  orphan-certain 41d  no provider names it, and its label says it was made for one
+  = ok      1
+
+  [x] T3 delete   Secret openshift-config/old-client  no-referrer, undo: restore-from-backup
+
+2 clusters; 2 findings: 1 ok, 1 extra; 1 action: 1 delete; nothing to judge in 1 cluster
+----- stderr
+----- exit 2
+"##);
+}
+
+#[test]
+fn without_a_command_it_is_the_same_table() {
+    let dir = guest_with_an_orphan();
+    let plain = transcript(&dir, &["--from", "$TMP", "--utc"]);
+    assert_eq!(plain, transcript(&dir, &["plan", "--from", "$TMP", "--utc"]));
+}
+
+#[test]
+fn verbose_lists_matches_and_colour_can_be_forced() {
+    let dir = guest_with_an_orphan();
+    let shown =
+        transcript(&dir, &["plan", "--from", "$TMP", "--utc", "-v", "--color", "always"]).replace('\x1b', "ESC");
+    insta::assert_snapshot!(shown, @r##"
+ESC[1mplan $IDESC[0m  made 2026-11-16 10:00:00 UTC, valid until 10:15:00
+
+ESC[1mguest-aESC[0m  prod  snapshot
+  ESC[32m= ok     ESC[0m Secret  openshift-config/client      referenced     41d  in use by an OIDC provider
+  ESC[35m- extra  ESC[0m Secret  openshift-config/old-client  orphan-certain 41d  no provider names it, and its label says it was made for one
+
+  [x] T3 delete   Secret openshift-config/old-client  no-referrer, undo: restore-from-backup
+
+2 clusters; 2 findings: 1 ok, 1 extra; 1 action: 1 delete; nothing to judge in 1 cluster
+----- stderr
+----- exit 2
+"##);
+}
+
+#[test]
+fn read_only_blocks_every_action() {
+    let dir = guest_with_an_orphan();
+    insta::assert_snapshot!(transcript(&dir, &["plan", "--from", "$TMP", "--utc", "--read-only"]), @r##"
+plan $ID  made 2026-11-16 10:00:00 UTC, valid until 10:15:00
+
+guest-a  prod  snapshot
+  - extra   Secret  openshift-config/old-client  orphan-certain 41d  no provider names it, and its label says it was made for one
+  = ok      1
+
+  [ ] T3 delete   Secret openshift-config/old-client  no-referrer, undo: restore-from-backup
+         x read-only: started with --read-only; leave the flag out to write
+
+2 clusters; 2 findings: 1 ok, 1 extra; 1 action: 1 delete; 1 blocked; nothing to judge in 1 cluster
+----- stderr
+----- exit 3
+"##);
+}
+
+#[test]
+fn markdown_fits_a_change_ticket() {
+    let dir = guest_with_an_orphan();
+    insta::assert_snapshot!(transcript(&dir, &["plan", "--from", "$TMP", "--utc", "-o", "markdown"]), @r##"
+# Plan `sha256:$ID`
+
+Made 2026-11-16 10:00:00 UTC, valid until 2026-11-16 10:15:00 UTC, by trueup 0.1.0.
+
+## Clusters
+
+| cluster | class | source | kube-system uid |
+| --- | --- | --- | --- |
+| guest-a | prod | snapshot |  |
+| mgmt | prod | snapshot |  |
+
+## Actions
+
+| | id | tier | verb | cluster | target | reason | undo | blocked by |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- |
+| x | a1 | T3 | delete | guest-a | Secret openshift-config/old-client | no-referrer | restore-from-backup |  |
+
+## Findings
+
+### extra: Secret openshift-config/old-client
+
+no provider names it, and its label says it was made for one.
+
+- id: hosted-oidc/guest-a/Secret/openshift-config/old-client
+- verdict: orphan-certain
+- evidence 1: authentication type is OIDC (mgmt HostedControlPlane clusters-guest-a/guest-a spec.configuration.authentication.type)
+- evidence 2: no provider names it (mgmt HostedControlPlane clusters-guest-a/guest-a spec.configuration.authentication.oidcProviders)
+- evidence 3: names it nowhere (guest-a Authentication cluster spec.oidcProviders)
+- evidence 4: no client is current that the control plane does not list (guest-a Authentication cluster status.oidcClients)
+- evidence 5: no APIServer, OAuth config refers to it (guest-a config.openshift.io/v1)
+- evidence 6: label hypershift.openshift.io/oidc-provider-managed=true; label hypershift.openshift.io/managed=true; fingerprint: exactly the key clientSecret, no owner (guest-a Secret openshift-config/old-client metadata.labels)
+
+As expected: 1.
+----- stderr
+----- exit 2
+"##);
+}
+
+#[test]
+fn csv_has_one_row_a_finding() {
+    let dir = guest_with_an_orphan();
+    insta::assert_snapshot!(transcript(&dir, &["plan", "--from", "$TMP", "-o", "csv"]), @r##"
+id,domain,cluster,kind,namespace,name,state,verdict,codes,summary,actions
+hosted-oidc/guest-a/Secret/openshift-config/client,hosted-oidc,guest-a,Secret,openshift-config,client,match,referenced,,in use by an OIDC provider,
+hosted-oidc/guest-a/Secret/openshift-config/old-client,hosted-oidc,guest-a,Secret,openshift-config,old-client,extra,orphan-certain,,"no provider names it, and its label says it was made for one",a1 delete
+----- stderr
+----- exit 2
+"##);
+}
+
+#[test]
+fn json_is_the_plan_and_its_id_is_right() {
+    let dir = guest_with_an_orphan();
+    let output = run(&dir, &["plan", "--from", "$TMP", "-o", "json"]);
+    let plan = trueup::engine::Plan::read(&String::from_utf8(output.stdout).unwrap()).unwrap();
+    let states: Vec<&str> = plan.findings.iter().map(|finding| finding.state.word()).collect();
+    assert_eq!((states, plan.actions.len(), output.status.code()), (vec!["match", "extra"], 1, Some(2)));
+}
+
+#[test]
+fn changes_only_leaves_matches_out() {
+    let dir = guest_with_an_orphan();
+    let output = run(&dir, &["plan", "--from", "$TMP", "-o", "json", "--changes-only"]);
+    let plan = trueup::engine::Plan::read(&String::from_utf8(output.stdout).unwrap()).unwrap();
+    assert_eq!(plan.findings.iter().map(|finding| finding.state.word()).collect::<Vec<_>>(), ["extra"]);
+}
+
+#[test]
+fn a_plan_file_is_private_and_holds_what_json_prints() {
+    let dir = guest_with_an_orphan();
+    let out = tempfile::tempdir().unwrap();
+    let path = out.path().join("plan.json");
+    let output = run(&dir, &["plan", "--from", "$TMP", "-o", "json", "--out", path.to_str().unwrap()]);
+    assert_eq!(fs::read(&path).unwrap(), output.stdout);
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    let plan = trueup::engine::Plan::read(&fs::read_to_string(&path).unwrap()).unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.starts_with(&format!("plan {} written to ", plan.id)), "{said}");
+}
+
+#[test]
+fn a_plan_file_that_is_a_link_is_refused() {
+    let dir = guest_with_an_orphan();
+    let out = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(dir.path().join("victim"), out.path().join("plan.json")).unwrap();
+    let path = out.path().join("plan.json");
+    let output = run(&dir, &["plan", "--from", "$TMP", "--out", path.to_str().unwrap()]);
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(1), b"".as_slice()));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("it is a link, which is not followed"));
+    assert!(!dir.path().join("victim").exists());
+}
+
+#[test]
+fn filters_narrow_and_a_filter_that_fits_nothing_is_a_slip() {
+    let dir = guest_with_an_orphan();
+    let code = |args: &[&str]| run(&dir, &[&["plan", "--from", "$TMP"], args].concat()).status.code();
+    let cases: [(&str, &[&str], i32); 6] = [
+        ("its cluster", &["--cluster", "guest-*"], 2),
+        ("another cluster", &["--cluster", "mgmt"], 0),
+        ("its namespace", &["--namespace", "openshift-config"], 2),
+        ("a namespace nobody judges", &["--namespace", "clusters"], 0),
+        ("its domain", &["--domain", "hosted-oidc"], 2),
+        ("two clusters", &["--cluster", "mgmt", "--cluster", "guest-a"], 2),
+    ];
+    for (case, args, expected) in cases {
+        assert_eq!(code(args), Some(expected), "case: {case}");
+    }
+    insta::assert_snapshot!(transcript(&dir, &["plan", "--from", "$TMP", "--cluster", "guest-b"]), @r##"
+----- stderr
+trueup: --cluster: nothing is named guest-b; there are: guest-a, mgmt
+----- exit 1
+"##);
+    insta::assert_snapshot!(transcript(&dir, &["plan", "--from", "$TMP", "--domain", "hosted-odic"]), @r##"
+----- stderr
+trueup: --domain: nothing is named hosted-odic; there are: hosted-oidc
+----- exit 1
+"##);
+    insta::assert_snapshot!(transcript(&dir, &["plan", "--from", "$TMP", "--namespace", "openshift-confg"]), @r##"
+----- stderr
+trueup: --namespace: nothing is named openshift-confg; there are: openshift-config, clusters, clusters-guest-a
+----- exit 1
+"##);
+}
+
+#[test]
+fn explain_shows_one_finding_in_full() {
+    let dir = guest_with_an_orphan();
+    insta::assert_snapshot!(transcript(&dir, &["explain", "old-client", "--from", "$TMP", "--utc"]), @r##"
+Secret openshift-config/old-client in guest-a
+- extra, orphan-certain, created 41d ago
+no provider names it, and its label says it was made for one
+id: hosted-oidc/guest-a/Secret/openshift-config/old-client
+
+EXPECTED
+  nothing
+
+ACTUAL
+  data:
+    clientSecret: <10 bytes>
+  exists: true
+  labels:
+    hypershift.openshift.io/managed: true
+    hypershift.openshift.io/oidc-provider-managed: true
+  type: Opaque
+
+EVIDENCE
+  1 authentication type is OIDC
+    mgmt HostedControlPlane clusters-guest-a/guest-a spec.configuration.authentication.type (version 11)
+  2 no provider names it
+    mgmt HostedControlPlane clusters-guest-a/guest-a spec.configuration.authentication.oidcProviders (version 11)
+  3 names it nowhere
+    guest-a Authentication cluster spec.oidcProviders (version 21)
+  4 no client is current that the control plane does not list
+    guest-a Authentication cluster status.oidcClients (version 21)
+  5 no APIServer, OAuth config refers to it
+    guest-a config.openshift.io/v1
+  6 label hypershift.openshift.io/oidc-provider-managed=true; label hypershift.openshift.io/managed=true; fingerprint: exactly the key clientSecret, no owner
+    guest-a Secret openshift-config/old-client metadata.labels (version 32)
+
+REMEDY
+  [x] a1 delete Secret openshift-config/old-client
+      tier T3, reason no-referrer, undo: restore-from-backup
+      ours because label hypershift.openshift.io/oidc-provider-managed=true
+      ours because label hypershift.openshift.io/managed=true
+      ours because fingerprint: exactly the key clientSecret, no owner
+      - apiVersion: v1
+      - kind: Secret
+      - metadata:
+      -   namespace: openshift-config
+      -   name: old-client
+      -   labels:
+      -     hypershift.openshift.io/managed: "true"
+      -     hypershift.openshift.io/oidc-provider-managed: "true"
+      - data:
+      -   clientSecret: <10 bytes>
+----- stderr
+----- exit 0
+"##);
+}
+
+#[test]
+fn explain_wants_a_part_that_only_one_finding_has() {
+    let dir = guest_with_an_orphan();
+    insta::assert_snapshot!(transcript(&dir, &["explain", "client", "--from", "$TMP"]), @r##"
+----- stderr
+trueup: explain: 2 findings have client in their id; name one of: hosted-oidc/guest-a/Secret/openshift-config/client, hosted-oidc/guest-a/Secret/openshift-config/old-client
+----- exit 1
+"##);
+    insta::assert_snapshot!(transcript(&dir, &["explain", "old-cleint", "--from", "$TMP"]), @r##"
+----- stderr
+trueup: explain: no finding has old-cleint in its id; the nearest are: hosted-oidc/guest-a/Secret/openshift-config/client, hosted-oidc/guest-a/Secret/openshift-config/old-client
+----- exit 1
+"##);
+    let exact = "hosted-oidc/guest-a/Secret/openshift-config/client";
+    assert_eq!(run(&dir, &["explain", exact, "--from", "$TMP"]).status.code(), Some(0));
+}
+
+#[test]
+fn explain_as_json_holds_the_finding_and_its_actions() {
+    let dir = guest_with_an_orphan();
+    let output = run(&dir, &["explain", "old-client", "--from", "$TMP", "-o", "json"]);
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["finding"]["verdict"], "orphan-certain");
+    assert_eq!(answer["actions"][0]["verb"], "delete");
+}
+
+#[test]
+fn the_same_files_give_the_same_bytes() {
+    let (one, other) = (guest_with_an_orphan(), guest_with_an_orphan());
+    for format in ["json", "table", "markdown", "csv"] {
+        let print = |dir| run(dir, &["plan", "--from", "$TMP", "--utc", "-o", format]).stdout;
+        assert_eq!(print(&one), print(&other), "format: {format}");
+    }
+}
+
+#[test]
+fn names_that_steer_a_terminal_are_shown_and_not_obeyed() {
+    let dir = guest_with_an_orphan();
+    let evil =
+        "apiVersion: v1\nkind: Secret\nmetadata: { name: \"x\\e[2J\\u202e|`<b>\", namespace: openshift-config }\n";
+    add(dir.path(), &[("clusters/guest-a/evil.yaml", evil), ("clusters/guest-a/b\u{1b}[2J.yaml", "a: [")]);
+    for args in [
+        &["plan", "-v", "-o", "table"][..],
+        &["plan", "-v", "-o", "markdown"],
+        &["plan", "-o", "csv"],
+        &["plan", "-o", "json"],
+        &["explain", "x"],
+        &["doctor"],
+    ] {
+        let output = run(&dir, &[args, &["--from", "$TMP"]].concat());
+        for bytes in [&output.stdout, &output.stderr] {
+            let text = String::from_utf8(bytes.clone()).unwrap();
+            let steering = |letter: char| (letter.is_control() && letter != '\n') || letter == '\u{202e}';
+            assert!(!text.contains(steering), "args: {args:?}: {text:?}");
+        }
+    }
+}
+
+#[test]
+fn nothing_to_judge_is_all_right() {
+    let dir = folder(&[("fleet.yaml", "clusters: { a: {} }\n")]);
+    assert_eq!(run(&dir, &["plan", "--from", "$TMP"]).status.code(), Some(0));
+}
