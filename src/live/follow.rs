@@ -21,6 +21,13 @@ const ROUNDS_MAX: usize = 8;
 /// thousands of times a second.
 const WISHES_APART: Duration = Duration::from_millis(100);
 
+/// Whether wishes led to nothing further.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rounds {
+    Finished,
+    Unfinished,
+}
+
 impl Live {
     /// Brings guests, interests, links and judgements up to what is known now.
     pub(super) fn follow(&mut self, mut changes: ChangeSet) -> Update {
@@ -31,7 +38,9 @@ impl Live {
         }
         if self.wishes_due.take_if(|due| *due <= now).is_some() {
             self.wishes_made = now;
-            self.follow_wishes(&mut changes);
+            if self.follow_wishes(&mut changes) == Rounds::Unfinished {
+                self.wishes_due = Some(later(now, WISHES_APART));
+            }
         }
         let view = self.world.view(self.ports.clock.now());
         let mut update = Update::default();
@@ -46,18 +55,18 @@ impl Live {
     }
 
     /// Finds out what is wanted now, until that leads to nothing further.
-    fn follow_wishes(&mut self, changes: &mut ChangeSet) {
+    fn follow_wishes(&mut self, changes: &mut ChangeSet) -> Rounds {
         for _ in 0..ROUNDS_MAX {
             let mut more = ChangeSet::default();
             self.follow_guests(&mut more);
             self.follow_interests(&mut more);
             self.follow_links(&mut more);
-            let done = more.is_empty();
-            changes.extend(more);
-            if done {
-                break;
+            if more.is_empty() {
+                return Rounds::Finished;
             }
+            changes.extend(more);
         }
+        Rounds::Unfinished
     }
 
     fn follow_guests(&mut self, changes: &mut ChangeSet) {
@@ -136,6 +145,9 @@ impl Live {
                 | Link::Failed { .. }
                 | Link::Recorded => None,
             };
+            if let Some(station) = self.stations.get_mut(&cluster).filter(|station| station.is_answered()) {
+                station.ailing = false;
+            }
             if let Some(event) = event {
                 self.link(&cluster, event, changes);
             }

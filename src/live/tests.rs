@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use jiff::Timestamp;
+use proptest::prelude::*;
 use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
 
@@ -14,11 +15,12 @@ use super::*;
 use crate::domains::{Domain, Touched};
 use crate::engine::{DomainName, Explanation, Judgement, State, SubjectId};
 use crate::fleet::{Connection, Connector, FixedConnector, LinkError};
+use crate::observe::decode::{DataSort, Reader};
 use crate::observe::{Clock, Dice, Digester, Ports};
 use crate::sim::{Fault, FaultAction, GroupFault, Matcher, ResourceKind, Rule, SimCluster, SimOptions, Verb};
 use crate::world::{
-    ChangeSet, ClusterName, ClusterSource, CollectionId, Fact, GapCause, Interest, Interner, Link, Misfit, Namespace,
-    RawObject, Resource, RiskClass, View,
+    ChangeSet, ClusterName, ClusterSource, CollectionId, Delta, Fact, FactKind, Gap, GapCause, Interest, Interner, Key,
+    Link, Misfit, Namespace, RawObject, Resource, ResourceVersion, RiskClass, View, World,
 };
 
 const START: &str = "2026-11-16T10:00:00Z";
@@ -478,4 +480,108 @@ async fn updates_are_published_and_questions_answered() {
     assert_eq!(answered.await.unwrap(), (1, 1));
     drop(commands);
     running.await.unwrap();
+}
+
+/// What may happen to a world, in numbers.
+#[derive(Debug, Clone)]
+enum Happening {
+    Put { cluster: u8, name: u8, drifted: bool, until: Option<u8> },
+    Removed { cluster: u8, name: u8 },
+    Listed { cluster: u8 },
+    Lost { cluster: u8 },
+    TimePasses(u8),
+}
+
+fn happening() -> impl Strategy<Value = Happening> {
+    let (cluster, name) = (|| 0u8..2, || 0u8..4);
+    prop_oneof![
+        6 => (cluster(), name(), any::<bool>(), proptest::option::of(0u8..60))
+            .prop_map(|(cluster, name, drifted, until)| Happening::Put { cluster, name, drifted, until }),
+        2 => (cluster(), name()).prop_map(|(cluster, name)| Happening::Removed { cluster, name }),
+        1 => cluster().prop_map(|cluster| Happening::Listed { cluster }),
+        1 => cluster().prop_map(|cluster| Happening::Lost { cluster }),
+        3 => (1u8..20).prop_map(Happening::TimePasses),
+    ]
+}
+
+fn delta(happening: &Happening, number: u64, now: Timestamp) -> Option<(u8, Delta)> {
+    let (version, kind) = (ResourceVersion::Number(number), FactKind::of::<Mark>());
+    let key = |name: &u8| Key::new(Some("watched"), &name.to_string());
+    match happening {
+        Happening::Put { cluster, name, drifted, until } => {
+            let labels = if *drifted { r#"{"drifted":"y"}"# } else { "{}" };
+            let until = until.map_or(String::new(), |seconds| at(seconds).to_string());
+            let object = format!(
+                r#"{{"metadata":{{"name":"{name}","namespace":"watched","labels":{labels},"annotations":{{"until":"{until}"}}}}}}"#
+            );
+            let digester = Digester::new(&[0; 32]);
+            let sort = DataSort::Other;
+            let reader = Reader { digester: &digester, sort, digested: &[], api_version: "v1", kind: "ConfigMap" };
+            let mut facts = kind.new_batch();
+            facts.push(&reader.object(&object).unwrap(), &mut Interner::default()).unwrap();
+            Some((*cluster, Delta::Changed { facts, removed: Vec::new(), version, at: now }))
+        }
+        Happening::Removed { cluster, name } => {
+            let facts = kind.new_batch();
+            Some((*cluster, Delta::Changed { facts, removed: vec![key(name)], version, at: now }))
+        }
+        Happening::Listed { cluster } => {
+            Some((*cluster, Delta::Listed { facts: kind.new_batch(), version, at: now, gap: None }))
+        }
+        Happening::Lost { cluster } => Some((*cluster, Delta::Lost { gap: Gap::new(GapCause::Silent, "silent") })),
+        Happening::TimePasses(_) => None,
+    }
+}
+
+fn at(seconds: u8) -> Timestamp {
+    Timestamp::from_second(i64::from(seconds)).unwrap()
+}
+
+fn judged(judgements: &Judgements) -> Vec<(SubjectId, Judgement)> {
+    judgements.iter().map(|(subject, held)| (subject.clone(), held.judgement.clone())).collect()
+}
+
+proptest! {
+    #[test]
+    fn what_is_held_is_what_judging_everything_anew_gives(happenings in proptest::collection::vec(happening(), 1..60)) {
+        let domains: Vec<Box<dyn Domain>> = vec![Box::new(Marks)];
+        let names = [ClusterName::new("0"), ClusterName::new("1")];
+        let mut world = World::default();
+        let mut everything = ChangeSet::default();
+        for name in &names {
+            let member = Member { name: name.clone(), ..offline() };
+            everything.extend(world.put_cluster(super::station::Station::new(member).cluster()));
+            world.open(&marks_id(name).interest::<Mark>());
+        }
+        let mut now = Timestamp::UNIX_EPOCH;
+        let mut kept = Judgements::default();
+        kept.follow(&domains, world.view(now), &everything);
+        for (number, happening) in (1..).zip(&happenings) {
+            let mut changes = ChangeSet::default();
+            if let Happening::TimePasses(seconds) = happening {
+                now += Duration::from_secs(u64::from(*seconds));
+            }
+            if let Some((cluster, delta)) = delta(happening, number, now) {
+                let id = marks_id(&names[usize::from(cluster)]);
+                changes = world.apply(&id, FactKind::of::<Mark>(), delta).1;
+            }
+            kept.follow(&domains, world.view(now), &changes);
+            kept.wake(&domains, world.view(now));
+            let mut anew = Judgements::default();
+            anew.follow(&domains, world.view(now), &everything);
+            prop_assert_eq!(judged(&kept), judged(&anew));
+            prop_assert_eq!(kept.next_deadline(), anew.next_deadline());
+        }
+    }
+}
+
+/// A member nobody connects to.
+fn offline() -> Member {
+    struct Nowhere;
+    impl Connector for Nowhere {
+        fn connect(&self) -> BoxFuture<'_, Result<Connection, LinkError>> {
+            Box::pin(std::future::pending())
+        }
+    }
+    member("nowhere", Nowhere)
 }

@@ -289,7 +289,7 @@ mod tests {
             for (number, (report, takes)) in (1u64..).zip(first.iter().chain(&reports)) {
                 direct.apply(&secrets(), kind, delta(report, number));
                 outbox.put(Epoch(1), &secrets(), kind, delta(report, number));
-                if *takes && number as usize % burst == 0 {
+                if *takes && (number as usize).is_multiple_of(burst) {
                     while let Some(batch) = inbox.try_next() {
                         through.apply(&secrets(), kind, batch.delta);
                     }
