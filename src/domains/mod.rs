@@ -1,9 +1,12 @@
 //! The checks. Each is one folder here and one line in [`registry`]; no other room knows any of them by name.
 //!
-//! Always true: a domain is pure. It reads a [`View`], and what it wants to see it declares as interests.
+//! Always true: a domain is pure. It reads a [`crate::world::View`], and what it wants to see it declares as interests.
 
 mod contract;
 pub mod hosted_oidc;
+mod nearest;
 pub mod registry;
+mod settings;
 
 pub use contract::{Domain, Touched};
+pub use settings::{SettingsProblem, SettingsTable};

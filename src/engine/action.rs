@@ -1,11 +1,11 @@
 //! An action as a domain proposes it: exactly what would be sent, why, and what already speaks against it.
 //!
-//! Always true: a draft is data. Nothing here sends; planning turns drafts into [`super::plan::Action`]s by adding
+//! Always true: a draft is data. Nothing here sends; planning turns drafts into [`super::Action`]s by adding
 //! the tier and the gates that need more than the domain knows.
 
 use serde::{Deserialize, Serialize};
 
-use super::finding::DomainName;
+use super::finding::{DomainName, SubjectId};
 use crate::world::{ClusterName, CollectionId, Resource, ResourceVersion, Uid};
 
 /// What would be done.
@@ -25,6 +25,19 @@ pub enum Verb {
 }
 
 impl Verb {
+    pub const ALL: [Self; 10] = [
+        Self::Create,
+        Self::Apply,
+        Self::Update,
+        Self::Label,
+        Self::Annotate,
+        Self::Patch,
+        Self::Delete,
+        Self::Tag,
+        Self::Untag,
+        Self::ReOwn,
+    ];
+
     /// As plans spell it.
     pub fn word(self) -> &'static str {
         match self {
@@ -193,7 +206,8 @@ pub struct SourceBinding {
 }
 
 /// What would have to be true for the inverse to work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Undo {
     RestoreFromBackup,
     RemoveWhatWasAdded,
@@ -210,6 +224,14 @@ impl Undo {
             Self::None => "none",
         }
     }
+}
+
+/// Another draft that has to be done before this one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dependency {
+    pub finding: SubjectId,
+    /// Its place in that finding's remedy, from 0.
+    pub order: usize,
 }
 
 /// How much is at stake by the nature of the change, before the cluster's class is looked at.
@@ -243,8 +265,38 @@ pub struct ActionDraft {
     /// The exact new content where it is not secret.
     pub change: serde_json::Value,
     pub undo: Undo,
+    /// What has to be done first, in this plan.
+    pub depends_on: Vec<Dependency>,
     /// Collections the conclusion rests on: a delete needs all of them complete and fresh.
     pub rests_on: Vec<CollectionId>,
     /// Gates the domain itself can judge.
     pub blocked_by: Vec<Blocked>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::de::DeserializeOwned;
+
+    /// Reads each word as a plan holds it, and says it again.
+    fn said<T: DeserializeOwned>(words: &str, word: impl Fn(T) -> &'static str) -> String {
+        let read = |text: &str| word(serde_json::from_value(text.into()).unwrap());
+        words.split(' ').map(read).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn words_in_plans_and_on_screens_are_the_same() {
+        let verbs = "create apply update label annotate patch delete tag untag re-own";
+        let reasons = "no-referrer source-removed cluster-deleted oidc-available oidc-not-wanted no-owner missing \
+                       differs stale not-labelled not-tagged user-tag moved";
+        let gates = "read-only kill-switch freeze expired-plan not-complete identity ownership empty-set brake access \
+                     policy backup insecure settling operator-owned dependency infra-not-managed immutable type paused \
+                     deleting";
+        let undos = "restore-from-backup remove-what-was-added delete-what-was-created none";
+        assert_eq!(said(verbs, Verb::word), verbs);
+        assert_eq!(Verb::ALL.map(Verb::word).join(" "), verbs);
+        assert_eq!(said(reasons, Reason::word), reasons);
+        assert_eq!(said(gates, GateName::word), gates);
+        assert_eq!(said(undos, Undo::word), undos);
+    }
 }

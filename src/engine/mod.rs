@@ -1,10 +1,39 @@
 //! The engine: findings become a plan, and a plan says exactly what would be done and what speaks against it.
 //!
-//! Pure so far. Acting (approval, executor, journal, vault) is not here yet.
+//! - [`Judged`] findings with their action drafts, rules and [`Conditions`] go into [`build()`]; a [`Plan`] comes out.
+//! - `gate/`: what speaks against an action, one function a gate. `tier`: how much approval it asks for.
+//! - `canonical`: the one spelling a plan's id is taken over.
+//!
+//! Always true: everything here is pure. The same input gives the same bytes, in whatever order it came.
+//!
+//! Not here yet: acting (approval, executor, journal, vault).
 
+mod accept;
 mod action;
+mod build;
+mod canonical;
+mod exit;
 mod finding;
+mod gate;
 pub mod glob;
+mod plan;
+#[cfg(test)]
+mod testing;
+mod tier;
 
-pub use action::{ActionDraft, Blocked, GateName, Reason, SourceBinding, Stake, Target, Undo, Verb};
+pub use accept::AcceptRule;
+pub use action::{ActionDraft, Blocked, Dependency, GateName, Reason, SourceBinding, Stake, Target, Undo, Verb};
+pub use build::{Judged, Observed, PlanInput, PlanScope, build};
+pub use canonical::{NotCanonical, canonical_digest, canonical_text};
+pub use exit::{InputReading, PlanExit, plan_exit};
 pub use finding::{DomainName, Evidence, Explanation, Judgement, State, SubjectId};
+pub use gate::{
+    AccessAnswer, AccessAnswers, AccessQuestion, BadWindow, Conditions, DELETES_MAX, FRESH_FOR, FreezeWindow,
+    PolicyEffect, PolicyRule, ReadOnly, access_questions, empty_set,
+};
+pub use glob::{EmptyGlob, Glob};
+pub use plan::{
+    Acceptance, Action, Finding, IdentityRecord, ObjectRef, ObservationRecord, PLAN_SCHEMA, PLAN_TTL, Plan,
+    PlanReadError, Preconditions, SourcePrecondition, Summary, TargetRecord,
+};
+pub use tier::{NoSuchTier, Tier, tier};

@@ -1,3 +1,41 @@
 //! The fleet: how to reach each cluster.
+//!
+//! A [`Connector`] makes a [`Connection`]; [`LinkMachine`] says when to make one and when to try again; [`send`] asks
+//! for bytes over it and [`classify`] says what it means when none come.
+//!
+//! Always true:
+//! - credentials live in [`SecretText`] and in nothing that can be shown;
+//! - a kubeconfig that came out of a cluster runs no command and reads no file.
+//!
+//! Not here: lists and watches (`observe`), what is known (`world`).
 
+pub mod classify;
+mod connector;
+pub mod discovery;
+mod env;
+mod exec;
+mod guest;
+pub mod identity;
+mod kubeconfig;
+mod link;
 pub mod recording;
+mod secret;
+pub mod send;
+#[cfg(test)]
+mod testing;
+mod text;
+mod transport;
+
+pub use connector::{Connector, FixedConnector, KubeconfigConnector, LinkError};
+pub use env::Env;
+pub use exec::ExecError;
+pub use guest::{GuestConnector, GuestError, GuestSecrets, SecretRead};
+pub use kubeconfig::{
+    Access, Bearer, ClientCertificate, ExecSpec, ExecVersion, Impersonation, Kubeconfig, KubeconfigError,
+    NeedsTerminal, Part, PemSource, Places, Selection, Trust, Verification,
+};
+pub use link::{Dice, LinkEffect, LinkEvent, LinkMachine};
+pub use secret::SecretText;
+pub use transport::{
+    BadImpersonation, Clock, Connection, DialError, LoginError, OpenError, ProxyError, TlsError, TlsTrust,
+};

@@ -9,6 +9,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::ids::Key;
+use super::meta::Pairs;
 use super::raw::{Misfit, RawObject};
 
 /// What a domain keeps of one object.
@@ -27,7 +28,7 @@ pub trait Fact: Any + Send + Sync + fmt::Debug + PartialEq + Sized {
 #[derive(Debug, Default)]
 pub struct Interner {
     texts: HashSet<Arc<str>>,
-    sets: HashSet<Arc<[(Arc<str>, Arc<str>)]>>,
+    sets: HashSet<Pairs>,
 }
 
 impl Interner {
@@ -41,14 +42,14 @@ impl Interner {
     }
 
     /// A sorted set of pairs, shared between the objects that carry the same ones.
-    pub fn pairs<'p>(&mut self, pairs: impl Iterator<Item = (&'p str, &'p str)>) -> Arc<[(Arc<str>, Arc<str>)]> {
+    pub fn pairs<'p>(&mut self, pairs: impl Iterator<Item = (&'p str, &'p str)>) -> Pairs {
         let mut list: Vec<(Arc<str>, Arc<str>)> =
             pairs.map(|(key, value)| (self.text(key), self.text(value))).collect();
         list.sort();
         if let Some(shared) = self.sets.get(list.as_slice()) {
             return shared.clone();
         }
-        let shared: Arc<[(Arc<str>, Arc<str>)]> = list.into();
+        let shared: Pairs = list.into();
         self.sets.insert(shared.clone());
         shared
     }

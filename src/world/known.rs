@@ -122,6 +122,15 @@ impl Completeness {
         }
     }
 
+    /// How much is known, least first.
+    pub(super) fn rank(&self) -> u8 {
+        match self {
+            Self::Unknown { .. } => 0,
+            Self::Partial { .. } => 1,
+            Self::Complete { .. } => 2,
+        }
+    }
+
     /// The word plans and screens use.
     pub fn word(&self) -> &'static str {
         match self {

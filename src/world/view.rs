@@ -17,8 +17,11 @@ use super::known::{Completeness, Gap, GapCause, Observation};
 #[derive(Default)]
 pub struct World {
     clusters: BTreeMap<ClusterName, Cluster>,
-    shelves: BTreeMap<CollectionId, Vec<(TypeId, Box<dyn Shelf>)>>,
+    shelves: BTreeMap<CollectionId, Shelves>,
 }
+
+/// One collection, once for each fact type that is made of it.
+type Shelves = Vec<(TypeId, Box<dyn Shelf>)>;
 
 /// The world at a moment: what a judgement may look at.
 #[derive(Clone, Copy)]
@@ -108,11 +111,12 @@ impl World {
         (applied, changes)
     }
 
-    /// How well each open collection is known, in a fixed order.
+    /// How well each open collection is known, in a fixed order. Where several facts are made of one, the least known
+    /// of them speaks for it.
     pub fn observations(&self) -> impl Iterator<Item = (&CollectionId, &Completeness, usize)> {
         self.shelves.iter().filter_map(|(id, all)| {
-            let (_, shelf) = all.first()?;
-            Some((id, shelf.completeness(), shelf.len()))
+            let least = all.iter().map(|(_, shelf)| shelf).min_by_key(|shelf| shelf.completeness().rank())?;
+            Some((id, least.completeness(), least.len()))
         })
     }
 }

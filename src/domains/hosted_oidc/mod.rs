@@ -27,7 +27,7 @@ use std::collections::BTreeSet;
 use judge::{Ruling, rule};
 use names::CopyKind;
 use scene::copy_key;
-pub use settings::{Copies, Settings};
+pub use settings::{Copies, ENTRY, Settings};
 use subjects::{Place, is_orphan};
 
 use super::contract::{Domain, Touched};

@@ -9,7 +9,7 @@ use super::names::{
     AUTHENTICATION, CONTROL_PLANE, COPIES_NAMESPACE, CopyKind, HOSTED_CLUSTER, MANAGED_LABEL, OIDC_LABEL,
 };
 use super::ownership::{foreign_content, proofs};
-use super::scene::{Scene, copies_id, sources_id};
+use super::scene::{Scene, copies_id};
 use super::settings::{Copies, Settings};
 use super::verdict::{Code, Verdict};
 use crate::engine::{ActionDraft, Blocked, GateName, Reason, SourceBinding, Stake, Target, Undo, Verb};
@@ -61,7 +61,6 @@ impl Subject<'_, '_> {
         let blocked = foreign_content(self.kind, copy).map(|why| Blocked { gate: GateName::Ownership, why });
         ActionDraft {
             ownership: proofs(self.scene, self.kind, self.name, copy),
-            rests_on: self.referrers(),
             diff: described(self.kind, self.name, copy).iter().map(|line| format!("- {line}\n")).collect(),
             undo: Undo::RestoreFromBackup,
             blocked_by: blocked.into_iter().collect(),
@@ -158,22 +157,14 @@ impl Subject<'_, '_> {
             diff: String::new(),
             change: json!({}),
             undo: Undo::None,
+            depends_on: Vec::new(),
             rests_on: self.rests_on(),
             blocked_by: Vec::new(),
         }
     }
 
-    /// Everything that could hold a reference to the object, and its source.
-    fn rests_on(&self) -> Vec<CollectionId> {
-        let mut ids = self.referrers();
-        if let Some((cluster, namespace)) = self.scene.source_namespace() {
-            ids.push(sources_id(cluster, self.kind, namespace));
-        }
-        ids
-    }
-
     /// Everything that could hold a reference to the object. Its source is none: an orphan is one with or without it.
-    fn referrers(&self) -> Vec<CollectionId> {
+    fn rests_on(&self) -> Vec<CollectionId> {
         let guest = &self.scene.guest.name;
         let mut ids = vec![copies_id(guest, self.kind), CollectionId::all(guest, AUTHENTICATION)];
         ids.extend(self.kind.referring_configs().iter().map(|config| CollectionId::all(guest, *config)));

@@ -93,6 +93,16 @@ impl<'a> Scene<'a> {
         Some((&by.cluster, namespace.as_str()))
     }
 
+    /// Where the control plane is and always was: in its usual place, with none elsewhere that says it is this guest's.
+    pub fn settled_control_plane(&self) -> Option<Key> {
+        let by = self.home.as_ref().ok()?;
+        let usual = usual_control_plane(by);
+        let belongs = format!("{}/{}", by.namespace, by.name);
+        let planes: Reading<'a, ControlPlane> = self.view.read(&CollectionId::all(&by.cluster, CONTROL_PLANE));
+        let elsewhere = planes.iter().any(|(key, plane)| *key != usual && *plane.belongs_to == *belongs);
+        (!elsewhere && self.control_plane_key.as_ref() == Some(&usual)).then_some(usual)
+    }
+
     /// The object of the same kind and name in the control plane's namespace.
     pub fn source(&self, kind: CopyKind, name: &str) -> Sight<'a, SourceMark> {
         match self.source_namespace() {
@@ -203,9 +213,7 @@ fn find_control_plane<'a>(view: View<'a>, by: &HostedBy) -> Found<'a> {
     let hosted_cluster = Sight::of(view.read(&CollectionId::all(&by.cluster, HOSTED_CLUSTER)), &key);
     let planes: Reading<'a, ControlPlane> = view.read(&CollectionId::all(&by.cluster, CONTROL_PLANE));
     let belongs = format!("{}/{}", by.namespace, by.name);
-    // HyperShift names the namespace after both, with the dots of the name replaced (hypershift-oidc.md, 2.1).
-    let namespace = format!("{}-{}", by.namespace, by.name.as_str().replace('.', "-"));
-    let usual = Key::new(Some(&namespace), by.name.as_str());
+    let usual = usual_control_plane(by);
     let at_usual = Sight::of(planes, &usual);
     if at_usual.seen.is_some_and(|plane| plane.belongs_to.is_empty() || *plane.belongs_to == *belongs) {
         return (hosted_cluster, at_usual, Some(usual));
@@ -216,4 +224,10 @@ fn find_control_plane<'a>(view: View<'a>, by: &HostedBy) -> Found<'a> {
     let gap = planes.gap();
     // Nothing to show, but its namespace is still where leftovers of it would lie.
     (hosted_cluster, Sight { seen: None, gap }, Some(usual))
+}
+
+/// HyperShift names the namespace after both, with the dots of the name replaced.
+fn usual_control_plane(by: &HostedBy) -> Key {
+    let namespace = format!("{}-{}", by.namespace, by.name.as_str().replace('.', "-"));
+    Key::new(Some(&namespace), by.name.as_str())
 }

@@ -8,7 +8,7 @@ use super::names::{CONSOLE_NAMESPACE, COPIES_NAMESPACE, CopyKind};
 use super::scene::Scene;
 use super::verdict::Verdict;
 use crate::engine::SubjectId;
-use crate::world::{ClusterName, View};
+use crate::world::{Cluster, ClusterName, View};
 
 /// Stands for a collection that isn't completely known.
 pub const WHOLE_COLLECTION: &str = "*";
@@ -59,12 +59,20 @@ pub fn list(cluster: &ClusterName, view: View<'_>) -> BTreeSet<SubjectId> {
             guest_subjects(&scene, kind, &mut subjects);
         }
     }
-    for scene in guests(view).filter(|scene| scene.home.as_ref().is_ok_and(|by| &by.cluster == cluster)) {
-        for (kind, name) in orphans(&scene) {
-            subjects.extend(source_subject(&scene, kind, &name));
+    for scene in hosted_by(cluster, view) {
+        for kind in CopyKind::ALL {
+            subjects.extend(orphans(&scene, kind).filter_map(|name| source_subject(&scene, kind, name)));
         }
     }
     subjects
+}
+
+/// The guests a cluster hosts. Those that say who hosts them are told apart before anything is looked up.
+fn hosted_by<'a>(cluster: &ClusterName, view: View<'a>) -> impl Iterator<Item = Scene<'a>> {
+    let may_be = move |guest: &Cluster| guest.hosted_by.as_ref().is_none_or(|by| &by.cluster == cluster);
+    let scenes =
+        view.clusters().filter(move |guest| may_be(guest)).filter_map(move |guest| Scene::of(view, &guest.name));
+    scenes.filter(move |scene| scene.home.as_ref().is_ok_and(|by| &by.cluster == cluster))
 }
 
 fn guest_subjects(scene: &Scene<'_>, kind: CopyKind, subjects: &mut BTreeSet<SubjectId>) {
@@ -74,29 +82,21 @@ fn guest_subjects(scene: &Scene<'_>, kind: CopyKind, subjects: &mut BTreeSet<Sub
         subjects.insert(subject(guest, kind, COPIES_NAMESPACE, WHOLE_COLLECTION));
     }
     subjects.extend(copies.iter().map(|(key, _)| subject(guest, kind, COPIES_NAMESPACE, key.name.as_str())));
-    if let Some(wanted) = scene.control_plane.seen.map(|plane| &plane.hosted.authentication).filter(|all| all.is_oidc())
-    {
+    let wanted = scene.control_plane.seen.map(|plane| &plane.hosted.authentication);
+    if let Some(wanted) = wanted.filter(|wanted| wanted.is_oidc()) {
         let names = wanted.providers.names(kind).chain(wanted.claims_sources.names(kind));
         subjects.extend(names.map(|name| subject(guest, kind, COPIES_NAMESPACE, name)));
     }
-    if kind == CopyKind::ConfigMap {
-        let orphans = orphans(scene).into_iter().filter(|(orphan, _)| *orphan == kind);
-        let mirrored = orphans.filter(|(_, name)| scene.console_mirror(name).is_some());
-        subjects.extend(mirrored.map(|(_, name)| subject(guest, kind, CONSOLE_NAMESPACE, &name)));
+    if kind.is_mirrored() {
+        let mirrored = orphans(scene, kind).filter(|name| scene.console_mirror(name).is_some());
+        subjects.extend(mirrored.map(|name| subject(guest, kind, CONSOLE_NAMESPACE, name)));
     }
 }
 
-/// The names this guest's judgement calls orphans.
-fn orphans(scene: &Scene<'_>) -> Vec<(CopyKind, String)> {
-    let mut orphans = Vec::new();
-    for kind in CopyKind::ALL {
-        for (key, _) in scene.copies(kind).iter() {
-            if is_orphan(scene, kind, key.name.as_str()) {
-                orphans.push((kind, key.name.to_string()));
-            }
-        }
-    }
-    orphans
+/// The names of one kind that this guest's judgement calls orphans.
+fn orphans<'s>(scene: &'s Scene<'_>, kind: CopyKind) -> impl Iterator<Item = &'s str> {
+    let names = scene.copies(kind).iter().map(|(key, _)| key.name.as_str());
+    names.filter(move |name| is_orphan(scene, kind, name))
 }
 
 /// Whether the name is an orphan. Patterns mark foreign objects alone, so none are needed.

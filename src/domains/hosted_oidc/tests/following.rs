@@ -7,7 +7,7 @@ use serde_json::json;
 use super::super::HostedOidc;
 use super::things::secret;
 use super::{Given, control_plane, given, hosted_cluster, now};
-use crate::domains::{Domain, Touched};
+use crate::domains::Domain;
 use crate::engine::{Judgement, SubjectId};
 use crate::world::{ChangeSet, World};
 
@@ -21,14 +21,11 @@ pub fn anew(domain: &HostedOidc, world: &World) -> BTreeMap<SubjectId, Judgement
 /// Judges again only what a change touched.
 pub fn follow(domain: &HostedOidc, world: &World, changes: &ChangeSet, held: &mut BTreeMap<SubjectId, Judgement>) {
     let view = world.view(now());
-    let again = match domain.touched(changes, view) {
-        Touched::Subjects(subjects) => subjects,
-        Touched::Clusters(clusters) => {
-            held.retain(|subject, _| !clusters.contains(&subject.cluster));
-            let known = clusters.iter().filter(|cluster| view.cluster(cluster).is_some());
-            known.flat_map(|cluster| domain.subjects_in(cluster, view)).collect()
-        }
-    };
+    let touched = domain.touched(changes, view);
+    held.retain(|subject, _| !touched.clusters.contains(&subject.cluster));
+    let known = touched.clusters.iter().filter(|cluster| view.cluster(cluster).is_some());
+    let mut again = touched.subjects;
+    again.extend(known.flat_map(|cluster| domain.subjects_in(cluster, view)));
     for subject in again {
         match domain.judge(&subject, view) {
             Some(judgement) => held.insert(subject, judgement),
@@ -111,6 +108,14 @@ fn leftovers_follow_a_guest_that_goes_or_finds_another_home() {
             nobody,
             second,
         ),
+        (
+            "its only home gets another id",
+            found(),
+            found().set("mgmt", "HostedCluster", "spec.infraID", json!("x")),
+            first,
+            nobody,
+        ),
+        ("its only home is deleted", found(), found().without("mgmt", "HostedCluster"), first, nobody),
         ("a guest becomes a cluster of its own", found(), orphaned().known_by_nobody("guest-a"), first, nobody),
     ];
     for (case, before, after, lay, lies) in cases {
@@ -132,14 +137,31 @@ fn leftover_in(held: &BTreeMap<SubjectId, Judgement>) -> &str {
 }
 
 #[test]
+fn a_guest_known_under_two_names_follows_its_control_plane_under_both() {
+    let twins = |paused: &str| {
+        orphaned()
+            .cluster("a-twin")
+            .hosted("a-twin", "mgmt", "clusters", "guest-a")
+            .object("a-twin", secret("s").oidc().in_namespace("openshift-config"))
+            .set("mgmt", "HostedControlPlane", "spec.pausedUntil", json!(paused))
+    };
+    let domain = HostedOidc::default();
+    let mut world = World::default();
+    twins("false").fill(&domain, &mut world);
+    let mut held = anew(&domain, &world);
+    let changes = twins("true").fill(&domain, &mut world);
+    follow(&domain, &world, &changes, &mut held);
+    assert_eq!(held, anew(&domain, &world));
+}
+
+#[test]
 fn a_copy_that_changes_touches_itself_and_what_it_leaves_and_no_whole_cluster() {
     let domain = HostedOidc::default();
     let mut world = World::default();
     orphaned().has(secret("t")).fill(&domain, &mut world);
     let changes = orphaned().has(secret("t").oidc()).fill(&domain, &mut world);
-    let Touched::Subjects(subjects) = domain.touched(&changes, world.view(now())) else {
-        panic!("one Secret changed");
-    };
-    let ids: Vec<String> = subjects.iter().map(SubjectId::to_string).collect();
+    let touched = domain.touched(&changes, world.view(now()));
+    assert!(touched.clusters.is_empty(), "one Secret changed: {touched:?}");
+    let ids: Vec<String> = touched.subjects.iter().map(SubjectId::to_string).collect();
     assert_eq!(ids, ["hosted-oidc/guest-a/Secret/openshift-config/t", "hosted-oidc/mgmt/Secret/clusters-guest-a/t"]);
 }

@@ -1,0 +1,119 @@
+//! What the measurements share: objects of realistic shape, a small fleet, and the process's own size.
+#![allow(dead_code, reason = "each measurement uses its own part")]
+
+use base64::Engine as _;
+use jiff::Timestamp;
+use trueup::world::{
+    Cluster, ClusterIdentity, ClusterName, ClusterSource, HostedBy, Link, Namespace, ObjectName, RiskClass, Served,
+    World,
+};
+
+/// What a page holds of each object.
+#[derive(Clone, Copy)]
+pub enum Shape {
+    Whole,
+    Metadata,
+}
+
+/// The first number after the program's own arguments.
+pub fn argument() -> Option<usize> {
+    std::env::args().skip(1).find_map(|word| word.parse().ok())
+}
+
+pub fn now() -> Timestamp {
+    "2026-11-16T10:00:00Z".parse().expect("a valid time")
+}
+
+/// Bytes of memory the process holds.
+pub fn resident_bytes() -> usize {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages: usize = statm.split_whitespace().nth(1).and_then(|text| text.parse().ok()).unwrap_or(0);
+    pages * 4096
+}
+
+/// A page of a list of Secrets as they lie in a control plane's namespace: 6 labels, 3 annotations, an owner,
+/// two field managers and about 4.4 kB of data.
+pub fn hcp_secret_page(first: usize, count: usize, shape: Shape) -> Vec<u8> {
+    let mut body =
+        String::from(r#"{"kind":"SecretList","apiVersion":"v1","metadata":{"resourceVersion":"900000"},"items":["#);
+    for index in first..first + count {
+        if index > first {
+            body.push(',');
+        }
+        body.push_str(&hcp_secret(index, shape));
+    }
+    body.push_str("]}");
+    body.into_bytes()
+}
+
+fn hcp_secret(index: usize, shape: Shape) -> String {
+    let fields: String =
+        (0..24).map(|field| format!(r#""f:hypershift.openshift.io/field-number-{field}":{{}},"#)).collect();
+    let manager = format!(
+        r#"{{"manager":"control-plane-operator","operation":"Update","apiVersion":"v1","time":"2026-11-01T00:00:00Z","fieldsType":"FieldsV1","fieldsV1":{{"f:metadata":{{"f:annotations":{{{fields}".":{{}}}},"f:labels":{{".":{{}}}}}}}}}}"#
+    );
+    let metadata = format!(
+        r#""metadata":{{"name":"kube-apiserver-serving-cert-{index:07}","namespace":"clusters-guest-a","uid":"{:08x}-1111-4222-8333-{index:012x}","resourceVersion":"{}","creationTimestamp":"2026-10-01T00:00:00Z","labels":{{"app":"kube-apiserver","hypershift.openshift.io/control-plane-component":"kube-apiserver","hypershift.openshift.io/hosted-control-plane":"clusters-guest-a","hypershift.openshift.io/kubeconfig":"external","cluster.x-k8s.io/cluster-name":"guest-a","hypershift.openshift.io/need-management-kas-access":"true"}},"annotations":{{"hypershift.openshift.io/cluster":"clusters/guest-a","hypershift.openshift.io/release-image":"quay.example/ocp/release:4.20.1-x86_64","certificates.hypershift.openshift.io/ca-hash":"0f1e2d3c4b5a69788796a5b4c3d2e1f0"}},"ownerReferences":[{{"apiVersion":"hypershift.openshift.io/v1beta1","kind":"HostedControlPlane","name":"guest-a","uid":"5d8c5d3e-0000-4000-8000-000000000001","controller":true,"blockOwnerDeletion":true}}],"managedFields":[{manager},{manager}]}}"#,
+        index as u32,
+        100_000 + index,
+    );
+    match shape {
+        Shape::Metadata => format!("{{{metadata}}}"),
+        Shape::Whole => {
+            let value = base64::engine::general_purpose::STANDARD.encode(vec![(index % 251) as u8; 1100]);
+            format!(
+                r#"{{{metadata},"data":{{"clientSecret":"{value}","tls.crt":"{value}","tls.key":"{value}"}},"type":"Opaque"}}"#
+            )
+        }
+    }
+}
+
+/// A management cluster with one guest whose control plane is known.
+pub fn small_world() -> (World, Timestamp) {
+    let mut world = World::default();
+    world.put_cluster(cluster("mgmt", None));
+    let by = HostedBy {
+        cluster: ClusterName::new("mgmt"),
+        namespace: Namespace::new("clusters"),
+        name: ObjectName::new("guest-a"),
+    };
+    world.put_cluster(cluster("guest-a", Some(by)));
+    feed(
+        &mut world,
+        "mgmt",
+        serde_json::json!({
+            "apiVersion": "hypershift.openshift.io/v1beta1", "kind": "HostedControlPlane",
+            "metadata": {"name": "guest-a", "namespace": "clusters-guest-a"}, "spec": {},
+        }),
+    );
+    (world, now())
+}
+
+pub fn cluster(name: &str, hosted_by: Option<HostedBy>) -> Cluster {
+    Cluster {
+        name: ClusterName::new(name),
+        class: RiskClass::Prod,
+        source: ClusterSource::Snapshot,
+        hosted_by,
+        link: Link::Recorded,
+        identity: ClusterIdentity::default(),
+        served: Served::Recorded(["hypershift.openshift.io", "config.openshift.io", ""].map(str::to_owned).into()),
+    }
+}
+
+fn feed(world: &mut World, cluster: &str, object: serde_json::Value) {
+    use trueup::domains::Domain;
+    use trueup::observe::recorded::{Coverage, KindCoverage, RecordedCluster, RecordedObject, fill};
+    let mut recorded = RecordedCluster::new(Coverage { kinds: KindCoverage::All, ..Coverage::default() });
+    recorded.push(RecordedObject {
+        group: "hypershift.openshift.io".to_owned(),
+        kind: "HostedControlPlane".to_owned(),
+        namespace: object["metadata"]["namespace"].as_str().unwrap_or_default().to_owned(),
+        name: object["metadata"]["name"].as_str().unwrap_or_default().to_owned(),
+        json: zeroize::Zeroizing::new(object.to_string()),
+    });
+    let clusters = [(ClusterName::new(cluster), recorded)].into();
+    let check = trueup::domains::hosted_oidc::HostedOidc::new(Default::default());
+    let interests = check.interests(world.view(now()));
+    fill(world, &clusters, &interests, &trueup::observe::Digester::new(&[7; 32]), now());
+}

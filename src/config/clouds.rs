@@ -1,0 +1,80 @@
+//! `[clouds.<provider>.<alias>]`: accounts and where their keys are. Never the keys themselves.
+
+use std::path::{Path, PathBuf};
+
+use super::Problems;
+use super::safety::take_path;
+use crate::domains::{SettingsProblem, SettingsTable};
+use crate::engine::Glob;
+
+/// One account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CloudAccount {
+    pub provider: CloudProvider,
+    /// The user's name for it.
+    pub alias: String,
+    pub key: Option<CloudKey>,
+    /// Clusters whose objects may point into this account.
+    pub management_clusters: Vec<Glob>,
+}
+
+/// Whose cloud it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CloudProvider {
+    Aws,
+    Ibm,
+}
+
+/// Where the key is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CloudKey {
+    File(PathBuf),
+    /// The name of an environment variable.
+    Env(String),
+}
+
+const PROVIDERS: [(&str, CloudProvider); 2] = [("aws", CloudProvider::Aws), ("ibm", CloudProvider::Ibm)];
+const KNOWN_KEYS: [&str; 3] = ["api_key_file", "api_key_env", "management_clusters"];
+
+pub(super) fn read(root: &SettingsTable, folder: &Path, problems: &mut Problems) -> Vec<CloudAccount> {
+    let Some(clouds) = problems.keep_given(root.take_table("clouds")) else { return Vec::new() };
+    problems.extend(clouds.unknown_keys(&PROVIDERS.map(|(name, _)| name)));
+    let mut accounts = Vec::new();
+    for (name, provider) in PROVIDERS {
+        let Some(aliases) = problems.keep_given(clouds.take_table(name)) else { continue };
+        for alias in aliases.keys() {
+            let Some(table) = problems.keep_given(aliases.take_table(alias.get_ref())) else { continue };
+            accounts.push(account(provider, alias.get_ref(), table, folder, problems));
+        }
+    }
+    accounts
+}
+
+fn account(
+    provider: CloudProvider,
+    alias: &str,
+    table: &SettingsTable,
+    folder: &Path,
+    problems: &mut Problems,
+) -> CloudAccount {
+    problems.extend(table.unknown_keys(&KNOWN_KEYS));
+    let file = problems.keep_given(take_path(table, "api_key_file", folder));
+    let env = problems.keep_given(table.take_str("api_key_env")).map(|name| name.into_inner().to_owned());
+    let key = match (file, env) {
+        (Some(_), Some(_)) => {
+            let says = format!("{} has both api_key_file and api_key_env; keep one", table.title());
+            problems.push(table.problem(says));
+            None
+        }
+        (Some(file), None) => Some(CloudKey::File(file)),
+        (None, Some(name)) => Some(CloudKey::Env(name)),
+        (None, None) => None,
+    };
+    let patterns = problems.keep_given(table.take_strings("management_clusters")).unwrap_or_default();
+    let pattern = |text: toml::Spanned<&str>| {
+        let glob = Glob::parse(text.get_ref()).map_err(|error| SettingsProblem::at(text.span(), error.to_string()));
+        problems.keep(glob)
+    };
+    let management_clusters = patterns.into_iter().filter_map(pattern).collect();
+    CloudAccount { provider, alias: alias.to_owned(), key, management_clusters }
+}

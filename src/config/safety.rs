@@ -1,0 +1,105 @@
+//! `[safety]`: what holds whatever a plan says.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::Problems;
+use super::duration::parse_duration;
+use crate::domains::{SettingsProblem, SettingsTable};
+use crate::engine::FreezeWindow;
+
+/// The settings of `[safety]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Safety {
+    pub read_only: bool,
+    /// A file whose presence stops all writes.
+    pub kill_switch: Option<PathBuf>,
+    pub freeze: Vec<FreezeWindow>,
+    /// Who can open backups. Empty: the key in the state folder.
+    pub recipients: Vec<String>,
+    /// How many guests are kept live at once.
+    pub live_max: usize,
+    /// How long a verdict has to hold before its delete is offered. Absent: the command's own default.
+    pub settle: Option<Duration>,
+}
+
+/// Each live guest costs a few watches and some megabytes; 64 fit a laptop.
+const LIVE_MAX: usize = 64;
+
+const KNOWN_KEYS: [&str; 6] = ["read_only", "kill_switch", "freeze", "recipients", "live_max", "settle"];
+
+impl Default for Safety {
+    fn default() -> Self {
+        Self {
+            read_only: false,
+            kill_switch: None,
+            freeze: Vec::new(),
+            recipients: Vec::new(),
+            live_max: LIVE_MAX,
+            settle: None,
+        }
+    }
+}
+
+pub(super) fn read(root: &SettingsTable, folder: &Path, problems: &mut Problems) -> Safety {
+    let Some(table) = problems.keep_given(root.take_table("safety")) else { return Safety::default() };
+    problems.extend(table.unknown_keys(&KNOWN_KEYS));
+    let defaults = Safety::default();
+    let live_max = problems.keep_given(table.take_integer("live_max", 1..=10_000));
+    Safety {
+        read_only: problems.keep_given(table.take_bool("read_only")).unwrap_or(defaults.read_only),
+        kill_switch: problems.keep_given(take_path(table, "kill_switch", folder)),
+        freeze: take_each(
+            table,
+            "freeze",
+            |text| FreezeWindow::parse(text).map_err(|error| error.to_string()),
+            problems,
+        ),
+        recipients: take_each(table, "recipients", recipient, problems),
+        live_max: live_max.and_then(|count| usize::try_from(count).ok()).unwrap_or(defaults.live_max),
+        settle: problems.keep_given(take_duration(table, "settle")),
+    }
+}
+
+/// A path, relative to the file it is written in: the kill switch must not depend on where the program was started.
+pub(super) fn take_path(table: &SettingsTable, key: &str, folder: &Path) -> Result<Option<PathBuf>, SettingsProblem> {
+    let Some(text) = table.take_str(key)? else { return Ok(None) };
+    let problem = |says: &str| Err(SettingsProblem::at(text.span(), format!("`{key}` in {} {says}", table.title())));
+    match *text.get_ref() {
+        "" => problem("is an empty path"),
+        // A switch at a path that can't exist would never stop anything.
+        path if path == "~" || path.starts_with("~/") => {
+            problem("begins with ~, which is not expanded; write the whole path")
+        }
+        path => Ok(Some(folder.join(path))),
+    }
+}
+
+fn take_duration(table: &SettingsTable, key: &str) -> Result<Option<Duration>, SettingsProblem> {
+    let Some(text) = table.take_str(key)? else { return Ok(None) };
+    let span = parse_duration(text.get_ref());
+    span.map(Some).map_err(|error| SettingsProblem::at(text.span(), format!("`{key}` in {}: {error}", table.title())))
+}
+
+/// The texts of a list, each read on its own.
+fn take_each<T>(
+    table: &SettingsTable,
+    key: &str,
+    read: impl Fn(&str) -> Result<T, String>,
+    problems: &mut Problems,
+) -> Vec<T> {
+    let texts = problems.keep_given(table.take_strings(key)).unwrap_or_default();
+    let read = |text: toml::Spanned<&str>| {
+        problems.keep(read(text.get_ref()).map_err(|says| SettingsProblem::at(text.span(), says)))
+    };
+    texts.into_iter().filter_map(read).collect()
+}
+
+fn recipient(text: &str) -> Result<String, String> {
+    if text.starts_with("age1") {
+        Ok(text.to_owned())
+    } else {
+        // Not repeated: the private key beside it is put here by mistake easily.
+        Err("an age recipient begins with age1, and one in `recipients` does not".to_owned())
+    }
+}

@@ -1,0 +1,313 @@
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::*;
+use crate::domains::{Domain, Touched};
+use crate::engine::{DomainName, Explanation, Glob, Judgement, PolicyEffect, SubjectId, Tier};
+use crate::world::{ChangeSet, ClusterName, Interest, Namespace, RiskClass, View};
+
+/// A check with one setting of its own, which the config room knows nothing of.
+struct Probe {
+    name: DomainName,
+}
+
+impl Domain for Probe {
+    fn name(&self) -> DomainName {
+        self.name
+    }
+
+    fn interests(&self, _: View<'_>) -> Vec<Interest> {
+        Vec::new()
+    }
+
+    fn subjects_in(&self, _: &ClusterName, _: View<'_>) -> BTreeSet<SubjectId> {
+        BTreeSet::new()
+    }
+
+    fn touched(&self, _: &ChangeSet, _: View<'_>) -> Touched {
+        Touched::default()
+    }
+
+    fn judge(&self, _: &SubjectId, _: View<'_>) -> Option<Judgement> {
+        None
+    }
+
+    fn explain(&self, _: &SubjectId, _: View<'_>) -> Option<Explanation> {
+        None
+    }
+}
+
+const ENTRIES: [Entry; 2] = [
+    Entry {
+        name: DomainName("hosted-oidc"),
+        known_keys: &["copies"],
+        build: |table| match table.take_choice("copies", &[("observe", "hosted-oidc"), ("manage", "managing")]) {
+            Ok(name) => Ok(Box::new(Probe { name: DomainName(name.unwrap_or("hosted-oidc")) })),
+            Err(problem) => Err(vec![problem]),
+        },
+    },
+    Entry {
+        name: DomainName("powervs-tags"),
+        known_keys: &[],
+        build: |_| Ok(Box::new(Probe { name: DomainName("powervs-tags") })),
+    },
+];
+
+fn parse(text: &str) -> Result<Config, Vec<SettingsProblem>> {
+    parse_config(text, Path::new("conf"), &ENTRIES)
+}
+
+fn problems(text: &str) -> Vec<String> {
+    parse(text).unwrap_err().into_iter().map(|problem| problem.says).collect()
+}
+
+fn enabled(config: &Config) -> Vec<&'static str> {
+    config.domains.0.iter().map(|domain| domain.name().0).collect()
+}
+
+const WHOLE: &str = r#"
+[[clusters]]
+match = "stage-*"
+class = "stage"
+namespaces = ["openshift-config"]
+[[policy]]
+cluster = "*"
+class = "prod"
+verb = "delete"
+deny = "change freeze until Monday"
+[[policy]]
+cap = 5
+[[policy]]
+kind = "Secret"
+tier = 4
+[safety]
+read_only = true
+kill_switch = "stop"
+freeze = ["Fri 16:00 - Mon 08:00 UTC"]
+recipients = ["age1abc"]
+live_max = 8
+settle = "1h30m"
+[domains]
+disabled = ["powervs-tags"]
+[domains.hosted-oidc]
+copies = "manage"
+[[accept]]
+finding = "hosted-oidc/guest-a/Secret/openshift-config/*"
+reason = "kept for the audit"
+until = 2026-12-31
+[clouds.ibm.main]
+api_key_file = "key"
+management_clusters = ["mgmt-*"]
+[clouds.ibm.other]
+api_key_env = "IBMCLOUD_API_KEY"
+"#;
+
+#[test]
+fn the_contracts_file_is_read_whole() {
+    let config = parse(WHOLE).unwrap();
+    assert_eq!(config.clusters.class_of(&ClusterName::new("stage-1"), None), RiskClass::Stage);
+    assert_eq!(config.clusters.namespaces_of(&ClusterName::new("stage-1")), [Namespace::new("openshift-config")]);
+    let glob = |text: &str| Some(Glob::parse(text).unwrap());
+    let everything = PolicyRule {
+        cluster: None,
+        class: None,
+        namespace: None,
+        kind: None,
+        verb: None,
+        effect: PolicyEffect::Cap(5),
+    };
+    let deny = PolicyEffect::Deny("change freeze until Monday".to_owned());
+    assert_eq!(
+        config.policy,
+        [
+            PolicyRule {
+                cluster: glob("*"),
+                class: glob("prod"),
+                verb: glob("delete"),
+                effect: deny,
+                ..everything.clone()
+            },
+            everything.clone(),
+            PolicyRule { kind: glob("Secret"), effect: PolicyEffect::Tier(Tier::T4), ..everything },
+        ]
+    );
+    assert!(config.safety.read_only);
+    assert_eq!(config.safety.kill_switch, Some(PathBuf::from("conf/stop")), "relative to the config, not to the shell");
+    assert_eq!(config.safety.freeze.len(), 1);
+    assert_eq!(config.safety.recipients, ["age1abc"]);
+    assert_eq!(config.safety.live_max, 8);
+    assert_eq!(config.safety.settle, Some(Duration::from_secs(5400)));
+    assert_eq!(enabled(&config), ["managing"], "its own table reached the check, and the other one is off");
+    assert_eq!(config.accept[0].until, jiff::civil::date(2026, 12, 31));
+    assert_eq!(
+        config.clouds,
+        [
+            CloudAccount {
+                provider: CloudProvider::Ibm,
+                alias: "main".to_owned(),
+                key: Some(CloudKey::File(PathBuf::from("conf/key"))),
+                management_clusters: vec![Glob::parse("mgmt-*").unwrap()],
+            },
+            CloudAccount {
+                provider: CloudProvider::Ibm,
+                alias: "other".to_owned(),
+                key: Some(CloudKey::Env("IBMCLOUD_API_KEY".to_owned())),
+                management_clusters: Vec::new(),
+            },
+        ]
+    );
+}
+
+#[test]
+fn an_empty_file_means_the_defaults() {
+    let config = parse("").unwrap();
+    assert_eq!(config.safety, Safety::default());
+    assert_eq!(config.safety.live_max, 64);
+    assert_eq!(enabled(&config), ["hosted-oidc", "powervs-tags"]);
+    assert!(config.policy.is_empty() && config.accept.is_empty() && config.clouds.is_empty());
+}
+
+#[test]
+fn each_slip_is_named_with_the_way_out() {
+    let cases = [
+        ("unknown table", "[safty]\n", "`safty` is no known key in the config; did you mean `safety`?"),
+        (
+            "unknown key",
+            "[[clusters]]\nmatch='a'\nclas='dev'",
+            "`clas` is no known key in [[clusters]]; did you mean `class`?",
+        ),
+        (
+            "bad class",
+            "[[clusters]]\nmatch='a'\nclass='pord'",
+            "`pord` is no known word for `class` in [[clusters]]; did you mean `prod`?",
+        ),
+        ("no match", "[[clusters]]\nclass='dev'", "[[clusters]] needs `match`"),
+        ("empty match", "[[clusters]]\nmatch=''", "`match` in [[clusters]]: a pattern can't be empty"),
+        ("one table", "[clusters]\nmatch='a'", "write [[clusters]]"),
+        ("policy without effect", "[[policy]]\nverb='delete'", "needs one of `deny`, `cap` and `tier`"),
+        ("policy with two", "[[policy]]\ncap=1\ntier=2", "takes one of `deny`, `cap` and `tier`, and has cap and tier"),
+        ("policy for no class", "[[policy]]\nclass='prdo'\ncap=1", "`prdo` is no known class; did you mean `prod`?"),
+        ("policy for no verb", "[[policy]]\nverb='delte'\ncap=1", "`delte` is no known verb; did you mean `delete`?"),
+        ("policy that says nothing", "[[policy]]\ndeny=' '", "`deny` in [[policy]] says nothing"),
+        ("no such tier", "[[policy]]\ntier=5", "wants a whole number from 1 to 4, and got 5"),
+        ("negative cap", "[[policy]]\ncap=-1", "wants a whole number from 0, and got -1"),
+        ("wrong type", "[safety]\nread_only='yes'", "`read_only` in [safety] wants true or false, and got a text"),
+        ("bad span", "[safety]\nsettle='30'", "`settle` in [safety]: `30` is no time span"),
+        ("bad window", "[safety]\nfreeze=['Fry 16:00 - Mon 08:00 UTC']", "`Fry` is no day"),
+        ("home path", "[safety]\nkill_switch='~/stop'", "`kill_switch` in [safety] begins with ~"),
+        ("bad recipient", "[safety]\nrecipients=['me']", "an age recipient begins with age1"),
+        ("too small", "[safety]\nlive_max=0", "wants a whole number from 1 to 10000, and got 0"),
+        (
+            "unknown in disabled",
+            "[domains]\ndisabled=['powervs-tag']",
+            "`powervs-tag` is no known domain; did you mean `powervs-tags`?",
+        ),
+        (
+            "unknown domain",
+            "[domains.hosted-oid]\n",
+            "`hosted-oid` is no known key in [domains]; did you mean `hosted-oidc`?",
+        ),
+        (
+            "domain's unknown key",
+            "[domains.hosted-oidc]\ncopis=1",
+            "`copis` is no known key in [domains.hosted-oidc]; did you mean `copies`?",
+        ),
+        ("domain's bad value", "[domains.hosted-oidc]\ncopies='mange'", "did you mean `manage`?"),
+        (
+            "off, and wrong",
+            "[domains]\ndisabled=['hosted-oidc']\n[domains.hosted-oidc]\ncopies='x'",
+            "is no known word for `copies`",
+        ),
+        ("no end", "[[accept]]\nfinding='a'\nreason='b'", "[[accept]] needs `until`"),
+        ("quoted date", "[[accept]]\nfinding='a'\nreason='b'\nuntil='2026-12-31'", "wants a date without quotes"),
+        ("unknown cloud", "[clouds.imb.x]", "`imb` is no known key in [clouds]; did you mean `ibm`?"),
+        ("cloud key", "[clouds.ibm.x]\napi_key='s3cret'", "did you mean `api_key_env`?"),
+        ("two keys", "[clouds.ibm.x]\napi_key_env='A'\napi_key_file='b'", "has both api_key_file and api_key_env"),
+    ];
+    for (case, text, says) in cases {
+        let problems = problems(text);
+        assert_eq!(problems.len(), 1, "case: {case}: {problems:?}");
+        assert!(problems[0].contains(says), "case: {case}: {}", problems[0]);
+    }
+}
+
+#[test]
+fn a_secret_in_the_wrong_place_is_not_repeated() {
+    let cases = [
+        ("a cloud key", "[clouds.ibm.x]\napi_key='S3CRET'"),
+        ("a private key among recipients", "[safety]\nrecipients=['AGE-SECRET-KEY-1S3CRET']"),
+        ("a text where none belongs", "[safety]\nread_only='S3CRET'"),
+    ];
+    for (case, text) in cases {
+        let problems = problems(text);
+        assert!(problems.iter().all(|says| !says.contains("S3CRET")), "case: {case}: {problems:?}");
+    }
+}
+
+#[test]
+fn all_problems_of_a_file_are_reported_with_their_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("config.toml");
+    let text = "[safety]\nread_onl = true\nsettle = \"x\"\n\n[[clusters]]\nclass = \"dev\"\n[[policy]]\ncap = \"é\"\n";
+    std::fs::write(&path, text).unwrap();
+    let error = read_config(&ConfigFile::Named(path.clone()), &ENTRIES).unwrap_err();
+    let ConfigError::Wrong { problems, .. } = &error else { panic!("{error}") };
+    assert_eq!(problems.iter().map(|problem| problem.line).collect::<Vec<_>>(), [2, 3, 5, 8]);
+    let said = error.to_string();
+    assert_eq!(said.lines().count(), 4);
+    let first = format!("{}:2: `read_onl` is no known key in [safety]; did you mean `read_only`?", path.display());
+    assert_eq!(said.lines().next(), Some(first.as_str()));
+}
+
+#[test]
+fn text_that_is_no_toml_is_named_with_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("config.toml");
+    std::fs::write(&path, "[safety]\nread_only = \n").unwrap();
+    let error = read_config(&ConfigFile::Named(path), &ENTRIES).unwrap_err();
+    let ConfigError::Wrong { problems, .. } = &error else { panic!("{error}") };
+    assert_eq!(problems[0].line, 2, "{error}");
+}
+
+#[test]
+fn a_named_file_has_to_be_there_and_the_default_one_need_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("config.toml");
+    assert!(matches!(read_config(&ConfigFile::Named(path.clone()), &ENTRIES), Err(ConfigError::Missing { .. })));
+    assert!(read_config(&ConfigFile::Default(path), &ENTRIES).is_ok());
+    assert!(read_config(&ConfigFile::Nowhere, &ENTRIES).is_ok());
+    let a_folder = ConfigFile::Default(folder.path().to_owned());
+    assert!(matches!(read_config(&a_folder, &ENTRIES), Err(ConfigError::Unreadable { .. })), "there, but no file");
+}
+
+#[test]
+fn the_default_file_is_where_the_environment_says() {
+    let locate = |variables: &[(&str, &str)]| {
+        ConfigFile::locate(None, |name| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
+        })
+    };
+    let cases = [
+        ("XDG", vec![("XDG_CONFIG_HOME", "/x"), ("HOME", "/h")], ConfigFile::Default("/x/trueup/config.toml".into())),
+        ("home", vec![("HOME", "/h")], ConfigFile::Default("/h/.config/trueup/config.toml".into())),
+        (
+            "relative XDG",
+            vec![("XDG_CONFIG_HOME", "x"), ("HOME", "/h")],
+            ConfigFile::Default("/h/.config/trueup/config.toml".into()),
+        ),
+        ("neither", vec![], ConfigFile::Nowhere),
+    ];
+    for (case, variables, expected) in cases {
+        assert_eq!(locate(&variables), expected, "case: {case}");
+    }
+    assert_eq!(ConfigFile::locate(Some("c".into()), |_| None), ConfigFile::Named("c".into()));
+}
+
+#[test]
+fn a_check_that_is_announced_may_be_switched_off_before_it_exists() {
+    let read = |name: &str| parse_config(&format!("[domains]\ndisabled = ['{name}']"), Path::new("."), &[]);
+    assert!(read("external-oidc").is_ok());
+    assert!(read("external-oidk").is_err());
+}

@@ -1,0 +1,58 @@
+//! The known word somebody most likely meant.
+
+/// Beginnings shorter than this are the beginning of too much.
+const BEGINNING_MIN: usize = 3;
+
+/// The nearest of the known words, when it is near enough to be meant: the word is its beginning, or they differ by at
+/// most a third of its letters (two in short words, and never all of them).
+pub fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
+    let is_beginning = |name: &str| word.len() >= BEGINNING_MIN && name.starts_with(word);
+    let is_slip = |name: &str, edits: usize| edits <= (name.chars().count() / 3).max(2) && edits < name.chars().count();
+    known
+        .iter()
+        .map(|name| (!is_beginning(name), edits(word, name), *name))
+        .filter(|(_, edits, name)| is_beginning(name) || is_slip(name, *edits))
+        .min()
+        .map(|(_, _, name)| name)
+}
+
+/// How many letters have to be added, left out or changed to make one word the other.
+fn edits(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    // The edits from the letters of `from` read so far to each beginning of `to`.
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (read, letter) in from.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = read + 1;
+        for (index, other) in to.iter().enumerate() {
+            let changed = diagonal + usize::from(letter != *other);
+            diagonal = row[index + 1];
+            row[index + 1] = changed.min(diagonal + 1).min(row[index] + 1);
+        }
+    }
+    row[to.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_finds_its_word_and_another_word_finds_none() {
+        let known = ["class", "match", "namespaces", "cap"];
+        let cases = [
+            ("a letter missing", "clas", Some("class")),
+            ("a letter too many", "matchh", Some("match")),
+            ("two changed", "mutsh", Some("match")),
+            ("its beginning", "name", Some("namespaces")),
+            ("singular", "namespace", Some("namespaces")),
+            ("another word", "password", None),
+            ("a short word is not every short word", "xyz", None),
+            ("nothing", "", None),
+        ];
+        for (case, word, expected) in cases {
+            assert_eq!(nearest(word, &known), expected, "case: {case}");
+        }
+        assert_eq!(nearest("anything", &[]), None);
+    }
+}

@@ -1,0 +1,333 @@
+//! Findings become a plan.
+//!
+//! Always true:
+//! - the same input gives the same bytes, in whatever order it came;
+//! - what the user asked to see narrows the file, never the counts the brake rests on;
+//! - an accepted finding is shown and has no actions.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::accept::AcceptRule;
+use super::action::{ActionDraft, Dependency};
+use super::canonical::NotCanonical;
+use super::finding::{Explanation, Judgement, State, SubjectId};
+use super::gate::{Candidate, Conditions, Gated, Group, Need, Surroundings, judge};
+use super::glob::Glob;
+use super::plan::{
+    Acceptance, Action, Finding, IdentityRecord, ObjectRef, ObservationRecord, PLAN_SCHEMA, PLAN_TTL, Plan,
+    Preconditions, SourcePrecondition, Summary, TargetRecord,
+};
+use crate::world::{Cluster, CollectionId, Completeness, Content, Scope, Uid, View};
+
+/// Everything a plan is made of.
+pub struct PlanInput<'a> {
+    /// Every subject of every domain, matches included, whatever the scope: the brake needs to know them all.
+    pub judged: &'a [Judged],
+    pub clusters: Vec<&'a Cluster>,
+    pub observed: Vec<Observed<'a>>,
+    /// The first rule that covers a finding counts.
+    pub accepted: &'a [AcceptRule],
+    pub scope: &'a PlanScope,
+    pub conditions: &'a Conditions,
+}
+
+/// A subject with both answers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged {
+    pub subject: SubjectId,
+    pub judgement: Judgement,
+    pub explanation: Explanation,
+}
+
+/// How well one collection is known.
+#[derive(Debug, Clone, Copy)]
+pub struct Observed<'a> {
+    pub id: &'a CollectionId,
+    pub completeness: &'a Completeness,
+}
+
+/// What the user wants to see. Empty lists mean everything.
+#[derive(Debug, Clone, Default)]
+pub struct PlanScope {
+    pub changes_only: bool,
+    pub domains: Vec<Glob>,
+    pub clusters: Vec<Glob>,
+    /// Kinds without namespaces are in none of them, and are left out when any is named.
+    pub namespaces: Vec<Glob>,
+}
+
+/// Builds the plan.
+///
+/// # Guarantees
+/// Every gate that can be judged without writing has been asked; the id covers everything in the plan.
+///
+/// # Errors
+/// An expected or actual tree, or a change, holds a number that is no integer.
+pub fn build(input: &PlanInput<'_>) -> Result<Plan, NotCanonical> {
+    let shown = shown(input);
+    let candidates = candidates(&shown);
+    let gated = judge(&candidates, &surroundings(input));
+    let mut actions: Vec<Action> =
+        candidates.iter().zip(gated).map(|(candidate, gated)| action(candidate, gated, &candidates)).collect();
+    let mut actions_of: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for action in &actions {
+        actions_of.entry(&action.finding).or_default().push(action.id.clone());
+    }
+    let findings: Vec<Finding> =
+        shown.iter().map(|shown| finding(shown, actions_of.remove(shown.id.as_str()).unwrap_or_default())).collect();
+    actions.sort_by(|a, b| a.id.cmp(&b.id));
+    let created_at = whole_second(input.conditions.now);
+    let mut plan = Plan {
+        schema: PLAN_SCHEMA.to_owned(),
+        id: String::new(),
+        created_at,
+        expires_at: created_at.saturating_add(PLAN_TTL).expect("a span of minutes is no calendar unit"),
+        engine: env!("CARGO_PKG_VERSION").to_owned(),
+        targets: targets(&input.clusters),
+        observations: observations(&input.observed),
+        summary: Summary::of(&findings, &actions),
+        findings,
+        actions,
+    };
+    plan.id = plan.computed_id()?;
+    Ok(plan)
+}
+
+impl Observed<'_> {
+    /// Everything the view has looked at.
+    pub fn all<'a>(view: View<'a>) -> Vec<Observed<'a>> {
+        view.observations().map(|(id, completeness, _)| Observed { id, completeness }).collect()
+    }
+}
+
+impl PlanScope {
+    fn covers(&self, subject: &SubjectId) -> bool {
+        let covers = |globs: &[Glob], text: &str| globs.is_empty() || globs.iter().any(|glob| glob.matches(text));
+        let in_namespace = self.namespaces.is_empty()
+            || subject.namespace.as_deref().is_some_and(|name| covers(&self.namespaces, name));
+        in_namespace && covers(&self.domains, subject.domain.0) && covers(&self.clusters, subject.cluster.as_str())
+    }
+}
+
+/// A finding on its way into the plan.
+struct Shown<'a> {
+    id: String,
+    judged: &'a Judged,
+    accepted: Option<&'a AcceptRule>,
+}
+
+impl Shown<'_> {
+    fn state(&self) -> State {
+        if self.accepted.is_some() { State::Match } else { self.judged.judgement.state }
+    }
+
+    fn drafts(&self) -> &[ActionDraft] {
+        if self.accepted.is_some() { &[] } else { &self.judged.explanation.remedy }
+    }
+}
+
+/// The findings the user wants to see, sorted by id.
+fn shown<'a>(input: &PlanInput<'a>) -> Vec<Shown<'a>> {
+    let mut shown: Vec<Shown<'a>> = input
+        .judged
+        .iter()
+        .filter(|judged| input.scope.covers(&judged.subject))
+        .map(|judged| {
+            let id = judged.subject.to_string();
+            let accepted = input.accepted.iter().find(|rule| rule.covers(&id, input.conditions.now));
+            Shown { id, judged, accepted }
+        })
+        .filter(|shown| !input.scope.changes_only || shown.state() != State::Match)
+        .collect();
+    shown.sort_by(|a, b| (&a.id, &a.judged.subject).cmp(&(&b.id, &b.judged.subject)));
+    shown
+}
+
+/// Numbers the actions in the order of their findings.
+fn candidates<'a>(shown: &'a [Shown<'a>]) -> Vec<Candidate<'a>> {
+    let drafts = || shown.iter().flat_map(|shown| shown.drafts().iter().enumerate().map(move |draft| (shown, draft)));
+    let places: BTreeMap<(&SubjectId, usize), usize> =
+        drafts().enumerate().map(|(place, (shown, (order, _)))| ((&shown.judged.subject, order), place)).collect();
+    let need = |dependency: &Dependency| match places.get(&(&dependency.finding, dependency.order)) {
+        Some(place) => Need::Candidate(*place),
+        None => Need::NotPlanned { finding: dependency.finding.to_string() },
+    };
+    drafts()
+        .enumerate()
+        .map(|(place, (shown, (_, draft)))| Candidate {
+            id: format!("a{}", place + 1),
+            subject: &shown.judged.subject,
+            draft,
+            needs: draft.depends_on.iter().map(need).collect(),
+        })
+        .collect()
+}
+
+fn surroundings<'a>(input: &PlanInput<'a>) -> Surroundings<'a> {
+    let mut managed: BTreeMap<Group, u64> = BTreeMap::new();
+    for Judged { subject, judgement, .. } in input.judged {
+        if judgement.ownership_proofs >= 1 {
+            *managed.entry((subject.cluster.clone(), subject.domain)).or_default() += 1;
+        }
+    }
+    Surroundings {
+        conditions: input.conditions,
+        clusters: input.clusters.iter().map(|cluster| (&cluster.name, *cluster)).collect(),
+        observed: input.observed.iter().map(|observed| (observed.id, observed.completeness)).collect(),
+        managed,
+    }
+}
+
+fn finding(shown: &Shown<'_>, actions: Vec<String>) -> Finding {
+    let Judged { subject, judgement, explanation } = shown.judged;
+    let mut codes: Vec<String> = judgement.codes.iter().map(|code| (*code).to_owned()).collect();
+    codes.sort_unstable();
+    codes.dedup();
+    let acceptance = |rule: &AcceptRule| Acceptance {
+        reason: rule.reason.clone(),
+        until: rule.until.to_string(),
+        state: judgement.state,
+    };
+    Finding {
+        id: shown.id.clone(),
+        domain: subject.domain.0.to_owned(),
+        cluster: subject.cluster.to_string(),
+        subject: ObjectRef {
+            api_version: subject.api_version.to_owned(),
+            kind: subject.kind.to_owned(),
+            namespace: subject.namespace.clone(),
+            name: subject.name.clone(),
+            uid: uid_text(explanation.uid.as_ref()),
+        },
+        state: shown.state(),
+        verdict: judgement.verdict.to_owned(),
+        codes,
+        summary: explanation.summary.clone(),
+        evidence: explanation.evidence.clone(),
+        expected: explanation.expected.clone(),
+        actual: explanation.actual.clone(),
+        actions,
+        accepted: shown.accepted.map(acceptance),
+    }
+}
+
+fn action(candidate: &Candidate<'_>, gated: Gated, candidates: &[Candidate<'_>]) -> Action {
+    // Every field matters here: one that is forgotten would not be covered by the id.
+    let ActionDraft {
+        domain,
+        verb,
+        target,
+        source,
+        selected,
+        reason,
+        ownership,
+        stake: _,
+        diff,
+        change,
+        undo,
+        depends_on: _,
+        rests_on: _,
+        blocked_by: _,
+    } = candidate.draft;
+    let source = source
+        .as_ref()
+        .map(|source| SourcePrecondition { uid: source.uid.to_string(), resource_version: source.version.to_string() });
+    let needed = |need: &Need| match need {
+        Need::Candidate(place) => Some(candidates[*place].id.clone()),
+        Need::NotPlanned { .. } => None,
+    };
+    Action {
+        id: candidate.id.clone(),
+        finding: candidate.subject.to_string(),
+        domain: domain.0.to_owned(),
+        cluster: target.cluster.to_string(),
+        verb: *verb,
+        target: ObjectRef {
+            api_version: target.resource.api_version(),
+            kind: target.resource.kind.to_owned(),
+            namespace: target.namespace.clone(),
+            name: target.name.clone(),
+            uid: uid_text(target.uid.as_ref()),
+        },
+        preconditions: Preconditions {
+            uid: uid_text(target.uid.as_ref()),
+            resource_version: target.version.as_ref().map(ToString::to_string).filter(|text| !text.is_empty()),
+            source,
+        },
+        selected: *selected,
+        reason: *reason,
+        ownership: ownership.clone(),
+        tier: gated.tier,
+        diff: diff.clone(),
+        change: if *change == Value::Null { json!({}) } else { change.clone() },
+        undo: *undo,
+        depends_on: candidate.needs.iter().filter_map(needed).collect(),
+        blocked_by: gated.blocked_by,
+    }
+}
+
+fn targets(clusters: &[&Cluster]) -> Vec<TargetRecord> {
+    let mut targets: Vec<TargetRecord> = clusters
+        .iter()
+        .map(|cluster| TargetRecord {
+            cluster: cluster.name.to_string(),
+            source: cluster.source.word().to_owned(),
+            class: cluster.class,
+            identity: IdentityRecord {
+                kube_system_uid: cluster.identity.kube_system_uid.clone(),
+                ca_sha256: cluster.identity.ca_sha256.clone(),
+            },
+        })
+        .collect();
+    targets.sort_by(|a, b| a.cluster.cmp(&b.cluster));
+    targets
+}
+
+fn observations(observed: &[Observed<'_>]) -> Vec<ObservationRecord> {
+    let mut observed = observed.to_vec();
+    observed.sort_by_key(|observed| observed.id);
+    observed.iter().map(observation).collect()
+}
+
+fn observation(observed: &Observed<'_>) -> ObservationRecord {
+    let CollectionId { cluster, resource, scope, selector, content } = observed.id;
+    let (resource_version, at, reason) = match observed.completeness {
+        Completeness::Complete { version, at } => (Some(version.to_string()), Some(whole_second(*at)), None),
+        Completeness::Partial { gap } | Completeness::Unknown { gap } => (None, None, Some(gap.to_string())),
+    };
+    ObservationRecord {
+        cluster: cluster.to_string(),
+        resource: resource.path(),
+        namespace: observed.id.namespace().map(ToString::to_string),
+        name: match scope {
+            Scope::Object { name, .. } => Some(name.to_string()),
+            Scope::All | Scope::Namespace(_) => None,
+        },
+        label_selector: selector.labels.clone(),
+        field_selector: selector.fields.clone(),
+        content: match content {
+            Content::Full => None,
+            Content::Metadata => Some("metadata".to_owned()),
+        },
+        state: observed.completeness.word().to_owned(),
+        resource_version,
+        at,
+        reason,
+    }
+}
+
+/// Files written by hand have objects without a uid.
+fn uid_text(uid: Option<&Uid>) -> Option<String> {
+    uid.filter(|uid| !uid.is_empty()).map(ToString::to_string)
+}
+
+/// Fractions are cut off, so that every reader of the plan prints the same instant.
+fn whole_second(instant: Timestamp) -> Timestamp {
+    Timestamp::from_second(instant.as_second()).expect("a whole second of a timestamp is a timestamp")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,171 @@
+//! One spelling for every JSON value, so that equal content has equal bytes and an id can be taken over it.
+//!
+//! Always true:
+//! - keys are sorted bytewise, there is no whitespace, and numbers are integers;
+//! - a number that is no integer is an error: two programs may print the same fraction differently.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+/// A value that has no single spelling.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {number} is not an integer, and a plan holds integers only")]
+pub struct NotCanonical {
+    /// JSON pointer to the number.
+    pub place: String,
+    pub number: String,
+}
+
+/// The canonical text of a value.
+///
+/// # Errors
+/// A number in it is not an integer.
+pub fn canonical_text(value: &Value) -> Result<String, NotCanonical> {
+    let mut text = String::new();
+    write_value(value, &mut Vec::new(), &mut text)?;
+    Ok(text)
+}
+
+/// `sha256:<hex>` over the canonical text of a value.
+///
+/// # Errors
+/// A number in it is not an integer.
+pub fn canonical_digest(value: &Value) -> Result<String, NotCanonical> {
+    let mut digest = String::from("sha256:");
+    for byte in Sha256::digest(canonical_text(value)?) {
+        write!(digest, "{byte:02x}").expect("writing to a string can't fail");
+    }
+    Ok(digest)
+}
+
+fn write_value<'v>(value: &'v Value, place: &mut Vec<Step<'v>>, out: &mut String) -> Result<(), NotCanonical> {
+    match value {
+        Value::Null => out.push_str("null"),
+        Value::Bool(true) => out.push_str("true"),
+        Value::Bool(false) => out.push_str("false"),
+        Value::String(text) => write_text(text, out),
+        Value::Number(number) if number.is_i64() || number.is_u64() => {
+            write!(out, "{number}").expect("writing to a string can't fail");
+        }
+        Value::Number(number) => {
+            return Err(NotCanonical { place: pointer(place), number: number.to_string() });
+        }
+        Value::Array(items) => {
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                separate(index, out);
+                step(item, Step::Index(index), place, out)?;
+            }
+            out.push(']');
+        }
+        Value::Object(map) => {
+            let mut entries: Vec<(&String, &Value)> = map.iter().collect();
+            entries.sort_by_key(|(key, _)| *key);
+            out.push('{');
+            for (index, (key, item)) in entries.into_iter().enumerate() {
+                separate(index, out);
+                write_text(key, out);
+                out.push(':');
+                step(item, Step::Key(key), place, out)?;
+            }
+            out.push('}');
+        }
+    }
+    Ok(())
+}
+
+/// One step of the way from the top to a value.
+enum Step<'v> {
+    Index(usize),
+    Key(&'v str),
+}
+
+fn step<'v>(item: &'v Value, next: Step<'v>, place: &mut Vec<Step<'v>>, out: &mut String) -> Result<(), NotCanonical> {
+    place.push(next);
+    write_value(item, place, out)?;
+    place.pop();
+    Ok(())
+}
+
+fn separate(index: usize, out: &mut String) {
+    if index > 0 {
+        out.push(',');
+    }
+}
+
+fn write_text(text: &str, out: &mut String) {
+    out.push_str(&serde_json::to_string(text).expect("a string is always JSON"));
+}
+
+fn pointer(place: &[Step<'_>]) -> String {
+    place.iter().fold(String::new(), |mut text, step| {
+        match step {
+            Step::Index(index) => write!(text, "/{index}"),
+            Step::Key(key) => write!(text, "/{}", key.replace('~', "~0").replace('/', "~1")),
+        }
+        .expect("writing to a string can't fail");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    #[test]
+    fn keys_are_sorted_bytewise_and_nothing_is_spaced() {
+        let value = json!({ "b": [1, -2, 18446744073709551615u64], "a": { "é": null, "z": "x\n\"" }, "B": true });
+        assert_eq!(
+            canonical_text(&value).unwrap(),
+            r#"{"B":true,"a":{"z":"x\n\"","é":null},"b":[1,-2,18446744073709551615]}"#
+        );
+    }
+
+    #[test]
+    fn the_digest_is_the_sha256_of_the_text() {
+        // echo -n '{}' | sha256sum
+        let expected = "sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a";
+        assert_eq!(canonical_digest(&json!({})).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_fraction_is_refused_with_its_place() {
+        let cases = [
+            ("a fraction", json!({ "a/b": [0, { "c": 1.5 }] }), "/a~1b/1/c"),
+            ("a whole number written as a fraction", json!([1.0]), "/0"),
+        ];
+        for (case, value, place) in cases {
+            assert_eq!(canonical_text(&value).unwrap_err().place, place, "case: {case}");
+        }
+    }
+
+    fn any_value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<u64>().prop_map(Value::from),
+            ".{0,8}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 24, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::vec((".{0,4}", inner), 0..4).prop_map(Value::from_iter),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn reading_canonical_text_gives_the_value_back(value in any_value()) {
+            let text = canonical_text(&value).unwrap();
+            let again: Value = serde_json::from_str(&text).unwrap();
+            prop_assert_eq!(canonical_text(&again).unwrap(), text);
+            prop_assert_eq!(again, value);
+        }
+    }
+}

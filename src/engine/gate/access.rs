@@ -1,0 +1,85 @@
+//! The access gate: whether the cluster would let this user do it.
+//!
+//! Always true: a permission nobody could ask about is as shut as one that was denied.
+//! Not here: asking (SelfSubjectAccessReview). [`access_questions`] says what to ask.
+
+use std::collections::BTreeMap;
+
+use super::{Blocked, Candidate, GateName, Surroundings, blocked};
+use crate::engine::action::ActionDraft;
+use crate::world::ClusterName;
+
+/// One permission, as a SelfSubjectAccessReview asks for it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct AccessQuestion {
+    pub cluster: ClusterName,
+    pub verb: &'static str,
+    pub group: &'static str,
+    /// The plural.
+    pub resource: &'static str,
+    pub namespace: Option<String>,
+}
+
+/// What the cluster said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AccessAnswer {
+    Allowed,
+    /// With the server's own words, which may be empty.
+    Denied {
+        says: String,
+    },
+    /// It could not be asked, and why.
+    Unknown {
+        why: String,
+    },
+}
+
+/// The answers that were got.
+pub type AccessAnswers = BTreeMap<AccessQuestion, AccessAnswer>;
+
+/// What has to be asked before this action can be offered on a live cluster.
+pub fn access_questions(draft: &ActionDraft) -> Vec<AccessQuestion> {
+    let target = &draft.target;
+    let question = |verb: &&'static str| AccessQuestion {
+        cluster: target.cluster.clone(),
+        verb,
+        group: target.resource.group,
+        resource: target.resource.plural,
+        namespace: target.namespace.clone(),
+    };
+    draft.verb.rbac().iter().map(question).collect()
+}
+
+/// What the user may not do, or what nobody knows whether they may, is not offered.
+pub fn access(candidate: &Candidate<'_>, around: &Surroundings<'_>) -> Option<Blocked> {
+    if !around.is_live(candidate.cluster()) {
+        return None;
+    }
+    let refusals: Vec<String> =
+        access_questions(candidate.draft).iter().filter_map(|question| refusal(question, around)).collect();
+    if refusals.is_empty() {
+        return None;
+    }
+    Some(blocked(GateName::Access, format!("{}; ask for the permission or use another context", refusals.join("; "))))
+}
+
+fn refusal(question: &AccessQuestion, around: &Surroundings<'_>) -> Option<String> {
+    let what = describe(question);
+    match around.conditions.access.get(question) {
+        Some(AccessAnswer::Allowed) => None,
+        Some(AccessAnswer::Denied { says }) if says.is_empty() => Some(format!("you may not {what}")),
+        Some(AccessAnswer::Denied { says }) => Some(format!("you may not {what} ({says})")),
+        Some(AccessAnswer::Unknown { why }) => Some(format!("nobody could say whether you may {what}: {why}")),
+        None => Some(format!("the cluster was not asked whether you may {what}")),
+    }
+}
+
+/// `delete secrets in openshift-config of guest-a`.
+fn describe(question: &AccessQuestion) -> String {
+    let AccessQuestion { cluster, verb, group, resource, namespace } = question;
+    let resource = if group.is_empty() { (*resource).to_owned() } else { format!("{resource}.{group}") };
+    match namespace {
+        Some(namespace) => format!("{verb} {resource} in {namespace} of {cluster}"),
+        None => format!("{verb} {resource} of {cluster}"),
+    }
+}

@@ -1,0 +1,34 @@
+//! Gates about the cluster an action would be sent to.
+
+use super::{Blocked, Candidate, GateName, Surroundings, blocked};
+
+/// A live cluster has to be known by more than its name before anything is written there.
+pub fn identity(candidate: &Candidate<'_>, around: &Surroundings<'_>) -> Option<Blocked> {
+    let name = candidate.cluster();
+    if !around.is_live(name) {
+        return None;
+    }
+    let Some(cluster) = around.clusters.get(name) else {
+        return Some(blocked(GateName::Identity, format!("nothing is known of cluster {name}; connect to it first")));
+    };
+    if cluster.identity.is_known() {
+        return None;
+    }
+    let why = format!(
+        "the identity of {name} is not known; reading it needs `get` on Namespace kube-system and on ConfigMap kube-root-ca.crt in it"
+    );
+    Some(blocked(GateName::Identity, why))
+}
+
+/// A server whose certificate nobody checked could be anyone.
+pub fn insecure(candidate: &Candidate<'_>, around: &Surroundings<'_>) -> Option<Blocked> {
+    let (name, conditions) = (candidate.cluster(), around.conditions);
+    let unverified = around.is_live(name) && conditions.unverified_tls.contains(name);
+    if !unverified || conditions.allow_insecure_writes {
+        return None;
+    }
+    let why = format!(
+        "the certificate of {name} is not verified (insecure-skip-tls-verify); give its CA in the kubeconfig, or pass --allow-insecure-writes"
+    );
+    Some(blocked(GateName::Insecure, why))
+}

@@ -1,0 +1,184 @@
+//! What speaks against an action: one function a gate, each with a reason a person understands and the way out.
+//!
+//! Always true:
+//! - a gate only ever adds a reason; none takes another one's away;
+//! - gates that look at one action come first, then the policy's caps, then the brake (which counts what is left),
+//!   and dependencies last, because they follow from everything before them;
+//! - nothing here reads a clock, a file or a cluster: what a gate needs is in [`Conditions`].
+//!
+//! Being recorded in a folder is no gate: identity, freshness, access, TLS and settling are asked of live clusters only.
+//! Not here: gates that only a writer can judge (backup, expired plan), and those of the domains.
+
+mod access;
+mod brake;
+mod cluster;
+mod dependency;
+mod evidence;
+mod freeze;
+mod policy;
+mod switch;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+pub use access::{AccessAnswer, AccessAnswers, AccessQuestion, access_questions};
+pub use brake::DELETES_MAX;
+pub use evidence::{FRESH_FOR, empty_set};
+pub use freeze::{BadWindow, FreezeWindow};
+pub use policy::{PolicyEffect, PolicyRule};
+pub use switch::ReadOnly;
+
+use super::action::{ActionDraft, Blocked, GateName, Verb};
+use super::finding::{DomainName, SubjectId};
+use super::tier::{Tier, tier};
+use crate::world::{Cluster, ClusterName, ClusterSource, CollectionId, Completeness, RiskClass};
+
+/// What the gates look at besides the actions themselves.
+#[derive(Debug, Clone)]
+pub struct Conditions {
+    pub now: Timestamp,
+    pub read_only: ReadOnly,
+    /// The kill-switch file, when it is there.
+    pub kill_switch: Option<String>,
+    pub freeze: Vec<FreezeWindow>,
+    pub policy: Vec<PolicyRule>,
+    /// What the clusters said about the permissions each action needs.
+    pub access: AccessAnswers,
+    /// Clusters whose certificate was not verified.
+    pub unverified_tls: BTreeSet<ClusterName>,
+    pub allow_insecure_writes: bool,
+    /// How long a verdict has to hold before its delete is offered.
+    pub settle: Duration,
+    /// The time between the first and the last observation that gave the present verdict. Absent: seen once.
+    pub held: BTreeMap<SubjectId, Duration>,
+    /// `--max-deletes`.
+    pub deletes_max: Option<u64>,
+}
+
+impl Conditions {
+    /// Nothing shut, nothing answered, no settling asked for.
+    pub fn at(now: Timestamp) -> Self {
+        Self {
+            now,
+            read_only: ReadOnly::Off,
+            kill_switch: None,
+            freeze: Vec::new(),
+            policy: Vec::new(),
+            access: AccessAnswers::default(),
+            unverified_tls: BTreeSet::new(),
+            allow_insecure_writes: false,
+            settle: Duration::ZERO,
+            held: BTreeMap::new(),
+            deletes_max: None,
+        }
+    }
+}
+
+/// An action on its way into a plan.
+pub(super) struct Candidate<'a> {
+    pub id: String,
+    pub subject: &'a SubjectId,
+    pub draft: &'a ActionDraft,
+    pub needs: Vec<Need>,
+}
+
+/// What another action has to do first.
+pub(super) enum Need {
+    /// The candidate at this place.
+    Candidate(usize),
+    /// Something that is not in the plan.
+    NotPlanned { finding: String },
+}
+
+/// Everything around the candidates.
+pub(super) struct Surroundings<'a> {
+    pub conditions: &'a Conditions,
+    pub clusters: BTreeMap<&'a ClusterName, &'a Cluster>,
+    pub observed: BTreeMap<&'a CollectionId, &'a Completeness>,
+    /// How many subjects a domain manages in a cluster: those with any proof of ownership, shown in the plan or not.
+    pub managed: BTreeMap<Group, u64>,
+}
+
+/// The deletes the brake looks at together.
+pub(super) type Group = (ClusterName, DomainName);
+
+/// What came of the gates for one candidate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Gated {
+    pub tier: Tier,
+    /// Sorted by the gate's word, then by its reason.
+    pub blocked_by: Vec<Blocked>,
+}
+
+type Gate = fn(&Candidate<'_>, &Surroundings<'_>) -> Option<Blocked>;
+
+/// The gates that look at one action at a time.
+const SINGLE_GATES: [Gate; 10] = [
+    switch::read_only,
+    switch::kill_switch,
+    freeze::freeze,
+    cluster::identity,
+    cluster::insecure,
+    evidence::not_complete,
+    evidence::ownership,
+    evidence::settling,
+    access::access,
+    policy::deny,
+];
+
+/// Puts every candidate before every gate. The answers are in the order of the candidates.
+pub(super) fn judge(candidates: &[Candidate<'_>], around: &Surroundings<'_>) -> Vec<Gated> {
+    let mut gated: Vec<Gated> = candidates.iter().map(|candidate| judge_single(candidate, around)).collect();
+    policy::cap(candidates, around, &mut gated);
+    brake::brake(candidates, around, &mut gated);
+    dependency::dependency(candidates, &mut gated);
+    for Gated { tier: _, blocked_by } in &mut gated {
+        blocked_by.sort_by(|a, b| (a.gate.word(), &a.why).cmp(&(b.gate.word(), &b.why)));
+        blocked_by.dedup();
+    }
+    gated
+}
+
+fn judge_single(candidate: &Candidate<'_>, around: &Surroundings<'_>) -> Gated {
+    let mut blocked_by = candidate.draft.blocked_by.clone();
+    blocked_by.extend(SINGLE_GATES.iter().filter_map(|gate| gate(candidate, around)));
+    let own = tier(candidate.draft, around.class(candidate));
+    Gated { tier: policy::raise(own, candidate, around), blocked_by }
+}
+
+impl Candidate<'_> {
+    fn is_delete(&self) -> bool {
+        self.draft.verb == Verb::Delete
+    }
+
+    fn cluster(&self) -> &ClusterName {
+        &self.draft.target.cluster
+    }
+
+    fn group(&self) -> Group {
+        (self.cluster().clone(), self.draft.domain)
+    }
+}
+
+impl Surroundings<'_> {
+    fn is_live(&self, name: &ClusterName) -> bool {
+        // A cluster nobody described is treated as the more dangerous sort.
+        self.clusters.get(name).is_none_or(|cluster| match cluster.source {
+            ClusterSource::Kubeconfig { .. } | ClusterSource::Hosted { .. } => true,
+            ClusterSource::Snapshot => false,
+        })
+    }
+
+    fn class(&self, candidate: &Candidate<'_>) -> RiskClass {
+        self.clusters.get(candidate.cluster()).map_or(RiskClass::Prod, |cluster| cluster.class)
+    }
+}
+
+fn blocked(gate: GateName, why: impl Into<String>) -> Blocked {
+    Blocked { gate, why: why.into() }
+}
+
+#[cfg(test)]
+mod tests;

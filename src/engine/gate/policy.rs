@@ -1,0 +1,90 @@
+//! The policy gate: rules from the config that deny, cap or raise the tier.
+//!
+//! Always true: every rule that matches counts, so the strictest wins and their order means nothing.
+
+use super::{Blocked, Candidate, GateName, Gated, Surroundings, blocked};
+use crate::engine::glob::Glob;
+use crate::engine::tier::Tier;
+
+/// One rule. A pattern that is not given matches everything.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PolicyRule {
+    pub cluster: Option<Glob>,
+    pub class: Option<Glob>,
+    /// Matched against nothing for kinds without namespaces: only `*` covers that.
+    pub namespace: Option<Glob>,
+    pub kind: Option<Glob>,
+    pub verb: Option<Glob>,
+    pub effect: PolicyEffect,
+}
+
+/// What a rule does to the actions it matches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PolicyEffect {
+    /// Blocks them, with the user's reason.
+    Deny(String),
+    /// Blocks all of them when more than this many are selected.
+    Cap(u64),
+    /// Asks for at least this tier.
+    Tier(Tier),
+}
+
+/// Blocks what a rule denies.
+pub fn deny(candidate: &Candidate<'_>, around: &Surroundings<'_>) -> Option<Blocked> {
+    let mut reasons: Vec<&str> = matching(candidate, around)
+        .filter_map(|rule| match &rule.effect {
+            PolicyEffect::Deny(reason) => Some(reason.as_str()),
+            PolicyEffect::Cap(_) | PolicyEffect::Tier(_) => None,
+        })
+        .collect();
+    reasons.sort_unstable();
+    reasons.dedup();
+    if reasons.is_empty() {
+        return None;
+    }
+    Some(blocked(GateName::Policy, format!("a [[policy]] rule denies it: {}", reasons.join("; "))))
+}
+
+/// Blocks everything a rule matches when more of it is selected than the rule allows.
+pub fn cap(candidates: &[Candidate<'_>], around: &Surroundings<'_>, gated: &mut [Gated]) {
+    for rule in &around.conditions.policy {
+        let PolicyEffect::Cap(most) = rule.effect else { continue };
+        let matched: Vec<usize> =
+            (0..candidates.len()).filter(|index| rule.matches(&candidates[*index], around)).collect();
+        let selected = matched.iter().filter(|index| candidates[**index].draft.selected).count() as u64;
+        if selected <= most {
+            continue;
+        }
+        let why = format!(
+            "{selected} selected actions match a [[policy]] rule that allows {most}; deselect some, or change the rule"
+        );
+        for index in matched {
+            gated[index].blocked_by.push(blocked(GateName::Policy, why.clone()));
+        }
+    }
+}
+
+/// The tier after every rule that asks for one.
+pub fn raise(own: Tier, candidate: &Candidate<'_>, around: &Surroundings<'_>) -> Tier {
+    matching(candidate, around).fold(own, |tier, rule| match rule.effect {
+        PolicyEffect::Tier(asked) => tier.max(asked),
+        PolicyEffect::Deny(_) | PolicyEffect::Cap(_) => tier,
+    })
+}
+
+fn matching<'p>(candidate: &Candidate<'_>, around: &Surroundings<'p>) -> impl Iterator<Item = &'p PolicyRule> {
+    around.conditions.policy.iter().filter(move |rule| rule.matches(candidate, around))
+}
+
+impl PolicyRule {
+    fn matches(&self, candidate: &Candidate<'_>, around: &Surroundings<'_>) -> bool {
+        let Self { cluster, class, namespace, kind, verb, effect: _ } = self;
+        let target = &candidate.draft.target;
+        let covers = |pattern: &Option<Glob>, text: &str| pattern.as_ref().is_none_or(|glob| glob.matches(text));
+        covers(cluster, target.cluster.as_str())
+            && covers(class, around.class(candidate).word())
+            && covers(namespace, target.namespace.as_deref().unwrap_or(""))
+            && covers(kind, target.resource.kind)
+            && covers(verb, candidate.draft.verb.word())
+    }
+}

@@ -1,0 +1,253 @@
+//! A plan: what would be done, what it rests on, and an id that binds both.
+//!
+//! Always true:
+//! - the id is a digest over the file's whole JSON without `id`, keys this version does not know included;
+//! - findings and actions are sorted by id, timestamps are whole seconds, numbers are integers;
+//! - no secret and no digest of a secret is in it.
+//!
+//! Not here: making one ([`super::build()`]).
+
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::action::{Blocked, Reason, Undo, Verb};
+use super::canonical::{NotCanonical, canonical_digest};
+use super::finding::{Evidence, State};
+use super::tier::Tier;
+use crate::world::RiskClass;
+
+/// The shape of the file. Keys may be added under the same name; nothing may change meaning.
+pub const PLAN_SCHEMA: &str = "trueup/plan/v1";
+
+/// How long a plan may be applied: long enough to read it, short enough that the world is still the one it shows.
+pub const PLAN_TTL: SignedDuration = SignedDuration::from_mins(15);
+
+/// A plan as its file holds it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    pub schema: String,
+    pub id: String,
+    pub created_at: Timestamp,
+    pub expires_at: Timestamp,
+    /// The version of the program that made it.
+    pub engine: String,
+    pub targets: Vec<TargetRecord>,
+    pub observations: Vec<ObservationRecord>,
+    pub findings: Vec<Finding>,
+    pub actions: Vec<Action>,
+    pub summary: Summary,
+}
+
+/// A cluster that was judged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TargetRecord {
+    pub cluster: String,
+    pub source: String,
+    pub class: RiskClass,
+    pub identity: IdentityRecord,
+}
+
+/// Which cluster it really was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IdentityRecord {
+    pub kube_system_uid: String,
+    pub ca_sha256: String,
+}
+
+/// How well a collection was known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ObservationRecord {
+    pub cluster: String,
+    pub resource: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
+    /// The one object that was read by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub label_selector: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub field_selector: String,
+    /// `metadata` when nothing else was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+    pub state: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resource_version: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Timestamp>,
+    /// Why it is not complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// What was judged of one subject.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    pub id: String,
+    pub domain: String,
+    pub cluster: String,
+    pub subject: ObjectRef,
+    /// `match` for an accepted finding; what it would be is in `accepted`.
+    pub state: State,
+    pub verdict: String,
+    pub codes: Vec<String>,
+    pub summary: String,
+    pub evidence: Vec<Evidence>,
+    pub expected: Value,
+    pub actual: Value,
+    pub actions: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accepted: Option<Acceptance>,
+}
+
+/// Why a finding counts as match although it is none.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Acceptance {
+    pub reason: String,
+    pub until: String,
+    /// The state without the acceptance.
+    pub state: State,
+}
+
+/// An object of a cluster.
+///
+/// # Limits
+/// Cloud resources have another shape and come with the checks that need them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ObjectRef {
+    pub api_version: String,
+    pub kind: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
+    pub name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uid: Option<String>,
+}
+
+/// Something that would be done.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Action {
+    pub id: String,
+    pub finding: String,
+    pub domain: String,
+    pub cluster: String,
+    pub verb: Verb,
+    pub target: ObjectRef,
+    pub preconditions: Preconditions,
+    pub selected: bool,
+    pub reason: Reason,
+    pub ownership: Vec<String>,
+    pub tier: Tier,
+    pub diff: String,
+    pub change: Value,
+    pub undo: Undo,
+    pub depends_on: Vec<String>,
+    pub blocked_by: Vec<Blocked>,
+}
+
+/// What has to be true of the target, and of what is copied, when the request arrives.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Preconditions {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uid: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resource_version: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<SourcePrecondition>,
+}
+
+/// The exact source a copy was planned from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SourcePrecondition {
+    pub uid: String,
+    pub resource_version: String,
+}
+
+/// Counts of what is in the plan. What is not there is not named.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Summary {
+    /// By state.
+    pub findings: BTreeMap<String, u64>,
+    /// By verb.
+    pub actions: BTreeMap<String, u64>,
+    /// Actions that something speaks against.
+    pub blocked: u64,
+}
+
+/// Why a file is no plan this program may rely on.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanReadError {
+    #[error("the plan is not JSON of the shape `{PLAN_SCHEMA}`")]
+    Shape(#[from] serde_json::Error),
+    #[error("the plan has the schema `{found}`, and this program reads `{PLAN_SCHEMA}`")]
+    Schema { found: String },
+    #[error("the plan holds a number that has no single spelling")]
+    Number(#[from] NotCanonical),
+    #[error("the plan was changed after it was made: it says {written}, its content is {computed}")]
+    OtherId { written: String, computed: String },
+}
+
+impl Plan {
+    /// Reads a plan back and makes sure that it is the one its id names.
+    ///
+    /// # Errors
+    /// The text is no plan of this schema, or its content was changed.
+    pub fn read(text: &str) -> Result<Self, PlanReadError> {
+        // The id is checked over the text's own JSON, because the typed plan drops keys of newer versions.
+        let json: Value = serde_json::from_str(text)?;
+        let plan = Self::deserialize(&json)?;
+        if plan.schema != PLAN_SCHEMA {
+            return Err(PlanReadError::Schema { found: plan.schema });
+        }
+        let computed = id_of(json)?;
+        if plan.id != computed {
+            return Err(PlanReadError::OtherId { written: plan.id, computed });
+        }
+        Ok(plan)
+    }
+
+    /// Whether the id is the one of this content.
+    ///
+    /// # Errors
+    /// The content has another id, or holds a number that is no integer.
+    pub fn verify_id(&self) -> Result<(), PlanReadError> {
+        let computed = self.computed_id()?;
+        if self.id == computed { Ok(()) } else { Err(PlanReadError::OtherId { written: self.id.clone(), computed }) }
+    }
+
+    /// The id this content should have.
+    ///
+    /// # Errors
+    /// A number in it is not an integer.
+    pub fn computed_id(&self) -> Result<String, NotCanonical> {
+        id_of(serde_json::to_value(self).expect("a plan is made of JSON values and text keys"))
+    }
+}
+
+impl Summary {
+    pub fn of(findings: &[Finding], actions: &[Action]) -> Self {
+        let mut summary = Self::default();
+        for finding in findings {
+            *summary.findings.entry(finding.state.word().to_owned()).or_default() += 1;
+        }
+        for action in actions {
+            *summary.actions.entry(action.verb.word().to_owned()).or_default() += 1;
+            summary.blocked += u64::from(!action.blocked_by.is_empty());
+        }
+        summary
+    }
+}
+
+fn id_of(mut plan: Value) -> Result<String, NotCanonical> {
+    if let Value::Object(keys) = &mut plan {
+        keys.remove("id");
+    }
+    canonical_digest(&plan)
+}

@@ -1,0 +1,43 @@
+//! The environment variables, taken once at the start and passed on as a value.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::path::PathBuf;
+
+/// The environment of the process, or of a test.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Env(BTreeMap<OsString, OsString>);
+
+impl Env {
+    /// Takes variables over, such as those of `std::env::vars_os`.
+    pub fn new<K: Into<OsString>, V: Into<OsString>>(variables: impl IntoIterator<Item = (K, V)>) -> Self {
+        Self(variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+    }
+
+    /// The value of a variable that is set, not empty, and text.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.raw(name).and_then(OsStr::to_str)
+    }
+
+    /// The value of a variable that is set and not empty.
+    pub fn raw(&self, name: &str) -> Option<&OsStr> {
+        self.0.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
+    }
+
+    /// The home folder.
+    pub fn home(&self) -> Option<PathBuf> {
+        self.raw("HOME").map(PathBuf::from)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
+        self.0.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()))
+    }
+}
+
+impl fmt::Debug for Env {
+    /// Prints names alone: values may hold credentials.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}

@@ -1,0 +1,261 @@
+//! Comparing, merging and cutting objects by their shape.
+//!
+//! Always true:
+//! - a path is in at most one of removed, modified and added;
+//! - parts that are equal are skipped before any path is built, so that a small change in a big object is cheap.
+//!
+//! Not here: who owns the paths (`managed`, `apply`). The rules are those of
+//! `sigs.k8s.io/structured-merge-diff/v6/typed`.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::fields::{Element, FieldSet};
+use super::shape::Shape;
+
+/// What a write did to an object.
+#[derive(Debug, Default)]
+pub struct Comparison {
+    pub removed: FieldSet,
+    pub modified: FieldSet,
+    pub added: FieldSet,
+}
+
+impl Comparison {
+    pub fn is_same(&self) -> bool {
+        self.removed.is_empty() && self.modified.is_empty() && self.added.is_empty()
+    }
+
+    fn attach(&mut self, element: Element, below: Self) {
+        self.removed.attach(element.clone(), below.removed);
+        self.modified.attach(element.clone(), below.modified);
+        self.added.attach(element, below.added);
+    }
+
+    fn mark(&mut self, element: Element, presence: Presence) {
+        match presence {
+            Presence::OnlyBefore => self.removed.members.insert(element),
+            Presence::OnlyAfter => self.added.members.insert(element),
+            Presence::Both => self.modified.members.insert(element),
+        };
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Presence {
+    OnlyBefore,
+    OnlyAfter,
+    Both,
+}
+
+/// Compares two whole objects.
+pub fn compare(before: &Value, after: &Value, shape: Shape<'_>) -> Comparison {
+    let mut out = Comparison::default();
+    compare_maps(before.as_object(), after.as_object(), shape, &mut out);
+    out
+}
+
+fn compare_maps(
+    before: Option<&Map<String, Value>>,
+    after: Option<&Map<String, Value>>,
+    shape: Shape<'_>,
+    out: &mut Comparison,
+) {
+    for (name, value) in before.into_iter().flatten() {
+        let other = after.and_then(|after| after.get(name));
+        if other != Some(value) {
+            compare_item(Element::field(name), Some(value), other, shape.field(name), out);
+        }
+    }
+    for (name, value) in after.into_iter().flatten() {
+        if before.is_none_or(|before| !before.contains_key(name)) {
+            compare_item(Element::field(name), None, Some(value), shape.field(name), out);
+        }
+    }
+}
+
+/// Compares what stands at one path; `before` and `after` differ.
+fn compare_item(
+    element: Element,
+    before: Option<&Value>,
+    after: Option<&Value>,
+    shape: Shape<'_>,
+    out: &mut Comparison,
+) {
+    let presence = match (before, after) {
+        (Some(_), None) => Presence::OnlyBefore,
+        (None, Some(_)) => Presence::OnlyAfter,
+        (Some(_), Some(_)) => Presence::Both,
+        (None, None) => return,
+    };
+    let mut below = Comparison::default();
+    compare_maps(as_map(before, shape), as_map(after, shape), shape, &mut below);
+    compare_lists(as_list(before, shape), as_list(after, shape), shape, &mut below);
+    out.attach(element.clone(), below);
+    if !changed_only_in_parts(before, after, shape) {
+        out.mark(element, presence);
+    }
+}
+
+/// Two granular maps, or two granular lists, differ in their parts and not as a whole.
+fn changed_only_in_parts(before: Option<&Value>, after: Option<&Value>, shape: Shape<'_>) -> bool {
+    match (before, after) {
+        (Some(Value::Object(_)), Some(Value::Object(_))) => !shape.is_atomic_map(),
+        (Some(Value::Array(_)), Some(Value::Array(_))) => !shape.list_keys().is_atomic(),
+        _ => false,
+    }
+}
+
+#[derive(PartialEq, Eq, Clone, Copy)]
+enum Grain {
+    Leaf,
+    Map,
+    List,
+}
+
+/// Whether a value is one leaf, or has parts of its own. Empty containers are leaves.
+fn grain(value: &Value, shape: Shape<'_>) -> Grain {
+    match value {
+        Value::Object(map) if !map.is_empty() && !shape.is_atomic_map() => Grain::Map,
+        Value::Array(list) if !list.is_empty() && !shape.list_keys().is_atomic() => Grain::List,
+        _ => Grain::Leaf,
+    }
+}
+
+fn as_map<'a>(value: Option<&'a Value>, shape: Shape<'_>) -> Option<&'a Map<String, Value>> {
+    value.filter(|value| grain(value, shape) == Grain::Map).and_then(Value::as_object)
+}
+
+fn as_list<'a>(value: Option<&'a Value>, shape: Shape<'_>) -> &'a [Value] {
+    let list = value.filter(|value| grain(value, shape) == Grain::List).and_then(Value::as_array);
+    list.map_or(&[], Vec::as_slice)
+}
+
+fn compare_lists(before: &[Value], after: &[Value], shape: Shape<'_>, out: &mut Comparison) {
+    let before = keyed(before, shape);
+    let after = keyed(after, shape);
+    for (element, value) in &before {
+        let other = after.iter().find(|(other, _)| other == element).map(|(_, value)| *value);
+        if other != Some(*value) {
+            compare_item(element.clone(), Some(value), other, shape.items(), out);
+        }
+    }
+    for (element, value) in &after {
+        if !before.iter().any(|(other, _)| other == element) {
+            compare_item(element.clone(), None, Some(value), shape.items(), out);
+        }
+    }
+}
+
+fn keyed<'a>(list: &'a [Value], shape: Shape<'_>) -> Vec<(Element, &'a Value)> {
+    let keys = shape.list_keys();
+    list.iter().enumerate().map(|(index, item)| (keys.element(index, item), item)).collect()
+}
+
+/// All the fields an object sets.
+pub fn field_set(object: &Value, shape: Shape<'_>) -> FieldSet {
+    let mut out = FieldSet::default();
+    match grain(object, shape) {
+        Grain::Leaf => {}
+        Grain::Map => {
+            for (name, value) in object.as_object().into_iter().flatten() {
+                let element = Element::field(name);
+                let child = shape.field(name);
+                if grain(value, child) == Grain::Leaf || !shape.names(name) {
+                    out.members.insert(element.clone());
+                }
+                out.attach(element, field_set(value, child));
+            }
+        }
+        Grain::List => {
+            for (element, item) in keyed(as_list(Some(object), shape), shape) {
+                out.members.insert(element.clone());
+                out.attach(element, field_set(item, shape.items()));
+            }
+        }
+    }
+    out
+}
+
+/// `base` with everything `over` says; keyed lists are merged item by item, new items go last.
+pub fn merge(base: &Value, over: &Value, shape: Shape<'_>) -> Value {
+    match (base, over) {
+        (Value::Object(base_map), Value::Object(over_map)) if !shape.is_atomic_map() => {
+            let mut out = base_map.clone();
+            for (name, value) in over_map {
+                let merged = match base_map.get(name) {
+                    Some(existing) => merge(existing, value, shape.field(name)),
+                    None => value.clone(),
+                };
+                out.insert(name.clone(), merged);
+            }
+            Value::Object(out)
+        }
+        (Value::Array(base_list), Value::Array(over_list)) if !shape.list_keys().is_atomic() => {
+            let mut out = keyed(base_list, shape).into_iter().map(|(e, v)| (e, v.clone())).collect::<Vec<_>>();
+            for (element, item) in keyed(over_list, shape) {
+                match out.iter_mut().find(|(other, _)| *other == element) {
+                    Some((_, existing)) => *existing = merge(existing, item, shape.items()),
+                    None => out.push((element, item.clone())),
+                }
+            }
+            Value::Array(out.into_iter().map(|(_, item)| item).collect())
+        }
+        _ => over.clone(),
+    }
+}
+
+/// Adds to a set the struct fields that lead to its members.
+pub fn with_named_parents(set: &FieldSet, shape: Shape<'_>) -> FieldSet {
+    let mut out = FieldSet { members: set.members.clone(), children: BTreeMap::new() };
+    for (element, below) in &set.children {
+        let child = match element {
+            Element::Field(name) => {
+                if shape.names(name) {
+                    out.members.insert(element.clone());
+                }
+                shape.field(name)
+            }
+            Element::Key(_) | Element::Item(_) | Element::Index(_) => shape.items(),
+        };
+        out.children.insert(element.clone(), with_named_parents(below, child));
+    }
+    out
+}
+
+/// The object without the paths in `set`. A container that loses everything goes too.
+pub fn without(object: &Value, set: &FieldSet, shape: Shape<'_>) -> Option<Value> {
+    match grain(object, shape) {
+        Grain::Leaf => Some(object.clone()),
+        Grain::Map => {
+            let mut out = Map::new();
+            for (name, value) in object.as_object().into_iter().flatten() {
+                let element = Element::field(name);
+                if set.members.contains(&element) {
+                    continue;
+                }
+                let kept = match set.children.get(&element) {
+                    Some(below) => without(value, below, shape.field(name)),
+                    None => Some(value.clone()),
+                };
+                out.extend(kept.map(|kept| (name.clone(), kept)));
+            }
+            (!out.is_empty()).then_some(Value::Object(out))
+        }
+        Grain::List => {
+            let mut out = Vec::new();
+            for (element, item) in keyed(as_list(Some(object), shape), shape) {
+                if set.members.contains(&element) {
+                    continue;
+                }
+                let kept = match set.children.get(&element) {
+                    Some(below) => without(item, below, shape.items()),
+                    None => Some(item.clone()),
+                };
+                out.extend(kept);
+            }
+            (!out.is_empty()).then_some(Value::Array(out))
+        }
+    }
+}

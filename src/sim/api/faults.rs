@@ -1,0 +1,302 @@
+//! Things that go wrong on demand.
+//!
+//! Always true:
+//! - a fault strikes only requests its matcher fits, after `skip` of them, and `times` times;
+//! - faults strike in the order they were set; at most one per request;
+//! - what a fault leaves committed is said by its name, and nothing else of the state is touched.
+//!
+//! Not here: refusing by rule (`rbac`).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bytes::Bytes;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::request::{Request, Route, Target, Verb};
+use super::status::Status;
+use super::{Answer, Reply, Server, store};
+
+/// Which requests a fault is about. What is not set fits everything.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Matcher {
+    pub verbs: Vec<Verb>,
+    /// `secrets`, or `hostedclusters.hypershift.openshift.io`.
+    pub resource: Option<String>,
+    pub namespace: Option<String>,
+    pub name: Option<String>,
+}
+
+impl Matcher {
+    pub fn any() -> Self {
+        Self::default()
+    }
+
+    pub fn of(resource: &str) -> Self {
+        Self { resource: Some(resource.into()), ..Self::default() }
+    }
+
+    pub fn verb(mut self, verb: Verb) -> Self {
+        self.verbs.push(verb);
+        self
+    }
+
+    pub fn namespace(mut self, namespace: &str) -> Self {
+        self.namespace = Some(namespace.into());
+        self
+    }
+
+    pub fn name(mut self, name: &str) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    pub(super) fn fits(&self, target: &Target) -> bool {
+        let fits = |wanted: &Option<String>, found: &str| wanted.as_deref().is_none_or(|wanted| wanted == found);
+        (self.verbs.is_empty() || self.verbs.contains(&target.verb))
+            && fits(&self.resource, &target.of.to_string())
+            && fits(&self.namespace, &target.namespace)
+            && fits(&self.name, &target.name)
+    }
+}
+
+/// What goes wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FaultAction {
+    /// Nothing is committed; the answer has this code.
+    Refuse { code: u16, retry_after_seconds: Option<u32> },
+    /// All is committed; the answer has this code all the same (a 504 after the write).
+    RefuseAfterCommit { code: u16 },
+    /// Nothing is committed; the connection breaks.
+    LostBefore,
+    /// All is committed; the connection breaks before the answer.
+    ReplyLost,
+    /// Nothing is committed and nothing is ever answered.
+    Stall,
+    /// All is committed; the answer stops after this many bytes.
+    Truncate { bytes: usize },
+    /// Nothing is committed; a page of a proxy comes instead of JSON, with 200.
+    Html,
+    /// A list says 200 and shows nothing.
+    EmptyList,
+    /// A list page or a watch is told that its version is gone.
+    Expired,
+    /// A watch breaks after this many events.
+    WatchDrop { after_events: usize },
+    /// A watch opens and never says anything.
+    WatchSilent,
+    /// Reads come from a replica this many writes behind.
+    StaleReplica { writes: u64 },
+}
+
+/// What a fault does to a running watch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WatchFault {
+    Silent,
+    DropAfter { events: usize },
+    Expired,
+}
+
+/// A fault and when it strikes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    pub matcher: Matcher,
+    pub action: FaultAction,
+    /// Fitting requests that pass unharmed first.
+    pub skip: u32,
+    /// How often it strikes; none is for ever.
+    pub times: Option<u32>,
+}
+
+impl Fault {
+    /// Strikes every fitting request.
+    pub fn always(matcher: Matcher, action: FaultAction) -> Self {
+        Self { matcher, action, skip: 0, times: None }
+    }
+
+    /// Strikes the next fitting request.
+    pub fn once(matcher: Matcher, action: FaultAction) -> Self {
+        Self { times: Some(1), ..Self::always(matcher, action) }
+    }
+
+    pub fn after(mut self, requests: u32) -> Self {
+        self.skip = requests;
+        self
+    }
+}
+
+/// What can be wrong with a whole API group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GroupFault {
+    /// Discovery does not list it and its resources are not found, as after a definition is gone.
+    Lost,
+    /// Discovery lists the group but can't reach whoever serves it.
+    Unavailable,
+}
+
+/// The faults of one cluster.
+#[derive(Debug, Default)]
+pub struct Faults {
+    set: Vec<Fault>,
+    groups: BTreeMap<String, GroupFault>,
+    struck: u64,
+    refused_users: BTreeSet<String>,
+}
+
+impl Faults {
+    pub fn add(&mut self, fault: Fault) -> &mut Self {
+        self.set.push(fault);
+        self
+    }
+
+    pub fn group(&mut self, group: &str, fault: GroupFault) -> &mut Self {
+        self.groups.insert(group.into(), fault);
+        self
+    }
+
+    /// A user's credentials stop being accepted: 401.
+    pub fn sign_out(&mut self, user: &str) -> &mut Self {
+        self.refused_users.insert(user.into());
+        self
+    }
+
+    /// Everything works again.
+    pub fn clear(&mut self) {
+        self.set.clear();
+        self.groups.clear();
+        self.refused_users.clear();
+    }
+
+    /// How many requests were harmed so far.
+    pub fn struck(&self) -> u64 {
+        self.struck
+    }
+
+    pub(super) fn has_lost(&self, group: &str) -> bool {
+        self.groups.get(group) == Some(&GroupFault::Lost)
+    }
+
+    pub(super) fn is_unavailable(&self, group: &str) -> bool {
+        self.groups.get(group) == Some(&GroupFault::Unavailable)
+    }
+
+    /// The fault that strikes this request, if any; counts it.
+    pub(super) fn strike(&mut self, route: &Route, request: &Request) -> Option<FaultAction> {
+        let user = request.identity.as_ref().map(|identity| identity.user.as_str());
+        if user.is_some_and(|user| self.refused_users.contains(user)) {
+            self.struck += 1;
+            return Some(FaultAction::Refuse { code: 401, retry_after_seconds: None });
+        }
+        if self.set.is_empty() && self.groups.is_empty() {
+            return None;
+        }
+        let action = match route {
+            Route::Resource(target) if self.is_unavailable(&target.of.group) => {
+                Some(FaultAction::Refuse { code: 503, retry_after_seconds: None })
+            }
+            Route::Resource(target) => self.strike_resource(target),
+            Route::Version
+            | Route::Legacy
+            | Route::Groups
+            | Route::Group(_)
+            | Route::GroupVersion { .. }
+            | Route::OpenApiV2
+            | Route::OpenApiV3(_)
+            | Route::Health
+            | Route::Unknown
+            | Route::MethodNotAllowed => None,
+        };
+        self.struck += u64::from(action.is_some());
+        action
+    }
+
+    fn strike_resource(&mut self, target: &Target) -> Option<FaultAction> {
+        for fault in self.set.iter_mut().filter(|fault| fault.matcher.fits(target)) {
+            match (&mut fault.skip, &mut fault.times) {
+                (0, None) => return Some(fault.action.clone()),
+                (0, Some(0)) => {}
+                (0, Some(left)) => {
+                    *left -= 1;
+                    return Some(fault.action.clone());
+                }
+                (skip, _) => *skip -= 1,
+            }
+        }
+        None
+    }
+}
+
+impl Server {
+    pub(super) fn answer_with(
+        &mut self,
+        action: FaultAction,
+        now: Timestamp,
+        request: &Request,
+        route: &Route,
+    ) -> Answer {
+        let refusal = |code, retry| Answer::Reply(Reply::refusal(&Status::of_code(code, retry)));
+        match action {
+            FaultAction::Refuse { code, retry_after_seconds } => refusal(code, retry_after_seconds),
+            FaultAction::RefuseAfterCommit { code } => {
+                self.answer(now, request, route, 0);
+                refusal(code, None)
+            }
+            FaultAction::LostBefore => Answer::Lost,
+            FaultAction::ReplyLost => {
+                self.answer(now, request, route, 0);
+                Answer::Lost
+            }
+            FaultAction::Stall => Answer::Silence,
+            FaultAction::Truncate { bytes } => truncated(self.answer(now, request, route, 0), bytes),
+            FaultAction::Html => Answer::Reply(Reply {
+                content_type: "text/html; charset=utf-8",
+                ..Reply::json(200, Bytes::from_static(b"<html><body><h1>Sign in</h1></body></html>\n"))
+            }),
+            FaultAction::EmptyList => emptied(self.answer(now, request, route, 0)),
+            FaultAction::Expired => match self.answer(now, request, route, 0) {
+                Answer::Watch(id) => self.spoiled(id, WatchFault::Expired),
+                Answer::Reply(_) | Answer::Lost | Answer::Silence => refusal(410, None),
+            },
+            FaultAction::WatchDrop { after_events } => match self.answer(now, request, route, 0) {
+                Answer::Watch(id) => self.spoiled(id, WatchFault::DropAfter { events: after_events }),
+                other @ (Answer::Reply(_) | Answer::Lost | Answer::Silence) => other,
+            },
+            FaultAction::WatchSilent => match self.answer(now, request, route, 0) {
+                Answer::Watch(id) => self.spoiled(id, WatchFault::Silent),
+                other @ (Answer::Reply(_) | Answer::Lost | Answer::Silence) => other,
+            },
+            FaultAction::StaleReplica { writes } => self.answer(now, request, route, writes),
+        }
+    }
+
+    fn spoiled(&mut self, id: super::WatchId, fault: WatchFault) -> Answer {
+        self.spoil_watch(id, fault);
+        Answer::Watch(id)
+    }
+}
+
+fn truncated(answer: Answer, bytes: usize) -> Answer {
+    match answer {
+        Answer::Reply(reply) if reply.body.len() > bytes => {
+            Answer::Reply(Reply { body: reply.body.slice(..bytes), cut: true, ..reply })
+        }
+        other @ (Answer::Reply(_) | Answer::Watch(_) | Answer::Lost | Answer::Silence) => other,
+    }
+}
+
+/// The list with its items, and any hint that there were some, taken out.
+fn emptied(answer: Answer) -> Answer {
+    let Answer::Reply(reply) = answer else {
+        return answer;
+    };
+    let Ok(mut list) = serde_json::from_slice::<Value>(&reply.body) else {
+        return Answer::Reply(reply);
+    };
+    if list.get("items").is_some() {
+        list["items"] = json!([]);
+        if let Some(metadata) = list["metadata"].as_object_mut() {
+            metadata.retain(|field, _| field == "resourceVersion");
+        }
+    }
+    Answer::Reply(Reply { body: store::to_bytes(&list), ..reply })
+}

@@ -1,0 +1,249 @@
+//! `metadata.managedFields`: who set which field, and when.
+//!
+//! Always true:
+//! - entries are in the order the real server writes them (operation, time, manager, version, subresource);
+//! - a write that changes nothing leaves the entries, times included, as they were;
+//! - name, namespace, uid, versions and times of an object have no owner.
+//!
+//! Not here: conflicts and merging (`apply`). The rules are those of `k8s.io/apimachinery/pkg/util/managedfields`.
+
+use std::sync::LazyLock;
+
+use serde_json::{Map, Value, json};
+
+use super::compare::{Comparison, compare};
+use super::fields::FieldSet;
+use super::meta;
+use super::shape::Shape;
+
+/// Update entries an object keeps; older ones are folded into `ancient-changes`. The real server's number.
+const UPDATE_MANAGERS_MAX: usize = 10;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Operation {
+    Apply,
+    Update,
+}
+
+/// One owner.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    pub manager: String,
+    pub operation: Operation,
+    pub api_version: String,
+    pub subresource: String,
+    pub time: Option<String>,
+    pub fields: FieldSet,
+}
+
+/// Who is writing, and when.
+#[derive(Debug, Clone)]
+pub struct Writer {
+    pub manager: String,
+    pub api_version: String,
+    pub subresource: String,
+    pub time: String,
+}
+
+/// All owners of one object.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Managed(pub Vec<Entry>);
+
+impl Entry {
+    pub fn is_of(&self, writer: &Writer, operation: Operation) -> bool {
+        let same_version = match operation {
+            // An applier is the same one in every version; an updater is not.
+            Operation::Apply => true,
+            Operation::Update => self.api_version == writer.api_version,
+        };
+        self.operation == operation
+            && self.manager == writer.manager
+            && self.subresource == writer.subresource
+            && same_version
+    }
+
+    /// The owner as conflict messages name it.
+    pub fn describe(&self) -> String {
+        let mut text = super::field_error::quoted(&self.manager);
+        if !self.subresource.is_empty() {
+            text.push_str(&format!(" with subresource {}", super::field_error::quoted(&self.subresource)));
+        }
+        match self.operation {
+            Operation::Apply => text,
+            Operation::Update => format!("{text} using {}", self.api_version),
+        }
+    }
+
+    fn to_json(&self) -> Value {
+        let mut out = Map::new();
+        out.insert("manager".into(), self.manager.clone().into());
+        let operation = match self.operation {
+            Operation::Apply => "Apply",
+            Operation::Update => "Update",
+        };
+        out.insert("operation".into(), operation.into());
+        out.insert("apiVersion".into(), self.api_version.clone().into());
+        out.extend(self.time.clone().map(|time| ("time".into(), time.into())));
+        out.insert("fieldsType".into(), "FieldsV1".into());
+        out.insert("fieldsV1".into(), self.fields.to_json());
+        if !self.subresource.is_empty() {
+            out.insert("subresource".into(), self.subresource.clone().into());
+        }
+        Value::Object(out)
+    }
+
+    fn from_json(entry: &Value) -> Option<Self> {
+        let text = |field: &str| entry.get(field).and_then(Value::as_str).unwrap_or("").to_owned();
+        let operation = match text("operation").as_str() {
+            "Apply" => Operation::Apply,
+            "Update" => Operation::Update,
+            _ => return None,
+        };
+        if text("apiVersion").is_empty() || text("fieldsType") != "FieldsV1" {
+            return None;
+        }
+        Some(Self {
+            manager: text("manager"),
+            operation,
+            api_version: text("apiVersion"),
+            subresource: text("subresource"),
+            time: Some(text("time")).filter(|time| !time.is_empty()),
+            fields: entry.get("fieldsV1").map(FieldSet::from_json).unwrap_or_default(),
+        })
+    }
+}
+
+impl Managed {
+    /// Reads the entries a client sent; one it can't read makes the whole list unreadable.
+    pub fn from_json(list: &Value) -> Option<Self> {
+        list.as_array()?.iter().map(Entry::from_json).collect::<Option<Vec<Entry>>>().map(Self)
+    }
+
+    pub fn write_into(&self, object: &mut Value) {
+        let metadata = meta::of_mut(object);
+        if self.0.is_empty() {
+            metadata.remove("managedFields");
+        } else {
+            metadata.insert("managedFields".into(), self.0.iter().map(Entry::to_json).collect());
+        }
+    }
+
+    pub fn same_but_times(&self, other: &Self) -> bool {
+        let timeless = |entry: &Entry| Entry { time: None, ..entry.clone() };
+        self.0.len() == other.0.len() && {
+            let mut mine: Vec<Entry> = self.0.iter().map(timeless).collect();
+            let mut theirs: Vec<Entry> = other.0.iter().map(timeless).collect();
+            sort(&mut mine);
+            sort(&mut theirs);
+            mine == theirs
+        }
+    }
+
+    pub fn find(&self, writer: &Writer, operation: Operation) -> Option<&Entry> {
+        self.0.iter().find(|entry| entry.is_of(writer, operation))
+    }
+
+    /// Takes changed and removed fields from everybody but `keep`.
+    pub fn take_from_others(&mut self, changes: &Comparison, keep: impl Fn(&Entry) -> bool) {
+        for entry in self.0.iter_mut().filter(|entry| !keep(entry)) {
+            for taken in [&changes.modified, &changes.added, &changes.removed] {
+                if entry.fields.meets(taken) {
+                    entry.fields = entry.fields.difference(taken);
+                }
+            }
+        }
+        self.0.retain(|entry| !entry.fields.is_empty());
+    }
+
+    /// Records a write that is not an apply: what changed now belongs to the writer.
+    pub fn record_update(&mut self, changes: &Comparison, writer: &Writer) {
+        self.take_from_others(changes, |_| false);
+        let mut gained = changes.modified.clone();
+        gained.union(&changes.added);
+        let gained = gained.difference(&UNOWNED);
+        if gained.is_empty() {
+            return;
+        }
+        match self.0.iter_mut().find(|entry| entry.is_of(writer, Operation::Update)) {
+            Some(own) => {
+                own.fields.union(&gained);
+                own.time = Some(writer.time.clone());
+            }
+            None => self.0.push(Entry {
+                manager: writer.manager.clone(),
+                operation: Operation::Update,
+                api_version: writer.api_version.clone(),
+                subresource: writer.subresource.clone(),
+                time: Some(writer.time.clone()),
+                fields: gained,
+            }),
+        }
+        self.fold_oldest();
+        sort(&mut self.0);
+    }
+
+    pub fn sort(&mut self) {
+        sort(&mut self.0);
+    }
+
+    fn fold_oldest(&mut self) {
+        let updates = |entries: &[Entry]| entries.iter().filter(|entry| entry.operation == Operation::Update).count();
+        while updates(&self.0) > UPDATE_MANAGERS_MAX {
+            sort(&mut self.0);
+            let mut positions = self.0.iter().enumerate().filter(|(_, entry)| entry.operation == Operation::Update);
+            let (Some((first, _)), Some((second, _))) = (positions.next(), positions.next()) else {
+                return;
+            };
+            let folded = self.0.remove(second);
+            let bucket = &mut self.0[first];
+            bucket.manager = "ancient-changes".into();
+            bucket.subresource = String::new();
+            bucket.time = folded.time;
+            bucket.fields.union(&folded.fields);
+        }
+    }
+}
+
+/// Everything a writer changed, without the fields that `reset` says it may not touch.
+pub fn changes(before: &Value, after: &Value, shape: Shape<'_>, reset: &FieldSet) -> Comparison {
+    let found = compare(before, after, shape);
+    if reset.is_empty() || found.is_same() {
+        return found;
+    }
+    Comparison {
+        removed: found.removed.without_subtrees(reset),
+        modified: found.modified.without_subtrees(reset),
+        added: found.added.without_subtrees(reset),
+    }
+}
+
+/// What an object that does not exist yet looks like to the comparison: built-in kinds start with empty structs.
+pub fn nothing(custom: bool) -> Value {
+    if custom { json!({}) } else { json!({ "metadata": {}, "spec": {}, "status": {} }) }
+}
+
+/// Fields nobody owns.
+pub static UNOWNED: LazyLock<FieldSet> = LazyLock::new(|| {
+    let mut set = FieldSet::default();
+    for name in ["apiVersion", "kind", "metadata"] {
+        set.insert(&[name]);
+    }
+    let unowned =
+        ["name", "namespace", "creationTimestamp", "selfLink", "uid", "generation", "managedFields", "resourceVersion"];
+    for name in unowned {
+        set.insert(&["metadata", name]);
+    }
+    set
+});
+
+fn sort(entries: &mut [Entry]) {
+    entries.sort_by(|a, b| {
+        (a.operation, &a.time, &a.manager, &a.api_version, &a.subresource).cmp(&(
+            b.operation,
+            &b.time,
+            &b.manager,
+            &b.api_version,
+            &b.subresource,
+        ))
+    });
+}

@@ -1,0 +1,95 @@
+//! Simulated clusters on local ports, for kubectl and everybody else who speaks HTTP.
+//!
+//! Always true: one port a cluster; HTTP/1.1 and HTTP/2 (prior knowledge) on each; dropping [`Listening`] closes all.
+//!
+//! Not here: TLS. A kubeconfig for these ports says `server: http://…`.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto;
+use hyper_util::service::TowerToHyperService;
+use tokio::net::TcpListener;
+use tokio::task::{JoinHandle, JoinSet};
+
+use super::api::Identity;
+use super::cluster::SimCluster;
+
+/// Clusters that can be reached.
+#[derive(Debug)]
+pub struct Listening {
+    /// Name and address of each cluster, in the order given.
+    pub clusters: Vec<(String, SocketAddr)>,
+    doors: Vec<JoinHandle<()>>,
+}
+
+impl Listening {
+    /// A kubeconfig with one context a cluster. The first is the current one.
+    pub fn kubeconfig(&self) -> String {
+        let current = self.clusters.first().map_or("", |(name, _)| name);
+        let mut text = format!("apiVersion: v1\nkind: Config\ncurrent-context: {current:?}\n");
+        text.push_str("users:\n- name: admin\n  user: {}\nclusters:\n");
+        for (name, address) in &self.clusters {
+            text.push_str(&format!("- name: {name:?}\n  cluster:\n    server: http://{address}\n"));
+        }
+        text.push_str("contexts:\n");
+        for (name, _) in &self.clusters {
+            text.push_str(&format!("- name: {name:?}\n  context:\n    cluster: {name:?}\n    user: admin\n"));
+        }
+        text
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.doors.iter().for_each(JoinHandle::abort);
+    }
+}
+
+/// Opens a port for each cluster, and everybody who comes is the admin. With port 0 the system picks the ports;
+/// otherwise they count up from `address`.
+pub async fn listen(address: SocketAddr, clusters: Vec<(String, SimCluster)>) -> std::io::Result<Listening> {
+    listen_with_tokens(address, clusters, BTreeMap::new()).await
+}
+
+/// Like [`listen`]; `tokens` says who a bearer token stands for, and whoever has none of them is answered with 401.
+pub async fn listen_with_tokens(
+    address: SocketAddr,
+    clusters: Vec<(String, SimCluster)>,
+    tokens: BTreeMap<String, Identity>,
+) -> std::io::Result<Listening> {
+    let tokens = Arc::new(tokens);
+    let mut listening = Listening { clusters: Vec::new(), doors: Vec::new() };
+    for (index, (name, cluster)) in clusters.into_iter().enumerate() {
+        let mut address = address;
+        if address.port() != 0 {
+            address.set_port(address.port().saturating_add(u16::try_from(index).unwrap_or(u16::MAX)));
+        }
+        let listener = TcpListener::bind(address).await?;
+        listening.clusters.push((name, listener.local_addr()?));
+        listening.doors.push(tokio::spawn(serve(listener, cluster, tokens.clone())));
+    }
+    Ok(listening)
+}
+
+/// Takes connections until aborted; its connections end with it.
+async fn serve(listener: TcpListener, cluster: SimCluster, tokens: Arc<BTreeMap<String, Identity>>) {
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            accepted = listener.accept() => {
+                // A connection that broke before it was taken is not our loss.
+                let Ok((socket, _)) = accepted else { continue };
+                let service = cluster.service().with_tokens(tokens.clone());
+                connections.spawn(async move {
+                    let builder = auto::Builder::new(TokioExecutor::new());
+                    // A client that goes away mid-answer is an ordinary end of a connection.
+                    let _ended = builder.serve_connection(TokioIo::new(socket), TowerToHyperService::new(service)).await;
+                });
+            }
+            Some(_) = connections.join_next() => {}
+        }
+    }
+}

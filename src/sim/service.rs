@@ -1,0 +1,130 @@
+//! The cluster as a tower service: what `kube::Client` talks to.
+//!
+//! Always true: impersonation headers and bearer tokens change who asks, nothing else; the core does the rest.
+//!
+//! Not here: sockets (`listen`).
+
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, USER_AGENT};
+use http::{HeaderMap, HeaderValue, Response};
+use http_body::Body;
+use http_body_util::BodyExt;
+
+use super::api::{Answer, Identity, Query, Reply, Request};
+use super::body::SimBody;
+use super::cluster::SimCluster;
+
+/// The connection broke.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("connection reset by the simulated server")]
+pub struct SimLost;
+
+/// One caller's way to a cluster.
+#[derive(Debug, Clone)]
+pub struct SimService {
+    cluster: SimCluster,
+    identity: Option<Identity>,
+    /// Who a bearer token stands for; when there are none, tokens are ignored.
+    tokens: Arc<BTreeMap<String, Identity>>,
+}
+
+impl SimService {
+    pub(super) fn new(cluster: SimCluster, identity: Option<Identity>) -> Self {
+        Self { cluster, identity, tokens: Arc::default() }
+    }
+
+    pub(super) fn with_tokens(mut self, tokens: Arc<BTreeMap<String, Identity>>) -> Self {
+        self.tokens = tokens;
+        self
+    }
+
+    /// Carries one request to the core and its answer back.
+    pub(super) async fn carry<B>(self, request: http::Request<B>) -> Result<Response<SimBody>, SimLost>
+    where
+        B: Body<Data = Bytes>,
+    {
+        let (head, body) = request.into_parts();
+        let body = body.collect().await.map_err(|_| SimLost)?.to_bytes();
+        let header =
+            |name| head.headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok()).unwrap_or("").to_owned();
+        let request = Request {
+            method: head.method,
+            path: head.uri.path().to_owned(),
+            query: Query::parse(head.uri.query().unwrap_or("")),
+            accept: header(ACCEPT),
+            content_type: header(CONTENT_TYPE),
+            user_agent: header(USER_AGENT),
+            identity: self.caller(&head.headers),
+            body,
+        };
+        let now = self.cluster.now();
+        let before = self.cluster.version();
+        let answer = self.cluster.lock().handle(now, &request);
+        if self.cluster.version() != before {
+            self.cluster.changed().notify_waiters();
+        }
+        match answer {
+            Answer::Reply(reply) => Ok(respond(reply)),
+            Answer::Watch(id) => Ok(stream(SimBody::watch(self.cluster, id))),
+            Answer::Lost => Err(SimLost),
+            Answer::Silence => std::future::pending().await,
+        }
+    }
+
+    fn caller(&self, headers: &HeaderMap) -> Option<Identity> {
+        let text = |value: &HeaderValue| value.to_str().unwrap_or("").to_owned();
+        if let Some(user) = headers.get("impersonate-user") {
+            let groups = headers.get_all("impersonate-group").iter().map(text).collect();
+            return Some(Identity { user: text(user), groups });
+        }
+        let token = headers.get(AUTHORIZATION).map(text);
+        let token = token.as_deref().and_then(|value| value.strip_prefix("Bearer "));
+        match token {
+            _ if self.tokens.is_empty() => self.identity.clone(),
+            Some(token) => self.tokens.get(token).cloned(),
+            None => None,
+        }
+    }
+}
+
+impl<B> tower::Service<http::Request<B>> for SimService
+where
+    B: Body<Data = Bytes> + Send + 'static,
+    B::Error: Send,
+{
+    type Response = Response<SimBody>;
+    type Error = SimLost;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, SimLost>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), SimLost>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<B>) -> Self::Future {
+        Box::pin(self.clone().carry(request))
+    }
+}
+
+fn respond(reply: Reply) -> Response<SimBody> {
+    let Reply { status, content_type, retry_after_seconds, body, cut } = reply;
+    let body = if cut { SimBody::cut(body) } else { SimBody::whole(body) };
+    let mut response = Response::new(body);
+    *response.status_mut() = http::StatusCode::from_u16(status).unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    if let Some(seconds) = retry_after_seconds {
+        headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    response
+}
+
+fn stream(body: SimBody) -> Response<SimBody> {
+    let mut response = Response::new(body);
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
