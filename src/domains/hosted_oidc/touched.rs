@@ -22,14 +22,14 @@ pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
             }
             Change::Collection { id, what: What::Keys(keys) } if id.resource == HOSTED_CLUSTER => {
                 touch_hosted_clusters(id, keys, view, &mut touched);
-                touch_topology_guests(view, &mut touched.clusters);
+                touch_topology_guests(&id.cluster, view, &mut touched.clusters);
             }
             Change::Collection { id, what: What::Keys(keys) } if id.resource == CONTROL_PLANE => {
                 touch_control_planes(id, keys, view, &mut touched);
             }
             Change::Collection { id, .. } if id.resource == HOSTED_CLUSTER => {
                 touch_neighbours(&id.cluster, view, &mut touched.clusters);
-                touch_topology_guests(view, &mut touched.clusters);
+                touch_topology_guests(&id.cluster, view, &mut touched.clusters);
             }
             Change::Collection { id, .. } if id.resource == INFRASTRUCTURE => {
                 touch_neighbours(&id.cluster, view, &mut touched.clusters);
@@ -39,7 +39,7 @@ pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
             Change::Cluster(name) => {
                 touch_neighbours(name, view, &mut touched.clusters);
                 if view.cluster(name).is_none() {
-                    touch_topology_guests(view, &mut touched.clusters);
+                    touch_topology_guests(name, view, &mut touched.clusters);
                     touch_managers(view, &mut touched.clusters);
                 }
             }
@@ -74,15 +74,20 @@ fn touch_hosted_clusters(id: &CollectionId, keys: &[Key], view: View<'_>, touche
 /// A control plane in its usual place touches its guest. Anything else may have moved a guest from one namespace to
 /// another, and touches the whole neighbourhood.
 fn touch_control_planes(id: &CollectionId, keys: &[Key], view: View<'_>, touched: &mut Touched) {
-    let usual: BTreeMap<Key, Scene<'_>> = guests(view)
-        .filter(|scene| scene.home.as_ref().is_ok_and(|by| by.cluster == id.cluster))
-        .filter_map(|scene| Some((scene.settled_control_plane()?, scene)))
-        .collect();
+    // Several guests of one control plane: one that is known under two names.
+    let mut usual: BTreeMap<Key, Vec<Scene<'_>>> = BTreeMap::new();
+    for scene in guests(view).filter(|scene| scene.home.as_ref().is_ok_and(|by| by.cluster == id.cluster)) {
+        if let Some(key) = scene.settled_control_plane() {
+            usual.entry(key).or_default().push(scene);
+        }
+    }
     for key in keys {
         match usual.get(key) {
-            Some(scene) => {
-                touched.clusters.insert(scene.guest.name.clone());
-                touch_leftovers(&scene.guest.name, view, &mut touched.subjects);
+            Some(scenes) => {
+                for scene in scenes {
+                    touched.clusters.insert(scene.guest.name.clone());
+                    touch_leftovers(&scene.guest.name, view, &mut touched.subjects);
+                }
             }
             None => touch_neighbours(&id.cluster, view, &mut touched.clusters),
         }
@@ -112,8 +117,9 @@ fn touch_neighbours(changed: &ClusterName, view: View<'_>, clusters: &mut BTreeS
 }
 
 /// Guests whose home is found by infraID may have found, lost or changed it, whichever cluster the change was in.
-fn touch_topology_guests(view: View<'_>, clusters: &mut BTreeSet<ClusterName>) {
+fn touch_topology_guests(changed: &ClusterName, view: View<'_>, clusters: &mut BTreeSet<ClusterName>) {
     for scene in guests(view).filter(|scene| scene.guest.hosted_by.is_none()) {
+        clusters.insert(changed.clone());
         clusters.insert(scene.guest.name.clone());
         clusters.extend(possible_homes(view, scene.guest).into_iter().map(|by| by.cluster));
     }
