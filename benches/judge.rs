@@ -67,10 +67,8 @@ where
     J: From<trueup::engine::Judgement>,
 {
     let view = world.view(now());
-    let subjects = match touched {
-        Touched::Subjects(subjects) => subjects,
-        Touched::Clusters(clusters) => clusters.iter().flat_map(|name| check.subjects_in(name, view)).collect(),
-    };
+    let mut subjects = touched.subjects;
+    subjects.extend(touched.clusters.iter().flat_map(|name| check.subjects_in(name, view)));
     let count = subjects.len();
     for subject in subjects {
         match check.judge(&subject, view) {

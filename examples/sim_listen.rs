@@ -2,7 +2,6 @@
 //!
 //! `cargo run --example sim_listen > /tmp/kubeconfig & kubectl --kubeconfig /tmp/kubeconfig get configmaps -A`
 
-use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use jiff::Timestamp;
@@ -25,7 +24,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         "spec": { "release": { "image": "quay.io/openshift-release-dev/ocp-release:4.21.3-x86_64" } },
     }))?;
     let address: SocketAddr = std::env::args().nth(1).as_deref().unwrap_or("127.0.0.1:0").parse()?;
-    let listening = listen(address, vec![("sim".into(), cluster.clone())], BTreeMap::new()).await?;
+    let listening = listen(address, vec![("sim".into(), cluster.clone())]).await?;
     println!("{}", listening.kubeconfig());
     tokio::signal::ctrl_c().await?;
     Ok(())

@@ -155,16 +155,16 @@ pub struct DemoArgs {
     /// Also serve the demo's Kubernetes APIs here, and write a kubeconfig
     #[arg(long, value_name = "ADDR")]
     pub listen: Option<std::net::SocketAddr>,
-    /// Serve only; the first line of stdout is the kubeconfig's path
-    #[arg(long, requires = "listen")]
+    /// Serve only, on free ports unless --listen says where; the first line of stdout is the kubeconfig's path
+    #[arg(long)]
     pub headless: bool,
     /// The same seed gives the same story
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// How many guest clusters
+    /// So many guest clusters more
     #[arg(long, value_name = "N")]
     pub clusters: Option<usize>,
-    /// How many objects a cluster
+    /// So many ordinary objects more, spread over the guests
     #[arg(long, value_name = "N")]
     pub objects: Option<usize>,
 }

@@ -1,9 +1,167 @@
-//! `trueup demo`
+//! `trueup demo`: the embedded fleet, shown like a real one, served to others, or both.
+//!
+//! Always true:
+//! - without `--listen` or `--headless` no socket is opened and no file written;
+//! - the user's own config is not read unless it is named: the demo looks the same everywhere.
+//!
+//! Exit codes: 0 when it was served and told to end; as `trueup plan --watch` otherwise.
 
-use super::args::DemoArgs;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::args::{DemoArgs, PlanArgs};
 use super::context::Context;
 use super::error::CliError;
+use super::look_live;
+use super::plan::{self, Wishes};
+use super::terminal::{Reader, print};
+use crate::config::{Config, parse_config};
+use crate::demo::{DemoClass, DemoCluster, DemoRole, DemoService, Served, Story, StoryOptions, serve};
+use crate::domains::registry;
+use crate::fleet::FixedConnector;
+use crate::live::{Guest, GuestDoor, Member};
+use crate::world::{ClusterName, ClusterSource, RiskClass};
 
-pub async fn run(_context: &Context, _args: &DemoArgs) -> Result<u8, CliError> {
-    Err(CliError::failed("demo", "the embedded fleet is not in this build", "use --from with a snapshot folder"))
+/// Where the demo is served when only `--headless` says that it should be: this machine, any port.
+const ANY_LOCAL_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+
+/// The demo's config: in a fleet where things happen every few seconds, three are long.
+const CONFIG: &str = "[safety]\nsettle = \"3s\"\n";
+
+pub async fn run(context: &Context, args: &DemoArgs) -> Result<u8, CliError> {
+    let mut story = Story::new(&StoryOptions {
+        seed: args.seed,
+        guests_more: args.clusters.unwrap_or(0),
+        objects_more: args.objects.unwrap_or(0),
+        start: Timestamp::now(),
+    });
+    let address = args.listen.or(args.headless.then_some(ANY_LOCAL_PORT));
+    let served = match address {
+        Some(address) => Some(listen(&mut story, address).await?),
+        None => None,
+    };
+    let life = story.life().run();
+    match served {
+        Some(served) if args.headless => serve_until_told(&served, life).await,
+        served => {
+            if let Some(served) = &served {
+                context.note(&format!("kubeconfig: {}", served.kubeconfig.display()));
+            }
+            tokio::select! {
+                // A life does not end.
+                () = life => Ok(0),
+                code = show(context, story) => code,
+            }
+        }
+    }
+}
+
+async fn listen(story: &mut Story, address: SocketAddr) -> Result<Served, CliError> {
+    serve(story, address, &std::env::temp_dir()).await.map_err(|error| {
+        let cause = match std::error::Error::source(&error) {
+            Some(source) => format!("{error} ({source})"),
+            None => error.to_string(),
+        };
+        CliError::failed("--listen", cause, "name another address, or port 0 for free ports")
+    })
+}
+
+/// Prints where the kubeconfig is and lives on until a signal ends it. What was written is removed then.
+async fn serve_until_told(served: &Served, life: impl Future<Output = ()>) -> Result<u8, CliError> {
+    let no_signals = |error: std::io::Error| CliError::failed("waiting for signals", error.to_string(), "");
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(no_signals)?;
+    let mut terminate = signal(SignalKind::terminate()).map_err(no_signals)?;
+    if print(&format!("{}\n", served.kubeconfig.display()))? == Reader::Gone {
+        return Ok(0);
+    }
+    tokio::select! {
+        biased;
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+        () = life => {}
+    }
+    Ok(0)
+}
+
+/// Shows the fleet as `trueup plan --watch` does, until it is interrupted.
+async fn show(context: &Context, story: Story) -> Result<u8, CliError> {
+    let mut config = demo_config(context)?;
+    let wishes = Wishes { settle: config.safety.settle.unwrap_or(plan::SETTLE) };
+    let members = story.clusters.iter().filter_map(contexts).collect();
+    let (live, settled) = look_live::join(context, &mut config, members, Box::new(DemoGuests(story))).await?;
+    let seen = look_live::look_twice(context, live, settled, &wishes).await;
+    let args = PlanArgs { watch: true, ..PlanArgs::default() };
+    let planned = plan::plan(context, &args, &config, &wishes, seen)?;
+    plan::show(context, &args, planned).await
+}
+
+fn demo_config(context: &Context) -> Result<Config, CliError> {
+    if context.globals.config.is_some() {
+        return context.config();
+    }
+    let config = parse_config(CONFIG, Path::new("."), registry::entries());
+    Ok(config.expect("the demo's config is part of the program and a test reads it"))
+}
+
+/// A management cluster as a member of the fleet, reached inside this process.
+fn contexts(cluster: &DemoCluster) -> Option<Member> {
+    match &cluster.role {
+        DemoRole::Management { context } => {
+            Some(Member { source: ClusterSource::Kubeconfig { context: context.clone() }, ..member(cluster) })
+        }
+        DemoRole::Guest { .. } => None,
+    }
+}
+
+fn member(cluster: &DemoCluster) -> Member {
+    Member {
+        name: ClusterName::new(cluster.name.as_str()),
+        class: match cluster.class {
+            DemoClass::Dev => RiskClass::Dev,
+            DemoClass::Stage => RiskClass::Stage,
+            DemoClass::Prod => RiskClass::Prod,
+        },
+        source: ClusterSource::Kubeconfig { context: cluster.name.clone() },
+        hosted_by: None,
+        connector: Arc::new(FixedConnector(cluster.client())),
+        namespaces: Vec::new(),
+    }
+}
+
+/// The way to the guests that the demo's management clusters host, inside this process.
+struct DemoGuests(Story);
+
+impl GuestDoor for DemoGuests {
+    fn member(&self, guest: &Guest, _: &kube::Client) -> Member {
+        let by = &guest.hosted_by;
+        let (name, source) = (guest.name.clone(), ClusterSource::Hosted { by: by.cluster.clone() });
+        let hosted_by = Some(by.clone());
+        match self.0.guest(by.cluster.as_str(), by.namespace.as_str(), by.name.as_str()) {
+            Some(cluster) => Member { name, source, hosted_by, ..member(cluster) },
+            // A HostedCluster that somebody made while looking at the demo: it has no servers.
+            None => Member {
+                name,
+                class: RiskClass::default(),
+                source,
+                hosted_by,
+                connector: Arc::new(FixedConnector(DemoService::nowhere().client())),
+                namespaces: Vec::new(),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_built_in_config_is_one() {
+        let config = parse_config(CONFIG, Path::new("."), registry::entries()).unwrap();
+        assert_eq!(config.safety.settle, Some(std::time::Duration::from_secs(3)));
+    }
 }

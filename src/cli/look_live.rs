@@ -17,7 +17,7 @@ use super::terminal::Stderr;
 use crate::config::Config;
 use crate::engine::{Conditions, InputReading, Judged, Verb};
 use crate::fleet::TlsTrust;
-use crate::live::{Live, LiveSetup, Settled};
+use crate::live::{GuestDoor, Live, LiveSetup, Member, Settled};
 use crate::observe::{Ports, ProcessDice, WallClock};
 use crate::world::Link;
 
@@ -34,9 +34,14 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(500);
 /// # Errors
 /// There is no usable kubeconfig.
 pub async fn look(context: &Context, config: &mut Config, wishes: &Wishes) -> Result<Seen, CliError> {
-    let (mut live, settled) = connect(context, config).await?;
+    let (live, settled) = connect(context, config).await?;
+    Ok(look_twice(context, live, settled, wishes).await)
+}
+
+/// Looks a second time where deletes are at stake, and asks for the permissions the remedies need.
+pub async fn look_twice(context: &Context, mut live: Live, settled: Settled, wishes: &Wishes) -> Seen {
     second_look(context, &mut live, wishes.settle).await;
-    Ok(seen(context, live, settled).await)
+    seen(context, live, settled).await
 }
 
 /// Connects to the chosen contexts and their guests, and waits until they have been read once.
@@ -47,10 +52,23 @@ pub async fn connect(context: &Context, config: &mut Config) -> Result<(Live, Se
     let members = members(context, &config.clusters)?;
     let door =
         GuestsByKubeconfig { rules: config.clusters.clone(), acting_as: acting_as(context), env: context.env.clone() };
+    join(context, config, members, Box::new(door)).await
+}
+
+/// Connects to these members and their guests, and waits until they have been read once.
+///
+/// # Errors
+/// The system gives no random numbers.
+pub async fn join(
+    context: &Context,
+    config: &mut Config,
+    members: Vec<Member>,
+    door: Box<dyn GuestDoor>,
+) -> Result<(Live, Settled), CliError> {
     let mut live = Live::new(LiveSetup {
         domains: std::mem::take(&mut config.domains.0),
         members,
-        door: Box::new(door),
+        door,
         ports: Ports::new(Arc::new(WallClock), Arc::new(ProcessDice), digester()?),
         live_max: config.safety.live_max,
     });

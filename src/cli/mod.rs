@@ -28,8 +28,10 @@ mod usage;
 mod watch;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Parser as _;
+use tokio::signal::unix::{SignalKind, signal};
 
 use args::{Cli, Command, PlanArgs};
 use context::Context;
@@ -39,6 +41,10 @@ use crate::fleet::Env;
 
 /// What a shell expects of a program that was interrupted: 128 and the signal's number.
 const INTERRUPTED: u8 = 130;
+/// The same for a program that was told to end.
+const TERMINATED: u8 = 143;
+/// How long an interrupted command may take to let go of what it holds.
+const GOODBYE: Duration = Duration::from_secs(1);
 
 /// Reads the command line, runs the command and says how it went.
 pub fn run() -> ExitCode {
@@ -57,25 +63,39 @@ pub fn run() -> ExitCode {
     }))
 }
 
-/// Runs a command, unless the user interrupts it first.
+/// Runs a command, unless somebody interrupts it first. What it made for the time it runs goes with it.
 fn run_until_interrupted(context: Context, command: Option<Command>) -> Result<u8, CliError> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(|error| {
             CliError::failed("starting", format!("no threads can be made ({error})"), "free some memory and try again")
         })?;
+    let ends_itself = matches!(&command, Some(Command::Demo(args)) if args.headless);
     let code = runtime.block_on(async {
+        let mut task = tokio::spawn(dispatch(context, command));
         tokio::select! {
             biased;
-            interrupt = tokio::signal::ctrl_c() => match interrupt {
-                Ok(()) => Ok(INTERRUPTED),
-                Err(error) => Err(CliError::failed("waiting for signals", error.to_string(), "")),
-            },
-            code = tokio::spawn(dispatch(context, command)) => code.expect("a command returns and does not panic"),
+            code = interrupted(), if !ends_itself => {
+                task.abort();
+                // A command that is stuck in the middle of something has had its chance.
+                let _ended = tokio::time::timeout(GOODBYE, task).await;
+                code
+            }
+            code = &mut task => code.expect("a command returns and does not panic"),
         }
     });
     // A folder that is still being read would hold the process up for nothing.
     runtime.shutdown_background();
     code
+}
+
+/// Waits for a signal that ends programs; answers with what the shell expects then.
+async fn interrupted() -> Result<u8, CliError> {
+    let no_signals = |error: std::io::Error| CliError::failed("waiting for signals", error.to_string(), "");
+    let mut terminate = signal(SignalKind::terminate()).map_err(no_signals)?;
+    tokio::select! {
+        interrupt = tokio::signal::ctrl_c() => interrupt.map(|()| INTERRUPTED).map_err(no_signals),
+        _ = terminate.recv() => Ok(TERMINATED),
+    }
 }
 
 async fn dispatch(context: Context, command: Option<Command>) -> Result<u8, CliError> {

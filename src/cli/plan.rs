@@ -37,6 +37,14 @@ pub struct Planned {
 
 pub async fn run(context: &Context, args: PlanArgs) -> Result<u8, CliError> {
     let planned = make(context, &args).await?;
+    show(context, &args, planned).await
+}
+
+/// Prints a plan, and goes on watching when that was asked for.
+///
+/// # Errors
+/// The plan can't be written where it should be.
+pub async fn show(context: &Context, args: &PlanArgs, planned: Planned) -> Result<u8, CliError> {
     if let Some(path) = &args.out {
         let doing = format!("--out {}", path.display());
         write_private(path, &output::json(&planned.plan))
@@ -67,9 +75,23 @@ pub async fn make(context: &Context, args: &PlanArgs) -> Result<Planned, CliErro
     let mut config = context.config()?;
     let wishes = Wishes { settle: args.settle.or(config.safety.settle).unwrap_or(SETTLE) };
     let seen = look(context, &mut config, &wishes).await?;
+    plan(context, args, &config, &wishes, seen)
+}
+
+/// Builds the plan from what was seen.
+///
+/// # Errors
+/// A filter names nothing that is there.
+pub fn plan(
+    context: &Context,
+    args: &PlanArgs,
+    config: &Config,
+    wishes: &Wishes,
+    seen: Seen,
+) -> Result<Planned, CliError> {
     let judged = seen.sight.judged(seen.now);
     let scope = scope(args, &seen, &judged)?;
-    let conditions = conditions(context, &config, args, &seen, wishes.settle);
+    let conditions = conditions(context, config, args, &seen, wishes.settle);
     let view = seen.sight.view(seen.now);
     let input = PlanInput {
         judged: &judged,

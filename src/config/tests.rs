@@ -27,7 +27,7 @@ impl Domain for Probe {
     }
 
     fn touched(&self, _: &ChangeSet, _: View<'_>) -> Touched {
-        Touched::Subjects(BTreeSet::new())
+        Touched::default()
     }
 
     fn judge(&self, _: &SubjectId, _: View<'_>) -> Option<Judgement> {

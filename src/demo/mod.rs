@@ -1,1 +1,38 @@
-//! (room demo)
+//! The fleet that `trueup demo` shows: a story told with `sim`.
+//!
+//! [`Story`] is the first scene, [`Life`] what happens then, [`serve`] a way in for kubectl and everybody else.
+//!
+//! Always true:
+//! - nothing outside the process is touched unless it is asked to listen;
+//! - the same seed tells the same story;
+//! - the past and the present are made by the same actors.
+//!
+//! Not here: looking at the fleet, or judging it. The command line joins the clusters to the rest of the program.
+
+mod cast;
+mod certificate;
+mod dice;
+mod furnish;
+mod guest;
+mod kinds;
+mod life;
+mod objects;
+mod operators;
+mod people;
+mod provider;
+mod reach;
+mod serve;
+mod story;
+#[cfg(test)]
+mod tests;
+
+pub use life::{Beat, Life, TICK};
+pub use reach::{DemoService, NotReached, Reach};
+pub use serve::{ServeError, Served, serve};
+pub use story::{DemoClass, DemoCluster, DemoRole, Story, StoryOptions};
+
+/// Who the story's kubeconfigs log in as.
+const ADMIN: &str = "system:admin";
+const ADMIN_GROUPS: [&str; 2] = ["system:masters", "system:authenticated"];
+/// What they log in with. It opens nothing but the story.
+const TOKEN: &str = "trueup-demo";

@@ -6,12 +6,12 @@ use crate::engine::{DomainName, Explanation, Judgement, SubjectId};
 use crate::world::{ChangeSet, ClusterName, Interest, View};
 
 /// Which judgements a change set touches.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Touched {
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Touched {
     /// These, some of which may be gone or new.
-    Subjects(BTreeSet<SubjectId>),
+    pub subjects: BTreeSet<SubjectId>,
     /// Every subject of these clusters: the set of subjects itself may differ there.
-    Clusters(BTreeSet<ClusterName>),
+    pub clusters: BTreeSet<ClusterName>,
 }
 
 /// One check.

@@ -138,3 +138,98 @@ fn long_name(guest: &HostedBy) -> ClusterName {
     let (namespace, name): (&Namespace, &ObjectName) = (namespace, name);
     ClusterName::new(format!("{cluster}/{namespace}/{name}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observe::Digester;
+    use crate::observe::decode::{DataSort, Reader};
+    use crate::world::{ClusterIdentity, Delta, Gap, GapCause, Link, ResourceVersion, RiskClass, Served, World};
+
+    fn cluster(name: &str, hosted_by: Option<HostedBy>) -> Cluster {
+        let source = match &hosted_by {
+            Some(by) => ClusterSource::Hosted { by: by.cluster.clone() },
+            None => ClusterSource::Kubeconfig { context: name.to_owned() },
+        };
+        Cluster {
+            name: ClusterName::new(name),
+            class: RiskClass::Dev,
+            source,
+            hosted_by,
+            link: Link::Idle,
+            identity: ClusterIdentity::default(),
+            served: Served::Unknown(Gap::new(GapCause::NotObserved, "not asked")),
+        }
+    }
+
+    fn by(cluster: &str, name: &str) -> HostedBy {
+        let (cluster, namespace) = (ClusterName::new(cluster), Namespace::new("clusters"));
+        HostedBy { cluster, namespace, name: ObjectName::new(name) }
+    }
+
+    /// Lists these HostedClusters in a management cluster.
+    fn list(world: &mut World, management: &str, objects: &[&str]) {
+        let interest = hosted_clusters(&ClusterName::new(management));
+        let digester = Digester::new(&[0; 32]);
+        let sort = DataSort::Other;
+        let reader = Reader { digester: &digester, sort, digested: &[], api_version: "", kind: "HostedCluster" };
+        let mut facts = interest.fact.new_batch();
+        for object in objects {
+            facts.push(&reader.object(object).unwrap(), &mut Interner::default()).unwrap();
+        }
+        world.open(&interest);
+        let (version, at) = (ResourceVersion::Number(1), jiff::Timestamp::UNIX_EPOCH);
+        world.apply(&interest.id, interest.fact, Delta::Listed { facts, version, at, gap: None });
+    }
+
+    fn hosted(name: &str) -> String {
+        format!(r#"{{"metadata":{{"name":"{name}","namespace":"clusters"}},"status":{{"kubeconfig":{{"name":"k"}}}}}}"#)
+    }
+
+    #[test]
+    fn guests_are_called_like_their_hosted_cluster_unless_that_name_is_taken() {
+        let (a, shared) = (hosted("a"), hosted("shared"));
+        let cases: [(&str, Vec<Cluster>, &[&str]); 4] = [
+            ("free", vec![], &["a", "m1/clusters/shared", "m2/clusters/shared"]),
+            (
+                "taken by a context",
+                vec![cluster("a", None)],
+                &["m1/clusters/a", "m1/clusters/shared", "m2/clusters/shared"],
+            ),
+            (
+                "a name once given is kept",
+                vec![cluster("shared", Some(by("m1", "shared")))],
+                &["a", "shared", "m2/clusters/shared"],
+            ),
+            ("whatever it is", vec![cluster("mine", Some(by("m2", "shared")))], &["a", "shared", "mine"]),
+        ];
+        for (case, known, expected) in cases {
+            let mut world = World::default();
+            for cluster in known.into_iter().chain([cluster("m1", None), cluster("m2", None)]) {
+                world.put_cluster(cluster);
+            }
+            list(&mut world, "m1", &[&a, &shared]);
+            list(&mut world, "m2", &[&shared]);
+            let guests = guests(world.view(jiff::Timestamp::UNIX_EPOCH));
+            let names: Vec<&str> = guests.iter().map(|guest| guest.name.as_str()).collect();
+            assert_eq!(names, expected, "case: {case}");
+        }
+    }
+
+    #[test]
+    fn a_hosted_cluster_without_a_kubeconfig_is_no_guest_yet() {
+        let mut world = World::default();
+        world.put_cluster(cluster("m1", None));
+        let cases = [
+            ("no status", r#"{"metadata":{"name":"a","namespace":"n"}}"#, 0),
+            ("no name", r#"{"metadata":{"name":"a","namespace":"n"},"status":{"kubeconfig":{}}}"#, 0),
+            ("named", r#"{"metadata":{"name":"a","namespace":"n"},"status":{"kubeconfig":{"name":"k"}}}"#, 1),
+        ];
+        for (case, object, expected) in cases {
+            list(&mut world, "m1", &[object]);
+            assert_eq!(guests(world.view(jiff::Timestamp::UNIX_EPOCH)).len(), expected, "case: {case}");
+        }
+        let view = world.view(jiff::Timestamp::UNIX_EPOCH);
+        assert!(is_gone(view, &by("m1", "b")) && !is_gone(view, &by("m2", "b")), "gone needs a complete list");
+    }
+}

@@ -4,9 +4,10 @@
 
 use std::any::TypeId;
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use super::discover;
-use super::session::Live;
+use super::session::{Live, later};
 use super::slots;
 use super::station::{Asked, Station};
 use super::update::Update;
@@ -16,20 +17,21 @@ use crate::world::{Change, ChangeSet, ClusterName, CollectionId, Delta, Gap, Gap
 
 /// How often interests may lead to further interests within a step. Deeper chains go on in the next one.
 const ROUNDS_MAX: usize = 8;
+/// How often it is found out what is wanted, at most: it takes a look at everything, and a busy cluster changes
+/// thousands of times a second.
+const WISHES_APART: Duration = Duration::from_millis(100);
 
 impl Live {
     /// Brings guests, interests, links and judgements up to what is known now.
     pub(super) fn follow(&mut self, mut changes: ChangeSet) -> Update {
-        for _ in 0..ROUNDS_MAX {
-            let mut more = ChangeSet::default();
-            self.follow_guests(&mut more);
-            self.follow_interests(&mut more);
-            self.follow_links(&mut more);
-            let done = more.is_empty();
-            changes.extend(more);
-            if done {
-                break;
-            }
+        let now = self.ports.clock.now();
+        self.follow_links(&mut changes);
+        if !changes.is_empty() {
+            self.wishes_due = Some(self.wishes_due.unwrap_or_else(|| later(self.wishes_made, WISHES_APART)));
+        }
+        if self.wishes_due.take_if(|due| *due <= now).is_some() {
+            self.wishes_made = now;
+            self.follow_wishes(&mut changes);
         }
         let view = self.world.view(self.ports.clock.now());
         let mut update = Update::default();
@@ -41,6 +43,21 @@ impl Live {
             }
         }
         update
+    }
+
+    /// Finds out what is wanted now, until that leads to nothing further.
+    fn follow_wishes(&mut self, changes: &mut ChangeSet) {
+        for _ in 0..ROUNDS_MAX {
+            let mut more = ChangeSet::default();
+            self.follow_guests(&mut more);
+            self.follow_interests(&mut more);
+            self.follow_links(&mut more);
+            let done = more.is_empty();
+            changes.extend(more);
+            if done {
+                break;
+            }
+        }
     }
 
     fn follow_guests(&mut self, changes: &mut ChangeSet) {
@@ -127,6 +144,9 @@ impl Live {
 
     /// Why the whole connection counts as dead: every collection says so.
     fn dead(&self, station: &Station) -> Option<Gap> {
+        if !station.ailing {
+            return None;
+        }
         let asked: BTreeSet<&CollectionId> =
             station.asked.keys().map(|(id, _)| id).filter(|id| Station::speaks_for_the_link(id)).collect();
         let mut last = None;
@@ -147,10 +167,13 @@ fn close_unwanted(world: &mut World, station: &mut Station, interests: &[Interes
     let facts: BTreeSet<(&CollectionId, TypeId)> =
         interests.iter().map(|interest| (&interest.id, interest.fact.type_id())).collect();
     station.asked.retain(|(id, fact), _| {
+        let wanted = facts.contains(&(id, *fact));
         if !ids.contains(id) {
             changes.extend(world.close(id));
+        } else if !wanted {
+            world.close_fact(id, *fact);
         }
-        facts.contains(&(id, *fact))
+        wanted
     });
 }
 

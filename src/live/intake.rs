@@ -11,7 +11,7 @@ use super::session::{Live, later};
 use super::station::Asked;
 use crate::fleet::LinkEvent;
 use crate::observe::{Batch, Marks, Observer, ObserverSetup};
-use crate::world::{Applied, ChangeSet, ClusterName, Delta, Gap, GapCause, Served};
+use crate::world::{Applied, ChangeSet, ClusterName, Delta, GapCause, Served};
 
 /// Reports taken in before judging: enough to merge a burst, few enough to answer a key press in between.
 const REPORTS_A_STEP_MAX: usize = 1_000;
@@ -34,6 +34,9 @@ impl Live {
         let Some(station) = self.stations.get_mut(&cluster).filter(|station| station.epoch == epoch) else {
             return;
         };
+        if let Delta::Lost { gap } = &delta {
+            station.ailing |= matches!(gap.cause, GapCause::Unreachable | GapCause::Silent);
+        }
         let (is_answer, refused) = match &delta {
             Delta::Listed { .. } | Delta::Seen { .. } => (true, None),
             Delta::Lost { gap } => (true, (gap.cause == GapCause::Unauthorized).then(|| gap.clone())),
@@ -90,10 +93,11 @@ impl Live {
             changes.extend(self.world.remove_cluster(cluster));
             station.marks = Marks::default();
             station.asked.clear();
+            station.served_once = None;
         }
         station.identity = identity;
-        station.rediscover_at = Some(later(now, served_holds(&served)));
-        station.served = served;
+        station.take_served(served);
+        station.rediscover_at = Some(later(now, served_holds(&station.served)));
         station.observer = Some(Observer::new(ObserverSetup {
             client: connection.client.clone(),
             epoch: station.epoch,
@@ -110,25 +114,13 @@ impl Live {
         self.renew_guests_of(cluster);
     }
 
-    /// A kind that was served and is gone is no proof that its objects are: something took it away.
     fn discovered(&mut self, cluster: &ClusterName, served: Served, changes: &mut ChangeSet) {
         let now = self.ports.clock.now();
         let Some(station) = self.stations.get_mut(cluster) else { return };
-        let gone = station
-            .asked
-            .keys()
-            .map(|(id, _)| &id.resource)
-            .find(|resource| !station.served.lacks(resource) && served.lacks(resource));
-        let served = match gone {
-            Some(resource) => {
-                let says = format!("{} was served earlier and is gone", resource.path());
-                Served::Unknown(Gap::new(GapCause::Discovery, says))
-            }
-            None => served,
-        };
-        station.rediscover_at = Some(later(now, served_holds(&served)));
-        if station.served != served {
-            station.served = served;
+        let before = station.served.clone();
+        station.take_served(served);
+        station.rediscover_at = Some(later(now, served_holds(&station.served)));
+        if station.served != before {
             station.interests.clear();
             changes.extend(self.world.put_cluster(station.cluster()));
         }

@@ -66,17 +66,12 @@ impl Judgements {
             return news;
         }
         for domain in domains {
-            match domain.touched(changes, view) {
-                Touched::Subjects(subjects) => {
-                    for subject in subjects {
-                        self.judge(domain.as_ref(), subject, view, &mut news);
-                    }
-                }
-                Touched::Clusters(clusters) => {
-                    for cluster in &clusters {
-                        self.judge_cluster(domain.as_ref(), cluster, view, &mut news);
-                    }
-                }
+            let Touched { subjects, clusters } = domain.touched(changes, view);
+            for cluster in &clusters {
+                self.judge_cluster(domain.as_ref(), cluster, view, &mut news);
+            }
+            for subject in subjects.into_iter().filter(|subject| !clusters.contains(&subject.cluster)) {
+                self.judge(domain.as_ref(), subject, view, &mut news);
             }
         }
         news

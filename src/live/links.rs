@@ -26,6 +26,7 @@ impl Live {
         self.needs += 1;
         let Some(station) = self.stations.get_mut(cluster) else { return };
         station.needed = self.needs;
+        self.wishes_due = Some(self.ports.clock.now());
         if !station.is_guest() {
             self.link(cluster, LinkEvent::Wanted, changes);
         }

@@ -26,7 +26,7 @@ use super::update::{Command, Update};
 use crate::domains::Domain;
 use crate::fleet::{LinkEvent, TlsTrust};
 use crate::observe::{Batch, Inbox, Outbox, Ports, outbox};
-use crate::world::{Change, ChangeSet, ClusterName, Link, View, World};
+use crate::world::{ChangeSet, ClusterName, Link, View, World};
 
 /// How often a listing cluster's count of objects is told.
 const PROGRESS_EVERY: Duration = Duration::from_millis(500);
@@ -71,11 +71,16 @@ pub struct Live {
     pub(super) outbox: Outbox,
     pub(super) inbox: Inbox,
     pub(super) needs: u64,
+    /// When it was last found out what is wanted, and when it is to be found out again.
+    pub(super) wishes_made: Timestamp,
+    pub(super) wishes_due: Option<Timestamp>,
+    /// Clusters nobody has been told of yet.
+    pub(super) unannounced: ChangeSet,
 }
 
 /// Why the loop woke.
 enum Wake {
-    Report(Batch),
+    Report(Box<Batch>),
     Done(Done),
     Time,
 }
@@ -97,11 +102,15 @@ impl Live {
             outbox,
             inbox,
             needs: 0,
+            wishes_made: Timestamp::MIN,
+            wishes_due: None,
+            unannounced: ChangeSet::default(),
         };
         let mut changes = ChangeSet::default();
         for member in members {
             live.enter(member, &mut changes);
         }
+        live.unannounced = changes;
         live
     }
 
@@ -134,7 +143,7 @@ impl Live {
         let wake = self.wake().await;
         let mut changes = ChangeSet::default();
         match wake {
-            Wake::Report(batch) => self.take_reports(batch, &mut changes),
+            Wake::Report(batch) => self.take_reports(*batch, &mut changes),
             Wake::Done(done) => self.take_done(done, &mut changes),
             Wake::Time => self.take_time(&mut changes),
         }
@@ -164,7 +173,7 @@ impl Live {
 
     /// Runs until the other end of either channel is gone. While the reader is slow, updates are merged.
     pub async fn run(mut self, mut commands: mpsc::Receiver<Command>, updates: mpsc::Sender<Update>) {
-        let mut pending = self.follow(self.introduction());
+        let mut pending = self.announce();
         loop {
             tokio::select! {
                 biased;
@@ -184,10 +193,10 @@ impl Live {
     /// Steps until nothing is on its way that is not known to be missing, or the time is up.
     pub async fn wait_settled(&mut self, patience: Duration) -> Settled {
         let deadline = Instant::now() + patience;
-        self.follow(self.introduction());
+        self.announce();
         loop {
             let waiting = self.waiting();
-            if waiting.is_empty() {
+            if waiting.is_empty() && self.wishes_due.is_none() {
                 return Settled::Yes;
             }
             if timeout_at(deadline, self.step()).await.is_err() {
@@ -218,13 +227,10 @@ impl Live {
         self.stations.keys().cloned().collect()
     }
 
-    /// The first step's changes: every cluster is new.
-    fn introduction(&self) -> ChangeSet {
-        let mut changes = ChangeSet::default();
-        for name in self.stations.keys() {
-            changes.push(Change::Cluster(name.clone()));
-        }
-        changes
+    /// The step before the first: the clusters there are from the beginning.
+    fn announce(&mut self) -> Update {
+        let changes = std::mem::take(&mut self.unannounced);
+        self.follow(changes)
     }
 
     async fn wake(&mut self) -> Wake {
@@ -235,7 +241,7 @@ impl Live {
             Some(done) = self.aside.join_next() => {
                 Wake::Done(done.expect("work done aside catches its panics and is never aborted"))
             }
-            batch = self.inbox.next() => Wake::Report(batch),
+            batch = self.inbox.next() => Wake::Report(Box::new(batch)),
             () = sleep(wait.unwrap_or_default()), if wait.is_some() => Wake::Time,
         }
     }
@@ -245,7 +251,7 @@ impl Live {
         let retries = stations.clone().flat_map(|station| [station.retry_at, station.rediscover_at]).flatten();
         let listing = stations.clone().any(|station| matches!(station.machine.link(), Link::Listing { .. }));
         let progress = listing.then(|| later(now, PROGRESS_EVERY));
-        retries.chain(self.judgements.next_deadline()).chain(progress).min()
+        retries.chain(self.judgements.next_deadline()).chain(progress).chain(self.wishes_due).min()
     }
 }
 

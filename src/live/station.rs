@@ -1,7 +1,7 @@
 //! One cluster in the loop: its link, its observer, and what has been asked of it.
 
 use std::any::TypeId;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -10,7 +10,7 @@ use crate::fleet::{Connection, Connector, LinkEffect, LinkEvent, LinkMachine};
 use crate::observe::{Epoch, Marks, Observer};
 use crate::world::{
     Cluster, ClusterIdentity, ClusterName, ClusterSource, CollectionId, Gap, GapCause, HostedBy, Interest, Link,
-    Namespace, RiskClass, Scope, Served,
+    Namespace, Resource, RiskClass, Scope, Served,
 };
 
 /// A cluster of the fleet, and the way to it.
@@ -42,6 +42,10 @@ pub(super) struct Station {
     pub marks: Marks,
     pub identity: ClusterIdentity,
     pub served: Served,
+    /// The last complete answer about what is served.
+    pub served_once: Option<BTreeSet<(String, String)>>,
+    /// Whether a collection was lost in a way that may mean the whole connection is dead.
+    pub ailing: bool,
     /// When the link wants to be woken.
     pub retry_at: Option<Timestamp>,
     /// When to ask again what the cluster serves.
@@ -67,6 +71,8 @@ impl Station {
             marks: Marks::default(),
             identity: ClusterIdentity::default(),
             served: Served::Unknown(Gap::new(GapCause::NotObserved, "not connected yet")),
+            served_once: None,
+            ailing: false,
             retry_at: None,
             rediscover_at: None,
             interests: Vec::new(),
@@ -135,11 +141,37 @@ impl Station {
         effect
     }
 
+    /// Takes in what the cluster says it serves.
+    ///
+    /// A wanted kind that was served and is gone proves nothing of its objects: something took it away. Then nothing
+    /// is known of what is served, until it is back.
+    pub fn take_served(&mut self, served: Served) {
+        let before = self.served_once.take();
+        let lost = before.as_ref().and_then(|before| {
+            let wanted = self.asked.keys().map(|(id, _)| &id.resource);
+            let was_served =
+                |resource: &&Resource| before.contains(&(resource.group.to_owned(), resource.plural.to_owned()));
+            wanted.filter(was_served).find(|resource| served.lacks(resource))
+        });
+        self.served = match lost {
+            Some(resource) => {
+                let says = format!("{} was served earlier and is gone", resource.path());
+                Served::Unknown(Gap::new(GapCause::Discovery, says))
+            }
+            None => served,
+        };
+        self.served_once = match &self.served {
+            Served::Complete(all) => Some(all.clone()),
+            Served::Unknown(_) | Served::Recorded(_) => before,
+        };
+    }
+
     /// Ends the connection; what was known stays, and what is still asked waits for the next one.
     pub fn disconnect(&mut self) {
         self.observer = None;
         self.connection = None;
         self.rediscover_at = None;
+        self.ailing = false;
     }
 
     /// Whether a collection says something about the connection as a whole: a lone object may well be missing.

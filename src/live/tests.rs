@@ -85,7 +85,8 @@ impl Domain for Marks {
     }
 
     fn touched(&self, changes: &ChangeSet, _: View<'_>) -> Touched {
-        Touched::Clusters(changes.iter().map(|change| change.cluster().clone()).collect())
+        let clusters = changes.iter().map(|change| change.cluster().clone()).collect();
+        Touched { subjects: BTreeSet::new(), clusters }
     }
 
     fn judge(&self, subject: &SubjectId, view: View<'_>) -> Option<Judgement> {
@@ -401,6 +402,24 @@ async fn a_kind_that_is_not_served_is_not_asked_for_and_one_that_goes_is_unknown
     })
     .await;
     assert!(!complete(&live) || live.view().read::<Mark>(&widgets).iter().next().is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_kind_that_was_never_served_is_not_missed_once_discovery_works() {
+    let sim = cluster("c", 3);
+    put(&sim, "x", json!({}));
+    sim.register(ResourceKind::custom("other.org/v1", "Other", "others"));
+    sim.with(|server, _| {
+        server.faults().group("other.org", GroupFault::Unavailable);
+    });
+    let mut live = alone(&sim);
+    let served = |live: &Live| live.view().cluster(&ClusterName::new("c")).unwrap().served.clone();
+    assert_eq!(live.wait_settled(PATIENCE).await, Settled::Yes);
+    assert!(matches!(served(&live), crate::world::Served::Unknown(_)));
+    assert_eq!(findings(&live), ["c/x match"], "what can be listed is known all the same");
+    sim.clear_faults();
+    until(&mut live, "discovered", |live| matches!(served(live), crate::world::Served::Complete(_))).await;
+    assert_eq!(live.wait_settled(PATIENCE).await, Settled::Yes);
 }
 
 #[tokio::test(start_paused = true)]

@@ -41,6 +41,8 @@ impl Reply {
     }
 }
 
+type Frames = dyn futures::Stream<Item = Result<http_body::Frame<Bytes>, Infallible>> + Send;
+type FakeBody = StreamBody<std::pin::Pin<Box<Frames>>>;
 type Script = Box<dyn FnMut(&str) -> Reply + Send>;
 
 /// A client of the scripted server, and the log of what it was asked.
@@ -65,20 +67,14 @@ impl Fake {
         self.log.lock().unwrap().clone()
     }
 
-    fn answer(
-        &self,
-        request: &Request<Body>,
-    ) -> Result<
-        Response<StreamBody<impl futures::Stream<Item = Result<http_body::Frame<Bytes>, Infallible>> + use<>>>,
-        Infallible,
-    > {
+    fn answer(&self, request: &Request<Body>) -> Result<Response<FakeBody>, Infallible> {
         let uri = request.uri().to_string();
         self.log.lock().unwrap().push(uri.clone());
         let mut reply = (self.script.lock().unwrap())(&uri);
         let frames = futures::stream::poll_fn(move |context| {
             reply.body.poll_recv(context).map(|piece| piece.map(|data| Ok(http_body::Frame::data(data))))
         });
-        let mut response = Response::new(StreamBody::new(frames));
+        let mut response: Response<FakeBody> = Response::new(StreamBody::new(Box::pin(frames)));
         *response.status_mut() = StatusCode::from_u16(reply.status).unwrap();
         if let Some(seconds) = reply.retry_after {
             response.headers_mut().insert(http::header::RETRY_AFTER, seconds.into());

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use tokio::sync::Semaphore;
 
 use super::ask::{Asker, Lack};
 use super::backoff;
@@ -34,6 +35,8 @@ pub(super) struct Lane {
     pub ports: Ports,
     pub marks: Marks,
     pub outbox: Outbox,
+    /// Lists on their way at once over this connection.
+    pub lists_at_once: Arc<Semaphore>,
     /// Objects listed so far on this connection.
     pub listed: Arc<AtomicU64>,
 }

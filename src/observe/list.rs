@@ -5,11 +5,13 @@
 //! - pages gathered before the server let go of the list (410) are thrown away;
 //! - a body that is no list is never an empty one.
 
+use jiff::Timestamp;
 use zeroize::Zeroizing;
 
-use super::ask::{Asker, Doing, Failure, Lack};
+use super::ask::{Doing, Failure, Lack};
 use super::decode::{self, ListHead};
 use super::harvest::{Harvest, Recipe};
+use super::lane::Lane;
 use super::request::Part;
 use crate::fleet::classify;
 use crate::world::{Interner, ResourceVersion};
@@ -22,6 +24,8 @@ const BEGINNINGS_MAX: u32 = 3;
 pub(super) struct Listed {
     pub harvest: Harvest,
     pub version: ResourceVersion,
+    /// When it was asked for: what it shows may have changed from then on.
+    pub at: Timestamp,
 }
 
 /// One page's worth of answer.
@@ -34,14 +38,9 @@ struct Page {
 ///
 /// # Errors
 /// The gap that is left, and the wait the server asked for. Nothing of an unfinished list is handed on.
-pub(super) async fn list(
-    asker: &Asker,
-    part: &Part<'_>,
-    recipe: &Recipe,
-    progress: &(dyn Fn(usize) + Send + Sync),
-) -> Result<Listed, Lack> {
+pub(super) async fn list(lane: &Lane, part: &Part<'_>, recipe: &Recipe) -> Result<Listed, Lack> {
     for beginning in 1..=BEGINNINGS_MAX {
-        match list_once(asker, part, recipe, progress).await {
+        match list_once(lane, part, recipe).await {
             Ok(listed) => return Ok(listed),
             Err(Failure::Expired) => {
                 tracing::warn!(cluster = %part.id.cluster, what = part.describe(), beginning, "list let go half-way, begun again");
@@ -52,18 +51,14 @@ pub(super) async fn list(
     Err(Failure::Expired.into_lack(part, Doing::Listing))
 }
 
-async fn list_once(
-    asker: &Asker,
-    part: &Part<'_>,
-    recipe: &Recipe,
-    progress: &(dyn Fn(usize) + Send + Sync),
-) -> Result<Listed, Failure> {
+async fn list_once(lane: &Lane, part: &Part<'_>, recipe: &Recipe) -> Result<Listed, Failure> {
+    let at = lane.ports.clock.now();
     let mut pool = Interner::default();
     let mut gathered = recipe.harvest();
     let mut token = String::new();
     let mut version: Option<String> = None;
     loop {
-        let body = asker.read(part, Doing::Listing, &part.list(&token), part.accept_list()).await?;
+        let body = lane.asker.read(part, Doing::Listing, &part.list(&token), part.accept_list()).await?;
         let page = read_page(part, recipe, &mut pool, body)?;
         let shown = page.head.resource_version;
         // Without a version there is nothing to watch from; `0` and empty would mean "any moment".
@@ -74,10 +69,10 @@ async fn list_once(
             // Two moments stitched together are no moment: changes between them would be missed.
             return Err(Failure::Expired);
         }
-        progress(page.harvest.objects());
+        lane.count_listed(page.harvest.objects());
         gathered.append(page.harvest);
         if page.head.continue_token.is_empty() {
-            return Ok(Listed { harvest: gathered, version: ResourceVersion::parse(&shown) });
+            return Ok(Listed { harvest: gathered, version: ResourceVersion::parse(&shown), at });
         }
         token = page.head.continue_token;
         version = Some(shown);

@@ -2,6 +2,9 @@
 //!
 //! Always true: a list older than its mark is refused, so that a replica that lags behind can't take the view back in
 //! time, and no watch begins there.
+//!
+//! Limits: a cluster restored from an old backup keeps its identity and counts from lower versions again. Its lists are
+//! refused until they are past the mark, or the program is started anew.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};

@@ -4,12 +4,14 @@
 //! - the same collection wanted twice is one task, one list and one watch;
 //! - the observer owns its tasks: dropping it ends them, [`Observer::stop`] waits until they have ended;
 //! - a task that ends by a bug says so: what it held counts as lost.
+//!
+//! Limits: such a task starts again only with the next change of interests, or the next connection.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::ask::Asker;
@@ -20,6 +22,10 @@ use super::ports::Ports;
 use super::reader::ObjectReader;
 use super::watcher::Watcher;
 use crate::world::{CollectionId, Gap, GapCause, Interest, Namespace, ResourceVersion, Scope};
+
+/// How many lists one cluster is asked for at once: few enough to spare its server, and so that clusters that don't
+/// answer leave room for those that do.
+const LISTS_AT_ONCE_MAX: usize = 4;
 
 /// What an observer is made of.
 pub struct ObserverSetup {
@@ -35,6 +41,7 @@ pub struct ObserverSetup {
 /// Observes one cluster over one connection.
 pub struct Observer {
     setup: ObserverSetup,
+    lists_at_once: Arc<Semaphore>,
     listed: Arc<AtomicU64>,
     tasks: JoinSet<()>,
     running: BTreeMap<CollectionId, Running>,
@@ -47,7 +54,8 @@ struct Running {
 
 impl Observer {
     pub fn new(setup: ObserverSetup) -> Self {
-        Self { setup, listed: Arc::default(), tasks: JoinSet::new(), running: BTreeMap::new() }
+        let lists_at_once = Arc::new(Semaphore::new(LISTS_AT_ONCE_MAX));
+        Self { setup, lists_at_once, listed: Arc::default(), tasks: JoinSet::new(), running: BTreeMap::new() }
     }
 
     pub fn epoch(&self) -> Epoch {
@@ -110,6 +118,7 @@ impl Observer {
             ports: setup.ports.clone(),
             marks: setup.marks.clone(),
             outbox: setup.outbox.clone(),
+            lists_at_once: self.lists_at_once.clone(),
             listed: self.listed.clone(),
         };
         let (sender, receiver) = watch::channel(wanted);

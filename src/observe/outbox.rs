@@ -213,3 +213,102 @@ impl Pending {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::observe::decode::{DataSort, Reader};
+    use crate::observe::fake::{Version, secrets};
+    use crate::world::{Completeness, GapCause, Interner, World};
+
+    /// What an observer may report, in numbers.
+    #[derive(Debug, Clone)]
+    enum Report {
+        Listed(Vec<u8>),
+        Changed { put: Vec<u8>, removed: Vec<u8> },
+        Confirmed,
+        Lost,
+    }
+
+    fn report() -> impl Strategy<Value = Report> {
+        let names = || proptest::collection::vec(0u8..6, 0..4);
+        prop_oneof![
+            1 => names().prop_map(Report::Listed),
+            8 => (names(), names()).prop_map(|(put, removed)| Report::Changed { put, removed }),
+            2 => Just(Report::Confirmed),
+            1 => Just(Report::Lost),
+        ]
+    }
+
+    fn facts(names: &[u8], version: u64) -> Box<dyn FactBatch> {
+        let digester = crate::observe::Digester::new(&[0; 32]);
+        let sort = DataSort::Other;
+        let reader = Reader { digester: &digester, sort, digested: &[], api_version: "v1", kind: "Secret" };
+        let mut batch = FactKind::of::<Version>().new_batch();
+        for name in names.iter().collect::<std::collections::BTreeSet<_>>() {
+            let text = format!(r#"{{"metadata":{{"name":"s{name}","resourceVersion":"{version}"}}}}"#);
+            batch.push(&reader.object(&text).unwrap(), &mut Interner::default()).unwrap();
+        }
+        batch
+    }
+
+    fn delta(report: &Report, number: u64) -> Delta {
+        let (version, at) = (ResourceVersion::Number(number), Timestamp::from_second(number as i64).unwrap());
+        match report {
+            Report::Listed(names) => Delta::Listed { facts: facts(names, number), version, at, gap: None },
+            Report::Changed { put, removed } => {
+                let removed = removed.iter().filter(|name| !put.contains(name));
+                let removed = removed.map(|name| Key::new(None, &format!("s{name}"))).collect();
+                Delta::Changed { facts: facts(put, number), removed, version, at }
+            }
+            Report::Confirmed => Delta::Confirmed { version, at },
+            Report::Lost => Delta::Lost { gap: Gap::new(GapCause::Silent, "silent") },
+        }
+    }
+
+    fn state(world: &World) -> (Completeness, Vec<(Key, Version)>) {
+        let reading = world.view(Timestamp::UNIX_EPOCH).read::<Version>(&secrets());
+        let facts = reading.iter().map(|(key, fact)| (key.clone(), fact.clone())).collect();
+        (reading.completeness().unwrap().clone(), facts)
+    }
+
+    proptest! {
+        #[test]
+        fn a_reader_of_any_slowness_ends_where_one_that_saw_everything_ends(
+            reports in proptest::collection::vec((report(), any::<bool>()), 1..200), burst in 1usize..90
+        ) {
+            let (interest, kind) = (secrets().interest::<Version>(), FactKind::of::<Version>());
+            let (mut direct, mut through) = (World::default(), World::default());
+            direct.open(&interest);
+            through.open(&interest);
+            let (outbox, mut inbox) = outbox();
+            // Changes come only after a list.
+            let first = [(Report::Listed(Vec::new()), false)];
+            for (number, (report, takes)) in (1u64..).zip(first.iter().chain(&reports)) {
+                direct.apply(&secrets(), kind, delta(report, number));
+                outbox.put(Epoch(1), &secrets(), kind, delta(report, number));
+                if *takes && number as usize % burst == 0 {
+                    while let Some(batch) = inbox.try_next() {
+                        through.apply(&secrets(), kind, batch.delta);
+                    }
+                }
+            }
+            while let Some(batch) = inbox.try_next() {
+                through.apply(&secrets(), kind, batch.delta);
+            }
+            prop_assert_eq!(state(&through), state(&direct));
+        }
+    }
+
+    #[test]
+    fn reports_of_an_earlier_connection_give_way() {
+        let (kind, (outbox, mut inbox)) = (FactKind::of::<Version>(), outbox());
+        outbox.put(Epoch(1), &secrets(), kind, delta(&Report::Listed(vec![1]), 1));
+        outbox.put(Epoch(2), &secrets(), kind, delta(&Report::Lost, 2));
+        outbox.put(Epoch(1), &secrets(), kind, delta(&Report::Confirmed, 3));
+        let taken: Vec<Epoch> = std::iter::from_fn(|| inbox.try_next()).map(|batch| batch.epoch).collect();
+        assert_eq!(taken, [Epoch(2)]);
+    }
+}

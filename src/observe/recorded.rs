@@ -3,6 +3,7 @@
 //! Always true: the same decoding as for live clusters, so a folder and a server give the same facts.
 //! Not here: reading files (`fleet::snapshot`), what a recording claims to hold (`fleet::recording`).
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
@@ -11,23 +12,27 @@ use super::decode::{DataSort, Reader};
 use super::digest::Digester;
 pub use crate::fleet::recording::{Coverage, Incomplete, KindCoverage, RecordedCluster, RecordedObject};
 use crate::world::{
-    ClusterName, CollectionId, Delta, Gap, GapCause, Interest, Interner, RawObject, ResourceVersion, Scope, World,
+    ChangeSet, ClusterName, CollectionId, Delta, Gap, GapCause, Interest, Interner, RawObject, ResourceVersion, Scope,
+    World,
 };
 
-/// Feeds the world with a cluster's answers to these interests.
+/// Feeds the world with the clusters' answers to these interests, and says what changed.
 pub fn fill(
     world: &mut World,
     clusters: &BTreeMap<ClusterName, RecordedCluster>,
     interests: &[Interest],
     digester: &Digester,
     now: Timestamp,
-) {
+) -> ChangeSet {
+    let mut changes = ChangeSet::default();
     for interest in interests {
         world.open(interest);
         if let Some(cluster) = clusters.get(&interest.id.cluster) {
-            world.apply(&interest.id, interest.fact, answer(cluster, interest, digester, now));
+            let (_, changed) = world.apply(&interest.id, interest.fact, answer(cluster, interest, digester, now));
+            changes.extend(changed);
         }
     }
+    changes
 }
 
 /// Answers one interest from what was written down.
@@ -45,7 +50,7 @@ fn answer(cluster: &RecordedCluster, interest: &Interest, digester: &Digester, n
         kind: id.resource.kind,
     };
     for object in cluster.of_kind(id.resource.group, id.resource.kind).iter().filter(|object| in_scope(id, object)) {
-        let read = reader.object(&object.json).map_err(|error| error.to_string());
+        let read = reader.object(&object.json).map(|raw| placed(id, raw)).map_err(|error| error.to_string());
         let kept =
             read.and_then(|raw| keep(id, &raw, |raw| facts.push(raw, &mut pool)).map_err(|misfit| misfit.to_string()));
         if let Err(says) = kept {
@@ -68,6 +73,14 @@ fn in_scope(id: &CollectionId, object: &RecordedObject) -> bool {
             object.name == name.as_str() && object.namespace == namespace.as_ref().map_or("", |text| text.as_str())
         }
     }
+}
+
+/// An object of a kind without namespaces is found by its name alone, whatever a file says about a namespace.
+fn placed<'a>(id: &CollectionId, mut raw: RawObject<'a>) -> RawObject<'a> {
+    if !id.resource.namespaced {
+        raw.meta.namespace = Cow::Borrowed("");
+    }
+    raw
 }
 
 /// Hands an object on unless the interest's selector leaves it out.

@@ -8,7 +8,13 @@ use tokio::time::timeout;
 
 use super::fake::*;
 use super::{Epoch, Inbox, Marks, Observer, ObserverSetup, outbox};
-use crate::world::{Completeness, Fact, GapCause, Interest, Key, Namespace, ResourceVersion, World};
+use crate::sim::{Fault, FaultAction, Matcher, SimCluster, SimOptions, Verb};
+use crate::world::{
+    ClusterName, CollectionId, Completeness, Fact, GapCause, Interest, Key, Namespace, Resource, ResourceVersion, World,
+};
+
+const CONFIG_MAPS: Resource =
+    Resource { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true };
 
 /// An observer, the world it feeds, and the way between them.
 struct Bench {
@@ -24,9 +30,13 @@ impl Bench {
     }
 
     fn with(fake: &Fake, interests: Vec<Interest>, marks: Marks, namespaces: &[&str]) -> Self {
+        Self::of(fake.client(), interests, marks, namespaces)
+    }
+
+    fn of(client: kube::Client, interests: Vec<Interest>, marks: Marks, namespaces: &[&str]) -> Self {
         let (outbox, inbox) = outbox();
         let mut observer = Observer::new(ObserverSetup {
-            client: fake.client(),
+            client,
             epoch: Epoch(1),
             ports: ports(),
             marks,
@@ -260,6 +270,29 @@ async fn a_broken_watch_resumes_from_the_last_version_without_a_list() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn connections_cut_after_a_while_resume_for_ever_and_those_that_never_begin_are_lost() {
+    let (fake, watches) = listing(|_| Reply::text(200, page(10, "", &[secret("a", 1)])));
+    let mut bench = Bench::new(&fake, vec![interest::<Version>()]);
+    bench.until_complete().await;
+    for _ in 0..8 {
+        tokio::time::sleep(Duration::from_secs(55)).await;
+        watches.lock().unwrap().last().unwrap().send(Bytes::from_static(b"cut\n")).unwrap();
+    }
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    assert!(bench.inbox.try_next().is_none() && bench.state().is_complete());
+
+    let mut asked = 0;
+    let fake = Fake::new(move |_| {
+        asked += 1;
+        if asked == 1 { Reply::text(200, page(10, "", &[secret("a", 1)])) } else { Reply::text(500, "") }
+    });
+    let mut bench = Bench::new(&fake, vec![interest::<Version>()]);
+    bench.until_complete().await;
+    bench.until_gap(GapCause::Unreachable).await;
+    assert_eq!(fake.log().iter().filter(|uri| uri.contains("watch=true")).count(), 3);
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_expired_watch_lists_again_and_finds_what_went_meanwhile() {
     let (fake, watches) = listing(|nth| match nth {
         1 => Reply::text(200, page(10, "", &[secret("a", 1), secret("b", 2)])),
@@ -322,10 +355,10 @@ async fn a_lagging_replica_is_refused_and_no_watch_begins_there() {
 async fn two_kinds_of_fact_share_one_list_and_one_watch() {
     let (fake, _watches) = listing(|_| Reply::text(200, page(10, "", &[secret("a", 1)])));
     let mut bench = Bench::new(&fake, vec![interest::<Version>(), interest::<Digested>(), interest::<Version>()]);
-    bench.until_complete().await;
-    let batch = bench.inbox.next().await;
-    bench.world.apply(&batch.collection, batch.fact, batch.delta);
     tokio::time::sleep(Duration::from_secs(5)).await;
+    while let Some(batch) = bench.inbox.try_next() {
+        bench.world.apply(&batch.collection, batch.fact, batch.delta);
+    }
     assert_eq!(fake.log().len(), 2, "{:?}", fake.log());
     let view = bench.world.view(jiff::Timestamp::UNIX_EPOCH);
     let key = Key::new(Some("n"), "a");
@@ -370,6 +403,48 @@ async fn a_dropped_observer_leaves_no_task_behind() {
     tokio::time::sleep(Duration::from_secs(1)).await;
     bench.observer.stop().await;
     assert!(watches.lock().unwrap()[0].is_closed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_long_list_of_a_real_server_comes_in_pages_and_survives_losing_one() {
+    let sim = sim();
+    for count in 0..1200 {
+        sim.seed(config_map(count)).unwrap();
+    }
+    let pages = || Matcher::of("configmaps").verb(Verb::List);
+    sim.fault(Fault::once(pages(), FaultAction::Expired).after(1));
+    let id = CollectionId::namespaced(&ClusterName::new("c"), CONFIG_MAPS, "default");
+    let mut bench = Bench::of(sim.client(), vec![id.interest::<Version>()], Marks::default(), &[]);
+    bench.until_complete().await;
+    assert_eq!(bench.versions().len(), 1200 + 1, "and kube-root-ca.crt");
+    let lists = sim.request_log().iter().filter(|logged| format!("{logged:?}").contains("limit=500")).count();
+    assert_eq!(lists, 2 + 3, "two pages of the first try, three of the second");
+}
+
+#[tokio::test(start_paused = true)]
+async fn metadata_alone_brings_no_data_over_the_wire() {
+    let sim = sim();
+    let metadata = serde_json::json!({"name": "s", "namespace": "default"});
+    let secret = serde_json::json!({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": {"k": "djE="}});
+    sim.seed(secret).unwrap();
+    let id = CollectionId::namespaced(&ClusterName::new("c"), SECRETS, "default");
+    for (case, id, digested) in [("full", id.clone(), true), ("metadata", id.metadata(), false)] {
+        let mut bench = Bench::of(sim.client(), vec![id.clone().interest::<Digested>()], Marks::default(), &[]);
+        bench.until_complete().await;
+        let view = bench.world.view(jiff::Timestamp::UNIX_EPOCH);
+        let fact = view.read::<Digested>(&id).get(&Key::new(Some("default"), "s")).present().unwrap();
+        assert_eq!(fact.0.is_some(), digested, "case: {case}");
+    }
+}
+
+fn sim() -> SimCluster {
+    let start = "2026-11-16T10:00:00Z".parse().unwrap();
+    SimCluster::new(SimOptions { name: "c".to_owned(), seed: 1, start })
+}
+
+fn config_map(count: usize) -> serde_json::Value {
+    let metadata = serde_json::json!({"name": format!("m{count}"), "namespace": "default"});
+    serde_json::json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata})
 }
 
 #[tokio::test(start_paused = true)]
@@ -428,7 +503,7 @@ async fn an_object_is_read_again_for_a_newer_version_and_a_lone_404_proves_nothi
             _ => Reply::text(404, "{}"),
         }
     });
-    let id = crate::world::CollectionId::object(&crate::world::ClusterName::new("c"), SECRETS, Some("n"), "s");
+    let id = CollectionId::object(&ClusterName::new("c"), SECRETS, Some("n"), "s");
     let at_least = |version| Interest {
         read_at_least: Some(ResourceVersion::Number(version)),
         ..id.clone().interest::<Version>()

@@ -49,7 +49,10 @@ pub(super) enum End {
     Clean,
     /// No event and no bookmark for too long.
     Silent,
-    Failed(Failure),
+    /// It never began.
+    Refused(Failure),
+    /// It began, and broke.
+    Broke(Failure),
 }
 
 /// Watches until the connection ends.
@@ -65,7 +68,7 @@ pub(super) async fn watch(
     let uri = part.watch(&position.version, timeout.as_secs());
     let mut stream = match asker.open(part, Doing::Watching, &uri, part.accept_object()).await {
         Ok(stream) => stream,
-        Err(failure) => return End::Failed(failure),
+        Err(failure) => return End::Refused(failure),
     };
     let mut pool = Interner::default();
     let mut lines = Lines::default();
@@ -81,7 +84,7 @@ pub(super) async fn watch(
         intake.hand_on(position);
         ask::wipe(piece);
         if let Err(Broken(failure)) = fed {
-            return End::Failed(
+            return End::Broke(
                 failure.unwrap_or_else(|| Failure::unreadable(part, Doing::Watching, "an event is too long")),
             );
         }
@@ -96,11 +99,11 @@ async fn next_piece(
 ) -> Result<Option<bytes::Bytes>, End> {
     match timeout_at(silent_at.min(dead_at), stream.next()).await {
         Ok(Ok(piece)) => Ok(piece),
-        Ok(Err(error)) => Err(End::Failed(Failure::transport(part, Doing::Watching, &error))),
+        Ok(Err(error)) => Err(End::Broke(Failure::transport(part, Doing::Watching, &error))),
         Err(_) if silent_at <= dead_at => Err(End::Silent),
         Err(_) => {
             let why = "the server does not end it as it promised";
-            Err(End::Failed(Failure::because(GapCause::Unreachable, part, Doing::Watching, why)))
+            Err(End::Broke(Failure::because(GapCause::Unreachable, part, Doing::Watching, why)))
         }
     }
 }

@@ -39,6 +39,9 @@ const WATCH_SECONDS_SPREAD: u64 = 60;
 /// A connection that ends sooner and without a sign counts as failed, so that no server makes this a busy loop.
 const CONNECTION_SHORTEST: Duration = Duration::from_secs(1);
 
+/// A connection that lived this long was a good one.
+const CONNECTION_STABLE: Duration = Duration::from_secs(10);
+
 /// Keeps one collection listed and watched.
 pub(super) struct Watcher {
     pub lane: Lane,
@@ -158,8 +161,9 @@ impl Watcher {
     async fn list_part(&self, namespace: Option<&Namespace>, recipe: &Recipe) -> Result<Listed, Lack> {
         let lane = &self.lane;
         let part = lane.part(namespace);
+        let _turn_here = lane.lists_at_once.acquire().await.expect("the semaphore is never closed");
         let _turn = lane.ports.lists_at_once.acquire().await.expect("the semaphore is never closed");
-        let listed = list::list(&lane.asker, &part, recipe, &|objects| lane.count_listed(objects)).await?;
+        let listed = list::list(lane, &part, recipe).await?;
         if let Some(seen) = lane.marks.newer_than(&lane.id, &listed.version) {
             let offered = &listed.version;
             tracing::warn!(cluster = %lane.id.cluster, what = part.describe(), %offered, %seen, "older list refused");
@@ -172,11 +176,11 @@ impl Watcher {
     }
 
     fn report_listed(&self, listed: Listed) {
-        let at = self.lane.ports.clock.now();
+        let Listed { harvest, version, at } = listed;
         let what = self.lane.part(None).describe();
-        for row in listed.harvest.rows {
+        for row in harvest.rows {
             let gap = row.spoilt.map(|spoilt| spoilt.gap(&what));
-            let delta = Delta::Listed { facts: row.facts, version: listed.version.clone(), at, gap };
+            let delta = Delta::Listed { facts: row.facts, version: version.clone(), at, gap };
             self.lane.put(row.kind, delta);
         }
     }
@@ -233,15 +237,22 @@ async fn follow_spot(lane: &Lane, recipe: &Recipe, spot: &mut Spot) -> Ending {
         let end = watch_once(&lane.asker, &part, recipe, position, timeout, lane).await;
         let silent = position.last_sign.elapsed() >= 2 * timeout;
         let failure = match end {
-            End::Failed(Failure::Expired) => return Ending::Relist,
+            End::Refused(Failure::Expired) | End::Broke(Failure::Expired) => return Ending::Relist,
             End::Silent => return Ending::Lost(silence(&part, 2 * timeout)),
-            End::Clean | End::Failed(_) if silent => {
+            End::Clean | End::Refused(_) | End::Broke(_) if silent => {
                 return Ending::Lost(silence(&part, 2 * timeout));
             }
             End::Clean if position.spoilt => return Ending::Relist,
             End::Clean if position.last_sign >= began || began.elapsed() >= CONNECTION_SHORTEST => continue,
             End::Clean => Failure::because(GapCause::Unreachable, &part, Doing::Watching, "the server ends it at once"),
-            End::Failed(failure) => failure,
+            End::Broke(failure) => {
+                // What lived for a while and is cut (a balancer's idle limit) resumes without a hole, however often.
+                if began.elapsed() >= CONNECTION_STABLE {
+                    position.failures = 0;
+                }
+                failure
+            }
+            End::Refused(failure) => failure,
         };
         let lack = failure.into_lack(&part, Doing::Watching);
         position.failures += 1;

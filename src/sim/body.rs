@@ -22,7 +22,7 @@ enum Kind {
     Whole(Option<Bytes>),
     /// Bytes, and then the connection breaks.
     Cut(Option<Bytes>),
-    Watch(BoxStream<'static, Bytes>),
+    Watch(BoxStream<'static, Result<Bytes, SimLost>>),
 }
 
 impl SimBody {
@@ -51,7 +51,7 @@ impl Body for SimBody {
             }
             Kind::Cut(bytes) => Poll::Ready(Some(bytes.take().map(Frame::data).ok_or(SimLost))),
             Kind::Watch(stream) => {
-                stream.as_mut().poll_next(context).map(|next| next.map(|bytes| Ok(Frame::data(bytes))))
+                stream.as_mut().poll_next(context).map(|next| next.map(|bytes| bytes.map(Frame::data)))
             }
         }
     }
@@ -73,10 +73,10 @@ struct OpenWatch {
 
 impl OpenWatch {
     /// The next line; waits for a change, a bookmark or the end.
-    async fn next(mut self) -> Option<(Bytes, Self)> {
+    async fn next(mut self) -> Option<(Result<Bytes, SimLost>, Self)> {
         loop {
             if let Some(line) = self.ready.pop_front() {
-                return Some((line, self));
+                return Some((Ok(line), self));
             }
             if self.ended {
                 return None;
@@ -86,6 +86,10 @@ impl OpenWatch {
             let changed = cluster.changed().notified();
             tokio::pin!(changed);
             changed.as_mut().enable();
+            if cluster.is_cut_off() {
+                self.ended = true;
+                return Some((Err(SimLost), self));
+            }
             let now = cluster.now();
             let (poll, wakes_at) = {
                 let mut server = cluster.lock();

@@ -7,6 +7,7 @@
 //!
 //! Not here: carrying HTTP (`service`), sockets (`listen`).
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -42,6 +43,8 @@ struct Inner {
     ahead: Mutex<Duration>,
     server: Mutex<Server>,
     changed: Notify,
+    /// Nobody gets through: every request and every open watch breaks.
+    cut_off: AtomicBool,
 }
 
 impl SimCluster {
@@ -49,7 +52,8 @@ impl SimCluster {
         let SimOptions { name, seed, start } = options;
         let server = Mutex::new(Server::new(seed, start));
         let (began, ahead, changed) = (Instant::now(), Mutex::new(Duration::ZERO), Notify::new());
-        Self { inner: Arc::new(Inner { name, start, began, ahead, server, changed }) }
+        let cut_off = AtomicBool::new(false);
+        Self { inner: Arc::new(Inner { name, start, began, ahead, server, changed, cut_off }) }
     }
 
     pub fn name(&self) -> &str {
@@ -142,6 +146,22 @@ impl SimCluster {
         self.with(|server, _| change(server.rbac()));
     }
 
+    /// Breaks the way to the cluster: open watches break, and so does every request until [`SimCluster::join_again`].
+    /// Those who hold the cluster itself (`seed`, `edit`, `look`) still reach it.
+    pub fn cut_off(&self) {
+        self.inner.cut_off.store(true, Ordering::SeqCst);
+        self.inner.changed.notify_waiters();
+    }
+
+    /// Opens the way to the cluster again.
+    pub fn join_again(&self) {
+        self.inner.cut_off.store(false, Ordering::SeqCst);
+    }
+
+    pub(super) fn is_cut_off(&self) -> bool {
+        self.inner.cut_off.load(Ordering::SeqCst)
+    }
+
     /// One pass of what the controllers would clean up. Answers how many objects it touched.
     pub fn collect_garbage(&self) -> usize {
         self.with(|server, now| server.collect_garbage(now))
@@ -169,5 +189,34 @@ impl SimCluster {
         let wait = Duration::try_from(time.duration_since(self.now())).unwrap_or(Duration::ZERO);
         // A year is for ever here, and far from what an instant can hold.
         Instant::now() + wait.min(Duration::from_secs(365 * 24 * 3600))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::{BodyExt as _, Empty};
+    use tower::ServiceExt as _;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_cluster_that_is_cut_off_breaks_watches_and_requests_until_it_joins_again() {
+        let start = "2026-03-01T12:00:00Z".parse().unwrap();
+        let cluster = SimCluster::new(SimOptions { name: "x".into(), seed: 1, start });
+        let ask = |target: &str| {
+            let request = http::Request::get(target).body(Empty::new()).unwrap();
+            cluster.service().oneshot(request)
+        };
+        let watching = format!("/api/v1/namespaces?watch=true&resourceVersion={}", cluster.version());
+        let mut watch = ask(&watching).await.unwrap().into_body();
+        let cut = async {
+            tokio::task::yield_now().await;
+            cluster.cut_off();
+        };
+        let (frame, ()) = tokio::join!(watch.frame(), cut);
+        assert!(frame.is_some_and(|frame| frame.is_err()), "the watch broke");
+        assert!(ask("/version").await.is_err());
+        cluster.join_again();
+        assert!(ask("/version").await.is_ok());
     }
 }

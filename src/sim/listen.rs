@@ -48,11 +48,14 @@ impl Drop for Listening {
     }
 }
 
-/// Opens a port for each cluster. With port 0 the system picks them; otherwise they count up from `address`.
-///
-/// `tokens` says who a bearer token stands for. When it is empty, everybody is the admin; when it is not, an unknown
-/// token is answered with 401.
-pub async fn listen(
+/// Opens a port for each cluster, and everybody who comes is the admin. With port 0 the system picks the ports;
+/// otherwise they count up from `address`.
+pub async fn listen(address: SocketAddr, clusters: Vec<(String, SimCluster)>) -> std::io::Result<Listening> {
+    listen_with_tokens(address, clusters, BTreeMap::new()).await
+}
+
+/// Like [`listen`]; `tokens` says who a bearer token stands for, and whoever has none of them is answered with 401.
+pub async fn listen_with_tokens(
     address: SocketAddr,
     clusters: Vec<(String, SimCluster)>,
     tokens: BTreeMap<String, Identity>,

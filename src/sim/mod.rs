@@ -13,11 +13,14 @@ mod cluster;
 mod listen;
 mod service;
 
+#[cfg(test)]
+mod tests;
+
 pub use api::{
     Access, Answer, Fault, FaultAction, Faults, GroupFault, GroupResource, Identity, Logged, Matcher, Rbac, Reply,
     Request, ResourceKind, Rule, Server, Status, StoryError, Verb, WatchId, WatchPoll,
 };
 pub use body::SimBody;
 pub use cluster::{SimCluster, SimOptions};
-pub use listen::{Listening, listen};
+pub use listen::{Listening, listen, listen_with_tokens};
 pub use service::{SimLost, SimService};

@@ -29,7 +29,7 @@ pub struct SimLost;
 pub struct SimService {
     cluster: SimCluster,
     identity: Option<Identity>,
-    /// Who a bearer token stands for; with no entry, the token is ignored.
+    /// Who a bearer token stands for; when there are none, tokens are ignored.
     tokens: Arc<BTreeMap<String, Identity>>,
 }
 
@@ -48,6 +48,9 @@ impl SimService {
     where
         B: Body<Data = Bytes>,
     {
+        if self.cluster.is_cut_off() {
+            return Err(SimLost);
+        }
         let (head, body) = request.into_parts();
         let body = body.collect().await.map_err(|_| SimLost)?.to_bytes();
         let header =
@@ -85,8 +88,9 @@ impl SimService {
         let token = headers.get(AUTHORIZATION).map(text);
         let token = token.as_deref().and_then(|value| value.strip_prefix("Bearer "));
         match token {
-            Some(token) if !self.tokens.is_empty() => self.tokens.get(token).cloned(),
-            Some(_) | None => self.identity.clone(),
+            _ if self.tokens.is_empty() => self.identity.clone(),
+            Some(token) => self.tokens.get(token).cloned(),
+            None => None,
         }
     }
 }
@@ -110,7 +114,7 @@ where
 }
 
 fn respond(reply: Reply) -> Response<SimBody> {
-    let Reply { status, content_type, retry_after_seconds, warnings, body, cut } = reply;
+    let Reply { status, content_type, retry_after_seconds, body, cut } = reply;
     let body = if cut { SimBody::cut(body) } else { SimBody::whole(body) };
     let mut response = Response::new(body);
     *response.status_mut() = http::StatusCode::from_u16(status).unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR);
@@ -118,11 +122,6 @@ fn respond(reply: Reply) -> Response<SimBody> {
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     if let Some(seconds) = retry_after_seconds {
         headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
-    }
-    for warning in warnings {
-        if let Ok(value) = HeaderValue::from_str(&format!("299 - \"{}\"", warning.replace('"', "\\\""))) {
-            headers.append("warning", value);
-        }
     }
     response
 }

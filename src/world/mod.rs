@@ -14,6 +14,7 @@ mod interest;
 mod known;
 mod meta;
 mod raw;
+mod shape;
 mod view;
 
 pub use change::{Change, ChangeSet, What};
@@ -25,4 +26,5 @@ pub use interest::{CollectionId, Content, Interest, Scope, Selector};
 pub use known::{AbsenceProof, Completeness, Gap, GapCause, Observation};
 pub use meta::{Life, Meta, Owners, Pairs, find};
 pub use raw::{DataEntry, Digest, Misfit, RawMeta, RawObject, RawOwner};
+pub use shape::Obj;
 pub use view::{Reading, View, World};

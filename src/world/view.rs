@@ -49,22 +49,32 @@ impl World {
         View { world: self, now }
     }
 
-    /// Adds or replaces what is known of a cluster.
+    /// Adds or replaces what is known of a cluster. The one that hosted it until now changes with it.
     pub fn put_cluster(&mut self, cluster: Cluster) -> ChangeSet {
         let mut changes = ChangeSet::default();
-        if self.clusters.get(&cluster.name) != Some(&cluster) {
-            changes.push(Change::Cluster(cluster.name.clone()));
-            self.clusters.insert(cluster.name.clone(), cluster);
+        let before = self.clusters.get(&cluster.name);
+        if before == Some(&cluster) {
+            return changes;
         }
+        let former = before.and_then(|before| before.hosted_by.as_ref());
+        let left = former.filter(|former| cluster.hosted_by.as_ref() != Some(*former));
+        changes.push(Change::Cluster(cluster.name.clone()));
+        if let Some(by) = left {
+            changes.push(Change::Cluster(by.cluster.clone()));
+        }
+        self.clusters.insert(cluster.name.clone(), cluster);
         changes
     }
 
-    /// Forgets a cluster and everything read from it.
+    /// Forgets a cluster and everything read from it. The one that hosted it changes with it.
     pub fn remove_cluster(&mut self, name: &ClusterName) -> ChangeSet {
         let mut changes = ChangeSet::default();
-        if self.clusters.remove(name).is_some() {
+        if let Some(cluster) = self.clusters.remove(name) {
             self.shelves.retain(|id, _| &id.cluster != name);
             changes.push(Change::Cluster(name.clone()));
+            if let Some(by) = cluster.hosted_by {
+                changes.push(Change::Cluster(by.cluster));
+            }
         }
         changes
     }
@@ -84,6 +94,13 @@ impl World {
             changes.push(Change::Collection { id: id.clone(), what: What::Everything });
         }
         changes
+    }
+
+    /// Forgets one kind of fact of a collection that is still wanted for another.
+    pub fn close_fact(&mut self, id: &CollectionId, fact: TypeId) {
+        if let Some(shelves) = self.shelves.get_mut(id) {
+            shelves.retain(|(held, _)| *held != fact);
+        }
     }
 
     /// Takes an observer's report in. A report for a collection that was closed meanwhile changes nothing.

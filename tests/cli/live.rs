@@ -58,13 +58,13 @@ fn sim(name: &str, seed: u64, files: &[&str]) -> SimCluster {
 async fn fleet() -> Fleet {
     let address = "127.0.0.1:0".parse().unwrap();
     let guest = sim("guest-a", 2, &[GUEST_CONFIG, COPIES]);
-    let guest_port = listen(address, vec![("guest-a".to_owned(), guest.clone())], BTreeMap::new()).await.unwrap();
+    let guest_port = listen(address, vec![("guest-a".to_owned(), guest.clone())]).await.unwrap();
     let mgmt = sim("mgmt", 1, &[HOSTED]);
     let kubeconfig = base64::engine::general_purpose::STANDARD.encode(guest_port.kubeconfig());
     let secret = json!({"apiVersion": "v1", "kind": "Secret", "data": {"kubeconfig": kubeconfig},
         "metadata": {"name": "guest-a-admin-kubeconfig", "namespace": "clusters"}});
     mgmt.seed(secret).unwrap();
-    let mgmt_port = listen(address, vec![("mgmt".to_owned(), mgmt.clone())], BTreeMap::new()).await.unwrap();
+    let mgmt_port = listen(address, vec![("mgmt".to_owned(), mgmt.clone())]).await.unwrap();
     let dir = folder(&[("kubeconfig", &mgmt_port.kubeconfig())]);
     Fleet { dir, mgmt, guest, _ports: (mgmt_port, guest_port) }
 }

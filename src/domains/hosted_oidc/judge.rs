@@ -270,15 +270,16 @@ pub fn hosted<'a>(scene: &Scene<'a>) -> impl Iterator<Item = &'a Hosted> + use<'
 pub fn still_current<'a>(scene: &Scene<'a>) -> Option<&'a Client> {
     let wanted = scene.control_plane.seen.map(|plane| &plane.hosted.authentication).filter(|wanted| wanted.is_oidc());
     let guest = scene.authentication.seen?;
-    guest.current.iter().find(|current| {
-        let listed =
-            wanted.and_then(|wanted| wanted.clients.iter().find(|client| client.component == current.component));
-        !listed.is_some_and(|listed| is_same_client(listed, current))
-    })
+    let is_listed = |current: &Client| {
+        wanted.is_some_and(|wanted| wanted.clients.iter().any(|listed| is_same_client(listed, current)))
+    };
+    guest.current.iter().find(|current| !is_listed(current))
 }
 
-/// Another client id or issuer is another client. A status that leaves a field out says nothing about it.
+/// Another client id or issuer is another client. A status that names no issuer says nothing about it, but one
+/// without a client id can't be recognised as the listed client.
 fn is_same_client(listed: &Client, current: &Client) -> bool {
-    let same = |listed: &str, current: &str| current.is_empty() || listed == current;
-    same(&listed.client_id, &current.client_id) && same(&listed.issuer, &current.issuer)
+    let same_issuer = current.issuer.is_empty() || listed.issuer == current.issuer;
+    let same_id = !current.client_id.is_empty() && listed.client_id == current.client_id;
+    listed.component == current.component && same_id && same_issuer
 }

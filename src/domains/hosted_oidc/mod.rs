@@ -19,15 +19,16 @@ mod settings;
 mod subjects;
 #[cfg(test)]
 mod tests;
+mod touched;
 mod verdict;
 
 use std::collections::BTreeSet;
 
 use judge::{Ruling, rule};
 use names::CopyKind;
-use scene::{Scene, copy_key};
+use scene::copy_key;
 pub use settings::{Copies, ENTRY, Settings};
-use subjects::Place;
+use subjects::{Place, is_orphan};
 
 use super::contract::{Domain, Touched};
 use crate::engine::{DomainName, Explanation, Judgement, SubjectId};
@@ -54,18 +55,14 @@ impl HostedOidc {
             Place::Collection { scene, kind } => Ruling::unknown(scene.copies(*kind).gap()?),
             Place::ConsoleMirror { scene } => {
                 scene.console_mirror(&subject.name)?;
-                self.leftover(scene, CopyKind::ConfigMap, &subject.name)?
+                is_orphan(scene, CopyKind::ConfigMap, &subject.name).then(Ruling::leftover)?
             }
             Place::ControlPlaneNamespace { scene, kind } => {
                 scene.source(*kind, &subject.name).seen?;
-                self.leftover(scene, *kind, &subject.name)?
+                Ruling::leftover()
             }
         };
         Some((place, ruling))
-    }
-
-    fn leftover(&self, scene: &Scene<'_>, kind: CopyKind, name: &str) -> Option<Ruling> {
-        self.is_orphan(scene, kind, name).then(Ruling::leftover)
     }
 }
 
@@ -79,11 +76,11 @@ impl Domain for HostedOidc {
     }
 
     fn subjects_in(&self, cluster: &ClusterName, view: View<'_>) -> BTreeSet<SubjectId> {
-        self.list_subjects(cluster, view)
+        subjects::list(cluster, view)
     }
 
     fn touched(&self, changes: &ChangeSet, view: View<'_>) -> Touched {
-        self.find_touched(changes, view)
+        touched::find(changes, view)
     }
 
     fn judge(&self, subject: &SubjectId, view: View<'_>) -> Option<Judgement> {

@@ -65,6 +65,11 @@ impl CopyKind {
         Self::ALL.into_iter().find(|copy| copy.resource().kind == kind)
     }
 
+    /// Whether the console operator mirrors objects of this kind.
+    pub fn is_mirrored(self) -> bool {
+        self == Self::ConfigMap
+    }
+
     /// The one key HyperShift copies.
     pub fn copied_key(self) -> &'static str {
         match self {

@@ -118,10 +118,8 @@ pub const CLAIMS_SOURCES: &[(&str, CopyKind)] = &[
     ("oidcProviders[].externalClaimsSources[].authentication.clientCredential.clientSecret.name", CopyKind::Secret),
 ];
 
-/// In a HostedControlPlane's `spec.configuration`: everything but the OIDC providers.
+/// In a HostedControlPlane's `spec.configuration`: everything but the OIDC providers, `apiServer` and `oauth`.
 pub const OTHER_CONFIGURATION: &[(&str, CopyKind)] = &[
-    ("apiServer.clientCA.name", CopyKind::ConfigMap),
-    ("apiServer.servingCerts.namedCertificates[].servingCertificate.name", CopyKind::Secret),
     ("authentication.oauthMetadata.name", CopyKind::ConfigMap),
     ("authentication.webhookTokenAuthenticator.kubeConfig.name", CopyKind::Secret),
     ("authentication.webhookTokenAuthenticators[].kubeConfig.name", CopyKind::Secret),
@@ -135,8 +133,11 @@ pub const PROXY: &[(&str, CopyKind)] = &[("trustedCA.name", CopyKind::ConfigMap)
 
 pub const IMAGE: &[(&str, CopyKind)] = &[("additionalTrustedCA.name", CopyKind::ConfigMap)];
 
+/// In an `APIServer` spec, and under `apiServer` of a HostedControlPlane's configuration.
 pub const API_SERVER: &[(&str, CopyKind)] = &[
     ("clientCA.name", CopyKind::ConfigMap),
+    ("encryption.kms.vault.authentication.appRole.secret.name", CopyKind::Secret),
+    ("encryption.kms.vault.tls.caBundle.name", CopyKind::ConfigMap),
     ("servingCerts.namedCertificates[].servingCertificate.name", CopyKind::Secret),
 ];
 

@@ -163,7 +163,7 @@ impl Subject<'_, '_> {
         }
     }
 
-    /// Everything that could hold a reference to the object. Its source is no reference: it may be known or not.
+    /// Everything that could hold a reference to the object. Its source is none: an orphan is one with or without it.
     fn rests_on(&self) -> Vec<CollectionId> {
         let guest = &self.scene.guest.name;
         let mut ids = vec![copies_id(guest, self.kind), CollectionId::all(guest, AUTHENTICATION)];

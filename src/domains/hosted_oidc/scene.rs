@@ -93,6 +93,16 @@ impl<'a> Scene<'a> {
         Some((&by.cluster, namespace.as_str()))
     }
 
+    /// Where the control plane is and always was: in its usual place, with none elsewhere that says it is this guest's.
+    pub fn settled_control_plane(&self) -> Option<Key> {
+        let by = self.home.as_ref().ok()?;
+        let usual = usual_control_plane(by);
+        let belongs = format!("{}/{}", by.namespace, by.name);
+        let planes: Reading<'a, ControlPlane> = self.view.read(&CollectionId::all(&by.cluster, CONTROL_PLANE));
+        let elsewhere = planes.iter().any(|(key, plane)| *key != usual && *plane.belongs_to == *belongs);
+        (!elsewhere && self.control_plane_key.as_ref() == Some(&usual)).then_some(usual)
+    }
+
     /// The object of the same kind and name in the control plane's namespace.
     pub fn source(&self, kind: CopyKind, name: &str) -> Sight<'a, SourceMark> {
         match self.source_namespace() {
@@ -155,8 +165,16 @@ fn home(view: View<'_>, guest: &Cluster) -> Option<Result<HostedBy, Gap>> {
     }
 }
 
-/// A guest known only by its topology belongs to the one HostedCluster with its infraID.
-fn home_by_infra_id(view: View<'_>, infra_id: &str) -> Result<HostedBy, Gap> {
+/// The HostedClusters with the infraID of a guest that is known only by its topology.
+pub fn possible_homes(view: View<'_>, guest: &Cluster) -> Vec<HostedBy> {
+    let infrastructure: Reading<'_, Infrastructure> = view.read(&CollectionId::all(&guest.name, INFRASTRUCTURE));
+    match infrastructure.get(&singleton()).present() {
+        Some(own) if guest.hosted_by.is_none() => with_infra_id(view, &own.infra_id),
+        Some(_) | None => Vec::new(),
+    }
+}
+
+fn with_infra_id(view: View<'_>, infra_id: &str) -> Vec<HostedBy> {
     let mut found = Vec::new();
     for cluster in view.clusters() {
         let reading: Reading<'_, HostedCluster> = view.read(&CollectionId::all(&cluster.name, HOSTED_CLUSTER));
@@ -170,6 +188,12 @@ fn home_by_infra_id(view: View<'_>, infra_id: &str) -> Result<HostedBy, Gap> {
             });
         }
     }
+    found
+}
+
+/// A guest known only by its topology belongs to the one HostedCluster with its infraID.
+fn home_by_infra_id(view: View<'_>, infra_id: &str) -> Result<HostedBy, Gap> {
+    let mut found = with_infra_id(view, infra_id);
     match (found.pop(), found.is_empty()) {
         (Some(one), true) => Ok(one),
         (Some(_), false) => {
@@ -189,9 +213,7 @@ fn find_control_plane<'a>(view: View<'a>, by: &HostedBy) -> Found<'a> {
     let hosted_cluster = Sight::of(view.read(&CollectionId::all(&by.cluster, HOSTED_CLUSTER)), &key);
     let planes: Reading<'a, ControlPlane> = view.read(&CollectionId::all(&by.cluster, CONTROL_PLANE));
     let belongs = format!("{}/{}", by.namespace, by.name);
-    // HyperShift names the namespace after both, with the dots of the name replaced (hypershift-oidc.md, 2.1).
-    let namespace = format!("{}-{}", by.namespace, by.name.as_str().replace('.', "-"));
-    let usual = Key::new(Some(&namespace), by.name.as_str());
+    let usual = usual_control_plane(by);
     let at_usual = Sight::of(planes, &usual);
     if at_usual.seen.is_some_and(|plane| plane.belongs_to.is_empty() || *plane.belongs_to == *belongs) {
         return (hosted_cluster, at_usual, Some(usual));
@@ -202,4 +224,10 @@ fn find_control_plane<'a>(view: View<'a>, by: &HostedBy) -> Found<'a> {
     let gap = planes.gap();
     // Nothing to show, but its namespace is still where leftovers of it would lie.
     (hosted_cluster, Sight { seen: None, gap }, Some(usual))
+}
+
+/// HyperShift names the namespace after both, with the dots of the name replaced.
+fn usual_control_plane(by: &HostedBy) -> Key {
+    let namespace = format!("{}-{}", by.namespace, by.name.as_str().replace('.', "-"));
+    Key::new(Some(&namespace), by.name.as_str())
 }

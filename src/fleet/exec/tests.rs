@@ -161,12 +161,13 @@ fn stderr_is_cut_and_a_flood_does_not_block_the_plugin() {
 }
 
 #[test]
-fn a_helper_that_keeps_the_pipes_open_does_not_hold_the_answer_up() {
-    let script = format!("sleep 600 & echo $! > \"$0.pid\"; echo '{}'", credential(r#"{"token":"t"}"#));
-    let plugin = plugin(&script);
+fn a_helper_that_keeps_the_pipes_open_is_neither_waited_for_nor_ended() {
+    let helper = "(while [ ! -e \"$0.go\" ]; do sleep 0.01; done; touch \"$0.done\") &";
+    let plugin = plugin(&format!("{helper} echo '{}'", credential(r#"{"token":"t"}"#)));
     assert!(outcome(&plugin).is_ok());
-    let helper = recorded_pid(plugin.folder.path());
-    rustix::process::kill_process(helper, Signal::KILL).expect("the helper is left alone");
+    std::fs::write(plugin.folder.path().join("plugin.go"), "").unwrap();
+    let done = plugin.folder.path().join("plugin.done");
+    wait_until("the helper goes on", || done.exists());
 }
 
 #[tokio::test(start_paused = true)]
@@ -222,12 +223,16 @@ fn recorded_pid(folder: &Path) -> Pid {
 /// A killed process may stay listed as a zombie until its new parent reaps it; that counts as gone.
 fn wait_until_gone(pid: Pid) {
     let stat = format!("/proc/{}/stat", pid.as_raw_nonzero());
-    loop {
-        let alive = rustix::process::test_kill_process(pid).is_ok();
+    wait_until("the process is gone", || {
         let zombie = std::fs::read_to_string(&stat).is_ok_and(|text| text.contains(") Z "));
-        if !alive || zombie {
-            return;
-        }
+        zombie || rustix::process::test_kill_process(pid).is_err()
+    });
+}
+
+fn wait_until(claim: &str, holds: impl Fn() -> bool) {
+    let started = std::time::Instant::now();
+    while !holds() {
+        assert!(started.elapsed() < Duration::from_secs(20), "never came true: {claim}");
         std::thread::yield_now();
     }
 }

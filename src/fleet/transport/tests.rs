@@ -252,6 +252,24 @@ async fn a_refused_request_is_sent_once() {
 }
 
 #[tokio::test]
+async fn after_a_refusal_the_next_request_brings_a_fresh_token() {
+    let server = ApiServer::start_cleartext().await;
+    let folder = tempfile::tempdir().unwrap();
+    let token = folder.path().join("token");
+    let mut access = access(&server.url("127.0.0.1"), &authority("roots"));
+    access.bearer = Bearer::TokenFile(token.clone());
+    let connection = opened(&access).await;
+    let mut sent = Vec::new();
+    for (written, path) in [("one", "/api"), ("two", "/status/401"), ("two", "/api")] {
+        std::fs::write(&token, written).unwrap();
+        let (_, body) = send::get_bytes(&connection.client, path, send::JSON).await.unwrap();
+        let seen: serde_json::Value = serde_json::from_slice(&body).unwrap();
+        sent.push(seen["headers"]["authorization"].as_str().unwrap().to_owned());
+    }
+    assert_eq!(sent, ["Bearer one", "Bearer one", "Bearer two"]);
+}
+
+#[tokio::test]
 async fn a_login_that_fails_ends_the_request_as_unauthorized() {
     let server = ApiServer::start_cleartext().await;
     let mut access = access(&server.url("127.0.0.1"), &authority("roots"));

@@ -157,7 +157,7 @@ impl<'a> Cursor<'a> {
         }
         let mut at = self.at + 1;
         let mut escapes = false;
-        while let Some(found) = bytes.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
+        while let Some(found) = bytes.get(at..).and_then(quote_or_escape) {
             at += found;
             if bytes[at] == b'"' {
                 self.at = at + 1;
@@ -219,6 +219,31 @@ impl<'a> Cursor<'a> {
     }
 }
 
+/// Where the first quote or backslash is.
+///
+/// Most strings are names of a few letters, for which calling memchr costs more than looking: the first words are
+/// looked at eight bytes at a time.
+fn quote_or_escape(bytes: &[u8]) -> Option<usize> {
+    const WORDS: usize = 4;
+    let mut at = 0;
+    for word in bytes.chunks_exact(8).take(WORDS) {
+        let word = u64::from_le_bytes(word.try_into().expect("a chunk of eight is eight bytes"));
+        let found = has_byte(word, b'"') | has_byte(word, b'\\');
+        if found != 0 {
+            return Some(at + found.trailing_zeros() as usize / 8);
+        }
+        at += 8;
+    }
+    memchr2(b'"', b'\\', &bytes[at..]).map(|found| at + found)
+}
+
+/// Sets the top bit of the lowest byte that equals `byte`; bits above it mean nothing.
+fn has_byte(word: u64, byte: u8) -> u64 {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    let zero_where_equal = word ^ (ONES * u64::from(byte));
+    zero_where_equal.wrapping_sub(ONES) & !zero_where_equal & (ONES << 7)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -251,6 +276,11 @@ mod tests {
                 let cut = (0..=cut.min(text.len() - 1)).rev().find(|&cut| text.is_char_boundary(cut)).unwrap();
                 prop_assert!(!nested || Cursor::new(&text[..cut]).skip().is_err());
             }
+        }
+
+        #[test]
+        fn the_first_quote_or_escape_is_found(bytes in proptest::collection::vec(prop_oneof![Just(b'"'), Just(b'\\'), any::<u8>(), 0x21u8..0x24, 0x5bu8..0x5e], 0..80)) {
+            prop_assert_eq!(quote_or_escape(&bytes), bytes.iter().position(|&byte| byte == b'"' || byte == b'\\'));
         }
 
         #[test]

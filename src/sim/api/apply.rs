@@ -5,8 +5,8 @@
 //! - a field the manager applied before and leaves out now goes away, unless somebody else owns it;
 //! - agreeing with the present value makes a shared owner, never a conflict.
 //!
-//! Not here: the upgrade of objects made with kubectl's client-side apply; their owner stays
-//! `kubectl-client-side-apply`. The rules are those of `sigs.k8s.io/structured-merge-diff/v6/merge`.
+//! Not here: comparing and merging (`compare`). The rules are those of `sigs.k8s.io/structured-merge-diff/v6/merge`
+//! and, for kubectl's annotation, of `k8s.io/apimachinery/pkg/util/managedfields`.
 
 use serde_json::Value;
 
@@ -22,11 +22,17 @@ use super::status::{Cause, Refused, Status};
 use super::store::Stored;
 use super::{Reply, Server};
 
+/// Where kubectl's client-side apply remembers what it said.
+const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+/// The manager of kubectl's server-side apply, unless told otherwise.
+const KUBECTL: &str = "kubectl";
+
 impl Server {
     pub(super) fn apply(&mut self, call: &Call<'_>) -> Result<Reply, Refused> {
         let existing = self.store.collection(call.collection).get(&call.key()).cloned();
         let config = read_config(call)?;
         let (mut object, managed) = merged(call, existing.as_deref(), &config)?;
+        keep_last_applied(&call.writer(), &config, &mut object);
         content::settle(&call.kind, &mut object).map_err(Status::bad_request)?;
         if existing.is_none() && !meta::uid(&object).is_empty() {
             let why = format!(
@@ -42,6 +48,10 @@ impl Server {
             None if call.is_status() => Err(call.not_found()),
             None => {
                 self.rbac.check_create(call)?;
+                // Where there is nothing yet, an apply may name any version: it is not looked at. A dry run shows it.
+                if !call.request.is_dry_run() {
+                    meta::of_mut(&mut object).remove("resourceVersion");
+                }
                 let created = self.create_object(call, object, Ownership::Applied(managed))?;
                 call.reply_value(201, &created)
             }
@@ -79,20 +89,22 @@ fn merged(call: &Call<'_>, existing: Option<&Stored>, config: &Value) -> Result<
 
     let mut config = config.clone();
     meta::of_mut(&mut config).remove("creationTimestamp");
-    let set = compare::field_set(&config, shape).without_subtrees(&reset).difference(&UNOWNED);
+    let said = compare::field_set(&config, shape).without_subtrees(&reset);
     managed.0.retain(|entry| !entry.is_of(&writer, Operation::Apply));
     let merged = compare::merge(&live, &config, shape);
     let merged = match &last {
-        Some(last) => pruned(&merged, &last.fields, &managed, &set, shape),
+        Some(last) => pruned(&merged, &last.fields, &managed, &said, shape),
         None => merged,
     };
 
     let changes = managed::changes(&live, &merged, shape, &reset);
     let is_forced = call.request.query.is_set("force");
     if !is_forced {
-        refuse_conflicts(&managed, &changes)?;
+        let allowed = claimed_by_kubectl(&writer, &live, shape);
+        refuse_conflicts(&managed, &changes, &allowed)?;
     }
     managed.take_from_others(&changes, |_| false);
+    let set = said.difference(&UNOWNED);
     let last_time = last.and_then(|last| last.time);
     if !set.is_empty() {
         let time = if live == merged { last_time } else { Some(writer.time.clone()) };
@@ -100,6 +112,36 @@ fn merged(call: &Call<'_>, existing: Option<&Stored>, config: &Value) -> Result<
     }
     managed.sort();
     Ok((merged, managed))
+}
+
+/// What kubectl's older, client-side apply said and the object still shows: kubectl may take that over.
+fn claimed_by_kubectl(writer: &Writer, live: &Value, shape: Shape<'_>) -> FieldSet {
+    let said = meta::string_map(live, "annotations").and_then(|all| all.get(LAST_APPLIED)).and_then(Value::as_str);
+    let said: Option<Value> = said.and_then(|text| serde_json::from_str(text).ok());
+    match said {
+        Some(said) if writer.manager == KUBECTL && said["apiVersion"] == *writer.api_version => {
+            let changed = compare::compare(&said, live, shape);
+            let set = compare::field_set(&said, shape);
+            set.difference(&changed.modified).difference(&changed.added).difference(&changed.removed)
+        }
+        Some(_) | None => FieldSet::default(),
+    }
+}
+
+/// Keeps the annotation of client-side apply in step, where there is one and kubectl applies.
+fn keep_last_applied(writer: &Writer, config: &Value, object: &mut Value) {
+    let has_one = meta::string_map(object, "annotations").is_some_and(|all| all.contains_key(LAST_APPLIED));
+    if writer.manager != KUBECTL || !has_one {
+        return;
+    }
+    let mut config = config.clone();
+    if let Some(Value::Object(annotations)) = meta::of_mut(&mut config).get_mut("annotations") {
+        annotations.remove(LAST_APPLIED);
+    }
+    if meta::string_map(&config, "annotations").is_some_and(serde_json::Map::is_empty) {
+        meta::of_mut(&mut config).remove("annotations");
+    }
+    meta::of_mut(object)["annotations"][LAST_APPLIED] = format!("{config}\n").into();
 }
 
 fn own_entry(writer: &Writer, fields: FieldSet, time: Option<String>) -> Entry {
@@ -145,12 +187,12 @@ fn pruned(merged: &Value, last: &FieldSet, others: &Managed, own: &FieldSet, sha
     cut(&all.difference(&kept).intersection(&named(last)))
 }
 
-fn refuse_conflicts(managed: &Managed, changes: &Comparison) -> Result<(), Refused> {
+fn refuse_conflicts(managed: &Managed, changes: &Comparison, allowed: &FieldSet) -> Result<(), Refused> {
     let mut touched = changes.modified.clone();
     touched.union(&changes.added);
     let mut conflicts: Vec<(&Entry, Vec<String>)> = Vec::new();
     for entry in &managed.0 {
-        let paths = entry.fields.intersection(&touched).paths();
+        let paths = entry.fields.intersection(&touched).difference(allowed).paths();
         if !paths.is_empty() {
             conflicts.push((entry, paths));
         }

@@ -13,7 +13,8 @@ pub fn kinds() -> Vec<ResourceKind> {
     kinds.push(
         kind("apps/v1", "Deployment", "deployments", Rules { generation: Generation::Spec, ..Rules::BUILT_IN })
             .with_status()
-            .short("deploy"),
+            .short("deploy")
+            .category("all"),
     );
     let definition = Rules {
         content: Content::Definition,
@@ -32,26 +33,24 @@ pub fn kinds() -> Vec<ResourceKind> {
 }
 
 fn core() -> Vec<ResourceKind> {
-    let returned = Rules { returns_deleted: true, ..Rules::BUILT_IN };
+    const GROUP: &str = "v1";
+    let plain = Rules::BUILT_IN;
+    let returned = Rules { returns_deleted: true, ..plain };
+    let namespace = Rules { content: Content::Namespace, names: NameRule::Label, ..returned };
+    let config_map = Rules { content: Content::ConfigMap, ..plain };
+    let secret = Rules { content: Content::Secret, ..plain };
+    let event = Rules { create_on_update: true, ..plain };
+    let pod = Rules { content: Content::Pod, ..returned };
+    let service = Rules { create_on_update: true, names: NameRule::Label, ..returned };
     vec![
-        kind(
-            "v1",
-            "Namespace",
-            "namespaces",
-            Rules { content: Content::Namespace, names: NameRule::Label, ..returned },
-        )
-        .cluster_scoped()
-        .with_status()
-        .short("ns"),
-        kind("v1", "ConfigMap", "configmaps", Rules { content: Content::ConfigMap, ..Rules::BUILT_IN }).short("cm"),
-        kind("v1", "Secret", "secrets", Rules { content: Content::Secret, ..Rules::BUILT_IN }),
-        kind("v1", "Event", "events", Rules { create_on_update: true, ..Rules::BUILT_IN }).short("ev"),
-        kind("v1", "ServiceAccount", "serviceaccounts", returned).short("sa"),
-        kind("v1", "Pod", "pods", Rules { content: Content::Pod, ..returned }).with_status().short("po"),
-        kind("v1", "Node", "nodes", Rules::BUILT_IN).cluster_scoped().with_status().short("no"),
-        kind("v1", "Service", "services", Rules { create_on_update: true, names: NameRule::Label, ..returned })
-            .with_status()
-            .short("svc"),
+        kind(GROUP, "Namespace", "namespaces", namespace).cluster_scoped().with_status().short("ns"),
+        kind(GROUP, "ConfigMap", "configmaps", config_map).short("cm"),
+        kind(GROUP, "Secret", "secrets", secret),
+        kind(GROUP, "Event", "events", event).short("ev"),
+        kind(GROUP, "ServiceAccount", "serviceaccounts", returned).short("sa"),
+        kind(GROUP, "Pod", "pods", pod).with_status().short("po").category("all"),
+        kind(GROUP, "Node", "nodes", plain).cluster_scoped().with_status().short("no"),
+        kind(GROUP, "Service", "services", service).with_status().short("svc").category("all"),
     ]
 }
 
@@ -70,11 +69,11 @@ fn reviews() -> Vec<ResourceKind> {
     const AUTHORIZATION: &str = "authorization.k8s.io/v1";
     let answered = |review| Rules { storage: Storage::Answered(review), ..Rules::BUILT_IN };
     vec![
-        kind(AUTHORIZATION, "SelfSubjectAccessReview", "selfsubjectaccessreviews", answered(Review::SelfAccess))
+        kind(AUTHORIZATION, "SelfSubjectAccessReview", "selfsubjectaccessreviews", answered(Review::Access))
             .cluster_scoped(),
-        kind(AUTHORIZATION, "SelfSubjectRulesReview", "selfsubjectrulesreviews", answered(Review::SelfRules))
+        kind(AUTHORIZATION, "SelfSubjectRulesReview", "selfsubjectrulesreviews", answered(Review::Rules))
             .cluster_scoped(),
-        kind("authentication.k8s.io/v1", "SelfSubjectReview", "selfsubjectreviews", answered(Review::SelfIdentity))
+        kind("authentication.k8s.io/v1", "SelfSubjectReview", "selfsubjectreviews", answered(Review::Identity))
             .cluster_scoped(),
     ]
 }

@@ -9,13 +9,14 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::field_error::{FieldError, quoted};
 use super::fields::FieldSet;
 use super::kinds::{CollectionId, Content, GroupResource, ResourceKind};
 use super::managed::Writer;
 use super::media::{self, Form};
 use super::meta;
 use super::request::{Request, Target};
-use super::status::{FieldError, Refused, Status, quoted};
+use super::status::{Refused, Status};
 use super::store::{self, Stored};
 use super::{Reply, in_version, table};
 
@@ -144,6 +145,14 @@ pub fn match_name(call: &Call<'_>, object: &Value) -> Result<(), Refused> {
         return Err(Status::bad_request(message));
     }
     Ok(())
+}
+
+/// The kind a refusal of an object names. A custom resource says itself what it is, right or wrong.
+pub fn kind_of(call: &Call<'_>, object: &Value) -> GroupResource {
+    match object.get("kind").and_then(Value::as_str) {
+        Some(kind) if call.kind.rules.custom => GroupResource::new(&call.kind.of.group, kind),
+        Some(_) | None => call.kind.group_kind(),
+    }
 }
 
 pub fn refuse_if_any(kind: &GroupResource, name: &str, errors: &[FieldError]) -> Result<(), Refused> {

@@ -101,7 +101,8 @@ fn compare_item(
 /// Two granular maps, or two granular lists, differ in their parts and not as a whole.
 fn changed_only_in_parts(before: Option<&Value>, after: Option<&Value>, shape: Shape<'_>) -> bool {
     match (before, after) {
-        (Some(Value::Object(_)), Some(Value::Object(_))) => !shape.is_atomic_map(),
+        (Some(Value::Object(_)), Some(Value::Object(_) | Value::Null))
+        | (Some(Value::Null), Some(Value::Object(_))) => !shape.is_atomic_map(),
         (Some(Value::Array(_)), Some(Value::Array(_))) => !shape.list_keys().is_atomic(),
         _ => false,
     }
@@ -224,7 +225,7 @@ pub fn with_named_parents(set: &FieldSet, shape: Shape<'_>) -> FieldSet {
     out
 }
 
-/// The object without the paths in `set`. A container that loses everything goes too.
+/// The object without the paths in `set`; nothing if all of it goes.
 pub fn without(object: &Value, set: &FieldSet, shape: Shape<'_>) -> Option<Value> {
     match grain(object, shape) {
         Grain::Leaf => Some(object.clone()),
@@ -236,10 +237,11 @@ pub fn without(object: &Value, set: &FieldSet, shape: Shape<'_>) -> Option<Value
                     continue;
                 }
                 let kept = match set.children.get(&element) {
-                    Some(below) => without(value, below, shape.field(name)),
-                    None => Some(value.clone()),
+                    // What is emptied and not itself taken out stays as null: someone still owns it.
+                    Some(below) => without(value, below, shape.field(name)).unwrap_or(Value::Null),
+                    None => value.clone(),
                 };
-                out.extend(kept.map(|kept| (name.clone(), kept)));
+                out.insert(name.clone(), kept);
             }
             (!out.is_empty()).then_some(Value::Object(out))
         }

@@ -11,12 +11,14 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Map, Value, json};
 
+use super::builtin;
+use super::field_error::quoted;
 use super::kinds::{Content, ResourceKind};
-use super::media::{ACCEPTED_BUILT_IN, ACCEPTED_CUSTOM};
+use super::media::ACCEPTED;
 use super::meta;
 use super::proto;
 use super::request::Request;
-use super::status::{Refused, Status, quoted};
+use super::status::{Refused, Status};
 
 const METADATA_FIELDS: [&str; 15] = [
     "annotations",
@@ -56,7 +58,7 @@ pub fn decode(kind: &ResourceKind, request: &Request) -> Result<Value, Refused> 
         let body = String::from_utf8_lossy(&request.body);
         return Err(unrecognized(kind, request, &format!("Object 'Kind' is missing in '{body}'"), ""));
     }
-    if api_version.is_empty() {
+    if api_version.is_empty() && !kind.rules.custom {
         map.insert("apiVersion".into(), kind.api_version().into());
     }
     if name.is_empty() {
@@ -75,37 +77,27 @@ pub fn decode(kind: &ResourceKind, request: &Request) -> Result<Value, Refused> 
 
 fn check_type(kind: &ResourceKind, api_version: &str, name: &str) -> Result<(), Refused> {
     let expected = kind.api_version();
-    let wrong_version = !api_version.is_empty() && api_version != expected;
-    let wrong_kind = !name.is_empty() && *name != *kind.kind;
-    if wrong_version && kind.rules.custom {
+    if kind.rules.custom {
+        // A custom resource of the wrong kind passes here and fails validation, as on the real server.
         let message =
             format!("the API version in the data ({api_version}) does not match the expected API version ({expected})");
-        return Err(Status::bad_request(message));
+        return if api_version == expected { Ok(()) } else { Err(Status::bad_request(message)) };
     }
-    if wrong_version {
-        let version = api_version.rsplit('/').next().unwrap_or(api_version);
-        let name = if name.is_empty() { &*kind.kind } else { name };
-        let message = format!(
-            "{name} in version {} cannot be handled as a {}: no kind {} is registered for version {} in scheme \"pkg/runtime/scheme.go:111\"",
-            quoted(version),
-            kind.kind,
-            quoted(name),
-            quoted(api_version)
-        );
-        return Err(Status::bad_request(message));
+    let api_version = if api_version.is_empty() { &expected } else { api_version };
+    let name = if name.is_empty() { &*kind.kind } else { name };
+    if api_version == expected && *name == *kind.kind {
+        return Ok(());
     }
-    // A custom resource of the wrong kind passes here and fails validation, as on the real server.
-    if wrong_kind && !kind.rules.custom {
-        let version = api_version.rsplit('/').next().filter(|version| !version.is_empty()).unwrap_or(&kind.version);
-        let message = format!(
-            "{name} in version {} cannot be handled as a {}: converting ({version}.{name}) to (core.{}): unknown conversion",
-            quoted(version),
-            kind.kind,
-            kind.kind
-        );
-        return Err(Status::bad_request(message));
-    }
-    Ok(())
+    let version = api_version.rsplit('/').next().unwrap_or(api_version);
+    let why = if builtin::kinds().iter().any(|known| known.api_version() == *api_version && *known.kind == *name) {
+        let package = kind.of.group.split('.').next().filter(|package| !package.is_empty()).unwrap_or("core");
+        format!("converting ({version}.{name}) to ({package}.{}): unknown conversion", kind.kind)
+    } else {
+        let (name, version) = (quoted(name), quoted(api_version));
+        format!("no kind {name} is registered for version {version} in scheme \"pkg/runtime/scheme.go:111\"")
+    };
+    let message = format!("{name} in version {} cannot be handled as a {}: {why}", quoted(version), kind.kind);
+    Err(Status::bad_request(message))
 }
 
 fn parse(kind: &ResourceKind, request: &Request) -> Result<Value, Refused> {
@@ -122,8 +114,7 @@ fn parse(kind: &ResourceKind, request: &Request) -> Result<Value, Refused> {
         proto::MEDIA if !kind.rules.custom => proto::decode(&request.body)
             .ok_or_else(|| unrecognized(kind, request, "the protobuf body can't be read", "")),
         "application/yaml" => parse_yaml(&request.body).map_err(|why| unrecognized(kind, request, &why, "")),
-        _ if kind.rules.custom => Err(Status::unsupported_media_type(&ACCEPTED_CUSTOM)),
-        _ => Err(Status::unsupported_media_type(&ACCEPTED_BUILT_IN)),
+        _ => Err(Status::unsupported_media_type(&ACCEPTED)),
     }
 }
 
@@ -165,7 +156,7 @@ fn unrecognized(kind: &ResourceKind, request: &Request, why: &str, prefix: &str)
 
 /// Brings an object into the stored shape. The error is the sentence of Go's JSON decoder.
 pub fn settle(kind: &ResourceKind, object: &mut Value) -> Result<(), String> {
-    settle_metadata(object)?;
+    settle_metadata(object, if kind.rules.custom { "ObjectMeta" } else { "ObjectMeta.metadata" })?;
     match kind.rules.content {
         Content::ConfigMap => {
             string_map(object, "data", "ConfigMap")?;
@@ -208,7 +199,8 @@ pub fn fill_defaults(kind: &ResourceKind, object: &mut Value) {
     }
 }
 
-fn settle_metadata(object: &mut Value) -> Result<(), String> {
+/// `place` is how the decoder of this kind calls where metadata is.
+fn settle_metadata(object: &mut Value, place: &str) -> Result<(), String> {
     if let Some(metadata) = object.get("metadata").filter(|metadata| !metadata.is_object() && !metadata.is_null()) {
         return Err(format!(
             "json: cannot unmarshal {} into Go struct field .metadata of type v1.ObjectMeta",
@@ -223,12 +215,12 @@ fn settle_metadata(object: &mut Value) -> Result<(), String> {
     });
     for field in ["labels", "annotations"] {
         if let Some(value) = metadata.get(field) {
-            check_strings(value, &format!("ObjectMeta.metadata.{field}"))?;
+            check_strings(value, &format!("{place}.{field}"))?;
         }
     }
     for field in ["name", "generateName", "namespace", "uid", "resourceVersion"] {
         if let Some(value) = metadata.get(field).filter(|value| !value.is_string()) {
-            let place = format!("ObjectMeta.metadata.{field}");
+            let place = format!("{place}.{field}");
             return Err(format!(
                 "json: cannot unmarshal {} into Go struct field {place} of type string",
                 go_type(value)

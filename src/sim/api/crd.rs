@@ -15,11 +15,10 @@ use super::meta;
 
 impl Server {
     /// Serves what a definition says, and marks it established. Other kinds pass untouched.
-    pub(super) fn before_definition_change(&mut self, call: &Call<'_>, object: Option<&mut Value>) {
-        let (Content::Definition, Some(object)) = (call.kind.rules.content, object) else {
-            return;
-        };
-        self.serve_definition(object, &meta::api_time(call.now));
+    pub(super) fn before_definition_change(&mut self, call: &Call<'_>, object: &mut Value) {
+        if call.kind.rules.content == Content::Definition {
+            self.serve_definition(object, &meta::api_time(call.now));
+        }
     }
 
     pub(super) fn serve_definition(&mut self, definition: &mut Value, now: &str) {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::call::{Call, match_namespace, refuse_if_any};
+use super::call::{Call, kind_of, match_namespace, refuse_if_any};
 use super::content;
 use super::kinds::{Content, Generation, GroupResource};
 use super::managed::Managed;
@@ -34,7 +34,7 @@ pub enum Ownership {
 impl Server {
     pub(super) fn get(&self, call: &Call<'_>) -> Result<Reply, Refused> {
         call.form()?;
-        self.check_not_ahead(call.request.query.get("resourceVersion").unwrap_or(""))?;
+        self.check_not_ahead(call.request.query.get("resourceVersion").unwrap_or(""), Status::unexpected)?;
         let collection = self.store.collection(call.collection);
         let key = call.key();
         let found = match call.lag {
@@ -75,7 +75,10 @@ impl Server {
             }
             let name = meta::name(&candidate).to_owned();
             self.complete_new(call, &mut candidate);
-            refuse_if_any(&call.kind.group_kind(), &name, &validate::on_create(&call.kind, &candidate))?;
+            refuse_if_any(&kind_of(call, &candidate), &name, &validate::on_create(&call.kind, &candidate))?;
+            if !call.request.is_dry_run() && !matches!(meta::resource_version(&candidate), "" | "0") {
+                return Err(Status::unexpected("resourceVersion should not be set on objects to be created"));
+            }
             let key = store::key(call.namespace(), &name);
             match self.store.collection(call.collection).get(&key) {
                 None => return self.commit_new(call, key, candidate, ownership),
@@ -114,10 +117,7 @@ impl Server {
         if call.request.is_dry_run() {
             return Ok(object);
         }
-        if !matches!(meta::resource_version(&object), "" | "0") {
-            return Err(Status::unexpected("resourceVersion should not be set on objects to be created"));
-        }
-        self.before_definition_change(call, Some(&mut object));
+        self.before_definition_change(call, &mut object);
         let stored = self.store.put(call.collection, key.into(), object, managed);
         Ok(stored.value.clone())
     }

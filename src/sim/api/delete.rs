@@ -13,10 +13,12 @@ use jiff::{Span, Timestamp};
 use serde_json::{Value, json};
 
 use super::call::{Call, refuse_if_any};
+use super::content;
+use super::field_error::{FieldError, quoted};
 use super::kinds::{Content, GroupResource};
 use super::meta;
 use super::proto;
-use super::status::{FieldError, Refused, Status, quoted};
+use super::status::{Refused, Status};
 use super::store::{self, Stored};
 use super::{Reply, Server, list};
 
@@ -93,7 +95,10 @@ impl Server {
         let finalizers = options.finalizers(&object);
         meta::set_finalizers(&mut object, &finalizers);
         match (finalizers.is_empty(), graceful) {
-            (true, Grace::None) => Ok(Outcome::Gone(self.finish(call, &key, &existing, options))),
+            (true, Grace::None) => {
+                options.refuse_lost_version(call, &existing.value)?;
+                Ok(Outcome::Gone(self.finish(call, &key, &existing, options)))
+            }
             (false, Grace::None) => {
                 mark_deleting(&mut object, call.now);
                 Ok(Outcome::Waiting(self.save(call, &key, &existing, object, options)))
@@ -144,6 +149,19 @@ impl Server {
 }
 
 impl Options {
+    /// Refuses what the real server refuses by mistake: when a delete takes away the last finalizer, it forgets which
+    /// version was asked for, and compares the object with none.
+    /// <https://github.com/kubernetes/kubernetes/blob/v1.36.3/staging/src/k8s.io/apiserver/pkg/registry/generic/registry/store.go>
+    fn refuse_lost_version(&self, call: &Call<'_>, existing: &Value) -> Result<(), Refused> {
+        let forgets = self.resource_version.is_some() && !meta::finalizers(existing).is_empty();
+        if !forgets || self.is_dry_run() {
+            return Ok(());
+        }
+        let found = meta::resource_version(existing);
+        let why = format!("ResourceVersion in precondition: , ResourceVersion in object meta: {found}");
+        Err(call.storage_conflict(meta::name(existing), &why))
+    }
+
     /// From the body, or from the query if there is none.
     fn read(call: &Call<'_>) -> Result<Self, Refused> {
         if call.request.body.is_empty() {
@@ -158,7 +176,10 @@ impl Options {
         }
         let body = match call.request.content_type.as_str() {
             proto::MEDIA => proto::decode(&call.request.body).ok_or("the protobuf body can't be read".to_owned()),
-            _ => serde_json::from_slice(&call.request.body).map_err(|error| error.to_string()),
+            _ => serde_json::from_slice(&call.request.body).map_err(|error| {
+                let why = content::go_json_error(&error, &call.request.body);
+                format!("couldn't get version/kind; json parse error: {why}")
+            }),
         };
         let body: Value = body.map_err(Status::bad_request)?;
         let text = |value: &Value| value.as_str().map(str::to_owned);

@@ -259,11 +259,11 @@ impl Server {
             },
             FaultAction::WatchDrop { after_events } => match self.answer(now, request, route, 0) {
                 Answer::Watch(id) => self.spoiled(id, WatchFault::DropAfter { events: after_events }),
-                other => other,
+                other @ (Answer::Reply(_) | Answer::Lost | Answer::Silence) => other,
             },
             FaultAction::WatchSilent => match self.answer(now, request, route, 0) {
                 Answer::Watch(id) => self.spoiled(id, WatchFault::Silent),
-                other => other,
+                other @ (Answer::Reply(_) | Answer::Lost | Answer::Silence) => other,
             },
             FaultAction::StaleReplica { writes } => self.answer(now, request, route, writes),
         }
@@ -280,7 +280,7 @@ fn truncated(answer: Answer, bytes: usize) -> Answer {
         Answer::Reply(reply) if reply.body.len() > bytes => {
             Answer::Reply(Reply { body: reply.body.slice(..bytes), cut: true, ..reply })
         }
-        other => other,
+        other @ (Answer::Reply(_) | Answer::Watch(_) | Answer::Lost | Answer::Silence) => other,
     }
 }
 

@@ -74,12 +74,12 @@ pub enum NameRule {
     PathSegment,
 }
 
-/// A request that is answered from the rules and leaves no object behind.
+/// A question about oneself that is answered from the rules and leaves no object behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Review {
-    SelfAccess,
-    SelfRules,
-    SelfIdentity,
+    Access,
+    Rules,
+    Identity,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -183,6 +183,12 @@ impl ResourceKind {
 
     pub fn short(mut self, name: &str) -> Self {
         self.short_names.push(name.into());
+        self
+    }
+
+    /// Puts the kind into a group of kinds, such as `all`.
+    pub fn category(mut self, name: &str) -> Self {
+        self.categories.push(name.into());
         self
     }
 

@@ -14,13 +14,14 @@ use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
 use super::call::{Call, refuse_if_any};
+use super::field_error::{FieldError, quoted};
 use super::kinds::{GroupResource, ResourceKind};
 use super::media::{self, Form};
 use super::meta;
 use super::paging::{At, Token};
 use super::request::Query;
 use super::selector::{FieldSelector, LabelSelector};
-use super::status::{FieldError, Refused, Status, quoted};
+use super::status::{Refused, Status};
 use super::store::{Collection, Stored};
 use super::{Reply, Server, in_version, store, table};
 
@@ -80,7 +81,14 @@ impl Server {
         let query = &call.request.query;
         check_options(query)?;
         let selection = Selection::of(call)?;
-        let limit = query.get("limit").and_then(|text| text.parse::<usize>().ok()).filter(|limit| *limit > 0);
+        let limit = match query.get("limit").unwrap_or("") {
+            "" => None,
+            text => {
+                let why = || format!("strconv.ParseInt: parsing {}: invalid syntax", quoted(text));
+                let limit = text.parse::<i64>().map_err(|_| Status::bad_request(why()))?;
+                usize::try_from(limit).ok().filter(|limit| *limit > 0)
+            }
+        };
         let collection = self.store.collection(call.collection);
         let (state, version, start) = self.state_for(call, collection, &selection.prefix, limit)?;
         Ok(take_page(&state, version, &start, &selection, limit))
@@ -114,7 +122,8 @@ impl Server {
                 }
             };
         }
-        let version = self.check_not_ahead(asked)?;
+        let version =
+            self.check_not_ahead(asked, |why| Status::bad_request(format!("invalid resource version: {why}")))?;
         let is_exact = match query.get("resourceVersionMatch").unwrap_or("") {
             "Exact" => true,
             "" => limit.is_some() && version > 0,
@@ -130,19 +139,15 @@ impl Server {
         Ok((state, version, prefix.to_owned()))
     }
 
-    /// Parses a version a read asks for; one from the future is a timeout.
-    pub(super) fn check_not_ahead(&self, asked: &str) -> Result<u64, Refused> {
+    /// Parses a version a read asks for; one from the future is a timeout. `refuse` words a version that is none.
+    pub(super) fn check_not_ahead(&self, asked: &str, refuse: impl FnOnce(String) -> Refused) -> Result<u64, Refused> {
         if asked.is_empty() {
             return Ok(0);
         }
         let version = asked.parse::<u64>().map_err(|_| {
             let value = quoted(asked);
-            let error = FieldError::invalid(
-                "resourceVersion",
-                &value,
-                &format!("strconv.ParseUint: parsing {value}: invalid syntax"),
-            );
-            Status::bad_request(format!("invalid resource version: {}", error.sentence()))
+            let detail = format!("strconv.ParseUint: parsing {value}: invalid syntax");
+            refuse(FieldError::invalid("resourceVersion", &value, &detail).sentence())
         })?;
         let newest = self.store.version();
         if version > newest { Err(Status::version_too_large(version, newest)) } else { Ok(version) }
@@ -189,7 +194,16 @@ pub fn render(call: &Call<'_>, form: Form, page: &Page) -> Bytes {
     let api_version = call.kind.api_version();
     match form {
         Form::Object => {
-            let head = json!({ "kind": format!("{}List", call.kind.kind), "apiVersion": api_version, "metadata": list_meta(page) });
+            let mut metadata = list_meta(page);
+            if call.kind.rules.custom && page.continue_token.is_none() {
+                // Lists of custom resources spell out that nothing follows.
+                metadata["continue"] = "".into();
+            }
+            let head = json!({
+                "kind": format!("{}List", call.kind.kind),
+                "apiVersion": api_version,
+                "metadata": metadata,
+            });
             let items = page.items.iter().map(|item| match in_version(&item.value, &api_version) {
                 Some(other) => store::to_bytes(&other),
                 None if call.kind.rules.custom => item.json().clone(),
@@ -198,7 +212,17 @@ pub fn render(call: &Call<'_>, form: Form, page: &Page) -> Bytes {
             with_items(&head, items)
         }
         Form::Metadata => {
-            let head = json!({ "kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": list_meta(page) });
+            let head = json!({
+                "kind": "PartialObjectMetadataList",
+                "apiVersion": "meta.k8s.io/v1",
+                "metadata": list_meta(page),
+            });
+            if page.items.is_empty() {
+                // A quirk of the real server: without items this form says null, where the others say [].
+                let mut empty = head;
+                empty["items"] = Value::Null;
+                return store::to_bytes(&empty);
+            }
             with_items(&head, page.items.iter().map(|item| store::to_bytes(&media::metadata_only(&item.value))))
         }
         Form::Table(include) => table::of_page(&call.kind, page, include, call.now),

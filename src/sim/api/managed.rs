@@ -64,9 +64,9 @@ impl Entry {
 
     /// The owner as conflict messages name it.
     pub fn describe(&self) -> String {
-        let mut text = super::status::quoted(&self.manager);
+        let mut text = super::field_error::quoted(&self.manager);
         if !self.subresource.is_empty() {
-            text.push_str(&format!(" with subresource {}", super::status::quoted(&self.subresource)));
+            text.push_str(&format!(" with subresource {}", super::field_error::quoted(&self.subresource)));
         }
         match self.operation {
             Operation::Apply => text,

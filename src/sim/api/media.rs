@@ -11,8 +11,7 @@ use super::request::Request;
 use super::status::{Refused, Status};
 
 pub const JSON: &str = "application/json";
-pub const ACCEPTED_BUILT_IN: [&str; 3] = [JSON, "application/yaml", "application/vnd.kubernetes.protobuf"];
-pub const ACCEPTED_CUSTOM: [&str; 2] = [JSON, "application/yaml"];
+pub const ACCEPTED: [&str; 3] = [JSON, "application/yaml", "application/vnd.kubernetes.protobuf"];
 
 /// How much of the object a table row carries along.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +56,6 @@ impl<'a> Clause<'a> {
 
 /// Picks the first form the client accepts and we can make.
 pub fn form(request: &Request, custom: bool) -> Result<Form, Refused> {
-    let accepted: &[&str] = if custom { &ACCEPTED_CUSTOM } else { &ACCEPTED_BUILT_IN };
     for clause in Clause::all(&request.accept).filter(Clause::is_json) {
         match clause.parameter("as") {
             "" => return Ok(Form::Object),
@@ -68,7 +66,12 @@ pub fn form(request: &Request, custom: bool) -> Result<Form, Refused> {
             _ => {}
         }
     }
-    Err(Status::not_acceptable(accepted))
+    let known = |clause: &Clause<'_>| clause.is_json() || ACCEPTED.contains(&clause.media);
+    let routable = custom || Clause::all(&request.accept).any(|clause| known(&clause));
+    Err(match routable {
+        true => Status::not_acceptable(&ACCEPTED),
+        false => Status::unroutable_accept(&ACCEPTED),
+    })
 }
 
 fn is_meta(clause: &Clause<'_>) -> bool {

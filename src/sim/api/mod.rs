@@ -25,6 +25,7 @@ mod crud;
 mod delete;
 mod discovery;
 mod faults;
+mod field_error;
 mod fields;
 mod gc;
 mod kinds;
@@ -98,7 +99,6 @@ pub struct Reply {
     pub status: u16,
     pub content_type: &'static str,
     pub retry_after_seconds: Option<u32>,
-    pub warnings: Vec<String>,
     pub body: Bytes,
     /// The body stops here although more was announced.
     pub cut: bool,
@@ -106,7 +106,7 @@ pub struct Reply {
 
 impl Reply {
     pub(crate) fn json(status: u16, body: Bytes) -> Self {
-        Self { status, content_type: media::JSON, retry_after_seconds: None, warnings: Vec::new(), body, cut: false }
+        Self { status, content_type: media::JSON, retry_after_seconds: None, body, cut: false }
     }
 
     fn text(status: u16, body: &'static str) -> Self {
@@ -264,7 +264,8 @@ impl Server {
         match (target.subresource.as_str(), call.kind.status) {
             ("", _) => {}
             ("status", true) if matches!(target.verb, Verb::Get | Verb::Update | Verb::Patch) => {}
-            _ => return Ok(Answer::Reply(not_found_page())),
+            _ if call.kind.rules.custom => return Err(call.not_found()),
+            _ => return Err(Status::no_such_resource()),
         }
         match (call.kind.rules.storage, target.verb) {
             (Storage::Answered(review), Verb::Create) => self.review(&call, review).map(Answer::Reply),

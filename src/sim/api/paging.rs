@@ -6,8 +6,14 @@
 //! Not here: what a token means for a list (`list`). The format is that of `k8s.io/apiserver/pkg/storage/continue.go`.
 
 use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use base64::alphabet::URL_SAFE;
+use base64::engine::general_purpose::{GeneralPurpose, NO_PAD};
 use serde::{Deserialize, Serialize};
+
+use super::content::go_json_error;
+
+/// Go's raw URL encoding, which does not mind leftover bits.
+const TOKEN: GeneralPurpose = GeneralPurpose::new(&URL_SAFE, NO_PAD.with_decode_allow_trailing_bits(true));
 
 /// The state a token continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,20 +46,20 @@ impl Token {
             At::Newest => -1,
         };
         let wire = Wire { v: "meta.k8s.io/v1".into(), rv, start: self.start.clone() };
-        URL_SAFE_NO_PAD.encode(serde_json::to_vec(&wire).expect("a token always serialises"))
+        TOKEN.encode(serde_json::to_vec(&wire).expect("a token always serialises"))
     }
 
     /// The error is the sentence after `invalid continue token: `.
     pub fn decode(text: &str) -> Result<Self, String> {
-        let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|error| {
+        let bytes = TOKEN.decode(text).map_err(|error| {
             let at = match error {
                 base64::DecodeError::InvalidByte(at, _) | base64::DecodeError::InvalidLastSymbol(at, _) => at,
                 base64::DecodeError::InvalidLength(_) | base64::DecodeError::InvalidPadding => text.len() / 4 * 4,
             };
             format!("continue key is not valid: illegal base64 data at input byte {at}")
         })?;
-        let wire: Wire =
-            serde_json::from_slice(&bytes).map_err(|error| format!("continue key is not valid: {error}"))?;
+        let wire: Wire = serde_json::from_slice(&bytes)
+            .map_err(|error| format!("continue key is not valid: {}", go_json_error(&error, &bytes)))?;
         if wire.v != "meta.k8s.io/v1" {
             let known = "continue key is not valid: server does not recognize this encoded version";
             return Err(format!("{known} {}", wire.v));

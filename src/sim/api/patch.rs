@@ -9,9 +9,10 @@ use serde_json::{Map, Value};
 
 use super::call::{Call, match_name, match_namespace, refuse_if_any};
 use super::content;
+use super::field_error::{FieldError, quoted};
 use super::kinds::GroupResource;
 use super::shape::Shape;
-use super::status::{FieldError, Refused, Status, quoted};
+use super::status::{Refused, Status};
 use super::strategic;
 use super::update::next_managed;
 use super::{Reply, Server};

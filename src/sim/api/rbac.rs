@@ -8,9 +8,10 @@
 use std::collections::BTreeMap;
 
 use super::call::Call;
+use super::field_error::quoted;
 use super::kinds::GroupResource;
 use super::request::{Identity, Target, Verb};
-use super::status::{Refused, Status, quoted};
+use super::status::{Refused, Status};
 
 /// Something a user wants to do.
 #[derive(Debug, Clone, PartialEq, Eq)]

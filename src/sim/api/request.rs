@@ -242,7 +242,6 @@ fn resource_route(request: &Request, group: &str, version: &str, parts: &[&str])
     let selected = selected_name(&request.query);
     let verb = match (&request.method, name.is_empty()) {
         (&Method::GET | &Method::HEAD, true) if request.query.is_set("watch") => Verb::Watch,
-        (&Method::GET | &Method::HEAD, false) if request.query.is_set("watch") => Verb::Watch,
         (&Method::GET | &Method::HEAD, true) => Verb::List,
         (&Method::GET | &Method::HEAD, false) => Verb::Get,
         (&Method::POST, true) => Verb::Create,

@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 
 use super::call::Call;
 use super::content;
+use super::field_error::FieldError;
 use super::kinds::{GroupResource, Review};
 use super::rbac::Access;
-use super::status::{FieldError, Refused, Status};
+use super::status::{Refused, Status};
 use super::{Reply, Server};
 
 impl Server {
@@ -20,9 +21,9 @@ impl Server {
         };
         let mut object = content::decode(&call.kind, call.request)?;
         object["status"] = match review {
-            Review::SelfAccess => self.access_status(call, &identity.user, &object["spec"])?,
-            Review::SelfRules => self.rules_status(&identity.user, object["spec"]["namespace"].as_str().unwrap_or("")),
-            Review::SelfIdentity => {
+            Review::Access => self.access_status(call, &identity.user, &object["spec"])?,
+            Review::Rules => self.rules_status(&identity.user, object["spec"]["namespace"].as_str().unwrap_or("")),
+            Review::Identity => {
                 json!({ "userInfo": { "username": identity.user, "groups": identity.groups } })
             }
         };

@@ -7,8 +7,8 @@
 
 use serde_json::{Map, Value};
 
+use super::field_error::quoted;
 use super::naming;
-use super::status::quoted;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Test {
@@ -198,6 +198,9 @@ impl Parser {
         loop {
             match self.take() {
                 Token::Symbol(")") => return Ok(values),
+                Token::Symbol(",") if *self.peek() == Token::End => {
+                    return Err("found '', expected: ',', or identifier".into());
+                }
                 Token::Symbol(",") => values.push(self.value()),
                 other => return Err(format!("found '{}', expected: ',' or ')'", other.text())),
             }

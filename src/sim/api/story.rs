@@ -7,6 +7,8 @@
 //!
 //! Not here: rules. Nothing is validated, and nobody is asked for permission.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -96,12 +98,16 @@ impl Server {
 
     /// What a cluster has before anybody writes to it.
     pub(super) fn furnish(&mut self, now: Timestamp) {
+        // Nobody parses it here; it only has to be another one in every cluster, for that tells clusters apart.
+        let bytes: Vec<u8> = (0..24).flat_map(|_| self.minter.next().to_be_bytes()).collect();
+        let body = BASE64.encode(&bytes);
+        let certificate = format!("-----BEGIN CERTIFICATE-----\n{body}\n-----END CERTIFICATE-----\n");
         for namespace in ["default", "kube-system"] {
             let root = json!({
                 "apiVersion": "v1",
                 "kind": "ConfigMap",
                 "metadata": { "name": "kube-root-ca.crt", "namespace": namespace },
-                "data": { "ca.crt": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n" },
+                "data": { "ca.crt": certificate },
             });
             self.seed(now, root).expect("the built-in kinds are registered before anything is furnished");
         }

@@ -73,9 +73,10 @@ fn row(kind: &ResourceKind, object: &Value, include: Include, now: Timestamp) ->
     }
 }
 
-/// A custom resource with columns of its own shows an age only if one of them is one.
+/// A custom resource with columns of its own shows an age only if one of them is one; kinds that show when they
+/// were created need none.
 fn shows_age(kind: &ResourceKind) -> bool {
-    kind.columns.is_empty() && &*kind.kind != "CustomResourceDefinition"
+    kind.columns.is_empty() && !built_in_columns(kind).iter().any(|(name, _)| *name == "Created At")
 }
 
 fn built_in_columns(kind: &ResourceKind) -> &'static [(&'static str, i64)] {
@@ -90,6 +91,8 @@ fn built_in_columns(kind: &ResourceKind) -> &'static [(&'static str, i64)] {
         ("", "events") => &[("Reason", 0), ("Object", 0), ("Message", 0)],
         ("apps", "deployments") => &[("Ready", 0), ("Up-to-date", 0), ("Available", 0)],
         ("apiextensions.k8s.io", "customresourcedefinitions") => &[("Created At", 0)],
+        ("rbac.authorization.k8s.io", "roles" | "clusterroles") => &[("Created At", 0)],
+        ("rbac.authorization.k8s.io", "rolebindings" | "clusterrolebindings") => &[("Role", 0)],
         _ => &[],
     }
 }
@@ -108,16 +111,7 @@ fn built_in_cell(column: &str, object: &Value, now: Timestamp) -> Value {
         ("Status", "Namespace" | "Pod") => object["status"]["phase"].as_str().unwrap_or("Unknown").into(),
         ("Status", _) => if is_ready(object) { "Ready" } else { "NotReady" }.into(),
         ("Version", _) => object["status"]["nodeInfo"]["kubeletVersion"].as_str().unwrap_or("").into(),
-        ("Ready", "Deployment") => {
-            let (ready, wanted) =
-                (number(&object["status"]["readyReplicas"]), object["spec"]["replicas"].as_i64().unwrap_or(1));
-            format!("{ready}/{wanted}").into()
-        }
-        ("Ready", _) => {
-            let all = object["status"]["containerStatuses"].as_array().map_or(&[][..], Vec::as_slice);
-            let ready = all.iter().filter(|status| status["ready"] == true).count();
-            format!("{ready}/{}", object["spec"]["containers"].as_array().map_or(0, Vec::len)).into()
-        }
+        ("Ready", kind) => ready_of(kind, object).into(),
         ("Restarts", _) => 0.into(),
         ("Up-to-date", _) => number(&object["status"]["updatedReplicas"]).into(),
         ("Available", _) => number(&object["status"]["availableReplicas"]).into(),
@@ -127,9 +121,25 @@ fn built_in_cell(column: &str, object: &Value, now: Timestamp) -> Value {
             let kind = about["kind"].as_str().unwrap_or("").to_lowercase();
             format!("{kind}/{}", about["name"].as_str().unwrap_or("")).into()
         }
+        ("Role", _) => {
+            let role = &object["roleRef"];
+            let text = |field: &str| role[field].as_str().unwrap_or("");
+            format!("{}/{}", text("kind"), text("name")).into()
+        }
         ("Created At", _) => meta::text(object, "creationTimestamp").into(),
         _ => age("", now).into(),
     }
+}
+
+fn ready_of(kind: &str, object: &Value) -> String {
+    let list = |value: &Value| value.as_array().map_or(0, Vec::len);
+    if kind == "Deployment" {
+        let wanted = object["spec"]["replicas"].as_i64().unwrap_or(1);
+        return format!("{}/{wanted}", object["status"]["readyReplicas"].as_i64().unwrap_or(0));
+    }
+    let statuses = object["status"]["containerStatuses"].as_array();
+    let ready = statuses.into_iter().flatten().filter(|status| status["ready"] == true).count();
+    format!("{ready}/{}", list(&object["spec"]["containers"]))
 }
 
 fn is_ready(object: &Value) -> bool {

@@ -12,14 +12,15 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::call::{Call, match_name, match_namespace, refuse_if_any};
+use super::call::{Call, kind_of, match_name, match_namespace, refuse_if_any};
 use super::content;
 use super::crud::Ownership;
+use super::field_error::{FieldError, quoted};
 use super::kinds::{Content, Generation};
 use super::managed::{self, Managed};
 use super::meta;
 use super::shape::Shape;
-use super::status::{FieldError, Refused, Status, quoted};
+use super::status::{Refused, Status};
 use super::store::Stored;
 use super::validate;
 use super::{Reply, Server};
@@ -64,7 +65,7 @@ impl Server {
         self.check_version(call, existing, &object)?;
         prepare_update(call, &existing.value, &mut object);
         let errors = validate::on_update(&call.kind, &existing.value, &object);
-        refuse_if_any(&call.kind.group_kind(), meta::name(&object), &errors)?;
+        refuse_if_any(&kind_of(call, &object), meta::name(&object), &errors)?;
         meta::set_text(&mut object, "resourceVersion", &existing.version.to_string());
         if same_content(&existing.value, &object) && managed.same_but_times(&existing.managed) {
             return call.reply(200, existing);
@@ -79,7 +80,7 @@ impl Server {
         if call.request.is_dry_run() {
             return call.reply_value(200, &object);
         }
-        self.before_definition_change(call, Some(&mut object));
+        self.before_definition_change(call, &mut object);
         let stored = self.store.put(call.collection, call.key().into(), object, managed);
         call.reply(200, &stored)
     }

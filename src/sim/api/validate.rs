@@ -8,10 +8,10 @@
 
 use serde_json::Value;
 
+use super::field_error::{FieldError, quoted};
 use super::kinds::{Content, NameRule, ResourceKind};
 use super::meta;
 use super::naming;
-use super::status::{FieldError, quoted};
 
 /// The sum of all annotation keys and values. The real server's number.
 const ANNOTATIONS_BYTES_MAX: usize = 256 * 1024;

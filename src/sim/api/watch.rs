@@ -16,12 +16,13 @@ use serde_json::{Value, json};
 
 use super::call::{Call, refuse_if_any};
 use super::faults::{Matcher, WatchFault};
+use super::field_error::{FieldError, quoted};
 use super::kinds::{CollectionId, GroupResource, ResourceKind};
 use super::list::Selection;
 use super::media::{self, Form};
 use super::meta;
 use super::request::Target;
-use super::status::{FieldError, Refused, Status, quoted};
+use super::status::{Refused, Status};
 use super::store::{Change, Stored};
 use super::{Server, in_version, store, table};
 
@@ -87,7 +88,7 @@ impl Server {
         let selection = Selection::of(call)?;
         let query = &call.request.query;
         let asked = query.get("resourceVersion").unwrap_or("");
-        let asked: u64 = if asked.is_empty() { 0 } else { parse_version(call, asked)? };
+        let asked: u64 = if asked.is_empty() { 0 } else { parse_version(asked)? };
         let bookmarks = query.is_set("allowWatchBookmarks");
         let start = match (query.get("sendInitialEvents").is_some(), query.is_set("sendInitialEvents"), asked) {
             (true, true, _) => Start::State { end_mark: bookmarks },
@@ -311,12 +312,11 @@ fn line(kind: &str, object: &[u8]) -> Bytes {
     out.into()
 }
 
-fn parse_version(call: &Call<'_>, asked: &str) -> Result<u64, Refused> {
+fn parse_version(asked: &str) -> Result<u64, Refused> {
     asked.parse().map_err(|_| {
         let value = quoted(asked);
         let detail = format!("strconv.ParseUint: parsing {value}: invalid syntax");
-        let error = FieldError::invalid("resourceVersion", &value, &detail);
-        Status::invalid(&call.kind.of, &call.target.name, &[error])
+        Status::unexpected(FieldError::invalid("resourceVersion", &value, &detail).sentence())
     })
 }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::super::refs::{self, Refs};
 use super::wanted::{Client, Wanted, component, wanted};
-use crate::world::{Fact, Interner, Misfit, RawObject, ResourceVersion};
+use crate::world::{Fact, Interner, Misfit, Obj, RawObject, ResourceVersion};
 
 /// A guest's `Authentication/cluster`.
 #[derive(Debug, PartialEq)]
@@ -19,7 +19,7 @@ pub struct Authentication {
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 struct AuthenticationStatus {
-    oidc_clients: Option<Vec<ClientStatus>>,
+    oidc_clients: Option<Vec<Obj<ClientStatus>>>,
 }
 
 #[derive(Deserialize, Default)]
@@ -28,7 +28,7 @@ struct ClientStatus {
     component_namespace: Option<String>,
     component_name: Option<String>,
     #[serde(rename = "currentOIDCClients")]
-    current: Option<Vec<CurrentClient>>,
+    current: Option<Vec<Obj<CurrentClient>>>,
 }
 
 #[derive(Deserialize, Default)]
@@ -44,11 +44,11 @@ struct CurrentClient {
 impl Fact for Authentication {
     fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
         let spec: Value = raw.field("spec")?;
-        let status: AuthenticationStatus = raw.field("status")?;
+        let Obj(status): Obj<AuthenticationStatus> = raw.field("status")?;
         let mut current = Vec::new();
-        for entry in status.oidc_clients.unwrap_or_default() {
+        for Obj(entry) in status.oidc_clients.unwrap_or_default() {
             let component = component(entry.component_namespace, entry.component_name);
-            current.extend(entry.current.unwrap_or_default().into_iter().map(|client| Client {
+            current.extend(entry.current.unwrap_or_default().into_iter().map(|Obj(client)| Client {
                 component: component.clone(),
                 provider: client.oidc_provider_name.unwrap_or_default().into(),
                 issuer: client.issuer_url.unwrap_or_default().into(),
@@ -107,7 +107,7 @@ impl Fact for Infrastructure {
             control_plane_topology: Option<String>,
             infrastructure_name: Option<String>,
         }
-        let status: Status = raw.field("status")?;
+        let Obj(status): Obj<Status> = raw.field("status")?;
         let external = status.control_plane_topology.as_deref() == Some("External");
         Ok(Self {
             topology: if external { Topology::External } else { Topology::Own },

@@ -2,12 +2,12 @@
 
 use jiff::Timestamp;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::super::names::{CLUSTER_ANNOTATION, RESTORED_ANNOTATION};
 use super::super::refs::{self, Refs};
 use super::wanted::{Wanted, wanted};
-use crate::world::{Fact, Interner, Life, Misfit, RawMeta, RawObject, ResourceVersion, Uid};
+use crate::world::{Fact, Interner, Life, Misfit, Obj, RawMeta, RawObject, ResourceVersion, Uid};
 
 /// What HostedCluster and HostedControlPlane have in common.
 #[derive(Debug, PartialEq)]
@@ -93,21 +93,21 @@ struct HostedSpec {
     #[serde(rename = "infraID")]
     infra_id: Option<String>,
     paused_until: Option<Value>,
-    configuration: Option<Value>,
-    platform: Option<Platform>,
+    configuration: Obj<Map<String, Value>>,
+    platform: Obj<Platform>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Platform {
     r#type: Option<String>,
-    azure: Option<Azure>,
+    azure: Obj<Azure>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 struct Azure {
-    azure_authentication_config: Option<AzureAuthentication>,
+    azure_authentication_config: Obj<AzureAuthentication>,
 }
 
 #[derive(Deserialize, Default)]
@@ -119,14 +119,14 @@ struct AzureAuthentication {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct HostedStatus {
-    conditions: Option<Vec<Condition>>,
+    conditions: Option<Vec<Obj<Condition>>>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Condition {
-    r#type: String,
-    status: String,
+    r#type: Option<String>,
+    status: Option<String>,
     reason: Option<String>,
     message: Option<String>,
 }
@@ -155,8 +155,8 @@ impl Hosted {
             }
             Some(_) => return Err(raw.misfit("field spec.pausedUntil has another shape")),
         };
-        let authentication = spec.configuration.as_ref().and_then(|all| all.get("authentication"));
-        let status: HostedStatus = raw.field("status")?;
+        let authentication = spec.configuration.0.get("authentication");
+        let Obj(status): Obj<HostedStatus> = raw.field("status")?;
         Ok(Self {
             uid: Uid::parse(&raw.meta.uid),
             version: ResourceVersion::parse(&raw.meta.resource_version),
@@ -179,49 +179,47 @@ fn restore(meta: &RawMeta<'_>) -> Restore {
 
 fn complaints(status: HostedStatus) -> Box<[Complaint]> {
     let conditions = status.conditions.unwrap_or_default();
-    let telling = conditions.into_iter().filter(|condition| {
-        TELLING_CONDITIONS.iter().any(|(name, good)| condition.r#type == *name && condition.status != *good)
-    });
-    telling
-        .map(|condition| {
-            let (reason, message) = (condition.reason.unwrap_or_default(), condition.message.unwrap_or_default());
-            let says = format!("{}={} {reason}: {message}", condition.r#type, condition.status);
-            Complaint { condition: condition.r#type.into(), says: says.into() }
-        })
-        .collect()
+    conditions.into_iter().filter_map(|Obj(condition)| complaint(condition)).collect()
+}
+
+fn complaint(condition: Condition) -> Option<Complaint> {
+    let (name, status) = (condition.r#type.unwrap_or_default(), condition.status.unwrap_or_default());
+    let complains = TELLING_CONDITIONS.iter().any(|(telling, good)| name == *telling && status != *good);
+    let (reason, message) = (condition.reason.unwrap_or_default(), condition.message.unwrap_or_default());
+    let says = format!("{name}={status} {reason}: {message}");
+    complains.then(|| Complaint { condition: name.into(), says: says.into() })
 }
 
 impl Fact for HostedCluster {
     fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
-        let spec: HostedSpec = raw.field("spec")?;
+        let Obj(spec): Obj<HostedSpec> = raw.field("spec")?;
         Ok(Self(Hosted::project(raw, &spec)?))
     }
 }
 
 impl Fact for ControlPlane {
     fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
-        let spec: HostedSpec = raw.field("spec")?;
-        let configuration = spec.configuration.clone().unwrap_or_default();
-        let oauth = configuration.get("oauth").cloned().unwrap_or_default();
+        let Obj(spec): Obj<HostedSpec> = raw.field("spec")?;
+        let configuration = Value::Object(spec.configuration.0.clone());
+        let part = |name| spec.configuration.0.get(name).unwrap_or(&Value::Null);
         let collect =
             |root, value, places| Refs::collect(root, value, places).map_err(|bad| raw.misfit(bad.to_string()));
         let other = collect("spec.configuration", &configuration, refs::OTHER_CONFIGURATION)?;
-        let oauth = collect("spec.configuration.oauth", &oauth, refs::OAUTH)?;
+        let api_server = collect("spec.configuration.apiServer", part("apiServer"), refs::API_SERVER)?;
+        let oauth = collect("spec.configuration.oauth", part("oauth"), refs::OAUTH)?;
         Ok(Self {
             hosted: Hosted::project(raw, &spec)?,
             belongs_to: raw.meta.annotation(CLUSTER_ANNOTATION).unwrap_or_default().into(),
-            other_refs: other.and(oauth),
-            day2: day2(spec.platform.as_ref()),
+            other_refs: other.and(api_server).and(oauth),
+            day2: day2(&spec.platform.0),
         })
     }
 }
 
-fn day2(platform: Option<&Platform>) -> Day2 {
-    let azure =
-        platform.filter(|platform| platform.r#type.as_deref() == Some("Azure")).and_then(|all| all.azure.as_ref());
-    let authentication = azure.and_then(|azure| azure.azure_authentication_config.as_ref());
-    match authentication.and_then(|config| config.azure_authentication_config_type.as_deref()) {
-        Some("ManagedIdentities") => Day2::Honoured,
-        Some(_) | None => Day2::Ignored,
+fn day2(platform: &Platform) -> Day2 {
+    let authentication = &platform.azure.0.azure_authentication_config.0;
+    match (platform.r#type.as_deref(), authentication.azure_authentication_config_type.as_deref()) {
+        (Some("Azure"), Some("ManagedIdentities")) => Day2::Honoured,
+        (Some(_) | None, Some(_) | None) => Day2::Ignored,
     }
 }

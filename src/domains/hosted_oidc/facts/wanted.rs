@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::super::names::CopyKind;
 use super::super::refs::{self, Refs};
-use crate::world::{Misfit, RawObject};
+use crate::world::{Misfit, Obj, RawObject};
 
 /// What `spec.configuration.authentication` asks for.
 #[derive(Debug, PartialEq, Default)]
@@ -89,8 +89,8 @@ pub(super) fn wanted(raw: &RawObject<'_>, root: &str, spec: Option<&Value>) -> R
 #[serde(rename_all = "camelCase", default)]
 struct ProviderWire {
     name: Option<String>,
-    issuer: Option<IssuerWire>,
-    oidc_clients: Option<Vec<ClientWire>>,
+    issuer: Obj<IssuerWire>,
+    oidc_clients: Option<Vec<Obj<ClientWire>>>,
 }
 
 #[derive(Deserialize, Default)]
@@ -111,13 +111,13 @@ struct ClientWire {
 
 fn listed_clients(raw: &RawObject<'_>, root: &str, spec: &Value) -> Result<Box<[Client]>, Misfit> {
     let providers = spec.get("oidcProviders").cloned().unwrap_or_default();
-    let providers: Option<Vec<ProviderWire>> = serde_json::from_value(providers)
+    let providers: Option<Vec<Obj<ProviderWire>>> = serde_json::from_value(providers)
         .map_err(|_| raw.misfit(format!("field {root}.oidcProviders has another shape")))?;
     let mut clients = Vec::new();
-    for provider in providers.unwrap_or_default() {
-        let issuer = provider.issuer.and_then(|issuer| issuer.issuer_url).unwrap_or_default();
+    for Obj(provider) in providers.unwrap_or_default() {
+        let issuer = provider.issuer.0.issuer_url.unwrap_or_default();
         let name = provider.name.unwrap_or_default();
-        clients.extend(provider.oidc_clients.unwrap_or_default().into_iter().map(|client| Client {
+        clients.extend(provider.oidc_clients.unwrap_or_default().into_iter().map(|Obj(client)| Client {
             component: component(client.component_namespace, client.component_name),
             provider: name.as_str().into(),
             issuer: issuer.as_str().into(),

@@ -1,0 +1,96 @@
+//! The custom kinds of the story, as definitions a cluster can be given.
+//!
+//! Not here: their schemas. The story's servers keep what they are given.
+
+use serde_json::{Value, json};
+
+pub const HYPERSHIFT: &str = "hypershift.openshift.io/v1beta1";
+pub const CONFIG: &str = "config.openshift.io/v1";
+
+/// What a management cluster serves beyond Kubernetes.
+pub fn of_management() -> Vec<Value> {
+    let mut kinds = config();
+    kinds.push(definition(&Shape {
+        scope: "Namespaced",
+        short: &["hc", "hcs"],
+        columns: &[
+            ("KubeConfig", ".status.kubeconfig.name"),
+            ("Authentication", ".spec.configuration.authentication.type"),
+            ("Available", ".status.conditions[?(@.type==\"Available\")].status"),
+        ],
+        ..Shape::new(HYPERSHIFT, "HostedCluster", "hostedclusters")
+    }));
+    kinds.push(definition(&Shape {
+        scope: "Namespaced",
+        short: &["hcp", "hcps"],
+        columns: &[("Authentication", ".spec.configuration.authentication.type")],
+        ..Shape::new(HYPERSHIFT, "HostedControlPlane", "hostedcontrolplanes")
+    }));
+    kinds
+}
+
+/// What a guest serves beyond Kubernetes.
+pub fn of_guest() -> Vec<Value> {
+    config()
+}
+
+fn config() -> Vec<Value> {
+    let kinds = [
+        ("APIServer", "apiservers"),
+        ("Authentication", "authentications"),
+        ("Image", "images"),
+        ("Infrastructure", "infrastructures"),
+        ("OAuth", "oauths"),
+        ("Proxy", "proxies"),
+    ];
+    kinds.iter().map(|(kind, plural)| definition(&Shape::new(CONFIG, kind, plural))).collect()
+}
+
+struct Shape<'s> {
+    api_version: &'s str,
+    kind: &'s str,
+    plural: &'s str,
+    scope: &'s str,
+    short: &'s [&'s str],
+    columns: &'s [(&'s str, &'s str)],
+}
+
+impl<'s> Shape<'s> {
+    fn new(api_version: &'s str, kind: &'s str, plural: &'s str) -> Self {
+        Self { api_version, kind, plural, scope: "Cluster", short: &[], columns: &[] }
+    }
+}
+
+fn definition(shape: &Shape<'_>) -> Value {
+    let Shape { api_version, kind, plural, scope, short, columns } = shape;
+    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+    let age = ("Age", ".metadata.creationTimestamp");
+    let columns = columns.iter().chain([&age]).map(|(name, path)| {
+        let sort = if *name == "Age" { "date" } else { "string" };
+        json!({ "name": name, "type": sort, "jsonPath": path })
+    });
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": { "name": format!("{plural}.{group}") },
+        "spec": {
+            "group": group,
+            "scope": scope,
+            "names": {
+                "kind": kind,
+                "listKind": format!("{kind}List"),
+                "plural": plural,
+                "singular": kind.to_lowercase(),
+                "shortNames": short,
+            },
+            "versions": [{
+                "name": version,
+                "served": true,
+                "storage": true,
+                "subresources": { "status": {} },
+                "additionalPrinterColumns": columns.collect::<Vec<Value>>(),
+                "schema": { "openAPIV3Schema": { "type": "object", "x-kubernetes-preserve-unknown-fields": true } },
+            }],
+        },
+    })
+}

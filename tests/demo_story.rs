@@ -1,0 +1,245 @@
+//! The demo's first scene, judged: every verdict of the hosted-oidc check is there to be seen.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use serde_json::Value;
+use trueup::demo::{Beat, DemoCluster, DemoRole, Life, Reach, Story, StoryOptions};
+use trueup::domains::Domain;
+use trueup::domains::hosted_oidc::HostedOidc;
+use trueup::observe::Digester;
+use trueup::observe::recorded::{Coverage, Incomplete, KindCoverage, RecordedCluster, RecordedObject, fill};
+use trueup::sim::{Answer, Identity, Request};
+use trueup::world::{
+    Cluster, ClusterIdentity, ClusterName, ClusterSource, HostedBy, Link, Namespace, ObjectName, RiskClass, Served,
+    World,
+};
+
+const KINDS: [(&str, &str, &str, &str); 11] = [
+    ("/api/v1", "", "ConfigMap", "configmaps"),
+    ("/api/v1", "", "Secret", "secrets"),
+    ("/apis/config.openshift.io/v1", "config.openshift.io", "APIServer", "apiservers"),
+    ("/apis/config.openshift.io/v1", "config.openshift.io", "Authentication", "authentications"),
+    ("/apis/config.openshift.io/v1", "config.openshift.io", "Image", "images"),
+    ("/apis/config.openshift.io/v1", "config.openshift.io", "Infrastructure", "infrastructures"),
+    ("/apis/config.openshift.io/v1", "config.openshift.io", "OAuth", "oauths"),
+    ("/apis/config.openshift.io/v1", "config.openshift.io", "Proxy", "proxies"),
+    ("/apis/hypershift.openshift.io/v1beta1", "hypershift.openshift.io", "HostedCluster", "hostedclusters"),
+    ("/apis/hypershift.openshift.io/v1beta1", "hypershift.openshift.io", "HostedControlPlane", "hostedcontrolplanes"),
+    ("/api/v1", "", "Namespace", "namespaces"),
+];
+
+fn start() -> Timestamp {
+    "2026-03-01T12:00:00Z".parse().unwrap()
+}
+
+fn story(guests_more: usize, objects_more: usize) -> Story {
+    Story::new(&StoryOptions { seed: 1, guests_more, objects_more, start: start() })
+}
+
+/// Verdict and codes of each subject of the story as it is now.
+fn judge(story: &Story) -> BTreeMap<String, String> {
+    let domain = HostedOidc::default();
+    let digester = Digester::new(&[7; 32]);
+    let recordings: BTreeMap<ClusterName, RecordedCluster> =
+        story.clusters.iter().map(|cluster| (name_of(&cluster.name), record(cluster))).collect();
+    let mut world = World::default();
+    for cluster in &story.clusters {
+        world.put_cluster(member(cluster));
+    }
+    // The deepest chain is a host, its HostedClusters, their namespaces, and the sources named there.
+    for _ in 0..6 {
+        let interests = domain.interests(world.view(start()));
+        fill(&mut world, &recordings, &interests, &digester, start());
+    }
+    let view = world.view(start());
+    let judged = domain.subjects(view).into_iter().map(|subject| {
+        let judgement = domain.judge(&subject, view).expect("a subject has a judgement");
+        let place =
+            format!("{} {} {}/{}", subject.cluster, subject.kind, subject.namespace.unwrap_or_default(), subject.name);
+        (place, [vec![judgement.verdict], judgement.codes].concat().join(" "))
+    });
+    judged.collect()
+}
+
+fn name_of(name: &str) -> ClusterName {
+    ClusterName::new(name)
+}
+
+fn member(cluster: &DemoCluster) -> Cluster {
+    let (source, hosted_by) = match &cluster.role {
+        DemoRole::Management { context } => (ClusterSource::Kubeconfig { context: context.clone() }, None),
+        DemoRole::Guest { management, namespace, hosted_cluster } => {
+            let cluster = name_of(management);
+            let by = HostedBy {
+                cluster: cluster.clone(),
+                namespace: Namespace::new(namespace.as_str()),
+                name: ObjectName::new(hosted_cluster.as_str()),
+            };
+            (ClusterSource::Hosted { by: cluster }, Some(by))
+        }
+    };
+    let served = KINDS.iter().map(|(_, group, _, plural)| ((*group).to_owned(), (*plural).to_owned()));
+    Cluster {
+        name: name_of(&cluster.name),
+        class: RiskClass::Prod,
+        source,
+        hosted_by,
+        link: Link::Live { since: start() },
+        identity: ClusterIdentity::default(),
+        served: Served::Complete(served.collect::<BTreeSet<_>>()),
+    }
+}
+
+/// What the admin of a cluster gets to see of it.
+fn record(cluster: &DemoCluster) -> RecordedCluster {
+    let mut coverage = Coverage { kinds: KindCoverage::All, ..Coverage::default() };
+    let mut objects = Vec::new();
+    if cluster.reach == Reach::Refused {
+        coverage.unreachable = Some("connection refused".to_owned());
+        return RecordedCluster::new(coverage);
+    }
+    for (root, group, kind, plural) in KINDS {
+        match list(cluster, &format!("{root}/{plural}")) {
+            Listed::Items(items) => objects.extend(items.into_iter().map(|item| recorded(group, kind, &item))),
+            Listed::Absent => {}
+            Listed::Forbidden => {
+                let (group, plural) = (group.to_owned(), plural.to_owned());
+                coverage.incomplete.push(Incomplete { group, plural, namespace: None });
+            }
+        }
+    }
+    let mut recording = RecordedCluster::new(coverage);
+    objects.into_iter().for_each(|object| recording.push(object));
+    recording
+}
+
+enum Listed {
+    Items(Vec<Value>),
+    Absent,
+    Forbidden,
+}
+
+fn list(cluster: &DemoCluster, path: &str) -> Listed {
+    let admin = Identity::new("system:admin", &["system:masters"]);
+    let request = Request::get(path).with_identity(Some(admin));
+    let Answer::Reply(reply) = cluster.sim.with(|server, now| server.handle(now, &request)) else {
+        panic!("{path}: a list is answered at once");
+    };
+    match reply.status {
+        200 => {
+            let list: Value = serde_json::from_slice(&reply.body).unwrap();
+            Listed::Items(list["items"].as_array().unwrap().clone())
+        }
+        404 => Listed::Absent,
+        403 => Listed::Forbidden,
+        other => panic!("{path}: {other}"),
+    }
+}
+
+fn recorded(group: &str, kind: &str, item: &Value) -> RecordedObject {
+    let text = |field: &str| item["metadata"][field].as_str().unwrap_or_default().to_owned();
+    let (namespace, name) = (text("namespace"), text("name"));
+    RecordedObject { group: group.into(), kind: kind.into(), namespace, name, json: item.to_string().into() }
+}
+
+/// How many subjects have each verdict, codes included.
+fn counted(judged: &BTreeMap<String, String>) -> BTreeMap<&str, usize> {
+    let mut counts = BTreeMap::new();
+    for verdict in judged.values() {
+        *counts.entry(verdict.as_str()).or_default() += 1;
+    }
+    counts
+}
+
+#[test]
+fn the_first_scene_shows_every_verdict() {
+    let judged = judge(&story(0, 0));
+    let listed: Vec<String> = judged.iter().map(|(place, verdict)| format!("{place}: {verdict}")).collect();
+    let counts: Vec<(&str, usize)> = counted(&judged).into_iter().collect();
+    let expected = [
+        ("foreign", 15),
+        ("leftover", 8),
+        ("missing-copy", 1),
+        ("moot deleting", 2),
+        ("moot paused", 2),
+        ("moot restored", 2),
+        ("orphan-certain", 3),
+        ("orphan-probable", 2),
+        ("pending client-still-current", 2),
+        ("pending guest-still-refers", 2),
+        ("pending not-propagated", 1),
+        ("protected", 39),
+        ("referenced", 8),
+        ("referenced unlabelled", 1),
+        ("source-missing", 1),
+        ("stale-copy", 1),
+        ("terminating", 1),
+        ("unknown", 6),
+    ];
+    assert_eq!(counts, expected, "{}", listed.join("\n"));
+}
+
+#[test]
+fn more_guests_and_objects_make_more_to_judge() {
+    let (small, large) = (judge(&story(0, 0)), judge(&story(20, 500)));
+    let foreign = |judged: &BTreeMap<String, String>| counted(judged)["foreign"];
+    // Every guest has two objects that are nobody's business.
+    assert_eq!(foreign(&large), foreign(&small) + 20 * 2 + 500);
+    let clusters: BTreeSet<&str> = large.keys().filter_map(|place| place.split(' ').next()).collect();
+    assert!(clusters.contains("guest-020"), "{clusters:?}");
+}
+
+#[test]
+fn a_provider_comes_and_goes_and_leaves_orphans_behind() {
+    let story = story(0, 0);
+    let mut life = story.life();
+    let mut seen = Vec::new();
+    // The first beat adds a provider and the third removes it; a hop takes a tick.
+    for _ in 0..19 {
+        life.tick();
+        let verdict = find(&judge(&story), "guest-payments Secret openshift-config/entra-");
+        if seen.last() != Some(&verdict) {
+            seen.push(verdict);
+        }
+    }
+    let words: Vec<&str> = seen.iter().map(|verdict| verdict.as_deref().unwrap_or("absent")).collect();
+    let expected = [
+        "absent",
+        "missing-copy",
+        "referenced",
+        "pending guest-still-refers",
+        "pending client-still-current",
+        "orphan-certain",
+    ];
+    assert_eq!(words, expected);
+}
+
+#[test]
+fn a_rotated_secret_is_stale_until_the_operator_looks_at_everything_again() {
+    let story = story(0, 0);
+    let mut life = story.life();
+    let secret = "guest-search Secret openshift-config/okta-console";
+    assert_eq!(find(&judge(&story), secret).as_deref(), Some("stale-copy"));
+    tick_until(&mut life, |beat| matches!(beat, Beat::CopiesRenewed { .. }));
+    life.tick();
+    assert_eq!(find(&judge(&story), secret).as_deref(), Some("referenced unlabelled"));
+    tick_until(&mut life, |beat| matches!(beat, Beat::SecretRotated { .. }));
+    life.tick();
+    assert_eq!(find(&judge(&story), secret).as_deref(), Some("stale-copy"));
+}
+
+/// The verdict on the first subject whose place starts so.
+fn find(judged: &BTreeMap<String, String>, place: &str) -> Option<String> {
+    judged.iter().find(|(subject, _)| subject.starts_with(place)).map(|(_, verdict)| verdict.clone())
+}
+
+fn tick_until(life: &mut Life, wanted: impl Fn(&Beat) -> bool) {
+    // Two rounds of beats hold every beat.
+    for _ in 0..100 {
+        if life.tick().is_some_and(|beat| wanted(&beat)) {
+            return;
+        }
+    }
+    panic!("the story never comes there");
+}
