@@ -17,7 +17,7 @@ use super::provider::{Authentication, CopyKind, Provider};
 use super::reach::Reach;
 use crate::sim::Rule;
 
-pub const PAYMENTS: &str = "guest-payments";
+pub const CHECKOUT: &str = "guest-checkout";
 pub const SEARCH: &str = "guest-search";
 pub const LEDGER: &str = "guest-ledger";
 
@@ -47,11 +47,12 @@ const fn character(name: &'static str, host: usize, class: DemoClass, past: fn(&
     Character { name, host, class, marks: CopyMarks::ManagedAndOidc, past }
 }
 
-pub const CAST: [Character; 9] = [
-    character(PAYMENTS, 0, DemoClass::Prod, payments),
+pub const CAST: [Character; 10] = [
+    character("guest-payments", 0, DemoClass::Prod, payments),
     Character { marks: CopyMarks::ManagedOnly, ..character(SEARCH, 0, DemoClass::Prod, search) },
     character("guest-audit", 0, DemoClass::Prod, audit),
     character("guest-old", 0, DemoClass::Dev, old),
+    character(CHECKOUT, 1, DemoClass::Prod, checkout),
     character("guest-mail", 1, DemoClass::Prod, mail),
     character("guest-reports", 1, DemoClass::Prod, reports),
     character(LEDGER, 1, DemoClass::Prod, ledger),
@@ -127,6 +128,11 @@ fn old(past: &mut Past) {
             objects::set_condition(cluster, objects::condition(kind, "False", "NotAvailable", says, &since));
         }
     });
+}
+
+/// Where people change their minds while the story runs. Elsewhere it is calm enough to act on what is seen.
+fn checkout(past: &mut Past) {
+    past.log_in_by(60, &Authentication::oidc("checkout-sso"));
 }
 
 /// The authentication block was taken out altogether, so the guest goes on with what it had.

@@ -108,10 +108,10 @@ pub fn kubeconfigs(management: &SimCluster, name: &str, text: &str, at: Timestam
     put(management, at, secret(&format!("{CLUSTERS}-{name}"), "admin-kubeconfig"));
 }
 
-/// More of what is nobody's business, for a story that should be large.
-pub fn clutter(guest: &Guest, index: usize, dice: &mut Dice, at: Timestamp) {
-    let kind = if index.is_multiple_of(2) { CopyKind::ConfigMap } else { CopyKind::Secret };
-    let name = format!("team-{:02}-settings-{index:05}", dice.below(40));
+/// More of what is nobody's business, for a story that should be large: the n-th object of a guest.
+pub fn clutter(guest: &Guest, number: usize, dice: &mut Dice, at: Timestamp) {
+    let kind = if number.is_multiple_of(2) { CopyKind::ConfigMap } else { CopyKind::Secret };
+    let name = format!("team-{:02}-settings-{number:05}", dice.below(40));
     put(&guest.sim, at, objects::one_key(kind, COPIES, &name, "value", &dice.letters(48)));
 }
 

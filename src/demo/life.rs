@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::cast::{LEDGER, PAYMENTS, SEARCH};
+use super::cast::{CHECKOUT, LEDGER, SEARCH};
 use super::dice::Dice;
 use super::objects::COPIES;
 use super::people;
@@ -23,7 +23,7 @@ use super::story::Actor;
 pub const TICK: Duration = Duration::from_secs(1);
 /// Ticks between two deeds: time for three hops and for a look at what came of it.
 const TICKS_PER_BEAT: u64 = 5;
-/// How many providers payments goes through before it starts again; a story that runs for days must not grow.
+/// How many providers one guest goes through before it starts again; a story that runs for days must not grow.
 const PROVIDERS: u64 = 3;
 
 /// Those who act in the story.
@@ -106,14 +106,14 @@ impl Life {
         let (first, secret) = (self.first_provider(), "okta-console".to_owned());
         let provider = format!("entra-{}", (first + round) % PROVIDERS + 1);
         match place {
-            0 => Beat::ProviderAdded { guest: PAYMENTS, provider },
+            0 => Beat::ProviderAdded { guest: CHECKOUT, provider },
             1 => Beat::CopiesRenewed { guest: SEARCH },
-            2 => Beat::ProviderRemoved { guest: PAYMENTS },
+            2 => Beat::ProviderRemoved { guest: CHECKOUT },
             3 => Beat::ConnectionLost { guest: LEDGER },
             4 => Beat::SecretRotated { guest: SEARCH, secret },
-            5 => Beat::ProviderAdded { guest: PAYMENTS, provider: "keycloak".to_owned() },
+            5 => Beat::ProviderAdded { guest: CHECKOUT, provider: "checkout-sso".to_owned() },
             6 => Beat::ConnectionBack { guest: LEDGER },
-            _ => Beat::CopyDeleted { guest: PAYMENTS, config_map: "keycloak-ca".to_owned() },
+            _ => Beat::CopyDeleted { guest: CHECKOUT, config_map: "checkout-sso-ca".to_owned() },
         }
     }
 

@@ -31,8 +31,5 @@ pub use reach::{DemoService, NotReached, Reach};
 pub use serve::{ServeError, Served, serve};
 pub use story::{DemoClass, DemoCluster, DemoRole, Story, StoryOptions};
 
-/// Who the story's kubeconfigs log in as.
-const ADMIN: &str = "system:admin";
-const ADMIN_GROUPS: [&str; 2] = ["system:masters", "system:authenticated"];
-/// What they log in with. It opens nothing but the story.
+/// What the story's kubeconfigs log in with. It opens nothing but the story.
 const TOKEN: &str = "trueup-demo";

@@ -47,7 +47,7 @@ enum Way {
 impl DemoService {
     pub(super) fn new(sim: &SimCluster, reach: Reach) -> Self {
         let way = match reach {
-            Reach::Open => Way::To(sim.service_as(super::ADMIN, &super::ADMIN_GROUPS)),
+            Reach::Open => Way::To(sim.service()),
             Reach::Refused => Way::Refused,
         };
         Self { way }

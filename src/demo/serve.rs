@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use super::reach::Reach;
 use super::story::{DemoRole, Story};
-use super::{ADMIN, ADMIN_GROUPS, TOKEN, furnish, objects};
+use super::{TOKEN, furnish, objects};
 use crate::sim::{Identity, Listening, SimCluster, listen};
 
 /// A port with a name (tcpmux) that nobody has used in decades: what refuses connections is sent there.
@@ -53,7 +53,7 @@ pub enum ServeError {
 pub async fn serve(story: &mut Story, address: SocketAddr, parent: &Path) -> Result<Served, ServeError> {
     let open = story.clusters.iter().filter(|cluster| cluster.reach == Reach::Open);
     let open: Vec<(String, SimCluster)> = open.map(|cluster| (cluster.name.clone(), cluster.sim.clone())).collect();
-    let tokens = BTreeMap::from([(TOKEN.to_owned(), Identity::new(ADMIN, &ADMIN_GROUPS))]);
+    let tokens = BTreeMap::from([(TOKEN.to_owned(), Identity::admin())]);
     let listening = listen(address, open, tokens).await.map_err(|source| ServeError::Listen { address, source })?;
     redirect(story, address.ip(), &listening);
     let folder = Folder::make(parent)?;

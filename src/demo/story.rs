@@ -143,7 +143,7 @@ impl Story {
         let mut dice = Dice::new(options.seed, "clutter");
         let open: Vec<&Actor> = self.actors.iter().filter(|actor| actor.reach == Reach::Open).collect();
         for (index, actor) in (0..options.objects_more).zip(open.iter().cycle()) {
-            furnish::clutter(&actor.guest, index, &mut dice, options.start);
+            furnish::clutter(&actor.guest, index / open.len(), &mut dice, options.start);
         }
     }
 }

@@ -76,7 +76,7 @@ async fn a_story_that_runs_on_does_not_grow() {
     let story = Story::new(&options());
     let mut life = story.life();
     let copies = |story: &Story| {
-        let guest = cluster(story, "guest-payments");
+        let guest = cluster(story, "guest-checkout");
         guest.sim.with(|server, now| {
             let request = crate::sim::Request::get("/api/v1/configmaps");
             let crate::sim::Answer::Reply(reply) = server.handle(now, &request) else { panic!("no list") };

@@ -1,0 +1,64 @@
+//! `trueup demo` as a shell sees it.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+fn start(folder: &Path, arguments: &[&str]) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_trueup"));
+    command.env_clear().env("TMPDIR", folder).arg("demo").args(arguments);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill").args(["-s", name, &child.id().to_string()]).status().unwrap();
+    assert!(sent.success(), "{name} was sent");
+}
+
+#[test]
+fn a_headless_demo_says_where_its_kubeconfig_is_and_cleans_up_when_it_is_ended() {
+    for name in ["TERM", "INT"] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut child = start(folder.path(), &["--headless", "--clusters", "1", "--objects", "10"]);
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let path = lines.next().unwrap().unwrap();
+        let kubeconfig = std::fs::read_to_string(&path).unwrap();
+        assert!(kubeconfig.contains("current-context: mgmt-eu"), "{kubeconfig}");
+        assert!(kubeconfig.contains("guest-001"), "{kubeconfig}");
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        let server = kubeconfig.lines().find_map(|line| line.trim().strip_prefix("server: http://")).unwrap();
+        std::net::TcpStream::connect(server).unwrap();
+        signal(&child, name);
+        assert_eq!(child.wait().unwrap().code(), Some(0), "{name}");
+        assert_eq!(lines.count(), 0, "nothing but the path is printed");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "{name}");
+    }
+}
+
+#[test]
+fn a_demo_shows_its_fleet_from_inside_the_process_and_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = start(folder.path(), &[]);
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let orphan = lines.find(|line| line.contains("openshift-config/ext-auth-console")).unwrap();
+    assert!(orphan.contains("orphan-certain"), "{orphan}");
+    signal(&child, "INT");
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let mut errors = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
+    assert!(errors.contains("guest-old: ") && errors.contains("connection refused"), "{errors}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_demo_that_is_shown_and_served_removes_its_kubeconfig_when_interrupted() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = start(folder.path(), &["--listen", "127.0.0.1:0"]);
+    let mut errors = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let path = errors.find_map(|line| line.strip_prefix("kubeconfig: ").map(str::to_owned)).unwrap();
+    assert!(Path::new(&path).exists(), "{path}");
+    signal(&child, "INT");
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
