@@ -55,7 +55,7 @@ mod tests {
             ),
             (
                 &["plna"],
-                "trueup: unrecognized subcommand 'plna'; a similar subcommand exists: 'plan'; see trueup --help",
+                "trueup: unrecognized subcommand 'plna'; some similar subcommands exist: 'explain', 'plan'; see trueup --help",
             ),
             (
                 &["--from", "x", "--context", "y"],

@@ -6,6 +6,8 @@ mod csv;
 mod explain;
 mod markdown;
 mod table;
+#[cfg(test)]
+mod tests;
 mod text;
 mod words;
 

@@ -15,6 +15,8 @@ const NAME_WIDTH_MIN: usize = 16;
 const SUMMARY_WIDTH_MIN: usize = 24;
 /// The longest word for a state is `missing` or `unknown`.
 const STATE_WIDTH: usize = 7;
+/// The longest verb is `annotate`.
+const VERB_WIDTH: usize = 8;
 
 /// Renders the table.
 pub fn table(page: &Page<'_>) -> String {
@@ -102,7 +104,7 @@ impl Columns {
             return Self { kind, name, verdict, age, summary: None };
         };
         // Two blanks, the sign, and a blank or two before each column.
-        let fixed = 2 + 2 + STATE_WIDTH + 1 + kind + 1 + 2 + verdict + 1 + age + 2;
+        let fixed = 2 + 2 + STATE_WIDTH + 1 + kind + 2 + 2 + verdict + 1 + age + 2;
         let room = screen.saturating_sub(fixed);
         let name = name.min(room.saturating_sub(SUMMARY_WIDTH_MIN).max(NAME_WIDTH_MIN));
         Self { kind, name, verdict, age, summary: Some(room.saturating_sub(name)) }
@@ -141,22 +143,26 @@ fn finding_line(page: &Page<'_>, finding: &Finding, columns: &Columns) -> String
     if let Some(note) = accepted_note(finding) {
         says = format!("{says} ({})", terminal.safe(&note));
     }
-    let says = columns.summary.map_or(says.clone(), |room| without_end(&says, room, dots));
+    let says = match columns.summary {
+        Some(room) if room <= width(dots) => String::new(),
+        Some(room) => without_end(&says, room, dots),
+        None => says,
+    };
     format!("  {mark} {kind}  {name}  {verdict} {}  {says}", right(&age, columns.age)).trim_end().to_owned()
 }
 
 fn action_lines(page: &Page<'_>, action: &Action) -> Vec<String> {
     let terminal = &page.terminal;
     let tick = if would_run(action) { "[x]" } else { "[ ]" };
-    let target = format!("{} {}", terminal.safe(&action.target.kind), terminal.safe(&place(&action.target)));
-    let head = format!(
-        "  {tick} {} {} {target}  {}, undo: {}",
-        action.tier,
-        padded(action.verb.word(), 8),
-        action.reason.word(),
-        action.undo.word()
-    );
-    let mut lines = vec![fit(page, &head)];
+    let verb = padded(action.verb.word(), VERB_WIDTH);
+    let before = format!("  {tick} {} {verb} {} ", action.tier, terminal.safe(&action.target.kind));
+    let after = format!("  {}, undo: {}", action.reason.word(), action.undo.word());
+    let mut name = terminal.safe(&place(&action.target));
+    if let Some(screen) = terminal.width {
+        let room = screen.saturating_sub(width(&before) + width(&after)).max(NAME_WIDTH_MIN);
+        name = without_middle(&name, room, terminal.pick("…", "..."));
+    }
+    let mut lines = vec![fit(page, &format!("{before}{name}{after}"))];
     for blocked in &action.blocked_by {
         let (glyph, _, style) = state_mark(State::Blocked, terminal);
         let why = format!("         {glyph} {}: {}", blocked.gate.word(), terminal.safe(&blocked.why));

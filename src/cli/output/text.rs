@@ -59,7 +59,7 @@ mod tests {
         let cases = [
             ("fits", "abcdef", 6, "abcdef", "abcdef"),
             ("too long", "abcdefgh", 6, "ab…fgh", "abcde…"),
-            ("wide letters", "名前名前名前", 7, "名…名前", "名前名…"),
+            ("wide letters", "名前名前名前", 7, "名…前", "名前名…"),
             ("no room at all", "abcdef", 1, "…", "…"),
             ("a blank at the cut", "abcd efgh", 6, "ab…fgh", "abcd…"),
         ];

@@ -5,6 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use zeroize::Zeroizing;
+
 use super::assemble::{Assembled, assemble, hosts_of_dumped_guests};
 use super::file::{Parsed, read_objects, read_text};
 use super::fleet_file::{self, FleetFile};
@@ -62,14 +64,14 @@ pub fn load(dir: &Path) -> Result<Snapshot, LoadError> {
     let layout = layout::of(dir, &folder_name).map_err(cant)?;
     let mut problems: Vec<Problem> =
         layout.faults.iter().map(|(path, says)| Problem::new(path, None, says.as_str())).collect();
-    let fleet = read_fleet_file(dir, &mut problems);
+    let fleet = read_fleet_file(dir, &root, &mut problems);
     problems.extend(misspelt_folder(dir, &layout.places, &fleet));
     let mut assembled: Vec<Assembled> = read_places(with_listed(layout.places, &fleet), &root)
         .into_iter()
         .map(|read| assemble(dir, read, &fleet, &mut problems))
         .collect();
     hosts_of_dumped_guests(&mut assembled);
-    let clouds = read_clouds(dir, &mut problems);
+    let clouds = read_clouds(dir, &root, &mut problems);
     if matches!(fleet, FleetReading::Absent) && clouds.is_empty() && assembled.iter().all(|one| one.objects == 0) {
         problems.push(Problem::new(
             dir,
@@ -86,14 +88,12 @@ pub fn load(dir: &Path) -> Result<Snapshot, LoadError> {
     Ok(Snapshot { now, clusters, environment, clouds, problems })
 }
 
-fn read_fleet_file(dir: &Path, problems: &mut Vec<Problem>) -> FleetReading {
+fn read_fleet_file(dir: &Path, root: &Path, problems: &mut Vec<Problem>) -> FleetReading {
     let path = dir.join("fleet.yaml");
     if fs::symlink_metadata(&path).is_err() {
         return FleetReading::Absent;
     }
-    let read = read_text(&path)
-        .map_err(|(line, says)| Problem::new(&path, line, says))
-        .and_then(|text| fleet_file::parse(&path, &text));
+    let read = read_inside(&path, root).and_then(|text| fleet_file::parse(&path, &text));
     match read {
         Ok(mut fleet) => {
             problems.append(&mut fleet.problems);
@@ -104,6 +104,16 @@ fn read_fleet_file(dir: &Path, problems: &mut Vec<Problem>) -> FleetReading {
             FleetReading::Broken
         }
     }
+}
+
+/// Reads a file of our own that no link may put outside the folder.
+fn read_inside(path: &Path, root: &Path) -> Result<Zeroizing<String>, Problem> {
+    let leaves = fs::canonicalize(path).is_ok_and(|real| !real.starts_with(root));
+    if leaves {
+        let says = "is a link out of the snapshot, which is not followed: copy what it points to";
+        return Err(Problem::new(path, None, says));
+    }
+    read_text(path).map_err(|(line, says)| Problem::new(path, line, says))
 }
 
 /// Adds the clusters that the fleet file lists and that have no folder; sorted by name.
@@ -167,7 +177,7 @@ fn read_all(paths: &[&PathBuf]) -> Vec<Parsed> {
     all.into_iter().map(|(_, parsed)| parsed).collect()
 }
 
-fn read_clouds(dir: &Path, problems: &mut Vec<Problem>) -> Vec<CloudFile> {
+fn read_clouds(dir: &Path, root: &Path, problems: &mut Vec<Problem>) -> Vec<CloudFile> {
     let mut clouds = Vec::new();
     for provider in PROVIDERS {
         let folder = dir.join("clouds").join(provider);
@@ -175,7 +185,7 @@ fn read_clouds(dir: &Path, problems: &mut Vec<Problem>) -> Vec<CloudFile> {
         let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
         paths.sort();
         for path in paths.into_iter().filter(|path| super::walk::holds_objects(path)) {
-            match read_cloud(&path) {
+            match read_cloud(&path, root) {
                 Ok(content) => clouds.push(CloudFile {
                     provider: provider.to_owned(),
                     alias: path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned()),
@@ -189,8 +199,8 @@ fn read_clouds(dir: &Path, problems: &mut Vec<Problem>) -> Vec<CloudFile> {
     clouds
 }
 
-fn read_cloud(path: &Path) -> Result<serde_json::Value, Problem> {
-    let text = read_text(path).map_err(|(line, says)| Problem::new(path, line, says))?;
+fn read_cloud(path: &Path, root: &Path) -> Result<serde_json::Value, Problem> {
+    let text = read_inside(path, root)?;
     let mut documents = Vec::new();
     yaml::documents(&text, |document| documents.push((document.line, document.json.to_owned())))
         .map_err(|fault| Problem::new(path, Some(fault.line), fault.says))?;

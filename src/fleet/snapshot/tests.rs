@@ -255,6 +255,19 @@ fn a_fleet_file_nobody_can_read_leaves_nothing_complete() {
 }
 
 #[test]
+fn a_fleet_file_outside_the_folder_is_not_read() {
+    let outside = folder(&[("fleet.yaml", "clusters: { a: {} }\n")]);
+    let dir = folder(&[("clusters/a/x.yaml", &object("Secret", "one"))]);
+    symlink(outside.path().join("fleet.yaml"), dir.path().join("fleet.yaml")).unwrap();
+    let snapshot = read(&dir);
+    assert_eq!(
+        problems(&dir, &snapshot),
+        ["fleet.yaml: is a link out of the snapshot, which is not followed: copy what it points to"]
+    );
+    assert_eq!(cluster(&snapshot, "a").recorded.coverage.unreadable, ["fleet.yaml"]);
+}
+
+#[test]
 fn a_listed_name_without_a_folder_beside_an_unlisted_folder_is_a_slip() {
     let dir =
         folder(&[("fleet.yaml", "clusters:\n  mgmt: {}\n"), ("clusters/mgmt-eu/x.yaml", &object("Secret", "one"))]);

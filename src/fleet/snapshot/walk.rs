@@ -5,8 +5,8 @@
 //! - a link that leaves the snapshot is not followed: a recording can't pull other files of the machine in;
 //! - the result is sorted, and real files come before links to them.
 
-use std::collections::BTreeSet;
-use std::fs;
+use std::collections::{BTreeMap, HashSet};
+use std::fs::{self, FileType};
 use std::path::{Path, PathBuf};
 
 /// The files of a tree, and what of it could not be looked at.
@@ -23,7 +23,18 @@ pub(super) fn object_files(folder: &Path, parts: &[PathBuf], root: &Path) -> Fou
     // The folder itself counts as seen: a link back to it would lead to parts that were left out.
     let seen = fs::canonicalize(folder).into_iter().collect();
     let mut walk = Walk { root, seen, found: Found::default() };
-    walk.places(parts.to_vec());
+    let mut by_parent: BTreeMap<&Path, Vec<PathBuf>> = BTreeMap::new();
+    for part in parts {
+        by_parent.entry(part.parent().unwrap_or(Path::new("."))).or_default().push(part.clone());
+    }
+    for (parent, parts) in by_parent {
+        match fs::canonicalize(parent) {
+            Ok(real) => walk.places(parts, &real),
+            Err(error) => {
+                walk.fault(parent.to_owned(), format!("can't be looked at ({}): check its mode", why(&error)))
+            }
+        }
+    }
     walk.found.files.sort();
     walk.found.faults.sort();
     walk.found
@@ -31,19 +42,41 @@ pub(super) fn object_files(folder: &Path, parts: &[PathBuf], root: &Path) -> Fou
 
 /// Whether a file's name says that it holds objects.
 pub(super) fn holds_objects(path: &Path) -> bool {
-    let ending = path.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase);
-    matches!(ending.as_deref(), Some("yaml" | "yml" | "json"))
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    ["yaml", "yml", "json"].iter().any(|known| ending.eq_ignore_ascii_case(known))
 }
 
 struct Walk<'r> {
     root: &'r Path,
-    seen: BTreeSet<PathBuf>,
+    /// Canonical paths.
+    seen: HashSet<PathBuf>,
     found: Found,
 }
 
 impl Walk<'_> {
-    /// Takes a file or folder, following it if it is a link that stays inside.
-    fn place(&mut self, path: PathBuf) {
+    /// Takes entries of a folder: real ones first, so that they and not links to them name what is found.
+    fn places(&mut self, paths: Vec<PathBuf>, real_folder: &Path) {
+        let (mut links, mut others) = (Vec::new(), Vec::new());
+        for path in paths {
+            match fs::symlink_metadata(&path).map(|found| found.file_type()) {
+                Ok(kind) if kind.is_symlink() => links.push(path),
+                Ok(kind) => others.push((path, kind)),
+                Err(error) => self.fault(path, format!("can't be looked at ({}): check its mode", why(&error))),
+            }
+        }
+        others.sort_by(|one, other| one.0.cmp(&other.0));
+        links.sort();
+        for (path, kind) in others {
+            let real = real_folder.join(path.file_name().unwrap_or_default());
+            self.take(path, real, kind);
+        }
+        for path in links {
+            self.link(path);
+        }
+    }
+
+    /// Follows a link that stays inside.
+    fn link(&mut self, path: PathBuf) {
         let real = match fs::canonicalize(&path) {
             Ok(real) => real,
             // Where a broken link led to nobody knows: only its name can say that it was of no interest.
@@ -56,35 +89,30 @@ impl Walk<'_> {
             }
             return;
         }
-        let kind = match fs::metadata(&real) {
-            Ok(metadata) => metadata.file_type(),
-            Err(error) => return self.fault(path, format!("can't be looked at ({}): check its mode", why(&error))),
-        };
+        match fs::metadata(&real) {
+            Ok(found) => self.take(path, real, found.file_type()),
+            Err(error) => self.fault(path, format!("can't be looked at ({}): check its mode", why(&error))),
+        }
+    }
+
+    fn take(&mut self, path: PathBuf, real: PathBuf, kind: FileType) {
         if kind.is_dir() {
-            if self.seen.insert(real) {
-                self.folder(&path);
+            if self.seen.insert(real.clone()) {
+                self.folder(&path, &real);
             }
-        } else if !kind.is_file() {
-            if holds_objects(&path) {
-                self.fault(path, "is no regular file: replace it by one".into());
-            }
-        } else if holds_objects(&path) && self.seen.insert(real) {
-            self.found.files.push(path);
+            return;
+        }
+        match (holds_objects(&path), kind.is_file()) {
+            (false, _) => {}
+            (true, false) => self.fault(path, "is no regular file: replace it by one".into()),
+            (true, true) if self.seen.insert(real) => self.found.files.push(path),
+            (true, true) => {}
         }
     }
 
-    /// Takes entries of a folder: real ones first, so that they and not links to them name what is found.
-    fn places(&mut self, paths: Vec<PathBuf>) {
-        let mut paths: Vec<(bool, PathBuf)> = paths.into_iter().map(|path| (path.is_symlink(), path)).collect();
-        paths.sort();
-        for (_, path) in paths {
-            self.place(path);
-        }
-    }
-
-    fn folder(&mut self, path: &Path) {
+    fn folder(&mut self, path: &Path, real: &Path) {
         match fs::read_dir(path).and_then(Iterator::collect::<Result<Vec<_>, _>>) {
-            Ok(entries) => self.places(entries.into_iter().map(|entry| entry.path()).collect()),
+            Ok(entries) => self.places(entries.into_iter().map(|entry| entry.path()).collect(), real),
             Err(error) => self.fault(path.to_owned(), format!("can't be listed ({}): check its mode", why(&error))),
         }
     }
