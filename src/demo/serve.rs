@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use super::reach::Reach;
 use super::story::{DemoRole, Story};
 use super::{TOKEN, furnish, objects};
-use crate::sim::{Identity, Listening, SimCluster, listen};
+use crate::sim::{Identity, Listening, SimCluster, listen_with_tokens};
 
 /// A port with a name (tcpmux) that nobody has used in decades: what refuses connections is sent there.
 const CLOSED_PORT: u16 = 1;
@@ -54,7 +54,8 @@ pub async fn serve(story: &mut Story, address: SocketAddr, parent: &Path) -> Res
     let open = story.clusters.iter().filter(|cluster| cluster.reach == Reach::Open);
     let open: Vec<(String, SimCluster)> = open.map(|cluster| (cluster.name.clone(), cluster.sim.clone())).collect();
     let tokens = BTreeMap::from([(TOKEN.to_owned(), Identity::admin())]);
-    let listening = listen(address, open, tokens).await.map_err(|source| ServeError::Listen { address, source })?;
+    let listening =
+        listen_with_tokens(address, open, tokens).await.map_err(|source| ServeError::Listen { address, source })?;
     redirect(story, address.ip(), &listening);
     let folder = Folder::make(parent)?;
     let kubeconfig = folder.path.join("kubeconfig");

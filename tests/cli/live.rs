@@ -1,6 +1,5 @@
 //! The commands on live clusters: simulated ones behind real ports, read by the real client.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use base64::Engine as _;
