@@ -154,13 +154,15 @@ pub fn write_stderr(line: &str) {
 mod tests {
     use super::*;
 
-    fn env<'v>(vars: &'v [(&'v str, &'v str)]) -> impl Fn(&str) -> Option<OsString> + 'v {
+    type Vars<'v> = &'v [(&'v str, &'v str)];
+
+    fn env<'v>(vars: Vars<'v>) -> impl Fn(&str) -> Option<OsString> + 'v {
         |name| vars.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
     }
 
     #[test]
     fn the_locale_decides_between_signs_and_letters() {
-        let cases: [(&str, &[(&str, &str)], Charset); 6] = [
+        let cases: [(&str, Vars<'_>, Charset); 6] = [
             ("nothing set", &[], Charset::Ascii),
             ("LANG", &[("LANG", "de_DE.UTF-8")], Charset::Unicode),
             ("other spelling", &[("LC_CTYPE", "C.utf8")], Charset::Unicode),
@@ -176,7 +178,7 @@ mod tests {
     #[test]
     fn colour_is_for_terminals_that_want_it() {
         let term = ("TERM", "xterm");
-        let cases: [(&str, ColorWhen, bool, &[(&str, &str)], Color); 8] = [
+        let cases: [(&str, ColorWhen, bool, Vars<'_>, Color); 8] = [
             ("terminal", ColorWhen::Auto, true, &[term], Color::On),
             ("pipe", ColorWhen::Auto, false, &[term], Color::Off),
             ("NO_COLOR", ColorWhen::Auto, true, &[term, ("NO_COLOR", "1")], Color::Off),
