@@ -96,7 +96,7 @@ async fn seen(context: &Context, live: Live, settled: Settled) -> Seen {
             Some(TlsTrust::Unverified | TlsTrust::Cleartext) => {
                 conditions.unverified_tls.insert(cluster.name.clone());
             }
-            Some(TlsTrust::Verified | TlsTrust::InProcess) | None => {}
+            Some(TlsTrust::Verified | TlsTrust::Loopback | TlsTrust::InProcess) | None => {}
         }
     }
     conditions.held = live.judgements().held_for(live.view());

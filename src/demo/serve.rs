@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use super::reach::Reach;
 use super::story::{DemoRole, Story};
 use super::{TOKEN, furnish, objects};
-use crate::sim::{Identity, Listening, SimCluster, listen_with_tokens};
+use crate::sim::{Listening, SimCluster, listen};
 
 /// A port with a name (tcpmux) that nobody has used in decades: what refuses connections is sent there.
 const CLOSED_PORT: u16 = 1;
@@ -53,9 +53,8 @@ pub enum ServeError {
 pub async fn serve(story: &mut Story, address: SocketAddr, parent: &Path) -> Result<Served, ServeError> {
     let open = story.clusters.iter().filter(|cluster| cluster.reach == Reach::Open);
     let open: Vec<(String, SimCluster)> = open.map(|cluster| (cluster.name.clone(), cluster.sim.clone())).collect();
-    let tokens = BTreeMap::from([(TOKEN.to_owned(), Identity::admin())]);
-    let listening =
-        listen_with_tokens(address, open, tokens).await.map_err(|source| ServeError::Listen { address, source })?;
+    // Everybody is the admin: kubectl sends no token over plain http.
+    let listening = listen(address, open).await.map_err(|source| ServeError::Listen { address, source })?;
     redirect(story, address.ip(), &listening);
     let folder = Folder::make(parent)?;
     let kubeconfig = folder.path.join("kubeconfig");

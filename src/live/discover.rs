@@ -3,6 +3,9 @@
 //! A guest is called as its HostedCluster is called. When that name is taken (by a context of the kubeconfig, or by
 //! another HostedCluster of the same name), it is called `<management>/<namespace>/<name>`. A name once given is kept,
 //! so that a second guest of the same name does not rename the first.
+//!
+//! A context of the kubeconfig may lead to a guest directly: its Infrastructure says so, and names the same infraID as
+//! the HostedCluster. Such a guest is in the fleet already and is not connected to a second time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +13,7 @@ use serde::Deserialize;
 
 use crate::world::{
     Cluster, ClusterName, ClusterSource, CollectionId, Fact, HostedBy, Interest, Interner, Life, Misfit, Namespace,
-    ObjectName, RawObject, Resource, View,
+    Obj, ObjectName, RawObject, Resource, View,
 };
 
 pub const HOSTED_CLUSTERS: Resource = Resource {
@@ -21,6 +24,14 @@ pub const HOSTED_CLUSTERS: Resource = Resource {
     namespaced: true,
 };
 
+const INFRASTRUCTURES: Resource = Resource {
+    group: "config.openshift.io",
+    version: "v1",
+    kind: "Infrastructure",
+    plural: "infrastructures",
+    namespaced: false,
+};
+
 /// What reaching a guest takes of its HostedCluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostedClusterLink {
@@ -28,7 +39,35 @@ pub struct HostedClusterLink {
     pub kubeconfig_secret: Option<Box<str>>,
     /// `.status.customKubeconfig.name`.
     pub custom_kubeconfig_secret: Option<Box<str>>,
+    /// `.spec.infraID`: the guest's own Infrastructure has the same.
+    pub infra_id: Box<str>,
     pub life: Life,
+}
+
+/// The infraID a cluster goes by, when its control plane runs elsewhere. Empty for every other cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct GuestMark(Box<str>);
+
+impl Fact for GuestMark {
+    fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
+        let Obj(status): Obj<InfrastructureWire> = raw.field("status")?;
+        let external = status.control_plane_topology.as_deref() == Some("External");
+        Ok(Self(status.infrastructure_name.filter(|_| external).unwrap_or_default().into()))
+    }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct InfrastructureWire {
+    control_plane_topology: Option<String>,
+    infrastructure_name: Option<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct SpecWire {
+    #[serde(rename = "infraID")]
+    infra_id: Option<String>,
 }
 
 /// A guest somebody could connect to.
@@ -47,12 +86,14 @@ impl Guest {
 
 impl Fact for HostedClusterLink {
     fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
-        let status: StatusWire = raw.field("status")?;
+        let Obj(status): Obj<StatusWire> = raw.field("status")?;
+        let Obj(spec): Obj<SpecWire> = raw.field("spec")?;
         let name =
             |named: Option<Named>| named.map(|named| named.name.into_boxed_str()).filter(|name| !name.is_empty());
         Ok(Self {
             kubeconfig_secret: name(status.kubeconfig),
             custom_kubeconfig_secret: name(status.custom_kubeconfig),
+            infra_id: spec.infra_id.unwrap_or_default().into(),
             life: if raw.meta.deletion_timestamp.is_some() { Life::Terminating } else { Life::Living },
         })
     }
@@ -73,7 +114,9 @@ struct Named {
 
 /// What discovery wants to see: the HostedClusters of every cluster that may have some.
 pub fn interests(view: View<'_>) -> Vec<Interest> {
-    view.clusters().filter(|cluster| may_host(cluster)).map(|cluster| hosted_clusters(&cluster.name)).collect()
+    let hosts = view.clusters().filter(|cluster| may_host(cluster)).map(|cluster| hosted_clusters(&cluster.name));
+    let guests = view.clusters().filter(|cluster| may_be_guest(cluster)).map(|cluster| guest_mark(&cluster.name));
+    hosts.chain(guests).collect()
 }
 
 /// The guests of the fleet that can be connected to, or are being taken down.
@@ -81,9 +124,12 @@ pub fn interests(view: View<'_>) -> Vec<Interest> {
 /// A HostedCluster without a kubeconfig yet is no guest yet.
 pub fn guests(view: View<'_>) -> Vec<Guest> {
     let mut found: BTreeMap<HostedBy, HostedClusterLink> = BTreeMap::new();
+    let reached = reached_by_context(view);
     for cluster in view.clusters().filter(|cluster| may_host(cluster)) {
         let reading = view.read::<HostedClusterLink>(&hosted_clusters(&cluster.name).id);
-        for (key, link) in reading.iter().filter(|(_, link)| link.kubeconfig_secret.is_some()) {
+        let is_guest =
+            |link: &HostedClusterLink| link.kubeconfig_secret.is_some() && !reached.contains(&*link.infra_id);
+        for (key, link) in reading.iter().filter(|(_, link)| is_guest(link)) {
             let Some(namespace) = key.namespace.clone() else { continue };
             let hosted_by = HostedBy { cluster: cluster.name.clone(), namespace, name: key.name.clone() };
             found.insert(hosted_by, link.clone());
@@ -100,6 +146,31 @@ pub fn is_gone(view: View<'_>, hosted_by: &HostedBy) -> bool {
     let HostedBy { cluster, namespace, name } = hosted_by;
     let key = crate::world::Key { namespace: Some(namespace.clone()), name: name.clone() };
     view.read::<HostedClusterLink>(&hosted_clusters(cluster).id).get(&key).is_proven_absent()
+}
+
+/// Whether a guest is in the fleet already, under the name of a context that leads to it.
+pub fn has_context(view: View<'_>, hosted_by: &HostedBy) -> bool {
+    let HostedBy { cluster, namespace, name } = hosted_by;
+    let key = crate::world::Key { namespace: Some(namespace.clone()), name: name.clone() };
+    let link = view.read::<HostedClusterLink>(&hosted_clusters(cluster).id).get(&key).present();
+    link.is_some_and(|link| reached_by_context(view).contains(&*link.infra_id))
+}
+
+/// The infraIDs of guests that contexts of the kubeconfig lead to.
+fn reached_by_context<'a>(view: View<'a>) -> BTreeSet<&'a str> {
+    let marks = view.clusters().filter(|cluster| may_be_guest(cluster)).flat_map(|cluster| {
+        let reading = view.read::<GuestMark>(&guest_mark(&cluster.name).id);
+        reading.iter().map(|(_, mark): (_, &'a GuestMark)| &*mark.0).collect::<Vec<&'a str>>()
+    });
+    marks.filter(|infra_id| !infra_id.is_empty()).collect()
+}
+
+fn guest_mark(cluster: &ClusterName) -> Interest {
+    CollectionId::all(cluster, INFRASTRUCTURES).interest::<GuestMark>()
+}
+
+fn may_be_guest(cluster: &Cluster) -> bool {
+    matches!(cluster.source, ClusterSource::Kubeconfig { .. }) && !cluster.served.lacks(&INFRASTRUCTURES)
 }
 
 fn hosted_clusters(cluster: &ClusterName) -> Interest {
@@ -169,15 +240,19 @@ mod tests {
 
     /// Lists these HostedClusters in a management cluster.
     fn list(world: &mut World, management: &str, objects: &[&str]) {
-        let interest = hosted_clusters(&ClusterName::new(management));
+        feed(world, &hosted_clusters(&ClusterName::new(management)), objects);
+    }
+
+    fn feed(world: &mut World, interest: &Interest, objects: &[&str]) {
         let digester = Digester::new(&[0; 32]);
         let sort = DataSort::Other;
-        let reader = Reader { digester: &digester, sort, digested: &[], api_version: "", kind: "HostedCluster" };
+        let kind = interest.id.resource.kind;
+        let reader = Reader { digester: &digester, sort, digested: &[], api_version: "", kind };
         let mut facts = interest.fact.new_batch();
         for object in objects {
             facts.push(&reader.object(object).unwrap(), &mut Interner::default()).unwrap();
         }
-        world.open(&interest);
+        world.open(interest);
         let (version, at) = (ResourceVersion::Number(1), jiff::Timestamp::UNIX_EPOCH);
         world.apply(&interest.id, interest.fact, Delta::Listed { facts, version, at, gap: None });
     }
@@ -213,6 +288,31 @@ mod tests {
             let guests = guests(world.view(jiff::Timestamp::UNIX_EPOCH));
             let names: Vec<&str> = guests.iter().map(|guest| guest.name.as_str()).collect();
             assert_eq!(names, expected, "case: {case}");
+        }
+    }
+
+    #[test]
+    fn a_guest_that_a_context_leads_to_is_not_connected_to_twice() {
+        let object = r#"{"metadata":{"name":"a","namespace":"clusters"},"spec":{"infraID":"a-x1"},"status":{"kubeconfig":{"name":"k"}}}"#;
+        let infrastructure = |topology: &str, name: &str| {
+            format!(
+                r#"{{"metadata":{{"name":"cluster"}},"status":{{"controlPlaneTopology":"{topology}","infrastructureName":"{name}"}}}}"#
+            )
+        };
+        let cases = [
+            ("the same infraID", infrastructure("External", "a-x1"), 0),
+            ("another infraID", infrastructure("External", "b-x1"), 1),
+            ("its control plane is its own", infrastructure("HighlyAvailable", "a-x1"), 1),
+        ];
+        for (case, infrastructure, expected) in cases {
+            let mut world = World::default();
+            world.put_cluster(cluster("m1", None));
+            world.put_cluster(cluster("my-context", None));
+            list(&mut world, "m1", &[object]);
+            feed(&mut world, &guest_mark(&ClusterName::new("my-context")), &[&infrastructure]);
+            let view = world.view(jiff::Timestamp::UNIX_EPOCH);
+            assert_eq!(guests(view).len(), expected, "case: {case}");
+            assert_eq!(has_context(view, &by("m1", "a")), expected == 0, "case: {case}");
         }
     }
 

@@ -76,7 +76,10 @@ impl Live {
             .stations
             .values()
             .filter(|station| station.is_guest())
-            .filter(|station| station.member.hosted_by.as_ref().is_some_and(|by| discover::is_gone(view, by)))
+            .filter(|station| {
+                let hosted_by = station.member.hosted_by.as_ref();
+                hosted_by.is_some_and(|by| discover::is_gone(view, by) || discover::has_context(view, by))
+            })
             .map(|station| station.member.name.clone())
             .collect();
         for name in gone {

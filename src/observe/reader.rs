@@ -91,9 +91,12 @@ impl ObjectReader {
             .map_err(|_| Lack { gap: classify::undecodable(&body, &Doing::Reading.what(&part)), retry_after: None })?;
         let mut harvest = recipe.harvest();
         harvest.push(&raw, &mut Interner::default());
-        let says = format!("{} was read by name at {at}, not watched", part.describe());
-        self.report(harvest.rows, &Gap::new(GapCause::NotObserved, says));
-        Ok(Found::Object(ResourceVersion::parse(&raw.meta.resource_version)))
+        let version = ResourceVersion::parse(&raw.meta.resource_version);
+        for row in harvest.rows {
+            let gap = row.spoilt.map(|spoilt| spoilt.gap(&part.describe()));
+            self.lane.put(row.kind, Delta::Listed { facts: row.facts, version: version.clone(), at, gap });
+        }
+        Ok(Found::Object(version))
     }
 
     fn report(&self, rows: Vec<super::harvest::Row>, gap: &Gap) {

@@ -28,7 +28,7 @@ pub fn insecure(candidate: &Candidate<'_>, around: &Surroundings<'_>) -> Option<
         return None;
     }
     let why = format!(
-        "the certificate of {name} is not verified (insecure-skip-tls-verify); give its CA in the kubeconfig, or pass --allow-insecure-writes"
+        "nobody verified who answers for {name} (insecure-skip-tls-verify, or plain http); give its CA in the kubeconfig, or pass --allow-insecure-writes"
     );
     Some(blocked(GateName::Insecure, why))
 }

@@ -46,8 +46,10 @@ pub enum TlsTrust {
     Verified,
     /// `insecure-skip-tls-verify`: encrypted, but with whom is anybody's guess.
     Unverified,
-    /// Plain `http://`.
+    /// Plain `http://` over a network.
     Cleartext,
+    /// Plain `http://` that never leaves this machine.
+    Loopback,
     /// No network in between: the demo and tests.
     InProcess,
 }
@@ -98,8 +100,17 @@ fn trust(access: &Access) -> TlsTrust {
     match (access.server.scheme_str(), &access.verification) {
         (Some("https"), Verification::Full { .. }) => TlsTrust::Verified,
         (Some("https"), Verification::Skipped { .. }) => TlsTrust::Unverified,
+        (_, Verification::Full { .. } | Verification::Skipped { .. }) if is_loopback(access.server.host()) => {
+            TlsTrust::Loopback
+        }
         (_, Verification::Full { .. } | Verification::Skipped { .. }) => TlsTrust::Cleartext,
     }
+}
+
+/// Whether the host is this machine by its very name. A name that merely resolves to it could be pointed elsewhere.
+fn is_loopback(host: Option<&str>) -> bool {
+    let host = host.unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 impl fmt::Debug for Connection {

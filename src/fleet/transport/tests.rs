@@ -88,7 +88,23 @@ async fn cleartext_servers_work_and_are_marked() {
     let server = ApiServer::start_cleartext().await;
     let connection = opened(&access(&server.url("127.0.0.1"), &authority("roots"))).await;
     assert_eq!(get(&connection, "/api").await.unwrap()["version"], "HTTP/1.1");
-    assert_eq!(connection.tls, TlsTrust::Cleartext);
+    assert_eq!(connection.tls, TlsTrust::Loopback);
+}
+
+#[test]
+fn only_a_host_that_is_this_machine_by_its_name_counts_as_loopback() {
+    let cases = [
+        ("127.0.0.1", true),
+        ("127.9.9.9", true),
+        ("[::1]", true),
+        ("localhost", true),
+        ("10.0.0.1", false),
+        ("localhost.example", false),
+        ("", false),
+    ];
+    for (host, expected) in cases {
+        assert_eq!(super::is_loopback(Some(host)), expected, "{host}");
+    }
 }
 
 #[tokio::test]
