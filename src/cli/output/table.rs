@@ -52,7 +52,8 @@ fn title(page: &Page<'_>) -> String {
 fn cluster(page: &Page<'_>, target: &TargetRecord, columns: &Columns) -> Vec<String> {
     let plan = page.plan;
     let own = of_cluster(&plan.findings, &target.cluster, |finding| &finding.cluster);
-    let actions = of_cluster(&plan.actions, &target.cluster, |action| &action.cluster);
+    let mut actions = of_cluster(&plan.actions, &target.cluster, |action| &action.cluster);
+    actions.sort_by(|one, other| one.finding.cmp(&other.finding));
     if own.is_empty() && actions.is_empty() {
         return Vec::new();
     }
