@@ -84,7 +84,7 @@ async fn the_simulated_server_answers_like_the_real_one() {
     sim.seed(serde_saphyr::from_str(WIDGETS).unwrap()).unwrap();
 
     let count = from_env("TRUEUP_SEQUENCES", SEQUENCES);
-    let comparison = compare(&real, &sim, from_env("TRUEUP_SEED", 1), count).await;
+    let comparison = compare(&real, &sim, from_env("TRUEUP_SEED", 1), count).await.confirmed(&real, &sim).await;
     assert!(comparison.is_alike(), "{}", comparison.report(&real, &sim).await);
 }
 
@@ -96,7 +96,7 @@ async fn a_real_server_does_not_differ_from_itself() {
     };
     let real = prepared(server).await;
     let count = from_env("TRUEUP_SEQUENCES", SEQUENCES).div_ceil(10).max(SEQUENCES);
-    let comparison = compare(&real, &real, from_env("TRUEUP_SEED", 1), count).await;
+    let comparison = compare(&real, &real, from_env("TRUEUP_SEED", 1), count).await.confirmed(&real, &real).await;
     let missed: Vec<_> = ANSWERS.iter().filter(|answer| !comparison.answers.contains_key(**answer)).collect();
     assert!(missed.is_empty(), "never answered: {missed:?}");
     assert!(comparison.is_alike(), "{}", comparison.report(&real, &real).await);

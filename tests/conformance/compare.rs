@@ -76,32 +76,26 @@ pub async fn compare<E: Target, A: Target>(expected: &E, actual: &A, seed: u64, 
             comparison.differences.entry(difference.class()).or_default().push((nth, difference));
         }
     }
-    comparison.differences = confirmed(expected, actual, comparison.differences).await;
     comparison
-}
-
-/// Drops what does not show again when it is tried once more: a real server that shares its machine may answer that it
-/// is too busy. What was dropped is named on stderr.
-async fn confirmed<E: Target, A: Target>(expected: &E, actual: &A, found: Differences) -> Differences {
-    let mut kept = BTreeMap::new();
-    for (class, examples) in found {
-        let mut again = false;
-        for (_, difference) in examples.iter().take(CONFIRM_TRIES_MAX) {
-            let tried = run_both(expected, actual, &difference.sequence).await.1;
-            again = again || tried.is_some_and(|difference| difference.class() == class);
-        }
-        if again {
-            kept.insert(class, examples);
-        } else {
-            eprintln!("seen once and not again: {class}\n{}", examples[0].1.shown());
-        }
-    }
-    kept
 }
 
 impl Comparison {
     pub fn is_alike(&self) -> bool {
         self.differences.is_empty()
+    }
+
+    /// Drops what does not show again when it is tried once more: a real server that shares its machine may answer that it
+    /// is too busy. What was dropped is named on stderr.
+    pub async fn confirmed<E: Target, A: Target>(mut self, expected: &E, actual: &A) -> Self {
+        let mut kept = BTreeMap::new();
+        for (class, examples) in std::mem::take(&mut self.differences) {
+            if shows_again(expected, actual, &class, &examples).await {
+                kept.insert(class, examples);
+            } else {
+                eprintln!("seen once and not again: {class}\n{}", examples[0].1.shown());
+            }
+        }
+        Self { differences: kept, ..self }
     }
 
     /// Every kind of difference once, as short as it can be made.
@@ -117,6 +111,21 @@ impl Comparison {
         }
         report
     }
+}
+
+async fn shows_again<E: Target, A: Target>(
+    expected: &E,
+    actual: &A,
+    class: &str,
+    examples: &[(u64, Difference)],
+) -> bool {
+    for (_, difference) in examples.iter().take(CONFIRM_TRIES_MAX) {
+        let tried = run_both(expected, actual, &difference.sequence).await.1;
+        if tried.is_some_and(|difference| difference.class() == class) {
+            return true;
+        }
+    }
+    false
 }
 
 fn answer_of(sequence: &Sequence, step: &Step) -> String {
