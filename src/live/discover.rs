@@ -126,9 +126,7 @@ pub fn guests(view: View<'_>) -> Vec<Guest> {
     let reached = reached_by_context(view);
     for cluster in view.clusters().filter(|cluster| may_host(cluster)) {
         let reading = view.read::<HostedClusterLink>(&hosted_clusters(&cluster.name).id);
-        let is_guest =
-            |link: &HostedClusterLink| link.kubeconfig_secret.is_some() && !reached.contains(&*link.infra_id);
-        for (key, link) in reading.iter().filter(|(_, link)| is_guest(link)) {
+        for (key, link) in reading.iter().filter(|(_, link)| !reached.contains(&*link.infra_id)) {
             let Some(namespace) = key.namespace.clone() else { continue };
             let hosted_by = HostedBy { cluster: cluster.name.clone(), namespace, name: key.name.clone() };
             found.insert(hosted_by, link.clone());
