@@ -10,6 +10,7 @@
 
 mod accept;
 mod action;
+mod approve;
 mod build;
 mod canonical;
 mod exit;
@@ -23,6 +24,10 @@ mod tier;
 
 pub use accept::AcceptRule;
 pub use action::{ActionDraft, Blocked, Dependency, GateName, Reason, SourceBinding, Stake, Target, Undo, Verb};
+pub use approve::{
+    Answers, ApprovedPlan, Asks, Chosen, ClusterQuestion, How, Refusal, SHORT_ID, approve, check_whole, questions,
+    short_id,
+};
 pub use build::{Judged, Observed, PlanInput, PlanScope, build};
 pub use canonical::{NotCanonical, canonical_digest, canonical_text};
 pub use exit::{InputReading, PlanExit, plan_exit};
