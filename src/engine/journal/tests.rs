@@ -1,0 +1,1 @@
+//! What the journal promises, on a disk that keeps none of its own.

@@ -1,0 +1,1 @@
+//! What the vault promises, on a real folder.
