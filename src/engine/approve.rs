@@ -234,8 +234,17 @@ fn places(plan: &Plan, chosen: &Chosen) -> Result<BTreeSet<usize>, Refusal> {
     };
     for action in places.iter().map(|place| &plan.actions[*place]) {
         match action.verb {
-            Verb::Delete | Verb::Label | Verb::Create => {}
-            Verb::Apply | Verb::Update | Verb::Annotate | Verb::Patch | Verb::Tag | Verb::Untag | Verb::ReOwn => {
+            Verb::Delete | Verb::Label => {}
+            // What an undo brings back. Anything else to create has no content in the plan yet.
+            Verb::Create if action.change.get("backup").is_some() => {}
+            Verb::Create
+            | Verb::Apply
+            | Verb::Update
+            | Verb::Annotate
+            | Verb::Patch
+            | Verb::Tag
+            | Verb::Untag
+            | Verb::ReOwn => {
                 return Err(Refusal::NotSupported { action: action.id.clone(), verb: action.verb });
             }
         }
@@ -315,8 +324,7 @@ mod tests {
             Tier::T2 => with(delete("guest-a", "a"), RiskClass::Dev),
             Tier::T3 => with(delete("guest-a", "a"), RiskClass::Prod),
             Tier::T4 => {
-                let lasting =
-                    ActionDraft { stake: Stake::Irreversible, undo: Undo::None, ..delete("guest-a", "a") };
+                let lasting = ActionDraft { stake: Stake::Irreversible, undo: Undo::None, ..delete("guest-a", "a") };
                 with(lasting, RiskClass::Dev)
             }
         };

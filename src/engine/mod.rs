@@ -4,18 +4,18 @@
 //! - `gate/`: what speaks against an action, one function a gate. `tier`: how much approval it asks for.
 //! - `canonical`: the one spelling a plan's id is taken over.
 //!
+//! - `approve`: the one way to an [`ApprovedPlan`]. [`executor`]: carries it out.
 //! - [`journal`]: what was meant and what came of it. [`vault`]: what was deleted, sealed.
 //!
-//! Always true: everything but `journal` and `vault` is pure. The same input gives the same bytes, in whatever order
-//! it came.
-//!
-//! Not here yet: acting (approval, executor).
+//! Always true: everything but `executor`, `journal` and `vault` is pure. The same input gives the same bytes, in
+//! whatever order it came.
 
 mod accept;
 mod action;
 mod approve;
 mod build;
 mod canonical;
+pub mod executor;
 mod exit;
 mod finding;
 mod gate;

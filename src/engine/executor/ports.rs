@@ -2,7 +2,8 @@
 //!
 //! Always true: nothing behind these ports decides. They read, write and say what they saw.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -12,7 +13,8 @@ use jiff::Timestamp;
 use zeroize::Zeroizing;
 
 use super::report::End;
-use crate::engine::journal::{Answer, Record};
+use crate::engine::journal::{Answer, Journal, Record};
+use crate::engine::vault::{Sealed, Vault, restorable};
 use crate::engine::{Action, Blocked, IdentityRecord, ObjectRef};
 
 /// The clusters of a run, by the names the plan uses.
@@ -120,21 +122,13 @@ pub trait VaultPort: Send + Sync {
     ///
     /// # Errors
     /// One sentence without a word of the object.
-    fn seal(&self, object: &Zeroizing<Vec<u8>>) -> Result<SealedBackup, String>;
+    fn seal(&self, object: &Zeroizing<Vec<u8>>) -> Result<Sealed, String>;
 
     /// The object of a backup, fit to be created again, with the mark that says where it came from.
     ///
     /// # Errors
     /// The backup can't be opened or is no object.
     fn restorable(&self, file: &str, mark: &str) -> Result<Zeroizing<Vec<u8>>, String>;
-}
-
-/// A sealed object, by its file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SealedBackup {
-    pub file: String,
-    /// Of the sealed bytes.
-    pub digest: String,
 }
 
 /// Time.
@@ -167,5 +161,32 @@ impl std::fmt::Debug for Seen {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { uid, resource_version, deleting, labels: _, annotations: _, json } = self;
         write!(f, "Seen {{ {uid}@{resource_version}, deleting: {deleting}, <{} bytes> }}", json.len())
+    }
+}
+
+impl JournalPort for Journal {
+    fn append(&mut self, records: &[Record]) -> Result<(), String> {
+        Self::append(self, records).map_err(|error| sentence(&error))
+    }
+}
+
+impl VaultPort for Vault {
+    fn seal(&self, object: &Zeroizing<Vec<u8>>) -> Result<Sealed, String> {
+        Self::seal(self, object).map_err(|error| sentence(&error))
+    }
+
+    /// Owners are left out: whether they still live is not known here, and a dead one would take the object with it.
+    fn restorable(&self, file: &str, mark: &str) -> Result<Zeroizing<Vec<u8>>, String> {
+        let object = self.open(file).map_err(|error| sentence(&error))?;
+        let object = serde_json::from_slice(&object).map_err(|_| "the backup is no object".to_owned())?;
+        Ok(Zeroizing::new(restorable(object, &BTreeSet::new(), mark).to_string().into_bytes()))
+    }
+}
+
+/// An error with what caused it.
+fn sentence(error: &dyn Error) -> String {
+    match error.source() {
+        Some(source) => format!("{error} ({source})"),
+        None => error.to_string(),
     }
 }

@@ -9,10 +9,11 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::ports::{ClusterPort, LookBack, Ports, SealedBackup};
+use super::ports::{ClusterPort, LookBack, Ports};
 use super::report::{End, Halt, Report};
 use super::wave::{Ready, Wish};
 use crate::engine::journal::{ApprovalWay, ApprovedCluster, Record, VerifiedState};
+use crate::engine::vault::Sealed;
 use crate::engine::{Action, ApprovedPlan, Blocked, GateName, How, Verb, short_id};
 
 /// Actions that are judged again together. More would stretch the time between the look and the last request; fewer
@@ -52,7 +53,8 @@ pub struct RunSettings {
 pub async fn apply(approved: ApprovedPlan, settings: RunSettings, ports: Ports<'_>) -> Report {
     let plan = &approved.plan().id;
     let report = Report { plan: plan.clone(), ..Report::default() };
-    let mut run = Run { approved: &approved, settings, ports, report, backups: BTreeMap::new() };
+    let mut run =
+        Run { approved: &approved, settings, ports, report, backups: BTreeMap::new(), attempts: BTreeMap::new() };
     let halted = run.whole().await.err();
     if let Some(halt) = &halted {
         for action in approved.actions() {
@@ -66,16 +68,18 @@ pub async fn apply(approved: ApprovedPlan, settings: RunSettings, ports: Ports<'
     run.report
 }
 
-pub(super) struct Run<'p> {
+pub(super) struct Run<'p, 'q> {
     pub approved: &'p ApprovedPlan,
     pub settings: RunSettings,
-    pub ports: Ports<'p>,
+    pub ports: Ports<'q>,
     pub report: Report,
     /// The backups of deleted objects, by action.
-    pub backups: BTreeMap<String, SealedBackup>,
+    pub backups: BTreeMap<String, Sealed>,
+    /// How many requests were about to be sent so far, by action.
+    pub attempts: BTreeMap<String, u32>,
 }
 
-impl<'p> Run<'p> {
+impl<'p> Run<'p, '_> {
     async fn whole(&mut self) -> Result<(), Halt> {
         self.check_switches()?;
         self.write(&[self.approval()])?;
@@ -105,7 +109,7 @@ impl<'p> Run<'p> {
             }
             self.check_gates(cluster).await?;
             self.wave(port.as_ref(), &wave).await?;
-            let deleted: Vec<&Action> = wave.into_iter().filter(|action| self.is_gone(action)).collect();
+            let deleted: Vec<&'p Action> = wave.into_iter().filter(|action| self.is_gone(action)).collect();
             self.look_back(&deleted).await?;
         }
         Ok(())
@@ -203,7 +207,7 @@ impl<'p> Run<'p> {
     }
 
     /// Looks for references that appeared, and restores or reports.
-    async fn look_back(&mut self, deleted: &[&Action]) -> Result<(), Halt> {
+    async fn look_back(&mut self, deleted: &[&'p Action]) -> Result<(), Halt> {
         if deleted.is_empty() {
             return Ok(());
         }
@@ -231,7 +235,7 @@ impl<'p> Run<'p> {
         }
     }
 
-    async fn restore(&mut self, action: &Action, what: &str) -> Result<(), Halt> {
+    async fn restore(&mut self, action: &'p Action, what: &str) -> Result<(), Halt> {
         let mark = format!("{}/{}", short_id(&self.report.plan), action.id);
         let port = self.ports.clusters.get(&action.cluster).cloned();
         let (Some(port), Some(backup)) = (port, self.backups.get(&action.id).cloned()) else { return Ok(()) };
@@ -242,9 +246,7 @@ impl<'p> Run<'p> {
                 return Ok(());
             }
         };
-        let mut ready = Ready::new(action, Wish::Create { object, mark }, self.ports.clock.now());
-        // The delete was tried before; its numbers go on.
-        ready.attempt = u32::from(u8::MAX);
+        let ready = Ready::new(action, Wish::Create { object, mark }, self.ports.clock.now());
         let port: &dyn ClusterPort = port.as_ref();
         self.rounds(port, vec![ready]).await?;
         let restored = self.report.ends.get(&action.id) == Some(&End::Done(VerifiedState::Restored));

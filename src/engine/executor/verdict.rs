@@ -6,6 +6,7 @@ use super::ports::{Reading, Reply, Seen};
 use super::report::End;
 use super::wave::{Ready, Wish};
 use crate::engine::journal::{Answer, Found, VerifiedState};
+use crate::engine::vault::RESTORED_FROM;
 
 /// What to do about a request that has been answered and looked after.
 #[derive(Debug, PartialEq, Eq)]
@@ -102,9 +103,6 @@ fn created(reply: &Reply, mark: &str, reading: &Reading) -> Next {
         Reading::Unknown(_) => Next::End(unreadable(reading)),
     }
 }
-
-/// The annotation that says which backup an object came from.
-pub(super) const RESTORED_FROM: &str = "trueup/restored-from";
 
 fn unreadable(reading: &Reading) -> End {
     let why = match reading {

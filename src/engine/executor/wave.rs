@@ -14,6 +14,7 @@ use super::report::{End, Halt};
 use super::run::Run;
 use super::verdict::{Next, difference, next};
 use crate::engine::journal::{Answer, Record, VerifiedState};
+use crate::engine::vault::Sealed;
 use crate::engine::{Action, Verb, short_id};
 
 /// Requests under way at once in a cluster: enough to hide a slow line, few enough that a stop leaves little undone.
@@ -22,10 +23,10 @@ const AT_ONCE_MAX: usize = 8;
 /// How long one action may take, waits included. A server that asks for more is not fit for writes now.
 const ACTION_TIME: SignedDuration = SignedDuration::from_secs(60);
 
-/// How often a request may go out at all, the first included. Throttling is bounded by time as well.
-const ATTEMPTS_MAX: u32 = 5;
-/// How often after an answer nobody could interpret.
-const UNSURE_ATTEMPTS_MAX: u32 = 2;
+/// How often a request may go out at all. Waits are bounded by time as well.
+const TRIES_MAX: u32 = 5;
+/// How often nobody may know what came of it: one more gated try after the first, as things may just have hung.
+const UNSURE_MAX: u32 = 2;
 
 /// The wait when the server asks for one without saying how long.
 const WAIT_DEFAULT: Duration = Duration::from_secs(1);
@@ -45,19 +46,19 @@ pub(super) enum Wish {
 pub(super) struct Ready<'a> {
     pub action: &'a Action,
     pub wish: Wish,
-    /// The number of the attempt, from 1.
-    pub attempt: u32,
-    /// Attempts so far that ended without anybody knowing what came of them.
-    pub unsure: u32,
-    /// Attempts this run makes, however they are numbered.
-    pub tries: u32,
-    pub deadline: Timestamp,
+    /// The number the journal knows the attempt by, from 1 for an action's first.
+    attempt: u32,
+    /// How often it was sent.
+    tries: u32,
+    /// How often nobody knew what came of it.
+    unsure: u32,
+    deadline: Timestamp,
 }
 
 impl<'a> Ready<'a> {
     pub fn new(action: &'a Action, wish: Wish, now: Timestamp) -> Self {
         let deadline = now.checked_add(ACTION_TIME).unwrap_or(Timestamp::MAX);
-        Self { action, wish, attempt: 1, unsure: 0, tries: 1, deadline }
+        Self { action, wish, attempt: 0, tries: 0, unsure: 0, deadline }
     }
 
     fn write(&self) -> Write<'_> {
@@ -113,7 +114,7 @@ impl<'a> Ready<'a> {
     }
 }
 
-impl<'p> Run<'p> {
+impl<'p> Run<'p, '_> {
     /// Carries out the actions of one wave.
     pub(super) async fn wave(&mut self, port: &dyn ClusterPort, wave: &[&'p Action]) -> Result<(), Halt> {
         let again = self.ports.recheck.judge_again(wave).await;
@@ -140,13 +141,10 @@ impl<'p> Run<'p> {
     }
 
     /// Sends, waits and sends again until every action has its end.
-    pub(super) async fn rounds(&mut self, port: &dyn ClusterPort, mut ready: Vec<Ready<'p>>) -> Result<(), Halt>
-    where
-        'p: 'p,
-    {
+    pub(super) async fn rounds(&mut self, port: &dyn ClusterPort, mut ready: Vec<Ready<'p>>) -> Result<(), Halt> {
         while !ready.is_empty() {
             self.check_switches()?;
-            self.write_intents(&ready)?;
+            self.write_intents(&mut ready)?;
             let mut again = Vec::new();
             let mut pause = Duration::ZERO;
             while !ready.is_empty() {
@@ -161,7 +159,7 @@ impl<'p> Run<'p> {
             if !again.is_empty() {
                 self.wait_again(&again, pause).await?;
             }
-            ready = self.read_again(port, again).await;
+            ready = self.read_again(port, again).await?;
         }
         Ok(())
     }
@@ -210,7 +208,7 @@ impl<'p> Run<'p> {
     fn may_try_again(&self, ready: &Ready<'_>, reply: &Reply) -> Result<Duration, End> {
         let asked = reply.retry_after;
         let wait = asked.unwrap_or(WAIT_DEFAULT);
-        if ready.unsure >= UNSURE_ATTEMPTS_MAX || ready.tries >= ATTEMPTS_MAX {
+        if ready.unsure >= UNSURE_MAX || ready.tries >= TRIES_MAX {
             return Err(End::failed(format!("it was sent {} times, and the object is as it was", ready.tries)));
         }
         let then = self.ports.clock.now().checked_add(wait).unwrap_or(Timestamp::MAX);
@@ -235,20 +233,18 @@ impl<'p> Run<'p> {
     }
 
     /// Reads the targets again before another attempt: what is not as it was is not sent again.
-    async fn read_again(&mut self, port: &dyn ClusterPort, again: Vec<Ready<'p>>) -> Vec<Ready<'p>> {
+    async fn read_again(&mut self, port: &dyn ClusterPort, again: Vec<Ready<'p>>) -> Result<Vec<Ready<'p>>, Halt> {
         let mut ready = Vec::new();
-        for mut one in again {
+        let mut ended = Vec::new();
+        for one in again {
             let reading = self.read(port, one.action).await;
             match one.hindrance(&reading) {
-                Some(why) => self.end(one.action, End::failed(format!("not sent again: {why}"))),
-                None => {
-                    one.attempt += 1;
-                    one.tries += 1;
-                    ready.push(one);
-                }
+                Some(why) => ended.push((one.action, End::failed(format!("not sent again: {why}")))),
+                None => ready.push(one),
             }
         }
-        ready
+        self.write_ends(ended)?;
+        Ok(ready)
     }
 
     /// Reads a target, a few times if reads fail.
@@ -282,12 +278,16 @@ impl<'p> Run<'p> {
         Ok(ready)
     }
 
-    fn write_intents(&mut self, ready: &[Ready<'_>]) -> Result<(), Halt> {
+    fn write_intents(&mut self, ready: &mut [Ready<'_>]) -> Result<(), Halt> {
         let at = self.ports.clock.now();
         let mut records = Vec::new();
         for one in ready {
             let (plan, action) = (self.report.plan.clone(), one.action.id.clone());
-            if let (1, Some(SealedBackup { file, digest })) = (one.attempt, self.backups.get(&action)) {
+            let attempts = self.attempts.entry(action.clone()).or_default();
+            *attempts += 1;
+            one.attempt = *attempts;
+            one.tries += 1;
+            if let (1, Some(Sealed { file, digest })) = (one.attempt, self.backups.get(&action)) {
                 let (file, digest) = (file.clone(), digest.clone());
                 records.push(Record::Backup { plan: plan.clone(), action, file, digest });
             }
