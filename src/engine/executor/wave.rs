@@ -302,6 +302,9 @@ impl<'p> Run<'p, '_> {
 
     /// Writes how actions ended, then tells.
     fn write_ends(&mut self, ends: Vec<(&Action, End)>) -> Result<(), Halt> {
+        if ends.is_empty() {
+            return Ok(());
+        }
         let at = self.ports.clock.now();
         let verified = |(action, end): &(&Action, End)| Record::Verified {
             plan: self.report.plan.clone(),
