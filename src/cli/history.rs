@@ -32,6 +32,9 @@ const EXPORT_SCHEMA: &str = "trueup/history/v1";
 /// How far lines that belong to the one above are moved in.
 const INDENT: usize = 4;
 
+/// How many candidates are named: more don't fit the eye, and a longer part is needed anyway.
+const CANDIDATES_MAX: usize = 5;
+
 const NOTHING: &str = "nothing was ever applied from here: there is no history yet\n";
 
 pub fn run(context: &Context, args: &HistoryArgs) -> Result<u8, CliError> {
@@ -146,15 +149,21 @@ pub fn pick<'e>(entries: &'e [Entry], asked: &str) -> Result<(&'e Entry, Option<
     };
     let prefix = plan.strip_prefix("sha256:").unwrap_or(plan);
     let error = |cause: String, hint: String| CliError::usage(DOING, cause, hint);
-    let candidates: Vec<&Entry> =
-        entries.iter().filter(|entry| !prefix.is_empty() && hex_of(&entry.plan).starts_with(prefix)).collect();
+    if prefix.is_empty() {
+        return Err(error("the entry names no plan".to_owned(), "see trueup history".to_owned()));
+    }
+    let candidates: Vec<&Entry> = entries.iter().filter(|entry| hex_of(&entry.plan).starts_with(prefix)).collect();
     let entry = match candidates.as_slice() {
         [one] => *one,
         [] => {
-            return Err(error(format!("no plan that begins with {plan} was applied"), "see trueup history".to_owned()));
+            let cause = format!("no plan that begins with {plan} was applied from here");
+            return Err(error(cause, "see trueup history".to_owned()));
         }
         many => {
-            let names: Vec<&str> = many.iter().map(|entry| hex_of(&entry.plan)).collect();
+            let mut names: Vec<&str> = many.iter().take(CANDIDATES_MAX).map(|entry| hex_of(&entry.plan)).collect();
+            if many.len() > CANDIDATES_MAX {
+                names.push("...");
+            }
             let cause = format!("{} plans begin with {plan}", many.len());
             return Err(error(cause, format!("name one of: {}", names.join(", "))));
         }

@@ -32,14 +32,36 @@ nothing was ever applied from here: there is no history yet
 #[test]
 fn the_list_is_newest_first() {
     let dir = with_two_plans();
-    insta::assert_snapshot!(history(&dir, &[]), @"");
+    insta::assert_snapshot!(history(&dir, &[]), @r##"
+1a9f0000  2026-11-16 10:01:40 UTC  anna on laptop  guest-a  1 open, 1 unchanged  not finished
+1a2b3c4d  2026-11-16 10:00:00 UTC  anna on laptop  guest-a  1 gone, 1 skipped
+----- stderr
+----- exit 0
+"##);
 }
 
 #[test]
 fn show_tells_what_came_of_every_action() {
     let dir = with_two_plans();
-    insta::assert_snapshot!(history(&dir, &["show", "1a2b"]), @"");
-    insta::assert_snapshot!(history(&dir, &["show", "sha256:1a9f/a1"]), @"");
+    insta::assert_snapshot!(history(&dir, &["show", "1a2b"]), @r##"
+plan sha256:1a2b3c4d000000000000000000000000000000000000000000000000000000aa
+approved 2026-11-16 10:00:00 UTC by anna on laptop (typed), for guest-a
+finished 2026-11-16 10:00:05 UTC
+
+a1  delete  guest-a  Secret openshift-config/old-client  gone; backup 00ff00ff00ff00ff00ff00ff00ff00ff.age
+a2  skipped: it is referred to again
+----- stderr
+----- exit 0
+"##);
+    insta::assert_snapshot!(history(&dir, &["show", "sha256:1a9f/a1"]), @r##"
+plan sha256:1a9f0000000000000000000000000000000000000000000000000000000000bb
+approved 2026-11-16 10:01:40 UTC by anna on laptop (expected), for guest-a
+not finished
+
+a1  delete  guest-a  Secret openshift-config/old-\u{1b}[2J  open: nobody has looked yet whether it was carried out
+----- stderr
+----- exit 0
+"##);
 }
 
 #[test]
@@ -47,7 +69,24 @@ fn an_entry_that_is_not_one_is_a_sentence_with_a_way_on() {
     let dir = with_two_plans();
     let cases = [("two begin so", "1a"), ("none does", "ffff"), ("no such action", "1a2b/a9"), ("nothing", "")];
     let said: String = cases.map(|(case, entry)| format!("{case}:\n{}", history(&dir, &["show", entry]))).concat();
-    insta::assert_snapshot!(said, @"");
+    insta::assert_snapshot!(said, @r##"
+two begin so:
+----- stderr
+trueup: history: 2 plans begin with 1a; name one of: 1a2b3c4d000000000000000000000000000000000000000000000000000000aa, 1a9f0000000000000000000000000000000000000000000000000000000000bb
+----- exit 1
+none does:
+----- stderr
+trueup: history: no plan that begins with ffff was applied from here; see trueup history
+----- exit 1
+no such action:
+----- stderr
+trueup: history: that plan ran no action a9; see trueup history show 1a2b3c4d
+----- exit 1
+nothing:
+----- stderr
+trueup: history: the entry names no plan; see trueup history
+----- exit 1
+"##);
 }
 
 #[test]
@@ -65,7 +104,20 @@ fn verify_is_exit_0_for_a_whole_journal_and_3_for_any_other() {
         })
         .concat();
     insta::with_settings!({ filters => [("sha256:[0-9a-f]{64}", "$$HASH")] }, {
-        insta::assert_snapshot!(said, @"");
+        insta::assert_snapshot!(said, @r##"
+whole:
+the journal is whole: 11 records of 2 plans, ending in $HASH
+----- stderr
+----- exit 0
+a flipped byte:
+the journal is damaged at byte 520, after 2 whole records: the bytes are not the ones that were written; keep the file, it is evidence, and move it away: a new one begins with the next apply
+----- stderr
+----- exit 3
+cut:
+the last 194 bytes of the journal, from byte 2854, are no whole record: an append is running or never finished; the next apply cuts them off
+----- stderr
+----- exit 3
+"##);
     });
 }
 
@@ -111,7 +163,11 @@ fn an_export_is_json_lines_without_what_leads_to_a_backup() {
 fn a_folder_others_can_look_into_is_exit_1_with_the_remedy() {
     let dir = with_two_plans();
     fs::set_permissions(state_path(&dir), fs::Permissions::from_mode(0o755)).unwrap();
-    insta::assert_snapshot!(history(&dir, &[]), @"");
+    insta::assert_snapshot!(history(&dir, &[]), @r##"
+----- stderr
+trueup: history: the state folder $TMP/.local/state/trueup has mode 755: others can look in; run chmod 700 $TMP/.local/state/trueup
+----- exit 1
+"##);
     assert_eq!(history(&dir, &[]), history(&dir, &["verify"]), "verify gives no all-clear either");
 }
 
