@@ -2,6 +2,7 @@
 
 mod doctor;
 mod fixture;
+mod history;
 mod input;
 mod live;
 mod plan;

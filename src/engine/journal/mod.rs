@@ -16,6 +16,7 @@
 
 mod disk;
 mod entry;
+mod error;
 mod folder;
 mod frame;
 mod lock;
@@ -24,10 +25,10 @@ mod record;
 mod tests;
 
 use std::io;
-use std::path::PathBuf;
 
 pub use disk::Disk;
 pub use entry::{ActionEntry, ActionStanding, Approval, Entry, Sent, entries, open_intents};
+pub use error::JournalError;
 pub use folder::{FolderError, StateFolder};
 pub use frame::{Damage, TornTail};
 pub use lock::Holder;
@@ -83,31 +84,6 @@ enum Health {
     /// An append failed. What is on the disk since then is not known before the file is read again, and a second
     /// `fsync` after a failed one may answer "all is well" about pages that were thrown away.
     Failed,
-}
-
-/// Why the journal can't be used.
-#[derive(Debug, thiserror::Error)]
-pub enum JournalError {
-    #[error(transparent)]
-    Folder(#[from] FolderError),
-    #[error("{by} is writing to the journal")]
-    Held { by: String },
-    #[error("the journal {} can't be opened", .path.display())]
-    Open { path: PathBuf, source: io::Error },
-    #[error("the journal {} is not a file of its own that only you can read: {why}", .path.display())]
-    Exposed { path: PathBuf, why: String },
-    #[error("the journal can't be read")]
-    Read { source: io::Error },
-    #[error("the journal is damaged at byte {offset}, after {records} whole records: {damage}")]
-    Damaged { offset: u64, records: usize, damage: Damage },
-    #[error("the rest of an append that never finished can't be cut off the journal")]
-    Cut { source: io::Error },
-    #[error("nothing more can be written to the journal")]
-    Write { source: io::Error },
-    #[error("the journal failed before, and what is on the disk since then is not known")]
-    FailedBefore,
-    #[error("a record of {bytes} bytes is more than the journal takes")]
-    TooLong { bytes: usize },
 }
 
 impl Journal {
