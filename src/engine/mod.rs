@@ -4,7 +4,7 @@
 //! - `gate/`: what speaks against an action, one function a gate. `tier`: how much approval it asks for.
 //! - `canonical`: the one spelling a plan's id is taken over.
 //!
-//! - `approve`: the one way to an [`ApprovedPlan`]. [`executor`]: carries it out.
+//! - `approve`: the one way to an [`ApprovedPlan`]. [`executor`]: carries it out. `undo`: the plan that takes it back.
 //! - [`journal`]: what was meant and what came of it. [`vault`]: what was deleted, sealed.
 //!
 //! Always true: everything but `executor`, `journal` and `vault` is pure. The same input gives the same bytes, in
@@ -25,6 +25,7 @@ mod plan;
 #[cfg(test)]
 mod testing;
 mod tier;
+mod undo;
 pub mod vault;
 
 pub use accept::AcceptRule;
@@ -47,3 +48,4 @@ pub use plan::{
     PlanReadError, Preconditions, SourcePrecondition, Summary, TargetRecord,
 };
 pub use tier::{NoSuchTier, Tier, tier};
+pub use undo::{UndoPlan, undo};

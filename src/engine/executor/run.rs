@@ -174,7 +174,7 @@ impl<'p> Run<'p, '_> {
     }
 
     /// Waits, and notices when somebody wants the run to stop.
-    pub async fn wait(&self, span: Duration) -> Result<(), Halt> {
+    pub async fn wait(&mut self, span: Duration) -> Result<(), Halt> {
         let mut left = span;
         while !left.is_zero() {
             if self.ports.stop.load(Ordering::SeqCst) {

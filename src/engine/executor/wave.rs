@@ -9,7 +9,7 @@ use futures::future::join_all;
 use jiff::{SignedDuration, Timestamp};
 use zeroize::Zeroizing;
 
-use super::ports::{Again, ClusterPort, Reading, Reply, VaultPort, Write};
+use super::ports::{Again, ClusterPort, ExecutorClock, Reading, Reply, VaultPort, Write};
 use super::report::{End, Halt};
 use super::run::Run;
 use super::verdict::{Next, difference, next};
@@ -117,6 +117,7 @@ impl<'a> Ready<'a> {
 impl<'p> Run<'p, '_> {
     /// Carries out the actions of one wave.
     pub(super) async fn wave(&mut self, port: &dyn ClusterPort, wave: &[&'p Action]) -> Result<(), Halt> {
+        let clock = self.ports.clock;
         let again = self.ports.recheck.judge_again(wave).await;
         let mut same = Vec::new();
         for (place, action) in wave.iter().enumerate() {
@@ -129,7 +130,7 @@ impl<'p> Run<'p, '_> {
         self.check_switches()?;
         let mut ready = Vec::new();
         for chunk in same.chunks(AT_ONCE_MAX) {
-            let readings = join_all(chunk.iter().map(|action| self.read(port, action))).await;
+            let readings = join_all(chunk.iter().map(|action| read(port, clock, action))).await;
             for (action, reading) in chunk.iter().zip(readings) {
                 match self.prepare(action, &reading) {
                     Ok(prepared) => ready.push(prepared),
@@ -173,7 +174,8 @@ impl<'p> Run<'p, '_> {
         again: &mut Vec<Ready<'p>>,
     ) -> Result<Duration, Halt> {
         let replies = join_all(group.iter().map(|ready| port.send(ready.write()))).await;
-        let at = self.ports.clock.now();
+        let clock = self.ports.clock;
+        let at = clock.now();
         let outcome = |(ready, reply): (&Ready<'_>, &Reply)| Record::Outcome {
             plan: self.report.plan.clone(),
             action: ready.action.id.clone(),
@@ -184,7 +186,7 @@ impl<'p> Run<'p, '_> {
         };
         let outcomes: Vec<Record> = group.iter().zip(&replies).map(outcome).collect();
         self.write(&outcomes)?;
-        let readings = join_all(group.iter().map(|ready| self.read(port, ready.action))).await;
+        let readings = join_all(group.iter().map(|ready| read(port, clock, ready.action))).await;
         let mut pause = Duration::ZERO;
         let mut verified = Vec::new();
         for ((mut ready, reply), reading) in group.into_iter().zip(replies).zip(readings) {
@@ -235,9 +237,10 @@ impl<'p> Run<'p, '_> {
     /// Reads the targets again before another attempt: what is not as it was is not sent again.
     async fn read_again(&mut self, port: &dyn ClusterPort, again: Vec<Ready<'p>>) -> Result<Vec<Ready<'p>>, Halt> {
         let mut ready = Vec::new();
+        let clock = self.ports.clock;
         let mut ended = Vec::new();
         for one in again {
-            let reading = self.read(port, one.action).await;
+            let reading = read(port, clock, one.action).await;
             match one.hindrance(&reading) {
                 Some(why) => ended.push((one.action, End::failed(format!("not sent again: {why}")))),
                 None => ready.push(one),
@@ -245,21 +248,6 @@ impl<'p> Run<'p, '_> {
         }
         self.write_ends(ended)?;
         Ok(ready)
-    }
-
-    /// Reads a target, a few times if reads fail.
-    async fn read(&self, port: &dyn ClusterPort, action: &Action) -> Reading {
-        let mut reading = port.read(&action.target).await;
-        for _ in 1..READS_MAX {
-            match reading {
-                Reading::Unknown(_) => {
-                    self.ports.clock.sleep(READ_PAUSE).await;
-                    reading = port.read(&action.target).await;
-                }
-                Reading::Present(_) | Reading::Absent => break,
-            }
-        }
-        reading
     }
 
     /// Makes an action ready: it is the object the plan shows, and its backup is sealed.
@@ -323,6 +311,21 @@ impl<'p> Run<'p, '_> {
         }
         self.write(&records)
     }
+}
+
+/// Reads a target, a few times if reads fail.
+async fn read(port: &dyn ClusterPort, clock: &dyn ExecutorClock, action: &Action) -> Reading {
+    let mut reading = port.read(&action.target).await;
+    for _ in 1..READS_MAX {
+        match reading {
+            Reading::Unknown(_) => {
+                clock.sleep(READ_PAUSE).await;
+                reading = port.read(&action.target).await;
+            }
+            Reading::Present(_) | Reading::Absent => break,
+        }
+    }
+    reading
 }
 
 /// What an action of a plan wants of the cluster.
