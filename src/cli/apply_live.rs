@@ -25,8 +25,8 @@ use super::recheck::LiveRecheck;
 use super::terminal::print;
 use crate::config::Config;
 use crate::engine::executor::{
-    ClusterPort, Clusters, End, ExecutorClock, Halt, KubeCluster, OnNewReference, Ports, Report, RunSettings, Switches,
-    apply, resolve,
+    ClusterPort, Clusters, End, ExecutorClock, Halt, KubeCluster, LOOK_BACK_AFTER, OnNewReference, Ports, Report,
+    RunSettings, Switches, apply, resolve,
 };
 use crate::engine::journal::{ApprovedCluster, Entry, Holder, Journal, Opened, Record, StateFolder, entries};
 use crate::engine::vault::Vault;
@@ -184,6 +184,7 @@ fn settings(context: &Context, args: &ConsentArgs) -> RunSettings {
             NewReference::Restore => OnNewReference::Restore,
             NewReference::Report => OnNewReference::Report,
         },
+        look_back_after: args.look_back.unwrap_or(LOOK_BACK_AFTER),
     }
 }
 

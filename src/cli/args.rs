@@ -190,6 +190,9 @@ pub struct ConsentArgs {
     /// What to do when something refers to what was just deleted
     #[arg(long, value_enum, default_value_t = NewReference::Report, value_name = "WHAT")]
     pub on_new_reference: NewReference,
+    /// How long after the last delete to look for new references once more (default 30s)
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub look_back: Option<Duration>,
     /// How to print
     #[arg(short = 'o', long = "output", value_enum, default_value_t = ApplyFormat::Table, value_name = "FORMAT")]
     pub format: ApplyFormat,

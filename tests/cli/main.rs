@@ -1,5 +1,6 @@
 //! The binary as a shell sees it: an empty environment, stdout, stderr and exit code.
 
+mod apply;
 mod doctor;
 mod fixture;
 mod history;

@@ -37,5 +37,5 @@ pub use ports::{
 };
 pub use recover::resolve;
 pub use report::{End, Halt, Report, Skip};
-pub use run::{OnNewReference, RunSettings, apply};
+pub use run::{LOOK_BACK_AFTER, OnNewReference, RunSettings, apply};
 pub use send::KubeCluster;

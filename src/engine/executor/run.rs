@@ -20,8 +20,9 @@ use crate::engine::{Action, ApprovedPlan, Blocked, GateName, How, Verb, short_id
 /// would list the same collections more often.
 const WAVE_MAX: usize = 64;
 
-/// How long after the last wave references are looked for once more: controllers write theirs within seconds.
-const LOOK_BACK_AFTER: Duration = Duration::from_secs(30);
+/// How long after the last wave references are looked for once more, unless the user says: controllers write theirs
+/// within seconds.
+pub const LOOK_BACK_AFTER: Duration = Duration::from_secs(30);
 
 /// How often a waiting run looks whether it shall stop.
 const STOP_EVERY: Duration = Duration::from_millis(200);
@@ -39,6 +40,8 @@ pub struct RunSettings {
     pub who: String,
     pub host: String,
     pub on_new_reference: OnNewReference,
+    /// How long after the last wave references are looked for once more.
+    pub look_back_after: Duration,
 }
 
 /// Carries out an approved plan.
@@ -92,7 +95,7 @@ impl<'p> Run<'p, '_> {
         if deleted.is_empty() {
             return Ok(());
         }
-        self.wait(LOOK_BACK_AFTER).await?;
+        self.wait(self.settings.look_back_after).await?;
         self.look_back(&deleted).await
     }
 
