@@ -245,6 +245,21 @@ fn a_flipped_byte_is_found_where_it_is_and_nothing_is_cut_off() {
 
 proptest! {
     #[test]
+    fn whatever_words_a_record_holds_they_are_read_again(whys in prop::collection::vec(any::<String>(), 1..6), groups in 1..4usize, cut in any::<prop::sample::Index>()) {
+        let (plan, state) = (PLAN.to_owned(), VerifiedState::Skipped);
+        let verified = |why| Record::Verified { plan: plan.clone(), action: "a1".to_owned(), state, why, at: at(3) };
+        let records: Vec<Record> = whys.into_iter().map(verified).collect();
+        let disk = TestDisk::default();
+        for group in records.chunks(groups) {
+            disk.open().unwrap().journal.append(group).unwrap();
+        }
+        prop_assert_eq!(disk.open().unwrap().records, &records[..]);
+        let bytes = disk.bytes();
+        let opened = TestDisk::holding(&bytes[..cut.index(bytes.len())]).open().unwrap();
+        prop_assert!(opened.records.len() < records.len() && records.starts_with(&opened.records));
+    }
+
+    #[test]
     fn whatever_is_in_the_file_opening_it_does_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         let _ = TestDisk::holding(&bytes).open();
     }
