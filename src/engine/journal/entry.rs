@@ -1,7 +1,7 @@
 //! The records of one plan, read together.
 //!
-//! Always true: what became of an action is decided by its latest records alone; an intent that nothing followed is
-//! [`ActionStanding::Open`] and stays so until somebody has read the object.
+//! Always true: what became of an action is decided by its latest record alone; a request of which nobody knows what came
+//! is open, and stays so until somebody has read the object.
 
 use std::collections::BTreeMap;
 
@@ -151,12 +151,10 @@ impl Entry {
 impl ActionEntry {
     /// Whether nobody knows yet what came of the request.
     pub fn is_open(&self) -> bool {
-        match self.standing {
+        match &self.standing {
             ActionStanding::Open => true,
-            ActionStanding::Prepared
-            | ActionStanding::Answered(_)
-            | ActionStanding::Verified { .. }
-            | ActionStanding::Resolved(_) => false,
+            ActionStanding::Verified { state, .. } => *state == VerifiedState::Unknown,
+            ActionStanding::Prepared | ActionStanding::Answered(_) | ActionStanding::Resolved(_) => false,
         }
     }
 }

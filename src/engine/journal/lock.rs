@@ -22,9 +22,11 @@ pub struct Holder {
     pub pid: u32,
 }
 
-/// The lock, for as long as it lives.
+/// The lock, for as long as it lives: it is held by keeping the file open.
 #[derive(Debug)]
-pub(super) struct Lock(#[expect(dead_code, reason = "the lock is held by keeping the file open")] File);
+pub(super) struct Lock {
+    _file: File,
+}
 
 impl Lock {
     /// Takes the lock, or says who has it.
@@ -41,7 +43,7 @@ impl Lock {
             Err(TryLockError::Error(source)) => return Err(failed(source)),
         }
         write_name(&mut file, holder).map_err(failed)?;
-        Ok(Self(file))
+        Ok(Self { _file: file })
     }
 }
 

@@ -171,8 +171,12 @@ pub enum VerifiedState {
     Terminating,
     Changed,
     Restored,
-    /// Nothing was sent, or nothing came of it.
+    /// Nothing was sent.
     Skipped,
+    /// Something was sent, and it came to nothing.
+    Failed,
+    /// Something was sent, and nobody could find out what came of it: the action stays open.
+    Unknown,
 }
 
 impl VerifiedState {
@@ -183,6 +187,8 @@ impl VerifiedState {
             Self::Changed => "changed",
             Self::Restored => "restored",
             Self::Skipped => "skipped",
+            Self::Failed => "failed",
+            Self::Unknown => "unknown",
         }
     }
 }

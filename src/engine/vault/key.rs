@@ -6,7 +6,7 @@
 use std::fmt;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use age::secrecy::ExposeSecret as _;
@@ -80,11 +80,16 @@ fn parse(recipients: &[String]) -> Result<Vec<Recipient>, VaultError> {
 
 /// The key in the file; nothing when there is no file.
 fn read(path: &Path) -> Result<Option<Identity>, VaultError> {
-    let text = match fs::read_to_string(path) {
-        Ok(text) => Zeroizing::new(text),
+    let failed = |source| VaultError::Key { path: path.to_owned(), source };
+    let mode = match fs::metadata(path) {
+        Ok(found) => found.permissions().mode() & 0o777,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(source) => return Err(VaultError::Key { path: path.to_owned(), source }),
+        Err(source) => return Err(failed(source)),
     };
+    if mode & 0o077 != 0 {
+        return Err(VaultError::KeyExposed { path: path.to_owned(), mode });
+    }
+    let text = Zeroizing::new(fs::read_to_string(path).map_err(failed)?);
     text.trim().parse().map(Some).map_err(|_| VaultError::BadKey { path: path.to_owned() })
 }
 

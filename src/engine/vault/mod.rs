@@ -65,6 +65,8 @@ pub enum VaultError {
     Key { path: PathBuf, source: io::Error },
     #[error("the vault's key {} is no age key", .path.display())]
     BadKey { path: PathBuf },
+    #[error("the vault's key {} has mode {mode:o}: others can read it; run chmod 600 on it", .path.display())]
+    KeyExposed { path: PathBuf, mode: u32 },
     // The text is not repeated: a private key is put there by mistake easily.
     #[error("entry {place} of `recipients` is no age recipient")]
     BadRecipient {

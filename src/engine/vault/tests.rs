@@ -110,6 +110,14 @@ fn a_spoiled_key_is_an_error_and_a_new_one_does_not_open_older_backups() {
 }
 
 #[test]
+fn a_key_others_can_read_is_not_used() {
+    let (_dir, state) = state();
+    drop(Vault::prepare(&state, &[]).unwrap());
+    fs::set_permissions(state.path().join("vault-key"), fs::Permissions::from_mode(0o640)).unwrap();
+    assert!(matches!(Vault::prepare(&state, &[]), Err(VaultError::KeyExposed { mode: 0o640, .. })));
+}
+
+#[test]
 fn any_changed_byte_or_other_name_is_refused() {
     let (_dir, state) = state();
     let vault = Vault::prepare(&state, &[]).unwrap();
