@@ -59,26 +59,39 @@ pub fn undo(entry: &Entry, only: Option<&str>, now: Timestamp) -> Result<UndoPla
 
 fn inverse(done: &ActionEntry) -> Result<Action, String> {
     let sent = done.sent.as_ref().ok_or("nothing was sent")?;
-    match (sent.verb, is_deleted(&done.standing)) {
-        (Verb::Delete, true) => {}
-        (Verb::Delete, false) => return Err("it was not deleted".to_owned()),
-        (verb, _) => return Err(format!("a `{}` can't be taken back yet", verb.word())),
+    match sent.verb {
+        // A create after a delete is a restore that was tried; when it came to nothing, the object is still gone.
+        Verb::Delete | Verb::Create if is_gone(sent.verb, &done.standing) => {}
+        Verb::Delete => return Err("it was not deleted".to_owned()),
+        Verb::Create
+        | Verb::Apply
+        | Verb::Update
+        | Verb::Label
+        | Verb::Annotate
+        | Verb::Patch
+        | Verb::Tag
+        | Verb::Untag
+        | Verb::ReOwn => return Err(format!("a `{}` can't be taken back yet", sent.verb.word())),
     }
     let backup = done.backup.as_ref().ok_or("it has no backup")?;
     Ok(restore(&done.id, sent, backup))
 }
 
 /// Whether the object is gone, as far as the journal knows.
-fn is_deleted(standing: &ActionStanding) -> bool {
+fn is_gone(verb: Verb, standing: &ActionStanding) -> bool {
     match standing {
         ActionStanding::Prepared | ActionStanding::Open => false,
         ActionStanding::Answered(answer) => match answer {
-            Answer::Done | Answer::Gone => true,
+            Answer::Done | Answer::Gone => verb == Verb::Delete,
             Answer::Conflict | Answer::Refused | Answer::Throttled | Answer::Ambiguous => false,
         },
         ActionStanding::Verified { state, .. } => match state {
             VerifiedState::Gone | VerifiedState::Terminating => true,
-            VerifiedState::Changed | VerifiedState::Restored | VerifiedState::Skipped => false,
+            VerifiedState::Changed
+            | VerifiedState::Restored
+            | VerifiedState::Skipped
+            | VerifiedState::Failed
+            | VerifiedState::Unknown => false,
         },
         ActionStanding::Resolved(found) => match found {
             Found::Gone | Found::Terminating | Found::Replaced => true,

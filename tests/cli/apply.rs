@@ -171,7 +171,7 @@ async fn a_recorded_plan_is_refused_and_an_empty_one_is_a_sentence() {
     // The folder's clock stands still; a plan that was just made is what is meant here.
     plan.created_at = jiff::Timestamp::from_second(jiff::Timestamp::now().as_second()).unwrap();
     plan.expires_at = plan.created_at + jiff::SignedDuration::from_mins(15);
-    let mut save = |plan: &mut Plan| {
+    let save = |plan: &mut Plan| {
         plan.id = plan.computed_id().unwrap();
         std::fs::write(&file, serde_json::to_string(plan).unwrap()).unwrap();
         trueup(dir.path(), &["apply", "$TMP/plan.json", "--expect", &plan.id])
@@ -221,4 +221,28 @@ async fn a_run_killed_while_its_delete_is_under_way_is_settled_by_the_next() {
     let said = text(&output);
     assert!(said.contains("was found unchanged"), "{said}");
     assert_eq!((output.status.code(), is_there(&fleet), deletes(&fleet)), (Some(0), false, 2), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupt_after_the_delete_ends_the_run_with_what_was_done() {
+    let fleet = fleet().await;
+    let plan = planned(&fleet);
+    let child = tokio::process::Command::new(env!("CARGO_BIN_EXE_trueup"))
+        .env_clear()
+        .env("XDG_STATE_HOME", fleet.dir.path().join("state"))
+        .args(["apply", "--expect", &plan.id, "--look-back", "10m", "--kubeconfig"])
+        .args([fleet.dir.path().join("kubeconfig"), fleet.dir.path().join("plan.json")])
+        .stdout(std::process::Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    while is_there(&fleet) {
+        tokio::task::yield_now().await;
+    }
+    let id = child.id().unwrap().to_string();
+    tokio::process::Command::new("kill").args(["-INT", &id]).status().await.unwrap();
+    let output = child.wait_with_output().await.unwrap();
+    let said = text(&output);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("1 gone; stopped"), "{said}");
 }

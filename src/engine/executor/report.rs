@@ -99,6 +99,16 @@ impl Halt {
             Self::Journal(why) => End::gated(format!("the journal takes nothing more: {why}")),
         }
     }
+
+    /// How an action ends that was sent, and that this halt kept from being looked after.
+    pub(super) fn end_of_sent(&self) -> End {
+        let cause = match self {
+            Self::Stopped => "the run was stopped".to_owned(),
+            Self::Gate(blocked) => format!("{}: {}", blocked.gate.word(), blocked.why),
+            Self::Journal(why) => format!("the journal takes nothing more: {why}"),
+        };
+        End::Unknown { why: format!("it was sent and not looked after ({cause}); the next run reads what came of it") }
+    }
 }
 
 impl Report {

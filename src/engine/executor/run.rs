@@ -5,7 +5,7 @@
 //! - an action runs only after everything it depends on is done;
 //! - what a halted run did not send ends as skipped, with the reason.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -56,13 +56,21 @@ pub struct RunSettings {
 pub async fn apply(approved: ApprovedPlan, settings: RunSettings, ports: Ports<'_>) -> Report {
     let plan = &approved.plan().id;
     let report = Report { plan: plan.clone(), ..Report::default() };
-    let mut run =
-        Run { approved: &approved, settings, ports, report, backups: BTreeMap::new(), attempts: BTreeMap::new() };
+    let mut run = Run {
+        approved: &approved,
+        settings,
+        ports,
+        report,
+        backups: BTreeMap::new(),
+        attempts: BTreeMap::new(),
+        sent: BTreeSet::new(),
+    };
     let halted = run.whole().await.err();
     if let Some(halt) = &halted {
         for action in approved.actions() {
             if !run.report.ends.contains_key(&action.id) {
-                run.end(action, halt.end());
+                let end = if run.sent.contains(&action.id) { halt.end_of_sent() } else { halt.end() };
+                run.end(action, end);
             }
         }
     }
@@ -80,6 +88,8 @@ pub(super) struct Run<'p, 'q> {
     pub backups: BTreeMap<String, Sealed>,
     /// How many requests were about to be sent so far, by action.
     pub attempts: BTreeMap<String, u32>,
+    /// The actions of which a request left the program.
+    pub sent: BTreeSet<String>,
 }
 
 impl<'p> Run<'p, '_> {
@@ -250,13 +260,17 @@ impl<'p> Run<'p, '_> {
             }
         };
         let ready = Ready::new(action, Wish::Create { object, mark }, self.ports.clock.now());
+        let deleted = self.report.ends.get(&action.id).cloned();
         let port: &dyn ClusterPort = port.as_ref();
         self.rounds(port, vec![ready]).await?;
         let restored = self.report.ends.get(&action.id) == Some(&End::Done(VerifiedState::Restored));
         if restored {
             self.end(action, End::TakenBack { why: what.to_owned() });
         } else {
-            self.notice(format!("{} was deleted, {what}, and bringing it back failed", action.target.name));
+            let why = self.report.ends.get(&action.id).map(|end| end.why().to_owned()).unwrap_or_default();
+            self.notice(format!("{} was deleted, {what}, and bringing it back failed: {why}", action.target.name));
+            // What holds is that it is deleted; an undo may still succeed.
+            self.write_ends(deleted.map(|end| (action, end)).into_iter().collect())?;
         }
         Ok(())
     }

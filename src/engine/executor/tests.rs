@@ -35,7 +35,8 @@ struct Stage {
     stop: Arc<AtomicBool>,
     on_new_reference: OnNewReference,
     crash: Arc<Crash>,
-    journal_fails: bool,
+    /// From this append on.
+    journal_fails: Option<usize>,
     /// Called before each send.
     before_send: Option<Box<dyn Fn(usize) + Send + Sync>>,
 }
@@ -94,7 +95,7 @@ fn stage_with(names: &[&str], change: impl FnOnce(Given) -> Given) -> Stage {
         stop: Arc::default(),
         on_new_reference: OnNewReference::Report,
         crash: Arc::default(),
-        journal_fails: false,
+        journal_fails: None,
         before_send: None,
     }
 }
@@ -115,10 +116,18 @@ impl Stage {
             sent: AtomicUsize::default(),
         };
         let clusters: Clusters = [("guest-a".to_owned(), Arc::new(tapped) as Arc<dyn ClusterPort>)].into();
-        let mut journal =
-            MemoryJournal { records: self.records.clone(), crash: self.crash.clone(), fails: self.journal_fails };
-        let settings =
-            RunSettings { who: "anna".to_owned(), host: "laptop".to_owned(), on_new_reference: self.on_new_reference };
+        let mut journal = MemoryJournal {
+            records: self.records.clone(),
+            crash: self.crash.clone(),
+            fails: self.journal_fails,
+            appends: 0,
+        };
+        let settings = RunSettings {
+            who: "anna".to_owned(),
+            host: "laptop".to_owned(),
+            on_new_reference: self.on_new_reference,
+            look_back_after: LOOK_BACK_AFTER,
+        };
         let ports = Ports {
             clusters: &clusters,
             recheck: &mut self.judges,
@@ -171,13 +180,15 @@ impl ExecutorClock for SimClock {
 struct MemoryJournal {
     records: Arc<Mutex<Vec<Record>>>,
     crash: Arc<Crash>,
-    fails: bool,
+    fails: Option<usize>,
+    appends: usize,
 }
 
 impl JournalPort for MemoryJournal {
     fn append(&mut self, records: &[Record]) -> Result<(), String> {
         self.crash.step();
-        if self.fails {
+        self.appends += 1;
+        if self.fails.is_some_and(|from| self.appends > from) {
             return Err("no space left".to_owned());
         }
         self.records.lock().unwrap().extend_from_slice(records);
@@ -390,12 +401,13 @@ async fn waits_are_waited_for() {
 #[tokio::test(start_paused = true)]
 async fn nothing_is_sent_when_something_stands_in_the_way() {
     type Change = fn(&mut Stage);
-    let cases: [(&str, Change, u8); 5] = [
+    let cases: [(&str, Change, u8); 6] = [
         ("kill switch", |stage| stage.switch.store(true, Ordering::SeqCst), 3),
         ("stopped", |stage| stage.stop.store(true, Ordering::SeqCst), 130),
         ("expired meanwhile", |stage| stage.sim.advance(Duration::from_secs(15 * 60)), 3),
         ("another cluster", |stage| stage.judges.other_identity = true, 3),
-        ("the journal is full", |stage| stage.journal_fails = true, 3),
+        ("the journal is full", |stage| stage.journal_fails = Some(0), 3),
+        ("it takes the approval, and no intent", |stage| stage.journal_fails = Some(1), 3),
     ];
     for (case, change, code) in cases {
         let mut stage = stage(&["a"]);
@@ -507,6 +519,29 @@ async fn a_crash_at_any_step_is_settled_by_reading_and_nothing_is_sent_twice() {
     }
     // approval, intents, outcomes, ends and the finish, each before and after; two requests, each before and after
     assert_eq!(crashes, 5 * 2 + 2 * 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_sent_when_the_journal_failed_is_not_called_skipped() {
+    let mut stage = stage(&["a"]);
+    stage.journal_fails = Some(2);
+    let report = stage.run().await;
+    assert_eq!((stage.end(&report, "a").word(), report.code()), ("unknown", 2), "{report:?}");
+    let records = stage.records.lock().unwrap().clone();
+    assert_eq!(entries(&records)[0].open_count(), 1, "the next run reads what came of it");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_that_can_not_come_back_stays_deleted_and_can_still_be_undone() {
+    let mut stage = stage(&["a"]);
+    stage.on_new_reference = OnNewReference::Restore;
+    stage.judges.referenced.insert(1, "a HostedCluster names it".to_owned());
+    stage.fault(Verb::Create, FaultAction::Refuse { code: 403, retry_after_seconds: None });
+    let report = stage.run().await;
+    assert_eq!((stage.end(&report, "a").word(), report.code()), ("gone", 2), "{report:?}");
+    assert!(report.notices[0].contains("bringing it back failed"), "{report:?}");
+    let records = stage.records.lock().unwrap().clone();
+    assert_eq!(crate::engine::undo(&entries(&records)[0], None, now()).unwrap().plan.actions.len(), 1);
 }
 
 #[tokio::test(start_paused = true)]

@@ -173,6 +173,7 @@ impl<'p> Run<'p, '_> {
         group: Vec<Ready<'p>>,
         again: &mut Vec<Ready<'p>>,
     ) -> Result<Duration, Halt> {
+        self.sent.extend(group.iter().map(|ready| ready.action.id.clone()));
         let replies = join_all(group.iter().map(|ready| port.send(ready.write()))).await;
         let clock = self.ports.clock;
         let at = clock.now();
@@ -289,7 +290,7 @@ impl<'p> Run<'p, '_> {
     }
 
     /// Writes how actions ended, then tells.
-    fn write_ends(&mut self, ends: Vec<(&Action, End)>) -> Result<(), Halt> {
+    pub(super) fn write_ends(&mut self, ends: Vec<(&Action, End)>) -> Result<(), Halt> {
         if ends.is_empty() {
             return Ok(());
         }
@@ -300,7 +301,9 @@ impl<'p> Run<'p, '_> {
             state: match end {
                 End::Done(state) => *state,
                 End::TakenBack { .. } => VerifiedState::Restored,
-                End::Skipped { .. } | End::Failed { .. } | End::Unknown { .. } => VerifiedState::Skipped,
+                End::Skipped { .. } => VerifiedState::Skipped,
+                End::Failed { .. } => VerifiedState::Failed,
+                End::Unknown { .. } => VerifiedState::Unknown,
             },
             why: end.why().to_owned(),
             at,
