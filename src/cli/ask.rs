@@ -52,9 +52,14 @@ fn words(context: &Context, plan: &Plan, question: &ClusterQuestion) -> String {
 async fn read_line() -> Result<String, CliError> {
     let reading = tokio::task::spawn_blocking(|| {
         let mut line = String::new();
-        std::io::stdin().read_line(&mut line).map(|_| line)
+        std::io::stdin().read_line(&mut line).map(|bytes| (bytes, line))
     });
     let failed = |cause: String| CliError::failed("asking", cause, "name the plan with --expect instead");
-    let line = reading.await.map_err(|error| failed(error.to_string()))?.map_err(|error| failed(error.to_string()))?;
+    let (bytes, line) =
+        reading.await.map_err(|error| failed(error.to_string()))?.map_err(|error| failed(error.to_string()))?;
+    if bytes == 0 {
+        // The end of input is nobody's enter key.
+        return Err(CliError::refused("asking", "nothing was answered; nothing was sent", ""));
+    }
     Ok(line.strip_suffix('\n').unwrap_or(&line).to_owned())
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::engine::Blocked;
 use crate::engine::journal::VerifiedState;
+use crate::engine::{Blocked, GateName};
 
 /// How one action ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -133,12 +133,12 @@ impl Report {
         let all = |class: Skip| {
             self.ends.values().all(|end| matches!(end, End::Skipped { class: found, .. } if *found == class))
         };
-        if self.halted == Some(Halt::Stopped) {
-            130
-        } else if all(Skip::Stale) {
-            4
-        } else {
-            3
+        match &self.halted {
+            Some(Halt::Stopped) => 130,
+            Some(Halt::Gate(Blocked { gate: GateName::ExpiredPlan, .. })) => 4,
+            Some(Halt::Gate(_) | Halt::Journal(_)) => 3,
+            None if all(Skip::Stale) => 4,
+            None => 3,
         }
     }
 }

@@ -404,7 +404,7 @@ async fn nothing_is_sent_when_something_stands_in_the_way() {
     let cases: [(&str, Change, u8); 6] = [
         ("kill switch", |stage| stage.switch.store(true, Ordering::SeqCst), 3),
         ("stopped", |stage| stage.stop.store(true, Ordering::SeqCst), 130),
-        ("expired meanwhile", |stage| stage.sim.advance(Duration::from_secs(15 * 60)), 3),
+        ("expired meanwhile", |stage| stage.sim.advance(Duration::from_secs(15 * 60)), 4),
         ("another cluster", |stage| stage.judges.other_identity = true, 3),
         ("the journal is full", |stage| stage.journal_fails = Some(0), 3),
         ("it takes the approval, and no intent", |stage| stage.journal_fails = Some(1), 3),
