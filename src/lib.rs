@@ -8,8 +8,8 @@
 //! - [`fleet`]: how to reach each cluster: kubeconfig contexts, HyperShift guests, snapshot folders. IO.
 //! - [`observe`]: list, watch and decode into small facts; secret bytes end here. IO.
 //! - [`domains`]: one folder a check: what is expected, what is there, why they differ. Pure.
-//! - [`engine`]: findings become a plan with gates, tiers and an id. Pure, but for the journal of what was done and the
-//!   vault of what was deleted.
+//! - [`engine`]: findings become a plan with gates, tiers and an id; an approved plan is carried out, journalled and can
+//!   be undone. Pure, but for the executor's requests, the journal of what was done and the vault of what was deleted.
 //! - [`live`]: the loop that joins the rooms above and keeps judgements current.
 //! - [`config`]: the user's file, with errors that name the line and the nearest known key.
 //! - [`sim`]: a Kubernetes API in memory, behind the real client; faults on demand.

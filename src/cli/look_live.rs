@@ -19,11 +19,11 @@ use crate::engine::{Conditions, InputReading, Judged, Verb};
 use crate::fleet::TlsTrust;
 use crate::live::{GuestDoor, Live, LiveSetup, Member, Settled};
 use crate::observe::{Ports, ProcessDice, WallClock};
-use crate::world::Link;
+use crate::world::{Cluster, Link};
 
 /// How long clusters may take to be read: 100,000 objects of 7 kB take 28 s over 200 Mbit/s. Whoever is not done then
 /// is judged by what is there, and the rest is unknown.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 /// Until then nobody wonders whether anything is happening.
 const PROGRESS_AFTER: Duration = Duration::from_secs(1);
 /// How often progress is told.
@@ -41,7 +41,10 @@ pub async fn look(context: &Context, config: &mut Config, wishes: &Wishes) -> Re
 /// Looks a second time where deletes are at stake, and asks for the permissions the remedies need.
 pub async fn look_twice(context: &Context, mut live: Live, settled: Settled, wishes: &Wishes) -> Seen {
     second_look(context, &mut live, wishes.settle).await;
-    seen(context, live, settled).await
+    for trouble in troubles(&live, &settled) {
+        context.note(&trouble);
+    }
+    seen(live, settled).await
 }
 
 /// Connects to the chosen contexts and their guests, and waits until they have been read once.
@@ -76,22 +79,26 @@ pub async fn join(
     Ok((live, settled))
 }
 
-/// Everything that was seen of live clusters, with what the gates need to know.
-pub async fn seen(context: &Context, live: Live, settled: Settled) -> Seen {
-    let now = Timestamp::now();
-    let mut reading = InputReading::Whole;
-    if let Settled::TimedOut { waiting } = &settled {
+/// What could not be read, a sentence each.
+fn troubles(live: &Live, settled: &Settled) -> Vec<String> {
+    let mut troubles = Vec::new();
+    if let Settled::TimedOut { waiting } = settled {
         let names: Vec<&str> = waiting.iter().map(|name| name.as_str()).collect();
         let limit = PATIENCE.as_secs();
-        context.note(&format!("still reading after {limit} s, judged by what is there: {}", names.join(", ")));
-        reading = InputReading::Gaps;
+        troubles.push(format!("still reading after {limit} s, judged by what is there: {}", names.join(", ")));
     }
+    let clusters = live.view();
+    let troubled = |cluster: &Cluster| Some(format!("cluster {}: {}", cluster.name, trouble(&cluster.link)?));
+    troubles.extend(clusters.clusters().filter_map(troubled));
+    troubles
+}
+
+/// Everything that was seen of live clusters, with what the gates need to know.
+pub async fn seen(live: Live, settled: Settled) -> Seen {
+    let now = Timestamp::now();
+    let reading = if troubles(&live, &settled).is_empty() { InputReading::Whole } else { InputReading::Gaps };
     let mut conditions = Conditions::at(now);
     for cluster in live.view().clusters() {
-        if let Some(why) = trouble(&cluster.link) {
-            context.note(&format!("cluster {}: {why}", cluster.name));
-            reading = InputReading::Gaps;
-        }
         match live.tls(&cluster.name) {
             Some(TlsTrust::Unverified | TlsTrust::Cleartext) => {
                 conditions.unverified_tls.insert(cluster.name.clone());
@@ -116,7 +123,7 @@ pub fn trouble(link: &Link) -> Option<String> {
 }
 
 /// Waits until everything has settled, telling a person how far it is.
-pub async fn wait(context: &Context, live: &mut Live) -> Settled {
+async fn wait(context: &Context, live: &mut Live) -> Settled {
     let deadline = Instant::now() + PATIENCE;
     let mut settled = live.wait_settled(PROGRESS_AFTER).await;
     let mut told = 0;

@@ -53,9 +53,9 @@ impl<'c> LiveRecheck<'c> {
     async fn plan_again(&mut self) -> Result<Plan, String> {
         let mut live = self.live.take().ok_or("an earlier look was broken off")?;
         live.look_again();
-        let settled = look_live::wait(self.context, &mut live).await;
+        let settled = live.wait_settled(look_live::PATIENCE).await;
         let late = matches!(settled, Settled::TimedOut { .. });
-        let seen = look_live::seen(self.context, live, settled).await;
+        let seen = look_live::seen(live, settled).await;
         // The brake was judged when the plan was made; counting what is left of it now would say nothing.
         let args = PlanArgs { max_deletes: Some(u64::MAX), ..PlanArgs::default() };
         let planned = plan::plan(self.context, &args, self.config, &Wishes { settle: Duration::ZERO }, seen)
