@@ -6,5 +6,8 @@
 mod support;
 
 mod conformance;
+mod fleet;
 mod observed;
+mod plan;
+mod secrecy;
 mod server;

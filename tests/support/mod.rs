@@ -9,6 +9,7 @@
 //! All tests that need the real server live in one test binary, `tests/real/main.rs`: one server is started for most of
 //! them, and one binary is linked.
 
+pub mod canaries;
 pub mod crds;
 pub mod http;
 pub mod real;
