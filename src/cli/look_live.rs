@@ -19,7 +19,7 @@ use crate::engine::{Conditions, InputReading, Judged, Verb};
 use crate::fleet::TlsTrust;
 use crate::live::{GuestDoor, Live, LiveSetup, Member, Settled};
 use crate::observe::{Ports, ProcessDice, WallClock};
-use crate::world::Link;
+use crate::world::{ClusterName, GapCause, Link, View};
 
 /// How long clusters may take to be read. Listing 100,000 objects takes about half of it over a slow line; whoever is
 /// not done then is judged by what is there, and shown as unknown.
@@ -91,6 +91,11 @@ async fn seen(context: &Context, live: Live, settled: Settled) -> Seen {
         if let Some(why) = trouble(&cluster.link) {
             context.note(&format!("cluster {}: {why}", cluster.name));
             reading = InputReading::Gaps;
+        } else {
+            for why in unread(live.view(), &cluster.name) {
+                context.note(&format!("cluster {}: {why}", cluster.name));
+                reading = InputReading::Gaps;
+            }
         }
         match live.tls(&cluster.name) {
             Some(TlsTrust::Unverified | TlsTrust::Cleartext) => {
@@ -113,6 +118,23 @@ pub fn trouble(link: &Link) -> Option<String> {
         Link::Degraded { gap, retry_at: _ } | Link::Failed { gap } => Some(gap.says.clone()),
         Link::AuthExpired { gap, hint } => Some(format!("{}; {hint}", gap.says)),
     }
+}
+
+/// What a cluster that answers did not let be read, in its own words. Where nothing could be read there may be no
+/// finding to say so, and "all match" would be the wrong answer.
+fn unread(view: View<'_>, cluster: &ClusterName) -> BTreeSet<String> {
+    let here = view.observations().filter(|(id, ..)| id.cluster == *cluster);
+    let gaps = here.filter_map(|(_, known, _)| known.gap()).filter(|gap| match gap.cause {
+        GapCause::Forbidden
+        | GapCause::Unauthorized
+        | GapCause::Unreachable
+        | GapCause::CutShort
+        | GapCause::Silent
+        | GapCause::Unreadable => true,
+        // Nothing to read there: a kind that is not served, an object that is not there.
+        GapCause::NotObserved | GapCause::Discovery | GapCause::NotRecorded => false,
+    });
+    gaps.map(|gap| gap.says.clone()).collect()
 }
 
 /// Waits until everything has settled, telling a person how far it is.
