@@ -171,9 +171,9 @@ pub async fn host(at: &Connection, name: &str, guest: &RealServer, canaries: &mu
     create(at, hosted("HostedControlPlane", &plane_namespace, ("releaseImage", json!(image)))).await;
 
     create(at, in_namespace("ConfigMap", &plane_namespace, "idp-ca", json!({"ca-bundle.crt": "the CA"}))).await;
-    // The copy of `client` is the same by luck of the draw in no test: it is copied from the guest.
-    let copied = guest.connect(User::Admin);
-    let answer = copied.send(&Request::get("/api/v1/namespaces/openshift-config/secrets/client")).await.unwrap();
+    // The guest's copy was made first, so its value is taken over; a guest that was not furnished has none.
+    let copy = Request::get("/api/v1/namespaces/openshift-config/secrets/client");
+    let answer = guest.connect(User::Admin).send(&copy).await.unwrap();
     let mut source = in_namespace("Secret", &plane_namespace, "client", json!({}));
     source["data"] = answer.body["data"].clone();
     create(at, source).await;

@@ -110,6 +110,11 @@ async fn who_may_read_nothing_is_told_so_and_offered_nothing() {
     };
     let planned = plan(&fleet.mgmt, "nobody", &["--settle", "0s"]);
     assert_eq!((planned.actions(), planned.code), (vec![], Some(3)), "{}", planned.stderr);
+    assert!(
+        planned.stderr.contains("cluster mgmt: listing hypershift.openshift.io/v1beta1/hostedclusters"),
+        "{}",
+        planned.stderr
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
