@@ -19,7 +19,7 @@ use crate::engine::{Conditions, InputReading, Judged, Verb};
 use crate::fleet::TlsTrust;
 use crate::live::{GuestDoor, Live, LiveSetup, Member, Settled};
 use crate::observe::{Ports, ProcessDice, WallClock};
-use crate::world::{ClusterName, GapCause, Link, View};
+use crate::world::{ClusterName, Gap, GapCause, Link, View};
 
 /// How long clusters may take to be read. Listing 100,000 objects takes about half of it over a slow line; whoever is
 /// not done then is judged by what is there, and shown as unknown.
@@ -92,8 +92,8 @@ async fn seen(context: &Context, live: Live, settled: Settled) -> Seen {
             context.note(&format!("cluster {}: {why}", cluster.name));
             reading = InputReading::Gaps;
         } else {
-            for why in unread(live.view(), &cluster.name) {
-                context.note(&format!("cluster {}: {why}", cluster.name));
+            for gap in unread(live.view(), &cluster.name) {
+                context.note(&format!("cluster {}: {gap}", cluster.name));
                 reading = InputReading::Gaps;
             }
         }
@@ -122,19 +122,25 @@ pub fn trouble(link: &Link) -> Option<String> {
 
 /// What a cluster that answers did not let be read, in its own words. Where nothing could be read there may be no
 /// finding to say so, and "all match" would be the wrong answer.
-fn unread(view: View<'_>, cluster: &ClusterName) -> BTreeSet<String> {
+pub fn unread<'v>(view: View<'v>, cluster: &ClusterName) -> Vec<&'v Gap> {
     let here = view.observations().filter(|(id, ..)| id.cluster == *cluster);
-    let gaps = here.filter_map(|(_, known, _)| known.gap()).filter(|gap| match gap.cause {
+    let mut gaps: Vec<&Gap> = here.filter_map(|(_, known, _)| known.gap()).filter(|gap| stands_open(gap)).collect();
+    gaps.sort_by_key(|gap| &gap.says);
+    gaps.dedup();
+    gaps
+}
+
+/// Whether there was something to read. A kind that is not served and an object that is not there are no loss.
+fn stands_open(gap: &Gap) -> bool {
+    match gap.cause {
         GapCause::Forbidden
         | GapCause::Unauthorized
         | GapCause::Unreachable
         | GapCause::CutShort
         | GapCause::Silent
         | GapCause::Unreadable => true,
-        // Nothing to read there: a kind that is not served, an object that is not there.
         GapCause::NotObserved | GapCause::Discovery | GapCause::NotRecorded => false,
-    });
-    gaps.map(|gap| gap.says.clone()).collect()
+    }
 }
 
 /// Waits until everything has settled, telling a person how far it is.
