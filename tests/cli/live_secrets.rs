@@ -44,19 +44,25 @@ fn run(dir: &Path, canaries: &mut Canaries, args: &[&str]) -> Output {
     })
 }
 
-/// Runs plans in every format, explanations and the doctor, and looks for secrets in all they wrote. Returns it.
-fn everything(dir: &Path, canaries: &mut Canaries, case: &str) -> String {
+/// Where something is judged.
+const ALL: [&[&str]; 7] = [
+    &["plan", "-o", "table", "--out", "$TMP/plan"],
+    &["plan", "-o", "json"],
+    &["plan", "-o", "markdown"],
+    &["plan", "-o", "csv"],
+    &["explain", "Secret/openshift-config/*"],
+    &["explain", "old-client", "-o", "json"],
+    &["doctor"],
+];
+/// Where the way in is the matter.
+const FEW: [&[&str]; 2] = [&["plan", "-o", "json", "--out", "$TMP/plan"], &["doctor"]];
+
+/// Runs commands and looks for secrets in all they wrote. Returns it.
+fn everything(dir: &Path, canaries: &mut Canaries, case: &str, commands: &[&[&str]]) -> String {
     std::fs::write(dir.join("config.toml"), "[safety]\nsettle = \"0s\"\n").unwrap();
-    let mut commands: Vec<Vec<&str>> =
-        ["table", "json", "markdown", "csv"].map(|format| vec!["plan", "-o", format, "--out", "$TMP/plan"]).to_vec();
-    commands.extend([
-        vec!["explain", "Secret/openshift-config/*"],
-        vec!["explain", "old-client", "-o", "json"],
-        vec!["doctor"],
-    ]);
     let mut written = Vec::new();
     for args in commands {
-        let output = run(dir, canaries, &args);
+        let output = run(dir, canaries, args);
         for (place, bytes) in [("stdout", output.stdout), ("stderr", output.stderr)] {
             canaries.assert_absent(&format!("case: {case}: {place} of {args:?}"), &bytes);
             written.extend(bytes);
@@ -109,64 +115,65 @@ async fn locked(token: &str) -> (Listening, String) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_credential_of_the_kubeconfig_is_in_any_output() {
+async fn nothing_that_a_plugin_prints_is_in_any_output() {
     let mut canaries = Canaries::default();
-    let token = canaries.next();
+    let c = &mut canaries;
+    let (token, wrong, garbage) = (c.next(), c.next(), c.next());
     let (_port, server) = locked(&token).await;
     let dir = folder(&[]);
-    let tmp = dir.path();
-    let c = &mut canaries;
-    let no_port = format!("https://{NOBODY}");
-    let user_in_server = format!("https://user:{}@{NOBODY}", c.next());
-    let proxy = json!({"proxy-url": format!("http://user:{}@{NOBODY}", c.next())});
-    let (leaky, garbage) = (c.next(), c.next());
-    let key = json!({"client-certificate-data": c.next_base64(), "client-key-data": c.next_base64()});
-    let token_file = tmp.join("token");
-    std::fs::write(&token_file, format!("{}\n{}\u{1}", c.next(), c.next())).unwrap();
-    let none = || json!({});
-    let no_script = String::new;
-    let running = |c: &mut Canaries| exec(tmp.join("plugin").to_str().unwrap(), c);
+    let fails = format!("{}\necho login with {wrong} failed >&2\nexit 3", credential(&wrong));
     let cases = [
-        ("a plugin's token", credential(&token), kubeconfig(&server, none(), running(c)), "guest-a"),
-        ("a plugin's garbage", format!("echo {garbage}"), kubeconfig(&server, none(), running(c)), "no ExecCredential"),
-        (
-            "a plugin that fails and repeats its token",
-            format!("{}\necho login with {leaky} failed >&2\nexit 3", credential(&leaky)),
-            kubeconfig(&server, none(), running(c)),
-            "plugin failed",
-        ),
-        ("a token that is refused", no_script(), kubeconfig(&server, none(), json!({"token": c.next()})), "401"),
-        ("a plugin's token that is refused", credential(&leaky), kubeconfig(&server, none(), running(c)), "401"),
-        (
-            "a password",
-            no_script(),
-            kubeconfig(&server, none(), json!({"username": "u", "password": c.next()})),
-            "mgmt",
-        ),
-        ("a key that is none", no_script(), kubeconfig(&no_port, none(), key), "client certificate"),
-        ("a token file", no_script(), kubeconfig(&server, none(), json!({"tokenFile": token_file})), "token"),
-        ("a proxy's password", no_script(), kubeconfig(&no_port, proxy, json!({"token": c.next()})), "mgmt"),
-        ("a password in the address", no_script(), kubeconfig(&user_in_server, none(), none()), "server"),
-        (
-            "a plugin that is not there",
-            no_script(),
-            kubeconfig(&server, none(), exec("no-such-plugin", c)),
-            "not installed",
-        ),
-        ("broken YAML", no_script(), format!("users:\n- user: {{ token: {} \n  - [", c.next()), "not a kubeconfig"),
-        (
-            "a field of another shape",
-            no_script(),
-            kubeconfig(&server, none(), json!({"token": [c.next()]})),
-            "kubeconfig",
-        ),
+        ("a token", credential(&token), "there is no Secret clusters/guest-a-admin-kubeconfig"),
+        ("a token that is refused", credential(&wrong), "401 Unauthorized"),
+        ("garbage", format!("echo {garbage}"), "it is no ExecCredential"),
+        ("a token, repeated with an error", fails, "plugin failed (exit status: 3), saying: login with"),
     ];
-    for (case, script, kubeconfig, expected) in cases {
-        plugin(tmp, &script);
-        std::fs::write(tmp.join("kubeconfig"), kubeconfig).unwrap();
-        let written = everything(tmp, &mut canaries, case);
+    for (case, script, expected) in cases {
+        let user = exec(&plugin(dir.path(), &script), &mut canaries);
+        std::fs::write(dir.path().join("kubeconfig"), kubeconfig(&server, json!({}), user)).unwrap();
+        let written = everything(dir.path(), &mut canaries, case, &FEW);
         assert!(written.contains(expected), "case: {case}: nothing says {expected}:\n{written}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_credential_of_the_kubeconfig_is_in_any_output() {
+    let mut canaries = Canaries::default();
+    let c = &mut canaries;
+    let (_port, server) = locked(&c.next()).await;
+    let dir = folder(&[]);
+    let token_file = dir.path().join("token");
+    std::fs::write(&token_file, format!("{}\n{}\u{1}", c.next(), c.next())).unwrap();
+    let (none, nowhere) = (|| json!({}), format!("https://{NOBODY}"));
+    let user_in_server = format!("https://user:{}@{NOBODY}", c.next());
+    let proxy = json!({"proxy-url": format!("http://user:{}@{NOBODY}", c.next())});
+    let password = json!({"username": "u", "password": c.next()});
+    let missing = exec("no-such-plugin", c);
+    let login = |user: Value| kubeconfig(&server, none(), user);
+    let cases = [
+        ("a token", login(json!({"token": c.next()})), "401 Unauthorized"),
+        ("a token file", login(json!({"tokenFile": token_file})), "characters that can't be sent"),
+        ("a token of another shape", login(json!({"token": [c.next()]})), "not a kubeconfig"),
+        ("a password", login(password), "401 Unauthorized"),
+        ("a plugin that is not there", login(missing), "not installed"),
+        ("a key that is none", kubeconfig(&nowhere, none(), broken_key(c)), "client certificate"),
+        ("a proxy's password", kubeconfig(&nowhere, proxy, none()), "the proxy 127.0.0.1:1 did not open the way"),
+        ("a password in the address", kubeconfig(&user_in_server, none(), none()), "holds a user name or password"),
+        ("broken YAML", format!("users:\n- user: {{ token: {} \n  - [", c.next()), "not a kubeconfig"),
+    ];
+    for (case, kubeconfig, expected) in cases {
+        std::fs::write(dir.path().join("kubeconfig"), kubeconfig).unwrap();
+        let written = everything(dir.path(), &mut canaries, case, &FEW);
+        assert!(written.contains(expected), "case: {case}: nothing says {expected}:\n{written}");
+        assert!(
+            written.contains("!! cluster") || written.contains("!! kubeconfig"),
+            "case: {case}: the doctor sees nothing:\n{written}"
+        );
+    }
+}
+
+fn broken_key(canaries: &mut Canaries) -> Value {
+    json!({"client-certificate-data": canaries.next_base64(), "client-key-data": canaries.next_base64()})
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -178,7 +185,7 @@ async fn nothing_of_a_guests_kubeconfig_is_in_any_output() {
         (
             "a token that goes nowhere",
             kubeconfig(&format!("http://{NOBODY}"), json!({}), json!({"token": c.next()})),
-            "guest-a",
+            "nobody listens there",
         ),
         ("a plugin", kubeconfig(&format!("http://{NOBODY}"), json!({}), exec("/bin/true", c)), "refused"),
         (
@@ -196,7 +203,7 @@ async fn nothing_of_a_guests_kubeconfig_is_in_any_output() {
         mgmt.seed(admin_kubeconfig(&text)).unwrap();
         let port = listen(ANYWHERE.parse().unwrap(), vec![("mgmt".to_owned(), mgmt)]).await.unwrap();
         let dir = folder(&[("kubeconfig", &port.kubeconfig())]);
-        let written = everything(dir.path(), &mut canaries, case);
+        let written = everything(dir.path(), &mut canaries, case, &FEW);
         assert!(written.contains(expected), "case: {case}: nothing says {expected}:\n{written}");
     }
 }
@@ -211,9 +218,9 @@ async fn no_value_of_a_secret_that_cannot_be_read_is_in_any_output() {
         ("a number", number, "can't be read"),
         ("a list", format!("[\"{}\"]", c.next()), "can't be read"),
         ("a map", format!("{{\"{}\": \"{}\"}}", c.next(), c.next()), "can't be read"),
-        ("no base64", format!("\"!!{}!!\"", c.next()), "old-client"),
-        ("no JSON", format!("\"{}\" {}", c.next(), c.next()), "secrets"),
-        ("a text without end", format!("\"{}", c.next()), "secrets"),
+        ("no base64", format!("\"!!{}!!\"", c.next()), "Secret/openshift-config/spoilt"),
+        ("no JSON", format!("\"{}\" {}", c.next(), c.next()), "the answer is no JSON"),
+        ("a text without end", format!("\"{}", c.next()), "the answer is no JSON"),
     ];
     for (case, spoilt, expected) in cases {
         let guest = sim("guest-a", 2, &[GUEST_CONFIG]);
@@ -233,7 +240,7 @@ async fn no_value_of_a_secret_that_cannot_be_read_is_in_any_output() {
         mgmt.seed(admin_kubeconfig(&kubeconfig(&format!("http://{address}"), json!({}), json!({})))).unwrap();
         let port = listen(ANYWHERE.parse().unwrap(), vec![("mgmt".to_owned(), mgmt)]).await.unwrap();
         let dir = folder(&[("kubeconfig", &port.kubeconfig())]);
-        let written = everything(dir.path(), &mut canaries, case);
+        let written = everything(dir.path(), &mut canaries, case, &ALL);
         assert!(written.contains(expected), "case: {case}: nothing says {expected}:\n{written}");
     }
 }
