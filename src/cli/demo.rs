@@ -19,6 +19,7 @@ use super::error::CliError;
 use super::look_live;
 use super::plan::{self, Wishes};
 use super::terminal::{Reader, print};
+use super::watch::Ways;
 use crate::config::{Config, parse_config};
 use crate::demo::{DemoClass, DemoCluster, DemoRole, DemoService, Served, Story, StoryOptions, serve};
 use crate::domains::registry;
@@ -96,7 +97,7 @@ async fn show(context: &Context, story: Story) -> Result<u8, CliError> {
     let seen = look_live::look_twice(context, live, settled, &wishes).await;
     let args = PlanArgs { watch: true, ..PlanArgs::default() };
     let planned = plan::plan(context, &args, &config, &wishes, seen)?;
-    plan::show(context, &args, planned).await
+    plan::show(context, &args, planned, Ways::Embedded).await
 }
 
 fn demo_config(context: &Context) -> Result<Config, CliError> {

@@ -21,8 +21,8 @@ use crate::live::{GuestDoor, Live, LiveSetup, Member, Settled};
 use crate::observe::{Ports, ProcessDice, WallClock};
 use crate::world::{ClusterName, Gap, GapCause, Link, View};
 
-/// How long clusters may take to be read. Listing 100,000 objects takes about half of it over a slow line; whoever is
-/// not done then is judged by what is there, and shown as unknown.
+/// How long clusters may take to be read: 100,000 objects of 7 kB take 28 s over 200 Mbit/s. Whoever is not done then
+/// is judged by what is there, and the rest is unknown.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Until then nobody wonders whether anything is happening.
 const PROGRESS_AFTER: Duration = Duration::from_secs(1);

@@ -105,6 +105,6 @@ impl GuestDoor for GuestsByKubeconfig {
     }
 }
 
-fn wall_clock() -> Clock {
+pub fn wall_clock() -> Clock {
     Arc::new(Timestamp::now)
 }

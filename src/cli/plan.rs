@@ -15,7 +15,7 @@ use super::look::{Seen, Sight, look};
 use super::out_file::write_private;
 use super::output::{self, Matches, Page};
 use super::terminal::print;
-use super::watch;
+use super::watch::{self, Ways};
 use crate::config::Config;
 use crate::engine::{Conditions, Glob, Judged, Observed, Plan, PlanInput, PlanScope, ReadOnly, build, plan_exit};
 
@@ -37,14 +37,14 @@ pub struct Planned {
 
 pub async fn run(context: &Context, args: PlanArgs) -> Result<u8, CliError> {
     let planned = make(context, &args).await?;
-    show(context, &args, planned).await
+    show(context, &args, planned, Ways::Kubeconfig).await
 }
 
 /// Prints a plan, and goes on watching when that was asked for.
 ///
 /// # Errors
 /// The plan can't be written where it should be.
-pub async fn show(context: &Context, args: &PlanArgs, planned: Planned) -> Result<u8, CliError> {
+pub async fn show(context: &Context, args: &PlanArgs, planned: Planned, ways: Ways) -> Result<u8, CliError> {
     if let Some(path) = &args.out {
         let doing = format!("--out {}", path.display());
         write_private(path, &output::json(&planned.plan))
@@ -62,7 +62,7 @@ pub async fn show(context: &Context, args: &PlanArgs, planned: Planned) -> Resul
     print(&text)?;
     let exit = plan_exit(&planned.plan, planned.seen.reading).code();
     match planned.seen.sight {
-        Sight::Fleet(live) if args.watch => watch::run(context, *live).await,
+        Sight::Fleet(live) if args.watch => watch::run(context, ways, *live).await,
         Sight::Fleet(_) | Sight::Folder { .. } => Ok(exit),
     }
 }

@@ -7,32 +7,69 @@ use jiff::tz::TimeZone;
 
 use super::context::Context;
 use super::error::CliError;
+use super::members;
 use super::output::state_mark;
 use super::terminal::{Reader, print};
 use crate::engine::{State, SubjectId};
-use crate::live::{Live, Update};
+use crate::fleet::{Alarm, Noticed, Places};
+use crate::live::{Command, Live, Update};
 
 /// What was last said of a finding.
 type Said = BTreeMap<SubjectId, (State, &'static str)>;
+
+/// Where the ways to the clusters come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ways {
+    /// The kubeconfig, which may change while we watch.
+    Kubeconfig,
+    /// This process itself.
+    Embedded,
+}
 
 /// Goes on until it is interrupted or nobody reads any more.
 ///
 /// # Errors
 /// The reader of stdout has a real failure.
-pub async fn run(context: &Context, mut live: Live) -> Result<u8, CliError> {
+pub async fn run(context: &Context, ways: Ways, mut live: Live) -> Result<u8, CliError> {
     let mut said: Said = live
         .judgements()
         .iter()
         .map(|(id, held)| (id.clone(), (held.judgement.state, held.judgement.verdict)))
         .collect();
+    let places = Places::new(context.globals.kubeconfig.as_deref(), &context.env);
+    let files = match ways {
+        Ways::Kubeconfig => places.files(),
+        Ways::Embedded => &[],
+    };
+    let mut alarm = Alarm::new(files, members::wall_clock());
     loop {
-        let update = live.step().await;
+        let update = tokio::select! {
+            update = live.step() => update,
+            noticed = alarm.next() => answer(context, noticed, &mut live),
+        };
         for line in changes(context, &mut said, update, Timestamp::now()) {
             if print(&(line + "\n"))? == Reader::Gone {
                 return Ok(0);
             }
         }
     }
+}
+
+/// Connects anew after sleep, and the new way when the kubeconfig changed.
+fn answer(context: &Context, noticed: Noticed, live: &mut Live) -> Update {
+    let mut update = Update::default();
+    match noticed {
+        Noticed::ClockJump => update.merge(live.obey(Command::ClockJumped)),
+        Noticed::Kubeconfig => match context.config().and_then(|config| members::members(context, &config.clusters)) {
+            Ok(members) => {
+                members.into_iter().for_each(|member| update.merge(live.obey(Command::Renew(Box::new(member)))));
+            }
+            Err(error) => {
+                context.note(&format!("the kubeconfig changed and can't be used, so nothing changes: {error}"))
+            }
+        },
+    }
+    update
 }
 
 /// A line for each finding whose state or verdict differs from what was last said.

@@ -9,6 +9,7 @@
 //!
 //! Not here: lists and watches (`observe`), what is known (`world`).
 
+mod alarm;
 pub mod classify;
 mod connector;
 pub mod discovery;
@@ -27,6 +28,7 @@ mod testing;
 mod text;
 mod transport;
 
+pub use alarm::{Alarm, Noticed};
 pub use connector::{Connector, FixedConnector, KubeconfigConnector, LinkError};
 pub use env::Env;
 pub use exec::ExecError;

@@ -160,6 +160,13 @@ impl Live {
                 let event = if resting { LinkEvent::Wanted } else { LinkEvent::KubeconfigChanged };
                 self.link(&cluster, event, &mut changes);
             }
+            Command::Renew(member) => {
+                let Member { name, connector, .. } = *member;
+                if let Some(station) = self.stations.get_mut(&name) {
+                    station.member.connector = connector;
+                    self.link(&name, LinkEvent::KubeconfigChanged, &mut changes);
+                }
+            }
             Command::ClockJumped => {
                 for cluster in self.names() {
                     self.link(&cluster, LinkEvent::ClockJumped, &mut changes);

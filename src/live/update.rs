@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::judge::{FindingChange, Held, Judgements};
+use super::station::Member;
 use crate::engine::SubjectId;
 use crate::world::{Cluster, ClusterName, View};
 
@@ -19,6 +20,8 @@ pub enum Command {
     Need(ClusterName),
     /// Connect anew: new credentials, or a person who does not want to wait.
     Reconnect(ClusterName),
+    /// The kubeconfig changed: reach this cluster the new way from now on.
+    Renew(Box<Member>),
     /// The wall clock jumped, as after sleep: connections that look open are dead.
     ClockJumped,
     /// Read everything again.

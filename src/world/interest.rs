@@ -20,7 +20,8 @@ pub enum Scope {
     /// All namespaces, or a kind without namespaces.
     All,
     Namespace(Namespace),
-    /// One object, read by name (GET): its content is wanted, not its neighbours'. Proves presence, never absence.
+    /// One object, read by name (GET): its content is wanted, not its neighbours'. Complete once it was read; a lone 404
+    /// proves nothing, so its absence is never proven here.
     Object {
         namespace: Option<Namespace>,
         name: ObjectName,

@@ -2,6 +2,8 @@
 //!
 //! Always true: no cell begins with a sign that makes a spreadsheet compute it.
 
+use std::collections::BTreeMap;
+
 use super::Page;
 use super::words::would_run;
 use crate::cli::escape::{Charset, printable};
@@ -12,21 +14,14 @@ const HEADER: [&str; 11] =
 /// Renders the rows under their header.
 pub fn csv(page: &Page<'_>) -> String {
     let mut text = HEADER.join(",") + "\n";
+    let mut actions_of: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for action in &page.plan.actions {
+        let note = if would_run(action) { "" } else { " (not selected or blocked)" };
+        let line = format!("{} {}{note}", action.id, action.verb.word());
+        actions_of.entry(&action.finding).or_default().push(line);
+    }
     for finding in &page.plan.findings {
-        let actions: Vec<String> = page
-            .plan
-            .actions
-            .iter()
-            .filter(|action| action.finding == finding.id)
-            .map(|action| {
-                format!(
-                    "{} {}{}",
-                    action.id,
-                    action.verb.word(),
-                    if would_run(action) { "" } else { " (not selected or blocked)" }
-                )
-            })
-            .collect();
+        let actions = actions_of.remove(finding.id.as_str()).unwrap_or_default();
         let cells = [
             finding.id.as_str(),
             &finding.domain,

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Page;
+use super::text::wrapped;
 use super::words::{accepted_note, age, place, state_mark, would_run};
 use crate::cli::escape::printable_json;
 use crate::cli::terminal::Style;
@@ -52,7 +53,12 @@ fn section(page: &Page<'_>, lines: &mut Vec<String>, title: &str, content: Vec<S
     lines.push(String::new());
     lines.push(page.terminal.paint(title, Style::Title));
     let content = if content.is_empty() { vec!["nothing".to_owned()] } else { content };
-    lines.extend(content.into_iter().map(|line| format!("  {line}").trim_end().to_owned()));
+    for line in content {
+        // Under the text, not under its number or tick.
+        let indent = 4 + line.len() - line.trim_start().len();
+        let wrapped = wrapped(&format!("  {line}"), page.terminal.width, indent);
+        lines.extend(wrapped.into_iter().map(|line| line.trim_end().to_owned()));
+    }
 }
 
 /// A value as indented `key: value` lines.

@@ -50,7 +50,9 @@ fn actions(all: &[Action]) -> Vec<String> {
         "| | id | tier | verb | cluster | target | reason | undo | blocked by |".to_owned(),
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |".to_owned(),
     ];
-    for action in all {
+    let mut sorted: Vec<&Action> = all.iter().collect();
+    sorted.sort_by(|one, other| one.finding.cmp(&other.finding));
+    for action in sorted {
         let blocked: Vec<String> =
             action.blocked_by.iter().map(|blocked| format!("{}: {}", blocked.gate.word(), blocked.why)).collect();
         let target = format!("{} {}", action.target.kind, place(&action.target));

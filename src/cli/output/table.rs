@@ -2,7 +2,7 @@
 //!
 //! Always true: on a terminal no line is longer than it is wide; into a pipe nothing is cut.
 
-use super::text::{padded, right, width, without_end, without_middle};
+use super::text::{padded, right, width, without_end, without_middle, wrapped};
 use super::words::{accepted_note, age, count, place, state_mark, would_run};
 use super::{Matches, Page, short_id};
 use crate::cli::terminal::Style;
@@ -15,6 +15,8 @@ const NAME_WIDTH_MIN: usize = 16;
 const SUMMARY_WIDTH_MIN: usize = 24;
 /// The longest word for a state is `missing` or `unknown`.
 const STATE_WIDTH: usize = 7;
+/// Where what belongs to the line above begins: under its kind or tier.
+const BELOW_INDENT: usize = 9;
 /// The longest verb is `annotate`.
 const VERB_WIDTH: usize = 8;
 
@@ -52,7 +54,8 @@ fn title(page: &Page<'_>) -> String {
 fn cluster(page: &Page<'_>, target: &TargetRecord, columns: &Columns) -> Vec<String> {
     let plan = page.plan;
     let own = of_cluster(&plan.findings, &target.cluster, |finding| &finding.cluster);
-    let actions = of_cluster(&plan.actions, &target.cluster, |action| &action.cluster);
+    let mut actions = of_cluster(&plan.actions, &target.cluster, |action| &action.cluster);
+    actions.sort_by(|one, other| one.finding.cmp(&other.finding));
     if own.is_empty() && actions.is_empty() {
         return Vec::new();
     }
@@ -89,7 +92,16 @@ struct Columns {
     name: usize,
     verdict: usize,
     age: usize,
-    summary: Option<usize>,
+    summary: SummaryPlace,
+}
+
+/// Where a finding's sentence stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SummaryPlace {
+    /// Behind the other columns, cut to what is left of the screen; whole where there is no screen.
+    Beside(Option<usize>),
+    /// On lines of its own: the screen is too narrow for both.
+    Below,
 }
 
 impl Columns {
@@ -101,13 +113,16 @@ impl Columns {
         let verdict = longest(&|one| page.terminal.safe(&one.verdict));
         let age = longest(&|one| page.created.get(&one.id).map_or(String::new(), |at| self::age(*at, page.now)));
         let Some(screen) = page.terminal.width else {
-            return Self { kind, name, verdict, age, summary: None };
+            return Self { kind, name, verdict, age, summary: SummaryPlace::Beside(None) };
         };
         // Two blanks, the sign, and a blank or two before each column.
-        let fixed = 2 + 2 + STATE_WIDTH + 1 + kind + 2 + 2 + verdict + 1 + age + 2;
+        let fixed = 2 + 2 + STATE_WIDTH + 1 + kind + 2 + 2 + verdict + 1 + age;
         let room = screen.saturating_sub(fixed);
-        let name = name.min(room.saturating_sub(SUMMARY_WIDTH_MIN).max(NAME_WIDTH_MIN));
-        Self { kind, name, verdict, age, summary: Some(room.saturating_sub(name)) }
+        if name + 2 + SUMMARY_WIDTH_MIN <= room {
+            let summary = SummaryPlace::Beside(Some(room - name - 2));
+            return Self { kind, name, verdict, age, summary };
+        }
+        Self { kind, name: name.min(room.max(NAME_WIDTH_MIN)), verdict, age, summary: SummaryPlace::Below }
     }
 }
 
@@ -117,7 +132,7 @@ fn is_listed(page: &Page<'_>, finding: &Finding) -> bool {
 
 fn findings(page: &Page<'_>, all: &[&Finding], columns: &Columns) -> Vec<String> {
     let mut lines: Vec<String> =
-        all.iter().filter(|one| is_listed(page, one)).map(|one| finding_line(page, one, columns)).collect();
+        all.iter().filter(|one| is_listed(page, one)).flat_map(|one| finding_lines(page, one, columns)).collect();
     let folded = all.iter().filter(|one| !is_listed(page, one)).count();
     if folded > 0 {
         let (glyph, word, style) = state_mark(State::Match, &page.terminal);
@@ -129,7 +144,7 @@ fn findings(page: &Page<'_>, all: &[&Finding], columns: &Columns) -> Vec<String>
     lines
 }
 
-fn finding_line(page: &Page<'_>, finding: &Finding, columns: &Columns) -> String {
+fn finding_lines(page: &Page<'_>, finding: &Finding, columns: &Columns) -> Vec<String> {
     let terminal = &page.terminal;
     let dots = terminal.pick("…", "...");
     let (glyph, word, style) = state_mark(finding.state, terminal);
@@ -143,12 +158,19 @@ fn finding_line(page: &Page<'_>, finding: &Finding, columns: &Columns) -> String
     if let Some(note) = accepted_note(finding) {
         says = format!("{says} ({})", terminal.safe(&note));
     }
-    let says = match columns.summary {
-        Some(room) if room <= width(dots) => String::new(),
-        Some(room) => without_end(&says, room, dots),
-        None => says,
-    };
-    format!("  {mark} {kind}  {name}  {verdict} {}  {says}", right(&age, columns.age)).trim_end().to_owned()
+    let line = format!("  {mark} {kind}  {name}  {verdict} {}", right(&age, columns.age));
+    match columns.summary {
+        SummaryPlace::Beside(room) => {
+            let says = room.map_or_else(|| says.clone(), |room| without_end(&says, room, dots));
+            vec![format!("{line}  {says}").trim_end().to_owned()]
+        }
+        SummaryPlace::Below => {
+            let below = format!("{}{says}", " ".repeat(BELOW_INDENT));
+            let mut lines = vec![line.trim_end().to_owned()];
+            lines.extend(wrapped(&below, terminal.width, BELOW_INDENT));
+            lines
+        }
+    }
 }
 
 fn action_lines(page: &Page<'_>, action: &Action) -> Vec<String> {
@@ -156,17 +178,22 @@ fn action_lines(page: &Page<'_>, action: &Action) -> Vec<String> {
     let tick = if would_run(action) { "[x]" } else { "[ ]" };
     let verb = padded(action.verb.word(), VERB_WIDTH);
     let before = format!("  {tick} {} {verb} {} ", action.tier, terminal.safe(&action.target.kind));
-    let after = format!("  {}, undo: {}", action.reason.word(), action.undo.word());
-    let mut name = terminal.safe(&place(&action.target));
-    if let Some(screen) = terminal.width {
-        let room = screen.saturating_sub(width(&before) + width(&after)).max(NAME_WIDTH_MIN);
-        name = without_middle(&name, room, terminal.pick("…", "..."));
-    }
-    let mut lines = vec![fit(page, &format!("{before}{name}{after}"))];
+    let after = format!("{}, undo: {}", action.reason.word(), action.undo.word());
+    let name = terminal.safe(&place(&action.target));
+    let whole = format!("{before}{name}  {after}");
+    let mut lines = match terminal.width {
+        Some(screen) if width(&whole) > screen => {
+            let room = screen.saturating_sub(width(&before)).max(NAME_WIDTH_MIN);
+            let name = without_middle(&name, room, terminal.pick("…", "..."));
+            vec![format!("{before}{name}"), fit(page, &format!("{}{after}", " ".repeat(BELOW_INDENT)))]
+        }
+        Some(_) | None => vec![whole],
+    };
     for blocked in &action.blocked_by {
         let (glyph, _, style) = state_mark(State::Blocked, terminal);
         let why = format!("         {glyph} {}: {}", blocked.gate.word(), terminal.safe(&blocked.why));
-        lines.push(terminal.paint(&fit(page, &why), style));
+        let why = wrapped(&why, terminal.width, BELOW_INDENT + 2);
+        lines.extend(why.into_iter().map(|line| terminal.paint(&line, style)));
     }
     lines
 }

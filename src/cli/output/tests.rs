@@ -77,10 +77,12 @@ fn a_screen_of_100_columns_shows_both_ends_of_a_long_name() {
 plan 5f21c9aa  made 2026-11-16 10:00:00 UTC, valid until 10:15:00
 
 guest-a  prod  hosted  as of 30s ago  1 of 2 collections not complete
-  − extra   Secret  openshift-config…xxxxxxxxxxxxx-old  orphan-certain 41d  no provider names it, a…
+  − extra   Secret  openshift-config/ext-auth-xxx…xxxxxxxxxxxxxxxxxxxxxxxxxx-old  orphan-certain 41d
+         no provider names it, and its label says that it was made for one of them
   = ok      2
 
-  [ ] T3 delete   Secret openshift-config/…xxxxxxxxxxxxx-old  no-referrer, undo: restore-from-backup
+  [ ] T3 delete   Secret openshift-config/ext-auth-xxxxxxxxxxx…xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx-old
+         no-referrer, undo: restore-from-backup
          ⊘ not-complete: the list is older than 90 s; look again
 
 1 cluster · 3 findings: 2 ok, 1 extra · 1 action: 1 delete · 1 blocked

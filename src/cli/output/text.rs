@@ -40,6 +40,53 @@ pub fn without_end(text: &str, columns: usize, dots: &str) -> String {
     format!("{}{dots}", start.trim_end())
 }
 
+/// A text over as many lines as it needs, broken between words. Lines after the first are indented.
+///
+/// Without a width (pipes and files) it stays one line. A word that is longer than a line is broken inside.
+pub fn wrapped(text: &str, columns: Option<usize>, indent: usize) -> Vec<String> {
+    let room = columns.map(|columns| columns.max(indent + ROOM_MIN));
+    let Some(room) = room.filter(|room| visible_width(text) > *room) else {
+        return vec![text.to_owned()];
+    };
+    let start = text.len() - text.trim_start().len();
+    let mut line = " ".repeat(start);
+    let (mut lines, mut is_empty) = (Vec::new(), true);
+    for word in text.split_whitespace() {
+        let gap = usize::from(!is_empty);
+        if !is_empty && visible_width(&line) + gap + visible_width(word) > room {
+            lines.push(std::mem::replace(&mut line, " ".repeat(indent)));
+            is_empty = true;
+        }
+        if !is_empty {
+            line.push(' ');
+        }
+        for letter in word.chars() {
+            if visible_width(&line) + letter.width().unwrap_or(0) > room {
+                lines.push(std::mem::replace(&mut line, " ".repeat(indent)));
+            }
+            line.push(letter);
+        }
+        is_empty = false;
+    }
+    lines.push(line);
+    lines
+}
+
+/// The width of a text that may be painted: colour sequences take no room.
+fn visible_width(text: &str) -> usize {
+    let mut painted = false;
+    let plain = text.chars().filter(|letter| {
+        painted = painted || *letter == '\u{1b}';
+        let counts = !painted;
+        painted = painted && *letter != 'm';
+        counts
+    });
+    plain.map(|letter| letter.width().unwrap_or(0)).sum()
+}
+
+/// However narrow the screen, a line has room for a short word beside its indent.
+const ROOM_MIN: usize = 8;
+
 fn take_width(letters: impl Iterator<Item = char>, columns: usize) -> Vec<char> {
     let mut used = 0;
     letters
@@ -53,6 +100,22 @@ fn take_width(letters: impl Iterator<Item = char>, columns: usize) -> Vec<char> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sentences_are_broken_between_words_and_indented() {
+        let cases: [(&str, &str, Option<usize>, &[&str]); 7] = [
+            ("no width", "one two three", None, &["one two three"]),
+            ("fits", "one two", Some(10), &["one two"]),
+            ("between words", "one two three four", Some(12), &["one two", "  three four"]),
+            ("its blanks are kept while it fits", "- a:   b", Some(10), &["- a:   b"]),
+            ("colours take no room", "\u{1b}[2mone two\u{1b}[0m", Some(10), &["\u{1b}[2mone two\u{1b}[0m"]),
+            ("an indent of its own", "  one two three", Some(12), &["  one two", "  three"]),
+            ("a word that is too long", "abcdefghijklmnop", Some(12), &["abcdefghijkl", "  mnop"]),
+        ];
+        for (case, text, columns, expected) in cases {
+            assert_eq!(wrapped(text, columns, 2), expected, "case: {case}");
+        }
+    }
 
     #[test]
     fn long_names_lose_their_middle_and_sentences_their_end() {

@@ -1,7 +1,7 @@
 //! Whether an object is one of HyperShift's copies: the marks, and how many of them are independent proofs.
 
 use super::facts::{Copy, PlatformMark, SecretType};
-use super::names::{CLUSTER_ANNOTATION, CopyKind, MANAGED_LABEL, OIDC_LABEL, REFERENCED_ANNOTATION_PREFIX};
+use super::names::{CopyKind, MANAGED_LABEL, OIDC_LABEL};
 use super::scene::Scene;
 use crate::world::Owners;
 
@@ -64,9 +64,7 @@ pub fn proofs(scene: &Scene<'_>, kind: CopyKind, name: &str, copy: &Copy) -> Vec
         proofs.push(format!("fingerprint: exactly the key {}, no owner", kind.copied_key()));
     }
     if scene.source(kind, name).seen.is_some_and(|source| source.platform == PlatformMark::Marked) {
-        proofs.push(format!(
-            "the same name in the control plane's namespace carries {REFERENCED_ANNOTATION_PREFIX}… or {CLUSTER_ANNOTATION}"
-        ));
+        proofs.push("the same name in the control plane's namespace, annotated by HyperShift".to_owned());
     }
     proofs
 }

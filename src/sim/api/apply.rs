@@ -90,7 +90,7 @@ fn merged(call: &Call<'_>, existing: Option<&Stored>, config: &Value) -> Result<
     let mut config = config.clone();
     meta::of_mut(&mut config).remove("creationTimestamp");
     let said = compare::field_set(&config, shape).without_subtrees(&reset);
-    managed.0.retain(|entry| !entry.is_of(&writer, Operation::Apply));
+    managed.remove(&writer, Operation::Apply);
     let merged = compare::merge(&live, &config, shape);
     let merged = match &last {
         Some(last) => pruned(&merged, &last.fields, &managed, &said, shape),
@@ -103,14 +103,13 @@ fn merged(call: &Call<'_>, existing: Option<&Stored>, config: &Value) -> Result<
         let allowed = claimed_by_kubectl(&writer, &live, shape);
         refuse_conflicts(&managed, &changes, &allowed)?;
     }
-    managed.take_from_others(&changes, |_| false);
+    managed.take(&changes);
     let set = said.difference(&UNOWNED);
     let last_time = last.and_then(|last| last.time);
     if !set.is_empty() {
         let time = if live == merged { last_time } else { Some(writer.time.clone()) };
-        managed.0.push(own_entry(&writer, set, time));
+        managed.add(own_entry(&writer, set, time));
     }
-    managed.sort();
     Ok((merged, managed))
 }
 
@@ -160,7 +159,7 @@ fn owners_before(call: &Call<'_>, existing: Option<&Stored>, live: &Value) -> Ma
     let Some(existing) = existing else {
         return Managed::default();
     };
-    if !existing.managed.0.is_empty() {
+    if !existing.managed.is_empty() {
         return existing.managed.clone();
     }
     let mut managed = Managed::default();
@@ -177,7 +176,7 @@ fn pruned(merged: &Value, last: &FieldSet, others: &Managed, own: &FieldSet, sha
     let cut = |set: &FieldSet| compare::without(merged, set, shape).unwrap_or_else(|| managed::nothing(true));
     let all = named(&compare::field_set(merged, shape));
     let mut owned = own.clone();
-    others.0.iter().for_each(|entry| owned.union(&entry.fields));
+    others.entries().iter().for_each(|entry| owned.union(&entry.fields));
 
     let bare = cut(&named(last));
     let mut keep = named(&compare::field_set(&bare, shape));
@@ -191,7 +190,7 @@ fn refuse_conflicts(managed: &Managed, changes: &Comparison, allowed: &FieldSet)
     let mut touched = changes.modified.clone();
     touched.union(&changes.added);
     let mut conflicts: Vec<(&Entry, Vec<String>)> = Vec::new();
-    for entry in &managed.0 {
+    for entry in managed.entries() {
         let paths = entry.fields.intersection(&touched).difference(allowed).paths();
         if !paths.is_empty() {
             conflicts.push((entry, paths));

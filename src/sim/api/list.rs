@@ -57,7 +57,7 @@ impl Selection {
     }
 
     pub fn picks(&self, object: &Value) -> bool {
-        self.labels.matches(meta::string_map(object, "labels")) && self.fields.matches(object)
+        self.is_everything() || self.labels.matches(meta::string_map(object, "labels")) && self.fields.matches(object)
     }
 }
 
@@ -238,15 +238,17 @@ pub fn list_meta(page: &Page) -> Value {
 }
 
 fn with_items(head: &Value, items: impl Iterator<Item = Bytes>) -> Bytes {
+    let items: Vec<Bytes> = items.collect();
     let mut out = serde_json::to_vec(head).expect("a JSON value always serialises");
+    out.reserve_exact(items.iter().map(|item| item.len() + 1).sum::<usize>() + 16);
     // The closing brace makes room for the items.
     out.pop();
     out.extend_from_slice(b",\"items\":[");
-    for (index, item) in items.enumerate() {
+    for (index, item) in items.iter().enumerate() {
         if index > 0 {
             out.push(b',');
         }
-        out.extend_from_slice(&item);
+        out.extend_from_slice(item);
     }
     out.extend_from_slice(b"]}");
     out.into()

@@ -7,7 +7,7 @@
 //!
 //! Not here: conflicts and merging (`apply`). The rules are those of `k8s.io/apimachinery/pkg/util/managedfields`.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use serde_json::{Map, Value, json};
 
@@ -45,9 +45,9 @@ pub struct Writer {
     pub time: String,
 }
 
-/// All owners of one object.
+/// All owners of one object. Shared, since most writes change nothing here.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Managed(pub Vec<Entry>);
+pub struct Managed(Arc<Vec<Entry>>);
 
 impl Entry {
     pub fn is_of(&self, writer: &Writer, operation: Operation) -> bool {
@@ -60,6 +60,13 @@ impl Entry {
             && self.manager == writer.manager
             && self.subresource == writer.subresource
             && same_version
+    }
+
+    fn same_but_time(&self, other: &Self) -> bool {
+        let Self { manager, operation, api_version, subresource, time: _, fields } = self;
+        (manager, operation, api_version, subresource)
+            == (&other.manager, &other.operation, &other.api_version, &other.subresource)
+            && *fields == other.fields
     }
 
     /// The owner as conflict messages name it.
@@ -116,60 +123,86 @@ impl Entry {
 impl Managed {
     /// Reads the entries a client sent; one it can't read makes the whole list unreadable.
     pub fn from_json(list: &Value) -> Option<Self> {
-        list.as_array()?.iter().map(Entry::from_json).collect::<Option<Vec<Entry>>>().map(Self)
+        let entries = list.as_array()?.iter().map(Entry::from_json).collect::<Option<Vec<Entry>>>();
+        entries.map(|entries| Self(Arc::new(entries)))
+    }
+
+    pub fn entries(&self) -> &[Entry] {
+        &self.0
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     pub fn write_into(&self, object: &mut Value) {
         let metadata = meta::of_mut(object);
-        if self.0.is_empty() {
+        if self.is_empty() {
             metadata.remove("managedFields");
         } else {
             metadata.insert("managedFields".into(), self.0.iter().map(Entry::to_json).collect());
         }
     }
 
+    /// Whether the same owners own the same, whenever they wrote.
     pub fn same_but_times(&self, other: &Self) -> bool {
-        let timeless = |entry: &Entry| Entry { time: None, ..entry.clone() };
-        self.0.len() == other.0.len() && {
-            let mut mine: Vec<Entry> = self.0.iter().map(timeless).collect();
-            let mut theirs: Vec<Entry> = other.0.iter().map(timeless).collect();
-            sort(&mut mine);
-            sort(&mut theirs);
-            mine == theirs
-        }
+        // Times are part of the order, so the other list may have the same entries elsewhere.
+        let same = |mine: &Entry| other.0.iter().any(|theirs| mine.same_but_time(theirs));
+        Arc::ptr_eq(&self.0, &other.0) || self.0.len() == other.0.len() && self.0.iter().all(same)
     }
 
     pub fn find(&self, writer: &Writer, operation: Operation) -> Option<&Entry> {
         self.0.iter().find(|entry| entry.is_of(writer, operation))
     }
 
-    /// Takes changed and removed fields from everybody but `keep`.
-    pub fn take_from_others(&mut self, changes: &Comparison, keep: impl Fn(&Entry) -> bool) {
-        for entry in self.0.iter_mut().filter(|entry| !keep(entry)) {
-            for taken in [&changes.modified, &changes.added, &changes.removed] {
+    pub fn remove(&mut self, writer: &Writer, operation: Operation) {
+        Arc::make_mut(&mut self.0).retain(|entry| !entry.is_of(writer, operation));
+    }
+
+    /// Adds an owner in its place.
+    pub fn add(&mut self, entry: Entry) {
+        let entries = Arc::make_mut(&mut self.0);
+        entries.push(entry);
+        sort(entries);
+    }
+
+    /// Takes changed and removed fields from everybody.
+    pub fn take(&mut self, changes: &Comparison) {
+        let taken = [&changes.modified, &changes.added, &changes.removed];
+        let loses = |entry: &Entry| taken.iter().any(|taken| entry.fields.meets(taken));
+        if !self.0.iter().any(loses) {
+            return;
+        }
+        let entries = Arc::make_mut(&mut self.0);
+        for entry in entries.iter_mut() {
+            for taken in taken {
                 if entry.fields.meets(taken) {
                     entry.fields = entry.fields.difference(taken);
                 }
             }
         }
-        self.0.retain(|entry| !entry.fields.is_empty());
+        entries.retain(|entry| !entry.fields.is_empty());
     }
 
     /// Records a write that is not an apply: what changed now belongs to the writer.
     pub fn record_update(&mut self, changes: &Comparison, writer: &Writer) {
-        self.take_from_others(changes, |_| false);
         let mut gained = changes.modified.clone();
         gained.union(&changes.added);
         let gained = gained.difference(&UNOWNED);
+        if self.already_records(changes, &gained, writer) {
+            return;
+        }
+        self.take(changes);
         if gained.is_empty() {
             return;
         }
-        match self.0.iter_mut().find(|entry| entry.is_of(writer, Operation::Update)) {
+        let entries = Arc::make_mut(&mut self.0);
+        match entries.iter_mut().find(|entry| entry.is_of(writer, Operation::Update)) {
             Some(own) => {
                 own.fields.union(&gained);
                 own.time = Some(writer.time.clone());
             }
-            None => self.0.push(Entry {
+            None => entries.push(Entry {
                 manager: writer.manager.clone(),
                 operation: Operation::Update,
                 api_version: writer.api_version.clone(),
@@ -178,29 +211,39 @@ impl Managed {
                 fields: gained,
             }),
         }
-        self.fold_oldest();
-        sort(&mut self.0);
+        fold_oldest(entries);
+        sort(entries);
     }
 
-    pub fn sort(&mut self) {
-        sort(&mut self.0);
+    /// The writer owned all it changed before, alone, and wrote in this very second.
+    fn already_records(&self, changes: &Comparison, gained: &FieldSet, writer: &Writer) -> bool {
+        let loses = |entry: &Entry| entry.fields.meets(gained) || entry.fields.meets(&changes.removed);
+        self.0.iter().all(|entry| match entry.is_of(writer, Operation::Update) {
+            true => {
+                entry.time.as_ref() == Some(&writer.time)
+                    && !entry.fields.meets(&changes.removed)
+                    && gained.difference(&entry.fields).is_empty()
+            }
+            false => !loses(entry),
+        }) && self.find(writer, Operation::Update).is_some()
     }
+}
 
-    fn fold_oldest(&mut self) {
-        let updates = |entries: &[Entry]| entries.iter().filter(|entry| entry.operation == Operation::Update).count();
-        while updates(&self.0) > UPDATE_MANAGERS_MAX {
-            sort(&mut self.0);
-            let mut positions = self.0.iter().enumerate().filter(|(_, entry)| entry.operation == Operation::Update);
-            let (Some((first, _)), Some((second, _))) = (positions.next(), positions.next()) else {
-                return;
-            };
-            let folded = self.0.remove(second);
-            let bucket = &mut self.0[first];
-            bucket.manager = "ancient-changes".into();
-            bucket.subresource = String::new();
-            bucket.time = folded.time;
-            bucket.fields.union(&folded.fields);
-        }
+/// Folds the oldest update entries into one until there are few enough.
+fn fold_oldest(entries: &mut Vec<Entry>) {
+    let updates = |entries: &[Entry]| entries.iter().filter(|entry| entry.operation == Operation::Update).count();
+    while updates(entries) > UPDATE_MANAGERS_MAX {
+        sort(entries);
+        let mut positions = entries.iter().enumerate().filter(|(_, entry)| entry.operation == Operation::Update);
+        let (Some((first, _)), Some((second, _))) = (positions.next(), positions.next()) else {
+            return;
+        };
+        let folded = entries.remove(second);
+        let bucket = &mut entries[first];
+        bucket.manager = "ancient-changes".into();
+        bucket.subresource = String::new();
+        bucket.time = folded.time;
+        bucket.fields.union(&folded.fields);
     }
 }
 

@@ -73,9 +73,11 @@ pub fn path_segment_errors(text: &str) -> Vec<String> {
 
 /// Label keys, annotation keys, finalizers.
 pub fn qualified_name_errors(text: &str) -> Vec<String> {
-    let shape = format!(
-        "{LABEL_KEY_WRONG} (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '{LABEL_KEY}')"
-    );
+    let shape = || {
+        format!(
+            "{LABEL_KEY_WRONG} (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '{LABEL_KEY}')"
+        )
+    };
     let mut errors = Vec::new();
     let parts: Vec<&str> = text.split('/').collect();
     let name = match parts.as_slice() {
@@ -90,7 +92,8 @@ pub fn qualified_name_errors(text: &str) -> Vec<String> {
         }
         _ => {
             return vec![format!(
-                "a valid label key {shape} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+                "a valid label key {} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
+                shape()
             )];
         }
     };
@@ -100,7 +103,7 @@ pub fn qualified_name_errors(text: &str) -> Vec<String> {
         errors.push("name part must be no more than 63 characters".into());
     }
     if !is_label_key(name) {
-        errors.push(format!("name part {shape}"));
+        errors.push(format!("name part {}", shape()));
     }
     errors
 }

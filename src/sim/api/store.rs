@@ -19,9 +19,9 @@ use super::kinds::CollectionId;
 use super::managed::Managed;
 use super::meta;
 
-/// Changes a collection remembers. The real watch cache grows to 100,000 events; a tenth of that holds every test
-/// and keeps a long demo's memory flat.
-pub const HISTORY_MAX: usize = 10_000;
+/// Changes a collection remembers. The real watch cache holds at least 100 and grows with the rate of change; ten
+/// times its floor outlasts any reader that is merely slow, and fits a processor's cache.
+pub const HISTORY_MAX: usize = 1_000;
 
 /// An object at one resourceVersion.
 #[derive(Debug)]
@@ -91,21 +91,18 @@ impl Collection {
         self.forgotten
     }
 
-    /// Objects under `prefix` in key order.
-    pub fn range<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = (&'a Arc<str>, &'a Arc<Stored>)> {
+    /// Objects under `prefix` in key order. A prefix is `namespace/`, or empty for all.
+    pub fn range(&self, prefix: &str) -> impl Iterator<Item = (&Arc<str>, &Arc<Stored>)> + use<'_> {
         self.range_from(prefix, prefix)
     }
 
     /// Objects under `prefix` whose key is at least `start`.
-    pub fn range_from<'a>(
-        &'a self,
-        prefix: &'a str,
-        start: &str,
-    ) -> impl Iterator<Item = (&'a Arc<str>, &'a Arc<Stored>)> {
+    pub fn range_from(&self, prefix: &str, start: &str) -> impl Iterator<Item = (&Arc<str>, &Arc<Stored>)> + use<'_> {
         let from = if start > prefix { start } else { prefix };
-        self.objects
-            .range::<str, _>((Bound::Included(from), Bound::Unbounded))
-            .take_while(move |(key, _)| key.starts_with(prefix))
+        // A prefix ends with a slash, so everything under it is before the same text with the next character.
+        let end = prefix.strip_suffix('/').map(|namespace| format!("{namespace}0"));
+        let end = end.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
+        self.objects.range::<str, _>((Bound::Included(from), end))
     }
 
     /// Changes after `version`, oldest first.

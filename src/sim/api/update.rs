@@ -123,9 +123,9 @@ pub fn next_managed(call: &Call<'_>, existing: Option<&Stored>, object: &mut Val
         None => kept,
         Some(sent) if is_reset(&sent) => return Managed::default(),
         Some(sent) if existing.is_some_and(|e| e.value["metadata"].get("managedFields") == Some(&sent)) => kept,
-        Some(sent) => Managed::from_json(&sent).filter(|sent| !sent.0.is_empty()).unwrap_or(kept),
+        Some(sent) => Managed::from_json(&sent).filter(|sent| !sent.is_empty()).unwrap_or(kept),
     };
-    if managed.0.is_empty() && existing.is_some() {
+    if managed.is_empty() && existing.is_some() {
         // Once somebody reset the list, it stays empty until the next apply.
         return managed;
     }
