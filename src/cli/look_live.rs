@@ -19,7 +19,7 @@ use crate::engine::{Conditions, InputReading, Judged, Verb};
 use crate::fleet::TlsTrust;
 use crate::live::{GuestDoor, Live, LiveSetup, Member, Settled};
 use crate::observe::{Ports, ProcessDice, WallClock};
-use crate::world::Link;
+use crate::world::{ClusterName, Gap, GapCause, Link, View};
 
 /// How long clusters may take to be read: 100,000 objects of 7 kB take 28 s over 200 Mbit/s. Whoever is not done then
 /// is judged by what is there, and the rest is unknown.
@@ -91,6 +91,11 @@ async fn seen(context: &Context, live: Live, settled: Settled) -> Seen {
         if let Some(why) = trouble(&cluster.link) {
             context.note(&format!("cluster {}: {why}", cluster.name));
             reading = InputReading::Gaps;
+        } else {
+            for gap in unread(live.view(), &cluster.name) {
+                context.note(&format!("cluster {}: {gap}", cluster.name));
+                reading = InputReading::Gaps;
+            }
         }
         match live.tls(&cluster.name) {
             Some(TlsTrust::Unverified | TlsTrust::Cleartext) => {
@@ -112,6 +117,29 @@ pub fn trouble(link: &Link) -> Option<String> {
         Link::Idle | Link::Connecting | Link::Listing { .. } | Link::Live { .. } | Link::Recorded => None,
         Link::Degraded { gap, retry_at: _ } | Link::Failed { gap } => Some(gap.says.clone()),
         Link::AuthExpired { gap, hint } => Some(format!("{}; {hint}", gap.says)),
+    }
+}
+
+/// What a cluster that answers did not let be read, in its own words. Where nothing could be read there may be no
+/// finding to say so, and "all match" would be the wrong answer.
+pub fn unread<'v>(view: View<'v>, cluster: &ClusterName) -> Vec<&'v Gap> {
+    let here = view.observations().filter(|(id, ..)| id.cluster == *cluster);
+    let mut gaps: Vec<&Gap> = here.filter_map(|(_, known, _)| known.gap()).filter(|gap| stands_open(gap)).collect();
+    gaps.sort_by_key(|gap| &gap.says);
+    gaps.dedup();
+    gaps
+}
+
+/// Whether there was something to read. A kind that is not served and an object that is not there are no loss.
+fn stands_open(gap: &Gap) -> bool {
+    match gap.cause {
+        GapCause::Forbidden
+        | GapCause::Unauthorized
+        | GapCause::Unreachable
+        | GapCause::CutShort
+        | GapCause::Silent
+        | GapCause::Unreadable => true,
+        GapCause::NotObserved | GapCause::Discovery | GapCause::NotRecorded => false,
     }
 }
 

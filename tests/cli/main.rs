@@ -1,8 +1,12 @@
 //! The binary as a shell sees it: an empty environment, stdout, stderr and exit code.
 
+#[path = "../support/canaries.rs"]
+mod canaries;
+
 mod doctor;
 mod fixture;
 mod input;
 mod live;
+mod live_secrets;
 mod plan;
 mod secrets;
