@@ -80,14 +80,17 @@ impl Judgements {
     /// Judges again what may have changed by time alone.
     pub fn wake(&mut self, domains: &[Box<dyn Domain>], view: View<'_>) -> Vec<FindingChange> {
         let mut news = Vec::new();
-        let mut due = Vec::new();
+        let mut due: BTreeSet<(DomainName, ClusterName)> = BTreeSet::new();
         while let Some((_, subject)) = self.deadlines.first().filter(|(at, _)| *at <= view.now).cloned() {
             self.deadlines.pop_first();
-            due.push(subject);
+            // A verdict that changes may bring other subjects along, here or in the cluster that hosts this one.
+            let host = view.cluster(&subject.cluster).and_then(|cluster| cluster.hosted_by.as_ref());
+            due.extend(host.map(|host| (subject.domain, host.cluster.clone())));
+            due.insert((subject.domain, subject.cluster));
         }
-        for subject in due {
-            if let Some(domain) = domains.iter().find(|domain| domain.name() == subject.domain) {
-                self.judge(domain.as_ref(), subject, view, &mut news);
+        for (name, cluster) in due {
+            if let Some(domain) = domains.iter().find(|domain| domain.name() == name) {
+                self.judge_cluster(domain.as_ref(), &cluster, view, &mut news);
             }
         }
         news
