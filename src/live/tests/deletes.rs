@@ -8,12 +8,13 @@ use tokio::time::Instant;
 use super::*;
 use crate::domains::hosted_oidc::HostedOidc;
 use crate::engine::{
-    AccessAnswer, Conditions, Judged, Observed, PlanInput, PlanScope, Verb as ActionVerb, access_questions, build,
+    AccessAnswer, Conditions, FRESH_FOR, Judged, Observed, PlanInput, PlanScope, Verb as ActionVerb, access_questions,
+    build,
 };
 
 const SETTLE: Duration = Duration::from_secs(3);
-/// Longer than any wait of an observer, and long enough for a silent watch to be given up twice.
-const LONG: Duration = Duration::from_secs(30 * 60);
+/// Longer than any wait of an observer (five minutes after a refusal), and than a silent watch is put up with (nine).
+const LONG: Duration = Duration::from_secs(15 * 60);
 /// Other Secrets beside the copy: a few, and more than one page of 500.
 const FEW: usize = 10;
 const TWO_PAGES: usize = 520;
@@ -229,16 +230,20 @@ async fn a_silent_watch_takes_its_delete_back_and_never_offers_it_again() {
     for place in 0..PLACES {
         let mut fleet = fleet(FEW);
         let (resource, sim) = fleet.places()[place].clone();
+        // The connection stays open and says nothing; what was listed is fresh for a while.
+        sim.fault(Fault::always(Matcher::of(resource).verb(Verb::Watch), FaultAction::WatchSilent));
         fleet.look_twice().await;
         assert_eq!(fleet.offered(), ["an-orphan"], "case: {resource}");
-        // The connection stays open and says nothing; whoever asks again waits in vain.
-        sim.fault(Fault::always(Matcher::of(resource).verb(Verb::Watch), FaultAction::WatchSilent));
+        // From here on nobody learns anything new either.
         sim.fault(Fault::always(Matcher::of(resource).verb(Verb::List), FaultAction::Stall));
-        fleet.live.look_again();
-        let fresh = Instant::now() + crate::engine::FRESH_FOR;
-        while tokio::time::timeout_at(fresh, fleet.live.step()).await.is_ok() {}
-        tokio::time::advance(Duration::from_secs(1)).await;
+        let stale = Instant::now() + FRESH_FOR + Duration::from_secs(1);
+        while tokio::time::timeout_at(stale, fleet.live.step()).await.is_ok() {}
         fleet.offers_nothing(resource).await;
+        let plural = resource.split('.').next();
+        let lost = fleet.live.view().observations().any(|(id, known, _)| {
+            id.cluster.as_str() == sim.name() && Some(id.resource.plural) == plural && known.gap().is_some()
+        });
+        assert!(lost, "case: {resource}: a silent watch still counts as complete");
         sim.clear_faults();
         fleet.offers_again(resource).await;
     }
