@@ -8,7 +8,8 @@
 //! - [`fleet`]: how to reach each cluster: kubeconfig contexts, HyperShift guests, snapshot folders. IO.
 //! - [`observe`]: list, watch and decode into small facts; secret bytes end here. IO.
 //! - [`domains`]: one folder a check: what is expected, what is there, why they differ. Pure.
-//! - [`engine`]: findings become a plan with gates, tiers and an id. Pure so far: acting is not here yet.
+//! - [`engine`]: findings become a plan with gates, tiers and an id. Pure, but for the journal of what was done and the
+//!   vault of what was deleted.
 //! - [`live`]: the loop that joins the rooms above and keeps judgements current.
 //! - [`config`]: the user's file, with errors that name the line and the nearest known key.
 //! - [`sim`]: a Kubernetes API in memory, behind the real client; faults on demand.

@@ -79,6 +79,8 @@ pub enum Command {
     Plan(PlanArgs),
     /// One finding in full: expected, actual, evidence, remedy
     Explain(ExplainArgs),
+    /// What was applied, by whom, and what came of it
+    History(HistoryArgs),
     /// Whether config, clusters, permissions and terminal are fit for work
     Doctor,
     /// An embedded fleet to look at; nothing outside the process is touched
@@ -148,6 +150,26 @@ pub struct ExplainArgs {
 pub enum ExplainFormat {
     Table,
     Json,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct HistoryArgs {
+    /// Without one: the list, newest first.
+    #[command(subcommand)]
+    pub what: Option<HistoryWhat>,
+}
+
+#[derive(Debug, Clone, Subcommand)]
+pub enum HistoryWhat {
+    /// One plan that was applied, with every action
+    Show {
+        /// The beginning of the plan's id; with /ACTION behind it, that action alone
+        entry: String,
+    },
+    /// Whether every record is the one that was written, in its place
+    Verify,
+    /// Every record as a line of JSON, without what leads to a backup
+    Export,
 }
 
 #[derive(Debug, Clone, Args)]

@@ -1,5 +1,10 @@
 //! What every command stands on: the arguments, the environment, the terminal and the config.
 
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
 use super::args::Globals;
 use super::error::CliError;
 use super::terminal::{Terminal, write_stderr};
@@ -31,6 +36,20 @@ impl Context {
     /// It is named and missing, or something in it can't be meant as it stands.
     pub fn config(&self) -> Result<Config, CliError> {
         read_config(&self.config_file(), registry::entries()).map_err(config_error)
+    }
+
+    /// Where the state folder is or would be; nowhere when the environment names no home.
+    pub fn state_path(&self) -> Option<PathBuf> {
+        // The XDG specification: a relative path there is to be ignored.
+        let absolute = |name: &str| self.env.raw(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let base = absolute("XDG_STATE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
+        base.map(|base| base.join("trueup"))
+    }
+
+    /// `2026-11-16 10:00:00 UTC`, in the zone the user wants.
+    pub fn time(&self, time: Timestamp) -> String {
+        let zone = if self.globals.utc { TimeZone::UTC } else { TimeZone::system() };
+        time.to_zoned(zone).strftime("%Y-%m-%d %H:%M:%S %Z").to_string()
     }
 
     /// Says something beside the result, one line.

@@ -3,7 +3,6 @@
 //! Exit codes: 0 everything is; 3 something is not.
 
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
 
 use super::context::Context;
 use super::error::CliError;
@@ -108,12 +107,10 @@ fn config_checks(context: &Context) -> (Vec<Check>, Option<Config>) {
     }
 }
 
-/// The state folder, which nobody else may read: it will hold the journal and sealed backups.
+/// The state folder, which nobody else may read: it holds the journal and sealed backups.
 fn state_folder(context: &Context) -> Check {
     const NAME: &str = "state folder";
-    let absolute = |name: &str| context.env.raw(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let base = absolute("XDG_STATE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
-    let Some(folder) = base.map(|base| base.join("trueup")) else {
+    let Some(folder) = context.state_path() else {
         return Check::unfit(NAME, "neither XDG_STATE_HOME nor HOME is set", "set HOME");
     };
     let shown = folder.display();

@@ -15,6 +15,7 @@ mod doctor_live;
 mod error;
 mod escape;
 mod explain;
+mod history;
 mod log;
 mod look;
 mod look_live;
@@ -103,6 +104,7 @@ async fn dispatch(context: Context, command: Option<Command>) -> Result<u8, CliE
         None => plan::run(&context, PlanArgs::default()).await,
         Some(Command::Plan(args)) => plan::run(&context, args).await,
         Some(Command::Explain(args)) => explain::run(&context, &args).await,
+        Some(Command::History(args)) => history::run(&context, &args),
         Some(Command::Doctor) => doctor::run(&context).await,
         Some(Command::Demo(args)) => demo::run(&context, &args).await,
         Some(Command::Completions { shell }) => completions::run(shell),

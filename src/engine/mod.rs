@@ -4,9 +4,12 @@
 //! - `gate/`: what speaks against an action, one function a gate. `tier`: how much approval it asks for.
 //! - `canonical`: the one spelling a plan's id is taken over.
 //!
-//! Always true: everything here is pure. The same input gives the same bytes, in whatever order it came.
+//! - [`journal`]: what was meant and what came of it. [`vault`]: what was deleted, sealed.
 //!
-//! Not here yet: acting (approval, executor, journal, vault).
+//! Always true: everything but `journal` and `vault` is pure. The same input gives the same bytes, in whatever order
+//! it came.
+//!
+//! Not here yet: acting (approval, executor).
 
 mod accept;
 mod action;
@@ -16,10 +19,12 @@ mod exit;
 mod finding;
 mod gate;
 pub mod glob;
+pub mod journal;
 mod plan;
 #[cfg(test)]
 mod testing;
 mod tier;
+pub mod vault;
 
 pub use accept::AcceptRule;
 pub use action::{ActionDraft, Blocked, Dependency, GateName, Reason, SourceBinding, Stake, Target, Undo, Verb};

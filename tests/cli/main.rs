@@ -5,6 +5,7 @@ mod canaries;
 
 mod doctor;
 mod fixture;
+mod history;
 mod input;
 mod live;
 mod live_secrets;

@@ -23,8 +23,8 @@ pub use csv::csv;
 pub use explain::{explain_json, explain_text};
 pub use markdown::markdown;
 pub use table::table;
-pub use text::padded;
-pub use words::state_mark;
+pub use text::{padded, wrapped};
+pub use words::{count, place, state_mark};
 
 /// A plan and how to show it.
 pub struct Page<'p> {

@@ -1,0 +1,266 @@
+//! `trueup history`: what was applied, by whom, and what came of it.
+//!
+//! Exit codes: 0 it is shown, or the journal is whole; 3 `verify` found that it is not; 1 it can't be read.
+//!
+//! Always true: nothing is written, and nobody who is applying a plan is held up.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde_json::json;
+
+use super::args::{HistoryArgs, HistoryWhat};
+use super::context::Context;
+use super::error::CliError;
+use super::escape::printable_json;
+use super::output::{count, padded, place, wrapped};
+use super::terminal::{Style, print};
+use crate::engine::journal::{
+    self, ActionEntry, ActionStanding, Approval, Entry, History, JournalError, StateFolder, TornTail,
+};
+
+/// What the user was doing, for errors.
+const DOING: &str = "history";
+
+/// What the shell is told when the journal is not whole.
+const NOT_WHOLE: u8 = 3;
+
+/// What a line of an export is. Keys may be added under the same name; nothing may change meaning.
+const EXPORT_SCHEMA: &str = "trueup/history/v1";
+
+/// How far lines that belong to the one above are moved in.
+const INDENT: usize = 4;
+
+/// How many candidates are named: more don't fit the eye, and a longer part is needed anyway.
+const CANDIDATES_MAX: usize = 5;
+
+const NOTHING: &str = "nothing was ever applied from here: there is no history yet\n";
+
+pub fn run(context: &Context, args: &HistoryArgs) -> Result<u8, CliError> {
+    let path = context.state_path();
+    let path = path.ok_or_else(|| CliError::failed(DOING, "neither XDG_STATE_HOME nor HOME is set", "set HOME"))?;
+    match &args.what {
+        None => list(context, &path),
+        Some(HistoryWhat::Show { entry }) => show(context, &path, entry),
+        Some(HistoryWhat::Verify) => verify(context, &path),
+        Some(HistoryWhat::Export) => export(context, &path),
+    }
+}
+
+fn list(context: &Context, path: &Path) -> Result<u8, CliError> {
+    let history = read_whole(context, path)?;
+    let entries = entries(&history);
+    let mut text = String::new();
+    for entry in entries.iter().rev() {
+        for line in wrapped(&entry_line(context, entry), context.terminal.width, INDENT) {
+            text += &format!("{line}\n");
+        }
+    }
+    print(if entries.is_empty() { NOTHING } else { &text })?;
+    Ok(0)
+}
+
+fn show(context: &Context, path: &Path, asked: &str) -> Result<u8, CliError> {
+    let history = read_whole(context, path)?;
+    let entries = entries(&history);
+    let (entry, only) = pick(&entries, asked)?;
+    let mut lines = vec![context.terminal.paint(&format!("plan {}", context.terminal.safe(&entry.plan)), Style::Title)];
+    lines.extend(entry.approvals.iter().map(|approval| format!("approved {}", approval_words(context, approval))));
+    lines.push(match entry.finished {
+        Some(at) => format!("finished {}", context.time(at)),
+        None => "not finished".to_owned(),
+    });
+    lines.push(String::new());
+    let shown = entry.actions.iter().filter(|action| only.is_none_or(|only| only.id == action.id));
+    lines.extend(shown.map(|action| action_line(context, action)));
+    let lines = lines.iter().flat_map(|line| wrapped(line, context.terminal.width, INDENT));
+    print(&lines.fold(String::new(), |text, line| text + &line + "\n"))?;
+    Ok(0)
+}
+
+fn verify(context: &Context, path: &Path) -> Result<u8, CliError> {
+    let (says, code) = match read(path) {
+        Ok(history) => match (history.torn, history.lines.last()) {
+            (Some(tail), _) => (torn_words(tail), NOT_WHOLE),
+            (None, None) => (NOTHING.trim_end().to_owned(), 0),
+            (None, Some(last)) => {
+                let plans = count(entries(&history).len(), "plan");
+                let records = count(history.lines.len(), "record");
+                (format!("the journal is whole: {records} of {plans}, ending in sha256:{}", hex(&last.hash)), 0)
+            }
+        },
+        Err(error @ JournalError::Damaged { .. }) => (format!("{error}; {}", error.remedy()), NOT_WHOLE),
+        Err(error) => return Err(journal_error(DOING, &error)),
+    };
+    print(&format!("{}\n", context.terminal.safe(&says)))?;
+    Ok(code)
+}
+
+fn export(context: &Context, path: &Path) -> Result<u8, CliError> {
+    let mut text = String::new();
+    for (index, line) in read_whole(context, path)?.lines.into_iter().enumerate() {
+        let (number, hash) = (index + 1, hex(&line.hash));
+        let record = line.record.redacted();
+        let value = json!({ "schema": EXPORT_SCHEMA, "number": number, "sha256": hash, "record": record });
+        text += &printable_json(&value.to_string());
+        text.push('\n');
+    }
+    print(&text)?;
+    Ok(0)
+}
+
+/// Reads the journal. Where there is none, the history is empty.
+fn read(path: &Path) -> Result<History, JournalError> {
+    let none = History { lines: Vec::new(), torn: None };
+    StateFolder::look(path)?.map_or(Ok(none), |folder| journal::read(&folder))
+}
+
+/// Reads the journal and says on stderr what is at its end, if that is no record.
+fn read_whole(context: &Context, path: &Path) -> Result<History, CliError> {
+    let history = read(path).map_err(|error| journal_error(DOING, &error))?;
+    if let Some(tail) = history.torn {
+        context.note(&torn_words(tail));
+    }
+    Ok(history)
+}
+
+/// The error for a journal that can't be used: cause and remedy.
+pub fn journal_error(doing: &str, error: &JournalError) -> CliError {
+    let cause = match std::error::Error::source(error) {
+        Some(source) => format!("{error} ({source})"),
+        None => error.to_string(),
+    };
+    CliError::failed(doing, cause, error.remedy())
+}
+
+fn entries(history: &History) -> Vec<Entry> {
+    journal::entries(history.lines.iter().map(|line| &line.record))
+}
+
+/// The entry whose plan id begins so, and the action behind the slash if one is named.
+///
+/// # Errors
+/// None or several begin so, or the plan has no such action.
+pub fn pick<'e>(entries: &'e [Entry], asked: &str) -> Result<(&'e Entry, Option<&'e ActionEntry>), CliError> {
+    let (plan, action) = match asked.split_once('/') {
+        Some((plan, action)) => (plan, Some(action)),
+        None => (asked, None),
+    };
+    let prefix = plan.strip_prefix("sha256:").unwrap_or(plan);
+    let error = |cause: String, hint: String| CliError::usage(DOING, cause, hint);
+    if prefix.is_empty() {
+        return Err(error("the entry names no plan".to_owned(), "see trueup history".to_owned()));
+    }
+    let candidates: Vec<&Entry> = entries.iter().filter(|entry| hex_of(&entry.plan).starts_with(prefix)).collect();
+    let entry = match candidates.as_slice() {
+        [one] => *one,
+        [] => {
+            let cause = format!("no plan that begins with {plan} was applied from here");
+            return Err(error(cause, "see trueup history".to_owned()));
+        }
+        many => {
+            let mut names: Vec<&str> = many.iter().take(CANDIDATES_MAX).map(|entry| hex_of(&entry.plan)).collect();
+            if many.len() > CANDIDATES_MAX {
+                names.push("...");
+            }
+            let cause = format!("{} plans begin with {plan}", many.len());
+            return Err(error(cause, format!("name one of: {}", names.join(", "))));
+        }
+    };
+    let Some(id) = action else { return Ok((entry, None)) };
+    let found = entry.actions.iter().find(|action| action.id == id);
+    let hint = || format!("see trueup history show {}", short(&entry.plan));
+    found.map(|action| (entry, Some(action))).ok_or_else(|| error(format!("that plan ran no action {id}"), hint()))
+}
+
+fn hex_of(plan: &str) -> &str {
+    plan.strip_prefix("sha256:").unwrap_or(plan)
+}
+
+/// The first characters of a plan's id, as people say it.
+fn short(plan: &str) -> &str {
+    let hex = hex_of(plan);
+    hex.get(..8).unwrap_or(hex)
+}
+
+/// `1a2b3c4d  2026-11-16 10:00:00 UTC  anna on laptop  guest-a  2 gone, 1 skipped`
+fn entry_line(context: &Context, entry: &Entry) -> String {
+    let terminal = &context.terminal;
+    let name = terminal.paint(&terminal.safe(short(&entry.plan)), Style::Title);
+    let approved = match entry.approvals.last() {
+        Some(Approval { who, host, how: _, at, clusters }) => {
+            let names: Vec<&str> = clusters.iter().map(|cluster| cluster.name.as_str()).collect();
+            let who = terminal.safe(&format!("{who} on {host}"));
+            format!("{}  {who}  {}", context.time(*at), terminal.safe(&names.join(", ")))
+        }
+        None => "nobody approved it".to_owned(),
+    };
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for action in &entry.actions {
+        *counts.entry(standing_word(&action.standing)).or_default() += 1;
+    }
+    let counts: Vec<String> = counts.iter().map(|(word, number)| format!("{number} {word}")).collect();
+    let counts = if counts.is_empty() { "nothing done".to_owned() } else { counts.join(", ") };
+    let rest = match entry.finished {
+        Some(_) => String::new(),
+        None => format!("  {}", terminal.paint("not finished", Style::Warn)),
+    };
+    format!("{name}  {approved}  {counts}{rest}")
+}
+
+fn approval_words(context: &Context, approval: &Approval) -> String {
+    let Approval { who, host, how, at, clusters } = approval;
+    let names: Vec<&str> = clusters.iter().map(|cluster| cluster.name.as_str()).collect();
+    let says = format!("by {who} on {host} ({}), for {}", how.word(), names.join(", "));
+    format!("{} {}", context.time(*at), context.terminal.safe(&says))
+}
+
+/// `a1  delete  guest-a  Secret openshift-config/old-client  gone; backup 00ff.age`
+fn action_line(context: &Context, action: &ActionEntry) -> String {
+    let ActionEntry { id, backup, sent, standing } = action;
+    let terminal = &context.terminal;
+    let mut line = padded(&terminal.safe(id), INDENT);
+    if let Some(sent) = sent {
+        let what = format!("{}  {}  {} {}", sent.verb.word(), sent.cluster, sent.target.kind, place(&sent.target));
+        let _ = write!(line, "{}  ", terminal.safe(&what));
+        if sent.attempt > 1 {
+            let _ = write!(line, "attempt {}  ", sent.attempt);
+        }
+    }
+    let word = standing_word(standing);
+    line += &if action.is_open() { terminal.paint(word, Style::Warn) } else { word.to_owned() };
+    match standing {
+        ActionStanding::Open => line += ": nobody has looked yet whether it was carried out",
+        ActionStanding::Resolved(_) => line += ", found by reading after an interruption",
+        ActionStanding::Verified { why, .. } if !why.is_empty() => {
+            let _ = write!(line, ": {}", terminal.safe(why));
+        }
+        ActionStanding::Prepared | ActionStanding::Answered(_) | ActionStanding::Verified { .. } => {}
+    }
+    if let Some(file) = backup {
+        let _ = write!(line, "; backup {}", terminal.safe(file));
+    }
+    line
+}
+
+fn standing_word(standing: &ActionStanding) -> &'static str {
+    match standing {
+        ActionStanding::Prepared => "prepared",
+        ActionStanding::Open => "open",
+        ActionStanding::Answered(answer) => answer.word(),
+        ActionStanding::Verified { state, .. } => state.word(),
+        ActionStanding::Resolved(found) => found.word(),
+    }
+}
+
+fn torn_words(tail: TornTail) -> String {
+    format!(
+        "the last {} bytes of the journal, from byte {}, are no whole record: an append is running or never finished; the next apply cuts them off",
+        tail.bytes, tail.offset
+    )
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
+}

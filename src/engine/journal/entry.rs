@@ -1,0 +1,182 @@
+//! The records of one plan, read together.
+//!
+//! Always true: what became of an action is decided by its latest record alone; a request of which nobody knows what came
+//! is open, and stays so until somebody has read the object.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use super::{Answer, ApprovalWay, ApprovedCluster, Found, Record, VerifiedState};
+use crate::engine::{ObjectRef, Verb};
+
+/// What happened under one plan id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The plan's whole id.
+    pub plan: String,
+    /// Every time somebody said yes to it.
+    pub approvals: Vec<Approval>,
+    /// By action id, in the order of their first record.
+    pub actions: Vec<ActionEntry>,
+    /// When the latest run came to its end. Absent: it never did.
+    pub finished: Option<Timestamp>,
+}
+
+/// A yes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Approval {
+    pub who: String,
+    pub host: String,
+    pub how: ApprovalWay,
+    pub at: Timestamp,
+    pub clusters: Vec<ApprovedCluster>,
+}
+
+/// What happened to one action.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ActionEntry {
+    pub id: String,
+    /// The name of the sealed file in the vault.
+    pub backup: Option<String>,
+    /// The latest request, if one was about to be sent.
+    pub sent: Option<Sent>,
+    pub standing: ActionStanding,
+}
+
+/// A request as its intent says it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sent {
+    pub cluster: String,
+    pub verb: Verb,
+    pub target: ObjectRef,
+    pub uid: Option<String>,
+    pub resource_version: Option<String>,
+    pub attempt: u32,
+    pub at: Timestamp,
+}
+
+/// Where an action stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ActionStanding {
+    /// Sealed, and nothing sent.
+    Prepared,
+    /// The request may or may not have been carried out.
+    Open,
+    /// The server answered, and nobody has looked since.
+    Answered(Answer),
+    Verified {
+        state: VerifiedState,
+        why: String,
+        at: Timestamp,
+    },
+    /// Settled after a crash by reading.
+    Resolved(Found),
+}
+
+impl Entry {
+    /// How many actions are still open.
+    pub fn open_count(&self) -> usize {
+        self.actions.iter().filter(|action| action.is_open()).count()
+    }
+
+    fn new(plan: &str) -> Self {
+        Self { plan: plan.to_owned(), approvals: Vec::new(), actions: Vec::new(), finished: None }
+    }
+
+    fn action(&mut self, id: &str) -> &mut ActionEntry {
+        let place = self.actions.iter().position(|action| action.id == id).unwrap_or_else(|| {
+            let standing = ActionStanding::Prepared;
+            self.actions.push(ActionEntry { id: id.to_owned(), backup: None, sent: None, standing });
+            self.actions.len() - 1
+        });
+        &mut self.actions[place]
+    }
+
+    fn take(&mut self, record: &Record) {
+        match record {
+            Record::PlanApproved { plan: _, who, host, how, at, clusters } => {
+                self.finished = None;
+                let (who, host, clusters) = (who.clone(), host.clone(), clusters.clone());
+                self.approvals.push(Approval { who, host, how: *how, at: *at, clusters });
+            }
+            Record::Backup { plan: _, action, file, digest: _ } => {
+                let action = self.action(action);
+                action.backup = Some(file.clone());
+                action.standing = ActionStanding::Prepared;
+            }
+            Record::Intent {
+                plan: _,
+                action,
+                attempt,
+                cluster,
+                target,
+                uid,
+                resource_version,
+                verb,
+                deadline: _,
+                at,
+            } => {
+                let action = self.action(action);
+                action.standing = ActionStanding::Open;
+                action.sent = Some(Sent {
+                    cluster: cluster.clone(),
+                    verb: *verb,
+                    target: target.clone(),
+                    uid: uid.clone(),
+                    resource_version: resource_version.clone(),
+                    attempt: *attempt,
+                    at: *at,
+                });
+            }
+            Record::Outcome { plan: _, action, attempt: _, http: _, what, at: _ } => {
+                self.action(action).standing = match what {
+                    Answer::Ambiguous => ActionStanding::Open,
+                    Answer::Done | Answer::Conflict | Answer::Refused | Answer::Throttled | Answer::Gone => {
+                        ActionStanding::Answered(*what)
+                    }
+                };
+            }
+            Record::Verified { plan: _, action, state, why, at } => {
+                self.action(action).standing = ActionStanding::Verified { state: *state, why: why.clone(), at: *at };
+            }
+            Record::Resolved { plan: _, action, found, at: _ } => {
+                self.action(action).standing = ActionStanding::Resolved(*found);
+            }
+            Record::Finished { plan: _, at, counts: _ } => self.finished = Some(*at),
+        }
+    }
+}
+
+impl ActionEntry {
+    /// Whether nobody knows yet what came of the request.
+    pub fn is_open(&self) -> bool {
+        match &self.standing {
+            ActionStanding::Open => true,
+            ActionStanding::Verified { state, .. } => *state == VerifiedState::Unknown,
+            ActionStanding::Prepared | ActionStanding::Answered(_) | ActionStanding::Resolved(_) => false,
+        }
+    }
+}
+
+/// The records by plan, in the order the plans first appear.
+pub fn entries<'r>(records: impl IntoIterator<Item = &'r Record>) -> Vec<Entry> {
+    let mut entries: Vec<Entry> = Vec::new();
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    for record in records {
+        let place = *places.entry(record.plan()).or_insert_with(|| {
+            entries.push(Entry::new(record.plan()));
+            entries.len() - 1
+        });
+        entries[place].take(record);
+    }
+    entries
+}
+
+/// The requests of which nobody knows what came: plan, action and what was about to be sent.
+///
+/// Each has to be settled by reading before anything else is done, and never by sending again.
+pub fn open_intents(entries: &[Entry]) -> Vec<(&str, &ActionEntry)> {
+    let open = entries.iter().flat_map(|entry| entry.actions.iter().map(|action| (entry.plan.as_str(), action)));
+    open.filter(|(_, action)| action.is_open()).collect()
+}

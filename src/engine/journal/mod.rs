@@ -1,0 +1,164 @@
+//! The journal: what the engine meant to do, and what came of it.
+//!
+//! Always true:
+//! - what [`Journal::append`] has returned for is on the disk, in order, all of it;
+//! - records are never rewritten: undo appends;
+//! - the hash of a record covers the hash of the one before it, so that a change in the middle is found;
+//! - no secret and no digest of a secret is in it;
+//! - one process writes at a time, and the second is told who holds the pen.
+//!
+//! - [`StateFolder`]: the folder it lies in, which nobody else may look into.
+//! - [`Record`]: what is written. [`Entry`]: the records of one plan, read together.
+//! - `frame`: the bytes of a record. `disk`: the few things asked of a disk, so that tests can let them fail.
+//!
+//! Not here: deciding what to do ([`super::Plan`]), the objects that were deleted ([`super::vault`]).
+//! Why a file and no database: `docs/decisions/0009-journal-file.md`.
+
+mod disk;
+mod entry;
+mod error;
+mod folder;
+mod frame;
+mod lock;
+mod record;
+#[cfg(test)]
+mod tests;
+
+use std::io;
+
+pub use disk::Disk;
+pub use entry::{ActionEntry, ActionStanding, Approval, Entry, Sent, entries, open_intents};
+pub use error::JournalError;
+pub use folder::{FolderError, StateFolder};
+pub use frame::{Damage, TornTail};
+pub use lock::Holder;
+pub use record::{Answer, ApprovalWay, ApprovedCluster, Found, Record, VerifiedState};
+
+use disk::FileDisk;
+use frame::{Chain, Reading};
+use lock::Lock;
+
+/// The file's name in the state folder.
+const FILE_NAME: &str = "journal";
+
+/// The open journal. Whoever has it is the only writer.
+#[derive(Debug)]
+#[must_use = "an open journal locks out everybody else"]
+pub struct Journal {
+    disk: Box<dyn Disk>,
+    chain: Chain,
+    health: Health,
+    /// Held for as long as the journal is open; a journal on a disk of a test has none.
+    _lock: Option<Lock>,
+}
+
+/// What opening gives.
+#[derive(Debug)]
+pub struct Opened {
+    pub journal: Journal,
+    pub records: Vec<Record>,
+    /// The rest of an append that never finished, which was cut off.
+    pub recovered: Option<TornTail>,
+}
+
+/// What reading without the pen gives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct History {
+    pub lines: Vec<Line>,
+    /// Bytes at the end that are no whole record: an append that is running, or one that never finished.
+    pub torn: Option<TornTail>,
+}
+
+/// A record with its place in the chain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    pub record: Record,
+    /// SHA-256 over the record's bytes, which hold the hash of the one before.
+    pub hash: [u8; 32],
+}
+
+/// Whether anything may still be appended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Health {
+    Sound,
+    /// An append failed. What is on the disk since then is not known before the file is read again, and a second
+    /// `fsync` after a failed one may answer "all is well" about pages that were thrown away.
+    Failed,
+}
+
+impl Journal {
+    /// Opens the journal for writing, and makes it if there is none.
+    ///
+    /// # Guarantees
+    /// The rest of an unfinished append is cut off and reported; nothing else is ever changed.
+    ///
+    /// # Errors
+    /// Somebody else writes, the file can't be read or written, or it is damaged.
+    pub fn open(folder: &StateFolder, holder: &Holder) -> Result<Opened, JournalError> {
+        let lock = Lock::take(folder, holder)?;
+        let path = folder.path().join(FILE_NAME);
+        folder::refuse_exposed(&path)?;
+        let disk =
+            FileDisk::open(&path, folder.path()).map_err(|source| JournalError::Open { path: path.clone(), source })?;
+        let mut opened = Self::on_disk(Box::new(disk))?;
+        opened.journal._lock = Some(lock);
+        Ok(opened)
+    }
+
+    /// Opens a journal on any disk. The caller makes sure that nobody else writes to it.
+    ///
+    /// # Errors
+    /// The disk fails, or what is on it is damaged.
+    pub fn on_disk(mut disk: Box<dyn Disk>) -> Result<Opened, JournalError> {
+        let bytes = disk.read_all().map_err(|source| JournalError::Read { source })?;
+        let Reading { lines, chain, torn } = frame::read(&bytes)?;
+        if let Some(tail) = &torn {
+            disk.cut(tail.offset).and_then(|()| disk.sync()).map_err(|source| JournalError::Cut { source })?;
+        }
+        let journal = Self { disk, chain, health: Health::Sound, _lock: None };
+        Ok(Opened { journal, records: lines.into_iter().map(|line| line.record).collect(), recovered: torn })
+    }
+
+    /// Appends the records with one write and waits until they are on the disk.
+    ///
+    /// # Guarantees
+    /// `Ok`: all of them are on the disk, after everything before. `Err`: none may be relied upon, and nothing more
+    /// is written before the journal is opened again.
+    ///
+    /// # Errors
+    /// The disk is full, broken or read-only; or a record is too long, which leaves the journal as it was.
+    pub fn append(&mut self, records: &[Record]) -> Result<(), JournalError> {
+        match self.health {
+            Health::Failed => return Err(JournalError::FailedBefore),
+            Health::Sound if records.is_empty() => return Ok(()),
+            Health::Sound => {}
+        }
+        let mut chain = self.chain;
+        let mut bytes = Vec::new();
+        for record in records {
+            chain.frame(record, &mut bytes)?;
+        }
+        if let Err(source) = self.disk.append(&bytes).and_then(|()| self.disk.sync()) {
+            self.health = Health::Failed;
+            return Err(JournalError::Write { source });
+        }
+        self.chain = chain;
+        Ok(())
+    }
+}
+
+/// Reads the journal without the pen: also while somebody writes.
+///
+/// # Errors
+/// The file can't be read, others can look into it, or it is damaged. A journal that is not there is empty.
+pub fn read(folder: &StateFolder) -> Result<History, JournalError> {
+    let path = folder.path().join(FILE_NAME);
+    folder::refuse_exposed(&path)?;
+    let bytes = match std::fs::read(&path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        Err(source) => return Err(JournalError::Open { path, source }),
+    };
+    let Reading { lines, chain: _, torn } = frame::read(&bytes)?;
+    Ok(History { lines, torn })
+}

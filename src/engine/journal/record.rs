@@ -1,0 +1,220 @@
+//! What the journal holds, record by record.
+//!
+//! Always true:
+//! - every field is named on purpose: no text of a server and no content of an object goes in;
+//! - words may be added, none may change its meaning: old journals are read for as long as they exist.
+//!
+//! ```text
+//! plan-approved → backup → intent → outcome → verified → … → finished
+//!                              └── (a crash) ── resolved
+//! ```
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::engine::{IdentityRecord, ObjectRef, Verb};
+
+/// One thing that was meant, done or seen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Record {
+    /// Somebody said yes to exactly this plan.
+    PlanApproved {
+        plan: String,
+        who: String,
+        host: String,
+        how: ApprovalWay,
+        at: Timestamp,
+        clusters: Vec<ApprovedCluster>,
+    },
+    /// The object is sealed in the vault, and was read back. The digest is of the sealed file.
+    Backup { plan: String, action: String, file: String, digest: String },
+    /// The request is about to be sent.
+    Intent {
+        plan: String,
+        action: String,
+        /// From 1.
+        attempt: u32,
+        cluster: String,
+        target: ObjectRef,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        uid: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        resource_version: Option<String>,
+        verb: Verb,
+        deadline: Timestamp,
+        at: Timestamp,
+    },
+    /// What the server answered, by class.
+    Outcome {
+        plan: String,
+        action: String,
+        attempt: u32,
+        /// Absent when no answer came.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        http: Option<u16>,
+        what: Answer,
+        at: Timestamp,
+    },
+    /// What was read afterwards, or why nothing was sent.
+    Verified {
+        plan: String,
+        action: String,
+        state: VerifiedState,
+        /// In our own words; empty when the state says all.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        why: String,
+        at: Timestamp,
+    },
+    /// An intent without an outcome, settled after a crash by reading.
+    Resolved { plan: String, action: String, found: Found, at: Timestamp },
+    /// The run came to its end.
+    Finished { plan: String, at: Timestamp, counts: BTreeMap<String, u64> },
+}
+
+impl Record {
+    /// The plan it belongs to.
+    pub fn plan(&self) -> &str {
+        match self {
+            Self::PlanApproved { plan, .. }
+            | Self::Backup { plan, .. }
+            | Self::Intent { plan, .. }
+            | Self::Outcome { plan, .. }
+            | Self::Verified { plan, .. }
+            | Self::Resolved { plan, .. }
+            | Self::Finished { plan, .. } => plan,
+        }
+    }
+
+    /// The record as it may be handed on: without the name and digest of the sealed file, which lead to a secret.
+    #[must_use]
+    pub fn redacted(self) -> Self {
+        match self {
+            Self::Backup { plan, action, file: _, digest: _ } => {
+                Self::Backup { plan, action, file: REDACTED.to_owned(), digest: REDACTED.to_owned() }
+            }
+            Self::PlanApproved { .. }
+            | Self::Intent { .. }
+            | Self::Outcome { .. }
+            | Self::Verified { .. }
+            | Self::Resolved { .. }
+            | Self::Finished { .. } => self,
+        }
+    }
+}
+
+/// What stands where something was left out.
+const REDACTED: &str = "redacted";
+
+/// A cluster the approval names, and which one it really was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ApprovedCluster {
+    pub name: String,
+    pub identity: IdentityRecord,
+}
+
+/// How the yes was given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ApprovalWay {
+    /// A person answered what was asked on the terminal.
+    Typed,
+    /// A script named the plan's id.
+    Expected,
+}
+
+impl ApprovalWay {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Typed => "typed",
+            Self::Expected => "expected",
+        }
+    }
+}
+
+/// The class of a server's answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Answer {
+    Done,
+    /// The object is not the one the plan was made for.
+    Conflict,
+    Refused,
+    Throttled,
+    /// It was not there any more.
+    Gone,
+    /// Nobody knows whether the request was carried out.
+    Ambiguous,
+}
+
+impl Answer {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Conflict => "conflict",
+            Self::Refused => "refused",
+            Self::Throttled => "throttled",
+            Self::Gone => "gone",
+            Self::Ambiguous => "ambiguous",
+        }
+    }
+}
+
+/// How an action ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum VerifiedState {
+    Gone,
+    Terminating,
+    Changed,
+    Restored,
+    /// Nothing was sent.
+    Skipped,
+    /// Something was sent, and it came to nothing.
+    Failed,
+    /// Something was sent, and nobody could find out what came of it: the action stays open.
+    Unknown,
+}
+
+impl VerifiedState {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Gone => "gone",
+            Self::Terminating => "terminating",
+            Self::Changed => "changed",
+            Self::Restored => "restored",
+            Self::Skipped => "skipped",
+            Self::Failed => "failed",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// What was found in place of an outcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Found {
+    /// The same object at the same version: the request was not carried out.
+    Unchanged,
+    /// The same object at another version.
+    Changed,
+    Terminating,
+    Gone,
+    /// Another object has the name now.
+    Replaced,
+}
+
+impl Found {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Unchanged => "unchanged",
+            Self::Changed => "changed",
+            Self::Terminating => "terminating",
+            Self::Gone => "gone",
+            Self::Replaced => "replaced",
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! The vault: what was deleted, sealed so that only its owner can bring it back.
+//!
+//! Always true:
+//! - an object is on the disk and was read back before [`Vault::seal`] returns;
+//! - clear text is never written, and is wiped from the memory that is ours;
+//! - a file's name is a digest of its sealed bytes: it tells nothing about the object, and two never share one;
+//! - nothing here deletes.
+//!
+//! - `key`: who can open what is sealed. [`restorable`]: what of an object may come back.
+//!
+//! Not here: when to seal, and where the file's name is kept ([`super::journal`]).
+
+mod key;
+mod restore;
+#[cfg(test)]
+mod tests;
+
+use std::fmt::Write as _;
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use age::{DecryptError, Decryptor, Encryptor};
+use sha2::{Digest as _, Sha256};
+use zeroize::Zeroizing;
+
+pub use restore::{RESTORED_FROM, restorable};
+
+use super::journal::StateFolder;
+use key::Keys;
+
+/// The folder of the sealed files, inside the state folder.
+const FOLDER_NAME: &str = "vault";
+
+/// How sealed files end.
+const ENDING: &str = ".age";
+
+/// So many characters of the digest name a file: 128 bits, which no two files share.
+const NAME_CHARS: usize = 32;
+
+/// Where sealed objects lie, with what is needed to seal them.
+#[derive(Debug)]
+pub struct Vault {
+    folder: PathBuf,
+    keys: Keys,
+}
+
+/// An object that is safe on the disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use = "a backup nobody notes can't be found again"]
+pub struct Sealed {
+    /// The file's name inside the vault.
+    pub file: String,
+    /// `sha256:<hex>` over the sealed file. Sealing the same object twice gives two digests.
+    pub digest: String,
+}
+
+/// Why something can't be sealed or opened.
+#[derive(Debug, thiserror::Error)]
+pub enum VaultError {
+    #[error("the vault {} can't be made or looked at", .path.display())]
+    Folder { path: PathBuf, source: io::Error },
+    #[error("the vault's key {} can't be made or read", .path.display())]
+    Key { path: PathBuf, source: io::Error },
+    #[error("the vault's key {} is no age key", .path.display())]
+    BadKey { path: PathBuf },
+    #[error("the vault's key {} has mode {mode:o}: others can read it; run chmod 600 on it", .path.display())]
+    KeyExposed { path: PathBuf, mode: u32 },
+    // The text is not repeated: a private key is put there by mistake easily.
+    #[error("entry {place} of `recipients` is no age recipient")]
+    BadRecipient {
+        /// From 1.
+        place: usize,
+    },
+    #[error("the backup can't be sealed")]
+    Seal { source: io::Error },
+    #[error("the backup {} can't be written", .path.display())]
+    Write { path: PathBuf, source: io::Error },
+    #[error("the backup {} can't be read", .path.display())]
+    Read { path: PathBuf, source: io::Error },
+    #[error("the backup {} does not read back as it was written", .path.display())]
+    NotReadBack { path: PathBuf },
+    #[error("`{file}` is not the name of a backup")]
+    BadName { file: String },
+    #[error("the backup {} is not the file that was sealed", .path.display())]
+    Damaged { path: PathBuf },
+    #[error("the backup {} was sealed for another key than the one in the state folder", .path.display())]
+    OtherKey { path: PathBuf },
+}
+
+impl Vault {
+    /// Opens the vault, and makes it and its key if they are not there. With `recipients`, those alone can open what is
+    /// sealed from now on.
+    ///
+    /// # Errors
+    /// The folder or key can't be made or read, or a recipient is none.
+    pub fn prepare(state: &StateFolder, recipients: &[String]) -> Result<Self, VaultError> {
+        let folder = state.path().join(FOLDER_NAME);
+        let keys = Keys::prepare(state, recipients)?;
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+        let known = made.and_then(|()| sync_folder(state.path()));
+        known.map_err(|source| VaultError::Folder { path: folder.clone(), source })?;
+        Ok(Self { folder, keys })
+    }
+
+    /// Seals an object, waits until it is on the disk, and reads it back.
+    ///
+    /// # Guarantees
+    /// `Ok`: the file's bytes are those that were sealed, and with a key of our own they open to the same object.
+    ///
+    /// # Errors
+    /// It can't be sealed, written or read back. What is left of the file is removed.
+    pub fn seal(&self, object: &Zeroizing<Vec<u8>>) -> Result<Sealed, VaultError> {
+        let sealed = self.encrypt(object)?;
+        let digest = hex(&Sha256::digest(&sealed));
+        let file = format!("{}{ENDING}", &digest[..NAME_CHARS]);
+        let path = self.folder.join(&file);
+        let written = self.write(&path, &sealed).and_then(|()| self.read_back(&path, &sealed, object));
+        if let Err(error) = written {
+            // What is left helps nobody; that it can't be removed either is not worth a second sentence.
+            let _ = std::fs::remove_file(&path);
+            return Err(error);
+        }
+        Ok(Sealed { file, digest: format!("sha256:{digest}") })
+    }
+
+    /// Opens a sealed object.
+    ///
+    /// # Errors
+    /// The name is none of ours, the file is gone or changed, or it was sealed for somebody else.
+    pub fn open(&self, file: &str) -> Result<Zeroizing<Vec<u8>>, VaultError> {
+        let stem = file.strip_suffix(ENDING).filter(|stem| is_name(stem));
+        let Some(stem) = stem else { return Err(VaultError::BadName { file: file.to_owned() }) };
+        let path = self.folder.join(file);
+        let sealed = std::fs::read(&path).map_err(|source| VaultError::Read { path: path.clone(), source })?;
+        if !hex(&Sha256::digest(&sealed)).starts_with(stem) {
+            return Err(VaultError::Damaged { path });
+        }
+        self.decrypt(&sealed).map_err(|error| match error {
+            DecryptError::NoMatchingKeys => VaultError::OtherKey { path },
+            _ => VaultError::Damaged { path },
+        })
+    }
+
+    fn encrypt(&self, object: &[u8]) -> Result<Vec<u8>, VaultError> {
+        let recipients = self.keys.recipients().iter().map(|one| one as &dyn age::Recipient);
+        let mut sealed = Vec::new();
+        let written = Encryptor::with_recipients(recipients).map_err(io::Error::other).and_then(|encryptor| {
+            let mut writer = encryptor.wrap_output(&mut sealed)?;
+            writer.write_all(object)?;
+            writer.finish()
+        });
+        written.map_err(|source| VaultError::Seal { source })?;
+        Ok(sealed)
+    }
+
+    fn decrypt(&self, sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, DecryptError> {
+        let identities = self.keys.identity().into_iter().map(|one| one as &dyn age::Identity);
+        let mut reader = Decryptor::new_buffered(sealed)?.decrypt(identities)?;
+        // As long as the sealed bytes, which are more: a vector that grows leaves copies behind.
+        let mut object = Zeroizing::new(Vec::with_capacity(sealed.len()));
+        reader.read_to_end(&mut object).map_err(DecryptError::Io)?;
+        Ok(object)
+    }
+
+    fn write(&self, path: &Path, sealed: &[u8]) -> Result<(), VaultError> {
+        let write = || {
+            let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+            file.write_all(sealed)?;
+            file.sync_all()?;
+            sync_folder(&self.folder)
+        };
+        write().map_err(|source| VaultError::Write { path: path.to_owned(), source })
+    }
+
+    fn read_back(&self, path: &Path, sealed: &[u8], object: &[u8]) -> Result<(), VaultError> {
+        let found = std::fs::read(path).map_err(|source| VaultError::Read { path: path.to_owned(), source })?;
+        let opens = || !self.keys.opens_what_it_seals() || self.decrypt(&found).is_ok_and(|again| **again == *object);
+        if found == sealed && opens() { Ok(()) } else { Err(VaultError::NotReadBack { path: path.to_owned() }) }
+    }
+}
+
+/// Whether the text can be a file's name: nothing that leads out of the vault.
+fn is_name(stem: &str) -> bool {
+    stem.len() == NAME_CHARS && stem.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// Waits until the folder knows the files that were made in it.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        write!(text, "{byte:02x}").expect("writing to a string does not fail");
+    }
+    text
+}

@@ -1,0 +1,54 @@
+//! What of an object may come back.
+//!
+//! Always true: what the API server gives an object (uid, versions, times, status) is left out, so that it gives them
+//! anew; an owner that is gone is not named, because the garbage collector would delete the object again at once.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+/// The annotation that says where an object came back from.
+pub const RESTORED_FROM: &str = "trueup/restored-from";
+
+/// What the API server sets itself.
+const SET_BY_SERVER: [&str; 8] = [
+    "uid",
+    "resourceVersion",
+    "creationTimestamp",
+    "generation",
+    "managedFields",
+    "selfLink",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+];
+
+/// The object as it can be created again. `origin` names plan and action, as in `1a2b3c4d/a1`.
+#[must_use]
+pub fn restorable(mut object: Value, living_uids: &BTreeSet<String>, origin: &str) -> Value {
+    let Some(fields) = object.as_object_mut() else { return object };
+    fields.remove("status");
+    let metadata = table(fields, "metadata");
+    for name in SET_BY_SERVER {
+        metadata.remove(name);
+    }
+    keep_living_owners(metadata, living_uids);
+    table(metadata, "annotations").insert(RESTORED_FROM.to_owned(), Value::from(origin));
+    object
+}
+
+fn keep_living_owners(metadata: &mut Map<String, Value>, living_uids: &BTreeSet<String>) {
+    let Some(Value::Array(owners)) = metadata.get_mut("ownerReferences") else { return };
+    owners.retain(|owner| owner["uid"].as_str().is_some_and(|uid| living_uids.contains(uid)));
+    if owners.is_empty() {
+        metadata.remove("ownerReferences");
+    }
+}
+
+/// The table under a key. What stands there and is none (`annotations: null`) is replaced.
+fn table<'f>(fields: &'f mut Map<String, Value>, key: &str) -> &'f mut Map<String, Value> {
+    let value = fields.entry(key).or_insert(Value::Null);
+    if !value.is_object() {
+        *value = Value::Object(Map::new());
+    }
+    value.as_object_mut().expect("it was made a table just now")
+}

@@ -1,0 +1,281 @@
+//! `trueup history` as a shell sees it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::process::Command;
+
+use jiff::Timestamp;
+use tempfile::TempDir;
+use trueup::engine::journal::{
+    Answer, ApprovalWay, ApprovedCluster, Found, Holder, Journal, Record, StateFolder, VerifiedState,
+};
+use trueup::engine::{IdentityRecord, ObjectRef, Verb};
+
+const PLAN_A: &str = "sha256:1a2b3c4d000000000000000000000000000000000000000000000000000000aa";
+const PLAN_B: &str = "sha256:1a9f0000000000000000000000000000000000000000000000000000000000bb";
+
+#[test]
+fn an_empty_history_is_a_sentence() {
+    let dir = tempfile::tempdir().unwrap();
+    let expected = "\
+nothing was ever applied from here: there is no history yet
+----- stderr
+----- exit 0
+";
+    assert_eq!(history(&dir, &[]), expected);
+    assert_eq!(history(&dir, &["verify"]), expected);
+    assert_eq!(history(&dir, &["export"]), "----- stderr\n----- exit 0\n");
+    assert!(!state_path(&dir).exists(), "looking makes nothing");
+}
+
+#[test]
+fn the_list_is_newest_first() {
+    let dir = with_two_plans();
+    insta::assert_snapshot!(history(&dir, &[]), @r##"
+1a9f0000  2026-11-16 10:01:40 UTC  anna on laptop  guest-a  1 open, 1 unchanged  not finished
+1a2b3c4d  2026-11-16 10:00:00 UTC  anna on laptop  guest-a  1 gone, 1 skipped
+----- stderr
+----- exit 0
+"##);
+}
+
+#[test]
+fn show_tells_what_came_of_every_action() {
+    let dir = with_two_plans();
+    insta::assert_snapshot!(history(&dir, &["show", "1a2b"]), @r##"
+plan sha256:1a2b3c4d000000000000000000000000000000000000000000000000000000aa
+approved 2026-11-16 10:00:00 UTC by anna on laptop (typed), for guest-a
+finished 2026-11-16 10:00:05 UTC
+
+a1  delete  guest-a  Secret openshift-config/old-client  gone; backup 00ff00ff00ff00ff00ff00ff00ff00ff.age
+a2  skipped: it is referred to again
+----- stderr
+----- exit 0
+"##);
+    insta::assert_snapshot!(history(&dir, &["show", "sha256:1a9f/a1"]), @r##"
+plan sha256:1a9f0000000000000000000000000000000000000000000000000000000000bb
+approved 2026-11-16 10:01:40 UTC by anna on laptop (expected), for guest-a
+not finished
+
+a1  delete  guest-a  Secret openshift-config/old-\u{1b}[2J  open: nobody has looked yet whether it was carried out
+----- stderr
+----- exit 0
+"##);
+}
+
+#[test]
+fn an_entry_that_is_not_one_is_a_sentence_with_a_way_on() {
+    let dir = with_two_plans();
+    let cases = [("two begin so", "1a"), ("none does", "ffff"), ("no such action", "1a2b/a9"), ("nothing", "")];
+    let said: String = cases.map(|(case, entry)| format!("{case}:\n{}", history(&dir, &["show", entry]))).concat();
+    insta::assert_snapshot!(said, @r##"
+two begin so:
+----- stderr
+trueup: history: 2 plans begin with 1a; name one of: 1a2b3c4d000000000000000000000000000000000000000000000000000000aa, 1a9f0000000000000000000000000000000000000000000000000000000000bb
+----- exit 1
+none does:
+----- stderr
+trueup: history: no plan that begins with ffff was applied from here; see trueup history
+----- exit 1
+no such action:
+----- stderr
+trueup: history: that plan ran no action a9; see trueup history show 1a2b3c4d
+----- exit 1
+nothing:
+----- stderr
+trueup: history: the entry names no plan; see trueup history
+----- exit 1
+"##);
+}
+
+#[test]
+fn verify_is_exit_0_for_a_whole_journal_and_3_for_any_other() {
+    let dir = with_two_plans();
+    let path = state_path(&dir).join("journal");
+    let whole = fs::read(&path).unwrap();
+    let mut flipped = whole.clone();
+    flipped[700] ^= 1;
+    let cases = [("whole", whole.clone()), ("a flipped byte", flipped), ("cut", whole[..whole.len() - 3].to_vec())];
+    let said: String = cases
+        .map(|(case, bytes)| {
+            fs::write(&path, bytes).unwrap();
+            format!("{case}:\n{}", history(&dir, &["verify"]))
+        })
+        .concat();
+    insta::with_settings!({ filters => [("sha256:[0-9a-f]{64}", "$$HASH")] }, {
+        insta::assert_snapshot!(said, @r##"
+whole:
+the journal is whole: 11 records of 2 plans, ending in $HASH
+----- stderr
+----- exit 0
+a flipped byte:
+the journal is damaged at byte 520, after 2 whole records: the bytes are not the ones that were written; keep the file, it is evidence, and move it away: a new one begins with the next apply
+----- stderr
+----- exit 3
+cut:
+the last 194 bytes of the journal, from byte 2854, are no whole record: an append is running or never finished; the next apply cuts them off
+----- stderr
+----- exit 3
+"##);
+    });
+}
+
+#[test]
+fn a_damaged_journal_is_not_shown_as_if_it_were_whole() {
+    let dir = with_two_plans();
+    let path = state_path(&dir).join("journal");
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[700] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    for args in [&[][..], &["show", "1a2b"], &["export"]] {
+        let said = history(&dir, args);
+        assert!(said.starts_with("----- stderr\ntrueup: history: the journal is damaged at byte "), "{args:?}: {said}");
+        assert!(said.ends_with("----- exit 1\n"), "{args:?}: {said}");
+    }
+}
+
+#[test]
+fn a_torn_tail_is_said_beside_the_list() {
+    let dir = with_two_plans();
+    let path = state_path(&dir).join("journal");
+    let whole = fs::read(&path).unwrap();
+    fs::write(&path, &whole[..whole.len() - 3]).unwrap();
+    let said = history(&dir, &[]);
+    assert!(said.contains("are no whole record") && said.ends_with("----- exit 0\n"), "{said}");
+}
+
+#[test]
+fn an_export_is_json_lines_without_what_leads_to_a_backup() {
+    let dir = with_two_plans();
+    let said = history(&dir, &["export"]);
+    let (lines, _) = said.split_once("----- stderr").unwrap();
+    let lines: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), records().len());
+    assert_eq!(lines[1]["record"]["backup"]["file"], "redacted");
+    assert!(!said.contains("00ff00ff"), "{said}");
+    assert!(!said.contains('\u{1b}'), "what steers a terminal is escaped: {said}");
+    let numbers: Vec<u64> = lines.iter().map(|line| line["number"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, (1..=lines.len() as u64).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_folder_others_can_look_into_is_exit_1_with_the_remedy() {
+    let dir = with_two_plans();
+    fs::set_permissions(state_path(&dir), fs::Permissions::from_mode(0o755)).unwrap();
+    insta::assert_snapshot!(history(&dir, &[]), @r##"
+----- stderr
+trueup: history: the state folder $TMP/.local/state/trueup has mode 755: others can look in; run chmod 700 $TMP/.local/state/trueup
+----- exit 1
+"##);
+    assert_eq!(history(&dir, &[]), history(&dir, &["verify"]), "verify gives no all-clear either");
+}
+
+#[test]
+fn without_a_home_history_says_so() {
+    let output = Command::new(env!("CARGO_BIN_EXE_trueup")).env_clear().arg("history").output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(stderr, "trueup: history: neither XDG_STATE_HOME nor HOME is set; set HOME\n");
+}
+
+/// Runs the command with a home in the folder; `$TMP` stands for the folder.
+fn history(dir: &TempDir, args: &[&str]) -> String {
+    let tmp = dir.path().to_str().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_trueup"));
+    let output = command.env_clear().env("HOME", tmp).args(["history", "--utc"]).args(args).output().unwrap();
+    let clean = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(tmp, "$TMP");
+    let (stdout, stderr) = (clean(&output.stdout), clean(&output.stderr));
+    format!("{stdout}----- stderr\n{stderr}----- exit {}\n", output.status.code().unwrap())
+}
+
+fn state_path(dir: &TempDir) -> PathBuf {
+    dir.path().join(".local/state/trueup")
+}
+
+fn with_two_plans() -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = StateFolder::prepare(&state_path(&dir)).unwrap();
+    let mut opened = Journal::open(&folder, &Holder { name: "a test".to_owned(), pid: 1 }).unwrap();
+    opened.journal.append(&records()).unwrap();
+    dir
+}
+
+/// One plan that came to its end, and one that was cut short.
+fn records() -> Vec<Record> {
+    let backup = |action: &str| Record::Backup {
+        plan: PLAN_A.to_owned(),
+        action: action.to_owned(),
+        file: "00ff00ff00ff00ff00ff00ff00ff00ff.age".to_owned(),
+        digest: "sha256:00ff00ff".to_owned(),
+    };
+    let verified = |action: &str, state, why: &str| Record::Verified {
+        plan: PLAN_A.to_owned(),
+        action: action.to_owned(),
+        state,
+        why: why.to_owned(),
+        at: at(4),
+    };
+    let answered = |plan: &str, what| Record::Outcome {
+        plan: plan.to_owned(),
+        action: "a1".to_owned(),
+        attempt: 1,
+        http: Some(200),
+        what,
+        at: at(3),
+    };
+    vec![
+        approved(PLAN_A, ApprovalWay::Typed, 0),
+        backup("a1"),
+        intent(PLAN_A, "a1", "old-client"),
+        answered(PLAN_A, Answer::Done),
+        verified("a1", VerifiedState::Gone, ""),
+        verified("a2", VerifiedState::Skipped, "it is referred to again"),
+        Record::Finished {
+            plan: PLAN_A.to_owned(),
+            at: at(5),
+            counts: [("gone".to_owned(), 1), ("skipped".to_owned(), 1)].into(),
+        },
+        approved(PLAN_B, ApprovalWay::Expected, 100),
+        intent(PLAN_B, "a1", "old-\u{1b}[2J"),
+        intent(PLAN_B, "a2", "other"),
+        Record::Resolved { plan: PLAN_B.to_owned(), action: "a2".to_owned(), found: Found::Unchanged, at: at(200) },
+    ]
+}
+
+fn at(second: i64) -> Timestamp {
+    "2026-11-16T10:00:00Z".parse::<Timestamp>().unwrap() + jiff::SignedDuration::from_secs(second)
+}
+
+fn approved(plan: &str, how: ApprovalWay, second: i64) -> Record {
+    let identity = IdentityRecord { kube_system_uid: "ks-1".to_owned(), ca_sha256: "ca-1".to_owned() };
+    Record::PlanApproved {
+        plan: plan.to_owned(),
+        who: "anna".to_owned(),
+        host: "laptop".to_owned(),
+        how,
+        at: at(second),
+        clusters: vec![ApprovedCluster { name: "guest-a".to_owned(), identity }],
+    }
+}
+
+fn intent(plan: &str, action: &str, name: &str) -> Record {
+    Record::Intent {
+        plan: plan.to_owned(),
+        action: action.to_owned(),
+        attempt: 1,
+        cluster: "guest-a".to_owned(),
+        target: ObjectRef {
+            api_version: "v1".to_owned(),
+            kind: "Secret".to_owned(),
+            namespace: Some("openshift-config".to_owned()),
+            name: name.to_owned(),
+            uid: Some("u-1".to_owned()),
+        },
+        uid: Some("u-1".to_owned()),
+        resource_version: Some("812".to_owned()),
+        verb: Verb::Delete,
+        deadline: at(60),
+        at: at(2),
+    }
+}
