@@ -122,13 +122,26 @@ impl Judgements {
         for subject in gone {
             self.forget(subject, news);
         }
-        for subject in subjects {
-            self.judge(domain, subject, view, news);
+        let asked: Vec<&SubjectId> = subjects.iter().collect();
+        let judgements = domain.judge_all(&asked, view);
+        for (subject, judgement) in subjects.into_iter().zip(judgements) {
+            self.take(subject, judgement, view, news);
         }
     }
 
     fn judge(&mut self, domain: &dyn Domain, subject: SubjectId, view: View<'_>, news: &mut Vec<FindingChange>) {
-        let Some(judgement) = domain.judge(&subject, view) else {
+        let judgement = domain.judge(&subject, view);
+        self.take(subject, judgement, view, news);
+    }
+
+    fn take(
+        &mut self,
+        subject: SubjectId,
+        judgement: Option<Judgement>,
+        view: View<'_>,
+        news: &mut Vec<FindingChange>,
+    ) {
+        let Some(judgement) = judgement else {
             self.forget(subject, news);
             return;
         };
