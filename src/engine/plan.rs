@@ -231,31 +231,31 @@ impl Plan {
         let Self { schema, id: _, created_at, expires_at, engine, targets, observations, findings, actions, summary } =
             self;
         canonical_digest_of(&Identified {
-            schema,
-            created_at,
-            expires_at,
-            engine,
-            targets,
-            observations,
-            findings,
             actions,
+            created_at,
+            engine,
+            expires_at,
+            findings,
+            observations,
+            schema,
             summary,
+            targets,
         })
     }
 }
 
-/// What a plan's id is taken over: all of it but the id.
+/// What a plan's id is taken over: all of it but the id. In the order of their names, so that nothing has to be moved.
 #[derive(Serialize)]
 struct Identified<'p> {
-    schema: &'p str,
-    created_at: &'p Timestamp,
-    expires_at: &'p Timestamp,
-    engine: &'p str,
-    targets: &'p [TargetRecord],
-    observations: &'p [ObservationRecord],
-    findings: &'p [Finding],
     actions: &'p [Action],
+    created_at: &'p Timestamp,
+    engine: &'p str,
+    expires_at: &'p Timestamp,
+    findings: &'p [Finding],
+    observations: &'p [ObservationRecord],
+    schema: &'p str,
     summary: &'p Summary,
+    targets: &'p [TargetRecord],
 }
 
 impl Summary {
