@@ -5,13 +5,12 @@
 #[path = "support/mod.rs"]
 mod support;
 
-use std::collections::BTreeMap;
 use std::time::Instant;
 
 use support::{cluster, now};
+use trueup::domains::Domain;
 use trueup::domains::hosted_oidc::{HostedOidc, Settings};
-use trueup::domains::{Domain, Touched};
-use trueup::engine::{Conditions, Judged, Observed, PlanInput, PlanScope, SubjectId, build};
+use trueup::engine::{Conditions, Judged, Observed, PlanInput, PlanScope, build};
 use trueup::live::{Judgements, explained};
 use trueup::observe::Digester;
 use trueup::observe::decode::{DataSort, Reader};
@@ -31,7 +30,7 @@ fn main() {
 
     let domains: Vec<Box<dyn Domain>> = vec![Box::new(HostedOidc::new(Settings::default()))];
     let (start, cpu) = (Instant::now(), support::cpu_seconds());
-    let judgements = judge_all(&domains, &world);
+    let mut judgements = judge_all(&domains, &world);
     let judged_in = start.elapsed();
     let judged = explained(&judgements, &domains, world.view(now()));
     let explained_in = start.elapsed() - judged_in;
@@ -48,14 +47,16 @@ fn main() {
         support::cpu_seconds() - cpu
     );
 
-    let mut known: BTreeMap<SubjectId, _> = judged.into_iter().map(|one| (one.subject, one.judgement)).collect();
     for (what, object) in [("one Secret relabelled", copy(0, 5, "{}")), ("one control plane edited", plane(0, 7))] {
         let interest = find(&check, &world, &object.0, object.1);
         let start = Instant::now();
         let changes = change(&mut world, &interest, &object.2);
-        let touched = check.touched(&changes, world.view(now()));
-        let count = judge_again(&check, &world, touched, &mut known);
-        println!("{what}: {count} judged again in {:.3} ms", start.elapsed().as_secs_f64() * 1000.0);
+        let news = judgements.follow(&domains, world.view(now()), &changes);
+        println!(
+            "{what}: followed in {:.3} ms, {} findings differ",
+            start.elapsed().as_secs_f64() * 1000.0,
+            news.len()
+        );
     }
 }
 
@@ -69,23 +70,6 @@ fn judge_all(domains: &[Box<dyn Domain>], world: &World) -> Judgements {
     let mut judgements = Judgements::default();
     judgements.follow(domains, view, &everything);
     judgements
-}
-
-fn judge_again<J>(check: &HostedOidc, world: &World, touched: Touched, known: &mut BTreeMap<SubjectId, J>) -> usize
-where
-    J: From<trueup::engine::Judgement>,
-{
-    let view = world.view(now());
-    let mut subjects = touched.subjects;
-    subjects.extend(touched.clusters.iter().flat_map(|name| check.subjects_in(name, view)));
-    let count = subjects.len();
-    for subject in subjects {
-        match check.judge(&subject, view) {
-            Some(judgement) => drop(known.insert(subject, judgement.into())),
-            None => drop(known.remove(&subject)),
-        }
-    }
-    count
 }
 
 fn plan(judged: &[Judged], world: &World) -> trueup::engine::Plan {

@@ -91,7 +91,7 @@ pub fn hcp_secret_page(first: usize, count: usize, shape: Shape) -> Vec<u8> {
 
 fn hcp_secret(index: usize, shape: Shape) -> String {
     let fields: String =
-        (0..11).map(|field| format!(r#""f:hypershift.openshift.io/field-number-{field}":{{}},"#)).collect();
+        (0..12).map(|field| format!(r#""f:hypershift.openshift.io/field-number-{field}":{{}},"#)).collect();
     let manager = format!(
         r#"{{"manager":"control-plane-operator","operation":"Update","apiVersion":"v1","time":"2026-11-01T00:00:00Z","fieldsType":"FieldsV1","fieldsV1":{{"f:metadata":{{"f:annotations":{{{fields}".":{{}}}},"f:labels":{{".":{{}}}}}}}}}}"#
     );

@@ -70,9 +70,8 @@ impl Judgements {
             for cluster in &clusters {
                 self.judge_cluster(domain.as_ref(), cluster, view, &mut news);
             }
-            for subject in subjects.into_iter().filter(|subject| !clusters.contains(&subject.cluster)) {
-                self.judge(domain.as_ref(), subject, view, &mut news);
-            }
+            let others = subjects.into_iter().filter(|subject| !clusters.contains(&subject.cluster)).collect();
+            self.judge_all(domain.as_ref(), others, view, &mut news);
         }
         news
     }
@@ -80,15 +79,14 @@ impl Judgements {
     /// Judges again what may have changed by time alone.
     pub fn wake(&mut self, domains: &[Box<dyn Domain>], view: View<'_>) -> Vec<FindingChange> {
         let mut news = Vec::new();
-        let mut due = Vec::new();
+        let mut due = BTreeSet::new();
         while let Some((_, subject)) = self.deadlines.first().filter(|(at, _)| *at <= view.now).cloned() {
             self.deadlines.pop_first();
-            due.push(subject);
+            due.insert(subject);
         }
-        for subject in due {
-            if let Some(domain) = domains.iter().find(|domain| domain.name() == subject.domain) {
-                self.judge(domain.as_ref(), subject, view, &mut news);
-            }
+        for domain in domains {
+            let own = due.iter().filter(|subject| subject.domain == domain.name()).cloned().collect();
+            self.judge_all(domain.as_ref(), own, view, &mut news);
         }
         news
     }
@@ -122,16 +120,21 @@ impl Judgements {
         for subject in gone {
             self.forget(subject, news);
         }
+        self.judge_all(domain, subjects, view, news);
+    }
+
+    fn judge_all(
+        &mut self,
+        domain: &dyn Domain,
+        subjects: BTreeSet<SubjectId>,
+        view: View<'_>,
+        news: &mut Vec<FindingChange>,
+    ) {
         let asked: Vec<&SubjectId> = subjects.iter().collect();
         let judgements = domain.judge_all(&asked, view);
         for (subject, judgement) in subjects.into_iter().zip(judgements) {
             self.take(subject, judgement, view, news);
         }
-    }
-
-    fn judge(&mut self, domain: &dyn Domain, subject: SubjectId, view: View<'_>, news: &mut Vec<FindingChange>) {
-        let judgement = domain.judge(&subject, view);
-        self.take(subject, judgement, view, news);
     }
 
     fn take(
