@@ -10,14 +10,14 @@ use tokio::time::{Instant, timeout_at};
 use super::access;
 use super::context::Context;
 use super::error::CliError;
-use super::look::{self, Seen, Sight, digester};
+use super::look::{Seen, Sight, digester};
 use super::members::{GuestsByKubeconfig, acting_as, members};
 use super::plan::Wishes;
 use super::terminal::Stderr;
 use crate::config::Config;
 use crate::engine::{Conditions, InputReading, Judged, Verb};
 use crate::fleet::TlsTrust;
-use crate::live::{GuestDoor, Live, LiveSetup, Member, Settled};
+use crate::live::{GuestDoor, Live, LiveSetup, Member, Settled, explained};
 use crate::observe::{Ports, ProcessDice, WallClock};
 use crate::world::{ClusterName, Gap, GapCause, Link, View};
 
@@ -201,7 +201,7 @@ async fn second_look(context: &Context, live: &mut Live, settle: Duration) {
 }
 
 pub fn judged(live: &Live) -> Vec<Judged> {
-    look::judged(live.judgements(), live.domains(), live.view())
+    explained(live.judgements(), live.domains(), live.view())
 }
 
 fn plans_a_delete(judged: &Judged) -> bool {

@@ -70,9 +70,8 @@ impl Judgements {
             for cluster in &clusters {
                 self.judge_cluster(domain.as_ref(), cluster, view, &mut news);
             }
-            for subject in subjects.into_iter().filter(|subject| !clusters.contains(&subject.cluster)) {
-                self.judge(domain.as_ref(), subject, view, &mut news);
-            }
+            let others = subjects.into_iter().filter(|subject| !clusters.contains(&subject.cluster)).collect();
+            self.judge_all(domain.as_ref(), others, view, &mut news);
         }
         news
     }
@@ -125,13 +124,31 @@ impl Judgements {
         for subject in gone {
             self.forget(subject, news);
         }
-        for subject in subjects {
-            self.judge(domain, subject, view, news);
+        self.judge_all(domain, subjects, view, news);
+    }
+
+    fn judge_all(
+        &mut self,
+        domain: &dyn Domain,
+        subjects: BTreeSet<SubjectId>,
+        view: View<'_>,
+        news: &mut Vec<FindingChange>,
+    ) {
+        let asked: Vec<&SubjectId> = subjects.iter().collect();
+        let judgements = domain.judge_all(&asked, view);
+        for (subject, judgement) in subjects.into_iter().zip(judgements) {
+            self.take(subject, judgement, view, news);
         }
     }
 
-    fn judge(&mut self, domain: &dyn Domain, subject: SubjectId, view: View<'_>, news: &mut Vec<FindingChange>) {
-        let Some(judgement) = domain.judge(&subject, view) else {
+    fn take(
+        &mut self,
+        subject: SubjectId,
+        judgement: Option<Judgement>,
+        view: View<'_>,
+        news: &mut Vec<FindingChange>,
+    ) {
+        let Some(judgement) = judgement else {
             self.forget(subject, news);
             return;
         };
