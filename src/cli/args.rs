@@ -79,6 +79,10 @@ pub enum Command {
     Plan(PlanArgs),
     /// One finding in full: expected, actual, evidence, remedy
     Explain(ExplainArgs),
+    /// Apply a saved plan: exactly what it shows, or nothing
+    Apply(ApplyArgs),
+    /// Plan the inverse of what was applied, then ask for the same approval
+    Undo(UndoArgs),
     /// What was applied, by whom, and what came of it
     History(HistoryArgs),
     /// Whether config, clusters, permissions and terminal are fit for work
@@ -149,6 +153,65 @@ pub struct ExplainArgs {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ExplainFormat {
     Table,
+    Json,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct ApplyArgs {
+    /// A plan that `trueup plan --out` wrote
+    pub file: PathBuf,
+    /// Only this action; may be given several times
+    #[arg(long = "only", value_name = "ACTION", num_args = 1..)]
+    pub only: Vec<String>,
+    #[command(flatten)]
+    pub consent: ConsentArgs,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct UndoArgs {
+    /// The beginning of a plan's id; with /ACTION behind it, that action alone
+    pub entry: String,
+    /// Write the plan to a file that only you can read, for `trueup apply`, and send nothing
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub consent: ConsentArgs,
+}
+
+/// How a plan is approved, carried out and told.
+#[derive(Debug, Clone, Args)]
+pub struct ConsentArgs {
+    /// The plan's id: 8 characters for T1 and T2, the whole from T3; needed without a terminal
+    #[arg(long, value_name = "ID")]
+    pub expect: Option<String>,
+    /// A cluster whose T4 actions are meant; may be given several times
+    #[arg(long = "confirm-cluster", value_name = "NAME")]
+    pub confirm_clusters: Vec<String>,
+    /// What to do when something refers to what was just deleted
+    #[arg(long, value_enum, default_value_t = NewReference::Report, value_name = "WHAT")]
+    pub on_new_reference: NewReference,
+    /// How long after the last delete to look for new references once more (default 30s)
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub look_back: Option<Duration>,
+    /// How to print
+    #[arg(short = 'o', long = "output", value_enum, default_value_t = ApplyFormat::Table, value_name = "FORMAT")]
+    pub format: ApplyFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum NewReference {
+    /// Bring it back from its backup
+    Restore,
+    /// Say so
+    Report,
+}
+
+/// How a run is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ApplyFormat {
+    /// A line an action, as it ends
+    Table,
+    /// One object at the end
     Json,
 }
 

@@ -22,6 +22,10 @@ pub enum ErrorKind {
     Usage,
     /// Anything else that went wrong.
     Failed,
+    /// It would not have been safe.
+    Refused,
+    /// The plan is not about the world as it is, or not the one that was meant.
+    Stale,
 }
 
 impl CliError {
@@ -33,9 +37,19 @@ impl CliError {
         Self { kind: ErrorKind::Failed, doing: doing.into(), cause: cause.into(), hint: hint.into() }
     }
 
+    pub fn refused(doing: impl Into<String>, cause: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { kind: ErrorKind::Refused, doing: doing.into(), cause: cause.into(), hint: hint.into() }
+    }
+
+    pub fn stale(doing: impl Into<String>, cause: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { kind: ErrorKind::Stale, doing: doing.into(), cause: cause.into(), hint: hint.into() }
+    }
+
     pub fn code(&self) -> u8 {
         match self.kind {
             ErrorKind::Usage | ErrorKind::Failed => 1,
+            ErrorKind::Refused => 3,
+            ErrorKind::Stale => 4,
         }
     }
 }

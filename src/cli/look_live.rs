@@ -77,7 +77,7 @@ pub async fn join(
 }
 
 /// Everything that was seen of live clusters, with what the gates need to know.
-async fn seen(context: &Context, live: Live, settled: Settled) -> Seen {
+pub async fn seen(context: &Context, live: Live, settled: Settled) -> Seen {
     let now = Timestamp::now();
     let mut reading = InputReading::Whole;
     if let Settled::TimedOut { waiting } = &settled {
@@ -144,7 +144,7 @@ fn stands_open(gap: &Gap) -> bool {
 }
 
 /// Waits until everything has settled, telling a person how far it is.
-async fn wait(context: &Context, live: &mut Live) -> Settled {
+pub async fn wait(context: &Context, live: &mut Live) -> Settled {
     let deadline = Instant::now() + PATIENCE;
     let mut settled = live.wait_settled(PROGRESS_AFTER).await;
     let mut told = 0;

@@ -6,7 +6,10 @@
 //! - text from clusters and files is escaped before it is printed ([`escape`]).
 
 mod access;
+mod apply;
+mod apply_live;
 mod args;
+mod ask;
 mod completions;
 mod context;
 mod demo;
@@ -24,7 +27,9 @@ mod members;
 mod out_file;
 mod output;
 mod plan;
+mod recheck;
 mod terminal;
+mod undo;
 mod usage;
 mod watch;
 
@@ -70,7 +75,20 @@ fn run_until_interrupted(context: Context, command: Option<Command>) -> Result<u
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(|error| {
             CliError::failed("starting", format!("no threads can be made ({error})"), "free some memory and try again")
         })?;
-    let ends_itself = matches!(&command, Some(Command::Demo(args)) if args.headless);
+    // A run finishes the action that is under way, and says what was done.
+    let ends_itself = match &command {
+        Some(Command::Demo(args)) => args.headless,
+        Some(Command::Apply(_) | Command::Undo(_)) => true,
+        Some(
+            Command::Plan(_)
+            | Command::Explain(_)
+            | Command::History(_)
+            | Command::Doctor
+            | Command::Completions { .. }
+            | Command::Man,
+        )
+        | None => false,
+    };
     let code = runtime.block_on(async {
         let mut task = tokio::spawn(dispatch(context, command));
         tokio::select! {
@@ -104,6 +122,8 @@ async fn dispatch(context: Context, command: Option<Command>) -> Result<u8, CliE
         None => plan::run(&context, PlanArgs::default()).await,
         Some(Command::Plan(args)) => plan::run(&context, args).await,
         Some(Command::Explain(args)) => explain::run(&context, &args).await,
+        Some(Command::Apply(args)) => apply::run(&context, &args).await,
+        Some(Command::Undo(args)) => undo::run(&context, &args).await,
         Some(Command::History(args)) => history::run(&context, &args),
         Some(Command::Doctor) => doctor::run(&context).await,
         Some(Command::Demo(args)) => demo::run(&context, &args).await,

@@ -4,17 +4,18 @@
 //! - `gate/`: what speaks against an action, one function a gate. `tier`: how much approval it asks for.
 //! - `canonical`: the one spelling a plan's id is taken over.
 //!
+//! - `approve`: the one way to an [`ApprovedPlan`]. [`executor`]: carries it out. `undo`: the plan that takes it back.
 //! - [`journal`]: what was meant and what came of it. [`vault`]: what was deleted, sealed.
 //!
-//! Always true: everything but `journal` and `vault` is pure. The same input gives the same bytes, in whatever order
-//! it came.
-//!
-//! Not here yet: acting (approval, executor).
+//! Always true: everything but `executor`, `journal` and `vault` is pure. The same input gives the same bytes, in
+//! whatever order it came.
 
 mod accept;
 mod action;
+mod approve;
 mod build;
 mod canonical;
+pub mod executor;
 mod exit;
 mod finding;
 mod gate;
@@ -24,10 +25,15 @@ mod plan;
 #[cfg(test)]
 mod testing;
 mod tier;
+mod undo;
 pub mod vault;
 
 pub use accept::AcceptRule;
 pub use action::{ActionDraft, Blocked, Dependency, GateName, Reason, SourceBinding, Stake, Target, Undo, Verb};
+pub use approve::{
+    Answers, ApprovedPlan, Asks, Chosen, ClusterQuestion, How, Refusal, SHORT_ID, approve, check_whole, questions,
+    short_id,
+};
 pub use build::{Judged, Observed, PlanInput, PlanScope, build};
 pub use canonical::{NotCanonical, canonical_digest, canonical_text};
 pub use exit::{InputReading, PlanExit, plan_exit};
@@ -42,3 +48,4 @@ pub use plan::{
     PlanReadError, Preconditions, SourcePrecondition, Summary, TargetRecord,
 };
 pub use tier::{NoSuchTier, Tier, tier};
+pub use undo::{UndoPlan, undo};

@@ -10,10 +10,10 @@ use trueup::sim::{Listening, ResourceKind, SimCluster, SimOptions, listen};
 use super::fixture::{COPIES, GUEST_CONFIG, HOSTED, folder, run, transcript};
 
 /// A management cluster and its guest, both on ports, and the folder with the kubeconfig of the first.
-struct Fleet {
-    dir: tempfile::TempDir,
-    mgmt: SimCluster,
-    guest: SimCluster,
+pub struct Fleet {
+    pub dir: tempfile::TempDir,
+    pub mgmt: SimCluster,
+    pub guest: SimCluster,
     _ports: (Listening, Listening),
 }
 
@@ -54,7 +54,7 @@ pub fn sim(name: &str, seed: u64, files: &[&str]) -> SimCluster {
     sim
 }
 
-async fn fleet() -> Fleet {
+pub async fn fleet() -> Fleet {
     fleet_with_guest_at("127.0.0.1").await
 }
 

@@ -3,6 +3,7 @@
 #[path = "../support/canaries.rs"]
 mod canaries;
 
+mod apply;
 mod doctor;
 mod fixture;
 mod history;

@@ -1,0 +1,309 @@
+//! Carrying out an approved plan on live clusters: connect, settle what a crash left open, run, tell.
+//!
+//! Always true:
+//! - a plan's cluster is the live one with the same identity, or nothing is sent;
+//! - an interrupt before the run ends the command; during it, the action under way is finished first.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::args::{ApplyFormat, ConsentArgs, NewReference};
+use super::context::Context;
+use super::error::CliError;
+use super::history::journal_error;
+use super::look_live;
+use super::output::{padded, place};
+use super::recheck::LiveRecheck;
+use super::terminal::print;
+use crate::config::Config;
+use crate::engine::executor::{
+    ClusterPort, Clusters, End, ExecutorClock, Halt, KubeCluster, LOOK_BACK_AFTER, OnNewReference, Ports, Report,
+    RunSettings, Switches, apply, resolve,
+};
+use crate::engine::journal::{ApprovedCluster, Entry, Holder, Journal, Opened, Record, StateFolder, entries};
+use crate::engine::vault::Vault;
+use crate::engine::{
+    Action, ApprovedPlan, Blocked, FreezeWindow, GateName, IdentityRecord, Plan, TargetRecord, short_id,
+};
+use crate::live::Live;
+use crate::world::{Cluster, ClusterName};
+
+const DOING: &str = "apply";
+
+/// The longest word an action ends with, and a gap.
+const WORD_COLUMNS: usize = 13;
+
+/// Carries out a plan and says what came of it.
+///
+/// # Errors
+/// The state folder, journal or vault can't be used, or a cluster is not the one the plan was made for.
+pub async fn run(context: &Context, approved: ApprovedPlan, args: &ConsentArgs) -> Result<u8, CliError> {
+    let mut config = context.config()?;
+    let opened = open_state(context, &config)?;
+    let (live, _) = tokio::select! {
+        biased;
+        code = super::interrupted() => return code,
+        connected = look_live::connect(context, &mut config) => connected?,
+    };
+    let names = live_names(&live, &approved)?;
+    let clusters = ports_of(&live, &names);
+    let State { mut journal, records, vault } = opened;
+    let open = left_open(&live, &records);
+    settle_open(context, &mut journal, open).await?;
+    let plan = approved.plan().clone();
+    let mut recheck = LiveRecheck::new(context, &config, live, names, &plan);
+    let stop = Arc::new(AtomicBool::new(false));
+    let watcher = tokio::spawn(stop_when_interrupted(stop.clone()));
+    let format = args.format;
+    let ports = Ports {
+        clusters: &clusters,
+        recheck: &mut recheck,
+        journal: &mut journal,
+        vault: &vault,
+        clock: &WallTime,
+        switches: &SafetySwitches::new(context, &config),
+        stop: &stop,
+        progress: &mut |action, end| tell(context, format, action, end),
+    };
+    let report = apply(approved, settings(context, args), ports).await;
+    watcher.abort();
+    show(context, format, &plan, &report)?;
+    Ok(report.code())
+}
+
+struct State {
+    journal: Journal,
+    records: Vec<Record>,
+    vault: Vault,
+}
+
+fn open_state(context: &Context, config: &Config) -> Result<State, CliError> {
+    let path = context.state_path();
+    let path = path.ok_or_else(|| CliError::failed(DOING, "neither XDG_STATE_HOME nor HOME is set", "set HOME"))?;
+    let folder = StateFolder::prepare(&path).map_err(|error| journal_error(DOING, &error.into()))?;
+    let name = format!("trueup apply by {} on {}", who(context), host(context));
+    let holder = Holder { name, pid: std::process::id() };
+    let Opened { journal, records, recovered } =
+        Journal::open(&folder, &holder).map_err(|error| journal_error(DOING, &error))?;
+    if let Some(tail) = recovered {
+        context.note(&format!("the journal ended in an unfinished record at byte {}, which was cut off", tail.offset));
+    }
+    let vault = Vault::prepare(&folder, &config.safety.recipients)
+        .map_err(|error| CliError::failed(DOING, chain(&error), "mend it, or no backup can be made"))?;
+    Ok(State { journal, records, vault })
+}
+
+/// The live cluster behind each cluster the plan writes to.
+fn live_names(live: &Live, approved: &ApprovedPlan) -> Result<BTreeMap<String, ClusterName>, CliError> {
+    let mut names = BTreeMap::new();
+    for target in approved.targets() {
+        let found = live.view().clusters().find(|cluster| is_target(cluster, target)).map(|cluster| &cluster.name);
+        let Some(name) = found else {
+            let cause = format!("identity: no connected cluster is the {} the plan was made for", target.cluster);
+            return Err(CliError::refused(DOING, cause, "name its context with --context, or plan again"));
+        };
+        names.insert(target.cluster.clone(), name.clone());
+    }
+    Ok(names)
+}
+
+fn is_target(cluster: &Cluster, target: &TargetRecord) -> bool {
+    // What was recorded may have had another name; what was live may not have changed its own.
+    let named = target.source == "snapshot" || cluster.name.as_str() == target.cluster;
+    named && is_same(cluster, &target.identity)
+}
+
+fn is_same(cluster: &Cluster, identity: &IdentityRecord) -> bool {
+    cluster.identity.is_known()
+        && cluster.identity.kube_system_uid == identity.kube_system_uid
+        && cluster.identity.ca_sha256 == identity.ca_sha256
+}
+
+fn ports_of(live: &Live, names: &BTreeMap<String, ClusterName>) -> Clusters {
+    let port = |(plan_name, name): (&String, &ClusterName)| {
+        let port: Arc<dyn ClusterPort> = Arc::new(KubeCluster::new(live.client(name)?));
+        Some((plan_name.clone(), port))
+    };
+    names.iter().filter_map(port).collect()
+}
+
+/// The plans with requests nobody knows the end of, each with the clusters they went to, as far as they are connected.
+fn left_open(live: &Live, records: &[Record]) -> Vec<(Entry, Clusters)> {
+    let mut open = Vec::new();
+    for entry in entries(records).into_iter().filter(|entry| entry.open_count() > 0) {
+        let approved = entry.approvals.last().map(|approval| approval.clusters.as_slice()).unwrap_or_default();
+        let same = |named: &ApprovedCluster| {
+            let cluster = live.view().clusters().find(|cluster| is_same(cluster, &named.identity))?;
+            Some((named.name.clone(), cluster.name.clone()))
+        };
+        let names = approved.iter().filter_map(same).collect();
+        let ports = ports_of(live, &names);
+        open.push((entry, ports));
+    }
+    open
+}
+
+/// Settles what an earlier run left open, by reading and never by sending.
+async fn settle_open(context: &Context, journal: &mut Journal, open: Vec<(Entry, Clusters)>) -> Result<(), CliError> {
+    for (entry, clusters) in open {
+        let resolved = resolve(std::slice::from_ref(&entry), &clusters, Timestamp::now()).await;
+        journal.append(&resolved).map_err(|error| journal_error(DOING, &error))?;
+        let plan = short_id(&entry.plan);
+        for record in &resolved {
+            if let Record::Resolved { action, found, .. } = record {
+                context.note(&format!("an earlier run was broken off: {plan}/{action} was found {}", found.word()));
+            }
+        }
+        let left = entry.open_count() - resolved.len();
+        if left > 0 {
+            context.note(&format!("an earlier run was broken off: what came of {left} actions of {plan} is not known"));
+        }
+    }
+    Ok(())
+}
+
+async fn stop_when_interrupted(stop: Arc<AtomicBool>) {
+    if super::interrupted().await.is_ok() {
+        stop.store(true, Ordering::SeqCst);
+    }
+}
+
+fn settings(context: &Context, args: &ConsentArgs) -> RunSettings {
+    RunSettings {
+        who: who(context),
+        host: host(context),
+        on_new_reference: match args.on_new_reference {
+            NewReference::Restore => OnNewReference::Restore,
+            NewReference::Report => OnNewReference::Report,
+        },
+        look_back_after: args.look_back.unwrap_or(LOOK_BACK_AFTER),
+    }
+}
+
+fn who(context: &Context) -> String {
+    let named = ["USER", "LOGNAME"].into_iter().find_map(|name| context.env.raw(name));
+    named.map_or_else(|| "somebody".to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+fn host(context: &Context) -> String {
+    let named = context.env.raw("HOSTNAME").map(|name| name.to_string_lossy().into_owned());
+    let written = || std::fs::read_to_string(Path::new("/etc/hostname")).ok().map(|text| text.trim().to_owned());
+    named.or_else(written).filter(|name| !name.is_empty()).unwrap_or_else(|| "this machine".to_owned())
+}
+
+/// The machine's time.
+struct WallTime;
+
+impl ExecutorClock for WallTime {
+    fn now(&self) -> Timestamp {
+        Timestamp::now()
+    }
+
+    fn sleep(&self, span: Duration) -> BoxFuture<'_, ()> {
+        tokio::time::sleep(span).boxed()
+    }
+}
+
+/// What stops all writes, from flags and config; the kill switch is looked for each time.
+struct SafetySwitches {
+    read_only: bool,
+    kill_switch: Option<PathBuf>,
+    freeze: Vec<FreezeWindow>,
+}
+
+impl SafetySwitches {
+    fn new(context: &Context, config: &Config) -> Self {
+        Self {
+            read_only: context.globals.read_only || config.safety.read_only,
+            kill_switch: config.safety.kill_switch.clone(),
+            freeze: config.safety.freeze.clone(),
+        }
+    }
+}
+
+impl Switches for SafetySwitches {
+    fn shut(&self, now: Timestamp) -> Option<Blocked> {
+        let blocked = |gate, why: String| Some(Blocked { gate, why });
+        if self.read_only {
+            return blocked(GateName::ReadOnly, "read-only mode is on".to_owned());
+        }
+        // Whatever stands there stops writes, a broken link as well: a switch must not fail open.
+        if let Some(path) = self.kill_switch.as_ref().filter(|path| path.symlink_metadata().is_ok()) {
+            return blocked(GateName::KillSwitch, format!("the kill switch {} is there", path.display()));
+        }
+        let window = self.freeze.iter().find(|window| window.contains(now))?;
+        blocked(GateName::Freeze, format!("the freeze window {window} is on"))
+    }
+}
+
+/// A line for an action that came to its end. That nobody reads it any more is no reason to stop in the middle.
+fn tell(context: &Context, format: ApplyFormat, action: &Action, end: &End) {
+    if format == ApplyFormat::Table {
+        let what = format!(
+            "{}  {} {} {} {}",
+            action.id,
+            action.verb.word(),
+            action.cluster,
+            action.target.kind,
+            place(&action.target)
+        );
+        let why = if end.why().is_empty() { String::new() } else { format!(": {}", end.why()) };
+        let line = format!("{}{}", padded(end.word(), WORD_COLUMNS), context.terminal.safe(&(what + &why)));
+        let _ = print(&(line + "\n"));
+    }
+}
+
+fn show(context: &Context, format: ApplyFormat, plan: &Plan, report: &Report) -> Result<(), CliError> {
+    for notice in &report.notices {
+        context.note(notice);
+    }
+    let text = match format {
+        ApplyFormat::Table => {
+            let counts: Vec<String> = report.counts().iter().map(|(word, count)| format!("{count} {word}")).collect();
+            let halted = report.halted.as_ref().map(|halt| format!("; {}", halt_words(halt))).unwrap_or_default();
+            let says = format!("plan {}: {}{halted}", short_id(&plan.id), counts.join(", "));
+            context.terminal.safe(&says)
+        }
+        ApplyFormat::Json => {
+            let value = serde_json::to_string_pretty(&report_json(plan, report)).expect("it is made of JSON values");
+            super::escape::printable_json(&value)
+        }
+    };
+    print(&(text + "\n"))?;
+    Ok(())
+}
+
+fn halt_words(halt: &Halt) -> String {
+    match halt {
+        Halt::Stopped => "stopped".to_owned(),
+        Halt::Gate(blocked) => format!("{}: {}", blocked.gate.word(), blocked.why),
+        Halt::Journal(why) => format!("the journal takes nothing more: {why}"),
+    }
+}
+
+fn report_json(plan: &Plan, report: &Report) -> Value {
+    let action = |action: &Action| {
+        let end = report.ends.get(&action.id)?;
+        Some(json!({ "id": action.id, "cluster": action.cluster, "verb": action.verb, "target": action.target,
+            "end": end.word(), "why": end.why() }))
+    };
+    let actions: Vec<Value> = plan.actions.iter().filter_map(action).collect();
+    let halted = report.halted.as_ref().map(halt_words);
+    json!({ "schema": "trueup/apply/v1", "plan": plan.id, "actions": actions, "summary": report.counts(),
+        "notices": report.notices, "halted": halted, "exit": report.code() })
+}
+
+fn chain(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(source) => format!("{error} ({source})"),
+        None => error.to_string(),
+    }
+}

@@ -1,0 +1,65 @@
+//! Asking a person for approval: the list, then a word for each cluster.
+
+use std::collections::BTreeMap;
+use std::io::IsTerminal as _;
+
+use super::context::Context;
+use super::error::CliError;
+use super::output::place;
+use super::terminal::{Stderr, write_stderr};
+use crate::engine::{Answers, Asks, ClusterQuestion, Plan, short_id};
+
+/// Whether there is a person to ask.
+pub fn is_interactive(context: &Context) -> bool {
+    context.terminal.stderr == Stderr::Person && std::io::stdin().is_terminal()
+}
+
+/// Shows what would be done and asks, cluster by cluster. A wrong word ends the asking.
+///
+/// # Errors
+/// The terminal can't be read.
+pub async fn ask(context: &Context, plan: &Plan, questions: &[ClusterQuestion]) -> Result<Answers, CliError> {
+    let mut answers = BTreeMap::new();
+    for question in questions {
+        for action in plan.actions.iter().filter(|action| question.actions.contains(&action.id)) {
+            let what = format!("{} {} {}", action.verb.word(), action.target.kind, place(&action.target));
+            context.note(&format!("  {}  {}  {}  {what}", action.id, action.tier, action.cluster));
+        }
+        write_stderr(&words(context, plan, question));
+        let line = read_line().await?;
+        let right = question.accepts(&line);
+        answers.insert(question.cluster.clone(), line);
+        if !right {
+            break;
+        }
+    }
+    Ok(Answers::Typed(answers))
+}
+
+fn words(context: &Context, plan: &Plan, question: &ClusterQuestion) -> String {
+    let asked = match &question.asks {
+        Asks::Enter => "press enter".to_owned(),
+        Asks::Deletions(_) => "type the number of deletions".to_owned(),
+        Asks::ClusterName(_) => "type the cluster's name".to_owned(),
+        Asks::ClusterNameAndId { .. } => {
+            "type the cluster's name, a blank, and the first 8 of the plan's id".to_owned()
+        }
+    };
+    let (cluster, plan) = (context.terminal.safe(&question.cluster), short_id(&plan.id));
+    format!("plan {plan}, cluster {cluster}, {}: {asked} to apply", question.tier)
+}
+
+async fn read_line() -> Result<String, CliError> {
+    let reading = tokio::task::spawn_blocking(|| {
+        let mut line = String::new();
+        std::io::stdin().read_line(&mut line).map(|bytes| (bytes, line))
+    });
+    let failed = |cause: String| CliError::failed("asking", cause, "name the plan with --expect instead");
+    let (bytes, line) =
+        reading.await.map_err(|error| failed(error.to_string()))?.map_err(|error| failed(error.to_string()))?;
+    if bytes == 0 {
+        // The end of input is nobody's enter key.
+        return Err(CliError::refused("asking", "nothing was answered; nothing was sent", ""));
+    }
+    Ok(line.strip_suffix('\n').unwrap_or(&line).to_owned())
+}

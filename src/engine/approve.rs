@@ -1,0 +1,444 @@
+//! Approval: the one way from a plan that was shown to a plan that may be applied.
+//!
+//! Always true:
+//! - an [`ApprovedPlan`] is made by [`approve`] alone, from a plan whose id is that of its content;
+//! - a blocked action is in none of them;
+//! - answers are compared byte by byte, so that names that only look alike differ.
+//!
+//! Not here: asking (`cli`), and what may have changed since (`executor`).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+
+use super::action::Verb;
+use super::plan::{Action, Plan, TargetRecord};
+use super::tier::Tier;
+
+/// How much of an id's hex stands for it where little is at stake, and on screens.
+pub const SHORT_ID: usize = 8;
+
+const ID_PREFIX: &str = "sha256:";
+
+/// Which actions of a plan are meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Chosen {
+    /// Those that are ticked and that nothing speaks against.
+    Selected,
+    /// These, by their ids.
+    Only(BTreeSet<String>),
+}
+
+/// What one cluster asks for before anything is written there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClusterQuestion {
+    pub cluster: String,
+    /// The highest among its chosen actions.
+    pub tier: Tier,
+    pub deletions: usize,
+    /// The ids of its chosen actions, in the plan's order.
+    pub actions: Vec<String>,
+    pub asks: Asks,
+}
+
+/// The word that has to be typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Asks {
+    Enter,
+    Deletions(usize),
+    ClusterName(String),
+    ClusterNameAndId { cluster: String, short_id: String },
+}
+
+/// What a person or a script answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answers {
+    /// A line for each cluster.
+    Typed(BTreeMap<String, String>),
+    /// `--expect` and every `--confirm-cluster`.
+    Flags { expect: Option<String>, confirmed: BTreeSet<String> },
+}
+
+/// A plan that was accepted exactly as shown.
+///
+/// No `Clone`, `Default` or `Deserialize`: each would be a second way to make one.
+#[must_use = "an approval that is not applied was asked for in vain"]
+#[derive(Debug)]
+pub struct ApprovedPlan {
+    plan: Plan,
+    /// Places in the plan's actions.
+    chosen: BTreeSet<usize>,
+    how: How,
+    approved_at: Timestamp,
+}
+
+/// Which way the approval came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    Typed,
+    Flags,
+}
+
+/// Why a plan is not approved.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    #[error("the plan's content is not the one its id names")]
+    Altered,
+    #[error("the plan expired at {since}; plan again")]
+    Expired { since: Timestamp },
+    #[error("the plan was made by version {made_by}, and this is {here}; plan again")]
+    OtherEngine { made_by: String, here: String },
+    #[error("--expect names {expected}, and this plan is {found}")]
+    OtherId { expected: String, found: String },
+    #[error("without a terminal, --expect has to name the plan: --expect {enough}")]
+    NotExpected { enough: String },
+    #[error("{cluster} has a {tier} action, which asks for the whole id: --expect {whole}")]
+    ShortId { cluster: String, tier: Tier, whole: String },
+    #[error("{cluster} has a T4 action, which asks for --confirm-cluster {cluster}")]
+    NotConfirmed { cluster: String },
+    #[error("{cluster}: the answer is not the word that was asked for; nothing was sent")]
+    WrongAnswer { cluster: String },
+    #[error("the plan has no action {action}")]
+    NoSuchAction { action: String },
+    #[error("{action} is blocked by {gate}: {why}")]
+    Blocked { action: String, gate: &'static str, why: String },
+    #[error("{action}: applying `{}` is not supported yet; name the others with --only", .verb.word())]
+    NotSupported { action: String, verb: Verb },
+}
+
+/// What approval asks for, cluster by cluster, in the order of their names.
+///
+/// # Errors
+/// An action is named that is not there, is blocked, or can't be applied yet.
+pub fn questions(plan: &Plan, chosen: &Chosen) -> Result<Vec<ClusterQuestion>, Refusal> {
+    let places = places(plan, chosen)?;
+    let mut by_cluster: BTreeMap<&str, Vec<&Action>> = BTreeMap::new();
+    for action in places.iter().map(|place| &plan.actions[*place]) {
+        by_cluster.entry(&action.cluster).or_default().push(action);
+    }
+    Ok(by_cluster.into_iter().map(|(cluster, actions)| question(plan, cluster, &actions)).collect())
+}
+
+/// Approves the chosen actions of a plan.
+///
+/// # Guarantees
+/// Nothing is approved that the plan does not show, and nothing that a gate blocks.
+///
+/// # Errors
+/// The plan is not what its id says, too old, or of another version; an answer is missing or wrong.
+pub fn approve(plan: Plan, chosen: &Chosen, answers: &Answers, now: Timestamp) -> Result<ApprovedPlan, Refusal> {
+    check_whole(&plan, now)?;
+    let questions = questions(&plan, chosen)?;
+    let how = match answers {
+        Answers::Typed(lines) => {
+            check_typed(&questions, lines)?;
+            How::Typed
+        }
+        Answers::Flags { expect, confirmed } => {
+            check_flags(&plan, &questions, expect.as_deref(), confirmed)?;
+            How::Flags
+        }
+    };
+    let chosen = places(&plan, chosen)?;
+    Ok(ApprovedPlan { plan, chosen, how, approved_at: now })
+}
+
+/// Whether a plan may be asked about at all.
+///
+/// # Errors
+/// It is not what its id says, too old, or of another version.
+pub fn check_whole(plan: &Plan, now: Timestamp) -> Result<(), Refusal> {
+    plan.verify_id().map_err(|_| Refusal::Altered)?;
+    let here = env!("CARGO_PKG_VERSION");
+    if plan.engine != here {
+        return Err(Refusal::OtherEngine { made_by: plan.engine.clone(), here: here.to_owned() });
+    }
+    if now >= plan.expires_at {
+        return Err(Refusal::Expired { since: plan.expires_at });
+    }
+    Ok(())
+}
+
+/// The hex of a plan's id, cut to what people read.
+pub fn short_id(id: &str) -> &str {
+    let hex = hex_of(id);
+    hex.get(..SHORT_ID).unwrap_or(hex)
+}
+
+impl ApprovedPlan {
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    pub fn how(&self) -> How {
+        self.how
+    }
+
+    pub fn approved_at(&self) -> Timestamp {
+        self.approved_at
+    }
+
+    /// The approved actions, in the plan's order.
+    pub fn actions(&self) -> impl Iterator<Item = &Action> {
+        self.chosen.iter().map(|place| &self.plan.actions[*place])
+    }
+
+    /// The clusters that are written to.
+    pub fn targets(&self) -> Vec<&TargetRecord> {
+        let named: BTreeSet<&str> = self.actions().map(|action| action.cluster.as_str()).collect();
+        self.plan.targets.iter().filter(|target| named.contains(target.cluster.as_str())).collect()
+    }
+}
+
+impl ClusterQuestion {
+    /// Whether a typed line is the word that was asked for.
+    pub fn accepts(&self, line: &str) -> bool {
+        match &self.asks {
+            Asks::Enter => line.is_empty(),
+            Asks::Deletions(count) => line == count.to_string(),
+            Asks::ClusterName(cluster) => line == cluster,
+            Asks::ClusterNameAndId { cluster, short_id } => line == format!("{cluster} {short_id}"),
+        }
+    }
+}
+
+impl Answers {
+    /// The answer of a script that gave these flags.
+    pub fn flags(expect: Option<String>, confirmed: impl IntoIterator<Item = String>) -> Self {
+        Self::Flags { expect, confirmed: confirmed.into_iter().collect() }
+    }
+}
+
+fn question(plan: &Plan, cluster: &str, actions: &[&Action]) -> ClusterQuestion {
+    let tier = actions.iter().map(|action| action.tier).max().unwrap_or(Tier::T0);
+    let deletions = actions.iter().filter(|action| action.verb == Verb::Delete).count();
+    let name = cluster.to_owned();
+    let asks = match tier {
+        Tier::T0 | Tier::T1 => Asks::Enter,
+        Tier::T2 => Asks::Deletions(deletions),
+        Tier::T3 => Asks::ClusterName(name),
+        Tier::T4 => Asks::ClusterNameAndId { cluster: name, short_id: short_id(&plan.id).to_owned() },
+    };
+    let ids = actions.iter().map(|action| action.id.clone()).collect();
+    ClusterQuestion { cluster: cluster.to_owned(), tier, deletions, actions: ids, asks }
+}
+
+/// Where the chosen actions stand in the plan.
+fn places(plan: &Plan, chosen: &Chosen) -> Result<BTreeSet<usize>, Refusal> {
+    let places: BTreeSet<usize> = match chosen {
+        Chosen::Selected => {
+            let runs = |action: &Action| action.selected && action.blocked_by.is_empty();
+            (0..plan.actions.len()).filter(|place| runs(&plan.actions[*place])).collect()
+        }
+        Chosen::Only(ids) => ids.iter().map(|id| named_place(plan, id)).collect::<Result<_, _>>()?,
+    };
+    for action in places.iter().map(|place| &plan.actions[*place]) {
+        match action.verb {
+            Verb::Delete | Verb::Label => {}
+            // What an undo brings back. Anything else to create has no content in the plan yet.
+            Verb::Create if action.change.get("backup").is_some() => {}
+            Verb::Create
+            | Verb::Apply
+            | Verb::Update
+            | Verb::Annotate
+            | Verb::Patch
+            | Verb::Tag
+            | Verb::Untag
+            | Verb::ReOwn => {
+                return Err(Refusal::NotSupported { action: action.id.clone(), verb: action.verb });
+            }
+        }
+    }
+    Ok(places)
+}
+
+fn named_place(plan: &Plan, id: &str) -> Result<usize, Refusal> {
+    let place = plan.actions.iter().position(|action| action.id == id);
+    let place = place.ok_or_else(|| Refusal::NoSuchAction { action: id.to_owned() })?;
+    match plan.actions[place].blocked_by.first() {
+        None => Ok(place),
+        Some(blocked) => {
+            Err(Refusal::Blocked { action: id.to_owned(), gate: blocked.gate.word(), why: blocked.why.clone() })
+        }
+    }
+}
+
+fn check_typed(questions: &[ClusterQuestion], lines: &BTreeMap<String, String>) -> Result<(), Refusal> {
+    for question in questions {
+        if !lines.get(&question.cluster).is_some_and(|line| question.accepts(line)) {
+            return Err(Refusal::WrongAnswer { cluster: question.cluster.clone() });
+        }
+    }
+    Ok(())
+}
+
+fn check_flags(
+    plan: &Plan,
+    questions: &[ClusterQuestion],
+    expect: Option<&str>,
+    confirmed: &BTreeSet<String>,
+) -> Result<(), Refusal> {
+    let Some(highest) = questions.iter().max_by_key(|question| question.tier) else { return Ok(()) };
+    let whole = highest.tier >= Tier::T3;
+    let Some(expect) = expect else {
+        let enough = if whole { plan.id.clone() } else { short_id(&plan.id).to_owned() };
+        return Err(Refusal::NotExpected { enough });
+    };
+    let (said, hex) = (hex_of(expect), hex_of(&plan.id));
+    if said.len() < SHORT_ID || !hex.starts_with(said) {
+        return Err(Refusal::OtherId { expected: expect.to_owned(), found: plan.id.clone() });
+    }
+    if whole && said != hex {
+        let (cluster, tier) = (highest.cluster.clone(), highest.tier);
+        return Err(Refusal::ShortId { cluster, tier, whole: plan.id.clone() });
+    }
+    let unconfirmed =
+        questions.iter().find(|question| question.tier == Tier::T4 && !confirmed.contains(&question.cluster));
+    match unconfirmed {
+        Some(question) => Err(Refusal::NotConfirmed { cluster: question.cluster.clone() }),
+        None => Ok(()),
+    }
+}
+
+fn hex_of(id: &str) -> &str {
+    id.strip_prefix(ID_PREFIX).unwrap_or(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::gate::ReadOnly;
+    use crate::engine::testing::{Given, delete, finding, given, label, now};
+    use crate::engine::{ActionDraft, Stake, Undo};
+    use crate::world::RiskClass;
+
+    fn with(draft: ActionDraft, class: RiskClass) -> Given {
+        given().finding(finding("a").draft(draft)).cluster(|cluster| cluster.class = class)
+    }
+
+    /// One plan a tier, each with one action in guest-a.
+    fn plan_of(tier: Tier) -> Plan {
+        let given = match tier {
+            Tier::T0 => given(),
+            Tier::T1 => with(label("guest-a", "a"), RiskClass::Dev),
+            Tier::T2 => with(delete("guest-a", "a"), RiskClass::Dev),
+            Tier::T3 => with(delete("guest-a", "a"), RiskClass::Prod),
+            Tier::T4 => {
+                let lasting = ActionDraft { stake: Stake::Irreversible, undo: Undo::None, ..delete("guest-a", "a") };
+                with(lasting, RiskClass::Dev)
+            }
+        };
+        let plan = given.plan();
+        assert!(plan.actions.iter().all(|action| action.tier == tier), "{:?}", plan.actions);
+        plan
+    }
+
+    fn typed(line: &str) -> Answers {
+        Answers::Typed([("guest-a".to_owned(), line.to_owned())].into())
+    }
+
+    #[test]
+    fn each_tier_asks_for_its_own_word() {
+        let short = |plan: &Plan| short_id(&plan.id).to_owned();
+        let t4 = plan_of(Tier::T4);
+        let t4_word = format!("guest-a {}", short(&t4));
+        let cases = [
+            ("T1", plan_of(Tier::T1), "", "yes"),
+            ("T2", plan_of(Tier::T2), "1", ""),
+            ("T2, another number", plan_of(Tier::T2), "1", "2"),
+            ("T3", plan_of(Tier::T3), "guest-a", "guest-b"),
+            ("T3, a letter that looks alike", plan_of(Tier::T3), "guest-a", "guest-а"),
+            ("T4", t4.clone(), t4_word.as_str(), "guest-a"),
+            ("T4, another id", t4, t4_word.as_str(), "guest-a 00000000"),
+        ];
+        for (case, plan, right, wrong) in cases {
+            let refused = approve(plan.clone(), &Chosen::Selected, &typed(wrong), now()).unwrap_err();
+            assert_eq!(refused, Refusal::WrongAnswer { cluster: "guest-a".to_owned() }, "case: {case}");
+            let approved = approve(plan, &Chosen::Selected, &typed(right), now()).unwrap();
+            assert_eq!(approved.actions().count(), 1, "case: {case}");
+        }
+    }
+
+    #[test]
+    fn a_script_names_the_id_as_far_as_the_tier_asks() {
+        let short = |plan: &Plan| short_id(&plan.id).to_owned();
+        let whole = |plan: &Plan| plan.id.clone();
+        type Expect = fn(&Plan) -> String;
+        let cases: [(&str, Tier, Expect, &[&str], bool); 9] = [
+            ("T2, eight characters", Tier::T2, short, &[], true),
+            ("T2, the whole id", Tier::T2, whole, &[], true),
+            ("T2, seven characters", Tier::T2, |plan| short_id(&plan.id)[..7].to_owned(), &[], false),
+            ("T2, another id", Tier::T2, |_| "0123456789abcdef".to_owned(), &[], false),
+            ("T3, eight characters", Tier::T3, short, &[], false),
+            ("T3, the whole id", Tier::T3, whole, &[], true),
+            ("T3, the whole hex", Tier::T3, |plan| hex_of(&plan.id).to_owned(), &[], true),
+            ("T4, the cluster not confirmed", Tier::T4, whole, &["guest-b"], false),
+            ("T4, confirmed", Tier::T4, whole, &["guest-a"], true),
+        ];
+        for (case, tier, expect, confirmed, passes) in cases {
+            let plan = plan_of(tier);
+            let answers = Answers::flags(Some(expect(&plan)), confirmed.iter().map(|name| (*name).to_owned()));
+            let approved = approve(plan, &Chosen::Selected, &answers, now());
+            assert_eq!(approved.is_ok(), passes, "case: {case}: {approved:?}");
+        }
+        let silent = approve(plan_of(Tier::T2), &Chosen::Selected, &Answers::flags(None, []), now());
+        assert!(matches!(silent, Err(Refusal::NotExpected { .. })), "{silent:?}");
+    }
+
+    #[test]
+    fn a_plan_that_is_old_edited_or_of_another_version_is_not_approved() {
+        let edited = |change: fn(&mut Plan)| {
+            let mut plan = plan_of(Tier::T1);
+            change(&mut plan);
+            plan
+        };
+        let other_engine = || {
+            let mut plan = edited(|plan| plan.engine = "0.0.1".to_owned());
+            plan.id = plan.computed_id().unwrap();
+            plan
+        };
+        let expires = plan_of(Tier::T1).expires_at;
+        let cases = [
+            ("expired", plan_of(Tier::T1), expires, Refusal::Expired { since: expires }),
+            ("edited", edited(|plan| plan.actions[0].target.name.push('x')), now(), Refusal::Altered),
+            (
+                "another version",
+                other_engine(),
+                now(),
+                Refusal::OtherEngine { made_by: "0.0.1".to_owned(), here: env!("CARGO_PKG_VERSION").to_owned() },
+            ),
+        ];
+        for (case, plan, at, expected) in cases {
+            assert_eq!(approve(plan, &Chosen::Selected, &typed(""), at).unwrap_err(), expected, "case: {case}");
+        }
+    }
+
+    #[test]
+    fn a_blocked_action_is_never_approved() {
+        let blocked = given().finding(finding("a").deletes()).conditions(|c| c.read_only = ReadOnly::ByFlag).plan();
+        let id = blocked.actions[0].id.clone();
+        assert_eq!(questions(&blocked, &Chosen::Selected), Ok(Vec::new()));
+        let only = questions(&blocked, &Chosen::Only([id].into()));
+        assert!(matches!(only, Err(Refusal::Blocked { gate: "read-only", .. })), "{only:?}");
+    }
+
+    #[test]
+    fn only_narrows_and_may_add_what_was_not_ticked() {
+        let unticked = ActionDraft { selected: false, ..delete("guest-a", "b") };
+        let plan = given().finding(finding("a").deletes()).finding(finding("b").draft(unticked)).plan();
+        let of = |name: &str| plan.actions.iter().find(|action| action.target.name == name).unwrap().id.clone();
+        let asked = |chosen: &Chosen| questions(&plan, chosen).map(|asked| asked[0].actions.clone());
+        assert_eq!(asked(&Chosen::Selected), Ok(vec![of("a")]));
+        assert_eq!(asked(&Chosen::Only([of("b")].into())), Ok(vec![of("b")]));
+        let missing = questions(&plan, &Chosen::Only(["a99".to_owned()].into()));
+        assert_eq!(missing, Err(Refusal::NoSuchAction { action: "a99".to_owned() }));
+    }
+
+    #[test]
+    fn verbs_that_can_not_be_applied_yet_are_refused_by_name() {
+        let draft = ActionDraft { verb: Verb::Apply, ..label("guest-a", "a") };
+        let plan = given().finding(finding("a").draft(draft)).plan();
+        let refused = questions(&plan, &Chosen::Selected);
+        assert!(matches!(refused, Err(Refusal::NotSupported { verb: Verb::Apply, .. })), "{refused:?}");
+    }
+}

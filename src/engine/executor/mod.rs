@@ -1,0 +1,41 @@
+//! The executor: carries out an approved plan, exactly, and says what came of every action.
+//!
+//! ```text
+//! gates ─► judge again ─► read, compare, seal ─► journal intents ─► send ─► journal outcomes ─► read ─► journal
+//!   ▲                                                  ▲                        │ asked to wait, or nobody knows
+//!   └── the next wave                                  └──── read, compare ◄────┘
+//! ```
+//!
+//! Always true:
+//! - an intent is on disk before its request is sent, and a backup before the intent of its delete;
+//! - a write carries the uid and the version the plan shows; anything else is a skipped action with its reason;
+//! - an answer nobody can interpret is followed by a read, never by the same request;
+//! - a stop, a kill switch, a freeze or the plan's end is noticed before the next request.
+//!
+//! - `run`: clusters and waves, gates, the look back. `wave`: the way of the actions of one wave. `verdict`: what an
+//!   answer and a read mean together. `recover`: what a crash left open, settled by reading.
+//! - [`ClusterPort`] and its neighbours in `ports`: everything the executor touches. `send`: the one place that writes
+//!   to a cluster.
+//!
+//! # Limits
+//! Clusters run one after another in the order of their names; an action that depends on one of a later cluster is
+//! skipped. Only `delete`, `label` and the `create` of an undo can be carried out.
+
+mod ports;
+mod recover;
+mod report;
+mod run;
+mod send;
+#[cfg(test)]
+mod tests;
+mod verdict;
+mod wave;
+
+pub use ports::{
+    Again, ClusterPort, Clusters, ExecutorClock, JournalPort, LookBack, Ports, Reading, Recheck, Reply, Seen, Switches,
+    VaultPort, Write,
+};
+pub use recover::resolve;
+pub use report::{End, Halt, Report, Skip};
+pub use run::{LOOK_BACK_AFTER, OnNewReference, RunSettings, apply};
+pub use send::KubeCluster;

@@ -1,0 +1,192 @@
+//! What the executor touches, one trait each, so that tests can let every one of them fail.
+//!
+//! Always true: nothing behind these ports decides. They read, write and say what they saw.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use jiff::Timestamp;
+use zeroize::Zeroizing;
+
+use super::report::End;
+use crate::engine::journal::{Answer, Journal, Record};
+use crate::engine::vault::{Sealed, Vault, restorable};
+use crate::engine::{Action, Blocked, IdentityRecord, ObjectRef};
+
+/// The clusters of a run, by the names the plan uses.
+pub type Clusters = BTreeMap<String, Arc<dyn ClusterPort>>;
+
+/// One cluster's API.
+pub trait ClusterPort: Send + Sync {
+    fn read<'a>(&'a self, target: &'a ObjectRef) -> BoxFuture<'a, Reading>;
+
+    /// Sends one request, once.
+    fn send<'a>(&'a self, write: Write<'a>) -> BoxFuture<'a, Reply>;
+}
+
+/// What a read of one object gave.
+#[derive(Debug)]
+pub enum Reading {
+    Present(Box<Seen>),
+    /// The server says that this very object does not exist.
+    Absent,
+    /// Anything else, in a sentence without a word of the body.
+    Unknown(String),
+}
+
+/// An object that was read. Its bytes may be secret.
+pub struct Seen {
+    pub uid: String,
+    pub resource_version: String,
+    /// Whether somebody has asked for its deletion.
+    pub deleting: bool,
+    pub labels: BTreeMap<String, String>,
+    pub annotations: BTreeMap<String, String>,
+    pub json: Zeroizing<Vec<u8>>,
+}
+
+/// A request that changes something.
+pub enum Write<'a> {
+    Delete {
+        target: &'a ObjectRef,
+        uid: &'a str,
+        resource_version: &'a str,
+    },
+    Label {
+        target: &'a ObjectRef,
+        uid: &'a str,
+        resource_version: &'a str,
+        set: &'a BTreeMap<String, String>,
+        remove: &'a [String],
+    },
+    Create {
+        target: &'a ObjectRef,
+        object: &'a [u8],
+    },
+}
+
+/// What came back for a write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reply {
+    /// Absent when no answer came.
+    pub http: Option<u16>,
+    pub answer: Answer,
+    /// How long the server asks to wait.
+    pub retry_after: Option<Duration>,
+    /// The server's reason, when it is one plain word.
+    pub reason: String,
+}
+
+/// Judging again, with fresh and consistent lists.
+pub trait Recheck: Send {
+    /// Reads who the cluster is; nothing when that can't be told.
+    fn read_identity<'a>(&'a mut self, cluster: &'a str) -> BoxFuture<'a, Option<IdentityRecord>>;
+
+    /// Lists everything these actions rest on again and judges. One answer an action, in their order.
+    fn judge_again<'a>(&'a mut self, actions: &'a [&'a Action]) -> BoxFuture<'a, Vec<Again>>;
+
+    /// Looks whether something refers to what these actions deleted. One answer an action, in their order.
+    fn look_back<'a>(&'a mut self, deleted: &'a [&'a Action]) -> BoxFuture<'a, Vec<LookBack>>;
+}
+
+/// What judging again says about an action.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Again {
+    /// The plan would hold it again, unblocked and for the same verdict.
+    Same,
+    Differs(String),
+}
+
+/// What refers to a deleted object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LookBack {
+    Nothing,
+    Referenced(String),
+    Unknown(String),
+}
+
+/// The journal. What `append` has returned for is on the disk.
+pub trait JournalPort: Send {
+    /// # Errors
+    /// One sentence; after it nothing may be sent.
+    fn append(&mut self, records: &[Record]) -> Result<(), String>;
+}
+
+/// Backups.
+pub trait VaultPort: Send + Sync {
+    /// Seals an object and reads it back.
+    ///
+    /// # Errors
+    /// One sentence without a word of the object.
+    fn seal(&self, object: &Zeroizing<Vec<u8>>) -> Result<Sealed, String>;
+
+    /// The object of a backup, fit to be created again, with the mark that says where it came from.
+    ///
+    /// # Errors
+    /// The backup can't be opened or is no object.
+    fn restorable(&self, file: &str, mark: &str) -> Result<Zeroizing<Vec<u8>>, String>;
+}
+
+/// Time.
+pub trait ExecutorClock: Send + Sync {
+    fn now(&self) -> Timestamp;
+
+    fn sleep(&self, span: Duration) -> BoxFuture<'_, ()>;
+}
+
+/// What stops all writes at once: read-only mode, the kill switch, freeze windows.
+pub trait Switches: Send + Sync {
+    fn shut(&self, now: Timestamp) -> Option<Blocked>;
+}
+
+/// Everything a run touches.
+pub struct Ports<'p> {
+    pub clusters: &'p Clusters,
+    pub recheck: &'p mut dyn Recheck,
+    pub journal: &'p mut dyn JournalPort,
+    pub vault: &'p dyn VaultPort,
+    pub clock: &'p dyn ExecutorClock,
+    pub switches: &'p dyn Switches,
+    /// Set by whoever wants the run to stop at the next action.
+    pub stop: &'p AtomicBool,
+    /// Told of every action that came to its end.
+    pub progress: &'p mut (dyn FnMut(&Action, &End) + Send),
+}
+
+impl std::fmt::Debug for Seen {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { uid, resource_version, deleting, labels: _, annotations: _, json } = self;
+        write!(f, "Seen {{ {uid}@{resource_version}, deleting: {deleting}, <{} bytes> }}", json.len())
+    }
+}
+
+impl JournalPort for Journal {
+    fn append(&mut self, records: &[Record]) -> Result<(), String> {
+        Self::append(self, records).map_err(|error| sentence(&error))
+    }
+}
+
+impl VaultPort for Vault {
+    fn seal(&self, object: &Zeroizing<Vec<u8>>) -> Result<Sealed, String> {
+        Self::seal(self, object).map_err(|error| sentence(&error))
+    }
+
+    /// Owners are left out: whether they still live is not known here, and a dead one would take the object with it.
+    fn restorable(&self, file: &str, mark: &str) -> Result<Zeroizing<Vec<u8>>, String> {
+        let object = self.open(file).map_err(|error| sentence(&error))?;
+        let object = serde_json::from_slice(&object).map_err(|_| "the backup is no object".to_owned())?;
+        Ok(Zeroizing::new(restorable(object, &BTreeSet::new(), mark).to_string().into_bytes()))
+    }
+}
+
+/// An error with what caused it.
+fn sentence(error: &dyn Error) -> String {
+    match error.source() {
+        Some(source) => format!("{error} ({source})"),
+        None => error.to_string(),
+    }
+}

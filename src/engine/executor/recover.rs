@@ -1,0 +1,25 @@
+//! What a crash left open, settled by reading.
+//!
+//! Always true: nothing is sent here.
+
+use jiff::Timestamp;
+
+use super::ports::Clusters;
+use super::verdict::found;
+use crate::engine::journal::{Entry, Record, open_intents};
+
+/// Reads the target of every request of which nobody knows what came, and says what was found.
+///
+/// A request to a cluster that is not in `clusters`, or that can't be read, stays open.
+pub async fn resolve(entries: &[Entry], clusters: &Clusters, at: Timestamp) -> Vec<Record> {
+    let mut resolved = Vec::new();
+    for (plan, action) in open_intents(entries) {
+        let Some(sent) = &action.sent else { continue };
+        let Some(port) = clusters.get(&sent.cluster) else { continue };
+        let reading = port.read(&sent.target).await;
+        if let Some(found) = found(sent.uid.as_deref(), sent.resource_version.as_deref(), &reading) {
+            resolved.push(Record::Resolved { plan: plan.to_owned(), action: action.id.clone(), found, at });
+        }
+    }
+    resolved
+}

@@ -1,0 +1,144 @@
+//! What came of a run.
+
+use std::collections::BTreeMap;
+
+use crate::engine::journal::VerifiedState;
+use crate::engine::{Blocked, GateName};
+
+/// How one action ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum End {
+    /// Carried out, and seen to be.
+    Done(VerifiedState),
+    /// Deleted, and brought back because something refers to it now.
+    TakenBack { why: String },
+    /// Nothing was sent.
+    Skipped { class: Skip, why: String },
+    /// Sent, and the cluster did not take it.
+    Failed { why: String },
+    /// Sent, and nobody could find out what came of it.
+    Unknown { why: String },
+}
+
+/// Why nothing was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Skip {
+    /// The world is not the one the plan shows.
+    Stale,
+    /// A gate is shut.
+    Gate,
+    /// Somebody stopped the run.
+    Stopped,
+}
+
+/// Why a run ended before its time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Halt {
+    Stopped,
+    Gate(Blocked),
+    /// The journal takes nothing more.
+    Journal(String),
+}
+
+/// What came of every approved action.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Report {
+    pub plan: String,
+    pub ends: BTreeMap<String, End>,
+    pub halted: Option<Halt>,
+    /// What a person should know besides, one sentence each.
+    pub notices: Vec<String>,
+}
+
+impl End {
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Done(state) => state.word(),
+            Self::TakenBack { .. } => "taken-back",
+            Self::Skipped { .. } => "skipped",
+            Self::Failed { .. } => "failed",
+            Self::Unknown { .. } => "unknown",
+        }
+    }
+
+    /// The reason; empty where the word says all.
+    pub fn why(&self) -> &str {
+        match self {
+            Self::Done(_) => "",
+            Self::TakenBack { why } | Self::Skipped { why, .. } | Self::Failed { why } | Self::Unknown { why } => why,
+        }
+    }
+
+    /// Whether a request left the program.
+    pub fn was_sent(&self) -> bool {
+        match self {
+            Self::Done(_) | Self::TakenBack { .. } | Self::Failed { .. } | Self::Unknown { .. } => true,
+            Self::Skipped { .. } => false,
+        }
+    }
+
+    pub(super) fn stale(why: impl Into<String>) -> Self {
+        Self::Skipped { class: Skip::Stale, why: why.into() }
+    }
+
+    pub(super) fn gated(why: impl Into<String>) -> Self {
+        Self::Skipped { class: Skip::Gate, why: why.into() }
+    }
+
+    pub(super) fn failed(why: impl Into<String>) -> Self {
+        Self::Failed { why: why.into() }
+    }
+}
+
+impl Halt {
+    /// How an action ends that this halt kept from being sent.
+    pub(super) fn end(&self) -> End {
+        match self {
+            Self::Stopped => End::Skipped { class: Skip::Stopped, why: "stopped before it was sent".to_owned() },
+            Self::Gate(blocked) => End::gated(format!("{}: {}", blocked.gate.word(), blocked.why)),
+            Self::Journal(why) => End::gated(format!("the journal takes nothing more: {why}")),
+        }
+    }
+
+    /// How an action ends that was sent, and that this halt kept from being looked after.
+    pub(super) fn end_of_sent(&self) -> End {
+        let cause = match self {
+            Self::Stopped => "the run was stopped".to_owned(),
+            Self::Gate(blocked) => format!("{}: {}", blocked.gate.word(), blocked.why),
+            Self::Journal(why) => format!("the journal takes nothing more: {why}"),
+        };
+        End::Unknown { why: format!("it was sent and not looked after ({cause}); the next run reads what came of it") }
+    }
+}
+
+impl Report {
+    pub fn counts(&self) -> BTreeMap<String, u64> {
+        let mut counts = BTreeMap::new();
+        for end in self.ends.values() {
+            *counts.entry(end.word().to_owned()).or_insert(0) += 1;
+        }
+        counts
+    }
+
+    /// What `apply` tells the shell: 0 all applied and verified, 2 partly, 3 refused for safety, 4 stale, 130 stopped
+    /// before anything was sent.
+    pub fn code(&self) -> u8 {
+        let done = |end: &End| matches!(end, End::Done(_));
+        if self.halted.is_none() && self.notices.is_empty() && self.ends.values().all(done) {
+            return 0;
+        }
+        if self.ends.values().any(End::was_sent) {
+            return 2;
+        }
+        let all = |class: Skip| {
+            self.ends.values().all(|end| matches!(end, End::Skipped { class: found, .. } if *found == class))
+        };
+        match &self.halted {
+            Some(Halt::Stopped) => 130,
+            Some(Halt::Gate(Blocked { gate: GateName::ExpiredPlan, .. })) => 4,
+            Some(Halt::Gate(_) | Halt::Journal(_)) => 3,
+            None if all(Skip::Stale) => 4,
+            None => 3,
+        }
+    }
+}

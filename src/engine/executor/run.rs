@@ -1,0 +1,303 @@
+//! A run: clusters one after another, each in waves, and a look back at what was deleted.
+//!
+//! Always true:
+//! - before every wave all switches, the plan's end and the cluster's identity are looked at again;
+//! - an action runs only after everything it depends on is done;
+//! - what a halted run did not send ends as skipped, with the reason.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use super::ports::{ClusterPort, LookBack, Ports};
+use super::report::{End, Halt, Report};
+use super::wave::{Ready, Wish};
+use crate::engine::journal::{ApprovalWay, ApprovedCluster, Record, VerifiedState};
+use crate::engine::vault::Sealed;
+use crate::engine::{Action, ApprovedPlan, Blocked, GateName, How, Verb, short_id};
+
+/// Actions that are judged again together. More would stretch the time between the look and the last request; fewer
+/// would list the same collections more often.
+const WAVE_MAX: usize = 64;
+
+/// How long after the last wave references are looked for once more, unless the user says: controllers write theirs
+/// within seconds.
+pub const LOOK_BACK_AFTER: Duration = Duration::from_secs(30);
+
+/// How often a waiting run looks whether it shall stop.
+const STOP_EVERY: Duration = Duration::from_millis(200);
+
+/// What happens when something refers to what was just deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnNewReference {
+    Restore,
+    Report,
+}
+
+/// Who runs it, and how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunSettings {
+    pub who: String,
+    pub host: String,
+    pub on_new_reference: OnNewReference,
+    /// How long after the last wave references are looked for once more.
+    pub look_back_after: Duration,
+}
+
+/// Carries out an approved plan.
+///
+/// # Guarantees
+/// Every approved action has an end in the report. What was sent is in the journal, and its intent was there before.
+///
+/// # Assumes
+/// The recheck answers about the same clusters that the cluster ports write to.
+///
+/// May not be dropped while it runs, unless the process ends: an open intent is settled at the next start.
+pub async fn apply(approved: ApprovedPlan, settings: RunSettings, ports: Ports<'_>) -> Report {
+    let plan = &approved.plan().id;
+    let report = Report { plan: plan.clone(), ..Report::default() };
+    let mut run = Run {
+        approved: &approved,
+        settings,
+        ports,
+        report,
+        backups: BTreeMap::new(),
+        attempts: BTreeMap::new(),
+        sent: BTreeSet::new(),
+    };
+    let halted = run.whole().await.err();
+    if let Some(halt) = &halted {
+        for action in approved.actions() {
+            if !run.report.ends.contains_key(&action.id) {
+                let end = if run.sent.contains(&action.id) { halt.end_of_sent() } else { halt.end() };
+                run.end(action, end);
+            }
+        }
+    }
+    run.report.halted = halted;
+    run.finish();
+    run.report
+}
+
+pub(super) struct Run<'p, 'q> {
+    pub approved: &'p ApprovedPlan,
+    pub settings: RunSettings,
+    pub ports: Ports<'q>,
+    pub report: Report,
+    /// The backups of deleted objects, by action.
+    pub backups: BTreeMap<String, Sealed>,
+    /// How many requests were about to be sent so far, by action.
+    pub attempts: BTreeMap<String, u32>,
+    /// The actions of which a request left the program.
+    pub sent: BTreeSet<String>,
+}
+
+impl<'p> Run<'p, '_> {
+    async fn whole(&mut self) -> Result<(), Halt> {
+        self.check_switches()?;
+        self.write(&[self.approval()])?;
+        for target in self.approved.targets() {
+            let actions: Vec<&'p Action> =
+                self.approved.actions().filter(|action| action.cluster == target.cluster).collect();
+            self.cluster(&target.cluster, actions).await?;
+        }
+        let deleted = self.deleted();
+        if deleted.is_empty() {
+            return Ok(());
+        }
+        self.wait(self.settings.look_back_after).await?;
+        self.look_back(&deleted).await
+    }
+
+    async fn cluster(&mut self, cluster: &str, mut left: Vec<&'p Action>) -> Result<(), Halt> {
+        let Some(port) = self.ports.clusters.get(cluster).cloned() else {
+            let end = End::gated(format!("identity: {cluster} is not connected"));
+            left.into_iter().for_each(|action| self.end(action, end.clone()));
+            return Ok(());
+        };
+        while !left.is_empty() {
+            let wave = self.take_wave(&mut left);
+            if wave.is_empty() {
+                break;
+            }
+            self.check_gates(cluster).await?;
+            self.wave(port.as_ref(), &wave).await?;
+            let deleted: Vec<&'p Action> = wave.into_iter().filter(|action| self.is_gone(action)).collect();
+            self.look_back(&deleted).await?;
+        }
+        Ok(())
+    }
+
+    /// Takes the next actions whose dependencies are done; ends those whose dependencies never will be.
+    fn take_wave(&mut self, left: &mut Vec<&'p Action>) -> Vec<&'p Action> {
+        let mut wave = Vec::new();
+        for action in std::mem::take(left) {
+            let open = |id: &String| !self.report.ends.contains_key(id) && self.is_approved_for(id, &action.cluster);
+            let done = |id: &String| matches!(self.report.ends.get(id), Some(End::Done(_)));
+            let missing = action.depends_on.iter().find(|id| !done(id) && !open(id)).cloned();
+            match missing {
+                Some(id) => self.end(action, End::gated(format!("dependency: {id} was not done"))),
+                None if wave.len() < WAVE_MAX && action.depends_on.iter().all(done) => wave.push(action),
+                None => left.push(action),
+            }
+        }
+        if wave.is_empty() {
+            // What is left waits for one another.
+            for action in std::mem::take(left) {
+                self.end(action, End::gated("dependency: what it depends on depends on it"));
+            }
+        }
+        wave
+    }
+
+    fn is_approved_for(&self, id: &str, cluster: &str) -> bool {
+        self.approved.actions().any(|action| action.id == id && action.cluster == cluster)
+    }
+
+    async fn check_gates(&mut self, cluster: &str) -> Result<(), Halt> {
+        self.check_switches()?;
+        let expected = self.approved.targets().into_iter().find(|target| target.cluster == cluster);
+        let actual = self.ports.recheck.read_identity(cluster).await;
+        let known = |text: &str| !text.is_empty();
+        let same = expected.zip(actual).is_some_and(|(expected, actual)| {
+            expected.identity == actual && known(&actual.kube_system_uid) && known(&actual.ca_sha256)
+        });
+        if same {
+            return Ok(());
+        }
+        let why = format!("{cluster} is not the cluster the plan was made for, or can't say who it is");
+        Err(Halt::Gate(Blocked { gate: GateName::Identity, why }))
+    }
+
+    /// Looks at everything that stops writes at once.
+    pub fn check_switches(&self) -> Result<(), Halt> {
+        if self.ports.stop.load(Ordering::SeqCst) {
+            return Err(Halt::Stopped);
+        }
+        let now = self.ports.clock.now();
+        if let Some(blocked) = self.ports.switches.shut(now) {
+            return Err(Halt::Gate(blocked));
+        }
+        let until = self.approved.plan().expires_at;
+        if now >= until {
+            let why = format!("the plan expired at {until}; plan again");
+            return Err(Halt::Gate(Blocked { gate: GateName::ExpiredPlan, why }));
+        }
+        Ok(())
+    }
+
+    /// Waits, and notices when somebody wants the run to stop.
+    pub async fn wait(&mut self, span: Duration) -> Result<(), Halt> {
+        let mut left = span;
+        while !left.is_zero() {
+            if self.ports.stop.load(Ordering::SeqCst) {
+                return Err(Halt::Stopped);
+            }
+            let slice = left.min(STOP_EVERY);
+            self.ports.clock.sleep(slice).await;
+            left -= slice;
+        }
+        Ok(())
+    }
+
+    pub fn write(&mut self, records: &[Record]) -> Result<(), Halt> {
+        self.ports.journal.append(records).map_err(Halt::Journal)
+    }
+
+    pub fn end(&mut self, action: &Action, end: End) {
+        (self.ports.progress)(action, &end);
+        self.report.ends.insert(action.id.clone(), end);
+    }
+
+    fn is_gone(&self, action: &Action) -> bool {
+        let gone = [VerifiedState::Gone, VerifiedState::Terminating];
+        let ended = matches!(self.report.ends.get(&action.id), Some(End::Done(state)) if gone.contains(state));
+        action.verb == Verb::Delete && ended
+    }
+
+    fn deleted(&self) -> Vec<&'p Action> {
+        self.approved.actions().filter(|action| self.is_gone(action)).collect()
+    }
+
+    /// Looks for references that appeared, and restores or reports.
+    async fn look_back(&mut self, deleted: &[&'p Action]) -> Result<(), Halt> {
+        if deleted.is_empty() {
+            return Ok(());
+        }
+        let found = self.ports.recheck.look_back(deleted).await;
+        for (action, found) in deleted.iter().zip(found) {
+            let name = format!("{} {}", action.target.kind, action.target.name);
+            match (found, self.settings.on_new_reference) {
+                (LookBack::Nothing, _) => {}
+                (LookBack::Unknown(why), _) => {
+                    self.notice(format!("whether something refers to the deleted {name} is not known: {why}"));
+                }
+                (LookBack::Referenced(what), OnNewReference::Report) => {
+                    let undo = format!("{}/{}", short_id(&self.report.plan), action.id);
+                    self.notice(format!("{name} was deleted, and now {what}; bring it back with trueup undo {undo}"));
+                }
+                (LookBack::Referenced(what), OnNewReference::Restore) => self.restore(action, &what).await?,
+            }
+        }
+        Ok(())
+    }
+
+    fn notice(&mut self, text: String) {
+        if !self.report.notices.contains(&text) {
+            self.report.notices.push(text);
+        }
+    }
+
+    async fn restore(&mut self, action: &'p Action, what: &str) -> Result<(), Halt> {
+        let mark = format!("{}/{}", short_id(&self.report.plan), action.id);
+        let port = self.ports.clusters.get(&action.cluster).cloned();
+        let (Some(port), Some(backup)) = (port, self.backups.get(&action.id).cloned()) else { return Ok(()) };
+        let object = match self.ports.vault.restorable(&backup.file, &mark) {
+            Ok(object) => object,
+            Err(why) => {
+                self.notice(format!("{} can't be brought back: {why}", action.target.name));
+                return Ok(());
+            }
+        };
+        let ready = Ready::new(action, Wish::Create { object, mark }, self.ports.clock.now());
+        let deleted = self.report.ends.get(&action.id).cloned();
+        let port: &dyn ClusterPort = port.as_ref();
+        self.rounds(port, vec![ready]).await?;
+        let restored = self.report.ends.get(&action.id) == Some(&End::Done(VerifiedState::Restored));
+        if restored {
+            self.end(action, End::TakenBack { why: what.to_owned() });
+        } else {
+            let why = self.report.ends.get(&action.id).map(|end| end.why().to_owned()).unwrap_or_default();
+            self.notice(format!("{} was deleted, {what}, and bringing it back failed: {why}", action.target.name));
+            // What holds is that it is deleted; an undo may still succeed.
+            self.write_ends(deleted.map(|end| (action, end)).into_iter().collect())?;
+        }
+        Ok(())
+    }
+
+    fn approval(&self) -> Record {
+        let cluster = |target: &crate::engine::TargetRecord| ApprovedCluster {
+            name: target.cluster.clone(),
+            identity: target.identity.clone(),
+        };
+        Record::PlanApproved {
+            plan: self.report.plan.clone(),
+            who: self.settings.who.clone(),
+            host: self.settings.host.clone(),
+            how: match self.approved.how() {
+                How::Typed => ApprovalWay::Typed,
+                How::Flags => ApprovalWay::Expected,
+            },
+            at: self.approved.approved_at(),
+            clusters: self.approved.targets().into_iter().map(cluster).collect(),
+        }
+    }
+
+    /// The last record. That it could not be written changes nothing about what was done.
+    fn finish(&mut self) {
+        let (plan, at, counts) = (self.report.plan.clone(), self.ports.clock.now(), self.report.counts());
+        if let Err(Halt::Journal(why)) = self.write(&[Record::Finished { plan, at, counts }]) {
+            self.notice(format!("the end of the run could not be written to the journal: {why}"));
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! Requests to a cluster: the one place in the program that writes to it.
+//!
+//! Always true:
+//! - a request goes out once; nothing here tries again;
+//! - a delete carries uid, version and a propagation policy; there is no delete of a collection and no force;
+//! - no text of a body gets into a sentence: of a `Status` only its reason is used, when it is one plain word;
+//! - a 404 counts as absence only when the server names the very object.
+//!
+//! Not here: whether to send (`wave`), what an answer means for an action (`verdict`).
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use http::{HeaderMap, Method, Request, StatusCode, header};
+use http_body_util::BodyExt as _;
+use kube::client::Body;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use zeroize::Zeroizing;
+
+use super::ports::{ClusterPort, Reading, Reply, Seen, Write};
+use crate::engine::ObjectRef;
+use crate::engine::journal::Answer;
+
+const JSON: &str = "application/json";
+const MERGE_PATCH: &str = "application/merge-patch+json";
+
+/// How long an answer may take. The API server gives up on a request after 60 s; a write that takes a third of that is
+/// better looked after than waited for.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// What a body may measure: etcd holds objects of 1.5 MiB, and base64 adds a third.
+const BODY_MAX: usize = 8 << 20;
+
+const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// A cluster behind the real client.
+pub struct KubeCluster {
+    client: kube::Client,
+    /// What discovery said of `(apiVersion, kind)`.
+    known: Mutex<BTreeMap<(String, String), Served>>,
+}
+
+/// How a kind is addressed.
+#[derive(Clone)]
+struct Served {
+    plural: String,
+    namespaced: bool,
+}
+
+struct Got {
+    status: StatusCode,
+    headers: HeaderMap,
+    body: Zeroizing<Vec<u8>>,
+}
+
+impl KubeCluster {
+    pub fn new(client: kube::Client) -> Self {
+        Self { client, known: Mutex::default() }
+    }
+
+    async fn read_object(&self, target: &ObjectRef) -> Result<Reading, String> {
+        let served = self.served(target).await?;
+        let got = self.ask(Method::GET, &path(target, &served, Part::Object), JSON, Vec::new()).await?;
+        match got.status {
+            StatusCode::OK => seen(target, got.body).map(|seen| Reading::Present(Box::new(seen))),
+            StatusCode::NOT_FOUND if names(&got.body, &served.plural, &target.name) => Ok(Reading::Absent),
+            other => Err(format!("the server answered {}", other.as_u16())),
+        }
+    }
+
+    async fn send_write(&self, write: &Write<'_>) -> Result<Reply, String> {
+        let target = match write {
+            Write::Delete { target, .. } | Write::Label { target, .. } | Write::Create { target, .. } => target,
+        };
+        // Nothing was sent when the kind is not known; only a request that may have arrived is ambiguous.
+        let Ok(served) = self.served(target).await else {
+            return Ok(Reply { http: None, answer: Answer::Throttled, retry_after: None, reason: String::new() });
+        };
+        let object_path = path(target, &served, Part::Object);
+        let got = match write {
+            Write::Delete { uid, resource_version, .. } => {
+                let options = json!({
+                    "kind": "DeleteOptions",
+                    "apiVersion": "v1",
+                    "preconditions": { "uid": uid, "resourceVersion": resource_version },
+                    "propagationPolicy": "Background",
+                });
+                self.ask(Method::DELETE, &object_path, JSON, options.to_string().into_bytes()).await?
+            }
+            Write::Label { uid, resource_version, set, remove, .. } => {
+                let mut labels: BTreeMap<&str, Option<&str>> =
+                    set.iter().map(|(key, value)| (key.as_str(), Some(value.as_str()))).collect();
+                labels.extend(remove.iter().map(|key| (key.as_str(), None)));
+                let patch =
+                    json!({ "metadata": { "uid": uid, "resourceVersion": resource_version, "labels": labels } });
+                self.ask(Method::PATCH, &object_path, MERGE_PATCH, patch.to_string().into_bytes()).await?
+            }
+            Write::Create { object, .. } => {
+                self.ask(Method::POST, &path(target, &served, Part::Collection), JSON, object.to_vec()).await?
+            }
+        };
+        Ok(reply(&got, &served.plural, &target.name))
+    }
+
+    async fn served(&self, target: &ObjectRef) -> Result<Served, String> {
+        #[derive(Deserialize)]
+        struct List {
+            resources: Vec<Entry>,
+        }
+        #[derive(Deserialize)]
+        struct Entry {
+            name: String,
+            kind: String,
+            namespaced: bool,
+        }
+        let key = (target.api_version.clone(), target.kind.clone());
+        if let Some(served) = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+            return Ok(served.clone());
+        }
+        let got = self.ask(Method::GET, &root(&target.api_version), JSON, Vec::new()).await?;
+        if got.status != StatusCode::OK {
+            return Err(format!("asking for the kinds of {} gave {}", target.api_version, got.status.as_u16()));
+        }
+        let list: List = serde_json::from_slice(&got.body).map_err(|_| "the list of kinds can't be read".to_owned())?;
+        let entry = list.resources.into_iter().find(|one| one.kind == target.kind && !one.name.contains('/'));
+        let entry = entry.ok_or_else(|| format!("{} has no kind {}", target.api_version, target.kind))?;
+        let served = Served { plural: entry.name, namespaced: entry.namespaced };
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(key, served.clone());
+        Ok(served)
+    }
+
+    async fn ask(&self, method: Method, path: &str, content_type: &str, body: Vec<u8>) -> Result<Got, String> {
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header(header::ACCEPT, JSON)
+            .header(header::CONTENT_TYPE, content_type)
+            .body(Body::from(body))
+            .map_err(|_| "the request can't be put into words".to_owned())?;
+        let asking = async {
+            let response = self.client.send(request).await.map_err(|_| "the request failed".to_owned())?;
+            let (head, mut body) = response.into_parts();
+            let mut bytes = Zeroizing::new(Vec::new());
+            while let Some(frame) = body.frame().await {
+                let frame = frame.map_err(|_| "the answer broke off".to_owned())?;
+                let Ok(data) = frame.into_data() else { continue };
+                if bytes.len() + data.len() > BODY_MAX {
+                    return Err("the answer is too large".to_owned());
+                }
+                bytes.extend_from_slice(&data);
+            }
+            Ok(Got { status: head.status, headers: head.headers, body: bytes })
+        };
+        tokio::time::timeout(ANSWER_TIMEOUT, asking).await.unwrap_or_else(|_| Err("no answer in time".to_owned()))
+    }
+}
+
+impl ClusterPort for KubeCluster {
+    fn read<'a>(&'a self, target: &'a ObjectRef) -> BoxFuture<'a, Reading> {
+        async move { self.read_object(target).await.unwrap_or_else(Reading::Unknown) }.boxed()
+    }
+
+    fn send<'a>(&'a self, write: Write<'a>) -> BoxFuture<'a, Reply> {
+        async move {
+            let lost = |_| Reply { http: None, answer: Answer::Ambiguous, retry_after: None, reason: String::new() };
+            self.send_write(&write).await.unwrap_or_else(lost)
+        }
+        .boxed()
+    }
+}
+
+/// The class of an answer.
+fn reply(got: &Got, plural: &str, name: &str) -> Reply {
+    let seconds = got.headers.get(header::RETRY_AFTER).and_then(|value| value.to_str().ok());
+    let retry_after = seconds.and_then(|text| text.parse().ok()).map(Duration::from_secs);
+    let answer = match got.status.as_u16() {
+        200..=202 => Answer::Done,
+        404 if names(&got.body, plural, name) => Answer::Gone,
+        409 => Answer::Conflict,
+        429 => Answer::Throttled,
+        503 if retry_after.is_some() => Answer::Throttled,
+        408 | 500..=599 => Answer::Ambiguous,
+        400..=499 => Answer::Refused,
+        // A redirect or something nobody has heard of: who knows what became of it on the way.
+        _ => Answer::Ambiguous,
+    };
+    Reply { http: Some(got.status.as_u16()), answer, retry_after, reason: reason(&got.body) }
+}
+
+#[derive(Deserialize)]
+struct Status {
+    kind: String,
+    #[serde(default)]
+    reason: String,
+    #[serde(default)]
+    details: Details,
+}
+
+#[derive(Deserialize, Default)]
+struct Details {
+    #[serde(default)]
+    kind: String,
+    #[serde(default)]
+    name: String,
+}
+
+fn status(body: &[u8]) -> Option<Status> {
+    serde_json::from_slice::<Status>(body).ok().filter(|status| status.kind == "Status")
+}
+
+/// Whether a 404 is about this object, and not about a kind or a server that is gone.
+fn names(body: &[u8], plural: &str, name: &str) -> bool {
+    status(body).is_some_and(|status| {
+        status.reason == "NotFound" && status.details.kind == plural && status.details.name == name
+    })
+}
+
+fn reason(body: &[u8]) -> String {
+    let plain = |word: &String| word.len() <= 40 && word.bytes().all(|byte| byte.is_ascii_alphabetic());
+    status(body).map(|status| status.reason).filter(plain).unwrap_or_default()
+}
+
+fn seen(target: &ObjectRef, json: Zeroizing<Vec<u8>>) -> Result<Seen, String> {
+    #[derive(Deserialize)]
+    struct Object {
+        kind: String,
+        metadata: Metadata,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Metadata {
+        name: String,
+        uid: String,
+        resource_version: String,
+        deletion_timestamp: Option<Value>,
+        #[serde(default)]
+        labels: Option<BTreeMap<String, String>>,
+        #[serde(default)]
+        annotations: Option<BTreeMap<String, String>>,
+    }
+    let object: Object = serde_json::from_slice(&json).map_err(|_| "the answer is no object".to_owned())?;
+    if object.kind != target.kind || object.metadata.name != target.name {
+        return Err("the answer is another object than was asked for".to_owned());
+    }
+    let Metadata { name: _, uid, resource_version, deletion_timestamp, labels, annotations } = object.metadata;
+    Ok(Seen {
+        uid,
+        resource_version,
+        deleting: deletion_timestamp.is_some(),
+        labels: labels.unwrap_or_default(),
+        annotations: annotations.unwrap_or_default(),
+        json,
+    })
+}
+
+/// What a path leads to.
+enum Part {
+    Object,
+    Collection,
+}
+
+fn path(target: &ObjectRef, served: &Served, part: Part) -> String {
+    let escaped = |text: &str| utf8_percent_encode(text, UNRESERVED).to_string();
+    let mut path = root(&target.api_version);
+    if let Some(namespace) = target.namespace.as_deref().filter(|_| served.namespaced) {
+        path.push_str(&format!("/namespaces/{}", escaped(namespace)));
+    }
+    path.push_str(&format!("/{}", escaped(&served.plural)));
+    match part {
+        Part::Object => path + "/" + &escaped(&target.name),
+        Part::Collection => path,
+    }
+}
+
+fn root(api_version: &str) -> String {
+    let parts: Vec<String> =
+        api_version.split('/').map(|part| utf8_percent_encode(part, UNRESERVED).to_string()).collect();
+    let prefix = if parts.len() == 1 { "/api" } else { "/apis" };
+    format!("{prefix}/{}", parts.join("/"))
+}
