@@ -5,38 +5,38 @@
 #[path = "support/mod.rs"]
 mod support;
 
+use std::process::Command;
 use std::time::Instant;
 
 use support::{Shape, hcp_secret_page, resident_bytes};
-use trueup::domains::Domain;
-use trueup::domains::hosted_oidc::{HostedOidc, Settings};
 use trueup::observe::Digester;
 use trueup::observe::decode::{self, DataSort, Reader};
-use trueup::world::{Content, Delta, Interest, Interner, ResourceVersion, World};
+use trueup::world::{Content, Delta, Interner, ResourceVersion, World};
 
 const PAGE: usize = 500;
 
+/// The word that tells this program to measure one case and end.
+const CASE: &str = "--case";
+
 fn main() {
+    let words: Vec<String> = std::env::args().collect();
     let objects = support::argument().unwrap_or(1_000_000);
-    for (what, content) in [("metadata and one digested key", Content::Full), ("metadata alone", Content::Metadata)] {
-        let interest = secret_interest(content);
-        let shape = match content {
-            Content::Full => Shape::Whole,
-            Content::Metadata => Shape::Metadata,
-        };
-        run(what, &interest, shape, objects);
+    match words.iter().position(|word| word == CASE).map(|place| words[place + 1].as_str()) {
+        Some("metadata") => run("metadata alone", Content::Metadata, Shape::Metadata, objects),
+        Some(_) => run("metadata and one digested key", Content::Full, Shape::Whole, objects),
+        // Each case is a process of its own: the second would reuse memory that the first has given back.
+        None => ["whole", "metadata"].into_iter().for_each(|case| in_own_process(case, objects)),
     }
 }
 
-/// The interest the product itself has in Secrets: of a guest (full) or of a control plane's namespace (metadata).
-fn secret_interest(content: Content) -> Interest {
-    let (world, now) = support::small_world();
-    let interests = HostedOidc::new(Settings::default()).interests(world.view(now));
-    let wanted = |interest: &Interest| interest.id.resource.kind == "Secret" && interest.id.content == content;
-    interests.into_iter().find(wanted).expect("the check looks at Secrets both ways")
+fn in_own_process(case: &str, objects: usize) {
+    let program = std::env::current_exe().expect("this program has a path");
+    let status = Command::new(program).args([&objects.to_string(), CASE, case]).status();
+    assert!(status.is_ok_and(|status| status.success()), "the case {case} ran");
 }
 
-fn run(what: &str, interest: &Interest, shape: Shape, objects: usize) {
+fn run(what: &str, content: Content, shape: Shape, objects: usize) {
+    let interest = &support::secret_interest(content);
     let digester = Digester::new(&[7; 32]);
     let reader = Reader {
         digester: &digester,

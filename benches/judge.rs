@@ -5,16 +5,18 @@
 #[path = "support/mod.rs"]
 mod support;
 
-use std::collections::BTreeMap;
 use std::time::Instant;
 
 use support::{cluster, now};
+use trueup::domains::Domain;
 use trueup::domains::hosted_oidc::{HostedOidc, Settings};
-use trueup::domains::{Domain, Touched};
-use trueup::engine::{Conditions, Judged, Observed, PlanInput, PlanScope, SubjectId, build};
+use trueup::engine::{Conditions, Judged, Observed, PlanInput, PlanScope, build};
+use trueup::live::{Judgements, explained};
 use trueup::observe::Digester;
 use trueup::observe::decode::{DataSort, Reader};
-use trueup::world::{ClusterName, Delta, HostedBy, Interest, Interner, Namespace, ObjectName, ResourceVersion, World};
+use trueup::world::{
+    Change, ChangeSet, ClusterName, Delta, HostedBy, Interest, Interner, Namespace, ObjectName, ResourceVersion, World,
+};
 
 const GUESTS: usize = 100;
 const SUBJECTS_EACH: usize = 100;
@@ -26,57 +28,48 @@ fn main() {
     let mut world = fleet(&check);
     let facts: usize = world.observations().map(|(_, _, count)| count).sum();
 
-    let start = Instant::now();
-    let judged = judge_all(&check, &world);
+    let domains: Vec<Box<dyn Domain>> = vec![Box::new(HostedOidc::new(Settings::default()))];
+    let (start, cpu) = (Instant::now(), support::cpu_seconds());
+    let mut judgements = judge_all(&domains, &world);
     let judged_in = start.elapsed();
-    let start = Instant::now();
+    let judged = explained(&judgements, &domains, world.view(now()));
+    let explained_in = start.elapsed() - judged_in;
     let plan = plan(&judged, &world);
-    let planned_in = start.elapsed();
+    let all_in = start.elapsed();
     println!(
-        "{facts} facts, {} findings, {} actions: judged in {:.3} s, planned in {:.3} s",
+        "{facts} facts, {} findings, {} actions: judged in {:.3} s, explained in {:.3} s, planned in {:.3} s; all in {:.3} s, {:.2} s CPU",
         plan.findings.len(),
         plan.actions.len(),
         judged_in.as_secs_f64(),
-        planned_in.as_secs_f64()
+        explained_in.as_secs_f64(),
+        (all_in - judged_in - explained_in).as_secs_f64(),
+        all_in.as_secs_f64(),
+        support::cpu_seconds() - cpu
     );
 
-    let mut known: BTreeMap<SubjectId, _> = judged.into_iter().map(|one| (one.subject, one.judgement)).collect();
     for (what, object) in [("one Secret relabelled", copy(0, 5, "{}")), ("one control plane edited", plane(0, 7))] {
         let interest = find(&check, &world, &object.0, object.1);
         let start = Instant::now();
         let changes = change(&mut world, &interest, &object.2);
-        let touched = check.touched(&changes, world.view(now()));
-        let count = judge_again(&check, &world, touched, &mut known);
-        println!("{what}: {count} judged again in {:.3} ms", start.elapsed().as_secs_f64() * 1000.0);
+        let news = judgements.follow(&domains, world.view(now()), &changes);
+        println!(
+            "{what}: followed in {:.3} ms, {} findings differ",
+            start.elapsed().as_secs_f64() * 1000.0,
+            news.len()
+        );
     }
 }
 
-fn judge_all(check: &HostedOidc, world: &World) -> Vec<Judged> {
+/// Judges everything the way the product does after its first look.
+fn judge_all(domains: &[Box<dyn Domain>], world: &World) -> Judgements {
     let view = world.view(now());
-    let subjects = check.subjects(view);
-    let judged = subjects.into_iter().filter_map(|subject| {
-        let judgement = check.judge(&subject, view)?;
-        let explanation = check.explain(&subject, view)?;
-        Some(Judged { subject, judgement, explanation })
-    });
-    judged.collect()
-}
-
-fn judge_again<J>(check: &HostedOidc, world: &World, touched: Touched, known: &mut BTreeMap<SubjectId, J>) -> usize
-where
-    J: From<trueup::engine::Judgement>,
-{
-    let view = world.view(now());
-    let mut subjects = touched.subjects;
-    subjects.extend(touched.clusters.iter().flat_map(|name| check.subjects_in(name, view)));
-    let count = subjects.len();
-    for subject in subjects {
-        match check.judge(&subject, view) {
-            Some(judgement) => drop(known.insert(subject, judgement.into())),
-            None => drop(known.remove(&subject)),
-        }
+    let mut everything = ChangeSet::default();
+    for cluster in view.clusters() {
+        everything.push(Change::Cluster(cluster.name.clone()));
     }
-    count
+    let mut judgements = Judgements::default();
+    judgements.follow(domains, view, &everything);
+    judgements
 }
 
 fn plan(judged: &[Judged], world: &World) -> trueup::engine::Plan {

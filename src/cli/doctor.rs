@@ -167,9 +167,13 @@ fn kubeconfig(context: &Context) -> Vec<Check> {
     };
     let all = kubeconfig.context_names().count();
     let mut checks = vec![Check::fit("kubeconfig", format!("{all} contexts"))];
-    checks.push(match kubeconfig.select(&members::selection(context)) {
-        Ok(names) => Check::fit("contexts", names.join(", ")),
-        Err(error) => Check::unfit("contexts", error.to_string(), "choose one with --context"),
-    });
+    match kubeconfig.select(&members::selection(context)) {
+        Ok(names) => {
+            checks.push(Check::fit("contexts", names.join(", ")));
+            let broken = names.iter().filter_map(|name| kubeconfig.access(name).err());
+            checks.extend(broken.map(|error| Check::unfit("kubeconfig", error.to_string(), "")));
+        }
+        Err(error) => checks.push(Check::unfit("contexts", error.to_string(), "choose one with --context")),
+    }
     checks
 }

@@ -1,7 +1,5 @@
 //! The part of `trueup doctor` that asks live clusters: reachability, what may be read and written, clocks.
 
-use std::collections::BTreeSet;
-
 use http::{Request, header};
 use jiff::Timestamp;
 use kube::client::Body;
@@ -9,7 +7,7 @@ use kube::client::Body;
 use super::access;
 use super::context::Context;
 use super::doctor::Check;
-use super::look_live::{connect, judged, trouble};
+use super::look_live::{connect, judged, trouble, unread as unread_of};
 use crate::config::Config;
 use crate::engine::{AccessAnswer, AccessQuestion};
 use crate::live::{Live, Settled};
@@ -24,7 +22,7 @@ pub async fn checks(context: &Context, config: Option<Config>) -> Vec<Check> {
     let Ok((live, settled)) = connect(context, &mut config).await else { return Vec::new() };
     let names: Vec<ClusterName> = live.view().clusters().map(|cluster| cluster.name.clone()).collect();
     let mut checks: Vec<Check> = names.iter().map(|name| reach(&live, name, &settled)).collect();
-    checks.extend(forbidden(&live));
+    checks.extend(unread(&live));
     let questions = access::questions(&live, &judged(&live));
     let clients: Vec<(ClusterName, kube::Client)> =
         names.into_iter().filter_map(|name| live.client(&name).map(|client| (name, client))).collect();
@@ -49,18 +47,16 @@ fn reach(live: &Live, name: &ClusterName, settled: &Settled) -> Check {
     }
 }
 
-/// What the checks want to read and may not.
-fn forbidden(live: &Live) -> Vec<Check> {
-    let gaps: BTreeSet<(String, String)> = live
-        .view()
-        .observations()
-        .filter_map(|(id, known, _)| {
-            let gap = known.gap().filter(|gap| gap.cause == GapCause::Forbidden)?;
-            Some((id.cluster.to_string(), gap.says.clone()))
-        })
-        .collect();
-    let check = |(cluster, says)| Check::unfit("reading", format!("{cluster}: {says}"), "ask for the permission");
-    gaps.into_iter().map(check).collect()
+/// What the checks want to read and can't.
+fn unread(live: &Live) -> Vec<Check> {
+    let mut checks = Vec::new();
+    for cluster in live.view().clusters().filter(|cluster| trouble(&cluster.link).is_none()) {
+        for gap in unread_of(live.view(), &cluster.name) {
+            let remedy = if gap.cause == GapCause::Forbidden { "ask for the permission" } else { "" };
+            checks.push(Check::unfit("reading", format!("{}: {}", cluster.name, gap.says), remedy));
+        }
+    }
+    checks
 }
 
 fn permission(question: &AccessQuestion, answer: &AccessAnswer) -> Check {

@@ -19,6 +19,9 @@ const CHARS_MAX: usize = 500;
 
 /// One line of text that can be printed.
 pub fn printable(text: &str, charset: Charset) -> String {
+    if text.len() <= CHARS_MAX && text.bytes().all(is_plain) {
+        return text.to_owned();
+    }
     let mut line = String::with_capacity(text.len());
     for (count, letter) in text.chars().enumerate() {
         if count == CHARS_MAX {
@@ -40,6 +43,11 @@ pub fn printable(text: &str, charset: Charset) -> String {
 
 /// JSON text in which what a terminal would act upon is written as an escape: the same JSON to whoever parses it.
 pub fn printable_json(json: &str) -> String {
+    // Looked at in blocks and without leaving one early, which compiles to a few wide instructions a block.
+    let is_plain = |block: &[u8]| block.iter().fold(true, |plain, &byte| plain & (is_plain(byte) | (byte == b'\n')));
+    if json.as_bytes().chunks(64).all(is_plain) {
+        return json.to_owned();
+    }
     let mut safe = String::with_capacity(json.len());
     for letter in json.chars() {
         if letter == '\n' || !misleads(letter) {
@@ -52,6 +60,11 @@ pub fn printable_json(json: &str) -> String {
         }
     }
     safe
+}
+
+/// Whether a byte is an ASCII character that is shown as it is, as nearly all of them are.
+fn is_plain(byte: u8) -> bool {
+    (b' '..=b'~').contains(&byte)
 }
 
 /// Whether a character steers the terminal, breaks the line, hides, or reorders what stands around it.

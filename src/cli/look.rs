@@ -13,9 +13,9 @@ use super::look_live;
 use super::plan::Wishes;
 use crate::config::Config;
 use crate::domains::Domain;
-use crate::engine::{Conditions, InputReading, Judged, SubjectId};
+use crate::engine::{Conditions, InputReading, Judged};
 use crate::fleet::snapshot::{self, Snapshot, SnapshotCluster};
-use crate::live::{Judgements, Live, recorded};
+use crate::live::{Judgements, Live, explained, recorded};
 use crate::observe::Digester;
 use crate::world::{Cluster, ClusterName, ClusterSource, Link, Served, View, World};
 
@@ -60,18 +60,8 @@ impl Sight {
 
     /// Every subject with both answers.
     pub fn judged(&self, now: Timestamp) -> Vec<Judged> {
-        judged(self.judgements(), self.domains(), self.view(now))
+        explained(self.judgements(), self.domains(), self.view(now))
     }
-}
-
-/// Every subject with both answers.
-pub fn judged(judgements: &Judgements, domains: &[Box<dyn Domain>], view: View<'_>) -> Vec<Judged> {
-    let domain_of = |subject: &SubjectId| domains.iter().find(|domain| domain.name() == subject.domain);
-    let judged = judgements.iter().filter_map(|(subject, held)| {
-        let explanation = domain_of(subject)?.explain(subject, view)?;
-        Some(Judged { subject: subject.clone(), judgement: held.judgement.clone(), explanation })
-    });
-    judged.collect()
 }
 
 /// Looks where the command line says: at a folder, or at live clusters. The config's checks move into what is seen.

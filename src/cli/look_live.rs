@@ -10,16 +10,16 @@ use tokio::time::{Instant, timeout_at};
 use super::access;
 use super::context::Context;
 use super::error::CliError;
-use super::look::{self, Seen, Sight, digester};
+use super::look::{Seen, Sight, digester};
 use super::members::{GuestsByKubeconfig, acting_as, members};
 use super::plan::Wishes;
 use super::terminal::Stderr;
 use crate::config::Config;
 use crate::engine::{Conditions, InputReading, Judged, Verb};
 use crate::fleet::TlsTrust;
-use crate::live::{GuestDoor, Live, LiveSetup, Member, Settled};
+use crate::live::{GuestDoor, Live, LiveSetup, Member, Settled, explained};
 use crate::observe::{Ports, ProcessDice, WallClock};
-use crate::world::{Cluster, Link};
+use crate::world::{ClusterName, Gap, GapCause, Link, View};
 
 /// How long clusters may take to be read: 100,000 objects of 7 kB take 28 s over 200 Mbit/s. Whoever is not done then
 /// is judged by what is there, and the rest is unknown.
@@ -87,9 +87,15 @@ fn troubles(live: &Live, settled: &Settled) -> Vec<String> {
         let limit = PATIENCE.as_secs();
         troubles.push(format!("still reading after {limit} s, judged by what is there: {}", names.join(", ")));
     }
-    let clusters = live.view();
-    let troubled = |cluster: &Cluster| Some(format!("cluster {}: {}", cluster.name, trouble(&cluster.link)?));
-    troubles.extend(clusters.clusters().filter_map(troubled));
+    for cluster in live.view().clusters() {
+        let name = &cluster.name;
+        match trouble(&cluster.link) {
+            Some(why) => troubles.push(format!("cluster {name}: {why}")),
+            None => {
+                troubles.extend(unread(live.view(), name).into_iter().map(|gap| format!("cluster {name}: {gap}")));
+            }
+        }
+    }
     troubles
 }
 
@@ -119,6 +125,29 @@ pub fn trouble(link: &Link) -> Option<String> {
         Link::Idle | Link::Connecting | Link::Listing { .. } | Link::Live { .. } | Link::Recorded => None,
         Link::Degraded { gap, retry_at: _ } | Link::Failed { gap } => Some(gap.says.clone()),
         Link::AuthExpired { gap, hint } => Some(format!("{}; {hint}", gap.says)),
+    }
+}
+
+/// What a cluster that answers did not let be read, in its own words. Where nothing could be read there may be no
+/// finding to say so, and "all match" would be the wrong answer.
+pub fn unread<'v>(view: View<'v>, cluster: &ClusterName) -> Vec<&'v Gap> {
+    let here = view.observations().filter(|(id, ..)| id.cluster == *cluster);
+    let mut gaps: Vec<&Gap> = here.filter_map(|(_, known, _)| known.gap()).filter(|gap| stands_open(gap)).collect();
+    gaps.sort_by_key(|gap| &gap.says);
+    gaps.dedup();
+    gaps
+}
+
+/// Whether there was something to read. A kind that is not served and an object that is not there are no loss.
+fn stands_open(gap: &Gap) -> bool {
+    match gap.cause {
+        GapCause::Forbidden
+        | GapCause::Unauthorized
+        | GapCause::Unreachable
+        | GapCause::CutShort
+        | GapCause::Silent
+        | GapCause::Unreadable => true,
+        GapCause::NotObserved | GapCause::Discovery | GapCause::NotRecorded => false,
     }
 }
 
@@ -180,7 +209,7 @@ async fn second_look(context: &Context, live: &mut Live, settle: Duration) {
 }
 
 pub fn judged(live: &Live) -> Vec<Judged> {
-    look::judged(live.judgements(), live.domains(), live.view())
+    explained(live.judgements(), live.domains(), live.view())
 }
 
 fn plans_a_delete(judged: &Judged) -> bool {

@@ -37,4 +37,14 @@ pub trait Domain: Send + Sync {
 
     /// The long answer for one subject.
     fn explain(&self, subject: &SubjectId, view: View<'_>) -> Option<Explanation>;
+
+    /// [`Self::judge`] for each of many. A check may look up once what several of them share.
+    fn judge_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Option<Judgement>> {
+        subjects.iter().map(|subject| self.judge(subject, view)).collect()
+    }
+
+    /// [`Self::explain`] for each of many. A check may look up once what several of them share.
+    fn explain_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Option<Explanation>> {
+        subjects.iter().map(|subject| self.explain(subject, view)).collect()
+    }
 }

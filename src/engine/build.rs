@@ -5,7 +5,7 @@
 //! - what the user asked to see narrows the file, never the counts the brake rests on;
 //! - an accepted finding is shown and has no actions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -149,8 +149,15 @@ fn shown<'a>(input: &PlanInput<'a>) -> Vec<Shown<'a>> {
 /// Numbers the actions in the order of their findings.
 fn candidates<'a>(shown: &'a [Shown<'a>]) -> Vec<Candidate<'a>> {
     let drafts = || shown.iter().flat_map(|shown| shown.drafts().iter().enumerate().map(move |draft| (shown, draft)));
-    let places: BTreeMap<(&SubjectId, usize), usize> =
-        drafts().enumerate().map(|(place, (shown, (order, _)))| ((&shown.judged.subject, order), place)).collect();
+    let depended_on: BTreeSet<(&SubjectId, usize)> = drafts()
+        .flat_map(|(_, (_, draft))| &draft.depends_on)
+        .map(|dependency| (&dependency.finding, dependency.order))
+        .collect();
+    let places: BTreeMap<(&SubjectId, usize), usize> = drafts()
+        .enumerate()
+        .map(|(place, (shown, (order, _)))| ((&shown.judged.subject, order), place))
+        .filter(|(draft, _)| depended_on.contains(draft))
+        .collect();
     let need = |dependency: &Dependency| match places.get(&(&dependency.finding, dependency.order)) {
         Some(place) => Need::Candidate(*place),
         None => Need::NotPlanned { finding: dependency.finding.to_string() },

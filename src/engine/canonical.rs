@@ -4,8 +4,11 @@
 //! - keys are sorted bytewise, there is no whitespace, and numbers are integers;
 //! - a number that is no integer is an error: two programs may print the same fraction differently.
 
+mod direct;
+
 use std::fmt::Write as _;
 
+use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -33,11 +36,32 @@ pub fn canonical_text(value: &Value) -> Result<String, NotCanonical> {
 /// # Errors
 /// A number in it is not an integer.
 pub fn canonical_digest(value: &Value) -> Result<String, NotCanonical> {
+    Ok(digest(canonical_text(value)?.as_bytes()))
+}
+
+/// The same over anything that has a JSON form, without making a tree of it.
+///
+/// # Errors
+/// A number in it is not an integer.
+///
+/// # Assumes
+/// The value has a JSON form at all: the keys of its maps are text.
+pub fn canonical_digest_of<T: Serialize + ?Sized>(value: &T) -> Result<String, NotCanonical> {
+    match direct::text(value) {
+        Ok(text) => Ok(digest(&text)),
+        // The tree knows the place of a fraction, and spells whatever else is rare.
+        Err(direct::NotDirect) => {
+            canonical_digest(&serde_json::to_value(value).expect("the value is made of JSON values and text keys"))
+        }
+    }
+}
+
+fn digest(text: &[u8]) -> String {
     let mut digest = String::from("sha256:");
-    for byte in Sha256::digest(canonical_text(value)?) {
+    for byte in Sha256::digest(text) {
         write!(digest, "{byte:02x}").expect("writing to a string can't fail");
     }
-    Ok(digest)
+    digest
 }
 
 fn write_value<'v>(value: &'v Value, place: &mut Vec<Step<'v>>, out: &mut String) -> Result<(), NotCanonical> {
@@ -115,6 +139,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use serde_json::json;
+    use std::collections::BTreeMap;
 
     #[test]
     fn keys_are_sorted_bytewise_and_nothing_is_spaced() {
@@ -143,6 +168,49 @@ mod tests {
         }
     }
 
+    /// Fields in no order, and every form serde knows that JSON has a spelling for.
+    #[derive(Serialize)]
+    struct Mixed {
+        zeta: (u8, char),
+        alpha: Option<String>,
+        middle: BTreeMap<&'static str, Shape>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        empty: Vec<u8>,
+        beta: Vec<Shape>,
+    }
+
+    #[derive(Serialize)]
+    enum Shape {
+        Unit,
+        New(i8),
+        Tuple(u8, ()),
+        Struct { z: bool, a: Option<u8> },
+    }
+
+    #[test]
+    fn every_form_of_a_typed_value_is_written_like_its_tree() {
+        let shapes = || vec![Shape::Unit, Shape::New(-3), Shape::Tuple(1, ()), Shape::Struct { z: true, a: None }];
+        let mixed = Mixed {
+            zeta: (9, 'é'),
+            alpha: Some("x\u{1b}\"".to_owned()),
+            middle: [("b\"", Shape::Struct { z: false, a: Some(1) }), ("a", Shape::Unit)].into(),
+            empty: Vec::new(),
+            beta: shapes(),
+        };
+        let tree = serde_json::to_value(&mixed).unwrap();
+        assert_eq!(direct::text(&mixed).unwrap(), canonical_text(&tree).unwrap().into_bytes());
+        assert_eq!(canonical_digest_of(&mixed).unwrap(), canonical_digest(&tree).unwrap());
+    }
+
+    #[test]
+    fn a_fraction_in_a_typed_value_is_refused_with_its_place() {
+        let cases = [("a fraction", Some(1.5), Err("/0/1".to_owned())), ("none", None, Ok(()))];
+        for (case, number, expected) in cases {
+            let outcome = canonical_digest_of(&[(1, number)]).map(drop).map_err(|error| error.place);
+            assert_eq!(outcome, expected, "case: {case}");
+        }
+    }
+
     fn any_value() -> impl Strategy<Value = Value> {
         let leaf = prop_oneof![
             Just(Value::Null),
@@ -166,6 +234,12 @@ mod tests {
             let again: Value = serde_json::from_str(&text).unwrap();
             prop_assert_eq!(canonical_text(&again).unwrap(), text);
             prop_assert_eq!(again, value);
+        }
+
+        #[test]
+        fn writing_directly_gives_the_text_of_the_tree(value in any_value()) {
+            let text = canonical_text(&value).unwrap();
+            prop_assert_eq!(direct::text(&value).unwrap(), text.into_bytes());
         }
     }
 }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::action::{Blocked, Reason, Undo, Verb};
-use super::canonical::{NotCanonical, canonical_digest};
+use super::canonical::{NotCanonical, canonical_digest, canonical_digest_of};
 use super::finding::{Evidence, State};
 use super::tier::Tier;
 use crate::world::RiskClass;
@@ -227,8 +227,35 @@ impl Plan {
     /// # Errors
     /// A number in it is not an integer.
     pub fn computed_id(&self) -> Result<String, NotCanonical> {
-        id_of(serde_json::to_value(self).expect("a plan is made of JSON values and text keys"))
+        // Every field matters here: one that is forgotten would not be covered by the id.
+        let Self { schema, id: _, created_at, expires_at, engine, targets, observations, findings, actions, summary } =
+            self;
+        canonical_digest_of(&Identified {
+            actions,
+            created_at,
+            engine,
+            expires_at,
+            findings,
+            observations,
+            schema,
+            summary,
+            targets,
+        })
     }
+}
+
+/// What a plan's id is taken over: all of it but the id. In the order of their names, so that nothing has to be moved.
+#[derive(Serialize)]
+struct Identified<'p> {
+    actions: &'p [Action],
+    created_at: &'p Timestamp,
+    engine: &'p str,
+    expires_at: &'p Timestamp,
+    findings: &'p [Finding],
+    observations: &'p [ObservationRecord],
+    schema: &'p str,
+    summary: &'p Summary,
+    targets: &'p [TargetRecord],
 }
 
 impl Summary {

@@ -70,9 +70,8 @@ impl Judgements {
             for cluster in &clusters {
                 self.judge_cluster(domain.as_ref(), cluster, view, &mut news);
             }
-            for subject in subjects.into_iter().filter(|subject| !clusters.contains(&subject.cluster)) {
-                self.judge(domain.as_ref(), subject, view, &mut news);
-            }
+            let others = subjects.into_iter().filter(|subject| !clusters.contains(&subject.cluster)).collect();
+            self.judge_all(domain.as_ref(), others, view, &mut news);
         }
         news
     }
@@ -80,14 +79,17 @@ impl Judgements {
     /// Judges again what may have changed by time alone.
     pub fn wake(&mut self, domains: &[Box<dyn Domain>], view: View<'_>) -> Vec<FindingChange> {
         let mut news = Vec::new();
-        let mut due = Vec::new();
+        let mut due: BTreeSet<(DomainName, ClusterName)> = BTreeSet::new();
         while let Some((_, subject)) = self.deadlines.first().filter(|(at, _)| *at <= view.now).cloned() {
             self.deadlines.pop_first();
-            due.push(subject);
+            // A verdict that changes may bring other subjects along, here or in the cluster that hosts this one.
+            let host = view.cluster(&subject.cluster).and_then(|cluster| cluster.hosted_by.as_ref());
+            due.extend(host.map(|host| (subject.domain, host.cluster.clone())));
+            due.insert((subject.domain, subject.cluster));
         }
-        for subject in due {
-            if let Some(domain) = domains.iter().find(|domain| domain.name() == subject.domain) {
-                self.judge(domain.as_ref(), subject, view, &mut news);
+        for (name, cluster) in due {
+            if let Some(domain) = domains.iter().find(|domain| domain.name() == name) {
+                self.judge_cluster(domain.as_ref(), &cluster, view, &mut news);
             }
         }
         news
@@ -122,13 +124,31 @@ impl Judgements {
         for subject in gone {
             self.forget(subject, news);
         }
-        for subject in subjects {
-            self.judge(domain, subject, view, news);
+        self.judge_all(domain, subjects, view, news);
+    }
+
+    fn judge_all(
+        &mut self,
+        domain: &dyn Domain,
+        subjects: BTreeSet<SubjectId>,
+        view: View<'_>,
+        news: &mut Vec<FindingChange>,
+    ) {
+        let asked: Vec<&SubjectId> = subjects.iter().collect();
+        let judgements = domain.judge_all(&asked, view);
+        for (subject, judgement) in subjects.into_iter().zip(judgements) {
+            self.take(subject, judgement, view, news);
         }
     }
 
-    fn judge(&mut self, domain: &dyn Domain, subject: SubjectId, view: View<'_>, news: &mut Vec<FindingChange>) {
-        let Some(judgement) = domain.judge(&subject, view) else {
+    fn take(
+        &mut self,
+        subject: SubjectId,
+        judgement: Option<Judgement>,
+        view: View<'_>,
+        news: &mut Vec<FindingChange>,
+    ) {
+        let Some(judgement) = judgement else {
             self.forget(subject, news);
             return;
         };

@@ -38,7 +38,11 @@ impl Live {
         let dice = LinkDice((self.ports.dice.fraction() * f64::from(u16::MAX)) as u16);
         let Some(station) = self.stations.get_mut(cluster) else { return };
         let all_listed = event == LinkEvent::AllListed;
+        let before = std::mem::discriminant(station.machine.link());
         let effect = station.step(event, now, dice);
+        if before != std::mem::discriminant(station.machine.link()) {
+            tracing::info!(%cluster, link = ?station.machine.link(), "the link changed");
+        }
         station.judged |= all_listed;
         match effect {
             Some(LinkEffect::Connect) => {

@@ -8,6 +8,7 @@
 
 mod attempt;
 mod discover;
+mod explain;
 mod follow;
 mod intake;
 mod judge;
@@ -21,6 +22,7 @@ mod tests;
 mod update;
 
 pub use discover::{Guest, HostedClusterLink};
+pub use explain::explained;
 pub use judge::{FindingChange, Held, Judgements};
 pub use recorded::recorded;
 pub use session::{GuestDoor, LIVE_MAX, Live, LiveSetup, Settled};

@@ -1,5 +1,7 @@
 //! The loop on simulated clusters, in paused time.
 
+mod deletes;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

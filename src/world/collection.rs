@@ -227,3 +227,6 @@ impl<F: Fact> Collection<F> {
 fn typed<F: Fact>(facts: Box<dyn FactBatch>) -> Vec<(Key, F)> {
     facts.into_any().downcast::<Facts<F>>().expect("a collection is fed with its own fact type").0
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,7 +17,7 @@ pub struct Fleet {
     _ports: (Listening, Listening),
 }
 
-fn sim(name: &str, seed: u64, files: &[&str]) -> SimCluster {
+pub fn sim(name: &str, seed: u64, files: &[&str]) -> SimCluster {
     let sim = SimCluster::new(SimOptions { name: name.to_owned(), seed, start: jiff::Timestamp::now() });
     for (kind, plural) in [("HostedCluster", "hostedclusters"), ("HostedControlPlane", "hostedcontrolplanes")] {
         if name == "mgmt" {

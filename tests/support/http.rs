@@ -5,7 +5,7 @@
 //! - a watch is read until what the test waits for came, the server ended it, or [`WATCH_WAIT_MAX`] passed, and the
 //!   answer says which of these it was.
 //!
-//! Not here: connections (`real`), the simulated server (`tests/conformance/targets.rs`).
+//! Not here: connections (`real`), the simulated server (`tests/real/conformance/targets.rs`).
 
 use std::time::Duration;
 

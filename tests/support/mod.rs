@@ -4,11 +4,12 @@
 //! - no request is sent twice: there is no retry layer between a test and the server;
 //! - a machine without the real server skips such tests with one line on stderr, unless `TRUEUP_REAL=required`.
 //!
-//! Not here: what is compared and how (`tests/conformance/`), the server's own source (`tests/real/kube-testserver/`).
+//! Not here: the tests themselves (`tests/real/`), the server's own source (`tests/real/kube-testserver/`).
 //!
-//! All tests that need the real server live in one test binary, `tests/conformance.rs`: one server is started for all of
+//! All tests that need the real server live in one test binary, `tests/real/main.rs`: one server is started for most of
 //! them, and one binary is linked.
 
+pub mod canaries;
 pub mod crds;
 pub mod http;
 pub mod real;

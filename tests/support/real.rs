@@ -7,7 +7,7 @@
 //!
 //! Not here: building the server (`tests/real/kube-testserver/build.sh`).
 
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::OnceLock;
@@ -56,7 +56,8 @@ impl RealServer {
     /// The server that all tests of this binary share, or nothing when it was not built (see [`RealServer::start`]).
     pub fn shared() -> Option<&'static RealServer> {
         static SHARED: OnceLock<Option<RealServer>> = OnceLock::new();
-        SHARED.get_or_init(RealServer::start).as_ref()
+        let program = built()?;
+        SHARED.get_or_init(|| Some(start(&program).expect("the kube-apiserver that was built starts"))).as_ref()
     }
 
     /// Starts a server of its own, such as a guest cluster that goes down during the test.
@@ -64,14 +65,7 @@ impl RealServer {
     /// Without the binary it says so on stderr and returns nothing, so that the test can return early.
     /// Panics when `TRUEUP_REAL=required` and it is missing, or when it is there and does not start.
     pub fn start() -> Option<RealServer> {
-        let program = folder().join("kube-testserver");
-        if !program.exists() {
-            let required = std::env::var("TRUEUP_REAL").is_ok_and(|value| value == "required");
-            assert!(!required, "no kube-apiserver at {}, but TRUEUP_REAL=required; {HOW_TO_BUILD}", program.display());
-            eprintln!("skipped: no kube-apiserver; {HOW_TO_BUILD}");
-            return None;
-        }
-        Some(start(&program).expect("the kube-apiserver that was built starts"))
+        Some(start(&built()?).expect("the kube-apiserver that was built starts"))
     }
 
     /// A kubeconfig with one context for each user: `admin` (current), `nobody`, `limited`, `admin-cert`.
@@ -89,6 +83,22 @@ impl RealServer {
         drop(self.lease.take());
         self.process.wait().expect("the kube-apiserver can be waited for");
     }
+}
+
+/// The program, or nothing and a line that says which test was skipped and how to get the program.
+fn built() -> Option<PathBuf> {
+    let program = folder().join("kube-testserver");
+    if program.exists() {
+        return Some(program);
+    }
+    let required = std::env::var("TRUEUP_REAL").is_ok_and(|value| value == "required");
+    assert!(!required, "no kube-apiserver at {}, but TRUEUP_REAL=required; {HOW_TO_BUILD}", program.display());
+    let thread = std::thread::current();
+    let test = thread.name().filter(|name| name.contains("::")).unwrap_or("a test with servers of its own");
+    // Not eprintln: the test harness would keep that to itself when the test passes.
+    let line = format!("skipped {test}: no kube-apiserver; {HOW_TO_BUILD}\n");
+    std::io::stderr().write_all(line.as_bytes()).expect("stderr can be written");
+    None
 }
 
 impl Drop for RealServer {

@@ -7,7 +7,7 @@ use super::judge::{Ruling, still_current};
 use super::names::{CONSOLE_NAMESPACE, COPIES_NAMESPACE, CopyKind, SINGLETON};
 use super::ownership::proofs;
 use super::remedy::actions;
-use super::scene::{Scene, copy_key};
+use super::scene::Scene;
 use super::settings::Settings;
 use super::subjects::Place;
 use super::verdict::{Code, Verdict};
@@ -18,7 +18,7 @@ pub fn explain(settings: &Settings, subject: &SubjectId, place: &Place<'_>, ruli
     let name = subject.name.as_str();
     match place {
         Place::Copy { scene, kind } => {
-            let copy = scene.copies(*kind).get(&copy_key(name)).present();
+            let copy = scene.copies(*kind).get(&scene.copy_key(name)).present();
             Explanation {
                 uid: copy.map(|copy| copy.meta.uid.clone()),
                 created: copy.and_then(|copy| copy.meta.created),
@@ -289,9 +289,9 @@ fn config_evidence(scene: &Scene<'_>, kind: CopyKind, name: &str) -> Vec<Evidenc
     let mut silent = Vec::new();
     let mut lines = Vec::new();
     for (resource, config) in scene.configs(kind) {
-        let object = format!("{} {} {SINGLETON}", scene.guest.name, resource.kind);
         match config.seen.map(|config| (config, config.refs.find(kind, name))) {
             Some((config, Some(found))) => {
+                let object = format!("{} {} {SINGLETON}", scene.guest.name, resource.kind);
                 lines.push(line("refers to it".to_owned(), object, &found.field, config.version.to_string()));
             }
             Some((_, None)) => silent.push(resource.kind),

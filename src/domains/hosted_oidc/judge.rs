@@ -7,10 +7,10 @@ use jiff::Timestamp;
 use super::facts::{Client, Copy, Day2, Hosted, Origin, Pause, Restore, Value16};
 use super::names::CopyKind;
 use super::ownership::{Candidate, OidcMark, candidate, has_fingerprint, is_managed, oidc_mark};
-use super::scene::{Scene, Sight, copy_key};
+use super::scene::{Scene, Sight};
 use super::verdict::{Code, Verdict};
 use crate::engine::glob::Glob;
-use crate::world::{Gap, GapCause, Life, Observation};
+use crate::world::{Gap, GapCause, Life, Observation, Resource};
 
 /// A verdict with what it rests on.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,7 +48,7 @@ impl Ruling {
 pub fn rule(scene: &Scene<'_>, kind: CopyKind, name: &str, patterns: &[Glob]) -> Option<Ruling> {
     let wanted = scene.control_plane.seen.map(|plane| &plane.hosted.authentication);
     let expected = wanted.is_some_and(|wanted| wanted.expects(kind, name));
-    let copy = match scene.copies(kind).get(&copy_key(name)) {
+    let copy = match scene.copies(kind).get(&scene.copy_key(name)) {
         Observation::Present(copy) => copy,
         Observation::ProvenAbsent(_) | Observation::Unknown(_) if !expected => return None,
         Observation::ProvenAbsent(_) => return Some(absent(scene, kind, name)),
@@ -170,7 +170,7 @@ fn source_of(scene: &Scene<'_>, kind: CopyKind, name: &str) -> SourceOf {
 
 /// Rule 4.
 fn is_referenced_elsewhere(scene: &Scene<'_>, kind: CopyKind, name: &str) -> bool {
-    scene.configs(kind).any(|(_, config)| config.seen.is_some_and(|config| config.refs.contains(kind, name)))
+    scene.configs(kind).iter().any(|(_, config)| config.seen.is_some_and(|config| config.refs.contains(kind, name)))
         || scene.control_plane.seen.is_some_and(|plane| plane.other_refs.contains(kind, name))
 }
 
@@ -226,7 +226,10 @@ fn not_known(scene: &Scene<'_>, kind: CopyKind) -> Option<Gap> {
     if let Some(gap) = scene.authentication.gap.clone() {
         return Some(about("Authentication/cluster", gap));
     }
-    scene.configs(kind).find_map(|(resource, config)| Some(about(&format!("{}/cluster", resource.kind), config.gap?)))
+    let config_gap = |(resource, config): &(Resource, Sight<'_, _>)| {
+        Some(about(&format!("{}/cluster", resource.kind), config.gap.clone()?))
+    };
+    scene.configs(kind).iter().find_map(config_gap)
 }
 
 /// Why nothing should be done to this guest at all.

@@ -26,7 +26,7 @@ use std::collections::BTreeSet;
 
 use judge::{Ruling, rule};
 use names::CopyKind;
-use scene::copy_key;
+use scene::Scenes;
 pub use settings::{Copies, ENTRY, Settings};
 use subjects::{Place, is_orphan};
 
@@ -48,8 +48,8 @@ impl HostedOidc {
     }
 
     /// The ruling on a subject, with the place it is about.
-    fn ruling<'a>(&self, subject: &SubjectId, view: View<'a>) -> Option<(Place<'a>, Ruling)> {
-        let place = Place::of(subject, view)?;
+    fn ruling<'a>(&self, subject: &SubjectId, scenes: &Scenes<'a>) -> Option<(Place<'a>, Ruling)> {
+        let place = Place::of(subject, scenes)?;
         let ruling = match &place {
             Place::Copy { scene, kind } => rule(scene, *kind, &subject.name, &self.settings.name_patterns)?,
             Place::Collection { scene, kind } => Ruling::unknown(scene.copies(*kind).gap()?),
@@ -63,6 +63,30 @@ impl HostedOidc {
             }
         };
         Some((place, ruling))
+    }
+
+    fn judge_among(&self, subject: &SubjectId, scenes: &Scenes<'_>) -> Option<Judgement> {
+        let (place, ruling) = self.ruling(subject, scenes)?;
+        let ownership_proofs = match &place {
+            Place::Copy { scene, kind } => scene
+                .copies(*kind)
+                .get(&scene.copy_key(&subject.name))
+                .present()
+                .map_or(0, |copy| ownership::marks(scene, *kind, &subject.name, copy).len()),
+            Place::Collection { .. } | Place::ConsoleMirror { .. } | Place::ControlPlaneNamespace { .. } => 0,
+        };
+        Some(Judgement {
+            state: ruling.verdict.state(),
+            verdict: ruling.verdict.word(),
+            codes: ruling.codes.iter().map(|code| code.word()).collect(),
+            ownership_proofs: u8::try_from(ownership_proofs).unwrap_or(u8::MAX),
+            until: ruling.until,
+        })
+    }
+
+    fn explain_among(&self, subject: &SubjectId, scenes: &Scenes<'_>) -> Option<Explanation> {
+        let (place, ruling) = self.ruling(subject, scenes)?;
+        Some(explain::explain(&self.settings, subject, &place, &ruling))
     }
 }
 
@@ -84,26 +108,20 @@ impl Domain for HostedOidc {
     }
 
     fn judge(&self, subject: &SubjectId, view: View<'_>) -> Option<Judgement> {
-        let (place, ruling) = self.ruling(subject, view)?;
-        let ownership_proofs = match &place {
-            Place::Copy { scene, kind } => scene
-                .copies(*kind)
-                .get(&copy_key(&subject.name))
-                .present()
-                .map_or(0, |copy| ownership::proofs(scene, *kind, &subject.name, copy).len()),
-            Place::Collection { .. } | Place::ConsoleMirror { .. } | Place::ControlPlaneNamespace { .. } => 0,
-        };
-        Some(Judgement {
-            state: ruling.verdict.state(),
-            verdict: ruling.verdict.word(),
-            codes: ruling.codes.iter().map(|code| code.word()).collect(),
-            ownership_proofs: u8::try_from(ownership_proofs).unwrap_or(u8::MAX),
-            until: ruling.until,
-        })
+        self.judge_among(subject, &Scenes::new(view))
     }
 
     fn explain(&self, subject: &SubjectId, view: View<'_>) -> Option<Explanation> {
-        let (place, ruling) = self.ruling(subject, view)?;
-        Some(explain::explain(&self.settings, subject, &place, &ruling))
+        self.explain_among(subject, &Scenes::new(view))
+    }
+
+    fn judge_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Option<Judgement>> {
+        let scenes = Scenes::new(view);
+        subjects.iter().map(|subject| self.judge_among(subject, &scenes)).collect()
+    }
+
+    fn explain_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Option<Explanation>> {
+        let scenes = Scenes::new(view);
+        subjects.iter().map(|subject| self.explain_among(subject, &scenes)).collect()
     }
 }

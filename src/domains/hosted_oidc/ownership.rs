@@ -38,8 +38,9 @@ pub fn is_managed(copy: &Copy) -> bool {
 
 /// Exactly the copied key, type Opaque, no owner reference: what HyperShift writes and little else does.
 pub fn has_fingerprint(kind: CopyKind, copy: &Copy) -> bool {
-    let keys: Vec<&str> = copy.keys.iter().map(|(key, _)| key.as_ref()).collect();
-    keys == [kind.copied_key()] && copy.secret_type == SecretType::Opaque && copy.meta.owners == Owners::None
+    copy.keys.iter().map(|(key, _)| key.as_ref()).eq([kind.copied_key()])
+        && copy.secret_type == SecretType::Opaque
+        && copy.meta.owners == Owners::None
 }
 
 pub fn candidate(kind: CopyKind, copy: &Copy) -> Candidate {
@@ -51,22 +52,43 @@ pub fn candidate(kind: CopyKind, copy: &Copy) -> Candidate {
     }
 }
 
-/// The independent proofs that the object is HyperShift's, one line each.
+/// An independent proof that an object is HyperShift's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    OidcLabel,
+    ManagedLabel,
+    Fingerprint,
+    PlatformSource,
+}
+
+/// The independent proofs that the object is HyperShift's.
+pub fn marks(scene: &Scene<'_>, kind: CopyKind, name: &str, copy: &Copy) -> Vec<Mark> {
+    let platform = || scene.source(kind, name).seen.is_some_and(|source| source.platform == PlatformMark::Marked);
+    let all = [
+        (Mark::OidcLabel, oidc_mark(copy) == OidcMark::Marked),
+        (Mark::ManagedLabel, is_managed(copy)),
+        (Mark::Fingerprint, has_fingerprint(kind, copy)),
+        (Mark::PlatformSource, platform()),
+    ];
+    all.into_iter().filter_map(|(mark, there)| there.then_some(mark)).collect()
+}
+
+/// The same, one line each.
 pub fn proofs(scene: &Scene<'_>, kind: CopyKind, name: &str, copy: &Copy) -> Vec<String> {
-    let mut proofs = Vec::new();
-    if oidc_mark(copy) == OidcMark::Marked {
-        proofs.push(format!("label {OIDC_LABEL}=true"));
+    marks(scene, kind, name, copy).into_iter().map(|mark| mark.line(kind)).collect()
+}
+
+impl Mark {
+    fn line(self, kind: CopyKind) -> String {
+        match self {
+            Self::OidcLabel => format!("label {OIDC_LABEL}=true"),
+            Self::ManagedLabel => format!("label {MANAGED_LABEL}=true"),
+            Self::Fingerprint => format!("fingerprint: exactly the key {}, no owner", kind.copied_key()),
+            Self::PlatformSource => {
+                "the same name in the control plane's namespace, annotated by HyperShift".to_owned()
+            }
+        }
     }
-    if is_managed(copy) {
-        proofs.push(format!("label {MANAGED_LABEL}=true"));
-    }
-    if has_fingerprint(kind, copy) {
-        proofs.push(format!("fingerprint: exactly the key {}, no owner", kind.copied_key()));
-    }
-    if scene.source(kind, name).seen.is_some_and(|source| source.platform == PlatformMark::Marked) {
-        proofs.push("the same name in the control plane's namespace, annotated by HyperShift".to_owned());
-    }
-    proofs
 }
 
 /// What speaks against deleting it although it is marked: content that HyperShift did not write.

@@ -1,6 +1,6 @@
 //! What could be done about a ruling, as data: which object, which change, which proofs, what stands in the way.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::NAME;
 use super::facts::Copy;
@@ -8,7 +8,7 @@ use super::judge::{Ruling, hosted};
 use super::names::{
     AUTHENTICATION, CONTROL_PLANE, COPIES_NAMESPACE, CopyKind, HOSTED_CLUSTER, MANAGED_LABEL, OIDC_LABEL,
 };
-use super::ownership::{foreign_content, proofs};
+use super::ownership::{OidcMark, foreign_content, oidc_mark, proofs};
 use super::scene::{Scene, copies_id};
 use super::settings::{Copies, Settings};
 use super::verdict::{Code, Verdict};
@@ -83,21 +83,10 @@ impl Subject<'_, '_> {
     fn copy_again(&self, settings: &Settings, reason: Reason) -> Option<ActionDraft> {
         let content = self.scene.source_content(self.kind, self.name).present()?;
         let length = content.value.map_or(0, |value| value.length);
-        let key = self.kind.copied_key();
-        let (before, after) = match (self.kind, reason) {
-            (_, Reason::Missing) => (None, format!("<{length} bytes>")),
-            _ => (self.copy.and_then(|copy| copy.value), format!("<{length} bytes, changed>")),
+        let diff = match self.copy {
+            None => self.created(length),
+            Some(copy) => self.changed(copy, length),
         };
-        let mut diff = match self.copy {
-            None => format!("+ apiVersion: v1\n+ kind: {}\n+ metadata:\n", self.kind.resource().kind),
-            Some(_) => "  metadata:\n".to_owned(),
-        };
-        for label in [MANAGED_LABEL, OIDC_LABEL] {
-            diff.push_str(&format!("+     {label}: \"true\"\n"));
-        }
-        diff.push_str("  data:\n");
-        diff.push_str(&before.map_or_else(String::new, |value| format!("-   {key}: <{} bytes>\n", value.length)));
-        diff.push_str(&format!("+   {key}: {after}\n"));
         Some(ActionDraft {
             source: Some(SourceBinding { uid: content.uid.clone(), version: content.version.clone() }),
             diff,
@@ -108,9 +97,40 @@ impl Subject<'_, '_> {
         })
     }
 
+    /// The labels that are written: both, but an opt-out somebody chose stays.
+    fn labels(&self) -> Vec<&'static str> {
+        let opted_out = self.copy.is_some_and(|copy| oidc_mark(copy) == OidcMark::OptedOut);
+        if opted_out { vec![MANAGED_LABEL] } else { vec![MANAGED_LABEL, OIDC_LABEL] }
+    }
+
+    fn created(&self, length: u32) -> String {
+        let mut diff = format!("+ apiVersion: v1\n+ kind: {}\n+ metadata:\n", self.kind.resource().kind);
+        diff.push_str(&format!("+   namespace: {COPIES_NAMESPACE}\n+   name: {}\n+   labels:\n", self.name));
+        for label in self.labels() {
+            diff.push_str(&format!("+     {label}: \"true\"\n"));
+        }
+        diff.push_str(&format!("+ data:\n+   {}: <{length} bytes>\n", self.kind.copied_key()));
+        diff
+    }
+
+    fn changed(&self, copy: &Copy, length: u32) -> String {
+        let mut diff = String::new();
+        let absent = self.labels().into_iter().filter(|label| copy.meta.label(label) != Some("true"));
+        let lines: String = absent.map(|label| format!("+     {label}: \"true\"\n")).collect();
+        if !lines.is_empty() {
+            diff.push_str(&format!("  metadata:\n    labels:\n{lines}"));
+        }
+        let key = self.kind.copied_key();
+        diff.push_str("  data:\n");
+        diff.push_str(&copy.value.map_or_else(String::new, |value| format!("-   {key}: <{} bytes>\n", value.length)));
+        diff.push_str(&format!("+   {key}: <{length} bytes, changed>\n"));
+        diff
+    }
+
     /// The exact new content of a CA; of a secret only which key is taken from where.
     fn copied_change(&self, text: Option<&str>) -> Value {
-        let labels = json!({ MANAGED_LABEL: "true", OIDC_LABEL: "true" });
+        let labels: Map<String, Value> =
+            self.labels().iter().map(|label| ((*label).to_owned(), json!("true"))).collect();
         let key = self.kind.copied_key();
         let (cluster, namespace) =
             self.scene.source_namespace().map_or(("", ""), |(cluster, ns)| (cluster.as_str(), ns));

@@ -2,6 +2,9 @@
 //!
 //! Always true: what was seen in a list that isn't complete may be used to keep an object, never to condemn it.
 
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
+
 use super::facts::{
     Authentication, ControlPlane, Copy, HostedCluster, Infrastructure, ReferringConfig, SourceContent, SourceMark,
     Topology,
@@ -11,7 +14,8 @@ use super::names::{
     SINGLETON,
 };
 use crate::world::{
-    Cluster, ClusterName, CollectionId, Fact, Gap, GapCause, HostedBy, Key, Observation, Reading, Resource, View,
+    Cluster, ClusterName, CollectionId, Fact, Gap, GapCause, HostedBy, Key, Namespace, ObjectName, Observation,
+    Reading, Resource, View,
 };
 
 /// A guest and where to look.
@@ -25,6 +29,49 @@ pub struct Scene<'a> {
     /// Where the control plane was found.
     pub control_plane_key: Option<Key>,
     pub authentication: Sight<'a, Authentication>,
+    /// Looked up when first asked for, by kind.
+    shared: [Shared<'a>; CopyKind::ALL.len()],
+    copies_namespace: Namespace,
+}
+
+/// What the judgements of one kind in one guest share.
+#[derive(Default)]
+struct Shared<'a> {
+    copies: OnceCell<Reading<'a, Copy>>,
+    sources: OnceCell<Reading<'a, SourceMark>>,
+    configs: OnceCell<Vec<(Resource, Sight<'a, ReferringConfig>)>>,
+}
+
+/// The scenes that judging many subjects needs, each made once.
+pub struct Scenes<'a> {
+    view: View<'a>,
+    /// Subjects are sorted by cluster, so the last one is asked for again and again.
+    last: RefCell<Option<(ClusterName, Option<Rc<Scene<'a>>>)>>,
+    guests: OnceCell<Vec<Rc<Scene<'a>>>>,
+}
+
+impl<'a> Scenes<'a> {
+    pub fn new(view: View<'a>) -> Self {
+        Self { view, last: RefCell::new(None), guests: OnceCell::new() }
+    }
+
+    /// The scene of a guest, or nothing when the cluster is not known to be one.
+    pub fn of(&self, cluster: &ClusterName) -> Option<Rc<Scene<'a>>> {
+        let mut last = self.last.borrow_mut();
+        match last.as_ref() {
+            Some((held, scene)) if held == cluster => scene.clone(),
+            Some(_) | None => {
+                let scene = Scene::of(self.view, cluster).map(Rc::new);
+                *last = Some((cluster.clone(), scene.clone()));
+                scene
+            }
+        }
+    }
+
+    /// Every guest of the fleet.
+    pub fn guests(&self) -> &[Rc<Scene<'a>>] {
+        self.guests.get_or_init(|| super::subjects::guests(self.view).map(Rc::new).collect())
+    }
 }
 
 /// What was seen of one object, and why that isn't the whole truth.
@@ -70,27 +117,56 @@ impl<'a> Scene<'a> {
             Err(gap) => (Sight::unknown(gap.clone()), Sight::unknown(gap.clone()), None),
         };
         let authentication = Sight::of(view.read(&CollectionId::all(&guest.name, AUTHENTICATION)), &singleton());
-        Some(Self { view, guest, home, hosted_cluster, control_plane, control_plane_key, authentication })
+        Some(Self {
+            view,
+            guest,
+            home,
+            hosted_cluster,
+            control_plane,
+            control_plane_key,
+            authentication,
+            shared: Default::default(),
+            copies_namespace: Namespace::new(COPIES_NAMESPACE),
+        })
+    }
+
+    fn shared(&self, kind: CopyKind) -> &Shared<'a> {
+        match kind {
+            CopyKind::ConfigMap => &self.shared[0],
+            CopyKind::Secret => &self.shared[1],
+        }
+    }
+
+    /// A name in `openshift-config`.
+    pub fn copy_key(&self, name: &str) -> Key {
+        Key { namespace: Some(self.copies_namespace.clone()), name: ObjectName::new(name) }
     }
 
     /// The ConfigMaps or Secrets of `openshift-config`.
     pub fn copies(&self, kind: CopyKind) -> Reading<'a, Copy> {
-        self.view.read(&copies_id(&self.guest.name, kind))
+        *self.shared(kind).copies.get_or_init(|| self.view.read(&copies_id(&self.guest.name, kind)))
     }
 
     /// Configs that can refer to this kind, each with what it names.
-    pub fn configs(&self, kind: CopyKind) -> impl Iterator<Item = (Resource, Sight<'a, ReferringConfig>)> + '_ {
-        kind.referring_configs().iter().map(|resource| {
-            let reading = self.view.read(&CollectionId::all(&self.guest.name, *resource));
-            (*resource, Sight::of(reading, &singleton()))
+    pub fn configs(&self, kind: CopyKind) -> &[(Resource, Sight<'a, ReferringConfig>)] {
+        self.shared(kind).configs.get_or_init(|| {
+            let sight = |resource: &Resource| {
+                let reading = self.view.read(&CollectionId::all(&self.guest.name, *resource));
+                (*resource, Sight::of(reading, &singleton()))
+            };
+            kind.referring_configs().iter().map(sight).collect()
         })
     }
 
     /// The control plane's namespace in the management cluster.
     pub fn source_namespace(&self) -> Option<(&ClusterName, &str)> {
+        self.sources_place().map(|(cluster, namespace)| (cluster, namespace.as_str()))
+    }
+
+    fn sources_place(&self) -> Option<(&ClusterName, &Namespace)> {
         let by = self.home.as_ref().ok()?;
         let namespace = self.control_plane_key.as_ref()?.namespace.as_ref()?;
-        Some((&by.cluster, namespace.as_str()))
+        Some((&by.cluster, namespace))
     }
 
     /// Where the control plane is and always was: in its usual place, with none elsewhere that says it is this guest's.
@@ -105,10 +181,12 @@ impl<'a> Scene<'a> {
 
     /// The object of the same kind and name in the control plane's namespace.
     pub fn source(&self, kind: CopyKind, name: &str) -> Sight<'a, SourceMark> {
-        match self.source_namespace() {
+        match self.sources_place() {
             Some((cluster, namespace)) => {
-                let reading = self.view.read(&sources_id(cluster, kind, namespace));
-                Sight::of(reading, &Key::new(Some(namespace), name))
+                let sources = &self.shared(kind).sources;
+                let reading = sources.get_or_init(|| self.view.read(&sources_id(cluster, kind, namespace.as_str())));
+                let key = Key { namespace: Some(namespace.clone()), name: ObjectName::new(name) };
+                Sight::of(*reading, &key)
             }
             None => Sight::unknown(Gap::new(GapCause::NotObserved, "the control plane's namespace is not known")),
         }
@@ -142,10 +220,6 @@ pub fn sources_id(cluster: &ClusterName, kind: CopyKind, namespace: &str) -> Col
 
 pub fn console_id(guest: &ClusterName) -> CollectionId {
     CollectionId::namespaced(guest, CopyKind::ConfigMap.resource(), CONSOLE_NAMESPACE).metadata()
-}
-
-pub fn copy_key(name: &str) -> Key {
-    Key::new(Some(COPIES_NAMESPACE), name)
 }
 
 fn singleton() -> Key {

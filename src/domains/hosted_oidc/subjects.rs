@@ -1,11 +1,12 @@
 //! Which subjects there are, and what each of them points at.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use super::NAME;
 use super::judge::rule;
 use super::names::{CONSOLE_NAMESPACE, COPIES_NAMESPACE, CopyKind};
-use super::scene::Scene;
+use super::scene::{Scene, Scenes};
 use super::verdict::Verdict;
 use crate::engine::SubjectId;
 use crate::world::{Cluster, ClusterName, View};
@@ -16,20 +17,20 @@ pub const WHOLE_COLLECTION: &str = "*";
 /// What a subject id points at.
 pub enum Place<'a> {
     /// A name in a guest's `openshift-config`.
-    Copy { scene: Scene<'a>, kind: CopyKind },
+    Copy { scene: Rc<Scene<'a>>, kind: CopyKind },
     /// One of those two collections as a whole.
-    Collection { scene: Scene<'a>, kind: CopyKind },
+    Collection { scene: Rc<Scene<'a>>, kind: CopyKind },
     /// The console's mirror of a CA in a guest.
-    ConsoleMirror { scene: Scene<'a> },
+    ConsoleMirror { scene: Rc<Scene<'a>> },
     /// An object in a control plane's namespace that is called like an orphan of this guest.
-    ControlPlaneNamespace { scene: Scene<'a>, kind: CopyKind },
+    ControlPlaneNamespace { scene: Rc<Scene<'a>>, kind: CopyKind },
 }
 
 impl<'a> Place<'a> {
-    pub fn of(subject: &SubjectId, view: View<'a>) -> Option<Self> {
+    pub fn of(subject: &SubjectId, scenes: &Scenes<'a>) -> Option<Self> {
         let kind = CopyKind::of(subject.kind)?;
         let namespace = subject.namespace.as_deref()?;
-        if let Some(scene) = Scene::of(view, &subject.cluster) {
+        if let Some(scene) = scenes.of(&subject.cluster) {
             match (namespace, kind, subject.name.as_str()) {
                 (COPIES_NAMESPACE, _, WHOLE_COLLECTION) => return Some(Self::Collection { scene, kind }),
                 (COPIES_NAMESPACE, _, _) => return Some(Self::Copy { scene, kind }),
@@ -41,8 +42,9 @@ impl<'a> Place<'a> {
             scene.source_namespace().is_some_and(|(cluster, held)| cluster == &subject.cluster && held == namespace)
         };
         // One guest may be known under two names: an orphan seen through either leaves the same thing here.
-        let mut scenes = guests(view).filter(|scene| lies_here(scene) && is_orphan(scene, kind, &subject.name));
-        Some(Self::ControlPlaneNamespace { scene: scenes.next()?, kind })
+        let mut guests = scenes.guests().iter();
+        let scene = guests.find(|scene| lies_here(scene) && is_orphan(scene, kind, &subject.name))?;
+        Some(Self::ControlPlaneNamespace { scene: scene.clone(), kind })
     }
 }
 

@@ -6,7 +6,7 @@ use crate::engine::testing::{
 };
 use crate::engine::{
     AcceptRule, ActionDraft, Blocked, FreezeWindow, GateName, Plan, PlanReadError, ReadOnly, SourceBinding, State,
-    Undo, Verb,
+    Undo, Verb, canonical_digest,
 };
 use crate::world::{ClusterSource, Completeness, Content, Gap, GapCause, ResourceVersion, Uid};
 
@@ -253,6 +253,14 @@ proptest! {
         shuffled.clusters.reverse();
         shuffled.observed.reverse();
         prop_assert_eq!(serde_json::to_string(&given.plan()).unwrap(), serde_json::to_string(&shuffled.plan()).unwrap());
+    }
+
+    #[test]
+    fn the_id_is_the_digest_of_the_plans_json_without_it(given in any_given()) {
+        let plan = given.plan();
+        let mut json = as_json(&plan);
+        json.as_object_mut().unwrap().remove("id");
+        prop_assert_eq!(canonical_digest(&json).unwrap(), plan.id);
     }
 
     #[test]

@@ -30,15 +30,15 @@ pub fn not_complete(candidate: &Candidate<'_>, around: &Surroundings<'_>) -> Opt
 }
 
 fn doubt(id: &CollectionId, around: &Surroundings<'_>) -> Option<String> {
-    let name = describe(id);
     match around.observed.get(id) {
-        None => Some(format!("{name} was not read")),
-        Some(Completeness::Partial { gap }) => Some(format!("{name} is known in part only: {gap}")),
-        Some(Completeness::Unknown { gap }) => Some(format!("{name} is not known: {gap}")),
+        None => Some(format!("{} was not read", describe(id))),
+        Some(Completeness::Partial { gap }) => Some(format!("{} is known in part only: {gap}", describe(id))),
+        Some(Completeness::Unknown { gap }) => Some(format!("{} is not known: {gap}", describe(id))),
         Some(Completeness::Complete { at, .. }) => {
             let age = age(*at, around.conditions.now);
             let stale = around.is_live(&id.cluster) && age > FRESH_FOR;
             stale.then(|| {
+                let name = describe(id);
                 format!("{name} was last confirmed {} s ago, more than {} s", age.as_secs(), FRESH_FOR.as_secs())
             })
         }

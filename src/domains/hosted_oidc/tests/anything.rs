@@ -629,6 +629,20 @@ proptest! {
     }
 
     #[test]
+    fn many_at_once_are_answered_like_each_alone(bytes in prop::collection::vec(any::<u8>(), BYTES)) {
+        let domain = HostedOidc::default();
+        let mut world = World::default();
+        Dice(bytes.iter()).recipe().given().fill(&domain, &mut world);
+        let view = world.view(now());
+        let ids: Vec<SubjectId> = domain.subjects(view).into_iter().chain(likely_ids()).collect();
+        let asked: Vec<&SubjectId> = ids.iter().collect();
+        let judged: Vec<_> = ids.iter().map(|id| domain.judge(id, view)).collect();
+        let explained: Vec<_> = ids.iter().map(|id| domain.explain(id, view)).collect();
+        prop_assert_eq!(domain.judge_all(&asked, view), judged);
+        prop_assert_eq!(domain.explain_all(&asked, view), explained);
+    }
+
+    #[test]
     fn judging_what_a_change_touched_is_judging_everything(
         bytes in prop::collection::vec(any::<u8>(), BYTES),
         steps in prop::collection::vec(prop::collection::vec((0usize..220, any::<u8>()), 1..4), 1..4),

@@ -6,27 +6,22 @@
 //!
 //! Not here: faults, delays, lost answers. A healthy server has none of them, so there is nothing to hold them against.
 
-mod support;
+mod bodies;
+mod compare;
+mod flawed;
+mod normal;
+mod ops;
+mod requests;
+mod session;
+mod strategies;
+mod targets;
 
-mod conformance {
-    mod bodies;
-    pub mod compare;
-    pub mod flawed;
-    mod normal;
-    mod observed;
-    mod ops;
-    mod requests;
-    mod server;
-    mod session;
-    mod strategies;
-    mod targets;
-}
-
-use conformance::compare::compare;
-use conformance::flawed::{Flaw, Flawed};
-use support::crds::install_crd;
-use support::real::{Connection, RealServer, User};
 use trueup::sim::{SimCluster, SimOptions};
+
+use self::compare::compare;
+use self::flawed::{Flaw, Flawed};
+use crate::support::crds::install_crd;
+use crate::support::real::{Connection, RealServer, User};
 
 const WIDGETS: &str = include_str!("conformance/widgets.conformance.trueup.dev.yaml");
 

@@ -1,0 +1,13 @@
+//! All tests that need a real kube-apiserver, in one binary: one server is started for most of them, and one is linked.
+//!
+//! Not here: starting it and speaking with it (`tests/support/`), its own source (`kube-testserver/`).
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod conformance;
+mod fleet;
+mod observed;
+mod plan;
+mod secrecy;
+mod server;
