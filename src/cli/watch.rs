@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use super::context::Context;
 use super::error::CliError;
 use super::members;
-use super::output::state_mark;
+use super::output::{state_mark, wrapped};
 use super::terminal::{Reader, print};
 use crate::engine::{State, SubjectId};
 use crate::fleet::{Alarm, Noticed, Places};
@@ -16,6 +16,9 @@ use crate::live::{Command, Live, Update};
 
 /// What was last said of a finding.
 type Said = BTreeMap<SubjectId, (State, &'static str)>;
+
+/// What does not fit goes under the sign, behind the time.
+const CHANGE_INDENT: usize = 9;
 
 /// Where the ways to the clusters come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,6 +79,7 @@ fn answer(context: &Context, noticed: Noticed, live: &mut Live) -> Update {
 fn changes(context: &Context, said: &mut Said, update: Update, now: Timestamp) -> Vec<String> {
     let zone = if context.globals.utc { TimeZone::UTC } else { TimeZone::system() };
     let time = now.to_zoned(zone).strftime("%H:%M:%S").to_string();
+    let width = context.terminal.width;
     let mut lines = Vec::new();
     for (subject, held) in update.findings {
         let now = held.map(|held| (held.judgement.state, held.judgement.verdict));
@@ -92,11 +96,11 @@ fn changes(context: &Context, said: &mut Said, update: Update, now: Timestamp) -
             Some((state, verdict)) => {
                 let (glyph, word, style) = state_mark(state, &context.terminal);
                 let mark = context.terminal.paint(&format!("{glyph} {word}"), style);
-                lines.push(format!("{time} {mark}  {id}  {verdict} ({was})"));
+                lines.extend(wrapped(&format!("{time} {mark}  {id}  {verdict} ({was})"), width, CHANGE_INDENT));
                 said.insert(subject, (state, verdict));
             }
             None => {
-                lines.push(format!("{time} gone  {id}  ({was})"));
+                lines.extend(wrapped(&format!("{time} gone  {id}  ({was})"), width, CHANGE_INDENT));
                 said.remove(&subject);
             }
         }
