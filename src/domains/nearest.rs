@@ -1,5 +1,7 @@
 //! The known word somebody most likely meant.
 
+use strsim::levenshtein;
+
 /// Beginnings shorter than this are the beginning of too much.
 const BEGINNING_MIN: usize = 3;
 
@@ -10,27 +12,10 @@ pub fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     let is_slip = |name: &str, edits: usize| edits <= (name.chars().count() / 3).max(2) && edits < name.chars().count();
     known
         .iter()
-        .map(|name| (!is_beginning(name), edits(word, name), *name))
+        .map(|name| (!is_beginning(name), levenshtein(word, name), *name))
         .filter(|(_, edits, name)| is_beginning(name) || is_slip(name, *edits))
         .min()
         .map(|(_, _, name)| name)
-}
-
-/// How many letters have to be added, left out or changed to make one word the other.
-fn edits(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    // The edits from the letters of `from` read so far to each beginning of `to`.
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (read, letter) in from.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = read + 1;
-        for (index, other) in to.iter().enumerate() {
-            let changed = diagonal + usize::from(letter != *other);
-            diagonal = row[index + 1];
-            row[index + 1] = changed.min(diagonal + 1).min(row[index] + 1);
-        }
-    }
-    row[to.len()]
 }
 
 #[cfg(test)]

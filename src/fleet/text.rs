@@ -26,25 +26,9 @@ fn steers_display(letter: char) -> bool {
 
 /// Up to five of the known names, those that look most like the one asked for first.
 pub fn nearest<'n>(asked: &str, known: impl Iterator<Item = &'n str>) -> Vec<String> {
-    let mut ranked: Vec<(usize, &str)> = known.map(|name| (distance(asked, name), name)).collect();
+    let mut ranked: Vec<(usize, &str)> = known.map(|name| (strsim::levenshtein(asked, name), name)).collect();
     ranked.sort_unstable();
     ranked.into_iter().take(5).map(|(_, name)| printable(name, 80)).collect()
-}
-
-/// How many letters have to be put in, taken out or replaced to get from one name to the other.
-fn distance(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (line, letter) in from.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = line + 1;
-        for (column, other) in to.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != *other);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[to.len()]
 }
 
 #[cfg(test)]
