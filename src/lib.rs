@@ -14,12 +14,14 @@
 //! - [`config`]: the user's file, with errors that name the line and the nearest known key.
 //! - [`sim`]: a Kubernetes API in memory, behind the real client; faults on demand.
 //! - [`demo`]: the fleet that `trueup demo` shows, a story told with `sim`.
+//! - [`console`]: the interactive screen on the same engine: a pure core and one loop around it.
 //! - [`cli`]: the commands, one file each, and their exit codes.
 
 #![forbid(unsafe_code)]
 
 pub mod cli;
 pub mod config;
+pub mod console;
 pub mod demo;
 pub mod domains;
 pub mod engine;

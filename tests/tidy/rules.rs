@@ -24,15 +24,25 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("live", &["config", "domains", "engine", "fleet", "observe", "world"]),
     ("sim", &[]),
     ("demo", &["sim"]),
-    ("cli", &["config", "demo", "domains", "engine", "fleet", "live", "observe", "sim", "world"]),
+    ("console", &["domains", "engine", "live", "world"]),
+    ("cli", &["config", "console", "demo", "domains", "engine", "fleet", "live", "observe", "sim", "world"]),
 ];
 
 /// Rooms and files without IO, clock or randomness.
-const PURE: &[&str] =
-    &["world/", "domains/", "engine/", "live/discover.rs", "live/judge.rs", "fleet/link.rs", "observe/decode/"];
+const PURE: &[&str] = &[
+    "world/",
+    "domains/",
+    "engine/",
+    "live/discover.rs",
+    "live/judge.rs",
+    "fleet/link.rs",
+    "observe/decode/",
+    "console/",
+];
 
-/// Where the engine keeps what it did, and where it does it: IO inside a pure room.
-const KEEPING: &[&str] = &["engine/journal/", "engine/vault/", SENDS];
+/// Where the engine keeps what it did and where it does it, and the console's hold on the terminal: IO inside a pure
+/// room.
+const KEEPING: &[&str] = &["engine/journal/", "engine/vault/", SENDS, "console/terminal/", "console/run.rs"];
 
 /// The one file that writes to clusters.
 const SENDS: &str = "engine/executor/send.rs";

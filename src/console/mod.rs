@@ -1,0 +1,3 @@
+//! The console: the screen people came for.
+//!
+//! A pure core, `update` and `view`, and one loop around it that owns the terminal.
