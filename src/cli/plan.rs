@@ -146,6 +146,7 @@ fn scope(args: &PlanArgs, seen: &Seen, judged: &[Judged]) -> Result<PlanScope, C
         domains: globs("--domain", &args.domains, &domains)?,
         clusters: globs("--cluster", &args.clusters, &clusters)?,
         namespaces: globs("--namespace", &args.namespaces, &namespaces)?,
+        subjects: None,
     })
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::present::{Cell, Introduction, Panel};
 use crate::engine::{DomainName, Explanation, Judgement, SubjectId};
 use crate::world::{ChangeSet, ClusterName, Interest, View};
 
@@ -17,6 +18,11 @@ pub struct Touched {
 /// One check.
 pub trait Domain: Send + Sync {
     fn name(&self) -> DomainName;
+
+    /// How the console introduces it: by its name, unless it says more.
+    fn introduction(&self) -> Introduction {
+        Introduction::named(self.name().0)
+    }
 
     /// What it wants to see, given what is known so far. Called again whenever that changes, until it settles.
     fn interests(&self, view: View<'_>) -> Vec<Interest>;
@@ -46,5 +52,25 @@ pub trait Domain: Send + Sync {
     /// [`Self::explain`] for each of many. A check may look up once what several of them share.
     fn explain_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Option<Explanation>> {
         subjects.iter().map(|subject| self.explain(subject, view)).collect()
+    }
+
+    /// What stands in the check's own columns for a subject, in their order. Asked whenever the subject is judged.
+    fn cells(&self, _subject: &SubjectId, _view: View<'_>) -> Vec<Cell> {
+        Vec::new()
+    }
+
+    /// The subject this one hangs under in the list.
+    fn parent(&self, _subject: &SubjectId, _view: View<'_>) -> Option<SubjectId> {
+        None
+    }
+
+    /// What else there is to see of a subject that is looked at.
+    fn panels(&self, _subject: &SubjectId, _view: View<'_>) -> Vec<Panel> {
+        Vec::new()
+    }
+
+    /// The answer to one of the check's forms, line by line.
+    fn answer(&self, _form: &str, _typed: &str, _subject: &SubjectId, _view: View<'_>) -> Vec<String> {
+        Vec::new()
     }
 }

@@ -5,8 +5,10 @@
 mod contract;
 pub mod hosted_oidc;
 mod nearest;
+mod present;
 pub mod registry;
 mod settings;
 
 pub use contract::{Domain, Touched};
+pub use present::{Cell, Column, Form, Introduction, Panel, Side, Step};
 pub use settings::{SettingsProblem, SettingsTable};

@@ -57,6 +57,8 @@ pub struct PlanScope {
     pub clusters: Vec<Glob>,
     /// Kinds without namespaces are in none of them, and are left out when any is named.
     pub namespaces: Vec<Glob>,
+    /// Only these, when somebody pointed at them.
+    pub subjects: Option<BTreeSet<SubjectId>>,
 }
 
 /// Builds the plan.
@@ -108,7 +110,11 @@ impl PlanScope {
         let covers = |globs: &[Glob], text: &str| globs.is_empty() || globs.iter().any(|glob| glob.matches(text));
         let in_namespace = self.namespaces.is_empty()
             || subject.namespace.as_deref().is_some_and(|name| covers(&self.namespaces, name));
-        in_namespace && covers(&self.domains, subject.domain.0) && covers(&self.clusters, subject.cluster.as_str())
+        let pointed_at = self.subjects.as_ref().is_none_or(|subjects| subjects.contains(subject));
+        pointed_at
+            && in_namespace
+            && covers(&self.domains, subject.domain.0)
+            && covers(&self.clusters, subject.cluster.as_str())
     }
 }
 

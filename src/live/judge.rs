@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::domains::{Domain, Touched};
+use crate::domains::{Cell, Domain, Touched};
 use crate::engine::{DomainName, Judgement, SubjectId};
 use crate::world::{ChangeSet, ClusterName, Completeness, View};
 
@@ -18,6 +18,10 @@ use crate::world::{ChangeSet, ClusterName, Completeness, View};
 pub struct Held {
     pub judgement: Judgement,
     pub since: Timestamp,
+    /// What stands in the check's own columns.
+    pub cells: Vec<Cell>,
+    /// What it hangs under.
+    pub parent: Option<SubjectId>,
 }
 
 /// What judging changed.
@@ -137,12 +141,13 @@ impl Judgements {
         let asked: Vec<&SubjectId> = subjects.iter().collect();
         let judgements = domain.judge_all(&asked, view);
         for (subject, judgement) in subjects.into_iter().zip(judgements) {
-            self.take(subject, judgement, view, news);
+            self.take(domain, subject, judgement, view, news);
         }
     }
 
     fn take(
         &mut self,
+        domain: &dyn Domain,
         subject: SubjectId,
         judgement: Option<Judgement>,
         view: View<'_>,
@@ -162,7 +167,8 @@ impl Judgements {
         }
         let since =
             before.filter(|before| same_verdict(&before.judgement, &judgement)).map_or(view.now, |held| held.since);
-        let held = Held { judgement, since };
+        let (cells, parent) = (domain.cells(&subject, view), domain.parent(&subject, view));
+        let held = Held { judgement, since, cells, parent };
         if before == Some(&held) {
             return;
         }

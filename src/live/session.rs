@@ -22,7 +22,7 @@ use super::attempt::Done;
 use super::discover::Guest;
 use super::judge::Judgements;
 use super::station::{Asked, Member, Station};
-use super::update::{Command, Update};
+use super::update::{Command, Question, Update};
 use crate::domains::Domain;
 use crate::fleet::{LinkEvent, TlsTrust};
 use crate::observe::{Batch, Inbox, Outbox, Ports, outbox};
@@ -76,6 +76,8 @@ pub struct Live {
     pub(super) wishes_due: Option<Timestamp>,
     /// Clusters nobody has been told of yet.
     pub(super) unannounced: ChangeSet,
+    /// Questions that wait for a fresh look, each until its moment.
+    pub(super) afresh: Vec<(Timestamp, Question)>,
 }
 
 /// Why the loop woke.
@@ -105,6 +107,7 @@ impl Live {
             wishes_made: Timestamp::MIN,
             wishes_due: None,
             unannounced: ChangeSet::default(),
+            afresh: Vec::new(),
         };
         let mut changes = ChangeSet::default();
         for member in members {
@@ -173,7 +176,12 @@ impl Live {
                 }
             }
             Command::LookAgain => self.look_again(),
-            Command::Ask(question) => question(self.view(), &self.judgements),
+            Command::Ask(question) => question(self),
+            Command::AskAfresh(patience, question) => {
+                self.look_again();
+                let until = later(self.ports.clock.now(), patience);
+                self.afresh.push((until, question));
+            }
         }
         self.follow(changes)
     }
@@ -182,6 +190,7 @@ impl Live {
     pub async fn run(mut self, mut commands: mpsc::Receiver<Command>, updates: mpsc::Sender<Update>) {
         let mut pending = self.announce();
         loop {
+            self.answer_afresh();
             tokio::select! {
                 biased;
                 command = commands.recv() => match command {
@@ -226,6 +235,22 @@ impl Live {
         }
     }
 
+    /// Answers what waited for a fresh look, if that has come or took too long.
+    fn answer_afresh(&mut self) {
+        if self.afresh.is_empty() {
+            return;
+        }
+        let settled = self.waiting().is_empty() && self.wishes_due.is_none();
+        let now = self.ports.clock.now();
+        let (due, waiting) =
+            std::mem::take(&mut self.afresh).into_iter().partition(|(until, _)| settled || *until <= now);
+        self.afresh = waiting;
+        let due: Vec<(Timestamp, Question)> = due;
+        for (_, question) in due {
+            question(self);
+        }
+    }
+
     fn waiting(&self) -> Vec<ClusterName> {
         self.stations.iter().filter(|(_, station)| !station.is_settled()).map(|(name, _)| name.clone()).collect()
     }
@@ -258,7 +283,12 @@ impl Live {
         let retries = stations.clone().flat_map(|station| [station.retry_at, station.rediscover_at]).flatten();
         let listing = stations.clone().any(|station| matches!(station.machine.link(), Link::Listing { .. }));
         let progress = listing.then(|| later(now, PROGRESS_EVERY));
-        retries.chain(self.judgements.next_deadline()).chain(progress).chain(self.wishes_due).min()
+        retries
+            .chain(self.judgements.next_deadline())
+            .chain(progress)
+            .chain(self.wishes_due)
+            .chain(self.afresh.iter().map(|(until, _)| *until))
+            .min()
     }
 }
 

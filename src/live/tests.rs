@@ -474,7 +474,8 @@ async fn updates_are_published_and_questions_answered() {
     assert!(all.clusters.contains_key(&ClusterName::new("c")));
     let (answer, answered) = oneshot::channel();
     let slot = Mutex::new(Some(answer));
-    let question: Question = Box::new(move |view, judgements| {
+    let question: Question = Box::new(move |live| {
+        let (view, judgements) = (live.view(), live.judgements());
         let answer = slot.lock().unwrap().take().unwrap();
         answer.send((view.clusters().count(), judgements.len())).unwrap();
     });

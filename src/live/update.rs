@@ -1,11 +1,13 @@
 //! What the loop tells, and what it can be told.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
-use super::judge::{FindingChange, Held, Judgements};
+use super::judge::{FindingChange, Held};
+use super::session::Live;
 use super::station::Member;
 use crate::engine::SubjectId;
-use crate::world::{Cluster, ClusterName, View};
+use crate::world::{Cluster, ClusterName};
 
 /// What changed since the last one. The latest of each subject and cluster; nothing means it is gone.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -28,10 +30,12 @@ pub enum Command {
     LookAgain,
     /// Answer a question from what is known.
     Ask(Question),
+    /// Read everything again, then answer from that, or from what there is when it takes too long.
+    AskAfresh(Duration, Question),
 }
 
 /// A question, with the way its answer goes inside it.
-pub type Question = Box<dyn FnOnce(View<'_>, &Judgements) + Send>;
+pub type Question = Box<dyn FnOnce(&Live) + Send>;
 
 impl Update {
     pub fn is_empty(&self) -> bool {

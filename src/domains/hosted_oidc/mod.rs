@@ -31,6 +31,7 @@ pub use settings::{Copies, ENTRY, Settings};
 use subjects::{Place, is_orphan};
 
 use super::contract::{Domain, Touched};
+use super::present::Introduction;
 use crate::engine::{DomainName, Explanation, Judgement, SubjectId};
 use crate::world::{ChangeSet, ClusterName, Interest, View};
 
@@ -93,6 +94,16 @@ impl HostedOidc {
 impl Domain for HostedOidc {
     fn name(&self) -> DomainName {
         NAME
+    }
+
+    fn introduction(&self) -> Introduction {
+        Introduction {
+            title: "Hosted OIDC",
+            short: "HOSTED",
+            says: "copies of OIDC settings that HyperShift left in its guests",
+            columns: &[],
+            forms: &[],
+        }
     }
 
     fn interests(&self, view: View<'_>) -> Vec<Interest> {
