@@ -25,7 +25,7 @@ use super::recheck::LiveRecheck;
 use super::terminal::print;
 use crate::config::Config;
 use crate::engine::executor::{
-    ClusterPort, Clusters, End, ExecutorClock, Halt, KubeCluster, LOOK_BACK_AFTER, OnNewReference, Ports, Report,
+    ClusterPort, Clusters, End, ExecutorClock, Halt, KubeCluster, LOOK_BACK_AFTER, OnNewReference, Ports, Progress, Report,
     RunSettings, Switches, apply, resolve,
 };
 use crate::engine::journal::{ApprovedCluster, Entry, Holder, Journal, Opened, Record, StateFolder, entries};
@@ -71,7 +71,11 @@ pub async fn run(context: &Context, approved: ApprovedPlan, args: &ConsentArgs) 
         clock: &WallTime,
         switches: &SafetySwitches::new(context, &config),
         stop: &stop,
-        progress: &mut |action, end| tell(context, format, action, end),
+        progress: &mut |action, progress| {
+            if let Progress::Ended(end) = progress {
+                tell(context, format, action, end);
+            }
+        },
     };
     let report = apply(approved, settings(context, args), ports).await;
     watcher.abort();

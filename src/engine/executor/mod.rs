@@ -32,7 +32,7 @@ mod verdict;
 mod wave;
 
 pub use ports::{
-    Again, ClusterPort, Clusters, ExecutorClock, JournalPort, LookBack, Ports, Reading, Recheck, Reply, Seen, Switches,
+    Again, ClusterPort, Clusters, ExecutorClock, JournalPort, LookBack, Ports, Progress, Reading, Recheck, Reply, Seen, Switches,
     VaultPort, Write,
 };
 pub use recover::resolve;

@@ -153,8 +153,20 @@ pub struct Ports<'p> {
     pub switches: &'p dyn Switches,
     /// Set by whoever wants the run to stop at the next action.
     pub stop: &'p AtomicBool,
-    /// Told of every action that came to its end.
-    pub progress: &'p mut (dyn FnMut(&Action, &End) + Send),
+    /// Told how far every action has come.
+    pub progress: &'p mut (dyn FnMut(&Action, Progress<'_>) + Send),
+}
+
+/// How far an action has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress<'e> {
+    /// What it means to send is on the disk.
+    Intended,
+    /// The request has left the program.
+    Sent,
+    /// The server has answered, or nobody knows; what is there now is being read.
+    Answered,
+    Ended(&'e End),
 }
 
 impl std::fmt::Debug for Seen {

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::ports::{ClusterPort, LookBack, Ports};
+use super::ports::{ClusterPort, LookBack, Ports, Progress};
 use super::report::{End, Halt, Report};
 use super::wave::{Ready, Wish};
 use crate::engine::journal::{ApprovalWay, ApprovedCluster, Record, VerifiedState};
@@ -205,7 +205,7 @@ impl<'p> Run<'p, '_> {
     }
 
     pub fn end(&mut self, action: &Action, end: End) {
-        (self.ports.progress)(action, &end);
+        (self.ports.progress)(action, Progress::Ended(&end));
         self.report.ends.insert(action.id.clone(), end);
     }
 

@@ -9,7 +9,7 @@ use futures::future::join_all;
 use jiff::{SignedDuration, Timestamp};
 use zeroize::Zeroizing;
 
-use super::ports::{Again, ClusterPort, ExecutorClock, Reading, Reply, VaultPort, Write};
+use super::ports::{Again, ClusterPort, ExecutorClock, Progress, Reading, Reply, VaultPort, Write};
 use super::report::{End, Halt};
 use super::run::Run;
 use super::verdict::{Next, difference, next};
@@ -174,6 +174,7 @@ impl<'p> Run<'p, '_> {
         again: &mut Vec<Ready<'p>>,
     ) -> Result<Duration, Halt> {
         self.sent.extend(group.iter().map(|ready| ready.action.id.clone()));
+        self.tell(&group, Progress::Sent);
         let replies = join_all(group.iter().map(|ready| port.send(ready.write()))).await;
         let clock = self.ports.clock;
         let at = clock.now();
@@ -187,6 +188,7 @@ impl<'p> Run<'p, '_> {
         };
         let outcomes: Vec<Record> = group.iter().zip(&replies).map(outcome).collect();
         self.write(&outcomes)?;
+        self.tell(&group, Progress::Answered);
         let readings = join_all(group.iter().map(|ready| read(port, clock, ready.action))).await;
         let mut pause = Duration::ZERO;
         let mut verified = Vec::new();
@@ -270,7 +272,7 @@ impl<'p> Run<'p, '_> {
     fn write_intents(&mut self, ready: &mut [Ready<'_>]) -> Result<(), Halt> {
         let at = self.ports.clock.now();
         let mut records = Vec::new();
-        for one in ready {
+        for one in ready.iter_mut() {
             let (plan, action) = (self.report.plan.clone(), one.action.id.clone());
             let attempts = self.attempts.entry(action.clone()).or_default();
             *attempts += 1;
@@ -282,7 +284,13 @@ impl<'p> Run<'p, '_> {
             }
             records.push(one.intent(&plan, at));
         }
-        self.write(&records)
+        self.write(&records)?;
+        self.tell(ready, Progress::Intended);
+        Ok(())
+    }
+
+    fn tell(&mut self, group: &[Ready<'_>], progress: Progress<'_>) {
+        group.iter().for_each(|ready| (self.ports.progress)(ready.action, progress));
     }
 
     fn leave_unsent<'a>(&mut self, actions: impl Iterator<Item = &'a Action>, halt: &Halt) -> Result<(), Halt> {
