@@ -21,12 +21,12 @@ use super::error::CliError;
 use super::history::journal_error;
 use super::look_live;
 use super::output::{padded, place};
-use super::recheck::LiveRecheck;
+use super::recheck::{OwnFleet, Rechecker};
 use super::terminal::print;
 use crate::config::Config;
 use crate::engine::executor::{
-    ClusterPort, Clusters, End, ExecutorClock, Halt, KubeCluster, LOOK_BACK_AFTER, OnNewReference, Ports, Progress, Report,
-    RunSettings, Switches, apply, resolve,
+    ClusterPort, Clusters, End, ExecutorClock, Halt, KubeCluster, LOOK_BACK_AFTER, OnNewReference, Ports, Progress,
+    Report, RunSettings, Switches, apply, resolve,
 };
 use crate::engine::journal::{ApprovedCluster, Entry, Holder, Journal, Opened, Record, StateFolder, entries};
 use crate::engine::vault::Vault;
@@ -59,7 +59,8 @@ pub async fn run(context: &Context, approved: ApprovedPlan, args: &ConsentArgs) 
     let open = left_open(&live, &records);
     settle_open(context, &mut journal, open).await?;
     let plan = approved.plan().clone();
-    let mut recheck = LiveRecheck::new(context, &config, live, names, &plan);
+    let planner = OwnFleet { context, config: &config, live: Some(live) };
+    let mut recheck = Rechecker::new(planner, names, &plan);
     let stop = Arc::new(AtomicBool::new(false));
     let watcher = tokio::spawn(stop_when_interrupted(stop.clone()));
     let format = args.format;

@@ -101,9 +101,18 @@ fn troubles(live: &Live, settled: &Settled) -> Vec<String> {
 
 /// Everything that was seen of live clusters, with what the gates need to know.
 pub async fn seen(live: Live, settled: Settled) -> Seen {
-    let now = Timestamp::now();
     let reading = if troubles(&live, &settled).is_empty() { InputReading::Whole } else { InputReading::Gaps };
-    let mut conditions = Conditions::at(now);
+    let mut conditions = conditions(&live);
+    let now = conditions.now;
+    let questions = access::questions(&live, &judged(&live));
+    conditions.access = access::ask(questions).await;
+    let sight = Sight::Fleet(Box::new(live));
+    Seen { now, reading, namespaces: BTreeSet::new(), conditions, sight }
+}
+
+/// What the clusters add to the gates, but for permissions, which have to be asked for.
+pub fn conditions(live: &Live) -> Conditions {
+    let mut conditions = Conditions::at(Timestamp::now());
     for cluster in live.view().clusters() {
         match live.tls(&cluster.name) {
             Some(TlsTrust::Unverified | TlsTrust::Cleartext) => {
@@ -113,10 +122,7 @@ pub async fn seen(live: Live, settled: Settled) -> Seen {
         }
     }
     conditions.held = live.judgements().held_for(live.view());
-    let questions = access::questions(&live, &judged(&live));
-    conditions.access = access::ask(questions).await;
-    let sight = Sight::Fleet(Box::new(live));
-    Seen { now, reading, namespaces: BTreeSet::new(), conditions, sight }
+    conditions
 }
 
 /// Why a cluster can't be read, in its own words.

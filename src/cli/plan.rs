@@ -18,6 +18,7 @@ use super::terminal::print;
 use super::watch::{self, Ways};
 use crate::config::Config;
 use crate::engine::{Conditions, Glob, Judged, Observed, Plan, PlanInput, PlanScope, ReadOnly, build, plan_exit};
+use crate::world::View;
 
 /// How long a verdict has to hold when neither the flag nor the config says.
 pub const SETTLE: Duration = Duration::from_secs(5);
@@ -90,21 +91,43 @@ pub fn plan(
     seen: Seen,
 ) -> Result<Planned, CliError> {
     let judged = seen.sight.judged(seen.now);
-    let scope = scope(args, &seen, &judged)?;
-    let conditions = conditions(context, config, args, &seen, wishes.settle);
+    let wanted = Wanted { scope: scope(args, &seen, &judged)?, deletes_max: args.max_deletes, settle: wishes.settle };
     let view = seen.sight.view(seen.now);
+    let plan = put_together(context, config, &wanted, &judged, view, seen.conditions.clone())?;
+    let created = judged.iter().filter_map(|one| Some((one.subject.to_string(), one.explanation.created?))).collect();
+    Ok(Planned { plan, created, seen })
+}
+
+/// What a plan is made for.
+pub struct Wanted {
+    pub scope: PlanScope,
+    pub deletes_max: Option<u64>,
+    /// How long a verdict has to hold before its delete is offered.
+    pub settle: Duration,
+}
+
+/// Puts a plan together from what was judged, and what the clusters add to the gates.
+///
+/// # Errors
+/// A tree holds a number that has no single spelling.
+pub fn put_together(
+    context: &Context,
+    config: &Config,
+    wanted: &Wanted,
+    judged: &[Judged],
+    view: View<'_>,
+    found: Conditions,
+) -> Result<Plan, CliError> {
     let input = PlanInput {
-        judged: &judged,
+        judged,
         clusters: view.clusters().collect(),
         observed: Observed::all(view),
         accepted: &config.accept,
-        scope: &scope,
-        conditions: &conditions,
+        scope: &wanted.scope,
+        conditions: &conditions(context, config, wanted, found),
     };
-    let plan = build(&input)
-        .map_err(|error| CliError::failed("building the plan", error.to_string(), "report this with the snapshot"))?;
-    let created = judged.iter().filter_map(|one| Some((one.subject.to_string(), one.explanation.created?))).collect();
-    Ok(Planned { plan, created, seen })
+    build(&input)
+        .map_err(|error| CliError::failed("building the plan", error.to_string(), "report this with the snapshot"))
 }
 
 /// How the plan is shown.
@@ -114,7 +137,7 @@ pub fn page<'p>(context: &Context, planned: &'p Planned, matches: Matches) -> Pa
     Page { plan: &planned.plan, created, now: planned.seen.now, zone, terminal: context.terminal, matches }
 }
 
-fn conditions(context: &Context, config: &Config, args: &PlanArgs, seen: &Seen, settle: Duration) -> Conditions {
+fn conditions(context: &Context, config: &Config, wanted: &Wanted, found: Conditions) -> Conditions {
     let read_only = match (context.globals.read_only, config.safety.read_only) {
         (true, _) => ReadOnly::ByFlag,
         (false, true) => ReadOnly::ByConfig,
@@ -128,9 +151,9 @@ fn conditions(context: &Context, config: &Config, args: &PlanArgs, seen: &Seen, 
         freeze: config.safety.freeze.clone(),
         policy: config.policy.clone(),
         allow_insecure_writes: context.globals.allow_insecure_writes,
-        settle,
-        deletes_max: args.max_deletes,
-        ..seen.conditions.clone()
+        settle: wanted.settle,
+        deletes_max: wanted.deletes_max,
+        ..found
     }
 }
 

@@ -21,49 +21,66 @@ use crate::fleet::identity;
 use crate::live::{Live, Settled};
 use crate::world::ClusterName;
 
-/// Looks at the live fleet again.
-pub struct LiveRecheck<'c> {
-    context: &'c Context,
-    config: &'c Config,
-    /// Taken out only while a plan is being made of it.
-    live: Option<Live>,
+/// Makes the plan that would be made now.
+pub trait PlanAgain: Send {
+    /// Reads everything again and plans.
+    fn plan_again(&mut self) -> BoxFuture<'_, Result<Plan, String>>;
+
+    /// The client of a live cluster.
+    fn client<'a>(&'a mut self, cluster: &'a ClusterName) -> BoxFuture<'a, Option<kube::Client>>;
+}
+
+/// Judges actions again by the plan that would be made now.
+pub struct Rechecker<P> {
+    planner: P,
     /// The live cluster behind each name of the plan.
     names: BTreeMap<String, ClusterName>,
     /// What the plan says of each action's finding.
     verdicts: BTreeMap<String, String>,
 }
 
-impl<'c> LiveRecheck<'c> {
-    pub fn new(
-        context: &'c Context,
-        config: &'c Config,
-        live: Live,
-        names: BTreeMap<String, ClusterName>,
-        plan: &Plan,
-    ) -> Self {
+/// Plans again with a fleet that nobody else needs.
+pub struct OwnFleet<'c> {
+    pub context: &'c Context,
+    pub config: &'c Config,
+    /// Taken out only while a plan is being made of it.
+    pub live: Option<Live>,
+}
+
+impl PlanAgain for OwnFleet<'_> {
+    fn plan_again(&mut self) -> BoxFuture<'_, Result<Plan, String>> {
+        async move {
+            let mut live = self.live.take().ok_or("an earlier look was broken off")?;
+            live.look_again();
+            let settled = live.wait_settled(look_live::PATIENCE).await;
+            let late = matches!(settled, Settled::TimedOut { .. });
+            let seen = look_live::seen(live, settled).await;
+            // The brake was judged when the plan was made; counting what is left of it now would say nothing.
+            let args = PlanArgs { max_deletes: Some(u64::MAX), ..PlanArgs::default() };
+            let planned = plan::plan(self.context, &args, self.config, &Wishes { settle: Duration::ZERO }, seen)
+                .map_err(|error| error.cause)?;
+            if let Sight::Fleet(live) = planned.seen.sight {
+                self.live = Some(*live);
+            }
+            if late { Err("not everything could be read again in time".to_owned()) } else { Ok(planned.plan) }
+        }
+        .boxed()
+    }
+
+    fn client<'a>(&'a mut self, cluster: &'a ClusterName) -> BoxFuture<'a, Option<kube::Client>> {
+        let client = self.live.as_ref().and_then(|live| live.client(cluster));
+        async move { client }.boxed()
+    }
+}
+
+impl<P: PlanAgain> Rechecker<P> {
+    pub fn new(planner: P, names: BTreeMap<String, ClusterName>, plan: &Plan) -> Self {
         let verdict = |action: &Action| {
             let finding = plan.findings.iter().find(|finding| finding.id == action.finding)?;
             Some((action.id.clone(), finding.verdict.clone()))
         };
         let verdicts = plan.actions.iter().filter_map(verdict).collect();
-        Self { context, config, live: Some(live), names, verdicts }
-    }
-
-    /// Reads everything again and plans.
-    async fn plan_again(&mut self) -> Result<Plan, String> {
-        let mut live = self.live.take().ok_or("an earlier look was broken off")?;
-        live.look_again();
-        let settled = live.wait_settled(look_live::PATIENCE).await;
-        let late = matches!(settled, Settled::TimedOut { .. });
-        let seen = look_live::seen(live, settled).await;
-        // The brake was judged when the plan was made; counting what is left of it now would say nothing.
-        let args = PlanArgs { max_deletes: Some(u64::MAX), ..PlanArgs::default() };
-        let planned = plan::plan(self.context, &args, self.config, &Wishes { settle: Duration::ZERO }, seen)
-            .map_err(|error| error.cause)?;
-        if let Sight::Fleet(live) = planned.seen.sight {
-            self.live = Some(*live);
-        }
-        if late { Err("not everything could be read again in time".to_owned()) } else { Ok(planned.plan) }
+        Self { planner, names, verdicts }
     }
 
     fn again(&self, action: &Action, plan: &Plan) -> Again {
@@ -125,10 +142,10 @@ fn finding_of<'p>(action: &Action, cluster: &str, plan: &'p Plan) -> Option<&'p 
     })
 }
 
-impl Recheck for LiveRecheck<'_> {
+impl<P: PlanAgain> Recheck for Rechecker<P> {
     fn read_identity<'a>(&'a mut self, cluster: &'a str) -> BoxFuture<'a, Option<IdentityRecord>> {
         async move {
-            let client = self.live.as_ref()?.client(self.names.get(cluster)?)?;
+            let client = self.planner.client(self.names.get(cluster)?).await?;
             let read = identity::read(&client).await.identity;
             Some(IdentityRecord { kube_system_uid: read.kube_system_uid, ca_sha256: read.ca_sha256 })
         }
@@ -141,7 +158,7 @@ impl Recheck for LiveRecheck<'_> {
             if actions.iter().all(|action| action.verb == Verb::Create) {
                 return vec![Again::Same; actions.len()];
             }
-            match self.plan_again().await {
+            match self.planner.plan_again().await {
                 Ok(plan) => actions.iter().map(|action| self.again(action, &plan)).collect(),
                 Err(why) => vec![Again::Differs(why); actions.len()],
             }
@@ -151,7 +168,7 @@ impl Recheck for LiveRecheck<'_> {
 
     fn look_back<'a>(&'a mut self, deleted: &'a [&'a Action]) -> BoxFuture<'a, Vec<LookBack>> {
         async move {
-            match self.plan_again().await {
+            match self.planner.plan_again().await {
                 Ok(plan) => deleted.iter().map(|action| self.look(action, &plan)).collect(),
                 Err(why) => vec![LookBack::Unknown(why); deleted.len()],
             }

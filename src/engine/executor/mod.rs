@@ -32,8 +32,8 @@ mod verdict;
 mod wave;
 
 pub use ports::{
-    Again, ClusterPort, Clusters, ExecutorClock, JournalPort, LookBack, Ports, Progress, Reading, Recheck, Reply, Seen, Switches,
-    VaultPort, Write,
+    Again, ClusterPort, Clusters, ExecutorClock, JournalPort, LookBack, Ports, Progress, Reading, Recheck, Reply, Seen,
+    Switches, VaultPort, Write,
 };
 pub use recover::resolve;
 pub use report::{End, Halt, Report, Skip};
