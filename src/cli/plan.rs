@@ -17,7 +17,7 @@ use super::output::{self, Matches, Page};
 use super::terminal::print;
 use super::watch::{self, Ways};
 use crate::config::Config;
-use crate::engine::{Conditions, Glob, Judged, Observed, Plan, PlanInput, PlanScope, ReadOnly, build, plan_exit};
+use crate::engine::{AcceptRule, Conditions, Glob, Judged, Observed, Plan, PlanInput, PlanScope, ReadOnly, build, plan_exit};
 use crate::world::View;
 
 /// How long a verdict has to hold when neither the flag nor the config says.
@@ -93,7 +93,7 @@ pub fn plan(
     let judged = seen.sight.judged(seen.now);
     let wanted = Wanted { scope: scope(args, &seen, &judged)?, deletes_max: args.max_deletes, settle: wishes.settle };
     let view = seen.sight.view(seen.now);
-    let plan = put_together(context, config, &wanted, &judged, view, seen.conditions.clone())?;
+    let plan = put_together(context, config, &wanted, &config.accept, &judged, view, seen.conditions.clone())?;
     let created = judged.iter().filter_map(|one| Some((one.subject.to_string(), one.explanation.created?))).collect();
     Ok(Planned { plan, created, seen })
 }
@@ -114,6 +114,7 @@ pub fn put_together(
     context: &Context,
     config: &Config,
     wanted: &Wanted,
+    accepted: &[AcceptRule],
     judged: &[Judged],
     view: View<'_>,
     found: Conditions,
@@ -122,7 +123,7 @@ pub fn put_together(
         judged,
         clusters: view.clusters().collect(),
         observed: Observed::all(view),
-        accepted: &config.accept,
+        accepted,
         scope: &wanted.scope,
         conditions: &conditions(context, config, wanted, found),
     };

@@ -1,0 +1,129 @@
+//! Carrying out what was approved on the console, on the fleet it shows.
+//!
+//! Always true: it is the same executor, journal and vault as `trueup apply`; only the answers go elsewhere.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use jiff::Timestamp;
+
+use super::fleet::Fleet;
+use crate::cli::apply_live::{self, SafetySwitches, State, WallTime};
+use crate::cli::recheck::Rechecker;
+use crate::console::Teller;
+use crate::console::task::{Stage, Told, Tried};
+use crate::engine::executor::{
+    KubeCluster, LOOK_BACK_AFTER, OnNewReference, Ports, Progress, Report, RunSettings, Write, apply as carry_out,
+};
+use crate::engine::journal::Answer;
+use crate::engine::{Action, ApprovedPlan, Plan, Verb};
+use crate::world::ClusterName;
+
+/// Carries out a plan and tells how far it is.
+pub async fn apply(
+    fleet: Fleet,
+    tell: Teller,
+    approved: Box<ApprovedPlan>,
+    stop: Arc<AtomicBool>,
+    state: Option<PathBuf>,
+) {
+    let report = run(&fleet, &tell, *approved, &stop, state).await.map(Box::new);
+    tell.tell(Told::Applied { report });
+}
+
+async fn run(
+    fleet: &Fleet,
+    tell: &Teller,
+    approved: ApprovedPlan,
+    stop: &AtomicBool,
+    state: Option<PathBuf>,
+) -> Result<Report, String> {
+    let context = fleet.context.as_ref();
+    let path = state.ok_or("neither XDG_STATE_HOME nor HOME is set")?;
+    let State { mut journal, records, vault, notes } =
+        apply_live::open_state(context, &fleet.config, &path).map_err(|error| error.to_string())?;
+    let targets: Vec<_> = approved.targets().into_iter().cloned().collect();
+    let found = fleet.ask(move |live| {
+        let names = apply_live::live_names(live, &targets).map_err(|error| error.to_string())?;
+        let clusters = apply_live::ports_of(live, &names);
+        Ok::<_, String>((names, clusters, apply_live::left_open(live, &records)))
+    });
+    let (names, clusters, open) = found.await??;
+    let settled = apply_live::settle_open(&mut journal, open).await.map_err(|error| error.to_string())?;
+    for says in notes.into_iter().chain(settled) {
+        tell.tell(Told::Notice { says });
+    }
+    let plan = approved.plan().clone();
+    let mut recheck = Rechecker::new(fleet.clone(), names, &plan);
+    let settings = RunSettings {
+        who: apply_live::who(context),
+        host: apply_live::host(context),
+        on_new_reference: OnNewReference::Report,
+        look_back_after: LOOK_BACK_AFTER,
+    };
+    let ports = Ports {
+        clusters: &clusters,
+        recheck: &mut recheck,
+        journal: &mut journal,
+        vault: &vault,
+        clock: &WallTime,
+        switches: &SafetySwitches::new(context, &fleet.config),
+        stop,
+        progress: &mut |action, progress| {
+            let stage = match progress {
+                Progress::Intended => Stage::Intended,
+                Progress::Sent => Stage::Sent,
+                Progress::Answered => Stage::Answered,
+                Progress::Ended(end) => Stage::Ended(end.clone()),
+            };
+            tell.tell(Told::Progress { action: action.id.clone(), at: Timestamp::now(), stage });
+        },
+    };
+    Ok(carry_out(approved, settings, ports).await)
+}
+
+/// Lets the servers try actions without doing them, one after another, and tells what each said.
+pub async fn dry_run(fleet: Fleet, tell: Teller, plan: Box<Plan>, actions: Vec<String>) {
+    for action in plan.actions.iter().filter(|action| actions.contains(&action.id)) {
+        let cluster = ClusterName::new(action.cluster.as_str());
+        let tried = match fleet.client_of(&cluster).await {
+            Some(client) => try_one(&KubeCluster::new(client), action).await,
+            None => Tried::Unknown(format!("{cluster} is not connected")),
+        };
+        tell.tell(Told::DryRun { plan: plan.id.clone(), action: action.id.clone(), tried });
+    }
+}
+
+async fn try_one(port: &KubeCluster, action: &Action) -> Tried {
+    let bound = action.preconditions.uid.as_deref().zip(action.preconditions.resource_version.as_deref());
+    let Some((uid, resource_version)) = bound else {
+        return Tried::Unknown("the plan binds no uid and version".to_owned());
+    };
+    let target = &action.target;
+    let (set, remove) = (
+        serde_json::from_value(action.change["set"].clone()).unwrap_or_default(),
+        serde_json::from_value::<Vec<String>>(action.change["remove"].clone()).unwrap_or_default(),
+    );
+    let write = match action.verb {
+        Verb::Delete => Write::Delete { target, uid, resource_version },
+        Verb::Label => Write::Label { target, uid, resource_version, set: &set, remove: &remove },
+        Verb::Create
+        | Verb::Apply
+        | Verb::Update
+        | Verb::Annotate
+        | Verb::Patch
+        | Verb::Tag
+        | Verb::Untag
+        | Verb::ReOwn => return Tried::Unknown(format!("`{}` can't be tried", action.verb.word())),
+    };
+    let reply = port.rehearse(write).await;
+    match reply.answer {
+        Answer::Done => Tried::Fine,
+        Answer::Gone => Tried::Refused("it is gone".to_owned()),
+        Answer::Conflict => Tried::Refused("it changed since the plan was made".to_owned()),
+        Answer::Refused => Tried::Refused(format!("the server refuses: {}", reply.reason)),
+        Answer::Throttled => Tried::Unknown("the server is too busy".to_owned()),
+        Answer::Ambiguous => Tried::Unknown("no answer".to_owned()),
+    }
+}

@@ -1,0 +1,140 @@
+//! A handle on a fleet that goes on living: questions to its loop, and plans made of its answers.
+//!
+//! Always true: whoever holds a handle sees the fleet as it is when the question is answered, never a copy.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, RwLock};
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::cli::context::Context;
+use crate::cli::plan::{self, Wanted};
+use crate::cli::recheck::PlanAgain;
+use crate::cli::{access, look_live};
+use crate::config::Config;
+use crate::engine::{AcceptRule, GateName, Plan, PlanScope};
+use crate::live::{Command, Live};
+use crate::world::ClusterName;
+
+/// What a person sees when the loop is gone, which happens only while the program ends.
+const GONE: &str = "the fleet is no longer watched";
+
+#[derive(Clone)]
+pub struct Fleet {
+    pub context: Arc<Context>,
+    pub config: Arc<Config>,
+    pub commands: mpsc::Sender<Command>,
+    /// What was accepted since the start, besides what the config accepts.
+    pub accepted: Arc<RwLock<Vec<AcceptRule>>>,
+}
+
+impl Fleet {
+    /// Tells the loop to do something.
+    pub async fn tell(&self, command: Command) {
+        // The loop ends with the console; there is nobody left to do it for.
+        let _gone = self.commands.send(command).await;
+    }
+
+    /// Asks the loop something.
+    ///
+    /// # Errors
+    /// The loop has ended.
+    pub async fn ask<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&Live) -> T + Send + 'static,
+    ) -> Result<T, String> {
+        let (answer, answered) = oneshot::channel();
+        let question = Box::new(move |live: &Live| drop(answer.send(question(live))));
+        self.tell(Command::Ask(question)).await;
+        answered.await.map_err(|_| GONE.to_owned())
+    }
+
+    /// Has everything read again, and waits until it is, or takes too long.
+    async fn look_again(&self, patience: Duration) -> Result<(), String> {
+        let (answer, answered) = oneshot::channel();
+        let question = Box::new(move |_: &Live| drop(answer.send(())));
+        self.tell(Command::AskAfresh(patience, question)).await;
+        answered.await.map_err(|_| GONE.to_owned())
+    }
+
+    /// Plans. Where a delete waits for a second look, that look is taken first.
+    ///
+    /// # Errors
+    /// The loop has ended, or what was judged can't be put into a plan.
+    pub async fn plan(&self, scope: PlanScope) -> Result<Plan, String> {
+        let settle = self.config.safety.settle.unwrap_or(plan::SETTLE);
+        let first = self.plan_now(scope.clone(), settle, None).await?;
+        let waits = |plan: &Plan| {
+            let gates = [GateName::Settling, GateName::NotComplete];
+            plan.actions.iter().any(|action| action.blocked_by.iter().any(|blocked| gates.contains(&blocked.gate)))
+        };
+        if !waits(&first) {
+            return Ok(first);
+        }
+        self.look_again(look_live::PATIENCE).await?;
+        self.plan_now(scope, settle, None).await
+    }
+
+    async fn plan_now(&self, scope: PlanScope, settle: Duration, deletes_max: Option<u64>) -> Result<Plan, String> {
+        let chosen = scope.subjects.clone();
+        let asked = move |live: &Live| {
+            let mut judged = look_live::judged(live);
+            if let Some(chosen) = chosen {
+                judged.retain(|one| chosen.contains(&one.subject));
+            }
+            access::questions(live, &judged)
+        };
+        let access = access::ask(self.ask(asked).await?).await;
+        let wanted = Wanted { scope, deletes_max, settle };
+        let (context, config) = (self.context.clone(), self.config.clone());
+        let accepted = self.accepted.clone();
+        let put_together = move |live: &Live| {
+            let judged = look_live::judged(live);
+            let mut conditions = look_live::conditions(live);
+            conditions.access = access;
+            let mut accept = config.accept.clone();
+            accept.extend(accepted.read().unwrap_or_else(|broken| broken.into_inner()).iter().cloned());
+            plan::put_together(&context, &config, &wanted, &accept, &judged, live.view(), conditions)
+                .map_err(|error| error.cause)
+        };
+        self.ask(put_together).await?
+    }
+
+    /// The client of a cluster, while there is a connection.
+    pub async fn client_of(&self, cluster: &ClusterName) -> Option<kube::Client> {
+        let cluster = cluster.clone();
+        self.ask(move |live| live.client(&cluster)).await.ok().flatten()
+    }
+}
+
+impl PlanAgain for Fleet {
+    fn plan_again(&mut self) -> BoxFuture<'_, Result<Plan, String>> {
+        async move {
+            self.look_again(look_live::PATIENCE).await?;
+            // The brake was judged when the plan was made; counting what is left of it now would say nothing.
+            self.plan_now(PlanScope::default(), Duration::ZERO, Some(u64::MAX)).await
+        }
+        .boxed()
+    }
+
+    fn client<'a>(&'a mut self, cluster: &'a ClusterName) -> BoxFuture<'a, Option<kube::Client>> {
+        async move { self.client_of(cluster).await }.boxed()
+    }
+}
+
+/// The part of the fleet that somebody pointed at.
+pub fn scope(wanted: crate::console::task::Wanted) -> PlanScope {
+    use crate::console::task::Wanted;
+    let subjects: Option<BTreeSet<_>> = match &wanted {
+        Wanted::Everything | Wanted::Check(_) => None,
+        Wanted::Subjects(subjects) => Some(subjects.clone()),
+    };
+    let domains = match &wanted {
+        Wanted::Check(name) => crate::engine::Glob::parse(name.0).into_iter().collect(),
+        Wanted::Everything | Wanted::Subjects(_) => Vec::new(),
+    };
+    PlanScope { changes_only: true, domains, subjects, ..PlanScope::default() }
+}

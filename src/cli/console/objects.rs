@@ -1,0 +1,135 @@
+//! One object for reading: masked, without what machines wrote for machines.
+//!
+//! Always true: no value of a Secret gets out of here, and no annotation that may hold one.
+
+use http::{Request, header};
+use kube::client::Body;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::fleet::Fleet;
+use crate::console::task::ObjectSheet;
+use crate::engine::ObjectRef;
+use crate::engine::executor::{ClusterPort as _, KubeCluster, Reading};
+use crate::fleet::send;
+use crate::world::ClusterName;
+
+/// What applies wrote down of itself: a whole copy of the object, secrets included.
+const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+/// A page of events is enough for a person.
+const EVENTS_BYTES_MAX: usize = 1 << 20;
+
+/// Reads an object and its events.
+///
+/// # Errors
+/// The object can't be read, in a sentence.
+pub async fn read(fleet: &Fleet, cluster: &ClusterName, target: &ObjectRef) -> Result<ObjectSheet, String> {
+    let client = fleet.client_of(cluster).await.ok_or_else(|| format!("{cluster} is not connected"))?;
+    let port = KubeCluster::new(client.clone());
+    let seen = match port.read(target).await {
+        Reading::Present(seen) => seen,
+        Reading::Absent => return Err(format!("{} {} is not there", target.kind, target.name)),
+        Reading::Unknown(why) => return Err(why),
+    };
+    let object: Value = serde_json::from_slice(&seen.json).map_err(|_| "the answer is no object".to_owned())?;
+    let yaml = serde_saphyr::to_string(&masked(object)).map_err(|error| error.to_string())?;
+    let place = target.namespace.as_deref().map_or(String::new(), |namespace| format!("{namespace}/"));
+    Ok(ObjectSheet {
+        title: format!("{} {place}{}", target.kind, target.name),
+        yaml: yaml.lines().map(str::to_owned).collect(),
+        events: events(&client, target, &seen.uid).await,
+    })
+}
+
+/// The object without its secrets and without what only machines read.
+fn masked(mut object: Value) -> Value {
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.remove("managedFields");
+        if let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) {
+            annotations.remove(LAST_APPLIED);
+        }
+    }
+    if object["kind"] == "Secret" {
+        for key in ["data", "stringData"] {
+            if let Some(values) = object.get_mut(key).and_then(Value::as_object_mut) {
+                mask(values);
+            }
+        }
+    }
+    object
+}
+
+fn mask(values: &mut Map<String, Value>) {
+    for value in values.values_mut() {
+        let text = value.as_str().unwrap_or_default();
+        let padding = text.bytes().rev().take_while(|byte| *byte == b'=').count();
+        let bytes = (text.len() / 4 * 3).saturating_sub(padding);
+        *value = Value::String(format!("<{bytes} bytes>"));
+    }
+}
+
+async fn events(client: &kube::Client, target: &ObjectRef, uid: &str) -> Result<Vec<String>, String> {
+    #[derive(Deserialize)]
+    struct List {
+        items: Vec<Item>,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Item {
+        #[serde(default)]
+        last_timestamp: Option<String>,
+        #[serde(default)]
+        event_time: Option<String>,
+        #[serde(default, rename = "type")]
+        kind: String,
+        #[serde(default)]
+        reason: String,
+        #[serde(default)]
+        message: String,
+    }
+    let escaped = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
+    let namespace = target.namespace.as_deref().unwrap_or("default");
+    let selector = escaped(&format!("involvedObject.uid={uid}"));
+    let path = format!("/api/v1/namespaces/{}/events?limit=50&fieldSelector={selector}", escaped(namespace));
+    let request = Request::get(path).header(header::ACCEPT, send::JSON).body(Body::empty());
+    let request = request.map_err(|_| "the question can't be put into a request".to_owned())?;
+    let response = client.send(request).await.map_err(|_| "the events can't be read".to_owned())?;
+    let status = response.status();
+    let body = send::collect(response.into_body(), EVENTS_BYTES_MAX).await.map_err(|error| error.to_string())?;
+    if !status.is_success() {
+        return Err(format!("the events can't be read: the server answered {}", status.as_u16()));
+    }
+    let list: List = serde_json::from_slice(&body).map_err(|_| "the events can't be read".to_owned())?;
+    let line = |item: Item| {
+        let at = item.last_timestamp.or(item.event_time).unwrap_or_default();
+        format!("{at}  {}  {}  {}", item.kind, item.reason, item.message)
+    };
+    let mut lines: Vec<String> = list.items.into_iter().map(line).collect();
+    lines.sort();
+    Ok(lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_secret_shows_how_long_its_values_are_and_nothing_of_them() {
+        let secret = json!({
+            "kind": "Secret",
+            "metadata": {"name": "s", "managedFields": [{}], "annotations": {LAST_APPLIED: "s3cret", "team": "a"}},
+            "data": {"token": "czNjcmV0", "empty": ""},
+        });
+        let masked = masked(secret);
+        assert_eq!(masked["data"], json!({"token": "<6 bytes>", "empty": "<0 bytes>"}));
+        assert_eq!(masked["metadata"], json!({"name": "s", "annotations": {"team": "a"}}));
+    }
+
+    #[test]
+    fn a_config_map_shows_its_values() {
+        let map = json!({"kind": "ConfigMap", "metadata": {}, "data": {"ca.crt": "pem"}});
+        assert_eq!(masked(map.clone()), map);
+    }
+}

@@ -1,0 +1,153 @@
+//! What the console asks of those behind it, and what they answer.
+//!
+//! Always true:
+//! - a task is data; nothing here does anything;
+//! - an answer to a question carries the number it was asked under, so that a late one can be told from the latest;
+//! - no secret byte is in an answer: objects arrive masked.
+//!
+//! Not here: doing it ([`Backstage`] is implemented by whoever opens the console).
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+
+use crate::domains::{Introduction, Panel};
+use crate::engine::executor::{End, Report};
+use crate::engine::journal::Entry;
+use crate::engine::{ApprovedPlan, DomainName, Explanation, ObjectRef, Plan, SubjectId};
+use crate::world::ClusterName;
+
+/// The number of a question. A later question of the same sort makes earlier ones void.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Ask(pub u64);
+
+/// Something the console wants done.
+#[derive(Debug)]
+pub enum Task {
+    /// Look closer at a subject.
+    Explain { ask: Ask, subject: SubjectId },
+    Plan { ask: Ask, wanted: Wanted },
+    /// Plan the inverse of what was applied; of one action of it, when one is named.
+    Undo { ask: Ask, plan: String, action: Option<String> },
+    /// Let the servers try it without doing it.
+    DryRun { plan: Box<Plan>, actions: Vec<String> },
+    Apply(Box<ApprovedPlan>),
+    /// Stop what is being applied, at the next action.
+    Stop,
+    ReadHistory,
+    /// Read an object, masked, and what happened to it.
+    ReadObject { ask: Ask, cluster: ClusterName, target: ObjectRef },
+    /// Answer one of a check's forms.
+    Answer { ask: Ask, form: &'static str, typed: String, subject: SubjectId },
+    /// Somebody looks at this cluster.
+    Need(ClusterName),
+    Reconnect(ClusterName),
+    /// Read everything again.
+    LookAgain,
+    Save { file: SavedFile, text: String },
+    /// From now on a finding counts as match, until a day.
+    Accept { subject: SubjectId, reason: String, until: String },
+    ReadLog,
+}
+
+/// What a plan is wanted for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wanted {
+    Everything,
+    Check(DomainName),
+    Subjects(BTreeSet<SubjectId>),
+}
+
+/// A file the console leaves behind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SavedFile {
+    /// What `trueup apply` takes.
+    Plan { id: String },
+    ScreenText,
+    ScreenSvg,
+    ViewMarkdown,
+    ViewCsv,
+}
+
+/// An answer, or something that happened behind the console.
+#[derive(Debug)]
+pub enum Told {
+    Started(Box<Start>),
+    /// There is nothing to look at: one sentence, and what to do.
+    NotStarted { says: String },
+    Explained { ask: Ask, closer: Option<Box<Closer>> },
+    Planned { ask: Ask, plan: Result<Box<Planned>, String> },
+    DryRun { plan: String, action: String, tried: Tried },
+    Progress { action: String, at: Timestamp, stage: Stage },
+    Applied { report: Result<Box<Report>, String> },
+    History { entries: Result<Vec<Entry>, String> },
+    Object { ask: Ask, object: Result<Box<ObjectSheet>, String> },
+    Answered { ask: Ask, lines: Vec<String> },
+    Saved { file: SavedFile, path: Result<String, String> },
+    Accepted { says: Result<String, String> },
+    Log { lines: Vec<String> },
+    /// Something a person should know and need not answer.
+    Notice { says: String },
+    /// A part behind the console broke and was started again.
+    Broke { what: String },
+}
+
+/// What is known when there is something to look at.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Start {
+    pub checks: Vec<(DomainName, Introduction)>,
+    /// Why nothing may be written, when that is so.
+    pub read_only: Option<String>,
+    /// Whether this is the demo.
+    pub fleet: String,
+    pub user: String,
+}
+
+/// A subject looked at closely.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Closer {
+    pub subject: SubjectId,
+    pub explanation: Explanation,
+    pub panels: Vec<Panel>,
+}
+
+/// A plan, with what is not in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Planned {
+    pub plan: Plan,
+    /// One sentence each.
+    pub left_out: Vec<String>,
+}
+
+/// What a server said when it was asked to try.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Tried {
+    Fine,
+    Refused(String),
+    /// Nobody could be asked.
+    Unknown(String),
+}
+
+/// How far an action has come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stage {
+    Intended,
+    Sent,
+    Answered,
+    Ended(End),
+}
+
+/// An object as it may be shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ObjectSheet {
+    pub title: String,
+    /// YAML, secrets as lengths.
+    pub yaml: Vec<String>,
+    /// What happened to it, newest last.
+    pub events: Result<Vec<String>, String>,
+}
+
+/// Whoever does what the console asks for. Answers go through the teller the console was opened with.
+pub trait Backstage: Send {
+    fn perform(&mut self, task: Task);
+}
