@@ -1,7 +1,7 @@
 //! Requests to a cluster: the one place in the program that writes to it.
 //!
 //! Always true:
-//! - a request goes out once; nothing here tries again;
+//! - a request goes out once, and only with the token of its intent; nothing here tries again;
 //! - a delete carries uid, version and a propagation policy; there is no delete of a collection and no force;
 //! - no text of a body gets into a sentence: of a `Status` only its reason is used, when it is one plain word;
 //! - a 404 counts as absence only when the server names the very object.
@@ -22,6 +22,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
+use super::in_flight::InFlight;
 use super::ports::{ClusterPort, Reading, Reply, Seen, Write};
 use crate::engine::ObjectRef;
 use crate::engine::journal::Answer;
@@ -165,8 +166,9 @@ impl ClusterPort for KubeCluster {
         async move { self.read_object(target).await.unwrap_or_else(Reading::Unknown) }.boxed()
     }
 
-    fn send<'a>(&'a self, write: Write<'a>) -> BoxFuture<'a, Reply> {
+    fn send<'a>(&'a self, token: &'a InFlight, write: Write<'a>) -> BoxFuture<'a, Reply> {
         async move {
+            tracing::debug!(action = token.action(), attempt = token.attempt(), "sending a request");
             let lost = |_| Reply { http: None, answer: Answer::Ambiguous, retry_after: None, reason: String::new() };
             self.send_write(&write).await.unwrap_or_else(lost)
         }
