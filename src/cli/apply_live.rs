@@ -28,7 +28,7 @@ use crate::engine::executor::{
     ClusterPort, Clusters, End, ExecutorClock, Halt, KubeCluster, LOOK_BACK_AFTER, OnNewReference, Ports, Progress,
     Report, RunSettings, Switches, apply, resolve,
 };
-use crate::engine::journal::{ApprovedCluster, Entry, Holder, Journal, Opened, Record, StateFolder, entries};
+use crate::engine::journal::{ApprovedCluster, Entry, Holder, Journal, Opened, Record, StateFolder, TornTail, entries};
 use crate::engine::vault::Vault;
 use crate::engine::{
     Action, ApprovedPlan, Blocked, FreezeWindow, GateName, IdentityRecord, Plan, TargetRecord, short_id,
@@ -47,17 +47,20 @@ const WORD_COLUMNS: usize = 13;
 /// The state folder, journal or vault can't be used, or a cluster is not the one the plan was made for.
 pub async fn run(context: &Context, approved: ApprovedPlan, args: &ConsentArgs) -> Result<u8, CliError> {
     let mut config = context.config()?;
-    let opened = open_state(context, &config)?;
+    let path = context.state_path();
+    let path = path.ok_or_else(|| CliError::failed(DOING, "neither XDG_STATE_HOME nor HOME is set", "set HOME"))?;
+    let opened = open_state(context, &config, &path)?;
     let (live, _) = tokio::select! {
         biased;
         code = super::interrupted() => return code,
         connected = look_live::connect(context, &mut config) => connected?,
     };
-    let names = live_names(&live, &approved)?;
+    let names = live_names(&live, approved.targets())?;
     let clusters = ports_of(&live, &names);
-    let State { mut journal, records, vault } = opened;
+    let State { mut journal, records, vault, notes } = opened;
     let open = left_open(&live, &records);
-    settle_open(context, &mut journal, open).await?;
+    let settled = settle_open(&mut journal, open).await?;
+    notes.into_iter().chain(settled).for_each(|note| context.note(&note));
     let plan = approved.plan().clone();
     let planner = OwnFleet { context, config: &config, live: Some(live) };
     let mut recheck = Rechecker::new(planner, names, &plan);
@@ -84,32 +87,43 @@ pub async fn run(context: &Context, approved: ApprovedPlan, args: &ConsentArgs) 
     Ok(report.code())
 }
 
-struct State {
-    journal: Journal,
-    records: Vec<Record>,
-    vault: Vault,
+/// What a run writes to, and what stands there already.
+pub struct State {
+    pub journal: Journal,
+    pub records: Vec<Record>,
+    pub vault: Vault,
+    /// What a person should know of it, one sentence each.
+    pub notes: Vec<String>,
 }
 
-fn open_state(context: &Context, config: &Config) -> Result<State, CliError> {
-    let path = context.state_path();
-    let path = path.ok_or_else(|| CliError::failed(DOING, "neither XDG_STATE_HOME nor HOME is set", "set HOME"))?;
-    let folder = StateFolder::prepare(&path).map_err(|error| journal_error(DOING, &error.into()))?;
+/// Opens the journal and the vault.
+///
+/// # Errors
+/// The folder, the journal or the vault can't be used.
+pub fn open_state(context: &Context, config: &Config, path: &Path) -> Result<State, CliError> {
+    let folder = StateFolder::prepare(path).map_err(|error| journal_error(DOING, &error.into()))?;
     let name = format!("trueup apply by {} on {}", who(context), host(context));
     let holder = Holder { name, pid: std::process::id() };
     let Opened { journal, records, recovered } =
         Journal::open(&folder, &holder).map_err(|error| journal_error(DOING, &error))?;
-    if let Some(tail) = recovered {
-        context.note(&format!("the journal ended in an unfinished record at byte {}, which was cut off", tail.offset));
-    }
+    let cut = |tail: TornTail| {
+        format!("the journal ended in an unfinished record at byte {}, which was cut off", tail.offset)
+    };
     let vault = Vault::prepare(&folder, &config.safety.recipients)
         .map_err(|error| CliError::failed(DOING, chain(&error), "mend it, or no backup can be made"))?;
-    Ok(State { journal, records, vault })
+    Ok(State { journal, records, vault, notes: recovered.map(cut).into_iter().collect() })
 }
 
 /// The live cluster behind each cluster the plan writes to.
-fn live_names(live: &Live, approved: &ApprovedPlan) -> Result<BTreeMap<String, ClusterName>, CliError> {
+///
+/// # Errors
+/// One of them is not connected, or is another cluster by now.
+pub fn live_names<'t>(
+    live: &Live,
+    targets: impl IntoIterator<Item = &'t TargetRecord>,
+) -> Result<BTreeMap<String, ClusterName>, CliError> {
     let mut names = BTreeMap::new();
-    for target in approved.targets() {
+    for target in targets {
         let found = live.view().clusters().find(|cluster| is_target(cluster, target)).map(|cluster| &cluster.name);
         let Some(name) = found else {
             let cause = format!("identity: no connected cluster is the {} the plan was made for", target.cluster);
@@ -132,7 +146,8 @@ fn is_same(cluster: &Cluster, identity: &IdentityRecord) -> bool {
         && cluster.identity.ca_sha256 == identity.ca_sha256
 }
 
-fn ports_of(live: &Live, names: &BTreeMap<String, ClusterName>) -> Clusters {
+/// The doors to these clusters.
+pub fn ports_of(live: &Live, names: &BTreeMap<String, ClusterName>) -> Clusters {
     let port = |(plan_name, name): (&String, &ClusterName)| {
         let port: Arc<dyn ClusterPort> = Arc::new(KubeCluster::new(live.client(name)?));
         Some((plan_name.clone(), port))
@@ -141,7 +156,7 @@ fn ports_of(live: &Live, names: &BTreeMap<String, ClusterName>) -> Clusters {
 }
 
 /// The plans with requests nobody knows the end of, each with the clusters they went to, as far as they are connected.
-fn left_open(live: &Live, records: &[Record]) -> Vec<(Entry, Clusters)> {
+pub fn left_open(live: &Live, records: &[Record]) -> Vec<(Entry, Clusters)> {
     let mut open = Vec::new();
     for entry in entries(records).into_iter().filter(|entry| entry.open_count() > 0) {
         let approved = entry.approvals.last().map(|approval| approval.clusters.as_slice()).unwrap_or_default();
@@ -157,22 +172,26 @@ fn left_open(live: &Live, records: &[Record]) -> Vec<(Entry, Clusters)> {
 }
 
 /// Settles what an earlier run left open, by reading and never by sending.
-async fn settle_open(context: &Context, journal: &mut Journal, open: Vec<(Entry, Clusters)>) -> Result<(), CliError> {
+///
+/// # Errors
+/// What was found can't be written down.
+pub async fn settle_open(journal: &mut Journal, open: Vec<(Entry, Clusters)>) -> Result<Vec<String>, CliError> {
+    let mut notes = Vec::new();
     for (entry, clusters) in open {
         let resolved = resolve(std::slice::from_ref(&entry), &clusters, Timestamp::now()).await;
         journal.append(&resolved).map_err(|error| journal_error(DOING, &error))?;
         let plan = short_id(&entry.plan);
         for record in &resolved {
             if let Record::Resolved { action, found, .. } = record {
-                context.note(&format!("an earlier run was broken off: {plan}/{action} was found {}", found.word()));
+                notes.push(format!("an earlier run was broken off: {plan}/{action} was found {}", found.word()));
             }
         }
         let left = entry.open_count() - resolved.len();
         if left > 0 {
-            context.note(&format!("an earlier run was broken off: what came of {left} actions of {plan} is not known"));
+            notes.push(format!("an earlier run was broken off: what came of {left} actions of {plan} is not known"));
         }
     }
-    Ok(())
+    Ok(notes)
 }
 
 async fn stop_when_interrupted(stop: Arc<AtomicBool>) {
@@ -193,19 +212,19 @@ fn settings(context: &Context, args: &ConsentArgs) -> RunSettings {
     }
 }
 
-fn who(context: &Context) -> String {
+pub fn who(context: &Context) -> String {
     let named = ["USER", "LOGNAME"].into_iter().find_map(|name| context.env.raw(name));
     named.map_or_else(|| "somebody".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-fn host(context: &Context) -> String {
+pub fn host(context: &Context) -> String {
     let named = context.env.raw("HOSTNAME").map(|name| name.to_string_lossy().into_owned());
     let written = || std::fs::read_to_string(Path::new("/etc/hostname")).ok().map(|text| text.trim().to_owned());
     named.or_else(written).filter(|name| !name.is_empty()).unwrap_or_else(|| "this machine".to_owned())
 }
 
 /// The machine's time.
-struct WallTime;
+pub struct WallTime;
 
 impl ExecutorClock for WallTime {
     fn now(&self) -> Timestamp {
@@ -218,14 +237,14 @@ impl ExecutorClock for WallTime {
 }
 
 /// What stops all writes, from flags and config; the kill switch is looked for each time.
-struct SafetySwitches {
+pub struct SafetySwitches {
     read_only: bool,
     kill_switch: Option<PathBuf>,
     freeze: Vec<FreezeWindow>,
 }
 
 impl SafetySwitches {
-    fn new(context: &Context, config: &Config) -> Self {
+    pub fn new(context: &Context, config: &Config) -> Self {
         Self {
             read_only: context.globals.read_only || config.safety.read_only,
             kill_switch: config.safety.kill_switch.clone(),

@@ -53,9 +53,14 @@ pub async fn look_twice(context: &Context, mut live: Live, settled: Settled, wis
 /// There is no usable kubeconfig.
 pub async fn connect(context: &Context, config: &mut Config) -> Result<(Live, Settled), CliError> {
     let members = members(context, &config.clusters)?;
-    let door =
-        GuestsByKubeconfig { rules: config.clusters.clone(), acting_as: acting_as(context), env: context.env.clone() };
-    join(context, config, members, Box::new(door)).await
+    let door = guests(context, config);
+    join(context, config, members, door).await
+}
+
+/// The way to the guests of management clusters.
+pub fn guests(context: &Context, config: &Config) -> Box<dyn GuestDoor> {
+    let (rules, env) = (config.clusters.clone(), context.env.clone());
+    Box::new(GuestsByKubeconfig { rules, acting_as: acting_as(context), env })
 }
 
 /// Connects to these members and their guests, and waits until they have been read once.
@@ -68,15 +73,23 @@ pub async fn join(
     members: Vec<Member>,
     door: Box<dyn GuestDoor>,
 ) -> Result<(Live, Settled), CliError> {
-    let mut live = Live::new(LiveSetup {
+    let mut live = make(config, members, door)?;
+    let settled = wait(context, &mut live).await;
+    Ok((live, settled))
+}
+
+/// The fleet of these members and their guests, before its first step.
+///
+/// # Errors
+/// The system gives no random numbers.
+pub fn make(config: &mut Config, members: Vec<Member>, door: Box<dyn GuestDoor>) -> Result<Live, CliError> {
+    Ok(Live::new(LiveSetup {
         domains: std::mem::take(&mut config.domains.0),
         members,
         door,
         ports: Ports::new(Arc::new(WallClock), Arc::new(ProcessDice), digester()?),
         live_max: config.safety.live_max,
-    });
-    let settled = wait(context, &mut live).await;
-    Ok((live, settled))
+    }))
 }
 
 /// What could not be read, a sentence each.

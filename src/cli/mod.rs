@@ -11,6 +11,7 @@ mod apply_live;
 mod args;
 mod ask;
 mod completions;
+mod console;
 mod context;
 mod demo;
 mod doctor;

@@ -5,3 +5,6 @@
 pub mod effect;
 pub mod event;
 pub mod task;
+mod teller;
+
+pub use teller::Teller;

@@ -10,6 +10,7 @@
 //! - an intent is on disk before its request is sent, and a backup before the intent of its delete;
 //! - a write carries the uid and the version the plan shows; anything else is a skipped action with its reason;
 //! - an answer nobody can interpret is followed by a read, never by the same request;
+//! - nothing is sent without an [`InFlight`], which only an intent on the disk gives;
 //! - a stop, a kill switch, a freeze or the plan's end is noticed before the next request.
 //!
 //! - `run`: clusters and waves, gates, the look back. `wave`: the way of the actions of one wave. `verdict`: what an
@@ -21,6 +22,7 @@
 //! Clusters run one after another in the order of their names; an action that depends on one of a later cluster is
 //! skipped. Only `delete`, `label` and the `create` of an undo can be carried out.
 
+mod in_flight;
 mod ports;
 mod recover;
 mod report;
@@ -31,6 +33,7 @@ mod tests;
 mod verdict;
 mod wave;
 
+pub use in_flight::InFlight;
 pub use ports::{
     Again, ClusterPort, Clusters, ExecutorClock, JournalPort, LookBack, Ports, Progress, Reading, Recheck, Reply, Seen,
     Switches, VaultPort, Write,

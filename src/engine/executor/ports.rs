@@ -12,6 +12,7 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use zeroize::Zeroizing;
 
+use super::in_flight::InFlight;
 use super::report::End;
 use crate::engine::journal::{Answer, Journal, Record};
 use crate::engine::vault::{Sealed, Vault, restorable};
@@ -24,8 +25,8 @@ pub type Clusters = BTreeMap<String, Arc<dyn ClusterPort>>;
 pub trait ClusterPort: Send + Sync {
     fn read<'a>(&'a self, target: &'a ObjectRef) -> BoxFuture<'a, Reading>;
 
-    /// Sends one request, once.
-    fn send<'a>(&'a self, write: Write<'a>) -> BoxFuture<'a, Reply>;
+    /// Sends one request, once: the one whose intent the token stands for.
+    fn send<'a>(&'a self, token: &'a InFlight, write: Write<'a>) -> BoxFuture<'a, Reply>;
 }
 
 /// What a read of one object gave.

@@ -1,7 +1,7 @@
 //! Requests to a cluster: the one place in the program that writes to it.
 //!
 //! Always true:
-//! - a request goes out once; nothing here tries again;
+//! - a request goes out once, and only with the token of its intent; nothing here tries again;
 //! - a delete carries uid, version and a propagation policy; there is no delete of a collection and no force;
 //! - no text of a body gets into a sentence: of a `Status` only its reason is used, when it is one plain word;
 //! - a 404 counts as absence only when the server names the very object.
@@ -22,6 +22,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
+use super::in_flight::InFlight;
 use super::ports::{ClusterPort, Reading, Reply, Seen, Write};
 use crate::engine::ObjectRef;
 use crate::engine::journal::Answer;
@@ -73,7 +74,13 @@ impl KubeCluster {
         }
     }
 
-    async fn send_write(&self, write: &Write<'_>) -> Result<Reply, String> {
+    /// Sends a request as a dry run: the server checks everything and changes nothing. What it answers is dropped but
+    /// for its class: it may hold the whole object.
+    pub async fn rehearse(&self, write: Write<'_>) -> Reply {
+        self.send_write(&write, Earnest::DryRun).await.unwrap_or_else(|_| lost())
+    }
+
+    async fn send_write(&self, write: &Write<'_>, earnest: Earnest) -> Result<Reply, String> {
         let target = match write {
             Write::Delete { target, .. } | Write::Label { target, .. } | Write::Create { target, .. } => target,
         };
@@ -81,7 +88,7 @@ impl KubeCluster {
         let Ok(served) = self.served(target).await else {
             return Ok(Reply { http: None, answer: Answer::Throttled, retry_after: None, reason: String::new() });
         };
-        let object_path = path(target, &served, Part::Object);
+        let object_path = path(target, &served, Part::Object) + earnest.query();
         let got = match write {
             Write::Delete { uid, resource_version, .. } => {
                 let options = json!({
@@ -101,7 +108,8 @@ impl KubeCluster {
                 self.ask(Method::PATCH, &object_path, MERGE_PATCH, patch.to_string().into_bytes()).await?
             }
             Write::Create { object, .. } => {
-                self.ask(Method::POST, &path(target, &served, Part::Collection), JSON, object.to_vec()).await?
+                let collection = path(target, &served, Part::Collection) + earnest.query();
+                self.ask(Method::POST, &collection, JSON, object.to_vec()).await?
             }
         };
         Ok(reply(&got, &served.plural, &target.name))
@@ -165,13 +173,34 @@ impl ClusterPort for KubeCluster {
         async move { self.read_object(target).await.unwrap_or_else(Reading::Unknown) }.boxed()
     }
 
-    fn send<'a>(&'a self, write: Write<'a>) -> BoxFuture<'a, Reply> {
+    fn send<'a>(&'a self, token: &'a InFlight, write: Write<'a>) -> BoxFuture<'a, Reply> {
         async move {
-            let lost = |_| Reply { http: None, answer: Answer::Ambiguous, retry_after: None, reason: String::new() };
-            self.send_write(&write).await.unwrap_or_else(lost)
+            tracing::debug!(action = token.action(), attempt = token.attempt(), "sending a request");
+            self.send_write(&write, Earnest::Yes).await.unwrap_or_else(|_| lost())
         }
         .boxed()
     }
+}
+
+/// Whether a request is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Earnest {
+    Yes,
+    DryRun,
+}
+
+impl Earnest {
+    fn query(self) -> &'static str {
+        match self {
+            Self::Yes => "",
+            Self::DryRun => "?dryRun=All",
+        }
+    }
+}
+
+/// The answer that never came.
+fn lost() -> Reply {
+    Reply { http: None, answer: Answer::Ambiguous, retry_after: None, reason: String::new() }
 }
 
 /// The class of an answer.

@@ -263,14 +263,14 @@ impl ClusterPort for Tapped {
         self.inner.read(target)
     }
 
-    fn send<'a>(&'a self, write: Write<'a>) -> BoxFuture<'a, Reply> {
+    fn send<'a>(&'a self, token: &'a InFlight, write: Write<'a>) -> BoxFuture<'a, Reply> {
         async move {
             let place = self.sent.fetch_add(1, Ordering::SeqCst);
             if let Some(before) = &self.before {
                 before(place);
             }
             self.crash.step();
-            let reply = self.inner.send(write).await;
+            let reply = self.inner.send(token, write).await;
             self.crash.step();
             reply
         }

@@ -2,13 +2,14 @@
 //!
 //! Always true: requests go out in small groups, and between two groups a stop is noticed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use futures::future::join_all;
 use jiff::{SignedDuration, Timestamp};
 use zeroize::Zeroizing;
 
+use super::in_flight::{InFlight, journal_intents};
 use super::ports::{Again, ClusterPort, ExecutorClock, Progress, Reading, Reply, VaultPort, Write};
 use super::report::{End, Halt};
 use super::run::Run;
@@ -145,16 +146,15 @@ impl<'p> Run<'p, '_> {
     pub(super) async fn rounds(&mut self, port: &dyn ClusterPort, mut ready: Vec<Ready<'p>>) -> Result<(), Halt> {
         while !ready.is_empty() {
             self.check_switches()?;
-            self.write_intents(&mut ready)?;
+            let mut in_flight: VecDeque<(Ready<'p>, InFlight)> = self.write_intents(ready)?.into();
             let mut again = Vec::new();
             let mut pause = Duration::ZERO;
-            while !ready.is_empty() {
-                let rest = ready.split_off(ready.len().min(AT_ONCE_MAX));
-                let group = std::mem::replace(&mut ready, rest);
+            while !in_flight.is_empty() {
                 if let Err(halt) = self.check_switches() {
-                    self.leave_unsent(group.iter().chain(&ready).map(|one| one.action), &halt)?;
+                    self.leave_unsent(in_flight.iter().map(|(one, _)| one.action), &halt)?;
                     return Err(halt);
                 }
+                let group = in_flight.drain(..in_flight.len().min(AT_ONCE_MAX)).collect();
                 pause = pause.max(self.send_group(port, group, &mut again).await?);
             }
             if !again.is_empty() {
@@ -170,12 +170,13 @@ impl<'p> Run<'p, '_> {
     async fn send_group(
         &mut self,
         port: &dyn ClusterPort,
-        group: Vec<Ready<'p>>,
+        group: Vec<(Ready<'p>, InFlight)>,
         again: &mut Vec<Ready<'p>>,
     ) -> Result<Duration, Halt> {
-        self.sent.extend(group.iter().map(|ready| ready.action.id.clone()));
-        self.tell(&group, Progress::Sent);
-        let replies = join_all(group.iter().map(|ready| port.send(ready.write()))).await;
+        self.sent.extend(group.iter().map(|(ready, _)| ready.action.id.clone()));
+        self.tell(group.iter().map(|(ready, _)| ready), Progress::Sent);
+        let replies = join_all(group.iter().map(|(ready, token)| port.send(token, ready.write()))).await;
+        let group: Vec<Ready<'p>> = group.into_iter().map(|(ready, _)| ready).collect();
         let clock = self.ports.clock;
         let at = clock.now();
         let outcome = |(ready, reply): (&Ready<'_>, &Reply)| Record::Outcome {
@@ -188,7 +189,7 @@ impl<'p> Run<'p, '_> {
         };
         let outcomes: Vec<Record> = group.iter().zip(&replies).map(outcome).collect();
         self.write(&outcomes)?;
-        self.tell(&group, Progress::Answered);
+        self.tell(group.iter(), Progress::Answered);
         let readings = join_all(group.iter().map(|ready| read(port, clock, ready.action))).await;
         let mut pause = Duration::ZERO;
         let mut verified = Vec::new();
@@ -269,10 +270,11 @@ impl<'p> Run<'p, '_> {
         Ok(ready)
     }
 
-    fn write_intents(&mut self, ready: &mut [Ready<'_>]) -> Result<(), Halt> {
+    /// Puts the intents on the disk. Each action comes back with the token its request asks for.
+    fn write_intents(&mut self, mut ready: Vec<Ready<'p>>) -> Result<Vec<(Ready<'p>, InFlight)>, Halt> {
         let at = self.ports.clock.now();
         let mut records = Vec::new();
-        for one in ready.iter_mut() {
+        for one in &mut ready {
             let (plan, action) = (self.report.plan.clone(), one.action.id.clone());
             let attempts = self.attempts.entry(action.clone()).or_default();
             *attempts += 1;
@@ -284,13 +286,16 @@ impl<'p> Run<'p, '_> {
             }
             records.push(one.intent(&plan, at));
         }
-        self.write(&records)?;
-        self.tell(ready, Progress::Intended);
-        Ok(())
+        let tokens = journal_intents(self.ports.journal, &records).map_err(Halt::Journal)?;
+        self.tell(ready.iter(), Progress::Intended);
+        Ok(ready.into_iter().zip(tokens).collect())
     }
 
-    fn tell(&mut self, group: &[Ready<'_>], progress: Progress<'_>) {
-        group.iter().for_each(|ready| (self.ports.progress)(ready.action, progress));
+    fn tell<'r>(&mut self, group: impl Iterator<Item = &'r Ready<'p>>, progress: Progress<'_>)
+    where
+        'p: 'r,
+    {
+        group.for_each(|ready| (self.ports.progress)(ready.action, progress));
     }
 
     fn leave_unsent<'a>(&mut self, actions: impl Iterator<Item = &'a Action>, halt: &Halt) -> Result<(), Halt> {

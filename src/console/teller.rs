@@ -1,0 +1,22 @@
+//! The way answers come back to the console.
+
+use tokio::sync::mpsc;
+
+use super::task::Told;
+
+/// Tells the console something. Many may hold one.
+#[derive(Debug, Clone)]
+pub struct Teller(mpsc::UnboundedSender<Told>);
+
+impl Teller {
+    /// A teller, and the end it talks to.
+    pub fn new() -> (Self, mpsc::UnboundedReceiver<Told>) {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        (Self(sender), receiver)
+    }
+
+    pub fn tell(&self, told: Told) {
+        // A console that has closed wants to know nothing more.
+        let _closed = self.0.send(told);
+    }
+}
