@@ -1,0 +1,172 @@
+//! Key files: the one that is built in, and the user's laid over it.
+
+use std::fmt;
+
+use toml::Spanned;
+
+use super::bindings::{Binding, Clash, Keymap};
+use super::{Action, Scope, Stroke};
+use crate::domains::{SettingsProblem, SettingsTable};
+
+/// The file that is built in, as `trueup keys` prints it.
+pub const DEFAULT_KEYS: &str = include_str!("default.toml");
+
+/// Something in a key file that can't be meant as it stands. The line it is on does not count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeymapProblem {
+    /// From 1.
+    pub line: usize,
+    pub says: String,
+}
+
+/// A line of a key file: the keys an action gets.
+struct Line {
+    scope: Scope,
+    action: Action,
+    keys: Vec<Spanned<Vec<Stroke>>>,
+}
+
+impl Default for Keymap {
+    /// The keys trueup comes with.
+    fn default() -> Self {
+        let (keymap, problems) = Self::empty().with_file(DEFAULT_KEYS);
+        assert!(problems.is_empty(), "the built-in keys are in order: {problems:?}");
+        keymap
+    }
+}
+
+impl Keymap {
+    /// The built-in keys with the user's file laid over them, and what in the file does not count.
+    pub fn with_user_file(text: &str) -> (Self, Vec<KeymapProblem>) {
+        Self::default().with_file(text)
+    }
+
+    fn with_file(mut self, text: &str) -> (Self, Vec<KeymapProblem>) {
+        let mut problems = Vec::new();
+        let lines = lines(text, &mut problems);
+        // First every action of the file loses the keys it had, so that two of them may swap theirs.
+        let had: Vec<Vec<Binding>> = lines.iter().map(|line| self.unbind(line.scope, line.action)).collect();
+        let mut refused = Vec::new();
+        for (line, had) in lines.into_iter().zip(had) {
+            let scope = line.scope;
+            if let Err(problem) = self.give(line) {
+                problems.push(problem);
+                refused.push((scope, had));
+            }
+        }
+        // What does not count changes nothing, but for keys that another line has taken by now.
+        for (scope, had) in refused {
+            for binding in had {
+                if self.clash(scope, &binding.strokes).is_none() {
+                    self.bind(scope, binding);
+                }
+            }
+        }
+        problems.sort_by_key(|problem| problem.span.start);
+        let problems = problems.into_iter().map(|problem| on_line(problem, text)).collect();
+        (self, problems)
+    }
+
+    /// Gives an action all keys of its line, or none.
+    fn give(&mut self, line: Line) -> Result<(), SettingsProblem> {
+        let Line { scope, action, keys } = line;
+        for key in keys {
+            let at = key.span();
+            let strokes = key.into_inner();
+            let refusal = if scope.takes_text() && strokes.first().is_some_and(Stroke::types) {
+                Some(typed(scope, &strokes))
+            } else {
+                self.clash(scope, &strokes).map(|clash| taken(action, &strokes, &clash))
+            };
+            if let Some(says) = refusal {
+                self.unbind(scope, action);
+                return Err(SettingsProblem::at(at, says));
+            }
+            self.bind(scope, Binding { strokes, action });
+        }
+        Ok(())
+    }
+}
+
+/// Every line that can be read, in the order of the file: what was written first has the key.
+fn lines(text: &str, problems: &mut Vec<SettingsProblem>) -> Vec<Line> {
+    let root = match SettingsTable::parse("the key file", text) {
+        Ok(root) => root,
+        Err(broken) => {
+            problems.extend(broken);
+            return Vec::new();
+        }
+    };
+    let actions: Vec<&str> = Action::ALL.iter().map(|action| action.name()).collect();
+    problems.extend(unknown(&root, "place for keys", &Scope::ALL.map(Scope::name)));
+    let mut lines = Vec::new();
+    for scope in Scope::ALL {
+        let table = match root.take_table(scope.name()) {
+            Ok(Some(table)) => table,
+            Ok(None) => continue,
+            Err(problem) => {
+                problems.push(problem);
+                continue;
+            }
+        };
+        problems.extend(unknown(table, "action", &actions));
+        for name in table.keys() {
+            let Some(action) = Action::from_name(name.get_ref()) else { continue };
+            match keys(table, action) {
+                Ok(keys) => lines.push((name.span().start, Line { scope, action, keys })),
+                Err(problem) => problems.push(problem),
+            }
+        }
+    }
+    lines.sort_by_key(|(place, _)| *place);
+    lines.into_iter().map(|(_, line)| line).collect()
+}
+
+/// A problem for each name that is not among the known ones.
+fn unknown(table: &SettingsTable, what: &str, known: &[&str]) -> Vec<SettingsProblem> {
+    let strange = table.keys().filter(|name| !known.contains(name.get_ref()));
+    strange.map(|name| SettingsProblem::unknown(&name, what, known)).collect()
+}
+
+/// The keys of one line: `"q"` or `["q", "ctrl-c"]`.
+fn keys(table: &SettingsTable, action: Action) -> Result<Vec<Spanned<Vec<Stroke>>>, SettingsProblem> {
+    let texts = match table.take_str(action.name()) {
+        Ok(Some(text)) => vec![text],
+        Ok(None) | Err(_) => table.take_strings(action.name())?.unwrap_or_default(),
+    };
+    let read = |text: Spanned<&str>| match Stroke::parse_sequence(text.get_ref()) {
+        Ok(strokes) => Ok(Spanned::new(text.span(), strokes)),
+        Err(bad) => Err(bad.as_problem(text.span())),
+    };
+    texts.into_iter().map(read).collect()
+}
+
+fn typed(scope: Scope, strokes: &[Stroke]) -> String {
+    let keys = Stroke::sequence_text(strokes);
+    format!("[{}] takes text, so `{keys}` would be typed; hold ctrl or alt, or use a key like f2", scope.name())
+}
+
+fn taken(action: Action, strokes: &[Stroke], clash: &Clash) -> String {
+    let (wanted, wants, has) = (Stroke::sequence_text(strokes), action.name(), clash.with.name());
+    let Clash { keys: found, .. } = clash;
+    if clash.with == action {
+        return format!("`{wants}` has `{found}` already, and `{wanted}` can't be told from it");
+    }
+    let way_out = format!("give `{has}` other keys, or none: {has} = []");
+    if wanted == *found {
+        format!("`{wanted}` is the key of `{has}` here, so `{wants}` can't have it; {way_out}")
+    } else {
+        format!("`{wanted}` can't be told from `{found}`, the key of `{has}` here; {way_out}")
+    }
+}
+
+fn on_line(problem: SettingsProblem, text: &str) -> KeymapProblem {
+    let before = &text.as_bytes()[..problem.span.start.min(text.len())];
+    KeymapProblem { line: before.iter().filter(|byte| **byte == b'\n').count() + 1, says: problem.says }
+}
+
+impl fmt::Display for KeymapProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.says)
+    }
+}

@@ -1,0 +1,78 @@
+//! Where a key is pressed.
+
+use Scope::{Activity, Approval, Detail, Filter, Fleet, Global, Help, List, Logs, Object, Palette, Picker, Plan};
+
+/// The part of the screen that has the keyboard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scope {
+    /// Everywhere but where text is typed.
+    Global,
+    Fleet,
+    /// The list of a domain.
+    List,
+    Detail,
+    Plan,
+    Approval,
+    Activity,
+    Object,
+    Logs,
+    Help,
+    Palette,
+    Filter,
+    Picker,
+}
+
+impl Scope {
+    pub const ALL: [Self; 13] =
+        [Global, Fleet, List, Detail, Plan, Approval, Activity, Object, Logs, Help, Palette, Filter, Picker];
+
+    /// As the key file spells it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Global => "global",
+            Fleet => "fleet",
+            List => "list",
+            Detail => "detail",
+            Plan => "plan",
+            Approval => "approval",
+            Activity => "activity",
+            Object => "object",
+            Logs => "logs",
+            Help => "help",
+            Palette => "palette",
+            Filter => "filter",
+            Picker => "picker",
+        }
+    }
+
+    /// As a heading of help and docs.
+    pub fn title(self) -> &'static str {
+        match self {
+            Global => "Everywhere",
+            Fleet => "Fleet",
+            List => "A domain's list",
+            Detail => "Detail",
+            Plan => "Plan",
+            Approval => "Approval",
+            Activity => "Activity",
+            Object => "Object",
+            Logs => "Logs",
+            Help => "Help",
+            Palette => "Palette",
+            Filter => "Filter",
+            Picker => "Pickers",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|scope| scope.name() == name)
+    }
+
+    /// Whether a letter pressed here is typed. Such a scope does not inherit the keys of [`Scope::Global`].
+    pub fn takes_text(self) -> bool {
+        match self {
+            Approval | Palette | Filter | Picker => true,
+            Global | Fleet | List | Detail | Plan | Activity | Object | Logs | Help => false,
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! One key press, as the key file spells it and as the terminal reports it.
+//!
+//! Always true:
+//! - a key has one spelling that is printed, and what is printed reads back as the same key;
+//! - shift is part of a letter: `K` is a key of its own, whether the terminal reports shift beside it or not.
+
+use std::fmt;
+
+use crokey::KeyCombination;
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use toml::Spanned;
+
+use crate::domains::SettingsProblem;
+
+/// A key with what is held down beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Stroke {
+    code: KeyCode,
+    /// Without shift when the code is a character: that one is in the character.
+    held: KeyModifiers,
+}
+
+/// A text that names no key.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is no key")]
+pub struct BadStroke {
+    pub text: String,
+}
+
+/// The keys with names, as they are printed, and the code of each.
+const NAMED: [(&str, KeyCode); 15] = [
+    ("enter", KeyCode::Enter),
+    ("esc", KeyCode::Esc),
+    ("tab", KeyCode::Tab),
+    ("space", KeyCode::Char(' ')),
+    ("backspace", KeyCode::Backspace),
+    ("delete", KeyCode::Delete),
+    ("insert", KeyCode::Insert),
+    ("up", KeyCode::Up),
+    ("down", KeyCode::Down),
+    ("left", KeyCode::Left),
+    ("right", KeyCode::Right),
+    ("home", KeyCode::Home),
+    ("end", KeyCode::End),
+    ("pageup", KeyCode::PageUp),
+    ("pagedown", KeyCode::PageDown),
+];
+
+/// What a terminal can report as held down. The rest (caps lock, the left or the right one) makes no other key.
+const HELD: [(&str, KeyModifiers); 4] = [
+    ("ctrl-", KeyModifiers::CONTROL),
+    ("alt-", KeyModifiers::ALT),
+    ("cmd-", KeyModifiers::SUPER),
+    ("shift-", KeyModifiers::SHIFT),
+];
+
+impl Stroke {
+    /// Reads `K`, `?`, `ctrl-r`, `shift-tab`, `pagedown`, `f5`.
+    ///
+    /// # Errors
+    /// The text names no key, or several at once.
+    pub fn parse(text: &str) -> Result<Self, BadStroke> {
+        let mut letters = text.chars();
+        // A character is itself. Asked here because crokey reads `K` as `k`, and knows no characters beyond ASCII.
+        if let (Some(letter), None) = (letters.next(), letters.next())
+            && !letter.is_control()
+            && letter != ' '
+        {
+            return Ok(Self::new(KeyCode::Char(letter), KeyModifiers::NONE));
+        }
+        let bad = || BadStroke { text: text.to_owned() };
+        let combination: KeyCombination = crokey::parse(text).map_err(|_| bad())?;
+        if !combination.is_ansi_compatible() || text.chars().any(|letter| letter.is_control() || letter == ' ') {
+            return Err(bad());
+        }
+        Ok(Self::new(*combination.codes.first(), combination.modifiers))
+    }
+
+    /// Reads keys that are pressed one after the other: `g g`.
+    ///
+    /// # Errors
+    /// One of them is no key, or there is none.
+    pub fn parse_sequence(text: &str) -> Result<Vec<Self>, BadStroke> {
+        let strokes = text.split_whitespace().map(Self::parse).collect::<Result<Vec<_>, _>>()?;
+        if strokes.is_empty() { Err(BadStroke { text: text.to_owned() }) } else { Ok(strokes) }
+    }
+
+    /// As keys pressed one after the other are printed.
+    pub fn sequence_text(strokes: &[Self]) -> String {
+        strokes.iter().map(Self::to_string).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Whether pressing it where text is typed means a character.
+    pub fn types(&self) -> bool {
+        let bare = (self.held - KeyModifiers::SHIFT).is_empty();
+        bare && matches!(self.code, KeyCode::Char(_))
+    }
+
+    fn new(code: KeyCode, held: KeyModifiers) -> Self {
+        let known = HELD.iter().fold(KeyModifiers::NONE, |all, (_, one)| all | *one);
+        let held = held & known;
+        let shift = held.contains(KeyModifiers::SHIFT);
+        match code {
+            KeyCode::Char('\r' | '\n') => Self { code: KeyCode::Enter, held },
+            KeyCode::Char(' ') => Self { code, held },
+            KeyCode::Char(letter) if shift => {
+                Self { code: KeyCode::Char(letter.to_ascii_uppercase()), held: held - KeyModifiers::SHIFT }
+            }
+            // Terminals report shift and tab as a key of its own, with shift or without.
+            KeyCode::BackTab => Self { code: KeyCode::Tab, held: held | KeyModifiers::SHIFT },
+            code => Self { code, held },
+        }
+    }
+}
+
+impl From<KeyEvent> for Stroke {
+    fn from(event: KeyEvent) -> Self {
+        Self::new(event.code, event.modifiers)
+    }
+}
+
+impl fmt::Display for Stroke {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut held = self.held;
+        // With something held, a capital is read as its small letter; shift says what it is.
+        let capital = match self.code {
+            KeyCode::Char(letter) if letter.is_ascii_uppercase() && !held.is_empty() => Some(letter),
+            _ => None,
+        };
+        if capital.is_some() {
+            held |= KeyModifiers::SHIFT;
+        }
+        for (name, modifier) in HELD {
+            if held.contains(modifier) {
+                f.write_str(name)?;
+            }
+        }
+        if let Some(letter) = capital {
+            return write!(f, "{}", letter.to_ascii_lowercase());
+        }
+        if let Some((name, _)) = NAMED.iter().find(|(_, code)| *code == self.code) {
+            return f.write_str(name);
+        }
+        match self.code {
+            KeyCode::Char('-') if !held.is_empty() => f.write_str("minus"),
+            KeyCode::Char(letter) => write!(f, "{letter}"),
+            KeyCode::F(number) => write!(f, "f{number}"),
+            // Media and lock keys: reported by few terminals, bound by nobody, and named by crossterm.
+            other => write!(f, "{other}"),
+        }
+    }
+}
+
+impl BadStroke {
+    /// The problem of a key file, with the key that was most likely meant.
+    pub(super) fn as_problem(&self, at: std::ops::Range<usize>) -> SettingsProblem {
+        let (held, name) = match self.text.rsplit_once('-') {
+            Some((held, name)) if !name.is_empty() => (format!("{held}-"), name),
+            _ => (String::new(), self.text.as_str()),
+        };
+        let known: Vec<String> = NAMED.iter().map(|(known, _)| format!("{held}{known}")).collect();
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        let meant = format!("{held}{name}");
+        SettingsProblem::unknown(&Spanned::new(at, meant.as_str()), "key", &known)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_terminal_reports_is_what_the_file_spells() {
+        let cases = [
+            ("a letter", "k", KeyCode::Char('k'), KeyModifiers::NONE),
+            ("a capital with shift", "K", KeyCode::Char('K'), KeyModifiers::SHIFT),
+            ("a capital without shift", "K", KeyCode::Char('K'), KeyModifiers::NONE),
+            ("a small letter with shift", "K", KeyCode::Char('k'), KeyModifiers::SHIFT),
+            ("a sign that needs shift", "?", KeyCode::Char('?'), KeyModifiers::SHIFT),
+            ("beyond ASCII", "ö", KeyCode::Char('ö'), KeyModifiers::NONE),
+            ("held", "ctrl-r", KeyCode::Char('r'), KeyModifiers::CONTROL),
+            ("back tab", "shift-tab", KeyCode::BackTab, KeyModifiers::SHIFT),
+            ("back tab by its other name", "backtab", KeyCode::BackTab, KeyModifiers::NONE),
+            ("space", "space", KeyCode::Char(' '), KeyModifiers::NONE),
+            ("a line end", "enter", KeyCode::Char('\r'), KeyModifiers::NONE),
+            ("minus", "-", KeyCode::Char('-'), KeyModifiers::NONE),
+            ("function key", "f5", KeyCode::F(5), KeyModifiers::NONE),
+        ];
+        for (case, text, code, held) in cases {
+            assert_eq!(Stroke::parse(text), Ok(Stroke::from(KeyEvent::new(code, held))), "case: {case}");
+        }
+    }
+
+    #[test]
+    fn what_is_printed_reads_back() {
+        for text in ["k", "K", "?", "ö", "-", "ctrl-r", "alt-shift-k", "ctrl-minus", "shift-tab", "space", "pagedown"]
+        {
+            assert_eq!(Stroke::parse(text).unwrap().to_string(), text);
+        }
+        for (_, code) in NAMED {
+            let stroke = Stroke::from(KeyEvent::new(code, KeyModifiers::ALT));
+            assert_eq!(Stroke::parse(&stroke.to_string()), Ok(stroke));
+        }
+    }
+
+    #[test]
+    fn what_names_no_key_is_refused() {
+        for text in ["", " ", "entr", "a-b", "ctrl-", "\u{1b}", "ctrl-foo", "a b"] {
+            assert!(Stroke::parse(text).is_err(), "{text:?} was read as a key");
+        }
+        let says = BadStroke { text: "ctrl-pagdown".to_owned() }.as_problem(0..0).says;
+        assert_eq!(says, "`ctrl-pagdown` is no known key; did you mean `ctrl-pagedown`?");
+    }
+
+    #[test]
+    fn a_letter_types_and_a_held_one_does_not() {
+        let types = |text: &str| Stroke::parse(text).unwrap().types();
+        assert!(types("a") && types("A") && types("space") && types("?"));
+        assert!(!types("ctrl-a") && !types("alt-a") && !types("enter") && !types("f1"));
+    }
+}

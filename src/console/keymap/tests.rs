@@ -1,0 +1,192 @@
+//! The keys as they come, the user's laid over them, and what a press means.
+
+use super::*;
+
+fn press(keymap: &Keymap, scope: Scope, keys: &str) -> Resolution {
+    keymap.resolve(scope, &Stroke::parse_sequence(keys).unwrap())
+}
+
+fn problems(file: &str) -> Vec<String> {
+    Keymap::with_user_file(file).1.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn every_action_has_a_key_that_does_it_and_a_line_of_docs() {
+    let keymap = Keymap::default();
+    let (table, docs) = (keymap.table(), keymap.docs_markdown());
+    for action in Action::ALL {
+        let rows: Vec<&KeyRow> = table.iter().filter(|row| row.action == *action).collect();
+        assert!(!rows.is_empty(), "{} has no key", action.name());
+        for row in rows {
+            for keys in &row.keys {
+                assert_eq!(press(&keymap, row.scope, keys), Resolution::Act(*action), "{keys} in {:?}", row.scope);
+            }
+        }
+        assert!(docs.contains(&format!("| `{}` | {} |", action.name(), action.says())), "{}", action.name());
+        assert!(action.says().ends_with('.') && !action.short().is_empty(), "{}", action.name());
+        assert_eq!(Action::from_name(action.name()), Some(*action), "two actions are named {}", action.name());
+    }
+}
+
+#[test]
+fn no_built_in_key_is_in_the_way_of_another_of_its_scope() {
+    let table = Keymap::default().table();
+    for scope in Scope::ALL {
+        let sequences: Vec<Vec<Stroke>> = table
+            .iter()
+            .filter(|row| row.scope == scope)
+            .flat_map(|row| row.keys.iter().map(|keys| Stroke::parse_sequence(keys).unwrap()))
+            .collect();
+        for (index, one) in sequences.iter().enumerate() {
+            let hidden = sequences[index + 1..].iter().find(|other| other.starts_with(one) || one.starts_with(other));
+            assert_eq!(hidden, None, "{} in {scope:?}", Stroke::sequence_text(one));
+        }
+    }
+}
+
+#[test]
+fn where_text_is_typed_every_letter_is_text() {
+    let keymap = Keymap::default();
+    for scope in Scope::ALL.into_iter().filter(|scope| scope.takes_text()) {
+        for letter in ' '..='~' {
+            let key = if letter == ' ' { "space".to_owned() } else { letter.to_string() };
+            assert_eq!(press(&keymap, scope, &key), Resolution::Nothing, "{letter:?} in {scope:?}");
+        }
+        assert_eq!(press(&keymap, scope, "esc"), Resolution::Act(Action::Back), "{scope:?} can't be left");
+    }
+}
+
+#[test]
+fn approving_takes_more_than_the_key_that_asks_for_it() {
+    let keymap = Keymap::default();
+    let asks = keymap.keys(Scope::Plan, Action::Approve);
+    let answers = keymap.keys(Scope::Approval, Action::Open);
+    assert!(!asks.is_empty() && !answers.is_empty());
+    assert!(asks.iter().all(|key| !answers.contains(key)), "{asks:?} {answers:?}");
+}
+
+#[test]
+fn a_press_acts_or_waits_or_means_nothing() {
+    let keymap = Keymap::default();
+    let cases = [
+        ("arrow", Scope::List, "down", Resolution::Act(Action::Down)),
+        ("vim", Scope::List, "j", Resolution::Act(Action::Down)),
+        ("inherited", Scope::Plan, "?", Resolution::Act(Action::Help)),
+        ("the scope goes first", Scope::Plan, "esc", Resolution::Act(Action::Discard)),
+        ("sequence", Scope::Fleet, "g g", Resolution::Act(Action::Top)),
+        ("another scope's", Scope::Fleet, "x", Resolution::Nothing),
+        ("a sequence nobody has", Scope::Fleet, "g x", Resolution::Nothing),
+        ("too long", Scope::Fleet, "g g g", Resolution::Nothing),
+        ("held", Scope::Fleet, "ctrl-c", Resolution::Act(Action::Quit)),
+    ];
+    for (case, scope, keys, expected) in cases {
+        assert_eq!(press(&keymap, scope, keys), expected, "case: {case}");
+    }
+    let Resolution::More(follow) = press(&keymap, Scope::Fleet, "g") else { panic!("g begins something") };
+    assert!(follow.contains(&("g".to_owned(), "top")) && follow.contains(&("a".to_owned(), "activity")), "{follow:?}");
+}
+
+#[test]
+fn a_scope_of_ones_own_sequence_hides_a_key_that_counts_everywhere() {
+    let (keymap, problems) = Keymap::with_user_file("[list]\nreconcile = 'p r'\n");
+    assert_eq!(problems, []);
+    assert_eq!(press(&keymap, Scope::List, "p"), Resolution::More(vec![("r".to_owned(), "reconcile")]));
+    assert_eq!(press(&keymap, Scope::Fleet, "p"), Resolution::Act(Action::Pause));
+    assert_eq!(keymap.keys(Scope::List, Action::Pause), Vec::<String>::new());
+}
+
+#[test]
+fn a_users_line_replaces_the_keys_of_its_action_in_its_scope_alone() {
+    let file = "[list]\nreconcile = ['ctrl-p', 'r']\nquestion = []\n[fleet]\nmark = 'x'\n";
+    let (keymap, problems) = Keymap::with_user_file(file);
+    assert_eq!(problems, []);
+    assert_eq!(keymap.keys(Scope::List, Action::Reconcile), ["ctrl-p", "r"]);
+    assert_eq!(keymap.keys(Scope::Fleet, Action::Reconcile), ["r"]);
+    assert_eq!(press(&keymap, Scope::List, "i"), Resolution::Nothing);
+    assert_eq!(press(&keymap, Scope::Fleet, "space"), Resolution::Nothing);
+    assert_eq!(press(&keymap, Scope::Fleet, "x"), Resolution::Act(Action::Mark));
+}
+
+#[test]
+fn two_actions_may_swap_their_keys() {
+    let (keymap, problems) = Keymap::with_user_file("[plan]\ndry-run = 'd'\ntoggle-diff = 'D'\n");
+    assert_eq!(problems, []);
+    assert_eq!(press(&keymap, Scope::Plan, "d"), Resolution::Act(Action::DryRun));
+    assert_eq!(press(&keymap, Scope::Plan, "D"), Resolution::Act(Action::ToggleDiff));
+}
+
+#[test]
+fn what_a_file_gets_wrong_is_said_with_its_line_and_the_way_out() {
+    let cases = [
+        (
+            "unknown action",
+            "[list]\nreconcil = 'r'\n",
+            "line 2: `reconcil` is no known action; did you mean `reconcile`?",
+        ),
+        ("unknown scope", "[lists]\nopen = 'x'\n", "line 1: `lists` is no known place for keys; did you mean `list`?"),
+        ("unknown key", "[list]\n\nopen = ['entr']\n", "line 3: `entr` is no known key; did you mean `enter`?"),
+        (
+            "the key of another",
+            "[list]\nopen = 'r'\n",
+            "line 2: `r` is the key of `reconcile` here, so `open` can't have it; give `reconcile` other keys, or none: reconcile = []",
+        ),
+        (
+            "a beginning of another",
+            "[global]\npause = 'g'\n",
+            "line 2: `g` can't be told from `g g`, the key of `top` here; give `top` other keys, or none: top = []",
+        ),
+        ("twice", "[list]\nopen = ['x', 'x y']\n", "line 2: `open` has `x` already, and `x y` can't be told from it"),
+        (
+            "a letter where text is typed",
+            "[filter]\nopen = 'x'\n",
+            "line 2: [filter] takes text, so `x` would be typed; hold ctrl or alt, or use a key like f2",
+        ),
+        (
+            "no keys at all",
+            "[list]\nopen = 3\n",
+            "line 2: `open` in [list] wants a list of texts, like [\"a\", \"b\"], and got 3",
+        ),
+    ];
+    for (case, file, expected) in cases {
+        assert_eq!(problems(file), [expected], "case: {case}");
+    }
+    assert_eq!(problems("[list\n").len(), 1);
+}
+
+#[test]
+fn a_line_that_does_not_count_keeps_no_other_from_counting() {
+    let (keymap, problems) = Keymap::with_user_file("[list]\nopen = 'r'\nmark = 'x'\n");
+    assert_eq!(problems.len(), 1);
+    assert_eq!(press(&keymap, Scope::List, "r"), Resolution::Act(Action::Reconcile));
+    assert_eq!(press(&keymap, Scope::List, "x"), Resolution::Act(Action::Mark));
+    assert_eq!(press(&keymap, Scope::List, "enter"), Resolution::Act(Action::Open), "inherited");
+}
+
+#[test]
+fn an_action_keeps_its_keys_when_its_line_does_not_count() {
+    for line in ["mark = 'r'", "mark = ['x', 'r']", "mark = 'spce'", "mark = 1"] {
+        let (keymap, problems) = Keymap::with_user_file(&format!("[list]\n{line}\n"));
+        assert_eq!(problems.len(), 1, "{line}: {problems:?}");
+        assert_eq!(keymap.keys(Scope::List, Action::Mark), ["space"], "{line}");
+    }
+}
+
+#[test]
+fn hints_name_what_works_here_and_leave_out_what_does_not() {
+    let hints = Keymap::default().hints(Scope::List, &[Action::Open, Action::Approve, Action::Filter]);
+    assert_eq!(hints, [("enter".to_owned(), "open"), ("/".to_owned(), "filter")]);
+}
+
+#[test]
+fn the_file_that_is_printed_is_a_file_that_can_be_read() {
+    let (keymap, problems) = Keymap::with_user_file(DEFAULT_KEYS);
+    assert_eq!(problems, []);
+    assert_eq!(keymap.table(), Keymap::default().table());
+}
+
+#[test]
+fn keys_of_the_docs_survive_a_markdown_table() {
+    let docs = Keymap::default().docs_markdown();
+    assert!(docs.contains("| `\\|` | `open-pager` |"), "{docs}");
+    assert!(docs.contains("## Everywhere (`[global]`)"));
+}
