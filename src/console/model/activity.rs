@@ -1,0 +1,151 @@
+//! What is being applied, and what was.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use crate::console::table::ListState;
+use crate::console::task::Stage;
+use crate::engine::executor::{End, Report};
+use crate::engine::journal::Entry;
+use crate::engine::{Action, Chosen, Plan};
+
+#[derive(Debug, Default)]
+pub struct Activity {
+    /// The run of this console, under way or the last one.
+    pub run: Option<Run>,
+    /// The journal, newest first.
+    pub history: History,
+    pub list: ListState<String>,
+    names: Vec<String>,
+    pub runs: ListState<String>,
+}
+
+/// What is known of the journal.
+#[derive(Debug, Default)]
+pub enum History {
+    #[default]
+    NotRead,
+    Read(Vec<Entry>),
+    Failed(String),
+}
+
+#[derive(Debug)]
+pub struct Run {
+    pub plan: String,
+    pub rows: Vec<RunRow>,
+    pub state: RunState,
+    /// Somebody asked for a stop that has not come yet.
+    pub stopping: bool,
+    pub notices: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunState {
+    Running,
+    Finished { halted: Option<String> },
+    /// It never began.
+    Failed(String),
+}
+
+/// One action of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunRow {
+    pub id: String,
+    pub verb: &'static str,
+    pub what: String,
+    pub cluster: String,
+    pub depends_on: Vec<String>,
+    pub intended: Option<Timestamp>,
+    pub sent: Option<Timestamp>,
+    pub answered: Option<Timestamp>,
+    pub ended: Option<(Timestamp, End)>,
+}
+
+impl Run {
+    pub fn new(plan: &Plan, chosen: &Chosen) -> Self {
+        let is_chosen = |action: &&Action| match chosen {
+            Chosen::Selected => action.selected && action.blocked_by.is_empty(),
+            Chosen::Only(ids) => ids.contains(&action.id),
+        };
+        let row = |action: &Action| RunRow {
+            id: action.id.clone(),
+            verb: action.verb.word(),
+            what: format!("{} {}", action.target.kind, action.target.name),
+            cluster: action.cluster.clone(),
+            depends_on: action.depends_on.clone(),
+            intended: None,
+            sent: None,
+            answered: None,
+            ended: None,
+        };
+        let rows = plan.actions.iter().filter(is_chosen).map(row).collect();
+        Self { plan: plan.id.clone(), rows, state: RunState::Running, stopping: false, notices: Vec::new() }
+    }
+
+    pub fn take(&mut self, action: &str, at: Timestamp, stage: Stage) {
+        let Some(row) = self.rows.iter_mut().find(|row| row.id == action) else { return };
+        match stage {
+            Stage::Intended => row.intended = Some(at),
+            Stage::Sent => row.sent = Some(at),
+            Stage::Answered => row.answered = Some(at),
+            Stage::Ended(end) => row.ended = Some((at, end)),
+        }
+    }
+
+    pub fn finish(&mut self, report: &Report, halted: Option<String>) {
+        self.notices.clone_from(&report.notices);
+        self.state = RunState::Finished { halted };
+    }
+
+    pub fn is_running(&self) -> bool {
+        self.state == RunState::Running
+    }
+
+    pub fn done(&self) -> usize {
+        self.rows.iter().filter(|row| row.ended.is_some()).count()
+    }
+
+    /// How many ended in each word.
+    pub fn counts(&self) -> BTreeMap<&'static str, usize> {
+        let mut counts = BTreeMap::new();
+        for (_, end) in self.rows.iter().filter_map(|row| row.ended.as_ref()) {
+            *counts.entry(end.word()).or_insert(0) += 1;
+        }
+        counts
+    }
+}
+
+impl Activity {
+    pub fn is_running(&self) -> bool {
+        self.run.as_ref().is_some_and(Run::is_running)
+    }
+
+    pub fn take_history(&mut self, entries: Result<Vec<Entry>, String>) {
+        self.history = match entries {
+            Ok(mut entries) => {
+                entries.reverse();
+                self.names = entries.iter().map(|entry| entry.plan.clone()).collect();
+                History::Read(entries)
+            }
+            Err(why) => History::Failed(why),
+        };
+    }
+
+    /// The entry of the journal the cursor is on.
+    pub fn cursor(&self) -> Option<&Entry> {
+        let History::Read(entries) = &self.history else { return None };
+        let plan = self.list.cursor()?;
+        entries.iter().find(|entry| entry.plan == *plan)
+    }
+
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    pub fn settle(&mut self, journal_height: usize, run_height: usize) {
+        self.list.apply(self.names.as_slice(), journal_height);
+        let rows: Vec<String> = self.run.iter().flat_map(|run| run.rows.iter().map(|row| row.id.clone())).collect();
+        self.runs.apply(rows.as_slice(), run_height);
+    }
+}

@@ -1,0 +1,202 @@
+//! The list of one check: which rows, in which order, and where the cursor is.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::findings::Findings;
+use crate::console::filter::{Fields, Filter, FilterProblem, Scratch};
+use crate::console::table::{Direction, ListState, Membership, Order};
+use crate::domains::{Cell, Introduction};
+use crate::engine::{DomainName, State, SubjectId};
+use crate::live::Held;
+use crate::world::RiskClass;
+
+/// What rows are sorted by; equal ones by their id.
+pub type SortKey = SortValue;
+
+/// The value of the column that sorts.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SortValue {
+    Rank(u8),
+    Number(i64),
+    Time(Timestamp),
+    Text(Box<str>),
+    /// Under its parents, from the root down.
+    Path(Vec<Arc<SubjectId>>),
+    /// Rows without a value come last.
+    Nothing,
+}
+
+/// The columns every list has, before the check's own.
+pub const OWN_COLUMNS_AFTER: usize = 4;
+
+/// A check's list.
+pub struct CheckSheet {
+    pub name: DomainName,
+    pub introduction: Introduction,
+    pub order: Order<SortKey, Arc<SubjectId>>,
+    pub list: ListState<Arc<SubjectId>, SortKey>,
+    /// The column that sorts: state, object, cluster, verdict, since, then the check's own.
+    pub sort: usize,
+    pub filter_text: String,
+    filter: Filter,
+    pub filter_problem: Option<FilterProblem>,
+    scratch: Scratch,
+    /// Whether rows hang under others.
+    pub is_tree: bool,
+}
+
+impl CheckSheet {
+    pub fn new(name: DomainName, introduction: Introduction) -> Self {
+        Self {
+            name,
+            introduction,
+            order: Order::default(),
+            list: ListState::default(),
+            sort: 0,
+            filter_text: String::new(),
+            filter: Filter::default(),
+            filter_problem: None,
+            scratch: Scratch::default(),
+            is_tree: false,
+        }
+    }
+
+    /// How many columns can sort.
+    pub fn column_count(&self) -> usize {
+        OWN_COLUMNS_AFTER + 1 + self.introduction.columns.len()
+    }
+
+    /// Puts a row where it belongs; says whether what is shown may differ.
+    pub fn put(&mut self, id: &Arc<SubjectId>, held: &Held, class: RiskClass, findings: &Findings, now: Timestamp) -> bool {
+        self.is_tree |= held.parent.is_some();
+        let key = sort_value(self.sort, id, held, self.is_tree, findings);
+        let membership = membership(&self.filter, id, held, class, now, &mut self.scratch);
+        self.order.upsert(id, key, membership)
+    }
+
+    pub fn remove(&mut self, id: &Arc<SubjectId>) -> bool {
+        self.order.remove(id)
+    }
+
+    /// Sorts by another column.
+    pub fn sort_by(&mut self, column: usize, direction: Direction, findings: &Findings) {
+        self.sort = column.min(self.column_count() - 1);
+        let (sort, is_tree) = (self.sort, self.is_tree);
+        self.order.set_direction(direction);
+        self.order.resort(|id| match findings.get(id) {
+            Some(held) => sort_value(sort, id, held, is_tree, findings),
+            None => SortValue::Nothing,
+        });
+    }
+
+    /// Shows only what the text describes. A text that can't be meant leaves the rows as they are and says why.
+    pub fn filter_by(
+        &mut self,
+        text: &str,
+        findings: &Findings,
+        class_of: impl Fn(&SubjectId) -> RiskClass,
+        now: Timestamp,
+    ) {
+        self.filter_text = text.to_owned();
+        match Filter::parse(text) {
+            Ok(filter) => {
+                self.filter_problem = None;
+                self.filter = filter;
+                let (filter, scratch) = (&self.filter, &mut self.scratch);
+                self.order.refilter(|id| match findings.get(id) {
+                    Some(held) => membership(filter, id, held, class_of(id), now, scratch),
+                    None => Membership::Hidden,
+                });
+            }
+            Err(problem) => self.filter_problem = Some(problem),
+        }
+    }
+
+    /// How deep a row hangs under others.
+    pub fn depth(&self, id: &SubjectId, findings: &Findings) -> usize {
+        if self.is_tree { ancestors(id, findings).len() } else { 0 }
+    }
+}
+
+/// How much a state asks for attention, most first.
+pub fn rank(state: State) -> u8 {
+    match state {
+        State::Error => 0,
+        State::Extra => 1,
+        State::Missing => 2,
+        State::Drift => 3,
+        State::Stale => 4,
+        State::Blocked => 5,
+        State::Unknown => 6,
+        State::Match => 7,
+    }
+}
+
+fn sort_value(column: usize, id: &Arc<SubjectId>, held: &Held, is_tree: bool, findings: &Findings) -> SortValue {
+    match column {
+        0 if is_tree => {
+            let mut path = ancestors(id, findings);
+            path.reverse();
+            path.push(id.clone());
+            SortValue::Path(path)
+        }
+        0 => SortValue::Rank(rank(held.judgement.state)),
+        1 => SortValue::Text(format!("{} {}", id.kind, id.name).into()),
+        2 => SortValue::Text(id.cluster.as_str().into()),
+        3 => SortValue::Text(held.judgement.verdict.into()),
+        4 => SortValue::Time(held.since),
+        own => held.cells.get(own - OWN_COLUMNS_AFTER - 1).map_or(SortValue::Nothing, cell_value),
+    }
+}
+
+fn cell_value(cell: &Cell) -> SortValue {
+    match cell {
+        Cell::Nothing => SortValue::Nothing,
+        Cell::Text(text) => SortValue::Text(text.clone()),
+        Cell::Number(number) => SortValue::Number(*number),
+        Cell::Age(at) => SortValue::Time(*at),
+        Cell::Left { from: _, until } => SortValue::Time(*until),
+        Cell::Pair { expected, actual } => SortValue::Text(format!("{actual} {expected}").into()),
+    }
+}
+
+/// The rows above one, nearest first. A row that says it is its own ancestor ends the line.
+fn ancestors(id: &SubjectId, findings: &Findings) -> Vec<Arc<SubjectId>> {
+    /// Deeper trees are a mistake of whoever made them.
+    const DEPTH_MAX: usize = 8;
+    let mut line: Vec<Arc<SubjectId>> = Vec::new();
+    let mut parent = findings.get(id).and_then(|held| held.parent.clone());
+    while let Some(above) = parent.take_if(|_| line.len() < DEPTH_MAX) {
+        parent = findings.get(&above).and_then(|held| held.parent.clone());
+        line.push(Arc::new(above));
+    }
+    line
+}
+
+fn membership(
+    filter: &Filter,
+    id: &SubjectId,
+    held: &Held,
+    class: RiskClass,
+    now: Timestamp,
+    scratch: &mut Scratch,
+) -> Membership {
+    let fields = Fields {
+        state: held.judgement.state,
+        domain: id.domain.0,
+        cluster: id.cluster.as_str(),
+        class,
+        verdict: held.judgement.verdict,
+        codes: &held.judgement.codes,
+        kind: id.kind,
+        namespace: id.namespace.as_deref(),
+        name: &id.name,
+        since: held.since,
+    };
+    match filter.matches(&fields, now, scratch) {
+        Some(_) => Membership::Shown,
+        None => Membership::Hidden,
+    }
+}

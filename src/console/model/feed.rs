@@ -1,0 +1,107 @@
+//! What happened lately: verdicts that changed, and how many differences each cluster had.
+//!
+//! Always true: only so much is kept; the oldest goes first.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use jiff::Timestamp;
+
+use crate::engine::State;
+use crate::world::ClusterName;
+
+/// Lines of news a person may scroll through.
+const LINES_MAX: usize = 500;
+/// The sparkline's columns, each five minutes of the last hour.
+pub const COLUMNS: usize = 12;
+const COLUMN_SECONDS: i64 = 300;
+
+/// A verdict that changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FeedLine {
+    pub at: Timestamp,
+    pub cluster: ClusterName,
+    /// `Secret openshift-config/x`
+    pub subject: String,
+    /// What it is now; nothing when it is no subject any more.
+    pub now: Option<(State, &'static str)>,
+}
+
+#[derive(Debug, Default)]
+pub struct Feed {
+    lines: VecDeque<FeedLine>,
+    drift: BTreeMap<ClusterName, VecDeque<(i64, u32)>>,
+}
+
+impl Feed {
+    pub fn push(&mut self, line: FeedLine) {
+        if self.lines.len() == LINES_MAX {
+            self.lines.pop_front();
+        }
+        self.lines.push_back(line);
+    }
+
+    /// The newest first.
+    pub fn lines(&self) -> impl Iterator<Item = &FeedLine> {
+        self.lines.iter().rev()
+    }
+
+    /// Notes how many differences a cluster has now.
+    pub fn note(&mut self, cluster: &ClusterName, now: Timestamp, differences: u32) {
+        let column = now.as_second().div_euclid(COLUMN_SECONDS);
+        let columns = self.drift.entry(cluster.clone()).or_default();
+        match columns.back_mut() {
+            // Within a column the most counts: a spike between two looks is what the line is for.
+            Some((last, most)) if *last == column => *most = (*most).max(differences),
+            _ => columns.push_back((column, differences)),
+        }
+        while columns.len() > COLUMNS + 1 {
+            columns.pop_front();
+        }
+    }
+
+    /// The last hour, column by column, oldest first; nothing before the cluster was first looked at.
+    pub fn hour(&self, cluster: &ClusterName, now: Timestamp) -> Vec<u32> {
+        let Some(columns) = self.drift.get(cluster) else { return Vec::new() };
+        let last = now.as_second().div_euclid(COLUMN_SECONDS);
+        let first = last + 1 - i64::try_from(COLUMNS).unwrap_or(i64::MAX);
+        let mut line = Vec::with_capacity(COLUMNS);
+        for column in first..=last {
+            let known = columns.iter().rev().find(|(at, _)| *at <= column).map(|(_, count)| *count);
+            line.extend(known);
+        }
+        line
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(minute: i64) -> Timestamp {
+        Timestamp::from_second(1_800_000_000 + minute * 60).unwrap()
+    }
+
+    #[test]
+    fn an_hour_shows_the_most_of_each_five_minutes_and_stands_still_between_changes() {
+        let (mut feed, cluster) = (Feed::default(), ClusterName::new("a"));
+        assert_eq!(feed.hour(&cluster, at(0)), []);
+        feed.note(&cluster, at(0), 1);
+        feed.note(&cluster, at(1), 7);
+        feed.note(&cluster, at(2), 3);
+        assert_eq!(feed.hour(&cluster, at(2)), [7]);
+        feed.note(&cluster, at(12), 2);
+        assert_eq!(feed.hour(&cluster, at(14)), [7, 7, 2]);
+        assert_eq!(feed.hour(&cluster, at(600)), [2; COLUMNS]);
+    }
+
+    #[test]
+    fn old_news_make_room() {
+        let mut feed = Feed::default();
+        for number in 0..=LINES_MAX {
+            let (cluster, subject) = (ClusterName::new("a"), number.to_string());
+            feed.push(FeedLine { at: at(0), cluster, subject, now: None });
+        }
+        assert_eq!(feed.lines().count(), LINES_MAX);
+        assert_eq!(feed.lines().next().map(|line| line.subject.clone()), Some(LINES_MAX.to_string()));
+    }
+}

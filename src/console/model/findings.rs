@@ -1,0 +1,105 @@
+//! What is judged of every subject, counted as it changes.
+//!
+//! Always true: the counts are those of the findings, whatever the order of changes was.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::engine::{DomainName, State, SubjectId};
+use crate::live::Held;
+use crate::world::ClusterName;
+
+#[derive(Debug, Default)]
+pub struct Findings {
+    held: BTreeMap<Arc<SubjectId>, Held>,
+    counts: BTreeMap<(ClusterName, DomainName), StateCounts>,
+}
+
+/// How many findings there are of each state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StateCounts([u32; State::ALL.len()]);
+
+impl StateCounts {
+    pub fn of(&self, state: State) -> u32 {
+        self.0[state as usize]
+    }
+
+    pub fn total(&self) -> u32 {
+        self.0.iter().sum()
+    }
+
+    /// Everything but matches.
+    pub fn differences(&self) -> u32 {
+        self.total() - self.of(State::Match)
+    }
+
+    pub fn add(&mut self, other: &Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(own, other)| *own += other);
+    }
+
+    fn count(&mut self, state: State) {
+        self.0[state as usize] += 1;
+    }
+
+    fn discount(&mut self, state: State) {
+        self.0[state as usize] -= 1;
+    }
+}
+
+impl Findings {
+    pub fn get(&self, subject: &SubjectId) -> Option<&Held> {
+        self.held.get(subject)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&Arc<SubjectId>, &Held)> {
+        self.held.iter()
+    }
+
+    pub fn len(&self) -> usize {
+        self.held.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.held.is_empty()
+    }
+
+    pub fn counts(&self, cluster: &ClusterName, domain: DomainName) -> Option<&StateCounts> {
+        self.counts.get(&(cluster.clone(), domain))
+    }
+
+    /// The counts of a check over all clusters.
+    pub fn counts_of(&self, domain: DomainName) -> StateCounts {
+        let mut all = StateCounts::default();
+        self.counts.iter().filter(|((_, name), _)| *name == domain).for_each(|(_, counts)| all.add(counts));
+        all
+    }
+
+    /// The counts of a cluster over all checks.
+    pub fn counts_in(&self, cluster: &ClusterName) -> StateCounts {
+        let mut all = StateCounts::default();
+        self.counts.iter().filter(|((name, _), _)| name == cluster).for_each(|(_, counts)| all.add(counts));
+        all
+    }
+
+    /// Takes a judgement in; answers with the one shared id of the subject and what was held before.
+    pub fn put(&mut self, subject: SubjectId, held: Held) -> (Arc<SubjectId>, Option<Held>) {
+        let counts = self.counts.entry((subject.cluster.clone(), subject.domain)).or_default();
+        counts.count(held.judgement.state);
+        let known = self.held.get_key_value(&subject).map(|(known, _)| known.clone());
+        let id = known.unwrap_or_else(|| Arc::new(subject));
+        let before = self.held.insert(id.clone(), held);
+        if let Some(before) = &before {
+            counts.discount(before.judgement.state);
+        }
+        (id, before)
+    }
+
+    /// Forgets a subject; answers with what was held.
+    pub fn remove(&mut self, subject: &SubjectId) -> Option<(Arc<SubjectId>, Held)> {
+        let (id, held) = self.held.remove_entry(subject)?;
+        if let Some(counts) = self.counts.get_mut(&(subject.cluster.clone(), subject.domain)) {
+            counts.discount(held.judgement.state);
+        }
+        Some((id, held))
+    }
+}

@@ -1,0 +1,116 @@
+//! The fleet's list: clusters, with the guests under the cluster that hosts them.
+
+use std::collections::BTreeMap;
+
+use crate::console::table::ListState;
+use crate::world::{Cluster, ClusterName, RiskClass};
+
+#[derive(Debug, Default)]
+pub struct FleetSheet {
+    clusters: BTreeMap<ClusterName, Cluster>,
+    /// In the order of the list, filtered.
+    rows: Vec<FleetRow>,
+    names: Vec<ClusterName>,
+    pub list: ListState<ClusterName>,
+    pub filter_text: String,
+}
+
+/// A cluster's place in the tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FleetRow {
+    pub name: ClusterName,
+    pub hangs: Hangs,
+}
+
+/// How a row hangs in the tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hangs {
+    Root,
+    Between,
+    Last,
+}
+
+impl FleetSheet {
+    pub fn get(&self, name: &ClusterName) -> Option<&Cluster> {
+        self.clusters.get(name)
+    }
+
+    pub fn clusters(&self) -> impl Iterator<Item = &Cluster> {
+        self.clusters.values()
+    }
+
+    pub fn total(&self) -> usize {
+        self.clusters.len()
+    }
+
+    pub fn rows(&self) -> &[FleetRow] {
+        &self.rows
+    }
+
+    pub fn names(&self) -> &[ClusterName] {
+        &self.names
+    }
+
+    /// The class of a cluster; one nobody knows is prod.
+    pub fn class_of(&self, name: &ClusterName) -> RiskClass {
+        self.clusters.get(name).map_or_else(RiskClass::default, |cluster| cluster.class)
+    }
+
+    pub fn put(&mut self, name: ClusterName, cluster: Option<Cluster>) {
+        match cluster {
+            Some(cluster) => self.clusters.insert(name, cluster),
+            None => self.clusters.remove(&name),
+        };
+    }
+
+    /// Shows only clusters with all of these words in their name, class or source.
+    pub fn filter_by(&mut self, text: &str) {
+        self.filter_text = text.to_owned();
+        self.arrange();
+    }
+
+    /// Puts the rows in order: each cluster, then its guests.
+    pub fn arrange(&mut self) {
+        let host = |cluster: &Cluster| {
+            let by = cluster.hosted_by.as_ref().map(|by| by.cluster.clone());
+            by.filter(|by| self.clusters.contains_key(by) && *by != cluster.name)
+        };
+        let mut guests: BTreeMap<ClusterName, Vec<&Cluster>> = BTreeMap::new();
+        let mut roots = Vec::new();
+        for cluster in self.clusters.values() {
+            match host(cluster) {
+                Some(by) => guests.entry(by).or_default().push(cluster),
+                None => roots.push(cluster),
+            }
+        }
+        let mut rows = Vec::new();
+        for root in roots {
+            let shown: Vec<&&Cluster> =
+                guests.get(&root.name).into_iter().flatten().filter(|guest| self.fits(guest)).collect();
+            if !shown.is_empty() || self.fits(root) {
+                rows.push(FleetRow { name: root.name.clone(), hangs: Hangs::Root });
+            }
+            let last = shown.len().saturating_sub(1);
+            for (place, guest) in shown.into_iter().enumerate() {
+                let hangs = if place == last { Hangs::Last } else { Hangs::Between };
+                rows.push(FleetRow { name: guest.name.clone(), hangs });
+            }
+        }
+        self.names = rows.iter().map(|row| row.name.clone()).collect();
+        self.rows = rows;
+    }
+
+    pub fn settle(&mut self, height: usize) {
+        self.list.apply(self.names.as_slice(), height);
+    }
+
+    /// The cluster the cursor is on.
+    pub fn cursor(&self) -> Option<&Cluster> {
+        self.clusters.get(self.list.cursor()?)
+    }
+
+    fn fits(&self, cluster: &Cluster) -> bool {
+        let text = format!("{} {} {}", cluster.name, cluster.class.word(), cluster.source.word()).to_lowercase();
+        self.filter_text.split_whitespace().all(|word| text.contains(&word.to_lowercase()))
+    }
+}

@@ -1,0 +1,109 @@
+//! What lies over a screen and has the keys meanwhile.
+
+use tui_input::Input;
+
+use super::approval::Approval;
+use crate::console::keymap::Action;
+use crate::engine::SubjectId;
+use crate::world::ClusterName;
+
+pub enum Layer {
+    Help { scroll: usize },
+    /// Everything that can be gone to or done, by name.
+    Palette(Picker),
+    Picker(Picker),
+    /// A line to be typed.
+    Prompt(Prompt),
+    Approval(Approval),
+}
+
+/// A list to choose from by typing.
+#[derive(Debug, Default)]
+pub struct Picker {
+    pub title: &'static str,
+    pub input: Input,
+    pub items: Vec<PickerItem>,
+    /// The items that fit what was typed, best first.
+    pub found: Vec<usize>,
+    pub cursor: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PickerItem {
+    pub label: String,
+    /// Beside the label: a key, or what it is.
+    pub note: String,
+    pub what: PickerWhat,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PickerWhat {
+    Act(Action),
+    Cluster(ClusterName),
+    Theme(String),
+    Export(ExportForm),
+    Form(usize),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExportForm {
+    Markdown,
+    Csv,
+}
+
+/// A line that is being typed, and what for.
+#[derive(Debug)]
+pub struct Prompt {
+    pub what: PromptWhat,
+    pub title: String,
+    pub input: Input,
+    /// What is wrong with it so far.
+    pub problem: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PromptWhat {
+    Filter,
+    /// Why a finding is accepted; the day comes next.
+    AcceptReason(SubjectId),
+    AcceptUntil { subject: SubjectId, reason: String },
+    /// A check's question, by its place among the forms.
+    Form { subject: SubjectId, form: usize },
+    /// Whether to leave while something is being applied.
+    Quit,
+}
+
+impl Picker {
+    pub fn new(title: &'static str, items: Vec<PickerItem>) -> Self {
+        let found = (0..items.len()).collect();
+        Self { title, input: Input::default(), items, found, cursor: 0 }
+    }
+
+    pub fn chosen(&self) -> Option<&PickerItem> {
+        self.found.get(self.cursor).map(|place| &self.items[*place])
+    }
+
+    pub fn step(&mut self, by: isize) {
+        let last = self.found.len().saturating_sub(1);
+        self.cursor = self.cursor.saturating_add_signed(by).min(last);
+    }
+
+    /// Finds again after the text changed.
+    pub fn find(&mut self, score: impl Fn(&str, &str) -> Option<u32>) {
+        let mut found: Vec<(u32, usize)> = self
+            .items
+            .iter()
+            .enumerate()
+            .filter_map(|(place, item)| Some((score(self.input.value(), &format!("{} {}", item.label, item.note))?, place)))
+            .collect();
+        found.sort_by_key(|(score, place)| (std::cmp::Reverse(*score), *place));
+        self.found = found.into_iter().map(|(_, place)| place).collect();
+        self.cursor = 0;
+    }
+}
+
+impl Prompt {
+    pub fn new(what: PromptWhat, title: impl Into<String>, typed: &str) -> Self {
+        Self { what, title: title.into(), input: Input::new(typed.to_owned()), problem: None }
+    }
+}

@@ -1,0 +1,234 @@
+//! Everything the console knows, and nothing it would have to wait for.
+
+mod activity;
+mod approval;
+mod check;
+mod detail;
+mod feed;
+mod findings;
+mod fleet;
+mod layer;
+mod place;
+mod plan;
+mod toast;
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use ratatui::layout::Rect;
+
+pub use activity::{Activity, History, Run, RunRow, RunState};
+pub use approval::{Approval, Entered, GUARD};
+pub use check::{CheckSheet, OWN_COLUMNS_AFTER, SortKey, SortValue};
+pub use detail::{Detail, ObjectTab, ObjectView};
+pub use feed::{Feed, FeedLine};
+pub use findings::{Findings, StateCounts};
+pub use fleet::{FleetRow, FleetSheet, Hangs};
+pub use layer::{ExportForm, Layer, Picker, PickerItem, PickerWhat, Prompt, PromptWhat};
+pub use place::{Pane, Place, Trail};
+pub use plan::{Moved, PlanSheet, Show, Skipped, Totals};
+pub use toast::{Toast, ToastKind, Toasts};
+
+use super::effect::MouseHold;
+use super::event::Focus;
+use super::keymap::{Keymap, Scope, Stroke};
+use super::layout::{Body, Layout, SPLIT};
+use super::task::{Ask, Start};
+use crate::engine::SubjectId;
+use crate::live::Update;
+
+/// The whole console.
+pub struct Model {
+    pub now: Timestamp,
+    pub area: Rect,
+    pub zone: Zone,
+    pub standing: Standing,
+    pub findings: Findings,
+    pub fleet: FleetSheet,
+    pub checks: Vec<CheckSheet>,
+    pub trail: Trail,
+    pub pane: Pane,
+    /// How much of the body lists have, in percent.
+    pub split: u16,
+    pub detail: Detail,
+    pub object: Option<ObjectView>,
+    pub plan: Option<PlanSheet>,
+    /// A plan that was asked for and has not come yet.
+    pub planning: Option<Ask>,
+    pub activity: Activity,
+    pub feed: Feed,
+    pub log: Vec<String>,
+    /// How far the text on a screen of text is scrolled.
+    pub scroll: usize,
+    pub toasts: Toasts,
+    pub layer: Option<Layer>,
+    /// Keys of a sequence that has not ended.
+    pub pressed: Vec<Stroke>,
+    /// What may follow them.
+    pub follow: Vec<(String, &'static str)>,
+    pub paused: Option<Paused>,
+    pub focus: Focus,
+    /// Whether the divider is being dragged.
+    pub dragging: bool,
+    /// Whether the console ends once nothing is being applied.
+    pub leaving: bool,
+    pub keys: Keymap,
+    pub mouse: MouseHold,
+    pub themes: Vec<String>,
+    pub theme: String,
+    asked: u64,
+}
+
+/// How far the console has come.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Standing {
+    /// The first frame: nothing has been read yet.
+    Starting,
+    Running(Start),
+    /// There is nothing to look at.
+    Failed(String),
+}
+
+/// Whose time is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Zone {
+    Local,
+    Utc,
+}
+
+/// The view is frozen; what happened since waits here.
+#[derive(Debug, Default)]
+pub struct Paused {
+    pub since: Timestamp,
+    pub waiting: Update,
+}
+
+impl Model {
+    pub fn new(now: Timestamp, area: Rect, zone: Zone) -> Self {
+        Self {
+            now,
+            area,
+            zone,
+            standing: Standing::Starting,
+            findings: Findings::default(),
+            fleet: FleetSheet::default(),
+            checks: Vec::new(),
+            trail: Trail::default(),
+            pane: Pane::List,
+            split: SPLIT,
+            detail: Detail::default(),
+            object: None,
+            plan: None,
+            planning: None,
+            activity: Activity::default(),
+            feed: Feed::default(),
+            log: Vec::new(),
+            scroll: 0,
+            toasts: Toasts::default(),
+            layer: None,
+            pressed: Vec::new(),
+            follow: Vec::new(),
+            paused: None,
+            focus: Focus::Here,
+            dragging: false,
+            leaving: false,
+            keys: Keymap::default(),
+            mouse: MouseHold::Taken,
+            themes: Vec::new(),
+            theme: String::new(),
+            asked: 0,
+        }
+    }
+
+    pub fn place(&self) -> Place {
+        self.trail.here()
+    }
+
+    /// The number of the next question.
+    pub fn next_ask(&mut self) -> Ask {
+        self.asked += 1;
+        Ask(self.asked)
+    }
+
+    /// The sheet of the check on the screen.
+    pub fn check(&self) -> Option<&CheckSheet> {
+        match self.place() {
+            Place::Check(place) => self.checks.get(place),
+            Place::Fleet | Place::Plan | Place::Activity | Place::Object | Place::Logs => None,
+        }
+    }
+
+    pub fn check_mut(&mut self) -> Option<&mut CheckSheet> {
+        match self.place() {
+            Place::Check(place) => self.checks.get_mut(place),
+            Place::Fleet | Place::Plan | Place::Activity | Place::Object | Place::Logs => None,
+        }
+    }
+
+    /// The subject the cursor is on.
+    pub fn subject(&self) -> Option<Arc<SubjectId>> {
+        self.check()?.list.cursor().cloned()
+    }
+
+    pub fn layout(&self) -> Option<Layout> {
+        let body = match self.place() {
+            Place::Fleet => Body::Stacked(30),
+            Place::Check(_) => Body::ListAndDetail,
+            Place::Plan => Body::Stacked(45),
+            Place::Activity => Body::Stacked(40),
+            Place::Object | Place::Logs => Body::Whole,
+        };
+        Layout::of(self.area, body, self.split)
+    }
+
+    /// The part of the keymap that counts now.
+    pub fn scope(&self) -> Scope {
+        match &self.layer {
+            Some(Layer::Approval(_)) => Scope::Approval,
+            Some(Layer::Help { .. }) => Scope::Help,
+            Some(Layer::Palette(_)) => Scope::Palette,
+            Some(Layer::Picker(_)) => Scope::Picker,
+            Some(Layer::Prompt(_)) => Scope::Filter,
+            None => match (self.place(), self.pane) {
+                (Place::Fleet, _) => Scope::Fleet,
+                (Place::Check(_), Pane::List) => Scope::List,
+                (Place::Check(_), Pane::Detail) => Scope::Detail,
+                (Place::Plan, _) => Scope::Plan,
+                (Place::Activity, _) => Scope::Activity,
+                (Place::Object, _) => Scope::Object,
+                (Place::Logs, _) => Scope::Logs,
+            },
+        }
+    }
+
+    /// The zone times are shown in.
+    pub fn time_zone(&self) -> TimeZone {
+        match self.zone {
+            Zone::Local => TimeZone::system(),
+            Zone::Utc => TimeZone::UTC,
+        }
+    }
+
+    /// Why nothing may be written, when that is so.
+    pub fn read_only(&self) -> Option<&str> {
+        match &self.standing {
+            Standing::Running(start) => start.read_only.as_deref(),
+            Standing::Starting | Standing::Failed(_) => None,
+        }
+    }
+
+    /// Takes in how rows and screen are now: every list finds its cursor again.
+    pub fn settle(&mut self) {
+        let Some(layout) = self.layout() else { return };
+        let rows = layout.rows();
+        for check in &mut self.checks {
+            check.list.apply(&check.order, rows);
+        }
+        self.fleet.settle(rows);
+        if let Some(plan) = &mut self.plan {
+            plan.settle(rows);
+        }
+        self.activity.settle(layout.detail.map_or(0, |detail| usize::from(detail.height.saturating_sub(3))), rows);
+    }
+}

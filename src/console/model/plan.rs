@@ -1,0 +1,175 @@
+//! A plan on the screen: what is chosen of it, what servers said to it, and whether the world is still the one it shows.
+//!
+//! Always true:
+//! - the plan itself never changes; only what is chosen of it does;
+//! - a blocked action can't be chosen, and one whose dependency is not chosen is skipped and says so.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::console::table::ListState;
+use crate::console::task::Tried;
+use crate::engine::{Action, Chosen, Plan, Verb};
+use crate::live::Held;
+
+pub struct PlanSheet {
+    pub plan: Plan,
+    pub left_out: Vec<String>,
+    included: BTreeSet<String>,
+    pub tried: BTreeMap<String, Tried>,
+    /// Actions the servers are asked about.
+    pub trying: BTreeSet<String>,
+    /// What became different since, by finding.
+    pub moved: BTreeMap<String, Moved>,
+    /// In the order of the list: the riskiest first.
+    order: Vec<String>,
+    pub list: ListState<String>,
+    pub show: Show,
+    pub scroll: usize,
+}
+
+/// What the lower half shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Show {
+    Diff,
+    Fields,
+}
+
+/// A finding that is no longer what the plan says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Moved {
+    pub was: String,
+    /// Nothing when there is no finding any more.
+    pub is: Option<&'static str>,
+}
+
+/// Why an action would not be sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Skipped {
+    Excluded,
+    Blocked(String),
+    /// What it depends on is not chosen.
+    Dependency(String),
+}
+
+/// What is chosen, counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Totals {
+    pub create: usize,
+    pub update: usize,
+    pub delete: usize,
+    pub blocked: usize,
+    pub excluded: usize,
+}
+
+impl PlanSheet {
+    pub fn new(plan: Plan, left_out: Vec<String>) -> Self {
+        let free = |action: &&Action| action.selected && action.blocked_by.is_empty();
+        let included = plan.actions.iter().filter(free).map(|action| action.id.clone()).collect();
+        let mut rows: Vec<&Action> = plan.actions.iter().collect();
+        rows.sort_by_key(|action| {
+            (!action.blocked_by.is_empty(), std::cmp::Reverse(action.tier), action.cluster.clone(), action.id.clone())
+        });
+        let order = rows.into_iter().map(|action| action.id.clone()).collect();
+        Self {
+            plan,
+            left_out,
+            included,
+            tried: BTreeMap::new(),
+            trying: BTreeSet::new(),
+            moved: BTreeMap::new(),
+            order,
+            list: ListState::default(),
+            show: Show::Diff,
+            scroll: 0,
+        }
+    }
+
+    pub fn order(&self) -> &[String] {
+        &self.order
+    }
+
+    pub fn action(&self, id: &str) -> Option<&Action> {
+        self.plan.actions.iter().find(|action| action.id == id)
+    }
+
+    pub fn cursor(&self) -> Option<&Action> {
+        self.action(self.list.cursor()?)
+    }
+
+    pub fn settle(&mut self, height: usize) {
+        self.list.apply(self.order.as_slice(), height);
+    }
+
+    /// Why an action would not be sent; nothing when it would.
+    pub fn skipped(&self, action: &Action) -> Option<Skipped> {
+        if let Some(blocked) = action.blocked_by.first() {
+            return Some(Skipped::Blocked(format!("{}: {}", blocked.gate.word(), blocked.why)));
+        }
+        if !self.included.contains(&action.id) {
+            return Some(Skipped::Excluded);
+        }
+        let unmet = |id: &&String| self.action(id).is_none_or(|other| self.skipped(other).is_some());
+        action.depends_on.iter().find(unmet).map(|id| Skipped::Dependency(id.clone()))
+    }
+
+    /// Takes an action in or out. A blocked one stays out, and the reason is the answer.
+    ///
+    /// # Errors
+    /// The action is blocked.
+    pub fn toggle(&mut self, id: &str) -> Result<(), String> {
+        let Some(action) = self.action(id) else { return Ok(()) };
+        if let Some(blocked) = action.blocked_by.first() {
+            return Err(format!("{}: {}", blocked.gate.word(), blocked.why));
+        }
+        if !self.included.remove(id) {
+            self.included.insert(id.to_owned());
+        }
+        Ok(())
+    }
+
+    /// What would be sent.
+    pub fn chosen(&self) -> Chosen {
+        let sent = |action: &&Action| self.skipped(action).is_none();
+        Chosen::Only(self.plan.actions.iter().filter(sent).map(|action| action.id.clone()).collect())
+    }
+
+    pub fn totals(&self) -> Totals {
+        let mut totals = Totals::default();
+        for action in &self.plan.actions {
+            match self.skipped(action) {
+                Some(Skipped::Blocked(_)) => totals.blocked += 1,
+                Some(Skipped::Excluded | Skipped::Dependency(_)) => totals.excluded += 1,
+                None => match action.verb {
+                    Verb::Create => totals.create += 1,
+                    Verb::Delete => totals.delete += 1,
+                    Verb::Apply
+                    | Verb::Update
+                    | Verb::Label
+                    | Verb::Annotate
+                    | Verb::Patch
+                    | Verb::Tag
+                    | Verb::Untag
+                    | Verb::ReOwn => totals.update += 1,
+                },
+            }
+        }
+        totals
+    }
+
+    /// Notes what a finding of the plan is now. The plan stays as it is; it only knows that it is out of date.
+    pub fn revalidate(&mut self, finding: &str, held: Option<&Held>) {
+        let Some(planned) = self.plan.findings.iter().find(|one| one.id == finding) else { return };
+        let is = held.map(|held| held.judgement.verdict);
+        if is == Some(planned.verdict.as_str()) {
+            self.moved.remove(finding);
+        } else {
+            self.moved.insert(finding.to_owned(), Moved { was: planned.verdict.clone(), is });
+        }
+    }
+
+    /// The verb planned for a finding, while it would be sent.
+    pub fn ghost(&self, finding: &str) -> Option<Verb> {
+        let of_finding = self.plan.actions.iter().filter(|action| action.finding == finding);
+        of_finding.filter(|action| self.skipped(action).is_none()).map(|action| action.verb).max_by_key(|verb| *verb == Verb::Delete)
+    }
+}

@@ -1,0 +1,92 @@
+//! Short messages that come and go by themselves.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+/// Long enough to be read, short enough to be gone when it no longer matters.
+const STAYS: Duration = Duration::from_secs(6);
+/// What went wrong stays longer.
+const ERROR_STAYS: Duration = Duration::from_secs(15);
+/// More at once would hide what they are about.
+const COUNT_MAX: usize = 4;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToastKind {
+    Info,
+    Error,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Toast {
+    pub kind: ToastKind,
+    pub says: String,
+    until: Timestamp,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Toasts(Vec<Toast>);
+
+impl Toasts {
+    pub fn info(&mut self, says: impl Into<String>, now: Timestamp) {
+        self.push(ToastKind::Info, says.into(), now, STAYS);
+    }
+
+    pub fn error(&mut self, says: impl Into<String>, now: Timestamp) {
+        self.push(ToastKind::Error, says.into(), now, ERROR_STAYS);
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Toast> {
+        self.0.iter()
+    }
+
+    /// Lets go of what has been there long enough.
+    pub fn expire(&mut self, now: Timestamp) {
+        self.0.retain(|toast| toast.until > now);
+    }
+
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// When the next one goes.
+    pub fn next_end(&self) -> Option<Timestamp> {
+        self.0.iter().map(|toast| toast.until).min()
+    }
+
+    fn push(&mut self, kind: ToastKind, says: String, now: Timestamp, stays: Duration) {
+        let until = now.checked_add(stays).unwrap_or(Timestamp::MAX);
+        self.0.retain(|toast| toast.says != says);
+        self.0.push(Toast { kind, says, until });
+        if self.0.len() > COUNT_MAX {
+            self.0.remove(0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(1_800_000_000 + second).unwrap()
+    }
+
+    #[test]
+    fn the_same_message_twice_is_one_that_stays_longer() {
+        let mut toasts = Toasts::default();
+        toasts.info("copied", at(0));
+        toasts.info("copied", at(3));
+        assert_eq!(toasts.iter().count(), 1);
+        assert_eq!(toasts.next_end(), Some(at(9)));
+        toasts.expire(at(9));
+        assert_eq!(toasts.iter().count(), 0);
+    }
+
+    #[test]
+    fn the_oldest_makes_room() {
+        let mut toasts = Toasts::default();
+        (0..6).for_each(|number| toasts.error(number.to_string(), at(0)));
+        assert_eq!(toasts.iter().map(|toast| toast.says.as_str()).collect::<Vec<_>>(), ["2", "3", "4", "5"]);
+    }
+}

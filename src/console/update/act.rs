@@ -1,0 +1,369 @@
+//! What each action does.
+
+use super::{data, export, layers, moving, palette, repair};
+use crate::console::effect::{Effects, MouseHold, TerminalWish};
+use crate::console::keymap::Action;
+use crate::console::layout;
+use crate::console::model::{Layer, Model, ObjectTab, ObjectView, Pane, Place, PlanSheet, Prompt, PromptWhat, Show, Zone};
+use crate::console::table::Direction;
+use crate::console::task::Task;
+use crate::engine::ObjectRef;
+use crate::world::ClusterName;
+
+/// How far a key moves the divider, in percent.
+const DIVIDER_STEP: i16 = 5;
+
+pub fn act(model: &mut Model, action: Action) -> Effects {
+    if model.layer.is_some() {
+        return layers::act(model, action);
+    }
+    match action {
+        Action::Up => moving::step(model, -1),
+        Action::Down => moving::step(model, 1),
+        Action::PageUp => moving::page(model, -1),
+        Action::PageDown => moving::page(model, 1),
+        Action::Top => moving::top(model),
+        Action::Bottom => moving::bottom(model),
+        Action::Left => moving::pane(model, Pane::List),
+        Action::Right => moving::pane(model, Pane::Detail),
+        Action::NextPane | Action::PrevPane => moving::other_pane(model),
+        Action::Wider => divider(model, DIVIDER_STEP),
+        Action::Narrower => divider(model, -DIVIDER_STEP),
+        Action::Open => open(model),
+        Action::Back => back(model),
+        Action::HistoryBack => moved_on_trail(model, |model| model.trail.back()),
+        Action::HistoryForward => moved_on_trail(model, |model| model.trail.forward()),
+        Action::GoFleet => go(model, Place::Fleet),
+        Action::GoDomain1
+        | Action::GoDomain2
+        | Action::GoDomain3
+        | Action::GoDomain4
+        | Action::GoDomain5
+        | Action::GoDomain6
+        | Action::GoDomain7
+        | Action::GoDomain8
+        | Action::GoDomain9 => go_check(model, action.domain_place().unwrap_or_default()),
+        Action::GoPlan if model.plan.is_some() => go(model, Place::Plan),
+        Action::GoPlan => say(model, "no plan is open: press r on a finding to make one"),
+        Action::GoActivity => go_activity(model),
+        Action::GoLogs => {
+            let mut effects = go(model, Place::Logs);
+            effects.task(Task::ReadLog);
+            effects
+        }
+        Action::Clusters => palette::open_clusters(model),
+        Action::Views => say(model, "no views are saved"),
+        Action::Palette => palette::open(model),
+        Action::Mark => moving::mark(model),
+        Action::MarkAll => moving::mark_all(model),
+        Action::MarkRange => moving::mark_range(model),
+        Action::Unmark => moving::unmark(model),
+        Action::Filter => open_filter(model),
+        Action::ClearFilter => layers::filter(model, ""),
+        Action::Complete => Effects::default(),
+        Action::SortNext => sort(model, Sorting::Next),
+        Action::SortReverse => sort(model, Sorting::Reverse),
+        Action::ViewObject => object(model, ObjectTab::Yaml),
+        Action::Events => object(model, ObjectTab::Events),
+        Action::OpenReferrer => repair::open_referrer(model),
+        Action::ToggleDiff => toggle_diff(model),
+        Action::Question => palette::open_forms(model),
+        Action::OpenPager | Action::OpenEditor => export::page(model),
+        Action::Reconcile => repair::reconcile(model),
+        Action::Refresh => repair::refresh(model),
+        Action::Include => repair::include(model),
+        Action::DryRun => repair::dry_run(model),
+        Action::WritePlan => repair::write_plan(model),
+        Action::Approve => repair::approve(model),
+        Action::Discard => repair::discard(model),
+        Action::Stop => repair::stop(model),
+        Action::Undo => repair::undo(model),
+        Action::Accept => accept(model),
+        Action::Probe | Action::Reconnect => reconnect(model),
+        Action::RunPlugin => run_plugin(model),
+        Action::Copy => export::copy(model),
+        Action::CopyCommand => export::copy_command(model),
+        Action::Export => palette::open_export(model),
+        Action::SaveScreen => wish(TerminalWish::SaveScreen),
+        Action::Help => {
+            model.layer = Some(Layer::Help { scroll: 0 });
+            Effects::redraw()
+        }
+        Action::Pause => data::toggle_pause(model),
+        Action::ReadOnly => say_read_only(model),
+        Action::Utc => {
+            model.zone = match model.zone {
+                Zone::Local => Zone::Utc,
+                Zone::Utc => Zone::Local,
+            };
+            Effects::redraw()
+        }
+        Action::Theme => palette::open_themes(model),
+        Action::Mouse => mouse(model),
+        Action::Repaint => wish(TerminalWish::Repaint),
+        Action::Suspend => wish(TerminalWish::Suspend),
+        Action::Quit => quit(model),
+    }
+}
+
+/// Goes to a screen.
+pub fn go(model: &mut Model, place: Place) -> Effects {
+    model.trail.go(place);
+    arrive(model);
+    Effects::redraw()
+}
+
+/// Goes to a check, with only one cluster's findings shown when one is named.
+pub fn go_to_cluster(model: &mut Model, cluster: &ClusterName) -> Effects {
+    if model.checks.is_empty() {
+        return say(model, "no check is on");
+    }
+    let most = |place: &usize| {
+        let counts = model.findings.counts(cluster, model.checks[*place].name);
+        counts.map_or((0, 0), |counts| (counts.differences(), counts.total()))
+    };
+    // Of equals the first: `max_by_key` takes the last.
+    let place = (0..model.checks.len()).rev().max_by_key(most).unwrap_or_default();
+    model.trail.go(Place::Check(place));
+    arrive(model);
+    let mut effects = layers::filter(model, &format!("cluster:{cluster}"));
+    effects.task(Task::Need(cluster.clone()));
+    effects
+}
+
+pub fn say(model: &mut Model, text: &str) -> Effects {
+    model.toasts.info(text, model.now);
+    Effects::redraw()
+}
+
+fn wish(wish: TerminalWish) -> Effects {
+    Effects { terminal: vec![wish], redraw: true, ..Effects::default() }
+}
+
+fn arrive(model: &mut Model) {
+    model.pane = Pane::List;
+    model.scroll = 0;
+}
+
+fn moved_on_trail(model: &mut Model, go: impl Fn(&mut Model) -> bool) -> Effects {
+    if !go(model) {
+        return say(model, "there is no further screen that way");
+    }
+    // A plan that was let go of has no screen any more.
+    if model.place() == Place::Plan && model.plan.is_none() || model.place() == Place::Object && model.object.is_none() {
+        return moved_on_trail(model, go);
+    }
+    arrive(model);
+    Effects::redraw()
+}
+
+fn go_check(model: &mut Model, place: usize) -> Effects {
+    match model.checks.len() {
+        count if place < count => go(model, Place::Check(place)),
+        count => {
+            let text = format!("there are {count} checks");
+            say(model, &text)
+        }
+    }
+}
+
+fn go_activity(model: &mut Model) -> Effects {
+    let mut effects = go(model, Place::Activity);
+    effects.task(Task::ReadHistory);
+    effects
+}
+
+fn divider(model: &mut Model, by: i16) -> Effects {
+    model.split = layout::moved(model.split, by);
+    Effects::redraw()
+}
+
+fn open(model: &mut Model) -> Effects {
+    match model.place() {
+        Place::Fleet => {
+            model.fleet.list.hold(&*model.fleet.names().to_vec());
+            match model.fleet.list.cursor().cloned() {
+                Some(cluster) => go_to_cluster(model, &cluster),
+                None => Effects::default(),
+            }
+        }
+        Place::Check(_) | Place::Plan => moving::pane(model, Pane::Detail),
+        Place::Activity | Place::Object | Place::Logs => Effects::default(),
+    }
+}
+
+/// One step out: of the detail, of a filter, of the screen.
+fn back(model: &mut Model) -> Effects {
+    let is_filtered = match model.place() {
+        Place::Fleet => !model.fleet.filter_text.is_empty(),
+        Place::Check(_) => model.check().is_some_and(|check| !check.filter_text.is_empty()),
+        Place::Plan | Place::Activity | Place::Object | Place::Logs => false,
+    };
+    if model.toasts.iter().next().is_some() {
+        model.toasts.clear();
+        return Effects::redraw();
+    }
+    if model.pane == Pane::Detail {
+        return moving::pane(model, Pane::List);
+    }
+    if is_filtered {
+        return layers::filter(model, "");
+    }
+    if model.place() == Place::Fleet {
+        return Effects::default();
+    }
+    moved_on_trail(model, |model| model.trail.back())
+}
+
+fn open_filter(model: &mut Model) -> Effects {
+    let text = match model.place() {
+        Place::Fleet => model.fleet.filter_text.clone(),
+        Place::Check(_) => model.check().map(|check| check.filter_text.clone()).unwrap_or_default(),
+        Place::Plan | Place::Activity | Place::Object | Place::Logs => {
+            return say(model, "there is nothing to filter here");
+        }
+    };
+    model.layer = Some(Layer::Prompt(Prompt::new(PromptWhat::Filter, "filter", &text)));
+    Effects::redraw()
+}
+
+enum Sorting {
+    Next,
+    Reverse,
+}
+
+fn sort(model: &mut Model, sorting: Sorting) -> Effects {
+    let Place::Check(place) = model.place() else {
+        return say(model, "this list has one order");
+    };
+    let Model { checks, findings, .. } = model;
+    let Some(check) = checks.get_mut(place) else { return Effects::default() };
+    let (column, direction) = match sorting {
+        Sorting::Next => ((check.sort + 1) % check.column_count(), Direction::Ascending),
+        Sorting::Reverse => (check.sort, check.order.direction().reversed()),
+    };
+    check.sort_by(column, direction, findings);
+    Effects::redraw()
+}
+
+/// What the cursor is on, as an object of a cluster.
+fn object_here(model: &Model) -> Option<(ClusterName, ObjectRef)> {
+    match model.place() {
+        Place::Check(_) => {
+            let subject = model.subject()?;
+            let target = ObjectRef {
+                api_version: subject.api_version.to_owned(),
+                kind: subject.kind.to_owned(),
+                namespace: subject.namespace.clone(),
+                name: subject.name.clone(),
+                uid: None,
+            };
+            (target.name != "*").then(|| (subject.cluster.clone(), target))
+        }
+        Place::Plan => {
+            let action = model.plan.as_ref().and_then(PlanSheet::cursor)?;
+            Some((ClusterName::new(action.cluster.as_str()), action.target.clone()))
+        }
+        Place::Object => model.object.as_ref().map(|view| (view.cluster.clone(), view.target.clone())),
+        Place::Fleet | Place::Activity | Place::Logs => None,
+    }
+}
+
+fn object(model: &mut Model, tab: ObjectTab) -> Effects {
+    if model.place() == Place::Object {
+        if let Some(view) = &mut model.object {
+            view.tab = tab;
+            model.scroll = 0;
+        }
+        return Effects::redraw();
+    }
+    match object_here(model) {
+        Some((cluster, target)) => open_object(model, cluster, target, tab),
+        None => say(model, "the cursor is on no single object"),
+    }
+}
+
+/// Opens the screen of one object.
+pub fn open_object(model: &mut Model, cluster: ClusterName, target: ObjectRef, tab: ObjectTab) -> Effects {
+    let ask = model.next_ask();
+    model.object = Some(ObjectView { ask, cluster: cluster.clone(), target: target.clone(), tab, sheet: None });
+    let mut effects = go(model, Place::Object);
+    effects.task(Task::ReadObject { ask, cluster, target });
+    effects
+}
+
+fn toggle_diff(model: &mut Model) -> Effects {
+    if let Some(plan) = model.plan.as_mut() {
+        plan.show = match plan.show {
+            Show::Diff => Show::Fields,
+            Show::Fields => Show::Diff,
+        };
+        plan.scroll = 0;
+    }
+    Effects::redraw()
+}
+
+fn accept(model: &mut Model) -> Effects {
+    let Some(subject) = model.subject() else { return say(model, "the cursor is on no finding") };
+    let title = format!("why is {} fine as it is?", subject.name);
+    model.layer = Some(Layer::Prompt(Prompt::new(PromptWhat::AcceptReason((*subject).clone()), title, "")));
+    Effects::redraw()
+}
+
+/// The cluster the cursor is on, or whose finding it is on.
+pub fn cluster_here(model: &Model) -> Option<ClusterName> {
+    match model.place() {
+        Place::Fleet => model.fleet.list.cursor().cloned(),
+        Place::Check(_) => model.subject().map(|subject| subject.cluster.clone()),
+        Place::Plan => {
+            model.plan.as_ref().and_then(PlanSheet::cursor).map(|action| ClusterName::new(action.cluster.as_str()))
+        }
+        Place::Object => model.object.as_ref().map(|view| view.cluster.clone()),
+        Place::Activity | Place::Logs => None,
+    }
+}
+
+fn reconnect(model: &mut Model) -> Effects {
+    let Some(cluster) = cluster_here(model) else { return say(model, "the cursor is on no cluster") };
+    let text = format!("connecting to {cluster} anew");
+    let mut effects = say(model, &text);
+    effects.task(Task::Reconnect(cluster));
+    effects
+}
+
+fn run_plugin(model: &mut Model) -> Effects {
+    match cluster_here(model) {
+        Some(cluster) => wish(TerminalWish::RunPlugin(cluster.to_string())),
+        None => say(model, "the cursor is on no cluster"),
+    }
+}
+
+fn say_read_only(model: &mut Model) -> Effects {
+    let text = match model.read_only() {
+        Some(why) => format!("read-only: {why}"),
+        None => "writes are offered, each after its own approval; start with --read-only to offer none".to_owned(),
+    };
+    say(model, &text)
+}
+
+fn mouse(model: &mut Model) -> Effects {
+    model.mouse = match model.mouse {
+        MouseHold::Taken => MouseHold::Released,
+        MouseHold::Released => MouseHold::Taken,
+    };
+    let text = match model.mouse {
+        MouseHold::Taken => "the mouse works here",
+        MouseHold::Released => "the mouse is your terminal's; m takes it back",
+    };
+    model.toasts.info(text, model.now);
+    wish(TerminalWish::Mouse(model.mouse))
+}
+
+fn quit(model: &mut Model) -> Effects {
+    if model.activity.is_running() {
+        let title = "a plan is being applied: type stop to finish the running action and leave";
+        model.layer = Some(Layer::Prompt(Prompt::new(PromptWhat::Quit, title, "")));
+        return Effects::redraw();
+    }
+    Effects { end: true, ..Effects::default() }
+}

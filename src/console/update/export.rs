@@ -1,0 +1,143 @@
+//! Taking things along: copies, commands, files.
+
+use std::fmt::Write as _;
+
+use super::act::say;
+use crate::console::effect::{Effects, TerminalWish};
+use crate::console::model::{ExportForm, Model, Place, PlanSheet};
+use crate::console::task::{SavedFile, Task};
+use crate::console::view;
+use crate::engine::{ObjectRef, SubjectId};
+use crate::live::Held;
+
+/// Copies what the cursor is on: a name people paste into other tools.
+pub fn copy(model: &mut Model) -> Effects {
+    let text = match model.place() {
+        Place::Fleet => model.fleet.list.cursor().map(ToString::to_string),
+        Place::Check(_) => model.subject().map(|subject| subject.to_string()),
+        Place::Plan => model.plan.as_ref().map(|sheet| sheet.plan.id.clone()),
+        Place::Activity => model.activity.cursor().map(|entry| entry.plan.clone()),
+        Place::Object | Place::Logs => Some(view::text_of(model)),
+    };
+    copied(model, text)
+}
+
+/// Copies the command that shows the same object.
+pub fn copy_command(model: &mut Model) -> Effects {
+    let text = match model.place() {
+        Place::Check(_) => model.subject().map(|subject| {
+            command(subject.cluster.as_str(), subject.kind, subject.namespace.as_deref(), &subject.name)
+        }),
+        Place::Plan => model.plan.as_ref().and_then(PlanSheet::cursor).map(|action| {
+            let ObjectRef { kind, namespace, name, .. } = &action.target;
+            command(&action.cluster, kind, namespace.as_deref(), name)
+        }),
+        Place::Object => model.object.as_ref().map(|view| {
+            let ObjectRef { kind, namespace, name, .. } = &view.target;
+            command(view.cluster.as_str(), kind, namespace.as_deref(), name)
+        }),
+        Place::Fleet => model.fleet.list.cursor().map(|name| format!("kubectl --context {} cluster-info", quoted(name.as_str()))),
+        Place::Activity => model.activity.cursor().map(|entry| {
+            format!("trueup history show {}", crate::engine::short_id(&entry.plan))
+        }),
+        Place::Logs => None,
+    };
+    copied(model, text)
+}
+
+/// Hands the text on the screen to the pager.
+pub fn page(model: &mut Model) -> Effects {
+    let text = view::text_of(model);
+    if text.is_empty() {
+        return say(model, "there is no text here");
+    }
+    Effects { terminal: vec![TerminalWish::Page(text)], redraw: true, ..Effects::default() }
+}
+
+/// Writes the rows that are shown, in their order, to a file.
+pub fn export(model: &mut Model, form: ExportForm) -> Effects {
+    let Some(check) = model.check() else {
+        return say(model, "only a check's list can be exported");
+    };
+    let rows = check.order.window(0..usize::MAX).filter_map(|id| Some((&**id, model.findings.get(id)?)));
+    let (file, text) = match form {
+        ExportForm::Markdown => (SavedFile::ViewMarkdown, markdown(check.introduction.title, rows)),
+        ExportForm::Csv => (SavedFile::ViewCsv, csv(rows)),
+    };
+    let mut effects = Effects::redraw();
+    effects.task(Task::Save { file, text });
+    effects
+}
+
+fn copied(model: &mut Model, text: Option<String>) -> Effects {
+    match text {
+        Some(text) => {
+            let shown = text.lines().next().unwrap_or_default().to_owned();
+            model.toasts.info(format!("copied: {shown}"), model.now);
+            Effects { terminal: vec![TerminalWish::Copy(text)], redraw: true, ..Effects::default() }
+        }
+        None => say(model, "there is nothing to copy here"),
+    }
+}
+
+fn command(cluster: &str, kind: &str, namespace: Option<&str>, name: &str) -> String {
+    let mut command = format!("kubectl --context {} get {}", quoted(cluster), kind.to_lowercase());
+    if name != "*" {
+        command.push_str(&format!(" {}", quoted(name)));
+    }
+    if let Some(namespace) = namespace {
+        command.push_str(&format!(" -n {}", quoted(namespace)));
+    }
+    command + " -o yaml"
+}
+
+/// A word as a shell reads it. Names from clusters may hold anything.
+fn quoted(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._/:@".contains(&byte);
+    if !text.is_empty() && text.bytes().all(plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+fn markdown<'a>(title: &str, rows: impl Iterator<Item = (&'a SubjectId, &'a Held)>) -> String {
+    let mut text = format!("# {title}\n\n| state | object | cluster | verdict | since |\n| --- | --- | --- | --- | --- |\n");
+    let safe = |text: &str| crate::engine::text::printable(text).replace('|', "\\|");
+    for (id, held) in rows {
+        let place = id.namespace.as_deref().map_or(String::new(), |namespace| format!("{namespace}/"));
+        let object = safe(&format!("{} {place}{}", id.kind, id.name));
+        let (state, verdict) = (held.judgement.state.word(), held.judgement.verdict);
+        writeln!(text, "| {state} | {object} | {} | {verdict} | {} |", safe(id.cluster.as_str()), held.since)
+            .expect("writing to a string does not fail");
+    }
+    text
+}
+
+fn csv<'a>(rows: impl Iterator<Item = (&'a SubjectId, &'a Held)>) -> String {
+    let mut text = String::from("state,kind,namespace,name,cluster,verdict,codes,since\n");
+    for (id, held) in rows {
+        let fields = [
+            held.judgement.state.word().to_owned(),
+            id.kind.to_owned(),
+            id.namespace.clone().unwrap_or_default(),
+            id.name.clone(),
+            id.cluster.to_string(),
+            held.judgement.verdict.to_owned(),
+            held.judgement.codes.join(" "),
+            held.since.to_string(),
+        ];
+        let line: Vec<String> = fields.iter().map(|field| csv_field(field)).collect();
+        writeln!(text, "{}", line.join(",")).expect("writing to a string does not fail");
+    }
+    text
+}
+
+fn csv_field(text: &str) -> String {
+    // A spreadsheet runs what begins like a formula.
+    let text = match text.starts_with(['=', '+', '-', '@']) {
+        true => format!("'{text}"),
+        false => text.to_owned(),
+    };
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+}
+

@@ -1,0 +1,84 @@
+//! Keys: what they mean where the user is.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use tui_input::{Input, InputRequest};
+
+use super::{act, layers};
+use crate::console::effect::Effects;
+use crate::console::keymap::{Resolution, Stroke};
+use crate::console::model::{Layer, Model};
+
+pub fn press(model: &mut Model, key: KeyEvent) -> Effects {
+    if key.kind == KeyEventKind::Release {
+        return Effects::default();
+    }
+    if let Some(Layer::Approval(approval)) = &model.layer
+        && !approval.listens(model.now)
+    {
+        return Effects::default();
+    }
+    let scope = model.scope();
+    model.pressed.push(Stroke::from(key));
+    match model.keys.resolve(scope, &model.pressed) {
+        Resolution::Act(action) => {
+            forget_pressed(model);
+            act::act(model, action)
+        }
+        Resolution::More(follow) => {
+            model.follow = follow;
+            Effects::redraw()
+        }
+        Resolution::Nothing => {
+            let was_sequence = model.pressed.len() > 1;
+            forget_pressed(model);
+            if scope.takes_text() && !was_sequence {
+                return layers::type_key(model, key);
+            }
+            Effects { redraw: was_sequence, ..Effects::default() }
+        }
+    }
+}
+
+/// Pasted text is typed where text is typed, and nowhere else: a clipboard is no command.
+pub fn paste(model: &mut Model, text: &str) -> Effects {
+    if matches!(model.layer, Some(Layer::Approval(_))) {
+        model.toasts.info("the word is typed, not pasted", model.now);
+        return Effects::redraw();
+    }
+    if !model.scope().takes_text() {
+        model.toasts.info("there is nothing to paste into; press / first", model.now);
+        return Effects::redraw();
+    }
+    let mut effects = Effects::default();
+    for character in text.chars().filter(|character| !character.is_control()) {
+        let key = KeyEvent::new(KeyCode::Char(character), KeyModifiers::NONE);
+        effects = layers::type_key(model, key);
+    }
+    effects
+}
+
+/// Edits a line.
+pub fn edit(input: &mut Input, key: KeyEvent) {
+    let held = key.modifiers - KeyModifiers::SHIFT;
+    let request = match (key.code, held) {
+        (KeyCode::Char(character), KeyModifiers::NONE) => InputRequest::InsertChar(character),
+        (KeyCode::Backspace, KeyModifiers::NONE) => InputRequest::DeletePrevChar,
+        (KeyCode::Delete, _) => InputRequest::DeleteNextChar,
+        (KeyCode::Left, KeyModifiers::NONE) => InputRequest::GoToPrevChar,
+        (KeyCode::Right, KeyModifiers::NONE) => InputRequest::GoToNextChar,
+        (KeyCode::Left, KeyModifiers::CONTROL) => InputRequest::GoToPrevWord,
+        (KeyCode::Right, KeyModifiers::CONTROL) => InputRequest::GoToNextWord,
+        (KeyCode::Home, _) | (KeyCode::Char('a'), KeyModifiers::CONTROL) => InputRequest::GoToStart,
+        (KeyCode::End, _) | (KeyCode::Char('e'), KeyModifiers::CONTROL) => InputRequest::GoToEnd,
+        (KeyCode::Char('u'), KeyModifiers::CONTROL) => InputRequest::DeleteFromStart,
+        (KeyCode::Char('k'), KeyModifiers::CONTROL) => InputRequest::DeleteTillEnd,
+        (KeyCode::Char('w'), KeyModifiers::CONTROL) | (KeyCode::Backspace, _) => InputRequest::DeletePrevWord,
+        _ => return,
+    };
+    input.handle(request);
+}
+
+fn forget_pressed(model: &mut Model) {
+    model.pressed.clear();
+    model.follow.clear();
+}

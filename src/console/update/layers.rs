@@ -1,0 +1,170 @@
+//! What lies over a screen: its keys, and what it leads to.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use super::act::say;
+use super::{keys, palette, repair};
+use crate::console::effect::{Effects, TerminalWish};
+use crate::console::filter;
+use crate::console::keymap::Action;
+use crate::console::model::{Layer, Model, Place, Prompt, PromptWhat};
+use crate::console::task::Task;
+use crate::console::view;
+
+/// How many lines a page of an overlay is.
+const PAGE: isize = 10;
+
+/// An action while something lies over the screen.
+pub fn act(model: &mut Model, action: Action) -> Effects {
+    match action {
+        Action::Repaint => Effects { terminal: vec![TerminalWish::Repaint], redraw: true, ..Effects::default() },
+        Action::Suspend => Effects { terminal: vec![TerminalWish::Suspend], redraw: true, ..Effects::default() },
+        Action::Back | Action::Quit | Action::Help => close(model),
+        Action::Open => enter(model),
+        Action::Complete => complete(model),
+        Action::Up => step(model, -1),
+        Action::Down => step(model, 1),
+        Action::PageUp => step(model, -PAGE),
+        Action::PageDown => step(model, PAGE),
+        Action::Top => step(model, isize::MIN),
+        Action::Bottom => step(model, isize::MAX),
+        _ => Effects::default(),
+    }
+}
+
+/// A key that is typed.
+pub fn type_key(model: &mut Model, key: KeyEvent) -> Effects {
+    match &mut model.layer {
+        Some(Layer::Approval(approval)) => {
+            approval.wrong = None;
+            match (key.code, key.modifiers - KeyModifiers::SHIFT) {
+                (KeyCode::Char(character), KeyModifiers::NONE) => approval.typed.push(character),
+                (KeyCode::Backspace, _) => {
+                    approval.typed.pop();
+                }
+                (KeyCode::Char('u'), KeyModifiers::CONTROL) => approval.typed.clear(),
+                _ => {}
+            }
+            Effects::redraw()
+        }
+        Some(Layer::Palette(picker) | Layer::Picker(picker)) => {
+            keys::edit(&mut picker.input, key);
+            picker.find(filter::score);
+            Effects::redraw()
+        }
+        Some(Layer::Prompt(prompt)) => {
+            keys::edit(&mut prompt.input, key);
+            prompt.problem = None;
+            typed(model)
+        }
+        Some(Layer::Help { .. }) | None => Effects::default(),
+    }
+}
+
+/// Shows only what the text describes.
+pub fn filter(model: &mut Model, text: &str) -> Effects {
+    match model.place() {
+        Place::Fleet => model.fleet.filter_by(text),
+        Place::Check(place) => {
+            let now = model.now;
+            let Model { checks, findings, fleet, .. } = model;
+            if let Some(check) = checks.get_mut(place) {
+                check.filter_by(text, findings, |id| fleet.class_of(&id.cluster), now);
+            }
+        }
+        Place::Plan | Place::Activity | Place::Object | Place::Logs => {}
+    }
+    Effects::redraw()
+}
+
+/// A filter is tried while it is typed.
+fn typed(model: &mut Model) -> Effects {
+    let Some(Layer::Prompt(Prompt { what: PromptWhat::Filter, input, .. })) = &model.layer else {
+        return Effects::redraw();
+    };
+    let text = input.value().to_owned();
+    let effects = filter(model, &text);
+    let problem = model.check().and_then(|check| check.filter_problem.as_ref()).map(ToString::to_string);
+    if let Some(Layer::Prompt(prompt)) = &mut model.layer {
+        prompt.problem = problem;
+    }
+    effects
+}
+
+fn close(model: &mut Model) -> Effects {
+    match model.layer.take() {
+        Some(Layer::Approval(_)) => say(model, "nothing was sent"),
+        Some(Layer::Prompt(Prompt { what: PromptWhat::Filter, .. })) => filter(model, ""),
+        Some(Layer::Prompt(_) | Layer::Help { .. } | Layer::Palette(_) | Layer::Picker(_)) | None => Effects::redraw(),
+    }
+}
+
+fn enter(model: &mut Model) -> Effects {
+    match &model.layer {
+        Some(Layer::Approval(_)) => repair::answer(model),
+        Some(Layer::Palette(_) | Layer::Picker(_)) => palette::choose(model),
+        Some(Layer::Prompt(_)) => enter_prompt(model),
+        Some(Layer::Help { .. }) => close(model),
+        None => Effects::default(),
+    }
+}
+
+fn enter_prompt(model: &mut Model) -> Effects {
+    let Some(Layer::Prompt(prompt)) = model.layer.take() else { return Effects::default() };
+    let text = prompt.input.value().trim().to_owned();
+    match prompt.what {
+        // What can't be meant stays open, so that it can be mended.
+        PromptWhat::Filter if prompt.problem.is_some() => {
+            model.layer = Some(Layer::Prompt(prompt));
+            Effects::redraw()
+        }
+        PromptWhat::Filter => Effects::redraw(),
+        PromptWhat::AcceptReason(subject) if text.is_empty() => {
+            let mut again = Prompt::new(PromptWhat::AcceptReason(subject), prompt.title, "");
+            again.problem = Some("an acceptance needs a reason; esc leaves it".to_owned());
+            model.layer = Some(Layer::Prompt(again));
+            Effects::redraw()
+        }
+        PromptWhat::AcceptReason(subject) => {
+            let what = PromptWhat::AcceptUntil { subject, reason: text };
+            model.layer = Some(Layer::Prompt(Prompt::new(what, "until which day? (2026-12-31)", "")));
+            Effects::redraw()
+        }
+        PromptWhat::AcceptUntil { subject, reason } => {
+            let mut effects = Effects::redraw();
+            effects.task(Task::Accept { subject, reason, until: text });
+            effects
+        }
+        PromptWhat::Form { subject, form } => palette::ask_form(model, subject, form, text),
+        PromptWhat::Quit if text == "stop" => {
+            let mut effects = repair::stop(model);
+            model.leaving = true;
+            effects.redraw = true;
+            effects
+        }
+        PromptWhat::Quit => say(model, "going on"),
+    }
+}
+
+fn complete(model: &mut Model) -> Effects {
+    let Some(Layer::Prompt(prompt)) = &mut model.layer else { return Effects::default() };
+    let clusters: Vec<&str> = model.fleet.clusters().map(|cluster| cluster.name.as_str()).collect();
+    let known = filter::Known { clusters, ..filter::Known::default() };
+    let completions = filter::complete(prompt.input.value(), prompt.input.cursor(), &known);
+    if let Some(first) = completions.into_iter().next() {
+        prompt.input = tui_input::Input::new(first);
+        return typed(model);
+    }
+    Effects::default()
+}
+
+fn step(model: &mut Model, by: isize) -> Effects {
+    let lines = view::approval_lines(model.area);
+    match &mut model.layer {
+        Some(Layer::Help { scroll }) => *scroll = scroll.saturating_add_signed(by).min(view::help_length(&model.keys)),
+        Some(Layer::Palette(picker) | Layer::Picker(picker)) => picker.step(by),
+        Some(Layer::Approval(approval)) => approval.scroll_by(by, lines),
+        Some(Layer::Prompt(_)) | None => {}
+    }
+    Effects::redraw()
+}

@@ -1,0 +1,63 @@
+//! What an event does to the model, and what follows from it.
+//!
+//! Always true: pure. The same model and event give the same model and effects.
+
+mod act;
+mod data;
+mod export;
+mod keys;
+mod layers;
+mod mouse;
+mod moving;
+mod palette;
+mod repair;
+mod told;
+
+use super::effect::Effects;
+use super::event::{Event, Focus, What};
+use super::hits::HitMap;
+use super::model::{Model, Place};
+use super::task::Task;
+
+/// Takes one event in.
+pub fn update(model: &mut Model, event: Event, hits: &HitMap) -> Effects {
+    model.now = event.at;
+    let mut effects = match event.what {
+        What::Key(key) => keys::press(model, key),
+        What::Mouse(mouse) => mouse::take(model, mouse, hits),
+        What::Paste(text) => keys::paste(model, &text),
+        What::Resize { width, height } => {
+            (model.area.width, model.area.height) = (width, height);
+            Effects::redraw()
+        }
+        What::Focus(focus) => {
+            model.focus = focus;
+            Effects { redraw: focus == Focus::Here, ..Effects::default() }
+        }
+        What::Data(update) => data::take(model, *update),
+        What::Told(told) => told::take(model, *told),
+        What::Time => Effects::redraw(),
+    };
+    model.toasts.expire(model.now);
+    model.settle();
+    follow_cursor(model, &mut effects);
+    effects
+}
+
+/// Asks about what the cursor is on, when that is something else than before.
+fn follow_cursor(model: &mut Model, effects: &mut Effects) {
+    if !matches!(model.place(), Place::Check(_)) {
+        return;
+    }
+    let subject = model.subject();
+    let cluster_before = model.detail.subject.as_ref().map(|subject| subject.cluster.clone());
+    if model.detail.turn_to(subject.clone()) {
+        let Some(subject) = subject else { return };
+        model.detail.ask = model.next_ask();
+        effects.task(Task::Explain { ask: model.detail.ask, subject: (*subject).clone() });
+        if cluster_before.as_ref() != Some(&subject.cluster) {
+            effects.task(Task::Need(subject.cluster.clone()));
+        }
+        effects.redraw = true;
+    }
+}

@@ -1,0 +1,159 @@
+//! Cursors, windows, panes and marks.
+
+use crate::console::effect::Effects;
+use crate::console::model::{Model, Pane, Place};
+use crate::console::view;
+
+/// Does something with the list on the screen and its rows, whatever they are made of.
+macro_rules! with_list {
+    ($model:ident, |$list:ident, $rows:ident| $does:expr) => {
+        match $model.place() {
+            Place::Fleet => {
+                let names = $model.fleet.names().to_vec();
+                let ($list, $rows) = (&mut $model.fleet.list, names.as_slice());
+                $does
+            }
+            Place::Check(place) => {
+                if let Some(check) = $model.checks.get_mut(place) {
+                    let ($list, $rows) = (&mut check.list, &check.order);
+                    $does
+                }
+            }
+            Place::Plan => {
+                if let Some(plan) = &mut $model.plan {
+                    let order = plan.order().to_vec();
+                    let ($list, $rows) = (&mut plan.list, order.as_slice());
+                    $does
+                    plan.scroll = 0;
+                }
+            }
+            Place::Activity => {
+                let names = $model.activity.names().to_vec();
+                let ($list, $rows) = (&mut $model.activity.list, names.as_slice());
+                $does
+            }
+            Place::Object | Place::Logs => {}
+        }
+    };
+}
+
+pub fn step(model: &mut Model, by: isize) -> Effects {
+    if scrolls(model) {
+        return scroll(model, by);
+    }
+    with_list!(model, |list, rows| list.step(rows, by));
+    Effects::redraw()
+}
+
+pub fn page(model: &mut Model, pages: isize) -> Effects {
+    if scrolls(model) {
+        let lines = model.layout().map_or(1, |layout| layout.detail_lines().saturating_sub(1).max(1));
+        return scroll(model, pages.saturating_mul(isize::try_from(lines).unwrap_or(1)));
+    }
+    with_list!(model, |list, rows| list.page(rows, pages));
+    Effects::redraw()
+}
+
+pub fn top(model: &mut Model) -> Effects {
+    go_to(model, 0)
+}
+
+pub fn bottom(model: &mut Model) -> Effects {
+    go_to(model, usize::MAX)
+}
+
+/// Puts the cursor on the row at an index, or on the last one.
+pub fn go_to(model: &mut Model, index: usize) -> Effects {
+    if scrolls(model) {
+        *scroll_of(model) = index;
+        return clamp_scroll(model);
+    }
+    with_list!(model, |list, rows| list.go_to_index(rows, index));
+    Effects::redraw()
+}
+
+/// Moves the window as a wheel does.
+pub fn wheel(model: &mut Model, by: isize) -> Effects {
+    if scrolls(model) {
+        return scroll(model, by);
+    }
+    with_list!(model, |list, rows| list.scroll(rows, by));
+    Effects::redraw()
+}
+
+/// Gives the keys to a pane, where there are two.
+pub fn pane(model: &mut Model, pane: Pane) -> Effects {
+    match model.place() {
+        Place::Check(_) | Place::Plan => {
+            with_list!(model, |list, rows| list.hold(rows));
+            model.pane = pane;
+        }
+        Place::Fleet | Place::Activity | Place::Object | Place::Logs => {}
+    }
+    Effects::redraw()
+}
+
+pub fn other_pane(model: &mut Model) -> Effects {
+    let other = match model.pane {
+        Pane::List => Pane::Detail,
+        Pane::Detail => Pane::List,
+    };
+    pane(model, other)
+}
+
+/// Marks the row and goes on to the next.
+pub fn mark(model: &mut Model) -> Effects {
+    with_list!(model, |list, rows| {
+        list.toggle_mark(rows);
+        list.step(rows, 1);
+    });
+    Effects::redraw()
+}
+
+pub fn mark_all(model: &mut Model) -> Effects {
+    with_list!(model, |list, rows| list.mark_all(rows));
+    Effects::redraw()
+}
+
+pub fn mark_range(model: &mut Model) -> Effects {
+    with_list!(model, |list, rows| list.mark_range(rows));
+    Effects::redraw()
+}
+
+pub fn unmark(model: &mut Model) -> Effects {
+    with_list!(model, |list, _rows| list.unmark_all());
+    Effects::redraw()
+}
+
+/// Whether moving scrolls text instead of a cursor.
+fn scrolls(model: &Model) -> bool {
+    match model.place() {
+        Place::Object | Place::Logs => true,
+        Place::Check(_) | Place::Plan => model.pane == Pane::Detail,
+        Place::Fleet | Place::Activity => false,
+    }
+}
+
+fn scroll_of(model: &mut Model) -> &mut usize {
+    match (model.place(), &mut model.plan) {
+        (Place::Check(_), _) => &mut model.detail.scroll,
+        (Place::Plan, Some(plan)) => &mut plan.scroll,
+        (Place::Fleet | Place::Plan | Place::Activity | Place::Object | Place::Logs, _) => &mut model.scroll,
+    }
+}
+
+fn scroll(model: &mut Model, by: isize) -> Effects {
+    let scroll = scroll_of(model);
+    *scroll = scroll.saturating_add_signed(by);
+    clamp_scroll(model)
+}
+
+/// Text does not scroll past its last page.
+fn clamp_scroll(model: &mut Model) -> Effects {
+    let lines = view::text_length(model);
+    let page = model.layout().map_or(1, |layout| layout.detail_lines());
+    let most = lines.saturating_sub(page);
+    let scroll = scroll_of(model);
+    *scroll = (*scroll).min(most);
+    Effects::redraw()
+}

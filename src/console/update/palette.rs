@@ -1,0 +1,143 @@
+//! Lists to choose from by typing: everything, clusters, themes, exports, a check's questions.
+
+use super::act::{self, say};
+use super::{act::go_to_cluster, export};
+use crate::console::effect::Effects;
+use crate::console::keymap::Action;
+use crate::console::model::{ExportForm, Layer, Model, Picker, PickerItem, PickerWhat, Prompt, PromptWhat};
+use crate::console::task::Task;
+use crate::engine::SubjectId;
+
+/// Everything that can be done or gone to.
+pub fn open(model: &mut Model) -> Effects {
+    let scope = model.scope();
+    let mut items = Vec::new();
+    for action in Action::ALL {
+        let keys = model.keys.keys(scope, *action);
+        if let Some(key) = keys.first() {
+            items.push(PickerItem {
+                label: label(model, *action),
+                note: key.clone(),
+                what: PickerWhat::Act(*action),
+            });
+        }
+    }
+    items.extend(clusters(model));
+    items.extend(themes(model));
+    show(model, Layer::Palette(Picker::new("commands", items)))
+}
+
+pub fn open_clusters(model: &mut Model) -> Effects {
+    let items = clusters(model);
+    if items.is_empty() {
+        return say(model, "no cluster is known yet");
+    }
+    show(model, Layer::Picker(Picker::new("clusters", items)))
+}
+
+pub fn open_themes(model: &mut Model) -> Effects {
+    let items = themes(model);
+    show(model, Layer::Picker(Picker::new("themes", items)))
+}
+
+pub fn open_export(model: &mut Model) -> Effects {
+    let item = |label: &str, form| PickerItem {
+        label: label.to_owned(),
+        note: "a file in the current folder".to_owned(),
+        what: PickerWhat::Export(form),
+    };
+    let items = vec![item("Markdown", ExportForm::Markdown), item("CSV", ExportForm::Csv)];
+    show(model, Layer::Picker(Picker::new("export what is shown", items)))
+}
+
+/// The questions of the check on the screen.
+pub fn open_forms(model: &mut Model) -> Effects {
+    let forms = model.check().map(|check| check.introduction.forms).unwrap_or_default();
+    let (Some(subject), false) = (model.subject(), forms.is_empty()) else {
+        return say(model, "this check has no questions to ask");
+    };
+    if forms.len() == 1 {
+        return prompt_form(model, (*subject).clone(), 0);
+    }
+    let item = |(place, form): (usize, &crate::domains::Form)| PickerItem {
+        label: form.title.to_owned(),
+        note: form.prompt.to_owned(),
+        what: PickerWhat::Form(place),
+    };
+    let items = forms.iter().enumerate().map(item).collect();
+    show(model, Layer::Picker(Picker::new("ask", items)))
+}
+
+/// Does what was chosen.
+pub fn choose(model: &mut Model) -> Effects {
+    let chosen = match &model.layer {
+        Some(Layer::Palette(picker) | Layer::Picker(picker)) => picker.chosen().cloned(),
+        Some(Layer::Help { .. } | Layer::Prompt(_) | Layer::Approval(_)) | None => None,
+    };
+    let Some(item) = chosen else { return Effects::default() };
+    model.layer = None;
+    match item.what {
+        PickerWhat::Act(action) => act::act(model, action),
+        PickerWhat::Cluster(cluster) => go_to_cluster(model, &cluster),
+        PickerWhat::Theme(theme) => {
+            model.theme = theme;
+            Effects::redraw()
+        }
+        PickerWhat::Export(form) => export::export(model, form),
+        PickerWhat::Form(place) => match model.subject() {
+            Some(subject) => prompt_form(model, (*subject).clone(), place),
+            None => Effects::redraw(),
+        },
+    }
+}
+
+/// Asks a check's question with what was typed.
+pub fn ask_form(model: &mut Model, subject: SubjectId, place: usize, typed: String) -> Effects {
+    let form = model.check().and_then(|check| check.introduction.forms.get(place)).copied();
+    let Some(form) = form else { return Effects::redraw() };
+    let ask = model.next_ask();
+    model.detail.answer_ask = ask;
+    model.detail.answer = Some((form.title, vec!["…".to_owned()]));
+    let mut effects = Effects::redraw();
+    effects.task(Task::Answer { ask, form: form.name, typed, subject });
+    effects
+}
+
+fn prompt_form(model: &mut Model, subject: SubjectId, place: usize) -> Effects {
+    let forms = model.check().map(|check| check.introduction.forms).unwrap_or_default();
+    let Some(form) = forms.get(place) else { return Effects::redraw() };
+    let prompt = Prompt::new(PromptWhat::Form { subject, form: place }, form.prompt, "");
+    show(model, Layer::Prompt(prompt))
+}
+
+fn show(model: &mut Model, layer: Layer) -> Effects {
+    model.layer = Some(layer);
+    Effects::redraw()
+}
+
+/// What an action is called in the palette. The numbered ones are called by the check they lead to.
+fn label(model: &Model, action: Action) -> String {
+    let check = action.domain_place().and_then(|place| model.checks.get(place));
+    match check {
+        Some(check) => format!("go to {}", check.introduction.title),
+        None => action.says().trim_end_matches('.').to_owned(),
+    }
+}
+
+fn clusters(model: &Model) -> Vec<PickerItem> {
+    let item = |cluster: &crate::world::Cluster| PickerItem {
+        label: cluster.name.to_string(),
+        note: format!("cluster, {}", cluster.class.word()),
+        what: PickerWhat::Cluster(cluster.name.clone()),
+    };
+    model.fleet.clusters().map(item).collect()
+}
+
+fn themes(model: &Model) -> Vec<PickerItem> {
+    let item = |name: &String| PickerItem {
+        label: name.clone(),
+        note: if *name == model.theme { "theme, in use".to_owned() } else { "theme".to_owned() },
+        what: PickerWhat::Theme(name.clone()),
+    };
+    model.themes.iter().map(item).collect()
+}

@@ -1,0 +1,245 @@
+//! From a finding to a plan, from a plan to an approval, from an approval to an act, and back.
+
+use std::collections::BTreeSet;
+
+use super::act::{cluster_here, go, open_object, say};
+use crate::console::effect::Effects;
+use crate::console::model::{Approval, Entered, Layer, Model, ObjectTab, Place, Pane, Run};
+use crate::console::task::{SavedFile, Task, Wanted};
+use crate::console::view;
+use crate::engine::{Answers, Chosen, ObjectRef, SubjectId, approve as approve_plan, questions};
+use crate::world::ClusterName;
+
+/// Plans for the marked rows, else for the row at the cursor.
+pub fn reconcile(model: &mut Model) -> Effects {
+    let wanted = match model.place() {
+        Place::Check(_) => {
+            let Some(check) = model.check_mut() else { return Effects::default() };
+            check.list.hold(&check.order);
+            let marks = check.list.marks();
+            let chosen: BTreeSet<SubjectId> = match marks.is_empty() {
+                true => check.list.cursor().map(|id| (**id).clone()).into_iter().collect(),
+                false => marks.iter().map(|id| (**id).clone()).collect(),
+            };
+            Wanted::Subjects(chosen)
+        }
+        Place::Fleet => Wanted::Subjects(subjects_of_clusters(model)),
+        Place::Plan => return refresh(model),
+        Place::Activity | Place::Object | Place::Logs => return say(model, "there is no finding here to plan for"),
+    };
+    if matches!(&wanted, Wanted::Subjects(subjects) if subjects.is_empty()) {
+        return say(model, "there is no finding to plan for");
+    }
+    ask_for_plan(model, wanted)
+}
+
+/// Every finding of the marked clusters, else of the one at the cursor.
+fn subjects_of_clusters(model: &Model) -> BTreeSet<SubjectId> {
+    let marks = model.fleet.list.marks();
+    let chosen: BTreeSet<ClusterName> = match marks.is_empty() {
+        true => cluster_here(model).into_iter().collect(),
+        false => marks.clone(),
+    };
+    let of_chosen = model.findings.iter().filter(|(id, _)| chosen.contains(&id.cluster));
+    of_chosen.map(|(id, _)| (**id).clone()).collect()
+}
+
+fn ask_for_plan(model: &mut Model, wanted: Wanted) -> Effects {
+    let ask = model.next_ask();
+    model.planning = Some(ask);
+    let mut effects = Effects::redraw();
+    effects.task(Task::Plan { ask, wanted });
+    effects
+}
+
+/// Reads again; on a plan, plans again for the same findings.
+pub fn refresh(model: &mut Model) -> Effects {
+    if let (Place::Plan, Some(sheet)) = (model.place(), &model.plan) {
+        let planned: BTreeSet<&str> = sheet.plan.findings.iter().map(|finding| finding.id.as_str()).collect();
+        let subjects: BTreeSet<SubjectId> = model
+            .findings
+            .iter()
+            .filter(|(id, _)| planned.contains(id.to_string().as_str()))
+            .map(|(id, _)| (**id).clone())
+            .collect();
+        if subjects.is_empty() {
+            return say(model, "nothing of this plan is left to plan for; esc lets go of it");
+        }
+        return ask_for_plan(model, Wanted::Subjects(subjects));
+    }
+    let mut effects = say(model, "reading everything again");
+    effects.task(Task::LookAgain);
+    effects
+}
+
+pub fn include(model: &mut Model) -> Effects {
+    let Some(sheet) = &mut model.plan else { return Effects::default() };
+    let order = sheet.order().to_vec();
+    sheet.list.hold(order.as_slice());
+    let Some(id) = sheet.list.cursor().cloned() else { return Effects::default() };
+    match sheet.toggle(&id) {
+        Ok(()) => {
+            sheet.list.step(order.as_slice(), 1);
+            Effects::redraw()
+        }
+        Err(why) => {
+            model.toasts.error(format!("it can't be included: {why}"), model.now);
+            Effects::redraw()
+        }
+    }
+}
+
+/// Lets the servers try what is chosen.
+pub fn dry_run(model: &mut Model) -> Effects {
+    if let Some(why) = model.read_only().map(str::to_owned) {
+        return say(model, &format!("a dry run needs the rights of a write, and this is read-only: {why}"));
+    }
+    let Some(sheet) = &mut model.plan else { return Effects::default() };
+    let Chosen::Only(chosen) = sheet.chosen() else { return Effects::default() };
+    if chosen.is_empty() {
+        return say(model, "nothing is chosen");
+    }
+    sheet.trying = chosen.clone();
+    sheet.tried.clear();
+    let mut effects = Effects::redraw();
+    let (plan, actions) = (Box::new(sheet.plan.clone()), chosen.into_iter().collect());
+    effects.task(Task::DryRun { plan, actions });
+    effects
+}
+
+pub fn write_plan(model: &mut Model) -> Effects {
+    let Some(sheet) = &model.plan else { return Effects::default() };
+    let mut effects = Effects::redraw();
+    let text = serde_json::to_string_pretty(&sheet.plan).expect("a plan is made of JSON values") + "\n";
+    effects.task(Task::Save { file: SavedFile::Plan { id: sheet.plan.id.clone() }, text });
+    effects
+}
+
+pub fn discard(model: &mut Model) -> Effects {
+    if model.pane == Pane::Detail {
+        model.pane = Pane::List;
+        return Effects::redraw();
+    }
+    model.plan = None;
+    model.trail.back();
+    Effects::redraw()
+}
+
+/// Opens the approval.
+pub fn approve(model: &mut Model) -> Effects {
+    if let Some(why) = model.read_only().map(str::to_owned) {
+        return say(model, &format!("nothing can be approved, this is read-only: {why}"));
+    }
+    if model.activity.is_running() {
+        return say(model, "another plan is being applied; wait for its end");
+    }
+    let Some(sheet) = &model.plan else { return Effects::default() };
+    if model.now >= sheet.plan.expires_at {
+        return say(model, "the plan has expired; R makes it anew");
+    }
+    if !sheet.moved.is_empty() {
+        return say(model, "the world moved since the plan was made; R makes it anew");
+    }
+    let chosen = sheet.chosen();
+    if chosen == Chosen::Only(BTreeSet::new()) {
+        return say(model, "nothing is chosen: space includes an action");
+    }
+    match questions(&sheet.plan, &chosen) {
+        Ok(questions) => {
+            let mut approval = Approval::new(questions, model.now);
+            approval.see(view::approval_lines(model.area));
+            model.layer = Some(Layer::Approval(approval));
+            Effects::redraw()
+        }
+        Err(refusal) => {
+            model.toasts.error(refusal.to_string(), model.now);
+            Effects::redraw()
+        }
+    }
+}
+
+/// Takes the word that was typed, and goes on when it was the last.
+pub fn answer(model: &mut Model) -> Effects {
+    let lines = view::approval_lines(model.area);
+    let Some(Layer::Approval(approval)) = &mut model.layer else { return Effects::default() };
+    match approval.enter(model.now) {
+        Entered::Stays => Effects::redraw(),
+        Entered::Next => {
+            approval.see(lines);
+            Effects::redraw()
+        }
+        Entered::Done(answers) => {
+            model.layer = None;
+            apply(model, &answers)
+        }
+    }
+}
+
+fn apply(model: &mut Model, answers: &Answers) -> Effects {
+    let Some(sheet) = &model.plan else { return Effects::default() };
+    let chosen = sheet.chosen();
+    match approve_plan(sheet.plan.clone(), &chosen, answers, model.now) {
+        Ok(approved) => {
+            model.activity.run = Some(Run::new(&sheet.plan, &chosen));
+            model.plan = None;
+            let mut effects = go(model, Place::Activity);
+            effects.task(Task::Apply(Box::new(approved)));
+            effects.task(Task::ReadHistory);
+            effects
+        }
+        Err(refusal) => {
+            model.toasts.error(refusal.to_string(), model.now);
+            Effects::redraw()
+        }
+    }
+}
+
+pub fn stop(model: &mut Model) -> Effects {
+    match model.activity.run.as_mut().filter(|run| run.is_running()) {
+        Some(run) => {
+            run.stopping = true;
+            let mut effects = say(model, "stopping after the action that is running");
+            effects.task(Task::Stop);
+            effects
+        }
+        None => say(model, "nothing is being applied"),
+    }
+}
+
+pub fn undo(model: &mut Model) -> Effects {
+    if model.activity.is_running() {
+        return say(model, "a plan is being applied; wait for its end");
+    }
+    let Some(plan) = model.activity.cursor().map(|entry| entry.plan.clone()) else {
+        return say(model, "the journal holds nothing to undo");
+    };
+    let ask = model.next_ask();
+    model.planning = Some(ask);
+    let mut effects = Effects::redraw();
+    effects.task(Task::Undo { ask, plan, action: None });
+    effects
+}
+
+/// Goes to the object that the first line of evidence names.
+pub fn open_referrer(model: &mut Model) -> Effects {
+    let evidence = model.detail.closer.as_ref().map(|closer| closer.explanation.evidence.as_slice()).unwrap_or_default();
+    let found = evidence.iter().find_map(|line| object_named(model, &line.object));
+    match found {
+        Some((cluster, target)) => open_object(model, cluster, target, ObjectTab::Yaml),
+        None => say(model, "the evidence names no single object"),
+    }
+}
+
+/// Reads `mgmt HostedControlPlane clusters-a/a`: the cluster, the kind, the place.
+fn object_named(model: &Model, text: &str) -> Option<(ClusterName, ObjectRef)> {
+    let mut words = text.split(' ');
+    let (cluster, kind, place) = (words.next()?, words.next()?, words.next()?);
+    let cluster = model.fleet.clusters().find(|one| one.name.as_str() == cluster)?.name.clone();
+    let (namespace, name) = match place.split_once('/') {
+        Some((namespace, name)) => (Some(namespace.to_owned()), name.to_owned()),
+        None => (None, place.to_owned()),
+    };
+    // Which version of the kind that is, whoever reads it knows: the cluster was asked for it.
+    let (api_version, kind) = (String::new(), kind.to_owned());
+    (name != "*").then_some((cluster, ObjectRef { api_version, kind, namespace, name, uid: None }))
+}

@@ -1,0 +1,131 @@
+//! Answers from behind the console.
+
+use crate::console::effect::Effects;
+use crate::console::model::{CheckSheet, Model, Place, PlanSheet, RunState, Standing};
+use crate::console::task::{Planned, SavedFile, Start, Task, Told};
+use crate::engine::executor::{Halt, Report};
+use crate::engine::short_id;
+
+pub fn take(model: &mut Model, told: Told) -> Effects {
+    let mut effects = Effects::redraw();
+    match told {
+        Told::Started(start) => started(model, *start),
+        Told::NotStarted { says } => model.standing = Standing::Failed(says),
+        Told::Explained { ask, closer } => effects.redraw = model.detail.take(ask, closer),
+        Told::Planned { ask, plan } => planned(model, ask == model.planning.unwrap_or_default(), plan),
+        Told::DryRun { plan, action, tried } => {
+            if let Some(sheet) = model.plan.as_mut().filter(|sheet| sheet.plan.id == plan) {
+                sheet.trying.remove(&action);
+                sheet.tried.insert(action, tried);
+            }
+        }
+        Told::Progress { action, at, stage } => {
+            if let Some(run) = &mut model.activity.run {
+                run.take(&action, at, stage);
+            }
+        }
+        Told::Applied { report } => applied(model, report, &mut effects),
+        Told::History { entries } => model.activity.take_history(entries),
+        Told::Object { ask, object } => {
+            if let Some(view) = model.object.as_mut().filter(|view| view.ask == ask) {
+                view.sheet = Some(object);
+            }
+        }
+        Told::Answered { ask, lines } => {
+            if ask == model.detail.answer_ask
+                && let Some((_, answer)) = &mut model.detail.answer
+            {
+                *answer = lines;
+            }
+        }
+        Told::Saved { file, path } => saved(model, &file, path),
+        Told::Accepted { says } => match says {
+            Ok(says) => model.toasts.info(says, model.now),
+            Err(says) => model.toasts.error(says, model.now),
+        },
+        Told::Log { lines } => {
+            model.scroll = lines.len();
+            model.log = lines;
+        }
+        Told::Notice { says } => model.toasts.info(says, model.now),
+        Told::Broke { what } => model.toasts.error(format!("{what} broke and was started again"), model.now),
+    }
+    effects
+}
+
+fn started(model: &mut Model, start: Start) {
+    let known: Vec<_> = model.checks.iter().map(|check| check.name).collect();
+    for (name, introduction) in &start.checks {
+        if !known.contains(name) {
+            model.checks.push(CheckSheet::new(*name, *introduction));
+        }
+    }
+    // Findings may have come first.
+    let now = model.now;
+    let Model { checks, findings, fleet, .. } = model;
+    for (id, held) in findings.iter() {
+        if let Some(check) = checks.iter_mut().find(|check| check.name == id.domain) {
+            check.put(id, held, fleet.class_of(&id.cluster), findings, now);
+        }
+    }
+    model.standing = Standing::Running(start);
+}
+
+fn planned(model: &mut Model, is_awaited: bool, plan: Result<Box<Planned>, String>) {
+    if !is_awaited {
+        return;
+    }
+    model.planning = None;
+    match plan {
+        Ok(planned) if planned.plan.actions.is_empty() => {
+            model.toasts.info("nothing to do: every finding there matches, or has no remedy", model.now);
+        }
+        Ok(planned) => {
+            let Planned { plan, left_out } = *planned;
+            model.plan = Some(PlanSheet::new(plan, left_out));
+            model.trail.go(Place::Plan);
+        }
+        Err(why) => model.toasts.error(why, model.now),
+    }
+}
+
+fn applied(model: &mut Model, report: Result<Box<Report>, String>, effects: &mut Effects) {
+    effects.task(Task::ReadHistory);
+    let Some(run) = &mut model.activity.run else { return };
+    match report {
+        Ok(report) => {
+            let halted = report.halted.as_ref().map(halt_words);
+            let counts: Vec<String> = report.counts().iter().map(|(word, count)| format!("{count} {word}")).collect();
+            let says = format!("plan {}: {}", short_id(&report.plan), counts.join(", "));
+            run.finish(&report, halted.clone());
+            match halted {
+                Some(halted) => model.toasts.error(format!("{says}; {halted}"), model.now),
+                None => model.toasts.info(says, model.now),
+            }
+        }
+        Err(why) => {
+            run.state = RunState::Failed(why.clone());
+            model.toasts.error(why, model.now);
+        }
+    }
+}
+
+fn halt_words(halt: &Halt) -> String {
+    match halt {
+        Halt::Stopped => "stopped".to_owned(),
+        Halt::Gate(blocked) => format!("{}: {}", blocked.gate.word(), blocked.why),
+        Halt::Journal(why) => format!("the journal takes nothing more: {why}"),
+    }
+}
+
+fn saved(model: &mut Model, file: &SavedFile, path: Result<String, String>) {
+    match (path, file) {
+        (Ok(path), SavedFile::Plan { .. }) => {
+            model.toasts.info(format!("written to {path}; apply it with trueup apply {path}"), model.now);
+        }
+        (Ok(path), SavedFile::ScreenText | SavedFile::ScreenSvg | SavedFile::ViewMarkdown | SavedFile::ViewCsv) => {
+            model.toasts.info(format!("written to {path}"), model.now);
+        }
+        (Err(why), _) => model.toasts.error(format!("not written: {why}"), model.now),
+    }
+}

@@ -1,0 +1,164 @@
+//! The screen, drawn from the model and nothing else.
+//!
+//! Always true:
+//! - only rows in the window are built;
+//! - text from clusters is escaped where it is written ([`paint`]);
+//! - a state is told by its sign and its word; colour repeats them.
+
+mod activity;
+mod approval;
+mod check;
+mod detail;
+mod fleet;
+mod frame;
+mod help;
+mod object;
+mod paint;
+mod picker;
+mod plan;
+mod states;
+mod text;
+
+use jiff::Timestamp;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+pub use approval::lines as approval_lines;
+pub use help::length as help_length;
+
+use super::hits::{Hit, HitMap};
+use super::keymap::Keymap;
+use super::layout::Layout;
+use super::model::{Layer, Model, Place, Standing};
+use super::table;
+use super::terminal::Cursor;
+use super::theme::{Glyphs, Role, Signs, Theme};
+use paint::Painter;
+use text::Line;
+
+/// How everything looks.
+#[derive(Debug, Clone)]
+pub struct Look {
+    pub theme: Theme,
+    pub signs: Signs,
+}
+
+/// What drawing found out.
+#[derive(Debug)]
+pub struct Drawn {
+    pub hits: HitMap,
+    pub cursor: Cursor,
+    /// When something on the screen reads differently by time alone.
+    pub changes_at: Option<Timestamp>,
+}
+
+impl Look {
+    fn glyphs(&self) -> &'static Glyphs {
+        Glyphs::of(self.signs)
+    }
+
+    fn table_glyphs(&self) -> &'static table::Glyphs {
+        match self.signs {
+            Signs::Unicode => &table::Glyphs::UNICODE,
+            Signs::Plain => &table::Glyphs::ASCII,
+        }
+    }
+}
+
+/// Draws the whole screen.
+pub fn view(model: &Model, look: &Look, area: Rect, buffer: &mut Buffer) -> Drawn {
+    let mut painter = Painter::new(look, buffer);
+    painter.fill(area, Role::Text);
+    let layout = match (model.layout(), &model.standing) {
+        (None, _) => {
+            states::too_small(area, &mut painter);
+            return painter.done();
+        }
+        (Some(layout), Standing::Starting) => {
+            states::skeleton(&layout, &mut painter);
+            return painter.done();
+        }
+        (Some(layout), Standing::Failed(why)) => {
+            states::failed(model, why, &layout, &mut painter);
+            return painter.done();
+        }
+        (Some(layout), Standing::Running(_)) => layout,
+    };
+    frame::header(model, layout.header, &mut painter);
+    frame::tabs(model, layout.tabs, &mut painter);
+    body(model, &layout, &mut painter);
+    frame::hints(model, layout.hints, &mut painter);
+    over(model, area, &layout, &mut painter);
+    painter.done()
+}
+
+fn body(model: &Model, layout: &Layout, painter: &mut Painter<'_>) {
+    match model.place() {
+        Place::Fleet => fleet::draw(model, layout, painter),
+        Place::Check(place) => {
+            if let Some(check) = model.checks.get(place) {
+                check::draw(model, check, layout, painter);
+            }
+        }
+        Place::Plan => {
+            if let Some(plan) = &model.plan {
+                plan::draw(model, plan, layout, painter);
+            }
+        }
+        Place::Activity => activity::draw(model, layout, painter),
+        Place::Object => object::draw(model, layout.main, painter),
+        Place::Logs => object::draw_log(model, layout.main, painter),
+    }
+}
+
+/// What lies over the screen, lowest first.
+fn over(model: &Model, area: Rect, layout: &Layout, painter: &mut Painter<'_>) {
+    frame::toasts(model, layout, painter);
+    if !model.follow.is_empty() {
+        frame::which_key(model, layout, painter);
+    }
+    match &model.layer {
+        Some(Layer::Help { scroll }) => help::draw(model, *scroll, area, painter),
+        Some(Layer::Palette(picker) | Layer::Picker(picker)) => picker::draw(picker, area, painter),
+        Some(Layer::Prompt(prompt)) => picker::draw_prompt(model, prompt, layout, painter),
+        Some(Layer::Approval(approval)) => approval::draw(model, approval, area, painter),
+        None => {}
+    }
+}
+
+/// How many lines the text on the screen has, for scrolling.
+pub fn text_length(model: &Model) -> usize {
+    let Some(layout) = model.layout() else { return 0 };
+    text_lines(model, &layout).len()
+}
+
+/// The text on the screen, for copying and paging.
+pub fn text_of(model: &Model) -> String {
+    let Some(layout) = model.layout() else { return String::new() };
+    let plain = |line: &Line| line.plain() + "\n";
+    text_lines(model, &layout).iter().map(plain).collect()
+}
+
+fn text_lines(model: &Model, layout: &Layout) -> Vec<Line> {
+    let width = usize::from(layout.detail.unwrap_or(layout.main).width.saturating_sub(4));
+    match model.place() {
+        Place::Check(_) => detail::lines(model, width),
+        Place::Plan => model.plan.as_ref().map(|plan| plan::lines(plan, width)).unwrap_or_default(),
+        Place::Object => object::lines(model, width),
+        Place::Logs => object::log_lines(model, width),
+        Place::Fleet | Place::Activity => Vec::new(),
+    }
+}
+
+/// The names of the keys that do something here.
+fn key_of(model: &Model, action: super::keymap::Action) -> String {
+    let keys: &Keymap = &model.keys;
+    keys.keys(model.scope(), action).into_iter().next().unwrap_or_default()
+}
+
+impl Painter<'_> {
+    /// Marks a rectangle as one thing for the mouse.
+    fn hit(&mut self, area: Rect, hit: Hit) {
+        self.hits.add(area, hit);
+    }
+}

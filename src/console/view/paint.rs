@@ -1,0 +1,204 @@
+//! The brush: text, boxes and fills on the buffer, in roles.
+//!
+//! Always true: whatever a text says, it stays on its line and inside its width, and steers nothing.
+
+use jiff::Timestamp;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::text::Line;
+use super::{Drawn, Look};
+use crate::console::hits::HitMap;
+use crate::console::table::{self, cut_middle, display_width, fit, next_change};
+use crate::console::terminal::Cursor;
+use crate::console::theme::{Glyphs, Role};
+
+pub struct Painter<'a> {
+    pub look: &'a Look,
+    pub buffer: &'a mut Buffer,
+    pub hits: HitMap,
+    pub cursor: Cursor,
+    changes_at: Option<Timestamp>,
+}
+
+/// Whether a box has the keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Held {
+    Keys,
+    Waits,
+}
+
+impl<'a> Painter<'a> {
+    pub fn new(look: &'a Look, buffer: &'a mut Buffer) -> Self {
+        Self { look, buffer, hits: HitMap::default(), cursor: Cursor::Hidden, changes_at: None }
+    }
+
+    pub fn done(self) -> Drawn {
+        Drawn { hits: self.hits, cursor: self.cursor, changes_at: self.changes_at }
+    }
+
+    pub fn style(&self, role: Role) -> Style {
+        self.look.theme.style(role)
+    }
+
+    pub fn glyphs(&self) -> &'static Glyphs {
+        self.look.glyphs()
+    }
+
+    /// Notes that an age is on the screen, so that it is drawn again when it reads differently.
+    pub fn age(&mut self, since: Timestamp, now: Timestamp) -> String {
+        self.changes(next_change(since, now));
+        table::age(since, now)
+    }
+
+    /// Notes that something on the screen changes at a moment.
+    pub fn changes(&mut self, at: Option<Timestamp>) {
+        self.changes_at = [self.changes_at, at].into_iter().flatten().min();
+    }
+
+    pub fn fill(&mut self, area: Rect, role: Role) {
+        let style = self.style(role);
+        self.buffer.set_style(area, style);
+    }
+
+    /// Makes an area blank, for what lies over it.
+    pub fn clear(&mut self, area: Rect) {
+        for y in area.top()..area.bottom() {
+            for x in area.left()..area.right() {
+                if let Some(cell) = self.buffer.cell_mut((x, y)) {
+                    cell.reset();
+                }
+            }
+        }
+        self.fill(area, Role::Text);
+    }
+
+    /// Writes a text, cut at its end where the width ends; says where it ended.
+    pub fn text(&mut self, x: u16, y: u16, width: u16, text: &str, role: Role) -> u16 {
+        let style = self.style(role);
+        let shown = fit(text, usize::from(width), self.look.table_glyphs());
+        self.write(x, y, width, &shown, style)
+    }
+
+    /// Writes a name, cut in its middle where it has to be.
+    pub fn name(&mut self, x: u16, y: u16, width: u16, text: &str, role: Role) -> u16 {
+        let style = self.style(role);
+        let shown = cut_middle(text, usize::from(width), self.look.table_glyphs());
+        self.write(x, y, width, &shown, style)
+    }
+
+    /// Writes a line of pieces; says where it ended.
+    pub fn line(&mut self, x: u16, y: u16, width: u16, line: &Line) -> u16 {
+        let (mut at, end) = (x, x.saturating_add(width));
+        for (text, role) in &line.0 {
+            at = self.text(at, y, end.saturating_sub(at), text, *role);
+        }
+        at
+    }
+
+    /// Writes a line so that it ends at the right edge; says where it began.
+    pub fn line_right(&mut self, right: u16, y: u16, width: u16, line: &Line) -> u16 {
+        let needed = line.0.iter().map(|(text, _)| self.width(text)).sum::<usize>();
+        let needed = u16::try_from(needed).unwrap_or(width).min(width);
+        let x = right.saturating_sub(needed);
+        self.line(x, y, needed, line);
+        x
+    }
+
+    pub fn width(&self, text: &str) -> usize {
+        display_width(text, self.look.table_glyphs())
+    }
+
+    /// Draws a box with a title at its left and one at its right; answers with what is inside.
+    pub fn boxed(&mut self, area: Rect, title: &Line, right: &Line, held: Held) -> Rect {
+        let role = match held {
+            Held::Keys => Role::BorderFocus,
+            Held::Waits => Role::Border,
+        };
+        self.border(area, role);
+        let (left, room) = (area.x + 2, area.width.saturating_sub(4));
+        let mut title = title.clone();
+        if held == Held::Keys {
+            title.0.insert(0, (format!("{} ", self.glyphs().focus), Role::Accent));
+        }
+        title.0.insert(0, (" ".to_owned(), Role::Border));
+        title.0.push((" ".to_owned(), Role::Border));
+        let end = self.line(left - 1, area.y, room, &title);
+        if !right.0.is_empty() {
+            let mut right = right.clone();
+            right.0.insert(0, (" ".to_owned(), Role::Border));
+            right.0.push((" ".to_owned(), Role::Border));
+            let free = area.right().saturating_sub(end + 1);
+            let needed: usize = right.0.iter().map(|(text, _)| self.width(text)).sum();
+            if needed <= usize::from(free) {
+                self.line_right(area.right() - 1, area.y, free, &right);
+            }
+        }
+        Rect {
+            x: area.x + 1,
+            y: area.y + 1,
+            width: area.width.saturating_sub(2),
+            height: area.height.saturating_sub(2),
+        }
+    }
+
+    /// Writes as many lines as fit, from a scroll on, with a thumb on the right border when there are more.
+    pub fn lines(&mut self, area: Rect, lines: &[Line], scroll: usize) {
+        let scroll = scroll.min(lines.len().saturating_sub(usize::from(area.height)));
+        for (y, line) in (area.y..area.bottom()).zip(lines.iter().skip(scroll)) {
+            self.line(area.x, y, area.width, line);
+        }
+    }
+
+    /// Draws the part of a text that is in sight on a border.
+    pub fn thumb(&mut self, x: u16, area: Rect, total: usize, first: usize) {
+        let lines = usize::from(area.height);
+        if total <= lines || lines == 0 {
+            return;
+        }
+        let length = (lines * lines / total).max(1);
+        let top = (lines - length) * first.min(total - lines) / (total - lines);
+        let (style, thumb) = (self.style(Role::Muted), self.glyphs().scroll_thumb);
+        for line in top..top + length {
+            self.write(x, area.y + u16::try_from(line).unwrap_or(0), 1, thumb, style);
+        }
+    }
+
+    fn border(&mut self, area: Rect, role: Role) {
+        let (style, set) = (self.style(role), self.glyphs().borders);
+        if area.width < 2 || area.height < 2 {
+            return;
+        }
+        let (right, bottom) = (area.right() - 1, area.bottom() - 1);
+        for x in area.x..=right {
+            self.write(x, area.y, 1, set.horizontal_top, style);
+            self.write(x, bottom, 1, set.horizontal_bottom, style);
+        }
+        for y in area.y..=bottom {
+            self.write(area.x, y, 1, set.vertical_left, style);
+            self.write(right, y, 1, set.vertical_right, style);
+        }
+        for (x, y, corner) in [
+            (area.x, area.y, set.top_left),
+            (right, area.y, set.top_right),
+            (area.x, bottom, set.bottom_left),
+            (right, bottom, set.bottom_right),
+        ] {
+            self.write(x, y, 1, corner, style);
+        }
+    }
+
+    fn write(&mut self, x: u16, y: u16, width: u16, text: &str, style: Style) -> u16 {
+        if y >= self.buffer.area().bottom() || x >= self.buffer.area().right() {
+            return x;
+        }
+        self.buffer.set_stringn(x, y, text, usize::from(width), style).0
+    }
+}
+
+/// A rectangle in the middle of another.
+pub fn centered(area: Rect, width: u16, height: u16) -> Rect {
+    let (width, height) = (width.min(area.width), height.min(area.height));
+    Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height }
+}

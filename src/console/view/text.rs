@@ -1,0 +1,79 @@
+//! Lines of styled text, wrapped to a width.
+
+use unicode_segmentation::UnicodeSegmentation as _;
+use unicode_width::UnicodeWidthStr as _;
+
+use crate::console::theme::Role;
+
+/// A line: pieces, each with what it means.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Line(pub Vec<(String, Role)>);
+
+impl Line {
+    pub fn blank() -> Self {
+        Self::default()
+    }
+
+    pub fn of(text: impl Into<String>, role: Role) -> Self {
+        Self(vec![(text.into(), role)])
+    }
+
+    pub fn and(mut self, text: impl Into<String>, role: Role) -> Self {
+        self.0.push((text.into(), role));
+        self
+    }
+
+    pub fn plain(&self) -> String {
+        self.0.iter().map(|(text, _)| text.as_str()).collect()
+    }
+}
+
+/// Breaks a text into lines of a width: between words where possible. What goes on is indented.
+pub fn wrap(text: &str, width: usize, indent: usize) -> Vec<String> {
+    let width = width.max(indent + 8);
+    let mut lines = Vec::new();
+    for paragraph in text.split('\n') {
+        let mut line = String::new();
+        for word in paragraph.split_word_bounds() {
+            if line.width() + word.width() > width && !line.trim().is_empty() {
+                lines.push(std::mem::replace(&mut line, " ".repeat(indent)).trim_end().to_owned());
+                if word.trim().is_empty() {
+                    continue;
+                }
+            }
+            for grapheme in word.graphemes(true) {
+                if line.width() + grapheme.width() > width {
+                    lines.push(std::mem::replace(&mut line, " ".repeat(indent)));
+                }
+                line.push_str(grapheme);
+            }
+        }
+        lines.push(line.trim_end().to_owned());
+    }
+    lines
+}
+
+/// A text as lines of one meaning.
+pub fn wrapped(text: &str, width: usize, indent: usize, role: Role) -> Vec<Line> {
+    wrap(text, width, indent).into_iter().map(|line| Line::of(line, role)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_breaks_between_words_and_goes_on_indented() {
+        let cases = [
+            ("fits", "one two", 10, 0, vec!["one two"]),
+            ("breaks", "one two three four", 9, 2, vec!["one two", "  three", "  four"]),
+            ("a word that is too long", "abcdefghijklmnop", 10, 0, vec!["abcdefghij", "klmnop"]),
+            ("paragraphs", "a\nb", 10, 2, vec!["a", "b"]),
+            ("wide letters", "日本語日本語", 8, 0, vec!["日本語日", "本語"]),
+            ("nothing", "", 10, 0, vec![""]),
+        ];
+        for (case, text, width, indent, expected) in cases {
+            assert_eq!(wrap(text, width, indent), expected, "case: {case}");
+        }
+    }
+}
