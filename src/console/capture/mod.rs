@@ -1,0 +1,9 @@
+//! A painted screen as text and as a picture, for files, bug reports and the README.
+//!
+//! Always true: the same screen makes the same file, byte for byte, on any machine.
+
+mod svg;
+mod text;
+
+pub use svg::{Palette, svg};
+pub use text::text;

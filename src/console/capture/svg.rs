@@ -1,0 +1,319 @@
+//! The screen as a picture that scales, with text that can be searched.
+//!
+//! Always true:
+//! - letters stand in the columns they had: each run of one style is as long as its cells, whatever the font;
+//! - a background is drawn only where a cell has one of its own;
+//! - nothing in a cell is markup.
+
+use std::fmt::Write as _;
+
+use ratatui::buffer::{Buffer, Cell, CellWidth as _};
+use ratatui::style::{Color, Modifier};
+
+use crate::console::terminal::rgb_of_256;
+
+/// What a terminal's own colours look like in the picture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Palette {
+    pub text: [u8; 3],
+    pub background: [u8; 3],
+    /// The sixteen, in their order.
+    pub named: [[u8; 3]; 16],
+}
+
+impl Palette {
+    /// Dark, with colours that can be told apart.
+    pub const DARK: Self = Self {
+        text: [0xd5, 0xda, 0xe3],
+        background: [0x14, 0x18, 0x20],
+        named: [
+            [0x1f, 0x25, 0x30],
+            [0xf0, 0x6c, 0x6c],
+            [0x7f, 0xc9, 0x7f],
+            [0xe3, 0xbf, 0x62],
+            [0x6c, 0xa6, 0xf0],
+            [0xce, 0x8c, 0xe6],
+            [0x5c, 0xc4, 0xd0],
+            [0xd5, 0xda, 0xe3],
+            [0x6b, 0x75, 0x87],
+            [0xff, 0x8f, 0x8f],
+            [0x9d, 0xe0, 0x9d],
+            [0xf5, 0xd6, 0x80],
+            [0x8f, 0xc0, 0xff],
+            [0xe0, 0xa8, 0xf5],
+            [0x80, 0xdc, 0xe6],
+            [0xff, 0xff, 0xff],
+        ],
+    };
+
+    /// Light, for pages on white.
+    pub const LIGHT: Self = Self {
+        text: [0x24, 0x29, 0x2f],
+        background: [0xff, 0xff, 0xff],
+        named: [
+            [0x24, 0x29, 0x2f],
+            [0xb3, 0x15, 0x1f],
+            [0x11, 0x6b, 0x34],
+            [0x7a, 0x53, 0x00],
+            [0x05, 0x50, 0xae],
+            [0x7a, 0x2f, 0xa8],
+            [0x0b, 0x6a, 0x78],
+            [0x6e, 0x77, 0x81],
+            [0x57, 0x60, 0x6a],
+            [0xcf, 0x22, 0x2e],
+            [0x1a, 0x7f, 0x37],
+            [0x95, 0x66, 0x00],
+            [0x09, 0x69, 0xda],
+            [0x82, 0x50, 0xdf],
+            [0x1b, 0x7c, 0x83],
+            [0x8c, 0x95, 0x9f],
+        ],
+    };
+}
+
+/// A cell, in units of the picture: the common fonts are 0.6 times as wide as high.
+const CELL_WIDTH: f64 = 8.4;
+/// A little less than the fonts' own line, so that vertical lines meet.
+const CELL_HEIGHT: f64 = 17.0;
+const FONT_SIZE: f64 = 14.0;
+/// From a row's top to the line the letters stand on.
+const BASELINE: f64 = 13.0;
+/// Around the screen.
+const MARGIN: f64 = 12.0;
+
+/// The screen, drawn.
+pub fn svg(buffer: &Buffer, palette: &Palette) -> String {
+    let (columns, rows) = (f64::from(buffer.area.width), f64::from(buffer.area.height));
+    let (width, height) = (columns * CELL_WIDTH + 2.0 * MARGIN, rows * CELL_HEIGHT + 2.0 * MARGIN);
+    let mut out = String::new();
+    let fonts = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace";
+    line(
+        &mut out,
+        format_args!(
+            r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0}" height="{height:.0}" viewBox="0 0 {width:.1} {height:.1}" font-family="{fonts}" font-size="{FONT_SIZE}">"#
+        ),
+    );
+    line(&mut out, format_args!(r#"<rect width="100%" height="100%" rx="8" fill="{}"/>"#, hex(palette.background)));
+    for (index, row) in buffer.area.rows().enumerate() {
+        let cells = (row.left()..row.right()).map(|x| &buffer[(x, row.y)]);
+        let runs = runs(cells, palette);
+        let top = MARGIN + index as f64 * CELL_HEIGHT;
+        for run in &runs {
+            run.draw_background(top, &mut out);
+        }
+        for run in &runs {
+            run.draw_text(top, &mut out);
+        }
+    }
+    line(&mut out, format_args!("</svg>"));
+    out
+}
+
+/// Cells beside each other that look the same.
+struct Run {
+    look: Look,
+    start: u16,
+    columns: u16,
+    text: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Look {
+    text: [u8; 3],
+    /// Where the cell has one of its own.
+    background: Option<[u8; 3]>,
+    attributes: Modifier,
+}
+
+fn runs<'c>(cells: impl Iterator<Item = &'c Cell>, palette: &Palette) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    let mut column = 0;
+    let mut covered = 0;
+    for cell in cells {
+        let here = column;
+        column += 1;
+        if here < covered {
+            continue;
+        }
+        let columns = cell.cell_width().max(1);
+        covered = here + columns;
+        let look = Look::of(cell, palette);
+        match runs.last_mut() {
+            Some(run) if run.look == look => {
+                run.columns += columns;
+                run.text.push_str(cell.symbol());
+            }
+            Some(_) | None => runs.push(Run { look, start: here, columns, text: cell.symbol().to_owned() }),
+        }
+    }
+    runs
+}
+
+impl Look {
+    fn of(cell: &Cell, palette: &Palette) -> Self {
+        let text = palette.resolve(cell.fg).unwrap_or(palette.text);
+        let background = palette.resolve(cell.bg);
+        let (text, background) = if cell.modifier.contains(Modifier::REVERSED) {
+            (background.unwrap_or(palette.background), Some(text))
+        } else {
+            (text, background)
+        };
+        Self { text, background, attributes: cell.modifier - Modifier::REVERSED }
+    }
+
+    /// Attributes of the text element that differ from plain.
+    fn attributes(&self) -> String {
+        let mut written = String::new();
+        if self.attributes.contains(Modifier::BOLD) {
+            written.push_str(r#" font-weight="bold""#);
+        }
+        if self.attributes.contains(Modifier::DIM) {
+            written.push_str(r#" opacity="0.6""#);
+        }
+        if self.attributes.contains(Modifier::ITALIC) {
+            written.push_str(r#" font-style="italic""#);
+        }
+        let lines: Vec<&str> = [(Modifier::UNDERLINED, "underline"), (Modifier::CROSSED_OUT, "line-through")]
+            .into_iter()
+            .filter(|(attribute, _)| self.attributes.contains(*attribute))
+            .map(|(_, name)| name)
+            .collect();
+        if !lines.is_empty() {
+            write!(written, r#" text-decoration="{}""#, lines.join(" ")).expect("writing to a string does not fail");
+        }
+        written
+    }
+
+    /// Whether spaces in it show.
+    fn shows_on_blank(&self) -> bool {
+        self.attributes.intersects(Modifier::UNDERLINED | Modifier::CROSSED_OUT)
+    }
+}
+
+impl Run {
+    fn draw_background(&self, top: f64, out: &mut String) {
+        let Some(color) = self.look.background else { return };
+        let (left, width) = (left_of(self.start), f64::from(self.columns) * CELL_WIDTH);
+        line(
+            out,
+            format_args!(
+                r#"<rect x="{left:.1}" y="{top:.1}" width="{width:.1}" height="{CELL_HEIGHT}" fill="{}"/>"#,
+                hex(color)
+            ),
+        );
+    }
+
+    fn draw_text(&self, top: f64, out: &mut String) {
+        let hidden = self.look.attributes.contains(Modifier::HIDDEN);
+        let is_blank = self.text.bytes().all(|byte| byte == b' ') && !self.look.shows_on_blank();
+        if hidden || is_blank {
+            return;
+        }
+        let (left, width) = (left_of(self.start), f64::from(self.columns) * CELL_WIDTH);
+        line(
+            out,
+            format_args!(
+                r#"<text x="{left:.1}" y="{:.1}" textLength="{width:.1}" lengthAdjust="spacingAndGlyphs" xml:space="preserve" fill="{}"{}>{}</text>"#,
+                top + BASELINE,
+                hex(self.look.text),
+                self.look.attributes(),
+                escaped(&self.text),
+            ),
+        );
+    }
+}
+
+impl Palette {
+    /// A colour as it looks; none for the terminal's own.
+    fn resolve(&self, color: Color) -> Option<[u8; 3]> {
+        let index = match color {
+            Color::Reset => return None,
+            Color::Rgb(red, green, blue) => return Some([red, green, blue]),
+            Color::Indexed(index @ 16..) => return Some(rgb_of_256(index)),
+            Color::Indexed(index) => usize::from(index),
+            Color::Black => 0,
+            Color::Red => 1,
+            Color::Green => 2,
+            Color::Yellow => 3,
+            Color::Blue => 4,
+            Color::Magenta => 5,
+            Color::Cyan => 6,
+            Color::Gray => 7,
+            Color::DarkGray => 8,
+            Color::LightRed => 9,
+            Color::LightGreen => 10,
+            Color::LightYellow => 11,
+            Color::LightBlue => 12,
+            Color::LightMagenta => 13,
+            Color::LightCyan => 14,
+            Color::White => 15,
+        };
+        Some(self.named[index])
+    }
+}
+
+fn left_of(column: u16) -> f64 {
+    MARGIN + f64::from(column) * CELL_WIDTH
+}
+
+fn hex([red, green, blue]: [u8; 3]) -> String {
+    format!("#{red:02x}{green:02x}{blue:02x}")
+}
+
+fn line(out: &mut String, element: std::fmt::Arguments<'_>) {
+    out.write_fmt(element).expect("writing to a string does not fail");
+    out.push('\n');
+}
+
+/// Text without markup, and without what XML does not allow at all.
+fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            letter if letter.is_control() || matches!(letter, '\u{fffe}' | '\u{ffff}') => safe.push('\u{fffd}'),
+            letter => safe.push(letter),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::layout::Rect;
+    use ratatui::style::Style;
+
+    use super::*;
+
+    #[test]
+    fn a_screen_becomes_runs_of_text_over_the_backgrounds_that_were_set() {
+        let mut buffer = Buffer::with_lines(["▸ 名前 <a&b>", "= ok      x "]);
+        buffer.set_style(Rect::new(0, 0, 12, 1), Style::new().add_modifier(Modifier::REVERSED));
+        buffer.set_style(Rect::new(2, 1, 2, 1), Style::new().fg(Color::Green).add_modifier(Modifier::BOLD));
+        buffer.set_style(
+            Rect::new(10, 1, 1, 1),
+            Style::new()
+                .fg(Color::Indexed(208))
+                .bg(Color::Rgb(1, 2, 3))
+                .add_modifier(Modifier::CROSSED_OUT | Modifier::UNDERLINED | Modifier::ITALIC | Modifier::DIM),
+        );
+        insta::assert_snapshot!(svg(&buffer, &Palette::DARK));
+    }
+
+    #[test]
+    fn the_same_screen_makes_the_same_file() {
+        let buffer = Buffer::with_lines(["abc"]);
+        assert_eq!(svg(&buffer, &Palette::LIGHT), svg(&buffer.clone(), &Palette::LIGHT));
+        assert_ne!(svg(&buffer, &Palette::LIGHT), svg(&buffer, &Palette::DARK));
+    }
+
+    #[test]
+    fn nothing_in_a_cell_is_markup() {
+        let mut buffer = Buffer::with_lines(["abc"]);
+        buffer.cell_mut((0, 0)).unwrap().set_symbol("</text><script>\u{1b}\u{0}");
+        let drawn = svg(&buffer, &Palette::DARK);
+        assert!(!drawn.contains("<script") && !drawn.contains('\u{1b}') && !drawn.contains('\u{0}'), "{drawn}");
+    }
+}

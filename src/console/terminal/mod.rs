@@ -1,0 +1,35 @@
+//! The hold on the terminal, and the bytes that go there.
+//!
+//! Always true:
+//! - one owner: whoever holds the [`Screen`] may write, nobody else does;
+//! - every mode that was set is undone, in reverse, however the program ends or steps aside;
+//! - a frame is one `write` of one buffer inside synchronized output, and an equal frame is none;
+//! - no sequence comes from a cell: what would steer the terminal is replaced.
+//!
+//! Not here: what is painted (`view`), when (`run`).
+
+mod background;
+mod color;
+mod guard;
+mod input;
+mod panic;
+mod screen;
+mod sgr;
+mod sink;
+mod stop;
+mod words;
+mod writer;
+
+pub use background::{BACKGROUND_QUERY, BackgroundAnswer, Shade, parse_background, read_background};
+pub use color::{ColorChoice, ColorDepth, color_depth, rgb_of_256};
+pub use guard::{Guard, MODES, Mode};
+pub use input::Input;
+pub use panic::install_panic_hook;
+pub use screen::Screen;
+pub use sink::{RawMode, Sink, Tty};
+pub use stop::{Stop, stop};
+pub use words::{CopyTooLong, copy, progress_title, title};
+pub use writer::{Cursor, Writer};
+
+#[cfg(test)]
+mod testing;

@@ -1,0 +1,77 @@
+//! What is said to a terminal besides frames: copies and titles, as bytes.
+//!
+//! Always true: a text can't end its own sequence. Copies travel as base64, titles lose their control characters.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+/// Too much for the terminals' clipboards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{bytes} bytes are too many to copy through the terminal, which takes {max}")]
+pub struct CopyTooLong {
+    pub bytes: usize,
+    pub max: usize,
+}
+
+/// Several terminals drop sequences of 100,000 bytes and more: 74,991 bytes of text are 99,988 of base64, and 8 around.
+const COPY_BYTES_MAX: usize = 74_991;
+
+/// A title's length is for a tab, and terminals differ in what they do with more.
+const TITLE_CHARS_MAX: usize = 120;
+
+/// The bytes that put a text on the clipboard of the terminal's machine (OSC 52), through tmux when in it.
+///
+/// In tmux it is said twice: one that keeps clipboards itself takes the plain one, one that lets sequences through the
+/// wrapped one, and twice the same copy is the same copy.
+///
+/// # Errors
+/// The text is longer than terminals take.
+pub fn copy(text: &str, tmux: bool) -> Result<Vec<u8>, CopyTooLong> {
+    if text.len() > COPY_BYTES_MAX {
+        return Err(CopyTooLong { bytes: text.len(), max: COPY_BYTES_MAX });
+    }
+    let plain = format!("\x1b]52;c;{}\x07", STANDARD.encode(text));
+    let wrapped = if tmux { format!("\x1bPtmux;{}\x1b\\", plain.replace('\x1b', "\x1b\x1b")) } else { String::new() };
+    Ok(format!("{plain}{wrapped}").into_bytes())
+}
+
+/// The bytes that give the window a title.
+pub fn title(text: &str) -> Vec<u8> {
+    let shown: String = text.chars().filter(|letter| !letter.is_control()).take(TITLE_CHARS_MAX).collect();
+    format!("\x1b]2;{shown}\x07").into_bytes()
+}
+
+/// The bytes that show in the title how far something has come, so that it is seen from another window.
+pub fn progress_title(what: &str, done: usize, of: usize) -> Vec<u8> {
+    title(&format!("{done}/{of} {what}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spelled(bytes: &[u8]) -> String {
+        String::from_utf8(bytes.to_vec()).unwrap().replace('\x1b', "ESC").replace('\x07', "BEL")
+    }
+
+    #[test]
+    fn a_copy_is_base64_and_tmux_gets_it_wrapped_as_well() {
+        assert_eq!(spelled(&copy("größe\x1b\x07", false).unwrap()), "ESC]52;c;Z3LDtsOfZRsHBEL");
+        assert_eq!(spelled(&copy("a", true).unwrap()), "ESC]52;c;YQ==BELESCPtmux;ESCESC]52;c;YQ==BELESC\\");
+    }
+
+    #[test]
+    fn a_copy_no_terminal_would_take_is_refused() {
+        let bytes = copy(&"x".repeat(COPY_BYTES_MAX), false).unwrap();
+        assert!(bytes.len() < 100_000);
+        let refused = copy(&"x".repeat(COPY_BYTES_MAX + 1), false);
+        assert_eq!(refused, Err(CopyTooLong { bytes: COPY_BYTES_MAX + 1, max: COPY_BYTES_MAX }));
+    }
+
+    #[test]
+    fn a_title_can_t_end_itself() {
+        assert_eq!(spelled(&title("mgmt\x07\x1b]52;c;x\u{9c} – prod")), "ESC]2;mgmt]52;c;x – prodBEL");
+        assert_eq!(spelled(&progress_title("trueup 5f21c9aa", 9, 13)), "ESC]2;9/13 trueup 5f21c9aaBEL");
+        assert_eq!(title(&"x".repeat(500)).len(), TITLE_CHARS_MAX + 5);
+    }
+}

@@ -1,0 +1,325 @@
+//! The themes there are, and one of them resolved.
+//!
+//! Always true:
+//! - a theme is asked for by name and comes whole: its parents' styles first, then its own;
+//! - all that is wrong with a theme's file is found at once, each with its line, and then there is no theme of that
+//!   name: nothing is half applied;
+//! - the built-in themes are read by the same rules as a user's, and can be a user theme's parent.
+//!
+//! Not here: where user files are and when they changed (`run`).
+
+use std::collections::BTreeMap;
+
+use ratatui::style::Style;
+
+use super::role::Role;
+use super::style::{self, BadStyle};
+use crate::domains::{SettingsProblem, SettingsTable};
+use crate::world::RiskClass;
+
+/// The theme that uses the terminal's own palette.
+pub const DEFAULT: &str = "terminal";
+
+/// The built-in themes, the default first.
+const BUILT_IN: [(&str, &str); 7] = [
+    (DEFAULT, include_str!("../../../themes/terminal.toml")),
+    ("mono", include_str!("../../../themes/mono.toml")),
+    ("high-contrast", include_str!("../../../themes/high-contrast.toml")),
+    ("deuteranopia", include_str!("../../../themes/deuteranopia.toml")),
+    ("tritanopia", include_str!("../../../themes/tritanopia.toml")),
+    ("night", include_str!("../../../themes/night.toml")),
+    ("paper", include_str!("../../../themes/paper.toml")),
+];
+
+/// How every role looks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Theme {
+    name: String,
+    /// In the order of [`Role::ALL`].
+    styles: Vec<Style>,
+}
+
+/// Something in a theme's file that can't be meant as it stands.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("theme {theme}:{line}: {says}")]
+pub struct ThemeProblem {
+    /// The theme whose file it is in: a parent's, perhaps.
+    pub theme: String,
+    /// From 1.
+    pub line: usize,
+    pub says: String,
+}
+
+/// The themes by name, as texts: each is read when it is asked for.
+#[derive(Debug, Clone)]
+pub struct Themes {
+    texts: BTreeMap<String, String>,
+}
+
+/// A file as it reads, before its parents are known.
+struct Sheet {
+    parent: Option<toml::Spanned<String>>,
+    styles: Vec<(Role, Style)>,
+}
+
+impl Theme {
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How a text of this meaning looks. Laid over what is there: what a role does not say stays.
+    pub fn style(&self, role: Role) -> Style {
+        self.styles[role as usize]
+    }
+
+    /// How a cluster of this class is marked, so that prod can't be taken for anything else.
+    pub fn accent(&self, class: RiskClass) -> Style {
+        self.style(Role::from(class))
+    }
+}
+
+impl Default for Theme {
+    /// The terminal's own colours: what the first frame is drawn in, before any file is read.
+    fn default() -> Self {
+        Themes::built_in().resolve(DEFAULT).expect("a test resolves every built-in theme")
+    }
+}
+
+impl Themes {
+    pub fn built_in() -> Self {
+        Self { texts: BUILT_IN.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect() }
+    }
+
+    /// Adds a user's theme, or replaces the one of that name.
+    ///
+    /// A user's theme may have the name of a built-in one and name that as its parent: then it changes it.
+    pub fn add(&mut self, name: &str, text: &str) {
+        self.texts.insert(name.to_owned(), text.to_owned());
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.texts.keys().map(String::as_str)
+    }
+
+    /// A theme with its parents' styles under its own.
+    ///
+    /// # Errors
+    /// No theme has the name, or something in its file or a parent's can't be meant as it stands.
+    pub fn resolve(&self, name: &str) -> Result<Theme, Vec<ThemeProblem>> {
+        let Some(text) = self.texts.get(name) else {
+            let known: Vec<&str> = self.names().collect();
+            let problem = SettingsProblem::unknown(&toml::Spanned::new(0..0, name), "theme", &known);
+            return Err(vec![on_line(name, "", problem)]);
+        };
+        let mut styles = vec![Style::new(); Role::ALL.len()];
+        // Nearest first; laid on farthest first.
+        for sheet in self.lineage(name, text)?.iter().rev() {
+            for (role, style) in &sheet.styles {
+                styles[*role as usize] = *style;
+            }
+        }
+        Ok(Theme { name: name.to_owned(), styles })
+    }
+
+    /// The theme's sheet and its parents', nearest first.
+    fn lineage(&self, name: &str, text: &str) -> Result<Vec<Sheet>, Vec<ThemeProblem>> {
+        let (mut name, mut text) = (name.to_owned(), text);
+        // By text and not by name: a user's theme may build on the built-in one it is named after.
+        let mut seen: Vec<&str> = Vec::new();
+        let mut sheets = Vec::new();
+        loop {
+            seen.push(text);
+            let problems = |found: Vec<SettingsProblem>| -> Vec<ThemeProblem> {
+                found.into_iter().map(|problem| on_line(&name, text, problem)).collect()
+            };
+            let mut sheet = read(text).map_err(problems)?;
+            let parent = sheet.parent.take();
+            sheets.push(sheet);
+            let Some(parent) = parent else { return Ok(sheets) };
+            let parent_text = self.parent_text(&name, &parent).map_err(|problem| problems(vec![problem]))?;
+            if seen.contains(&parent_text) {
+                let says = format!("`{}` is a descendant of this theme, so it can't be its parent", parent.get_ref());
+                return Err(problems(vec![SettingsProblem::at(parent.span(), says)]));
+            }
+            (name, text) = (parent.into_inner(), parent_text);
+        }
+    }
+
+    fn parent_text(&self, child: &str, parent: &toml::Spanned<String>) -> Result<&str, SettingsProblem> {
+        let name = parent.get_ref().as_str();
+        let built_in = BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, text)| *text);
+        let text = if name == child { built_in } else { self.texts.get(name).map(String::as_str) };
+        text.ok_or_else(|| {
+            let known: Vec<&str> = self.names().filter(|known| *known != child).collect();
+            SettingsProblem::unknown(&toml::Spanned::new(parent.span(), name), "theme", &known)
+        })
+    }
+}
+
+fn read(text: &str) -> Result<Sheet, Vec<SettingsProblem>> {
+    let table = SettingsTable::parse("a theme", text)?;
+    let mut problems = table.unknown_keys(&["parent", "roles"]);
+    let mut taken = |result: Result<Option<toml::Spanned<String>>, SettingsProblem>| {
+        result.unwrap_or_else(|problem| {
+            problems.push(problem);
+            None
+        })
+    };
+    let owned = |text: toml::Spanned<&str>| toml::Spanned::new(text.span(), (*text.get_ref()).to_owned());
+    let parent = taken(table.take_str("parent").map(|parent| parent.map(owned)));
+    let mut styles = Vec::new();
+    match table.take_table("roles") {
+        Ok(None) => {}
+        Ok(Some(roles)) => read_roles(roles, &mut styles, &mut problems),
+        Err(problem) => problems.push(problem),
+    }
+    problems.sort_by_key(|problem| problem.span.start);
+    if problems.is_empty() { Ok(Sheet { parent, styles }) } else { Err(problems) }
+}
+
+fn read_roles(roles: &SettingsTable, styles: &mut Vec<(Role, Style)>, problems: &mut Vec<SettingsProblem>) {
+    let names: Vec<&str> = Role::ALL.iter().map(|role| role.name()).collect();
+    problems.extend(roles.unknown_keys(&names));
+    for role in Role::ALL {
+        match roles.take_str(role.name()) {
+            Ok(None) => {}
+            Ok(Some(text)) => match style::parse(text.get_ref()) {
+                Ok(style) => styles.push((*role, style)),
+                Err(bad) => problems.push(bad_style(&text, bad)),
+            },
+            Err(problem) => problems.push(problem),
+        }
+    }
+}
+
+fn bad_style(text: &toml::Spanned<&str>, bad: BadStyle) -> SettingsProblem {
+    match bad {
+        BadStyle::Word(word) => {
+            let known = style::words();
+            let what = "colour or attribute (a number up to 255 and #rrggbb are colours, too)";
+            SettingsProblem::unknown(&toml::Spanned::new(text.span(), &word), what, &known)
+        }
+        BadStyle::NoBackground => SettingsProblem::at(text.span(), "a colour has to follow `on`"),
+        BadStyle::Twice(word) => {
+            SettingsProblem::at(text.span(), format!("`{word}` is one colour too many; a background follows `on`"))
+        }
+    }
+}
+
+fn on_line(theme: &str, text: &str, problem: SettingsProblem) -> ThemeProblem {
+    let before = &text.as_bytes()[..problem.span.start.min(text.len())];
+    let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+    ThemeProblem { theme: theme.to_owned(), line, says: problem.says }
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::style::{Color, Modifier};
+
+    use super::*;
+
+    fn with(themes: &[(&str, &str)]) -> Themes {
+        let mut all = Themes::built_in();
+        for (name, text) in themes {
+            all.add(name, text);
+        }
+        all
+    }
+
+    fn problems(themes: &Themes, name: &str) -> Vec<String> {
+        themes.resolve(name).unwrap_err().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn every_built_in_theme_resolves() {
+        for (name, _) in BUILT_IN {
+            let theme = Themes::built_in().resolve(name).unwrap_or_else(|problems| panic!("{problems:?}"));
+            assert_eq!(theme.name(), name);
+        }
+        assert_eq!(Theme::default().name(), DEFAULT);
+    }
+
+    #[test]
+    fn the_default_theme_names_only_colours_a_terminal_lets_its_user_choose() {
+        let theme = Theme::default();
+        for role in Role::ALL {
+            let style = theme.style(*role);
+            for color in [style.fg, style.bg].into_iter().flatten() {
+                assert!(!matches!(color, Color::Rgb(..) | Color::Indexed(_)), "{}: {color}", role.name());
+            }
+        }
+    }
+
+    #[test]
+    fn the_mono_theme_has_no_colour_and_still_shows_what_is_selected_and_what_is_prod() {
+        let theme = Themes::built_in().resolve("mono").unwrap();
+        for role in Role::ALL {
+            assert_eq!((theme.style(*role).fg, theme.style(*role).bg), (None, None), "{}", role.name());
+        }
+        for role in [Role::Selection, Role::ClassProd, Role::Error, Role::Ghost, Role::DiffRemove] {
+            assert_ne!(theme.style(role).add_modifier, Modifier::empty(), "{}", role.name());
+        }
+    }
+
+    #[test]
+    fn classes_differ_in_every_theme() {
+        for (name, _) in BUILT_IN {
+            let theme = Themes::built_in().resolve(name).unwrap();
+            let [dev, stage, prod] =
+                [RiskClass::Dev, RiskClass::Stage, RiskClass::Prod].map(|class| theme.accent(class));
+            assert!(dev != prod && stage != prod && dev != stage, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_theme_says_only_what_it_changes() {
+        let themes = with(&[("mine", "parent = \"mono\"\n[roles]\ndrift = \"208\"\n")]);
+        let (mine, mono) = (themes.resolve("mine").unwrap(), themes.resolve("mono").unwrap());
+        assert_eq!(mine.style(Role::Drift), Style::new().fg(Color::Indexed(208)));
+        for role in Role::ALL.iter().filter(|role| **role != Role::Drift) {
+            assert_eq!(mine.style(*role), mono.style(*role), "{}", role.name());
+        }
+    }
+
+    #[test]
+    fn a_user_theme_may_change_the_built_in_one_it_is_named_after() {
+        let themes = with(&[("night", "parent = \"night\"\n[roles]\ntext = \"white\"\n")]);
+        let (theirs, ours) = (themes.resolve("night").unwrap(), Themes::built_in().resolve("night").unwrap());
+        assert_eq!(theirs.style(Role::Text), Style::new().fg(Color::White));
+        assert_eq!(theirs.style(Role::Drift), ours.style(Role::Drift));
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_line_and_the_nearest_known_word() {
+        let file =
+            "parnt = \"mono\"\n\n[roles]\ndrfit = \"yellow\"\nextra = \"magnta\"\nmissing = 7\nwarn = \"red on\"\n";
+        insta::assert_snapshot!(problems(&with(&[("mine", file)]), "mine").join("\n"), @r#"
+        theme mine:1: `parnt` is no known key in a theme; did you mean `parent`?
+        theme mine:4: `drfit` is no known key in [roles]; did you mean `drift`?
+        theme mine:5: `magnta` is no known colour or attribute (a number up to 255 and #rrggbb are colours, too); did you mean `magenta`?
+        theme mine:6: `missing` in [roles] wants a text in quotes, and got 7
+        theme mine:7: a colour has to follow `on`
+        "#);
+    }
+
+    #[test]
+    fn a_name_or_parent_nobody_has_is_an_error() {
+        assert_eq!(problems(&with(&[]), "nigth"), ["theme nigth:1: `nigth` is no known theme; did you mean `night`?"]);
+        let themes = with(&[("mine", "# mine\nparent = \"nigt\"\n")]);
+        assert_eq!(problems(&themes, "mine"), ["theme mine:2: `nigt` is no known theme; did you mean `night`?"]);
+        let themes = with(&[("mine", "parent = \"mine\"\n")]);
+        assert!(problems(&themes, "mine")[0].starts_with("theme mine:1: `mine` is no known theme"));
+    }
+
+    #[test]
+    fn themes_that_are_each_others_parent_are_an_error() {
+        let themes = with(&[("a", "parent = \"b\"\n"), ("b", "\nparent = \"a\"\n")]);
+        assert_eq!(problems(&themes, "a"), ["theme b:2: `a` is a descendant of this theme, so it can't be its parent"]);
+    }
+
+    #[test]
+    fn a_problem_in_a_parent_is_told_where_it_is() {
+        let themes = with(&[("mine", "parent = \"base\"\n"), ("base", "[roles]\n\ndrift = \"nocolour\"\n")]);
+        assert!(problems(&themes, "mine")[0].starts_with("theme base:3: "));
+    }
+}
