@@ -3,3 +3,4 @@
 //! A pure core, `update` and `view`, and one loop around it that owns the terminal.
 
 pub mod keymap;
+pub mod table;
