@@ -298,7 +298,7 @@ fn show(context: &Context, format: ApplyFormat, plan: &Plan, report: &Report) ->
         }
         ApplyFormat::Json => {
             let value = serde_json::to_string_pretty(&report_json(plan, report)).expect("it is made of JSON values");
-            super::escape::printable_json(&value)
+            crate::engine::text::printable_json(&value)
         }
     };
     print(&(text + "\n"))?;

@@ -6,12 +6,12 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use super::context::Context;
 use super::error::CliError;
-use super::escape::Charset;
 use super::output::padded;
 use super::terminal::{Color, Style, print};
 use super::{doctor_live, members};
 use crate::config::{Config, ConfigError, ConfigFile, parse_config, read_config};
 use crate::domains::registry;
+use crate::engine::text::Charset;
 use crate::fleet::snapshot;
 
 /// What the shell is told when something is not fit.

@@ -13,12 +13,12 @@ use serde_json::json;
 use super::args::{HistoryArgs, HistoryWhat};
 use super::context::Context;
 use super::error::CliError;
-use super::escape::printable_json;
 use super::output::{count, padded, place, wrapped};
 use super::terminal::{Style, print};
 use crate::engine::journal::{
     self, ActionEntry, ActionStanding, Approval, Entry, History, JournalError, StateFolder, TornTail,
 };
+use crate::engine::text::printable_json;
 
 /// What the user was doing, for errors.
 const DOING: &str = "history";

@@ -3,7 +3,7 @@
 //! Always true:
 //! - results go to stdout, everything else to stderr, one sentence each;
 //! - wrong usage exits with 1, an interrupt with 130; the rest is in each command's file;
-//! - text from clusters and files is escaped before it is printed ([`escape`]).
+//! - text from clusters and files is escaped before it is printed (`engine::text`).
 
 mod access;
 mod apply;
@@ -17,7 +17,6 @@ mod demo;
 mod doctor;
 mod doctor_live;
 mod error;
-mod escape;
 mod explain;
 mod history;
 mod log;

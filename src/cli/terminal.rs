@@ -7,7 +7,7 @@ use std::io::{IsTerminal, Write};
 
 use super::args::ColorWhen;
 use super::error::CliError;
-use super::escape::Charset;
+use crate::engine::text::Charset;
 
 /// How to print.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +59,7 @@ impl Terminal {
 
     /// Text from outside, fit for this terminal.
     pub fn safe(&self, text: &str) -> String {
-        super::escape::printable(text, self.charset)
+        crate::engine::text::printable(text, self.charset)
     }
 
     /// Text in a style, where there is colour.

@@ -5,6 +5,7 @@
 //! - `canonical`: the one spelling a plan's id is taken over.
 //!
 //! - `approve`: the one way to an [`ApprovedPlan`]. [`executor`]: carries it out. `undo`: the plan that takes it back.
+//! - [`text`]: text from outside, made fit to be printed.
 //! - [`journal`]: what was meant and what came of it. [`vault`]: what was deleted, sealed.
 //!
 //! Always true: everything but `executor`, `journal` and `vault` is pure. The same input gives the same bytes, in
@@ -24,6 +25,7 @@ pub mod journal;
 mod plan;
 #[cfg(test)]
 mod testing;
+pub mod text;
 mod tier;
 mod undo;
 pub mod vault;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::Page;
 use super::words::would_run;
-use crate::cli::escape::{Charset, printable};
+use crate::engine::text::{Charset, printable};
 
 const HEADER: [&str; 11] =
     ["id", "domain", "cluster", "kind", "namespace", "name", "state", "verdict", "codes", "summary", "actions"];

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::Page;
 use super::text::wrapped;
 use super::words::{accepted_note, age, place, state_mark, would_run};
-use crate::cli::escape::printable_json;
 use crate::cli::terminal::Style;
+use crate::engine::text::printable_json;
 use crate::engine::{Action, Finding};
 
 /// Renders the finding for a person.

@@ -4,7 +4,7 @@
 
 use super::words::{accepted_note, place, would_run};
 use super::{Matches, Page};
-use crate::cli::escape::{Charset, printable};
+use crate::engine::text::{Charset, printable};
 use crate::engine::{Action, Finding, State};
 
 /// Renders the document.

@@ -60,7 +60,7 @@ impl Page<'_> {
 /// The plan as its file holds it.
 pub fn json(plan: &Plan) -> String {
     let text = serde_json::to_string_pretty(plan).expect("a plan is made of JSON values and text keys");
-    super::escape::printable_json(&text) + "\n"
+    crate::engine::text::printable_json(&text) + "\n"
 }
 
 /// The first characters of a plan's id, as people say it.

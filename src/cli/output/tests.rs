@@ -5,9 +5,9 @@ use serde_json::json;
 
 use super::text::width;
 use super::{Matches, Page, csv, explain_text, markdown, table};
-use crate::cli::escape::Charset;
 use crate::cli::terminal::{Color, Stderr, Terminal};
 use crate::engine::Plan;
+use crate::engine::text::Charset;
 
 const CREATED: &str = "2026-11-16T10:00:00Z";
 

@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 
-use crate::cli::escape::Charset;
 use crate::cli::terminal::{Style, Terminal};
+use crate::engine::text::Charset;
 use crate::engine::{Action, Finding, ObjectRef, State};
 
 /// The sign of a state, its word, and the style of both.

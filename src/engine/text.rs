@@ -68,7 +68,7 @@ fn is_plain(byte: u8) -> bool {
 }
 
 /// Whether a character steers the terminal, breaks the line, hides, or reorders what stands around it.
-fn misleads(letter: char) -> bool {
+pub fn misleads(letter: char) -> bool {
     letter.is_control()
         || matches!(
             letter,

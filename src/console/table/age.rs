@@ -1,0 +1,81 @@
+//! Ages in at most four columns, and when they change.
+
+use jiff::{SignedDuration, Timestamp};
+
+const SECOND: i64 = 1;
+const MINUTE: i64 = 60 * SECOND;
+const HOUR: i64 = 60 * MINUTE;
+const DAY: i64 = 24 * HOUR;
+const YEAR: i64 = 365 * DAY;
+
+/// Each unit, and the age from which the next one takes over. Days go to 999, which tells more than two years do.
+const UNITS: [(&str, i64, i64); 5] =
+    [("s", SECOND, MINUTE), ("m", MINUTE, HOUR), ("h", HOUR, DAY), ("d", DAY, 1000 * DAY), ("y", YEAR, i64::MAX)];
+
+/// How long ago: `2s`, `4m`, `3h`, `41d`, `3y`. What lies ahead, by a clock that is off, is `0s`.
+pub fn age(since: Timestamp, now: Timestamp) -> String {
+    let seconds = whole_seconds(since, now);
+    let (letter, unit, _) = unit_of(seconds);
+    format!("{}{letter}", seconds / unit)
+}
+
+/// When the age reads differently next. Nothing when that is past the end of time.
+pub fn next_change(since: Timestamp, now: Timestamp) -> Option<Timestamp> {
+    let seconds = whole_seconds(since, now);
+    let (_, unit, over) = unit_of(seconds);
+    let next = ((seconds / unit + 1) * unit).min(over);
+    since.checked_add(SignedDuration::from_secs(next)).ok()
+}
+
+fn whole_seconds(since: Timestamp, now: Timestamp) -> i64 {
+    now.duration_since(since).as_secs().max(0)
+}
+
+fn unit_of(seconds: i64) -> (&'static str, i64, i64) {
+    let last = UNITS[UNITS.len() - 1];
+    UNITS.into_iter().find(|(_, _, over)| seconds < *over).unwrap_or(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_second(1_700_000_000 + seconds).unwrap()
+    }
+
+    #[test]
+    fn an_age_is_short_and_says_when_it_changes() {
+        let cases = [
+            ("now", 0, "0s", 1),
+            ("seconds", 59, "59s", 60),
+            ("a minute", 60, "1m", 120),
+            ("minutes", 299, "4m", 300),
+            ("hours", 3 * HOUR + 1, "3h", 4 * HOUR),
+            ("days", 41 * DAY, "41d", 42 * DAY),
+            ("many days", 999 * DAY, "999d", 1000 * DAY),
+            ("years", 1000 * DAY, "2y", 3 * YEAR),
+            ("ahead", -7, "0s", 1),
+        ];
+        for (case, seconds, label, next) in cases {
+            assert_eq!(age(at(0), at(seconds)), label, "case: {case}");
+            assert_eq!(next_change(at(0), at(seconds)), Some(at(next)), "case: {case}");
+        }
+        assert_eq!(next_change(Timestamp::MAX, Timestamp::MAX), None);
+    }
+
+    proptest! {
+        #[test]
+        fn the_label_holds_until_then_and_not_longer(since_nanos in 0i32..1_000_000_000, seconds in 0i64..100_000_000) {
+            let since = at(0).checked_add(SignedDuration::new(0, since_nanos)).unwrap();
+            let now = at(seconds + 1);
+            let next = next_change(since, now).unwrap();
+            let just_before = next.checked_sub(SignedDuration::from_nanos(1)).unwrap();
+            prop_assert!(next > now);
+            prop_assert_eq!(age(since, just_before), age(since, now));
+            prop_assert_ne!(age(since, next), age(since, now));
+            prop_assert!(age(since, now).len() <= 4);
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! The visible part of a list, drawn.
+//!
+//! Always true:
+//! - rows are asked for one by one as long as there are lines for them, and cells only for columns that are shown;
+//! - nothing outside the given area is touched, but for the scrollbar on the border that was named;
+//! - what can be clicked is where it was drawn.
+//!
+//! ```text
+//!   mark, cursor
+//!   │▸  OBJECT ▲                   CLUSTER            AGE   ← header
+//!  ✓▸−Secret ext-auth-client-old   guest-payments      2s   ← body
+//! ```
+
+use std::borrow::Cow;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
+use unicode_segmentation::UnicodeSegmentation as _;
+use unicode_width::UnicodeWidthStr as _;
+
+use super::text::columns as width_of;
+use super::{Align, Column, Direction, Glyphs, Placed, cut_middle, display_width, fit, layout};
+
+/// Columns before the first cell: the mark and the cursor.
+const GUTTER: u16 = 2;
+
+/// What a list looks like whatever is in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Look {
+    pub header: Style,
+    /// Laid over the whole line of the cursor's row.
+    pub cursor: Style,
+    pub mark: Style,
+    /// Laid over the text of rows that a plan takes away.
+    pub doomed: Style,
+    /// Laid over the text of rows that are not up to date, or blocked.
+    pub dimmed: Style,
+    pub scrollbar: Style,
+    pub glyphs: Glyphs,
+}
+
+/// A list to draw.
+#[derive(Debug, Clone, Copy)]
+pub struct TableView<'a> {
+    pub columns: &'a [Column],
+    /// The column that rows are sorted by.
+    pub sort: Option<(usize, Direction)>,
+    pub look: &'a Look,
+    /// The index of the first row that is drawn.
+    pub first: usize,
+    /// How many rows there are.
+    pub total: usize,
+    /// Where the right border runs, to carry the scrollbar.
+    pub border: Option<u16>,
+}
+
+/// A row to draw.
+pub trait TableRow {
+    fn look(&self) -> RowLook;
+    /// What it says in a column, by the column's index.
+    fn cell(&self, column: usize) -> Cell<'_>;
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RowLook {
+    pub cursor: bool,
+    pub marked: bool,
+    pub tone: Tone,
+}
+
+/// What a row's text has laid over it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Tone {
+    #[default]
+    Plain,
+    Doomed,
+    Dimmed,
+}
+
+/// What a cell says: pieces with a style each. When they are too wide together, the widest gives way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cell<'a> {
+    pieces: Pieces<'a>,
+    cut: Cut,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Pieces<'a> {
+    One((Cow<'a, str>, Style)),
+    Many(Vec<(Cow<'a, str>, Style)>),
+}
+
+/// What goes when there is no room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cut {
+    End,
+    Middle,
+}
+
+/// What of a drawn list can be clicked.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TableHits {
+    /// The title of each shown column, and which column it is.
+    pub header: Vec<(Rect, usize)>,
+    /// The lines that rows are on.
+    pub body: Rect,
+    /// The index of the row on the body's first line.
+    pub first: usize,
+    pub total: usize,
+    pub scrollbar: Option<Rect>,
+}
+
+impl<'a> Cell<'a> {
+    /// One text; of a name that is too long the middle goes.
+    pub fn name(text: impl Into<Cow<'a, str>>, style: Style) -> Self {
+        Self { pieces: Pieces::One((text.into(), style)), cut: Cut::Middle }
+    }
+
+    /// One text; of a sentence that is too long the end goes.
+    pub fn text(text: impl Into<Cow<'a, str>>, style: Style) -> Self {
+        Self { pieces: Pieces::One((text.into(), style)), cut: Cut::End }
+    }
+
+    pub fn pieces(pieces: Vec<(Cow<'a, str>, Style)>, cut: Cut) -> Self {
+        Self { pieces: Pieces::Many(pieces), cut }
+    }
+
+    pub fn empty() -> Self {
+        Self { pieces: Pieces::Many(Vec::new()), cut: Cut::End }
+    }
+}
+
+impl TableView<'_> {
+    /// How many rows an area has lines for: what `ListState::apply` wants to know.
+    pub fn lines(area: Rect) -> usize {
+        usize::from(area.height.saturating_sub(1))
+    }
+}
+
+impl TableHits {
+    /// The row under a click.
+    pub fn row_at(&self, at: Position) -> Option<usize> {
+        let line = self.body.contains(at).then(|| usize::from(at.y - self.body.y))?;
+        Some(self.first + line).filter(|index| *index < self.total)
+    }
+
+    /// The column whose title is under a click.
+    pub fn column_at(&self, at: Position) -> Option<usize> {
+        self.header.iter().find(|(title, _)| title.contains(at)).map(|(_, column)| *column)
+    }
+
+    /// The row that comes first when the scrollbar is pulled here.
+    pub fn pulled_to(&self, at: Position) -> Option<usize> {
+        let bar = self.scrollbar.filter(|bar| bar.contains(at))?;
+        let lines = usize::from(bar.height);
+        let hidden = self.total.saturating_sub(lines);
+        Some(hidden * usize::from(at.y - bar.y) / (lines.max(2) - 1))
+    }
+}
+
+/// Draws the header on the first line of the area and rows on the others.
+pub fn draw<R: TableRow>(
+    view: &TableView<'_>,
+    rows: impl IntoIterator<Item = R>,
+    area: Rect,
+    buffer: &mut Buffer,
+) -> TableHits {
+    let area = area.intersection(*buffer.area());
+    if area.height == 0 || area.width <= GUTTER {
+        return TableHits::default();
+    }
+    let placed = layout(view.columns, area.width - GUTTER);
+    let header = draw_header(view, &placed, area, buffer);
+    let body = Rect { y: area.y + 1, height: area.height - 1, ..area };
+    for (y, row) in (body.top()..body.bottom()).zip(rows) {
+        draw_row(view, &placed, &row, Rect { y, height: 1, ..body }, buffer);
+    }
+    let scrollbar = draw_scrollbar(view, body, buffer);
+    TableHits { header, body, first: view.first, total: view.total, scrollbar }
+}
+
+fn draw_header(view: &TableView<'_>, placed: &[Placed], area: Rect, buffer: &mut Buffer) -> Vec<(Rect, usize)> {
+    let glyphs = &view.look.glyphs;
+    let line = Rect { height: 1, ..area };
+    buffer.set_style(line, view.look.header);
+    let mut titles = Vec::with_capacity(placed.len());
+    for one in placed {
+        let column = &view.columns[one.index];
+        let place = Rect { x: area.x + GUTTER + one.x, width: one.width, ..line };
+        let sign = match view.sort {
+            Some((index, Direction::Ascending)) if index == one.index => glyphs.ascending,
+            Some((index, Direction::Descending)) if index == one.index => glyphs.descending,
+            Some(_) | None => "",
+        };
+        // The sign goes right behind the title, and is there even when there is no room for both.
+        let room = usize::from(one.width).saturating_sub(width_of(sign));
+        let blank = if room > display_width(&column.title, glyphs) && !sign.is_empty() { " " } else { "" };
+        let title = fit(&column.title, room - blank.len(), glyphs);
+        let pieces = [(title, Style::new()), (Cow::Borrowed(blank), Style::new()), (Cow::Borrowed(sign), Style::new())];
+        put(&pieces, column.align, place, buffer);
+        titles.push((place, one.index));
+    }
+    titles
+}
+
+fn draw_row(view: &TableView<'_>, placed: &[Placed], row: &impl TableRow, line: Rect, buffer: &mut Buffer) {
+    let Look { cursor, mark, doomed, dimmed, glyphs, header: _, scrollbar: _ } = view.look;
+    let look = row.look();
+    let tone = match look.tone {
+        Tone::Plain => Style::new(),
+        Tone::Doomed => *doomed,
+        Tone::Dimmed => *dimmed,
+    };
+    if look.cursor {
+        // First, so that a cell that has a colour keeps it.
+        buffer.set_style(line, *cursor);
+        write(glyphs.cursor, Style::new(), line.x + 1, line.y, buffer);
+    }
+    if look.marked {
+        write(glyphs.mark, *mark, line.x, line.y, buffer);
+    }
+    for one in placed {
+        let place = Rect { x: line.x + GUTTER + one.x, width: one.width, ..line };
+        draw_cell(row.cell(one.index), view.columns[one.index].align, tone, place, glyphs, buffer);
+    }
+}
+
+fn draw_cell(cell: Cell<'_>, align: Align, tone: Style, place: Rect, glyphs: &Glyphs, buffer: &mut Buffer) {
+    let cut = |text: &str, width: usize| match cell.cut {
+        Cut::End => fit(text, width, glyphs).into_owned(),
+        Cut::Middle => cut_middle(text, width, glyphs).into_owned(),
+    };
+    let width = usize::from(place.width);
+    match &cell.pieces {
+        Pieces::One((text, style)) => {
+            let text = match cell.cut {
+                Cut::End => fit(text, width, glyphs),
+                Cut::Middle => cut_middle(text, width, glyphs),
+            };
+            put(&[(text, style.patch(tone))], align, place, buffer);
+        }
+        Pieces::Many(pieces) => {
+            let widths: Vec<usize> = pieces.iter().map(|(text, _)| display_width(text, glyphs)).collect();
+            let over = widths.iter().sum::<usize>().saturating_sub(width);
+            let widest = (0..widths.len()).max_by_key(|index| widths[*index]);
+            let mut left = width;
+            let mut fitted = Vec::with_capacity(pieces.len());
+            for (index, (text, style)) in pieces.iter().enumerate() {
+                let room = if Some(index) == widest { widths[index].saturating_sub(over) } else { widths[index] };
+                let text = cut(text, room.min(left));
+                left -= width_of(&text);
+                fitted.push((Cow::Owned(text), style.patch(tone)));
+            }
+            put(&fitted, align, place, buffer);
+        }
+    }
+}
+
+/// Writes pieces that fit the place together.
+fn put(pieces: &[(Cow<'_, str>, Style)], align: Align, place: Rect, buffer: &mut Buffer) {
+    let mut x = match align {
+        Align::Left => place.x,
+        Align::Right => {
+            let used: usize = pieces.iter().map(|(text, _)| width_of(text)).sum();
+            place.right().saturating_sub(u16::try_from(used).unwrap_or(place.width))
+        }
+    };
+    for (text, style) in pieces {
+        x = write(text, *style, x, place.y, buffer);
+    }
+}
+
+/// Writes text that is fit to be shown and has room, and says where it ends.
+///
+/// Not `Buffer::set_stringn`: that one measures every character a second time.
+fn write(text: &str, style: Style, mut x: u16, y: u16, buffer: &mut Buffer) -> u16 {
+    if text.is_ascii() {
+        for byte in text.bytes() {
+            if let Some(cell) = buffer.cell_mut((x, y)) {
+                cell.set_char(char::from(byte)).set_style(style);
+            }
+            x += 1;
+        }
+        return x;
+    }
+    for grapheme in text.graphemes(true) {
+        let width = u16::try_from(grapheme.width()).unwrap_or(1);
+        if let Some(cell) = buffer.cell_mut((x, y)) {
+            cell.set_symbol(grapheme).set_style(style);
+        }
+        for covered in 1..width {
+            if let Some(cell) = buffer.cell_mut((x + covered, y)) {
+                cell.set_symbol(" ").set_style(style);
+            }
+        }
+        x += width;
+    }
+    x
+}
+
+/// Draws the thumb on the border when not all rows are in sight.
+fn draw_scrollbar(view: &TableView<'_>, body: Rect, buffer: &mut Buffer) -> Option<Rect> {
+    let lines = usize::from(body.height);
+    if lines == 0 || view.total <= lines {
+        return None;
+    }
+    let bar = Rect { x: view.border?, width: 1, ..body };
+    let hidden = view.total - lines;
+    let thumb = (lines * lines / view.total).max(1);
+    let travel = lines - thumb;
+    // At an end only when the window is: in between, at least a line away from both.
+    let top = match view.first.min(hidden) {
+        0 => 0,
+        first if first == hidden => travel,
+        first => (travel * first / hidden).clamp(travel.min(1), travel.saturating_sub(1).max(travel.min(1))),
+    };
+    for line in top..top + thumb {
+        let y = bar.y + u16::try_from(line).unwrap_or(0);
+        if let Some(cell) = buffer.cell_mut((bar.x, y)) {
+            cell.set_symbol(view.look.glyphs.thumb).set_style(view.look.scrollbar);
+        }
+    }
+    Some(bar)
+}
+
+#[cfg(test)]
+mod tests;

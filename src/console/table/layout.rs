@@ -1,0 +1,160 @@
+//! Which columns there is room for, and where they go.
+//!
+//! Always true:
+//! - columns never overlap and never leave the given width;
+//! - the least important go first, and a column with priority 0 goes only when no column but itself would be left to go.
+
+/// A column of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    pub title: String,
+    pub align: Align,
+    /// Below this it says nothing.
+    pub width_min: u16,
+    /// Its share of the room that is left; 0 stays at its minimum.
+    pub weight: u16,
+    /// Who goes first when there is no room: the highest. 0 is never dropped.
+    pub priority: u8,
+    /// Blank columns before it, unless it is the first.
+    pub gap: u16,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Align {
+    Left,
+    Right,
+}
+
+/// A column that is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Placed {
+    /// Which of the columns.
+    pub index: usize,
+    /// From the left of the room.
+    pub x: u16,
+    pub width: u16,
+}
+
+impl Column {
+    /// A column at the left that takes two blanks, goes never, and does not grow.
+    pub fn new(title: impl Into<String>, width_min: u16) -> Self {
+        Self { title: title.into(), align: Align::Left, width_min, weight: 0, priority: 0, gap: 2 }
+    }
+
+    pub fn right(self) -> Self {
+        Self { align: Align::Right, ..self }
+    }
+
+    pub fn weight(self, weight: u16) -> Self {
+        Self { weight, ..self }
+    }
+
+    pub fn priority(self, priority: u8) -> Self {
+        Self { priority, ..self }
+    }
+
+    pub fn gap(self, gap: u16) -> Self {
+        Self { gap, ..self }
+    }
+}
+
+/// Places the columns that fit, from left to right.
+pub fn layout(columns: &[Column], width: u16) -> Vec<Placed> {
+    let mut kept: Vec<usize> = (0..columns.len()).collect();
+    while needed(columns, &kept) > u32::from(width) {
+        // Of the equally unimportant, the one furthest right.
+        let least = kept.iter().rposition(|index| {
+            let highest = kept.iter().map(|one| columns[*one].priority).max();
+            Some(columns[*index].priority) == highest && columns[*index].priority > 0
+        });
+        match least {
+            Some(place) => kept.remove(place),
+            None => break,
+        };
+    }
+    let spare = u32::from(width).saturating_sub(needed(columns, &kept));
+    let weights: u32 = kept.iter().map(|index| u32::from(columns[*index].weight)).sum();
+    let (mut placed, mut x, mut seen, mut given) = (Vec::with_capacity(kept.len()), 0u16, 0u32, 0u32);
+    for index in kept {
+        let column = &columns[index];
+        // Shares are cut from the running total, so that what rounding takes from one the next one gets.
+        seen += u32::from(column.weight);
+        let due = if weights == 0 { 0 } else { spare * seen / weights };
+        let share = u16::try_from(due - given).unwrap_or(u16::MAX);
+        given = due;
+        let gap = if placed.is_empty() { 0 } else { column.gap };
+        let start = x.saturating_add(gap).min(width);
+        let room = width - start;
+        let width_here = column.width_min.saturating_add(share).min(room);
+        if width_here > 0 {
+            placed.push(Placed { index, x: start, width: width_here });
+            x = start + width_here;
+        }
+    }
+    placed
+}
+
+/// What the columns take at least, gaps included.
+fn needed(columns: &[Column], kept: &[usize]) -> u32 {
+    let width = |(place, index): (usize, &usize)| {
+        let column = &columns[*index];
+        u32::from(column.width_min) + if place == 0 { 0 } else { u32::from(column.gap) }
+    };
+    kept.iter().enumerate().map(width).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn columns() -> Vec<Column> {
+        vec![
+            Column::new("", 1),
+            Column::new("OBJECT", 10).weight(2).gap(0),
+            Column::new("CLUSTER", 8).weight(1).priority(1),
+            Column::new("VERDICT", 7).priority(2),
+            Column::new("AGE", 4).right().priority(1),
+        ]
+    }
+
+    #[test]
+    fn columns_go_by_priority_as_the_room_shrinks() {
+        let cases = [
+            ("room to spare", 60, vec![(0, 0, 1), (1, 1, 26), (2, 29, 16), (3, 47, 7), (4, 56, 4)]),
+            ("just enough", 36, vec![(0, 0, 1), (1, 1, 10), (2, 13, 8), (3, 23, 7), (4, 32, 4)]),
+            ("the least important goes", 35, vec![(0, 0, 1), (1, 1, 15), (2, 18, 11), (4, 31, 4)]),
+            ("then of equals the right one", 26, vec![(0, 0, 1), (1, 1, 13), (2, 16, 10)]),
+            ("then the other", 20, vec![(0, 0, 1), (1, 1, 19)]),
+            ("what never goes is cut", 6, vec![(0, 0, 1), (1, 1, 5)]),
+            ("one column", 1, vec![(0, 0, 1)]),
+            ("no room", 0, vec![]),
+        ];
+        for (case, width, expected) in cases {
+            let placed: Vec<_> = layout(&columns(), width).iter().map(|one| (one.index, one.x, one.width)).collect();
+            assert_eq!(placed, expected, "case: {case}");
+        }
+        assert_eq!(layout(&[], 80), []);
+    }
+
+    proptest! {
+        #[test]
+        fn columns_keep_their_order_and_stay_in_the_room(
+            sizes in prop::collection::vec((0u16..30, 0u16..4, 0u8..4, 0u16..4), 0..10),
+            width in 0u16..200,
+        ) {
+            let columns: Vec<Column> = sizes
+                .iter()
+                .map(|(min, weight, priority, gap)| Column::new("X", *min).weight(*weight).priority(*priority).gap(*gap))
+                .collect();
+            let placed = layout(&columns, width);
+            let mut end = 0;
+            for one in &placed {
+                prop_assert!(one.x >= end && one.width > 0);
+                end = one.x + one.width;
+            }
+            prop_assert!(end <= width);
+            prop_assert!(placed.is_sorted_by(|one, other| one.index < other.index));
+        }
+    }
+}
