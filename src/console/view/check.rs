@@ -1,0 +1,268 @@
+//! A check's list, and what follows the cursor.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::detail;
+use super::fleet::table_look;
+use super::paint::{Held as Keys, Painter};
+use super::states;
+use super::text::Line;
+use crate::console::hits::Hit;
+use crate::console::layout::Layout;
+use crate::console::model::{CheckSheet, Model, OWN_COLUMNS_AFTER, Pane};
+use crate::console::table::{Align, Cell, Column, Cut, RowLook, TableRow, TableView, Tone, draw as draw_table};
+use crate::console::theme::Role;
+use crate::domains::{self, Side};
+use crate::engine::{State, SubjectId, Verb};
+use crate::live::Held;
+use crate::world::Link;
+
+/// How many columns a bar of time is wide.
+const BAR: usize = 10;
+
+pub fn draw(model: &Model, check: &CheckSheet, layout: &Layout, painter: &mut Painter<'_>) {
+    if layout.detail.is_none() && model.pane == Pane::Detail {
+        detail::draw(model, layout.main, Keys::Keys, painter);
+        return;
+    }
+    let held = if model.pane == Pane::List { Keys::Keys } else { Keys::Waits };
+    let mut title = Line::of(check.introduction.title, Role::Title);
+    if !check.filter_text.is_empty() {
+        let role = if check.filter_problem.is_some() { Role::Error } else { Role::Filter };
+        title = title.and(format!(" {} {}", painter.glyphs().separator, check.filter_text), role);
+    }
+    let inside = painter.boxed(layout.main, &title, &counted(model, check, painter), held);
+    painter.hit(layout.main, Hit::List);
+    match check.order.shown() {
+        0 => empty(model, check, inside, painter),
+        _ => table(model, check, inside, layout.main.right() - 1, painter),
+    }
+    if let Some(area) = layout.detail {
+        let held = if model.pane == Pane::Detail { Keys::Keys } else { Keys::Waits };
+        detail::draw(model, area, held, painter);
+        if area.x > layout.main.x {
+            let divider = Rect { x: area.x - 1, width: 2, ..area };
+            painter.hit(divider, Hit::Divider);
+        }
+    }
+}
+
+/// `9 of 412 · −2 ◔1`
+fn counted(model: &Model, check: &CheckSheet, painter: &Painter<'_>) -> Line {
+    let mut line = Line::of(format!("{} of {}", check.order.shown(), check.order.total()), Role::Muted);
+    let marks = check.list.marks().len();
+    if marks > 0 {
+        let hidden = check.list.marks_hidden(&check.order);
+        let note = if hidden > 0 { format!(" {marks} marked ({hidden} hidden)") } else { format!(" {marks} marked") };
+        line = line.and(note, Role::Mark);
+    }
+    let counts = model.findings.counts_of(check.name);
+    for state in State::ALL.into_iter().filter(|state| *state != State::Match && counts.of(*state) > 0) {
+        line = line.and(format!(" {}{}", painter.glyphs().state(state), counts.of(state)), Role::from(state));
+    }
+    line
+}
+
+fn empty(model: &Model, check: &CheckSheet, area: Rect, painter: &mut Painter<'_>) {
+    let busy = model.fleet.clusters().filter(|one| matches!(one.link, Link::Connecting | Link::Listing { .. })).count();
+    let failed = model.fleet.clusters().any(|one| matches!(one.link, Link::Failed { .. } | Link::AuthExpired { .. }));
+    let (says, next) = match (check.order.total(), busy) {
+        (0, 0) if failed => ("Nothing was found, and not every cluster could be read.".to_owned(), "0 shows which."),
+        (0, 0) => (format!("There is nothing to check: {}.", check.introduction.says), ""),
+        (0, busy) => (format!("{busy} clusters are still being read."), "Rows appear as they are found."),
+        (total, _) => (format!("None of the {total} findings fits the filter."), "esc shows all again."),
+    };
+    states::empty(area, &says, next, painter);
+}
+
+/// The columns, each with the place it has among those that sort.
+fn columns(check: &CheckSheet) -> (Vec<Column>, Vec<usize>) {
+    let mut all = vec![
+        (Column::new("", 2).gap(0), 0),
+        (Column::new("OBJECT", 18).weight(4).gap(1), 1),
+        (Column::new("CLUSTER", 10).weight(2).priority(4), 2),
+    ];
+    for (place, column) in check.introduction.columns.iter().enumerate() {
+        let own = Column::new(column.title, column.width).priority(column.rank).weight(u16::from(column.grows));
+        let own = match column.side {
+            Side::Left => own,
+            Side::Right => own.right(),
+        };
+        all.push((own, OWN_COLUMNS_AFTER + 1 + place));
+    }
+    all.push((Column::new("VERDICT", 14).weight(1), 3));
+    all.push((Column::new("SINCE", 5).right().priority(5), 4));
+    all.into_iter().unzip()
+}
+
+fn table(model: &Model, check: &CheckSheet, area: Rect, border: u16, painter: &mut Painter<'_>) {
+    let (columns, sorts) = columns(check);
+    let sort = sorts.iter().position(|sort| *sort == check.sort);
+    let look = table_look(painter);
+    let window = check.list.window();
+    let view = TableView {
+        columns: &columns,
+        sort: sort.map(|sort| (sort, check.order.direction())),
+        look: &look,
+        first: window.start,
+        total: check.order.shown(),
+        border: Some(border),
+    };
+    let visible: Vec<&Arc<SubjectId>> = check.order.window(window).collect();
+    let rows: Vec<Row<'_>> =
+        visible.into_iter().filter_map(|id| Row::of(model, check, id, &columns, &sorts, painter)).collect();
+    let hits = draw_table(&view, rows, area, painter.buffer);
+    for (place, column) in hits.header {
+        painter.hit(place, Hit::Column(sorts[column]));
+    }
+    for line in 0..hits.body.height {
+        let index = hits.first + usize::from(line);
+        if index < hits.total {
+            painter.hit(Rect { y: hits.body.y + line, height: 1, ..hits.body }, Hit::Row(index));
+        }
+    }
+}
+
+struct Row<'m> {
+    cells: Vec<Cell<'m>>,
+    look: RowLook,
+}
+
+impl<'m> Row<'m> {
+    fn of(
+        model: &'m Model,
+        check: &'m CheckSheet,
+        id: &'m Arc<SubjectId>,
+        columns: &[Column],
+        sorts: &[usize],
+        painter: &mut Painter<'_>,
+    ) -> Option<Self> {
+        let held = model.findings.get(id)?;
+        let ghost = model.plan.as_ref().and_then(|plan| plan.ghost(&id.to_string()));
+        let is_own = |sort: usize| sort.checked_sub(OWN_COLUMNS_AFTER + 1);
+        let mut cells = Vec::with_capacity(columns.len());
+        for (column, sort) in columns.iter().zip(sorts) {
+            let cell = match (*sort, is_own(*sort)) {
+                (_, Some(own)) => own_cell(held.cells.get(own), column.align, model, painter),
+                (0, _) => state_cell(held, ghost, painter),
+                (1, _) => object_cell(model, check, id, painter),
+                (2, _) => cluster_cell(model, id, painter),
+                (3, _) => Cell::text(held.judgement.verdict, painter.style(Role::from(held.judgement.state))),
+                (_, _) => Cell::text(painter.age(held.since, model.now), painter.style(Role::Muted)),
+            };
+            cells.push(cell);
+        }
+        let tone = match (ghost, held.judgement.state) {
+            (Some(Verb::Delete), _) => Tone::Doomed,
+            (_, State::Match) if !check.list.is_marked(id) => Tone::Plain,
+            (_, _) => Tone::Plain,
+        };
+        let look =
+            RowLook { cursor: check.list.cursor() == Some(id), marked: check.list.is_marked(id), tone };
+        Some(Self { cells, look })
+    }
+}
+
+impl TableRow for Row<'_> {
+    fn look(&self) -> RowLook {
+        self.look
+    }
+
+    fn cell(&self, column: usize) -> Cell<'_> {
+        self.cells.get(column).cloned().unwrap_or_else(Cell::empty)
+    }
+}
+
+/// The sign of the state, and of what a plan would do.
+fn state_cell<'m>(held: &Held, ghost: Option<Verb>, painter: &Painter<'_>) -> Cell<'m> {
+    let glyphs = painter.glyphs();
+    let state = held.judgement.state;
+    let ghost = match ghost {
+        None => " ",
+        Some(Verb::Create) => glyphs.ghost_create,
+        Some(Verb::Delete) => glyphs.ghost_delete,
+        Some(
+            Verb::Apply
+            | Verb::Update
+            | Verb::Label
+            | Verb::Annotate
+            | Verb::Patch
+            | Verb::Tag
+            | Verb::Untag
+            | Verb::ReOwn,
+        ) => glyphs.ghost_update,
+    };
+    let pieces: Vec<(Cow<'m, str>, Style)> = vec![
+        (Cow::Borrowed(glyphs.state(state)), painter.style(Role::from(state))),
+        (Cow::Borrowed(ghost), painter.style(Role::Accent)),
+    ];
+    Cell::pieces(pieces, Cut::End)
+}
+
+fn object_cell<'m>(model: &Model, check: &CheckSheet, id: &'m SubjectId, painter: &Painter<'_>) -> Cell<'m> {
+    let depth = check.depth(id, &model.findings);
+    let branch = if depth == 0 { String::new() } else { "  ".repeat(depth - 1) + painter.glyphs().tree_branch };
+    let name: Cow<'m, str> = match id.name.as_str() {
+        "*" => Cow::Borrowed("(not all could be read)"),
+        name => Cow::Borrowed(name),
+    };
+    let pieces: Vec<(Cow<'m, str>, Style)> = vec![
+        (Cow::Owned(branch), painter.style(Role::Muted)),
+        (Cow::Owned(format!("{} ", id.kind)), painter.style(Role::Muted)),
+        (name, painter.style(Role::Text)),
+    ];
+    Cell::pieces(pieces, Cut::Middle)
+}
+
+fn cluster_cell<'m>(model: &Model, id: &'m SubjectId, painter: &Painter<'_>) -> Cell<'m> {
+    let class = model.fleet.class_of(&id.cluster);
+    Cell::name(id.cluster.as_str(), painter.style(Role::from(class)))
+}
+
+fn own_cell<'m>(cell: Option<&'m domains::Cell>, _align: Align, model: &Model, painter: &mut Painter<'_>) -> Cell<'m> {
+    let text = painter.style(Role::Text);
+    match cell {
+        None | Some(domains::Cell::Nothing) => Cell::text(painter.glyphs().nothing, painter.style(Role::Muted)),
+        Some(domains::Cell::Text(words)) => Cell::name(&**words, text),
+        Some(domains::Cell::Number(number)) => Cell::text(number.to_string(), text),
+        Some(domains::Cell::Age(at)) => Cell::text(painter.age(*at, model.now), painter.style(Role::Muted)),
+        Some(domains::Cell::Left { from, until }) => left_cell(*from, *until, model, painter),
+        Some(domains::Cell::Pair { expected, actual }) if expected == actual => Cell::name(&**actual, text),
+        Some(domains::Cell::Pair { expected, actual }) => {
+            let arrow = painter.glyphs().arrow;
+            Cell::name(format!("{actual}{arrow}{expected}"), painter.style(Role::Drift))
+        }
+    }
+}
+
+/// A bar that moves only when its text does.
+fn left_cell<'m>(
+    from: jiff::Timestamp,
+    until: jiff::Timestamp,
+    model: &Model,
+    painter: &mut Painter<'_>,
+) -> Cell<'m> {
+    if model.now >= until {
+        let ago = painter.age(until, model.now);
+        return Cell::text(format!("expired {ago} ago"), painter.style(Role::Error));
+    }
+    let whole = until.duration_since(from).as_secs().max(1);
+    let left = until.duration_since(model.now).as_secs().clamp(0, whole);
+    // What is left reads like an age: as long as it is until then.
+    let words = crate::console::table::age(model.now, until);
+    let unit = crate::console::table::next_change(model.now, until);
+    let step = unit.map_or(1, |next| next.duration_since(until).as_secs().max(1));
+    painter.changes(model.now.checked_add(jiff::SignedDuration::from_secs(step)).ok());
+    let full = usize::try_from(left * i64::try_from(BAR).unwrap_or(10) / whole).unwrap_or(0);
+    let glyphs = painter.glyphs();
+    let pieces: Vec<(Cow<'m, str>, Style)> = vec![
+        (Cow::Owned(glyphs.bar_full.repeat(full)), painter.style(Role::BarFull)),
+        (Cow::Owned(glyphs.bar_empty.repeat(BAR - full)), painter.style(Role::BarEmpty)),
+        (Cow::Owned(format!("  {words}")), painter.style(Role::Text)),
+    ];
+    Cell::pieces(pieces, Cut::End)
+}

@@ -1,0 +1,237 @@
+//! One subject, looked at closely: expected beside actual, why, and what would settle it.
+
+use ratatui::layout::Rect;
+use serde_json::Value;
+
+use super::paint::{Held, Painter};
+use super::text::{Line, wrap, wrapped};
+use crate::console::hits::Hit;
+use crate::console::model::Model;
+use crate::console::task::Closer;
+use crate::console::theme::Role;
+use crate::domains::{Panel, Step};
+use crate::engine::{ActionDraft, Evidence, State, Undo};
+
+/// From this width on expected and actual stand side by side.
+const BESIDE_FROM: usize = 56;
+const BAR: u64 = 20;
+
+pub fn draw(model: &Model, area: Rect, held: Held, painter: &mut Painter<'_>) {
+    painter.hit(area, Hit::Detail);
+    let subject = model.detail.subject.as_ref();
+    let title = subject.map_or("Nothing chosen".to_owned(), |subject| {
+        let place = subject.namespace.as_deref().map_or(String::new(), |namespace| format!("{namespace}/"));
+        let name = if subject.name == "*" { "(not all could be read)" } else { &subject.name };
+        format!("{} {place}{name}", subject.kind)
+    });
+    let right = subject.map_or_else(Line::blank, |subject| {
+        let class = model.fleet.class_of(&subject.cluster);
+        Line::of(format!("{} {}", subject.cluster, class.word()), Role::from(class))
+    });
+    let inside = painter.boxed(area, &Line::of(title, Role::Title), &right, held);
+    let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
+    let lines = lines(model, usize::from(inside.width));
+    painter.lines(inside, &lines, model.detail.scroll);
+    painter.thumb(area.right() - 1, inside, lines.len(), model.detail.scroll);
+}
+
+/// The whole text, wrapped.
+pub fn lines(model: &Model, width: usize) -> Vec<Line> {
+    let Some(subject) = &model.detail.subject else { return Vec::new() };
+    let Some(held) = model.findings.get(subject) else {
+        return vec![Line::of("It is no longer a finding.", Role::Muted)];
+    };
+    let state = held.judgement.state;
+    let mut head = Line::of(format!("{} {}", state.glyph(), state.word()), Role::from(state))
+        .and(format!(" · {}", held.judgement.verdict), Role::Text);
+    for code in &held.judgement.codes {
+        head = head.and(format!(" · {code}"), Role::Muted);
+    }
+    let mut lines = vec![head];
+    match &model.detail.closer {
+        Some(closer) => lines.extend(closer_lines(closer, width)),
+        None => lines.push(Line::of("…", Role::Muted)),
+    }
+    if let Some((question, answer)) = &model.detail.answer {
+        lines.push(Line::blank());
+        lines.push(Line::of(question.to_uppercase(), Role::Header));
+        lines.extend(answer.iter().flat_map(|line| wrapped(line, width, 2, Role::Text)));
+    }
+    lines
+}
+
+fn closer_lines(closer: &Closer, width: usize) -> Vec<Line> {
+    let explanation = &closer.explanation;
+    let mut lines = wrapped(&explanation.summary, width, 0, Role::Text);
+    lines.push(Line::blank());
+    lines.extend(both_sides(&explanation.expected, &explanation.actual, width));
+    lines.push(Line::blank());
+    lines.push(Line::of("WHY", Role::Header));
+    for (place, evidence) in explanation.evidence.iter().enumerate() {
+        lines.extend(evidence_lines(place + 1, evidence, width));
+    }
+    if explanation.evidence.is_empty() {
+        lines.push(Line::of("There is no evidence beyond the list itself.", Role::Muted));
+    }
+    for panel in &closer.panels {
+        lines.push(Line::blank());
+        lines.extend(panel_lines(panel, width));
+    }
+    lines.push(Line::blank());
+    lines.push(Line::of("REMEDY", Role::Header));
+    if explanation.remedy.is_empty() {
+        lines.push(Line::of("Nothing is to be done.", Role::Muted));
+    }
+    lines.extend(explanation.remedy.iter().flat_map(|draft| remedy_lines(draft, width)));
+    lines
+}
+
+fn both_sides(expected: &Value, actual: &Value, width: usize) -> Vec<Line> {
+    if width < BESIDE_FROM {
+        let mut lines = vec![Line::of("EXPECTED", Role::Header)];
+        lines.extend(tree(expected, width).into_iter().map(|text| Line::of(text, Role::Text)));
+        lines.push(Line::of("ACTUAL", Role::Header));
+        lines.extend(tree(actual, width).into_iter().map(|text| Line::of(text, Role::Text)));
+        return lines;
+    }
+    let half = (width - 3) / 2;
+    let (left, right) = (tree(expected, half), tree(actual, half));
+    let mut lines = vec![Line::of(padded("EXPECTED", half), Role::Header).and(" │ ", Role::Border).and("ACTUAL", Role::Header)];
+    for place in 0..left.len().max(right.len()) {
+        let one = left.get(place).map(String::as_str).unwrap_or_default();
+        let other = right.get(place).map(String::as_str).unwrap_or_default();
+        let same = left.contains(&other.to_owned()) || other.is_empty();
+        let role = if same { Role::Text } else { Role::Drift };
+        lines.push(Line::of(padded(one, half), Role::Text).and(" │ ", Role::Border).and(other, role));
+    }
+    lines
+}
+
+fn padded(text: &str, width: usize) -> String {
+    let used = unicode_width::UnicodeWidthStr::width(text);
+    format!("{text}{}", " ".repeat(width.saturating_sub(used)))
+}
+
+/// A tree as indented lines, the way YAML reads.
+fn tree(value: &Value, width: usize) -> Vec<String> {
+    if value.is_null() {
+        return vec!["nothing".to_owned()];
+    }
+    let mut lines = Vec::new();
+    branch(value, 0, &mut lines);
+    lines.iter().flat_map(|line| wrap(line, width, line.len() - line.trim_start().len() + 2)).collect()
+}
+
+fn branch(value: &Value, depth: usize, lines: &mut Vec<String>) {
+    let indent = "  ".repeat(depth);
+    match value {
+        Value::Object(map) => {
+            for (key, value) in map {
+                match leaf(value) {
+                    Some(text) => lines.push(format!("{indent}{key}: {text}")),
+                    None => {
+                        lines.push(format!("{indent}{key}:"));
+                        branch(value, depth + 1, lines);
+                    }
+                }
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                match leaf(item) {
+                    Some(text) => lines.push(format!("{indent}- {text}")),
+                    None => {
+                        lines.push(format!("{indent}-"));
+                        branch(item, depth + 1, lines);
+                    }
+                }
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+            lines.push(format!("{indent}{}", leaf(value).unwrap_or_default()));
+        }
+    }
+}
+
+fn leaf(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => Some("nothing".to_owned()),
+        Value::Bool(flag) => Some(flag.to_string()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::String(text) => Some(text.clone()),
+        Value::Array(items) if items.is_empty() => Some("[]".to_owned()),
+        Value::Object(map) if map.is_empty() => Some("{}".to_owned()),
+        Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+fn evidence_lines(number: usize, evidence: &Evidence, width: usize) -> Vec<Line> {
+    let mut lines = wrapped(&format!("{number} {}", evidence.says), width, 2, Role::Text);
+    let mut source = format!("  {}", evidence.object);
+    if !evidence.field.is_empty() {
+        source.push_str(&format!("  {}", evidence.field));
+    }
+    if !evidence.resource_version.is_empty() {
+        source.push_str(&format!("  (rv {})", evidence.resource_version));
+    }
+    lines.extend(wrapped(&source, width, 4, Role::Muted));
+    lines
+}
+
+fn panel_lines(panel: &Panel, width: usize) -> Vec<Line> {
+    match panel {
+        Panel::Lines { title, lines } => {
+            let body = lines.iter().flat_map(|line| wrapped(line, width, 2, Role::Text));
+            [Line::of(*title, Role::Header)].into_iter().chain(body).collect()
+        }
+        Panel::Strip { title, steps } => steps_lines(title, steps, "   "),
+        Panel::Chain { title, links } => steps_lines(title, links, " → "),
+        Panel::Bar { title, done, of } => {
+            let full = done * BAR / (*of).max(1);
+            let full = usize::try_from(full.min(BAR)).unwrap_or(0);
+            let rest = usize::try_from(BAR).unwrap_or(20) - full;
+            let line = Line::of("█".repeat(full), Role::BarFull)
+                .and("░".repeat(rest), Role::BarEmpty)
+                .and(format!("  {done} of {of}"), Role::Text);
+            vec![Line::of(*title, Role::Header), line]
+        }
+    }
+}
+
+fn steps_lines(title: &'static str, steps: &[Step], between: &str) -> Vec<Line> {
+    let mut line = Line::blank();
+    for (place, step) in steps.iter().enumerate() {
+        if place > 0 {
+            line = line.and(between, Role::Border);
+        }
+        line = line.and(format!("{} {}", step.label, step.state.glyph()), Role::from(step.state));
+    }
+    let broken = steps.iter().filter(|step| step.state != State::Match && !step.note.is_empty());
+    let notes = broken.map(|step| Line::of(format!("{}: {}", step.label, step.note), Role::Muted));
+    [Line::of(title, Role::Header), line].into_iter().chain(notes).collect()
+}
+
+fn remedy_lines(draft: &ActionDraft, width: usize) -> Vec<Line> {
+    let undo = match draft.undo {
+        Undo::RestoreFromBackup => "a sealed backup is kept, undo possible",
+        Undo::RemoveWhatWasAdded | Undo::DeleteWhatWasCreated => "undo possible",
+        Undo::None => "no undo",
+    };
+    let place = draft.target.namespace.as_deref().map_or(String::new(), |namespace| format!("{namespace}/"));
+    let what = format!(
+        "{} {} {place}{} ({}): {undo}",
+        draft.verb.word(),
+        draft.target.resource.kind,
+        draft.target.name,
+        draft.reason.word()
+    );
+    let mut lines = wrapped(&what, width, 2, Role::Text);
+    for proof in &draft.ownership {
+        lines.extend(wrapped(&format!("  ours: {proof}"), width, 4, Role::Muted));
+    }
+    for blocked in &draft.blocked_by {
+        let text = format!("  ⊘ {}: {}", blocked.gate.word(), blocked.why);
+        lines.extend(wrapped(&text, width, 4, Role::Blocked));
+    }
+    lines
+}

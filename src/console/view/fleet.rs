@@ -1,0 +1,254 @@
+//! The fleet: every cluster, how it is reached, and how many differences each check sees there.
+
+use std::borrow::Cow;
+
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::frame::link_words;
+use super::paint::{Held, Painter};
+use super::states;
+use super::text::{Line, wrapped};
+use crate::console::hits::Hit;
+use crate::console::layout::Layout;
+use crate::console::model::{FleetRow, Hangs, Model, StateCounts};
+use crate::console::table::{Cell, Column, Cut, Look as TableLook, RowLook, TableRow, TableView, Tone, draw as draw_table};
+use crate::console::theme::Role;
+use crate::engine::State;
+use crate::world::{Cluster, ClusterSource, Link};
+
+/// Columns before the checks' own.
+const BEFORE: usize = 4;
+
+pub fn draw(model: &Model, layout: &Layout, painter: &mut Painter<'_>) {
+    let (shown, total) = (model.fleet.rows().len(), model.fleet.total());
+    let mut title = Line::of("Clusters", Role::Title);
+    if !model.fleet.filter_text.is_empty() {
+        title = title.and(format!(" · {}", model.fleet.filter_text), Role::Filter);
+    }
+    let right = Line::of(format!("{shown} of {total}"), Role::Muted);
+    let inside = painter.boxed(layout.main, &title, &right, Held::Keys);
+    painter.hit(layout.main, Hit::List);
+    if shown == 0 {
+        let (says, next) = match total {
+            0 => ("No cluster is known yet.", "They are named by the kubeconfig's contexts; trueup doctor says more."),
+            _ => ("No cluster fits the filter.", "esc shows all again."),
+        };
+        states::empty(inside, says, next, painter);
+    } else {
+        table(model, inside, layout.main.right() - 1, painter);
+    }
+    if let Some(area) = layout.detail {
+        detail(model, area, painter);
+    }
+}
+
+fn table(model: &Model, area: Rect, border: u16, painter: &mut Painter<'_>) {
+    let mut columns = vec![
+        Column::new("CLUSTER", 16).weight(3),
+        Column::new("CLASS", 5),
+        Column::new("SOURCE", 12).weight(1).priority(6),
+        Column::new("LINK", 10).weight(1).priority(1),
+    ];
+    columns.extend(model.checks.iter().map(|check| {
+        let width = u16::try_from(check.introduction.short.len()).unwrap_or(8).max(10);
+        Column::new(check.introduction.short, width).priority(3)
+    }));
+    columns.push(Column::new("DRIFT 1h", 12).priority(4));
+    columns.push(Column::new("LIVE", 4).right().priority(5));
+    let look = table_look(painter);
+    let window = model.fleet.list.window();
+    let view = TableView {
+        columns: &columns,
+        sort: None,
+        look: &look,
+        first: window.start,
+        total: model.fleet.rows().len(),
+        border: Some(border),
+    };
+    let end = window.end.min(model.fleet.rows().len());
+    let visible = &model.fleet.rows()[window.start.min(end)..end];
+    let rows: Vec<Row<'_>> = visible.iter().filter_map(|row| Row::of(model, row, painter)).collect();
+    let hits = draw_table(&view, rows, area, painter.buffer);
+    for line in 0..hits.body.height {
+        let index = hits.first + usize::from(line);
+        if index < hits.total {
+            painter.hit(Rect { y: hits.body.y + line, height: 1, ..hits.body }, Hit::Row(index));
+        }
+    }
+}
+
+/// How lists look in every screen.
+pub fn table_look(painter: &Painter<'_>) -> TableLook {
+    TableLook {
+        header: painter.style(Role::Header),
+        cursor: painter.style(Role::Selection),
+        mark: painter.style(Role::Mark),
+        doomed: painter.style(Role::Ghost),
+        dimmed: painter.style(Role::Muted),
+        scrollbar: painter.style(Role::Muted),
+        glyphs: *painter.look.table_glyphs(),
+    }
+}
+
+/// A cluster as a row: its cells are made before it is drawn.
+struct Row<'m> {
+    cells: Vec<Cell<'m>>,
+    look: RowLook,
+}
+
+impl<'m> Row<'m> {
+    fn of(model: &'m Model, row: &'m FleetRow, painter: &mut Painter<'_>) -> Option<Self> {
+        let cluster = model.fleet.get(&row.name)?;
+        let mut cells = vec![name(row, cluster, painter)];
+        cells.push(Cell::text(cluster.class.word(), painter.style(Role::from(cluster.class))));
+        cells.push(Cell::text(source(cluster), painter.style(Role::Muted)));
+        let (role, words) = link_words(model, cluster, painter);
+        let words = if words.is_empty() { "live".to_owned() } else { words };
+        let dot = painter.glyphs().link(&cluster.link);
+        cells.push(Cell::text(format!("{dot} {words}"), painter.style(role)));
+        debug_assert_eq!(cells.len(), BEFORE);
+        cells.extend(model.checks.iter().map(|check| {
+            counts(model.findings.counts(&cluster.name, check.name), cluster, painter)
+        }));
+        cells.push(sparkline(model, cluster, painter));
+        cells.push(match &cluster.link {
+            Link::Live { since } => Cell::text(painter.age(*since, model.now), painter.style(Role::Muted)),
+            Link::Idle
+            | Link::Connecting
+            | Link::Listing { .. }
+            | Link::Degraded { .. }
+            | Link::AuthExpired { .. }
+            | Link::Failed { .. }
+            | Link::Recorded => Cell::empty(),
+        });
+        let look = RowLook {
+            cursor: model.fleet.list.cursor() == Some(&row.name),
+            marked: model.fleet.list.is_marked(&row.name),
+            tone: Tone::Plain,
+        };
+        Some(Self { cells, look })
+    }
+}
+
+impl TableRow for Row<'_> {
+    fn look(&self) -> RowLook {
+        self.look
+    }
+
+    fn cell(&self, column: usize) -> Cell<'_> {
+        self.cells.get(column).cloned().unwrap_or_else(Cell::empty)
+    }
+}
+
+fn name<'m>(row: &FleetRow, cluster: &'m Cluster, painter: &Painter<'_>) -> Cell<'m> {
+    let glyphs = painter.glyphs();
+    let branch = match row.hangs {
+        Hangs::Root => "",
+        Hangs::Between => glyphs.tree_branch,
+        Hangs::Last => glyphs.tree_last,
+    };
+    let pieces: Vec<(Cow<'m, str>, Style)> = vec![
+        (Cow::Borrowed(branch), painter.style(Role::Muted)),
+        (Cow::Borrowed(cluster.name.as_str()), painter.style(Role::Text)),
+    ];
+    Cell::pieces(pieces, Cut::Middle)
+}
+
+fn source(cluster: &Cluster) -> String {
+    match &cluster.source {
+        ClusterSource::Kubeconfig { .. } => "kubeconfig".to_owned(),
+        ClusterSource::Hosted { by } => format!("hosted by {by}"),
+        ClusterSource::Snapshot => "snapshot".to_owned(),
+    }
+}
+
+/// `−3 =41`: each difference that is there, then the matches.
+fn counts<'m>(counts: Option<&StateCounts>, cluster: &Cluster, painter: &Painter<'_>) -> Cell<'m> {
+    let glyphs = painter.glyphs();
+    let Some(counts) = counts.filter(|counts| counts.total() > 0) else {
+        let waits = matches!(cluster.link, Link::Connecting | Link::Listing { .. });
+        let sign = if waits { glyphs.ellipsis } else { glyphs.nothing };
+        return Cell::text(sign, painter.style(Role::Muted));
+    };
+    let order = [
+        State::Error,
+        State::Extra,
+        State::Missing,
+        State::Drift,
+        State::Stale,
+        State::Blocked,
+        State::Unknown,
+        State::Match,
+    ];
+    let mut pieces: Vec<(Cow<'m, str>, Style)> = Vec::new();
+    for state in order.into_iter().filter(|state| counts.of(*state) > 0) {
+        let gap = if pieces.is_empty() { "" } else { " " };
+        let text = format!("{gap}{}{}", glyphs.state(state), counts.of(state));
+        pieces.push((Cow::Owned(text), painter.style(Role::from(state))));
+    }
+    Cell::pieces(pieces, Cut::End)
+}
+
+fn sparkline<'m>(model: &Model, cluster: &Cluster, painter: &Painter<'_>) -> Cell<'m> {
+    let hour = model.feed.hour(&cluster.name, model.now);
+    let most = hour.iter().copied().max().unwrap_or_default();
+    let line: String = hour.iter().map(|count| painter.glyphs().spark(u64::from(*count), u64::from(most))).collect();
+    let role = if most == 0 { Role::Muted } else { Role::Drift };
+    Cell::text(line, painter.style(role))
+}
+
+/// What there is to know of the cluster at the cursor, and the latest news.
+fn detail(model: &Model, area: Rect, painter: &mut Painter<'_>) {
+    let cursor = model.fleet.cursor();
+    let title = cursor.map_or("News".to_owned(), |cluster| cluster.name.to_string());
+    let right = cursor.map_or_else(Line::blank, |cluster| Line::of(cluster.class.word(), Role::from(cluster.class)));
+    let inside = painter.boxed(area, &Line::of(title, Role::Title), &right, Held::Waits);
+    let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
+    let width = usize::from(inside.width);
+    let mut lines = cursor.map(|cluster| cluster_lines(model, cluster, width)).unwrap_or_default();
+    lines.extend(news(model, width));
+    painter.lines(inside, &lines, 0);
+}
+
+fn cluster_lines(model: &Model, cluster: &Cluster, width: usize) -> Vec<Line> {
+    let trouble = match &cluster.link {
+        Link::Degraded { gap, retry_at: _ } => Some((gap.says.clone(), "it is tried again by itself; ctrl-r tries now")),
+        Link::AuthExpired { gap, hint } => Some((format!("{}; {hint}", gap.says), "X logs in on this terminal")),
+        Link::Failed { gap } => Some((gap.says.clone(), "ctrl-r tries again")),
+        Link::Idle => Some(("It rests: more clusters are live than may be at once.".to_owned(), "enter wakes it")),
+        Link::Connecting | Link::Listing { .. } | Link::Live { .. } | Link::Recorded => None,
+    };
+    let mut lines = Vec::new();
+    if let Some((says, next)) = trouble {
+        lines.extend(wrapped(&says, width, 2, Role::Error));
+        lines.push(Line::of(next, Role::Muted));
+    }
+    for check in &model.checks {
+        let Some(counts) = model.findings.counts(&cluster.name, check.name) else { continue };
+        let words: Vec<String> = State::ALL
+            .into_iter()
+            .filter(|state| counts.of(*state) > 0)
+            .map(|state| format!("{} {}", counts.of(state), state.word()))
+            .collect();
+        let line = Line::of(format!("{}: ", check.introduction.title), Role::Muted).and(words.join(", "), Role::Text);
+        lines.push(line);
+    }
+    lines
+}
+
+fn news(model: &Model, width: usize) -> Vec<Line> {
+    let zone = model.time_zone();
+    let line = |line: &crate::console::model::FeedLine| {
+        let time = line.at.to_zoned(zone.clone()).strftime("%H:%M:%S").to_string();
+        let (word, role) = match line.now {
+            Some((state, verdict)) => (format!("became {verdict}"), Role::from(state)),
+            None => ("is gone".to_owned(), Role::Muted),
+        };
+        let room = width.saturating_sub(time.len() + 2);
+        let text = format!("{}: {} ", line.cluster, line.subject);
+        let text: String = text.chars().take(room.saturating_sub(word.len())).collect();
+        Line::of(format!("{time}  "), Role::Muted).and(text, Role::Text).and(word, role)
+    };
+    model.feed.lines().take(20).map(line).collect()
+}

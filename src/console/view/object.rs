@@ -1,0 +1,70 @@
+//! Screens of text: an object, its events, the log.
+
+use ratatui::layout::Rect;
+
+use super::paint::{Held, Painter};
+use super::states;
+use super::text::{Line, wrapped};
+use crate::console::hits::Hit;
+use crate::console::model::{Model, ObjectTab};
+use crate::console::theme::Role;
+
+pub fn draw(model: &Model, area: Rect, painter: &mut Painter<'_>) {
+    let Some(view) = &model.object else { return };
+    let place = view.target.namespace.as_deref().map_or(String::new(), |namespace| format!("{namespace}/"));
+    let tab = match view.tab {
+        ObjectTab::Yaml => "YAML, secrets masked",
+        ObjectTab::Events => "events",
+    };
+    let title = Line::of(format!("{} {place}{}", view.target.kind, view.target.name), Role::Title)
+        .and(format!(" · {tab}"), Role::Muted);
+    let class = model.fleet.class_of(&view.cluster);
+    let right = Line::of(format!("{} {}", view.cluster, class.word()), Role::from(class));
+    let inside = painter.boxed(area, &title, &right, Held::Keys);
+    painter.hit(area, Hit::Detail);
+    let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
+    match &view.sheet {
+        None => states::empty(inside, "It is being read.", "", painter),
+        Some(Err(why)) => states::empty(inside, &format!("It can't be shown: {why}."), "R reads again.", painter),
+        Some(Ok(_)) => {
+            let lines = lines(model, usize::from(inside.width));
+            painter.lines(inside, &lines, model.scroll);
+            painter.thumb(area.right() - 1, inside, lines.len(), model.scroll);
+        }
+    }
+}
+
+/// The text of the object screen.
+pub fn lines(model: &Model, width: usize) -> Vec<Line> {
+    let Some(Some(Ok(sheet))) = model.object.as_ref().map(|view| &view.sheet) else { return Vec::new() };
+    match model.object.as_ref().map(|view| view.tab) {
+        Some(ObjectTab::Yaml) | None => sheet.yaml.iter().flat_map(|line| yaml_line(line, width)).collect(),
+        Some(ObjectTab::Events) => match &sheet.events {
+            Err(why) => wrapped(why, width, 0, Role::Error),
+            Ok(events) if events.is_empty() => vec![Line::of("Nothing was reported about it lately.", Role::Muted)],
+            Ok(events) => events.iter().flat_map(|event| wrapped(event, width, 4, Role::Text)).collect(),
+        },
+    }
+}
+
+/// Keys in one colour, values in another.
+fn yaml_line(line: &str, width: usize) -> Vec<Line> {
+    match line.split_once(": ") {
+        Some((key, value)) if key.len() + value.len() + 2 <= width => {
+            vec![Line::of(format!("{key}: "), Role::Muted).and(value, Role::Text)]
+        }
+        Some(_) | None => wrapped(line, width, 4, Role::Text),
+    }
+}
+
+pub fn draw_log(model: &Model, area: Rect, painter: &mut Painter<'_>) {
+    let inside = painter.boxed(area, &Line::of("Log", Role::Title), &Line::blank(), Held::Keys);
+    let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
+    let lines = log_lines(model, usize::from(inside.width));
+    painter.lines(inside, &lines, model.scroll);
+    painter.thumb(area.right() - 1, inside, lines.len(), model.scroll);
+}
+
+pub fn log_lines(model: &Model, width: usize) -> Vec<Line> {
+    model.log.iter().flat_map(|line| wrapped(line, width, 4, Role::Text)).collect()
+}

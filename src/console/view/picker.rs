@@ -1,0 +1,81 @@
+//! Lists to choose from by typing, and lines to be typed.
+
+use ratatui::layout::Rect;
+
+use super::paint::{Held, Painter, centered};
+use super::text::Line;
+use crate::console::hits::Hit;
+use crate::console::layout::Layout;
+use crate::console::model::{Model, Picker, Prompt, PromptWhat};
+use crate::console::terminal::Cursor;
+use crate::console::theme::Role;
+
+const WIDTH: u16 = 76;
+const ROWS: u16 = 14;
+
+pub fn draw(picker: &Picker, area: Rect, painter: &mut Painter<'_>) {
+    let rows = u16::try_from(picker.items.len()).unwrap_or(ROWS).clamp(1, ROWS);
+    let place = centered(area, WIDTH.min(area.width.saturating_sub(2)), (rows + 3).min(area.height));
+    painter.clear(place);
+    painter.hit(place, Hit::Layer);
+    let right = Line::of(format!("{} of {}", picker.found.len(), picker.items.len()), Role::Muted);
+    let inside = painter.boxed(place, &Line::of(picker.title, Role::Title), &right, Held::Keys);
+    input(inside, "> ", picker.input.value(), picker.input.visual_cursor(), painter);
+    let list = Rect { y: inside.y + 1, height: inside.height.saturating_sub(1), ..inside };
+    if picker.found.is_empty() {
+        painter.text(list.x + 1, list.y, list.width, "nothing fits", Role::Muted);
+    }
+    let first = picker.cursor.saturating_sub(usize::from(list.height).saturating_sub(1));
+    for (place, y) in (first..picker.found.len()).zip(list.y..list.bottom()) {
+        let item = &picker.items[picker.found[place]];
+        let line = Rect { y, height: 1, ..list };
+        if place == picker.cursor {
+            painter.fill(line, Role::Selection);
+        }
+        let note = Line::of(format!("{} ", item.note), Role::Muted);
+        let end = painter.line_right(line.right(), y, line.width / 2, &note);
+        painter.text(line.x + 1, y, end.saturating_sub(line.x + 2), &item.label, Role::Text);
+        painter.hit(line, Hit::Item(place));
+    }
+}
+
+/// A line at the bottom of the screen, where the hints were.
+pub fn draw_prompt(model: &Model, prompt: &Prompt, layout: &Layout, painter: &mut Painter<'_>) {
+    let area = Rect { y: layout.hints.y.saturating_sub(1), height: 2, ..layout.hints };
+    painter.clear(area);
+    painter.hit(area, Hit::Layer);
+    let top = Rect { height: 1, ..area };
+    let label = match prompt.what {
+        PromptWhat::Filter => "/".to_owned(),
+        PromptWhat::AcceptReason(_) | PromptWhat::AcceptUntil { .. } | PromptWhat::Form { .. } | PromptWhat::Quit => {
+            format!("{} ", prompt.title)
+        }
+    };
+    input(Rect { x: top.x + 1, width: top.width.saturating_sub(2), ..top }, &label, prompt.input.value(), prompt.input.visual_cursor(), painter);
+    let below = match (&prompt.problem, &prompt.what) {
+        (Some(problem), _) => Line::of(problem.as_str(), Role::Error),
+        (None, PromptWhat::Filter) => filter_count(model),
+        (None, _) => Line::of("enter goes on, esc leaves", Role::HintText),
+    };
+    painter.line(area.x + 1, area.y + 1, area.width.saturating_sub(2), &below);
+}
+
+fn filter_count(model: &Model) -> Line {
+    let (shown, total) = match model.check() {
+        Some(check) => (check.order.shown(), check.order.total()),
+        None => (model.fleet.rows().len(), model.fleet.total()),
+    };
+    let help = "   words are fuzzy; state:extra cluster:eu* verdict:orphan age>5m name~client !class:dev";
+    Line::of(format!("{shown} of {total}"), Role::Filter).and(help, Role::HintText)
+}
+
+fn input(area: Rect, label: &str, text: &str, cursor: usize, painter: &mut Painter<'_>) {
+    let x = painter.text(area.x, area.y, area.width, label, Role::Filter);
+    let room = area.right().saturating_sub(x + 1);
+    // What is typed last stays in sight.
+    let skip = cursor.saturating_sub(usize::from(room));
+    let shown: String = text.chars().skip(skip).collect();
+    painter.text(x, area.y, room, &shown, Role::Text);
+    let at = x + u16::try_from(cursor - skip).unwrap_or(0);
+    painter.cursor = Cursor::At(at.min(area.right().saturating_sub(1)), area.y);
+}
