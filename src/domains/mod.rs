@@ -9,4 +9,5 @@ pub mod registry;
 mod settings;
 
 pub use contract::{Domain, Touched};
+pub use nearest::nearest;
 pub use settings::{SettingsProblem, SettingsTable};
