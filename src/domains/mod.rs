@@ -10,5 +10,9 @@ pub mod registry;
 mod settings;
 
 pub use contract::{Domain, Touched};
+<<<<<<< HEAD
 pub use present::{Cell, Column, Form, Introduction, Panel, Side, Step};
+=======
+pub use nearest::nearest;
+>>>>>>> parts
 pub use settings::{SettingsProblem, SettingsTable};

@@ -1,0 +1,307 @@
+//! From what was typed to a filter, or to the place that can't be meant.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use super::term::{Field, Filter, FuzzyWord, Sense, Term, Test, UNITS, Value};
+use crate::domains::nearest;
+use crate::engine::State;
+use crate::engine::glob::Glob;
+
+/// A part of the text that can't be meant as it stands.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{says}")]
+pub struct FilterProblem {
+    /// Bytes of the text, to be pointed at. Always on the borders of characters.
+    pub at: Range<usize>,
+    /// One sentence.
+    pub says: String,
+    /// The word that was most likely meant.
+    pub nearest: Option<&'static str>,
+}
+
+/// Keys that can be written, with all their spellings. `state` and `age` are no fields of text.
+const KEYS: [(&str, Key); 11] = [
+    ("state", Key::State),
+    ("domain", Key::Field(Field::Domain)),
+    ("cluster", Key::Field(Field::Cluster)),
+    ("class", Key::Field(Field::Class)),
+    ("verdict", Key::Field(Field::Verdict)),
+    ("code", Key::Field(Field::Code)),
+    ("kind", Key::Field(Field::Kind)),
+    ("ns", Key::Field(Field::Namespace)),
+    ("namespace", Key::Field(Field::Namespace)),
+    ("name", Key::Field(Field::Name)),
+    ("age", Key::Age),
+];
+
+/// What `match` is called on the screen.
+const OK: &str = "ok";
+
+#[derive(Clone, Copy)]
+enum Key {
+    State,
+    Field(Field),
+    Age,
+}
+
+/// A run of text without blanks, quotes taken off.
+struct Word {
+    /// Where it is, quotes included.
+    at: Range<usize>,
+    letters: Vec<Letter>,
+}
+
+struct Letter {
+    at: usize,
+    sign: Sign,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sign {
+    Bare(char),
+    Quoted(char),
+    /// A quote opens. Kept because an empty pair of quotes is a value too.
+    Opens,
+}
+
+/// A value between commas.
+struct Part {
+    at: Range<usize>,
+    text: String,
+    quoted: bool,
+}
+
+impl Filter {
+    /// Reads a filter.
+    ///
+    /// # Errors
+    /// The first part that can't be meant as it stands.
+    pub fn parse(text: &str) -> Result<Self, FilterProblem> {
+        let terms = words(text)?.into_iter().map(term).collect::<Result<Vec<_>, _>>()?;
+        Ok(Self { terms })
+    }
+}
+
+/// Every key that can be written before a `:`, `~`, `<` or `>`.
+pub(super) fn keys() -> impl Iterator<Item = (&'static str, char)> {
+    // The short spelling is the one that is offered.
+    let offered = KEYS.iter().filter(|(name, _)| *name != "namespace");
+    offered.map(|(name, key)| (*name, if matches!(key, Key::Age) { '>' } else { ':' }))
+}
+
+/// The field a key stands for, when it is one of text.
+pub(super) fn field_of(key: &str) -> Option<Field> {
+    KEYS.iter().find_map(|(name, kind)| match kind {
+        Key::Field(field) if name.eq_ignore_ascii_case(key) => Some(*field),
+        Key::Field(_) | Key::State | Key::Age => None,
+    })
+}
+
+/// Cuts a text into words. Blanks inside quotes belong to the word.
+fn words(text: &str) -> Result<Vec<Word>, FilterProblem> {
+    let mut words = Vec::new();
+    let mut letters: Option<Word> = None;
+    let mut quote: Option<usize> = None;
+    let mut characters = text.char_indices();
+    while let Some((at, letter)) = characters.next() {
+        let next = at + letter.len_utf8();
+        if quote.is_none() && letter.is_whitespace() {
+            words.extend(letters.take());
+            continue;
+        }
+        let word = letters.get_or_insert_with(|| Word { at: at..at, letters: Vec::new() });
+        word.at.end = next;
+        match (letter, quote) {
+            ('"', None) => {
+                quote = Some(at);
+                word.letters.push(Letter { at, sign: Sign::Opens });
+            }
+            ('"', Some(_)) => quote = None,
+            ('\\', Some(_)) => {
+                let (at, letter) = characters.next().unwrap_or((at, letter));
+                word.at.end = at + letter.len_utf8();
+                word.letters.push(Letter { at, sign: Sign::Quoted(letter) });
+            }
+            (letter, Some(_)) => word.letters.push(Letter { at, sign: Sign::Quoted(letter) }),
+            (letter, None) => word.letters.push(Letter { at, sign: Sign::Bare(letter) }),
+        }
+    }
+    if let Some(start) = quote {
+        return Err(problem(start..text.len(), "the quote that is opened here is never closed"));
+    }
+    words.extend(letters);
+    Ok(words)
+}
+
+fn term(word: Word) -> Result<Term, FilterProblem> {
+    let Word { at, letters } = word;
+    let excluded = matches!(letters.first(), Some(Letter { sign: Sign::Bare('!' | '-'), .. }));
+    let (sense, letters) = if excluded { (Sense::IsNot, &letters[1..]) } else { (Sense::Is, &letters[..]) };
+    if letters.is_empty() {
+        return Err(problem(at, "what to leave out has to follow right here, as in `!class:dev`"));
+    }
+    let test = match operator(letters) {
+        None => free_word(sense, &at, letters)?,
+        Some((place, sign)) => {
+            let asked = Asked {
+                key: joined(&letters[..place]),
+                key_at: letters[0].at..letters[place].at,
+                operator: sign,
+                end: at.end,
+                values: parts(&letters[place + 1..], at.end),
+            };
+            asked.test()?
+        }
+    };
+    Ok(Term { sense, test })
+}
+
+/// The first sign that parts a key from its values, and where it is.
+fn operator(letters: &[Letter]) -> Option<(usize, char)> {
+    let is_key = |one: &Letter| matches!(one.sign, Sign::Bare(letter) if letter.is_ascii_alphabetic());
+    let place = letters.iter().position(|one| !is_key(one)).filter(|place| *place > 0)?;
+    match letters[place].sign {
+        Sign::Bare(sign @ (':' | '~' | '<' | '>')) => Some((place, sign)),
+        Sign::Bare(_) | Sign::Quoted(_) | Sign::Opens => None,
+    }
+}
+
+fn free_word(sense: Sense, at: &Range<usize>, letters: &[Letter]) -> Result<Test, FilterProblem> {
+    let text = joined(letters);
+    if text.is_empty() {
+        return Err(problem(at.clone(), "nothing is between these quotes"));
+    }
+    let exact = letters.iter().any(|one| !matches!(one.sign, Sign::Bare(_))) || sense == Sense::IsNot;
+    Ok(if exact { Test::Contains(text.to_ascii_lowercase()) } else { Test::Fuzzy(FuzzyWord::new(&text)) })
+}
+
+/// A key with its values, as they were typed.
+struct Asked {
+    key: String,
+    key_at: Range<usize>,
+    operator: char,
+    /// Where the word ends.
+    end: usize,
+    values: Vec<Part>,
+}
+
+impl Asked {
+    fn test(&self) -> Result<Test, FilterProblem> {
+        let Self { key, key_at, operator, end, values } = self;
+        let Some((_, kind)) = KEYS.iter().find(|(name, _)| name.eq_ignore_ascii_case(key)) else {
+            return Err(self.unknown_key());
+        };
+        if let Some(empty) = values.iter().find(|part| part.text.is_empty() && !part.quoted) {
+            return Err(problem(empty.at.clone(), &format!("`{key}{operator}` wants a value here")));
+        }
+        let whole = key_at.start..*end;
+        match (kind, operator) {
+            (Key::State, ':') => Ok(Test::State(values.iter().map(state).collect::<Result<_, _>>()?)),
+            (Key::Field(field), ':') => Ok(Test::Field(*field, values.iter().map(value).collect())),
+            (Key::Field(field), '~') => {
+                let inside = |part: &Part| Value::Inside(part.text.to_ascii_lowercase());
+                Ok(Test::Field(*field, values.iter().map(inside).collect()))
+            }
+            (Key::Age, '>') => Ok(Test::Older(span(values)?)),
+            (Key::Age, '<') => Ok(Test::Younger(span(values)?)),
+            (Key::Age, _) => Err(problem(whole, "ages are compared: `age>5m` or `age<2h`")),
+            (Key::State, _) => Err(problem(whole, "states are named: `state:extra,drift`")),
+            (Key::Field(_), _) => {
+                let says = format!("`{operator}` compares ages only; write `{key}:` or `{key}~`");
+                Err(problem(key_at.end..key_at.end + 1, &says))
+            }
+        }
+    }
+
+    fn unknown_key(&self) -> FilterProblem {
+        let Self { key, key_at, .. } = self;
+        let near = nearest(&key.to_ascii_lowercase(), &KEYS.map(|(name, _)| name));
+        let says = match near {
+            Some(near) => format!("`{key}` is no key; did you mean `{near}`?"),
+            None => format!("`{key}` is no key; put the word in quotes to search for it"),
+        };
+        FilterProblem { at: key_at.clone(), says, nearest: near }
+    }
+}
+
+/// The values between commas. A comma in quotes belongs to its value.
+fn parts(letters: &[Letter], end: usize) -> Vec<Part> {
+    let start = letters.first().map_or(end, |one| one.at);
+    let mut parts = vec![Part { at: start..start, text: String::new(), quoted: false }];
+    for one in letters {
+        let next = match one.sign {
+            Sign::Bare(letter) | Sign::Quoted(letter) => one.at + letter.len_utf8(),
+            Sign::Opens => one.at + 1,
+        };
+        if one.sign == Sign::Bare(',') {
+            parts.push(Part { at: next..next, text: String::new(), quoted: false });
+        } else if let Some(part) = parts.last_mut() {
+            part.at.end = next;
+            match one.sign {
+                Sign::Bare(letter) | Sign::Quoted(letter) => part.text.push(letter),
+                Sign::Opens => part.quoted = true,
+            }
+        }
+    }
+    parts
+}
+
+fn value(part: &Part) -> Value {
+    let text = part.text.to_ascii_lowercase();
+    if part.quoted {
+        return Value::Exact(text);
+    }
+    match Glob::parse(&text) {
+        Ok(glob) if text.contains(['*', '?']) => Value::Glob(glob),
+        Ok(_) | Err(_) => Value::Plain(text),
+    }
+}
+
+fn state(part: &Part) -> Result<State, FilterProblem> {
+    let word = part.text.to_ascii_lowercase();
+    if word == OK {
+        return Ok(State::Match);
+    }
+    if let Some(state) = State::ALL.into_iter().find(|state| state.word() == word) {
+        return Ok(state);
+    }
+    let near = nearest(&word, &State::ALL.map(State::word));
+    let says = match near {
+        Some(near) => format!("`{word}` is no state; did you mean `{near}`?"),
+        None => format!("`{word}` is no state; known are {}", State::ALL.map(State::word).join(", ")),
+    };
+    Err(FilterProblem { at: part.at.clone(), says, nearest: near })
+}
+
+/// `5m`, `2h30m`, `1w`.
+fn span(values: &[Part]) -> Result<Duration, FilterProblem> {
+    let [part] = values else {
+        let at = values.first().map_or(0, |part| part.at.start)..values.last().map_or(0, |part| part.at.end);
+        return Err(problem(at, "an age is compared with one span, like 5m"));
+    };
+    let bad = || problem(part.at.clone(), "a span is a number and a unit, like 30s, 5m, 2h30m, 4d or 1w");
+    let mut rest = part.text.as_str();
+    let mut seconds: u64 = 0;
+    while !rest.is_empty() {
+        let digits = rest.find(|letter: char| !letter.is_ascii_digit()).ok_or_else(bad)?;
+        let number: u64 = rest[..digits].parse().map_err(|_| bad())?;
+        let letter = rest[digits..].chars().next().ok_or_else(bad)?;
+        let (_, unit) = UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(&letter)).ok_or_else(bad)?;
+        seconds = number.checked_mul(*unit).and_then(|more| seconds.checked_add(more)).ok_or_else(bad)?;
+        rest = &rest[digits + letter.len_utf8()..];
+    }
+    if part.text.is_empty() { Err(bad()) } else { Ok(Duration::from_secs(seconds)) }
+}
+
+fn joined(letters: &[Letter]) -> String {
+    let letter = |one: &Letter| match one.sign {
+        Sign::Bare(letter) | Sign::Quoted(letter) => Some(letter),
+        Sign::Opens => None,
+    };
+    letters.iter().filter_map(letter).collect()
+}
+
+fn problem(at: Range<usize>, says: &str) -> FilterProblem {
+    FilterProblem { at, says: says.to_owned(), nearest: None }
+}

@@ -1,0 +1,184 @@
+//! What a filter says, and how it is printed.
+
+use std::fmt;
+use std::time::Duration;
+
+use nucleo_matcher::pattern::{Atom, AtomKind, CaseMatching, Normalization};
+
+use crate::engine::State;
+use crate::engine::glob::Glob;
+
+/// A filter: every term has to hold. Without terms it lets everything through.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Filter {
+    pub(super) terms: Vec<Term>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Term {
+    pub sense: Sense,
+    pub test: Test,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sense {
+    Is,
+    IsNot,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Test {
+    /// Letters in their order, anywhere in the row.
+    Fuzzy(FuzzyWord),
+    /// A text in the row, in small letters.
+    Contains(String),
+    State(Vec<State>),
+    Field(Field, Vec<Value>),
+    Older(Duration),
+    Younger(Duration),
+}
+
+/// A word as it was typed, and what it is searched by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct FuzzyWord {
+    word: String,
+    pub atom: Atom,
+}
+
+/// A text of the row that can be asked for by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Field {
+    Domain,
+    Cluster,
+    Class,
+    Verdict,
+    Code,
+    Kind,
+    Namespace,
+    Name,
+}
+
+/// What a field is held against. All in small letters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Value {
+    /// The field, or its beginning up to a sign.
+    Plain(String),
+    /// The field and nothing else.
+    Exact(String),
+    Glob(Glob),
+    /// Anywhere inside the field.
+    Inside(String),
+}
+
+impl Filter {
+    /// Whether it lets everything through.
+    pub fn is_empty(&self) -> bool {
+        self.terms.is_empty()
+    }
+
+    /// Whether the outcome changes with time alone, so that a list has to be filtered again now and then.
+    pub fn asks_for_age(&self) -> bool {
+        self.terms.iter().any(|term| matches!(term.test, Test::Older(_) | Test::Younger(_)))
+    }
+}
+
+impl FuzzyWord {
+    pub fn new(word: &str) -> Self {
+        let atom = Atom::new(word, CaseMatching::Ignore, Normalization::Smart, AtomKind::Fuzzy, false);
+        Self { word: word.to_owned(), atom }
+    }
+}
+
+impl Field {
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Domain => "domain",
+            Self::Cluster => "cluster",
+            Self::Class => "class",
+            Self::Verdict => "verdict",
+            Self::Code => "code",
+            Self::Kind => "kind",
+            Self::Namespace => "ns",
+            Self::Name => "name",
+        }
+    }
+}
+
+impl fmt::Display for Filter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, term) in self.terms.iter().enumerate() {
+            let separator = if index == 0 { "" } else { " " };
+            write!(f, "{separator}{term}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Term {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.sense == Sense::IsNot {
+            f.write_str("!")?;
+        }
+        match &self.test {
+            Test::Fuzzy(fuzzy) => f.write_str(&fuzzy.word),
+            Test::Contains(text) => write!(f, "{}", Quoted(text)),
+            Test::State(states) => {
+                let words: Vec<&str> = states.iter().map(|state| state.word()).collect();
+                write!(f, "state:{}", words.join(","))
+            }
+            Test::Field(field, values) => {
+                let operator = if matches!(values.first(), Some(Value::Inside(_))) { '~' } else { ':' };
+                write!(f, "{}{operator}", field.key())?;
+                for (index, value) in values.iter().enumerate() {
+                    let separator = if index == 0 { "" } else { "," };
+                    write!(f, "{separator}{value}")?;
+                }
+                Ok(())
+            }
+            Test::Older(span) => write!(f, "age>{}", Span(*span)),
+            Test::Younger(span) => write!(f, "age<{}", Span(*span)),
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Plain(text) => f.write_str(text),
+            Self::Glob(glob) => f.write_str(glob.as_str()),
+            Self::Exact(text) | Self::Inside(text) => write!(f, "{}", Quoted(text)),
+        }
+    }
+}
+
+/// A text in quotes, with the quotes inside it escaped.
+struct Quoted<'a>(&'a str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let escaped = self.0.replace('\\', "\\\\").replace('"', "\\\"");
+        write!(f, "\"{escaped}\"")
+    }
+}
+
+/// Units an age is written in, the largest first.
+pub(super) const UNITS: [(char, u64); 5] = [('w', 7 * 24 * 3600), ('d', 24 * 3600), ('h', 3600), ('m', 60), ('s', 1)];
+
+/// A span in as few units as it takes: `2h30m`.
+struct Span(Duration);
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut left = self.0.as_secs();
+        if left == 0 {
+            return f.write_str("0s");
+        }
+        for (letter, seconds) in UNITS {
+            if left >= seconds {
+                write!(f, "{}{letter}", left / seconds)?;
+                left %= seconds;
+            }
+        }
+        Ok(())
+    }
+}

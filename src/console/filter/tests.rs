@@ -1,0 +1,235 @@
+//! What filters show, how they are read, and what is said of those that can't be.
+
+use jiff::{SignedDuration, Timestamp};
+use proptest::prelude::*;
+
+use super::*;
+use crate::engine::State;
+
+const NOW: Timestamp = Timestamp::constant(1_800_000_000, 0);
+
+fn secret() -> Fields<'static> {
+    Fields {
+        state: Some(State::Extra),
+        domain: "hosted-oidc",
+        cluster: "eu-west-1",
+        class: "prod",
+        verdict: "orphan-certain",
+        codes: &["no-referrer", "managed-label"],
+        kind: "Secret",
+        namespace: "openshift-config",
+        name: "ext-auth-client-old",
+        since: Some(NOW - SignedDuration::from_mins(10)),
+    }
+}
+
+fn shows(filter: &str, fields: &Fields<'_>) -> bool {
+    let filter = Filter::parse(filter).unwrap_or_else(|problem| panic!("{filter}: {problem}"));
+    filter.matches(fields, NOW, &mut Scratch::default()).is_some()
+}
+
+#[test]
+fn a_row_gets_through_when_every_term_holds() {
+    let cases = [
+        ("no filter", "", true),
+        ("state", "state:extra", true),
+        ("another state", "state:drift", false),
+        ("one of several states", "state:drift,extra", true),
+        ("the screen's word for match", "state:ok", false),
+        ("the beginning of a domain", "domain:hosted", true),
+        ("half a word is no beginning", "domain:host", false),
+        ("pattern", "cluster:eu*", true),
+        ("pattern over the whole", "cluster:west*", false),
+        ("pattern with a start", "cluster:*west*", true),
+        ("quoted is exact", "cluster:\"eu\"", false),
+        ("quoted and whole", "cluster:\"eu-west-1\"", true),
+        ("verdict", "verdict:orphan", true),
+        ("class", "class:prod", true),
+        ("kind in small letters", "kind:secret", true),
+        ("pattern in any letters", "kind:SEC*", true),
+        ("namespace by its short key", "ns:openshift", true),
+        ("namespace by its long key", "namespace:openshift-config", true),
+        ("inside", "name~client", true),
+        ("not inside", "name~server", false),
+        ("any of the codes", "code:managed", true),
+        ("no such code", "code:other", false),
+        ("older", "age>5m", true),
+        ("not that old", "age>10m", false),
+        ("younger", "age<2h", true),
+        ("spans add up", "age<9m59s", false),
+        ("excluded", "!class:dev", true),
+        ("excluded by a minus", "-state:extra", false),
+        ("excluding several", "!state:drift,extra", false),
+        ("all hold", "state:extra cluster:eu* age>5m name~client !class:dev", true),
+        ("one fails", "state:extra cluster:us* age>5m", false),
+        ("fuzzy", "extclold", true),
+        ("fuzzy over fields", "secretwest", true),
+        ("fuzzy in order", "oldext", false),
+        ("two words in any order", "old ext", true),
+        ("quoted text", "\"auth-client\"", true),
+        ("quoted text is whole", "\"authclient\"", false),
+        ("quoted text in any letters", "\"SECRET openshift\"", true),
+        ("a word is excluded where it stands", "!auth", false),
+        ("and not by its letters with gaps", "!extold", true),
+    ];
+    for (case, filter, expected) in cases {
+        assert_eq!(shows(filter, &secret()), expected, "case: {case}");
+    }
+}
+
+#[test]
+fn what_a_row_does_not_have_matches_nothing_but_its_exclusion() {
+    let bare = Fields::default();
+    for term in ["state:extra", "age>1s", "age<1s", "cluster:eu", "cluster:e*", "code:*", "name~x", "word"] {
+        assert!(!shows(term, &bare), "{term}");
+        assert!(shows(&format!("!{term}"), &bare), "!{term}");
+    }
+    assert!(shows("ns:\"\"", &bare), "cluster-scoped objects");
+}
+
+#[test]
+fn a_better_fit_scores_higher() {
+    let filter = Filter::parse("client").unwrap();
+    let mut scratch = Scratch::default();
+    let mut score = |name| filter.matches(&Fields { name, ..Fields::default() }, NOW, &mut scratch);
+    assert!(score("client") > score("c-l-i-e-n-t"));
+    assert_eq!(score("server"), None);
+}
+
+#[test]
+fn what_cannot_be_meant_is_pointed_at() {
+    let cases = [
+        (
+            "unknown key",
+            "state:extra clster:eu",
+            12..18,
+            "`clster` is no key; did you mean `cluster`?",
+            Some("cluster"),
+        ),
+        ("no near key", "zzzzzz:x", 0..6, "`zzzzzz` is no key; put the word in quotes to search for it", None),
+        ("unknown state", "state:extra,drif", 12..16, "`drif` is no state; did you mean `drift`?", Some("drift")),
+        ("no value", "x cluster:", 10..10, "`cluster:` wants a value here", None),
+        ("no value after a comma", "state:extra,", 12..12, "`state:` wants a value here", None),
+        ("no span", "age>soon", 4..8, "a span is a number and a unit, like 30s, 5m, 2h30m, 4d or 1w", None),
+        ("two spans", "age>1m,2m", 4..9, "an age is compared with one span, like 5m", None),
+        ("an age that is named", "age:5m", 0..6, "ages are compared: `age>5m` or `age<2h`", None),
+        ("a state that is compared", "state~ex", 0..8, "states are named: `state:extra,drift`", None),
+        ("a name that is compared", "name>x", 4..5, "`>` compares ages only; write `name:` or `name~`", None),
+        ("an open quote", "a \"b c", 2..6, "the quote that is opened here is never closed", None),
+        ("nothing to exclude", "a ! b", 2..3, "what to leave out has to follow right here, as in `!class:dev`", None),
+        ("nothing in quotes", "\"\"", 0..2, "nothing is between these quotes", None),
+        (
+            "too long a span",
+            "age>99999999999999999999w",
+            4..25,
+            "a span is a number and a unit, like 30s, 5m, 2h30m, 4d or 1w",
+            None,
+        ),
+    ];
+    for (case, text, at, says, nearest) in cases {
+        let expected = FilterProblem { at, says: says.to_owned(), nearest };
+        assert_eq!(Filter::parse(text), Err(expected), "case: {case}");
+    }
+}
+
+#[test]
+fn a_filter_prints_as_it_could_have_been_typed() {
+    let cases = [
+        ("  state:ok,Extra   !dev ", "state:match,extra !\"dev\""),
+        ("-kind:Secret name~'x namespace:\"a b\"", "!kind:secret name~\"'x\" ns:\"a b\""),
+        ("age>90m age<8d", "age>1h30m age<1w1d"),
+        ("age>0s", "age>0s"),
+        ("\"a \\\"b\\\" \\\\\"", "\"a \\\"b\\\" \\\\\""),
+        ("a-b:c :x 5>3", "a-b:c :x 5>3"),
+    ];
+    for (typed, printed) in cases {
+        assert_eq!(Filter::parse(typed).unwrap().to_string(), printed, "{typed}");
+    }
+    assert!(Filter::parse(" ").unwrap().is_empty());
+    assert!(Filter::parse("age>5m").unwrap().asks_for_age() && !Filter::parse("x").unwrap().asks_for_age());
+}
+
+#[test]
+fn completions_go_on_from_the_cursor() {
+    let known = Known { clusters: vec!["eu-west", "my eu", "us-east"], ..Known::default() };
+    let cases = [
+        ("a key", "sta", 3, 0..3, vec!["state:"]),
+        ("a key after a sign", "x !cl", 5, 3..5, vec!["cluster:", "class:"]),
+        ("an age", "ag", 2, 0..2, vec!["age>"]),
+        ("a state", "state:e", 7, 6..7, vec!["extra", "error", "stale", "blocked"]),
+        ("a second state", "state:extra,dr x", 14, 12..14, vec!["drift"]),
+        ("a cluster, quoted where it has to be", "cluster:eu", 10, 8..10, vec!["eu-west", "\"my eu\""]),
+        ("inside quotes", "cluster:\"my e", 13, 8..13, vec!["\"my eu\""]),
+        ("an unknown key", "foo:x", 5, 4..5, vec![]),
+        ("inside a character", "sö", 2, 0..1, vec!["state:"]),
+    ];
+    for (case, text, cursor, at, options) in cases {
+        let options = options.into_iter().map(str::to_owned).collect();
+        assert_eq!(complete(text, cursor, &known), Completions { at, options }, "case: {case}");
+    }
+    assert_eq!(complete("", 0, &known).options.len(), 10, "every key");
+}
+
+fn term() -> impl Strategy<Value = String> {
+    let key = prop::sample::select(vec!["domain", "cluster", "class", "verdict", "code", "kind", "ns", "name"]);
+    let value = prop::sample::select(vec![
+        "eu", "eu*", "\"eu\"", "e?", "prod", "secret", "client", "\"a b\"", "orphan", "old", "\"\"", "ö", "x-y",
+    ]);
+    let values = prop::collection::vec(value, 1..4).prop_map(|values| values.join(","));
+    prop_oneof![
+        (key, prop::sample::select(vec![":", "~"]), values)
+            .prop_map(|(key, sign, values)| format!("{key}{sign}{values}")),
+        prop::sample::subsequence(State::ALL.to_vec(), 1..4)
+            .prop_map(|states| format!("state:{}", states.iter().map(|one| one.word()).collect::<Vec<_>>().join(","))),
+        (prop::sample::select(vec!["age>", "age<"]), 0u64..100_000)
+            .prop_map(|(sign, seconds)| format!("{sign}{seconds}s")),
+        prop::sample::select(vec!["\"ext\"", "\"a b\"", "\"eu-\"", "\"\\\"\""]).prop_map(str::to_owned),
+    ]
+}
+
+fn fields() -> impl Strategy<Value = (Vec<&'static str>, Option<State>, Option<i64>)> {
+    let texts =
+        prop::sample::select(vec!["", "eu", "eu-west", "Secret", "ext-auth-client-old", "prod", "a b", "ö", "x-y"]);
+    (
+        prop::collection::vec(texts, 9),
+        prop::option::of(prop::sample::select(State::ALL.to_vec())),
+        prop::option::of(-100i64..100_000),
+    )
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_reading_or_matching_panic(text in "\\PC{0,40}|[a-z:~<>!\",\\\\* 0-9-]{0,40}", cursor in 0usize..50) {
+        match Filter::parse(&text) {
+            Ok(filter) => {
+                filter.matches(&secret(), NOW, &mut Scratch::default());
+                prop_assert_eq!(Filter::parse(&filter.to_string()), Ok(filter));
+            }
+            Err(problem) => prop_assert!(text.get(problem.at.clone()).is_some(), "{:?}", problem),
+        }
+        let completions = complete(&text, cursor, &Known::default());
+        prop_assert!(text.get(completions.at).is_some());
+    }
+
+    #[test]
+    fn an_excluded_term_shows_exactly_what_it_hides_otherwise(term in term(), (texts, state, seconds) in fields()) {
+        let fields = Fields {
+            state,
+            domain: texts[0],
+            cluster: texts[1],
+            class: texts[2],
+            verdict: texts[3],
+            codes: &texts[4..6],
+            kind: texts[6],
+            namespace: texts[7],
+            name: texts[8],
+            since: seconds.map(|seconds| NOW - SignedDuration::from_secs(seconds)),
+        };
+        let excluded = format!("!{term}");
+        prop_assert_ne!(shows(&term, &fields), shows(&excluded, &fields));
+        for text in [term, excluded] {
+            let filter = Filter::parse(&text).unwrap();
+            prop_assert_eq!(Filter::parse(&filter.to_string()), Ok(filter));
+        }
+    }
+}
