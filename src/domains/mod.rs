@@ -10,9 +10,6 @@ pub mod registry;
 mod settings;
 
 pub use contract::{Domain, Touched};
-<<<<<<< HEAD
 pub use present::{Cell, Column, Form, Introduction, Panel, Side, Step};
-=======
 pub use nearest::nearest;
->>>>>>> parts
 pub use settings::{SettingsProblem, SettingsTable};
