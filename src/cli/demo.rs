@@ -6,14 +6,17 @@
 //!
 //! Exit codes: 0 when it was served and told to end; as `trueup plan --watch` otherwise.
 
+use std::fs::DirBuilder;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::Path;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::args::{DemoArgs, PlanArgs};
+use super::console::{MakeFleet, Ready};
 use super::context::Context;
 use super::error::CliError;
 use super::look_live;
@@ -34,12 +37,7 @@ const ANY_LOCAL_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOS
 const CONFIG: &str = "[safety]\nsettle = \"3s\"\n";
 
 pub async fn run(context: &Context, args: &DemoArgs) -> Result<u8, CliError> {
-    let mut story = Story::new(&StoryOptions {
-        seed: args.seed,
-        guests_more: args.clusters.unwrap_or(0),
-        objects_more: args.objects.unwrap_or(0),
-        start: Timestamp::now(),
-    });
+    let mut story = story(args);
     let address = args.listen.or(args.headless.then_some(ANY_LOCAL_PORT));
     let served = match address {
         Some(address) => Some(listen(&mut story, address).await?),
@@ -98,6 +96,58 @@ async fn show(context: &Context, story: Story) -> Result<u8, CliError> {
     let args = PlanArgs { watch: true, ..PlanArgs::default() };
     let planned = plan::plan(context, &args, &config, &wishes, seen)?;
     plan::show(context, &args, planned, Ways::Embedded).await
+}
+
+/// The console on the embedded fleet. What it writes down goes to a folder that ends with it.
+pub fn on_console(args: DemoArgs) -> MakeFleet {
+    Box::new(move |context| {
+        let story = story(&args);
+        let mut config = demo_config(context)?;
+        let life = tokio::spawn(story.life().run());
+        let members = story.clusters.iter().filter_map(contexts).collect();
+        let live = look_live::make(&mut config, members, Box::new(DemoGuests(story)))?;
+        let state = Scratch::new()?;
+        let path = Some(state.0.clone());
+        Ok(Ready { live, config, name: "demo".to_owned(), state: path, keeps: Box::new((state, Living(life))) })
+    })
+}
+
+/// A folder that goes when the demo ends.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Result<Self, CliError> {
+        let path = std::env::temp_dir().join(format!("trueup-demo-{}", std::process::id()));
+        DirBuilder::new().recursive(true).mode(0o700).create(&path).map_err(|error| {
+            CliError::failed("demo", format!("{}: {error}", path.display()), "set TMPDIR to a folder you can write to")
+        })?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What is left in a folder for temporary files, the system removes.
+        let _left = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The demo's life, which ends with the console.
+struct Living(tokio::task::JoinHandle<()>);
+
+impl Drop for Living {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+fn story(args: &DemoArgs) -> Story {
+    Story::new(&StoryOptions {
+        seed: args.seed,
+        guests_more: args.clusters.unwrap_or(0),
+        objects_more: args.objects.unwrap_or(0),
+        start: Timestamp::now(),
+    })
 }
 
 fn demo_config(context: &Context) -> Result<Config, CliError> {

@@ -90,6 +90,11 @@ fn run_until_interrupted(context: Context, command: Option<Command>) -> Result<u
         | None => false,
     };
     let code = runtime.block_on(async {
+        // The console keeps to this thread, which holds the terminal, and answers signals itself.
+        let (context, command) = match opens_console(context, command) {
+            Opens::Console(context, make) => return console::run(context, make).await,
+            Opens::Nothing(context, command) => (context, command),
+        };
         let mut task = tokio::spawn(dispatch(context, command));
         tokio::select! {
             biased;
@@ -105,6 +110,25 @@ fn run_until_interrupted(context: Context, command: Option<Command>) -> Result<u
     // A folder that is still being read would hold the process up for nothing.
     runtime.shutdown_background();
     code
+}
+
+/// What a command line leads to.
+enum Opens {
+    Console(Context, console::MakeFleet),
+    Nothing(Context, Option<Command>),
+}
+
+fn opens_console(context: Context, command: Option<Command>) -> Opens {
+    if !console::is_possible() || context.globals.from.is_some() {
+        return Opens::Nothing(context, command);
+    }
+    match command {
+        None => Opens::Console(context, console::on_kubeconfig()),
+        Some(Command::Demo(args)) if !args.headless && args.listen.is_none() => {
+            Opens::Console(context, demo::on_console(args))
+        }
+        command => Opens::Nothing(context, command),
+    }
 }
 
 /// Waits for a signal that ends programs; answers with what the shell expects then.

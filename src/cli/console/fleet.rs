@@ -55,7 +55,9 @@ impl Fleet {
     /// Has everything read again, and waits until it is, or takes too long.
     async fn look_again(&self, patience: Duration) -> Result<(), String> {
         let (answer, answered) = oneshot::channel();
-        let question = Box::new(move |_: &Live| drop(answer.send(())));
+        let question = Box::new(move |_: &Live| {
+            let _gone = answer.send(());
+        });
         self.tell(Command::AskAfresh(patience, question)).await;
         answered.await.map_err(|_| GONE.to_owned())
     }

@@ -184,16 +184,16 @@ fn membership(
     scratch: &mut Scratch,
 ) -> Membership {
     let fields = Fields {
-        state: held.judgement.state,
+        state: Some(held.judgement.state),
         domain: id.domain.0,
         cluster: id.cluster.as_str(),
-        class,
+        class: class.word(),
         verdict: held.judgement.verdict,
         codes: &held.judgement.codes,
         kind: id.kind,
-        namespace: id.namespace.as_deref(),
+        namespace: id.namespace.as_deref().unwrap_or_default(),
         name: &id.name,
-        since: held.since,
+        since: Some(held.since),
     };
     match filter.matches(&fields, now, scratch) {
         Some(_) => Membership::Shown,

@@ -7,6 +7,7 @@ use crate::console::effect::{Effects, TerminalWish};
 use crate::console::model::{ExportForm, Model, Place, PlanSheet};
 use crate::console::task::{SavedFile, Task};
 use crate::console::view;
+use crate::engine::text::{Charset, printable};
 use crate::engine::{ObjectRef, SubjectId};
 use crate::live::Held;
 
@@ -102,7 +103,7 @@ fn quoted(text: &str) -> String {
 
 fn markdown<'a>(title: &str, rows: impl Iterator<Item = (&'a SubjectId, &'a Held)>) -> String {
     let mut text = format!("# {title}\n\n| state | object | cluster | verdict | since |\n| --- | --- | --- | --- | --- |\n");
-    let safe = |text: &str| crate::engine::text::printable(text).replace('|', "\\|");
+    let safe = |text: &str| printable(text, Charset::Unicode).replace('|', "\\|");
     for (id, held) in rows {
         let place = id.namespace.as_deref().map_or(String::new(), |namespace| format!("{namespace}/"));
         let object = safe(&format!("{} {place}{}", id.kind, id.name));

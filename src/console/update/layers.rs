@@ -1,6 +1,7 @@
 //! What lies over a screen: its keys, and what it leads to.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use tui_input::Input;
 
 use super::act::say;
 use super::{keys, palette, repair};
@@ -49,7 +50,7 @@ pub fn type_key(model: &mut Model, key: KeyEvent) -> Effects {
         }
         Some(Layer::Palette(picker) | Layer::Picker(picker)) => {
             keys::edit(&mut picker.input, key);
-            picker.find(filter::score);
+            picker.find(palette::score);
             Effects::redraw()
         }
         Some(Layer::Prompt(prompt)) => {
@@ -150,12 +151,12 @@ fn complete(model: &mut Model) -> Effects {
     let Some(Layer::Prompt(prompt)) = &mut model.layer else { return Effects::default() };
     let clusters: Vec<&str> = model.fleet.clusters().map(|cluster| cluster.name.as_str()).collect();
     let known = filter::Known { clusters, ..filter::Known::default() };
-    let completions = filter::complete(prompt.input.value(), prompt.input.cursor(), &known);
-    if let Some(first) = completions.into_iter().next() {
-        prompt.input = tui_input::Input::new(first);
-        return typed(model);
-    }
-    Effects::default()
+    let text = prompt.input.value().to_owned();
+    let completions = filter::complete(&text, text.len(), &known);
+    let Some(first) = completions.options.first() else { return Effects::default() };
+    let completed = format!("{}{first}{}", &text[..completions.at.start], &text[completions.at.end..]);
+    prompt.input = Input::new(completed);
+    typed(model)
 }
 
 fn step(model: &mut Model, by: isize) -> Effects {

@@ -11,26 +11,26 @@ macro_rules! with_list {
             Place::Fleet => {
                 let names = $model.fleet.names().to_vec();
                 let ($list, $rows) = (&mut $model.fleet.list, names.as_slice());
-                $does
+                $does;
             }
             Place::Check(place) => {
                 if let Some(check) = $model.checks.get_mut(place) {
                     let ($list, $rows) = (&mut check.list, &check.order);
-                    $does
+                    $does;
                 }
             }
             Place::Plan => {
                 if let Some(plan) = &mut $model.plan {
                     let order = plan.order().to_vec();
                     let ($list, $rows) = (&mut plan.list, order.as_slice());
-                    $does
+                    $does;
                     plan.scroll = 0;
                 }
             }
             Place::Activity => {
                 let names = $model.activity.names().to_vec();
                 let ($list, $rows) = (&mut $model.activity.list, names.as_slice());
-                $does
+                $does;
             }
             Place::Object | Place::Logs => {}
         }

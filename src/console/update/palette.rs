@@ -1,5 +1,8 @@
 //! Lists to choose from by typing: everything, clusters, themes, exports, a check's questions.
 
+use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
+use nucleo_matcher::{Config, Matcher, Utf32Str};
+
 use super::act::{self, say};
 use super::{act::go_to_cluster, export};
 use crate::console::effect::Effects;
@@ -108,6 +111,13 @@ fn prompt_form(model: &mut Model, subject: SubjectId, place: usize) -> Effects {
     let Some(form) = forms.get(place) else { return Effects::redraw() };
     let prompt = Prompt::new(PromptWhat::Form { subject, form: place }, form.prompt, "");
     show(model, Layer::Prompt(prompt))
+}
+
+/// How well a text fits what was typed: all words, each with its letters in order.
+pub fn score(typed: &str, text: &str) -> Option<u32> {
+    let mut matcher = Matcher::new(Config::DEFAULT);
+    let pattern = Pattern::parse(typed, CaseMatching::Ignore, Normalization::Smart);
+    pattern.score(Utf32Str::new(text, &mut Vec::new()), &mut matcher)
 }
 
 fn show(model: &mut Model, layer: Layer) -> Effects {

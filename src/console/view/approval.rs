@@ -1,6 +1,6 @@
 //! The question before anything is sent, as large as what is at stake.
 
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 
 use super::paint::{Held, Painter, centered};
 use super::text::Line;
@@ -52,7 +52,7 @@ pub fn draw(model: &Model, approval: &Approval, area: Rect, painter: &mut Painte
     y += 1;
     let x = painter.line(inside.x, y, inside.width, &asked(question.tier, &question.asks));
     let x = painter.text(x, y, inside.right().saturating_sub(x), &approval.typed, Role::Accent);
-    painter.cursor = Cursor::At(x, y);
+    painter.cursor = Cursor::At(Position { x, y });
     if let Some(wrong) = approval.wrong {
         painter.text(inside.x, y + 1, inside.width, wrong, Role::Error);
     }

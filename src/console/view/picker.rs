@@ -1,6 +1,6 @@
 //! Lists to choose from by typing, and lines to be typed.
 
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 
 use super::paint::{Held, Painter, centered};
 use super::text::Line;
@@ -77,5 +77,5 @@ fn input(area: Rect, label: &str, text: &str, cursor: usize, painter: &mut Paint
     let shown: String = text.chars().skip(skip).collect();
     painter.text(x, area.y, room, &shown, Role::Text);
     let at = x + u16::try_from(cursor - skip).unwrap_or(0);
-    painter.cursor = Cursor::At(at.min(area.right().saturating_sub(1)), area.y);
+    painter.cursor = Cursor::At(Position { x: at.min(area.right().saturating_sub(1)), y: area.y });
 }

@@ -18,7 +18,8 @@ use crate::engine::{Action, Tier, Undo, Verb, short_id};
 
 pub fn draw(model: &Model, plan: &PlanSheet, layout: &Layout, painter: &mut Painter<'_>) {
     let held = if model.pane == Pane::List { Held::Keys } else { Held::Waits };
-    let inside = painter.boxed(layout.main, &title(plan), &validity(model, plan, painter), held);
+    let validity = validity(model, plan, painter);
+    let inside = painter.boxed(layout.main, &title(plan), &validity, held);
     painter.hit(layout.main, Hit::List);
     let inside = warnings(plan, inside, painter);
     table(plan, inside, layout.main.right() - 1, painter);

@@ -1,0 +1,418 @@
+//! The loop: waits for something to happen, takes it in, does what follows, and draws once.
+//!
+//! Always true:
+//! - this thread alone holds the terminal; everything else comes and goes through channels;
+//! - what is ready is drained before drawing: input is drawn at once, data at most sixty times a second;
+//! - there is no tick: when nothing happens, nothing wakes the loop but the next age on the screen.
+
+use std::io::{self, Write as _};
+use std::process::Stdio;
+use std::time::Duration;
+
+use crossterm::event::Event as InputEvent;
+use futures::future::BoxFuture;
+use jiff::Timestamp;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
+
+use super::capture;
+use super::effect::{Effects, MouseHold, TerminalWish};
+use super::event::{Event, Focus, What};
+use super::hits::HitMap;
+use super::keymap::Keymap;
+use super::model::{Model, Zone};
+use super::task::{Backstage, SavedFile, Start, Task, Told};
+use super::teller::Teller;
+use super::terminal::{ColorDepth, Input, Mode, Screen, Stop, copy, install_panic_hook, progress_title, stop, title};
+use super::theme::{Signs, Theme, Themes};
+use super::update::update;
+use super::view::{Look, view};
+use crate::live::Update;
+
+/// Data is drawn at most this often: more can't be seen.
+const FRAME: Duration = Duration::from_millis(16);
+/// How long an unfocused screen may show an age that is no longer right.
+const UNFOCUSED: Duration = Duration::from_secs(10);
+/// Ages are drawn at most this often.
+const AGES: Duration = Duration::from_secs(1);
+/// How much is taken in between two frames, so that a storm can't keep keys waiting.
+const DRAIN_MAX: usize = 256;
+
+/// How the console begins.
+pub struct Opening {
+    pub depth: ColorDepth,
+    pub signs: Signs,
+    pub zone: Zone,
+    pub is_tmux: bool,
+    pub keys: Keymap,
+    pub themes: Themes,
+    pub theme: String,
+    /// What to say first, such as problems of the key file.
+    pub notices: Vec<String>,
+    /// Connects to whatever stands behind the console. Begun after the first frame.
+    pub start: Box<dyn FnOnce(Teller) -> BoxFuture<'static, Result<Started, String>> + Send>,
+}
+
+/// What stands behind the console.
+pub struct Started {
+    pub start: Start,
+    pub backstage: Box<dyn Backstage>,
+    pub updates: mpsc::Receiver<Update>,
+}
+
+/// Runs until the user leaves or the terminal goes.
+///
+/// # Errors
+/// There is no terminal, or it is gone.
+pub async fn run(opening: Opening) -> io::Result<()> {
+    let Opening { depth, signs, zone, is_tmux, keys, themes, theme, notices, start } = opening;
+    let (teller, told) = Teller::new();
+    let panics = teller.clone();
+    install_panic_hook(move |says| panics.tell(Told::Broke { what: says }));
+    let screen = Screen::open(depth)?;
+    let mut model = Model::new(Timestamp::now(), screen.area(), zone);
+    model.keys = keys;
+    model.themes = themes.names().map(str::to_owned).collect();
+    model.theme = theme;
+    notices.into_iter().for_each(|says| model.toasts.error(says, Timestamp::now()));
+    let look = Look { theme: Theme::default(), signs };
+    let mut shell = Shell {
+        model,
+        look,
+        themes,
+        screen,
+        input: Input::start(),
+        hits: HitMap::default(),
+        backstage: None,
+        is_tmux,
+        drawn_at: Instant::now(),
+        wake_at: None,
+        titled: String::new(),
+    };
+    shell.draw()?;
+    shell.follow_theme();
+    shell.run(told, start(teller)).await
+}
+
+struct Shell {
+    model: Model,
+    look: Look,
+    themes: Themes,
+    screen: Screen,
+    input: Input,
+    hits: HitMap,
+    backstage: Option<Box<dyn Backstage>>,
+    is_tmux: bool,
+    drawn_at: Instant,
+    /// When something on the screen reads differently by itself.
+    wake_at: Option<Instant>,
+    titled: String,
+}
+
+/// What drawing waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Due {
+    Nothing,
+    /// Data came: in the next frame.
+    Frame,
+    Now,
+}
+
+/// Why the loop woke.
+enum Wake {
+    End,
+    Stopped,
+    Input(io::Result<InputEvent>),
+    Started(Result<Started, String>),
+    Told(Told),
+    Data(Update),
+    DataEnded,
+    Time,
+}
+
+impl Shell {
+    async fn run(
+        &mut self,
+        mut told: mpsc::UnboundedReceiver<Told>,
+        start: BoxFuture<'static, Result<Started, String>>,
+    ) -> io::Result<()> {
+        let mut signals = Signals::listen()?;
+        let mut start = Some(start);
+        let mut updates: Option<mpsc::Receiver<Update>> = None;
+        let mut due = Due::Now;
+        loop {
+            let wake_at = match due {
+                Due::Now => Some(Instant::now()),
+                Due::Frame => Some(self.drawn_at + FRAME),
+                Due::Nothing => self.wake_at,
+            };
+            let wake = tokio::select! {
+                biased;
+                wake = signals.next() => wake,
+                event = self.input.next() => Wake::Input(event),
+                started = maybe(&mut start), if start.is_some() => Wake::Started(started),
+                Some(told) = told.recv() => Wake::Told(told),
+                update = next(&mut updates), if updates.is_some() => update.map_or(Wake::DataEnded, Wake::Data),
+                () = sleep_until(wake_at.unwrap_or_else(Instant::now)), if wake_at.is_some() => Wake::Time,
+            };
+            match wake {
+                Wake::End => return Ok(()),
+                Wake::Stopped => {
+                    self.suspend(Stop::Process, &mut signals).await?;
+                    due = Due::Now;
+                }
+                Wake::Input(event) => {
+                    due = due.max(self.take_input(event?, &mut signals).await?);
+                    for _ in 0..DRAIN_MAX {
+                        let Some(event) = self.input.ready()? else { break };
+                        due = due.max(self.take_input(event, &mut signals).await?);
+                    }
+                }
+                Wake::Started(Ok(started)) => {
+                    start = None;
+                    self.backstage = Some(started.backstage);
+                    updates = Some(started.updates);
+                    let told = Told::Started(Box::new(started.start));
+                    due = due.max(self.take(What::Told(Box::new(told)), Due::Now).await?);
+                }
+                Wake::Started(Err(says)) => {
+                    start = None;
+                    due = due.max(self.take(What::Told(Box::new(Told::NotStarted { says })), Due::Now).await?);
+                }
+                Wake::Told(first) => {
+                    due = due.max(self.take(What::Told(Box::new(first)), Due::Frame).await?);
+                    for _ in 0..DRAIN_MAX {
+                        let Ok(one) = told.try_recv() else { break };
+                        due = due.max(self.take(What::Told(Box::new(one)), Due::Frame).await?);
+                    }
+                }
+                Wake::Data(update) => due = due.max(self.take(What::Data(Box::new(update)), Due::Frame).await?),
+                Wake::DataEnded => updates = None,
+                Wake::Time if due == Due::Nothing => due = self.take(What::Time, Due::Now).await?,
+                Wake::Time => {
+                    self.draw()?;
+                    due = Due::Nothing;
+                }
+            }
+            if self.model.leaving && !self.model.activity.is_running() {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn take_input(&mut self, event: InputEvent, signals: &mut Signals) -> io::Result<Due> {
+        let what = match event {
+            InputEvent::Key(key) => What::Key(key),
+            InputEvent::Mouse(mouse) => What::Mouse(mouse),
+            InputEvent::Paste(text) => What::Paste(text),
+            InputEvent::FocusGained => What::Focus(Focus::Here),
+            InputEvent::FocusLost => What::Focus(Focus::Elsewhere),
+            InputEvent::Resize(width, height) => {
+                self.screen.resize(width, height);
+                What::Resize { width, height }
+            }
+        };
+        let effects = update(&mut self.model, Event { at: Timestamp::now(), what }, &self.hits);
+        self.follow(effects, Due::Now, Some(signals)).await
+    }
+
+    async fn take(&mut self, what: What, due: Due) -> io::Result<Due> {
+        let effects = update(&mut self.model, Event { at: Timestamp::now(), what }, &self.hits);
+        self.follow(effects, due, None).await
+    }
+
+    /// Does what follows from an event.
+    async fn follow(&mut self, effects: Effects, due: Due, mut signals: Option<&mut Signals>) -> io::Result<Due> {
+        let Effects { tasks, terminal, redraw, end } = effects;
+        if let Some(backstage) = &mut self.backstage {
+            tasks.into_iter().for_each(|task| backstage.perform(task));
+        }
+        for wish in terminal {
+            match (wish, signals.as_deref_mut()) {
+                (TerminalWish::Suspend, Some(signals)) => self.suspend(Stop::Job, signals).await?,
+                (wish, _) => self.grant(wish)?,
+            }
+        }
+        self.follow_theme();
+        self.follow_title()?;
+        self.model.leaving |= end;
+        Ok(if redraw { due } else { Due::Nothing })
+    }
+
+    fn grant(&mut self, wish: TerminalWish) -> io::Result<()> {
+        match wish {
+            TerminalWish::Copy(text) => match copy(&text, self.is_tmux) {
+                Ok(bytes) => self.screen.say(&bytes)?,
+                Err(error) => self.model.toasts.error(error.to_string(), Timestamp::now()),
+            },
+            TerminalWish::Repaint => self.screen.distrust(),
+            TerminalWish::Mouse(MouseHold::Taken) => self.screen.take(Mode::Mouse)?,
+            TerminalWish::Mouse(MouseHold::Released) => self.screen.release(Mode::Mouse)?,
+            TerminalWish::SaveScreen => self.save_screen(),
+            TerminalWish::Bell => self.screen.say(b"\x07")?,
+            TerminalWish::Page(text) => self.page(&text)?,
+            TerminalWish::RunPlugin(cluster) => {
+                let says = format!("run `kubectl --context {cluster} version` in another terminal to log in, then ctrl-r");
+                self.model.toasts.info(says, Timestamp::now());
+            }
+            // Suspending needs the signals, and comes with a key.
+            TerminalWish::Suspend => {}
+        }
+        Ok(())
+    }
+
+    fn save_screen(&mut self) {
+        let shown = self.screen.shown();
+        let (text, svg) = (capture::text(shown), capture::svg(shown, &capture::Palette::DARK));
+        if let Some(backstage) = &mut self.backstage {
+            backstage.perform(Task::Save { file: SavedFile::ScreenText, text });
+            backstage.perform(Task::Save { file: SavedFile::ScreenSvg, text: svg });
+        }
+    }
+
+    /// Hands the screen to the user's pager.
+    fn page(&mut self, text: &str) -> io::Result<()> {
+        self.input.stop();
+        self.screen.suspend()?;
+        let paged = run_pager(text);
+        self.screen.resume()?;
+        self.input.restart();
+        if let Err(error) = paged {
+            self.model.toasts.error(format!("the pager can't be run: {error}; set PAGER"), Timestamp::now());
+        }
+        self.resized();
+        Ok(())
+    }
+
+    /// Stops like any job, and takes the terminal back when somebody continues it.
+    async fn suspend(&mut self, who: Stop, signals: &mut Signals) -> io::Result<()> {
+        self.input.stop();
+        self.screen.suspend()?;
+        stop(who)?;
+        signals.go_on.recv().await;
+        self.screen.resume()?;
+        self.input.restart();
+        self.resized();
+        Ok(())
+    }
+
+    fn resized(&mut self) {
+        let area = self.screen.area();
+        let what = What::Resize { width: area.width, height: area.height };
+        update(&mut self.model, Event { at: Timestamp::now(), what }, &self.hits);
+    }
+
+    fn follow_theme(&mut self) {
+        if self.look.theme.name() != self.model.theme
+            && let Ok(theme) = self.themes.resolve(&self.model.theme)
+        {
+            self.look.theme = theme;
+        }
+    }
+
+    /// Says in the terminal's title how far a run is.
+    fn follow_title(&mut self) -> io::Result<()> {
+        let running = self.model.activity.run.as_ref().filter(|run| run.is_running());
+        let (text, bytes) = match running {
+            Some(run) => {
+                let (done, all) = (run.done(), run.rows.len());
+                (format!("{done}/{all}"), progress_title("trueup", done, all))
+            }
+            None => ("trueup".to_owned(), title("trueup")),
+        };
+        if self.titled != text {
+            self.titled = text;
+            self.screen.say(&bytes)?;
+        }
+        Ok(())
+    }
+
+    fn draw(&mut self) -> io::Result<()> {
+        self.model.now = Timestamp::now();
+        let (model, look) = (&self.model, &self.look);
+        let (hits, wake_at) = (&mut self.hits, &mut self.wake_at);
+        let unfocused = model.focus == Focus::Elsewhere;
+        self.screen.draw(|buffer| {
+            let area = buffer.area;
+            let drawn = view(model, look, area, buffer);
+            *hits = drawn.hits;
+            *wake_at = drawn.changes_at.map(|at| {
+                let wait = Duration::try_from(at.duration_since(model.now)).unwrap_or_default();
+                Instant::now() + wait.max(if unfocused { UNFOCUSED } else { AGES })
+            });
+            drawn.cursor
+        })?;
+        self.drawn_at = Instant::now();
+        Ok(())
+    }
+}
+
+impl Due {
+    fn max(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Now, _) | (_, Self::Now) => Self::Now,
+            (Self::Frame, _) | (_, Self::Frame) => Self::Frame,
+            (Self::Nothing, Self::Nothing) => Self::Nothing,
+        }
+    }
+}
+
+/// The signals a program on a terminal answers.
+struct Signals {
+    terminate: Signal,
+    hang_up: Signal,
+    interrupt: Signal,
+    stop: Signal,
+    go_on: Signal,
+}
+
+impl Signals {
+    fn listen() -> io::Result<Self> {
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            hang_up: signal(SignalKind::hangup())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            stop: signal(SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw()))?,
+            go_on: signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
+        })
+    }
+
+    async fn next(&mut self) -> Wake {
+        tokio::select! {
+            _ = self.terminate.recv() => Wake::End,
+            _ = self.hang_up.recv() => Wake::End,
+            _ = self.interrupt.recv() => Wake::End,
+            _ = self.stop.recv() => Wake::Stopped,
+        }
+    }
+}
+
+async fn maybe<T>(future: &mut Option<BoxFuture<'static, T>>) -> T {
+    match future {
+        Some(future) => future.await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn next(updates: &mut Option<mpsc::Receiver<Update>>) -> Option<Update> {
+    match updates {
+        Some(updates) => updates.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Runs `$PAGER`, or less, with the text on its stdin.
+fn run_pager(text: &str) -> io::Result<()> {
+    let pager = std::env::var("PAGER").ok().filter(|pager| !pager.trim().is_empty());
+    let mut child = std::process::Command::new("sh")
+        .arg("-c")
+        .arg(pager.as_deref().unwrap_or("less"))
+        .stdin(Stdio::piped())
+        .spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // A pager that is left early closes its end.
+        let _closed = stdin.write_all(text.as_bytes());
+    }
+    child.wait().map(|_| ())
+}
