@@ -17,7 +17,9 @@ use super::output::{self, Matches, Page};
 use super::terminal::print;
 use super::watch::{self, Ways};
 use crate::config::Config;
-use crate::engine::{AcceptRule, Conditions, Glob, Judged, Observed, Plan, PlanInput, PlanScope, ReadOnly, build, plan_exit};
+use crate::engine::{
+    AcceptRule, Conditions, Glob, Judged, Observed, Plan, PlanInput, PlanScope, ReadOnly, build, plan_exit,
+};
 use crate::world::View;
 
 /// How long a verdict has to hold when neither the flag nor the config says.

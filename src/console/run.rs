@@ -253,7 +253,8 @@ impl Shell {
             TerminalWish::Bell => self.screen.say(b"\x07")?,
             TerminalWish::Page(text) => self.page(&text)?,
             TerminalWish::RunPlugin(cluster) => {
-                let says = format!("run `kubectl --context {cluster} version` in another terminal to log in, then ctrl-r");
+                let says =
+                    format!("run `kubectl --context {cluster} version` in another terminal to log in, then ctrl-r");
                 self.model.toasts.info(says, Timestamp::now());
             }
             // Suspending needs the signals, and comes with a key.

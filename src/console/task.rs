@@ -25,28 +25,57 @@ pub struct Ask(pub u64);
 #[derive(Debug)]
 pub enum Task {
     /// Look closer at a subject.
-    Explain { ask: Ask, subject: SubjectId },
-    Plan { ask: Ask, wanted: Wanted },
+    Explain {
+        ask: Ask,
+        subject: SubjectId,
+    },
+    Plan {
+        ask: Ask,
+        wanted: Wanted,
+    },
     /// Plan the inverse of what was applied; of one action of it, when one is named.
-    Undo { ask: Ask, plan: String, action: Option<String> },
+    Undo {
+        ask: Ask,
+        plan: String,
+        action: Option<String>,
+    },
     /// Let the servers try it without doing it.
-    DryRun { plan: Box<Plan>, actions: Vec<String> },
+    DryRun {
+        plan: Box<Plan>,
+        actions: Vec<String>,
+    },
     Apply(Box<ApprovedPlan>),
     /// Stop what is being applied, at the next action.
     Stop,
     ReadHistory,
     /// Read an object, masked, and what happened to it.
-    ReadObject { ask: Ask, cluster: ClusterName, target: ObjectRef },
+    ReadObject {
+        ask: Ask,
+        cluster: ClusterName,
+        target: ObjectRef,
+    },
     /// Answer one of a check's forms.
-    Answer { ask: Ask, form: &'static str, typed: String, subject: SubjectId },
+    Answer {
+        ask: Ask,
+        form: &'static str,
+        typed: String,
+        subject: SubjectId,
+    },
     /// Somebody looks at this cluster.
     Need(ClusterName),
     Reconnect(ClusterName),
     /// Read everything again.
     LookAgain,
-    Save { file: SavedFile, text: String },
+    Save {
+        file: SavedFile,
+        text: String,
+    },
     /// From now on a finding counts as match, until a day.
-    Accept { subject: SubjectId, reason: String, until: String },
+    Accept {
+        subject: SubjectId,
+        reason: String,
+        until: String,
+    },
     ReadLog,
 }
 
@@ -62,7 +91,9 @@ pub enum Wanted {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SavedFile {
     /// What `trueup apply` takes.
-    Plan { id: String },
+    Plan {
+        id: String,
+    },
     ScreenText,
     ScreenSvg,
     ViewMarkdown,
@@ -74,22 +105,59 @@ pub enum SavedFile {
 pub enum Told {
     Started(Box<Start>),
     /// There is nothing to look at: one sentence, and what to do.
-    NotStarted { says: String },
-    Explained { ask: Ask, closer: Option<Box<Closer>> },
-    Planned { ask: Ask, plan: Result<Box<Planned>, String> },
-    DryRun { plan: String, action: String, tried: Tried },
-    Progress { action: String, at: Timestamp, stage: Stage },
-    Applied { report: Result<Box<Report>, String> },
-    History { entries: Result<Vec<Entry>, String> },
-    Object { ask: Ask, object: Result<Box<ObjectSheet>, String> },
-    Answered { ask: Ask, lines: Vec<String> },
-    Saved { file: SavedFile, path: Result<String, String> },
-    Accepted { says: Result<String, String> },
-    Log { lines: Vec<String> },
+    NotStarted {
+        says: String,
+    },
+    Explained {
+        ask: Ask,
+        closer: Option<Box<Closer>>,
+    },
+    Planned {
+        ask: Ask,
+        plan: Result<Box<Planned>, String>,
+    },
+    DryRun {
+        plan: String,
+        action: String,
+        tried: Tried,
+    },
+    Progress {
+        action: String,
+        at: Timestamp,
+        stage: Stage,
+    },
+    Applied {
+        report: Result<Box<Report>, String>,
+    },
+    History {
+        entries: Result<Vec<Entry>, String>,
+    },
+    Object {
+        ask: Ask,
+        object: Result<Box<ObjectSheet>, String>,
+    },
+    Answered {
+        ask: Ask,
+        lines: Vec<String>,
+    },
+    Saved {
+        file: SavedFile,
+        path: Result<String, String>,
+    },
+    Accepted {
+        says: Result<String, String>,
+    },
+    Log {
+        lines: Vec<String>,
+    },
     /// Something a person should know and need not answer.
-    Notice { says: String },
+    Notice {
+        says: String,
+    },
     /// A part behind the console broke and was started again.
-    Broke { what: String },
+    Broke {
+        what: String,
+    },
 }
 
 /// What is known when there is something to look at.

@@ -10,6 +10,6 @@ pub mod registry;
 mod settings;
 
 pub use contract::{Domain, Touched};
-pub use present::{Cell, Column, Form, Introduction, Panel, Side, Step};
 pub use nearest::nearest;
+pub use present::{Cell, Column, Form, Introduction, Panel, Side, Step};
 pub use settings::{SettingsProblem, SettingsTable};

@@ -42,7 +42,8 @@ const PURE: &[&str] = &[
 
 /// Where the engine keeps what it did and where it does it, and the console's hold on the terminal: IO inside a pure
 /// room.
-const KEEPING: &[&str] = &["engine/journal/", "engine/vault/", SENDS, "console/terminal/", "console/run.rs", "console/teller.rs"];
+const KEEPING: &[&str] =
+    &["engine/journal/", "engine/vault/", SENDS, "console/terminal/", "console/run.rs", "console/teller.rs"];
 
 /// The one file that writes to clusters.
 const SENDS: &str = "engine/executor/send.rs";

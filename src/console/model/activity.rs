@@ -43,7 +43,9 @@ pub struct Run {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunState {
     Running,
-    Finished { halted: Option<String> },
+    Finished {
+        halted: Option<String>,
+    },
     /// It never began.
     Failed(String),
 }

@@ -69,7 +69,14 @@ impl CheckSheet {
     }
 
     /// Puts a row where it belongs; says whether what is shown may differ.
-    pub fn put(&mut self, id: &Arc<SubjectId>, held: &Held, class: RiskClass, findings: &Findings, now: Timestamp) -> bool {
+    pub fn put(
+        &mut self,
+        id: &Arc<SubjectId>,
+        held: &Held,
+        class: RiskClass,
+        findings: &Findings,
+        now: Timestamp,
+    ) -> bool {
         self.is_tree |= held.parent.is_some();
         let key = sort_value(self.sort, id, held, self.is_tree, findings);
         let membership = membership(&self.filter, id, held, class, now, &mut self.scratch);

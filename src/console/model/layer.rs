@@ -8,7 +8,9 @@ use crate::engine::SubjectId;
 use crate::world::ClusterName;
 
 pub enum Layer {
-    Help { scroll: usize },
+    Help {
+        scroll: usize,
+    },
     /// Everything that can be gone to or done, by name.
     Palette(Picker),
     Picker(Picker),
@@ -66,9 +68,15 @@ pub enum PromptWhat {
     Filter,
     /// Why a finding is accepted; the day comes next.
     AcceptReason(SubjectId),
-    AcceptUntil { subject: SubjectId, reason: String },
+    AcceptUntil {
+        subject: SubjectId,
+        reason: String,
+    },
     /// A check's question, by its place among the forms.
-    Form { subject: SubjectId, form: usize },
+    Form {
+        subject: SubjectId,
+        form: usize,
+    },
     /// Whether to leave while something is being applied.
     Quit,
 }
@@ -94,7 +102,9 @@ impl Picker {
             .items
             .iter()
             .enumerate()
-            .filter_map(|(place, item)| Some((score(self.input.value(), &format!("{} {}", item.label, item.note))?, place)))
+            .filter_map(|(place, item)| {
+                Some((score(self.input.value(), &format!("{} {}", item.label, item.note))?, place))
+            })
             .collect();
         found.sort_by_key(|(score, place)| (std::cmp::Reverse(*score), *place));
         self.found = found.into_iter().map(|(_, place)| place).collect();

@@ -170,6 +170,9 @@ impl PlanSheet {
     /// The verb planned for a finding, while it would be sent.
     pub fn ghost(&self, finding: &str) -> Option<Verb> {
         let of_finding = self.plan.actions.iter().filter(|action| action.finding == finding);
-        of_finding.filter(|action| self.skipped(action).is_none()).map(|action| action.verb).max_by_key(|verb| *verb == Verb::Delete)
+        of_finding
+            .filter(|action| self.skipped(action).is_none())
+            .map(|action| action.verb)
+            .max_by_key(|verb| *verb == Verb::Delete)
     }
 }

@@ -4,7 +4,9 @@ use super::{data, export, layers, moving, palette, repair};
 use crate::console::effect::{Effects, MouseHold, TerminalWish};
 use crate::console::keymap::Action;
 use crate::console::layout;
-use crate::console::model::{Layer, Model, ObjectTab, ObjectView, Pane, Place, PlanSheet, Prompt, PromptWhat, Show, Zone};
+use crate::console::model::{
+    Layer, Model, ObjectTab, ObjectView, Pane, Place, PlanSheet, Prompt, PromptWhat, Show, Zone,
+};
 use crate::console::table::Direction;
 use crate::console::task::Task;
 use crate::engine::ObjectRef;
@@ -150,7 +152,8 @@ fn moved_on_trail(model: &mut Model, go: impl Fn(&mut Model) -> bool) -> Effects
         return say(model, "there is no further screen that way");
     }
     // A plan that was let go of has no screen any more.
-    if model.place() == Place::Plan && model.plan.is_none() || model.place() == Place::Object && model.object.is_none() {
+    if model.place() == Place::Plan && model.plan.is_none() || model.place() == Place::Object && model.object.is_none()
+    {
         return moved_on_trail(model, go);
     }
     arrive(model);

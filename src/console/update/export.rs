@@ -37,10 +37,12 @@ pub fn copy_command(model: &mut Model) -> Effects {
             let ObjectRef { kind, namespace, name, .. } = &view.target;
             command(view.cluster.as_str(), kind, namespace.as_deref(), name)
         }),
-        Place::Fleet => model.fleet.list.cursor().map(|name| format!("kubectl --context {} cluster-info", quoted(name.as_str()))),
-        Place::Activity => model.activity.cursor().map(|entry| {
-            format!("trueup history show {}", crate::engine::short_id(&entry.plan))
-        }),
+        Place::Fleet => {
+            model.fleet.list.cursor().map(|name| format!("kubectl --context {} cluster-info", quoted(name.as_str())))
+        }
+        Place::Activity => {
+            model.activity.cursor().map(|entry| format!("trueup history show {}", crate::engine::short_id(&entry.plan)))
+        }
         Place::Logs => None,
     };
     copied(model, text)
@@ -102,7 +104,8 @@ fn quoted(text: &str) -> String {
 }
 
 fn markdown<'a>(title: &str, rows: impl Iterator<Item = (&'a SubjectId, &'a Held)>) -> String {
-    let mut text = format!("# {title}\n\n| state | object | cluster | verdict | since |\n| --- | --- | --- | --- | --- |\n");
+    let mut text =
+        format!("# {title}\n\n| state | object | cluster | verdict | since |\n| --- | --- | --- | --- | --- |\n");
     let safe = |text: &str| printable(text, Charset::Unicode).replace('|', "\\|");
     for (id, held) in rows {
         let place = id.namespace.as_deref().map_or(String::new(), |namespace| format!("{namespace}/"));
@@ -141,4 +144,3 @@ fn csv_field(text: &str) -> String {
     };
     if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
 }
-

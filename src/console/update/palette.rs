@@ -18,11 +18,7 @@ pub fn open(model: &mut Model) -> Effects {
     for action in Action::ALL {
         let keys = model.keys.keys(scope, *action);
         if let Some(key) = keys.first() {
-            items.push(PickerItem {
-                label: label(model, *action),
-                note: key.clone(),
-                what: PickerWhat::Act(*action),
-            });
+            items.push(PickerItem { label: label(model, *action), note: key.clone(), what: PickerWhat::Act(*action) });
         }
     }
     items.extend(clusters(model));

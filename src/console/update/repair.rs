@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::act::{cluster_here, go, open_object, say};
 use crate::console::effect::Effects;
-use crate::console::model::{Approval, Entered, Layer, Model, ObjectTab, Place, Pane, Run};
+use crate::console::model::{Approval, Entered, Layer, Model, ObjectTab, Pane, Place, Run};
 use crate::console::task::{SavedFile, Task, Wanted};
 use crate::console::view;
 use crate::engine::{Answers, Chosen, ObjectRef, SubjectId, approve as approve_plan, questions};
@@ -222,7 +222,8 @@ pub fn undo(model: &mut Model) -> Effects {
 
 /// Goes to the object that the first line of evidence names.
 pub fn open_referrer(model: &mut Model) -> Effects {
-    let evidence = model.detail.closer.as_ref().map(|closer| closer.explanation.evidence.as_slice()).unwrap_or_default();
+    let evidence =
+        model.detail.closer.as_ref().map(|closer| closer.explanation.evidence.as_slice()).unwrap_or_default();
     let found = evidence.iter().find_map(|line| object_named(model, &line.object));
     match found {
         Some((cluster, target)) => open_object(model, cluster, target, ObjectTab::Yaml),

@@ -66,7 +66,8 @@ fn run_title(run: &Run, painter: &Painter<'_>) -> Line {
 }
 
 fn run_right(model: &Model, run: &Run) -> Line {
-    let bad = run.rows.iter().filter(|row| matches!(&row.ended, Some((_, End::Failed { .. } | End::Unknown { .. })))).count();
+    let bad =
+        run.rows.iter().filter(|row| matches!(&row.ended, Some((_, End::Failed { .. } | End::Unknown { .. })))).count();
     let failed = Line::of(format!("{bad} failed"), if bad > 0 { Role::Error } else { Role::Muted });
     match (&run.state, run.stopping) {
         (RunState::Running, true) => failed.and("  stopping after this one", Role::Warn),

@@ -4,9 +4,9 @@ use ratatui::layout::{Position, Rect};
 
 use super::paint::{Held, Painter, centered};
 use super::text::Line;
+use crate::console::hits::Hit;
 use crate::console::layout::HEIGHT_MIN;
 use crate::console::model::{Approval, Model};
-use crate::console::hits::Hit;
 use crate::console::terminal::Cursor;
 use crate::console::theme::Role;
 use crate::engine::{Action, Asks, Tier, Undo, Verb, short_id};
@@ -24,7 +24,8 @@ pub fn lines(area: Rect) -> usize {
 pub fn draw(model: &Model, approval: &Approval, area: Rect, painter: &mut Painter<'_>) {
     let Some(plan) = &model.plan else { return };
     let question = approval.question();
-    let actions: Vec<&Action> = plan.plan.actions.iter().filter(|action| question.actions.contains(&action.id)).collect();
+    let actions: Vec<&Action> =
+        plan.plan.actions.iter().filter(|action| question.actions.contains(&action.id)).collect();
     let shown = lines(area).min(actions.len());
     let height = u16::try_from(shown).unwrap_or(1) + BESIDE;
     let place = centered(area, WIDTH_MAX.min(area.width.saturating_sub(2)), height);
@@ -46,7 +47,12 @@ pub fn draw(model: &Model, approval: &Approval, area: Rect, painter: &mut Painte
     }
     let below = actions.len().saturating_sub(approval.scroll + shown);
     let end = if below == 0 { "end of list".to_owned() } else { format!("{below} more below: go down to read them") };
-    painter.line_right(inside.right(), y, inside.width, &Line::of(end, if below == 0 { Role::Muted } else { Role::Warn }));
+    painter.line_right(
+        inside.right(),
+        y,
+        inside.width,
+        &Line::of(end, if below == 0 { Role::Muted } else { Role::Warn }),
+    );
     y += 2;
     painter.line(inside.x, y, inside.width, &back_line(&actions, &plan.plan.id));
     y += 1;

@@ -161,8 +161,7 @@ impl<'m> Row<'m> {
             (_, State::Match) if !check.list.is_marked(id) => Tone::Plain,
             (_, _) => Tone::Plain,
         };
-        let look =
-            RowLook { cursor: check.list.cursor() == Some(id), marked: check.list.is_marked(id), tone };
+        let look = RowLook { cursor: check.list.cursor() == Some(id), marked: check.list.is_marked(id), tone };
         Some(Self { cells, look })
     }
 }
@@ -240,12 +239,7 @@ fn own_cell<'m>(cell: Option<&'m domains::Cell>, _align: Align, model: &Model, p
 }
 
 /// A bar that moves only when its text does.
-fn left_cell<'m>(
-    from: jiff::Timestamp,
-    until: jiff::Timestamp,
-    model: &Model,
-    painter: &mut Painter<'_>,
-) -> Cell<'m> {
+fn left_cell<'m>(from: jiff::Timestamp, until: jiff::Timestamp, model: &Model, painter: &mut Painter<'_>) -> Cell<'m> {
     if model.now >= until {
         let ago = painter.age(until, model.now);
         return Cell::text(format!("expired {ago} ago"), painter.style(Role::Error));

@@ -96,7 +96,8 @@ fn both_sides(expected: &Value, actual: &Value, width: usize) -> Vec<Line> {
     }
     let half = (width - 3) / 2;
     let (left, right) = (tree(expected, half), tree(actual, half));
-    let mut lines = vec![Line::of(padded("EXPECTED", half), Role::Header).and(" │ ", Role::Border).and("ACTUAL", Role::Header)];
+    let mut lines =
+        vec![Line::of(padded("EXPECTED", half), Role::Header).and(" │ ", Role::Border).and("ACTUAL", Role::Header)];
     for place in 0..left.len().max(right.len()) {
         let one = left.get(place).map(String::as_str).unwrap_or_default();
         let other = right.get(place).map(String::as_str).unwrap_or_default();

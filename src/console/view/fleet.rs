@@ -12,7 +12,9 @@ use super::text::{Line, wrapped};
 use crate::console::hits::Hit;
 use crate::console::layout::Layout;
 use crate::console::model::{FleetRow, Hangs, Model, StateCounts};
-use crate::console::table::{Cell, Column, Cut, Look as TableLook, RowLook, TableRow, TableView, Tone, draw as draw_table};
+use crate::console::table::{
+    Cell, Column, Cut, Look as TableLook, RowLook, TableRow, TableView, Tone, draw as draw_table,
+};
 use crate::console::theme::Role;
 use crate::engine::State;
 use crate::world::{Cluster, ClusterSource, Link};
@@ -108,9 +110,9 @@ impl<'m> Row<'m> {
         let dot = painter.glyphs().link(&cluster.link);
         cells.push(Cell::text(format!("{dot} {words}"), painter.style(role)));
         debug_assert_eq!(cells.len(), BEFORE);
-        cells.extend(model.checks.iter().map(|check| {
-            counts(model.findings.counts(&cluster.name, check.name), cluster, painter)
-        }));
+        cells.extend(
+            model.checks.iter().map(|check| counts(model.findings.counts(&cluster.name, check.name), cluster, painter)),
+        );
         cells.push(sparkline(model, cluster, painter));
         cells.push(match &cluster.link {
             Link::Live { since } => Cell::text(painter.age(*since, model.now), painter.style(Role::Muted)),
@@ -213,7 +215,9 @@ fn detail(model: &Model, area: Rect, painter: &mut Painter<'_>) {
 
 fn cluster_lines(model: &Model, cluster: &Cluster, width: usize) -> Vec<Line> {
     let trouble = match &cluster.link {
-        Link::Degraded { gap, retry_at: _ } => Some((gap.says.clone(), "it is tried again by itself; ctrl-r tries now")),
+        Link::Degraded { gap, retry_at: _ } => {
+            Some((gap.says.clone(), "it is tried again by itself; ctrl-r tries now"))
+        }
         Link::AuthExpired { gap, hint } => Some((format!("{}; {hint}", gap.says), "X logs in on this terminal")),
         Link::Failed { gap } => Some((gap.says.clone(), "ctrl-r tries again")),
         Link::Idle => Some(("It rests: more clusters are live than may be at once.".to_owned(), "enter wakes it")),

@@ -89,7 +89,8 @@ fn header_right(model: &Model) -> Line {
 
 /// The screens there are.
 pub fn tabs(model: &Model, area: Rect, painter: &mut Painter<'_>) {
-    let mut tabs: Vec<(Tab, String, bool, u32)> = vec![(Tab::Fleet, "0 Fleet".to_owned(), model.place() == Place::Fleet, 0)];
+    let mut tabs: Vec<(Tab, String, bool, u32)> =
+        vec![(Tab::Fleet, "0 Fleet".to_owned(), model.place() == Place::Fleet, 0)];
     for (place, check) in model.checks.iter().enumerate() {
         let differences = model.findings.counts_of(check.name).differences();
         let title = format!("{} {}", place + 1, check.introduction.title);
@@ -135,24 +136,59 @@ pub fn hints(model: &Model, area: Rect, painter: &mut Painter<'_>) {
 fn hinted(model: &Model) -> &'static [Action] {
     use crate::console::keymap::Scope;
     match model.scope() {
-        Scope::Fleet => {
-            &[Action::Open, Action::Reconcile, Action::Mark, Action::Filter, Action::Palette, Action::Reconnect, Action::GoActivity, Action::Help, Action::Quit]
-        }
-        Scope::List => &[
-            Action::Reconcile, Action::Mark, Action::ViewObject, Action::Events, Action::OpenReferrer, Action::Filter, Action::SortNext,
-            Action::NextPane, Action::Accept, Action::Copy, Action::Back,
+        Scope::Fleet => &[
+            Action::Open,
+            Action::Reconcile,
+            Action::Mark,
+            Action::Filter,
+            Action::Palette,
+            Action::Reconnect,
+            Action::GoActivity,
+            Action::Help,
+            Action::Quit,
         ],
-        Scope::Detail => {
-            &[Action::Down, Action::Up, Action::OpenReferrer, Action::ViewObject, Action::Reconcile, Action::Question, Action::Back]
+        Scope::List => &[
+            Action::Reconcile,
+            Action::Mark,
+            Action::ViewObject,
+            Action::Events,
+            Action::OpenReferrer,
+            Action::Filter,
+            Action::SortNext,
+            Action::NextPane,
+            Action::Accept,
+            Action::Copy,
+            Action::Back,
+        ],
+        Scope::Detail => &[
+            Action::Down,
+            Action::Up,
+            Action::OpenReferrer,
+            Action::ViewObject,
+            Action::Reconcile,
+            Action::Question,
+            Action::Back,
+        ],
+        Scope::Plan if model.activity.is_running() => {
+            &[Action::GoActivity, Action::Include, Action::ToggleDiff, Action::WritePlan, Action::Discard]
         }
-        Scope::Plan if model.activity.is_running() => &[Action::GoActivity, Action::Include, Action::ToggleDiff, Action::WritePlan, Action::Discard],
         Scope::Plan => &[
-            Action::Approve, Action::Include, Action::ToggleDiff, Action::DryRun, Action::WritePlan, Action::Refresh, Action::NextPane,
+            Action::Approve,
+            Action::Include,
+            Action::ToggleDiff,
+            Action::DryRun,
+            Action::WritePlan,
+            Action::Refresh,
+            Action::NextPane,
             Action::Discard,
         ],
         Scope::Activity if model.activity.is_running() => &[Action::Stop, Action::Down, Action::Up, Action::GoFleet],
-        Scope::Activity => &[Action::Undo, Action::Down, Action::Up, Action::CopyCommand, Action::Back, Action::GoFleet],
-        Scope::Object => &[Action::ViewObject, Action::Events, Action::OpenPager, Action::Copy, Action::CopyCommand, Action::Back],
+        Scope::Activity => {
+            &[Action::Undo, Action::Down, Action::Up, Action::CopyCommand, Action::Back, Action::GoFleet]
+        }
+        Scope::Object => {
+            &[Action::ViewObject, Action::Events, Action::OpenPager, Action::Copy, Action::CopyCommand, Action::Back]
+        }
         Scope::Logs => &[Action::Down, Action::Up, Action::OpenPager, Action::Back],
         Scope::Approval => &[Action::Open, Action::Back, Action::Down, Action::Up],
         Scope::Palette | Scope::Picker => &[Action::Open, Action::Back, Action::Down, Action::Up],
@@ -194,7 +230,8 @@ pub fn which_key(model: &Model, layout: &Layout, painter: &mut Painter<'_>) {
     let height = u16::try_from(model.follow.len()).unwrap_or(1) + 2;
     let width = 30;
     let bottom = layout.hints.y;
-    let area = Rect { x: layout.hints.right().saturating_sub(width + 1), y: bottom.saturating_sub(height), width, height };
+    let area =
+        Rect { x: layout.hints.right().saturating_sub(width + 1), y: bottom.saturating_sub(height), width, height };
     painter.clear(area);
     let title = model.pressed.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     let inside = painter.boxed(area, &Line::of(title, Role::Title), &Line::blank(), super::paint::Held::Waits);

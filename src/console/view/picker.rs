@@ -51,7 +51,13 @@ pub fn draw_prompt(model: &Model, prompt: &Prompt, layout: &Layout, painter: &mu
             format!("{} ", prompt.title)
         }
     };
-    input(Rect { x: top.x + 1, width: top.width.saturating_sub(2), ..top }, &label, prompt.input.value(), prompt.input.visual_cursor(), painter);
+    input(
+        Rect { x: top.x + 1, width: top.width.saturating_sub(2), ..top },
+        &label,
+        prompt.input.value(),
+        prompt.input.visual_cursor(),
+        painter,
+    );
     let below = match (&prompt.problem, &prompt.what) {
         (Some(problem), _) => Line::of(problem.as_str(), Role::Error),
         (None, PromptWhat::Filter) => filter_count(model),

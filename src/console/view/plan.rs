@@ -52,7 +52,8 @@ fn validity(model: &Model, plan: &PlanSheet, painter: &mut Painter<'_>) -> Line 
     if left <= 0 {
         return Line::of("expired", Role::Error);
     }
-    let (text, step) = if left >= 60 { (format!("valid {}m", left / 60), left % 60 + 1) } else { (format!("valid {left}s"), 1) };
+    let (text, step) =
+        if left >= 60 { (format!("valid {}m", left / 60), left % 60 + 1) } else { (format!("valid {left}s"), 1) };
     painter.changes(model.now.checked_add(jiff::SignedDuration::from_secs(step)).ok());
     Line::of(text, if left < 60 { Role::Warn } else { Role::Muted })
 }
@@ -65,7 +66,10 @@ fn warnings(plan: &PlanSheet, area: Rect, painter: &mut Painter<'_>) -> Rect {
         let more = plan.moved.len() - 1;
         let more = if more > 0 { format!(", and {more} more") } else { String::new() };
         let name = finding.rsplit('/').next().unwrap_or(finding);
-        lines.push(Line::of(format!("The world moved: {name} was {}, is {now}{more}. R plans again.", moved.was), Role::Warn));
+        lines.push(Line::of(
+            format!("The world moved: {name} was {}, is {now}{more}. R plans again.", moved.was),
+            Role::Warn,
+        ));
     }
     lines.extend(plan.left_out.iter().map(|says| Line::of(format!("Not taken back: {says}"), Role::Warn)));
     lines.truncate(3);
@@ -156,9 +160,14 @@ fn verb_sign(verb: Verb) -> (&'static str, Role) {
     match verb {
         Verb::Create => ("+", Role::Missing),
         Verb::Delete => ("−", Role::Extra),
-        Verb::Apply | Verb::Update | Verb::Label | Verb::Annotate | Verb::Patch | Verb::Tag | Verb::Untag | Verb::ReOwn => {
-            ("~", Role::Drift)
-        }
+        Verb::Apply
+        | Verb::Update
+        | Verb::Label
+        | Verb::Annotate
+        | Verb::Patch
+        | Verb::Tag
+        | Verb::Untag
+        | Verb::ReOwn => ("~", Role::Drift),
     }
 }
 
