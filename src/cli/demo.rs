@@ -94,7 +94,7 @@ async fn show(context: &Context, story: Story) -> Result<u8, CliError> {
     let wishes = Wishes { settle: config.safety.settle.unwrap_or(plan::SETTLE) };
     let members = story.clusters.iter().filter_map(contexts).collect();
     let (live, settled) = look_live::join(context, &mut config, members, Box::new(DemoGuests(story))).await?;
-    let seen = look_live::look_twice(context, live, settled, &wishes).await;
+    let seen = look_live::look_twice(context, live, settled, &wishes, Vec::new()).await;
     let args = PlanArgs { watch: true, ..PlanArgs::default() };
     let planned = plan::plan(context, &args, &config, &wishes, seen)?;
     plan::show(context, &args, planned, Ways::Embedded).await

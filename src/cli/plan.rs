@@ -89,7 +89,7 @@ pub fn plan(
     wishes: &Wishes,
     seen: Seen,
 ) -> Result<Planned, CliError> {
-    let judged = seen.sight.judged(seen.now);
+    let judged = seen.judged();
     let scope = scope(args, &seen, &judged)?;
     let conditions = conditions(context, config, args, &seen, wishes.settle);
     let view = seen.sight.view(seen.now);

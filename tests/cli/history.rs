@@ -275,6 +275,7 @@ fn intent(plan: &str, action: &str, name: &str) -> Record {
         uid: Some("u-1".to_owned()),
         resource_version: Some("812".to_owned()),
         verb: Verb::Delete,
+        labels: None,
         deadline: at(60),
         at: at(2),
     }

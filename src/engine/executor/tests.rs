@@ -1,6 +1,6 @@
 //! The executor on simulated clusters, behind the real client, in paused time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -17,7 +17,8 @@ use crate::engine::journal::{Found, Record, entries};
 use crate::engine::testing::{Given, delete, finding, given, label, now};
 use crate::engine::vault::Sealed;
 use crate::engine::{
-    Action, Answers, ApprovedPlan, Blocked, Chosen, Dependency, GateName, IdentityRecord, ObjectRef, Plan, approve,
+    Action, Answers, ApprovedPlan, BackupSeen, Blocked, Chosen, Dependency, GateName, IdentityRecord, Look, ObjectNow,
+    ObjectRef, OwnersSeen, Plan, approve,
 };
 use crate::sim::{Fault, FaultAction, Matcher, SimCluster, SimOptions, Verb};
 use crate::world::{ResourceVersion, Uid};
@@ -203,6 +204,12 @@ struct MemoryVault {
     fails: bool,
 }
 
+impl MemoryVault {
+    fn object(&self, file: &str) -> Value {
+        serde_json::from_slice(&self.sealed.lock().unwrap()[file.parse::<usize>().unwrap()]).unwrap()
+    }
+}
+
 impl VaultPort for MemoryVault {
     fn seal(&self, object: &Zeroizing<Vec<u8>>) -> Result<Sealed, String> {
         if self.fails {
@@ -213,11 +220,13 @@ impl VaultPort for MemoryVault {
         Ok(Sealed { file: (sealed.len() - 1).to_string(), digest: "sha256:0".to_owned() })
     }
 
-    fn restorable(&self, file: &str, mark: &str) -> Result<Zeroizing<Vec<u8>>, String> {
-        let sealed = self.sealed.lock().unwrap();
-        let object = serde_json::from_slice(&sealed[file.parse::<usize>().unwrap()]).unwrap();
-        let object = crate::engine::vault::restorable(object, &Default::default(), mark);
+    fn restorable(&self, file: &str, mark: &str, owners: &BTreeSet<String>) -> Result<Zeroizing<Vec<u8>>, String> {
+        let object = crate::engine::vault::restorable(self.object(file), owners, mark);
         Ok(Zeroizing::new(object.to_string().into_bytes()))
+    }
+
+    fn owners(&self, file: &str) -> Result<Vec<ObjectRef>, String> {
+        Ok(crate::engine::vault::owners(&self.object(file)))
     }
 }
 
@@ -300,7 +309,9 @@ fn kind(record: &Record) -> &'static str {
         Record::Outcome { .. } => "outcome",
         Record::Verified { .. } => "verified",
         Record::Resolved { .. } => "resolved",
+        Record::Skipped { .. } => "skipped",
         Record::Finished { .. } => "finished",
+        Record::Restarted { .. } => "restarted",
     }
 }
 
@@ -541,7 +552,14 @@ async fn an_object_that_can_not_come_back_stays_deleted_and_can_still_be_undone(
     assert_eq!((stage.end(&report, "a").word(), report.code()), ("gone", 2), "{report:?}");
     assert!(report.notices[0].contains("bringing it back failed"), "{report:?}");
     let records = stage.records.lock().unwrap().clone();
-    assert_eq!(crate::engine::undo(&entries(&records)[0], None, now()).unwrap().plan.actions.len(), 1);
+    let look = Look {
+        object: ObjectNow::Absent,
+        backup: BackupSeen::Opens { lost: Vec::new() },
+        owners: OwnersSeen::default(),
+    };
+    let looks = [(stage.plan.actions[0].id.clone(), look)].into();
+    let undo = crate::engine::undo(&entries(&records)[0], None, &looks, now()).unwrap();
+    assert_eq!(undo.plan.actions.len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
