@@ -58,8 +58,9 @@ plan sha256:1a9f0000000000000000000000000000000000000000000000000000000000bb
 approved 2026-11-16 10:01:40 UTC by anna on laptop (expected), for guest-a
 not finished
 
-a1  delete  guest-a  Secret openshift-config/old-\u{1b}[2J  open: nobody has looked yet whether it was carried out
+a1  delete  guest-a  Secret openshift-config/old-\u{1b}[2J  open: not yet known, cluster guest-a can't be reached
 ----- stderr
+KUBE
 ----- exit 0
 "##);
 }

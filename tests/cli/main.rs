@@ -3,6 +3,7 @@
 #[path = "../support/canaries.rs"]
 mod canaries;
 
+mod after;
 mod apply;
 mod doctor;
 mod fixture;

@@ -1,5 +1,7 @@
 //! The executor on simulated clusters, behind the real client, in paused time.
 
+mod after;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -13,12 +15,12 @@ use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
 use super::*;
-use crate::engine::journal::{Found, Record, entries};
+use crate::engine::journal::{ActionStanding, Found, Record, VerifiedState, entries};
 use crate::engine::testing::{Given, delete, finding, given, label, now};
 use crate::engine::vault::Sealed;
 use crate::engine::{
     Action, Answers, ApprovedPlan, BackupSeen, Blocked, Chosen, Dependency, GateName, IdentityRecord, Look, ObjectNow,
-    ObjectRef, OwnersSeen, Plan, approve,
+    ObjectRef, OwnersSeen, Plan, Tier, approve,
 };
 use crate::sim::{Fault, FaultAction, Matcher, SimCluster, SimOptions, Verb};
 use crate::world::{ResourceVersion, Uid};
@@ -38,6 +40,8 @@ struct Stage {
     crash: Arc<Crash>,
     /// From this append on.
     journal_fails: Option<usize>,
+    /// The ids of actions, as they end.
+    told: Option<Arc<Mutex<Vec<String>>>>,
     /// Called before each send.
     before_send: Option<Box<dyn Fn(usize) + Send + Sync>>,
 }
@@ -97,18 +101,36 @@ fn stage_with(names: &[&str], change: impl FnOnce(Given) -> Given) -> Stage {
         on_new_reference: OnNewReference::Report,
         crash: Arc::default(),
         journal_fails: None,
+        told: None,
         before_send: None,
     }
 }
 
+/// A stage with one object that is not dull.
+fn stage_with_object(name: &str, change: impl FnOnce(&mut Value)) -> Stage {
+    let mut stage = stage(&[name]);
+    let edited = stage.sim.edit("v1", "Secret", &format!("{NAMESPACE}/{name}"), change).unwrap();
+    stage.rebind(name, &edited);
+    stage
+}
+
 impl Stage {
+    /// Binds the plan to the object as it is now.
+    fn rebind(&mut self, name: &str, object: &Value) {
+        let version = object["metadata"]["resourceVersion"].as_str().unwrap().to_owned();
+        let action = self.plan.actions.iter_mut().find(|action| action.target.name == name).unwrap();
+        action.preconditions.resource_version = Some(version);
+        self.plan.id = self.plan.computed_id().unwrap();
+    }
+
     fn approved(&self) -> ApprovedPlan {
-        let answers = Answers::flags(Some(self.plan.id.clone()), []);
+        let clusters = self.plan.targets.iter().map(|target| target.cluster.clone());
+        let answers = Answers::flags(Some(self.plan.id.clone()), clusters);
         approve(self.plan.clone(), &Chosen::Selected, &answers, now()).unwrap()
     }
 
     async fn run(&mut self) -> Report {
-        let approved = self.approved();
+        let (approved, told) = (self.approved(), self.told.clone());
         let target = KubeCluster::new(self.sim.client());
         let tapped = Tapped {
             inner: target,
@@ -137,7 +159,11 @@ impl Stage {
             clock: &SimClock(self.sim.clone()),
             switches: self.switch.as_ref(),
             stop: &self.stop,
-            progress: &mut |_, _| {},
+            progress: &mut |action, _| {
+                if let Some(told) = &told {
+                    told.lock().unwrap().push(action.id.clone());
+                }
+            },
         };
         apply(approved, settings, ports).await
     }
