@@ -55,6 +55,7 @@ pub async fn run(context: &Context, args: &HistoryArgs) -> Result<u8, CliError> 
 
 async fn list(context: &Context, path: &Path) -> Result<u8, CliError> {
     let Known { history, open } = read_known(context, path).await?;
+    note_torn(context, &history);
     let entries = entries(&history);
     let mut text = String::new();
     for entry in entries.iter().rev() {
@@ -73,7 +74,12 @@ async fn list(context: &Context, path: &Path) -> Result<u8, CliError> {
 }
 
 async fn show(context: &Context, path: &Path, asked: &str) -> Result<u8, CliError> {
-    let Known { history, open } = read_known(context, path).await?;
+    let history = read_whole(context, path)?;
+    let is_open = pick(&entries(&history), asked)?.0.open_count() > 0;
+    let Known { history, open } = match is_open {
+        true => read_known(context, path).await?,
+        false => Known { history, open: BTreeMap::new() },
+    };
     let entries = entries(&history);
     let (entry, only) = pick(&entries, asked)?;
     let mut lines = vec![context.terminal.paint(&format!("plan {}", context.terminal.safe(&entry.plan)), Style::Title)];
@@ -129,17 +135,13 @@ fn read(path: &Path) -> Result<History, JournalError> {
     StateFolder::look(path)?.map_or(Ok(none), |folder| journal::read(&folder))
 }
 
-/// Reads the journal, settles what an earlier run left open, and says on stderr what is at its end.
+/// Reads the journal and settles what an earlier run left open.
 async fn read_known(context: &Context, path: &Path) -> Result<Known, CliError> {
     let folder = StateFolder::look(path).map_err(|error| journal_error(DOING, &error.into()))?;
     let Some(folder) = folder else {
         return Ok(Known { history: History { lines: Vec::new(), torn: None }, open: BTreeMap::new() });
     };
-    let known = read_settled(context, DOING, &folder, &mut Reach::new(context)).await?;
-    if let Some(tail) = known.history.torn {
-        context.note(&torn_words(tail));
-    }
-    Ok(known)
+    read_settled(context, DOING, &folder, &mut Reach::new(context)).await
 }
 
 /// What a journal without plans says.
@@ -164,10 +166,14 @@ fn restart_words(context: &Context, history: &History) -> String {
 /// Reads the journal and says on stderr what is at its end, if that is no record.
 fn read_whole(context: &Context, path: &Path) -> Result<History, CliError> {
     let history = read(path).map_err(|error| journal_error(DOING, &error))?;
+    note_torn(context, &history);
+    Ok(history)
+}
+
+fn note_torn(context: &Context, history: &History) {
     if let Some(tail) = history.torn {
         context.note(&torn_words(tail));
     }
-    Ok(history)
 }
 
 /// The error for a journal that can't be used: cause and remedy.

@@ -141,7 +141,9 @@ async fn a_backup_that_can_not_be_opened_is_one_sentence_and_nothing_is_sent() {
     let key = state(&fleet).join("vault-key");
     let vault = state(&fleet).join("vault");
     let sealed = std::fs::read_dir(&vault).unwrap().next().unwrap().unwrap().path();
-    let posts = || fleet.guest.request_log().iter().filter(|one| one.method == "POST" && one.path.contains("secrets")).count();
+    let posts = || {
+        fleet.guest.request_log().iter().filter(|one| one.method == "POST" && one.target.contains("secrets")).count()
+    };
     let cases: [(&str, &std::path::Path, &str); 2] =
         [("no key", &key, "its key "), ("no backup", &sealed, "can't be read")];
     for (case, path, says) in cases {
@@ -295,5 +297,8 @@ async fn a_plan_says_when_no_backup_could_be_made() {
     let output = on_fleet(&fleet, &["plan", "--settle", "1s"]);
     let said = text(&output);
     assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(said.contains("backup: no backup could be made: the vault's key") && said.contains("is no age key"), "{said}");
+    assert!(
+        said.contains("backup: no backup could be made: the vault's key") && said.contains("is no age key"),
+        "{said}"
+    );
 }

@@ -12,4 +12,5 @@ mod input;
 mod live;
 mod live_secrets;
 mod plan;
+mod prompt;
 mod secrets;
