@@ -89,9 +89,12 @@ async fn show(context: &Context, path: &Path, asked: &str) -> Result<u8, CliErro
         None => "not finished".to_owned(),
     });
     lines.push(String::new());
-    let shown = entry.actions.iter().filter(|action| only.is_none_or(|only| only.id == action.id));
+    let mut shown: Vec<&ActionEntry> =
+        entry.actions.iter().filter(|action| only.is_none_or(|only| only.id == action.id)).collect();
+    // In the plan's order, a2 before a10: what was skipped is journalled last.
+    shown.sort_by_key(|action| (action.id.len(), action.id.clone()));
     let still_open = |action: &ActionEntry| open.get(&(entry.plan.clone(), action.id.clone())).map(String::as_str);
-    lines.extend(shown.map(|action| action_line(context, action, still_open(action))));
+    lines.extend(shown.into_iter().map(|action| action_line(context, action, still_open(action))));
     let lines = lines.iter().flat_map(|line| wrapped(line, context.terminal.width, INDENT));
     print(&lines.fold(String::new(), |text, line| text + &line + "\n"))?;
     Ok(0)
@@ -286,10 +289,8 @@ fn action_line(context: &Context, action: &ActionEntry, still_open: Option<&str>
         let what = format!("{}  {cluster}  {} {}", verb.word(), target.kind, place(target));
         let _ = write!(line, "{}  ", terminal.safe(&what));
     }
-    if let Some(sent) = sent {
-        if sent.attempt > 1 {
-            let _ = write!(line, "attempt {}  ", sent.attempt);
-        }
+    if let Some(sent) = sent.as_ref().filter(|sent| sent.attempt > 1) {
+        let _ = write!(line, "attempt {}  ", sent.attempt);
     }
     let word = standing_word(standing);
     line += &if action.is_open() { terminal.paint(word, Style::Warn) } else { word.to_owned() };

@@ -83,6 +83,16 @@ async fn history_settles_what_a_killed_run_left_open_by_reading() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_undo_of_what_a_killed_run_left_open_looks_first() {
+    let fleet = fleet().await;
+    let plan = killed_in_the_middle(&fleet).await;
+    let undo = on_fleet(&fleet, &["undo", &short(&plan), "--out", "$TMP/undo.json"]);
+    let said = text(&undo);
+    assert_eq!((undo.status.code(), deletes(&fleet)), (Some(3), 1), "{said}");
+    assert!(said.contains("was found unchanged") && said.contains("it was not deleted"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_is_under_way_elsewhere_is_not_settled() {
     let fleet = fleet().await;
     killed_in_the_middle(&fleet).await;
@@ -111,6 +121,36 @@ async fn a_reference_to_what_was_deleted_is_found_by_the_next_plan_and_one_step_
     assert_eq!((restored.status.code(), is_there(&fleet)), (Some(0), true), "{}", text(&restored));
     let after = text(&on_fleet(&fleet, &["plan", "--settle", "0s", "-o", "json"]));
     assert!(!after.contains("deleted-by-trueup"), "{after}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_watch_says_that_what_is_missed_was_deleted_from_here() {
+    use tokio::io::{AsyncBufReadExt, BufReader};
+    let fleet = fleet().await;
+    let plan = deleted(&fleet);
+    let mut child = tokio::process::Command::new(env!("CARGO_BIN_EXE_trueup"))
+        .env_clear()
+        .env("XDG_STATE_HOME", fleet.dir.path().join("state"))
+        .args(["plan", "--watch", "--settle", "0s", "--kubeconfig"])
+        .arg(fleet.dir.path().join("kubeconfig"))
+        .stdout(std::process::Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut next = async || {
+        let line = tokio::time::timeout(std::time::Duration::from_secs(30), lines.next_line()).await;
+        line.expect("a line comes").unwrap().expect("the watch goes on")
+    };
+    while !next().await.starts_with("2 clusters") {}
+    refer_to_the_orphan(&fleet);
+    let mut line = String::new();
+    while !line.contains("Secret/openshift-config/old-client") {
+        line = next().await;
+    }
+    let undo = format!("bring it back with trueup undo {}/a1", short(&plan));
+    assert!(line.contains("trueup deleted it at ") && line.contains(&undo), "{line}");
+    child.kill().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -157,6 +157,11 @@ fn verified(action: &str, state: VerifiedState) -> Record {
     Record::Verified { plan, action, state, why: String::new(), at: at(3) }
 }
 
+fn skipped(action: &str) -> Record {
+    let Record::Intent { plan, action, cluster, target, verb, .. } = intent(action, 1) else { unreachable!() };
+    Record::Skipped { plan, action, cluster, target, verb, why: "in use".to_owned(), at: at(3) }
+}
+
 fn resolved(action: &str, found: Found) -> Record {
     Record::Resolved { plan: PLAN.to_owned(), action: action.to_owned(), found, at: at(9) }
 }
@@ -370,8 +375,12 @@ fn a_record_that_is_too_long_leaves_the_journal_as_it_was() {
 fn the_latest_records_decide_where_an_action_stands() {
     use ActionStanding::*;
     let gone = || Verified { state: VerifiedState::Gone, why: String::new(), at: at(3) };
+    let not_sent = || match skipped("a1") {
+        Record::Skipped { cluster, verb, target, why, .. } => Skipped { cluster, verb, target, why },
+        other => panic!("{other:?}"),
+    };
     let lost = || Verified { state: VerifiedState::Unknown, why: String::new(), at: at(3) };
-    let cases: [(&str, Vec<Record>, ActionStanding); 9] = [
+    let cases: [(&str, Vec<Record>, ActionStanding); 11] = [
         ("sealed", vec![backup("a1")], Prepared),
         ("about to be sent", vec![backup("a1"), intent("a1", 1)], Open),
         ("answered", vec![intent("a1", 1), outcome("a1", Answer::Done)], Answered(Answer::Done)),
@@ -381,6 +390,8 @@ fn the_latest_records_decide_where_an_action_stands() {
         ("tried again", vec![outcome("a1", Answer::Throttled), intent("a1", 2)], Open),
         ("settled after a crash", vec![intent("a1", 1), resolved("a1", Found::Gone)], Resolved(Found::Gone)),
         ("sealed once more", vec![verified("a1", VerifiedState::Skipped), backup("a1")], Prepared),
+        ("skipped", vec![skipped("a1")], not_sent()),
+        ("skipped by a later run", vec![intent("a1", 1), verified("a1", VerifiedState::Gone), skipped("a1")], gone()),
     ];
     for (case, records, expected) in cases {
         let entries = entries(&records);

@@ -113,7 +113,7 @@ fn a_reference_to_what_we_deleted_says_so_and_offers_to_bring_it_back() {
     let [action] = &plan.actions[..] else { panic!("{plan:?}") };
     assert_eq!((action.verb, action.tier, action.selected), (Verb::Create, Tier::T1, false));
     assert_eq!((&action.change, &action.blocked_by), (&json!({ "backup": "00ff.age" }), &Vec::new()));
-    assert_eq!(finding.actions, [action.id.clone()]);
+    assert_eq!(finding.actions, [action.id.as_str()]);
 }
 
 #[test]

@@ -254,7 +254,8 @@ fn whether_a_backup_could_be_made_is_found_out_without_making_anything() {
     assert!(!path.exists());
     let state = StateFolder::prepare(&path).unwrap();
     assert_eq!(check_possible(&path, &[]), Ok(()));
-    let cases: [(&str, fn(&Path), &str); 2] = [
+    type Spoil = fn(&Path);
+    let cases: [(&str, Spoil, &str); 2] = [
         (
             "others can look in",
             |path| fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap(),

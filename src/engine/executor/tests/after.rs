@@ -57,7 +57,8 @@ async fn labels_that_were_set_go_back_to_what_they_were() {
 async fn an_object_comes_back_with_the_owners_that_live() {
     let owner = |name: &str, uid: &Value| json!({ "apiVersion": "v1", "kind": "ConfigMap", "name": name, "uid": uid });
     let config_map = |name: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": NAMESPACE}});
-    let cases: [(&str, fn(&SimCluster), usize, &str); 4] = [
+    type Change = fn(&SimCluster);
+    let cases: [(&str, Change, usize, &str); 4] = [
         ("it lives", |_| {}, 1, ""),
         ("it is gone", |sim| drop(sim.remove("v1", "ConfigMap", "openshift-config/owner").unwrap()), 0, "it is gone"),
         (
