@@ -53,7 +53,7 @@ pub async fn consent(
     }
     refuse_recordings(context, &plan)?;
     let answers = match &args.expect {
-        None if ask::is_interactive(context) => ask::ask(context, &plan, &questions).await?,
+        None if ask::is_interactive(context) => ask::ask(&plan, &questions).await?,
         expect => Answers::flags(expect.clone(), args.confirm_clusters.iter().cloned()),
     };
     approve(plan, chosen, &answers, Timestamp::now()).map(Some).map_err(refusal)
@@ -94,7 +94,8 @@ fn read(path: &Path) -> Result<Plan, CliError> {
 }
 
 fn refusal(refusal: Refusal) -> CliError {
-    let cause = refusal.to_string();
+    // Names that only look alike are told apart by their escapes.
+    let cause = ask::unmistakable(&refusal.to_string());
     match refusal {
         Refusal::Altered | Refusal::Expired { .. } | Refusal::OtherEngine { .. } | Refusal::OtherId { .. } => {
             CliError::stale(DOING, cause, "")

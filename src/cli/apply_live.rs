@@ -5,14 +5,14 @@
 //! - an interrupt before the run ends the command; during it, the action under way is finished first.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::args::{ApplyFormat, ConsentArgs, NewReference};
@@ -20,18 +20,19 @@ use super::context::Context;
 use super::error::CliError;
 use super::history::journal_error;
 use super::look_live;
-use super::output::{padded, place};
+use super::output::{count, padded, place};
 use super::recheck::{OwnFleet, Rechecker};
+use super::settle::{holder, host, is_same, left_open, ports_of, settle, who};
 use super::terminal::print;
 use crate::config::Config;
 use crate::engine::executor::{
-    ClusterPort, Clusters, End, ExecutorClock, Halt, KubeCluster, LOOK_BACK_AFTER, OnNewReference, Ports, Progress,
-    Report, RunSettings, Switches, apply, resolve,
+    Clusters, End, ExecutorClock, Halt, LOOK_BACK_AFTER, OnNewReference, Ports, Progress, Report, RunSettings,
+    Switches, apply,
 };
-use crate::engine::journal::{ApprovedCluster, Entry, Holder, Journal, Opened, Record, StateFolder, TornTail, entries};
+use crate::engine::journal::{Entry, Journal, Opened, Record, StateFolder};
 use crate::engine::vault::Vault;
 use crate::engine::{
-    Action, ApprovedPlan, Blocked, FreezeWindow, GateName, IdentityRecord, Plan, TargetRecord, short_id,
+    Action, ApprovedPlan, Blocked, FreezeWindow, GateName, Plan, TOMBSTONE_TIME, TargetRecord, short_id,
 };
 use crate::live::Live;
 use crate::world::{Cluster, ClusterName};
@@ -47,20 +48,22 @@ const WORD_COLUMNS: usize = 13;
 /// The state folder, journal or vault can't be used, or a cluster is not the one the plan was made for.
 pub async fn run(context: &Context, approved: ApprovedPlan, args: &ConsentArgs) -> Result<u8, CliError> {
     let mut config = context.config()?;
-    let path = context.state_path();
-    let path = path.ok_or_else(|| CliError::failed(DOING, "neither XDG_STATE_HOME nor HOME is set", "set HOME"))?;
-    let opened = open_state(context, &config, &path)?;
-    let (live, _) = tokio::select! {
+    let opened = open_state(context, &config)?;
+    let State { mut journal, records, vault } = opened;
+    let connected = async {
+        let (live, _) = look_live::connect(context, &mut config).await?;
+        let names = live_names(&live, approved.targets())?;
+        let left = left_open(&live, &records);
+        let resolved = settle_open(context, &mut journal, left).await?;
+        Ok((live, names, resolved))
+    };
+    let (live, names, resolved) = tokio::select! {
         biased;
         code = super::interrupted() => return code,
-        connected = look_live::connect(context, &mut config) => connected?,
+        connected = connected => connected?,
     };
-    let names = live_names(&live, approved.targets())?;
     let clusters = ports_of(&live, &names);
-    let State { mut journal, records, vault, notes } = opened;
-    let open = left_open(&live, &records);
-    let settled = settle_open(&mut journal, open).await?;
-    notes.into_iter().chain(settled).for_each(|note| context.note(&note));
+    drop_old(context, &mut journal, [records, resolved].concat(), &vault, config.safety.keep)?;
     let plan = approved.plan().clone();
     let planner = OwnFleet { context, config: &config, live: Some(live) };
     let mut recheck = Rechecker::new(planner, names, &plan);
@@ -92,26 +95,24 @@ pub struct State {
     pub journal: Journal,
     pub records: Vec<Record>,
     pub vault: Vault,
-    /// What a person should know of it, one sentence each.
-    pub notes: Vec<String>,
 }
 
 /// Opens the journal and the vault.
 ///
 /// # Errors
 /// The folder, the journal or the vault can't be used.
-pub fn open_state(context: &Context, config: &Config, path: &Path) -> Result<State, CliError> {
-    let folder = StateFolder::prepare(path).map_err(|error| journal_error(DOING, &error.into()))?;
-    let name = format!("trueup apply by {} on {}", who(context), host(context));
-    let holder = Holder { name, pid: std::process::id() };
+pub fn open_state(context: &Context, config: &Config) -> Result<State, CliError> {
+    let path = context.state_path();
+    let path = path.ok_or_else(|| CliError::failed(DOING, "neither XDG_STATE_HOME nor HOME is set", "set HOME"))?;
+    let folder = StateFolder::prepare(&path).map_err(|error| journal_error(DOING, &error.into()))?;
     let Opened { journal, records, recovered } =
-        Journal::open(&folder, &holder).map_err(|error| journal_error(DOING, &error))?;
-    let cut = |tail: TornTail| {
-        format!("the journal ended in an unfinished record at byte {}, which was cut off", tail.offset)
-    };
+        Journal::open(&folder, &holder(context, DOING)).map_err(|error| journal_error(DOING, &error))?;
+    if let Some(tail) = recovered {
+        context.note(&format!("the journal ended in an unfinished record at byte {}, which was cut off", tail.offset));
+    }
     let vault = Vault::prepare(&folder, &config.safety.recipients)
         .map_err(|error| CliError::failed(DOING, chain(&error), "mend it, or no backup can be made"))?;
-    Ok(State { journal, records, vault, notes: recovered.map(cut).into_iter().collect() })
+    Ok(State { journal, records, vault })
 }
 
 /// The live cluster behind each cluster the plan writes to.
@@ -140,58 +141,43 @@ fn is_target(cluster: &Cluster, target: &TargetRecord) -> bool {
     named && is_same(cluster, &target.identity)
 }
 
-fn is_same(cluster: &Cluster, identity: &IdentityRecord) -> bool {
-    cluster.identity.is_known()
-        && cluster.identity.kube_system_uid == identity.kube_system_uid
-        && cluster.identity.ca_sha256 == identity.ca_sha256
-}
-
-/// The doors to these clusters.
-pub fn ports_of(live: &Live, names: &BTreeMap<String, ClusterName>) -> Clusters {
-    let port = |(plan_name, name): (&String, &ClusterName)| {
-        let port: Arc<dyn ClusterPort> = Arc::new(KubeCluster::new(live.client(name)?));
-        Some((plan_name.clone(), port))
-    };
-    names.iter().filter_map(port).collect()
-}
-
-/// The plans with requests nobody knows the end of, each with the clusters they went to, as far as they are connected.
-pub fn left_open(live: &Live, records: &[Record]) -> Vec<(Entry, Clusters)> {
-    let mut open = Vec::new();
-    for entry in entries(records).into_iter().filter(|entry| entry.open_count() > 0) {
-        let approved = entry.approvals.last().map(|approval| approval.clusters.as_slice()).unwrap_or_default();
-        let same = |named: &ApprovedCluster| {
-            let cluster = live.view().clusters().find(|cluster| is_same(cluster, &named.identity))?;
-            Some((named.name.clone(), cluster.name.clone()))
-        };
-        let names = approved.iter().filter_map(same).collect();
-        let ports = ports_of(live, &names);
-        open.push((entry, ports));
-    }
-    open
-}
-
-/// Settles what an earlier run left open, by reading and never by sending.
+/// Settles what an earlier run left open, by reading and never by sending. What was found is the answer.
 ///
 /// # Errors
 /// What was found can't be written down.
-pub async fn settle_open(journal: &mut Journal, open: Vec<(Entry, Clusters)>) -> Result<Vec<String>, CliError> {
-    let mut notes = Vec::new();
-    for (entry, clusters) in open {
-        let resolved = resolve(std::slice::from_ref(&entry), &clusters, Timestamp::now()).await;
-        journal.append(&resolved).map_err(|error| journal_error(DOING, &error))?;
-        let plan = short_id(&entry.plan);
-        for record in &resolved {
-            if let Record::Resolved { action, found, .. } = record {
-                notes.push(format!("an earlier run was broken off: {plan}/{action} was found {}", found.word()));
-            }
-        }
-        let left = entry.open_count() - resolved.len();
-        if left > 0 {
-            notes.push(format!("an earlier run was broken off: what came of {left} actions of {plan} is not known"));
-        }
+pub async fn settle_open(
+    context: &Context,
+    journal: &mut Journal,
+    left: Vec<(Entry, Clusters)>,
+) -> Result<Vec<Record>, CliError> {
+    let (resolved, open) = settle(context, journal, left).await.map_err(|error| journal_error(DOING, &error))?;
+    for ((plan, action), why) in &open {
+        let entry = format!("{}/{action}", short_id(plan));
+        context.note(&format!("an earlier run was broken off: what came of {entry} is not known yet, {why}"));
     }
-    Ok(notes)
+    Ok(resolved)
+}
+
+/// Drops plans past their time. A cluster has proven who it is by now, so the clock can't be far off.
+fn drop_old(
+    context: &Context,
+    journal: &mut Journal,
+    records: Vec<Record>,
+    vault: &Vault,
+    keep: Duration,
+) -> Result<(), CliError> {
+    let now = Timestamp::now();
+    let keep = SignedDuration::try_from(keep).unwrap_or(SignedDuration::MAX).max(TOMBSTONE_TIME);
+    let before = now.checked_sub(keep).unwrap_or(Timestamp::MIN);
+    let dropped = journal
+        .drop_old(&records, before, now, &mut |file| vault.forget(file))
+        .map_err(|error| journal_error(DOING, &error))?;
+    if let Some(dropped) = dropped {
+        let days = keep.as_hours() / 24;
+        let plans = count(dropped.plans, "plan");
+        context.note(&format!("{plans} older than {days} days dropped from the journal, with their backups"));
+    }
+    Ok(())
 }
 
 async fn stop_when_interrupted(stop: Arc<AtomicBool>) {
@@ -210,17 +196,6 @@ fn settings(context: &Context, args: &ConsentArgs) -> RunSettings {
         },
         look_back_after: args.look_back.unwrap_or(LOOK_BACK_AFTER),
     }
-}
-
-pub fn who(context: &Context) -> String {
-    let named = ["USER", "LOGNAME"].into_iter().find_map(|name| context.env.raw(name));
-    named.map_or_else(|| "somebody".to_owned(), |name| name.to_string_lossy().into_owned())
-}
-
-pub fn host(context: &Context) -> String {
-    let named = context.env.raw("HOSTNAME").map(|name| name.to_string_lossy().into_owned());
-    let written = || std::fs::read_to_string(Path::new("/etc/hostname")).ok().map(|text| text.trim().to_owned());
-    named.or_else(written).filter(|name| !name.is_empty()).unwrap_or_else(|| "this machine".to_owned())
 }
 
 /// The machine's time.
@@ -325,7 +300,8 @@ fn report_json(plan: &Plan, report: &Report) -> Value {
         "notices": report.notices, "halted": halted, "exit": report.code() })
 }
 
-fn chain(error: &dyn std::error::Error) -> String {
+/// An error with what caused it.
+pub fn chain(error: &dyn std::error::Error) -> String {
     match error.source() {
         Some(source) => format!("{error} ({source})"),
         None => error.to_string(),

@@ -7,6 +7,7 @@ use super::context::Context;
 use super::error::CliError;
 use super::output::place;
 use super::terminal::{Stderr, write_stderr};
+use crate::engine::text::{Charset, printable};
 use crate::engine::{Answers, Asks, ClusterQuestion, Plan, short_id};
 
 /// Whether there is a person to ask.
@@ -18,14 +19,15 @@ pub fn is_interactive(context: &Context) -> bool {
 ///
 /// # Errors
 /// The terminal can't be read.
-pub async fn ask(context: &Context, plan: &Plan, questions: &[ClusterQuestion]) -> Result<Answers, CliError> {
+pub async fn ask(plan: &Plan, questions: &[ClusterQuestion]) -> Result<Answers, CliError> {
     let mut answers = BTreeMap::new();
     for question in questions {
         for action in plan.actions.iter().filter(|action| question.actions.contains(&action.id)) {
             let what = format!("{} {} {}", action.verb.word(), action.target.kind, place(&action.target));
-            context.note(&format!("  {}  {}  {}  {what}", action.id, action.tier, action.cluster));
+            let line = format!("  {}  {}  {}  {what}", action.id, action.tier, action.cluster);
+            write_stderr(&unmistakable(&line));
         }
-        write_stderr(&words(context, plan, question));
+        write_stderr(&words(plan, question));
         let line = read_line().await?;
         let right = question.accepts(&line);
         answers.insert(question.cluster.clone(), line);
@@ -36,7 +38,7 @@ pub async fn ask(context: &Context, plan: &Plan, questions: &[ClusterQuestion]) 
     Ok(Answers::Typed(answers))
 }
 
-fn words(context: &Context, plan: &Plan, question: &ClusterQuestion) -> String {
+fn words(plan: &Plan, question: &ClusterQuestion) -> String {
     let asked = match &question.asks {
         Asks::Enter => "press enter".to_owned(),
         Asks::Deletions(_) => "type the number of deletions".to_owned(),
@@ -45,8 +47,13 @@ fn words(context: &Context, plan: &Plan, question: &ClusterQuestion) -> String {
             "type the cluster's name, a blank, and the first 8 of the plan's id".to_owned()
         }
     };
-    let (cluster, plan) = (context.terminal.safe(&question.cluster), short_id(&plan.id));
+    let (cluster, plan) = (unmistakable(&question.cluster), short_id(&plan.id));
     format!("plan {plan}, cluster {cluster}, {}: {asked} to apply", question.tier)
+}
+
+/// Text in which no letter can be taken for another: all that is not ASCII is escaped, whatever the terminal can show.
+pub fn unmistakable(text: &str) -> String {
+    printable(text, Charset::Ascii)
 }
 
 async fn read_line() -> Result<String, CliError> {

@@ -9,6 +9,8 @@ use super::args::Globals;
 use super::error::CliError;
 use super::terminal::{Terminal, write_stderr};
 use crate::config::{Config, ConfigError, ConfigFile, read_config};
+use crate::console::Teller;
+use crate::console::task::Told;
 use crate::domains::registry;
 use crate::fleet::Env;
 
@@ -17,12 +19,22 @@ pub struct Context {
     pub globals: Globals,
     pub env: Env,
     pub terminal: Terminal,
+    /// Where the journal and the vault are, when it is not the user's own folder.
+    pub state: Option<PathBuf>,
+    pub voice: Voice,
+}
+
+/// Where things are said that stand beside the result.
+pub enum Voice {
+    Stderr,
+    /// The console has the screen, and shows them there.
+    Console(Teller),
 }
 
 impl Context {
     pub fn new(globals: Globals, env: Env) -> Self {
         let terminal = Terminal::look(globals.color, &|name| env.raw(name).map(ToOwned::to_owned));
-        Self { globals, env, terminal }
+        Self { globals, env, terminal, state: None, voice: Voice::Stderr }
     }
 
     /// Where the config is or would be.
@@ -40,6 +52,9 @@ impl Context {
 
     /// Where the state folder is or would be; nowhere when the environment names no home.
     pub fn state_path(&self) -> Option<PathBuf> {
+        if self.state.is_some() {
+            return self.state.clone();
+        }
         // The XDG specification: a relative path there is to be ignored.
         let absolute = |name: &str| self.env.raw(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let base = absolute("XDG_STATE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
@@ -54,7 +69,10 @@ impl Context {
 
     /// Says something beside the result, one line.
     pub fn note(&self, text: &str) {
-        write_stderr(&self.terminal.safe(text));
+        match &self.voice {
+            Voice::Stderr => write_stderr(&self.terminal.safe(text)),
+            Voice::Console(teller) => teller.tell(Told::Notice { says: text.to_owned() }),
+        }
     }
 }
 

@@ -92,7 +92,7 @@ async fn show(context: &Context, story: Story) -> Result<u8, CliError> {
     let wishes = Wishes { settle: config.safety.settle.unwrap_or(plan::SETTLE) };
     let members = story.clusters.iter().filter_map(contexts).collect();
     let (live, settled) = look_live::join(context, &mut config, members, Box::new(DemoGuests(story))).await?;
-    let seen = look_live::look_twice(context, live, settled, &wishes).await;
+    let seen = look_live::look_twice(context, live, settled, &wishes, Vec::new()).await;
     let args = PlanArgs { watch: true, ..PlanArgs::default() };
     let planned = plan::plan(context, &args, &config, &wishes, seen)?;
     plan::show(context, &args, planned, Ways::Embedded).await
@@ -107,8 +107,8 @@ pub fn on_console(args: DemoArgs) -> MakeFleet {
         let members = story.clusters.iter().filter_map(contexts).collect();
         let live = look_live::make(&mut config, members, Box::new(DemoGuests(story)))?;
         let state = Scratch::new()?;
-        let path = Some(state.0.clone());
-        Ok(Ready { live, config, name: "demo".to_owned(), state: path, keeps: Box::new((state, Living(life))) })
+        context.state = Some(state.0.clone());
+        Ok(Ready { live, config, name: "demo".to_owned(), keeps: Box::new((state, Living(life))) })
     })
 }
 

@@ -2,7 +2,8 @@
 //!
 //! Exit codes: 0 it is shown, or the journal is whole; 3 `verify` found that it is not; 1 it can't be read.
 //!
-//! Always true: nothing is written, and nobody who is applying a plan is held up.
+//! Always true: nobody who is applying a plan is held up, and nothing is written but what reading settled: the list and
+//! `show` look what came of requests an earlier run left open. `verify` and `export` only read.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,9 +15,10 @@ use super::args::{HistoryArgs, HistoryWhat};
 use super::context::Context;
 use super::error::CliError;
 use super::output::{count, padded, place, wrapped};
+use super::settle::{Known, Reach, read_settled};
 use super::terminal::{Style, print};
 use crate::engine::journal::{
-    self, ActionEntry, ActionStanding, Approval, Entry, History, JournalError, StateFolder, TornTail,
+    self, ActionEntry, ActionStanding, Approval, Entry, History, JournalError, Record, StateFolder, TornTail,
 };
 use crate::engine::text::printable_json;
 
@@ -35,21 +37,25 @@ const INDENT: usize = 4;
 /// How many candidates are named: more don't fit the eye, and a longer part is needed anyway.
 const CANDIDATES_MAX: usize = 5;
 
-const NOTHING: &str = "nothing was ever applied from here: there is no history yet\n";
+const NOTHING: &str = "nothing was ever applied from here: there is no history yet";
 
-pub fn run(context: &Context, args: &HistoryArgs) -> Result<u8, CliError> {
+/// How many clusters of a plan the list names; `show` names them all.
+const CLUSTERS_MAX: usize = 3;
+
+pub async fn run(context: &Context, args: &HistoryArgs) -> Result<u8, CliError> {
     let path = context.state_path();
     let path = path.ok_or_else(|| CliError::failed(DOING, "neither XDG_STATE_HOME nor HOME is set", "set HOME"))?;
     match &args.what {
-        None => list(context, &path),
-        Some(HistoryWhat::Show { entry }) => show(context, &path, entry),
+        None => list(context, &path).await,
+        Some(HistoryWhat::Show { entry }) => show(context, &path, entry).await,
         Some(HistoryWhat::Verify) => verify(context, &path),
         Some(HistoryWhat::Export) => export(context, &path),
     }
 }
 
-fn list(context: &Context, path: &Path) -> Result<u8, CliError> {
-    let history = read_whole(context, path)?;
+async fn list(context: &Context, path: &Path) -> Result<u8, CliError> {
+    let Known { history, open } = read_known(context, path).await?;
+    note_torn(context, &history);
     let entries = entries(&history);
     let mut text = String::new();
     for entry in entries.iter().rev() {
@@ -57,12 +63,23 @@ fn list(context: &Context, path: &Path) -> Result<u8, CliError> {
             text += &format!("{line}\n");
         }
     }
-    print(if entries.is_empty() { NOTHING } else { &text })?;
+    if entries.is_empty() {
+        text = format!("{}\n", empty_words(context, &history));
+    }
+    print(&text)?;
+    for ((plan, action), why) in &open {
+        context.note(&format!("{}/{action} is open: not yet known, {why}", short(plan)));
+    }
     Ok(0)
 }
 
-fn show(context: &Context, path: &Path, asked: &str) -> Result<u8, CliError> {
+async fn show(context: &Context, path: &Path, asked: &str) -> Result<u8, CliError> {
     let history = read_whole(context, path)?;
+    let is_open = pick(&entries(&history), asked)?.0.open_count() > 0;
+    let Known { history, open } = match is_open {
+        true => read_known(context, path).await?,
+        false => Known { history, open: BTreeMap::new() },
+    };
     let entries = entries(&history);
     let (entry, only) = pick(&entries, asked)?;
     let mut lines = vec![context.terminal.paint(&format!("plan {}", context.terminal.safe(&entry.plan)), Style::Title)];
@@ -72,8 +89,12 @@ fn show(context: &Context, path: &Path, asked: &str) -> Result<u8, CliError> {
         None => "not finished".to_owned(),
     });
     lines.push(String::new());
-    let shown = entry.actions.iter().filter(|action| only.is_none_or(|only| only.id == action.id));
-    lines.extend(shown.map(|action| action_line(context, action)));
+    let mut shown: Vec<&ActionEntry> =
+        entry.actions.iter().filter(|action| only.is_none_or(|only| only.id == action.id)).collect();
+    // In the plan's order, a2 before a10: what was skipped is journalled last.
+    shown.sort_by_key(|action| (action.id.len(), action.id.clone()));
+    let still_open = |action: &ActionEntry| open.get(&(entry.plan.clone(), action.id.clone())).map(String::as_str);
+    lines.extend(shown.into_iter().map(|action| action_line(context, action, still_open(action))));
     let lines = lines.iter().flat_map(|line| wrapped(line, context.terminal.width, INDENT));
     print(&lines.fold(String::new(), |text, line| text + &line + "\n"))?;
     Ok(0)
@@ -83,11 +104,12 @@ fn verify(context: &Context, path: &Path) -> Result<u8, CliError> {
     let (says, code) = match read(path) {
         Ok(history) => match (history.torn, history.lines.last()) {
             (Some(tail), _) => (torn_words(tail), NOT_WHOLE),
-            (None, None) => (NOTHING.trim_end().to_owned(), 0),
+            (None, None) => (NOTHING.to_owned(), 0),
             (None, Some(last)) => {
                 let plans = count(entries(&history).len(), "plan");
                 let records = count(history.lines.len(), "record");
-                (format!("the journal is whole: {records} of {plans}, ending in sha256:{}", hex(&last.hash)), 0)
+                let begun = restart_words(context, &history);
+                (format!("the journal is whole: {records} of {plans}, ending in sha256:{}{begun}", hex(&last.hash)), 0)
             }
         },
         Err(error @ JournalError::Damaged { .. }) => (format!("{error}; {}", error.remedy()), NOT_WHOLE),
@@ -116,13 +138,45 @@ fn read(path: &Path) -> Result<History, JournalError> {
     StateFolder::look(path)?.map_or(Ok(none), |folder| journal::read(&folder))
 }
 
+/// Reads the journal and settles what an earlier run left open.
+async fn read_known(context: &Context, path: &Path) -> Result<Known, CliError> {
+    let folder = StateFolder::look(path).map_err(|error| journal_error(DOING, &error.into()))?;
+    let Some(folder) = folder else {
+        return Ok(Known { history: History { lines: Vec::new(), torn: None }, open: BTreeMap::new() });
+    };
+    read_settled(context, DOING, &folder, &mut Reach::new(context)).await
+}
+
+/// What a journal without plans says.
+fn empty_words(context: &Context, history: &History) -> String {
+    match restart_words(context, history) {
+        none if none.is_empty() => NOTHING.to_owned(),
+        begun => format!("nothing is left in the history{begun}"),
+    }
+}
+
+/// That the journal was begun anew, if it was, behind another sentence.
+fn restart_words(context: &Context, history: &History) -> String {
+    match history.lines.first().map(|line| &line.record) {
+        Some(Record::Restarted { before, plans, records, at }) => {
+            let dropped = format!("{plans} plans past their time ({records} records) were dropped");
+            format!("; it was begun anew {}, when {dropped}, after {before}", context.time(*at))
+        }
+        Some(_) | None => String::new(),
+    }
+}
+
 /// Reads the journal and says on stderr what is at its end, if that is no record.
 fn read_whole(context: &Context, path: &Path) -> Result<History, CliError> {
     let history = read(path).map_err(|error| journal_error(DOING, &error))?;
+    note_torn(context, &history);
+    Ok(history)
+}
+
+fn note_torn(context: &Context, history: &History) {
     if let Some(tail) = history.torn {
         context.note(&torn_words(tail));
     }
-    Ok(history)
 }
 
 /// The error for a journal that can't be used: cause and remedy.
@@ -190,7 +244,12 @@ fn entry_line(context: &Context, entry: &Entry) -> String {
     let name = terminal.paint(&terminal.safe(short(&entry.plan)), Style::Title);
     let approved = match entry.approvals.last() {
         Some(Approval { who, host, how: _, at, clusters }) => {
-            let names: Vec<&str> = clusters.iter().map(|cluster| cluster.name.as_str()).collect();
+            let mut names: Vec<&str> =
+                clusters.iter().take(CLUSTERS_MAX).map(|cluster| cluster.name.as_str()).collect();
+            let more = format!("and {} more", clusters.len().saturating_sub(CLUSTERS_MAX));
+            if clusters.len() > CLUSTERS_MAX {
+                names.push(&more);
+            }
             let who = terminal.safe(&format!("{who} on {host}"));
             format!("{}  {who}  {}", context.time(*at), terminal.safe(&names.join(", ")))
         }
@@ -217,26 +276,37 @@ fn approval_words(context: &Context, approval: &Approval) -> String {
 }
 
 /// `a1  delete  guest-a  Secret openshift-config/old-client  gone; backup 00ff.age`
-fn action_line(context: &Context, action: &ActionEntry) -> String {
+fn action_line(context: &Context, action: &ActionEntry, still_open: Option<&str>) -> String {
     let ActionEntry { id, backup, sent, standing } = action;
     let terminal = &context.terminal;
     let mut line = padded(&terminal.safe(id), INDENT);
-    if let Some(sent) = sent {
-        let what = format!("{}  {}  {} {}", sent.verb.word(), sent.cluster, sent.target.kind, place(&sent.target));
+    let about = match (sent, standing) {
+        (Some(sent), _) => Some((sent.verb, &sent.cluster, &sent.target)),
+        (None, ActionStanding::Skipped { cluster, verb, target, why: _ }) => Some((*verb, cluster, target)),
+        (None, _) => None,
+    };
+    if let Some((verb, cluster, target)) = about {
+        let what = format!("{}  {cluster}  {} {}", verb.word(), target.kind, place(target));
         let _ = write!(line, "{}  ", terminal.safe(&what));
-        if sent.attempt > 1 {
-            let _ = write!(line, "attempt {}  ", sent.attempt);
-        }
+    }
+    if let Some(sent) = sent.as_ref().filter(|sent| sent.attempt > 1) {
+        let _ = write!(line, "attempt {}  ", sent.attempt);
     }
     let word = standing_word(standing);
     line += &if action.is_open() { terminal.paint(word, Style::Warn) } else { word.to_owned() };
     match standing {
-        ActionStanding::Open => line += ": nobody has looked yet whether it was carried out",
+        ActionStanding::Open => {}
         ActionStanding::Resolved(_) => line += ", found by reading after an interruption",
-        ActionStanding::Verified { why, .. } if !why.is_empty() => {
+        ActionStanding::Verified { why, .. } | ActionStanding::Skipped { why, .. } if !why.is_empty() => {
             let _ = write!(line, ": {}", terminal.safe(why));
         }
-        ActionStanding::Prepared | ActionStanding::Answered(_) | ActionStanding::Verified { .. } => {}
+        ActionStanding::Prepared
+        | ActionStanding::Answered(_)
+        | ActionStanding::Verified { .. }
+        | ActionStanding::Skipped { .. } => {}
+    }
+    if let Some(why) = still_open {
+        let _ = write!(line, ": not yet known, {}", terminal.safe(why));
     }
     if let Some(file) = backup {
         let _ = write!(line, "; backup {}", terminal.safe(file));
@@ -251,6 +321,7 @@ fn standing_word(standing: &ActionStanding) -> &'static str {
         ActionStanding::Answered(answer) => answer.word(),
         ActionStanding::Verified { state, .. } => state.word(),
         ActionStanding::Resolved(found) => found.word(),
+        ActionStanding::Skipped { .. } => "skipped",
     }
 }
 

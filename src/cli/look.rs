@@ -11,9 +11,10 @@ use super::context::Context;
 use super::error::CliError;
 use super::look_live;
 use super::plan::Wishes;
+use super::tombstones;
 use crate::config::Config;
 use crate::domains::Domain;
-use crate::engine::{Conditions, InputReading, Judged};
+use crate::engine::{Conditions, InputReading, Judged, Tombstone};
 use crate::fleet::snapshot::{self, Snapshot, SnapshotCluster};
 use crate::live::{Judgements, Live, explained, recorded};
 use crate::observe::Digester;
@@ -28,6 +29,17 @@ pub struct Seen {
     pub namespaces: BTreeSet<String>,
     /// What the clusters add to the gates: permissions, TLS, how long verdicts have held.
     pub conditions: Conditions,
+    /// What was deleted from here of late.
+    pub tombstones: Vec<Tombstone>,
+}
+
+impl Seen {
+    /// Every subject with both answers, and what is known of those that were deleted from here.
+    pub fn judged(&self) -> Vec<Judged> {
+        let mut judged = self.sight.judged(self.now);
+        tombstones::add(&mut judged, &self.tombstones, self.sight.view(self.now));
+        judged
+    }
 }
 
 /// What is looked at.
@@ -94,7 +106,7 @@ fn look_at_folder(context: &Context, config: &mut Config, dir: &Path, wall: Time
     let (world, judgements) = recorded(&domains, known, &recordings, &digester()?, now);
     let reading = if problems.is_empty() && !unreachable { InputReading::Whole } else { InputReading::Gaps };
     let sight = Sight::Folder { world, judgements, domains };
-    Ok(Seen { sight, now, reading, namespaces, conditions: Conditions::at(now) })
+    Ok(Seen { sight, now, reading, namespaces, conditions: Conditions::at(now), tombstones: Vec::new() })
 }
 
 /// What the world is told of a recorded cluster.

@@ -14,8 +14,10 @@ use super::look::{Seen, Sight, digester};
 use super::members::{GuestsByKubeconfig, acting_as, members};
 use super::plan::Wishes;
 use super::terminal::Stderr;
+use super::tombstones;
 use crate::config::Config;
-use crate::engine::{Conditions, InputReading, Judged, Verb};
+use crate::engine::vault::check_possible;
+use crate::engine::{BackupCheck, Conditions, InputReading, Judged, Tombstone, Verb};
 use crate::fleet::TlsTrust;
 use crate::live::{GuestDoor, Live, LiveSetup, Member, Settled, explained};
 use crate::observe::{Ports, ProcessDice, WallClock};
@@ -35,16 +37,34 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(500);
 /// There is no usable kubeconfig.
 pub async fn look(context: &Context, config: &mut Config, wishes: &Wishes) -> Result<Seen, CliError> {
     let (live, settled) = connect(context, config).await?;
-    Ok(look_twice(context, live, settled, wishes).await)
+    let stones = tombstones::read(context, Timestamp::now());
+    let mut seen = look_twice(context, live, settled, wishes, stones).await;
+    seen.conditions.backup = backup_check(context, config);
+    Ok(seen)
+}
+
+/// Whether what is deleted could be sealed first.
+pub fn backup_check(context: &Context, config: &Config) -> BackupCheck {
+    let checked = match context.state_path() {
+        Some(path) => check_possible(&path, &config.safety.recipients),
+        None => Err("neither XDG_STATE_HOME nor HOME is set, so there is no folder for it".to_owned()),
+    };
+    checked.map_or_else(|why| BackupCheck::Impossible { why }, |()| BackupCheck::Possible)
 }
 
 /// Looks a second time where deletes are at stake, and asks for the permissions the remedies need.
-pub async fn look_twice(context: &Context, mut live: Live, settled: Settled, wishes: &Wishes) -> Seen {
+pub async fn look_twice(
+    context: &Context,
+    mut live: Live,
+    settled: Settled,
+    wishes: &Wishes,
+    stones: Vec<Tombstone>,
+) -> Seen {
     second_look(context, &mut live, wishes.settle).await;
     for trouble in troubles(&live, &settled) {
         context.note(&trouble);
     }
-    seen(live, settled).await
+    seen(live, settled, stones).await
 }
 
 /// Connects to the chosen contexts and their guests, and waits until they have been read once.
@@ -113,14 +133,16 @@ fn troubles(live: &Live, settled: &Settled) -> Vec<String> {
 }
 
 /// Everything that was seen of live clusters, with what the gates need to know.
-pub async fn seen(live: Live, settled: Settled) -> Seen {
+pub async fn seen(live: Live, settled: Settled, stones: Vec<Tombstone>) -> Seen {
     let reading = if troubles(&live, &settled).is_empty() { InputReading::Whole } else { InputReading::Gaps };
     let mut conditions = conditions(&live);
     let now = conditions.now;
-    let questions = access::questions(&live, &judged(&live));
+    let mut judged = judged(&live);
+    tombstones::add(&mut judged, &stones, live.view());
+    let questions = access::questions(&live, &judged);
     conditions.access = access::ask(questions).await;
     let sight = Sight::Fleet(Box::new(live));
-    Seen { now, reading, namespaces: BTreeSet::new(), conditions, sight }
+    Seen { now, reading, namespaces: BTreeSet::new(), conditions, sight, tombstones: stones }
 }
 
 /// What the clusters add to the gates, but for permissions, which have to be asked for.

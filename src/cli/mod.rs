@@ -28,7 +28,9 @@ mod out_file;
 mod output;
 mod plan;
 mod recheck;
+mod settle;
 mod terminal;
+mod tombstones;
 mod undo;
 mod usage;
 mod watch;
@@ -148,7 +150,7 @@ async fn dispatch(context: Context, command: Option<Command>) -> Result<u8, CliE
         Some(Command::Explain(args)) => explain::run(&context, &args).await,
         Some(Command::Apply(args)) => apply::run(&context, &args).await,
         Some(Command::Undo(args)) => undo::run(&context, &args).await,
-        Some(Command::History(args)) => history::run(&context, &args),
+        Some(Command::History(args)) => history::run(&context, &args).await,
         Some(Command::Doctor) => doctor::run(&context).await,
         Some(Command::Demo(args)) => demo::run(&context, &args).await,
         Some(Command::Completions { shell }) => completions::run(shell),

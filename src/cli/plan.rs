@@ -92,7 +92,7 @@ pub fn plan(
     wishes: &Wishes,
     seen: Seen,
 ) -> Result<Planned, CliError> {
-    let judged = seen.sight.judged(seen.now);
+    let judged = seen.judged();
     let wanted = Wanted { scope: scope(args, &seen, &judged)?, deletes_max: args.max_deletes, settle: wishes.settle };
     let view = seen.sight.view(seen.now);
     let plan = put_together(context, config, &wanted, &config.accept, &judged, view, seen.conditions.clone())?;

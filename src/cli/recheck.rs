@@ -54,7 +54,7 @@ impl PlanAgain for OwnFleet<'_> {
             live.look_again();
             let settled = live.wait_settled(look_live::PATIENCE).await;
             let late = matches!(settled, Settled::TimedOut { .. });
-            let seen = look_live::seen(live, settled).await;
+            let seen = look_live::seen(live, settled, Vec::new()).await;
             // The brake was judged when the plan was made; counting what is left of it now would say nothing.
             let args = PlanArgs { max_deletes: Some(u64::MAX), ..PlanArgs::default() };
             let planned = plan::plan(self.context, &args, self.config, &Wishes { settle: Duration::ZERO }, seen)
@@ -132,6 +132,12 @@ impl<P: PlanAgain> Rechecker<P> {
     }
 }
 
+/// Whether an action rests on its own object alone, which the executor reads itself: a restore on a free name, a label
+/// that goes back on uid and version.
+fn rests_on_itself(action: &Action) -> bool {
+    action.verb == Verb::Create || action.finding.is_empty()
+}
+
 fn finding_of<'p>(action: &Action, cluster: &str, plan: &'p Plan) -> Option<&'p Finding> {
     plan.findings.iter().find(|finding| {
         finding.cluster == cluster
@@ -154,14 +160,16 @@ impl<P: PlanAgain> Recheck for Rechecker<P> {
 
     fn judge_again<'a>(&'a mut self, actions: &'a [&'a Action]) -> BoxFuture<'a, Vec<Again>> {
         async move {
-            // What an undo creates rests on nothing but a free name, which the executor reads itself.
-            if actions.iter().all(|action| action.verb == Verb::Create) {
+            if actions.iter().all(|action| rests_on_itself(action)) {
                 return vec![Again::Same; actions.len()];
             }
-            match self.planner.plan_again().await {
-                Ok(plan) => actions.iter().map(|action| self.again(action, &plan)).collect(),
-                Err(why) => vec![Again::Differs(why); actions.len()],
-            }
+            let plan = self.planner.plan_again().await;
+            let judged = |action: &&Action| match &plan {
+                _ if rests_on_itself(action) => Again::Same,
+                Ok(plan) => self.again(action, plan),
+                Err(why) => Again::Differs(why.clone()),
+            };
+            actions.iter().map(judged).collect()
         }
         .boxed()
     }

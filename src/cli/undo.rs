@@ -2,26 +2,44 @@
 //!
 //! Exit codes: as `trueup apply`; with `--out` 0 when the plan was written.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
+use serde_json::Value;
 
 use super::args::UndoArgs;
 use super::context::Context;
 use super::error::CliError;
 use super::history::{journal_error, pick};
 use super::out_file::write_private;
+use super::settle::{Known, Reach, clusters_of, read_settled};
 use super::{apply, apply_live, ask, output};
-use crate::engine::journal::{StateFolder, entries, read};
-use crate::engine::{Chosen, UndoPlan, undo};
+use crate::engine::executor::{ClusterPort, Clusters, Reading, read_owners};
+use crate::engine::journal::{ActionEntry, Entry, StateFolder, entries};
+use crate::engine::vault::{Backups, owners};
+use crate::engine::{BackupSeen, Chosen, Look, ObjectNow, ObjectRef, OwnersSeen, UndoPlan, undo};
 
 const DOING: &str = "undo";
 
 pub async fn run(context: &Context, args: &UndoArgs) -> Result<u8, CliError> {
-    let UndoPlan { plan, left_out } = planned(context, &args.entry)?;
+    tokio::select! {
+        biased;
+        code = super::interrupted() => code,
+        planned = planned(context, &args.entry) => go_on(context, args, planned?).await,
+    }
+}
+
+async fn go_on(context: &Context, args: &UndoArgs, undo: UndoPlan) -> Result<u8, CliError> {
+    let UndoPlan { plan, left_out, not_restored } = undo;
+    if plan.actions.is_empty() {
+        let why = if left_out.is_empty() { "nothing was done".to_owned() } else { left_out.join("; ") };
+        return Err(CliError::refused(DOING, format!("nothing of it can be taken back: {why}"), ""));
+    }
     for sentence in &left_out {
         context.note(&format!("not taken back: {sentence}"));
     }
-    if plan.actions.is_empty() {
-        return Err(CliError::refused(DOING, "nothing of it can be taken back", "see trueup history show"));
+    for sentence in &not_restored {
+        context.note(sentence);
     }
     if let Some(path) = &args.out {
         let doing = format!("--out {}", path.display());
@@ -44,14 +62,98 @@ pub async fn run(context: &Context, args: &UndoArgs) -> Result<u8, CliError> {
     }
 }
 
-fn planned(context: &Context, entry: &str) -> Result<UndoPlan, CliError> {
+async fn planned(context: &Context, asked: &str) -> Result<UndoPlan, CliError> {
     let path = context.state_path();
     let path = path.ok_or_else(|| CliError::failed(DOING, "neither XDG_STATE_HOME nor HOME is set", "set HOME"))?;
     let folder = StateFolder::look(&path).map_err(|error| journal_error(DOING, &error.into()))?;
-    let history = folder.map(|folder| read(&folder)).transpose().map_err(|error| journal_error(DOING, &error))?;
-    let records: Vec<_> = history.into_iter().flat_map(|history| history.lines).map(|line| line.record).collect();
-    let entries = entries(&records);
-    let (entry, action) = pick(&entries, entry)?;
-    undo(entry, action.map(|action| action.id.as_str()), Timestamp::now())
+    let mut reach = Reach::new(context);
+    let entries = match &folder {
+        Some(folder) => {
+            let Known { history, open: _ } = read_settled(context, DOING, folder, &mut reach).await?;
+            entries(history.lines.iter().map(|line| &line.record))
+        }
+        None => Vec::new(),
+    };
+    let (entry, only) = pick(&entries, asked)?;
+    let looks = match &folder {
+        Some(folder) => {
+            let clusters = clusters(context, entry, &mut reach).await;
+            look(folder, entry, only, &clusters).await?
+        }
+        None => BTreeMap::new(),
+    };
+    undo(entry, only.map(|action| action.id.as_str()), &looks, Timestamp::now())
         .map_err(|error| CliError::failed(DOING, error.to_string(), "report this"))
+}
+
+/// The clusters an entry was applied to, as far as they can be reached.
+async fn clusters(context: &Context, entry: &Entry, reach: &mut Reach<'_>) -> Clusters {
+    match reach.live().await {
+        Ok(live) => clusters_of(live, entry),
+        Err(why) => {
+            context.note(&format!("the clusters can't be looked at: {why}"));
+            Clusters::new()
+        }
+    }
+}
+
+/// Looks at what every action was about: its object, its backup, the owners.
+///
+/// # Errors
+/// The backups can't be looked at.
+pub async fn look(
+    folder: &StateFolder,
+    entry: &Entry,
+    only: Option<&ActionEntry>,
+    clusters: &Clusters,
+) -> Result<BTreeMap<String, Look>, CliError> {
+    let backups = Backups::look(folder).map_err(|error| CliError::refused(DOING, format!("backup: {error}"), ""))?;
+    let mut looks = BTreeMap::new();
+    for action in entry.actions.iter().filter(|action| only.is_none_or(|only| only.id == action.id)) {
+        let Some(sent) = &action.sent else { continue };
+        let port = clusters.get(&sent.cluster).map(AsRef::as_ref);
+        let away = format!("cluster {} can't be reached", sent.cluster);
+        let (backup, named) = open_backup(&backups, action);
+        let (object, owners) = match port {
+            Some(port) => (object_now(port, &sent.target).await, read_owners(port, named).await),
+            None => (ObjectNow::Unknown(away.clone()), nobody_read(&named, &away)),
+        };
+        looks.insert(action.id.clone(), Look { object, backup, owners });
+    }
+    Ok(looks)
+}
+
+/// What a backup is good for, and the owners its object names.
+fn open_backup(backups: &Backups, action: &ActionEntry) -> (BackupSeen, Vec<ObjectRef>) {
+    let Some(file) = &action.backup else { return (BackupSeen::None, Vec::new()) };
+    let spoiled = |why: String| (BackupSeen::Spoiled(why), Vec::new());
+    let object = match backups.open(file) {
+        Ok(object) => object,
+        Err(error) => return spoiled(apply_live::chain(&error)),
+    };
+    let Ok(object) = serde_json::from_slice::<Value>(&object) else {
+        return spoiled("the backup is no object".to_owned());
+    };
+    let mut lost = vec!["its uid and creation time"];
+    if object.get("status").is_some() {
+        lost.push("its status");
+    }
+    (BackupSeen::Opens { lost }, owners(&object))
+}
+
+async fn object_now(port: &dyn ClusterPort, target: &ObjectRef) -> ObjectNow {
+    match port.read(target).await {
+        Reading::Absent => ObjectNow::Absent,
+        Reading::Unknown(why) => ObjectNow::Unknown(why),
+        Reading::Present(seen) => {
+            let (uid, resource_version) = (seen.uid.clone(), seen.resource_version.clone());
+            ObjectNow::Present { uid, resource_version, labels: seen.labels.clone() }
+        }
+    }
+}
+
+fn nobody_read(owners: &[ObjectRef], why: &str) -> OwnersSeen {
+    let dropped =
+        |owner: &ObjectRef| format!("its owner {} {}: whether it lives is not known: {why}", owner.kind, owner.name);
+    OwnersSeen { living: Vec::new(), dropped: owners.iter().map(dropped).collect() }
 }

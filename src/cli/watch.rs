@@ -10,9 +10,10 @@ use super::error::CliError;
 use super::members;
 use super::output::{state_mark, wrapped};
 use super::terminal::{Reader, print};
-use crate::engine::{State, SubjectId};
+use super::tombstones;
+use crate::engine::{DELETED_BY_TRUEUP, Judged, State, SubjectId};
 use crate::fleet::{Alarm, Noticed, Places};
-use crate::live::{Command, Live, Update};
+use crate::live::{Command, Held, Live, Update};
 
 /// What was last said of a finding.
 type Said = BTreeMap<SubjectId, (State, &'static str)>;
@@ -50,7 +51,11 @@ pub async fn run(context: &Context, ways: Ways, mut live: Live) -> Result<u8, Cl
             update = live.step() => update,
             noticed = alarm.next() => answer(context, noticed, &mut live),
         };
-        for line in changes(context, &mut said, update, Timestamp::now()) {
+        let deleted = match ways {
+            Ways::Kubeconfig => deleted_by_us(context, &live, &update),
+            Ways::Embedded => BTreeMap::new(),
+        };
+        for line in changes(context, &mut said, update, &deleted, Timestamp::now()) {
             if print(&(line + "\n"))? == Reader::Gone {
                 return Ok(0);
             }
@@ -75,8 +80,43 @@ fn answer(context: &Context, noticed: Noticed, live: &mut Live) -> Update {
     update
 }
 
+/// What trueup deleted of what is missing now, each in words. Read each time: another run may have deleted something
+/// since.
+fn deleted_by_us(context: &Context, live: &Live, update: &Update) -> BTreeMap<SubjectId, String> {
+    let mut judged: Vec<Judged> =
+        update.findings.iter().filter_map(|(id, held)| missed(live, id, held.as_ref()?)).collect();
+    if judged.is_empty() {
+        return BTreeMap::new();
+    }
+    let stones = tombstones::read(context, Timestamp::now());
+    tombstones::add(&mut judged, &stones, live.view());
+    let marked = judged.into_iter().filter(|one| one.judgement.codes.contains(&DELETED_BY_TRUEUP));
+    let words = marked.filter_map(|one| {
+        let stone = stones.iter().find(|stone| stone.is_of(&one.subject))?;
+        Some((one.subject, format!("{}; bring it back with trueup undo {}", stone.says(), stone.entry())))
+    });
+    words.collect()
+}
+
+/// A subject that should be there and is not, with both answers.
+fn missed(live: &Live, subject: &SubjectId, held: &Held) -> Option<Judged> {
+    match held.judgement.state {
+        State::Missing | State::Error => {}
+        State::Match | State::Extra | State::Drift | State::Stale | State::Unknown | State::Blocked => return None,
+    }
+    let domain = live.domains().iter().find(|domain| domain.name() == subject.domain)?;
+    let explanation = domain.explain(subject, live.view())?;
+    Some(Judged { subject: subject.clone(), judgement: held.judgement.clone(), explanation })
+}
+
 /// A line for each finding whose state or verdict differs from what was last said.
-fn changes(context: &Context, said: &mut Said, update: Update, now: Timestamp) -> Vec<String> {
+fn changes(
+    context: &Context,
+    said: &mut Said,
+    update: Update,
+    deleted: &BTreeMap<SubjectId, String>,
+    now: Timestamp,
+) -> Vec<String> {
     let zone = if context.globals.utc { TimeZone::UTC } else { TimeZone::system() };
     let time = now.to_zoned(zone).strftime("%H:%M:%S").to_string();
     let width = context.terminal.width;
@@ -96,7 +136,9 @@ fn changes(context: &Context, said: &mut Said, update: Update, now: Timestamp) -
             Some((state, verdict)) => {
                 let (glyph, word, style) = state_mark(state, &context.terminal);
                 let mark = context.terminal.paint(&format!("{glyph} {word}"), style);
-                lines.extend(wrapped(&format!("{time} {mark}  {id}  {verdict} ({was})"), width, CHANGE_INDENT));
+                let deleted = deleted.get(&subject).map(|says| format!("; {says}")).unwrap_or_default();
+                let line = format!("{time} {mark}  {id}  {verdict} ({was}){deleted}");
+                lines.extend(wrapped(&line, width, CHANGE_INDENT));
                 said.insert(subject, (state, verdict));
             }
             None => {

@@ -1,16 +1,16 @@
-//! Time spans as people write them: `30s`, `5m`, `1h30m`.
+//! Time spans as people write them: `30s`, `5m`, `1h30m`, `90d`.
 
 use std::time::Duration;
 
 /// Text that is no time span.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no time span; write it like 30s, 5m or 1h30m")]
+#[error("`{0}` is no time span; write it like 30s, 5m, 1h30m or 90d")]
 pub struct BadDuration(pub String);
 
 /// Units with their seconds, the largest first.
-const UNITS: [(char, u64); 3] = [('h', 3600), ('m', 60), ('s', 1)];
+const UNITS: [(char, u64); 4] = [('d', 24 * 3600), ('h', 3600), ('m', 60), ('s', 1)];
 
-/// Reads a time span: whole hours, minutes and seconds in this order, each at most once.
+/// Reads a time span: whole days, hours, minutes and seconds in this order, each at most once.
 ///
 /// # Errors
 /// The text has another shape, or is too long for any clock.
@@ -36,8 +36,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_span_is_hours_minutes_and_seconds_in_order() {
-        let cases = [("30s", 30), ("5m", 300), ("1h30m", 5400), ("1h1m1s", 3661), ("0s", 0), ("90m", 5400)];
+    fn a_span_is_days_hours_minutes_and_seconds_in_order() {
+        let cases =
+            [("30s", 30), ("5m", 300), ("1h30m", 5400), ("1h1m1s", 3661), ("0s", 0), ("90m", 5400), ("90d", 7_776_000)];
         for (text, seconds) in cases {
             assert_eq!(parse_duration(text), Ok(Duration::from_secs(seconds)), "{text}");
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::Problems;
 use super::duration::parse_duration;
 use crate::domains::{SettingsProblem, SettingsTable};
-use crate::engine::FreezeWindow;
+use crate::engine::{FreezeWindow, TOMBSTONE_TIME};
 
 /// The settings of `[safety]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,12 +21,17 @@ pub struct Safety {
     pub live_max: usize,
     /// How long a verdict has to hold before its delete is offered. Absent: the command's own default.
     pub settle: Option<Duration>,
+    /// How long plans that came to their end stay in the journal, with their backups.
+    pub keep: Duration,
 }
 
 /// Each live guest costs a few watches and some megabytes; 64 fit a laptop.
 const LIVE_MAX: usize = 64;
 
-const KNOWN_KEYS: [&str; 6] = ["read_only", "kill_switch", "freeze", "recipients", "live_max", "settle"];
+/// Long enough for a quarter's audit.
+const KEEP: Duration = Duration::from_secs(90 * 24 * 3600);
+
+const KNOWN_KEYS: [&str; 7] = ["read_only", "kill_switch", "freeze", "recipients", "live_max", "settle", "keep"];
 
 impl Default for Safety {
     fn default() -> Self {
@@ -37,6 +42,7 @@ impl Default for Safety {
             recipients: Vec::new(),
             live_max: LIVE_MAX,
             settle: None,
+            keep: KEEP,
         }
     }
 }
@@ -58,6 +64,7 @@ pub(super) fn read(root: &SettingsTable, folder: &Path, problems: &mut Problems)
         recipients: take_each(table, "recipients", recipient, problems),
         live_max: live_max.and_then(|count| usize::try_from(count).ok()).unwrap_or(defaults.live_max),
         settle: problems.keep_given(take_duration(table, "settle")),
+        keep: problems.keep_given(take_keep(table)).unwrap_or(defaults.keep),
     }
 }
 
@@ -79,6 +86,19 @@ fn take_duration(table: &SettingsTable, key: &str) -> Result<Option<Duration>, S
     let Some(text) = table.take_str(key)? else { return Ok(None) };
     let span = parse_duration(text.get_ref());
     span.map(Some).map_err(|error| SettingsProblem::at(text.span(), format!("`{key}` in {}: {error}", table.title())))
+}
+
+/// What was deleted of late has to be in the journal for as long as a reference to it is looked for.
+fn take_keep(table: &SettingsTable) -> Result<Option<Duration>, SettingsProblem> {
+    let Some(keep) = take_duration(table, "keep")? else { return Ok(None) };
+    let least = TOMBSTONE_TIME.unsigned_abs();
+    if keep >= least {
+        return Ok(Some(keep));
+    }
+    let span = table.take_str("keep")?.map(|text| text.span()).unwrap_or_default();
+    let days = least.as_secs() / (24 * 3600);
+    let says = format!("`keep` in {} is less than {days}d, for which what was deleted is remembered", table.title());
+    Err(SettingsProblem::at(span, says))
 }
 
 /// The texts of a list, each read on its own.

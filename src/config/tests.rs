@@ -89,6 +89,7 @@ freeze = ["Fri 16:00 - Mon 08:00 UTC"]
 recipients = ["age1abc"]
 live_max = 8
 settle = "1h30m"
+keep = "30d"
 [domains]
 disabled = ["powervs-tags"]
 [domains.hosted-oidc]
@@ -139,6 +140,7 @@ fn the_contracts_file_is_read_whole() {
     assert_eq!(config.safety.recipients, ["age1abc"]);
     assert_eq!(config.safety.live_max, 8);
     assert_eq!(config.safety.settle, Some(Duration::from_secs(5400)));
+    assert_eq!(config.safety.keep, Duration::from_secs(30 * 24 * 3600));
     assert_eq!(enabled(&config), ["managing"], "its own table reached the check, and the other one is off");
     assert_eq!(config.accept[0].until, jiff::civil::date(2026, 12, 31));
     assert_eq!(
@@ -165,6 +167,7 @@ fn an_empty_file_means_the_defaults() {
     let config = parse("").unwrap();
     assert_eq!(config.safety, Safety::default());
     assert_eq!(config.safety.live_max, 64);
+    assert_eq!(config.safety.keep, Duration::from_secs(90 * 24 * 3600));
     assert_eq!(enabled(&config), ["hosted-oidc", "powervs-tags"]);
     assert!(config.policy.is_empty() && config.accept.is_empty() && config.clouds.is_empty());
 }
@@ -195,6 +198,8 @@ fn each_slip_is_named_with_the_way_out() {
         ("negative cap", "[[policy]]\ncap=-1", "wants a whole number from 0, and got -1"),
         ("wrong type", "[safety]\nread_only='yes'", "`read_only` in [safety] wants true or false, and got a text"),
         ("bad span", "[safety]\nsettle='30'", "`settle` in [safety]: `30` is no time span"),
+        ("bad time to keep", "[safety]\nkeep='ever'", "`keep` in [safety]: `ever` is no time span"),
+        ("too short a time to keep", "[safety]\nkeep='6d'", "`keep` in [safety] is less than 7d"),
         ("bad window", "[safety]\nfreeze=['Fry 16:00 - Mon 08:00 UTC']", "`Fry` is no day"),
         ("home path", "[safety]\nkill_switch='~/stop'", "`kill_switch` in [safety] begins with ~"),
         ("bad recipient", "[safety]\nrecipients=['me']", "an age recipient begins with age1"),

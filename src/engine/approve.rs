@@ -84,7 +84,7 @@ pub enum How {
 pub enum Refusal {
     #[error("the plan's content is not the one its id names")]
     Altered,
-    #[error("the plan expired at {since}; plan again")]
+    #[error("expired-plan: the plan expired at {since}; plan again")]
     Expired { since: Timestamp },
     #[error("the plan was made by version {made_by}, and this is {here}; plan again")]
     OtherEngine { made_by: String, here: String },

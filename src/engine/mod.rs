@@ -6,6 +6,7 @@
 //!
 //! - `approve`: the one way to an [`ApprovedPlan`]. [`executor`]: carries it out. `undo`: the plan that takes it back.
 //! - [`text`]: text from outside, made fit to be printed.
+//! - `tombstones`: what we deleted of late, so that a reference to it can be told from any other.
 //! - [`journal`]: what was meant and what came of it. [`vault`]: what was deleted, sealed.
 //!
 //! Always true: everything but `executor`, `journal` and `vault` is pure. The same input gives the same bytes, in
@@ -27,6 +28,7 @@ mod plan;
 mod testing;
 pub mod text;
 mod tier;
+mod tombstones;
 mod undo;
 pub mod vault;
 
@@ -41,8 +43,8 @@ pub use canonical::{NotCanonical, canonical_digest, canonical_text};
 pub use exit::{InputReading, PlanExit, plan_exit};
 pub use finding::{DomainName, Evidence, Explanation, Judgement, State, SubjectId};
 pub use gate::{
-    AccessAnswer, AccessAnswers, AccessQuestion, BadWindow, Conditions, DELETES_MAX, FRESH_FOR, FreezeWindow,
-    PolicyEffect, PolicyRule, ReadOnly, access_questions, empty_set,
+    AccessAnswer, AccessAnswers, AccessQuestion, BackupCheck, BadWindow, Conditions, DELETES_MAX, FRESH_FOR,
+    FreezeWindow, PolicyEffect, PolicyRule, ReadOnly, access_questions, empty_set,
 };
 pub use glob::{EmptyGlob, Glob};
 pub use plan::{
@@ -50,4 +52,5 @@ pub use plan::{
     PlanReadError, Preconditions, SourcePrecondition, Summary, TargetRecord,
 };
 pub use tier::{NoSuchTier, Tier, tier};
-pub use undo::{UndoPlan, undo};
+pub use tombstones::{DELETED_BY_TRUEUP, TOMBSTONE_TIME, Tombstone, raise, tombstones};
+pub use undo::{BackupSeen, Look, ObjectNow, OwnersSeen, UndoPlan, undo};

@@ -10,12 +10,12 @@ use trueup::sim::{Fault, FaultAction, Matcher, Verb};
 use super::fixture::guest_with_an_orphan;
 use super::live::{Fleet, fleet};
 
-const ORPHAN: &str = "openshift-config/old-client";
+pub const ORPHAN: &str = "openshift-config/old-client";
 const CANARY: &str = "old-s3cret";
 const CANARY_BASE64: &str = "b2xkLXMzY3JldA";
 
 /// Runs the binary beside the simulated servers. `$TMP` stands for the fleet's folder.
-fn trueup(dir: &std::path::Path, args: &[&str]) -> Output {
+pub fn trueup(dir: &std::path::Path, args: &[&str]) -> Output {
     let tmp = dir.to_str().unwrap();
     let args = args.iter().map(|arg| arg.replace("$TMP", tmp));
     let mut command = Command::new(env!("CARGO_BIN_EXE_trueup"));
@@ -23,31 +23,31 @@ fn trueup(dir: &std::path::Path, args: &[&str]) -> Output {
     tokio::task::block_in_place(|| output.args(args).output().unwrap())
 }
 
-fn text(output: &Output) -> String {
+pub fn text(output: &Output) -> String {
     let code = output.status.code().map_or("killed".to_owned(), |code| code.to_string());
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     format!("{out}----- stderr\n{err}----- exit {code}\n")
 }
 
 /// Plans on the fleet and saves the plan; answers with it.
-fn planned(fleet: &Fleet) -> Plan {
+pub fn planned(fleet: &Fleet) -> Plan {
     let args = ["plan", "--settle", "1s", "--kubeconfig", "$TMP/kubeconfig", "--out", "$TMP/plan.json"];
     let output = trueup(fleet.dir.path(), &args);
     assert_eq!(output.status.code(), Some(2), "{}", text(&output));
     Plan::read(&std::fs::read_to_string(fleet.dir.path().join("plan.json")).unwrap()).unwrap()
 }
 
-fn apply(fleet: &Fleet, args: &[&str]) -> Output {
+pub fn apply(fleet: &Fleet, args: &[&str]) -> Output {
     let all = ["apply", "$TMP/plan.json", "--kubeconfig", "$TMP/kubeconfig", "--look-back", "0s"];
     trueup(fleet.dir.path(), &[&all, args].concat())
 }
 
-fn deletes(fleet: &Fleet) -> usize {
+pub fn deletes(fleet: &Fleet) -> usize {
     let logs = [fleet.guest.request_log(), fleet.mgmt.request_log()];
     logs.iter().flatten().filter(|logged| logged.method == "DELETE").count()
 }
 
-fn is_there(fleet: &Fleet) -> bool {
+pub fn is_there(fleet: &Fleet) -> bool {
     fleet.guest.look("v1", "Secret", ORPHAN).is_ok()
 }
 

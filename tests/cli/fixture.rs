@@ -99,9 +99,20 @@ items:
 
 /// Runs the binary in an empty environment. `$TMP` in the arguments stands for the folder.
 pub fn run(dir: &TempDir, args: &[&str]) -> Output {
+    command(dir, args).output().unwrap()
+}
+
+/// The same with a state folder: without one no backup could be made, and no delete of a live object is offered.
+pub fn run_with_state(dir: &TempDir, args: &[&str]) -> Output {
+    command(dir, args).env("XDG_STATE_HOME", dir.path().join("state")).output().unwrap()
+}
+
+fn command(dir: &TempDir, args: &[&str]) -> Command {
     let tmp = dir.path().to_str().unwrap();
     let args = args.iter().map(|arg| arg.replace("$TMP", tmp));
-    Command::new(env!("CARGO_BIN_EXE_trueup")).env_clear().current_dir("/").args(args).output().unwrap()
+    let mut command = Command::new(env!("CARGO_BIN_EXE_trueup"));
+    command.env_clear().current_dir("/").args(args);
+    command
 }
 
 /// Everything the shell sees, with `$TMP` for the folder and `$ID` for plan ids, which change with every word in a plan.

@@ -36,6 +36,8 @@ fn the_list_is_newest_first() {
 1a9f0000  2026-11-16 10:01:40 UTC  anna on laptop  guest-a  1 open, 1 unchanged  not finished
 1a2b3c4d  2026-11-16 10:00:00 UTC  anna on laptop  guest-a  1 gone, 1 skipped
 ----- stderr
+no cluster could be asked what came of open requests: no kubeconfig found (looked at $TMP/.kube/config); name one with --kubeconfig FILE or KUBECONFIG
+1a9f0000/a1 is open: not yet known, cluster guest-a can't be reached
 ----- exit 0
 "##);
 }
@@ -49,7 +51,7 @@ approved 2026-11-16 10:00:00 UTC by anna on laptop (typed), for guest-a
 finished 2026-11-16 10:00:05 UTC
 
 a1  delete  guest-a  Secret openshift-config/old-client  gone; backup 00ff00ff00ff00ff00ff00ff00ff00ff.age
-a2  skipped: it is referred to again
+a2  delete  guest-a  Secret openshift-config/in-use  skipped: it is referred to again
 ----- stderr
 ----- exit 0
 "##);
@@ -58,8 +60,9 @@ plan sha256:1a9f0000000000000000000000000000000000000000000000000000000000bb
 approved 2026-11-16 10:01:40 UTC by anna on laptop (expected), for guest-a
 not finished
 
-a1  delete  guest-a  Secret openshift-config/old-\u{1b}[2J  open: nobody has looked yet whether it was carried out
+a1  delete  guest-a  Secret openshift-config/old-\u{1b}[2J  open: not yet known, cluster guest-a can't be reached
 ----- stderr
+no cluster could be asked what came of open requests: no kubeconfig found (looked at $TMP/.kube/config); name one with --kubeconfig FILE or KUBECONFIG
 ----- exit 0
 "##);
 }
@@ -114,7 +117,7 @@ the journal is damaged at byte 520, after 2 whole records: the bytes are not the
 ----- stderr
 ----- exit 3
 cut:
-the last 194 bytes of the journal, from byte 2854, are no whole record: an append is running or never finished; the next apply cuts them off
+the last 194 bytes of the journal, from byte 2975, are no whole record: an append is running or never finished; the next apply cuts them off
 ----- stderr
 ----- exit 3
 "##);
@@ -230,7 +233,15 @@ fn records() -> Vec<Record> {
         intent(PLAN_A, "a1", "old-client"),
         answered(PLAN_A, Answer::Done),
         verified("a1", VerifiedState::Gone, ""),
-        verified("a2", VerifiedState::Skipped, "it is referred to again"),
+        Record::Skipped {
+            plan: PLAN_A.to_owned(),
+            action: "a2".to_owned(),
+            cluster: "guest-a".to_owned(),
+            target: target("in-use"),
+            verb: Verb::Delete,
+            why: "it is referred to again".to_owned(),
+            at: at(4),
+        },
         Record::Finished {
             plan: PLAN_A.to_owned(),
             at: at(5),
@@ -265,17 +276,22 @@ fn intent(plan: &str, action: &str, name: &str) -> Record {
         action: action.to_owned(),
         attempt: 1,
         cluster: "guest-a".to_owned(),
-        target: ObjectRef {
-            api_version: "v1".to_owned(),
-            kind: "Secret".to_owned(),
-            namespace: Some("openshift-config".to_owned()),
-            name: name.to_owned(),
-            uid: Some("u-1".to_owned()),
-        },
+        target: target(name),
         uid: Some("u-1".to_owned()),
         resource_version: Some("812".to_owned()),
         verb: Verb::Delete,
+        labels: None,
         deadline: at(60),
         at: at(2),
+    }
+}
+
+fn target(name: &str) -> ObjectRef {
+    ObjectRef {
+        api_version: "v1".to_owned(),
+        kind: "Secret".to_owned(),
+        namespace: Some("openshift-config".to_owned()),
+        name: name.to_owned(),
+        uid: Some("u-1".to_owned()),
     }
 }

@@ -15,7 +15,7 @@ trueup: unexpected argument '--form' found; a similar argument exists: '--from';
 "##);
     insta::assert_snapshot!(transcript(&dir, &["plan", "--from", "$TMP", "--settle", "soon"]), @r##"
 ----- stderr
-trueup: invalid value 'soon' for '--settle <DURATION>': `soon` is no time span; write it like 30s, 5m or 1h30m; see trueup --help
+trueup: invalid value 'soon' for '--settle <DURATION>': `soon` is no time span; write it like 30s, 5m, 1h30m or 90d; see trueup --help
 ----- exit 1
 "##);
     insta::assert_snapshot!(transcript(&dir, &["plan", "--from", "$TMP", "--watch"]), @r##"

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use trueup::engine::Plan;
 use trueup::sim::{Listening, ResourceKind, SimCluster, SimOptions, listen};
 
-use super::fixture::{COPIES, GUEST_CONFIG, HOSTED, folder, run, transcript};
+use super::fixture::{COPIES, GUEST_CONFIG, HOSTED, folder, run_with_state, transcript};
 
 /// A management cluster and its guest, both on ports, and the folder with the kubeconfig of the first.
 pub struct Fleet {
@@ -77,7 +77,7 @@ async fn fleet_with_guest_at(host: &str) -> Fleet {
 /// Runs the binary beside the simulated servers.
 async fn plan(fleet: &Fleet, args: &[&str]) -> (Plan, String, i32) {
     let all = [&["plan", "--kubeconfig", "$TMP/kubeconfig", "-o", "json"], args].concat();
-    let output = tokio::task::block_in_place(|| run(&fleet.dir, &all));
+    let output = tokio::task::block_in_place(|| run_with_state(&fleet.dir, &all));
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     let plan = Plan::read(&String::from_utf8_lossy(&output.stdout)).unwrap_or_else(|error| panic!("{error}: {stderr}"));
     (plan, stderr, output.status.code().unwrap())

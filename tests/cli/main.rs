@@ -3,6 +3,7 @@
 #[path = "../support/canaries.rs"]
 mod canaries;
 
+mod after;
 mod apply;
 mod doctor;
 mod fixture;
@@ -11,4 +12,5 @@ mod input;
 mod live;
 mod live_secrets;
 mod plan;
+mod prompt;
 mod secrets;

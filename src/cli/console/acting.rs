@@ -2,7 +2,6 @@
 //!
 //! Always true: it is the same executor, journal and vault as `trueup apply`; only the answers go elsewhere.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -11,6 +10,7 @@ use jiff::Timestamp;
 use super::fleet::Fleet;
 use crate::cli::apply_live::{self, SafetySwitches, State, WallTime};
 use crate::cli::recheck::Rechecker;
+use crate::cli::settle;
 use crate::console::Teller;
 use crate::console::task::{Stage, Told, Tried};
 use crate::engine::executor::{
@@ -21,44 +21,28 @@ use crate::engine::{Action, ApprovedPlan, Plan, Verb};
 use crate::world::ClusterName;
 
 /// Carries out a plan and tells how far it is.
-pub async fn apply(
-    fleet: Fleet,
-    tell: Teller,
-    approved: Box<ApprovedPlan>,
-    stop: Arc<AtomicBool>,
-    state: Option<PathBuf>,
-) {
-    let report = run(&fleet, &tell, *approved, &stop, state).await.map(Box::new);
+pub async fn apply(fleet: Fleet, tell: Teller, approved: Box<ApprovedPlan>, stop: Arc<AtomicBool>) {
+    let report = run(&fleet, &tell, *approved, &stop).await.map(Box::new);
     tell.tell(Told::Applied { report });
 }
 
-async fn run(
-    fleet: &Fleet,
-    tell: &Teller,
-    approved: ApprovedPlan,
-    stop: &AtomicBool,
-    state: Option<PathBuf>,
-) -> Result<Report, String> {
+async fn run(fleet: &Fleet, tell: &Teller, approved: ApprovedPlan, stop: &AtomicBool) -> Result<Report, String> {
     let context = fleet.context.as_ref();
-    let path = state.ok_or("neither XDG_STATE_HOME nor HOME is set")?;
-    let State { mut journal, records, vault, notes } =
-        apply_live::open_state(context, &fleet.config, &path).map_err(|error| error.to_string())?;
+    let State { mut journal, records, vault } =
+        apply_live::open_state(context, &fleet.config).map_err(|error| error.to_string())?;
     let targets: Vec<_> = approved.targets().into_iter().cloned().collect();
     let found = fleet.ask(move |live| {
         let names = apply_live::live_names(live, &targets).map_err(|error| error.to_string())?;
-        let clusters = apply_live::ports_of(live, &names);
-        Ok::<_, String>((names, clusters, apply_live::left_open(live, &records)))
+        let clusters = settle::ports_of(live, &names);
+        Ok::<_, String>((names, clusters, settle::left_open(live, &records)))
     });
     let (names, clusters, open) = found.await??;
-    let settled = apply_live::settle_open(&mut journal, open).await.map_err(|error| error.to_string())?;
-    for says in notes.into_iter().chain(settled) {
-        tell.tell(Told::Notice { says });
-    }
+    apply_live::settle_open(context, &mut journal, open).await.map_err(|error| error.to_string())?;
     let plan = approved.plan().clone();
     let mut recheck = Rechecker::new(fleet.clone(), names, &plan);
     let settings = RunSettings {
-        who: apply_live::who(context),
-        host: apply_live::host(context),
+        who: settle::who(context),
+        host: settle::host(context),
         on_new_reference: OnNewReference::Report,
         look_back_after: LOOK_BACK_AFTER,
     };

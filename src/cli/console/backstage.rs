@@ -10,10 +10,12 @@ use jiff::Timestamp;
 
 use super::fleet::{Fleet, scope};
 use super::{acting, objects, saving};
+use crate::cli::settle::clusters_of;
+use crate::cli::undo;
 use crate::console::Teller;
 use crate::console::task::{Ask, Backstage, Closer, Planned, Task, Told};
 use crate::engine::journal::{Entry, StateFolder, entries, read};
-use crate::engine::{AcceptRule, Glob, SubjectId, UndoPlan, undo};
+use crate::engine::{AcceptRule, Glob, SubjectId, UndoPlan, undo as plan_inverse};
 use crate::live::Command;
 
 pub struct Crew {
@@ -21,8 +23,6 @@ pub struct Crew {
     pub tell: Teller,
     /// Set when somebody wants the run to stop.
     pub stop: Arc<AtomicBool>,
-    /// Where the journal and the vault are.
-    pub state: Option<PathBuf>,
     pub log: Option<PathBuf>,
 }
 
@@ -36,23 +36,21 @@ impl Backstage for Crew {
                 let plan = plan.map(|plan| Box::new(Planned { plan, left_out: Vec::new() }));
                 tell.tell(Told::Planned { ask, plan });
             }),
-            Task::Undo { ask, plan, action } => {
-                let plan = self.undo(&plan, action.as_deref()).map(Box::new);
-                self.tell.tell(Told::Planned { ask, plan });
-                return;
-            }
+            Task::Undo { ask, plan, action } => tokio::spawn(async move {
+                let plan = plan_undo(&fleet, &plan, action.as_deref()).await.map(Box::new);
+                tell.tell(Told::Planned { ask, plan });
+            }),
             Task::DryRun { plan, actions } => tokio::spawn(acting::dry_run(fleet, tell, plan, actions)),
             Task::Apply(approved) => {
                 self.stop.store(false, Ordering::SeqCst);
-                let (stop, state) = (self.stop.clone(), self.state.clone());
-                tokio::spawn(acting::apply(fleet, tell, approved, stop, state))
+                tokio::spawn(acting::apply(fleet, tell, approved, self.stop.clone()))
             }
             Task::Stop => {
                 self.stop.store(true, Ordering::SeqCst);
                 return;
             }
             Task::ReadHistory => {
-                self.tell.tell(Told::History { entries: self.history() });
+                self.tell.tell(Told::History { entries: history(&self.fleet).map(|(entries, _)| entries) });
                 return;
             }
             Task::ReadObject { ask, cluster, target } => tokio::spawn(async move {
@@ -88,25 +86,6 @@ impl Backstage for Crew {
 }
 
 impl Crew {
-    fn history(&self) -> Result<Vec<Entry>, String> {
-        let path = self.state.as_ref().ok_or("neither XDG_STATE_HOME nor HOME is set")?;
-        let folder = StateFolder::look(path).map_err(|error| error.to_string())?;
-        let Some(folder) = folder else { return Ok(Vec::new()) };
-        let history = read(&folder).map_err(|error| error.to_string())?;
-        let records: Vec<_> = history.lines.into_iter().map(|line| line.record).collect();
-        Ok(entries(&records))
-    }
-
-    fn undo(&self, plan: &str, action: Option<&str>) -> Result<Planned, String> {
-        let entries = self.history()?;
-        let entry = entries.iter().find(|entry| entry.plan == plan).ok_or("the journal holds no such plan")?;
-        let UndoPlan { plan, left_out } = undo(entry, action, Timestamp::now()).map_err(|error| error.to_string())?;
-        if plan.actions.is_empty() {
-            return Err(format!("nothing of it can be taken back: {}", left_out.join("; ")));
-        }
-        Ok(Planned { plan, left_out })
-    }
-
     /// Accepts a finding for as long as this console is open, and says what to write down so that it stays.
     fn accept(&self, subject: &SubjectId, reason: String, until: &str) -> Result<String, String> {
         let day = until.parse().map_err(|_| format!("`{until}` is no day; write it as 2026-12-31"))?;
@@ -126,4 +105,31 @@ async fn explain(fleet: Fleet, tell: Teller, ask: Ask, subject: SubjectId) {
     };
     let closer = fleet.ask(closer).await.ok().flatten();
     tell.tell(Told::Explained { ask, closer });
+}
+
+/// The journal, with the folder it is in. No folder means that nothing was ever applied.
+fn history(fleet: &Fleet) -> Result<(Vec<Entry>, Option<StateFolder>), String> {
+    let path = fleet.context.state_path().ok_or("neither XDG_STATE_HOME nor HOME is set")?;
+    let folder = StateFolder::look(&path).map_err(|error| error.to_string())?;
+    let Some(folder) = folder else { return Ok((Vec::new(), None)) };
+    let history = read(&folder).map_err(|error| error.to_string())?;
+    Ok((entries(history.lines.iter().map(|line| &line.record)), Some(folder)))
+}
+
+/// Plans the inverse of what was applied, as the clusters are now.
+async fn plan_undo(fleet: &Fleet, plan: &str, action: Option<&str>) -> Result<Planned, String> {
+    let (entries, folder) = history(fleet)?;
+    let entry = entries.into_iter().find(|entry| entry.plan == plan).ok_or("the journal holds no such plan")?;
+    let folder = folder.ok_or("there is no journal")?;
+    let asked = entry.clone();
+    let clusters = fleet.ask(move |live| clusters_of(live, &asked)).await?;
+    let only = entry.actions.iter().find(|one| Some(one.id.as_str()) == action);
+    let looks = undo::look(&folder, &entry, only, &clusters).await.map_err(|error| error.to_string())?;
+    let undone = plan_inverse(&entry, action, &looks, Timestamp::now()).map_err(|error| error.to_string())?;
+    let UndoPlan { plan, mut left_out, not_restored } = undone;
+    if plan.actions.is_empty() {
+        return Err(format!("nothing of it can be taken back: {}", left_out.join("; ")));
+    }
+    left_out.extend(not_restored);
+    Ok(Planned { plan, left_out })
 }

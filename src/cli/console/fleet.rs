@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::cli::context::Context;
 use crate::cli::plan::{self, Wanted};
 use crate::cli::recheck::PlanAgain;
-use crate::cli::{access, look_live};
+use crate::cli::{access, look_live, tombstones};
 use crate::config::Config;
 use crate::engine::{AcceptRule, GateName, Plan, PlanScope};
 use crate::live::{Command, Live};
@@ -82,8 +82,11 @@ impl Fleet {
 
     async fn plan_now(&self, scope: PlanScope, settle: Duration, deletes_max: Option<u64>) -> Result<Plan, String> {
         let chosen = scope.subjects.clone();
+        let stones = tombstones::read(&self.context, jiff::Timestamp::now());
+        let asked_stones = stones.clone();
         let asked = move |live: &Live| {
             let mut judged = look_live::judged(live);
+            tombstones::add(&mut judged, &asked_stones, live.view());
             if let Some(chosen) = chosen {
                 judged.retain(|one| chosen.contains(&one.subject));
             }
@@ -94,9 +97,11 @@ impl Fleet {
         let (context, config) = (self.context.clone(), self.config.clone());
         let accepted = self.accepted.clone();
         let put_together = move |live: &Live| {
-            let judged = look_live::judged(live);
+            let mut judged = look_live::judged(live);
+            tombstones::add(&mut judged, &stones, live.view());
             let mut conditions = look_live::conditions(live);
             conditions.access = access;
+            conditions.backup = look_live::backup_check(&context, &config);
             let mut accept = config.accept.clone();
             accept.extend(accepted.read().unwrap_or_else(|broken| broken.into_inner()).iter().cloned());
             plan::put_together(&context, &config, &wanted, &accept, &judged, live.view(), conditions)

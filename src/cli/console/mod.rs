@@ -11,16 +11,15 @@ mod objects;
 mod saving;
 
 use std::io::IsTerminal as _;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use tokio::sync::mpsc;
 
-use super::context::Context;
+use super::context::{Context, Voice};
 use super::error::CliError;
-use super::{apply_live, look_live, members};
+use super::{look_live, members, settle};
 use crate::config::Config;
 use crate::console::Teller;
 use crate::console::keymap::Keymap;
@@ -43,14 +42,12 @@ pub struct Ready {
     pub config: Config,
     /// What the fleet is called in the title.
     pub name: String,
-    /// Where the journal and the vault are.
-    pub state: Option<PathBuf>,
     /// What has to live as long as the console.
     pub keeps: Box<dyn Send>,
 }
 
 /// Makes the fleet, once the first frame is drawn.
-pub type MakeFleet = Box<dyn FnOnce(&Context) -> Result<Ready, CliError> + Send>;
+pub type MakeFleet = Box<dyn FnOnce(&mut Context) -> Result<Ready, CliError> + Send>;
 
 /// Whether there is a person at a terminal to draw for.
 pub fn is_possible() -> bool {
@@ -64,7 +61,7 @@ pub fn on_kubeconfig() -> MakeFleet {
         let members = members::members(context, &config.clusters)?;
         let door = look_live::guests(context, &config);
         let live = look_live::make(&mut config, members, door)?;
-        Ok(Ready { live, config, name: "kubeconfig".to_owned(), state: context.state_path(), keeps: Box::new(()) })
+        Ok(Ready { live, config, name: "kubeconfig".to_owned(), keeps: Box::new(()) })
     })
 }
 
@@ -98,17 +95,18 @@ pub async fn run(context: Context, make: MakeFleet) -> Result<u8, CliError> {
     })
 }
 
-fn start(context: Context, make: MakeFleet, tell: Teller) -> BoxFuture<'static, Result<Started, String>> {
+fn start(mut context: Context, make: MakeFleet, tell: Teller) -> BoxFuture<'static, Result<Started, String>> {
     async move {
+        context.voice = Voice::Console(tell.clone());
+        let Ready { live, config, name, keeps } = make(&mut context).map_err(|error| error.to_string())?;
         let context = Arc::new(context);
-        let Ready { live, config, name, state, keeps } = make(&context).map_err(|error| error.to_string())?;
         let checks = live.domains().iter().map(|domain| (domain.name(), domain.introduction())).collect();
         let read_only = match (context.globals.read_only, config.safety.read_only) {
             (true, _) => Some("started with --read-only".to_owned()),
             (false, true) => Some("the config says so".to_owned()),
             (false, false) => None,
         };
-        let start = Start { checks, read_only, fleet: name, user: apply_live::who(&context) };
+        let start = Start { checks, read_only, fleet: name, user: settle::who(&context) };
         let (commands, inbox) = mpsc::channel(CHANNEL);
         let (outbox, updates) = mpsc::channel(CHANNEL);
         tokio::spawn(async move {
@@ -117,7 +115,7 @@ fn start(context: Context, make: MakeFleet, tell: Teller) -> BoxFuture<'static, 
         });
         let log = context.globals.log.clone();
         let fleet = Fleet { context, config: Arc::new(config), commands, accepted: Arc::default() };
-        let crew = Crew { fleet, tell, stop: Arc::default(), state, log };
+        let crew = Crew { fleet, tell, stop: Arc::default(), log };
         Ok(Started { start, backstage: Box::new(crew), updates })
     }
     .boxed()

@@ -26,6 +26,7 @@ const EVENTS_BYTES_MAX: usize = 1 << 20;
 /// The object can't be read, in a sentence.
 pub async fn read(fleet: &Fleet, cluster: &ClusterName, target: &ObjectRef) -> Result<ObjectSheet, String> {
     let client = fleet.client_of(cluster).await.ok_or_else(|| format!("{cluster} is not connected"))?;
+    let target = &named(fleet, cluster, target).await?;
     let port = KubeCluster::new(client.clone());
     let seen = match port.read(target).await {
         Reading::Present(seen) => seen,
@@ -40,6 +41,20 @@ pub async fn read(fleet: &Fleet, cluster: &ClusterName, target: &ObjectRef) -> R
         yaml: yaml.lines().map(str::to_owned).collect(),
         events: events(&client, target, &seen.uid).await,
     })
+}
+
+/// The target with its version: where it has none, the one that this cluster was asked for.
+async fn named(fleet: &Fleet, cluster: &ClusterName, target: &ObjectRef) -> Result<ObjectRef, String> {
+    if !target.api_version.is_empty() {
+        return Ok(target.clone());
+    }
+    let (cluster, kind) = (cluster.clone(), target.kind.clone());
+    let found = fleet.ask(move |live| {
+        let here = live.view().observations().map(|(id, ..)| id).filter(|id| id.cluster == cluster);
+        here.map(|id| id.resource).find(|resource| resource.kind == kind).map(|resource| resource.api_version())
+    });
+    let api_version = found.await?.ok_or_else(|| format!("nothing is known of the kind {}", target.kind))?;
+    Ok(ObjectRef { api_version, ..target.clone() })
 }
 
 /// The object without its secrets and without what only machines read.

@@ -184,6 +184,7 @@ fn outcome(entry: &Entry) -> String {
     for action in &entry.actions {
         let word = match &action.standing {
             ActionStanding::Prepared => "not sent",
+            ActionStanding::Skipped { .. } => "skipped",
             ActionStanding::Open => "open",
             ActionStanding::Answered(_) => "answered",
             ActionStanding::Verified { state, .. } => state.word(),

@@ -46,7 +46,9 @@ pub(super) fn journal_intents(journal: &mut dyn JournalPort, records: &[Record])
         | Record::Outcome { .. }
         | Record::Verified { .. }
         | Record::Resolved { .. }
-        | Record::Finished { .. } => None,
+        | Record::Skipped { .. }
+        | Record::Finished { .. }
+        | Record::Restarted { .. } => None,
     };
     Ok(records.iter().filter_map(token).collect())
 }
@@ -83,6 +85,7 @@ mod tests {
             uid: None,
             resource_version: None,
             verb: Verb::Delete,
+            labels: None,
             deadline: now(),
             at: now(),
         }

@@ -19,10 +19,11 @@
 //!   to a cluster.
 //!
 //! # Limits
-//! Clusters run one after another in the order of their names; an action that depends on one of a later cluster is
-//! skipped. Only `delete`, `label` and the `create` of an undo can be carried out.
+//! Clusters run one after another: those with T1 and T2 actions by name, then those with T3, then those with T4, so that
+//! what can't be undone comes last. An action that depends on one of a later cluster is skipped. Only `delete`, `label` and the `create` of an undo can be carried out.
 
 mod in_flight;
+mod owners;
 mod ports;
 mod recover;
 mod report;
@@ -34,6 +35,7 @@ mod verdict;
 mod wave;
 
 pub use in_flight::InFlight;
+pub use owners::read_owners;
 pub use ports::{
     Again, ClusterPort, Clusters, ExecutorClock, JournalPort, LookBack, Ports, Progress, Reading, Recheck, Reply, Seen,
     Switches, VaultPort, Write,

@@ -10,12 +10,13 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use jiff::Timestamp;
+use serde_json::Value;
 use zeroize::Zeroizing;
 
 use super::in_flight::InFlight;
 use super::report::End;
 use crate::engine::journal::{Answer, Journal, Record};
-use crate::engine::vault::{Sealed, Vault, restorable};
+use crate::engine::vault::{Sealed, Vault, owners, restorable};
 use crate::engine::{Action, Blocked, IdentityRecord, ObjectRef};
 
 /// The clusters of a run, by the names the plan uses.
@@ -125,11 +126,18 @@ pub trait VaultPort: Send + Sync {
     /// One sentence without a word of the object.
     fn seal(&self, object: &Zeroizing<Vec<u8>>) -> Result<Sealed, String>;
 
-    /// The object of a backup, fit to be created again, with the mark that says where it came from.
+    /// The object of a backup, fit to be created again, with the mark that says where it came from. Of its owners only
+    /// those with these uids come along.
     ///
     /// # Errors
     /// The backup can't be opened or is no object.
-    fn restorable(&self, file: &str, mark: &str) -> Result<Zeroizing<Vec<u8>>, String>;
+    fn restorable(&self, file: &str, mark: &str, owners: &BTreeSet<String>) -> Result<Zeroizing<Vec<u8>>, String>;
+
+    /// The owners the object of a backup names.
+    ///
+    /// # Errors
+    /// The backup can't be opened or is no object.
+    fn owners(&self, file: &str) -> Result<Vec<ObjectRef>, String>;
 }
 
 /// Time.
@@ -188,12 +196,18 @@ impl VaultPort for Vault {
         Self::seal(self, object).map_err(|error| sentence(&error))
     }
 
-    /// Owners are left out: whether they still live is not known here, and a dead one would take the object with it.
-    fn restorable(&self, file: &str, mark: &str) -> Result<Zeroizing<Vec<u8>>, String> {
-        let object = self.open(file).map_err(|error| sentence(&error))?;
-        let object = serde_json::from_slice(&object).map_err(|_| "the backup is no object".to_owned())?;
-        Ok(Zeroizing::new(restorable(object, &BTreeSet::new(), mark).to_string().into_bytes()))
+    fn restorable(&self, file: &str, mark: &str, living: &BTreeSet<String>) -> Result<Zeroizing<Vec<u8>>, String> {
+        Ok(Zeroizing::new(restorable(object_of(self, file)?, living, mark).to_string().into_bytes()))
     }
+
+    fn owners(&self, file: &str) -> Result<Vec<ObjectRef>, String> {
+        object_of(self, file).map(|object| owners(&object))
+    }
+}
+
+fn object_of(vault: &Vault, file: &str) -> Result<Value, String> {
+    let object = vault.open(file).map_err(|error| sentence(&error))?;
+    serde_json::from_slice(&object).map_err(|_| "the backup is no object".to_owned())
 }
 
 /// An error with what caused it.

@@ -1,4 +1,4 @@
-//! A run: clusters one after another, each in waves, and a look back at what was deleted.
+//! A run: clusters one after another, the highest tier last, each in waves, and a look back at what was deleted.
 //!
 //! Always true:
 //! - before every wave all switches, the plan's end and the cluster's identity are looked at again;
@@ -9,12 +9,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use jiff::Timestamp;
+use zeroize::Zeroizing;
+
+use super::owners::read_owners;
 use super::ports::{ClusterPort, LookBack, Ports, Progress};
 use super::report::{End, Halt, Report};
 use super::wave::{Ready, Wish};
 use crate::engine::journal::{ApprovalWay, ApprovedCluster, Record, VerifiedState};
 use crate::engine::vault::Sealed;
-use crate::engine::{Action, ApprovedPlan, Blocked, GateName, How, Verb, short_id};
+use crate::engine::{Action, ApprovedPlan, Blocked, GateName, How, TargetRecord, Tier, Verb, short_id};
 
 /// Actions that are judged again together. More would stretch the time between the look and the last request; fewer
 /// would list the same collections more often.
@@ -96,7 +100,7 @@ impl<'p> Run<'p, '_> {
     async fn whole(&mut self) -> Result<(), Halt> {
         self.check_switches()?;
         self.write(&[self.approval()])?;
-        for target in self.approved.targets() {
+        for target in self.in_order() {
             let actions: Vec<&'p Action> =
                 self.approved.actions().filter(|action| action.cluster == target.cluster).collect();
             self.cluster(&target.cluster, actions).await?;
@@ -107,6 +111,18 @@ impl<'p> Run<'p, '_> {
         }
         self.wait(self.settings.look_back_after).await?;
         self.look_back(&deleted).await
+    }
+
+    /// The clusters in the order they run: reversible work by name, then what needs more approval, the highest last.
+    fn in_order(&self) -> Vec<&'p TargetRecord> {
+        let highest = |target: &&TargetRecord| {
+            let own = self.approved.actions().filter(|action| action.cluster == target.cluster);
+            own.map(|action| action.tier).max().unwrap_or(Tier::T0).max(Tier::T2)
+        };
+        let mut targets = self.approved.targets();
+        // Stable: among equals the order of names stays.
+        targets.sort_by_key(highest);
+        targets
     }
 
     async fn cluster(&mut self, cluster: &str, mut left: Vec<&'p Action>) -> Result<(), Halt> {
@@ -252,7 +268,7 @@ impl<'p> Run<'p, '_> {
         let mark = format!("{}/{}", short_id(&self.report.plan), action.id);
         let port = self.ports.clusters.get(&action.cluster).cloned();
         let (Some(port), Some(backup)) = (port, self.backups.get(&action.id).cloned()) else { return Ok(()) };
-        let object = match self.ports.vault.restorable(&backup.file, &mark) {
+        let object = match self.restorable(port.as_ref(), action, &backup, &mark).await {
             Ok(object) => object,
             Err(why) => {
                 self.notice(format!("{} can't be brought back: {why}", action.target.name));
@@ -275,11 +291,25 @@ impl<'p> Run<'p, '_> {
         Ok(())
     }
 
+    /// The object of a backup with the owners that still live; those that don't are said.
+    async fn restorable(
+        &mut self,
+        port: &dyn ClusterPort,
+        action: &Action,
+        backup: &Sealed,
+        mark: &str,
+    ) -> Result<Zeroizing<Vec<u8>>, String> {
+        let owners = read_owners(port, self.ports.vault.owners(&backup.file)?).await;
+        for dropped in &owners.dropped {
+            self.notice(format!("{} comes back without an owner: {dropped}", action.target.name));
+        }
+        let living = owners.living.into_iter().filter_map(|owner| owner.uid).collect();
+        self.ports.vault.restorable(&backup.file, mark, &living)
+    }
+
     fn approval(&self) -> Record {
-        let cluster = |target: &crate::engine::TargetRecord| ApprovedCluster {
-            name: target.cluster.clone(),
-            identity: target.identity.clone(),
-        };
+        let cluster =
+            |target: &TargetRecord| ApprovedCluster { name: target.cluster.clone(), identity: target.identity.clone() };
         Record::PlanApproved {
             plan: self.report.plan.clone(),
             who: self.settings.who.clone(),
@@ -293,10 +323,29 @@ impl<'p> Run<'p, '_> {
         }
     }
 
-    /// The last record. That it could not be written changes nothing about what was done.
+    /// A record for each action that nothing was meant to be sent for: what was, is in the journal already.
+    fn skipped(&self, at: Timestamp) -> Vec<Record> {
+        let skipped = |action: &Action| match self.report.ends.get(&action.id) {
+            Some(End::Skipped { why, .. }) if !self.attempts.contains_key(&action.id) => Some(Record::Skipped {
+                plan: self.report.plan.clone(),
+                action: action.id.clone(),
+                cluster: action.cluster.clone(),
+                target: action.target.clone(),
+                verb: action.verb,
+                why: why.clone(),
+                at,
+            }),
+            Some(_) | None => None,
+        };
+        self.approved.actions().filter_map(skipped).collect()
+    }
+
+    /// The last records. That they could not be written changes nothing about what was done.
     fn finish(&mut self) {
         let (plan, at, counts) = (self.report.plan.clone(), self.ports.clock.now(), self.report.counts());
-        if let Err(Halt::Journal(why)) = self.write(&[Record::Finished { plan, at, counts }]) {
+        let mut records = self.skipped(at);
+        records.push(Record::Finished { plan, at, counts });
+        if let Err(Halt::Journal(why)) = self.write(&records) {
             self.notice(format!("the end of the run could not be written to the journal: {why}"));
         }
     }

@@ -1,6 +1,8 @@
 //! The executor on simulated clusters, behind the real client, in paused time.
 
-use std::collections::BTreeMap;
+mod after;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -13,11 +15,12 @@ use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
 use super::*;
-use crate::engine::journal::{Found, Record, entries};
+use crate::engine::journal::{ActionStanding, Found, Record, VerifiedState, entries};
 use crate::engine::testing::{Given, delete, finding, given, label, now};
 use crate::engine::vault::Sealed;
 use crate::engine::{
-    Action, Answers, ApprovedPlan, Blocked, Chosen, Dependency, GateName, IdentityRecord, ObjectRef, Plan, approve,
+    Action, Answers, ApprovedPlan, BackupSeen, Blocked, Chosen, Dependency, GateName, IdentityRecord, Look, ObjectNow,
+    ObjectRef, OwnersSeen, Plan, Tier, approve,
 };
 use crate::sim::{Fault, FaultAction, Matcher, SimCluster, SimOptions, Verb};
 use crate::world::{ResourceVersion, Uid};
@@ -37,6 +40,8 @@ struct Stage {
     crash: Arc<Crash>,
     /// From this append on.
     journal_fails: Option<usize>,
+    /// The ids of actions, as they end.
+    told: Option<Arc<Mutex<Vec<String>>>>,
     /// Called before each send.
     before_send: Option<Box<dyn Fn(usize) + Send + Sync>>,
 }
@@ -96,18 +101,36 @@ fn stage_with(names: &[&str], change: impl FnOnce(Given) -> Given) -> Stage {
         on_new_reference: OnNewReference::Report,
         crash: Arc::default(),
         journal_fails: None,
+        told: None,
         before_send: None,
     }
 }
 
+/// A stage with one object that is not dull.
+fn stage_with_object(name: &str, change: impl FnOnce(&mut Value)) -> Stage {
+    let mut stage = stage(&[name]);
+    let edited = stage.sim.edit("v1", "Secret", &format!("{NAMESPACE}/{name}"), change).unwrap();
+    stage.rebind(name, &edited);
+    stage
+}
+
 impl Stage {
+    /// Binds the plan to the object as it is now.
+    fn rebind(&mut self, name: &str, object: &Value) {
+        let version = object["metadata"]["resourceVersion"].as_str().unwrap().to_owned();
+        let action = self.plan.actions.iter_mut().find(|action| action.target.name == name).unwrap();
+        action.preconditions.resource_version = Some(version);
+        self.plan.id = self.plan.computed_id().unwrap();
+    }
+
     fn approved(&self) -> ApprovedPlan {
-        let answers = Answers::flags(Some(self.plan.id.clone()), []);
+        let clusters = self.plan.targets.iter().map(|target| target.cluster.clone());
+        let answers = Answers::flags(Some(self.plan.id.clone()), clusters);
         approve(self.plan.clone(), &Chosen::Selected, &answers, now()).unwrap()
     }
 
     async fn run(&mut self) -> Report {
-        let approved = self.approved();
+        let (approved, told) = (self.approved(), self.told.clone());
         let target = KubeCluster::new(self.sim.client());
         let tapped = Tapped {
             inner: target,
@@ -136,7 +159,11 @@ impl Stage {
             clock: &SimClock(self.sim.clone()),
             switches: self.switch.as_ref(),
             stop: &self.stop,
-            progress: &mut |_, _| {},
+            progress: &mut |action, _| {
+                if let Some(told) = &told {
+                    told.lock().unwrap().push(action.id.clone());
+                }
+            },
         };
         apply(approved, settings, ports).await
     }
@@ -203,6 +230,12 @@ struct MemoryVault {
     fails: bool,
 }
 
+impl MemoryVault {
+    fn object(&self, file: &str) -> Value {
+        serde_json::from_slice(&self.sealed.lock().unwrap()[file.parse::<usize>().unwrap()]).unwrap()
+    }
+}
+
 impl VaultPort for MemoryVault {
     fn seal(&self, object: &Zeroizing<Vec<u8>>) -> Result<Sealed, String> {
         if self.fails {
@@ -213,11 +246,13 @@ impl VaultPort for MemoryVault {
         Ok(Sealed { file: (sealed.len() - 1).to_string(), digest: "sha256:0".to_owned() })
     }
 
-    fn restorable(&self, file: &str, mark: &str) -> Result<Zeroizing<Vec<u8>>, String> {
-        let sealed = self.sealed.lock().unwrap();
-        let object = serde_json::from_slice(&sealed[file.parse::<usize>().unwrap()]).unwrap();
-        let object = crate::engine::vault::restorable(object, &Default::default(), mark);
+    fn restorable(&self, file: &str, mark: &str, owners: &BTreeSet<String>) -> Result<Zeroizing<Vec<u8>>, String> {
+        let object = crate::engine::vault::restorable(self.object(file), owners, mark);
         Ok(Zeroizing::new(object.to_string().into_bytes()))
+    }
+
+    fn owners(&self, file: &str) -> Result<Vec<ObjectRef>, String> {
+        Ok(crate::engine::vault::owners(&self.object(file)))
     }
 }
 
@@ -300,7 +335,9 @@ fn kind(record: &Record) -> &'static str {
         Record::Outcome { .. } => "outcome",
         Record::Verified { .. } => "verified",
         Record::Resolved { .. } => "resolved",
+        Record::Skipped { .. } => "skipped",
         Record::Finished { .. } => "finished",
+        Record::Restarted { .. } => "restarted",
     }
 }
 
@@ -541,7 +578,14 @@ async fn an_object_that_can_not_come_back_stays_deleted_and_can_still_be_undone(
     assert_eq!((stage.end(&report, "a").word(), report.code()), ("gone", 2), "{report:?}");
     assert!(report.notices[0].contains("bringing it back failed"), "{report:?}");
     let records = stage.records.lock().unwrap().clone();
-    assert_eq!(crate::engine::undo(&entries(&records)[0], None, now()).unwrap().plan.actions.len(), 1);
+    let look = Look {
+        object: ObjectNow::Absent,
+        backup: BackupSeen::Opens { lost: Vec::new() },
+        owners: OwnersSeen::default(),
+    };
+    let looks = [(stage.plan.actions[0].id.clone(), look)].into();
+    let undo = crate::engine::undo(&entries(&records)[0], None, &looks, now()).unwrap();
+    assert_eq!(undo.plan.actions.len(), 1);
 }
 
 #[tokio::test(start_paused = true)]

@@ -53,7 +53,7 @@ pub(super) fn next(ready: &Ready<'_>, reply: &Reply, reading: &Reading) -> Next 
         Answer::Throttled => Next::Again,
         Answer::Done | Answer::Gone | Answer::Ambiguous => match &ready.wish {
             Wish::Delete { uid, resource_version } => deleted(reply, uid, resource_version, reading),
-            Wish::Label { uid, resource_version, set, remove } => {
+            Wish::Label { uid, resource_version, set, remove, before: _ } => {
                 let fits = |seen: &Seen| {
                     seen.uid == *uid
                         && set.iter().all(|(key, value)| seen.labels.get(key) == Some(value))

@@ -10,13 +10,14 @@ use jiff::{SignedDuration, Timestamp};
 use zeroize::Zeroizing;
 
 use super::in_flight::{InFlight, journal_intents};
-use super::ports::{Again, ClusterPort, ExecutorClock, Progress, Reading, Reply, VaultPort, Write};
+use super::owners::lost_owner;
+use super::ports::{Again, ClusterPort, ExecutorClock, Progress, Reading, Reply, Seen, VaultPort, Write};
 use super::report::{End, Halt};
 use super::run::Run;
 use super::verdict::{Next, difference, next};
-use crate::engine::journal::{Answer, Record, VerifiedState};
+use crate::engine::journal::{Answer, LabelChange, Record, VerifiedState};
 use crate::engine::vault::Sealed;
-use crate::engine::{Action, Verb, short_id};
+use crate::engine::{Action, ObjectRef, Verb, short_id};
 
 /// Requests under way at once in a cluster: enough to hide a slow line, few enough that a stop leaves little undone.
 const AT_ONCE_MAX: usize = 8;
@@ -38,9 +39,22 @@ const READ_PAUSE: Duration = Duration::from_secs(1);
 
 /// What an action wants of the cluster.
 pub(super) enum Wish {
-    Delete { uid: String, resource_version: String },
-    Label { uid: String, resource_version: String, set: BTreeMap<String, String>, remove: Vec<String> },
-    Create { object: Zeroizing<Vec<u8>>, mark: String },
+    Delete {
+        uid: String,
+        resource_version: String,
+    },
+    Label {
+        uid: String,
+        resource_version: String,
+        set: BTreeMap<String, String>,
+        remove: Vec<String>,
+        /// What these labels are before; known once the object was read.
+        before: BTreeMap<String, Option<String>>,
+    },
+    Create {
+        object: Zeroizing<Vec<u8>>,
+        mark: String,
+    },
 }
 
 /// An action that may be sent.
@@ -66,7 +80,7 @@ impl<'a> Ready<'a> {
         let target = &self.action.target;
         match &self.wish {
             Wish::Delete { uid, resource_version } => Write::Delete { target, uid, resource_version },
-            Wish::Label { uid, resource_version, set, remove } => {
+            Wish::Label { uid, resource_version, set, remove, before: _ } => {
                 Write::Label { target, uid, resource_version, set, remove }
             }
             Wish::Create { object, mark: _ } => Write::Create { target, object },
@@ -93,6 +107,27 @@ impl<'a> Ready<'a> {
         }
     }
 
+    /// What the labels were and will be, for undo.
+    fn label_change(&self) -> Option<LabelChange> {
+        match &self.wish {
+            Wish::Label { set, remove, before, .. } => {
+                let mut after: BTreeMap<String, Option<String>> =
+                    set.iter().map(|(key, value)| (key.clone(), Some(value.clone()))).collect();
+                after.extend(remove.iter().map(|key| (key.clone(), None)));
+                Some(LabelChange { before: before.clone(), after })
+            }
+            Wish::Delete { .. } | Wish::Create { .. } => None,
+        }
+    }
+
+    /// Notes what the labels that will change are now.
+    fn remember_labels(&mut self, seen: &Seen) {
+        if let Wish::Label { set, remove, before, .. } = &mut self.wish {
+            let keys = set.keys().chain(remove.iter());
+            *before = keys.map(|key| (key.clone(), seen.labels.get(key).cloned())).collect();
+        }
+    }
+
     fn intent(&self, plan: &str, at: Timestamp) -> Record {
         let (uid, resource_version) = match &self.wish {
             Wish::Delete { uid, resource_version } | Wish::Label { uid, resource_version, .. } => {
@@ -109,6 +144,7 @@ impl<'a> Ready<'a> {
             uid,
             resource_version,
             verb: self.verb(),
+            labels: self.label_change(),
             deadline: self.deadline,
             at,
         }
@@ -132,8 +168,13 @@ impl<'p> Run<'p, '_> {
         let mut ready = Vec::new();
         for chunk in same.chunks(AT_ONCE_MAX) {
             let readings = join_all(chunk.iter().map(|action| read(port, clock, action))).await;
-            for (action, reading) in chunk.iter().zip(readings) {
-                match self.prepare(action, &reading) {
+            let lost = join_all(chunk.iter().map(|action| lost_owner(port, owners_shown(action)))).await;
+            for ((action, reading), lost) in chunk.iter().zip(readings).zip(lost) {
+                let prepared = match lost {
+                    None => self.prepare(action, &reading),
+                    Some(why) => Err(End::stale(why)),
+                };
+                match prepared {
                     Ok(prepared) => ready.push(prepared),
                     Err(end) => self.end(action, end),
                 }
@@ -256,12 +297,15 @@ impl<'p> Run<'p, '_> {
 
     /// Makes an action ready: it is the object the plan shows, and its backup is sealed.
     fn prepare(&mut self, action: &'p Action, reading: &Reading) -> Result<Ready<'p>, End> {
-        let ready = Ready::new(action, wish(action, &self.report.plan, self.ports.vault)?, self.ports.clock.now());
+        let mut ready = Ready::new(action, wish(action, &self.report.plan, self.ports.vault)?, self.ports.clock.now());
         if let Some(why) = ready.hindrance(reading) {
             return Err(match reading {
                 Reading::Unknown(_) => End::gated(format!("not-complete: {why}")),
                 Reading::Present(_) | Reading::Absent => End::stale(why),
             });
+        }
+        if let Reading::Present(seen) = reading {
+            ready.remember_labels(seen);
         }
         if let (Wish::Delete { .. }, Reading::Present(seen)) = (&ready.wish, reading) {
             let sealed = self.ports.vault.seal(&seen.json).map_err(|why| End::gated(format!("backup: {why}")))?;
@@ -344,6 +388,11 @@ async fn read(port: &dyn ClusterPort, clock: &dyn ExecutorClock, action: &Action
     reading
 }
 
+/// The owners a restore brings back, as its plan shows them.
+fn owners_shown(action: &Action) -> Vec<ObjectRef> {
+    serde_json::from_value(action.change["owners"].clone()).unwrap_or_default()
+}
+
 /// What an action of a plan wants of the cluster.
 fn wish(action: &Action, plan: &str, vault: &dyn VaultPort) -> Result<Wish, End> {
     let bound = || {
@@ -357,12 +406,13 @@ fn wish(action: &Action, plan: &str, vault: &dyn VaultPort) -> Result<Wish, End>
             let (uid, resource_version) = bound()?;
             let set = serde_json::from_value(action.change["set"].clone()).unwrap_or_default();
             let remove = serde_json::from_value(action.change["remove"].clone()).unwrap_or_default();
-            Ok(Wish::Label { uid, resource_version, set, remove })
+            Ok(Wish::Label { uid, resource_version, set, remove, before: BTreeMap::new() })
         }
         Verb::Create => {
             let file = action.change["backup"].as_str().unwrap_or_default();
             let mark = format!("{}/{}", short_id(plan), action.id);
-            let object = vault.restorable(file, &mark).map_err(|why| End::gated(format!("backup: {why}")))?;
+            let owners = owners_shown(action).into_iter().filter_map(|owner| owner.uid).collect();
+            let object = vault.restorable(file, &mark, &owners).map_err(|why| End::gated(format!("backup: {why}")))?;
             Ok(Wish::Create { object, mark })
         }
         Verb::Apply | Verb::Update | Verb::Annotate | Verb::Patch | Verb::Tag | Verb::Untag | Verb::ReOwn => {

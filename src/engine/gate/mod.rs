@@ -6,10 +6,12 @@
 //!   and dependencies last, because they follow from everything before them;
 //! - nothing here reads a clock, a file or a cluster: what a gate needs is in [`Conditions`].
 //!
-//! Being recorded in a folder is no gate: identity, freshness, access, TLS and settling are asked of live clusters only.
-//! Not here: gates that only a writer can judge (backup, expired plan), and those of the domains.
+//! Being recorded in a folder is no gate: identity, freshness, access, TLS, settling and backups are asked of live clusters only.
+//! Not here: what only a writer can judge (whether a backup was sealed and read back, whether the plan is still valid),
+//! and the gates of the domains.
 
 mod access;
+mod backup;
 mod brake;
 mod cluster;
 mod dependency;
@@ -24,6 +26,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 pub use access::{AccessAnswer, AccessAnswers, AccessQuestion, access_questions};
+pub use backup::BackupCheck;
 pub use brake::DELETES_MAX;
 pub use evidence::{FRESH_FOR, empty_set};
 pub use freeze::{BadWindow, FreezeWindow};
@@ -55,6 +58,7 @@ pub struct Conditions {
     pub held: BTreeMap<SubjectId, Duration>,
     /// `--max-deletes`.
     pub deletes_max: Option<u64>,
+    pub backup: BackupCheck,
 }
 
 impl Conditions {
@@ -72,6 +76,7 @@ impl Conditions {
             settle: Duration::ZERO,
             held: BTreeMap::new(),
             deletes_max: None,
+            backup: BackupCheck::NotLooked,
         }
     }
 }
@@ -115,7 +120,7 @@ pub(super) struct Gated {
 type Gate = fn(&Candidate<'_>, &Surroundings<'_>) -> Option<Blocked>;
 
 /// The gates that look at one action at a time.
-const SINGLE_GATES: [Gate; 10] = [
+const SINGLE_GATES: [Gate; 11] = [
     switch::read_only,
     switch::kill_switch,
     freeze::freeze,
@@ -125,6 +130,7 @@ const SINGLE_GATES: [Gate; 10] = [
     evidence::ownership,
     evidence::settling,
     access::access,
+    backup::backup,
     policy::deny,
 ];
 

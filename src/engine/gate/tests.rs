@@ -54,6 +54,18 @@ fn the_dull_world_has_every_gate_open() {
 }
 
 #[test]
+fn a_delete_whose_backup_could_not_be_made_is_not_offered() {
+    let full = |given: Given| {
+        given.conditions(|c| c.backup = BackupCheck::Impossible { why: "the disk is full".to_owned() }).plan()
+    };
+    let why = "no backup could be made: the disk is full".to_owned();
+    assert_eq!(shut(&full(one_delete())), [("backup", why)]);
+    assert_eq!(shut(&full(one_label())), [], "what needs no backup");
+    assert_eq!(shut(&full(snapshot(one_delete()))), [], "a recording is not written to");
+    assert_eq!(shut(&one_delete().conditions(|c| c.backup = BackupCheck::Possible).plan()), []);
+}
+
+#[test]
 fn a_switch_shuts_for_every_action() {
     let weekend = FreezeWindow::parse("Mon 09:00 - Mon 11:00 UTC").unwrap();
     type Change = Box<dyn Fn(&mut Conditions)>;

@@ -7,7 +7,7 @@ use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A file that grows at its end.
 pub trait Disk: fmt::Debug + Send {
@@ -34,38 +34,74 @@ pub trait Disk: fmt::Debug + Send {
     /// # Errors
     /// The file is as long as before.
     fn cut(&mut self, length: u64) -> io::Result<()>;
+
+    /// Puts these bytes in the place of everything, and waits until they are on the disk. Whatever happens on the way,
+    /// the file is the old one or the new one.
+    ///
+    /// # Errors
+    /// Which of the two it is may not be known.
+    fn replace(&mut self, bytes: &[u8]) -> io::Result<()>;
 }
+
+/// How the file is called while it is being written anew.
+const DRAFT: &str = "new";
 
 /// A file of the machine, opened for appending.
 #[derive(Debug)]
-pub(super) struct FileDisk(File);
+pub(super) struct FileDisk {
+    file: File,
+    path: PathBuf,
+    folder: PathBuf,
+}
 
 impl FileDisk {
     /// Opens the file, or makes it with mode 0600 and waits until its folder knows it.
     pub(super) fn open(path: &Path, folder: &Path) -> io::Result<Self> {
-        let file = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path)?;
+        let file = options().create(true).open(path)?;
         File::open(folder)?.sync_all()?;
-        Ok(Self(file))
+        Ok(Self { file, path: path.to_owned(), folder: folder.to_owned() })
     }
+}
+
+fn options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).append(true).mode(0o600);
+    options
 }
 
 impl Disk for FileDisk {
     fn read_all(&mut self) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        self.0.seek(SeekFrom::Start(0))?;
-        self.0.read_to_end(&mut bytes)?;
+        self.file.seek(SeekFrom::Start(0))?;
+        self.file.read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.0.write_all(bytes)
+        self.file.write_all(bytes)
     }
 
     fn sync(&mut self) -> io::Result<()> {
-        self.0.sync_data()
+        self.file.sync_data()
     }
 
     fn cut(&mut self, length: u64) -> io::Result<()> {
-        self.0.set_len(length)
+        self.file.set_len(length)
+    }
+
+    fn replace(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let draft = self.path.with_extension(DRAFT);
+        // What a run that was killed left there is not needed; a link is not followed.
+        match std::fs::remove_file(&draft) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+        let mut file = options().create_new(true).open(&draft)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        std::fs::rename(&draft, &self.path)?;
+        File::open(&self.folder)?.sync_all()?;
+        self.file = file;
+        Ok(())
     }
 }

@@ -1,13 +1,14 @@
 //! The records of one plan, read together.
 //!
 //! Always true: what became of an action is decided by its latest record alone; a request of which nobody knows what came
-//! is open, and stays so until somebody has read the object.
+//! is open, and stays so until somebody has read the object. That a later run skipped an action says nothing about what
+//! an earlier one did.
 
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::{Answer, ApprovalWay, ApprovedCluster, Found, Record, VerifiedState};
+use super::{Answer, ApprovalWay, ApprovedCluster, Found, LabelChange, Record, VerifiedState};
 use crate::engine::{ObjectRef, Verb};
 
 /// What happened under one plan id.
@@ -50,6 +51,7 @@ pub struct Sent {
     pub cluster: String,
     pub verb: Verb,
     pub target: ObjectRef,
+    pub labels: Option<LabelChange>,
     pub uid: Option<String>,
     pub resource_version: Option<String>,
     pub attempt: u32,
@@ -72,6 +74,13 @@ pub enum ActionStanding {
     },
     /// Settled after a crash by reading.
     Resolved(Found),
+    /// Nothing was ever sent.
+    Skipped {
+        cluster: String,
+        verb: Verb,
+        target: ObjectRef,
+        why: String,
+    },
 }
 
 impl Entry {
@@ -114,6 +123,7 @@ impl Entry {
                 uid,
                 resource_version,
                 verb,
+                labels,
                 deadline: _,
                 at,
             } => {
@@ -123,6 +133,7 @@ impl Entry {
                     cluster: cluster.clone(),
                     verb: *verb,
                     target: target.clone(),
+                    labels: labels.clone(),
                     uid: uid.clone(),
                     resource_version: resource_version.clone(),
                     attempt: *attempt,
@@ -143,7 +154,15 @@ impl Entry {
             Record::Resolved { plan: _, action, found, at: _ } => {
                 self.action(action).standing = ActionStanding::Resolved(*found);
             }
+            Record::Skipped { plan: _, action, cluster, target, verb, why, at: _ } => {
+                let action = self.action(action);
+                if action.sent.is_none() {
+                    let (cluster, target, why) = (cluster.clone(), target.clone(), why.clone());
+                    action.standing = ActionStanding::Skipped { cluster, verb: *verb, target, why };
+                }
+            }
             Record::Finished { plan: _, at, counts: _ } => self.finished = Some(*at),
+            Record::Restarted { before: _, plans: _, records: _, at: _ } => {}
         }
     }
 }
@@ -154,7 +173,10 @@ impl ActionEntry {
         match &self.standing {
             ActionStanding::Open => true,
             ActionStanding::Verified { state, .. } => *state == VerifiedState::Unknown,
-            ActionStanding::Prepared | ActionStanding::Answered(_) | ActionStanding::Resolved(_) => false,
+            ActionStanding::Prepared
+            | ActionStanding::Answered(_)
+            | ActionStanding::Resolved(_)
+            | ActionStanding::Skipped { .. } => false,
         }
     }
 }
@@ -164,8 +186,9 @@ pub fn entries<'r>(records: impl IntoIterator<Item = &'r Record>) -> Vec<Entry> 
     let mut entries: Vec<Entry> = Vec::new();
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     for record in records {
-        let place = *places.entry(record.plan()).or_insert_with(|| {
-            entries.push(Entry::new(record.plan()));
+        let Some(plan) = record.plan() else { continue };
+        let place = *places.entry(plan).or_insert_with(|| {
+            entries.push(Entry::new(plan));
             entries.len() - 1
         });
         entries[place].take(record);

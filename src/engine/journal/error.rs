@@ -12,7 +12,7 @@ pub enum JournalError {
     Folder(#[from] FolderError),
     #[error("{by} is writing to the journal")]
     Held { by: String },
-    #[error("the journal {} can't be opened", .path.display())]
+    #[error("the journal's file {} can't be opened", .path.display())]
     Open { path: PathBuf, source: io::Error },
     #[error("the journal {} is not a file of its own that only you can read: {why}", .path.display())]
     Exposed { path: PathBuf, why: String },

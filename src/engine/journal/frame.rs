@@ -11,6 +11,7 @@
 //! Always true:
 //! - a file that was cut anywhere is read up to the cut, and the torn tail is reported;
 //! - a flipped byte anywhere is damage at the offset of its record: nothing is ever cut off because of it;
+//! - a record that says the journal begins anew is the first, or damage;
 //! - bytes are a torn tail only if no whole record stands in them.
 
 use std::fmt;
@@ -60,7 +61,9 @@ impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Bytes => "the bytes are not the ones that were written",
-            Self::Chain => "the record does not follow the one before it",
+            Self::Chain => {
+                "the record does not follow the one before it: one was taken out, or it is from another journal"
+            }
             Self::Unknown => "the record is of a kind this version does not know",
         })
     }
@@ -75,8 +78,13 @@ pub(super) struct Reading {
 }
 
 impl Chain {
-    fn start() -> Self {
+    pub(super) fn start() -> Self {
         Self(Sha256::digest(FORMAT).into())
+    }
+
+    /// The hash of the last record.
+    pub(super) fn end(self) -> [u8; 32] {
+        self.0
     }
 
     /// Writes the record's bytes to `out` and moves on.
@@ -115,6 +123,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<Reading, JournalError> {
             Some(frame) if frame.before != reading.chain.0 => return damaged(Damage::Chain, &reading.lines),
             Some(frame) => {
                 let Some(record) = parse(frame.payload) else { return damaged(Damage::Unknown, &reading.lines) };
+                if matches!(record, Record::Restarted { .. }) && offset > 0 {
+                    return damaged(Damage::Chain, &reading.lines);
+                }
                 let length = HEAD + frame.payload.len();
                 reading.chain = Chain(Sha256::digest(&rest[..length]).into());
                 reading.lines.push(Line { record, hash: reading.chain.0 });

@@ -2,13 +2,15 @@
 //!
 //! Always true:
 //! - what [`Journal::append`] has returned for is on the disk, in order, all of it;
-//! - records are never rewritten: undo appends;
+//! - what a record says is never changed: undo appends, and plans past their time are dropped whole, with a record
+//!   that carries the hash of all that was there;
 //! - the hash of a record covers the hash of the one before it, so that a change in the middle is found;
 //! - no secret and no digest of a secret is in it;
 //! - one process writes at a time, and the second is told who holds the pen.
 //!
 //! - [`StateFolder`]: the folder it lies in, which nobody else may look into.
 //! - [`Record`]: what is written. [`Entry`]: the records of one plan, read together.
+//! - `retention`: what is dropped when it is old enough.
 //! - `frame`: the bytes of a record. `disk`: the few things asked of a disk, so that tests can let them fail.
 //!
 //! Not here: deciding what to do ([`super::Plan`]), the objects that were deleted ([`super::vault`]).
@@ -21,6 +23,7 @@ mod folder;
 mod frame;
 mod lock;
 mod record;
+mod retention;
 #[cfg(test)]
 mod tests;
 
@@ -32,7 +35,8 @@ pub use error::JournalError;
 pub use folder::{FolderError, StateFolder};
 pub use frame::{Damage, TornTail};
 pub use lock::Holder;
-pub use record::{Answer, ApprovalWay, ApprovedCluster, Found, Record, VerifiedState};
+pub use record::{Answer, ApprovalWay, ApprovedCluster, Found, LabelChange, Record, VerifiedState};
+pub use retention::Dropped;
 
 use disk::FileDisk;
 use frame::{Chain, Reading};

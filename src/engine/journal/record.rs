@@ -5,8 +5,9 @@
 //! - words may be added, none may change its meaning: old journals are read for as long as they exist.
 //!
 //! ```text
-//! plan-approved → backup → intent → outcome → verified → … → finished
+//! plan-approved → backup → intent → outcome → verified → … → skipped → finished
 //!                              └── (a crash) ── resolved
+//! restarted: the first of a journal whose oldest plans were dropped
 //! ```
 
 use std::collections::BTreeMap;
@@ -44,6 +45,9 @@ pub enum Record {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         resource_version: Option<String>,
         verb: Verb,
+        /// What labels are changed, and what they were: undo puts them back.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        labels: Option<LabelChange>,
         deadline: Timestamp,
         at: Timestamp,
     },
@@ -70,13 +74,18 @@ pub enum Record {
     },
     /// An intent without an outcome, settled after a crash by reading.
     Resolved { plan: String, action: String, found: Found, at: Timestamp },
+    /// Nothing was sent for this action, and why.
+    Skipped { plan: String, action: String, cluster: String, target: ObjectRef, verb: Verb, why: String, at: Timestamp },
     /// The run came to its end.
     Finished { plan: String, at: Timestamp, counts: BTreeMap<String, u64> },
+    /// The journal begins anew: plans past their time were dropped. `before` is the hash the old chain ended in, which
+    /// covers everything that was dropped.
+    Restarted { before: String, plans: u64, records: u64, at: Timestamp },
 }
 
 impl Record {
-    /// The plan it belongs to.
-    pub fn plan(&self) -> &str {
+    /// The plan it belongs to; none for what is said of the journal itself.
+    pub fn plan(&self) -> Option<&str> {
         match self {
             Self::PlanApproved { plan, .. }
             | Self::Backup { plan, .. }
@@ -84,7 +93,24 @@ impl Record {
             | Self::Outcome { plan, .. }
             | Self::Verified { plan, .. }
             | Self::Resolved { plan, .. }
-            | Self::Finished { plan, .. } => plan,
+            | Self::Skipped { plan, .. }
+            | Self::Finished { plan, .. } => Some(plan),
+            Self::Restarted { .. } => None,
+        }
+    }
+
+    /// When it was written; a backup belongs to the intent that follows it.
+    pub fn at(&self) -> Option<Timestamp> {
+        match self {
+            Self::PlanApproved { at, .. }
+            | Self::Intent { at, .. }
+            | Self::Outcome { at, .. }
+            | Self::Verified { at, .. }
+            | Self::Resolved { at, .. }
+            | Self::Skipped { at, .. }
+            | Self::Finished { at, .. }
+            | Self::Restarted { at, .. } => Some(*at),
+            Self::Backup { .. } => None,
         }
     }
 
@@ -100,7 +126,9 @@ impl Record {
             | Self::Outcome { .. }
             | Self::Verified { .. }
             | Self::Resolved { .. }
-            | Self::Finished { .. } => self,
+            | Self::Skipped { .. }
+            | Self::Finished { .. }
+            | Self::Restarted { .. } => self,
         }
     }
 }
@@ -114,6 +142,14 @@ const REDACTED: &str = "redacted";
 pub struct ApprovedCluster {
     pub name: String,
     pub identity: IdentityRecord,
+}
+
+/// The labels a request sets or takes off; a label that is not there has no value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LabelChange {
+    pub before: BTreeMap<String, Option<String>>,
+    pub after: BTreeMap<String, Option<String>>,
 }
 
 /// How the yes was given.

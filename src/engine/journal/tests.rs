@@ -1,5 +1,6 @@
 //! What the journal promises, on a disk that fills up, breaks, or forgets what was not synced.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -87,6 +88,17 @@ impl Disk for TestDisk {
         self.with(|platter| platter.bytes.truncate(usize::try_from(length).unwrap()));
         Ok(())
     }
+
+    fn replace(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.with(|platter| match platter.fault {
+            Some(Fault::Full { .. }) => Err(io::Error::from(io::ErrorKind::StorageFull)),
+            Some(Fault::ReadOnly | Fault::SyncFails) => Err(io::Error::other("input/output error")),
+            None => {
+                (platter.bytes, platter.synced) = (bytes.to_vec(), bytes.len());
+                Ok(())
+            }
+        })
+    }
 }
 
 const PLAN: &str = "sha256:1a2b3c4d00000000000000000000000000000000000000000000000000000000";
@@ -129,6 +141,7 @@ fn intent(action: &str, attempt: u32) -> Record {
         uid: Some("u-1".to_owned()),
         resource_version: Some("812".to_owned()),
         verb: Verb::Delete,
+        labels: None,
         deadline: at(60),
         at: at(1),
     }
@@ -142,6 +155,11 @@ fn outcome(action: &str, what: Answer) -> Record {
 fn verified(action: &str, state: VerifiedState) -> Record {
     let (plan, action) = (PLAN.to_owned(), action.to_owned());
     Record::Verified { plan, action, state, why: String::new(), at: at(3) }
+}
+
+fn skipped(action: &str) -> Record {
+    let Record::Intent { plan, action, cluster, target, verb, .. } = intent(action, 1) else { unreachable!() };
+    Record::Skipped { plan, action, cluster, target, verb, why: "in use".to_owned(), at: at(3) }
 }
 
 fn resolved(action: &str, found: Found) -> Record {
@@ -357,8 +375,12 @@ fn a_record_that_is_too_long_leaves_the_journal_as_it_was() {
 fn the_latest_records_decide_where_an_action_stands() {
     use ActionStanding::*;
     let gone = || Verified { state: VerifiedState::Gone, why: String::new(), at: at(3) };
+    let not_sent = || match skipped("a1") {
+        Record::Skipped { cluster, verb, target, why, .. } => Skipped { cluster, verb, target, why },
+        other => panic!("{other:?}"),
+    };
     let lost = || Verified { state: VerifiedState::Unknown, why: String::new(), at: at(3) };
-    let cases: [(&str, Vec<Record>, ActionStanding); 9] = [
+    let cases: [(&str, Vec<Record>, ActionStanding); 11] = [
         ("sealed", vec![backup("a1")], Prepared),
         ("about to be sent", vec![backup("a1"), intent("a1", 1)], Open),
         ("answered", vec![intent("a1", 1), outcome("a1", Answer::Done)], Answered(Answer::Done)),
@@ -368,6 +390,8 @@ fn the_latest_records_decide_where_an_action_stands() {
         ("tried again", vec![outcome("a1", Answer::Throttled), intent("a1", 2)], Open),
         ("settled after a crash", vec![intent("a1", 1), resolved("a1", Found::Gone)], Resolved(Found::Gone)),
         ("sealed once more", vec![verified("a1", VerifiedState::Skipped), backup("a1")], Prepared),
+        ("skipped", vec![skipped("a1")], not_sent()),
+        ("skipped by a later run", vec![intent("a1", 1), verified("a1", VerifiedState::Gone), skipped("a1")], gone()),
     ];
     for (case, records, expected) in cases {
         let entries = entries(&records);
@@ -460,4 +484,106 @@ fn a_torn_tail_is_read_around_without_the_pen_and_cut_off_with_it() {
     assert_eq!(fs::read(&path).unwrap().len(), whole.len() + 50);
     assert_eq!(Journal::open(&folder, &holder("x")).unwrap().recovered, Some(torn));
     assert_eq!(fs::read(&path).unwrap(), whole);
+}
+
+/// The records of a plan that deleted one object at this second.
+fn plan_run(plan: &str, second: i64, end: Option<VerifiedState>) -> Vec<Record> {
+    let mut records = vec![approved(), backup("a1"), intent("a1", 1)];
+    if let Some(state) = end {
+        records.push(verified("a1", state));
+        records.push(Record::Finished { plan: PLAN.to_owned(), at: at(0), counts: BTreeMap::new() });
+    }
+    for record in &mut records {
+        match record {
+            Record::PlanApproved { plan: of, at: when, .. }
+            | Record::Intent { plan: of, at: when, .. }
+            | Record::Verified { plan: of, at: when, .. }
+            | Record::Finished { plan: of, at: when, .. } => (*of, *when) = (plan.to_owned(), at(second)),
+            Record::Backup { plan: of, file, .. } => (*of, *file) = (plan.to_owned(), format!("{plan}.age")),
+            Record::Outcome { .. } | Record::Resolved { .. } | Record::Skipped { .. } | Record::Restarted { .. } => {}
+        }
+    }
+    records
+}
+
+#[test]
+fn only_whole_finished_plans_that_are_old_enough_are_dropped_with_their_backups() {
+    let gone = Some(VerifiedState::Gone);
+    let records = [
+        plan_run("old", 10, gone),
+        plan_run("old-and-open", 10, Some(VerifiedState::Unknown)),
+        plan_run("old-and-broken-off", 10, None),
+        plan_run("young", 100, gone),
+    ]
+    .concat();
+    let disk = TestDisk::holding(&written(&records));
+    let mut opened = disk.open().unwrap();
+    let last = opened.journal.chain.end();
+    let mut forgotten = Vec::new();
+    let mut forget = |file: &str| {
+        forgotten.push(file.to_owned());
+        Ok(())
+    };
+    let dropped = opened.journal.drop_old(&opened.records, at(50), at(200), &mut forget).unwrap().unwrap();
+    assert_eq!((dropped.plans, forgotten), (1, vec!["old.age".to_owned()]));
+    let after = disk.open().unwrap();
+    assert_eq!(after.records, dropped.records);
+    let plans: Vec<String> = entries(&after.records).into_iter().map(|entry| entry.plan).collect();
+    assert_eq!(plans, ["old-and-open", "old-and-broken-off", "young"]);
+    let Record::Restarted { before, plans: 1, records: 5, .. } = &after.records[0] else { panic!("{after:?}") };
+    assert_eq!(*before, last.iter().fold("sha256:".to_owned(), |text, byte| format!("{text}{byte:02x}")));
+    assert_eq!(after.records[1..], records[5..], "what is kept says the same as before");
+
+    let mut again = disk.open().unwrap();
+    let nothing = again.journal.drop_old(&again.records, at(50), at(200), &mut |_| panic!("nothing is old")).unwrap();
+    assert_eq!(nothing, None);
+    again.journal.append(&[approved()]).unwrap();
+    let later = again.journal.drop_old(&after.records, at(150), at(300), &mut |_| Ok(())).unwrap().unwrap();
+    let restarts = later.records.iter().filter(|record| matches!(record, Record::Restarted { .. })).count();
+    assert_eq!(restarts, 1, "one says it for all before");
+}
+
+#[test]
+fn a_disk_that_fails_while_old_plans_are_dropped_keeps_them_and_ends_writing() {
+    let records = plan_run("old", 10, Some(VerifiedState::Gone));
+    for fault in [Fault::Full { room: 0 }, Fault::SyncFails] {
+        let disk = TestDisk::holding(&written(&records));
+        let mut opened = disk.open().unwrap();
+        disk.with(|platter| platter.fault = Some(fault));
+        let failed = opened.journal.drop_old(&opened.records, at(50), at(200), &mut |_| Ok(()));
+        assert!(matches!(failed, Err(JournalError::Write { .. })), "{fault:?}: {failed:?}");
+        assert!(matches!(opened.journal.append(&[approved()]), Err(JournalError::FailedBefore)), "{fault:?}");
+        disk.with(|platter| platter.fault = None);
+        assert_eq!(disk.open().unwrap().records, records, "{fault:?}");
+    }
+    let disk = TestDisk::holding(&written(&records));
+    let mut opened = disk.open().unwrap();
+    let stuck = opened.journal.drop_old(&opened.records, at(50), at(200), &mut |_| Err(io::Error::other("stuck")));
+    assert!(matches!(stuck, Err(JournalError::Write { .. })), "{stuck:?}");
+    assert_eq!(disk.open().unwrap().records, records, "a backup that stays keeps its plan");
+}
+
+#[test]
+fn a_beginning_in_the_middle_is_damage() {
+    let restarted = Record::Restarted { before: "sha256:0".to_owned(), plans: 1, records: 2, at: at(0) };
+    assert!(TestDisk::holding(&written(&[restarted.clone(), approved()])).open().is_ok());
+    let spliced = TestDisk::holding(&written(&[approved(), restarted])).open();
+    assert!(matches!(spliced, Err(JournalError::Damaged { damage: Damage::Chain, records: 1, .. })), "{spliced:?}");
+}
+
+#[test]
+fn a_file_written_anew_is_the_owners_alone_and_goes_on() {
+    let (_dir, folder) = state();
+    let mut opened = Journal::open(&folder, &holder("first")).unwrap();
+    let records = plan_run("old", 10, Some(VerifiedState::Gone));
+    opened.journal.append(&records).unwrap();
+    // What a run that was killed on the way left behind.
+    fs::write(folder.path().join("journal.new"), "half").unwrap();
+    opened.journal.drop_old(&records, at(50), at(200), &mut |_| Ok(())).unwrap().unwrap();
+    opened.journal.append(&[approved()]).unwrap();
+    drop(opened);
+    let history = read(&folder).unwrap();
+    assert_eq!((history.lines.len(), history.torn), (2, None));
+    let mode = fs::metadata(folder.path().join("journal")).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode, folder.path().join("journal.new").exists()), (0o600, false));
 }

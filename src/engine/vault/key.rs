@@ -7,7 +7,7 @@ use std::fmt;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use age::secrecy::ExposeSecret as _;
 use age::x25519::{Identity, Recipient};
@@ -24,6 +24,7 @@ pub(super) struct Keys {
     /// The key of the state folder. With foreign recipients it may be missing.
     identity: Option<Identity>,
     sealed_for: SealedFor,
+    path: PathBuf,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,18 +36,30 @@ enum SealedFor {
 impl Keys {
     /// The recipients of the config; without any, our own key, made on first use.
     pub(super) fn prepare(state: &StateFolder, recipients: &[String]) -> Result<Self, VaultError> {
-        let path = state.path().join(FILE_NAME);
-        let recipients = parse(recipients)?;
-        let found = read(&path)?;
-        if !recipients.is_empty() {
-            return Ok(Self { recipients, identity: found, sealed_for: SealedFor::Others });
+        let found = Self::look(state, recipients)?;
+        if !found.recipients.is_empty() {
+            return Ok(found);
         }
-        let identity = match found {
+        let Self { path, identity, .. } = found;
+        let identity = match identity {
             Some(identity) => identity,
             None => make(&path, state.path()).map_err(|source| VaultError::Key { path: path.clone(), source })?,
         };
         let recipients = vec![identity.to_public()];
-        Ok(Self { recipients, identity: Some(identity), sealed_for: SealedFor::Ourselves })
+        Ok(Self { recipients, identity: Some(identity), sealed_for: SealedFor::Ourselves, path })
+    }
+
+    /// The recipients of the config, and our own key if there is one. Nothing is made.
+    pub(super) fn look(state: &StateFolder, recipients: &[String]) -> Result<Self, VaultError> {
+        let path = state.path().join(FILE_NAME);
+        let recipients = parse(recipients)?;
+        let identity = read(&path)?;
+        Ok(Self { recipients, identity, sealed_for: SealedFor::Others, path })
+    }
+
+    /// Where our own key is or would be.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
     }
 
     pub(super) fn recipients(&self) -> &[Recipient] {
@@ -68,7 +81,7 @@ impl Keys {
 impl fmt::Debug for Keys {
     /// Prints for whom it seals, and no key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { recipients, identity: _, sealed_for } = self;
+        let Self { recipients, identity: _, sealed_for, path: _ } = self;
         f.debug_struct("Keys").field("sealed_for", sealed_for).field("recipients", &recipients.len()).finish()
     }
 }

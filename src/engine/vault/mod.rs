@@ -4,30 +4,37 @@
 //! - an object is on the disk and was read back before [`Vault::seal`] returns;
 //! - clear text is never written, and is wiped from the memory that is ours;
 //! - a file's name is a digest of its sealed bytes: it tells nothing about the object, and two never share one;
-//! - nothing here deletes.
+//! - a backup is removed only when its plan is dropped from the journal.
 //!
 //! - `key`: who can open what is sealed. [`restorable`]: what of an object may come back.
+//! - `disk`: the few things asked of a disk, so that tests can let them fail. [`check_possible`]: whether a backup could
+//!   be made, for the preview.
 //!
 //! Not here: when to seal, and where the file's name is kept ([`super::journal`]).
 
+mod disk;
 mod key;
+mod possible;
 mod restore;
 #[cfg(test)]
 mod tests;
 
 use std::fmt::Write as _;
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::DirBuilder;
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use age::{DecryptError, Decryptor, Encryptor};
 use sha2::{Digest as _, Sha256};
 use zeroize::Zeroizing;
 
-pub use restore::{RESTORED_FROM, restorable};
+pub use disk::BackupDisk;
+pub use possible::check_possible;
+pub use restore::{RESTORED_FROM, owners, restorable};
 
 use super::journal::StateFolder;
+use disk::{FileDisk, sync_folder};
 use key::Keys;
 
 /// The folder of the sealed files, inside the state folder.
@@ -44,7 +51,12 @@ const NAME_CHARS: usize = 32;
 pub struct Vault {
     folder: PathBuf,
     keys: Keys,
+    disk: Box<dyn BackupDisk>,
 }
+
+/// Sealed objects that are only looked at.
+#[derive(Debug)]
+pub struct Backups(Vault);
 
 /// An object that is safe on the disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,6 +97,8 @@ pub enum VaultError {
     BadName { file: String },
     #[error("the backup {} is not the file that was sealed", .path.display())]
     Damaged { path: PathBuf },
+    #[error("the backup {} can't be opened: its key {} is not there; put it back", .path.display(), .key.display())]
+    NoKey { path: PathBuf, key: PathBuf },
     #[error("the backup {} was sealed for another key than the one in the state folder", .path.display())]
     OtherKey { path: PathBuf },
 }
@@ -101,7 +115,13 @@ impl Vault {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
         let known = made.and_then(|()| sync_folder(state.path()));
         known.map_err(|source| VaultError::Folder { path: folder.clone(), source })?;
-        Ok(Self { folder, keys })
+        Ok(Self { folder, keys, disk: Box::new(FileDisk) })
+    }
+
+    /// The same vault on another disk.
+    #[must_use]
+    pub fn on_disk(self, disk: Box<dyn BackupDisk>) -> Self {
+        Self { disk, ..self }
     }
 
     /// Seals an object, waits until it is on the disk, and reads it back.
@@ -119,7 +139,7 @@ impl Vault {
         let written = self.write(&path, &sealed).and_then(|()| self.read_back(&path, &sealed, object));
         if let Err(error) = written {
             // What is left helps nobody; that it can't be removed either is not worth a second sentence.
-            let _ = std::fs::remove_file(&path);
+            let _ = self.disk.remove(&path);
             return Err(error);
         }
         Ok(Sealed { file, digest: format!("sha256:{digest}") })
@@ -130,17 +150,38 @@ impl Vault {
     /// # Errors
     /// The name is none of ours, the file is gone or changed, or it was sealed for somebody else.
     pub fn open(&self, file: &str) -> Result<Zeroizing<Vec<u8>>, VaultError> {
-        let stem = file.strip_suffix(ENDING).filter(|stem| is_name(stem));
-        let Some(stem) = stem else { return Err(VaultError::BadName { file: file.to_owned() }) };
-        let path = self.folder.join(file);
-        let sealed = std::fs::read(&path).map_err(|source| VaultError::Read { path: path.clone(), source })?;
-        if !hex(&Sha256::digest(&sealed)).starts_with(stem) {
+        let path = self.path_of(file)?;
+        let sealed = self.disk.read(&path).map_err(|source| VaultError::Read { path: path.clone(), source })?;
+        if !hex(&Sha256::digest(&sealed)).starts_with(file.trim_end_matches(ENDING)) {
             return Err(VaultError::Damaged { path });
+        }
+        if self.keys.identity().is_none() {
+            return Err(VaultError::NoKey { path, key: self.keys.path().to_owned() });
         }
         self.decrypt(&sealed).map_err(|error| match error {
             DecryptError::NoMatchingKeys => VaultError::OtherKey { path },
             _ => VaultError::Damaged { path },
         })
+    }
+
+    /// Removes a backup whose plan is dropped. One that is gone already is fine.
+    ///
+    /// # Errors
+    /// The name is none of ours, or the file is still there.
+    pub fn forget(&self, file: &str) -> io::Result<()> {
+        let path = self.path_of(file).map_err(io::Error::other)?;
+        match self.disk.remove(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    /// Where a backup lies.
+    fn path_of(&self, file: &str) -> Result<PathBuf, VaultError> {
+        match file.strip_suffix(ENDING).filter(|stem| is_name(stem)) {
+            Some(_) => Ok(self.folder.join(file)),
+            None => Err(VaultError::BadName { file: file.to_owned() }),
+        }
     }
 
     fn encrypt(&self, object: &[u8]) -> Result<Vec<u8>, VaultError> {
@@ -165,30 +206,38 @@ impl Vault {
     }
 
     fn write(&self, path: &Path, sealed: &[u8]) -> Result<(), VaultError> {
-        let write = || {
-            let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-            file.write_all(sealed)?;
-            file.sync_all()?;
-            sync_folder(&self.folder)
-        };
-        write().map_err(|source| VaultError::Write { path: path.to_owned(), source })
+        self.disk.write_new(path, sealed).map_err(|source| VaultError::Write { path: path.to_owned(), source })
     }
 
     fn read_back(&self, path: &Path, sealed: &[u8], object: &[u8]) -> Result<(), VaultError> {
-        let found = std::fs::read(path).map_err(|source| VaultError::Read { path: path.to_owned(), source })?;
+        let found = self.disk.read(path).map_err(|source| VaultError::Read { path: path.to_owned(), source })?;
         let opens = || !self.keys.opens_what_it_seals() || self.decrypt(&found).is_ok_and(|again| **again == *object);
         if found == sealed && opens() { Ok(()) } else { Err(VaultError::NotReadBack { path: path.to_owned() }) }
+    }
+}
+
+impl Backups {
+    /// Looks at the vault of a state folder; makes nothing.
+    ///
+    /// # Errors
+    /// The key is there and can't be used.
+    pub fn look(state: &StateFolder) -> Result<Self, VaultError> {
+        let keys = Keys::look(state, &[])?;
+        Ok(Self(Vault { folder: state.path().join(FOLDER_NAME), keys, disk: Box::new(FileDisk) }))
+    }
+
+    /// Opens a sealed object.
+    ///
+    /// # Errors
+    /// The name is none of ours, the file is gone or changed, or its key is not here.
+    pub fn open(&self, file: &str) -> Result<Zeroizing<Vec<u8>>, VaultError> {
+        self.0.open(file)
     }
 }
 
 /// Whether the text can be a file's name: nothing that leads out of the vault.
 fn is_name(stem: &str) -> bool {
     stem.len() == NAME_CHARS && stem.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-}
-
-/// Waits until the folder knows the files that were made in it.
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
+use crate::engine::ObjectRef;
+
 /// The annotation that says where an object came back from.
 pub const RESTORED_FROM: &str = "trueup/restored-from";
 
@@ -34,6 +36,23 @@ pub fn restorable(mut object: Value, living_uids: &BTreeSet<String>, origin: &st
     keep_living_owners(metadata, living_uids);
     table(metadata, "annotations").insert(RESTORED_FROM.to_owned(), Value::from(origin));
     object
+}
+
+/// The owners an object names, each where it would be: an owner has no namespace of its own in a reference.
+#[must_use]
+pub fn owners(object: &Value) -> Vec<ObjectRef> {
+    let metadata = &object["metadata"];
+    let text = |value: &Value| value.as_str().map(ToOwned::to_owned);
+    let owner = |owner: &Value| {
+        Some(ObjectRef {
+            api_version: text(&owner["apiVersion"])?,
+            kind: text(&owner["kind"])?,
+            namespace: text(&metadata["namespace"]),
+            name: text(&owner["name"])?,
+            uid: Some(text(&owner["uid"])?),
+        })
+    };
+    metadata["ownerReferences"].as_array().into_iter().flatten().filter_map(owner).collect()
 }
 
 fn keep_living_owners(metadata: &mut Map<String, Value>, living_uids: &BTreeSet<String>) {

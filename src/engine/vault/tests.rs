@@ -73,7 +73,7 @@ fn with_recipients_only_they_can_open() {
     let vault = Vault::prepare(&state, &[friend.to_public().to_string()]).unwrap();
     assert!(!state.path().join("vault-key").exists(), "no key of our own is made");
     let sealed = vault.seal(&object()).unwrap();
-    assert!(matches!(vault.open(&sealed.file), Err(VaultError::OtherKey { .. })));
+    assert!(matches!(vault.open(&sealed.file), Err(VaultError::NoKey { .. })));
     assert_eq!(age::decrypt(&friend, &fs::read(path_of(&state, &sealed)).unwrap()).unwrap(), CANARY);
 }
 
@@ -174,4 +174,108 @@ fn what_the_server_gave_and_dead_owners_do_not_come_back() {
     assert_eq!(orphan["metadata"].get("ownerReferences"), None);
     let bare = restorable(json!({ "metadata": { "name": "x", "annotations": null } }), &living, "p/a1");
     assert_eq!(bare, json!({ "metadata": { "name": "x", "annotations": { "trueup/restored-from": "p/a1" } } }));
+}
+
+/// A disk that fails in one way.
+#[derive(Debug)]
+enum BrokenDisk {
+    Full,
+    /// The bytes are taken, and reading them fails.
+    Unreadable,
+    /// Other bytes come back than were written.
+    Forgetful,
+}
+
+impl BackupDisk for BrokenDisk {
+    fn write_new(&self, _: &Path, _: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Full => Err(io::Error::from(io::ErrorKind::StorageFull)),
+            Self::Unreadable | Self::Forgetful => Ok(()),
+        }
+    }
+
+    fn read(&self, _: &Path) -> io::Result<Vec<u8>> {
+        match self {
+            Self::Full | Self::Unreadable => Err(io::Error::other("input/output error")),
+            Self::Forgetful => Ok(vec![0; 300]),
+        }
+    }
+
+    fn remove(&self, _: &Path) -> io::Result<()> {
+        Err(io::Error::other("input/output error"))
+    }
+}
+
+#[test]
+fn a_disk_that_fails_seals_nothing_and_says_what_failed() {
+    let cases = [
+        ("full", BrokenDisk::Full, "can't be written"),
+        ("it can't be read back", BrokenDisk::Unreadable, "can't be read"),
+        ("other bytes come back", BrokenDisk::Forgetful, "does not read back"),
+    ];
+    for (case, disk, expected) in cases {
+        let (_dir, state) = state();
+        let vault = Vault::prepare(&state, &[]).unwrap().on_disk(Box::new(disk));
+        let error = vault.seal(&object()).unwrap_err().to_string();
+        assert!(error.contains(expected) && !error.contains("clientSecret"), "case: {case}: {error}");
+    }
+}
+
+#[test]
+fn a_missing_key_or_file_is_said_and_looking_makes_nothing() {
+    let (_dir, state) = state();
+    let sealed = Vault::prepare(&state, &[]).unwrap().seal(&object()).unwrap();
+    assert_eq!(*Backups::look(&state).unwrap().open(&sealed.file).unwrap(), CANARY);
+    let key = state.path().join("vault-key");
+    fs::remove_file(&key).unwrap();
+    let error = Backups::look(&state).unwrap().open(&sealed.file).unwrap_err();
+    assert!(matches!(&error, VaultError::NoKey { key: said, .. } if *said == key), "{error}");
+    assert!(!key.exists(), "looking makes no key");
+    fs::remove_file(path_of(&state, &sealed)).unwrap();
+    assert!(matches!(Backups::look(&state).unwrap().open(&sealed.file), Err(VaultError::Read { .. })));
+}
+
+#[test]
+fn a_backup_is_forgotten_once_and_nothing_outside_of_the_vault_is() {
+    let (_dir, state) = state();
+    let vault = Vault::prepare(&state, &[]).unwrap();
+    let sealed = vault.seal(&object()).unwrap();
+    vault.forget(&sealed.file).unwrap();
+    assert!(!path_of(&state, &sealed).exists());
+    vault.forget(&sealed.file).unwrap();
+    assert!(vault.forget("../vault-key").is_err() && state.path().join("vault-key").exists());
+}
+
+#[test]
+fn whether_a_backup_could_be_made_is_found_out_without_making_anything() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("trueup");
+    assert_eq!(check_possible(&path, &[]), Ok(()));
+    assert!(!path.exists());
+    let state = StateFolder::prepare(&path).unwrap();
+    assert_eq!(check_possible(&path, &[]), Ok(()));
+    type Spoil = fn(&Path);
+    let cases: [(&str, Spoil, &str); 2] = [
+        (
+            "others can look in",
+            |path| fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap(),
+            "mode 755",
+        ),
+        (
+            "a spoiled key",
+            |path| {
+                fs::write(path.join("vault-key"), "nonsense").unwrap();
+                fs::set_permissions(path.join("vault-key"), fs::Permissions::from_mode(0o600)).unwrap();
+            },
+            "no age key",
+        ),
+    ];
+    for (case, spoil, expected) in cases {
+        spoil(state.path());
+        let why = check_possible(&path, &[]).unwrap_err();
+        assert!(why.contains(expected), "case: {case}: {why}");
+        fs::set_permissions(state.path(), fs::Permissions::from_mode(0o700)).unwrap();
+    }
+    assert!(check_possible(&path, &["age1nonsense".to_owned()]).is_err());
+    assert!(check_possible(Path::new("/proc/trueup"), &[]).is_err(), "a disk that takes no folders");
 }

@@ -1,0 +1,172 @@
+//! After the act: what an undo brings back, what the journal says of skipped actions, and which cluster comes last.
+
+use super::*;
+
+/// The looks an undo needs, as the cluster is now.
+async fn looks(stage: &Stage, port: &KubeCluster) -> BTreeMap<String, Look> {
+    let mut looks = BTreeMap::new();
+    for action in &stage.plan.actions {
+        let object = match port.read(&action.target).await {
+            Reading::Absent => ObjectNow::Absent,
+            Reading::Unknown(why) => ObjectNow::Unknown(why),
+            Reading::Present(seen) => ObjectNow::Present {
+                uid: seen.uid.clone(),
+                resource_version: seen.resource_version.clone(),
+                labels: seen.labels.clone(),
+            },
+        };
+        let sealed = !stage.vault.sealed.lock().unwrap().is_empty();
+        let owners = match sealed {
+            true => read_owners(port, stage.vault.owners("0").unwrap()).await,
+            false => OwnersSeen::default(),
+        };
+        let backup = BackupSeen::Opens { lost: Vec::new() };
+        looks.insert(action.id.clone(), Look { object, backup, owners });
+    }
+    looks
+}
+
+/// Plans the undo of what was run, and runs it.
+async fn take_back(stage: &mut Stage) -> Report {
+    let records = stage.records.lock().unwrap().clone();
+    let looks = looks(stage, &KubeCluster::new(stage.sim.client())).await;
+    let undo = crate::engine::undo(&entries(&records)[0], None, &looks, now()).unwrap();
+    assert_eq!(undo.left_out, Vec::<String>::new());
+    stage.plan = undo.plan;
+    stage.run().await
+}
+
+#[tokio::test(start_paused = true)]
+async fn labels_that_were_set_go_back_to_what_they_were() {
+    for (case, before) in
+        [("another value", json!({ "a": "former", "kept": "1" })), ("none at all", json!({ "kept": "1" }))]
+    {
+        let mut stage = stage_with_object("label-c", |object| object["metadata"]["labels"] = before.clone());
+        let report = stage.run().await;
+        assert_eq!(report.code(), 0, "case: {case}: {report:?}");
+        let labels = |stage: &Stage| {
+            stage.sim.look("v1", "Secret", &format!("{NAMESPACE}/label-c")).unwrap()["metadata"]["labels"].clone()
+        };
+        assert_eq!(labels(&stage), json!({ "a": "b", "kept": "1" }), "case: {case}");
+        let report = take_back(&mut stage).await;
+        assert_eq!((report.code(), labels(&stage)), (0, before), "case: {case}: {report:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_comes_back_with_the_owners_that_live() {
+    let owner = |name: &str, uid: &Value| json!({ "apiVersion": "v1", "kind": "ConfigMap", "name": name, "uid": uid });
+    let config_map = |name: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": NAMESPACE}});
+    type Change = fn(&SimCluster);
+    let cases: [(&str, Change, usize, &str); 4] = [
+        ("it lives", |_| {}, 1, ""),
+        ("it is gone", |sim| drop(sim.remove("v1", "ConfigMap", "openshift-config/owner").unwrap()), 0, "it is gone"),
+        (
+            "another one has its name",
+            |sim| {
+                sim.remove("v1", "ConfigMap", "openshift-config/owner").unwrap();
+                sim.seed(json!({"apiVersion": "v1", "kind": "ConfigMap",
+                    "metadata": {"name": "owner", "namespace": NAMESPACE}}))
+                    .unwrap();
+            },
+            0,
+            "another one has its name",
+        ),
+        (
+            "nobody may read it",
+            |sim| {
+                let forbidden = FaultAction::Refuse { code: 403, retry_after_seconds: None };
+                sim.fault(Fault::always(Matcher::of("configmaps").verb(Verb::Get), forbidden));
+            },
+            0,
+            "not known",
+        ),
+    ];
+    for (case, change, kept, says) in cases {
+        let mut stage = stage_with_object("a", |_| {});
+        let living = stage.sim.seed(config_map("owner")).unwrap();
+        let references = json!([owner("owner", &living["metadata"]["uid"])]);
+        let edited = stage.sim.edit("v1", "Secret", "openshift-config/a", |object| {
+            object["metadata"]["ownerReferences"] = references.clone();
+        });
+        stage.rebind("a", &edited.unwrap());
+        let report = stage.run().await;
+        assert_eq!((report.code(), stage.is_there("a")), (0, false), "case: {case}: {report:?}");
+        change(&stage.sim);
+        let seen = looks(&stage, &KubeCluster::new(stage.sim.client())).await.into_values().next().unwrap().owners;
+        assert_eq!(seen.living.len(), kept, "case: {case}");
+        assert!(seen.dropped.concat().contains(says), "case: {case}: {seen:?}");
+        let report = take_back(&mut stage).await;
+        assert_eq!(report.code(), 0, "case: {case}: {report:?}");
+        let after = stage.sim.look("v1", "Secret", "openshift-config/a").unwrap();
+        let owners = after["metadata"]["ownerReferences"].as_array().map_or(0, Vec::len);
+        assert_eq!(owners, kept, "case: {case}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_owner_that_died_after_the_undo_was_planned_stops_it() {
+    let mut stage = stage_with_object("a", |_| {});
+    let living =
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "owner", "namespace": NAMESPACE}});
+    let uid = stage.sim.seed(living).unwrap()["metadata"]["uid"].clone();
+    let edited = stage.sim.edit("v1", "Secret", "openshift-config/a", |object| {
+        let owner = json!({ "apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": uid });
+        object["metadata"]["ownerReferences"] = json!([owner]);
+    });
+    stage.rebind("a", &edited.unwrap());
+    stage.run().await;
+    let records = stage.records.lock().unwrap().clone();
+    let looks = looks(&stage, &KubeCluster::new(stage.sim.client())).await;
+    stage.plan = crate::engine::undo(&entries(&records)[0], None, &looks, now()).unwrap().plan;
+    stage.sim.remove("v1", "ConfigMap", "openshift-config/owner").unwrap();
+    let report = stage.run().await;
+    assert_eq!((report.code(), stage.is_there("a")), (4, false), "{report:?}");
+    assert_eq!(stage.requests("POST"), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_skipped_is_in_the_journal_with_its_target_and_reason() {
+    let mut stage = stage(&["a", "b"]);
+    stage.judges.differs.insert("a".to_owned(), "in use".to_owned());
+    stage.run().await;
+    let records = stage.records.lock().unwrap().clone();
+    let skipped: Vec<(&str, &str)> = records
+        .iter()
+        .filter_map(|record| match record {
+            Record::Skipped { target, why, .. } => Some((target.name.as_str(), why.as_str())),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(skipped, [("a", "judged again: in use")]);
+    let again = stage.run().await;
+    assert_eq!(stage.end(&again, "b").word(), "skipped");
+    let entry = entries(&stage.records.lock().unwrap().clone()).remove(0);
+    let gone = entry.actions.iter().filter(|action| action.sent.is_some()).count();
+    assert_eq!(gone, 1, "that b was skipped later does not hide that it was deleted");
+    assert!(
+        entry
+            .actions
+            .iter()
+            .any(|action| matches!(action.standing, ActionStanding::Verified { state: VerifiedState::Gone, .. }))
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn clusters_run_by_name_and_what_needs_most_approval_comes_last() {
+    let tiers = [("a", Tier::T3), ("b", Tier::T1), ("c", Tier::T4), ("d", Tier::T2), ("e", Tier::T3)];
+    let mut stage = stage(&[]);
+    let (mut target, mut sample) = (stage.plan.targets[0].clone(), self::stage(&["x"]).plan.actions.remove(0));
+    stage.plan.targets.clear();
+    for (name, tier) in tiers {
+        (target.cluster, sample.cluster, sample.tier) = (name.to_owned(), name.to_owned(), tier);
+        sample.id = format!("a-{name}");
+        stage.plan.targets.push(target.clone());
+        stage.plan.actions.push(sample.clone());
+    }
+    stage.plan.id = stage.plan.computed_id().unwrap();
+    let told = Arc::new(Mutex::new(Vec::new()));
+    stage.told = Some(told.clone());
+    stage.run().await;
+    assert_eq!(*told.lock().unwrap(), ["a-b", "a-d", "a-a", "a-e", "a-c"]);
+}

@@ -1,0 +1,31 @@
+//! The backup gate: what is deleted has to be sealed first, so the preview says when that could not be done.
+
+use super::{Blocked, Candidate, GateName, Surroundings, blocked};
+use crate::engine::action::Undo;
+
+/// Whether a backup could be made from here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BackupCheck {
+    /// Nobody looked: the plan is not one that could be applied from here.
+    NotLooked,
+    Possible,
+    /// Why not: key, folder or room.
+    Impossible {
+        why: String,
+    },
+}
+
+/// A delete that relies on a backup is not offered where none could be made.
+pub fn backup(candidate: &Candidate<'_>, around: &Surroundings<'_>) -> Option<Blocked> {
+    let relies = match candidate.draft.undo {
+        Undo::RestoreFromBackup => candidate.is_delete(),
+        Undo::RemoveWhatWasAdded | Undo::DeleteWhatWasCreated | Undo::None => false,
+    };
+    if !relies || !around.is_live(candidate.cluster()) {
+        return None;
+    }
+    match &around.conditions.backup {
+        BackupCheck::NotLooked | BackupCheck::Possible => None,
+        BackupCheck::Impossible { why } => Some(blocked(GateName::Backup, format!("no backup could be made: {why}"))),
+    }
+}
