@@ -28,6 +28,11 @@ pub fn wanted(target: &Target, item: &Item, references: &BTreeSet<Target>) -> Op
     }
 }
 
+/// A delete needs both proofs.
+fn is_ours(verb: Verb, item: &Item) -> bool {
+    verb != Verb::Delete || item.proofs().len() >= 2
+}
+
 /// How often the referrers are read again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rereads {
@@ -80,7 +85,7 @@ impl Judge {
             let same = Some(&item.metadata.uid) == action.preconditions.uid.as_ref()
                 && Some(&item.metadata.resource_version) == action.preconditions.resource_version.as_ref();
             match wanted(&target, item, &references) {
-                Some(verb) if verb == action.verb && same && item.proofs().len() >= 2 => Again::Same,
+                Some(verb) if verb == action.verb && same && is_ours(verb, item) => Again::Same,
                 Some(_) => Again::Differs("it changed".to_owned()),
                 None => Again::Differs("it is needed, or not ours".to_owned()),
             }

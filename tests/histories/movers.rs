@@ -219,7 +219,7 @@ impl World {
     /// Everything comes to rest: late requests arrive, what waits for nothing goes, switches are off again.
     pub fn rest(&mut self) {
         self.resting = true;
-        self.deliver_late();
+        self.deliver(|_| true);
         (self.switched, self.freeze) = (false, None);
         for place in 0..self.sites.len() {
             self.sites[place].swapped = false;
@@ -229,7 +229,7 @@ impl World {
         for engine in &mut self.engines {
             engine.disk.mend();
             engine.stop.store(false, Ordering::SeqCst);
-            engine.seal_fails = false;
+            (engine.seal_fails, engine.crash_at) = (false, None);
         }
         self.tell("world", || "comes to rest".to_owned());
     }

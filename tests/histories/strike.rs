@@ -245,7 +245,12 @@ impl World {
     /// Carries out what arrives late.
     pub fn deliver_late(&mut self) {
         let now = self.now();
-        while let Some(place) = self.late.iter().position(|late| late.due <= now || self.resting) {
+        self.deliver(|late| late.due <= now);
+    }
+
+    /// Carries out what is under way and meant by `which`.
+    pub fn deliver(&mut self, which: impl Fn(&Late) -> bool) {
+        while let Some(place) = self.late.iter().position(&which) {
             let Late { due: _, who, site, request } = self.late.remove(place);
             let asked = Asked::of(site, &request);
             let name = self.engines[who].name;

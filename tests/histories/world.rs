@@ -185,6 +185,7 @@ impl World {
         if self.trace.is_some() {
             let at = self.now().duration_since(self.start).as_millis();
             let line = format!("{:>4}.{:03} s  {actor:<6} {}", at / 1000, at % 1000, what());
+            if std::env::var_os("HLIVE").is_some() { eprintln!("{line}"); }
             self.trace.iter_mut().for_each(|trace| trace.push(line.clone()));
         }
     }
