@@ -23,4 +23,4 @@ pub use api::{
 pub use body::SimBody;
 pub use cluster::{SimCluster, SimOptions};
 pub use listen::{Listening, listen, listen_with_tokens};
-pub use service::{SimLost, SimService};
+pub use service::{SimLost, SimService, respond};

@@ -113,7 +113,8 @@ where
     }
 }
 
-fn respond(reply: Reply) -> Response<SimBody> {
+/// An answer of the core as HTTP carries it.
+pub fn respond(reply: Reply) -> Response<SimBody> {
     let Reply { status, content_type, retry_after_seconds, body, cut } = reply;
     let body = if cut { SimBody::cut(body) } else { SimBody::whole(body) };
     let mut response = Response::new(body);

@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn an_hour_shows_the_most_of_each_five_minutes_and_stands_still_between_changes() {
         let (mut feed, cluster) = (Feed::default(), ClusterName::new("a"));
-        assert_eq!(feed.hour(&cluster, at(0)), []);
+        assert!(feed.hour(&cluster, at(0)).is_empty());
         feed.note(&cluster, at(0), 1);
         feed.note(&cluster, at(1), 7);
         feed.note(&cluster, at(2), 3);

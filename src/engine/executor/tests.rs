@@ -422,7 +422,8 @@ async fn a_second_answer_nobody_understands_ends_the_action() {
     let mut stage = stage(&["a"]);
     stage.sim.fault(Fault::always(Matcher::of("secrets").verb(Verb::Delete), FaultAction::LostBefore));
     let report = stage.run().await;
-    assert_eq!((stage.end(&report, "a").word(), stage.requests("DELETE")), ("failed", 2));
+    // Either request may still be carried out, so nobody can say that it failed.
+    assert_eq!((stage.end(&report, "a").word(), stage.requests("DELETE")), ("unknown", 2));
 }
 
 #[tokio::test(start_paused = true)]

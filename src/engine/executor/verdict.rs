@@ -1,6 +1,10 @@
 //! What an answer and the read after it mean together. Pure.
 //!
-//! Always true: only what was read decides; an answer alone never ends an action as done.
+//! Always true:
+//! - only what was read decides; an answer alone never ends an action as done;
+//! - an action fails only when no request of it was carried out and none can be any more. Anything less is unknown.
+
+use std::collections::BTreeMap;
 
 use super::ports::{Reading, Reply, Seen};
 use super::report::End;
@@ -47,60 +51,80 @@ pub(super) fn found(uid: Option<&str>, resource_version: Option<&str>, reading: 
 
 /// How an action goes on after its request was answered and its target read.
 pub(super) fn next(ready: &Ready<'_>, reply: &Reply, reading: &Reading) -> Next {
-    match reply.answer {
-        Answer::Refused => Next::End(End::failed(refusal(reply))),
-        Answer::Conflict => Next::End(End::failed(conflict(ready, reading))),
-        Answer::Throttled => Next::Again,
-        Answer::Done | Answer::Gone | Answer::Ambiguous => match &ready.wish {
-            Wish::Delete { uid, resource_version } => deleted(reply, uid, resource_version, reading),
-            Wish::Label { uid, resource_version, set, remove, before: _ } => {
-                let fits = |seen: &Seen| {
-                    seen.uid == *uid
-                        && set.iter().all(|(key, value)| seen.labels.get(key) == Some(value))
-                        && remove.iter().all(|key| !seen.labels.contains_key(key))
-                };
-                labelled(reply, resource_version, reading, fits)
-            }
-            Wish::Create { mark, .. } => created(reply, mark, reading),
+    let said = match reply.answer {
+        Answer::Throttled => return Next::Again,
+        Answer::Done | Answer::Gone => return Next::End(carried_out(ready, reading)),
+        Answer::Ambiguous => None,
+        Answer::Refused => Some(refusal(reply)),
+        Answer::Conflict => Some(conflict(ready, reading)),
+    };
+    match said {
+        Some(why) if !ready.is_in_doubt() => Next::End(End::failed(why)),
+        said => match (in_doubt(ready, reading), said) {
+            (Some(end), _) => Next::End(end),
+            (None, None) => Next::Again,
+            (None, Some(why)) => Next::End(End::Unknown { why: format!("{why}; {MAY_ARRIVE}") }),
         },
     }
 }
 
-fn deleted(reply: &Reply, uid: &str, resource_version: &str, reading: &Reading) -> Next {
-    let unsure = reply.answer == Answer::Ambiguous;
-    match found(Some(uid), Some(resource_version), reading) {
-        Some(Found::Gone | Found::Replaced) => Next::End(End::Done(VerifiedState::Gone)),
-        Some(Found::Terminating) => Next::End(End::Done(VerifiedState::Terminating)),
-        Some(Found::Unchanged) if unsure => Next::Again,
-        Some(Found::Unchanged) => {
-            Next::End(End::Unknown { why: "the server said it was deleted, and it is still there".to_owned() })
+/// What stays true as long as nobody knows what became of a request and the object is as it was.
+pub(super) const MAY_ARRIVE: &str = "an earlier request got no clear answer and may still be carried out";
+
+/// What a read says about an action of which a request may have been carried out, or may still be. Nothing: the object is
+/// as it was, and the request may be made again.
+///
+/// A request that is bound to a version can't be carried out any more once the object has another one.
+pub(super) fn in_doubt(ready: &Ready<'_>, reading: &Reading) -> Option<End> {
+    let unsure = |why: &str| Some(End::Unknown { why: why.to_owned() });
+    match (&ready.wish, reading) {
+        (_, Reading::Unknown(_)) => Some(unreadable(reading)),
+        (Wish::Delete { uid, resource_version }, reading) => match found(Some(uid), Some(resource_version), reading)? {
+            Found::Gone | Found::Replaced => Some(End::Done(VerifiedState::Gone)),
+            Found::Terminating => Some(End::Done(VerifiedState::Terminating)),
+            Found::Unchanged => None,
+            Found::Changed => Some(End::failed("it changed while it was being deleted, and is still there")),
+        },
+        (Wish::Label { uid, resource_version, set, remove, before: _ }, Reading::Present(seen)) => {
+            if is_labelled(seen, uid, set, remove) {
+                return Some(End::Done(VerifiedState::Changed));
+            }
+            let as_before = seen.uid == *uid && seen.resource_version == *resource_version;
+            if as_before {
+                None
+            } else {
+                unsure("somebody else changed it meanwhile; whether it was labelled before is not known")
+            }
         }
-        Some(Found::Changed) => Next::End(End::failed("it changed while it was being deleted, and is still there")),
-        None => Next::End(unreadable(reading)),
+        (Wish::Label { .. }, Reading::Absent) => unsure("it is gone; whether it was labelled before is not known"),
+        (Wish::Create { mark, .. }, Reading::Present(seen)) => Some(created(mark, seen)),
+        (Wish::Create { .. }, Reading::Absent) => None,
     }
 }
 
-fn labelled(reply: &Reply, resource_version: &str, reading: &Reading, fits: impl Fn(&Seen) -> bool) -> Next {
-    match reading {
-        Reading::Present(seen) if fits(seen) => Next::End(End::Done(VerifiedState::Changed)),
-        Reading::Present(seen) if seen.resource_version == resource_version && reply.answer == Answer::Ambiguous => {
-            Next::Again
-        }
-        Reading::Present(_) => Next::End(End::failed("somebody else changed it meanwhile")),
-        Reading::Absent => Next::End(End::failed("it is gone")),
-        Reading::Unknown(_) => Next::End(unreadable(reading)),
-    }
+/// What a read says about a request that the server said it carried out, or that there was nothing left to do for.
+fn carried_out(ready: &Ready<'_>, reading: &Reading) -> End {
+    in_doubt(ready, reading).unwrap_or_else(|| {
+        let why = match ready.wish {
+            Wish::Delete { .. } => "the server said it was deleted, and it is still there",
+            Wish::Label { .. } => "the server said it was labelled, and it is as it was",
+            Wish::Create { .. } => "it was created, and is gone again",
+        };
+        End::Unknown { why: why.to_owned() }
+    })
 }
 
-fn created(reply: &Reply, mark: &str, reading: &Reading) -> Next {
-    match reading {
-        Reading::Present(seen) if seen.annotations.get(RESTORED_FROM).is_some_and(|found| found == mark) => {
-            Next::End(End::Done(VerifiedState::Restored))
-        }
-        Reading::Present(_) => Next::End(End::failed("another object has the name now")),
-        Reading::Absent if reply.answer == Answer::Ambiguous => Next::Again,
-        Reading::Absent => Next::End(End::Unknown { why: "it was created, and is gone again".to_owned() }),
-        Reading::Unknown(_) => Next::End(unreadable(reading)),
+fn is_labelled(seen: &Seen, uid: &str, set: &BTreeMap<String, String>, remove: &[String]) -> bool {
+    seen.uid == uid
+        && set.iter().all(|(key, value)| seen.labels.get(key) == Some(value))
+        && remove.iter().all(|key| !seen.labels.contains_key(key))
+}
+
+fn created(mark: &str, seen: &Seen) -> End {
+    if seen.annotations.get(RESTORED_FROM).is_some_and(|found| found == mark) {
+        End::Done(VerifiedState::Restored)
+    } else {
+        End::failed("another object has the name now")
     }
 }
 

@@ -14,7 +14,7 @@ use super::owners::lost_owner;
 use super::ports::{Again, ClusterPort, ExecutorClock, Progress, Reading, Reply, Seen, VaultPort, Write};
 use super::report::{End, Halt};
 use super::run::Run;
-use super::verdict::{Next, difference, next};
+use super::verdict::{MAY_ARRIVE, Next, difference, in_doubt, next};
 use crate::engine::journal::{Answer, LabelChange, Record, VerifiedState};
 use crate::engine::vault::Sealed;
 use crate::engine::{Action, ObjectRef, Verb, short_id};
@@ -87,12 +87,22 @@ impl<'a> Ready<'a> {
         }
     }
 
+    /// Whether a request of it may have been carried out, or may still be, as far as answers tell.
+    pub fn is_in_doubt(&self) -> bool {
+        self.unsure > 0
+    }
+
     fn verb(&self) -> Verb {
         match self.wish {
             Wish::Delete { .. } => Verb::Delete,
             Wish::Label { .. } => Verb::Label,
             Wish::Create { .. } => Verb::Create,
         }
+    }
+
+    /// How it ends when it is not sent again and the object is as it was.
+    fn given_up(&self, why: String) -> End {
+        if self.is_in_doubt() { End::Unknown { why: format!("{why}; {MAY_ARRIVE}") } } else { End::failed(why) }
     }
 
     /// Why it may not be sent, seeing what is there; nothing when it may.
@@ -256,12 +266,12 @@ impl<'p> Run<'p, '_> {
         let asked = reply.retry_after;
         let wait = asked.unwrap_or(WAIT_DEFAULT);
         if ready.unsure >= UNSURE_MAX || ready.tries >= TRIES_MAX {
-            return Err(End::failed(format!("it was sent {} times, and the object is as it was", ready.tries)));
+            return Err(ready.given_up(format!("it was sent {} times, and the object is as it was", ready.tries)));
         }
         let then = self.ports.clock.now().checked_add(wait).unwrap_or(Timestamp::MAX);
         if then >= ready.deadline {
             let seconds = ACTION_TIME.as_secs();
-            return Err(End::failed(format!("the cluster is too busy to take it within {seconds} s")));
+            return Err(ready.given_up(format!("the cluster is too busy to take it within {seconds} s")));
         }
         Ok(wait)
     }
@@ -273,8 +283,8 @@ impl<'p> Run<'p, '_> {
         };
         let Some(halt) = halted else { return Ok(()) };
         for ready in again {
-            let end = End::failed("the cluster did not take it, and the run was stopped before the next attempt");
-            self.write_ends(vec![(ready.action, end)])?;
+            let why = "the cluster did not take it, and the run was stopped before the next attempt";
+            self.write_ends(vec![(ready.action, ready.given_up(why.to_owned()))])?;
         }
         Err(halt)
     }
@@ -286,9 +296,11 @@ impl<'p> Run<'p, '_> {
         let mut ended = Vec::new();
         for one in again {
             let reading = read(port, clock, one.action).await;
-            match one.hindrance(&reading) {
-                Some(why) => ended.push((one.action, End::failed(format!("not sent again: {why}")))),
-                None => ready.push(one),
+            let doubted = if one.is_in_doubt() { in_doubt(&one, &reading) } else { None };
+            match (doubted, one.hindrance(&reading)) {
+                (Some(end), _) => ended.push((one.action, end)),
+                (None, Some(why)) => ended.push((one.action, End::failed(format!("not sent again: {why}")))),
+                (None, None) => ready.push(one),
             }
         }
         self.write_ends(ended)?;

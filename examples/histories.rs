@@ -1,0 +1,132 @@
+//! Plays histories: small worlds in which everything goes wrong that can, each from one seed.
+//!
+//! `cargo run --release --example histories -- --seeds 100000` plays many and says how fast, what broke and what went
+//! wrong how often; `--seed S --trace` plays one and tells it. Exit code 1: something broke, or something that can go wrong
+//! did so too rarely for the rest to mean much.
+
+#[path = "../tests/histories/mod.rs"]
+mod histories;
+
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
+
+use clap::Parser;
+use histories::{Kind, Told, play};
+
+/// From this many histories on, each kind has to have fired in one of a thousand.
+const SHARE_FROM: u64 = 10_000;
+
+/// How many broken histories are shown in full words.
+const SHOWN_MAX: usize = 10;
+
+#[derive(Parser)]
+struct Args {
+    /// How many histories to play
+    #[arg(long, default_value_t = 10_000)]
+    seeds: u64,
+    /// The first seed
+    #[arg(long, default_value_t = 0)]
+    from: u64,
+    #[arg(long, default_value_t = 2)]
+    threads: u64,
+    /// Play this one alone
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Tell every step of it
+    #[arg(long)]
+    trace: bool,
+    /// End at the first that breaks
+    #[arg(long)]
+    first: bool,
+}
+
+#[derive(Default)]
+struct Tally {
+    fired: Vec<u64>,
+    broken: Vec<(u64, String)>,
+    requests: u64,
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    match args.seed {
+        Some(seed) => one(seed, args.trace),
+        None => many(&args),
+    }
+}
+
+fn one(seed: u64, traced: bool) -> ExitCode {
+    let Told { broken, trace, .. } = play(seed, traced);
+    for line in &trace {
+        println!("{line}");
+    }
+    match broken {
+        None => {
+            println!("seed {seed}: everything held");
+            ExitCode::SUCCESS
+        }
+        Some(broken) => {
+            println!("seed {seed}: {broken}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn many(args: &Args) -> ExitCode {
+    let tally = Mutex::new(Tally { fired: vec![0; Kind::ALL.len()], ..Tally::default() });
+    let (next, ended) = (AtomicU64::new(args.from), AtomicBool::new(false));
+    let until = args.from + args.seeds;
+    let began = Instant::now();
+    std::thread::scope(|scope| {
+        for _ in 0..args.threads.max(1) {
+            scope.spawn(|| {
+                while !ended.load(Ordering::Relaxed) {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= until {
+                        break;
+                    }
+                    let told = play(seed, false);
+                    ended.fetch_or(args.first && told.broken.is_some(), Ordering::Relaxed);
+                    count(&mut tally.lock().expect("no thread panics with it"), seed, told);
+                }
+            });
+        }
+    });
+    let seconds = began.elapsed().as_secs_f64();
+    let mut tally = tally.into_inner().expect("no thread panics with it");
+    tally.broken.sort();
+    show(args, &tally, next.load(Ordering::Relaxed).min(until) - args.from, seconds)
+}
+
+fn count(tally: &mut Tally, seed: u64, told: Told) {
+    for (count, kind) in tally.fired.iter_mut().zip(Kind::ALL) {
+        *count += u64::from(told.fired.has(*kind));
+    }
+    tally.requests += told.requests;
+    tally.broken.extend(told.broken.map(|broken| (seed, broken)));
+}
+
+fn show(args: &Args, tally: &Tally, played: u64, seconds: f64) -> ExitCode {
+    let mut rare = 0;
+    println!("{:<52} share of histories", "what went wrong");
+    for (count, kind) in tally.fired.iter().zip(Kind::ALL) {
+        let too_rare = played >= SHARE_FROM && count * 1000 < played;
+        rare += u32::from(too_rare);
+        let share = *count as f64 * 100.0 / played as f64;
+        println!("{:<52} {share:>8.2} %{}", kind.word(), if too_rare { "  too rare" } else { "" });
+    }
+    let each = played as f64 / seconds;
+    println!(
+        "\n{played} histories in {seconds:.1} s on {} threads: {each:.0}/s, {:.0}/s per thread, {:.0} requests/s",
+        args.threads,
+        each / args.threads as f64,
+        tally.requests as f64 / seconds
+    );
+    println!("{} broken, {rare} kinds too rare", tally.broken.len());
+    for (seed, broken) in tally.broken.iter().take(SHOWN_MAX) {
+        println!("  --seed {seed} --trace   {broken}");
+    }
+    if tally.broken.is_empty() && rare == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

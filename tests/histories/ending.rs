@@ -1,0 +1,118 @@
+//! What must hold when a run has ended, and when everything has come to rest.
+
+use serde_json::Value;
+use trueup::engine::Verb;
+use trueup::engine::executor::{End, Report};
+use trueup::engine::journal::{ActionStanding, Answer, Entry, Found, VerifiedState, entries};
+
+use super::standing::{Deeds, Meant};
+use super::world::{MARK, World};
+
+impl World {
+    /// What a finished run says has to be what is.
+    pub fn check_report(&mut self, who: usize, report: &Report) {
+        let Some(plan) = self.engines[who].plan.clone() else { return };
+        for (action, meant) in &plan.actions {
+            let deeds = self.engines[who].deeds.get(action).copied().unwrap_or_default();
+            let name = &meant.target.name;
+            let Some(end) = report.ends.get(action) else {
+                return self.broke(|| format!("{name} has no end in the report"));
+            };
+            if let Some(why) = self.untrue(meant, deeds, end) {
+                return self.broke(|| format!("{name} is reported {} ({}), and {why}", end.word(), end.why()));
+            }
+            let told = report.notices.iter().any(|notice| notice.contains(name.as_str()));
+            let back = matches!(end, End::TakenBack { .. });
+            let looked = self.engines[who].looked_back.get(&meant.target).copied();
+            let missed = looked.is_some_and(|looked| looked.honest && looked.referenced);
+            if report.halted.is_none() && deeds.deleted_in_run && missed && !told && !back {
+                return self.broke(|| format!("{name} was deleted and is referenced, and nobody was told"));
+            }
+            let unlooked = report.halted.is_none() && matches!(end, End::Done(_)) && looked.is_none();
+            if unlooked && deeds.deleted_in_run {
+                return self.broke(|| format!("{name} was deleted, and nobody looked back"));
+            }
+        }
+        if self.weather.calm && report.code() != 0 {
+            self.broke(|| format!("nothing was in the way, and not everything was done: {report:?}"));
+        }
+    }
+
+    /// Why an end is not what happened; nothing when it is.
+    fn untrue(&self, meant: &Meant, deeds: Deeds, end: &End) -> Option<&'static str> {
+        let object = self.look(&meant.target);
+        let same = object.filter(|object| object["metadata"]["uid"] == meant.uid.as_str());
+        let fits = |object: &Value| object["metadata"]["labels"][MARK] == "yes";
+        let why = match end {
+            End::Done(VerifiedState::Gone) => same.is_some().then_some("it is there"),
+            End::Done(VerifiedState::Terminating) => {
+                let stays = same.is_some_and(|object| object["metadata"]["deletionTimestamp"].is_null());
+                stays.then_some("it is not being deleted")
+            }
+            End::Done(VerifiedState::Changed) => {
+                (!deeds.labelled && !same.as_ref().is_some_and(fits)).then_some("it never was")
+            }
+            End::Done(_) => Some("no action of these plans ends so"),
+            End::TakenBack { .. } => (!deeds.restored).then_some("it was not created again"),
+            End::Skipped { .. } => (deeds.sent_in_run > 0).then_some("a request was sent"),
+            End::Failed { .. } => self.happened(meant, deeds),
+            End::Unknown { .. } => (deeds.sent_in_run == 0).then_some("nothing was sent"),
+        };
+        why
+    }
+
+    fn happened(&self, meant: &Meant, deeds: Deeds) -> Option<&'static str> {
+        match meant.verb {
+            Verb::Delete => deeds.deleted_in_run.then_some("it was deleted"),
+            _ => deeds.labelled.then_some("it was labelled"),
+        }
+    }
+
+    /// What was reported as failed has to stay so, also when everything that was under way has arrived.
+    pub fn check_report_at_rest(&mut self, who: usize, report: &Report) {
+        let Some(plan) = self.engines[who].plan.clone() else { return };
+        for (action, meant) in &plan.actions {
+            let deeds = self.engines[who].deeds.get(action).copied().unwrap_or_default();
+            if let (Some(End::Failed { why }), Some(came)) = (report.ends.get(action), self.happened(meant, deeds)) {
+                let name = &meant.target.name;
+                return self.broke(|| format!("{name} was reported failed ({why}), and later {came}"));
+            }
+        }
+    }
+
+    /// What the journal says of every action once all is settled.
+    pub fn check_journal_at_rest(&mut self, who: usize) {
+        let Some(plan) = self.engines[who].plan.clone() else { return };
+        let all = entries(self.engines[who].noted.iter().map(|(_, record)| record));
+        let open: usize = all.iter().map(Entry::open_count).sum();
+        if open > 0 {
+            return self.broke(|| format!("{open} requests are open after everything could be read"));
+        }
+        let Some(entry) = all.iter().find(|entry| entry.plan == plan.id) else { return };
+        for (action, meant) in &plan.actions {
+            let deeds = self.engines[who].deeds.get(action).copied().unwrap_or_default();
+            let standing = entry.actions.iter().find(|found| found.id == *action).map(|found| &found.standing);
+            if deeds.deleted && !standing.is_some_and(knows_of_a_delete) {
+                let name = &meant.target.name;
+                return self.broke(|| format!("{name} was deleted, and the journal says {standing:?}"));
+            }
+        }
+    }
+}
+
+/// Whether a standing allows for the object to have been deleted by us.
+fn knows_of_a_delete(standing: &ActionStanding) -> bool {
+    match standing {
+        ActionStanding::Prepared | ActionStanding::Open | ActionStanding::Skipped { .. } => false,
+        ActionStanding::Answered(answer) => matches!(answer, Answer::Done | Answer::Gone),
+        ActionStanding::Verified { state, .. } => match state {
+            VerifiedState::Gone | VerifiedState::Terminating | VerifiedState::Restored => true,
+            VerifiedState::Changed | VerifiedState::Skipped | VerifiedState::Failed | VerifiedState::Unknown => false,
+        },
+        ActionStanding::Resolved(found) => match found {
+            // Changed: it came back, by us or by others.
+            Found::Gone | Found::Terminating | Found::Replaced | Found::Changed => true,
+            Found::Unchanged => false,
+        },
+    }
+}

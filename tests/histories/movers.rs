@@ -1,0 +1,284 @@
+//! Everybody else: people and controllers who change the same clusters, and the garbage collector.
+//!
+//! Always true: what they do is told to nobody; an engine learns of it by reading, or not at all.
+
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+use std::sync::atomic::Ordering;
+use trueup::engine::FreezeWindow;
+use trueup::sim::Server;
+
+use super::chance::Chance;
+use super::kind::Kind;
+use super::world::{CONFIG, MADE_BY, OURS, OWNER_LABEL, Site, Target, World};
+
+const FINALIZER: &str = "example.com/hold";
+
+/// Who claims an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Claim {
+    /// Both proofs.
+    Ours,
+    /// The label alone, as somebody copied it.
+    LookAlike,
+    Foreign,
+}
+
+/// A candidate as it is created.
+pub fn object(target: &Target, claim: Claim, data: u64) -> Value {
+    let labels = match claim {
+        Claim::Ours | Claim::LookAlike => json!({ OWNER_LABEL: OURS }),
+        Claim::Foreign => json!({ "app": "other" }),
+    };
+    let annotations = match claim {
+        Claim::Ours => json!({ MADE_BY: OURS }),
+        Claim::LookAlike | Claim::Foreign => json!({}),
+    };
+    // `AAAA` and the like are base64 of something, whatever it is.
+    let data = json!({ "value": format!("{:04}", data % 10_000) });
+    json!({ "apiVersion": "v1", "kind": target.kind(), "data": data,
+        "metadata": { "name": target.name, "namespace": CONFIG, "labels": labels, "annotations": annotations } })
+}
+
+impl World {
+    /// Lets somebody else act, perhaps.
+    pub fn others_move(&mut self) {
+        if !self.resting && self.chance.permille(self.weather.moves) {
+            self.move_once();
+        }
+    }
+
+    /// Somebody else does something.
+    pub fn move_once(&mut self) {
+        let place = self.chance.below(self.candidates.len());
+        let Some(target) = self.candidates.get(place).cloned() else { return };
+        match self.chance.below(14) {
+            0 | 1 => self.recreate(&target),
+            2 => self.change(&target, Kind::Relabelled, |object| {
+                object["metadata"]["labels"] = json!({ "app": "other" });
+            }),
+            3 | 4 => {
+                let data = self.chance.draw() % 10_000;
+                self.change(&target, Kind::Edited, |object| object["data"] = json!({ "value": format!("{data:04}") }));
+            }
+            5..=7 => self.refer(&target),
+            8 => self.unrefer(&target),
+            9 => self.change(&target, Kind::FinalizerAdded, |object| {
+                if object["metadata"]["deletionTimestamp"].is_null() {
+                    object["metadata"]["finalizers"] = json!([FINALIZER]);
+                }
+            }),
+            10 => self.release(&target),
+            11 => self.copy_mark(target.site),
+            12 => self.delete(&target),
+            _ => self.collect(target.site),
+        }
+    }
+
+    /// What befalls the run as a whole.
+    pub fn incident(&mut self) {
+        let Some(kind) = self.weather.incident else { return };
+        let seconds = 10 + i64::try_from(self.chance.below(200)).expect("a small number");
+        match kind {
+            Kind::KillSwitch => self.switched = true,
+            Kind::Frozen => {
+                self.freeze = Some(FreezeWindow::parse("Mon 00:00 - Sun 23:59 UTC").expect("a window of all week"));
+            }
+            Kind::Stopped => self.engines[0].stop.store(true, Ordering::SeqCst),
+            Kind::Expired => self.jump(SignedDuration::from_mins(16)),
+            Kind::IdentitySwapped => self.swap(),
+            Kind::ClockForward => self.jump(SignedDuration::from_secs(seconds)),
+            Kind::ClockBack => self.jump(SignedDuration::from_secs(-seconds)),
+            Kind::DiskFull => {
+                let room = self.chance.below(900);
+                self.engines[0].disk.fill_up(room);
+            }
+            Kind::DiskBroken => self.engines[0].disk.break_sync(),
+            Kind::SealFails => self.engines[0].seal_fails = true,
+            _ => return,
+        }
+        self.fire(kind);
+        self.tell("world", || kind.word().to_owned());
+    }
+
+    /// Another cluster stands behind the address: with objects of the same names, as clusters made alike have them.
+    fn swap(&mut self) {
+        let place = self.chance.below(self.sites.len());
+        let now = self.now();
+        let mut other = Server::new(self.chance.draw(), now);
+        for target in self.candidates.iter().filter(|target| target.site == place) {
+            other.seed(now, object(target, Claim::Ours, 1)).expect("a candidate can be put anywhere");
+        }
+        self.sites[place].other = Some(other);
+        self.sites[place].swapped = true;
+    }
+
+    fn recreate(&mut self, target: &Target) {
+        let there = self.look(target).is_some();
+        let ours_went = self.engines.iter().any(|engine| {
+            engine.meant(target).is_some_and(|(id, _)| engine.deeds.get(id).is_some_and(|deeds| deeds.deleted))
+        });
+        let kind = match (there, ours_went) {
+            (true, _) => Kind::Recreated,
+            (false, true) => Kind::Fought,
+            (false, false) => return,
+        };
+        let claim = *self.chance.pick(&[Claim::Ours, Claim::Ours, Claim::Foreign]);
+        let (now, data) = (self.now(), self.chance.draw());
+        let server = &mut self.sites[target.site].server;
+        // What is taken away first has a new uid when it comes back.
+        if there {
+            server.remove("v1", target.kind(), &target.key()).expect("it is there");
+        }
+        server.seed(now, object(target, claim, data)).expect("a candidate can be put anywhere");
+        self.fire(kind);
+        self.tell("other", || format!("creates {} again as {claim:?}", target.name));
+    }
+
+    fn change(&mut self, target: &Target, kind: Kind, change: impl FnOnce(&mut Value)) {
+        let now = self.now();
+        let before = self.sites[target.site].server.version();
+        let server = &mut self.sites[target.site].server;
+        if server.edit(now, "v1", target.kind(), &target.key(), change).is_ok() && server.version() != before {
+            self.fire(kind);
+            self.tell("other", || format!("{}: {}", target.name, kind.word()));
+        }
+    }
+
+    fn refer(&mut self, target: &Target) {
+        let place = self.chance.below(self.sites.len());
+        let name = format!("r-{}", self.chance.below(2));
+        let named = self.referrers.entry((place, name.clone())).or_default();
+        if named.insert(target.clone()) {
+            *self.reference_changes.entry(target.clone()).or_default() += 1;
+            self.put_referrer(place, &name);
+            self.fire(Kind::Referenced);
+            self.tell("other", || format!("guest-{place}/{name} names {}/{}", target.site, target.name));
+        }
+    }
+
+    fn unrefer(&mut self, target: &Target) {
+        let found = self.referrers.iter().find(|(_, named)| named.contains(target)).map(|(key, _)| key.clone());
+        let Some((place, name)) = found else { return };
+        if let Some(named) = self.referrers.get_mut(&(place, name.clone())) {
+            named.remove(target);
+        }
+        *self.reference_changes.entry(target.clone()).or_default() += 1;
+        self.put_referrer(place, &name);
+        self.fire(Kind::Dereferenced);
+        self.tell("other", || format!("guest-{place}/{name} names {} no more", target.name));
+    }
+
+    /// Takes finalizers off; an object that waited for that goes.
+    fn release(&mut self, target: &Target) {
+        let Some(found) = self.look(target) else { return };
+        if found["metadata"]["finalizers"].is_null() {
+            return;
+        }
+        if found["metadata"]["deletionTimestamp"].is_null() {
+            return self.change(target, Kind::FinalizerRemoved, |object| {
+                object["metadata"].as_object_mut().expect("an object has metadata").remove("finalizers");
+            });
+        }
+        let server = &mut self.sites[target.site].server;
+        server.remove("v1", target.kind(), &target.key()).expect("it is there");
+        self.fire(Kind::FinalizerRemoved);
+        self.tell("other", || format!("lets {} go", target.name));
+    }
+
+    fn copy_mark(&mut self, site: usize) {
+        let target = Target { site, name: format!("s-copy{}", self.chance.below(2)) };
+        if self.look(&target).is_some() {
+            return;
+        }
+        let (now, data) = (self.now(), self.chance.draw());
+        let made = object(&target, Claim::LookAlike, data);
+        self.sites[site].server.seed(now, made).expect("a candidate can be put anywhere");
+        if !self.candidates.contains(&target) {
+            self.candidates.push(target);
+        }
+        self.fire(Kind::LookAlike);
+    }
+
+    fn delete(&mut self, target: &Target) {
+        if self.sites[target.site].server.remove("v1", target.kind(), &target.key()).is_ok() {
+            self.fire(Kind::DeletedByOther);
+            self.tell("other", || format!("deletes {}", target.name));
+        }
+    }
+
+    fn collect(&mut self, site: usize) {
+        let now = self.now();
+        let touched = self.sites[site].server.collect_garbage(now);
+        if touched > 0 {
+            self.fire(Kind::Collected);
+            self.tell("gc", || format!("takes {touched} objects of {}", Site::name(site)));
+        }
+    }
+
+    /// Everything comes to rest: late requests arrive, what waits for nothing goes, switches are off again.
+    pub fn rest(&mut self) {
+        self.resting = true;
+        self.deliver(|_| true);
+        (self.switched, self.freeze) = (false, None);
+        for place in 0..self.sites.len() {
+            self.sites[place].swapped = false;
+            let now = self.now();
+            while self.sites[place].server.collect_garbage(now) > 0 {}
+        }
+        for engine in &mut self.engines {
+            engine.disk.mend();
+            engine.stop.store(false, Ordering::SeqCst);
+            (engine.seal_fails, engine.crash_at) = (false, None);
+        }
+        self.tell("world", || "comes to rest".to_owned());
+    }
+
+    /// Fills the clusters.
+    pub fn furnish(&mut self, sites: usize, per_site: usize, dependents: bool) {
+        let now = self.now();
+        for place in 0..sites {
+            let server = Server::new(self.chance.draw(), now);
+            self.sites.push(Site { server, other: None, swapped: false, planned_version: 0 });
+            self.referrers.insert((place, "anchor".to_owned()), Default::default());
+            self.put_referrer(place, "anchor");
+            for number in 0..per_site {
+                let letter = self.chance.pick(&["s", "s", "m"]);
+                let target = Target { site: place, name: format!("{letter}-{number}") };
+                self.put_candidate(&target, dependents);
+                self.candidates.push(target);
+            }
+        }
+        let referenced = self.chance.below(2);
+        for _ in 0..referenced {
+            let place = self.chance.below(self.candidates.len());
+            let target = self.candidates[place].clone();
+            self.refer(&target);
+        }
+    }
+
+    fn put_candidate(&mut self, target: &Target, dependents: bool) {
+        let claim = draw_claim(&mut self.chance);
+        let mut made = object(target, claim, self.chance.draw());
+        if self.chance.permille(100) {
+            made["metadata"]["finalizers"] = json!([FINALIZER]);
+        }
+        if self.chance.permille(150) {
+            made["metadata"]["labels"]["wants"] = "mark".into();
+        }
+        let now = self.now();
+        let server = &mut self.sites[target.site].server;
+        let stored = server.seed(now, made).expect("a candidate can be put anywhere");
+        if dependents && self.chance.permille(200) {
+            let owner = json!({ "apiVersion": "v1", "kind": target.kind(), "name": target.name,
+                "uid": stored["metadata"]["uid"] });
+            let child = json!({ "apiVersion": "v1", "kind": "ConfigMap", "data": {},
+                "metadata": { "name": format!("child-{}", target.name), "namespace": "children", "ownerReferences": [owner] } });
+            self.sites[target.site].server.seed(now, child).expect("a child can be put anywhere");
+        }
+    }
+}
+
+fn draw_claim(chance: &mut Chance) -> Claim {
+    *chance.pick(&[Claim::Ours, Claim::Ours, Claim::Ours, Claim::Ours, Claim::LookAlike, Claim::Foreign])
+}

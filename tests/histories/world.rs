@@ -1,0 +1,286 @@
+//! The world of one history: clusters, those who move in them, and what is true whatever an engine believes.
+//!
+//! Always true:
+//! - everything that happens goes through here, one step after another, and is told in the trace;
+//! - the truth about references is kept by those who make them, never read from an answer;
+//! - time is tokio's paused clock; an engine's own clock may have been set wrong on top of it.
+//!
+//! Not here: what an engine may do (`truth`), who else acts (`movers`), what goes wrong with a request (`strike`).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+use trueup::engine::FreezeWindow;
+use trueup::sim::{Reply, Request, Server};
+
+use super::chance::Chance;
+use super::kind::{Fired, Kind};
+use super::standing::Standing;
+use super::weather::Weather;
+
+/// Where candidates live.
+pub const CONFIG: &str = "config";
+/// Where the ConfigMaps live that refer to them.
+pub const APPS: &str = "apps";
+pub const OWNER_LABEL: &str = "owner";
+pub const MADE_BY: &str = "made-by";
+pub const OURS: &str = "trueup";
+/// A label a plan may put on an object.
+pub const MARK: &str = "checked";
+
+/// One candidate: in which cluster, and its name, which says its kind.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Target {
+    pub site: usize,
+    pub name: String,
+}
+
+/// One cluster, and the one that may come to stand behind its address.
+pub struct Site {
+    pub server: Server,
+    pub other: Option<Server>,
+    pub swapped: bool,
+    /// The newest version a plan was made of: no stale answer is older.
+    pub planned_version: u64,
+}
+
+/// A request that was given up by its sender and still arrives.
+pub struct Late {
+    pub due: Timestamp,
+    pub who: usize,
+    pub site: usize,
+    pub request: Request,
+}
+
+pub struct World {
+    pub chance: Chance,
+    pub weather: Weather,
+    pub sites: Vec<Site>,
+    /// Everything that has been made where candidates live.
+    pub candidates: Vec<Target>,
+    /// What each referrer names, by its cluster and name.
+    pub referrers: BTreeMap<(usize, String), BTreeSet<Target>>,
+    /// Grows with every reference to a target that is added or removed.
+    pub reference_changes: BTreeMap<Target, u32>,
+    pub engines: Vec<Standing>,
+    pub late: Vec<Late>,
+    pub fired: Fired,
+    pub switched: bool,
+    pub freeze: Option<FreezeWindow>,
+    /// The incident of this history happens at this step of the first engine.
+    pub incident_at: Option<u32>,
+    /// Nothing moves and nothing fails any more.
+    pub resting: bool,
+    /// The first broken invariant.
+    pub broken: Option<String>,
+    pub trace: Option<Vec<String>>,
+    /// Requests that were answered.
+    pub requests: u64,
+    start: Timestamp,
+    began: Instant,
+    jumped: SignedDuration,
+}
+
+/// The world as everybody holds it.
+#[derive(Clone)]
+pub struct Shared(Arc<Mutex<World>>);
+
+/// What came of a request.
+pub enum Heard {
+    /// `lied`: a stale or emptied answer.
+    Reply {
+        reply: Reply,
+        lied: bool,
+    },
+    Lost,
+    Silence,
+    /// The process that asked is no more.
+    Dead,
+}
+
+impl Target {
+    pub fn plural(&self) -> &'static str {
+        if self.name.starts_with('s') { "secrets" } else { "configmaps" }
+    }
+
+    pub fn kind(&self) -> &'static str {
+        if self.name.starts_with('s') { "Secret" } else { "ConfigMap" }
+    }
+
+    pub fn key(&self) -> String {
+        format!("{CONFIG}/{}", self.name)
+    }
+}
+
+impl Shared {
+    pub fn new(world: World) -> Self {
+        Self(Arc::new(Mutex::new(world)))
+    }
+
+    pub fn lock(&self) -> MutexGuard<'_, World> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Site {
+    pub fn name(place: usize) -> String {
+        format!("guest-{place}")
+    }
+
+    /// The cluster that answers at the address now.
+    pub fn answering(&mut self) -> &mut Server {
+        match (&mut self.other, self.swapped) {
+            (Some(other), true) => other,
+            (_, _) => &mut self.server,
+        }
+    }
+}
+
+impl World {
+    pub fn new(chance: Chance, weather: Weather, start: Timestamp, traced: bool) -> Self {
+        Self {
+            chance,
+            weather,
+            sites: Vec::new(),
+            candidates: Vec::new(),
+            referrers: BTreeMap::new(),
+            reference_changes: BTreeMap::new(),
+            engines: Vec::new(),
+            late: Vec::new(),
+            fired: Fired::default(),
+            switched: false,
+            freeze: None,
+            incident_at: None,
+            resting: false,
+            broken: None,
+            trace: traced.then(Vec::new),
+            requests: 0,
+            start,
+            began: Instant::now(),
+            jumped: SignedDuration::ZERO,
+        }
+    }
+
+    /// The time everybody but an engine goes by.
+    pub fn now(&self) -> Timestamp {
+        let passed = SignedDuration::try_from(self.began.elapsed()).unwrap_or(SignedDuration::ZERO);
+        self.start.checked_add(passed).unwrap_or(self.start)
+    }
+
+    /// The time the engines' machine shows.
+    pub fn engine_now(&self) -> Timestamp {
+        let now = self.now();
+        now.checked_add(self.jumped).unwrap_or(now)
+    }
+
+    pub fn jump(&mut self, by: SignedDuration) {
+        self.jumped = self.jumped.checked_add(by).unwrap_or(self.jumped);
+        self.tell("clock", || format!("jumps by {by:#}"));
+    }
+
+    pub fn tell(&mut self, actor: &str, what: impl FnOnce() -> String) {
+        if self.trace.is_some() {
+            let at = self.now().duration_since(self.start).as_millis();
+            let line = format!("{:>4}.{:03} s  {actor:<6} {}", at / 1000, at % 1000, what());
+            if std::env::var_os("HLIVE").is_some() {
+                eprintln!("{line}");
+            }
+            self.trace.iter_mut().for_each(|trace| trace.push(line.clone()));
+        }
+    }
+
+    /// Notes that an invariant does not hold.
+    pub fn broke(&mut self, what: impl FnOnce() -> String) {
+        if self.broken.is_none() {
+            let what = what();
+            self.tell("!!!", || what.clone());
+            self.broken = Some(what);
+        }
+    }
+
+    pub fn fire(&mut self, kind: Kind) {
+        self.fired.add(kind);
+    }
+
+    /// The candidate as it really is.
+    pub fn look(&self, target: &Target) -> Option<Value> {
+        self.sites[target.site].server.look("v1", target.kind(), &target.key()).ok()
+    }
+
+    pub fn is_referenced(&self, target: &Target) -> bool {
+        self.referrers.values().any(|named| named.contains(target))
+    }
+
+    pub fn reference_changes(&self, target: &Target) -> u32 {
+        self.reference_changes.get(target).copied().unwrap_or(0)
+    }
+
+    /// Writes what a referrer names now.
+    pub fn put_referrer(&mut self, place: usize, name: &str) {
+        let named = self.referrers.get(&(place, name.to_owned())).cloned().unwrap_or_default();
+        let text: Vec<String> = named.iter().map(|target| format!("{}/{}", target.site, target.name)).collect();
+        let object = json!({"apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": {"name": name, "namespace": APPS}, "data": {"refs": text.join(" ")}});
+        let now = self.now();
+        self.sites[place].server.seed(now, object).expect("a ConfigMap can be put anywhere");
+    }
+
+    /// Lets one step of an engine pass. Whether its process ends here.
+    pub fn ends_here(&mut self, who: usize) -> bool {
+        let standing = &mut self.engines[who];
+        if !standing.alive {
+            return true;
+        }
+        standing.steps += 1;
+        let steps = standing.steps;
+        if standing.crash_at == Some(steps) {
+            standing.alive = false;
+            self.fire(Kind::Crashed);
+            let name = self.engines[who].name;
+            self.tell(name, || "is killed".to_owned());
+            return true;
+        }
+        if who == 0 && self.incident_at == Some(steps) {
+            self.incident_at = None;
+            self.incident();
+        }
+        false
+    }
+
+    /// One request of an engine.
+    pub fn ask(&mut self, who: usize, site: usize, request: &Request) -> Heard {
+        if !self.engines[who].alive {
+            return Heard::Dead;
+        }
+        self.deliver_late();
+        self.others_move();
+        if self.ends_here(who) {
+            return Heard::Dead;
+        }
+        let heard = self.answer(who, site, request);
+        self.requests += 1;
+        if self.ends_here(who) {
+            return Heard::Dead;
+        }
+        self.came_back(who);
+        heard
+    }
+
+    /// An engine goes on after it has waited for something: what it must have noticed by its next request.
+    pub fn came_back(&mut self, who: usize) {
+        self.engines[who].shut_before = self.is_shut(who);
+    }
+
+    /// Whether something stops all writes of an engine now.
+    pub fn is_shut(&self, who: usize) -> bool {
+        let standing = &self.engines[who];
+        let now = self.engine_now();
+        self.switched
+            || standing.is_stopped()
+            || self.freeze.as_ref().is_some_and(|window| window.contains(now))
+            || standing.plan.as_ref().is_some_and(|plan| now >= plan.expires_at)
+    }
+}
