@@ -59,7 +59,7 @@ fn a_panic_on_another_thread_becomes_a_line_on_the_screen() {
 
 #[test]
 fn a_signal_to_end_leaves_the_terminal_as_it_was() {
-    for signal in [Signal::TERM, Signal::HUP] {
+    for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
         let mut pty = started();
         pty.signal(signal);
         assert!(pty.expect_clean_exit().success(), "{signal:?}");
@@ -100,6 +100,55 @@ fn another_program_gets_the_terminal_as_it_was_and_every_key() {
     assert!(!pty.text().contains("got"), "the frame is painted whole\n{}", pty.picture());
     pty.send("x");
     pty.wait_for_text("key x");
+    pty.send("q");
+    assert!(pty.expect_clean_exit().success());
+}
+
+#[test]
+fn ctrl_c_in_another_program_is_that_program_s_alone() {
+    let mut pty = started();
+    pty.send("e");
+    pty.wait_for_text("editing");
+    pty.send(keys::CTRL_C);
+    pty.wait_for_text("edited: false");
+    pty.send("x");
+    pty.wait_for_text("key x");
+    pty.send("q");
+    assert!(pty.expect_clean_exit().success());
+}
+
+#[test]
+fn an_end_asked_for_while_another_program_runs_ends_both() {
+    let mut pty = started();
+    pty.send("e");
+    pty.wait_for_text("editing");
+    pty.signal(Signal::TERM);
+    assert!(pty.expect_clean_exit().success());
+}
+
+#[test]
+fn a_stop_while_another_program_runs_stops_and_comes_back_to_it() {
+    let mut pty = started();
+    pty.send("e");
+    pty.wait_for_text("editing");
+    pty.signal(Signal::TSTP);
+    pty.wait_until_stopped();
+    assert_eq!((pty.modes(), pty.termios().as_str()), (Modes::default(), pty.termios_before()));
+    pty.signal(Signal::CONT);
+    pty.send("a line\r");
+    pty.wait_for_text("got a line");
+    pty.send(keys::ENTER);
+    pty.wait_for_text("edited: true");
+    pty.send("q");
+    assert!(pty.expect_clean_exit().success());
+}
+
+#[test]
+fn a_program_that_is_not_there_costs_nothing() {
+    let mut pty = started();
+    pty.send("n");
+    pty.wait_for_text("no editor: entity not found");
+    assert!(pty.modes().alternate_screen);
     pty.send("q");
     assert!(pty.expect_clean_exit().success());
 }

@@ -3,17 +3,15 @@
 //! It is this test binary, started again with a variable set. Without it, there is nothing to play.
 
 use std::io;
-use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 
 use crossterm::event::{Event, KeyCode};
 use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier, Style};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::process::Command;
 use trueup::console::terminal::{
-    BACKGROUND_QUERY, ColorChoice, Cursor, Input, Mode, Screen, Stop, color_depth, copy, install_panic_hook,
-    read_background, stop, title,
+    Asked, BACKGROUND_QUERY, ColorChoice, Cursor, Input, Mode, Screen, Signals, Stop, color_depth, copy, hand_over,
+    install_panic_hook, read_background, rest, title,
 };
 
 use crate::pty::Program;
@@ -42,6 +40,7 @@ fn the_program() {
 struct Stage {
     screen: Screen,
     input: Input,
+    signals: Signals,
     /// What happened last.
     line: String,
     panics: std::sync::mpsc::Receiver<String>,
@@ -55,18 +54,17 @@ enum Next {
 async fn play() -> io::Result<()> {
     let (said, panics) = std::sync::mpsc::channel();
     install_panic_hook(move |panic| drop(said.send(panic)));
-    let mut hang_up = signal(SignalKind::hangup())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut stopped = signal(SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw()))?;
     let screen = Screen::open(color_depth(ColorChoice::Auto, &|name| std::env::var_os(name)))?;
-    let mut stage = Stage { screen, input: Input::start(), line: "ready".to_owned(), panics };
+    let signals = Signals::listen()?;
+    let mut stage = Stage { screen, input: Input::start(), signals, line: "ready".to_owned(), panics };
     stage.draw()?;
     loop {
         tokio::select! {
             biased;
-            _ = hang_up.recv() => return Ok(()),
-            _ = terminate.recv() => return Ok(()),
-            _ = stopped.recv() => stage.rest(Stop::Process).await?,
+            asked = stage.signals.next() => match asked {
+                Asked::End => return Ok(()),
+                Asked::Rest => stage.rest(Stop::Process).await?,
+            },
             event = stage.input.next() => {
                 if let Next::Quit = stage.react(event?).await? {
                     return Ok(());
@@ -107,7 +105,8 @@ impl Stage {
                 KeyCode::Char('p') => panic!("broken on purpose"),
                 KeyCode::Char('b') => self.break_behind(),
                 KeyCode::Char('z') => self.rest(Stop::Job).await?,
-                KeyCode::Char('e') => self.hand_over()?,
+                KeyCode::Char('e') => self.edit().await?,
+                KeyCode::Char('n') => self.edit_with_nothing().await?,
                 KeyCode::Char('m') => self.screen.release(Mode::Mouse)?,
                 KeyCode::Char('M') => self.screen.take(Mode::Mouse)?,
                 KeyCode::Char('c') => self.screen.say(&copy("copied", false).unwrap())?,
@@ -126,26 +125,25 @@ impl Stage {
     }
 
     async fn rest(&mut self, who: Stop) -> io::Result<()> {
-        let mut continued = signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?;
-        self.input.stop();
-        self.screen.suspend()?;
-        stop(who)?;
-        continued.recv().await;
-        self.screen.resume()?;
-        self.input.restart();
+        rest(&mut self.screen, &mut self.input, &mut self.signals, who).await?;
         self.line = "back".to_owned();
         Ok(())
     }
 
     /// Another program has the terminal, and all keys.
-    fn hand_over(&mut self) -> io::Result<()> {
-        self.input.stop();
-        self.screen.suspend()?;
+    async fn edit(&mut self) -> io::Result<()> {
         let script = "stty size; echo editing; read line; echo \"got $line\"; read line";
-        let status = Command::new(Path::new("/bin/sh")).args(["-c", script]).status();
-        self.screen.resume()?;
-        self.input.restart();
-        self.line = format!("edited: {}", status?.success());
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", script]);
+        let status = hand_over(&mut self.screen, &mut self.input, &mut self.signals, &mut command).await?;
+        self.line = format!("edited: {}", status.success());
+        Ok(())
+    }
+
+    async fn edit_with_nothing(&mut self) -> io::Result<()> {
+        let mut command = Command::new("/no/such/editor");
+        let failed = hand_over(&mut self.screen, &mut self.input, &mut self.signals, &mut command).await;
+        self.line = format!("no editor: {}", failed.unwrap_err().kind());
         Ok(())
     }
 
