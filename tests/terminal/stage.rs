@@ -56,7 +56,7 @@ async fn play() -> io::Result<()> {
     install_panic_hook(move |panic| drop(said.send(panic)));
     let screen = Screen::open(color_depth(ColorChoice::Auto, &|name| std::env::var_os(name)))?;
     let signals = Signals::listen()?;
-    let mut stage = Stage { screen, input: Input::start(), signals, line: "ready".to_owned(), panics };
+    let mut stage = Stage { screen, input: Input::start()?, signals, line: "ready".to_owned(), panics };
     stage.draw()?;
     loop {
         tokio::select! {
@@ -152,7 +152,7 @@ impl Stage {
         self.input.stop();
         self.screen.say(BACKGROUND_QUERY)?;
         let shade = read_background(Duration::from_secs(20))?;
-        self.input.restart();
+        self.input.restart()?;
         self.line = format!("shade {shade:?}");
         Ok(())
     }

@@ -33,7 +33,7 @@ pub async fn rest(screen: &mut Screen, input: &mut Input, signals: &mut Signals,
     screen.suspend()?;
     stop(signals, who).await?;
     screen.resume()?;
-    input.restart();
+    input.restart()?;
     Ok(())
 }
 
@@ -54,7 +54,7 @@ pub async fn hand_over(
     let ended = run(signals, command).await;
     signals.forget_what_was_meant_for_others().await?;
     screen.resume()?;
-    input.restart();
+    input.restart()?;
     ended
 }
 

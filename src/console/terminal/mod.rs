@@ -11,6 +11,7 @@
 mod aside;
 mod background;
 mod color;
+mod decode;
 mod guard;
 mod input;
 mod panic;
