@@ -68,8 +68,8 @@ fn a_signal_to_end_leaves_the_terminal_as_it_was() {
 
 #[test]
 fn a_stop_gives_the_terminal_back_and_a_continue_takes_it_again() {
-    let stops: [(&str, fn(&mut Pty)); 2] =
-        [("the key", |pty| pty.send("z")), ("the signal", |pty| pty.signal(Signal::TSTP))];
+    type Act = fn(&mut Pty);
+    let stops: [(&str, Act); 2] = [("the key", |pty| pty.send("z")), ("the signal", |pty| pty.signal(Signal::TSTP))];
     for (case, stop) in stops {
         let mut pty = started();
         stop(&mut pty);
@@ -219,7 +219,8 @@ fn the_terminal_is_asked_for_its_background_and_may_not_know() {
 #[test]
 fn colours_are_those_the_terminal_says_it_has() {
     use vt100::Color;
-    let cases: [(&str, &[(&str, &str)], Color); 4] = [
+    type Vars = &'static [(&'static str, &'static str)];
+    let cases: [(&str, Vars, Color); 4] = [
         ("none", &[("NO_COLOR", "1")], Color::Default),
         ("16", &[("TERM", "xterm")], Color::Idx(10)),
         ("256", &[("TERM", "xterm-256color")], Color::Idx(114)),

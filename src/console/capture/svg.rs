@@ -127,11 +127,8 @@ struct Look {
 
 fn runs<'c>(cells: impl Iterator<Item = &'c Cell>, palette: &Palette) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
-    let mut column = 0;
     let mut covered = 0;
-    for cell in cells {
-        let here = column;
-        column += 1;
+    for (here, cell) in (0..).zip(cells) {
         if here < covered {
             continue;
         }
