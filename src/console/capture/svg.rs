@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use ratatui::buffer::{Buffer, Cell, CellWidth as _};
 use ratatui::style::{Color, Modifier};
 
-use crate::console::terminal::rgb_of_256;
+use crate::console::terminal::{rgb_of_256, shown};
 
 /// What a terminal's own colours look like in the picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,11 +127,8 @@ struct Look {
 
 fn runs<'c>(cells: impl Iterator<Item = &'c Cell>, palette: &Palette) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
-    let mut column = 0;
     let mut covered = 0;
-    for cell in cells {
-        let here = column;
-        column += 1;
+    for (here, cell) in (0..).zip(cells) {
         if here < covered {
             continue;
         }
@@ -141,9 +138,9 @@ fn runs<'c>(cells: impl Iterator<Item = &'c Cell>, palette: &Palette) -> Vec<Run
         match runs.last_mut() {
             Some(run) if run.look == look => {
                 run.columns += columns;
-                run.text.push_str(cell.symbol());
+                run.text.push_str(shown(cell.symbol()));
             }
-            Some(_) | None => runs.push(Run { look, start: here, columns, text: cell.symbol().to_owned() }),
+            Some(_) | None => runs.push(Run { look, start: here, columns, text: shown(cell.symbol()).to_owned() }),
         }
     }
     runs
@@ -265,7 +262,7 @@ fn line(out: &mut String, element: std::fmt::Arguments<'_>) {
     out.push('\n');
 }
 
-/// Text without markup, and without what XML does not allow at all.
+/// Text without markup, and without the two letters that are left of what XML does not allow at all.
 fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -273,7 +270,7 @@ fn escaped(text: &str) -> String {
             '&' => safe.push_str("&amp;"),
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),
-            letter if letter.is_control() || matches!(letter, '\u{fffe}' | '\u{ffff}') => safe.push('\u{fffd}'),
+            '\u{fffe}' | '\u{ffff}' => safe.push('\u{fffd}'),
             letter => safe.push(letter),
         }
     }
@@ -312,8 +309,10 @@ mod tests {
     #[test]
     fn nothing_in_a_cell_is_markup() {
         let mut buffer = Buffer::with_lines(["abc"]);
-        buffer.cell_mut((0, 0)).unwrap().set_symbol("</text><script>\u{1b}\u{0}");
+        buffer.cell_mut((0, 0)).unwrap().set_symbol("</text><script>");
+        buffer.cell_mut((1, 0)).unwrap().set_symbol("\u{1b}[m");
         let drawn = svg(&buffer, &Palette::DARK);
-        assert!(!drawn.contains("<script") && !drawn.contains('\u{1b}') && !drawn.contains('\u{0}'), "{drawn}");
+        assert!(drawn.contains("&lt;/text&gt;&lt;script&gt;"), "{drawn}");
+        assert!(!drawn.contains("<script") && !drawn.contains('\u{1b}'), "{drawn}");
     }
 }

@@ -2,6 +2,8 @@
 
 use ratatui::buffer::{Buffer, CellWidth as _};
 
+use crate::console::terminal::shown;
+
 /// The rows, without the spaces at their ends.
 pub fn text(buffer: &Buffer) -> String {
     let mut lines = String::new();
@@ -10,7 +12,7 @@ pub fn text(buffer: &Buffer) -> String {
         let mut x = y.left();
         while x < y.right() {
             let cell = &buffer[(x, y.y)];
-            lines.push_str(cell.symbol());
+            lines.push_str(shown(cell.symbol()));
             // A wide letter covers the cell after it.
             x += cell.cell_width().max(1);
         }
@@ -29,5 +31,12 @@ mod tests {
     fn rows_lose_their_ends_and_wide_letters_their_shadows() {
         let buffer = Buffer::with_lines(["┌ 名前 ──┐", "  a       ", "          ", "└────────┘"]);
         assert_eq!(text(&buffer), "┌ 名前 ──┐\n  a\n\n└────────┘\n");
+    }
+
+    #[test]
+    fn nothing_that_steers_a_terminal_gets_into_a_file() {
+        let mut buffer = Buffer::with_lines(["abc"]);
+        buffer.cell_mut((1, 0)).unwrap().set_symbol("\u{202e}");
+        assert_eq!(text(&buffer), "a\u{fffd}c\n");
     }
 }

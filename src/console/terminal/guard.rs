@@ -143,14 +143,7 @@ impl Guard {
     /// # Errors
     /// The terminal is gone. It counts as handed over all the same.
     pub fn suspend(&mut self) -> io::Result<()> {
-        let mut held = self.lock();
-        match held.hold {
-            Hold::Ours => {
-                held.hold = Hold::Aside { modes: held.modes.clone() };
-                held.leave()
-            }
-            Hold::Aside { .. } => Ok(()),
-        }
+        self.lock().suspend()
     }
 
     /// Takes the terminal back and sets what was set. What it shows is not known any more: paint it whole.
@@ -184,8 +177,19 @@ impl Drop for Guard {
 }
 
 impl Held {
+    /// Undoes everything, and remembers what to set again.
+    pub(super) fn suspend(&mut self) -> io::Result<()> {
+        match self.hold {
+            Hold::Ours => {
+                self.hold = Hold::Aside { modes: self.modes.clone() };
+                self.leave()
+            }
+            Hold::Aside { .. } => Ok(()),
+        }
+    }
+
     /// Undoes every mode, the last one first. The second time there is nothing to undo.
-    pub(super) fn leave(&mut self) -> io::Result<()> {
+    fn leave(&mut self) -> io::Result<()> {
         if self.modes.is_empty() {
             return Ok(());
         }

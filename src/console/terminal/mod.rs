@@ -8,28 +8,31 @@
 //!
 //! Not here: what is painted (`view`), when (`run`).
 
+mod aside;
 mod background;
 mod color;
+mod decode;
 mod guard;
 mod input;
 mod panic;
 mod screen;
 mod sgr;
+mod signals;
 mod sink;
-mod stop;
 mod words;
 mod writer;
 
+pub use aside::{Stop, hand_over, rest};
 pub use background::{BACKGROUND_QUERY, BackgroundAnswer, Shade, parse_background, read_background};
 pub use color::{ColorChoice, ColorDepth, color_depth, rgb_of_256};
 pub use guard::{Guard, MODES, Mode};
 pub use input::Input;
 pub use panic::install_panic_hook;
 pub use screen::Screen;
+pub use signals::{Asked, Signals};
 pub use sink::{RawMode, Sink, Tty};
-pub use stop::{Stop, stop};
 pub use words::{CopyTooLong, copy, progress_title, title};
-pub use writer::{Cursor, Writer};
+pub use writer::{Cursor, Writer, shown};
 
 #[cfg(test)]
 mod testing;

@@ -65,8 +65,9 @@ fn whose() -> Panicked {
         // The panic came from within a write. Unwinding drops the guard, which sets the terminal back.
         Err(TryLockError::WouldBlock) => return Panicked::TheOwner,
     };
-    // The terminal may be what broke; the message is worth telling either way.
-    let _ = held.leave();
+    // Aside, and not gone: if somebody catches the panic, the terminal can be taken back. It may itself be what broke;
+    // the message is worth telling either way.
+    let _ = held.suspend();
     Panicked::TheOwner
 }
 

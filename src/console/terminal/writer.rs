@@ -55,7 +55,8 @@ impl Writer {
             return self.repaint(next, cursor);
         }
         self.bytes.clear();
-        let is_still = previous.diff_iter(next).next().is_none();
+        let mut changes = Changes::between(previous, next);
+        let is_still = changes.differing.peek().is_none();
         if is_still && self.cursor == cursor {
             return &self.bytes;
         }
@@ -65,7 +66,7 @@ impl Writer {
             self.bytes.extend_from_slice(CURSOR_HIDE);
             self.cursor = Cursor::Hidden;
         }
-        self.write_changes(previous, next);
+        self.write_changes(changes);
         self.finish(cursor)
     }
 
@@ -76,7 +77,7 @@ impl Writer {
             self.bytes.extend_from_slice(start);
         }
         self.cursor = Cursor::Hidden;
-        self.write_changes(&Buffer::empty(next.area), next);
+        self.write_changes(Changes::between(&Buffer::empty(next.area), next));
         self.finish(cursor)
     }
 
@@ -94,14 +95,13 @@ impl Writer {
         &self.bytes
     }
 
-    fn write_changes(&mut self, previous: &Buffer, next: &Buffer) {
-        let right = next.area.right();
+    fn write_changes(&mut self, mut changes: Changes<'_>) {
+        let right = changes.next.area.right();
         let mut pen = Pen::default();
         // Where the terminal will write next, as far as that is sure.
         let mut at: Option<(u16, u16)> = None;
         // What the last sign covers: its row, and the column after it.
         let mut covered = (0, 0);
-        let mut changes = Changes::between(previous, next);
         while let Some((x, y, cell)) = changes.next() {
             if y == covered.0 && x < covered.1 {
                 continue;
@@ -217,6 +217,11 @@ fn spoken(symbol: &str) -> (&str, Advance) {
         2 => (symbol, Advance::UnsureOfTwo),
         _ => (symbol, Advance::Unsure),
     }
+}
+
+/// A cell's sign as it may be shown anywhere: one that would steer or turn text around is replaced.
+pub fn shown(symbol: &str) -> &str {
+    spoken(symbol).0
 }
 
 /// Whether a character is an order to the terminal, or changes the direction of what stands around it.

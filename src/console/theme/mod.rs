@@ -15,3 +15,5 @@ mod themes;
 pub use glyphs::{Glyphs, Signs};
 pub use role::Role;
 pub use themes::{DEFAULT, Theme, ThemeProblem, Themes};
+#[cfg(test)]
+mod contrast;

@@ -4,11 +4,11 @@ use crate::engine::State;
 use crate::world::RiskClass;
 
 macro_rules! roles {
-    ($($(#[$doc:meta])* $role:ident = $name:literal,)+) => {
+    ($($role:ident = $name:literal: $says:literal,)+) => {
         /// The meaning of a piece of text: the one thing a view says about how it looks.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Role {
-            $($(#[$doc])* $role,)+
+            $(#[doc = $says] $role,)+
         }
 
         impl Role {
@@ -20,57 +20,53 @@ macro_rules! roles {
                     $(Self::$role => $name,)+
                 }
             }
+
+            /// What it is for, for people who write a theme.
+            pub fn says(self) -> &'static str {
+                match self {
+                    $(Self::$role => $says,)+
+                }
+            }
         }
     };
 }
 
 roles! {
-    /// Ordinary text. Its background is the screen's: views fill their area with it first.
-    Text = "text",
-    Muted = "muted",
-    Title = "title",
-    Accent = "accent",
-    Border = "border",
-    BorderFocus = "border-focus",
-    /// The heads of a table's columns.
-    Header = "header",
-    /// The row under the cursor, in the pane that has the keys.
-    Selection = "selection",
-    /// The row under the cursor, in a pane that waits.
-    SelectionUnfocused = "selection-unfocused",
-    /// A row that was marked for a plan.
-    Mark = "mark",
-    /// A row that a plan would take away and that is still there.
-    Ghost = "ghost",
-    Match = "match",
-    Missing = "missing",
-    Extra = "extra",
-    Drift = "drift",
-    /// Stale, expiring, soon to matter.
-    Warn = "warn",
-    Unknown = "unknown",
-    /// Danger: an error, a refusal, something that can't be taken back.
-    Error = "error",
-    Blocked = "blocked",
-    /// Something went well.
-    Ok = "ok",
-    HintKey = "hint-key",
-    HintText = "hint-text",
-    DiffAdd = "diff-add",
-    DiffRemove = "diff-remove",
-    DiffContext = "diff-context",
-    ClassDev = "class-dev",
-    ClassStage = "class-stage",
-    ClassProd = "class-prod",
-    BarFull = "bar-full",
-    BarEmpty = "bar-empty",
-    Toast = "toast",
-    ToastError = "toast-error",
-    /// Something to follow: a referrer, a command.
-    Link = "link",
-    /// The filter line, and what it found in a text.
-    Filter = "filter",
-    ReadOnly = "read-only",
+    Text = "text": "ordinary text; its background is the screen's, so views fill their area with it first",
+    Muted = "muted": "what matters less",
+    Title = "title": "the name of a pane",
+    Accent = "accent": "what stands out without being good or bad",
+    Border = "border": "the frame of a pane",
+    BorderFocus = "border-focus": "the frame of the pane that has the keys",
+    Header = "header": "the heads of a table's columns",
+    Selection = "selection": "the row under the cursor, in the pane that has the keys; laid on last",
+    SelectionUnfocused = "selection-unfocused": "the row under the cursor, in a pane that waits; laid on last",
+    Mark = "mark": "a row that was marked for a plan",
+    Ghost = "ghost": "a row that a plan would take away and that is still there",
+    Match = "match": "as expected",
+    Missing = "missing": "expected and not there",
+    Extra = "extra": "there and not expected",
+    Drift = "drift": "there, and different",
+    Warn = "warn": "stale, expiring, soon to matter",
+    Unknown = "unknown": "nothing can be said",
+    Error = "error": "danger: an error, a refusal, something that can't be taken back",
+    Blocked = "blocked": "something stands in the way",
+    Ok = "ok": "something went well",
+    HintKey = "hint-key": "a key in the hint line",
+    HintText = "hint-text": "what a key in the hint line does",
+    DiffAdd = "diff-add": "a line that comes",
+    DiffRemove = "diff-remove": "a line that goes",
+    DiffContext = "diff-context": "a line that stays",
+    ClassDev = "class-dev": "a cluster of class dev",
+    ClassStage = "class-stage": "a cluster of class stage",
+    ClassProd = "class-prod": "a cluster of class prod, not to be mistaken for another",
+    BarFull = "bar-full": "the part of a bar that is reached",
+    BarEmpty = "bar-empty": "the part of a bar that is left",
+    Toast = "toast": "a result, told in passing",
+    ToastError = "toast-error": "a failure, told in passing",
+    Link = "link": "something to follow: a referrer, a command",
+    Filter = "filter": "the filter line, and what it found in a text",
+    ReadOnly = "read-only": "the sign that nothing can be changed",
 }
 
 impl From<State> for Role {

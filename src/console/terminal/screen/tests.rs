@@ -36,7 +36,8 @@ fn a_frame_is_one_write_and_an_equal_one_none() {
 
 #[test]
 fn after_another_program_the_frame_is_painted_whole() {
-    let cases: [(&str, fn(&mut Screen, &Recording)); 4] = [
+    type Disturb = fn(&mut Screen, &Recording);
+    let cases: [(&str, Disturb); 4] = [
         ("a stop", |screen, _| {
             screen.suspend().unwrap();
             screen.resume().unwrap();

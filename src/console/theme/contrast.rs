@@ -1,0 +1,137 @@
+//! Whether the themes can be read, computed: contrast as WCAG 2 has it, and what eyes without red, green or blue see.
+//!
+//! The matrices are those of Machado, Oliveira and Fernandes (2009) for full severity; distances are in OKLab, where 0.02
+//! is about the least that can be seen side by side.
+
+use ratatui::style::{Color, Modifier};
+
+use super::{Role, Theme, Themes};
+
+type Rgb = [f64; 3];
+
+/// The states that differ in kind. Unknown and blocked are both muted, on purpose.
+const STATES: [Role; 7] =
+    [Role::Match, Role::Missing, Role::Extra, Role::Drift, Role::Warn, Role::Unknown, Role::Error];
+
+/// Far enough apart to be told apart in different places of a screen, and not only side by side.
+const DISTANCE_MIN: f64 = 0.1;
+
+const DEUTERANOPIA: [Rgb; 3] =
+    [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]];
+const TRITANOPIA: [Rgb; 3] =
+    [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]];
+
+#[test]
+fn states_keep_apart_for_the_eyes_a_theme_is_made_for() {
+    for (name, seen) in [("deuteranopia", DEUTERANOPIA), ("tritanopia", TRITANOPIA)] {
+        let theme = theme(name);
+        let look = |role: Role| oklab(seen_through(text_of(&theme, role), seen));
+        for (index, one) in STATES.iter().enumerate() {
+            for other in &STATES[index + 1..] {
+                let apart = distance(look(*one), look(*other));
+                assert!(apart >= DISTANCE_MIN, "{name}: {} and {} are {apart:.3} apart", one.name(), other.name());
+            }
+        }
+    }
+}
+
+/// The check above can fail: red and green of equal lightness are the same to such eyes.
+#[test]
+fn red_and_green_of_one_lightness_are_found_to_be_too_near() {
+    let [red, green] = [[0xc0, 0x60, 0x30], [0x80, 0x80, 0x30]].map(|rgb: [u8; 3]| rgb.map(linear));
+    let seen = |rgb| oklab(seen_through(rgb, DEUTERANOPIA));
+    assert!(distance(seen(red), seen(green)) < DISTANCE_MIN);
+}
+
+#[test]
+fn every_text_can_be_read_against_what_is_behind_it() {
+    // WCAG 2.2: 4.5 for text, 3 for what is not text. A quiet border is decoration and has no least.
+    let quiet = [Role::Border, Role::BarEmpty];
+    let cases: [(&str, f64, &[Role]); 5] = [
+        ("high-contrast", 4.5, &[]),
+        ("night", 4.5, &quiet),
+        ("paper", 4.5, &quiet),
+        ("deuteranopia", 4.5, &quiet),
+        ("tritanopia", 4.5, &quiet),
+    ];
+    for (name, least, decoration) in cases {
+        let theme = theme(name);
+        for role in Role::ALL.iter().filter(|role| !decoration.contains(role)) {
+            let found = contrast(text_of(&theme, *role), background_of(&theme, *role));
+            assert!(found >= least, "{name}: {} has {found:.2}", role.name());
+            assert!(!theme.style(*role).add_modifier.contains(Modifier::DIM), "{name}: {} is dimmed", role.name());
+        }
+    }
+}
+
+/// What a state looks like on the row under the cursor: the selection's background behind the state's colour.
+#[test]
+fn a_state_can_be_read_on_the_selected_row() {
+    for name in ["night", "paper", "deuteranopia", "tritanopia"] {
+        let theme = theme(name);
+        let behind = background_of(&theme, Role::Selection);
+        for role in STATES {
+            let found = contrast(text_of(&theme, role), behind);
+            assert!(found >= 2.5, "{name}: {} has {found:.2}", role.name());
+        }
+    }
+}
+
+#[test]
+fn the_contrast_of_black_and_white_is_21() {
+    assert!((contrast([0.0; 3], [1.0; 3]) - 21.0).abs() < 1e-9);
+    assert!((contrast([1.0; 3], [1.0; 3]) - 1.0).abs() < 1e-9);
+}
+
+fn theme(name: &str) -> Theme {
+    Themes::built_in().resolve(name).unwrap()
+}
+
+fn text_of(theme: &Theme, role: Role) -> Rgb {
+    let color = theme.style(role).fg.or(theme.style(Role::Text).fg);
+    exact(color).unwrap_or_else(|| panic!("{}: {} has no exact colour", theme.name(), role.name()))
+}
+
+fn background_of(theme: &Theme, role: Role) -> Rgb {
+    let color = theme.style(role).bg.or(theme.style(Role::Text).bg);
+    exact(color).unwrap_or_else(|| panic!("{}: {} has no exact background", theme.name(), role.name()))
+}
+
+fn exact(color: Option<Color>) -> Option<Rgb> {
+    match color {
+        Some(Color::Rgb(red, green, blue)) => Some([red, green, blue].map(linear)),
+        _ => None,
+    }
+}
+
+/// A channel's light, out of its number.
+fn linear(channel: u8) -> f64 {
+    let channel = f64::from(channel) / 255.0;
+    if channel <= 0.04045 { channel / 12.92 } else { ((channel + 0.055) / 1.055).powf(2.4) }
+}
+
+fn contrast(one: Rgb, other: Rgb) -> f64 {
+    let light = |[red, green, blue]: Rgb| 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+    let (one, other) = (light(one), light(other));
+    (one.max(other) + 0.05) / (one.min(other) + 0.05)
+}
+
+fn seen_through(rgb: Rgb, matrix: [Rgb; 3]) -> Rgb {
+    matrix.map(|row| row.iter().zip(rgb).map(|(weight, channel)| weight * channel).sum::<f64>().clamp(0.0, 1.0))
+}
+
+/// Björn Ottosson's OKLab, from linear light.
+fn oklab([red, green, blue]: Rgb) -> Rgb {
+    let long = (0.412_221_470_8 * red + 0.536_332_536_3 * green + 0.051_445_992_9 * blue).cbrt();
+    let medium = (0.211_903_498_2 * red + 0.680_699_545_1 * green + 0.107_396_956_6 * blue).cbrt();
+    let short = (0.088_302_461_9 * red + 0.281_718_837_6 * green + 0.629_978_700_5 * blue).cbrt();
+    [
+        0.210_454_255_3 * long + 0.793_617_785_0 * medium - 0.004_072_046_8 * short,
+        1.977_998_495_1 * long - 2.428_592_205_0 * medium + 0.450_593_709_9 * short,
+        0.025_904_037_1 * long + 0.782_771_766_2 * medium - 0.808_675_766_0 * short,
+    ]
+}
+
+fn distance(one: Rgb, other: Rgb) -> f64 {
+    one.iter().zip(other).map(|(one, other)| (one - other).powi(2)).sum::<f64>().sqrt()
+}
