@@ -152,6 +152,11 @@ impl<Id: Ord + Clone, Place: Clone> ListState<Id, Place> {
         }
     }
 
+    /// Where the cursor's row is, for "3 of 14".
+    pub fn cursor_index(&self, rows: &(impl Rows<Id, Place> + ?Sized)) -> Option<usize> {
+        self.cursor().and_then(|id| rows.index_of(id))
+    }
+
     /// The rows to draw, by index. May reach past the last row.
     pub fn window(&self) -> Range<usize> {
         self.offset..self.offset + self.height
@@ -252,10 +257,6 @@ impl<Id: Ord + Clone, Place: Clone> ListState<Id, Place> {
     /// How many marked rows the filter hides: to be said wherever marks are acted upon.
     pub fn marks_hidden(&self, rows: &(impl Rows<Id, Place> + ?Sized)) -> usize {
         self.marks.iter().filter(|id| rows.index_of(id).is_none()).count()
-    }
-
-    fn cursor_index(&self, rows: &(impl Rows<Id, Place> + ?Sized)) -> Option<usize> {
-        self.cursor().and_then(|id| rows.index_of(id))
     }
 
     fn mark_between(&mut self, rows: &(impl Rows<Id, Place> + ?Sized), from: usize, to: usize) {
