@@ -183,10 +183,7 @@ fn keystrokes(rows: &[Row], order: &mut Rows) {
                     name: &row.name,
                     since: Some(row.since),
                 };
-                match filter.matches(&fields, now(), &mut scratch) {
-                    Some(_) => Membership::Shown,
-                    None => Membership::Hidden,
-                }
+                if filter.shows(&fields, now(), &mut scratch) { Membership::Shown } else { Membership::Hidden }
             });
             shown = order.shown();
         });
