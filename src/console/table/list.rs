@@ -347,7 +347,8 @@ mod tests {
     fn moving_keeps_the_cursor_in_the_window_and_the_window_on_the_rows() {
         let rows: Vec<u8> = (0..10).collect();
         let mut list = list_of(&rows, 4);
-        let moves: [(&str, fn(&mut ListState<u8>, &[u8]), u8, Range<usize>); 8] = [
+        type Move = fn(&mut ListState<u8>, &[u8]);
+        let moves: [(&str, Move, u8, Range<usize>); 8] = [
             ("down", |list, rows| list.step(rows, 1), 1, 0..4),
             ("down past the window", |list, rows| list.step(rows, 4), 5, 2..6),
             ("page up", |list, rows| list.page(rows, -1), 2, 0..4),
