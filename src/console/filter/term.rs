@@ -43,6 +43,8 @@ pub(super) enum Test {
 pub(super) struct FuzzyWord {
     word: String,
     pub atom: Atom,
+    /// The word in small letters, when it is ASCII: enough to tell whether a row has it.
+    pub plain: Option<String>,
 }
 
 /// A text of the row that can be asked for by its name.
@@ -85,7 +87,7 @@ impl Filter {
 impl FuzzyWord {
     pub fn new(word: &str) -> Self {
         let atom = Atom::new(word, CaseMatching::Ignore, Normalization::Smart, AtomKind::Fuzzy, false);
-        Self { word: word.to_owned(), atom }
+        Self { word: word.to_owned(), atom, plain: word.is_ascii().then(|| word.to_ascii_lowercase()) }
     }
 }
 

@@ -73,13 +73,13 @@ pub fn layout(columns: &[Column], width: u16) -> Vec<Placed> {
         };
     }
     let spare = u32::from(width).saturating_sub(needed(columns, &kept));
-    let weights: u32 = kept.iter().map(|index| u32::from(columns[*index].weight)).sum();
-    let (mut placed, mut x, mut seen, mut given) = (Vec::with_capacity(kept.len()), 0u16, 0u32, 0u32);
+    let weights: u64 = kept.iter().map(|index| u64::from(columns[*index].weight)).sum();
+    let (mut placed, mut x, mut seen, mut given) = (Vec::with_capacity(kept.len()), 0u16, 0u64, 0u64);
     for index in kept {
         let column = &columns[index];
         // Shares are cut from the running total, so that what rounding takes from one the next one gets.
-        seen += u32::from(column.weight);
-        let due = if weights == 0 { 0 } else { spare * seen / weights };
+        seen += u64::from(column.weight);
+        let due = (u64::from(spare) * seen).checked_div(weights).unwrap_or(0);
         let share = u16::try_from(due - given).unwrap_or(u16::MAX);
         given = due;
         let gap = if placed.is_empty() { 0 } else { column.gap };
@@ -140,7 +140,7 @@ mod tests {
     proptest! {
         #[test]
         fn columns_keep_their_order_and_stay_in_the_room(
-            sizes in prop::collection::vec((0u16..30, 0u16..4, 0u8..4, 0u16..4), 0..10),
+            sizes in prop::collection::vec((0u16..30, prop_oneof![0u16..4, Just(u16::MAX)], 0u8..4, 0u16..4), 0..10),
             width in 0u16..200,
         ) {
             let columns: Vec<Column> = sizes

@@ -152,6 +152,11 @@ impl<Id: Ord + Clone, Place: Clone> ListState<Id, Place> {
         }
     }
 
+    /// Where the cursor's row is, for "3 of 14".
+    pub fn cursor_index(&self, rows: &(impl Rows<Id, Place> + ?Sized)) -> Option<usize> {
+        self.cursor().and_then(|id| rows.index_of(id))
+    }
+
     /// The rows to draw, by index. May reach past the last row.
     pub fn window(&self) -> Range<usize> {
         self.offset..self.offset + self.height
@@ -254,10 +259,6 @@ impl<Id: Ord + Clone, Place: Clone> ListState<Id, Place> {
         self.marks.iter().filter(|id| rows.index_of(id).is_none()).count()
     }
 
-    fn cursor_index(&self, rows: &(impl Rows<Id, Place> + ?Sized)) -> Option<usize> {
-        self.cursor().and_then(|id| rows.index_of(id))
-    }
-
     fn mark_between(&mut self, rows: &(impl Rows<Id, Place> + ?Sized), from: usize, to: usize) {
         self.marks.extend((from..to).filter_map(|index| rows.at(index).cloned()));
     }
@@ -346,7 +347,8 @@ mod tests {
     fn moving_keeps_the_cursor_in_the_window_and_the_window_on_the_rows() {
         let rows: Vec<u8> = (0..10).collect();
         let mut list = list_of(&rows, 4);
-        let moves: [(&str, fn(&mut ListState<u8>, &[u8]), u8, Range<usize>); 8] = [
+        type Move = fn(&mut ListState<u8>, &[u8]);
+        let moves: [(&str, Move, u8, Range<usize>); 8] = [
             ("down", |list, rows| list.step(rows, 1), 1, 0..4),
             ("down past the window", |list, rows| list.step(rows, 4), 5, 2..6),
             ("page up", |list, rows| list.page(rows, -1), 2, 0..4),
