@@ -12,7 +12,7 @@ const BESIDE_FROM: u16 = 120;
 /// From here on the detail stands below the list; before, it opens in its place.
 const BELOW_FROM: u16 = 80;
 /// How much of the body a list has, in percent, unless somebody moves the divider.
-pub const SPLIT: u16 = 50;
+pub const SPLIT: u16 = 55;
 /// The furthest the divider goes.
 const SPLIT_RANGE: (u16, u16) = (25, 75);
 /// What a box needs beside its rows: a border above and below.
@@ -104,7 +104,7 @@ mod tests {
             ("too low", 100, 15, None),
             ("narrow: the list alone", 79, 24, Some(None)),
             ("below the list", 80, 24, Some(Some((0, 80)))),
-            ("beside the list", 120, 40, Some(Some((60, 60)))),
+            ("beside the list", 120, 40, Some(Some((66, 54)))),
         ];
         for (case, width, height, expected) in cases {
             let layout = Layout::of(Rect::new(0, 0, width, height), Body::ListAndDetail, SPLIT);

@@ -6,13 +6,12 @@
 //! - there is no tick: when nothing happens, nothing wakes the loop but the next age on the screen.
 
 use std::io::{self, Write as _};
-use std::process::Stdio;
 use std::time::Duration;
 
 use crossterm::event::Event as InputEvent;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::process::Command;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
@@ -24,7 +23,10 @@ use super::keymap::Keymap;
 use super::model::{Model, Zone};
 use super::task::{Backstage, SavedFile, Start, Task, Told};
 use super::teller::Teller;
-use super::terminal::{ColorDepth, Input, Mode, Screen, Stop, copy, install_panic_hook, progress_title, stop, title};
+use super::terminal::{
+    Asked, ColorDepth, Input, Mode, Screen, Signals, Stop, copy, hand_over, install_panic_hook, progress_title, rest,
+    title,
+};
 use super::theme::{Signs, Theme, Themes};
 use super::update::update;
 use super::view::{Look, view};
@@ -82,7 +84,8 @@ pub async fn run(opening: Opening) -> io::Result<()> {
         look,
         themes,
         screen,
-        input: Input::start(),
+        input: Input::start()?,
+        signals: Signals::listen()?,
         hits: HitMap::default(),
         backstage: None,
         is_tmux,
@@ -101,6 +104,7 @@ struct Shell {
     themes: Themes,
     screen: Screen,
     input: Input,
+    signals: Signals,
     hits: HitMap,
     backstage: Option<Box<dyn Backstage>>,
     is_tmux: bool,
@@ -137,7 +141,6 @@ impl Shell {
         mut told: mpsc::UnboundedReceiver<Told>,
         start: BoxFuture<'static, Result<Started, String>>,
     ) -> io::Result<()> {
-        let mut signals = Signals::listen()?;
         let mut start = Some(start);
         let mut updates: Option<mpsc::Receiver<Update>> = None;
         let mut due = Due::Now;
@@ -149,7 +152,10 @@ impl Shell {
             };
             let wake = tokio::select! {
                 biased;
-                wake = signals.next() => wake,
+                asked = self.signals.next() => match asked {
+                    Asked::End => Wake::End,
+                    Asked::Rest => Wake::Stopped,
+                },
                 event = self.input.next() => Wake::Input(event),
                 started = maybe(&mut start), if start.is_some() => Wake::Started(started),
                 Some(told) = told.recv() => Wake::Told(told),
@@ -159,14 +165,14 @@ impl Shell {
             match wake {
                 Wake::End => return Ok(()),
                 Wake::Stopped => {
-                    self.suspend(Stop::Process, &mut signals).await?;
+                    self.rest(Stop::Process).await?;
                     due = Due::Now;
                 }
                 Wake::Input(event) => {
-                    due = due.max(self.take_input(event?, &mut signals).await?);
+                    due = due.max(self.take_input(event?).await?);
                     for _ in 0..DRAIN_MAX {
                         let Some(event) = self.input.ready()? else { break };
-                        due = due.max(self.take_input(event, &mut signals).await?);
+                        due = due.max(self.take_input(event).await?);
                     }
                 }
                 Wake::Started(Ok(started)) => {
@@ -201,7 +207,7 @@ impl Shell {
         }
     }
 
-    async fn take_input(&mut self, event: InputEvent, signals: &mut Signals) -> io::Result<Due> {
+    async fn take_input(&mut self, event: InputEvent) -> io::Result<Due> {
         let what = match event {
             InputEvent::Key(key) => What::Key(key),
             InputEvent::Mouse(mouse) => What::Mouse(mouse),
@@ -214,25 +220,22 @@ impl Shell {
             }
         };
         let effects = update(&mut self.model, Event { at: Timestamp::now(), what }, &self.hits);
-        self.follow(effects, Due::Now, Some(signals)).await
+        self.follow(effects, Due::Now).await
     }
 
     async fn take(&mut self, what: What, due: Due) -> io::Result<Due> {
         let effects = update(&mut self.model, Event { at: Timestamp::now(), what }, &self.hits);
-        self.follow(effects, due, None).await
+        self.follow(effects, due).await
     }
 
     /// Does what follows from an event.
-    async fn follow(&mut self, effects: Effects, due: Due, mut signals: Option<&mut Signals>) -> io::Result<Due> {
+    async fn follow(&mut self, effects: Effects, due: Due) -> io::Result<Due> {
         let Effects { tasks, terminal, redraw, end } = effects;
         if let Some(backstage) = &mut self.backstage {
             tasks.into_iter().for_each(|task| backstage.perform(task));
         }
         for wish in terminal {
-            match (wish, signals.as_deref_mut()) {
-                (TerminalWish::Suspend, Some(signals)) => self.suspend(Stop::Job, signals).await?,
-                (wish, _) => self.grant(wish)?,
-            }
+            self.grant(wish).await?;
         }
         self.follow_theme();
         self.follow_title()?;
@@ -240,7 +243,7 @@ impl Shell {
         Ok(if redraw { due } else { Due::Nothing })
     }
 
-    fn grant(&mut self, wish: TerminalWish) -> io::Result<()> {
+    async fn grant(&mut self, wish: TerminalWish) -> io::Result<()> {
         match wish {
             TerminalWish::Copy(text) => match copy(&text, self.is_tmux) {
                 Ok(bytes) => self.screen.say(&bytes)?,
@@ -251,14 +254,13 @@ impl Shell {
             TerminalWish::Mouse(MouseHold::Released) => self.screen.release(Mode::Mouse)?,
             TerminalWish::SaveScreen => self.save_screen(),
             TerminalWish::Bell => self.screen.say(b"\x07")?,
-            TerminalWish::Page(text) => self.page(&text)?,
+            TerminalWish::Page(text) => self.page(&text).await?,
             TerminalWish::RunPlugin(cluster) => {
                 let says =
                     format!("run `kubectl --context {cluster} version` in another terminal to log in, then ctrl-r");
                 self.model.toasts.info(says, Timestamp::now());
             }
-            // Suspending needs the signals, and comes with a key.
-            TerminalWish::Suspend => {}
+            TerminalWish::Suspend => self.rest(Stop::Job).await?,
         }
         Ok(())
     }
@@ -273,12 +275,17 @@ impl Shell {
     }
 
     /// Hands the screen to the user's pager.
-    fn page(&mut self, text: &str) -> io::Result<()> {
-        self.input.stop();
-        self.screen.suspend()?;
-        let paged = run_pager(text);
-        self.screen.resume()?;
-        self.input.restart();
+    async fn page(&mut self, text: &str) -> io::Result<()> {
+        let (reader, mut writer) = io::pipe()?;
+        let text = text.to_owned();
+        // A pipe holds a few pages; whoever writes more waits for the reader, who may leave early.
+        let writing = tokio::task::spawn_blocking(move || writer.write_all(text.as_bytes()));
+        let pager = std::env::var("PAGER").ok().filter(|pager| !pager.trim().is_empty());
+        let mut command = Command::new("sh");
+        command.args(["-c", pager.as_deref().unwrap_or("less")]).stdin(reader);
+        let paged = hand_over(&mut self.screen, &mut self.input, &mut self.signals, &mut command).await;
+        drop(command);
+        let _left_early = writing.await;
         if let Err(error) = paged {
             self.model.toasts.error(format!("the pager can't be run: {error}; set PAGER"), Timestamp::now());
         }
@@ -287,13 +294,8 @@ impl Shell {
     }
 
     /// Stops like any job, and takes the terminal back when somebody continues it.
-    async fn suspend(&mut self, who: Stop, signals: &mut Signals) -> io::Result<()> {
-        self.input.stop();
-        self.screen.suspend()?;
-        stop(who)?;
-        signals.go_on.recv().await;
-        self.screen.resume()?;
-        self.input.restart();
+    async fn rest(&mut self, who: Stop) -> io::Result<()> {
+        rest(&mut self.screen, &mut self.input, &mut self.signals, who).await?;
         self.resized();
         Ok(())
     }
@@ -359,36 +361,6 @@ impl Due {
     }
 }
 
-/// The signals a program on a terminal answers.
-struct Signals {
-    terminate: Signal,
-    hang_up: Signal,
-    interrupt: Signal,
-    stop: Signal,
-    go_on: Signal,
-}
-
-impl Signals {
-    fn listen() -> io::Result<Self> {
-        Ok(Self {
-            terminate: signal(SignalKind::terminate())?,
-            hang_up: signal(SignalKind::hangup())?,
-            interrupt: signal(SignalKind::interrupt())?,
-            stop: signal(SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw()))?,
-            go_on: signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
-        })
-    }
-
-    async fn next(&mut self) -> Wake {
-        tokio::select! {
-            _ = self.terminate.recv() => Wake::End,
-            _ = self.hang_up.recv() => Wake::End,
-            _ = self.interrupt.recv() => Wake::End,
-            _ = self.stop.recv() => Wake::Stopped,
-        }
-    }
-}
-
 async fn maybe<T>(future: &mut Option<BoxFuture<'static, T>>) -> T {
     match future {
         Some(future) => future.await,
@@ -401,19 +373,4 @@ async fn next(updates: &mut Option<mpsc::Receiver<Update>>) -> Option<Update> {
         Some(updates) => updates.recv().await,
         None => std::future::pending().await,
     }
-}
-
-/// Runs `$PAGER`, or less, with the text on its stdin.
-fn run_pager(text: &str) -> io::Result<()> {
-    let pager = std::env::var("PAGER").ok().filter(|pager| !pager.trim().is_empty());
-    let mut child = std::process::Command::new("sh")
-        .arg("-c")
-        .arg(pager.as_deref().unwrap_or("less"))
-        .stdin(Stdio::piped())
-        .spawn()?;
-    if let Some(mut stdin) = child.stdin.take() {
-        // A pager that is left early closes its end.
-        let _closed = stdin.write_all(text.as_bytes());
-    }
-    child.wait().map(|_| ())
 }

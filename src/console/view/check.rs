@@ -83,8 +83,8 @@ fn empty(model: &Model, check: &CheckSheet, area: Rect, painter: &mut Painter<'_
 fn columns(check: &CheckSheet) -> (Vec<Column>, Vec<usize>) {
     let mut all = vec![
         (Column::new("", 2).gap(0), 0),
-        (Column::new("OBJECT", 18).weight(4).gap(1), 1),
-        (Column::new("CLUSTER", 10).weight(2).priority(4), 2),
+        (Column::new("OBJECT", 20).weight(4).gap(1), 1),
+        (Column::new("CLUSTER", 14).weight(1).priority(4), 2),
     ];
     for (place, column) in check.introduction.columns.iter().enumerate() {
         let own = Column::new(column.title, column.width).priority(column.rank).weight(u16::from(column.grows));
@@ -94,7 +94,7 @@ fn columns(check: &CheckSheet) -> (Vec<Column>, Vec<usize>) {
         };
         all.push((own, OWN_COLUMNS_AFTER + 1 + place));
     }
-    all.push((Column::new("VERDICT", 14).weight(1), 3));
+    all.push((Column::new("VERDICT", 15), 3));
     all.push((Column::new("SINCE", 5).right().priority(5), 4));
     all.into_iter().unzip()
 }
