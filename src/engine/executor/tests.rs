@@ -327,6 +327,13 @@ async fn what_was_approved_is_done_verified_and_journalled() {
     assert_eq!(kinds.join(" "), expected);
 }
 
+/// What an undo sees when nothing of a plan's objects is left and every backup opens.
+fn all_gone(plan: &Plan) -> BTreeMap<String, Look> {
+    let backup = BackupSeen::Opens { lost: Vec::new() };
+    let look = Look { object: ObjectNow::Absent, backup, owners: OwnersSeen::default() };
+    plan.actions.iter().map(|action| (action.id.clone(), look.clone())).collect()
+}
+
 fn kind(record: &Record) -> &'static str {
     match record {
         Record::PlanApproved { .. } => "approved",
@@ -578,13 +585,7 @@ async fn an_object_that_can_not_come_back_stays_deleted_and_can_still_be_undone(
     assert_eq!((stage.end(&report, "a").word(), report.code()), ("gone", 2), "{report:?}");
     assert!(report.notices[0].contains("bringing it back failed"), "{report:?}");
     let records = stage.records.lock().unwrap().clone();
-    let look = Look {
-        object: ObjectNow::Absent,
-        backup: BackupSeen::Opens { lost: Vec::new() },
-        owners: OwnersSeen::default(),
-    };
-    let looks = [(stage.plan.actions[0].id.clone(), look)].into();
-    let undo = crate::engine::undo(&entries(&records)[0], None, &looks, now()).unwrap();
+    let undo = crate::engine::undo(&entries(&records)[0], None, &all_gone(&stage.plan), now()).unwrap();
     assert_eq!(undo.plan.actions.len(), 1);
 }
 
