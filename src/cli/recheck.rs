@@ -17,7 +17,7 @@ use super::plan::{self, Wishes};
 use crate::config::Config;
 use crate::engine::executor::{Again, LookBack, Recheck};
 use crate::engine::{Action, Finding, IdentityRecord, Plan, State, Verb};
-use crate::fleet::identity;
+use crate::fleet::{TlsTrust, identity};
 use crate::live::{Live, Settled};
 use crate::world::ClusterName;
 
@@ -93,6 +93,21 @@ impl<'c> LiveRecheck<'c> {
         }
     }
 
+    /// Of what rests on nothing but its object, only who answers for the cluster is looked at again.
+    fn again_by_itself(&self, action: &Action) -> Again {
+        let tls = self.live.as_ref().zip(self.names.get(&action.cluster)).and_then(|(live, name)| live.tls(name));
+        match tls {
+            Some(TlsTrust::Verified | TlsTrust::Loopback | TlsTrust::InProcess) => Again::Same,
+            Some(TlsTrust::Unverified | TlsTrust::Cleartext) if self.context.globals.allow_insecure_writes => {
+                Again::Same
+            }
+            Some(TlsTrust::Unverified | TlsTrust::Cleartext) => {
+                Again::Differs(format!("insecure: nobody verified who answers for {}", action.cluster))
+            }
+            None => Again::Differs(format!("{} is not connected", action.cluster)),
+        }
+    }
+
     fn look(&self, action: &Action, plan: &Plan) -> LookBack {
         let cluster = self.names.get(&action.cluster).map(ClusterName::as_str).unwrap_or_default();
         let unknown = plan.findings.iter().find(|finding| {
@@ -144,11 +159,11 @@ impl Recheck for LiveRecheck<'_> {
     fn judge_again<'a>(&'a mut self, actions: &'a [&'a Action]) -> BoxFuture<'a, Vec<Again>> {
         async move {
             if actions.iter().all(|action| rests_on_itself(action)) {
-                return vec![Again::Same; actions.len()];
+                return actions.iter().map(|action| self.again_by_itself(action)).collect();
             }
             let plan = self.plan_again().await;
             let judged = |action: &&Action| match &plan {
-                _ if rests_on_itself(action) => Again::Same,
+                _ if rests_on_itself(action) => self.again_by_itself(action),
                 Ok(plan) => self.again(action, plan),
                 Err(why) => Again::Differs(why.clone()),
             };

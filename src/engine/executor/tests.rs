@@ -17,7 +17,7 @@ use zeroize::Zeroizing;
 use super::*;
 use crate::engine::journal::{ActionStanding, Found, Record, VerifiedState, entries};
 use crate::engine::testing::{Given, delete, finding, given, label, now};
-use crate::engine::vault::Sealed;
+use crate::engine::vault::{Sealed, Vault};
 use crate::engine::{
     Action, Answers, ApprovedPlan, BackupSeen, Blocked, Chosen, Dependency, GateName, IdentityRecord, Look, ObjectNow,
     ObjectRef, OwnersSeen, Plan, Tier, approve,
@@ -33,6 +33,8 @@ struct Stage {
     plan: Plan,
     records: Arc<Mutex<Vec<Record>>>,
     vault: MemoryVault,
+    /// In place of the one in memory.
+    real_vault: Option<Vault>,
     judges: Judges,
     switch: Arc<AtomicBool>,
     stop: Arc<AtomicBool>,
@@ -95,6 +97,7 @@ fn stage_with(names: &[&str], change: impl FnOnce(Given) -> Given) -> Stage {
         plan: change(all).plan(),
         records: Arc::default(),
         vault: MemoryVault::default(),
+        real_vault: None,
         judges: Judges::default(),
         switch: Arc::default(),
         stop: Arc::default(),
@@ -155,7 +158,7 @@ impl Stage {
             clusters: &clusters,
             recheck: &mut self.judges,
             journal: &mut journal,
-            vault: &self.vault,
+            vault: self.real_vault.as_ref().map_or(&self.vault as &dyn VaultPort, |vault| vault),
             clock: &SimClock(self.sim.clone()),
             switches: self.switch.as_ref(),
             stop: &self.stop,
