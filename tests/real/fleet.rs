@@ -69,7 +69,9 @@ pub fn run(kubeconfig: &str, args: &[&str]) -> Output {
     let file = dir.path().join("kubeconfig");
     std::fs::write(&file, kubeconfig).unwrap();
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_trueup"));
-    command.env_clear().current_dir("/").args(args).arg("--kubeconfig").arg(file);
+    // Without a state folder no backup could be made, and no delete would be offered.
+    command.env_clear().env("XDG_STATE_HOME", dir.path());
+    command.current_dir("/").args(args).arg("--kubeconfig").arg(file);
     tokio::task::block_in_place(|| command.output().unwrap())
 }
 

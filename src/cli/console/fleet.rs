@@ -16,6 +16,7 @@ use crate::cli::recheck::PlanAgain;
 use crate::cli::{access, look_live, tombstones};
 use crate::config::Config;
 use crate::engine::{AcceptRule, GateName, Plan, PlanScope};
+use crate::fleet::TlsTrust;
 use crate::live::{Command, Live};
 use crate::world::ClusterName;
 
@@ -127,8 +128,13 @@ impl PlanAgain for Fleet {
         .boxed()
     }
 
-    fn client<'a>(&'a mut self, cluster: &'a ClusterName) -> BoxFuture<'a, Option<kube::Client>> {
-        async move { self.client_of(cluster).await }.boxed()
+    fn connection<'a>(&'a mut self, cluster: &'a ClusterName) -> BoxFuture<'a, Option<(kube::Client, TlsTrust)>> {
+        let cluster = cluster.clone();
+        async move { self.ask(move |live| live.client(&cluster).zip(live.tls(&cluster))).await.ok().flatten() }.boxed()
+    }
+
+    fn allows_insecure_writes(&self) -> bool {
+        self.context.globals.allow_insecure_writes
     }
 }
 

@@ -202,8 +202,5 @@ fn membership(
         name: &id.name,
         since: Some(held.since),
     };
-    match filter.matches(&fields, now, scratch) {
-        Some(_) => Membership::Shown,
-        None => Membership::Hidden,
-    }
+    if filter.shows(&fields, now, scratch) { Membership::Shown } else { Membership::Hidden }
 }

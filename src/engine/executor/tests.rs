@@ -17,7 +17,7 @@ use zeroize::Zeroizing;
 use super::*;
 use crate::engine::journal::{ActionStanding, Found, Record, VerifiedState, entries};
 use crate::engine::testing::{Given, delete, finding, given, label, now};
-use crate::engine::vault::Sealed;
+use crate::engine::vault::{Sealed, Vault};
 use crate::engine::{
     Action, Answers, ApprovedPlan, BackupSeen, Blocked, Chosen, Dependency, GateName, IdentityRecord, Look, ObjectNow,
     ObjectRef, OwnersSeen, Plan, Tier, approve,
@@ -33,6 +33,8 @@ struct Stage {
     plan: Plan,
     records: Arc<Mutex<Vec<Record>>>,
     vault: MemoryVault,
+    /// In place of the one in memory.
+    real_vault: Option<Vault>,
     judges: Judges,
     switch: Arc<AtomicBool>,
     stop: Arc<AtomicBool>,
@@ -95,6 +97,7 @@ fn stage_with(names: &[&str], change: impl FnOnce(Given) -> Given) -> Stage {
         plan: change(all).plan(),
         records: Arc::default(),
         vault: MemoryVault::default(),
+        real_vault: None,
         judges: Judges::default(),
         switch: Arc::default(),
         stop: Arc::default(),
@@ -155,7 +158,7 @@ impl Stage {
             clusters: &clusters,
             recheck: &mut self.judges,
             journal: &mut journal,
-            vault: &self.vault,
+            vault: self.real_vault.as_ref().map_or(&self.vault as &dyn VaultPort, |vault| vault),
             clock: &SimClock(self.sim.clone()),
             switches: self.switch.as_ref(),
             stop: &self.stop,
@@ -325,6 +328,13 @@ async fn what_was_approved_is_done_verified_and_journalled() {
     let expected =
         "approved backup intent backup intent intent outcome outcome outcome verified verified verified finished";
     assert_eq!(kinds.join(" "), expected);
+}
+
+/// What an undo sees when nothing of a plan's objects is left and every backup opens.
+fn all_gone(plan: &Plan) -> BTreeMap<String, Look> {
+    let backup = BackupSeen::Opens { lost: Vec::new() };
+    let look = Look { object: ObjectNow::Absent, backup, owners: OwnersSeen::default() };
+    plan.actions.iter().map(|action| (action.id.clone(), look.clone())).collect()
 }
 
 fn kind(record: &Record) -> &'static str {
@@ -579,13 +589,7 @@ async fn an_object_that_can_not_come_back_stays_deleted_and_can_still_be_undone(
     assert_eq!((stage.end(&report, "a").word(), report.code()), ("gone", 2), "{report:?}");
     assert!(report.notices[0].contains("bringing it back failed"), "{report:?}");
     let records = stage.records.lock().unwrap().clone();
-    let look = Look {
-        object: ObjectNow::Absent,
-        backup: BackupSeen::Opens { lost: Vec::new() },
-        owners: OwnersSeen::default(),
-    };
-    let looks = [(stage.plan.actions[0].id.clone(), look)].into();
-    let undo = crate::engine::undo(&entries(&records)[0], None, &looks, now()).unwrap();
+    let undo = crate::engine::undo(&entries(&records)[0], None, &all_gone(&stage.plan), now()).unwrap();
     assert_eq!(undo.plan.actions.len(), 1);
 }
 
