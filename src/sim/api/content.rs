@@ -157,6 +157,9 @@ fn unrecognized(kind: &ResourceKind, request: &Request, why: &str, prefix: &str)
 /// Brings an object into the stored shape. The error is the sentence of Go's JSON decoder.
 pub fn settle(kind: &ResourceKind, object: &mut Value) -> Result<(), String> {
     settle_metadata(object, if kind.rules.custom { "ObjectMeta" } else { "ObjectMeta.metadata" })?;
+    if let Some(schema) = &kind.schema {
+        drop_nulls(schema, object);
+    }
     match kind.rules.content {
         Content::ConfigMap => {
             string_map(object, "data", "ConfigMap")?;
@@ -196,6 +199,16 @@ pub fn fill_defaults(kind: &ResourceKind, object: &mut Value) {
             object["status"] = json!({ "phase": "Active" });
         }
         Content::Plain | Content::ConfigMap | Content::Pod | Content::Definition => {}
+    }
+}
+
+/// Takes out nulls where a custom resource's schema knows the field and does not let it be null.
+fn drop_nulls(schema: &Value, value: &mut Value) {
+    let (Some(properties), Some(fields)) = (schema.get("properties"), value.as_object_mut()) else { return };
+    let nullable = |name: &str| properties.get(name).is_none_or(|property| property["nullable"] == true);
+    fields.retain(|name, field| !field.is_null() || nullable(name));
+    for (name, field) in fields {
+        properties.get(name).into_iter().for_each(|property| drop_nulls(property, field));
     }
 }
 
