@@ -1,13 +1,17 @@
 //! Judging again before a write: the same look, the same checks and the same gates as a plan, on fresh lists.
 //!
-//! Always true: an action is the same only when a plan made now would hold it, unblocked, with the same target, version
-//! and verdict. What could not be read again is not the same.
+//! Always true:
+//! - an action is the same only when a plan made now would hold it, unblocked, with the same target, version and verdict;
+//!   what could not be read again is not the same;
+//! - one look serves the look back at a wave and the judgement of the next, as nothing is sent between the two, and no
+//!   look serves a second wave.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
+use tokio::time::Instant;
 
 use super::args::PlanArgs;
 use super::context::Context;
@@ -31,7 +35,13 @@ pub struct LiveRecheck<'c> {
     names: BTreeMap<String, ClusterName>,
     /// What the plan says of each action's finding.
     verdicts: BTreeMap<String, String>,
+    /// The look back at the last wave that found nothing, until the next wave takes it.
+    last_look: Option<(Instant, Plan)>,
 }
+
+/// How old the look back at a wave may be to judge the next one by it. Only the cluster's identity is read between them,
+/// which takes two requests.
+const LOOK_AGE_MAX: Duration = Duration::from_millis(500);
 
 impl<'c> LiveRecheck<'c> {
     pub fn new(
@@ -46,7 +56,15 @@ impl<'c> LiveRecheck<'c> {
             Some((action.id.clone(), finding.verdict.clone()))
         };
         let verdicts = plan.actions.iter().filter_map(verdict).collect();
-        Self { context, config, live: Some(live), names, verdicts }
+        Self { context, config, live: Some(live), names, verdicts, last_look: None }
+    }
+
+    /// The look back that was just made, or a new look. Either way it is gone then.
+    async fn look_for_wave(&mut self) -> Result<Plan, String> {
+        match self.last_look.take() {
+            Some((at, plan)) if at.elapsed() <= LOOK_AGE_MAX => Ok(plan),
+            Some(_) | None => self.plan_again().await,
+        }
     }
 
     /// Reads everything again and plans.
@@ -141,7 +159,7 @@ impl Recheck for LiveRecheck<'_> {
             if actions.iter().all(|action| action.verb == Verb::Create) {
                 return vec![Again::Same; actions.len()];
             }
-            match self.plan_again().await {
+            match self.look_for_wave().await {
                 Ok(plan) => actions.iter().map(|action| self.again(action, &plan)).collect(),
                 Err(why) => vec![Again::Differs(why); actions.len()],
             }
@@ -152,7 +170,13 @@ impl Recheck for LiveRecheck<'_> {
     fn look_back<'a>(&'a mut self, deleted: &'a [&'a Action]) -> BoxFuture<'a, Vec<LookBack>> {
         async move {
             match self.plan_again().await {
-                Ok(plan) => deleted.iter().map(|action| self.look(action, &plan)).collect(),
+                Ok(plan) => {
+                    let found: Vec<LookBack> = deleted.iter().map(|action| self.look(action, &plan)).collect();
+                    // Where something is found, something may be restored: the world is another one then.
+                    let quiet = found.iter().all(|found| *found == LookBack::Nothing);
+                    self.last_look = quiet.then(|| (Instant::now(), plan));
+                    found
+                }
                 Err(why) => vec![LookBack::Unknown(why); deleted.len()],
             }
         }
