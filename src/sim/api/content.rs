@@ -65,6 +65,7 @@ pub fn decode(kind: &ResourceKind, request: &Request) -> Result<Value, Refused> 
         map.insert("kind".into(), (&*kind.kind).into());
     }
     check_type(kind, &api_version, &name)?;
+    drop_forbidden_nulls(kind, &mut object);
     settle(kind, &mut object).map_err(|why| {
         Status::bad_request(format!(
             "{0} in version {1} cannot be handled as a {0}: {why}",
@@ -157,9 +158,6 @@ fn unrecognized(kind: &ResourceKind, request: &Request, why: &str, prefix: &str)
 /// Brings an object into the stored shape. The error is the sentence of Go's JSON decoder.
 pub fn settle(kind: &ResourceKind, object: &mut Value) -> Result<(), String> {
     settle_metadata(object, if kind.rules.custom { "ObjectMeta" } else { "ObjectMeta.metadata" })?;
-    if let Some(schema) = &kind.schema {
-        drop_nulls(schema, object);
-    }
     match kind.rules.content {
         Content::ConfigMap => {
             string_map(object, "data", "ConfigMap")?;
@@ -202,7 +200,14 @@ pub fn fill_defaults(kind: &ResourceKind, object: &mut Value) {
     }
 }
 
-/// Takes out nulls where a custom resource's schema knows the field and does not let it be null.
+/// Takes out nulls where a custom resource's schema knows the field and does not let it be null. What an apply leaves
+/// behind is not read from a body, and keeps them.
+pub fn drop_forbidden_nulls(kind: &ResourceKind, object: &mut Value) {
+    if let Some(schema) = &kind.schema {
+        drop_nulls(schema, object);
+    }
+}
+
 fn drop_nulls(schema: &Value, value: &mut Value) {
     let (Some(properties), Some(fields)) = (schema.get("properties"), value.as_object_mut()) else { return };
     let nullable = |name: &str| properties.get(name).is_none_or(|property| property["nullable"] == true);
