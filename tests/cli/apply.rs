@@ -15,7 +15,7 @@ const CANARY: &str = "old-s3cret";
 const CANARY_BASE64: &str = "b2xkLXMzY3JldA";
 
 /// Runs the binary beside the simulated servers. `$TMP` stands for the fleet's folder.
-fn trueup(dir: &std::path::Path, args: &[&str]) -> Output {
+pub fn trueup(dir: &std::path::Path, args: &[&str]) -> Output {
     let tmp = dir.to_str().unwrap();
     let args = args.iter().map(|arg| arg.replace("$TMP", tmp));
     let mut command = Command::new(env!("CARGO_BIN_EXE_trueup"));
@@ -23,7 +23,7 @@ fn trueup(dir: &std::path::Path, args: &[&str]) -> Output {
     tokio::task::block_in_place(|| output.args(args).output().unwrap())
 }
 
-fn text(output: &Output) -> String {
+pub fn text(output: &Output) -> String {
     let code = output.status.code().map_or("killed".to_owned(), |code| code.to_string());
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     format!("{out}----- stderr\n{err}----- exit {code}\n")
@@ -31,8 +31,12 @@ fn text(output: &Output) -> String {
 
 /// Plans on the fleet and saves the plan; answers with it.
 fn planned(fleet: &Fleet) -> Plan {
+    planned_with(fleet, &[])
+}
+
+pub fn planned_with(fleet: &Fleet, more: &[&str]) -> Plan {
     let args = ["plan", "--settle", "1s", "--kubeconfig", "$TMP/kubeconfig", "--out", "$TMP/plan.json"];
-    let output = trueup(fleet.dir.path(), &args);
+    let output = trueup(fleet.dir.path(), &[&args, more].concat());
     assert_eq!(output.status.code(), Some(2), "{}", text(&output));
     Plan::read(&std::fs::read_to_string(fleet.dir.path().join("plan.json")).unwrap()).unwrap()
 }

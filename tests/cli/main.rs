@@ -18,3 +18,4 @@ mod live;
 mod live_secrets;
 mod plan;
 mod secrets;
+mod speed;

@@ -1,7 +1,8 @@
 //! How many deletes a second: planned, judged again, sealed, journalled, sent, verified, by the real binary on a real
 //! API server that shares the machine.
 //!
-//! `cargo test --release --test real -- --ignored --nocapture speed`; `TRUEUP_OBJECTS` says how many (2,000 unless told).
+//! `TRUEUP_BIN=target/release/trueup cargo test --test real -- --ignored --nocapture speed`; `TRUEUP_OBJECTS` says how
+//! many (2,000 unless told). Only the binary is measured, so only it needs to be a release build.
 
 use std::time::Instant;
 
@@ -20,7 +21,7 @@ const OBJECTS: usize = 2_000;
 const MADE_AT_ONCE: usize = 32;
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "a measurement, of use only with --release"]
+#[ignore = "a measurement, of use only with a release build"]
 async fn verified_deletes_a_second() {
     let Some((mgmt, guest)) = start_two().await else {
         return;
