@@ -31,8 +31,12 @@ pub fn text(output: &Output) -> String {
 
 /// Plans on the fleet and saves the plan; answers with it.
 pub fn planned(fleet: &Fleet) -> Plan {
+    planned_with(fleet, &[])
+}
+
+pub fn planned_with(fleet: &Fleet, more: &[&str]) -> Plan {
     let args = ["plan", "--settle", "1s", "--kubeconfig", "$TMP/kubeconfig", "--out", "$TMP/plan.json"];
-    let output = trueup(fleet.dir.path(), &args);
+    let output = trueup(fleet.dir.path(), &[&args, more].concat());
     assert_eq!(output.status.code(), Some(2), "{}", text(&output));
     Plan::read(&std::fs::read_to_string(fleet.dir.path().join("plan.json")).unwrap()).unwrap()
 }

@@ -569,6 +569,49 @@ async fn a_crash_at_any_step_is_settled_by_reading_and_nothing_is_sent_twice() {
     assert_eq!(crashes, 5 * 2 + 2 * 2);
 }
 
+/// Where a run can be killed, by the step it had come to.
+#[tokio::test(start_paused = true)]
+async fn a_run_killed_at_each_position_of_its_journal_is_settled_and_goes_on() {
+    // The approval takes steps 0 and 1, the intent 2 and 3, the request 4 and 5, the outcome 6 and 7, the end 8 and 9.
+    let cases: [(&str, usize, &str, Option<Found>, &str); 6] = [
+        ("before the intent", 2, "approved", None, "gone"),
+        ("after the intent, before the request", 3, "intent", Some(Found::Unchanged), "gone"),
+        ("after the request", 5, "intent", Some(Found::Gone), "skipped"),
+        ("before the outcome", 6, "intent", Some(Found::Gone), "skipped"),
+        ("after the outcome", 7, "outcome", None, "skipped"),
+        ("after the verification", 9, "verified", None, "skipped"),
+    ];
+    for (case, at, last, expected, then) in cases {
+        let mut stage = stage(&["a"]);
+        stage.crash = Arc::new(Crash { at: Some(at), steps: AtomicUsize::default() });
+        assert_eq!(stage.run_or_crash().await, None, "case: {case}: it was not killed");
+        let before = stage.records.lock().unwrap().clone();
+        assert_eq!(before.last().map(kind), Some(last), "case: {case}");
+
+        let clusters: Clusters =
+            [("guest-a".to_owned(), Arc::new(KubeCluster::new(stage.sim.client())) as Arc<dyn ClusterPort>)].into();
+        let resolved = resolve(&entries(&before), &clusters, now()).await;
+        let found: Vec<Found> = resolved
+            .iter()
+            .map(|record| match record {
+                Record::Resolved { found, .. } => *found,
+                other => panic!("case: {case}: {other:?}"),
+            })
+            .collect();
+        assert_eq!(found, expected.into_iter().collect::<Vec<_>>(), "case: {case}");
+        stage.records.lock().unwrap().extend(resolved);
+
+        stage.crash = Arc::default();
+        let report = stage.run().await;
+        assert_eq!(stage.end(&report, "a").word(), then, "case: {case}: {report:?}");
+        assert_eq!((stage.requests("DELETE"), stage.is_there("a")), (1, false), "case: {case}: deleted once");
+        let after = stage.records.lock().unwrap().clone();
+        assert_eq!(after[..before.len()], before, "case: {case}: a record was lost");
+        let undo = crate::engine::undo(&entries(&after)[0], None, &all_gone(&stage.plan), now()).unwrap();
+        assert_eq!(undo.plan.actions.len(), 1, "case: {case}: it can be brought back: {:?}", undo.left_out);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_was_sent_when_the_journal_failed_is_not_called_skipped() {
     let mut stage = stage(&["a"]);
