@@ -78,6 +78,10 @@ impl World {
         if scene.before == after {
             return;
         }
+        // Nothing binds a create to its cluster: between the look at who it is and the request, it may become another.
+        if !scene.at_home && *verb == Written::Create && !self.engines[who].saw_other {
+            return;
+        }
         if !scene.at_home {
             return self.broke(|| format!("{} was changed in another cluster than the plan's", target.name));
         }

@@ -18,7 +18,7 @@ use trueup::sim::{Reply, Request, Server};
 
 use super::chance::Chance;
 use super::kind::{Fired, Kind};
-use super::standing::Standing;
+use super::standing::{Phase, Standing};
 use super::weather::Weather;
 
 /// Where candidates live.
@@ -241,7 +241,7 @@ impl World {
             self.tell(name, || "is killed".to_owned());
             return true;
         }
-        if who == 0 && self.incident_at == Some(steps) {
+        if who == 0 && self.incident_at.is_some_and(|at| at <= steps) && self.engines[0].phase == Phase::Applying {
             self.incident_at = None;
             self.incident();
         }
