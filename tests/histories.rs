@@ -3,7 +3,7 @@
 #[path = "histories/mod.rs"]
 mod histories;
 
-use histories::{Kind, Told, play};
+use histories::{Count, Kind, Told, Way, hostile, play};
 
 /// As many as a debug build plays in some 20 seconds of one core.
 const SEEDS: u64 = 3_000;
@@ -30,5 +30,24 @@ fn nothing_that_must_hold_breaks_in_any_history_and_everything_that_can_go_wrong
 fn the_same_seed_gives_the_same_history() {
     for seed in [1, 17, 99, 1_234] {
         assert_eq!(play(seed, true).trace, play(seed, true).trace, "seed {seed}");
+    }
+}
+
+#[test]
+fn in_hostile_worlds_trueup_deletes_nothing_wrong_and_others_do() {
+    let count = |way: Way| {
+        let mut count = Count::default();
+        (0..60).for_each(|seed| count.add(hostile(seed, way)));
+        assert!(count.deletes > 30, "{}: {count:?}", way.word());
+        count
+    };
+    for way in Way::ALL {
+        let wrong = count(way).wrong();
+        match way {
+            Way::ByName | Way::ByUid | Way::ByUidAndVersion => assert!(wrong > 0, "{}: nothing wrong", way.word()),
+            Way::TrueupNoRereads | Way::TrueupPerWave | Way::TrueupPerDelete => {
+                assert_eq!(wrong, 0, "{}", way.word());
+            }
+        }
     }
 }

@@ -5,7 +5,8 @@ use std::task::Poll;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use trueup::engine::executor::{OnNewReference, Ports, Report, RunSettings, apply, resolve};
+use trueup::engine::Chosen;
+use trueup::engine::executor::{Ports, Report, RunSettings, apply, resolve};
 use trueup::engine::journal::{Journal, Opened, Record, entries};
 
 use super::chance::Chance;
@@ -51,14 +52,15 @@ async fn whole(shared: &Shared) {
     read_it(shared).await;
     let second = shared.lock().weather.second_engine;
     let reports = match second {
-        None => vec![(0, run(shared, 0, &made).await)],
+        None => vec![(0, carry_out(shared, 0, &made).await)],
         Some(kind) => {
             let theirs = match kind {
                 Kind::SamePlanTwice => None,
                 _ => plan(shared, 1).await,
             };
             shared.lock().fire(kind);
-            let (one, other) = tokio::join!(run(shared, 0, &made), run(shared, 1, theirs.as_ref().unwrap_or(&made)));
+            let theirs = theirs.as_ref().unwrap_or(&made);
+            let (one, other) = tokio::join!(carry_out(shared, 0, &made), carry_out(shared, 1, theirs));
             vec![(0, one), (1, other)]
         }
     };
@@ -96,7 +98,7 @@ async fn plan(shared: &Shared, who: usize) -> Option<Made> {
     (standing.crash_at, standing.steps) = (crash_at, 0);
     let name = standing.name;
     world.tell(name, || format!("plans {} actions", made.plan.actions.len()));
-    made.approve(&world).is_some().then_some(made)
+    made.approve(&world, &made.chosen()).is_some().then_some(made)
 }
 
 /// Somebody reads the plan, while the world goes on.
@@ -114,25 +116,26 @@ async fn read_it(shared: &Shared) {
     tokio::time::sleep(pause).await;
 }
 
+async fn carry_out(shared: &Shared, who: usize, made: &Made) -> Option<Report> {
+    run(shared, who, made, &made.chosen(), Rereads::Asked).await
+}
+
 /// One engine carries its plan out; nothing when its process ended, or the plan had.
-async fn run(shared: &Shared, who: usize, made: &Made) -> Option<Report> {
+pub async fn run(shared: &Shared, who: usize, made: &Made, chosen: &Chosen, rereads: Rereads) -> Option<Report> {
     let hold = Hold { shared: shared.clone(), who };
     let (approved, settings, sites) = {
         let mut world = shared.lock();
-        let (approved, truth) = made.approve(&world)?;
+        let (approved, truth) = made.approve(&world, chosen)?;
         world.engines[who].begin(truth);
         world.came_back(who);
-        let calm = world.weather.calm;
-        let on_new_reference =
-            if world.chance.permille(700) { OnNewReference::Restore } else { OnNewReference::Report };
-        let seconds = if calm { 1 } else { *world.chance.pick(&[1, 1, 2, 30]) };
-        let look_back_after = Duration::from_secs(seconds);
+        let Weather { on_new_reference, look_back_seconds, .. } = world.weather;
+        let look_back_after = Duration::from_secs(look_back_seconds);
         let (who, host) = ("anna".to_owned(), "laptop".to_owned());
         (approved, RunSettings { who, host, on_new_reference, look_back_after }, world.sites.len())
     };
     let journal = open(shared, who)?;
     let mut journal = NotedJournal { hold: hold.clone(), journal };
-    let mut judge = Judge::new(hold.clone(), sites, Rereads::Asked);
+    let mut judge = Judge::new(hold.clone(), sites, rereads);
     let clusters = tap::ports(shared, who, 0..sites);
     let stop = shared.lock().engines[who].stop.clone();
     let ports = Ports {
@@ -211,7 +214,7 @@ async fn after_crash(shared: &Shared, made: &Made) -> Option<Report> {
         return None;
     }
     shared.lock().fire(Kind::AppliedAgain);
-    run(shared, 0, made).await
+    carry_out(shared, 0, made).await
 }
 
 /// Settles by reading what is open in an engine's journal.

@@ -17,6 +17,7 @@ use trueup::engine::FreezeWindow;
 use trueup::sim::{Reply, Request, Server};
 
 use super::chance::Chance;
+use super::compare::Commit;
 use super::kind::{Fired, Kind};
 use super::standing::{Phase, Standing};
 use super::weather::Weather;
@@ -67,6 +68,10 @@ pub struct World {
     pub reference_changes: BTreeMap<Target, u32>,
     pub engines: Vec<Standing>,
     pub late: Vec<Late>,
+    /// Deletes that took effect.
+    pub commits: Vec<Commit>,
+    /// What an engine brought back.
+    pub restored: BTreeSet<Target>,
     pub fired: Fired,
     pub switched: bool,
     pub freeze: Option<FreezeWindow>,
@@ -150,6 +155,8 @@ impl World {
             reference_changes: BTreeMap::new(),
             engines: Vec::new(),
             late: Vec::new(),
+            commits: Vec::new(),
+            restored: BTreeSet::new(),
             fired: Fired::default(),
             switched: false,
             freeze: None,
@@ -185,7 +192,6 @@ impl World {
         if self.trace.is_some() {
             let at = self.now().duration_since(self.start).as_millis();
             let line = format!("{:>4}.{:03} s  {actor:<6} {}", at / 1000, at % 1000, what());
-            if std::env::var_os("HLIVE").is_some() { eprintln!("{line}"); }
             self.trace.iter_mut().for_each(|trace| trace.push(line.clone()));
         }
     }
