@@ -50,10 +50,15 @@ impl World {
                 stays.then_some("it is not being deleted")
             }
             End::Done(VerifiedState::Changed) => {
-                (!deeds.labelled && !same.as_ref().is_some_and(fits)).then_some("it never was")
+                // Another engine may have set the same label, and somebody taken it off since.
+                let labelled = self.engines.iter().any(|engine| {
+                    engine.meant(&meant.target).is_some_and(|(id, _)| engine.deeds.get(id).is_some_and(|d| d.labelled))
+                });
+                (!labelled && !same.as_ref().is_some_and(fits)).then_some("it never was")
             }
             End::Done(_) => Some("no action of these plans ends so"),
-            End::TakenBack { .. } => (!deeds.restored).then_some("it was not created again"),
+            // Two engines with one plan can't tell whose create it was.
+            End::TakenBack { .. } => (!self.restored.contains(&meant.target)).then_some("it was not created again"),
             End::Skipped { .. } => (deeds.sent_in_run > 0).then_some("a request was sent"),
             End::Failed { .. } => self.happened(meant, deeds),
             End::Unknown { .. } => (deeds.sent_in_run == 0).then_some("nothing was sent"),

@@ -196,8 +196,8 @@ async fn after_crash(shared: &Shared, made: &Made) -> Option<Report> {
             world.fire(Kind::PowerCut);
             let disk = world.engines[0].disk.clone();
             match disk.cut_power(&mut world.chance) {
-                Left::Nothing => world.fire(Kind::UnsyncedLost),
-                Left::Part | Left::All => {}
+                Left::Nothing | Left::Part => world.fire(Kind::UnsyncedLost),
+                Left::All => {}
             }
         }
         let standing = &mut world.engines[0];
