@@ -7,7 +7,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use trueup::engine::Chosen;
 use trueup::engine::executor::{Ports, Report, RunSettings, apply, resolve};
-use trueup::engine::journal::{Journal, Opened, Record, entries};
+use trueup::engine::journal::{Journal, Opened, Record, entries, open_intents};
 
 use super::chance::Chance;
 use super::disk::Left;
@@ -85,7 +85,7 @@ fn furnish(world: &mut World) {
     }
 }
 
-/// One engine makes its plan; nothing when nothing can be approved.
+/// One engine makes its plan; nothing when there is nothing to do.
 async fn plan(shared: &Shared, who: usize) -> Option<Made> {
     let sites = shared.lock().sites.len();
     let hold = Hold { shared: shared.clone(), who };
@@ -98,7 +98,7 @@ async fn plan(shared: &Shared, who: usize) -> Option<Made> {
     (standing.crash_at, standing.steps) = (crash_at, 0);
     let name = standing.name;
     world.tell(name, || format!("plans {} actions", made.plan.actions.len()));
-    made.approve(&world, &made.chosen()).is_some().then_some(made)
+    (!made.plan.actions.is_empty()).then_some(made)
 }
 
 /// Somebody reads the plan, while the world goes on.
@@ -223,6 +223,9 @@ async fn settle(shared: &Shared, who: usize) {
     shared.lock().engines[who].phase = Phase::Settling;
     let Some(journal) = open(shared, who) else { return };
     let known = entries(shared.lock().engines[who].noted.iter().map(|(_, record)| record));
+    if open_intents(&known).is_empty() {
+        return;
+    }
     let mut lister = Lister::new(hold.clone());
     let approved: Vec<_> = known.iter().filter_map(|entry| entry.approvals.last()).flat_map(|one| one.clusters.clone()).collect();
     let mut same = Vec::new();
