@@ -183,7 +183,9 @@ pub(super) fn is_gone(verb: Verb, standing: &ActionStanding) -> bool {
         ActionStanding::Prepared | ActionStanding::Open | ActionStanding::Skipped { .. } => false,
         ActionStanding::Answered(answer) => match answer {
             Answer::Done | Answer::Gone => verb == Verb::Delete,
-            Answer::Conflict | Answer::Refused | Answer::Throttled | Answer::Ambiguous => false,
+            // A restore that was not taken: what was deleted is still deleted.
+            Answer::Conflict | Answer::Refused | Answer::Throttled => verb == Verb::Create,
+            Answer::Ambiguous => false,
         },
         ActionStanding::Verified { state, .. } => match state {
             VerifiedState::Gone | VerifiedState::Terminating => true,

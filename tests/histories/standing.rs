@@ -77,6 +77,8 @@ pub struct Standing {
     pub stop: Arc<AtomicBool>,
     /// Something stopped all writes when the engine last came back from waiting.
     pub shut_before: bool,
+    /// It asked another cluster, which came to stand behind the address, who it is.
+    pub saw_other: bool,
     pub disk: MemoryDisk,
     /// Everything handed to the journal, with the length of the file after it.
     pub noted: Vec<(usize, Record)>,
@@ -99,6 +101,7 @@ impl Standing {
             plan: None,
             stop: Arc::default(),
             shut_before: false,
+            saw_other: false,
             disk: MemoryDisk::default(),
             noted: Vec::new(),
             vault: Vec::new(),
