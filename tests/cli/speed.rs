@@ -1,6 +1,8 @@
 //! How many deletes a second on simulated clusters: planned, judged again, sealed, journalled, sent, verified.
 //!
-//! `cargo test --release --test cli -- --ignored --nocapture speed`; `TRUEUP_OBJECTS` says how many (2,000 unless told).
+//! `TRUEUP_BIN=target/release/trueup cargo test --release --test cli -- --ignored --nocapture speed`;
+//! `TRUEUP_OBJECTS` says how many (2,000 unless told). The simulated servers are in the test, so that it should be a
+//! release build as well.
 
 use std::time::Instant;
 
