@@ -127,7 +127,7 @@ impl<P: PlanAgain> Rechecker<P> {
             return Again::Differs("a plan made now would not hold it".to_owned());
         };
         match now.blocked_by.first() {
-            Some(blocked) => Again::Differs(format!("{}: {}", blocked.gate.word(), blocked.why)),
+            Some(blocked) => Again::Blocked(format!("{}: {}", blocked.gate.word(), blocked.why)),
             None if now.preconditions != action.preconditions => {
                 Again::Differs("it changed since the plan was made".to_owned())
             }
@@ -145,7 +145,7 @@ impl<P: PlanAgain> Rechecker<P> {
             Some(TlsTrust::Verified | TlsTrust::Loopback | TlsTrust::InProcess) => Again::Same,
             Some(TlsTrust::Unverified | TlsTrust::Cleartext) if self.planner.allows_insecure_writes() => Again::Same,
             Some(TlsTrust::Unverified | TlsTrust::Cleartext) => {
-                Again::Differs(format!("insecure: nobody verified who answers for {}", action.cluster))
+                Again::Blocked(format!("insecure: nobody verified who answers for {}", action.cluster))
             }
             None => Again::Differs(format!("{} is not connected", action.cluster)),
         }

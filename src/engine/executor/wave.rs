@@ -173,6 +173,7 @@ impl<'p> Run<'p, '_> {
         for (place, action) in wave.iter().enumerate() {
             match again.get(place) {
                 Some(Again::Same) => same.push(*action),
+                Some(Again::Blocked(why)) => self.end(action, End::gated(why.clone())),
                 Some(Again::Differs(why)) => self.end(action, End::stale(format!("judged again: {why}"))),
                 None => self.end(action, End::gated("it could not be judged again")),
             }
