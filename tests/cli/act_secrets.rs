@@ -167,7 +167,7 @@ async fn no_refusal_that_repeats_the_object_is_repeated() {
         ("forbidden", Method::DELETE, 403, "Forbidden", 2, "refused it (403 Forbidden)"),
         ("conflict", Method::DELETE, 409, "Conflict", 2, "nothing was done"),
         ("invalid", Method::DELETE, 422, "Invalid", 2, "refused it (422 Invalid)"),
-        ("broken", Method::DELETE, 500, "InternalError", 2, "failed"),
+        ("broken", Method::DELETE, 500, "InternalError", 2, "the object is as it was"),
         ("can't be read", Method::GET, 500, "InternalError", 3, "the server answered 500"),
         ("another 404", Method::GET, 404, "NotFound", 3, "the server answered 404"),
     ];

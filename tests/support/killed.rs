@@ -88,7 +88,7 @@ pub async fn kill_and_go_on(scene: &dyn Scene, position: &Position) {
     assert_eq!(last_kind(&before), position.last, "case: {case}: {before:?}");
     assert_eq!(scene.is_there().await, position.there, "case: {case}");
     let history = said(&run(scene, &["history", "show", &plan.id[7..15]]));
-    assert_eq!(history.contains("nobody has looked yet"), position.found.is_some(), "case: {case}: {history}");
+    assert_eq!(history.contains("open: not yet known"), position.found.is_some(), "case: {case}: {history}");
     assert_eq!(records(scene), before, "case: {case}: looking at the history changes nothing");
 
     let next = run(scene, &apply_args(&plan, &action));
