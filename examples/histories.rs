@@ -63,7 +63,9 @@ fn main() -> ExitCode {
 
 /// Exit code 1: trueup deleted something wrong.
 fn compare(worlds: u64, from: u64) -> ExitCode {
-    println!("| {worlds} hostile worlds | deletes | another object | changed since | races | left dangling | wrong | % |");
+    println!(
+        "| {worlds} hostile worlds | deletes | another object | changed since | races | left dangling | wrong | % |"
+    );
     println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
     let mut as_it_is = Count::default();
     for way in Way::ALL {

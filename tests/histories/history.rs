@@ -79,7 +79,9 @@ fn furnish(world: &mut World) {
     let per_site = if many { 10 + world.chance.below(4) } else { 1 + world.chance.below(4) };
     world.furnish(if many { 1 } else { sites }, per_site, true);
     let crash_at = world.weather.crash_at.map(|step| step + 1);
-    world.engines.push(Standing::new("A", crash_at.filter(|_| world.weather.second_engine.is_none() || crash_at.is_some())));
+    world
+        .engines
+        .push(Standing::new("A", crash_at.filter(|_| world.weather.second_engine.is_none() || crash_at.is_some())));
     if world.weather.second_engine.is_some() {
         world.engines.push(Standing::new("B", None));
     }
@@ -179,7 +181,8 @@ fn open(shared: &Shared, who: usize) -> Option<Journal> {
     let synced = disk.synced();
     let standing = &mut world.engines[who];
     let whole = standing.noted.iter().filter(|(end, _)| *end <= synced).map(|(_, record)| record);
-    let lost = whole.zip(records.iter().map(Some).chain(std::iter::repeat(None))).any(|(kept, read)| Some(kept) != read);
+    let lost =
+        whole.zip(records.iter().map(Some).chain(std::iter::repeat(None))).any(|(kept, read)| Some(kept) != read);
     let end = disk.length();
     standing.noted = records.into_iter().map(|record| (end, record)).collect();
     if lost {
@@ -227,7 +230,8 @@ async fn settle(shared: &Shared, who: usize) {
         return;
     }
     let mut lister = Lister::new(hold.clone());
-    let approved: Vec<_> = known.iter().filter_map(|entry| entry.approvals.last()).flat_map(|one| one.clusters.clone()).collect();
+    let approved: Vec<_> =
+        known.iter().filter_map(|entry| entry.approvals.last()).flat_map(|one| one.clusters.clone()).collect();
     let mut same = Vec::new();
     let sites = shared.lock().sites.len();
     for site in 0..sites {

@@ -131,7 +131,9 @@ pub fn make(world: &mut World, sight: Sight, gate: Option<Kind>) -> Made {
             forbidden.insert(target.clone(), word);
         }
         if shut.is_for_dependency(target) {
-            draft.depends_on.push(Dependency { finding: subject(&Target { name: "nobody".into(), ..target.clone() }), order: 0 });
+            draft
+                .depends_on
+                .push(Dependency { finding: subject(&Target { name: "nobody".into(), ..target.clone() }), order: 0 });
         }
         for question in access_questions(&draft) {
             let denied = gate == Some(Kind::GateAccess) && target.site == 0;
@@ -212,7 +214,9 @@ impl Shut {
         let (first, everywhere) = (target.site == 0, true);
         let hit = match self.gate {
             Some(Kind::GateReadOnly | Kind::GateKillSwitch | Kind::GateFreeze) => everywhere,
-            Some(Kind::GateIdentity | Kind::GateInsecure | Kind::GateAccess | Kind::GatePolicy | Kind::GateCap) => first,
+            Some(Kind::GateIdentity | Kind::GateInsecure | Kind::GateAccess | Kind::GatePolicy | Kind::GateCap) => {
+                first
+            }
             Some(Kind::GateSettling | Kind::GateBrake) => delete,
             Some(Kind::GateNotComplete) => delete && first,
             Some(Kind::GateDependency) => {

@@ -83,9 +83,7 @@ impl Weather {
             latency: chance.permille(300),
             incident: chance.permille(300).then(|| *chance.pick(&INCIDENTS)),
             gate: chance.permille(80).then(|| *chance.pick(&GATES)),
-            second_engine: chance
-                .permille(150)
-                .then(|| *chance.pick(&[Kind::SamePlanTwice, Kind::OverlappingPlans])),
+            second_engine: chance.permille(150).then(|| *chance.pick(&[Kind::SamePlanTwice, Kind::OverlappingPlans])),
             crash_at: crash.then(|| u32::try_from(chance.below(70)).expect("a small number")),
             on_new_reference: if chance.permille(700) { OnNewReference::Restore } else { OnNewReference::Report },
             look_back_seconds: *chance.pick(&[1, 1, 2, 30]),

@@ -90,7 +90,11 @@ pub(super) fn in_doubt(ready: &Ready<'_>, reading: &Reading) -> Option<End> {
                 return Some(End::Done(VerifiedState::Changed));
             }
             let as_before = seen.uid == *uid && seen.resource_version == *resource_version;
-            if as_before { None } else { unsure("somebody else changed it meanwhile; whether it was labelled before is not known") }
+            if as_before {
+                None
+            } else {
+                unsure("somebody else changed it meanwhile; whether it was labelled before is not known")
+            }
         }
         (Wish::Label { .. }, Reading::Absent) => unsure("it is gone; whether it was labelled before is not known"),
         (Wish::Create { mark, .. }, Reading::Present(seen)) => Some(created(mark, seen)),

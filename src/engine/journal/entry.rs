@@ -83,7 +83,13 @@ impl Entry {
     }
 
     fn new(plan: &str) -> Self {
-        Self { plan: plan.to_owned(), approvals: Vec::new(), actions: Vec::new(), finished: None, in_doubt: BTreeSet::new() }
+        Self {
+            plan: plan.to_owned(),
+            approvals: Vec::new(),
+            actions: Vec::new(),
+            finished: None,
+            in_doubt: BTreeSet::new(),
+        }
     }
 
     fn action(&mut self, id: &str) -> &mut ActionEntry {
