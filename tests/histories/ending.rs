@@ -1,5 +1,8 @@
 //! What must hold when a run has ended, and when everything has come to rest.
 
+use std::time::Duration;
+
+use jiff::SignedDuration;
 use serde_json::Value;
 use trueup::engine::Verb;
 use trueup::engine::executor::{End, Report};
@@ -28,9 +31,13 @@ impl World {
             if report.halted.is_none() && deeds.deleted_in_run && missed && !told && !back {
                 return self.broke(|| format!("{name} was deleted and is referenced, and nobody was told"));
             }
-            let unlooked = report.halted.is_none() && matches!(end, End::Done(_)) && looked.is_none();
-            if unlooked && deeds.deleted_in_run {
-                return self.broke(|| format!("{name} was deleted, and nobody looked back"));
+            let span =
+                SignedDuration::try_from(Duration::from_secs(self.weather.look_back_seconds)).unwrap_or_default();
+            let due = deeds.deleted_at.and_then(|at| at.checked_add(span).ok());
+            let late = looked.is_some_and(|looked| due.is_some_and(|due| looked.at >= due));
+            let owed = report.halted.is_none() && matches!(end, End::Done(_)) && deeds.deleted_in_run;
+            if owed && !late {
+                return self.broke(|| format!("{name} was deleted, and nobody looked back when it was time"));
             }
         }
         if self.weather.calm && report.code() != 0 {
@@ -43,7 +50,7 @@ impl World {
         let object = self.look(&meant.target);
         let same = object.filter(|object| object["metadata"]["uid"] == meant.uid.as_str());
         let fits = |object: &Value| object["metadata"]["labels"][MARK] == "yes";
-        let why = match end {
+        match end {
             End::Done(VerifiedState::Gone) => same.is_some().then_some("it is there"),
             End::Done(VerifiedState::Terminating) => {
                 let stays = same.is_some_and(|object| object["metadata"]["deletionTimestamp"].is_null());
@@ -62,8 +69,7 @@ impl World {
             End::Skipped { .. } => (deeds.sent_in_run > 0).then_some("a request was sent"),
             End::Failed { .. } => self.happened(meant, deeds),
             End::Unknown { .. } => (deeds.sent_in_run == 0).then_some("nothing was sent"),
-        };
-        why
+        }
     }
 
     fn happened(&self, meant: &Meant, deeds: Deeds) -> Option<&'static str> {

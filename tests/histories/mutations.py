@@ -7,8 +7,8 @@ survives.
 
     tests/histories/mutations.py [--only NAME ...] [--list] [--seeds 10000] [--both] [--work FOLDER]
 
-All builds share one target folder, so that only the changed crate is built again. Results are kept in the work folder
-(`results.json`): a second call goes on where the first ended; `--only` plays again what it names.
+All builds share one target folder of their own, so that only the changed crate is built again; never the tree's, because
+cargo can't tell a mutated crate from the real one there. Results are kept in the work folder (`results.json`): a second call goes on where the first ended; `--only` plays again what it names.
 """
 
 import argparse
@@ -179,7 +179,7 @@ def main():
             continue
         tree = copy_tree(args.work)
         mutate(tree, mutation)
-        target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
+        target = args.work.resolve() / "target"
         seed = caught_by_histories(tree, target, args.seeds)
         failed = caught_by_tests(tree, target) if args.both or not seed else []
         results[name] = {"tests": failed, "histories": seed}

@@ -53,6 +53,7 @@ pub struct Deeds {
     /// The object went, or was marked for it, by a request of ours.
     pub deleted: bool,
     pub deleted_in_run: bool,
+    pub deleted_at: Option<Timestamp>,
     pub labelled: bool,
     pub created_sent: u32,
     pub restored: bool,
@@ -65,6 +66,7 @@ pub struct Looked {
     pub changes: u32,
     /// Every list of it came from the newest state.
     pub honest: bool,
+    pub at: Timestamp,
 }
 
 pub struct Standing {

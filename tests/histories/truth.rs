@@ -117,8 +117,9 @@ impl World {
         } else {
             self.broke(|| format!("{name} was deleted without having been judged again"));
         }
+        let now = self.now();
         let deeds = self.engines[who].deeds.entry(action.to_owned()).or_default();
-        (deeds.deleted, deeds.deleted_in_run) = (true, true);
+        (deeds.deleted, deeds.deleted_in_run, deeds.deleted_at) = (true, true, Some(now));
     }
 
     fn after_label(&mut self, who: usize, action: &str, meant: &Meant, before: Option<Value>, after: Option<Value>) {
