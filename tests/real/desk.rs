@@ -134,7 +134,10 @@ impl Desk {
 
     pub fn run(&self, args: &[&str]) -> Output {
         let mut command = self.command(args);
-        tokio::task::block_in_place(|| command.output().unwrap())
+        let output = tokio::task::block_in_place(|| command.output().unwrap());
+        // Shown by `--nocapture`, for whoever wants to read what a user would see.
+        println!("$ trueup {}\n{}", args.join(" "), said(&output));
+        output
     }
 
     /// Plans, and answers with the plan, what was printed, and the action about this Secret.
