@@ -20,7 +20,7 @@ use super::hits::{Hit, HitMap};
 use super::model::{Model, Zone};
 use super::task::{Start, Task, Told, Wanted};
 use super::tests::given;
-use super::theme::{Signs, Theme, Themes};
+use super::theme::{Theme, Themes};
 use super::update::update;
 use super::view::{Look, view};
 use crate::live::Update;
@@ -48,7 +48,6 @@ pub struct Stage {
     pub tasks: Vec<Task>,
     pub wishes: Vec<TerminalWish>,
     pub has_ended: bool,
-    pub signs: Signs,
     hits: HitMap,
 }
 
@@ -58,14 +57,7 @@ impl Stage {
         let mut model = Model::new(now(), Rect::new(0, 0, 120, 40), Zone::Utc);
         model.themes = Themes::built_in().names().map(str::to_owned).collect();
         model.theme = super::theme::DEFAULT.to_owned();
-        Self {
-            model,
-            tasks: Vec::new(),
-            wishes: Vec::new(),
-            has_ended: false,
-            signs: Signs::Unicode,
-            hits: HitMap::default(),
-        }
+        Self { model, tasks: Vec::new(), wishes: Vec::new(), has_ended: false, hits: HitMap::default() }
     }
 
     /// The checks are known and nothing else.
@@ -88,8 +80,9 @@ impl Stage {
 
     pub fn full_with(change: impl FnOnce(&mut Start)) -> Self {
         let mut stage = Self::started_with(change);
-        stage.data(Update { clusters: given::clusters(), ..Update::default() });
+        stage.data(Update { clusters: given::clusters_before(), ..Update::default() });
         stage.data(Update { findings: given::findings(), ..Update::default() });
+        stage.data(Update { clusters: given::clusters(), ..Update::default() });
         stage.forget();
         stage
     }
@@ -193,7 +186,7 @@ impl Stage {
             self.event(What::Resize { width, height });
         }
         let mut buffer = Buffer::empty(self.model.area);
-        let look = Look { theme: Theme::default(), signs: self.signs };
+        let look = Look { theme: Theme::default(), signs: self.model.signs };
         self.hits = view(&self.model, &look, self.model.area, &mut buffer).hits;
         capture::text(&buffer)
     }

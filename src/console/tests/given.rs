@@ -111,6 +111,12 @@ pub fn clusters() -> BTreeMap<ClusterName, Option<Cluster>> {
     all.into_iter().map(|one| (one.name.clone(), Some(one))).collect()
 }
 
+/// The same before their first lists were in.
+pub fn clusters_before() -> BTreeMap<ClusterName, Option<Cluster>> {
+    let listing = |cluster: Cluster| Cluster { link: Link::Listing { objects: 0 }, ..cluster };
+    clusters().into_iter().map(|(name, cluster)| (name, cluster.map(listing))).collect()
+}
+
 pub fn subject(domain: DomainName, cluster: &str, kind: &'static str, name: &str) -> SubjectId {
     let namespace = (domain == COPIES).then(|| "openshift-config".to_owned());
     SubjectId { domain, cluster: ClusterName::new(cluster), api_version: "v1", kind, namespace, name: name.to_owned() }

@@ -94,7 +94,7 @@ fn list() -> States {
         ),
         ("filtered", typed("1 /state:extra enter")),
         ("nothing fits", typed("1 /nobody enter")),
-        ("marked, one of them hidden", typed("1 space space space /secret enter")),
+        ("marked, one of them hidden", typed("1 space space space /kind:secret enter")),
         ("sorted by cluster, the other way round", typed("1 s s -")),
         (
             "doomed by a plan",
@@ -172,7 +172,7 @@ fn plan() -> States {
         ("what an action is bound to", planned_typed("d tab")),
         ("a blocked one", planned_typed("G")),
         ("one that depends on what is left out", planned_typed("j space")),
-        ("nothing chosen", planned_typed("g g space space space space")),
+        ("nothing chosen", planned_typed("j space space space space")),
         ("the world moved", planned(|stage| news(stage))),
         (
             "soon expired",
@@ -289,12 +289,15 @@ fn every_end(stage: &mut Stage) {
 }
 
 fn activity() -> States {
-    let reported = |halted| {
+    let reported = |halted, end: End| {
         move |stage: &mut Stage| {
-            let report = Report { plan: "sha256:5f21c9aa".to_owned(), halted, ..Report::default() };
+            let ends = ["a1", "a2", "a4", "a5", "a6"].map(|id| (id.to_owned(), end.clone()));
+            let report = Report { plan: "sha256:5f21c9aa".to_owned(), halted, ends: ends.into(), ..Report::default() };
             stage.told(Told::Applied { report: Ok(Box::new(report)) });
         }
     };
+    let stopped = End::Skipped { class: Skip::Stopped, why: "stopped before it was sent".to_owned() };
+    let gated = End::Skipped { class: Skip::Gate, why: "not-complete: the list is older than 60 s".to_owned() };
     vec![
         (
             "nothing was ever applied",
@@ -328,10 +331,10 @@ fn activity() -> States {
             "stopped",
             running(|stage| {
                 every_stage(stage);
-                reported(Some(Halt::Stopped))(stage);
+                reported(Some(Halt::Stopped), stopped)(stage);
             }),
         ),
-        ("halted by a gate", running(reported(Some(Halt::Gate(given::blocked()))))),
+        ("halted by a gate", running(reported(Some(Halt::Gate(given::blocked())), gated))),
         ("every end", running(every_end)),
         (
             "never begun",
@@ -470,10 +473,12 @@ fn every_screen_looks_as_it_was_looked_at() {
 fn plain_signs_are_ascii_on_every_screen() {
     for (screen, states) in all() {
         for (state, mut stage) in states {
-            stage.signs = Signs::Plain;
+            stage.model.signs = Signs::Plain;
             for (width, height) in crate::console::testing::SIZES {
                 let text = stage.draw(width, height);
-                let strange: Vec<&str> = text.lines().filter(|line| !line.is_ascii()).collect();
+                // What comes from clusters is escaped; what the console says itself has a plain twin.
+                let is_strange = |line: &&str| !line.is_ascii() || line.contains("\\u{") && state != "hostile names";
+                let strange: Vec<&str> = text.lines().filter(is_strange).collect();
                 assert!(strange.is_empty(), "{screen}, {state}, {width}x{height}:\n{}", strange.join("\n"));
             }
         }
@@ -505,7 +510,7 @@ fn a_screen_that_is_too_small_says_how_large_it_has_to_be() {
 fn nothing_of_a_hostile_name_steers_the_screen() {
     for signs in [Signs::Unicode, Signs::Plain] {
         let mut stage = full(hostile);
-        stage.signs = signs;
+        stage.model.signs = signs;
         let text = stage.draw(200, 60);
         let steers = |letter: char| letter.is_control() && letter != '\n' || "\u{202e}\u{200b}".contains(letter);
         assert!(!text.contains(steers), "{text}");

@@ -26,7 +26,7 @@ pub fn draw(model: &Model, layout: &Layout, painter: &mut Painter<'_>) {
     let (shown, total) = (model.fleet.rows().len(), model.fleet.total());
     let mut title = Line::of("Clusters", Role::Title);
     if !model.fleet.filter_text.is_empty() {
-        title = title.and(format!(" · {}", model.fleet.filter_text), Role::Filter);
+        title = title.and(format!(" {} {}", painter.glyphs().separator, model.fleet.filter_text), Role::Filter);
     }
     let right = Line::of(format!("{shown} of {total}"), Role::Muted);
     let inside = painter.boxed(layout.main, &title, &right, Held::Keys);
@@ -38,7 +38,7 @@ pub fn draw(model: &Model, layout: &Layout, painter: &mut Painter<'_>) {
         };
         states::empty(inside, says, next, painter);
     } else {
-        table(model, inside, layout.main.right() - 1, painter);
+        table(model, with_margin(inside), layout.main.right() - 1, painter);
     }
     if let Some(area) = layout.detail {
         detail(model, area, painter);
@@ -50,11 +50,11 @@ fn table(model: &Model, area: Rect, border: u16, painter: &mut Painter<'_>) {
         Column::new("CLUSTER", 16).weight(3),
         Column::new("CLASS", 5),
         Column::new("SOURCE", 12).weight(1).priority(6),
-        Column::new("LINK", 10).weight(1).priority(1),
+        Column::new("LINK", 15).priority(1),
     ];
     columns.extend(model.checks.iter().map(|check| {
         let width = u16::try_from(check.introduction.short.len()).unwrap_or(8).max(10);
-        Column::new(check.introduction.short, width).priority(3)
+        Column::new(check.introduction.short, width).weight(1).priority(3)
     }));
     columns.push(Column::new("DRIFT 1h", 12).priority(4));
     columns.push(Column::new("LIVE", 4).right().priority(5));
@@ -78,6 +78,11 @@ fn table(model: &Model, area: Rect, border: u16, painter: &mut Painter<'_>) {
             painter.hit(Rect { y: hits.body.y + line, height: 1, ..hits.body }, Hit::Row(index));
         }
     }
+}
+
+/// A list's room without its last column, so that numbers don't touch the border.
+pub fn with_margin(inside: Rect) -> Rect {
+    Rect { width: inside.width.saturating_sub(1), ..inside }
 }
 
 /// How lists look in every screen.
@@ -210,6 +215,9 @@ fn detail(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     let width = usize::from(inside.width);
     let mut lines = cursor.map(|cluster| cluster_lines(model, cluster, width)).unwrap_or_default();
     lines.extend(news(model, width));
+    if lines.is_empty() {
+        lines.push(Line::of("Nothing has changed since the console was opened.", Role::Muted));
+    }
     painter.lines(inside, &lines, 0);
 }
 
