@@ -338,8 +338,8 @@ fn a_filter_that_can_t_be_meant_stays_open_and_hides_nothing_more() {
 #[test]
 fn help_scrolls_to_its_end_and_no_further() {
     let mut stage = Stage::full();
-    stage.keys("? G");
-    let end = stage.draw(80, 24);
+    stage.draw(80, 24);
+    let end = stage.keys("? G").draw(80, 24);
     assert_eq!(stage.keys("j j j").draw(80, 24), end);
     assert_ne!(stage.keys("k").draw(80, 24), end);
 }

@@ -150,7 +150,6 @@ fn answered(stage: &mut Stage) {
     let ask = stage.model.detail.answer_ask;
     let lines = vec!["user https://idp.example.com#42".to_owned(), "groups oidc:dev, oidc:ops".to_owned()];
     stage.told(Told::Answered { ask, lines });
-    stage.keys("G");
 }
 
 fn planned(act: impl FnOnce(&mut Stage)) -> Stage {

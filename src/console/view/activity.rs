@@ -16,7 +16,10 @@ use crate::engine::executor::{End, Skip};
 use crate::engine::journal::{ActionStanding, Entry};
 use crate::engine::short_id;
 
+/// How wide the bar is, beside its words.
 const BAR: usize = 24;
+const BAR_NARROW: usize = 10;
+const NARROW: u16 = 80;
 /// Where the reason of an end begins, below its row.
 const WHY_INDENT: usize = 13;
 
@@ -34,7 +37,7 @@ fn run(model: &Model, area: Rect, painter: &mut Painter<'_>) {
         states::empty(inside, says, "r on a finding makes a plan; a approves it.", painter);
         return;
     };
-    let inside = painter.boxed(area, &run_title(run, painter), &run_right(model, run), Held::Waits);
+    let inside = painter.boxed(area, &run_title(run, area.width, painter), &run_right(model, run), Held::Waits);
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
     let width = usize::from(inside.width);
     let mut lines: Vec<Line> = Vec::new();
@@ -78,13 +81,14 @@ impl Widths {
     }
 }
 
-fn run_title(run: &Run, painter: &Painter<'_>) -> Line {
+fn run_title(run: &Run, width: u16, painter: &Painter<'_>) -> Line {
     let (done, all) = (run.done(), run.rows.len());
-    let full = done * BAR / all.max(1);
+    let bar = if width < NARROW { BAR_NARROW } else { BAR };
+    let full = done * bar / all.max(1);
     let glyphs = painter.glyphs();
     Line::of(format!("Apply {} ", short_id(&run.plan)), Role::Title)
         .and(glyphs.bar_full.repeat(full), Role::BarFull)
-        .and(glyphs.bar_empty.repeat(BAR - full), Role::BarEmpty)
+        .and(glyphs.bar_empty.repeat(bar - full), Role::BarEmpty)
         .and(format!(" {done} of {all}"), Role::Text)
 }
 
@@ -118,13 +122,14 @@ fn row_lines(model: &Model, run: &Run, row: &RunRow, widths: Widths, width: usiz
         None if run.is_running() => (glyphs.queued, "queued", Role::Muted),
         None => (glyphs.skipped, "not sent", Role::Muted),
     };
-    let mut lines = vec![
-        Line::of(format!("{sign} {word:<11}"), role)
-            .and(format!("{:<9}", row.verb), Role::Text)
-            .and(padded(&row.what, widths.what), Role::Text)
-            .and(padded(&row.cluster, widths.cluster), Role::Muted)
-            .and(times(model, row), Role::Muted),
-    ];
+    let line = Line::of(format!("{sign} {word:<11}"), role)
+        .and(format!("{:<9}", row.verb), Role::Text)
+        .and(padded(&row.what, widths.what), Role::Text)
+        .and(padded(&row.cluster, widths.cluster), Role::Muted);
+    let times = times(model, row);
+    // Half a time says nothing.
+    let fits = line.plain().width() + times.width() <= width;
+    let mut lines = vec![if fits { line.and(times, Role::Muted) } else { line }];
     let why = row.ended.as_ref().map(|(_, end)| end.why()).filter(|why| !why.is_empty());
     if let Some(why) = why {
         let text = format!("{}{why}", " ".repeat(WHY_INDENT));
@@ -143,10 +148,8 @@ fn times(model: &Model, row: &RunRow) -> String {
     let zone = model.time_zone();
     let whole = |at: Timestamp| at.to_zoned(zone.clone()).strftime("%H:%M:%S%.3f").to_string();
     let part = |at: Timestamp| at.to_zoned(zone.clone()).strftime("%S%.3f").to_string();
-    let mut text = String::new();
-    if let Some(at) = row.intended {
-        text.push_str(&format!("intent {}", whole(at)));
-    }
+    let Some(intended) = row.intended else { return String::new() };
+    let mut text = format!("intent {}", whole(intended));
     if let Some(at) = row.sent {
         text.push_str(&format!("  sent {}", part(at)));
     }
@@ -198,9 +201,8 @@ fn journal(model: &Model, area: Rect, painter: &mut Painter<'_>) {
 
 fn entry_line(model: &Model, entry: &Entry) -> Line {
     let approval = entry.approvals.last();
-    let time = approval.map_or(String::new(), |approval| {
-        approval.at.to_zoned(model.time_zone()).strftime("%Y-%m-%d %H:%M").to_string()
-    });
+    let time = approval
+        .map_or(String::new(), |approval| approval.at.to_zoned(model.time_zone()).strftime("%b %d %H:%M").to_string());
     let who = approval.map(|approval| approval.who.as_str()).unwrap_or_default();
     let clusters: Vec<&str> =
         approval.map(|approval| approval.clusters.iter().map(|one| one.name.as_str()).collect()).unwrap_or_default();
@@ -210,8 +212,8 @@ fn entry_line(model: &Model, entry: &Entry) -> Line {
         .and(format!("{}  ", short_id(&entry.plan)), Role::Accent)
         .and(format!("{things:<11} "), Role::Text);
     let (came, role) = match (entry.open_count(), entry.finished) {
-        (1, _) => ("1 open: what came of it is not known yet".to_owned(), Role::Error),
-        (open @ 2.., _) => (format!("{open} open: what came of them is not known yet"), Role::Error),
+        (1, _) => ("1 open: what came of it is not known".to_owned(), Role::Error),
+        (open @ 2.., _) => (format!("{open} open: what came of them is not known"), Role::Error),
         (0, Some(_)) => (outcome(entry), Role::Ok),
         (0, None) => ("running, or broken off".to_owned(), Role::Warn),
     };

@@ -20,9 +20,8 @@ use crate::engine::{Action, Asks, Tier, Undo, Verb, short_id};
 const BESIDE: u16 = 10;
 const WIDTH_MAX: u16 = 96;
 const LINES_MAX: u16 = 20;
-/// The columns before an object's name: what is done, and to what kind.
+/// The column before an object's kind and name: what is done.
 const VERB: usize = 8;
-const KIND: usize = 12;
 
 /// How much of the list is on the screen at once.
 pub fn fits(model: &Model) -> Fits {
@@ -93,10 +92,16 @@ fn title(model: &Model, approval: &Approval) -> Line {
 }
 
 fn step(approval: &Approval, plan: &str) -> Line {
-    let plan = format!("plan {}", short_id(plan));
-    match approval.questions.len() {
-        1 => Line::of(plan, Role::Muted),
-        count => Line::of(format!("{plan}, cluster {} of {count}", approval.at + 1), Role::Muted),
+    let step = match approval.questions.len() {
+        1 => String::new(),
+        count => format!("cluster {} of {count}", approval.at + 1),
+    };
+    match &approval.question().asks {
+        // Part of the word that has to be typed.
+        Asks::ClusterNameAndId { .. } if step.is_empty() => Line::of(format!("plan {}", short_id(plan)), Role::Muted),
+        Asks::ClusterNameAndId { .. } => Line::of(format!("plan {}, {step}", short_id(plan)), Role::Muted),
+        Asks::Enter | Asks::Deletions(_) | Asks::ClusterName(_) if step.is_empty() => Line::blank(),
+        Asks::Enter | Asks::Deletions(_) | Asks::ClusterName(_) => Line::of(step, Role::Muted),
     }
 }
 
@@ -114,13 +119,15 @@ fn list_lines(model: &Model, approval: &Approval, width: usize) -> Vec<Line> {
         Signs::Unicode => Charset::Unicode,
         Signs::Plain => Charset::Ascii,
     };
-    actions(model, approval).into_iter().flat_map(|action| action_lines(action, width, charset)).collect()
+    let actions = actions(model, approval);
+    let kinds = actions.iter().map(|action| printable(&action.target.kind, charset).width()).max().unwrap_or(0);
+    actions.into_iter().flat_map(|action| action_lines(action, kinds, width, charset)).collect()
 }
 
-fn action_lines(action: &Action, width: usize, charset: Charset) -> Vec<Line> {
+fn action_lines(action: &Action, kinds: usize, width: usize, charset: Charset) -> Vec<Line> {
     let role = if action.verb == Verb::Delete { Role::Extra } else { Role::Drift };
     let kind = printable(&action.target.kind, charset);
-    let kind = format!("{kind}{} ", " ".repeat((KIND - 1).saturating_sub(kind.width())));
+    let kind = format!("{kind}{}  ", " ".repeat(kinds.saturating_sub(kind.width())));
     let place = action.target.namespace.as_deref().map_or(String::new(), |namespace| format!("{namespace}/"));
     let name = printable(&format!("{place}{}", action.target.name), charset);
     let before = VERB + kind.width();

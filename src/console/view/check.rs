@@ -87,7 +87,7 @@ fn empty(model: &Model, check: &CheckSheet, area: Rect, painter: &mut Painter<'_
 fn columns(check: &CheckSheet) -> (Vec<Column>, Vec<usize>) {
     let mut all = vec![
         (Column::new("", 2).gap(0), 0),
-        (Column::new("OBJECT", 20).weight(4).gap(1), 1),
+        (Column::new("OBJECT", 19).weight(4).gap(1), 1),
         (Column::new("CLUSTER", 14).priority(4), 2),
     ];
     for (place, column) in check.introduction.columns.iter().enumerate() {

@@ -52,14 +52,16 @@ pub fn lines(model: &Model, width: usize, glyphs: &Glyphs) -> Vec<Line> {
         head = head.and(format!(" {between} {code}"), Role::Muted);
     }
     let mut lines = vec![head];
-    match &model.detail.closer {
-        Some(closer) => lines.extend(closer_lines(closer, width, glyphs)),
-        None => lines.push(Line::of(format!("It is being looked at{}", glyphs.ellipsis), Role::Muted)),
-    }
+    // What was asked for is what is looked for.
     if let Some((question, answer)) = &model.detail.answer {
         lines.push(Line::blank());
         lines.push(Line::of(question.to_uppercase(), Role::Header));
         lines.extend(answer.iter().flat_map(|line| wrapped(line, width, 2, Role::Text)));
+        lines.push(Line::blank());
+    }
+    match &model.detail.closer {
+        Some(closer) => lines.extend(closer_lines(closer, width, glyphs)),
+        None => lines.push(Line::of(format!("It is being looked at{}", glyphs.ellipsis), Role::Muted)),
     }
     lines
 }

@@ -49,7 +49,7 @@ fn table(model: &Model, area: Rect, border: u16, painter: &mut Painter<'_>) {
     let mut columns = vec![
         Column::new("CLUSTER", 16).weight(3),
         Column::new("CLASS", 5),
-        Column::new("SOURCE", 12).weight(1).priority(6),
+        Column::new("SOURCE", 17).weight(1).priority(6),
         Column::new("LINK", 15).priority(1),
     ];
     columns.extend(model.checks.iter().map(|check| {
@@ -214,7 +214,7 @@ fn detail(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
     let width = usize::from(inside.width);
     let mut lines = cursor.map(|cluster| cluster_lines(model, cluster, width)).unwrap_or_default();
-    lines.extend(news(model, width));
+    lines.extend(news(model, width, painter));
     if lines.is_empty() {
         lines.push(Line::of("Nothing has changed since the console was opened.", Role::Muted));
     }
@@ -249,7 +249,7 @@ fn cluster_lines(model: &Model, cluster: &Cluster, width: usize) -> Vec<Line> {
     lines
 }
 
-fn news(model: &Model, width: usize) -> Vec<Line> {
+fn news(model: &Model, width: usize, painter: &Painter<'_>) -> Vec<Line> {
     let zone = model.time_zone();
     let line = |line: &crate::console::model::FeedLine| {
         let time = line.at.to_zoned(zone.clone()).strftime("%H:%M:%S").to_string();
@@ -257,10 +257,9 @@ fn news(model: &Model, width: usize) -> Vec<Line> {
             Some((state, verdict)) => (format!("became {verdict}"), Role::from(state)),
             None => ("is gone".to_owned(), Role::Muted),
         };
-        let room = width.saturating_sub(time.len() + 2);
-        let text = format!("{}: {} ", line.cluster, line.subject);
-        let text: String = text.chars().take(room.saturating_sub(word.len())).collect();
-        Line::of(format!("{time}  "), Role::Muted).and(text, Role::Text).and(word, role)
+        let room = width.saturating_sub(time.len() + 3 + word.len());
+        let text = painter.shortened_name(&format!("{}: {}", line.cluster, line.subject), room);
+        Line::of(format!("{time}  "), Role::Muted).and(text, Role::Text).and(format!(" {word}"), role)
     };
     model.feed.lines().take(20).map(line).collect()
 }

@@ -4,9 +4,10 @@
 
 use ratatui::layout::Rect;
 
+use super::approval;
 use super::paint::Painter;
 use crate::console::keymap::{Action, Scope};
-use crate::console::model::{History, Layer, Model};
+use crate::console::model::{Fits, History, Layer, Model};
 use crate::console::theme::Role;
 
 /// The keys that do something here and now.
@@ -28,7 +29,12 @@ pub fn draw(model: &Model, area: Rect, painter: &mut Painter<'_>) {
 fn hinted(model: &Model) -> Vec<(Action, &'static str)> {
     match &model.layer {
         Some(Layer::Approval(_)) => {
-            vec![(Action::Open, "approve"), (Action::Back, "cancel"), (Action::Down, "read on")]
+            let mut hints = vec![(Action::Open, "approve"), (Action::Back, "cancel")];
+            let Fits { lines, total } = approval::fits(model);
+            if lines < total {
+                hints.insert(0, (Action::Down, "read on"));
+            }
+            hints
         }
         Some(Layer::Palette(_) | Layer::Picker(_)) => {
             vec![(Action::Open, "choose"), (Action::Back, "close"), (Action::Down, "next"), (Action::Up, "before")]

@@ -13,7 +13,7 @@ pub fn draw(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     let Some(view) = &model.object else { return };
     let place = view.target.namespace.as_deref().map_or(String::new(), |namespace| format!("{namespace}/"));
     let tab = match view.tab {
-        ObjectTab::Yaml => "YAML, secrets masked",
+        ObjectTab::Yaml => "YAML, masked",
         ObjectTab::Events => "events",
     };
     let title = Line::of(format!("{} {place}{}", view.target.kind, view.target.name), Role::Title)

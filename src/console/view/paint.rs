@@ -136,13 +136,18 @@ impl<'a> Painter<'a> {
         }
     }
 
+    /// A name without its middle, where all of it would not fit.
+    pub fn shortened_name(&self, text: &str, width: usize) -> String {
+        cut_middle(text, width, self.look.table_glyphs()).into_owned()
+    }
+
     /// A line whose longest piece lost its middle, where all of it would not fit.
     fn shortened(&self, mut line: Line, width: usize) -> Line {
         let over = self.line_width(&line).saturating_sub(width);
         let longest = line.0.iter_mut().max_by_key(|(text, _)| display_width(text, self.look.table_glyphs()));
         if let Some((text, _)) = longest.filter(|_| over > 0) {
             let left = self.width(text).saturating_sub(over);
-            *text = cut_middle(text, left, self.look.table_glyphs()).into_owned();
+            *text = self.shortened_name(text, left);
         }
         line
     }
