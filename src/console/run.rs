@@ -77,6 +77,7 @@ pub async fn run(opening: Opening) -> io::Result<()> {
     model.keys = keys;
     model.themes = themes.names().map(str::to_owned).collect();
     model.theme = theme;
+    model.signs = signs;
     notices.into_iter().for_each(|says| model.toasts.error(says, Timestamp::now()));
     let look = Look { theme: Theme::default(), signs };
     let mut shell = Shell {

@@ -28,6 +28,8 @@ pub struct Fleet {
     pub context: Arc<Context>,
     pub config: Arc<Config>,
     pub commands: mpsc::Sender<Command>,
+    /// How long after a delete it is looked whether something refers to it now.
+    pub look_back_after: Duration,
     /// What was accepted since the start, besides what the config accepts.
     pub accepted: Arc<RwLock<Vec<AcceptRule>>>,
 }

@@ -12,6 +12,7 @@ mod saving;
 
 use std::io::IsTerminal as _;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -28,6 +29,7 @@ use crate::console::run::{Opening, Started, run as run_console};
 use crate::console::task::Start;
 use crate::console::terminal::{ColorChoice, color_depth};
 use crate::console::theme::{DEFAULT, Signs, Themes};
+use crate::engine::executor::LOOK_BACK_AFTER;
 use crate::engine::text::Charset;
 use crate::live::Live;
 use backstage::Crew;
@@ -42,6 +44,8 @@ pub struct Ready {
     pub config: Config,
     /// What the fleet is called in the title.
     pub name: String,
+    /// How long after a delete it is looked whether something refers to it now.
+    pub look_back_after: Duration,
     /// What has to live as long as the console.
     pub keeps: Box<dyn Send>,
 }
@@ -61,7 +65,7 @@ pub fn on_kubeconfig() -> MakeFleet {
         let members = members::members(context, &config.clusters)?;
         let door = look_live::guests(context, &config);
         let live = look_live::make(&mut config, members, door)?;
-        Ok(Ready { live, config, name: "kubeconfig".to_owned(), keeps: Box::new(()) })
+        Ok(Ready { live, config, name: "kubeconfig".to_owned(), look_back_after: LOOK_BACK_AFTER, keeps: Box::new(()) })
     })
 }
 
@@ -98,7 +102,8 @@ pub async fn run(context: Context, make: MakeFleet) -> Result<u8, CliError> {
 fn start(mut context: Context, make: MakeFleet, tell: Teller) -> BoxFuture<'static, Result<Started, String>> {
     async move {
         context.voice = Voice::Console(tell.clone());
-        let Ready { live, config, name, keeps } = make(&mut context).map_err(|error| error.to_string())?;
+        let Ready { live, config, name, look_back_after, keeps } =
+            make(&mut context).map_err(|error| error.to_string())?;
         let context = Arc::new(context);
         let checks = live.domains().iter().map(|domain| (domain.name(), domain.introduction())).collect();
         let read_only = match (context.globals.read_only, config.safety.read_only) {
@@ -114,7 +119,7 @@ fn start(mut context: Context, make: MakeFleet, tell: Teller) -> BoxFuture<'stat
             drop(keeps);
         });
         let log = context.globals.log.clone();
-        let fleet = Fleet { context, config: Arc::new(config), commands, accepted: Arc::default() };
+        let fleet = Fleet { context, config: Arc::new(config), commands, look_back_after, accepted: Arc::default() };
         let crew = Crew { fleet, tell, stop: Arc::default(), log };
         Ok(Started { start, backstage: Box::new(crew), updates })
     }

@@ -95,8 +95,12 @@ impl Run {
         }
     }
 
-    pub fn finish(&mut self, report: &Report, halted: Option<String>) {
+    pub fn finish(&mut self, report: &Report, halted: Option<String>, at: Timestamp) {
         self.notices.clone_from(&report.notices);
+        // What was cut off in the middle ends with the run.
+        for row in self.rows.iter_mut().filter(|row| row.ended.is_none()) {
+            row.ended = report.ends.get(&row.id).map(|end| (at, end.clone()));
+        }
         self.state = RunState::Finished { halted };
     }
 

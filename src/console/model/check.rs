@@ -45,6 +45,8 @@ pub struct CheckSheet {
     scratch: Scratch,
     /// Whether rows hang under others.
     pub is_tree: bool,
+    /// Whether rows may stand where they did before the tree had its shape.
+    is_tangled: bool,
 }
 
 impl CheckSheet {
@@ -60,6 +62,7 @@ impl CheckSheet {
             filter_problem: None,
             scratch: Scratch::default(),
             is_tree: false,
+            is_tangled: false,
         }
     }
 
@@ -79,12 +82,26 @@ impl CheckSheet {
     ) -> bool {
         self.is_tree |= held.parent.is_some();
         let key = sort_value(self.sort, id, held, self.is_tree, findings);
+        // What hangs under it has its place from it, and may have come first.
+        self.is_tangled |= self.is_tree && self.sort == 0 && self.order.key(id) != Some(&key);
         let membership = membership(&self.filter, id, held, class, now, &mut self.scratch);
         self.order.upsert(id, key, membership)
     }
 
     pub fn remove(&mut self, id: &Arc<SubjectId>) -> bool {
         self.order.remove(id)
+    }
+
+    /// Puts a tree in order again, after all that came together is in.
+    pub fn untangle(&mut self, findings: &Findings) {
+        if std::mem::take(&mut self.is_tangled) {
+            self.sort_by(self.sort, self.order.direction(), findings);
+        }
+    }
+
+    /// Whether rows stand below what they hang under.
+    pub fn shows_tree(&self) -> bool {
+        self.is_tree && self.sort == 0 && self.order.direction() == Direction::Ascending
     }
 
     /// Sorts by another column.
@@ -121,9 +138,9 @@ impl CheckSheet {
         }
     }
 
-    /// How deep a row hangs under others.
+    /// How deep a row hangs under others, where that can be seen.
     pub fn depth(&self, id: &SubjectId, findings: &Findings) -> usize {
-        if self.is_tree { ancestors(id, findings).len() } else { 0 }
+        if self.shows_tree() { ancestors(id, findings).len() } else { 0 }
     }
 }
 

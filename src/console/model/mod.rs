@@ -19,7 +19,7 @@ use jiff::tz::TimeZone;
 use ratatui::layout::Rect;
 
 pub use activity::{Activity, History, Run, RunRow, RunState};
-pub use approval::{Approval, Entered, GUARD};
+pub use approval::{Approval, Entered, Fits, GUARD};
 pub use check::{CheckSheet, OWN_COLUMNS_AFTER, SortKey, SortValue};
 pub use detail::{Detail, ObjectTab, ObjectView};
 pub use feed::{Feed, FeedLine};
@@ -35,6 +35,7 @@ use super::event::Focus;
 use super::keymap::{Keymap, Scope, Stroke};
 use super::layout::{Body, Layout, SPLIT};
 use super::task::{Ask, Start};
+use super::theme::Signs;
 use crate::engine::SubjectId;
 use crate::live::Update;
 
@@ -75,6 +76,8 @@ pub struct Model {
     pub leaving: bool,
     pub keys: Keymap,
     pub mouse: MouseHold,
+    /// Which signs texts are written with, on the screen and where they are taken.
+    pub signs: Signs,
     pub themes: Vec<String>,
     pub theme: String,
     asked: u64,
@@ -135,6 +138,7 @@ impl Model {
             leaving: false,
             keys: Keymap::default(),
             mouse: MouseHold::Taken,
+            signs: Signs::Unicode,
             themes: Vec::new(),
             theme: String::new(),
             asked: 0,
@@ -190,15 +194,20 @@ impl Model {
             Some(Layer::Palette(_)) => Scope::Palette,
             Some(Layer::Picker(_)) => Scope::Picker,
             Some(Layer::Prompt(_)) => Scope::Filter,
-            None => match (self.place(), self.pane) {
-                (Place::Fleet, _) => Scope::Fleet,
-                (Place::Check(_), Pane::List) => Scope::List,
-                (Place::Check(_), Pane::Detail) => Scope::Detail,
-                (Place::Plan, _) => Scope::Plan,
-                (Place::Activity, _) => Scope::Activity,
-                (Place::Object, _) => Scope::Object,
-                (Place::Logs, _) => Scope::Logs,
-            },
+            None => self.screen_scope(),
+        }
+    }
+
+    /// The part of the keymap that counts on the screen, whatever lies over it.
+    pub fn screen_scope(&self) -> Scope {
+        match (self.place(), self.pane) {
+            (Place::Fleet, _) => Scope::Fleet,
+            (Place::Check(_), Pane::List) => Scope::List,
+            (Place::Check(_), Pane::Detail) => Scope::Detail,
+            (Place::Plan, _) => Scope::Plan,
+            (Place::Activity, _) => Scope::Activity,
+            (Place::Object, _) => Scope::Object,
+            (Place::Logs, _) => Scope::Logs,
         }
     }
 

@@ -13,8 +13,12 @@ use crate::world::{ClusterName, Link};
 pub fn take(model: &mut Model, update: Update) -> Effects {
     match &mut model.paused {
         Some(paused) => {
+            // What is shown stands still; whether a plan may still be approved does not.
+            if let Some(plan) = &mut model.plan {
+                update.findings.iter().for_each(|(id, held)| plan.revalidate(&id.to_string(), held.as_ref()));
+            }
             paused.waiting.merge(update);
-            Effects::default()
+            Effects::redraw()
         }
         None => apply(model, update),
     }
@@ -54,6 +58,8 @@ fn apply(model: &mut Model, update: Update) -> Effects {
         };
         effects.redraw |= shown;
     }
+    let Model { checks, findings, .. } = model;
+    checks.iter_mut().for_each(|check| check.untangle(findings));
     for cluster in touched {
         let differences = model.findings.counts_in(&cluster).differences();
         model.feed.note(&cluster, model.now, differences);
