@@ -1,6 +1,7 @@
 //! Clusters and findings that changed.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::console::effect::Effects;
 use crate::console::model::{FeedLine, Model, Paused};
@@ -70,8 +71,9 @@ fn apply(model: &mut Model, update: Update) -> Effects {
 
 fn judged(model: &mut Model, subject: SubjectId, held: Held, effects: &mut Effects) -> bool {
     let class = model.fleet.class_of(&subject.cluster);
+    let held = Arc::new(held);
     let (id, before) = model.findings.put(subject, held.clone());
-    if is_news(model, &id, before.as_ref(), &held) {
+    if is_news(model, &id, before.as_deref(), &held) {
         news(model, &id, Some((held.judgement.state, held.judgement.verdict)));
     }
     if let Some(plan) = &mut model.plan {

@@ -59,7 +59,8 @@ fn counted(model: &Model, check: &CheckSheet, painter: &Painter<'_>) -> Line {
     let mut line = Line::of(format!("{} of {}", check.order.shown(), check.order.total()), Role::Muted);
     let marks = check.list.marks().len();
     if marks > 0 {
-        let hidden = check.list.marks_hidden(&check.order);
+        let all_shown = check.order.shown() == check.order.total();
+        let hidden = if all_shown { 0 } else { check.list.marks_hidden(&check.order) };
         let note = if hidden > 0 { format!(" {marks} marked ({hidden} hidden)") } else { format!(" {marks} marked") };
         line = line.and(note, Role::Mark);
     }
