@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::console::effect::Effects;
-use crate::console::model::{FeedLine, Model, Paused};
+use crate::console::model::{ACCEPTED, Accepted, FeedLine, Model, Paused};
 use crate::console::task::Task;
-use crate::engine::{State, SubjectId};
+use crate::engine::{AcceptRule, State, SubjectId};
 use crate::live::{Held, Update};
 use crate::world::{ClusterName, Link};
 
@@ -62,7 +62,27 @@ fn apply(model: &mut Model, update: Update) -> Effects {
     effects
 }
 
-fn judged(model: &mut Model, subject: SubjectId, held: Held, effects: &mut Effects) -> bool {
+/// Looks again at everything that a rule of acceptance covers or covered.
+pub fn accept_again(model: &mut Model, rules: Vec<AcceptRule>) -> Effects {
+    let now = model.now;
+    let before = std::mem::replace(&mut model.accepted, Accepted::new(rules, now));
+    let is_marked = |held: &Held| held.judgement.codes.contains(&ACCEPTED);
+    let covered = |id: &SubjectId| model.accepted.rule(id, now).is_some();
+    let touched: Vec<(SubjectId, Held)> = model
+        .findings
+        .iter()
+        .filter(|(id, held)| is_marked(held) || covered(id))
+        .map(|(id, held)| ((**id).clone(), before.unmarked(id, held)))
+        .collect();
+    let mut effects = Effects::redraw();
+    for (id, held) in touched {
+        judged(model, id, held, &mut effects);
+    }
+    effects
+}
+
+fn judged(model: &mut Model, subject: SubjectId, mut held: Held, effects: &mut Effects) -> bool {
+    model.accepted.mark(&subject, &mut held, model.now);
     let class = model.fleet.class_of(&subject.cluster);
     let (id, before) = model.findings.put(subject, held.clone());
     if is_news(model, &id, before.as_ref(), &held) {
@@ -82,6 +102,7 @@ fn judged(model: &mut Model, subject: SubjectId, held: Held, effects: &mut Effec
 }
 
 fn gone(model: &mut Model, subject: &SubjectId, _effects: &mut Effects) -> bool {
+    model.accepted.forget(subject);
     let Some((id, held)) = model.findings.remove(subject) else { return false };
     if held.judgement.state != State::Match {
         news(model, &id, None);

@@ -48,8 +48,14 @@ pub fn lines(model: &Model, width: usize) -> Vec<Line> {
         head = head.and(format!(" · {code}"), Role::Muted);
     }
     let mut lines = vec![head];
+    if let Some(rule) = model.accepted.rule(subject, model.now) {
+        lines.extend(wrapped(&format!("accepted until {}: {}", rule.until, rule.reason), width, 0, Role::Muted));
+    }
     match &model.detail.closer {
         Some(closer) => lines.extend(closer_lines(closer, width)),
+        None if model.detail.answered == model.detail.ask => {
+            lines.push(Line::of("Nothing more is known of it; R reads everything again.", Role::Muted));
+        }
         None => lines.push(Line::of("…", Role::Muted)),
     }
     if let Some((question, answer)) = &model.detail.answer {

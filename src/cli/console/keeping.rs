@@ -1,0 +1,123 @@
+//! Keeping the fleet alive behind the console: its loop, the ways to its clusters, and what happens when the loop breaks.
+//!
+//! Always true: a loop that breaks is told of, what it said is taken back, and it begins anew a few times; when that does
+//! not help, the console says that nothing is watched and shows no old findings as if they were.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use tokio::sync::mpsc;
+
+use super::fleet::WeakFleet;
+use super::{MakeFleet, Ready};
+use crate::cli::context::Context;
+use crate::cli::members;
+use crate::console::Teller;
+use crate::console::task::Told;
+use crate::fleet::{Alarm, Noticed, Places};
+use crate::live::{Command, Live, Update};
+
+/// A loop that breaks on what a cluster says breaks again on the same: three more times tell a chance from a rule.
+const RESTARTS_MAX: u32 = 3;
+/// The first wait before a new beginning; each further one is twice as long.
+const WAIT: Duration = Duration::from_secs(1);
+
+pub struct Keeper {
+    pub context: Arc<Context>,
+    pub make: MakeFleet,
+    pub tell: Teller,
+}
+
+impl Keeper {
+    /// Runs the loop until the console ends.
+    pub async fn keep(mut self, mut live: Live, mut inbox: mpsc::Receiver<Command>, outbox: mpsc::Sender<Update>) {
+        // What a fleet needs to live ends with the fleet that is made in its place.
+        let mut _keeps: Box<dyn Send> = Box::new(());
+        for restart in 0..=RESTARTS_MAX {
+            if AssertUnwindSafe(live.run(&mut inbox, &outbox)).catch_unwind().await.is_ok() {
+                return;
+            }
+            if outbox.send(live.farewell()).await.is_err() || restart == RESTARTS_MAX {
+                break;
+            }
+            drop(live);
+            tokio::time::sleep(WAIT * 2u32.pow(restart)).await;
+            match self.make_again().await {
+                Ok(ready) => (live, _keeps) = (ready.live, ready.keeps),
+                Err(says) => {
+                    self.tell.tell(Told::NotStarted { says });
+                    return;
+                }
+            }
+        }
+        let says = "watching the clusters broke again and again; start trueup anew with --log FILE -v".to_owned();
+        self.tell.tell(Told::NotStarted { says });
+    }
+
+    async fn make_again(&mut self) -> Result<Ready, String> {
+        let (context, make) = (&self.context, &mut self.make);
+        let made = AssertUnwindSafe(async { make(context) }).catch_unwind().await;
+        made.map_err(|_| "starting anew broke".to_owned())?.map_err(|error| error.to_string())
+    }
+}
+
+/// Tells the loop when the machine slept, and the new ways when the kubeconfig changed, until the console ends.
+pub async fn follow_ways(fleet: WeakFleet) {
+    let places = {
+        let context = &fleet.context;
+        Places::new(context.globals.kubeconfig.as_deref(), &context.env)
+    };
+    let mut alarm = Alarm::new(places.files(), members::wall_clock());
+    loop {
+        let noticed = alarm.next().await;
+        let Some(commands) = fleet.commands.upgrade() else { return };
+        let context = fleet.context.as_ref();
+        let told = match noticed {
+            Noticed::ClockJump => vec![Command::ClockJumped],
+            Noticed::Kubeconfig => match members::members(context, &fleet.config.clusters) {
+                Ok(members) => members.into_iter().map(|member| Command::Renew(Box::new(member))).collect(),
+                Err(error) => {
+                    context.note(&format!("the kubeconfig changed and can't be used, so nothing changes: {error}"));
+                    Vec::new()
+                }
+            },
+        };
+        for command in told {
+            if commands.send(command).await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// Does a task and tells what came of it; when it breaks, tells what stands in for an answer.
+pub fn spawn_answering(
+    tell: Teller,
+    otherwise: impl FnOnce(String) -> Told + Send + 'static,
+    work: impl Future<Output = Told> + Send + 'static,
+) {
+    tokio::spawn(async move {
+        let told = AssertUnwindSafe(work).catch_unwind().await;
+        tell.tell(told.unwrap_or_else(|_| otherwise(BROKE.to_owned())));
+    });
+}
+
+/// What a person reads in place of an answer. What broke is told beside it.
+const BROKE: &str = "this broke, which is a mistake in trueup; the rest goes on";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::console::task::Ask;
+
+    #[tokio::test]
+    async fn a_task_that_breaks_is_answered_all_the_same() {
+        let (tell, mut told) = Teller::new();
+        let otherwise = |says| Told::Planned { ask: Ask(7), plan: Err(says) };
+        spawn_answering(tell.clone(), otherwise, async { std::panic::resume_unwind(Box::new("broken")) });
+        let Some(Told::Planned { ask: Ask(7), plan: Err(says) }) = told.recv().await else { panic!("no answer") };
+        assert_eq!(says, BROKE);
+    }
+}
