@@ -65,7 +65,7 @@ fn samples(theme: &Theme, width: usize) -> Buffer {
 /// The page of the docs.
 fn markdown(themes: &Themes) -> String {
     let mut page = String::from(
-        "# Themes\n\nA theme says how each role looks; a view knows roles alone. `t` in the console picks one, `theme` in \
+        "# Themes\n\nA theme says how each role looks; a view knows roles alone. `T` in the console picks one, `theme` in \
          `[console]` sets one. `auto` asks the terminal what is behind the text and takes `paper` on light and `night` on \
          dark. With `NO_COLOR` or `--color never` it is always `mono`.\n\n| theme | |\n| --- | --- |\n",
     );

@@ -174,3 +174,37 @@ pub fn scope(wanted: crate::console::task::Wanted) -> PlanScope {
     };
     PlanScope { changes_only: true, domains, subjects, ..PlanScope::default() }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::cli::args::Cli;
+    use crate::config::parse_config;
+    use crate::fleet::Env;
+    use crate::live::Judgements;
+    use crate::observe::Digester;
+    use crate::world::World;
+
+    #[tokio::test]
+    async fn a_question_that_breaks_is_answered_and_leaves_the_loop_whole() {
+        let globals = Cli::try_parse_from(["trueup"]).unwrap().globals;
+        let (commands, mut inbox) = mpsc::channel(4);
+        let (outbox, _updates) = mpsc::channel(4);
+        let now = "2026-11-16T10:00:00Z".parse().unwrap();
+        let mut live = Live::still(Vec::new(), World::default(), Judgements::default(), now, Digester::new(&[0; 32]));
+        tokio::spawn(async move { live.run(&mut inbox, &outbox).await });
+        let fleet = Fleet {
+            context: Arc::new(Context::new(globals, Env::default())),
+            config: Arc::new(parse_config("", Path::new("."), &[]).unwrap()),
+            commands,
+            accepted: Arc::default(),
+        };
+        let broken = fleet.ask(|_| -> u8 { std::panic::resume_unwind(Box::new("broken")) }).await;
+        assert_eq!(broken, Err(BROKE.to_owned()));
+        assert_eq!(fleet.ask(|live| live.view().now).await, Ok(now), "a recording's time stands still");
+    }
+}

@@ -109,8 +109,81 @@ const BROKE: &str = "this broke, which is a mistake in trueup; the rest goes on"
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use clap::Parser as _;
+
     use super::*;
+    use crate::cli::args::Cli;
+    use crate::cli::console::FleetKind;
+    use crate::config::parse_config;
     use crate::console::task::Ask;
+    use crate::fleet::Env;
+    use crate::live::Judgements;
+    use crate::observe::Digester;
+    use crate::world::{Cluster, ClusterIdentity, ClusterName, ClusterSource, Link, RiskClass, Served, World};
+
+    fn recording(name: &str) -> Live {
+        let mut world = World::default();
+        world.put_cluster(Cluster {
+            name: ClusterName::new(name),
+            class: RiskClass::Prod,
+            source: ClusterSource::Snapshot,
+            hosted_by: None,
+            link: Link::Recorded,
+            identity: ClusterIdentity::default(),
+            served: Served::Recorded(std::collections::BTreeSet::new()),
+        });
+        let now = "2026-11-16T10:00:00Z".parse().unwrap();
+        Live::still(Vec::new(), world, Judgements::default(), now, Digester::new(&[0; 32]))
+    }
+
+    fn keeper(tell: Teller) -> Keeper {
+        let globals = Cli::try_parse_from(["trueup"]).unwrap().globals;
+        let make: MakeFleet = Box::new(|_| {
+            let config = parse_config("", Path::new("."), &[]).unwrap();
+            Ok(Ready { live: recording("anew"), config, kind: FleetKind::Demo, state: None, keeps: Box::new(()) })
+        });
+        Keeper { context: Arc::new(Context::new(globals, Env::default())), make, tell }
+    }
+
+    fn breaking() -> Command {
+        Command::Ask(Box::new(|_| std::panic::resume_unwind(Box::new("broken"))))
+    }
+
+    async fn told_clusters(updates: &mut mpsc::Receiver<Update>) -> Vec<(String, bool)> {
+        let update = updates.recv().await.unwrap();
+        update.clusters.into_iter().map(|(name, cluster)| (name.to_string(), cluster.is_some())).collect()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_loop_that_breaks_takes_back_what_it_said_and_begins_anew_a_few_times() {
+        let (tell, mut told) = Teller::new();
+        let (commands, inbox) = mpsc::channel(4);
+        let (outbox, mut updates) = mpsc::channel(4);
+        let kept = tokio::spawn(keeper(tell).keep(recording("first"), inbox, outbox));
+        let (there, gone) = (|name: &str| vec![(name.to_owned(), true)], |name: &str| vec![(name.to_owned(), false)]);
+        assert_eq!(told_clusters(&mut updates).await, there("first"));
+        commands.send(breaking()).await.unwrap();
+        assert_eq!(told_clusters(&mut updates).await, gone("first"));
+        for _ in 0..RESTARTS_MAX {
+            assert_eq!(told_clusters(&mut updates).await, there("anew"));
+            commands.send(breaking()).await.unwrap();
+            assert_eq!(told_clusters(&mut updates).await, gone("anew"));
+        }
+        kept.await.unwrap();
+        assert!(matches!(told.recv().await, Some(Told::NotStarted { .. })), "and then nothing is shown as watched");
+    }
+
+    #[tokio::test]
+    async fn a_loop_ends_with_the_console() {
+        let (tell, _told) = Teller::new();
+        let (commands, inbox) = mpsc::channel(1);
+        let (outbox, _updates) = mpsc::channel(1);
+        let kept = tokio::spawn(keeper(tell).keep(recording("first"), inbox, outbox));
+        drop(commands);
+        kept.await.unwrap();
+    }
 
     #[tokio::test]
     async fn a_task_that_breaks_is_answered_all_the_same() {

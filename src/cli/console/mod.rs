@@ -195,7 +195,7 @@ fn companions(context: &Context, kind: &FleetKind) -> Option<PathBuf> {
 /// Why nothing may be written, when that is so.
 fn read_only(context: &Context, config: &Config, kind: &FleetKind) -> Option<String> {
     if let FleetKind::Folder(_) = kind {
-        return Some("this is a recording; w writes a plan, and trueup apply --context sends it".to_owned());
+        return Some("this is a recording; w writes the plan for trueup apply".to_owned());
     }
     match (context.globals.read_only, config.safety.read_only) {
         (true, _) => Some("started with --read-only".to_owned()),

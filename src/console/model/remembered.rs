@@ -93,3 +93,56 @@ impl Model {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+    use ratatui::layout::Rect;
+
+    use super::*;
+    use crate::console::model::{CheckSheet, Zone};
+    use crate::domains::Introduction;
+    use crate::engine::DomainName;
+
+    fn model() -> Model {
+        let mut model = Model::new(Timestamp::UNIX_EPOCH, Rect::new(0, 0, 120, 40), Zone::Utc);
+        for name in ["one", "two"] {
+            model.checks.push(CheckSheet::new(DomainName(name), Introduction::named(name)));
+        }
+        model.themes = vec!["night".to_owned(), "terminal".to_owned()];
+        (model.theme, model.theme_set) = ("terminal".to_owned(), "terminal".to_owned());
+        model
+    }
+
+    #[test]
+    fn what_was_arranged_is_found_again() {
+        let mut before = model();
+        before.trail.go(Place::Check(1));
+        before.trail.go(Place::Plan);
+        before.split = 40;
+        before.theme = "night".to_owned();
+        before.fleet.filter_by("eu");
+        let Model { checks, findings, .. } = &mut before;
+        checks[1].sort_by(2, Direction::Descending, findings);
+        checks[1].filter_by("state:extra", findings, |_| crate::world::RiskClass::Prod, Timestamp::UNIX_EPOCH);
+        let remembered = before.remembered();
+        assert_eq!(remembered.screen, "two", "a plan does not outlive the console: the screen before it counts");
+        let text = serde_json::to_string(&remembered).unwrap();
+        let mut after = model();
+        after.recall(serde_json::from_str(&text).unwrap());
+        assert_eq!(after.place(), Place::Check(1));
+        assert_eq!(after.remembered(), remembered);
+    }
+
+    #[test]
+    fn what_no_longer_fits_is_left_out() {
+        let mut remembered = model().remembered();
+        remembered.screen = "a check that is off".to_owned();
+        remembered.theme = Some("a theme that is gone".to_owned());
+        remembered.split = 9_000;
+        let mut after = model();
+        after.recall(remembered);
+        assert_eq!((after.place(), after.theme.as_str()), (Place::Fleet, "terminal"));
+        assert!(after.split < 100, "{}", after.split);
+    }
+}
