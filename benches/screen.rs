@@ -52,7 +52,11 @@ fn main() {
         let update = Update { findings: rows.clone(), clusters: [(guest(), Some(cluster()))].into() };
         let made = start.elapsed();
         bench.take(What::Data(Box::new(update)));
-        println!("  all rows taken in: {} (copying them for this took {})", millis(start.elapsed() - made), millis(made));
+        println!(
+            "  all rows taken in: {} (copying them for this took {})",
+            millis(start.elapsed() - made),
+            millis(made)
+        );
         println!("  memory they hold: {} bytes a row", support::resident_bytes().saturating_sub(before) / count);
         bench.press('1');
         bench.frame();
@@ -91,10 +95,8 @@ fn measure(bench: &mut Bench, rows: &BTreeMap<SubjectId, Option<Held>>) {
         let states = [State::Extra, State::Match];
         let subject = ids[turn % ids.len()].clone();
         let held = held(states[turn / 7919 / 50 % 2]);
-        bench.take(What::Data(Box::new(Update {
-            findings: [(subject, Some(held))].into(),
-            clusters: BTreeMap::new(),
-        })));
+        bench
+            .take(What::Data(Box::new(Update { findings: [(subject, Some(held))].into(), clusters: BTreeMap::new() })));
     });
     println!("  a row that changes: {changes}");
 }

@@ -478,9 +478,10 @@ async fn a_replica_that_lags_never_takes_the_view_back() {
 async fn updates_are_published_and_questions_answered() {
     let sim = cluster("c", 3);
     put(&sim, "x", json!({}));
-    let (commands, orders) = mpsc::channel(4);
+    let (commands, mut orders) = mpsc::channel(4);
     let (publish, mut updates) = mpsc::channel(1);
-    let running = tokio::spawn(alone(&sim).run(orders, publish));
+    let mut live = alone(&sim);
+    let running = tokio::spawn(async move { live.run(&mut orders, &publish).await });
     let found = subject(&ClusterName::new("c"), "x");
     let mut all = Update::default();
     while !all.findings.contains_key(&found) {

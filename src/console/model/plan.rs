@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::accepted::ACCEPTED;
 use crate::console::table::ListState;
 use crate::console::task::Tried;
 use crate::engine::{Action, Chosen, Plan, Verb};
@@ -167,7 +168,12 @@ impl PlanSheet {
     /// Notes what a finding of the plan is now. The plan stays as it is; it only knows that it is out of date.
     pub fn revalidate(&mut self, finding: &str, held: Option<&Held>) {
         let Some(planned) = self.finding_places.get(finding).map(|place| &self.plan.findings[*place]) else { return };
-        let is = held.map(|held| held.judgement.verdict);
+        // What was accepted since is not to be repaired, whatever its verdict.
+        let accepted = held.is_some_and(|held| held.judgement.codes.contains(&ACCEPTED));
+        let is = match (accepted, planned.accepted.is_some()) {
+            (true, false) => Some(ACCEPTED),
+            (true, true) | (false, true | false) => held.map(|held| held.judgement.verdict),
+        };
         if is == Some(planned.verdict.as_str()) {
             self.moved.remove(finding);
         } else {

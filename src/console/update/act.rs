@@ -54,7 +54,7 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
             effects
         }
         Action::Clusters => palette::open_clusters(model),
-        Action::Views => say(model, "no views are saved"),
+        Action::Views => palette::open_views(model),
         Action::Palette => palette::open(model),
         Action::Mark => moving::mark(model),
         Action::MarkAll => moving::mark_all(model),

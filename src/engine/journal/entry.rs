@@ -23,7 +23,7 @@ pub struct Entry {
     /// When the latest run came to its end. Absent: it never did.
     pub finished: Option<Timestamp>,
     /// The actions of which an earlier request got no clear answer, and nobody has read the object since.
-    in_doubt: BTreeSet<String>,
+    pub(crate) in_doubt: BTreeSet<String>,
 }
 
 /// A yes.
