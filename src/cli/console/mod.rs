@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use super::context::{Context, Voice};
 use super::error::CliError;
@@ -80,6 +80,7 @@ pub async fn run(context: Context, make: MakeFleet) -> Result<u8, CliError> {
         super::args::ColorWhen::Always => ColorChoice::Always,
         super::args::ColorWhen::Never => ColorChoice::Never,
     };
+    let (keep, kept) = oneshot::channel();
     let opening = Opening {
         depth: color_depth(choice, &env),
         signs: match context.terminal.charset {
@@ -92,14 +93,22 @@ pub async fn run(context: Context, make: MakeFleet) -> Result<u8, CliError> {
         themes: Themes::built_in(),
         theme: DEFAULT.to_owned(),
         notices: Vec::new(),
-        start: Box::new(move |teller| start(context, make, teller)),
+        start: Box::new(move |teller| start(context, make, teller, keep)),
     };
-    run_console(opening).await.map(|()| 0).map_err(|error| {
+    let ran = run_console(opening).await;
+    // What had to live as long goes now, and not with whichever task ends last.
+    drop(kept);
+    ran.map(|()| 0).map_err(|error| {
         CliError::failed("the console", format!("the terminal can't be used ({error})"), "try trueup plan instead")
     })
 }
 
-fn start(mut context: Context, make: MakeFleet, tell: Teller) -> BoxFuture<'static, Result<Started, String>> {
+fn start(
+    mut context: Context,
+    make: MakeFleet,
+    tell: Teller,
+    keep: oneshot::Sender<Box<dyn Send>>,
+) -> BoxFuture<'static, Result<Started, String>> {
     async move {
         context.voice = Voice::Console(tell.clone());
         let Ready { live, config, name, look_back_after, keeps } =
@@ -114,10 +123,9 @@ fn start(mut context: Context, make: MakeFleet, tell: Teller) -> BoxFuture<'stat
         let start = Start { checks, read_only, fleet: name, user: settle::who(&context) };
         let (commands, inbox) = mpsc::channel(CHANNEL);
         let (outbox, updates) = mpsc::channel(CHANNEL);
-        tokio::spawn(async move {
-            live.run(inbox, outbox).await;
-            drop(keeps);
-        });
+        tokio::spawn(live.run(inbox, outbox));
+        // Nobody to keep it means that the console has ended.
+        let _ended = keep.send(keeps);
         let log = context.globals.log.clone();
         let fleet = Fleet { context, config: Arc::new(config), commands, look_back_after, accepted: Arc::default() };
         let crew = Crew { fleet, tell, stop: Arc::default(), log };
