@@ -15,7 +15,7 @@ use crate::config::parse_duration;
 pub struct Cli {
     #[command(flatten)]
     pub globals: Globals,
-    /// Without a command: the table of `trueup plan`.
+    /// Without a command: the console on a terminal, the table of `trueup plan` elsewhere.
     #[command(subcommand)]
     pub command: Option<Command>,
 }
@@ -89,6 +89,10 @@ pub enum Command {
     Doctor,
     /// An embedded fleet to look at; nothing outside the process is touched
     Demo(DemoArgs),
+    /// Which key does what in the console
+    Keys(PageArgs),
+    /// The console's themes, with a sample of each
+    Themes(PageArgs),
     /// A completion script for a shell
     Completions { shell: clap_complete::Shell },
     /// The manual page
@@ -233,6 +237,21 @@ pub enum HistoryWhat {
     Verify,
     /// Every record as a line of JSON, without what leads to a backup
     Export,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct PageArgs {
+    /// How to print
+    #[arg(short = 'o', long = "output", value_enum, default_value_t = PageFormat::Table, value_name = "FORMAT")]
+    pub format: PageFormat,
+}
+
+/// How a page of reference is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PageFormat {
+    Table,
+    /// As it stands in the docs
+    Markdown,
 }
 
 #[derive(Debug, Clone, Args)]

@@ -17,7 +17,7 @@ use jiff::Timestamp;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::args::{DemoArgs, PlanArgs};
-use super::console::{MakeFleet, Ready};
+use super::console::{FleetKind, MakeFleet, Ready};
 use super::context::Context;
 use super::error::CliError;
 use super::look_live;
@@ -109,10 +109,16 @@ pub fn on_console(args: DemoArgs) -> MakeFleet {
         let life = tokio::spawn(story.life().run());
         let members = story.clusters.iter().filter_map(contexts).collect();
         let live = look_live::make(&mut config, members, Box::new(DemoGuests(story)))?;
-        let state = Scratch::new()?;
-        context.state = Some(state.0.clone());
-        let keeps = Box::new((state, Living(life)));
-        Ok(Ready { live, config, name: "demo".to_owned(), look_back_after: LOOK_BACK_AFTER, keeps })
+        let scratch = Scratch::new()?;
+        let state = Some(scratch.0.clone());
+        Ok(Ready {
+            live,
+            config,
+            kind: FleetKind::Demo,
+            state,
+            look_back_after: LOOK_BACK_AFTER,
+            keeps: Box::new((scratch, Living(life))),
+        })
     })
 }
 

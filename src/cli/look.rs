@@ -88,7 +88,10 @@ pub async fn look(context: &Context, config: &mut Config, wishes: &Wishes) -> Re
 }
 
 /// Reads a snapshot folder and judges it.
-fn look_at_folder(context: &Context, config: &mut Config, dir: &Path, wall: Timestamp) -> Result<Seen, CliError> {
+///
+/// # Errors
+/// The folder can't be read at all.
+pub fn look_at_folder(context: &Context, config: &mut Config, dir: &Path, wall: Timestamp) -> Result<Seen, CliError> {
     let snapshot = snapshot::load(dir).map_err(|error| {
         CliError::failed("--from", error.to_string(), "name a folder with clusters/<name>/*.yaml, or a must-gather")
     })?;

@@ -19,6 +19,7 @@ mod doctor_live;
 mod error;
 mod explain;
 mod history;
+mod keys;
 mod log;
 mod look;
 mod look_live;
@@ -30,6 +31,7 @@ mod plan;
 mod recheck;
 mod settle;
 mod terminal;
+mod themes;
 mod tombstones;
 mod undo;
 mod usage;
@@ -86,6 +88,8 @@ fn run_until_interrupted(context: Context, command: Option<Command>) -> Result<u
             | Command::Explain(_)
             | Command::History(_)
             | Command::Doctor
+            | Command::Keys(_)
+            | Command::Themes(_)
             | Command::Completions { .. }
             | Command::Man,
         )
@@ -121,12 +125,16 @@ enum Opens {
 }
 
 fn opens_console(context: Context, command: Option<Command>) -> Opens {
-    if !console::is_possible() || context.globals.from.is_some() {
+    if !console::is_possible() {
         return Opens::Nothing(context, command);
     }
     match command {
+        None if context.globals.from.is_some() => {
+            let folder = context.globals.from.clone().unwrap_or_default();
+            Opens::Console(context, console::on_folder(folder))
+        }
         None => Opens::Console(context, console::on_kubeconfig()),
-        Some(Command::Demo(args)) if !args.headless && args.listen.is_none() => {
+        Some(Command::Demo(args)) if context.globals.from.is_none() && !args.headless && args.listen.is_none() => {
             Opens::Console(context, demo::on_console(args))
         }
         command => Opens::Nothing(context, command),
@@ -153,6 +161,8 @@ async fn dispatch(context: Context, command: Option<Command>) -> Result<u8, CliE
         Some(Command::History(args)) => history::run(&context, &args).await,
         Some(Command::Doctor) => doctor::run(&context).await,
         Some(Command::Demo(args)) => demo::run(&context, &args).await,
+        Some(Command::Keys(args)) => keys::run(&context, &args),
+        Some(Command::Themes(args)) => themes::run(&context, &args),
         Some(Command::Completions { shell }) => completions::run(shell),
         Some(Command::Man) => man::run(),
     }

@@ -5,9 +5,13 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{Config, parse_config};
+use super::{Config, parse_accepted, parse_config};
 use crate::domains::SettingsProblem;
 use crate::domains::registry::Entry;
+use crate::engine::AcceptRule;
+
+/// Beside the config: what was accepted on the console.
+pub const ACCEPTED_FILE: &str = "accepted.toml";
 
 /// The file to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +54,14 @@ impl ConfigFile {
         let folder = absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")));
         folder.map_or(Self::Nowhere, |folder| Self::Default(folder.join("trueup").join("config.toml")))
     }
+
+    /// The folder it is in, where its companions are: `keys.toml`, `themes/`, `accepted.toml`.
+    pub fn folder(&self) -> Option<&Path> {
+        match self {
+            Self::Named(path) | Self::Default(path) => path.parent(),
+            Self::Nowhere => None,
+        }
+    }
 }
 
 /// Reads the config, or the defaults when the default file is not there.
@@ -63,10 +75,28 @@ pub fn read_config(file: &ConfigFile, entries: &[Entry]) -> Result<Config, Confi
         ConfigFile::Nowhere => (Path::new(""), String::new()),
     };
     let folder = path.parent().unwrap_or(Path::new(""));
-    parse_config(&text, folder, entries).map_err(|problems| ConfigError::Wrong {
-        path: path.to_owned(),
-        problems: problems.into_iter().map(|problem| on_line(problem, &text)).collect(),
-    })
+    let mut config = parse_config(&text, folder, entries).map_err(|problems| wrong(path, &text, problems))?;
+    if let Some(folder) = file.folder() {
+        config.accept.extend(read_accepted(&folder.join(ACCEPTED_FILE))?);
+    }
+    Ok(config)
+}
+
+fn read_accepted(path: &Path) -> Result<Vec<AcceptRule>, ConfigError> {
+    let text = read_text(path)?.unwrap_or_default();
+    parse_accepted(&text).map_err(|problems| wrong(path, &text, problems))
+}
+
+/// A rule as the file holds it, to be added at its end.
+pub fn accept_line(rule: &AcceptRule) -> String {
+    let AcceptRule { finding, reason, until } = rule;
+    let text = |text: &str| toml::Value::from(text).to_string();
+    format!("\n[[accept]]\nfinding = {}\nreason = {}\nuntil = {until}\n", text(finding.as_str()), text(reason))
+}
+
+fn wrong(path: &Path, text: &str, problems: Vec<SettingsProblem>) -> ConfigError {
+    let problems = problems.into_iter().map(|problem| on_line(problem, text)).collect();
+    ConfigError::Wrong { path: path.to_owned(), problems }
 }
 
 /// The text of the file, or nothing when it is not there.

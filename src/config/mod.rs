@@ -3,13 +3,15 @@
 //! Always true:
 //! - a key nobody knows is an error that names file, line and the nearest known key;
 //! - every problem of the file is reported, not only the first;
-//! - the default file may be missing, one that was named may not.
+//! - the default file may be missing, one that was named may not;
+//! - what was accepted on the console (`accepted.toml` beside the config) counts as if it stood in the config.
 //!
 //! Each room owns what its settings mean: gates and policy are the engine's types, and every check reads its own table
 //! (`domains::SettingsTable`). A new check needs no change here.
 
 mod clouds;
 mod clusters;
+mod console;
 mod domains;
 mod duration;
 mod file;
@@ -20,9 +22,10 @@ use std::path::Path;
 
 pub use clouds::{CloudAccount, CloudKey, CloudProvider};
 pub use clusters::{ClusterRule, ClusterRules};
+pub use console::{ConsoleSettings, FLEET, ViewSettings};
 pub use domains::EnabledDomains;
 pub use duration::{BadDuration, parse_duration};
-pub use file::{ConfigError, ConfigFile, ConfigProblem, read_config};
+pub use file::{ACCEPTED_FILE, ConfigError, ConfigFile, ConfigProblem, accept_line, read_config};
 pub use safety::Safety;
 
 use crate::domains::registry::Entry;
@@ -39,9 +42,10 @@ pub struct Config {
     pub domains: EnabledDomains,
     pub accept: Vec<AcceptRule>,
     pub clouds: Vec<CloudAccount>,
+    pub console: ConsoleSettings,
 }
 
-const KNOWN_KEYS: [&str; 6] = ["clusters", "policy", "safety", "domains", "accept", "clouds"];
+const KNOWN_KEYS: [&str; 7] = ["clusters", "policy", "safety", "domains", "accept", "clouds", "console"];
 
 /// Reads the text of a config. Paths in it are relative to `folder`.
 ///
@@ -58,8 +62,21 @@ pub fn parse_config(text: &str, folder: &Path, entries: &[Entry]) -> Result<Conf
         domains: domains::read(&root, entries, &mut problems),
         accept: rules::accept(&root, &mut problems),
         clouds: clouds::read(&root, folder, &mut problems),
+        console: console::read(&root, folder, entries, &mut problems),
     };
     problems.none_or(config)
+}
+
+/// Reads the text of the file the console adds to when somebody accepts a finding: `[[accept]]` and nothing else.
+///
+/// # Errors
+/// Everything in it that can't be meant as it stands.
+pub fn parse_accepted(text: &str) -> Result<Vec<AcceptRule>, Vec<SettingsProblem>> {
+    let root = SettingsTable::parse("the accepted findings", text)?;
+    let mut problems = Problems::default();
+    problems.extend(root.unknown_keys(&["accept"]));
+    let rules = rules::accept(&root, &mut problems);
+    problems.none_or(rules)
 }
 
 /// What is wrong so far, while the rest is still read.

@@ -79,7 +79,7 @@ fn accept_rule(table: &SettingsTable, problems: &mut Problems) -> Option<AcceptR
     Some(AcceptRule { finding: finding?, reason: reason?, until: until? })
 }
 
-fn required<T>(
+pub(super) fn required<T>(
     table: &SettingsTable,
     key: &str,
     read: Result<Option<T>, SettingsProblem>,
@@ -89,7 +89,7 @@ fn required<T>(
 }
 
 /// A text with something in it.
-fn take_words(table: &SettingsTable, key: &str) -> Result<Option<String>, SettingsProblem> {
+pub(super) fn take_words(table: &SettingsTable, key: &str) -> Result<Option<String>, SettingsProblem> {
     match table.take_str(key)? {
         Some(text) if text.get_ref().trim().is_empty() => {
             Err(SettingsProblem::at(text.span(), format!("`{key}` in {} says nothing", table.title())))

@@ -316,3 +316,55 @@ fn a_check_that_is_announced_may_be_switched_off_before_it_exists() {
     assert!(read("external-oidc").is_ok());
     assert!(read("external-oidk").is_err());
 }
+
+#[test]
+fn the_console_is_set_up_by_its_table() {
+    let text = "[console]\ntheme = 'night'\nkeys = 'my.toml'\nplain = true\nmouse = false\nutc = true\n\
+                [[console.views]]\nname = 'all'\nscreen = 'fleet'\n\
+                [[console.views]]\nname = 'mine'\nscreen = 'external-oidc'\nfilter = 'state:extra'\n";
+    let read = |text: &str| parse_config(text, Path::new("/c"), &[]);
+    let view = |name: &str, screen: &str, filter: &str| ViewSettings {
+        name: name.to_owned(),
+        screen: screen.to_owned(),
+        filter: filter.to_owned(),
+    };
+    let expected = ConsoleSettings {
+        theme: Some("night".to_owned()),
+        keys: Some("/c/my.toml".into()),
+        plain: true,
+        mouse: false,
+        utc: true,
+        views: vec![view("all", "fleet", ""), view("mine", "external-oidc", "state:extra")],
+    };
+    assert_eq!(read(text).unwrap().console, expected);
+    assert_eq!(read("").unwrap().console, ConsoleSettings::default());
+    let slips = [
+        ("a key nobody knows", "[console]\nthem = 'x'"),
+        ("a view without a name", "[[console.views]]\nscreen = 'fleet'"),
+        ("a view of no screen", "[[console.views]]\nname = 'x'\nscreen = 'flet'"),
+        ("a word where true or false belongs", "[console]\nmouse = 'off'"),
+    ];
+    for (case, text) in slips {
+        assert_eq!(read(text).unwrap_err().len(), 1, "case: {case}");
+    }
+}
+
+#[test]
+fn what_was_accepted_on_the_console_counts_as_if_it_stood_in_the_config() {
+    let folder = tempfile::tempdir().unwrap();
+    let (config, accepted) = (folder.path().join("config.toml"), folder.path().join(ACCEPTED_FILE));
+    std::fs::write(&config, "[[accept]]\nfinding = 'a'\nreason = 'r'\nuntil = 2026-12-31\n").unwrap();
+    let rules = |file: &ConfigFile| read_config(file, &ENTRIES).map(|config| config.accept);
+    let named = ConfigFile::Named(config.clone());
+    assert_eq!(rules(&named).unwrap().len(), 1, "no such file is fine");
+    let mut rule = rules(&named).unwrap().remove(0);
+    rule.reason = "says \"why\"".to_owned();
+    std::fs::write(&accepted, accept_line(&rule)).unwrap();
+    assert_eq!(rules(&named).unwrap()[1], rule);
+    assert_eq!(rules(&ConfigFile::Default(folder.path().join("none.toml"))).unwrap(), [rule], "without a config");
+    std::fs::write(&accepted, "[[accept]]\nfinding = 'a'\n\n[safety]\n").unwrap();
+    let error = rules(&named).unwrap_err();
+    let ConfigError::Wrong { path, problems } = &error else { panic!("{error}") };
+    assert_eq!(*path, accepted);
+    assert!(problems.iter().any(|problem| problem.line == 4), "only acceptances stand there: {error}");
+}

@@ -23,6 +23,7 @@ pub mod capture;
 pub mod effect;
 pub mod event;
 pub mod filter;
+pub mod furnishing;
 pub mod hits;
 pub mod keymap;
 mod layout;

@@ -5,7 +5,7 @@
 //! - what is ready is drained before drawing: input is drawn at once, data at most sixty times a second;
 //! - there is no tick: when nothing happens, nothing wakes the loop but the next age on the screen.
 
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::time::Duration;
 
 use crossterm::event::Event as InputEvent;
@@ -14,23 +14,25 @@ use jiff::Timestamp;
 use tokio::process::Command;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
+use zeroize::Zeroizing;
 
 use super::capture;
 use super::effect::{Effects, MouseHold, TerminalWish};
 use super::event::{Event, Focus, What};
+use super::furnishing::{Furnishing, Looks, ThemeChoice};
 use super::hits::HitMap;
-use super::keymap::Keymap;
-use super::model::{Model, Zone};
+use super::model::{Model, Standing, Zone};
 use super::task::{Backstage, SavedFile, Start, Task, Told};
 use super::teller::Teller;
 use super::terminal::{
-    Asked, ColorDepth, Input, Mode, Screen, Signals, Stop, copy, hand_over, install_panic_hook, progress_title, rest,
-    title,
+    Asked, BACKGROUND_QUERY, ColorDepth, Input, Mode, Screen, Shade, Signals, Stop, copy, hand_over,
+    install_panic_hook, progress_title, read_background, rest, title,
 };
 use super::theme::{Signs, Theme, Themes};
 use super::update::update;
 use super::view::{Look, view};
 use crate::live::Update;
+use crate::world::ClusterName;
 
 /// Data is drawn at most this often: more can't be seen.
 const FRAME: Duration = Duration::from_millis(16);
@@ -38,6 +40,12 @@ const FRAME: Duration = Duration::from_millis(16);
 const UNFOCUSED: Duration = Duration::from_secs(10);
 /// Ages are drawn at most this often.
 const AGES: Duration = Duration::from_secs(1);
+/// How long a terminal may take to say what is behind the text. One that answers does so in a round trip.
+const BACKGROUND_WAIT: Duration = Duration::from_millis(200);
+/// What is read of a credential plugin's answer: a certificate chain takes some 10 KiB.
+const PRINTED_MAX: u64 = 1 << 20;
+/// How long a plugin's pipe may stay open after it ended: helpers it left running may hold it.
+const PIPE_AFTER_EXIT: Duration = Duration::from_millis(500);
 /// How much is taken in between two frames, so that a storm can't keep keys waiting.
 const DRAIN_MAX: usize = 256;
 
@@ -47,20 +55,26 @@ pub struct Opening {
     pub signs: Signs,
     pub zone: Zone,
     pub is_tmux: bool,
-    pub keys: Keymap,
-    pub themes: Themes,
-    pub theme: String,
-    /// What to say first, such as problems of the key file.
-    pub notices: Vec<String>,
     /// Connects to whatever stands behind the console. Begun after the first frame.
     pub start: Box<dyn FnOnce(Teller) -> BoxFuture<'static, Result<Started, String>> + Send>,
 }
 
 /// What stands behind the console.
 pub struct Started {
+    pub looks: Looks,
+    pub furnishing: Furnishing,
     pub start: Start,
     pub backstage: Box<dyn Backstage>,
     pub updates: mpsc::Receiver<Update>,
+}
+
+/// How a person logs in to a cluster.
+#[derive(Debug)]
+pub enum Login {
+    /// This program talks to the person. What it prints on stdout is never shown.
+    Program(Box<Command>),
+    /// There is no program for it: what to do instead.
+    Otherwise(String),
 }
 
 /// Runs until the user leaves or the terminal goes.
@@ -68,22 +82,15 @@ pub struct Started {
 /// # Errors
 /// There is no terminal, or it is gone.
 pub async fn run(opening: Opening) -> io::Result<()> {
-    let Opening { depth, signs, zone, is_tmux, keys, themes, theme, notices, start } = opening;
+    let Opening { depth, signs, zone, is_tmux, start } = opening;
     let (teller, told) = Teller::new();
     let panics = teller.clone();
     install_panic_hook(move |says| panics.tell(Told::Broke { what: says }));
     let screen = Screen::open(depth)?;
-    let mut model = Model::new(Timestamp::now(), screen.area(), zone);
-    model.keys = keys;
-    model.themes = themes.names().map(str::to_owned).collect();
-    model.theme = theme;
-    model.signs = signs;
-    notices.into_iter().for_each(|says| model.toasts.error(says, Timestamp::now()));
-    let look = Look { theme: Theme::default(), signs };
     let mut shell = Shell {
-        model,
-        look,
-        themes,
+        model: Model::new(Timestamp::now(), screen.area(), zone),
+        look: Look { theme: Theme::default(), signs },
+        themes: Themes::built_in(),
         screen,
         input: Input::start()?,
         signals: Signals::listen()?,
@@ -95,8 +102,13 @@ pub async fn run(opening: Opening) -> io::Result<()> {
         titled: String::new(),
     };
     shell.draw()?;
-    shell.follow_theme();
-    shell.run(told, start(teller)).await
+    let ended = shell.run(told, start(teller)).await;
+    // However it ended: what the user arranged is theirs.
+    if matches!(shell.model.standing, Standing::Running(_)) {
+        let remembered = Box::new(shell.model.remembered());
+        shell.perform(Task::Remember(remembered));
+    }
+    ended
 }
 
 struct Shell {
@@ -146,9 +158,13 @@ impl Shell {
         let mut updates: Option<mpsc::Receiver<Update>> = None;
         let mut due = Due::Now;
         loop {
+            // Not by the timer: it counts milliseconds, and comes last, after data that may never end.
+            if self.is_time_to_draw(due) {
+                self.draw()?;
+                due = Due::Nothing;
+            }
             let wake_at = match due {
-                Due::Now => Some(Instant::now()),
-                Due::Frame => Some(self.drawn_at + FRAME),
+                Due::Now | Due::Frame => Some(self.drawn_at + FRAME),
                 Due::Nothing => self.wake_at,
             };
             let wake = tokio::select! {
@@ -178,10 +194,8 @@ impl Shell {
                 }
                 Wake::Started(Ok(started)) => {
                     start = None;
-                    self.backstage = Some(started.backstage);
-                    updates = Some(started.updates);
-                    let told = Told::Started(Box::new(started.start));
-                    due = due.max(self.take(What::Told(Box::new(told)), Due::Now).await?);
+                    updates = Some(self.take_start(started).await?);
+                    due = Due::Now;
                 }
                 Wake::Started(Err(says)) => {
                     start = None;
@@ -197,15 +211,54 @@ impl Shell {
                 Wake::Data(update) => due = due.max(self.take(What::Data(Box::new(update)), Due::Frame).await?),
                 Wake::DataEnded => updates = None,
                 Wake::Time if due == Due::Nothing => due = self.take(What::Time, Due::Now).await?,
-                Wake::Time => {
-                    self.draw()?;
-                    due = Due::Nothing;
-                }
+                // The frame that was waited for is drawn as the loop begins again.
+                Wake::Time => {}
             }
             if self.model.leaving && !self.model.activity.is_running() {
                 return Ok(());
             }
         }
+    }
+
+    fn is_time_to_draw(&self, due: Due) -> bool {
+        match due {
+            Due::Nothing => false,
+            Due::Frame => self.drawn_at.elapsed() >= FRAME,
+            Due::Now => true,
+        }
+    }
+
+    /// Takes in what stands behind the console, and how the user wants it.
+    async fn take_start(&mut self, started: Started) -> io::Result<mpsc::Receiver<Update>> {
+        let Started { looks: Looks { themes, theme, signs }, furnishing, start, backstage, updates } = started;
+        self.backstage = Some(backstage);
+        self.look.signs = signs;
+        self.model.signs = signs;
+        self.model.themes = themes.names().map(str::to_owned).collect();
+        self.themes = themes;
+        self.model.theme = self.theme_of(theme)?;
+        self.model.theme_set.clone_from(&self.model.theme);
+        self.take(What::Told(Box::new(Told::Started(Box::new(start)))), Due::Now).await?;
+        self.take(What::Told(Box::new(Told::Furnished(Box::new(furnishing)))), Due::Now).await?;
+        Ok(updates)
+    }
+
+    fn theme_of(&mut self, choice: ThemeChoice) -> io::Result<String> {
+        let (light, dark, unknown) = match choice {
+            ThemeChoice::Named(name) => return Ok(name),
+            ThemeChoice::ByBackground { light, dark, unknown } => (light, dark, unknown),
+        };
+        // The answer comes the way keys do; read by their decoder it would be keys.
+        self.input.stop();
+        self.screen.say(BACKGROUND_QUERY)?;
+        let shade = read_background(BACKGROUND_WAIT);
+        self.input.restart()?;
+        let theme = match shade {
+            Ok(Some(Shade::Light)) => light,
+            Ok(Some(Shade::Dark)) => dark,
+            Ok(None) | Err(_) => unknown,
+        };
+        Ok(theme.to_owned())
     }
 
     async fn take_input(&mut self, event: InputEvent) -> io::Result<Due> {
@@ -232,9 +285,7 @@ impl Shell {
     /// Does what follows from an event.
     async fn follow(&mut self, effects: Effects, due: Due) -> io::Result<Due> {
         let Effects { tasks, terminal, redraw, end } = effects;
-        if let Some(backstage) = &mut self.backstage {
-            tasks.into_iter().for_each(|task| backstage.perform(task));
-        }
+        tasks.into_iter().for_each(|task| self.perform(task));
         for wish in terminal {
             self.grant(wish).await?;
         }
@@ -256,11 +307,7 @@ impl Shell {
             TerminalWish::SaveScreen => self.save_screen(),
             TerminalWish::Bell => self.screen.say(b"\x07")?,
             TerminalWish::Page(text) => self.page(&text).await?,
-            TerminalWish::RunPlugin(cluster) => {
-                let says =
-                    format!("run `kubectl --context {cluster} version` in another terminal to log in, then ctrl-r");
-                self.model.toasts.info(says, Timestamp::now());
-            }
+            TerminalWish::RunPlugin(cluster) => self.log_in(&ClusterName::new(cluster.as_str())).await?,
             TerminalWish::Suspend => self.rest(Stop::Job).await?,
         }
         Ok(())
@@ -269,10 +316,51 @@ impl Shell {
     fn save_screen(&mut self) {
         let shown = self.screen.shown();
         let (text, svg) = (capture::text(shown), capture::svg(shown, &capture::Palette::DARK));
+        self.perform(Task::Save { file: SavedFile::ScreenText, text });
+        self.perform(Task::Save { file: SavedFile::ScreenSvg, text: svg });
+    }
+
+    fn perform(&mut self, task: Task) {
         if let Some(backstage) = &mut self.backstage {
-            backstage.perform(Task::Save { file: SavedFile::ScreenText, text });
-            backstage.perform(Task::Save { file: SavedFile::ScreenSvg, text: svg });
+            backstage.perform(task);
         }
+    }
+
+    /// Hands the screen to a cluster's credential plugin, and connects anew after it.
+    async fn log_in(&mut self, cluster: &ClusterName) -> io::Result<()> {
+        let Some(backstage) = &mut self.backstage else { return Ok(()) };
+        let mut command = match backstage.login(cluster) {
+            Login::Program(command) => command,
+            Login::Otherwise(says) => {
+                self.model.toasts.info(says, Timestamp::now());
+                return Ok(());
+            }
+        };
+        let (reader, writer) = io::pipe()?;
+        command.stdout(writer);
+        // Read while it runs: a pipe holds a few pages, and whoever writes more waits for the reader.
+        let reading = tokio::task::spawn_blocking(move || {
+            let mut printed = Zeroizing::new(Vec::new());
+            reader.take(PRINTED_MAX).read_to_end(&mut printed).map(|_| printed)
+        });
+        let ended = hand_over(&mut self.screen, &mut self.input, &mut self.signals, &mut command).await;
+        drop(command);
+        let printed = tokio::time::timeout(PIPE_AFTER_EXIT, reading).await;
+        let printed = printed.ok().and_then(Result::ok).and_then(Result::ok).unwrap_or_default();
+        let now = Timestamp::now();
+        match ended {
+            Ok(status) if status.success() => {
+                if let Some(backstage) = &mut self.backstage {
+                    backstage.logged_in(cluster, printed);
+                }
+            }
+            Ok(status) => self.model.toasts.error(format!("the credential plugin of {cluster} failed ({status})"), now),
+            Err(error) => {
+                self.model.toasts.error(format!("the credential plugin of {cluster} can't be run ({error})"), now);
+            }
+        }
+        self.resized();
+        Ok(())
     }
 
     /// Hands the screen to the user's pager.

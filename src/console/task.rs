@@ -10,11 +10,15 @@
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
+use zeroize::Zeroizing;
 
+use super::furnishing::Furnishing;
+use super::model::Remembered;
+use super::run::Login;
 use crate::domains::{Introduction, Panel};
 use crate::engine::executor::{End, Report};
 use crate::engine::journal::Entry;
-use crate::engine::{ApprovedPlan, DomainName, Explanation, ObjectRef, Plan, SubjectId};
+use crate::engine::{AcceptRule, ApprovedPlan, DomainName, Explanation, ObjectRef, Plan, SubjectId};
 use crate::world::ClusterName;
 
 /// The number of a question. A later question of the same sort makes earlier ones void.
@@ -77,6 +81,8 @@ pub enum Task {
         until: String,
     },
     ReadLog,
+    /// Keep this for the next time.
+    Remember(Box<Remembered>),
 }
 
 /// What a plan is wanted for.
@@ -104,6 +110,8 @@ pub enum SavedFile {
 #[derive(Debug)]
 pub enum Told {
     Started(Box<Start>),
+    /// What the user set about the console, and what it remembers.
+    Furnished(Box<Furnishing>),
     /// There is nothing to look at: one sentence, and what to do.
     NotStarted {
         says: String,
@@ -146,6 +154,10 @@ pub enum Told {
     },
     Accepted {
         says: Result<String, String>,
+    },
+    /// All that is accepted now.
+    Acceptances {
+        rules: Vec<AcceptRule>,
     },
     Log {
         lines: Vec<String>,
@@ -218,4 +230,10 @@ pub struct ObjectSheet {
 /// Whoever does what the console asks for. Answers go through the teller the console was opened with.
 pub trait Backstage: Send {
     fn perform(&mut self, task: Task);
+
+    /// How a person logs in to a cluster.
+    fn login(&mut self, cluster: &ClusterName) -> Login;
+
+    /// Takes what the program of [`Login::Program`] printed on stdout: the credential, perhaps.
+    fn logged_in(&mut self, cluster: &ClusterName, printed: Zeroizing<Vec<u8>>);
 }

@@ -265,5 +265,6 @@ fn said(task: &Task) -> String {
         Task::Save { file, text: _ } => format!("save {file:?}"),
         Task::Accept { subject, reason, until } => format!("accept {} because {reason} until {until}", subject.name),
         Task::ReadLog => "read log".to_owned(),
+        Task::Remember(_) => "remember".to_owned(),
     }
 }

@@ -6,6 +6,7 @@ use futures::future::BoxFuture;
 
 use super::classify;
 use super::env::Env;
+use super::exec::Credential;
 use super::guest::GuestError;
 use super::kubeconfig::{Access, Impersonation, KubeconfigError};
 use super::link::LinkEvent;
@@ -75,6 +76,21 @@ impl KubeconfigConnector {
     pub fn new(access: Access, acting_as: Impersonation, env: Env, clock: Clock) -> Self {
         let login = Arc::new(Login::new(&access.bearer, &env, clock));
         Self { access, login, acting_as, env }
+    }
+
+    /// The same, begun with a credential its plugin gave a person.
+    ///
+    /// # Errors
+    /// The token can't be sent.
+    pub fn logged_in(
+        access: Access,
+        acting_as: Impersonation,
+        env: Env,
+        clock: Clock,
+        credential: Credential,
+    ) -> Result<Self, Arc<LoginError>> {
+        let login = Arc::new(Login::new(&access.bearer, &env, clock).begun_with(credential)?);
+        Ok(Self { access, login, acting_as, env })
     }
 }
 

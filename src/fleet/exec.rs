@@ -3,7 +3,8 @@
 //! Always true:
 //! - what a plugin prints on stdout is never shown or logged, whatever it is: it may hold the token;
 //! - of stderr, what also stood on stdout and whatever looks like a token is blotted out before it is shown;
-//! - a plugin never sees the terminal: stdin is closed, and it has a process group of its own;
+//! - a plugin sees the terminal only when a person asked for that ([`on_terminal`]); otherwise stdin is closed, and it
+//!   has a process group of its own;
 //! - when the wait ends early (time limit, or the future is dropped), the plugin's whole process group is killed.
 //!
 //! Not here: which kubeconfigs may run plugins at all (`kubeconfig::Trust`), keeping the answer (`transport::login`).
@@ -97,10 +98,7 @@ pub async fn run(spec: &ExecSpec, env: &Env, timeout: Duration) -> Result<Creden
         NeedsTerminal::Yes => return Err(ExecError::NeedsTerminal { command: name }),
         NeedsTerminal::No => {}
     }
-    let Some(program) = find(&spec.command, env) else {
-        let hint = spec.install_hint.as_ref().map(|hint| printable(hint, 500));
-        return Err(ExecError::Missing { command: name, hint });
-    };
+    let program = installed(spec, env)?;
     let mut child = command(&program, spec, env).spawn().map_err(|error| not_started(&name, &error))?;
     let mut group = Group::of(&child);
     let (mut stdout, mut stderr) = (Zeroizing::new(Vec::new()), Zeroizing::new(Vec::new()));
@@ -120,6 +118,32 @@ pub async fn run(spec: &ExecSpec, env: &Env, timeout: Duration) -> Result<Creden
     }
 }
 
+/// The plugin as a command for a person's terminal. Its stdout is for the caller to take, and for [`read`] alone.
+///
+/// # Errors
+/// The plugin is not installed.
+pub fn on_terminal(spec: &ExecSpec, env: &Env) -> Result<Command, ExecError> {
+    let mut command = prepared(&installed(spec, env)?, spec, env, Talk::WithAPerson);
+    command.stdin(Stdio::inherit()).stdout(Stdio::null()).stderr(Stdio::inherit());
+    Ok(command)
+}
+
+/// Reads what a plugin printed on a person's terminal in place of stdout.
+///
+/// # Errors
+/// It is no credential.
+pub fn read(spec: &ExecSpec, printed: &[u8]) -> Result<Credential, ExecError> {
+    let unusable = |why| ExecError::Unusable { command: shown(&spec.command), why, said: String::new() };
+    decode(printed, spec).map_err(unusable)
+}
+
+fn installed(spec: &ExecSpec, env: &Env) -> Result<PathBuf, ExecError> {
+    find(&spec.command, env).ok_or_else(|| ExecError::Missing {
+        command: shown(&spec.command),
+        hint: spec.install_hint.as_ref().map(|hint| printable(hint, 500)),
+    })
+}
+
 fn not_started(name: &str, error: &io::Error) -> ExecError {
     ExecError::NotStarted { command: name.to_owned(), why: error.kind().to_string() }
 }
@@ -137,21 +161,34 @@ fn is_program(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
-fn command(program: &Path, spec: &ExecSpec, env: &Env) -> Command {
+/// Whether somebody could answer a plugin's questions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Talk {
+    WithNobody,
+    WithAPerson,
+}
+
+fn prepared(program: &Path, spec: &ExecSpec, env: &Env, talk: Talk) -> Command {
     let mut command = Command::new(program);
     command.args(spec.args.iter().map(SecretText::expose));
     command.env_clear().envs(env.iter());
     command.envs(spec.env.iter().map(|(name, value)| (name, value.expose())));
-    command.env("KUBERNETES_EXEC_INFO", exec_info(spec));
+    command.env("KUBERNETES_EXEC_INFO", exec_info(spec, talk));
+    command
+}
+
+fn command(program: &Path, spec: &ExecSpec, env: &Env) -> Command {
+    let mut command = prepared(program, spec, env, Talk::WithNobody);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.process_group(0).kill_on_drop(true);
     command
 }
 
-fn exec_info(spec: &ExecSpec) -> String {
+fn exec_info(spec: &ExecSpec, talk: Talk) -> String {
+    let interactive = talk == Talk::WithAPerson;
     let version = spec.version.as_str();
     let cluster = spec.cluster_info.as_ref().map(|json| format!(r#","cluster":{}"#, json.expose())).unwrap_or_default();
-    format!(r#"{{"apiVersion":"{version}","kind":"ExecCredential","spec":{{"interactive":false{cluster}}}}}"#)
+    format!(r#"{{"apiVersion":"{version}","kind":"ExecCredential","spec":{{"interactive":{interactive}{cluster}}}}}"#)
 }
 
 /// Reads both pipes until the plugin has ended and they are closed, or the time for that is over.

@@ -31,7 +31,7 @@ mod transport;
 pub use alarm::{Alarm, Noticed};
 pub use connector::{Connector, FixedConnector, KubeconfigConnector, LinkError};
 pub use env::Env;
-pub use exec::ExecError;
+pub use exec::{Credential, ExecError, on_terminal as plugin_on_terminal, read as read_credential};
 pub use guest::{GuestConnector, GuestError, GuestSecrets, SecretRead};
 pub use kubeconfig::{
     Access, Bearer, ClientCertificate, ExecSpec, ExecVersion, Impersonation, Kubeconfig, KubeconfigError,

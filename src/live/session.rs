@@ -11,6 +11,7 @@
 //! Not here: taking one thing in (`intake`), what follows from it (`follow`), a cluster's link (`links`).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -24,9 +25,9 @@ use super::judge::Judgements;
 use super::station::{Asked, Member, Station};
 use super::update::{Command, Question, Update};
 use crate::domains::Domain;
-use crate::fleet::{LinkEvent, TlsTrust};
-use crate::observe::{Batch, Inbox, Outbox, Ports, outbox};
-use crate::world::{ChangeSet, ClusterName, Link, View, World};
+use crate::fleet::{FixedConnector, LinkEvent, TlsTrust};
+use crate::observe::{Batch, Clock, Digester, Inbox, Outbox, Ports, ProcessDice, outbox};
+use crate::world::{ChangeSet, ClusterName, ClusterSource, Link, RiskClass, View, World};
 
 /// How often a listing cluster's count of objects is told.
 const PROGRESS_EVERY: Duration = Duration::from_millis(500);
@@ -78,6 +79,15 @@ pub struct Live {
     pub(super) unannounced: ChangeSet,
     /// Questions that wait for a fresh look, each until its moment.
     pub(super) afresh: Vec<(Timestamp, Question)>,
+    pace: Pace,
+}
+
+/// Whether anything can happen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pace {
+    Living,
+    /// A recording: it answers, and stays as it is.
+    Still,
 }
 
 /// Why the loop woke.
@@ -108,6 +118,7 @@ impl Live {
             wishes_due: None,
             unannounced: ChangeSet::default(),
             afresh: Vec::new(),
+            pace: Pace::Living,
         };
         let mut changes = ChangeSet::default();
         for member in members {
@@ -115,6 +126,26 @@ impl Live {
         }
         live.unannounced = changes;
         live
+    }
+
+    /// What was recorded, as it was at `now`: it answers questions and never changes. Must be called inside a tokio
+    /// runtime.
+    pub fn still(
+        domains: Vec<Box<dyn Domain>>,
+        world: World,
+        judgements: Judgements,
+        now: Timestamp,
+        digester: Digester,
+    ) -> Self {
+        let ports = Ports::new(Arc::new(StoppedClock(now)), Arc::new(ProcessDice), digester);
+        let (members, door) = (Vec::new(), Box::new(NoGuests));
+        let live = Self::new(LiveSetup { domains, members, door, ports, live_max: 1 });
+        Self { world, judgements, pace: Pace::Still, ..live }
+    }
+
+    /// Whether this is a recording.
+    pub fn is_still(&self) -> bool {
+        self.pace == Pace::Still
     }
 
     pub fn view(&self) -> View<'_> {
@@ -187,8 +218,11 @@ impl Live {
     }
 
     /// Runs until the other end of either channel is gone. While the reader is slow, updates are merged.
-    pub async fn run(mut self, mut commands: mpsc::Receiver<Command>, updates: mpsc::Sender<Update>) {
-        let mut pending = self.announce();
+    pub async fn run(&mut self, commands: &mut mpsc::Receiver<Command>, updates: &mpsc::Sender<Update>) {
+        let mut pending = match self.pace {
+            Pace::Living => self.announce(),
+            Pace::Still => self.everything(),
+        };
         loop {
             self.answer_afresh();
             tokio::select! {
@@ -201,9 +235,25 @@ impl Live {
                     Ok(permit) => permit.send(std::mem::take(&mut pending)),
                     Err(_) => return,
                 },
-                update = self.step() => pending.merge(update),
+                update = self.step(), if self.pace == Pace::Living => pending.merge(update),
             }
         }
+    }
+
+    /// Everything that is known, as one update.
+    fn everything(&self) -> Update {
+        Update {
+            findings: self.judgements.iter().map(|(id, held)| (id.clone(), Some(held.clone()))).collect(),
+            clusters: self.view().clusters().map(|one| (one.name.clone(), Some(one.clone()))).collect(),
+        }
+    }
+
+    /// The update that takes back all that was ever told, for a loop that begins anew.
+    pub fn farewell(&self) -> Update {
+        let mut all = self.everything();
+        all.findings.values_mut().for_each(|held| *held = None);
+        all.clusters.values_mut().for_each(|cluster| *cluster = None);
+        all
     }
 
     /// Steps until nothing is on its way that is not known to be missing, or the time is up.
@@ -289,6 +339,31 @@ impl Live {
             .chain(self.wishes_due)
             .chain(self.afresh.iter().map(|(until, _)| *until))
             .min()
+    }
+}
+
+/// The moment of a recording.
+struct StoppedClock(Timestamp);
+
+impl Clock for StoppedClock {
+    fn now(&self) -> Timestamp {
+        self.0
+    }
+}
+
+/// A recording has no guests to reach.
+struct NoGuests;
+
+impl GuestDoor for NoGuests {
+    fn member(&self, guest: &Guest, management: &kube::Client) -> Member {
+        Member {
+            name: guest.name.clone(),
+            class: RiskClass::default(),
+            source: ClusterSource::Snapshot,
+            hosted_by: Some(guest.hosted_by.clone()),
+            connector: Arc::new(FixedConnector(management.clone())),
+            namespaces: Vec::new(),
+        }
     }
 }
 

@@ -2,9 +2,11 @@
 //!
 //! Always true: it is the same executor, journal and vault as `trueup apply`; only the answers go elsewhere.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use futures::FutureExt as _;
 use jiff::Timestamp;
 
 use super::fleet::Fleet;
@@ -21,9 +23,9 @@ use crate::engine::{Action, ApprovedPlan, Plan, Verb};
 use crate::world::ClusterName;
 
 /// Carries out a plan and tells how far it is.
-pub async fn apply(fleet: Fleet, tell: Teller, approved: Box<ApprovedPlan>, stop: Arc<AtomicBool>) {
+pub async fn apply(fleet: Fleet, tell: Teller, approved: Box<ApprovedPlan>, stop: Arc<AtomicBool>) -> Told {
     let report = run(&fleet, &tell, *approved, &stop).await.map(Box::new);
-    tell.tell(Told::Applied { report });
+    Told::Applied { report }
 }
 
 async fn run(fleet: &Fleet, tell: &Teller, approved: ApprovedPlan, stop: &AtomicBool) -> Result<Report, String> {
@@ -71,10 +73,14 @@ async fn run(fleet: &Fleet, tell: &Teller, approved: ApprovedPlan, stop: &Atomic
 pub async fn dry_run(fleet: Fleet, tell: Teller, plan: Box<Plan>, actions: Vec<String>) {
     for action in plan.actions.iter().filter(|action| actions.contains(&action.id)) {
         let cluster = ClusterName::new(action.cluster.as_str());
-        let tried = match fleet.client_of(&cluster).await {
-            Some(client) => try_one(&KubeCluster::new(client), action).await,
-            None => Tried::Unknown(format!("{cluster} is not connected")),
+        let trying = async {
+            match fleet.client_of(&cluster).await {
+                Some(client) => try_one(&KubeCluster::new(client), action).await,
+                None => Tried::Unknown(format!("{cluster} is not connected")),
+            }
         };
+        let broke = |_| Tried::Unknown("trying it broke".to_owned());
+        let tried = AssertUnwindSafe(trying).catch_unwind().await.unwrap_or_else(broke);
         tell.tell(Told::DryRun { plan: plan.id.clone(), action: action.id.clone(), tried });
     }
 }

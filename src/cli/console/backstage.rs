@@ -1,22 +1,28 @@
 //! Behind the console: whatever it asks for is done here, on the same functions the commands use.
 //!
-//! Always true: a task never blocks the console; what comes of it is told, an error as one sentence.
+//! Always true: a task never blocks the console; what comes of it is told, an error as one sentence, and a task that
+//! breaks as well.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use jiff::Timestamp;
+use zeroize::Zeroizing;
 
 use super::fleet::{Fleet, scope};
-use super::{acting, objects, saving};
+use super::keeping::spawn_answering;
+use super::{FleetKind, accepting, acting, login, memory, objects, saving};
 use crate::cli::settle::clusters_of;
 use crate::cli::undo;
 use crate::console::Teller;
+use crate::console::model::Remembered;
+use crate::console::run::Login;
 use crate::console::task::{Ask, Backstage, Closer, Planned, Task, Told};
 use crate::engine::journal::{Entry, StateFolder, entries, read};
-use crate::engine::{AcceptRule, Glob, SubjectId, UndoPlan, undo as plan_inverse};
-use crate::live::Command;
+use crate::engine::{ApprovedPlan, ObjectRef, SubjectId, UndoPlan, undo as plan_inverse};
+use crate::live::{Command, Live};
+use crate::world::ClusterName;
 
 pub struct Crew {
     pub fleet: Fleet,
@@ -24,87 +30,150 @@ pub struct Crew {
     /// Set when somebody wants the run to stop.
     pub stop: Arc<AtomicBool>,
     pub log: Option<PathBuf>,
+    pub kind: FleetKind,
+    /// What the fleet is remembered by, and the state folder it is remembered in.
+    pub memory: Option<(String, PathBuf)>,
+    /// Where accepted findings are written down. The demo has no such place.
+    pub accepted_file: Option<PathBuf>,
+    /// What has to live as long as the console.
+    pub _keeps: Box<dyn Send>,
 }
 
 impl Backstage for Crew {
     fn perform(&mut self, task: Task) {
-        let (fleet, tell) = (self.fleet.clone(), self.tell.clone());
         match task {
-            Task::Explain { ask, subject } => tokio::spawn(explain(fleet, tell, ask, subject)),
-            Task::Plan { ask, wanted } => tokio::spawn(async move {
-                let plan = fleet.plan(scope(wanted)).await;
-                let plan = plan.map(|plan| Box::new(Planned { plan, left_out: Vec::new() }));
-                tell.tell(Told::Planned { ask, plan });
-            }),
-            Task::Undo { ask, plan, action } => tokio::spawn(async move {
-                let plan = plan_undo(&fleet, &plan, action.as_deref()).await.map(Box::new);
-                tell.tell(Told::Planned { ask, plan });
-            }),
-            Task::DryRun { plan, actions } => tokio::spawn(acting::dry_run(fleet, tell, plan, actions)),
-            Task::Apply(approved) => {
-                self.stop.store(false, Ordering::SeqCst);
-                tokio::spawn(acting::apply(fleet, tell, approved, self.stop.clone()))
+            Task::Explain { ask, subject } => self.explain(ask, subject),
+            Task::Plan { ask, wanted } => {
+                let fleet = self.fleet.clone();
+                self.plan(ask, async move {
+                    let plan = fleet.plan(scope(wanted)).await?;
+                    Ok(Planned { plan, left_out: Vec::new() })
+                });
             }
-            Task::Stop => {
-                self.stop.store(true, Ordering::SeqCst);
-                return;
+            Task::Undo { ask, plan, action } => {
+                let fleet = self.fleet.clone();
+                self.plan(ask, async move { plan_undo(&fleet, &plan, action.as_deref()).await });
             }
+            Task::DryRun { plan, actions } => {
+                tokio::spawn(acting::dry_run(self.fleet.clone(), self.tell.clone(), plan, actions));
+            }
+            Task::Apply(approved) => self.apply(approved),
+            Task::Stop => self.stop.store(true, Ordering::SeqCst),
             Task::ReadHistory => {
                 self.tell.tell(Told::History { entries: history(&self.fleet).map(|(entries, _)| entries) });
-                return;
             }
-            Task::ReadObject { ask, cluster, target } => tokio::spawn(async move {
-                let object = objects::read(&fleet, &cluster, &target).await.map(Box::new);
-                tell.tell(Told::Object { ask, object });
-            }),
-            Task::Answer { ask, form, typed, subject } => tokio::spawn(async move {
-                let answer = move |live: &crate::live::Live| {
-                    let domain = live.domains().iter().find(|domain| domain.name() == subject.domain)?;
-                    Some(domain.answer(form, &typed, &subject, live.view()))
-                };
-                let lines = fleet.ask(answer).await.ok().flatten().unwrap_or_default();
-                tell.tell(Told::Answered { ask, lines });
-            }),
-            Task::Need(cluster) => tokio::spawn(async move { fleet.tell(Command::Need(cluster)).await }),
-            Task::Reconnect(cluster) => tokio::spawn(async move { fleet.tell(Command::Reconnect(cluster)).await }),
-            Task::LookAgain => tokio::spawn(async move { fleet.tell(Command::LookAgain).await }),
+            Task::ReadObject { ask, cluster, target } => self.read_object(ask, cluster, target),
+            Task::Answer { ask, form, typed, subject } => self.answer(ask, form, typed, subject),
+            Task::Need(cluster) => self.command(Command::Need(cluster)),
+            Task::Reconnect(cluster) => self.command(Command::Reconnect(cluster)),
+            Task::LookAgain => self.command(Command::LookAgain),
             Task::Save { file, text } => {
                 let path = saving::save(&file, &text);
                 self.tell.tell(Told::Saved { file, path });
-                return;
             }
             Task::Accept { subject, reason, until } => {
                 self.tell.tell(Told::Accepted { says: self.accept(&subject, reason, &until) });
-                return;
             }
-            Task::ReadLog => {
-                self.tell.tell(Told::Log { lines: saving::last_lines(self.log.as_deref()) });
-                return;
+            Task::ReadLog => self.tell.tell(Told::Log { lines: saving::last_lines(self.log.as_deref()) }),
+            Task::Remember(remembered) => self.remember(*remembered),
+        }
+    }
+
+    fn login(&mut self, cluster: &ClusterName) -> Login {
+        login::way(&self.fleet, &self.kind, cluster)
+    }
+
+    fn logged_in(&mut self, cluster: &ClusterName, printed: Zeroizing<Vec<u8>>) {
+        match login::member(&self.fleet, cluster, &printed) {
+            Ok(member) => {
+                self.tell.tell(Told::Notice { says: format!("connecting to {cluster} anew") });
+                self.command(Command::Renew(Box::new(member)));
             }
-        };
+            // It may have kept the credential for itself: then the next run finds it.
+            Err(says) => {
+                self.tell.tell(Told::Notice { says });
+                self.command(Command::Reconnect(cluster.clone()));
+            }
+        }
     }
 }
 
 impl Crew {
-    /// Accepts a finding for as long as this console is open, and says what to write down so that it stays.
-    fn accept(&self, subject: &SubjectId, reason: String, until: &str) -> Result<String, String> {
-        let day = until.parse().map_err(|_| format!("`{until}` is no day; write it as 2026-12-31"))?;
-        let finding = Glob::parse(&subject.to_string()).map_err(|error| error.to_string())?;
-        let rule = AcceptRule { finding, reason, until: day };
-        self.fleet.accepted.write().unwrap_or_else(|broken| broken.into_inner()).push(rule);
-        Ok(format!("{} is accepted until {until}", subject.name))
+    fn command(&self, command: Command) {
+        let fleet = self.fleet.clone();
+        tokio::spawn(async move { fleet.tell(command).await });
     }
-}
 
-async fn explain(fleet: Fleet, tell: Teller, ask: Ask, subject: SubjectId) {
-    let closer = move |live: &crate::live::Live| {
-        let domain = live.domains().iter().find(|domain| domain.name() == subject.domain)?;
-        let explanation = domain.explain(&subject, live.view())?;
-        let panels = domain.panels(&subject, live.view());
-        Some(Box::new(Closer { subject, explanation, panels }))
-    };
-    let closer = fleet.ask(closer).await.ok().flatten();
-    tell.tell(Told::Explained { ask, closer });
+    fn explain(&self, ask: Ask, subject: SubjectId) {
+        let fleet = self.fleet.clone();
+        let closer = move |live: &Live| {
+            let domain = live.domains().iter().find(|domain| domain.name() == subject.domain)?;
+            let explanation = domain.explain(&subject, live.view())?;
+            let panels = domain.panels(&subject, live.view());
+            Some(Box::new(Closer { subject, explanation, panels }))
+        };
+        let work = async move { Told::Explained { ask, closer: fleet.ask(closer).await.ok().flatten() } };
+        spawn_answering(self.tell.clone(), move |_| Told::Explained { ask, closer: None }, work);
+    }
+
+    fn plan(&self, ask: Ask, work: impl Future<Output = Result<Planned, String>> + Send + 'static) {
+        let work = async move { Told::Planned { ask, plan: work.await.map(Box::new) } };
+        spawn_answering(self.tell.clone(), move |says| Told::Planned { ask, plan: Err(says) }, work);
+    }
+
+    fn apply(&self, approved: Box<ApprovedPlan>) {
+        self.stop.store(false, Ordering::SeqCst);
+        let work = acting::apply(self.fleet.clone(), self.tell.clone(), approved, self.stop.clone());
+        let otherwise = |says| Told::Applied { report: Err(format!("{says}; trueup history knows what was sent")) };
+        spawn_answering(self.tell.clone(), otherwise, work);
+    }
+
+    fn read_object(&self, ask: Ask, cluster: ClusterName, target: ObjectRef) {
+        let fleet = self.fleet.clone();
+        let work = async move {
+            let object = objects::read(&fleet, &cluster, &target).await.map(Box::new);
+            Told::Object { ask, object }
+        };
+        spawn_answering(self.tell.clone(), move |says| Told::Object { ask, object: Err(says) }, work);
+    }
+
+    fn answer(&self, ask: Ask, form: &'static str, typed: String, subject: SubjectId) {
+        let fleet = self.fleet.clone();
+        let answer = move |live: &Live| {
+            let domain = live.domains().iter().find(|domain| domain.name() == subject.domain)?;
+            Some(domain.answer(form, &typed, &subject, live.view()))
+        };
+        let work = async move {
+            let lines = fleet.ask(answer).await.map(Option::unwrap_or_default).unwrap_or_else(|says| vec![says]);
+            Told::Answered { ask, lines }
+        };
+        spawn_answering(self.tell.clone(), move |says| Told::Answered { ask, lines: vec![says] }, work);
+    }
+
+    /// Accepts a finding, here and wherever the config is read.
+    fn accept(&self, subject: &SubjectId, reason: String, until: &str) -> Result<String, String> {
+        let rule = accepting::rule(subject, reason, until, Timestamp::now())?;
+        let says = match &self.accepted_file {
+            Some(path) => {
+                accepting::write_down(path, &rule)?;
+                format!("{} is accepted until {}; {} knows it", subject.name, rule.until, path.display())
+            }
+            None => format!("{} is accepted until this ends", subject.name),
+        };
+        let mut accepted = self.fleet.accepted.write().unwrap_or_else(|broken| broken.into_inner());
+        accepted.push(rule);
+        let rules = self.fleet.config.accept.iter().chain(accepted.iter()).cloned().collect();
+        self.tell.tell(Told::Acceptances { rules });
+        Ok(says)
+    }
+
+    fn remember(&self, remembered: Remembered) {
+        let Some((key, state)) = &self.memory else { return };
+        // The console is closing: there is nobody to tell but the log.
+        if let Err(says) = memory::remember(state, key, remembered, Timestamp::now()) {
+            tracing::warn!(%says, "the console's state was not kept");
+        }
+    }
 }
 
 /// The journal, with the folder it is in. No folder means that nothing was ever applied.
@@ -122,10 +191,13 @@ async fn plan_undo(fleet: &Fleet, plan: &str, action: Option<&str>) -> Result<Pl
     let entry = entries.into_iter().find(|entry| entry.plan == plan).ok_or("the journal holds no such plan")?;
     let folder = folder.ok_or("there is no journal")?;
     let asked = entry.clone();
-    let clusters = fleet.ask(move |live| clusters_of(live, &asked)).await?;
+    let (clusters, classes) =
+        fleet.ask(move |live| (clusters_of(live, &asked), undo::classes_of(live, &asked))).await?;
     let only = entry.actions.iter().find(|one| Some(one.id.as_str()) == action);
     let looks = undo::look(&folder, &entry, only, &clusters).await.map_err(|error| error.to_string())?;
-    let undone = plan_inverse(&entry, action, &looks, Timestamp::now()).map_err(|error| error.to_string())?;
+    let undone = plan_inverse(&entry, action, &looks, Timestamp::now())
+        .and_then(|undone| undone.under_policy(&fleet.config.policy, &classes))
+        .map_err(|error| error.to_string())?;
     let UndoPlan { plan, mut left_out, not_restored } = undone;
     if plan.actions.is_empty() {
         return Err(format!("nothing of it can be taken back: {}", left_out.join("; ")));

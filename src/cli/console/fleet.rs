@@ -3,6 +3,7 @@
 //! Always true: whoever holds a handle sees the fleet as it is when the question is answered, never a copy.
 
 use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
@@ -15,12 +16,16 @@ use crate::cli::plan::{self, Wanted};
 use crate::cli::recheck::PlanAgain;
 use crate::cli::{access, look_live, tombstones};
 use crate::config::Config;
-use crate::engine::{AcceptRule, GateName, Plan, PlanScope};
+use crate::engine::{AcceptRule, Conditions, GateName, Plan, PlanScope};
+use crate::fleet::TlsTrust;
 use crate::live::{Command, Live};
 use crate::world::ClusterName;
 
 /// What a person sees when the loop is gone, which happens only while the program ends.
 const GONE: &str = "the fleet is no longer watched";
+
+/// What a person sees when a question broke. What it was is told beside it.
+const BROKE: &str = "this broke, which is a mistake in trueup; the rest goes on";
 
 #[derive(Clone)]
 pub struct Fleet {
@@ -33,25 +38,40 @@ pub struct Fleet {
     pub accepted: Arc<RwLock<Vec<AcceptRule>>>,
 }
 
+/// A handle that keeps nobody waiting: the loop ends when only such ones are left.
+pub struct WeakFleet {
+    pub context: Arc<Context>,
+    pub config: Arc<Config>,
+    pub commands: mpsc::WeakSender<Command>,
+}
+
 impl Fleet {
+    pub fn weak(&self) -> WeakFleet {
+        WeakFleet { context: self.context.clone(), config: self.config.clone(), commands: self.commands.downgrade() }
+    }
+
     /// Tells the loop to do something.
     pub async fn tell(&self, command: Command) {
         // The loop ends with the console; there is nobody left to do it for.
         let _gone = self.commands.send(command).await;
     }
 
-    /// Asks the loop something.
+    /// Asks the loop something. A question that breaks leaves the loop whole.
     ///
     /// # Errors
-    /// The loop has ended.
+    /// The loop has ended, or the question broke.
     pub async fn ask<T: Send + 'static>(
         &self,
         question: impl FnOnce(&Live) -> T + Send + 'static,
     ) -> Result<T, String> {
         let (answer, answered) = oneshot::channel();
-        let question = Box::new(move |live: &Live| drop(answer.send(question(live))));
+        let question = Box::new(move |live: &Live| {
+            let answered = catch_unwind(AssertUnwindSafe(|| question(live)));
+            // Whoever no longer waits for it does not miss it.
+            drop(answer.send(answered.map_err(|_| BROKE.to_owned())));
+        });
         self.tell(Command::Ask(question)).await;
-        answered.await.map_err(|_| GONE.to_owned())
+        answered.await.unwrap_or_else(|_| Err(GONE.to_owned()))
     }
 
     /// Has everything read again, and waits until it is, or takes too long.
@@ -84,7 +104,11 @@ impl Fleet {
 
     async fn plan_now(&self, scope: PlanScope, settle: Duration, deletes_max: Option<u64>) -> Result<Plan, String> {
         let chosen = scope.subjects.clone();
-        let stones = tombstones::read(&self.context, jiff::Timestamp::now());
+        let is_recording = self.ask(Live::is_still).await?;
+        let stones = match is_recording {
+            true => Vec::new(),
+            false => tombstones::read(&self.context, jiff::Timestamp::now()),
+        };
         let asked_stones = stones.clone();
         let asked = move |live: &Live| {
             let mut judged = look_live::judged(live);
@@ -101,9 +125,15 @@ impl Fleet {
         let put_together = move |live: &Live| {
             let mut judged = look_live::judged(live);
             tombstones::add(&mut judged, &stones, live.view());
-            let mut conditions = look_live::conditions(live);
-            conditions.access = access;
-            conditions.backup = look_live::backup_check(&context, &config);
+            let conditions = match is_recording {
+                // As headless: being a recording is no gate.
+                true => Conditions::at(live.view().now),
+                false => Conditions {
+                    access,
+                    backup: look_live::backup_check(&context, &config),
+                    ..look_live::conditions(live)
+                },
+            };
             let mut accept = config.accept.clone();
             accept.extend(accepted.read().unwrap_or_else(|broken| broken.into_inner()).iter().cloned());
             plan::put_together(&context, &config, &wanted, &accept, &judged, live.view(), conditions)
@@ -129,8 +159,13 @@ impl PlanAgain for Fleet {
         .boxed()
     }
 
-    fn client<'a>(&'a mut self, cluster: &'a ClusterName) -> BoxFuture<'a, Option<kube::Client>> {
-        async move { self.client_of(cluster).await }.boxed()
+    fn connection<'a>(&'a mut self, cluster: &'a ClusterName) -> BoxFuture<'a, Option<(kube::Client, TlsTrust)>> {
+        let cluster = cluster.clone();
+        async move { self.ask(move |live| live.client(&cluster).zip(live.tls(&cluster))).await.ok().flatten() }.boxed()
+    }
+
+    fn allows_insecure_writes(&self) -> bool {
+        self.context.globals.allow_insecure_writes
     }
 }
 
@@ -146,4 +181,39 @@ pub fn scope(wanted: crate::console::task::Wanted) -> PlanScope {
         Wanted::Everything | Wanted::Subjects(_) => Vec::new(),
     };
     PlanScope { changes_only: true, domains, subjects, ..PlanScope::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::cli::args::Cli;
+    use crate::config::parse_config;
+    use crate::fleet::Env;
+    use crate::live::Judgements;
+    use crate::observe::Digester;
+    use crate::world::World;
+
+    #[tokio::test]
+    async fn a_question_that_breaks_is_answered_and_leaves_the_loop_whole() {
+        let globals = Cli::try_parse_from(["trueup"]).unwrap().globals;
+        let (commands, mut inbox) = mpsc::channel(4);
+        let (outbox, _updates) = mpsc::channel(4);
+        let now = "2026-11-16T10:00:00Z".parse().unwrap();
+        let mut live = Live::still(Vec::new(), World::default(), Judgements::default(), now, Digester::new(&[0; 32]));
+        tokio::spawn(async move { live.run(&mut inbox, &outbox).await });
+        let fleet = Fleet {
+            look_back_after: Duration::ZERO,
+            context: Arc::new(Context::new(globals, Env::default())),
+            config: Arc::new(parse_config("", Path::new("."), &[]).unwrap()),
+            commands,
+            accepted: Arc::default(),
+        };
+        let broken = fleet.ask(|_| -> u8 { std::panic::resume_unwind(Box::new("broken")) }).await;
+        assert_eq!(broken, Err(BROKE.to_owned()));
+        assert_eq!(fleet.ask(|live| live.view().now).await, Ok(now), "a recording's time stands still");
+    }
 }

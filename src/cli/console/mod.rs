@@ -1,39 +1,43 @@
-//! `trueup` on a terminal, and `trueup demo`: the console.
+//! `trueup` on a terminal, `trueup --from DIR` there, and `trueup demo`: the console.
 //!
 //! Always true: the first frame is drawn before config, kubeconfig or network are touched.
 //!
 //! Exit codes: 0 when the user left; 1 when there is no terminal to draw on.
 
+mod accepting;
 mod acting;
 mod backstage;
 mod fleet;
+pub mod furnish;
+mod keeping;
+mod login;
+mod memory;
 mod objects;
 mod saving;
 
 use std::io::IsTerminal as _;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use tokio::sync::{mpsc, oneshot};
+use jiff::Timestamp;
+use tokio::sync::mpsc;
 
 use super::context::{Context, Voice};
 use super::error::CliError;
+use super::look::{self, Sight};
 use super::{look_live, members, settle};
-use crate::config::Config;
+use crate::config::{ACCEPTED_FILE, Config};
 use crate::console::Teller;
-use crate::console::keymap::Keymap;
-use crate::console::model::Zone;
 use crate::console::run::{Opening, Started, run as run_console};
 use crate::console::task::Start;
-use crate::console::terminal::{ColorChoice, color_depth};
-use crate::console::theme::{DEFAULT, Signs, Themes};
 use crate::engine::executor::LOOK_BACK_AFTER;
-use crate::engine::text::Charset;
 use crate::live::Live;
 use backstage::Crew;
 use fleet::Fleet;
+use keeping::Keeper;
 
 /// How many commands and updates may wait on their way.
 const CHANNEL: usize = 64;
@@ -42,16 +46,51 @@ const CHANNEL: usize = 64;
 pub struct Ready {
     pub live: Live,
     pub config: Config,
-    /// What the fleet is called in the title.
-    pub name: String,
+    pub kind: FleetKind,
+    /// Where the journal and the vault are, when it is not the user's own folder.
+    pub state: Option<PathBuf>,
     /// How long after a delete it is looked whether something refers to it now.
     pub look_back_after: Duration,
     /// What has to live as long as the console.
     pub keeps: Box<dyn Send>,
 }
 
-/// Makes the fleet, once the first frame is drawn.
-pub type MakeFleet = Box<dyn FnOnce(&mut Context) -> Result<Ready, CliError> + Send>;
+/// What is looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FleetKind {
+    Demo,
+    /// These contexts of the kubeconfig, and their guests.
+    Kubeconfig {
+        contexts: Vec<String>,
+    },
+    Folder(PathBuf),
+}
+
+impl FleetKind {
+    /// What the fleet is called in the title.
+    fn name(&self) -> String {
+        match self {
+            Self::Demo => "demo".to_owned(),
+            Self::Kubeconfig { .. } => "kubeconfig".to_owned(),
+            Self::Folder(path) => path.display().to_string(),
+        }
+    }
+
+    /// What it is remembered by. The demo begins anew each time.
+    fn memory_key(&self) -> Option<String> {
+        match self {
+            Self::Demo => None,
+            Self::Kubeconfig { contexts } => Some(format!("contexts {}", contexts.join(" "))),
+            Self::Folder(path) => {
+                let whole = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+                Some(format!("folder {}", whole.display()))
+            }
+        }
+    }
+}
+
+/// Makes the fleet, once the first frame is drawn, and again when it broke.
+pub type MakeFleet = Box<dyn FnMut(&Context) -> Result<Ready, CliError> + Send>;
 
 /// Whether there is a person at a terminal to draw for.
 pub fn is_possible() -> bool {
@@ -63,9 +102,39 @@ pub fn on_kubeconfig() -> MakeFleet {
     Box::new(|context| {
         let mut config = context.config()?;
         let members = members::members(context, &config.clusters)?;
+        let contexts = members.iter().map(|member| member.name.to_string()).collect();
         let door = look_live::guests(context, &config);
         let live = look_live::make(&mut config, members, door)?;
-        Ok(Ready { live, config, name: "kubeconfig".to_owned(), look_back_after: LOOK_BACK_AFTER, keeps: Box::new(()) })
+        Ok(Ready {
+            live,
+            config,
+            kind: FleetKind::Kubeconfig { contexts },
+            state: None,
+            look_back_after: LOOK_BACK_AFTER,
+            keeps: Box::new(()),
+        })
+    })
+}
+
+/// The console on a folder: everything can be looked at and planned, nothing can be sent.
+pub fn on_folder(folder: PathBuf) -> MakeFleet {
+    Box::new(move |context| {
+        let mut config = context.config()?;
+        let seen = look::look_at_folder(context, &mut config, &folder, Timestamp::now())?;
+        let live = match seen.sight {
+            Sight::Folder { world, judgements, domains } => {
+                Live::still(domains, world, judgements, seen.now, look::digester()?)
+            }
+            Sight::Fleet(live) => *live,
+        };
+        Ok(Ready {
+            live,
+            config,
+            kind: FleetKind::Folder(folder.clone()),
+            state: None,
+            look_back_after: LOOK_BACK_AFTER,
+            keeps: Box::new(()),
+        })
     })
 }
 
@@ -74,62 +143,81 @@ pub fn on_kubeconfig() -> MakeFleet {
 /// # Errors
 /// There is no terminal, or it is gone.
 pub async fn run(context: Context, make: MakeFleet) -> Result<u8, CliError> {
-    let env = |name: &str| context.env.raw(name).map(ToOwned::to_owned);
-    let choice = match context.globals.color {
-        super::args::ColorWhen::Auto => ColorChoice::Auto,
-        super::args::ColorWhen::Always => ColorChoice::Always,
-        super::args::ColorWhen::Never => ColorChoice::Never,
-    };
-    let (keep, kept) = oneshot::channel();
     let opening = Opening {
-        depth: color_depth(choice, &env),
-        signs: match context.terminal.charset {
-            Charset::Unicode => Signs::Unicode,
-            Charset::Ascii => Signs::Plain,
-        },
-        zone: if context.globals.utc { Zone::Utc } else { Zone::Local },
+        depth: furnish::depth(&context),
+        signs: furnish::signs(&context),
+        zone: furnish::zone(&context),
         is_tmux: context.env.raw("TMUX").is_some(),
-        keys: Keymap::default(),
-        themes: Themes::built_in(),
-        theme: DEFAULT.to_owned(),
-        notices: Vec::new(),
-        start: Box::new(move |teller| start(context, make, teller, keep)),
+        start: Box::new(move |teller| start(context, make, teller)),
     };
-    let ran = run_console(opening).await;
-    // What had to live as long goes now, and not with whichever task ends last.
-    drop(kept);
-    ran.map(|()| 0).map_err(|error| {
+    run_console(opening).await.map(|()| 0).map_err(|error| {
         CliError::failed("the console", format!("the terminal can't be used ({error})"), "try trueup plan instead")
     })
 }
 
-fn start(
-    mut context: Context,
-    make: MakeFleet,
-    tell: Teller,
-    keep: oneshot::Sender<Box<dyn Send>>,
-) -> BoxFuture<'static, Result<Started, String>> {
+fn start(mut context: Context, mut make: MakeFleet, tell: Teller) -> BoxFuture<'static, Result<Started, String>> {
     async move {
         context.voice = Voice::Console(tell.clone());
-        let Ready { live, config, name, look_back_after, keeps } =
-            make(&mut context).map_err(|error| error.to_string())?;
-        let context = Arc::new(context);
-        let checks = live.domains().iter().map(|domain| (domain.name(), domain.introduction())).collect();
-        let read_only = match (context.globals.read_only, config.safety.read_only) {
-            (true, _) => Some("started with --read-only".to_owned()),
-            (false, true) => Some("the config says so".to_owned()),
-            (false, false) => None,
+        // Aside: a large folder takes seconds to read, and keys are answered meanwhile.
+        let made = tokio::task::spawn_blocking(move || {
+            let ready = make(&context);
+            (context, make, ready)
+        });
+        let (mut context, make, ready) = made.await.map_err(|_| "starting broke; run with --log FILE".to_owned())?;
+        let Ready { live, config, kind, state, look_back_after, keeps } = ready.map_err(|error| error.to_string())?;
+        context.state = state.or(context.state);
+        let (mut remembered, mut notices) = (None, Vec::new());
+        let memory = kind.memory_key().zip(context.state_path());
+        if let Some((key, state)) = &memory {
+            match memory::recall(state, key) {
+                Ok(known) => remembered = known,
+                Err(says) => notices.push(says),
+            }
+        }
+        let folder = companions(&context, &kind);
+        let (looks, mut furnishing) = furnish::furnish(&context, &config, folder.as_deref(), remembered);
+        furnishing.notices.extend(notices);
+        let start = Start {
+            checks: live.domains().iter().map(|domain| (domain.name(), domain.introduction())).collect(),
+            read_only: read_only(&context, &config, &kind),
+            fleet: kind.name(),
+            user: settle::who(&context),
         };
-        let start = Start { checks, read_only, fleet: name, user: settle::who(&context) };
+        let (context, config) = (Arc::new(context), Arc::new(config));
         let (commands, inbox) = mpsc::channel(CHANNEL);
         let (outbox, updates) = mpsc::channel(CHANNEL);
-        tokio::spawn(live.run(inbox, outbox));
-        // Nobody to keep it means that the console has ended.
-        let _ended = keep.send(keeps);
-        let log = context.globals.log.clone();
-        let fleet = Fleet { context, config: Arc::new(config), commands, look_back_after, accepted: Arc::default() };
-        let crew = Crew { fleet, tell, stop: Arc::default(), log };
-        Ok(Started { start, backstage: Box::new(crew), updates })
+        let keeper = Keeper { context: context.clone(), make, tell: tell.clone() };
+        tokio::spawn(keeper.keep(live, inbox, outbox));
+        let fleet = Fleet { context, config, commands, look_back_after, accepted: Arc::default() };
+        if let FleetKind::Kubeconfig { .. } = &kind {
+            tokio::spawn(keeping::follow_ways(fleet.weak()));
+        }
+        let log = fleet.context.globals.log.clone();
+        let accepted_file = folder.map(|folder| folder.join(ACCEPTED_FILE));
+        let crew = Crew { fleet, tell, stop: Arc::default(), log, kind, memory, accepted_file, _keeps: keeps };
+        Ok(Started { looks, furnishing, start, backstage: Box::new(crew), updates })
     }
     .boxed()
+}
+
+/// Where the user's keys, themes and accepted findings are. The demo looks the same everywhere.
+fn companions(context: &Context, kind: &FleetKind) -> Option<PathBuf> {
+    match kind {
+        FleetKind::Demo if context.globals.config.is_none() => None,
+        FleetKind::Demo | FleetKind::Kubeconfig { .. } | FleetKind::Folder(_) => {
+            context.config_file().folder().map(PathBuf::from)
+        }
+    }
+}
+
+/// Why nothing may be written, when that is so.
+fn read_only(context: &Context, config: &Config, kind: &FleetKind) -> Option<String> {
+    if let FleetKind::Folder(_) = kind {
+        return Some("this is a recording; w writes the plan for trueup apply".to_owned());
+    }
+    match (context.globals.read_only, config.safety.read_only) {
+        (true, _) => Some("started with --read-only".to_owned()),
+        (false, true) => Some("the config says so".to_owned()),
+        (false, false) => None,
+    }
 }

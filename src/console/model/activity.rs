@@ -18,7 +18,6 @@ pub struct Activity {
     pub history: History,
     pub list: ListState<String>,
     names: Vec<String>,
-    pub runs: ListState<String>,
 }
 
 /// What is known of the journal.
@@ -145,13 +144,12 @@ impl Activity {
         entries.iter().find(|entry| entry.plan == *plan)
     }
 
-    pub fn names(&self) -> &[String] {
-        &self.names
+    /// The journal's list to move in, and its rows.
+    pub fn list_and_rows(&mut self) -> (&mut ListState<String>, &[String]) {
+        (&mut self.list, &self.names)
     }
 
-    pub fn settle(&mut self, journal_height: usize, run_height: usize) {
+    pub fn settle(&mut self, journal_height: usize) {
         self.list.apply(self.names.as_slice(), journal_height);
-        let rows: Vec<String> = self.run.iter().flat_map(|run| run.rows.iter().map(|row| row.id.clone())).collect();
-        self.runs.apply(rows.as_slice(), run_height);
     }
 }

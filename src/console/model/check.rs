@@ -35,7 +35,7 @@ pub const OWN_COLUMNS_AFTER: usize = 4;
 pub struct CheckSheet {
     pub name: DomainName,
     pub introduction: Introduction,
-    pub order: Order<SortKey, Arc<SubjectId>>,
+    pub order: Order<SortKey, Arc<SubjectId>, Arc<Held>>,
     pub list: ListState<Arc<SubjectId>, SortKey>,
     /// The column that sorts: state, object, cluster, verdict, since, then the check's own.
     pub sort: usize,
@@ -75,7 +75,7 @@ impl CheckSheet {
     pub fn put(
         &mut self,
         id: &Arc<SubjectId>,
-        held: &Held,
+        held: &Arc<Held>,
         class: RiskClass,
         findings: &Findings,
         now: Timestamp,
@@ -85,7 +85,7 @@ impl CheckSheet {
         // What hangs under it has its place from it, and may have come first.
         self.is_tangled |= self.is_tree && self.sort == 0 && self.order.key(id) != Some(&key);
         let membership = membership(&self.filter, id, held, class, now, &mut self.scratch);
-        self.order.upsert(id, key, membership)
+        self.order.put(id, key, held.clone(), membership)
     }
 
     pub fn remove(&mut self, id: &Arc<SubjectId>) -> bool {
@@ -109,30 +109,18 @@ impl CheckSheet {
         self.sort = column.min(self.column_count() - 1);
         let (sort, is_tree) = (self.sort, self.is_tree);
         self.order.set_direction(direction);
-        self.order.resort(|id| match findings.get(id) {
-            Some(held) => sort_value(sort, id, held, is_tree, findings),
-            None => SortValue::Nothing,
-        });
+        self.order.resort_by(|id, held| sort_value(sort, id, held, is_tree, findings));
     }
 
     /// Shows only what the text describes. A text that can't be meant leaves the rows as they are and says why.
-    pub fn filter_by(
-        &mut self,
-        text: &str,
-        findings: &Findings,
-        class_of: impl Fn(&SubjectId) -> RiskClass,
-        now: Timestamp,
-    ) {
+    pub fn filter_by(&mut self, text: &str, class_of: impl Fn(&SubjectId) -> RiskClass, now: Timestamp) {
         self.filter_text = text.to_owned();
         match Filter::parse(text) {
             Ok(filter) => {
                 self.filter_problem = None;
                 self.filter = filter;
                 let (filter, scratch) = (&self.filter, &mut self.scratch);
-                self.order.refilter(|id| match findings.get(id) {
-                    Some(held) => membership(filter, id, held, class_of(id), now, scratch),
-                    None => Membership::Hidden,
-                });
+                self.order.refilter_by(|id, held| membership(filter, id, held, class_of(id), now, scratch));
             }
             Err(problem) => self.filter_problem = Some(problem),
         }
@@ -219,8 +207,5 @@ fn membership(
         name: &id.name,
         since: Some(held.since),
     };
-    match filter.matches(&fields, now, scratch) {
-        Some(_) => Membership::Shown,
-        None => Membership::Hidden,
-    }
+    if filter.shows(&fields, now, scratch) { Membership::Shown } else { Membership::Hidden }
 }

@@ -14,6 +14,8 @@ pub struct Detail {
     pub ask: Ask,
     /// The answer, while it is about the subject.
     pub closer: Option<Box<Closer>>,
+    /// The last question that was answered, if only by nothing.
+    pub answered: Ask,
     pub scroll: usize,
     /// The answer to a check's form, with its question.
     pub answer: Option<(&'static str, Vec<String>)>,
@@ -52,6 +54,7 @@ impl Detail {
             return false;
         }
         self.closer = closer;
+        self.answered = ask;
         true
     }
 }

@@ -43,6 +43,8 @@ pub enum PickerWhat {
     Act(Action),
     Cluster(ClusterName),
     Theme(String),
+    /// A saved view, by its place in the list.
+    View(usize),
     Export(ExportForm),
     Form(usize),
 }

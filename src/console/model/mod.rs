@@ -1,5 +1,6 @@
 //! Everything the console knows, and nothing it would have to wait for.
 
+mod accepted;
 mod activity;
 mod approval;
 mod check;
@@ -10,6 +11,7 @@ mod fleet;
 mod layer;
 mod place;
 mod plan;
+mod remembered;
 mod toast;
 
 use std::sync::Arc;
@@ -18,6 +20,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use ratatui::layout::Rect;
 
+pub use accepted::{ACCEPTED, Accepted};
 pub use activity::{Activity, History, Run, RunRow, RunState};
 pub use approval::{Approval, Entered, Fits, GUARD};
 pub use check::{CheckSheet, OWN_COLUMNS_AFTER, SortKey, SortValue};
@@ -28,6 +31,7 @@ pub use fleet::{FleetRow, FleetSheet, Hangs};
 pub use layer::{ExportForm, Layer, Picker, PickerItem, PickerWhat, Prompt, PromptWhat};
 pub use place::{Pane, Place, Trail};
 pub use plan::{Moved, PlanSheet, Show, Skipped, Totals};
+pub use remembered::{Remembered, RememberedCheck, SavedView};
 pub use toast::{Toast, ToastKind, Toasts};
 
 use super::effect::MouseHold;
@@ -80,6 +84,10 @@ pub struct Model {
     pub signs: Signs,
     pub themes: Vec<String>,
     pub theme: String,
+    /// The theme the console began with, before anybody picked another.
+    pub theme_set: String,
+    pub views: Vec<SavedView>,
+    pub accepted: Accepted,
     asked: u64,
 }
 
@@ -141,6 +149,9 @@ impl Model {
             signs: Signs::Unicode,
             themes: Vec::new(),
             theme: String::new(),
+            theme_set: String::new(),
+            views: Vec::new(),
+            accepted: Accepted::default(),
             asked: 0,
         }
     }
@@ -238,6 +249,6 @@ impl Model {
         if let Some(plan) = &mut self.plan {
             plan.settle(rows);
         }
-        self.activity.settle(layout.detail.map_or(0, |detail| usize::from(detail.height.saturating_sub(3))), rows);
+        self.activity.settle(layout.detail.map_or(0, |detail| usize::from(detail.height.saturating_sub(3))));
     }
 }

@@ -40,6 +40,11 @@ impl Trail {
         self.places[self.here]
     }
 
+    /// The screens on the way here, the one here first.
+    pub fn way_back(&self) -> impl Iterator<Item = &Place> {
+        self.places[..=self.here].iter().rev()
+    }
+
     /// Goes to a screen. What lay ahead is forgotten.
     pub fn go(&mut self, place: Place) {
         if place == self.here() {

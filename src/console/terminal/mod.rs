@@ -29,6 +29,7 @@ pub use guard::{Guard, MODES, Mode};
 pub use input::Input;
 pub use panic::install_panic_hook;
 pub use screen::Screen;
+pub use sgr::Pen;
 pub use signals::{Asked, Signals};
 pub use sink::{RawMode, Sink, Tty};
 pub use words::{CopyTooLong, copy, progress_title, title};

@@ -446,6 +446,7 @@ fn entry(digit: char, approved: i64, finished: Option<i64>, standings: Vec<Actio
         approvals: vec![approval],
         actions: standings.into_iter().enumerate().map(action).collect(),
         finished: finished.map(ago),
+        in_doubt: Default::default(),
     }
 }
 

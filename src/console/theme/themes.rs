@@ -97,6 +97,13 @@ impl Themes {
         self.texts.insert(name.to_owned(), text.to_owned());
     }
 
+    /// What a theme says of itself: the comment its file begins with.
+    pub fn says(&self, name: &str) -> String {
+        let text = self.texts.get(name).map(String::as_str).unwrap_or_default();
+        let lines = text.lines().map_while(|line| line.strip_prefix('#')).map(str::trim);
+        lines.collect::<Vec<_>>().join(" ")
+    }
+
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.texts.keys().map(String::as_str)
     }

@@ -1,11 +1,12 @@
 //! Clusters and findings that changed.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::console::effect::Effects;
-use crate::console::model::{FeedLine, Model, Paused};
+use crate::console::model::{ACCEPTED, Accepted, FeedLine, Model, Paused};
 use crate::console::task::Task;
-use crate::engine::{State, SubjectId};
+use crate::engine::{AcceptRule, State, SubjectId};
 use crate::live::{Held, Update};
 use crate::world::{ClusterName, Link};
 
@@ -68,10 +69,31 @@ fn apply(model: &mut Model, update: Update) -> Effects {
     effects
 }
 
-fn judged(model: &mut Model, subject: SubjectId, held: Held, effects: &mut Effects) -> bool {
+/// Looks again at everything that a rule of acceptance covers or covered.
+pub fn accept_again(model: &mut Model, rules: Vec<AcceptRule>) -> Effects {
+    let now = model.now;
+    let before = std::mem::replace(&mut model.accepted, Accepted::new(rules, now));
+    let is_marked = |held: &Held| held.judgement.codes.contains(&ACCEPTED);
+    let covered = |id: &SubjectId| model.accepted.rule(id, now).is_some();
+    let touched: Vec<(SubjectId, Held)> = model
+        .findings
+        .iter()
+        .filter(|(id, held)| is_marked(held) || covered(id))
+        .map(|(id, held)| ((**id).clone(), before.unmarked(id, held)))
+        .collect();
+    let mut effects = Effects::redraw();
+    for (id, held) in touched {
+        judged(model, id, held, &mut effects);
+    }
+    effects
+}
+
+fn judged(model: &mut Model, subject: SubjectId, mut held: Held, effects: &mut Effects) -> bool {
+    model.accepted.mark(&subject, &mut held, model.now);
     let class = model.fleet.class_of(&subject.cluster);
+    let held = Arc::new(held);
     let (id, before) = model.findings.put(subject, held.clone());
-    if is_news(model, &id, before.as_ref(), &held) {
+    if is_news(model, &id, before.as_deref(), &held) {
         news(model, &id, Some((held.judgement.state, held.judgement.verdict)));
     }
     if let Some(plan) = &mut model.plan {
@@ -88,6 +110,7 @@ fn judged(model: &mut Model, subject: SubjectId, held: Held, effects: &mut Effec
 }
 
 fn gone(model: &mut Model, subject: &SubjectId, _effects: &mut Effects) -> bool {
+    model.accepted.forget(subject);
     let Some((id, held)) = model.findings.remove(subject) else { return false };
     if held.judgement.state != State::Match {
         news(model, &id, None);
@@ -115,4 +138,95 @@ fn news(model: &mut Model, id: &SubjectId, now: Option<(State, &'static str)>) {
     let place = id.namespace.as_deref().map_or(String::new(), |namespace| format!("{namespace}/"));
     let subject = format!("{} {place}{}", id.kind, id.name);
     model.feed.push(FeedLine { at: model.now, cluster: id.cluster.clone(), subject, now });
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::{SignedDuration, Timestamp};
+    use ratatui::layout::Rect;
+
+    use super::*;
+    use crate::console::event::{Event, What};
+    use crate::console::hits::HitMap;
+    use crate::console::model::{CheckSheet, Zone};
+    use crate::console::task::Told;
+    use crate::console::update::update;
+    use crate::domains::Introduction;
+    use crate::engine::{DomainName, Glob, Judgement};
+
+    const CHECK: DomainName = DomainName("toy");
+
+    fn now() -> Timestamp {
+        "2026-11-16T10:00:00Z".parse().unwrap()
+    }
+
+    fn model() -> Model {
+        let mut model = Model::new(now(), Rect::new(0, 0, 120, 40), Zone::Utc);
+        model.checks.push(CheckSheet::new(CHECK, Introduction::named("toy")));
+        model
+    }
+
+    fn subject(name: &str) -> SubjectId {
+        let (cluster, name) = (ClusterName::new("a"), name.to_owned());
+        SubjectId { domain: CHECK, cluster, api_version: "v1", kind: "Secret", namespace: None, name }
+    }
+
+    fn held(state: State) -> Held {
+        let (codes, verdict) = (vec!["first"], "orphan");
+        let judgement = Judgement { state, verdict, codes, ownership_proofs: 0, until: None };
+        Held { judgement, since: now(), cells: Vec::new(), parent: None }
+    }
+
+    fn rule(finding: &str) -> AcceptRule {
+        let (finding, reason) = (Glob::parse(finding).unwrap(), "known".to_owned());
+        AcceptRule { finding, reason, until: "2026-11-17".parse().unwrap() }
+    }
+
+    fn happens(model: &mut Model, at: Timestamp, what: What) {
+        update(model, Event { at, what }, &HitMap::default());
+    }
+
+    fn judged(model: &mut Model, names: &[&str], state: State) {
+        let findings = names.iter().map(|name| (subject(name), Some(held(state)))).collect();
+        happens(model, now(), What::Data(Box::new(Update { findings, ..Update::default() })));
+    }
+
+    fn told(model: &mut Model, told: Told) {
+        happens(model, now(), What::Told(Box::new(told)));
+    }
+
+    fn shown(model: &Model, name: &str) -> (State, Vec<&'static str>) {
+        let judgement = &model.findings.get(&subject(name)).unwrap().judgement;
+        (judgement.state, judgement.codes.clone())
+    }
+
+    #[test]
+    fn what_is_accepted_is_a_match_at_once_and_in_every_count() {
+        let mut model = model();
+        judged(&mut model, &["x", "y"], State::Extra);
+        told(&mut model, Told::Acceptances { rules: vec![rule(&subject("x").to_string())] });
+        assert_eq!(shown(&model, "x"), (State::Match, vec!["first", ACCEPTED]));
+        assert_eq!(shown(&model, "y"), (State::Extra, vec!["first"]));
+        assert_eq!(model.findings.counts_of(CHECK).differences(), 1);
+        judged(&mut model, &["x"], State::Drift);
+        assert_eq!(shown(&model, "x"), (State::Match, vec!["first", ACCEPTED]), "judged again");
+        judged(&mut model, &["x"], State::Match);
+        assert_eq!(shown(&model, "x"), (State::Match, vec!["first"]), "right by itself");
+    }
+
+    #[test]
+    fn what_was_accepted_is_shown_again_when_its_rule_is_taken_back_or_ends() {
+        let mut model = model();
+        judged(&mut model, &["x"], State::Extra);
+        let rules = vec![rule("toy/*")];
+        told(&mut model, Told::Acceptances { rules: rules.clone() });
+        told(&mut model, Told::Acceptances { rules: Vec::new() });
+        assert_eq!(shown(&model, "x"), (State::Extra, vec!["first"]), "taken back");
+        told(&mut model, Told::Acceptances { rules });
+        let last = now() + SignedDuration::from_hours(37);
+        happens(&mut model, last, What::Time);
+        assert_eq!(shown(&model, "x").0, State::Match, "in its last hour");
+        happens(&mut model, last + SignedDuration::from_hours(1), What::Time);
+        assert_eq!(shown(&model, "x"), (State::Extra, vec!["first"]), "its last day is over");
+    }
 }

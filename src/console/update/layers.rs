@@ -68,9 +68,9 @@ pub fn filter(model: &mut Model, text: &str) -> Effects {
         Place::Fleet => model.fleet.filter_by(text),
         Place::Check(place) => {
             let now = model.now;
-            let Model { checks, findings, fleet, .. } = model;
+            let Model { checks, fleet, .. } = model;
             if let Some(check) = checks.get_mut(place) {
-                check.filter_by(text, findings, |id| fleet.class_of(&id.cluster), now);
+                check.filter_by(text, |id| fleet.class_of(&id.cluster), now);
             }
         }
         Place::Plan | Place::Activity | Place::Object | Place::Logs => {}

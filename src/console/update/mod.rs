@@ -39,6 +39,11 @@ pub fn update(model: &mut Model, event: Event, hits: &HitMap) -> Effects {
         What::Told(told) => told::take(model, *told),
         What::Time => Effects::redraw(),
     };
+    if model.accepted.is_over(model.now) {
+        let more = data::accept_again(model, model.accepted.rules().to_vec());
+        effects.tasks.extend(more.tasks);
+        effects.redraw = true;
+    }
     model.toasts.expire(model.now);
     model.settle();
     follow_cursor(model, &mut effects);

@@ -1,13 +1,13 @@
-//! Lists to choose from by typing: everything, clusters, themes, exports, a check's questions.
+//! Lists to choose from by typing: everything, views, clusters, themes, exports, a check's questions.
 
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
 use super::act::{self, say};
-use super::{act::go_to_cluster, export};
+use super::{act::go_to_cluster, export, layers};
 use crate::console::effect::Effects;
 use crate::console::keymap::{Action, Group};
-use crate::console::model::{ExportForm, Layer, Model, Picker, PickerItem, PickerWhat, Prompt, PromptWhat};
+use crate::console::model::{ExportForm, Layer, Model, Picker, PickerItem, PickerWhat, Prompt, PromptWhat, SavedView};
 use crate::console::task::Task;
 use crate::engine::SubjectId;
 
@@ -24,6 +24,7 @@ pub fn open(model: &mut Model) -> Effects {
             items.push(PickerItem { label: label(model, *action), note: key.clone(), what: PickerWhat::Act(*action) });
         }
     }
+    items.extend(views(model));
     items.extend(clusters(model));
     items.extend(themes(model));
     show(model, Layer::Palette(Picker::new("commands", items)))
@@ -40,6 +41,15 @@ pub fn open_clusters(model: &mut Model) -> Effects {
 pub fn open_themes(model: &mut Model) -> Effects {
     let items = themes(model);
     show(model, Layer::Picker(Picker::new("themes", items)))
+}
+
+/// The views the config names.
+pub fn open_views(model: &mut Model) -> Effects {
+    let items = views(model);
+    if items.is_empty() {
+        return say(model, "no views are saved; [[console.views]] in the config names them");
+    }
+    show(model, Layer::Picker(Picker::new("views", items)))
 }
 
 pub fn open_export(model: &mut Model) -> Effects {
@@ -85,6 +95,7 @@ pub fn choose(model: &mut Model) -> Effects {
             model.theme = theme;
             Effects::redraw()
         }
+        PickerWhat::View(place) => go_to_view(model, place),
         PickerWhat::Export(form) => export::export(model, form),
         PickerWhat::Form(place) => match model.subject() {
             Some(subject) => prompt_form(model, (*subject).clone(), place),
@@ -141,6 +152,24 @@ fn clusters(model: &Model) -> Vec<PickerItem> {
         what: PickerWhat::Cluster(cluster.name.clone()),
     };
     model.fleet.clusters().map(item).collect()
+}
+
+fn views(model: &Model) -> Vec<PickerItem> {
+    let item = |(place, view): (usize, &SavedView)| PickerItem {
+        label: view.name.clone(),
+        note: format!("view, {} {}", view.screen, view.filter).trim_end().to_owned(),
+        what: PickerWhat::View(place),
+    };
+    model.views.iter().enumerate().map(item).collect()
+}
+
+fn go_to_view(model: &mut Model, place: usize) -> Effects {
+    let Some(SavedView { screen, filter, .. }) = model.views.get(place).cloned() else { return Effects::redraw() };
+    let Some(place) = model.place_named(&screen) else {
+        return say(model, &format!("the check {screen} is off"));
+    };
+    act::go(model, place);
+    layers::filter(model, &filter)
 }
 
 fn themes(model: &Model) -> Vec<PickerItem> {

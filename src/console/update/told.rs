@@ -1,6 +1,8 @@
 //! Answers from behind the console.
 
-use crate::console::effect::Effects;
+use super::data;
+use crate::console::effect::{Effects, TerminalWish};
+use crate::console::furnishing::Furnishing;
 use crate::console::model::{CheckSheet, Model, Place, PlanSheet, RunState, Standing};
 use crate::console::task::{Planned, SavedFile, Start, Task, Told};
 use crate::engine::executor::{Halt, Report};
@@ -10,6 +12,8 @@ pub fn take(model: &mut Model, told: Told) -> Effects {
     let mut effects = Effects::redraw();
     match told {
         Told::Started(start) => started(model, *start),
+        Told::Furnished(furnishing) => return furnished(model, *furnishing),
+        Told::Acceptances { rules } => return data::accept_again(model, rules),
         Told::NotStarted { says } => model.standing = Standing::Failed(says),
         Told::Explained { ask, closer } => effects.redraw = model.detail.take(ask, closer),
         Told::Planned { ask, plan } => planned(model, ask == model.planning.unwrap_or_default(), plan),
@@ -70,6 +74,21 @@ fn started(model: &mut Model, start: Start) {
     }
     checks.iter_mut().for_each(|check| check.untangle(findings));
     model.standing = Standing::Running(start);
+}
+
+fn furnished(model: &mut Model, furnishing: Furnishing) -> Effects {
+    let Furnishing { keys, zone, mouse, views, accepted, remembered, notices } = furnishing;
+    (model.keys, model.zone, model.views) = (keys, zone, views);
+    let mut effects = data::accept_again(model, accepted);
+    if model.mouse != mouse {
+        model.mouse = mouse;
+        effects.terminal.push(TerminalWish::Mouse(mouse));
+    }
+    if let Some(remembered) = remembered {
+        model.recall(remembered);
+    }
+    notices.into_iter().for_each(|says| model.toasts.error(says, model.now));
+    effects
 }
 
 fn planned(model: &mut Model, is_awaited: bool, plan: Result<Box<Planned>, String>) {

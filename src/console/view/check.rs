@@ -14,7 +14,7 @@ use super::states;
 use super::text::Line;
 use crate::console::hits::Hit;
 use crate::console::layout::Layout;
-use crate::console::model::{CheckSheet, Model, OWN_COLUMNS_AFTER, Pane};
+use crate::console::model::{ACCEPTED, CheckSheet, Model, OWN_COLUMNS_AFTER, Pane};
 use crate::console::table::{Align, Cell, Column, Cut, RowLook, TableRow, TableView, Tone, draw as draw_table};
 use crate::console::theme::{Glyphs, Role};
 use crate::domains::{self, Side};
@@ -59,7 +59,8 @@ fn counted(model: &Model, check: &CheckSheet, painter: &Painter<'_>) -> Line {
     let mut line = Line::of(format!("{} of {}", check.order.shown(), check.order.total()), Role::Muted);
     let marks = check.list.marks().len();
     if marks > 0 {
-        let hidden = check.list.marks_hidden(&check.order);
+        let all_shown = check.order.shown() == check.order.total();
+        let hidden = if all_shown { 0 } else { check.list.marks_hidden(&check.order) };
         let note = if hidden > 0 { format!(" {marks} marked ({hidden} hidden)") } else { format!(" {marks} marked") };
         line = line.and(note, Role::Mark);
     }
@@ -160,7 +161,7 @@ impl<'m> Row<'m> {
                 (0, _) => state_cell(held, ghost, painter),
                 (1, _) => object_cell(branch.take().unwrap_or_default(), id, painter),
                 (2, _) => cluster_cell(model, id, painter),
-                (3, _) => Cell::text(held.judgement.verdict, painter.style(Role::from(held.judgement.state))),
+                (3, _) => Cell::text(verdict(held), painter.style(Role::from(held.judgement.state))),
                 (_, _) => Cell::text(painter.age(held.since, model.now), painter.style(Role::Muted)),
             };
             cells.push(cell);
@@ -169,6 +170,11 @@ impl<'m> Row<'m> {
         let look = RowLook { cursor: check.list.cursor() == Some(id), marked: check.list.is_marked(id), tone };
         Some(Self { cells, look })
     }
+}
+
+/// What somebody accepted says so; its verdict is in the detail.
+fn verdict(held: &Held) -> &'static str {
+    if held.judgement.codes.contains(&ACCEPTED) { ACCEPTED } else { held.judgement.verdict }
 }
 
 impl TableRow for Row<'_> {

@@ -52,6 +52,9 @@ pub fn lines(model: &Model, width: usize, glyphs: &Glyphs) -> Vec<Line> {
         head = head.and(format!(" {between} {code}"), Role::Muted);
     }
     let mut lines = vec![head];
+    if let Some(rule) = model.accepted.rule(subject, model.now) {
+        lines.extend(wrapped(&format!("accepted until {}: {}", rule.until, rule.reason), width, 0, Role::Muted));
+    }
     // What was asked for is what is looked for.
     if let Some((question, answer)) = &model.detail.answer {
         lines.push(Line::blank());
@@ -61,6 +64,9 @@ pub fn lines(model: &Model, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     }
     match &model.detail.closer {
         Some(closer) => lines.extend(closer_lines(closer, width, glyphs)),
+        None if model.detail.answered == model.detail.ask => {
+            lines.push(Line::of("Nothing more is known of it; R reads everything again.", Role::Muted));
+        }
         None => lines.push(Line::of(format!("It is being looked at{}", glyphs.ellipsis), Role::Muted)),
     }
     lines

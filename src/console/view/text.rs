@@ -33,19 +33,30 @@ pub fn wrap(text: &str, width: usize, indent: usize) -> Vec<String> {
     let width = width.max(indent + 8);
     let mut lines = Vec::new();
     for paragraph in text.split('\n') {
-        let mut line = String::new();
+        // Measured as it grows: measuring it anew for each sign would cost the square of its length, on every frame.
+        let (mut line, mut used) = (String::new(), 0);
         for word in words(paragraph) {
-            if line.width() + word.width() > width && !line.trim().is_empty() {
+            let needed = word.width();
+            if used + needed > width && !line.trim().is_empty() {
                 lines.push(std::mem::replace(&mut line, " ".repeat(indent)).trim_end().to_owned());
+                used = indent;
                 if word.trim().is_empty() {
                     continue;
                 }
             }
+            if used + needed <= width {
+                line.push_str(word);
+                used += needed;
+                continue;
+            }
             for grapheme in word.graphemes(true) {
-                if line.width() + grapheme.width() > width {
+                let needed = grapheme.width();
+                if used + needed > width {
                     lines.push(std::mem::replace(&mut line, " ".repeat(indent)));
+                    used = indent;
                 }
                 line.push_str(grapheme);
+                used += needed;
             }
         }
         lines.push(line.trim_end().to_owned());

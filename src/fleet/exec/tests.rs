@@ -236,3 +236,21 @@ fn wait_until(claim: &str, holds: impl Fn() -> bool) {
         std::thread::yield_now();
     }
 }
+
+#[test]
+fn a_plugin_on_a_person_s_terminal_is_told_so_and_its_answer_read_apart() {
+    let script = r#"read -r code; echo "$KUBERNETES_EXEC_INFO" >&2; printf '%s' "$code""#;
+    let mut plugin = plugin(script);
+    plugin.spec.needs_terminal = NeedsTerminal::Yes;
+    let mut command = on_terminal(&plugin.spec, &env()).unwrap();
+    let answer = credential(&format!(r#"{{"token":"{CANARY}"}}"#));
+    let typed = plugin.folder.path().join("typed");
+    std::fs::write(&typed, format!("{answer}\n")).unwrap();
+    command.stdin(std::fs::File::open(typed).unwrap()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let ended = block_on(async { command.spawn().unwrap().wait_with_output().await.unwrap() });
+    assert!(String::from_utf8_lossy(&ended.stderr).contains(r#""interactive":true"#));
+    let got = read(&plugin.spec, &ended.stdout).unwrap();
+    assert_eq!(got.token, Some(SecretText::new(CANARY.to_owned())));
+    let error = read(&plugin.spec, format!("hello {CANARY}").as_bytes()).unwrap_err();
+    assert!(!error.to_string().contains(CANARY), "{error}");
+}

@@ -114,6 +114,22 @@ impl Login {
         Self { source }
     }
 
+    /// Takes in a credential the plugin gave a person. Other logins have no use for one.
+    ///
+    /// # Errors
+    /// The token can't be sent.
+    pub fn begun_with(self, credential: Credential) -> Result<Self, Arc<LoginError>> {
+        let source = match self.source {
+            Source::Exec(mut plugin) => {
+                let (header, rest) = taken(credential)?;
+                plugin.held.get_mut().put(header, rest);
+                Source::Exec(plugin)
+            }
+            other @ (Source::Fixed(_) | Source::Unusable | Source::File { .. }) => other,
+        };
+        Ok(Self { source })
+    }
+
     /// The header to send, fetched if the one held is missing or about to end.
     ///
     /// The locks below are held across an await on purpose: they are what keeps a second plugin from starting, and
@@ -177,8 +193,13 @@ impl Login {
 }
 
 async fn fetch(spec: &ExecSpec, env: &Env) -> Result<(HeaderSlot, ExecHeld), Arc<LoginError>> {
-    let Credential { token, certificate, expires_at } =
-        exec::run(spec, env, exec::TIMEOUT).await.map_err(|error| Arc::new(LoginError::Exec(error)))?;
+    let given = exec::run(spec, env, exec::TIMEOUT).await.map_err(|error| Arc::new(LoginError::Exec(error)))?;
+    taken(given)
+}
+
+/// A credential as it is held.
+fn taken(credential: Credential) -> Result<(HeaderSlot, ExecHeld), Arc<LoginError>> {
+    let Credential { token, certificate, expires_at } = credential;
     let whence = || LoginError::BadToken { whence: "from the credential plugin".to_owned() };
     let header = token.as_ref().map(|token| bearer_value(token).ok_or_else(whence)).transpose()?;
     let certificate = certificate

@@ -143,3 +143,18 @@ fn no_login_shows_its_secret() {
         assert!(!format!("{login:?} {bearer:?}").contains("canary"));
     }
 }
+
+#[tokio::test]
+async fn a_login_a_person_began_needs_no_run_until_its_credential_ends() {
+    let ExecLogin { folder, login, seconds } = exec_login();
+    let given = Credential {
+        token: Some(SecretText::new("given".to_owned())),
+        certificate: None,
+        expires_at: Some(Timestamp::from_second(1_000).unwrap()),
+    };
+    let login = login.begun_with(given).unwrap();
+    assert_eq!(shown(&login).await.0, "Bearer given");
+    assert!(!folder.path().join("plugin.runs").exists());
+    seconds.store(1_000, Ordering::SeqCst);
+    assert_eq!(shown(&login).await.0, "Bearer token-1");
+}

@@ -1,0 +1,303 @@
+//! Records the screens of the docs: the demo's first scene as the console draws it, at a moment that is always the same.
+//!
+//! `cargo run --example record_screens` writes `docs/screens/*.svg` and `*.txt`. Keys are pressed as a person would press
+//! them; what the console asks for is answered here from the same functions, and nothing is sent anywhere.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use jiff::{SignedDuration, Timestamp};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use tokio::time::{Instant, timeout};
+use trueup::config::parse_config;
+use trueup::console::capture;
+use trueup::console::event::{Event, What};
+use trueup::console::furnishing::Furnishing;
+use trueup::console::hits::HitMap;
+use trueup::console::model::{Model, Zone};
+use trueup::console::task::{Closer, Planned, Stage, Start, Task, Told, Wanted};
+use trueup::console::theme::{Signs, Themes};
+use trueup::console::update::update;
+use trueup::console::view::{Look, view};
+use trueup::demo::{DemoClass, DemoCluster, DemoRole, DemoService, Story, StoryOptions};
+use trueup::domains::registry;
+use trueup::engine::executor::End;
+use trueup::engine::journal::VerifiedState;
+use trueup::engine::{
+    AccessAnswer, BackupCheck, Conditions, Observed, Plan, PlanInput, PlanScope, access_questions, build,
+};
+use trueup::fleet::FixedConnector;
+use trueup::live::{Guest, GuestDoor, Live, LiveSetup, Member, Update, explained};
+use trueup::observe::{Clock, Dice, Digester, Ports};
+use trueup::world::{ClusterName, ClusterSource, RiskClass};
+
+/// Wide enough for the detail beside the list, small enough for a page.
+const AREA: Rect = Rect { x: 0, y: 0, width: 120, height: 36 };
+const SEED: u64 = 1;
+const START: &str = "2026-11-16T14:02:00Z";
+const THEME: &str = "night";
+const FOLDER: &str = "docs/screens";
+/// Long enough for every cluster of the story, whose clock is not the wall's.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// The cluster whose orphans the tour is about.
+const CLUSTER: &str = "guest-payments";
+
+#[tokio::main(flavor = "current_thread", start_paused = true)]
+async fn main() -> std::io::Result<()> {
+    let mut live = fleet();
+    live.wait_settled(PATIENCE).await;
+    // Verdicts have to hold over two looks before a delete is offered.
+    let until = Instant::now() + Duration::from_secs(10);
+    while timeout(until - Instant::now(), live.step()).await.is_ok() {}
+    live.look_again();
+    live.wait_settled(PATIENCE).await;
+    std::fs::create_dir_all(FOLDER)?;
+    let mut scene = Scene::open(live);
+    scene.press("jjj");
+    scene.record("fleet")?;
+    scene.press("1");
+    scene.seek("ext-auth-console");
+    scene.record("check")?;
+    scene.press("/");
+    scene.press("cluster:guest-payments state:extra");
+    scene.record("filter")?;
+    scene.key(KeyCode::Enter);
+    scene.press(" ");
+    scene.seek("ext-auth-ca");
+    scene.press(" r");
+    scene.record("plan")?;
+    scene.press("a");
+    scene.passes(1);
+    scene.press(&CLUSTER[..9]);
+    scene.record("approval")?;
+    scene.press(&CLUSTER[9..]);
+    scene.key(KeyCode::Enter);
+    scene.record("activity")?;
+    scene.press("0?");
+    scene.record("help")
+}
+
+/// The console without a terminal, and what stands behind it.
+struct Scene {
+    model: Model,
+    hits: HitMap,
+    look: Look,
+    live: Live,
+    now: Timestamp,
+}
+
+impl Scene {
+    fn open(live: Live) -> Self {
+        let now = live.view().now.round(jiff::Unit::Second).expect("a second is a unit");
+        let themes = Themes::built_in();
+        let look = Look { theme: themes.resolve(THEME).expect("it is built in"), signs: Signs::Unicode };
+        let mut scene = Self { model: Model::new(now, AREA, Zone::Utc), hits: HitMap::default(), look, live, now };
+        let checks = scene.live.domains().iter().map(|domain| (domain.name(), domain.introduction())).collect();
+        let start = Start { checks, read_only: None, fleet: "demo".to_owned(), user: "kubeadmin".to_owned() };
+        scene.told(Told::Started(Box::new(start)));
+        scene.told(Told::Furnished(Box::new(Furnishing { zone: Zone::Utc, ..Furnishing::default() })));
+        let findings = scene.live.judgements().iter().map(|(id, held)| (id.clone(), Some(held.clone()))).collect();
+        let clusters = scene.live.view().clusters().map(|one| (one.name.clone(), Some(one.clone()))).collect();
+        // Findings first: of a cluster that is not known to be read yet, no finding is news.
+        scene.happens(What::Data(Box::new(Update { findings, ..Update::default() })));
+        scene.happens(What::Data(Box::new(Update { clusters, ..Update::default() })));
+        scene
+    }
+
+    fn passes(&mut self, seconds: i64) {
+        self.now += SignedDuration::from_secs(seconds);
+        self.happens(What::Time);
+    }
+
+    fn press(&mut self, letters: &str) {
+        letters.chars().for_each(|letter| self.key(KeyCode::Char(letter)));
+    }
+
+    fn key(&mut self, code: KeyCode) {
+        self.happens(What::Key(KeyEvent::new(code, KeyModifiers::NONE)));
+    }
+
+    /// Moves the cursor to the cluster's object of this name that a plan would touch.
+    fn seek(&mut self, name: &str) {
+        self.press("gg");
+        let is_there = |model: &Model| {
+            let subject = model.subject();
+            subject.is_some_and(|one| {
+                one.cluster.as_str() == CLUSTER
+                    && one.name == name
+                    && one.namespace.as_deref() == Some("openshift-config")
+            })
+        };
+        for _ in 0..self.model.findings.len() {
+            if is_there(&self.model) {
+                return;
+            }
+            self.press("j");
+        }
+        panic!("the story has no {name} in {CLUSTER}");
+    }
+
+    fn told(&mut self, told: Told) {
+        self.happens(What::Told(Box::new(told)));
+    }
+
+    fn happens(&mut self, what: What) {
+        let effects = update(&mut self.model, Event { at: self.now, what }, &self.hits);
+        effects.tasks.into_iter().for_each(|task| self.perform(task));
+    }
+
+    /// Answers what can be answered without sending anything.
+    fn perform(&mut self, task: Task) {
+        match task {
+            Task::Explain { ask, subject } => {
+                let domain = self.live.domains().iter().find(|domain| domain.name() == subject.domain);
+                let closer = domain.and_then(|domain| {
+                    let explanation = domain.explain(&subject, self.live.view())?;
+                    let panels = domain.panels(&subject, self.live.view());
+                    Some(Box::new(Closer { subject, explanation, panels }))
+                });
+                self.told(Told::Explained { ask, closer });
+            }
+            Task::Plan { ask, wanted } => {
+                let plan = Box::new(Planned { plan: self.plan(wanted), left_out: Vec::new() });
+                self.told(Told::Planned { ask, plan: Ok(plan) });
+            }
+            Task::Apply(approved) => {
+                let actions: Vec<String> = approved.plan().actions.iter().map(|action| action.id.clone()).collect();
+                self.progress(&actions[0], &[Stage::Intended, Stage::Sent, Stage::Answered]);
+                self.progress(&actions[0], &[Stage::Ended(End::Done(VerifiedState::Gone))]);
+                self.progress(&actions[1], &[Stage::Intended, Stage::Sent]);
+            }
+            Task::ReadHistory => self.told(Told::History { entries: Ok(Vec::new()) }),
+            Task::Undo { .. }
+            | Task::DryRun { .. }
+            | Task::Stop
+            | Task::ReadObject { .. }
+            | Task::Answer { .. }
+            | Task::Need(_)
+            | Task::Reconnect(_)
+            | Task::LookAgain
+            | Task::Save { .. }
+            | Task::Accept { .. }
+            | Task::ReadLog
+            | Task::Remember(_) => {}
+        }
+    }
+
+    fn progress(&mut self, action: &str, stages: &[Stage]) {
+        for stage in stages {
+            self.now += SignedDuration::from_millis(140);
+            let (action, at, stage) = (action.to_owned(), self.now, stage.clone());
+            self.told(Told::Progress { action, at, stage });
+        }
+    }
+
+    fn plan(&self, wanted: Wanted) -> Plan {
+        let view = self.live.view();
+        let judged = explained(self.live.judgements(), self.live.domains(), view);
+        let mut conditions = Conditions::at(self.now);
+        conditions.held = self.live.judgements().held_for(view);
+        conditions.backup = BackupCheck::Possible;
+        let drafts = judged.iter().flat_map(|one| &one.explanation.remedy);
+        conditions.access = drafts.flat_map(access_questions).map(|asked| (asked, AccessAnswer::Allowed)).collect();
+        let subjects = match wanted {
+            Wanted::Subjects(subjects) => Some(subjects),
+            Wanted::Everything | Wanted::Check(_) => None,
+        };
+        let scope = PlanScope { changes_only: true, subjects, ..PlanScope::default() };
+        let input = PlanInput {
+            judged: &judged,
+            clusters: view.clusters().collect(),
+            observed: Observed::all(view),
+            accepted: &[],
+            scope: &scope,
+            conditions: &conditions,
+        };
+        build(&input).expect("the story holds no number without a single spelling")
+    }
+
+    fn record(&mut self, name: &str) -> std::io::Result<()> {
+        self.model.now = self.now;
+        let mut buffer = Buffer::empty(AREA);
+        self.hits = view(&self.model, &self.look, AREA, &mut buffer).hits;
+        let file = |end: &str| Path::new(FOLDER).join(format!("{name}.{end}"));
+        std::fs::write(file("txt"), capture::text(&buffer))?;
+        std::fs::write(file("svg"), capture::svg(&buffer, &capture::Palette::DARK))
+    }
+}
+
+/// The story's management clusters, and the way to their guests.
+fn fleet() -> Live {
+    let start = START.parse().expect("it is a moment");
+    let story = Story::new(&StoryOptions { seed: SEED, guests_more: 0, objects_more: 0, start });
+    let managers = story.clusters.iter().filter_map(|cluster| match &cluster.role {
+        DemoRole::Management { context } => Some(Member {
+            source: ClusterSource::Kubeconfig { context: context.clone() },
+            ..member(cluster, ClusterName::new(cluster.name.as_str()))
+        }),
+        DemoRole::Guest { .. } => None,
+    });
+    let members = managers.collect();
+    let config = parse_config("", Path::new("."), registry::entries()).expect("an empty config is one");
+    let clock = Arc::new(Moving { start, begun: Instant::now() });
+    let ports = Ports::new(clock, Arc::new(Even), Digester::new(&[0; 32]));
+    Live::new(LiveSetup { domains: config.domains.0, members, door: Box::new(Guests(story)), ports, live_max: 64 })
+}
+
+fn member(cluster: &DemoCluster, name: ClusterName) -> Member {
+    Member {
+        name,
+        class: match cluster.class {
+            DemoClass::Dev => RiskClass::Dev,
+            DemoClass::Stage => RiskClass::Stage,
+            DemoClass::Prod => RiskClass::Prod,
+        },
+        source: ClusterSource::Snapshot,
+        hosted_by: None,
+        connector: Arc::new(FixedConnector(cluster.client())),
+        namespaces: Vec::new(),
+    }
+}
+
+struct Guests(Story);
+
+impl GuestDoor for Guests {
+    fn member(&self, guest: &Guest, _: &kube::Client) -> Member {
+        let by = &guest.hosted_by;
+        let (source, hosted_by) = (ClusterSource::Hosted { by: by.cluster.clone() }, Some(by.clone()));
+        match self.0.guest(by.cluster.as_str(), by.namespace.as_str(), by.name.as_str()) {
+            Some(cluster) => Member { source, hosted_by, ..member(cluster, guest.name.clone()) },
+            None => Member {
+                name: guest.name.clone(),
+                class: RiskClass::default(),
+                source,
+                hosted_by,
+                connector: Arc::new(FixedConnector(DemoService::nowhere().client())),
+                namespaces: Vec::new(),
+            },
+        }
+    }
+}
+
+/// A clock that goes with tokio's, which stands still but for waits.
+struct Moving {
+    start: Timestamp,
+    begun: Instant,
+}
+
+impl Clock for Moving {
+    fn now(&self) -> Timestamp {
+        self.start + SignedDuration::try_from(self.begun.elapsed()).expect("a recording takes less than centuries")
+    }
+}
+
+struct Even;
+
+impl Dice for Even {
+    fn fraction(&self) -> f64 {
+        0.5
+    }
+}

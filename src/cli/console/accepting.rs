@@ -1,0 +1,120 @@
+//! Accepting a finding: from now on it counts as match, here and in every command, until a day.
+//!
+//! Always true:
+//! - what is accepted is one finding and no pattern over several;
+//! - a rule counts here only once it is written down.
+
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::Write as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::Path;
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
+use crate::config::{accept_line, parse_accepted};
+use crate::engine::{AcceptRule, Glob, SubjectId};
+
+/// What the file begins with.
+const HEAD: &str =
+    "# Findings accepted on the console. Each counts as match until its day is over; remove one to see it again.\n";
+
+/// The rule for one finding.
+///
+/// # Errors
+/// The day is none or over, or the finding can't be named alone.
+pub fn rule(subject: &SubjectId, reason: String, until: &str, now: Timestamp) -> Result<AcceptRule, String> {
+    let day: Date = until.parse().map_err(|_| format!("`{until}` is no day; write it as 2026-12-31"))?;
+    if day < TimeZone::UTC.to_datetime(now).date() {
+        return Err(format!("{day} is over"));
+    }
+    let id = subject.to_string();
+    if id.contains(['*', '?']) {
+        return Err("it stands for several; write a pattern into [[accept]] of the config".to_owned());
+    }
+    let finding = Glob::parse(&id).map_err(|error| error.to_string())?;
+    Ok(AcceptRule { finding, reason, until: day })
+}
+
+/// Adds a rule at the end of the file, which is made if it is not there.
+///
+/// # Errors
+/// The file can't be written, or somebody left something in it that can't be read.
+pub fn write_down(path: &Path, rule: &AcceptRule) -> Result<(), String> {
+    let told = |error: std::io::Error| format!("{} can't be written: {error}", path.display());
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(told(error)),
+    };
+    if let Err(problems) = parse_accepted(&text) {
+        let first = problems.first().map(|problem| problem.says.as_str()).unwrap_or_default();
+        return Err(format!("{} can't be added to: {first}", path.display()));
+    }
+    if let Some(folder) = path.parent() {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(told)?;
+    }
+    let head = if text.is_empty() { HEAD } else { "" };
+    let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+    let mut file = OpenOptions::new().append(true).create(true).mode(0o600).open(path).map_err(told)?;
+    // One write, so that two consoles can't write into each other's rule.
+    file.write_all(format!("{head}{end}{}", accept_line(rule)).as_bytes()).and_then(|()| file.sync_all()).map_err(told)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::DomainName;
+    use crate::world::ClusterName;
+
+    fn subject(name: &str) -> SubjectId {
+        SubjectId {
+            domain: DomainName("hosted-oidc"),
+            cluster: ClusterName::new("guest-a"),
+            api_version: "v1",
+            kind: "Secret",
+            namespace: Some("openshift-config".to_owned()),
+            name: name.to_owned(),
+        }
+    }
+
+    fn now() -> Timestamp {
+        "2026-11-16T10:00:00Z".parse().unwrap()
+    }
+
+    #[test]
+    fn what_was_written_down_reads_as_what_was_meant() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trueup/accepted.toml");
+        let reasons = ["kept for the audit", "says \"who\" \\ why\nand 名前"];
+        let rules = reasons.map(|reason| rule(&subject("old"), reason.to_owned(), "2026-12-31", now()).unwrap());
+        for rule in &rules {
+            write_down(&path, rule).unwrap();
+        }
+        assert_eq!(parse_accepted(&std::fs::read_to_string(&path).unwrap()).unwrap(), rules);
+    }
+
+    #[test]
+    fn a_file_somebody_broke_is_not_added_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("accepted.toml");
+        std::fs::write(&path, "[[accept]]\nfinding = ").unwrap();
+        let rule = rule(&subject("old"), "why".to_owned(), "2026-12-31", now()).unwrap();
+        assert!(write_down(&path, &rule).is_err());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "[[accept]]\nfinding = ");
+    }
+
+    #[test]
+    fn only_one_finding_and_only_a_day_to_come_can_be_accepted() {
+        let cases = [
+            ("today", "old", "2026-11-16", true),
+            ("yesterday", "old", "2026-11-15", false),
+            ("no day", "old", "soon", false),
+            ("everything that can't be read", "*", "2026-12-31", false),
+        ];
+        for (case, name, until, expected) in cases {
+            assert_eq!(rule(&subject(name), "why".to_owned(), until, now()).is_ok(), expected, "case: {case}");
+        }
+    }
+}

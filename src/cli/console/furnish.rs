@@ -1,0 +1,216 @@
+//! The console as the user set it up: `[console]` of the config, and the keys and themes beside it.
+//!
+//! Always true: a file that can't be used as it stands is told with its line, and keeps nothing from opening.
+
+use std::io;
+use std::path::Path;
+
+use crate::cli::args::ColorWhen;
+use crate::cli::context::Context;
+use crate::config::{Config, ConsoleSettings, FLEET, ViewSettings};
+use crate::console::effect::MouseHold;
+use crate::console::filter::Filter;
+use crate::console::furnishing::{Furnishing, Looks, ThemeChoice};
+use crate::console::keymap::Keymap;
+use crate::console::model::{Remembered, SavedView, Zone};
+use crate::console::terminal::{ColorChoice, ColorDepth, color_depth};
+use crate::console::theme::{DEFAULT, Signs, Themes};
+use crate::engine::text::Charset;
+
+/// The theme for no colours.
+const MONO: &str = "mono";
+/// The word that leaves the choice to the terminal.
+const AUTO: &str = "auto";
+const LIGHT: &str = "paper";
+const DARK: &str = "night";
+
+/// How many colours there are to draw with.
+pub fn depth(context: &Context) -> ColorDepth {
+    let choice = match context.globals.color {
+        ColorWhen::Auto => ColorChoice::Auto,
+        ColorWhen::Always => ColorChoice::Always,
+        ColorWhen::Never => ColorChoice::Never,
+    };
+    color_depth(choice, &|name: &str| context.env.raw(name).map(ToOwned::to_owned))
+}
+
+pub fn signs(context: &Context) -> Signs {
+    match context.terminal.charset {
+        Charset::Unicode => Signs::Unicode,
+        Charset::Ascii => Signs::Plain,
+    }
+}
+
+pub fn zone(context: &Context) -> Zone {
+    if context.globals.utc { Zone::Utc } else { Zone::Local }
+}
+
+/// Everything the user set. `folder` is where keys and themes are, when there is such a place.
+pub fn furnish(
+    context: &Context,
+    config: &Config,
+    folder: Option<&Path>,
+    remembered: Option<Remembered>,
+) -> (Looks, Furnishing) {
+    let settings = &config.console;
+    let (keys, mut notices) = keymap(settings, folder);
+    let (themes, of_themes) = themes(folder);
+    notices.extend(of_themes);
+    let theme = theme(settings, &themes, depth(context), &mut notices);
+    notices.extend(settings.views.iter().filter_map(view_problem));
+    let view = |view: &ViewSettings| SavedView {
+        name: view.name.clone(),
+        screen: view.screen.clone(),
+        filter: view.filter.clone(),
+    };
+    let furnishing = Furnishing {
+        keys,
+        zone: if settings.utc { Zone::Utc } else { zone(context) },
+        mouse: if settings.mouse { MouseHold::Taken } else { MouseHold::Released },
+        views: settings.views.iter().map(view).collect(),
+        accepted: config.accept.clone(),
+        remembered,
+        notices,
+    };
+    let signs = if settings.plain { Signs::Plain } else { signs(context) };
+    (Looks { themes, theme, signs }, furnishing)
+}
+
+/// The keys, with the user's file laid over them, and what in it does not count.
+pub fn keymap(settings: &ConsoleSettings, folder: Option<&Path>) -> (Keymap, Vec<String>) {
+    let (path, is_named) = match (&settings.keys, folder) {
+        (Some(path), _) => (path.clone(), true),
+        (None, Some(folder)) => (folder.join("keys.toml"), false),
+        (None, None) => return (Keymap::default(), Vec::new()),
+    };
+    match std::fs::read_to_string(&path) {
+        Ok(text) => {
+            let (keymap, problems) = Keymap::with_user_file(&text);
+            let problem = |problem: &crate::console::keymap::KeymapProblem| {
+                format!("{}:{}: {}", path.display(), problem.line, problem.says)
+            };
+            (keymap, problems.iter().map(problem).collect())
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !is_named => (Keymap::default(), Vec::new()),
+        Err(error) => (Keymap::default(), vec![format!("{} can't be read: {error}", path.display())]),
+    }
+}
+
+/// The themes, with the user's own among them, and what is wrong with those.
+pub fn themes(folder: Option<&Path>) -> (Themes, Vec<String>) {
+    let mut themes = Themes::built_in();
+    let Some(folder) = folder.map(|folder| folder.join("themes")) else { return (themes, Vec::new()) };
+    let mut problems = Vec::new();
+    let files = match std::fs::read_dir(&folder) {
+        Ok(files) => files,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return (themes, Vec::new()),
+        Err(error) => return (themes, vec![format!("{} can't be read: {error}", folder.display())]),
+    };
+    let mut paths: Vec<_> = files.filter_map(Result::ok).map(|file| file.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|end| end == "toml"));
+    paths.sort();
+    let mut names = Vec::new();
+    for path in paths {
+        let Some(name) = path.file_stem().and_then(|name| name.to_str()) else { continue };
+        match std::fs::read_to_string(&path) {
+            Ok(text) => {
+                themes.add(name, &text);
+                names.push(name.to_owned());
+            }
+            Err(error) => problems.push(format!("{} can't be read: {error}", path.display())),
+        }
+    }
+    // Once all are there: one may be another's parent.
+    for name in names {
+        for problem in themes.resolve(&name).err().unwrap_or_default() {
+            let file = folder.join(format!("{}.toml", problem.theme));
+            problems.push(format!("{}:{}: {}", file.display(), problem.line, problem.says));
+        }
+    }
+    problems.dedup();
+    (themes, problems)
+}
+
+fn theme(settings: &ConsoleSettings, themes: &Themes, depth: ColorDepth, notices: &mut Vec<String>) -> ThemeChoice {
+    let named = |name: &str| ThemeChoice::Named(name.to_owned());
+    let has_shades = match depth {
+        ColorDepth::None => return named(MONO),
+        // The sixteen are the user's own choice, on whatever is behind them.
+        ColorDepth::Ansi16 => false,
+        ColorDepth::Ansi256 | ColorDepth::True => true,
+    };
+    match settings.theme.as_deref() {
+        Some(AUTO) if has_shades => ThemeChoice::ByBackground { light: LIGHT, dark: DARK, unknown: DEFAULT },
+        Some(AUTO) | None => named(DEFAULT),
+        Some(name) => match themes.resolve(name) {
+            Ok(_) => named(name),
+            Err(problems) => {
+                // A file that is wrong has been told of with its line.
+                if !themes.names().any(|known| known == name) {
+                    notices.extend(problems.iter().map(|problem| format!("[console] theme: {}", problem.says)));
+                }
+                named(DEFAULT)
+            }
+        },
+    }
+}
+
+/// What is wrong with a view's filter. The fleet's takes any words.
+fn view_problem(view: &ViewSettings) -> Option<String> {
+    if view.screen == FLEET {
+        return None;
+    }
+    let problem = Filter::parse(&view.filter).err()?;
+    Some(format!("[[console.views]] {}: {problem}", view.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(theme: Option<&str>) -> ConsoleSettings {
+        ConsoleSettings { theme: theme.map(str::to_owned), ..ConsoleSettings::default() }
+    }
+
+    #[test]
+    fn the_theme_is_the_one_that_is_set_unless_there_are_no_colours() {
+        let named = |name: &str| ThemeChoice::Named(name.to_owned());
+        let by_background = ThemeChoice::ByBackground { light: LIGHT, dark: DARK, unknown: DEFAULT };
+        let cases = [
+            ("nothing set", None, ColorDepth::True, named(DEFAULT), 0),
+            ("one set", Some("night"), ColorDepth::Ansi256, named("night"), 0),
+            ("auto", Some("auto"), ColorDepth::True, by_background, 0),
+            ("auto, sixteen colours", Some("auto"), ColorDepth::Ansi16, named(DEFAULT), 0),
+            ("no colours", Some("night"), ColorDepth::None, named(MONO), 0),
+            ("one nobody knows", Some("nigth"), ColorDepth::True, named(DEFAULT), 1),
+        ];
+        for (case, set, depth, expected, said) in cases {
+            let mut notices = Vec::new();
+            assert_eq!(theme(&settings(set), &Themes::built_in(), depth, &mut notices), expected, "case: {case}");
+            assert_eq!(notices.len(), said, "case: {case}: {notices:?}");
+        }
+    }
+
+    #[test]
+    fn a_user_s_files_are_read_and_what_is_wrong_with_them_is_told_with_its_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let (keys, broken) = (folder.path().join("keys.toml"), folder.path().join("themes/broken.toml"));
+        assert_eq!(keymap(&settings(None), Some(folder.path())), (Keymap::default(), Vec::new()), "no file is fine");
+        std::fs::create_dir(folder.path().join("themes")).unwrap();
+        std::fs::write(&keys, "[global]\nqiut = \"q\"\n").unwrap();
+        std::fs::write(folder.path().join("themes/mine.toml"), "parent = \"night\"\n").unwrap();
+        std::fs::write(&broken, "[roles]\ntext = \"yelow\"\n").unwrap();
+        let (_, problems) = keymap(&settings(None), Some(folder.path()));
+        assert!(problems[0].starts_with(&format!("{}:2: ", keys.display())), "{problems:?}");
+        let (themes, problems) = themes(Some(folder.path()));
+        assert!(themes.resolve("mine").is_ok());
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert!(problems[0].starts_with(&format!("{}:2: ", broken.display())), "{problems:?}");
+    }
+
+    #[test]
+    fn a_key_file_that_is_named_has_to_be_there() {
+        let named = ConsoleSettings { keys: Some("nowhere/keys.toml".into()), ..ConsoleSettings::default() };
+        assert_eq!(keymap(&named, None).1.len(), 1);
+    }
+}

@@ -1,0 +1,58 @@
+//! `trueup keys`: which key does what, the user's own included.
+//!
+//! Exit codes: 0; 1 when the config can't be used. What is wrong with the key file is said on stderr, line by line.
+
+use super::args::{PageArgs, PageFormat};
+use super::console::furnish;
+use super::context::Context;
+use super::error::CliError;
+use super::terminal::{Style, print};
+use crate::console::keymap::{Group, Keymap, Scope};
+
+pub fn run(context: &Context, args: &PageArgs) -> Result<u8, CliError> {
+    let config = context.config()?;
+    let (keymap, problems) = furnish::keymap(&config.console, context.config_file().folder());
+    problems.iter().for_each(|problem| context.note(problem));
+    let page = match args.format {
+        PageFormat::Table => table(context, &keymap),
+        PageFormat::Markdown => keymap.docs_markdown(),
+    };
+    print(&page)?;
+    Ok(0)
+}
+
+/// Place by place, and in each the keys by what they are for.
+fn table(context: &Context, keymap: &Keymap) -> String {
+    let rows = keymap.table();
+    let width = rows.iter().map(|row| row.keys.join(", ").chars().count()).max().unwrap_or_default();
+    let mut page = String::new();
+    for scope in Scope::ALL {
+        let here: Vec<_> = rows.iter().filter(|row| row.scope == scope).collect();
+        if here.is_empty() {
+            continue;
+        }
+        let head = context.terminal.paint(scope.title(), Style::Title);
+        page += &format!("{}{head}\n", if page.is_empty() { "" } else { "\n" });
+        for group in Group::ALL {
+            for row in here.iter().filter(|row| row.action.group() == group) {
+                let (keys, says) = (context.terminal.safe(&row.keys.join(", ")), row.action.says());
+                page += &format!("  {keys:width$}  {:18}  {says}\n", row.action.name());
+            }
+        }
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_of_the_docs_is_what_the_command_prints() {
+        assert_eq!(
+            include_str!("../../docs/keys.md"),
+            Keymap::default().docs_markdown(),
+            "run `trueup keys -o markdown > docs/keys.md` without a key file"
+        );
+    }
+}

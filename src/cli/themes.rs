@@ -1,0 +1,110 @@
+//! `trueup themes`: the themes there are, the user's own included, with a sample of every role.
+//!
+//! Exit codes: 0; 1 when the config can't be used. What is wrong with a theme's file is said on stderr, line by line.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::args::{PageArgs, PageFormat};
+use super::console::furnish;
+use super::context::Context;
+use super::error::CliError;
+use super::terminal::{Color, Style, print};
+use crate::console::capture;
+use crate::console::theme::{Role, Theme, Themes};
+
+/// Samples stand side by side up to here where the terminal does not say how wide it is.
+const WIDTH: usize = 80;
+
+pub fn run(context: &Context, args: &PageArgs) -> Result<u8, CliError> {
+    let (themes, problems) = furnish::themes(context.config_file().folder());
+    problems.iter().for_each(|problem| context.note(problem));
+    let page = match args.format {
+        PageFormat::Table => table(context, &themes),
+        PageFormat::Markdown => markdown(&themes),
+    };
+    print(&page)?;
+    Ok(0)
+}
+
+fn table(context: &Context, themes: &Themes) -> String {
+    let paint = |buffer: &Buffer| match context.terminal.color {
+        Color::On => capture::ansi(buffer, furnish::depth(context)),
+        Color::Off => capture::text(buffer),
+    };
+    let width = context.terminal.width.unwrap_or(WIDTH);
+    let mut page = String::new();
+    for name in themes.names() {
+        let Ok(theme) = themes.resolve(name) else { continue };
+        let (head, says) = (context.terminal.paint(name, Style::Title), context.terminal.safe(&themes.says(name)));
+        page += &format!("{head}  {says}\n{}\n", paint(&samples(&theme, width)));
+    }
+    page
+}
+
+/// Every role's name, written in its role.
+fn samples(theme: &Theme, width: usize) -> Buffer {
+    let width = u16::try_from(width).unwrap_or(u16::MAX);
+    let (mut x, mut y) = (0, 0);
+    let mut placed = Vec::new();
+    for role in Role::ALL {
+        let needed = u16::try_from(role.name().len()).unwrap_or(width);
+        if x > 0 && x + needed > width {
+            (x, y) = (0, y + 1);
+        }
+        placed.push((x, y, *role));
+        x += needed + 2;
+    }
+    let mut buffer = Buffer::empty(Rect::new(0, 0, width, y + 1));
+    for (x, y, role) in placed {
+        buffer.set_string(x, y, role.name(), theme.style(Role::Text).patch(theme.style(role)));
+    }
+    buffer
+}
+
+/// The page of the docs.
+fn markdown(themes: &Themes) -> String {
+    let mut page = String::from(
+        "# Themes\n\nA theme says how each role looks; a view knows roles alone. `T` in the console picks one, `theme` in \
+         `[console]` sets one. `auto` asks the terminal what is behind the text and takes `paper` on light and `night` on \
+         dark. With `NO_COLOR` or `--color never` it is always `mono`.\n\n| theme | |\n| --- | --- |\n",
+    );
+    for name in themes.names() {
+        page += &format!("| `{name}` | {} |\n", themes.says(name));
+    }
+    page += "\n## Your own\n\n`themes/NAME.toml` beside the config is a theme called NAME. It may name a parent and changes what \
+             it says. What is wrong with it is told with its line, and then there is no theme of that name.\n\n```toml\n\
+             parent = \"night\"\n\n[roles]\nselection = \"bold #101418 on #ffd866\"\nclass-prod = \"bold white on red\"\n```\n\n\
+             A style is a colour, `on` and a colour for the background, and attributes, in any order: names (`red`, \
+             `light-blue`, `dark-gray`, `default`), numbers up to 255, `#rrggbb`; `bold`, `dim`, `italic`, `underlined`, \
+             `reversed`, `crossed-out`. What is not said is the terminal's own.\n\n## Roles\n\n| role | for |\n| --- | --- |\n";
+    for role in Role::ALL {
+        page += &format!("| `{}` | {} |\n", role.name(), role.says());
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_of_the_docs_is_what_the_command_prints() {
+        assert_eq!(
+            include_str!("../../docs/themes.md"),
+            markdown(&Themes::built_in()),
+            "run `trueup themes -o markdown > docs/themes.md` without themes of your own"
+        );
+    }
+
+    #[test]
+    fn every_role_has_its_sample_and_none_is_cut() {
+        let theme = Theme::default();
+        for width in [40, 80, 200] {
+            let text = capture::text(&samples(&theme, width));
+            let words: Vec<&str> = text.split_whitespace().collect();
+            let roles: Vec<&str> = Role::ALL.iter().map(|role| role.name()).collect();
+            assert_eq!(words, roles, "{width} columns");
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! `[console]`: how the console looks and what it keeps at hand.
+//!
+//! Not here: whether a theme or a filter is one (whoever opens the console finds out, and says so there).
+
+use std::path::{Path, PathBuf};
+
+use super::Problems;
+use super::rules::{required, take_words};
+use super::safety::take_path;
+use crate::domains::registry::{Entry, announced};
+use crate::domains::{SettingsProblem, SettingsTable};
+
+/// The settings of `[console]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConsoleSettings {
+    /// A theme's name, or `auto`. Absent: the terminal's own palette.
+    pub theme: Option<String>,
+    /// The key file. Absent: `keys.toml` beside the config, if it is there.
+    pub keys: Option<PathBuf>,
+    /// ASCII signs, and nothing that moves by itself.
+    pub plain: bool,
+    pub mouse: bool,
+    pub utc: bool,
+    pub views: Vec<ViewSettings>,
+}
+
+/// `[[console.views]]`: a screen with a filter, by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ViewSettings {
+    pub name: String,
+    /// `fleet`, or the name of a check.
+    pub screen: String,
+    pub filter: String,
+}
+
+/// The screen that is no check's.
+pub const FLEET: &str = "fleet";
+
+const KNOWN_KEYS: [&str; 6] = ["theme", "keys", "plain", "mouse", "utc", "views"];
+
+impl Default for ConsoleSettings {
+    fn default() -> Self {
+        Self { theme: None, keys: None, plain: false, mouse: true, utc: false, views: Vec::new() }
+    }
+}
+
+pub(super) fn read(root: &SettingsTable, folder: &Path, entries: &[Entry], problems: &mut Problems) -> ConsoleSettings {
+    let defaults = ConsoleSettings::default();
+    let Some(table) = problems.keep_given(root.take_table("console")) else { return defaults };
+    problems.extend(table.unknown_keys(&KNOWN_KEYS));
+    let views = problems.keep(table.take_tables("views")).unwrap_or_default();
+    ConsoleSettings {
+        theme: problems.keep_given(take_words(table, "theme")),
+        keys: problems.keep_given(take_path(table, "keys", folder)),
+        plain: problems.keep_given(table.take_bool("plain")).unwrap_or(defaults.plain),
+        mouse: problems.keep_given(table.take_bool("mouse")).unwrap_or(defaults.mouse),
+        utc: problems.keep_given(table.take_bool("utc")).unwrap_or(defaults.utc),
+        views: views.into_iter().filter_map(|view| read_view(view, entries, problems)).collect(),
+    }
+}
+
+fn read_view(table: &SettingsTable, entries: &[Entry], problems: &mut Problems) -> Option<ViewSettings> {
+    problems.extend(table.unknown_keys(&["name", "screen", "filter"]));
+    let name = required(table, "name", take_words(table, "name"), problems);
+    let screen = required(table, "screen", take_screen(table, entries), problems);
+    let filter = problems.keep_given(table.take_str("filter")).map(|text| text.into_inner().to_owned());
+    Some(ViewSettings { name: name?, screen: screen?, filter: filter.unwrap_or_default() })
+}
+
+fn take_screen(table: &SettingsTable, entries: &[Entry]) -> Result<Option<String>, SettingsProblem> {
+    let Some(text) = table.take_str("screen")? else { return Ok(None) };
+    let known: Vec<&str> = std::iter::once(FLEET).chain(entries.iter().map(|entry| entry.name.0)).collect();
+    let is_known = known.contains(text.get_ref()) || announced().contains(text.get_ref());
+    if is_known {
+        Ok(Some((*text.get_ref()).to_owned()))
+    } else {
+        Err(SettingsProblem::unknown(&text, "screen", &known))
+    }
+}

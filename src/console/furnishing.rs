@@ -1,0 +1,55 @@
+//! What the user set about the console itself, and what it remembers from last time. Read after the first frame.
+
+use super::effect::MouseHold;
+use super::keymap::Keymap;
+use super::model::{Remembered, SavedView, Zone};
+use super::theme::{Signs, Themes};
+use crate::engine::AcceptRule;
+
+/// What the model is told.
+#[derive(Debug)]
+pub struct Furnishing {
+    pub keys: Keymap,
+    pub zone: Zone,
+    pub mouse: MouseHold,
+    pub views: Vec<SavedView>,
+    /// Findings that are known and accepted.
+    pub accepted: Vec<AcceptRule>,
+    pub remembered: Option<Remembered>,
+    /// What to say first, such as problems of the key file.
+    pub notices: Vec<String>,
+}
+
+/// What the painter is told.
+#[derive(Debug)]
+pub struct Looks {
+    pub themes: Themes,
+    pub theme: ThemeChoice,
+    pub signs: Signs,
+}
+
+/// Which theme to begin with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ThemeChoice {
+    Named(String),
+    /// By what is behind the text: this one on light, that one on dark, and a third when the terminal does not say.
+    ByBackground {
+        light: &'static str,
+        dark: &'static str,
+        unknown: &'static str,
+    },
+}
+
+impl Default for Furnishing {
+    fn default() -> Self {
+        Self {
+            keys: Keymap::default(),
+            zone: Zone::Local,
+            mouse: MouseHold::Taken,
+            views: Vec::new(),
+            accepted: Vec::new(),
+            remembered: None,
+            notices: Vec::new(),
+        }
+    }
+}

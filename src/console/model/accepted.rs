@@ -1,0 +1,79 @@
+//! Findings somebody accepted: shown as match for as long as their rule holds.
+//!
+//! Always true: what was accepted can be shown again as it is, the moment its rule ends.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::engine::{AcceptRule, State, SubjectId};
+use crate::live::Held;
+
+/// The code an accepted finding carries, beside those of its check.
+pub const ACCEPTED: &str = "accepted";
+
+#[derive(Debug, Default)]
+pub struct Accepted {
+    rules: Vec<AcceptRule>,
+    /// What each accepted finding would be without its rule.
+    were: BTreeMap<SubjectId, State>,
+    /// When the next rule ends.
+    ends: Option<Timestamp>,
+}
+
+impl Accepted {
+    pub fn new(rules: Vec<AcceptRule>, now: Timestamp) -> Self {
+        let ends = rules.iter().filter_map(|rule| end(rule).filter(|end| *end > now)).min();
+        Self { rules, were: BTreeMap::new(), ends }
+    }
+
+    pub fn rules(&self) -> &[AcceptRule] {
+        &self.rules
+    }
+
+    /// Whether a rule has ended since it was last asked for.
+    pub fn is_over(&self, now: Timestamp) -> bool {
+        self.ends.is_some_and(|ends| ends <= now)
+    }
+
+    /// The rule a finding is accepted by.
+    pub fn rule(&self, subject: &SubjectId, now: Timestamp) -> Option<&AcceptRule> {
+        if self.rules.is_empty() {
+            return None;
+        }
+        let id = subject.to_string();
+        self.rules.iter().find(|rule| rule.covers(&id, now))
+    }
+
+    /// Makes a match of what is accepted and none already.
+    pub fn mark(&mut self, subject: &SubjectId, held: &mut Held, now: Timestamp) {
+        self.were.remove(subject);
+        if held.judgement.state == State::Match || self.rule(subject, now).is_none() {
+            return;
+        }
+        self.were.insert(subject.clone(), held.judgement.state);
+        held.judgement.state = State::Match;
+        held.judgement.codes.push(ACCEPTED);
+    }
+
+    /// The finding as it is without its rule.
+    pub fn unmarked(&self, subject: &SubjectId, held: &Held) -> Held {
+        let mut held = held.clone();
+        if let Some(state) = self.were.get(subject) {
+            held.judgement.state = *state;
+            held.judgement.codes.retain(|code| *code != ACCEPTED);
+        }
+        held
+    }
+
+    pub fn forget(&mut self, subject: &SubjectId) {
+        self.were.remove(subject);
+    }
+}
+
+/// The first moment a rule does not hold.
+fn end(rule: &AcceptRule) -> Option<Timestamp> {
+    let day_after = rule.until.tomorrow().ok()?;
+    day_after.to_zoned(TimeZone::UTC).ok().map(|start| start.timestamp())
+}

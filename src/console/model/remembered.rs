@@ -1,0 +1,148 @@
+//! What the console knows again when it is opened on the same fleet.
+//!
+//! Always true: what does not fit (a check that is off, a column that is gone) is left out in silence.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Model, Place};
+use crate::console::layout;
+use crate::console::table::Direction;
+
+/// A screen with a filter, by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SavedView {
+    pub name: String,
+    /// As [`Model::place_named`] knows it.
+    pub screen: String,
+    pub filter: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Remembered {
+    pub screen: String,
+    pub fleet_filter: String,
+    pub checks: BTreeMap<String, RememberedCheck>,
+    pub split: u16,
+    /// The theme that was picked, when it is another than the one that is set.
+    pub theme: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RememberedCheck {
+    pub filter: String,
+    pub sort: usize,
+    pub descending: bool,
+}
+
+const FLEET: &str = "fleet";
+const ACTIVITY: &str = "activity";
+
+impl Model {
+    /// The screen of this name: `fleet`, `activity`, or a check's name.
+    pub fn place_named(&self, name: &str) -> Option<Place> {
+        match name {
+            FLEET => Some(Place::Fleet),
+            ACTIVITY => Some(Place::Activity),
+            name => self.checks.iter().position(|check| check.name.0 == name).map(Place::Check),
+        }
+    }
+
+    /// What to keep for the next time.
+    pub fn remembered(&self) -> Remembered {
+        let check = |place: &Place| match place {
+            Place::Check(place) => self.checks.get(*place).map(|check| check.name.0),
+            Place::Fleet => Some(FLEET),
+            Place::Activity => Some(ACTIVITY),
+            Place::Plan | Place::Object | Place::Logs => None,
+        };
+        let screen = self.trail.way_back().find_map(check).unwrap_or(FLEET);
+        let checks = self.checks.iter().map(|check| {
+            let (filter, sort) = (check.filter_text.clone(), check.sort);
+            let descending = check.order.direction() == Direction::Descending;
+            (check.name.0.to_owned(), RememberedCheck { filter, sort, descending })
+        });
+        Remembered {
+            screen: screen.to_owned(),
+            fleet_filter: self.fleet.filter_text.clone(),
+            checks: checks.collect(),
+            split: self.split,
+            theme: (self.theme != self.theme_set).then(|| self.theme.clone()),
+        }
+    }
+
+    /// Takes up where it was left.
+    pub fn recall(&mut self, remembered: Remembered) {
+        let Remembered { screen, fleet_filter, checks, split, theme } = remembered;
+        self.split = layout::moved(split, 0);
+        self.fleet.filter_by(&fleet_filter);
+        let now = self.now;
+        let Self { checks: sheets, findings, fleet, .. } = self;
+        for sheet in sheets {
+            let Some(known) = checks.get(sheet.name.0) else { continue };
+            let direction = if known.descending { Direction::Descending } else { Direction::Ascending };
+            sheet.sort_by(known.sort, direction, findings);
+            sheet.filter_by(&known.filter, |id| fleet.class_of(&id.cluster), now);
+        }
+        if let Some(theme) = theme.filter(|theme| self.themes.contains(theme)) {
+            self.theme = theme;
+        }
+        if let Some(place) = self.place_named(&screen) {
+            self.trail.go(place);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+    use ratatui::layout::Rect;
+
+    use super::*;
+    use crate::console::model::{CheckSheet, Zone};
+    use crate::domains::Introduction;
+    use crate::engine::DomainName;
+
+    fn model() -> Model {
+        let mut model = Model::new(Timestamp::UNIX_EPOCH, Rect::new(0, 0, 120, 40), Zone::Utc);
+        for name in ["one", "two"] {
+            model.checks.push(CheckSheet::new(DomainName(name), Introduction::named(name)));
+        }
+        model.themes = vec!["night".to_owned(), "terminal".to_owned()];
+        (model.theme, model.theme_set) = ("terminal".to_owned(), "terminal".to_owned());
+        model
+    }
+
+    #[test]
+    fn what_was_arranged_is_found_again() {
+        let mut before = model();
+        before.trail.go(Place::Check(1));
+        before.trail.go(Place::Plan);
+        before.split = 40;
+        before.theme = "night".to_owned();
+        before.fleet.filter_by("eu");
+        let Model { checks, findings, .. } = &mut before;
+        checks[1].sort_by(2, Direction::Descending, findings);
+        checks[1].filter_by("state:extra", |_| crate::world::RiskClass::Prod, Timestamp::UNIX_EPOCH);
+        let remembered = before.remembered();
+        assert_eq!(remembered.screen, "two", "a plan does not outlive the console: the screen before it counts");
+        let text = serde_json::to_string(&remembered).unwrap();
+        let mut after = model();
+        after.recall(serde_json::from_str(&text).unwrap());
+        assert_eq!(after.place(), Place::Check(1));
+        assert_eq!(after.remembered(), remembered);
+    }
+
+    #[test]
+    fn what_no_longer_fits_is_left_out() {
+        let mut remembered = model().remembered();
+        remembered.screen = "a check that is off".to_owned();
+        remembered.theme = Some("a theme that is gone".to_owned());
+        remembered.split = 9_000;
+        let mut after = model();
+        after.recall(remembered);
+        assert_eq!((after.place(), after.theme.as_str()), (Place::Fleet, "terminal"));
+        assert!(after.split < 100, "{}", after.split);
+    }
+}
