@@ -416,6 +416,45 @@ fn what_is_taken_along_names_the_object_and_is_safe_to_paste() {
     assert_eq!(stage.wishes, [TerminalWish::Copy(command.to_owned())]);
 }
 
+/// A screen, and whether its keys find all they may need.
+fn looked_at(keys: &str) -> Stage {
+    let mut stage = planned();
+    stage.told(Told::History { entries: Ok(given::journal()) }).keys("0").keys(keys);
+    if stage.model.detail.subject.is_some() {
+        stage.explained();
+    }
+    if let Some(ask) = stage.model.object.as_ref().map(|view| view.ask) {
+        stage.told(Told::Object { ask, object: Ok(Box::new(given::sheet())) });
+    }
+    stage.draw(200, 60);
+    stage.forget();
+    stage
+}
+
+#[test]
+fn every_key_of_the_hint_line_does_something() {
+    let screens =
+        ["", "/nobody enter", "1", "1 G k", "1 /nobody enter", "1 j enter", "2", "2 enter", "gp", "ga", "1 j v", "gl"];
+    let refusals = ["there is n", "the cursor is on no", "this ", "no ", "nothing ", "the evidence names no"];
+    for screen in screens {
+        let line = looked_at(screen).draw(200, 60).lines().last().unwrap_or_default().trim().to_owned();
+        for hint in line.split("   ") {
+            let named = ["ctrl-r", "space", "enter", "esc", "tab", "g a"].into_iter().find(|key| hint.starts_with(key));
+            let key = named.unwrap_or_else(|| hint.split(' ').next().unwrap_or_default());
+            // At the first row there is no row above, and the last page goes no further.
+            if hint == "k up" || hint == "j down" {
+                continue;
+            }
+            let mut stage = looked_at(screen);
+            let before = stage.draw(200, 60);
+            stage.keys(key);
+            let refused = stage.toasts().iter().any(|says| refusals.iter().any(|refusal| says.starts_with(refusal)));
+            let is_seen = stage.draw(200, 60) != before || !stage.wishes.is_empty() || stage.has_ended;
+            assert!(is_seen && !refused, "{hint:?} after {screen:?}: {:?}", stage.toasts());
+        }
+    }
+}
+
 #[test]
 fn what_could_not_start_is_said_and_can_be_left() {
     let mut stage = Stage::starting();
