@@ -404,6 +404,15 @@ fn entering_a_cluster_shows_the_check_that_has_most_to_say_of_it() {
 }
 
 #[test]
+fn a_saved_view_goes_to_its_screen_and_filters_it() {
+    let mut stage = Stage::full();
+    stage.told(Told::Furnished(Box::new(given::furnishing()))).keys("gv enter");
+    assert_eq!((stage.model.place(), stage.model.checks[0].filter_text.as_str()), (Place::Check(0), "state:extra"));
+    stage.keys("gv guests enter");
+    assert_eq!((stage.model.place(), stage.model.fleet.filter_text.as_str()), (Place::Fleet, "guest"));
+}
+
+#[test]
 fn what_is_taken_along_names_the_object_and_is_safe_to_paste() {
     let mut stage = Stage::full();
     let id = given::subject(given::COPIES, "mgmt-eu", "Secret", "a'; rm -rf ~");
