@@ -1,6 +1,7 @@
 //! What the loop tells, and what it can be told.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::judge::{FindingChange, Held};
@@ -12,7 +13,7 @@ use crate::world::{Cluster, ClusterName};
 /// What changed since the last one. The latest of each subject and cluster; nothing means it is gone.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Update {
-    pub findings: BTreeMap<SubjectId, Option<Held>>,
+    pub findings: BTreeMap<Arc<SubjectId>, Option<Arc<Held>>>,
     pub clusters: BTreeMap<ClusterName, Option<Cluster>>,
 }
 

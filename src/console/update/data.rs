@@ -63,9 +63,8 @@ fn apply(model: &mut Model, update: Update) -> Effects {
     effects
 }
 
-fn judged(model: &mut Model, subject: SubjectId, held: Held, effects: &mut Effects) -> bool {
+fn judged(model: &mut Model, subject: Arc<SubjectId>, held: Arc<Held>, effects: &mut Effects) -> bool {
     let class = model.fleet.class_of(&subject.cluster);
-    let held = Arc::new(held);
     let (id, before) = model.findings.put(subject, held.clone());
     if is_news(model, &id, before.as_deref(), &held) {
         news(model, &id, Some((held.judgement.state, held.judgement.verdict)));
