@@ -53,7 +53,11 @@ fn main() {
         let update = Update { findings: rows.clone(), clusters: [(guest(), Some(cluster()))].into() };
         let made = start.elapsed();
         bench.take(What::Data(Box::new(update)));
-        println!("  all rows taken in: {} (copying them for this took {})", millis(start.elapsed() - made), millis(made));
+        println!(
+            "  all rows taken in: {} (copying them for this took {})",
+            millis(start.elapsed() - made),
+            millis(made)
+        );
         println!("  memory they hold: {} bytes a row", support::resident_bytes().saturating_sub(before) / count);
         bench.press('1');
         bench.frame();

@@ -96,12 +96,7 @@ impl CheckSheet {
     }
 
     /// Shows only what the text describes. A text that can't be meant leaves the rows as they are and says why.
-    pub fn filter_by(
-        &mut self,
-        text: &str,
-        class_of: impl Fn(&SubjectId) -> RiskClass,
-        now: Timestamp,
-    ) {
+    pub fn filter_by(&mut self, text: &str, class_of: impl Fn(&SubjectId) -> RiskClass, now: Timestamp) {
         self.filter_text = text.to_owned();
         match Filter::parse(text) {
             Ok(filter) => {

@@ -140,7 +140,14 @@ pub enum CursorFate {
 
 impl<Id, Place> Default for ListState<Id, Place> {
     fn default() -> Self {
-        Self { cursor: Cursor::First(None), marks: BTreeSet::new(), marked_last: None, departures: None, offset: 0, height: 0 }
+        Self {
+            cursor: Cursor::First(None),
+            marks: BTreeSet::new(),
+            marked_last: None,
+            departures: None,
+            offset: 0,
+            height: 0,
+        }
     }
 }
 
