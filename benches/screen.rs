@@ -7,6 +7,7 @@
 mod support;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -64,7 +65,7 @@ fn main() {
     }
 }
 
-fn measure(bench: &mut Bench, rows: &BTreeMap<SubjectId, Option<Held>>) {
+fn measure(bench: &mut Bench, rows: &BTreeMap<Arc<SubjectId>, Option<Arc<Held>>>) {
     let down = many(|| {
         bench.press('j');
         bench.frame();
@@ -88,15 +89,17 @@ fn measure(bench: &mut Bench, rows: &BTreeMap<SubjectId, Option<Held>>) {
         println!("  a keystroke of `{text}` in the filter: {}", said(spent));
         bench.key(KeyCode::Esc);
     }
-    let ids: Vec<&SubjectId> = rows.keys().collect();
+    let ids: Vec<&Arc<SubjectId>> = rows.keys().collect();
     let mut turn = 0;
     let changes = many(|| {
         turn += 7919;
         let states = [State::Extra, State::Match];
         let subject = ids[turn % ids.len()].clone();
         let held = held(states[turn / 7919 / 50 % 2]);
-        bench
-            .take(What::Data(Box::new(Update { findings: [(subject, Some(held))].into(), clusters: BTreeMap::new() })));
+        bench.take(What::Data(Box::new(Update {
+            findings: [(subject, Some(Arc::new(held)))].into(),
+            clusters: BTreeMap::new(),
+        })));
     });
     println!("  a row that changes: {changes}");
 }
@@ -172,7 +175,7 @@ fn cluster() -> Cluster {
 }
 
 /// Every row is a Secret that is an orphan.
-fn findings(count: usize) -> BTreeMap<SubjectId, Option<Held>> {
+fn findings(count: usize) -> BTreeMap<Arc<SubjectId>, Option<Arc<Held>>> {
     let guest = guest();
     let subject = |index: usize| SubjectId {
         domain: hosted_oidc::NAME,
@@ -182,7 +185,7 @@ fn findings(count: usize) -> BTreeMap<SubjectId, Option<Held>> {
         namespace: Some("openshift-config".to_owned()),
         name: format!("ext-auth-client-{:06}", index * 7919 % 1_000_003),
     };
-    (0..count).map(|index| (subject(index), Some(held(State::Extra)))).collect()
+    (0..count).map(|index| (Arc::new(subject(index)), Some(Arc::new(held(State::Extra))))).collect()
 }
 
 fn held(state: State) -> Held {

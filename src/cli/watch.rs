@@ -139,7 +139,7 @@ fn changes(
                 let deleted = deleted.get(&subject).map(|says| format!("; {says}")).unwrap_or_default();
                 let line = format!("{time} {mark}  {id}  {verdict} ({was}){deleted}");
                 lines.extend(wrapped(&line, width, CHANGE_INDENT));
-                said.insert(subject, (state, verdict));
+                said.insert((*subject).clone(), (state, verdict));
             }
             None => {
                 lines.extend(wrapped(&format!("{time} gone  {id}  ({was})"), width, CHANGE_INDENT));

@@ -97,7 +97,7 @@ pub async fn run(opening: Opening) -> io::Result<()> {
         hits: HitMap::default(),
         backstage: None,
         is_tmux,
-        drawn_at: Instant::now(),
+        data_drawn_at: None,
         wake_at: None,
         titled: String::new(),
     };
@@ -121,7 +121,8 @@ struct Shell {
     hits: HitMap,
     backstage: Option<Box<dyn Backstage>>,
     is_tmux: bool,
-    drawn_at: Instant,
+    /// When a frame was last drawn for data alone. Frames for keys don't count: who types sees rows no later.
+    data_drawn_at: Option<Instant>,
     /// When something on the screen reads differently by itself.
     wake_at: Option<Instant>,
     titled: String,
@@ -159,13 +160,18 @@ impl Shell {
         let mut due = Due::Now;
         loop {
             // Not by the timer: it counts milliseconds, and comes last, after data that may never end.
-            if self.is_time_to_draw(due) {
+            let now = Instant::now();
+            let draw_at = self.draw_at(due, now);
+            if draw_at.is_some_and(|at| at <= now) {
+                if due == Due::Frame {
+                    self.data_drawn_at = Some(now);
+                }
                 self.draw()?;
                 due = Due::Nothing;
             }
             let wake_at = match due {
-                Due::Now | Due::Frame => Some(self.drawn_at + FRAME),
                 Due::Nothing => self.wake_at,
+                Due::Frame | Due::Now => draw_at,
             };
             let wake = tokio::select! {
                 biased;
@@ -220,11 +226,11 @@ impl Shell {
         }
     }
 
-    fn is_time_to_draw(&self, due: Due) -> bool {
+    fn draw_at(&self, due: Due, now: Instant) -> Option<Instant> {
         match due {
-            Due::Nothing => false,
-            Due::Frame => self.drawn_at.elapsed() >= FRAME,
-            Due::Now => true,
+            Due::Nothing => None,
+            Due::Frame => Some(self.data_drawn_at.map_or(now, |at| at + FRAME)),
+            Due::Now => Some(now),
         }
     }
 
@@ -435,7 +441,6 @@ impl Shell {
             });
             drawn.cursor
         })?;
-        self.drawn_at = Instant::now();
         Ok(())
     }
 }

@@ -81,7 +81,7 @@ impl Stage {
     pub fn full_with(change: impl FnOnce(&mut Start)) -> Self {
         let mut stage = Self::started_with(change);
         stage.data(Update { clusters: given::clusters_before(), ..Update::default() });
-        stage.data(Update { findings: given::findings(), ..Update::default() });
+        stage.data(Update::of(given::findings()));
         stage.data(Update { clusters: given::clusters(), ..Update::default() });
         stage.forget();
         stage

@@ -144,3 +144,36 @@ pub struct Explanation {
     pub evidence: Vec<Evidence>,
     pub remedy: Vec<super::action::ActionDraft>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subjects_are_in_the_order_of_their_fields_whoever_owns_the_bytes() {
+        let id = |cluster: &str, kind: &'static str, namespace: Option<&str>, name: &str| SubjectId {
+            domain: DomainName("a"),
+            cluster: ClusterName::new(cluster),
+            api_version: "v1",
+            kind,
+            namespace: namespace.map(str::to_owned),
+            name: name.to_owned(),
+        };
+        let sorted = [
+            id("a", "ConfigMap", Some("z"), "z"),
+            id("a", "Secret", None, "z"),
+            id("a", "Secret", Some("a"), "b"),
+            id("a", "Secret", Some("a"), "c"),
+            id("a", "Secret", Some("b"), "a"),
+            id("ab", "ConfigMap", None, "a"),
+            id("b", "ConfigMap", None, "a"),
+        ];
+        for (place, one) in sorted.iter().enumerate() {
+            for (other_place, other) in sorted.iter().enumerate() {
+                let case = format!("{one} and {other}");
+                assert_eq!(one.cmp(other), place.cmp(&other_place), "case: {case}");
+                assert_eq!(one.cmp(&other.clone()), place.cmp(&other_place), "case: {case}, shared bytes");
+            }
+        }
+    }
+}

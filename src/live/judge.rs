@@ -5,6 +5,7 @@
 //! - `since` is the first moment of an unbroken row of equal verdicts.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -21,33 +22,38 @@ pub struct Held {
     /// What stands in the check's own columns.
     pub cells: Vec<Cell>,
     /// What it hangs under.
-    pub parent: Option<SubjectId>,
+    pub parent: Option<Arc<SubjectId>>,
 }
 
 /// What judging changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FindingChange {
     /// New, or different from before.
-    Judged { subject: SubjectId, held: Held },
+    Judged { subject: Arc<SubjectId>, held: Arc<Held> },
     /// No subject any more.
-    Gone { subject: SubjectId },
+    Gone { subject: Arc<SubjectId> },
 }
 
-/// The judgements of all domains.
+/// The judgements of all domains. Whoever is told of one shares it: there are ten thousands, and one copy is enough.
 #[derive(Debug, Default)]
 pub struct Judgements {
-    held: BTreeMap<SubjectId, Held>,
+    held: BTreeMap<Arc<SubjectId>, Arc<Held>>,
     /// When judgements may change by time alone.
-    deadlines: BTreeSet<(Timestamp, SubjectId)>,
+    deadlines: BTreeSet<(Timestamp, Arc<SubjectId>)>,
 }
 
 impl Judgements {
     pub fn iter(&self) -> impl Iterator<Item = (&SubjectId, &Held)> {
+        self.held.iter().map(|(subject, held)| (&**subject, &**held))
+    }
+
+    /// The same, to be held elsewhere too.
+    pub(super) fn shared(&self) -> impl Iterator<Item = (&Arc<SubjectId>, &Arc<Held>)> {
         self.held.iter()
     }
 
     pub fn get(&self, subject: &SubjectId) -> Option<&Held> {
-        self.held.get(subject)
+        self.held.get(subject).map(Arc::as_ref)
     }
 
     pub fn len(&self) -> usize {
@@ -89,7 +95,7 @@ impl Judgements {
             // A verdict that changes may bring other subjects along, here or in the cluster that hosts this one.
             let host = view.cluster(&subject.cluster).and_then(|cluster| cluster.hosted_by.as_ref());
             due.extend(host.map(|host| (subject.domain, host.cluster.clone())));
-            due.insert((subject.domain, subject.cluster));
+            due.insert((subject.domain, subject.cluster.clone()));
         }
         for (name, cluster) in due {
             if let Some(domain) = domains.iter().find(|domain| domain.name() == name) {
@@ -109,7 +115,7 @@ impl Judgements {
             let looks = [Some(&subject.cluster), host.map(|host| &host.cluster)];
             let last = looks.into_iter().flatten().filter_map(|cluster| looked.get(cluster)).min();
             let span = last.map_or(Duration::ZERO, |last| span(held.since, *last));
-            all.insert(subject.clone(), span);
+            all.insert((**subject).clone(), span);
         }
         all
     }
@@ -122,11 +128,11 @@ impl Judgements {
         news: &mut Vec<FindingChange>,
     ) {
         let subjects = domain.subjects_in(cluster, view);
-        let held = self.held.range(first_of(domain.name(), cluster)..).map(|(subject, _)| subject);
+        let held = self.held.range(Arc::new(first_of(domain.name(), cluster))..).map(|(subject, _)| subject);
         let held = held.take_while(|subject| subject.domain == domain.name() && subject.cluster == *cluster);
-        let gone: Vec<SubjectId> = held.filter(|subject| !subjects.contains(subject)).cloned().collect();
+        let gone: Vec<Arc<SubjectId>> = held.filter(|subject| !subjects.contains(&***subject)).cloned().collect();
         for subject in gone {
-            self.forget(subject, news);
+            self.forget(&subject, news);
         }
         self.judge_all(domain, subjects, view, news);
     }
@@ -154,30 +160,36 @@ impl Judgements {
         news: &mut Vec<FindingChange>,
     ) {
         let Some(judgement) = judgement else {
-            self.forget(subject, news);
+            self.forget(&subject, news);
             return;
         };
-        let before = self.held.get(&subject);
-        if let Some(until) = before.and_then(|before| before.judgement.until) {
-            self.deadlines.remove(&(until, subject.clone()));
-        }
-        // A deadline that has passed already would wake the loop for ever.
-        if let Some(until) = judgement.until.filter(|until| *until > view.now) {
-            self.deadlines.insert((until, subject.clone()));
-        }
+        let known = self.held.get_key_value(&subject);
+        let before = known.map(|(_, before)| &**before);
         let since =
             before.filter(|before| same_verdict(&before.judgement, &judgement)).map_or(view.now, |held| held.since);
-        let (cells, parent) = (domain.cells(&subject, view), domain.parent(&subject, view));
+        let (cells, parent) = (domain.cells(&subject, view), domain.parent(&subject, view).map(Arc::new));
         let held = Held { judgement, since, cells, parent };
-        if before == Some(&held) {
+        // A deadline that has passed already would wake the loop for ever.
+        let until = held.judgement.until.filter(|until| *until > view.now);
+        let until_before = before.and_then(|before| before.judgement.until);
+        let is_same = before == Some(&held);
+        let subject = known.map(|(known, _)| known.clone()).unwrap_or_else(|| Arc::new(subject));
+        if let Some(until) = until_before {
+            self.deadlines.remove(&(until, subject.clone()));
+        }
+        if let Some(until) = until {
+            self.deadlines.insert((until, subject.clone()));
+        }
+        if is_same {
             return;
         }
+        let held = Arc::new(held);
         self.held.insert(subject.clone(), held.clone());
         news.push(FindingChange::Judged { subject, held });
     }
 
-    fn forget(&mut self, subject: SubjectId, news: &mut Vec<FindingChange>) {
-        if let Some(held) = self.held.remove(&subject) {
+    fn forget(&mut self, subject: &SubjectId, news: &mut Vec<FindingChange>) {
+        if let Some((subject, held)) = self.held.remove_entry(subject) {
             if let Some(until) = held.judgement.until {
                 self.deadlines.remove(&(until, subject.clone()));
             }

@@ -243,7 +243,7 @@ impl Live {
     /// Everything that is known, as one update.
     fn everything(&self) -> Update {
         Update {
-            findings: self.judgements.iter().map(|(id, held)| (id.clone(), Some(held.clone()))).collect(),
+            findings: self.judgements.shared().map(|(id, held)| (id.clone(), Some(held.clone()))).collect(),
             clusters: self.view().clusters().map(|one| (one.name.clone(), Some(one.clone()))).collect(),
         }
     }

@@ -235,6 +235,18 @@ fn link(live: &Live, cluster: &str) -> Link {
 }
 
 #[tokio::test(start_paused = true)]
+async fn nobody_waits_for_the_next_step_of_the_way_to_a_guest() {
+    let (mgmt, guest) = (management(&["guest-a"]), cluster("guest-a", 2));
+    put(&guest, "x", json!({}));
+    let guests = Guests([("guest-a".to_owned(), guest)].into());
+    let mut live = live(vec![member("mgmt", FixedConnector(mgmt.client()))], guests, LIVE_MAX);
+    let begun = tokio::time::Instant::now();
+    until(&mut live, "judged", |live| findings(live).contains(&"guest-a/x match".to_owned())).await;
+    // The servers answer at once, so that all of this is our own waiting.
+    assert!(begun.elapsed() < Duration::from_millis(50), "{:?}", begun.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
 async fn guests_are_found_judged_and_followed() {
     let (mgmt, guest) = (management(&["guest-a"]), cluster("guest-a", 2));
     put(&guest, "x", json!({}));

@@ -1,6 +1,7 @@
 //! What the loop tells, and what it can be told.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::judge::{FindingChange, Held};
@@ -12,7 +13,7 @@ use crate::world::{Cluster, ClusterName};
 /// What changed since the last one. The latest of each subject and cluster; nothing means it is gone.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Update {
-    pub findings: BTreeMap<SubjectId, Option<Held>>,
+    pub findings: BTreeMap<Arc<SubjectId>, Option<Arc<Held>>>,
     pub clusters: BTreeMap<ClusterName, Option<Cluster>>,
 }
 
@@ -38,6 +39,13 @@ pub enum Command {
 pub type Question = Box<dyn FnOnce(&Live) + Send>;
 
 impl Update {
+    /// These findings alone.
+    #[cfg(test)]
+    pub fn of(findings: impl IntoIterator<Item = (crate::engine::SubjectId, Option<Held>)>) -> Self {
+        let shared = findings.into_iter().map(|(id, held)| (Arc::new(id), held.map(Arc::new)));
+        Self { findings: shared.collect(), ..Self::default() }
+    }
+
     pub fn is_empty(&self) -> bool {
         self.findings.is_empty() && self.clusters.is_empty()
     }

@@ -182,7 +182,7 @@ fn ancestors(id: &SubjectId, findings: &Findings) -> Vec<Arc<SubjectId>> {
     let mut parent = findings.get(id).and_then(|held| held.parent.clone());
     while let Some(above) = parent.take_if(|_| line.len() < DEPTH_MAX) {
         parent = findings.get(&above).and_then(|held| held.parent.clone());
-        line.push(Arc::new(above));
+        line.push(above);
     }
     line
 }

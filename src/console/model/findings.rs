@@ -82,11 +82,11 @@ impl Findings {
     }
 
     /// Takes a judgement in; answers with the one shared id of the subject and what was held before.
-    pub fn put(&mut self, subject: SubjectId, held: Arc<Held>) -> (Arc<SubjectId>, Option<Arc<Held>>) {
+    pub fn put(&mut self, subject: Arc<SubjectId>, held: Arc<Held>) -> (Arc<SubjectId>, Option<Arc<Held>>) {
         let counts = self.counts.entry((subject.cluster.clone(), subject.domain)).or_default();
         counts.count(held.judgement.state);
         let known = self.held.get_key_value(&subject).map(|(known, _)| known.clone());
-        let id = known.unwrap_or_else(|| Arc::new(subject));
+        let id = known.unwrap_or(subject);
         let before = self.held.insert(id.clone(), held);
         if let Some(before) = &before {
             counts.discount(before.judgement.state);

@@ -405,6 +405,19 @@ mod tests {
     }
 
     #[test]
+    fn a_filter_and_a_sort_see_what_a_row_carries_now() {
+        let mut order: Order<u8, u8, u8> = Order::default();
+        for id in 0..4 {
+            order.put(&id, 0, id, Membership::Shown);
+        }
+        order.put(&3, 0, 0, Membership::Shown);
+        order.refilter_by(|_, carried| member(*carried < 2));
+        assert_eq!(order.window(0..9).copied().collect::<Vec<_>>(), [0, 1, 3]);
+        order.resort_by(|_, carried| 9 - *carried);
+        assert_eq!(order.window(0..9).copied().collect::<Vec<_>>(), [1, 0, 3]);
+    }
+
+    #[test]
     fn only_what_can_be_seen_counts_as_a_change() {
         let mut order = Order::default();
         assert!(order.upsert(&1, 'b', Membership::Shown));

@@ -30,7 +30,7 @@ fn asked() -> Stage {
 fn change(stage: &mut Stage, name: &str, state: Option<State>) {
     let id = given::subject(given::COPIES, "guest-payments", "Secret", name);
     let held = state.map(|state| given::held(state, "in-use", 0));
-    stage.data(Update { findings: [(id, held)].into(), ..Update::default() });
+    stage.data(Update::of([(id, held)]));
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn a_world_that_moves_back_is_the_one_the_plan_shows() {
     assert_eq!(stage.model.plan.as_ref().unwrap().moved.len(), 1);
     let id = given::subject(given::COPIES, "guest-payments", "Secret", "ext-auth-client-old");
     let before = given::findings().remove(&id).unwrap();
-    stage.data(Update { findings: [(id, before)].into(), ..Update::default() });
+    stage.data(Update::of([(id, before)]));
     assert!(stage.model.plan.as_ref().unwrap().moved.is_empty());
 }
 
@@ -416,10 +416,7 @@ fn a_saved_view_goes_to_its_screen_and_filters_it() {
 fn what_is_taken_along_names_the_object_and_is_safe_to_paste() {
     let mut stage = Stage::full();
     let id = given::subject(given::COPIES, "mgmt-eu", "Secret", "a'; rm -rf ~");
-    stage.data(Update {
-        findings: [(id, Some(given::held(State::Error, "unreadable", 0)))].into(),
-        ..Update::default()
-    });
+    stage.data(Update::of([(id, Some(given::held(State::Error, "unreadable", 0)))]));
     stage.keys("1 /name~rm enter K");
     let command = "kubectl --context mgmt-eu get secret 'a'\\''; rm -rf ~' -n openshift-config -o yaml";
     assert_eq!(stage.wishes, [TerminalWish::Copy(command.to_owned())]);
@@ -476,7 +473,7 @@ fn what_could_not_start_is_said_and_can_be_left() {
 #[test]
 fn findings_that_come_before_their_check_are_not_lost() {
     let mut stage = Stage::starting();
-    stage.data(Update { findings: given::findings(), clusters: given::clusters() });
+    stage.data(Update { clusters: given::clusters(), ..Update::of(given::findings()) });
     stage.told(Told::Started(Box::new(given::start())));
     let shown: Vec<usize> = stage.model.checks.iter().map(|check| check.order.shown()).collect();
     assert_eq!(shown, [9, 6]);

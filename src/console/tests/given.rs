@@ -155,7 +155,7 @@ fn parts() -> Vec<(SubjectId, Option<Held>)> {
     let account = part("Account", "demo");
     let network = part("Network", "demo-vpc");
     let row = |id: SubjectId, parent: Option<&SubjectId>, state, verdict, cells: Vec<Cell>| {
-        (id, Some(Held { cells, parent: parent.cloned(), ..held(state, verdict, 300) }))
+        (id, Some(Held { cells, parent: parent.cloned().map(std::sync::Arc::new), ..held(state, verdict, 300) }))
     };
     let text = |text: &str| Cell::Text(text.into());
     let pair = |expected: &str, actual: &str| Cell::Pair { expected: expected.into(), actual: actual.into() };

@@ -24,7 +24,7 @@ fn changed(changes: &[(usize, Option<State>)]) -> Update {
         let id = given::subject(given::COPIES, "guest-payments", "Secret", &format!("copy-{number}"));
         (id, state.map(|state| given::held(state, "in-use", 0)))
     };
-    Update { findings: changes.iter().map(one).collect(), ..Update::default() }
+    Update::of(changes.iter().map(one))
 }
 
 fn any_key() -> impl Strategy<Value = KeyEvent> {
@@ -166,7 +166,7 @@ proptest! {
         let all: Vec<_> = given::findings().into_iter().filter(|(id, _)| id.domain == given::PARTS).collect();
         let mut stage = Stage::started();
         for place in order {
-            stage.data(Update { findings: [all[place].clone()].into(), ..Update::default() });
+            stage.data(Update::of([all[place].clone()]));
         }
         let shown: Vec<&str> = stage.model.checks[1].order.window(0..9).map(|id| id.name.as_str()).collect();
         prop_assert_eq!(shown, ["demo", "demo-transitgateway", "demo-vpc", "vpc-bridge", "alice-subnet", "lonely"]);

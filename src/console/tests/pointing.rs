@@ -69,7 +69,7 @@ fn the_wheel_moves_what_it_is_over_and_not_the_pane() {
         let id = given::subject(given::COPIES, "mgmt-eu", "Secret", &format!("many-{number:03}"));
         (id, Some(given::held(State::Match, "in-use", 0)))
     });
-    stage.data(Update { findings: many.collect(), ..Update::default() }).explained().draw(120, 40);
+    stage.data(Update::of(many)).explained().draw(120, 40);
     let list = stage.place_of(Hit::Row(5));
     stage.mouse(MouseEventKind::ScrollDown, list).draw(120, 40);
     assert_eq!(stage.model.checks[0].list.window().start, 3);

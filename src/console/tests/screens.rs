@@ -71,7 +71,7 @@ fn news(stage: &mut Stage) {
     let became = given::subject(given::COPIES, "guest-payments", "Secret", "ext-auth-client-old");
     let gone = given::subject(given::COPIES, "mgmt-eu", "Secret", "lost-copy");
     let held = given::held(State::Match, "in-use", 0);
-    stage.data(Update { findings: [(became, Some(held)), (gone, None)].into(), ..Update::default() });
+    stage.data(Update::of([(became, Some(held)), (gone, None)]));
 }
 
 fn list() -> States {
@@ -123,7 +123,7 @@ fn hostile(stage: &mut Stage) {
         let id = given::subject(given::COPIES, "mgmt-eu", "Secret", name);
         (id, Some(given::held(State::Error, "unreadable", 1)))
     };
-    stage.data(Update { findings: names.iter().map(row).collect(), ..Update::default() });
+    stage.data(Update::of(names.iter().map(row)));
     stage.keys("1");
 }
 

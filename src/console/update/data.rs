@@ -16,7 +16,7 @@ pub fn take(model: &mut Model, update: Update) -> Effects {
         Some(paused) => {
             // What is shown stands still; whether a plan may still be approved does not.
             if let Some(plan) = &mut model.plan {
-                update.findings.iter().for_each(|(id, held)| plan.revalidate(&id.to_string(), held.as_ref()));
+                update.findings.iter().for_each(|(id, held)| plan.revalidate(&id.to_string(), held.as_deref()));
             }
             paused.waiting.merge(update);
             Effects::redraw()
@@ -75,11 +75,11 @@ pub fn accept_again(model: &mut Model, rules: Vec<AcceptRule>) -> Effects {
     let before = std::mem::replace(&mut model.accepted, Accepted::new(rules, now));
     let is_marked = |held: &Held| held.judgement.codes.contains(&ACCEPTED);
     let covered = |id: &SubjectId| model.accepted.rule(id, now).is_some();
-    let touched: Vec<(SubjectId, Held)> = model
+    let touched: Vec<(Arc<SubjectId>, Arc<Held>)> = model
         .findings
         .iter()
         .filter(|(id, held)| is_marked(held) || covered(id))
-        .map(|(id, held)| ((**id).clone(), before.unmarked(id, held)))
+        .map(|(id, held)| (id.clone(), Arc::new(before.unmarked(id, held))))
         .collect();
     let mut effects = Effects::redraw();
     for (id, held) in touched {
@@ -88,10 +88,14 @@ pub fn accept_again(model: &mut Model, rules: Vec<AcceptRule>) -> Effects {
     effects
 }
 
-fn judged(model: &mut Model, subject: SubjectId, mut held: Held, effects: &mut Effects) -> bool {
-    model.accepted.mark(&subject, &mut held, model.now);
+fn judged(model: &mut Model, subject: Arc<SubjectId>, mut held: Arc<Held>, effects: &mut Effects) -> bool {
+    // What is held is shared with the loop; only what is accepted is a copy of the console's own.
+    if model.accepted.rule(&subject, model.now).is_some() {
+        model.accepted.mark(&subject, Arc::make_mut(&mut held), model.now);
+    } else {
+        model.accepted.forget(&subject);
+    }
     let class = model.fleet.class_of(&subject.cluster);
-    let held = Arc::new(held);
     let (id, before) = model.findings.put(subject, held.clone());
     if is_news(model, &id, before.as_deref(), &held) {
         news(model, &id, Some((held.judgement.state, held.judgement.verdict)));
@@ -187,8 +191,8 @@ mod tests {
     }
 
     fn judged(model: &mut Model, names: &[&str], state: State) {
-        let findings = names.iter().map(|name| (subject(name), Some(held(state)))).collect();
-        happens(model, now(), What::Data(Box::new(Update { findings, ..Update::default() })));
+        let findings = names.iter().map(|name| (subject(name), Some(held(state))));
+        happens(model, now(), What::Data(Box::new(Update::of(findings))));
     }
 
     fn told(model: &mut Model, told: Told) {
