@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use clap::Parser;
-use histories::{Kind, Told, play};
+use histories::{Count, Kind, Told, Way, hostile, play};
 
 /// From this many histories on, each kind has to have fired in one of a thousand.
 const SHARE_FROM: u64 = 10_000;
@@ -40,6 +40,9 @@ struct Args {
     /// End at the first that breaks
     #[arg(long)]
     first: bool,
+    /// Delete in so many hostile worlds, the way others do and the way trueup does, and count the wrong ones
+    #[arg(long)]
+    compare: Option<u64>,
 }
 
 #[derive(Default)]
@@ -51,10 +54,32 @@ struct Tally {
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    match args.seed {
-        Some(seed) => one(seed, args.trace),
-        None => many(&args),
+    match (args.seed, args.compare) {
+        (Some(seed), _) => one(seed, args.trace),
+        (None, Some(worlds)) => compare(worlds, args.from),
+        (None, None) => many(&args),
     }
+}
+
+/// Exit code 1: trueup deleted something wrong.
+fn compare(worlds: u64, from: u64) -> ExitCode {
+    println!(
+        "| {worlds} hostile worlds | deletes | another object | changed since | races | left dangling | wrong | % |"
+    );
+    println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
+    let mut as_it_is = Count::default();
+    for way in Way::ALL {
+        let mut count = Count::default();
+        (from..from + worlds).for_each(|seed| count.add(hostile(seed, way)));
+        let Count { deletes, another, changed, races, dangling } = count;
+        let (wrong, word) = (count.wrong(), way.word());
+        let share = wrong as f64 * 100.0 / deletes.max(1) as f64;
+        println!("| {word} | {deletes} | {another} | {changed} | {races} | {dangling} | {wrong} | {share:.2} |");
+        if way == Way::TrueupPerWave {
+            as_it_is = count;
+        }
+    }
+    if as_it_is.wrong() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn one(seed: u64, traced: bool) -> ExitCode {

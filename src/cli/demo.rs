@@ -11,6 +11,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use tokio::signal::unix::{SignalKind, signal};
@@ -35,6 +36,8 @@ const ANY_LOCAL_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOS
 
 /// The demo's config: in a fleet where things happen every few seconds, three are long.
 const CONFIG: &str = "[safety]\nsettle = \"3s\"\n";
+/// For the same reason a delete is looked back at sooner than in a real fleet.
+const LOOK_BACK_AFTER: Duration = Duration::from_secs(3);
 
 pub async fn run(context: &Context, args: &DemoArgs) -> Result<u8, CliError> {
     let mut story = story(args);
@@ -108,7 +111,14 @@ pub fn on_console(args: DemoArgs) -> MakeFleet {
         let live = look_live::make(&mut config, members, Box::new(DemoGuests(story)))?;
         let scratch = Scratch::new()?;
         let state = Some(scratch.0.clone());
-        Ok(Ready { live, config, kind: FleetKind::Demo, state, keeps: Box::new((scratch, Living(life))) })
+        Ok(Ready {
+            live,
+            config,
+            kind: FleetKind::Demo,
+            state,
+            look_back_after: LOOK_BACK_AFTER,
+            keeps: Box::new((scratch, Living(life))),
+        })
     })
 }
 

@@ -1,13 +1,17 @@
 //! Judging again before a write: the same look, the same checks and the same gates as a plan, on fresh lists.
 //!
-//! Always true: an action is the same only when a plan made now would hold it, unblocked, with the same target, version
-//! and verdict. What could not be read again is not the same.
+//! Always true:
+//! - an action is the same only when a plan made now would hold it, unblocked, with the same target, version and verdict;
+//!   what could not be read again is not the same;
+//! - one look serves the look back at a wave and the judgement of the next, as nothing is sent between the two, and no
+//!   look serves a second wave.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
+use tokio::time::Instant;
 
 use super::args::PlanArgs;
 use super::context::Context;
@@ -17,7 +21,7 @@ use super::plan::{self, Wishes};
 use crate::config::Config;
 use crate::engine::executor::{Again, LookBack, Recheck};
 use crate::engine::{Action, Finding, IdentityRecord, Plan, State, Verb};
-use crate::fleet::identity;
+use crate::fleet::{TlsTrust, identity};
 use crate::live::{Live, Settled};
 use crate::world::ClusterName;
 
@@ -26,8 +30,11 @@ pub trait PlanAgain: Send {
     /// Reads everything again and plans.
     fn plan_again(&mut self) -> BoxFuture<'_, Result<Plan, String>>;
 
-    /// The client of a live cluster.
-    fn client<'a>(&'a mut self, cluster: &'a ClusterName) -> BoxFuture<'a, Option<kube::Client>>;
+    /// The client of a live cluster, and how far its server can be trusted.
+    fn connection<'a>(&'a mut self, cluster: &'a ClusterName) -> BoxFuture<'a, Option<(kube::Client, TlsTrust)>>;
+
+    /// Whether a server nobody verified may be written to all the same.
+    fn allows_insecure_writes(&self) -> bool;
 }
 
 /// Judges actions again by the plan that would be made now.
@@ -37,7 +44,13 @@ pub struct Rechecker<P> {
     names: BTreeMap<String, ClusterName>,
     /// What the plan says of each action's finding.
     verdicts: BTreeMap<String, String>,
+    /// The look back at the last wave that found nothing, until the next wave takes it.
+    last_look: Option<(Instant, Plan)>,
 }
+
+/// How old the look back at a wave may be to judge the next one by it. Only the cluster's identity is read between them,
+/// which takes two requests.
+const LOOK_AGE_MAX: Duration = Duration::from_millis(500);
 
 /// Plans again with a fleet that nobody else needs.
 pub struct OwnFleet<'c> {
@@ -67,9 +80,13 @@ impl PlanAgain for OwnFleet<'_> {
         .boxed()
     }
 
-    fn client<'a>(&'a mut self, cluster: &'a ClusterName) -> BoxFuture<'a, Option<kube::Client>> {
-        let client = self.live.as_ref().and_then(|live| live.client(cluster));
-        async move { client }.boxed()
+    fn connection<'a>(&'a mut self, cluster: &'a ClusterName) -> BoxFuture<'a, Option<(kube::Client, TlsTrust)>> {
+        let found = self.live.as_ref().and_then(|live| live.client(cluster).zip(live.tls(cluster)));
+        async move { found }.boxed()
+    }
+
+    fn allows_insecure_writes(&self) -> bool {
+        self.context.globals.allow_insecure_writes
     }
 }
 
@@ -80,7 +97,15 @@ impl<P: PlanAgain> Rechecker<P> {
             Some((action.id.clone(), finding.verdict.clone()))
         };
         let verdicts = plan.actions.iter().filter_map(verdict).collect();
-        Self { planner, names, verdicts }
+        Self { planner, names, verdicts, last_look: None }
+    }
+
+    /// The look back that was just made, or a new look. Either way it is gone then.
+    async fn look_for_wave(&mut self) -> Result<Plan, String> {
+        match self.last_look.take() {
+            Some((at, plan)) if at.elapsed() <= LOOK_AGE_MAX => Ok(plan),
+            Some(_) | None => self.planner.plan_again().await,
+        }
     }
 
     fn again(&self, action: &Action, plan: &Plan) -> Again {
@@ -102,11 +127,27 @@ impl<P: PlanAgain> Rechecker<P> {
             return Again::Differs("a plan made now would not hold it".to_owned());
         };
         match now.blocked_by.first() {
-            Some(blocked) => Again::Differs(format!("{}: {}", blocked.gate.word(), blocked.why)),
+            Some(blocked) => Again::Blocked(format!("{}: {}", blocked.gate.word(), blocked.why)),
             None if now.preconditions != action.preconditions => {
                 Again::Differs("it changed since the plan was made".to_owned())
             }
             None => Again::Same,
+        }
+    }
+
+    /// Of what rests on nothing but its object, only who answers for the cluster is looked at again.
+    async fn again_by_itself(&mut self, action: &Action) -> Again {
+        let connection = match self.names.get(&action.cluster) {
+            Some(name) => self.planner.connection(name).await,
+            None => None,
+        };
+        match connection.map(|(_, tls)| tls) {
+            Some(TlsTrust::Verified | TlsTrust::Loopback | TlsTrust::InProcess) => Again::Same,
+            Some(TlsTrust::Unverified | TlsTrust::Cleartext) if self.planner.allows_insecure_writes() => Again::Same,
+            Some(TlsTrust::Unverified | TlsTrust::Cleartext) => {
+                Again::Blocked(format!("insecure: nobody verified who answers for {}", action.cluster))
+            }
+            None => Again::Differs(format!("{} is not connected", action.cluster)),
         }
     }
 
@@ -151,7 +192,7 @@ fn finding_of<'p>(action: &Action, cluster: &str, plan: &'p Plan) -> Option<&'p 
 impl<P: PlanAgain> Recheck for Rechecker<P> {
     fn read_identity<'a>(&'a mut self, cluster: &'a str) -> BoxFuture<'a, Option<IdentityRecord>> {
         async move {
-            let client = self.planner.client(self.names.get(cluster)?).await?;
+            let (client, _) = self.planner.connection(self.names.get(cluster)?).await?;
             let read = identity::read(&client).await.identity;
             Some(IdentityRecord { kube_system_uid: read.kube_system_uid, ca_sha256: read.ca_sha256 })
         }
@@ -160,16 +201,17 @@ impl<P: PlanAgain> Recheck for Rechecker<P> {
 
     fn judge_again<'a>(&'a mut self, actions: &'a [&'a Action]) -> BoxFuture<'a, Vec<Again>> {
         async move {
-            if actions.iter().all(|action| rests_on_itself(action)) {
-                return vec![Again::Same; actions.len()];
+            let need_a_look = actions.iter().any(|action| !rests_on_itself(action));
+            let plan = if need_a_look { Some(self.look_for_wave().await) } else { None };
+            let mut judged = Vec::with_capacity(actions.len());
+            for action in actions {
+                judged.push(match &plan {
+                    Some(Ok(plan)) if !rests_on_itself(action) => self.again(action, plan),
+                    Some(Err(why)) if !rests_on_itself(action) => Again::Differs(why.clone()),
+                    Some(_) | None => self.again_by_itself(action).await,
+                });
             }
-            let plan = self.planner.plan_again().await;
-            let judged = |action: &&Action| match &plan {
-                _ if rests_on_itself(action) => Again::Same,
-                Ok(plan) => self.again(action, plan),
-                Err(why) => Again::Differs(why.clone()),
-            };
-            actions.iter().map(judged).collect()
+            judged
         }
         .boxed()
     }
@@ -177,7 +219,13 @@ impl<P: PlanAgain> Recheck for Rechecker<P> {
     fn look_back<'a>(&'a mut self, deleted: &'a [&'a Action]) -> BoxFuture<'a, Vec<LookBack>> {
         async move {
             match self.planner.plan_again().await {
-                Ok(plan) => deleted.iter().map(|action| self.look(action, &plan)).collect(),
+                Ok(plan) => {
+                    let found: Vec<LookBack> = deleted.iter().map(|action| self.look(action, &plan)).collect();
+                    // Where something is found, something may be restored: the world is another one then.
+                    let quiet = found.iter().all(|found| *found == LookBack::Nothing);
+                    self.last_look = quiet.then(|| (Instant::now(), plan));
+                    found
+                }
                 Err(why) => vec![LookBack::Unknown(why); deleted.len()],
             }
         }

@@ -12,12 +12,14 @@ use super::context::Context;
 use super::error::CliError;
 use super::history::{journal_error, pick};
 use super::out_file::write_private;
-use super::settle::{Known, Reach, clusters_of, read_settled};
+use super::settle::{Known, Reach, clusters_of, is_same, read_settled};
 use super::{apply, apply_live, ask, output};
 use crate::engine::executor::{ClusterPort, Clusters, Reading, read_owners};
-use crate::engine::journal::{ActionEntry, Entry, StateFolder, entries};
+use crate::engine::journal::{ActionEntry, ApprovedCluster, Entry, StateFolder, entries};
 use crate::engine::vault::{Backups, owners};
 use crate::engine::{BackupSeen, Chosen, Look, ObjectNow, ObjectRef, OwnersSeen, UndoPlan, undo};
+use crate::live::Live;
+use crate::world::RiskClass;
 
 const DOING: &str = "undo";
 
@@ -82,8 +84,21 @@ async fn planned(context: &Context, asked: &str) -> Result<UndoPlan, CliError> {
         }
         None => BTreeMap::new(),
     };
+    let classes = reach.live().await.map(|live| classes_of(live, entry)).unwrap_or_default();
+    let config = context.config()?;
     undo(entry, only.map(|action| action.id.as_str()), &looks, Timestamp::now())
+        .and_then(|undo| undo.under_policy(&config.policy, &classes))
         .map_err(|error| CliError::failed(DOING, error.to_string(), "report this"))
+}
+
+/// The classes of the clusters a plan went to, as far as they are connected.
+pub fn classes_of(live: &Live, entry: &Entry) -> BTreeMap<String, RiskClass> {
+    let clusters = entry.approvals.last().map(|approval| approval.clusters.as_slice()).unwrap_or_default();
+    let class = |named: &ApprovedCluster| {
+        let cluster = live.view().clusters().find(|cluster| is_same(cluster, &named.identity))?;
+        Some((named.name.clone(), cluster.class))
+    };
+    clusters.iter().filter_map(class).collect()
 }
 
 /// The clusters an entry was applied to, as far as they can be reached.

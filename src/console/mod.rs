@@ -33,6 +33,10 @@ pub mod table;
 pub mod task;
 mod teller;
 pub mod terminal;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
 pub mod theme;
 pub mod update;
 pub mod view;

@@ -158,9 +158,13 @@ impl Shell {
         let mut updates: Option<mpsc::Receiver<Update>> = None;
         let mut due = Due::Now;
         loop {
+            // Not by the timer: it counts milliseconds, and comes last, after data that may never end.
+            if self.is_time_to_draw(due) {
+                self.draw()?;
+                due = Due::Nothing;
+            }
             let wake_at = match due {
-                Due::Now => Some(Instant::now()),
-                Due::Frame => Some(self.drawn_at + FRAME),
+                Due::Now | Due::Frame => Some(self.drawn_at + FRAME),
                 Due::Nothing => self.wake_at,
             };
             let wake = tokio::select! {
@@ -207,14 +211,20 @@ impl Shell {
                 Wake::Data(update) => due = due.max(self.take(What::Data(Box::new(update)), Due::Frame).await?),
                 Wake::DataEnded => updates = None,
                 Wake::Time if due == Due::Nothing => due = self.take(What::Time, Due::Now).await?,
-                Wake::Time => {
-                    self.draw()?;
-                    due = Due::Nothing;
-                }
+                // The frame that was waited for is drawn as the loop begins again.
+                Wake::Time => {}
             }
             if self.model.leaving && !self.model.activity.is_running() {
                 return Ok(());
             }
+        }
+    }
+
+    fn is_time_to_draw(&self, due: Due) -> bool {
+        match due {
+            Due::Nothing => false,
+            Due::Frame => self.drawn_at.elapsed() >= FRAME,
+            Due::Now => true,
         }
     }
 
@@ -223,6 +233,7 @@ impl Shell {
         let Started { looks: Looks { themes, theme, signs }, furnishing, start, backstage, updates } = started;
         self.backstage = Some(backstage);
         self.look.signs = signs;
+        self.model.signs = signs;
         self.model.themes = themes.names().map(str::to_owned).collect();
         self.themes = themes;
         self.model.theme = self.theme_of(theme)?;

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use super::action::{Reason, Undo, Verb};
 use super::canonical::NotCanonical;
+use super::gate::{PolicyRule, PolicySubject, judge_policy};
 use super::journal::{ActionEntry, ActionStanding, Answer, Entry, Found, LabelChange, Sent, VerifiedState};
 use super::plan::{Action, ObjectRef, PLAN_SCHEMA, PLAN_TTL, Plan, Preconditions, Summary, TargetRecord};
 use super::tier::Tier;
@@ -111,6 +112,45 @@ pub fn undo(
     Ok(UndoPlan { plan, left_out, not_restored })
 }
 
+impl UndoPlan {
+    /// Holds the plan against the policy: what a rule denies is blocked, and tiers rise. `classes` are those of the
+    /// clusters that are known; any other is prod.
+    ///
+    /// # Errors
+    /// Never for what a journal holds: its records have no numbers that are no integers.
+    pub fn under_policy(
+        mut self,
+        rules: &[PolicyRule],
+        classes: &BTreeMap<String, RiskClass>,
+    ) -> Result<Self, NotCanonical> {
+        let class_of = |cluster: &str| classes.get(cluster).copied().unwrap_or(RiskClass::Prod);
+        for target in &mut self.plan.targets {
+            target.class = class_of(&target.cluster);
+        }
+        let actions = self.plan.actions.iter();
+        let subjects: Vec<PolicySubject<'_>> =
+            actions.map(|action| policy_subject(action, class_of(&action.cluster))).collect();
+        let judged = judge_policy(rules, &subjects);
+        for (action, (blocked_by, tier)) in self.plan.actions.iter_mut().zip(judged) {
+            action.tier = action.tier.max(tier);
+            action.blocked_by = blocked_by;
+        }
+        self.plan.summary = Summary::of(&[], &self.plan.actions);
+        self.plan.id = self.plan.computed_id()?;
+        Ok(self)
+    }
+}
+
+fn policy_subject(action: &Action, class: RiskClass) -> PolicySubject<'_> {
+    PolicySubject {
+        cluster: &action.cluster,
+        class,
+        namespace: action.target.namespace.as_deref().unwrap_or_default(),
+        kind: &action.target.kind,
+        verb: action.verb,
+    }
+}
+
 /// An action that takes back, and what it can't.
 struct Inverse {
     action: Action,
@@ -143,7 +183,9 @@ pub(super) fn is_gone(verb: Verb, standing: &ActionStanding) -> bool {
         ActionStanding::Prepared | ActionStanding::Open | ActionStanding::Skipped { .. } => false,
         ActionStanding::Answered(answer) => match answer {
             Answer::Done | Answer::Gone => verb == Verb::Delete,
-            Answer::Conflict | Answer::Refused | Answer::Throttled | Answer::Ambiguous => false,
+            // A restore that was not taken: what was deleted is still deleted.
+            Answer::Conflict | Answer::Refused | Answer::Throttled => verb == Verb::Create,
+            Answer::Ambiguous => false,
         },
         ActionStanding::Verified { state, .. } => match state {
             VerifiedState::Gone | VerifiedState::Terminating => true,
@@ -304,6 +346,7 @@ mod tests {
     use crate::engine::journal::{ApprovalWay, ApprovedCluster, Record, entries};
     use crate::engine::plan::IdentityRecord;
     use crate::engine::testing::now;
+    use crate::engine::{Glob, PolicyEffect};
 
     fn secret(uid: Option<&str>) -> ObjectRef {
         ObjectRef {
@@ -427,6 +470,33 @@ mod tests {
         for said in ["without its uid", "without its owner Pod x: it is gone"] {
             assert!(action.diff.contains(said), "{}", action.diff);
             assert!(undo.not_restored.iter().any(|what| what.contains(said)), "{undo:?}");
+        }
+    }
+
+    #[test]
+    fn the_policy_holds_for_an_undo_as_well() {
+        let rule = |class: Option<&str>, effect| PolicyRule {
+            cluster: None,
+            class: class.map(|class| Glob::parse(class).unwrap()),
+            namespace: None,
+            kind: None,
+            verb: Some(Glob::parse("create").unwrap()),
+            effect,
+        };
+        let cases = [
+            ("no rule", vec![], 0, Tier::T1),
+            ("denied", vec![rule(None, PolicyEffect::Deny("frozen".to_owned()))], 1, Tier::T1),
+            ("denied for another class", vec![rule(Some("dev"), PolicyEffect::Deny("frozen".to_owned()))], 0, Tier::T1),
+            ("capped", vec![rule(Some("stage"), PolicyEffect::Cap(0))], 1, Tier::T1),
+            ("raised", vec![rule(None, PolicyEffect::Tier(Tier::T4))], 0, Tier::T4),
+        ];
+        for (case, rules, blocked, tier) in cases {
+            let undo = undone(&entry(Verb::Delete, VerifiedState::Gone, true), look(ObjectNow::Absent));
+            let undo = undo.under_policy(&rules, &[("guest-a".to_owned(), RiskClass::Stage)].into()).unwrap();
+            let action = &undo.plan.actions[0];
+            assert_eq!((action.blocked_by.len(), action.tier), (blocked, tier), "case: {case}: {action:?}");
+            assert_eq!(undo.plan.targets[0].class, RiskClass::Stage, "case: {case}");
+            undo.plan.verify_id().unwrap();
         }
     }
 

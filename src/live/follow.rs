@@ -13,13 +13,17 @@ use super::station::{Asked, Station};
 use super::update::Update;
 use crate::fleet::LinkEvent;
 use crate::observe::Observer;
-use crate::world::{Change, ChangeSet, ClusterName, CollectionId, Delta, Gap, GapCause, Interest, Link, World};
+use crate::world::{Change, ChangeSet, ClusterName, CollectionId, Delta, Gap, GapCause, Interest, Link, What, World};
 
 /// How often interests may lead to further interests within a step. Deeper chains go on in the next one.
 const ROUNDS_MAX: usize = 8;
 /// How often it is found out what is wanted, at most: it takes a look at everything, and a busy cluster changes
 /// thousands of times a second.
 const WISHES_APART: Duration = Duration::from_millis(100);
+/// The same after news that lead somewhere: a list that is whole for the first time, a cluster that answers. A guest is
+/// reached over a chain of five of them, and somebody waits for its rows. Short enough not to be felt; long enough for
+/// a fleet of hundreds that all answer at once.
+const WISHES_APART_AFTER_NEWS: Duration = Duration::from_millis(5);
 
 /// Whether wishes led to nothing further.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +38,9 @@ impl Live {
         let now = self.ports.clock.now();
         self.follow_links(&mut changes);
         if !changes.is_empty() {
-            self.wishes_due = Some(self.wishes_due.unwrap_or_else(|| later(self.wishes_made, WISHES_APART)));
+            let apart = if changes.iter().any(leads_somewhere) { WISHES_APART_AFTER_NEWS } else { WISHES_APART };
+            let due = later(self.wishes_made, apart);
+            self.wishes_due = Some(self.wishes_due.map_or(due, |earlier| earlier.min(due)));
         }
         if self.wishes_due.take_if(|due| *due <= now).is_some() {
             self.wishes_made = now;
@@ -173,6 +179,15 @@ impl Live {
                 Some(completeness.gap().filter(|gap| matches!(gap.cause, GapCause::Unreachable | GapCause::Silent))?);
         }
         last.cloned()
+    }
+}
+
+/// Whether a change may lead to something that nobody could want before. Objects that change one by one may too, but
+/// they are many, and what follows from them can wait a moment.
+fn leads_somewhere(change: &Change) -> bool {
+    match change {
+        Change::Cluster(_) | Change::Collection { what: What::Everything, .. } => true,
+        Change::Collection { what: What::Keys(_), .. } => false,
     }
 }
 

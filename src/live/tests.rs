@@ -388,6 +388,21 @@ async fn a_verdict_holds_only_from_look_to_look() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn looking_again_right_away_is_no_failure_and_waits_for_nothing() {
+    let sim = cluster("c", 3);
+    put(&sim, "x", json!({}));
+    let mut live = alone(&sim);
+    live.wait_settled(PATIENCE).await;
+    let began = tokio::time::Instant::now();
+    for _ in 0..5 {
+        live.look_again();
+        assert_eq!(live.wait_settled(PATIENCE).await, Settled::Yes);
+    }
+    // The shortest wait after a failure takes as long.
+    assert!(began.elapsed() < Duration::from_millis(250), "{:?}", began.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_kind_that_is_not_served_is_not_asked_for_and_one_that_goes_is_unknown() {
     let sim = cluster("c", 3);
     let mut live = alone(&sim);

@@ -66,6 +66,8 @@ enum Ending {
 /// What follows a watch.
 enum Next {
     List,
+    /// List because somebody asked for a new look or another fact: nothing failed, however soon it comes.
+    ListAsWished,
     /// List after a wait.
     WaitAndList(Lack),
     Stop,
@@ -91,13 +93,17 @@ impl Watcher {
                     Next::WaitAndList(lack)
                 }
             };
-            failures += 1;
             let lack = match next {
                 Next::Stop => return,
-                Next::List if failures <= 1 => continue,
+                Next::ListAsWished => continue,
+                Next::List if failures == 0 => {
+                    failures = 1;
+                    continue;
+                }
                 Next::List => Lack { gap: Gap::new(GapCause::CutShort, "watches end at once"), retry_after: None },
                 Next::WaitAndList(lack) => lack,
             };
+            failures += 1;
             if self.pause(failures, &lack).await.is_err() {
                 return;
             }
@@ -209,7 +215,7 @@ impl Watcher {
                     }
                     let wanted = self.wanted.borrow_and_update().clone();
                     if wanted.looks != looks || wanted.facts.iter().any(|fact| !facts.contains(fact)) {
-                        return Next::List;
+                        return Next::ListAsWished;
                     }
                     facts = wanted.facts;
                     continue;

@@ -14,11 +14,13 @@ pub const ORPHAN: &str = "openshift-config/old-client";
 const CANARY: &str = "old-s3cret";
 const CANARY_BASE64: &str = "b2xkLXMzY3JldA";
 
-/// Runs the binary beside the simulated servers. `$TMP` stands for the fleet's folder.
+/// Runs the binary beside the simulated servers. `$TMP` stands for the fleet's folder. `TRUEUP_BIN` names another build of
+/// it, such as the one that is measured.
 pub fn trueup(dir: &std::path::Path, args: &[&str]) -> Output {
     let tmp = dir.to_str().unwrap();
     let args = args.iter().map(|arg| arg.replace("$TMP", tmp));
-    let mut command = Command::new(env!("CARGO_BIN_EXE_trueup"));
+    let built = std::env::var_os("TRUEUP_BIN").unwrap_or_else(|| env!("CARGO_BIN_EXE_trueup").into());
+    let mut command = Command::new(built);
     let output = command.env_clear().env("XDG_STATE_HOME", dir.join("state")).env("USER", "anna").current_dir("/");
     tokio::task::block_in_place(|| output.args(args).output().unwrap())
 }
@@ -31,8 +33,12 @@ pub fn text(output: &Output) -> String {
 
 /// Plans on the fleet and saves the plan; answers with it.
 pub fn planned(fleet: &Fleet) -> Plan {
+    planned_with(fleet, &[])
+}
+
+pub fn planned_with(fleet: &Fleet, more: &[&str]) -> Plan {
     let args = ["plan", "--settle", "1s", "--kubeconfig", "$TMP/kubeconfig", "--out", "$TMP/plan.json"];
-    let output = trueup(fleet.dir.path(), &args);
+    let output = trueup(fleet.dir.path(), &[&args, more].concat());
     assert_eq!(output.status.code(), Some(2), "{}", text(&output));
     Plan::read(&std::fs::read_to_string(fleet.dir.path().join("plan.json")).unwrap()).unwrap()
 }

@@ -2,15 +2,22 @@
 
 #[path = "../support/canaries.rs"]
 mod canaries;
+#[path = "../support/front.rs"]
+mod front;
+#[path = "../support/killed.rs"]
+mod killed_support;
 
+mod act_secrets;
 mod after;
 mod apply;
 mod doctor;
 mod fixture;
 mod history;
 mod input;
+mod killed;
 mod live;
 mod live_secrets;
 mod plan;
 mod prompt;
 mod secrets;
+mod speed;

@@ -1,9 +1,12 @@
 //! What must hold when a run has ended, and when everything has come to rest.
 
+use std::time::Duration;
+
+use jiff::SignedDuration;
 use serde_json::Value;
 use trueup::engine::Verb;
 use trueup::engine::executor::{End, Report};
-use trueup::engine::journal::{ActionStanding, Answer, Entry, Found, VerifiedState, entries};
+use trueup::engine::journal::{ActionEntry, ActionStanding, Answer, Entry, Found, VerifiedState, entries};
 
 use super::standing::{Deeds, Meant};
 use super::world::{MARK, World};
@@ -28,9 +31,13 @@ impl World {
             if report.halted.is_none() && deeds.deleted_in_run && missed && !told && !back {
                 return self.broke(|| format!("{name} was deleted and is referenced, and nobody was told"));
             }
-            let unlooked = report.halted.is_none() && matches!(end, End::Done(_)) && looked.is_none();
-            if unlooked && deeds.deleted_in_run {
-                return self.broke(|| format!("{name} was deleted, and nobody looked back"));
+            let span =
+                SignedDuration::try_from(Duration::from_secs(self.weather.look_back_seconds)).unwrap_or_default();
+            let due = deeds.deleted_at.and_then(|at| at.checked_add(span).ok());
+            let late = looked.is_some_and(|looked| due.is_some_and(|due| looked.at >= due));
+            let owed = report.halted.is_none() && matches!(end, End::Done(_)) && deeds.deleted_in_run;
+            if owed && !late {
+                return self.broke(|| format!("{name} was deleted, and nobody looked back when it was time"));
             }
         }
         if self.weather.calm && report.code() != 0 {
@@ -43,22 +50,26 @@ impl World {
         let object = self.look(&meant.target);
         let same = object.filter(|object| object["metadata"]["uid"] == meant.uid.as_str());
         let fits = |object: &Value| object["metadata"]["labels"][MARK] == "yes";
-        let why = match end {
+        match end {
             End::Done(VerifiedState::Gone) => same.is_some().then_some("it is there"),
             End::Done(VerifiedState::Terminating) => {
                 let stays = same.is_some_and(|object| object["metadata"]["deletionTimestamp"].is_null());
                 stays.then_some("it is not being deleted")
             }
             End::Done(VerifiedState::Changed) => {
-                (!deeds.labelled && !same.as_ref().is_some_and(fits)).then_some("it never was")
+                // Another engine may have set the same label, and somebody taken it off since.
+                let labelled = self.engines.iter().any(|engine| {
+                    engine.meant(&meant.target).is_some_and(|(id, _)| engine.deeds.get(id).is_some_and(|d| d.labelled))
+                });
+                (!labelled && !same.as_ref().is_some_and(fits)).then_some("it never was")
             }
             End::Done(_) => Some("no action of these plans ends so"),
-            End::TakenBack { .. } => (!deeds.restored).then_some("it was not created again"),
+            // Two engines with one plan can't tell whose create it was.
+            End::TakenBack { .. } => (!self.restored.contains(&meant.target)).then_some("it was not created again"),
             End::Skipped { .. } => (deeds.sent_in_run > 0).then_some("a request was sent"),
             End::Failed { .. } => self.happened(meant, deeds),
             End::Unknown { .. } => (deeds.sent_in_run == 0).then_some("nothing was sent"),
-        };
-        why
+        }
     }
 
     fn happened(&self, meant: &Meant, deeds: Deeds) -> Option<&'static str> {
@@ -91,20 +102,22 @@ impl World {
         let Some(entry) = all.iter().find(|entry| entry.plan == plan.id) else { return };
         for (action, meant) in &plan.actions {
             let deeds = self.engines[who].deeds.get(action).copied().unwrap_or_default();
-            let standing = entry.actions.iter().find(|found| found.id == *action).map(|found| &found.standing);
-            if deeds.deleted && !standing.is_some_and(knows_of_a_delete) {
+            let found = entry.actions.iter().find(|found| found.id == *action);
+            if deeds.deleted && !found.is_some_and(knows_of_a_delete) {
                 let name = &meant.target.name;
-                return self.broke(|| format!("{name} was deleted, and the journal says {standing:?}"));
+                return self.broke(|| format!("{name} was deleted, and the journal says {found:?}"));
             }
         }
     }
 }
 
-/// Whether a standing allows for the object to have been deleted by us.
-fn knows_of_a_delete(standing: &ActionStanding) -> bool {
-    match standing {
+/// Whether what the journal says of an action allows for the object to have been deleted by us.
+fn knows_of_a_delete(action: &ActionEntry) -> bool {
+    let restores = action.sent.as_ref().is_some_and(|sent| sent.verb == Verb::Create);
+    match &action.standing {
         ActionStanding::Prepared | ActionStanding::Open | ActionStanding::Skipped { .. } => false,
-        ActionStanding::Answered(answer) => matches!(answer, Answer::Done | Answer::Gone),
+        // Only what was deleted is brought back, so a restore that was refused says that much.
+        ActionStanding::Answered(answer) => restores || matches!(answer, Answer::Done | Answer::Gone),
         ActionStanding::Verified { state, .. } => match state {
             VerifiedState::Gone | VerifiedState::Terminating | VerifiedState::Restored => true,
             VerifiedState::Changed | VerifiedState::Skipped | VerifiedState::Failed | VerifiedState::Unknown => false,

@@ -5,8 +5,9 @@ use std::task::Poll;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use trueup::engine::executor::{OnNewReference, Ports, Report, RunSettings, apply, resolve};
-use trueup::engine::journal::{Journal, Opened, Record, entries};
+use trueup::engine::Chosen;
+use trueup::engine::executor::{Ports, Report, RunSettings, apply, resolve};
+use trueup::engine::journal::{Journal, Opened, Record, entries, open_intents};
 
 use super::chance::Chance;
 use super::disk::Left;
@@ -51,14 +52,15 @@ async fn whole(shared: &Shared) {
     read_it(shared).await;
     let second = shared.lock().weather.second_engine;
     let reports = match second {
-        None => vec![(0, run(shared, 0, &made).await)],
+        None => vec![(0, carry_out(shared, 0, &made).await)],
         Some(kind) => {
             let theirs = match kind {
                 Kind::SamePlanTwice => None,
                 _ => plan(shared, 1).await,
             };
             shared.lock().fire(kind);
-            let (one, other) = tokio::join!(run(shared, 0, &made), run(shared, 1, theirs.as_ref().unwrap_or(&made)));
+            let theirs = theirs.as_ref().unwrap_or(&made);
+            let (one, other) = tokio::join!(carry_out(shared, 0, &made), carry_out(shared, 1, theirs));
             vec![(0, one), (1, other)]
         }
     };
@@ -85,7 +87,7 @@ fn furnish(world: &mut World) {
     }
 }
 
-/// One engine makes its plan; nothing when nothing can be approved.
+/// One engine makes its plan; nothing when there is nothing to do.
 async fn plan(shared: &Shared, who: usize) -> Option<Made> {
     let sites = shared.lock().sites.len();
     let hold = Hold { shared: shared.clone(), who };
@@ -98,7 +100,7 @@ async fn plan(shared: &Shared, who: usize) -> Option<Made> {
     (standing.crash_at, standing.steps) = (crash_at, 0);
     let name = standing.name;
     world.tell(name, || format!("plans {} actions", made.plan.actions.len()));
-    made.approve(&world).is_some().then_some(made)
+    (!made.plan.actions.is_empty()).then_some(made)
 }
 
 /// Somebody reads the plan, while the world goes on.
@@ -116,25 +118,26 @@ async fn read_it(shared: &Shared) {
     tokio::time::sleep(pause).await;
 }
 
+async fn carry_out(shared: &Shared, who: usize, made: &Made) -> Option<Report> {
+    run(shared, who, made, &made.chosen(), Rereads::Asked).await
+}
+
 /// One engine carries its plan out; nothing when its process ended, or the plan had.
-async fn run(shared: &Shared, who: usize, made: &Made) -> Option<Report> {
+pub async fn run(shared: &Shared, who: usize, made: &Made, chosen: &Chosen, rereads: Rereads) -> Option<Report> {
     let hold = Hold { shared: shared.clone(), who };
     let (approved, settings, sites) = {
         let mut world = shared.lock();
-        let (approved, truth) = made.approve(&world)?;
+        let (approved, truth) = made.approve(&world, chosen)?;
         world.engines[who].begin(truth);
         world.came_back(who);
-        let calm = world.weather.calm;
-        let on_new_reference =
-            if world.chance.permille(700) { OnNewReference::Restore } else { OnNewReference::Report };
-        let seconds = if calm { 1 } else { *world.chance.pick(&[1, 1, 2, 30]) };
-        let look_back_after = Duration::from_secs(seconds);
+        let Weather { on_new_reference, look_back_seconds, .. } = world.weather;
+        let look_back_after = Duration::from_secs(look_back_seconds);
         let (who, host) = ("anna".to_owned(), "laptop".to_owned());
         (approved, RunSettings { who, host, on_new_reference, look_back_after }, world.sites.len())
     };
     let journal = open(shared, who)?;
     let mut journal = NotedJournal { hold: hold.clone(), journal };
-    let mut judge = Judge::new(hold.clone(), sites, Rereads::Asked);
+    let mut judge = Judge::new(hold.clone(), sites, rereads);
     let clusters = tap::ports(shared, who, 0..sites);
     let stop = shared.lock().engines[who].stop.clone();
     let ports = Ports {
@@ -196,8 +199,8 @@ async fn after_crash(shared: &Shared, made: &Made) -> Option<Report> {
             world.fire(Kind::PowerCut);
             let disk = world.engines[0].disk.clone();
             match disk.cut_power(&mut world.chance) {
-                Left::Nothing => world.fire(Kind::UnsyncedLost),
-                Left::Part | Left::All => {}
+                Left::Nothing | Left::Part => world.fire(Kind::UnsyncedLost),
+                Left::All => {}
             }
         }
         let standing = &mut world.engines[0];
@@ -214,7 +217,7 @@ async fn after_crash(shared: &Shared, made: &Made) -> Option<Report> {
         return None;
     }
     shared.lock().fire(Kind::AppliedAgain);
-    run(shared, 0, made).await
+    carry_out(shared, 0, made).await
 }
 
 /// Settles by reading what is open in an engine's journal.
@@ -223,6 +226,9 @@ async fn settle(shared: &Shared, who: usize) {
     shared.lock().engines[who].phase = Phase::Settling;
     let Some(journal) = open(shared, who) else { return };
     let known = entries(shared.lock().engines[who].noted.iter().map(|(_, record)| record));
+    if open_intents(&known).is_empty() {
+        return;
+    }
     let mut lister = Lister::new(hold.clone());
     let approved: Vec<_> =
         known.iter().filter_map(|entry| entry.approvals.last()).flat_map(|one| one.clusters.clone()).collect();

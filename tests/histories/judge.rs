@@ -59,7 +59,7 @@ impl Judge {
         let world = self.lister.hold.shared.lock();
         let seen = |target: &Target| {
             let (referenced, changes) = world.references_now(target);
-            (target.clone(), Looked { referenced, changes, honest: true })
+            (target.clone(), Looked { referenced, changes, honest: true, at: world.now() })
         };
         targets.iter().map(seen).collect()
     }

@@ -7,9 +7,10 @@
 //!
 //! - `chance`, `weather`, `kind`: what is drawn from the seed. `world`, `movers`, `strike`: what happens.
 //! - `planner`, `judge`, `lists`, `tap`, `ports`, `disk`: an engine's surroundings. `history`: the order of things.
-//! - `standing`, `truth`, `ending`: what must hold.
+//! - `standing`, `truth`, `ending`: what must hold. `compare`: other ways of deleting in the same worlds.
 
 mod chance;
+mod compare;
 mod disk;
 mod ending;
 mod history;
@@ -26,5 +27,6 @@ mod truth;
 mod weather;
 mod world;
 
+pub use compare::{Count, Way, hostile};
 pub use history::{Told, play};
 pub use kind::Kind;

@@ -101,12 +101,24 @@ impl World {
         self.tell("world", || kind.word().to_owned());
     }
 
-    /// Another cluster stands behind the address: with objects of the same names, as clusters made alike have them.
+    /// Another cluster stands behind the address: with objects of the same names and versions, as clusters made alike have
+    /// them. Only their uids tell them apart.
     fn swap(&mut self) {
         let place = self.chance.below(self.sites.len());
         let now = self.now();
         let mut other = Server::new(self.chance.draw(), now);
-        for target in self.candidates.iter().filter(|target| target.site == place) {
+        let version = |target: &Target| {
+            let object = self.look(target)?;
+            object["metadata"]["resourceVersion"].as_str()?.parse::<u64>().ok()
+        };
+        let here = self.candidates.iter().filter(|target| target.site == place);
+        let mut alike: Vec<(u64, &Target)> = here.filter_map(|target| Some((version(target)?, target))).collect();
+        alike.sort_unstable();
+        for (version, target) in alike {
+            while other.version() + 1 < version {
+                let filler = json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": "filler" } });
+                other.seed(now, filler).expect("a ConfigMap can be put anywhere");
+            }
             other.seed(now, object(target, Claim::Ours, 1)).expect("a candidate can be put anywhere");
         }
         self.sites[place].other = Some(other);

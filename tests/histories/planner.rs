@@ -57,11 +57,35 @@ pub async fn look(lister: &mut Lister, sites: usize) -> Sight {
 }
 
 impl Made {
-    /// Approves the plan as it stands.
-    pub fn approve(&self, world: &World) -> Option<(ApprovedPlan, Approved)> {
+    /// Everything that is ticked.
+    pub fn chosen(&self) -> Chosen {
+        Chosen::Selected
+    }
+
+    /// Every action that may run, each alone.
+    pub fn one_by_one(&self) -> Vec<Chosen> {
+        let runs = self.plan.actions.iter().filter(|action| action.blocked_by.is_empty());
+        runs.map(|action| Chosen::Only([action.id.clone()].into())).collect()
+    }
+
+    /// What would be deleted: which object, its uid and version, and its content as shown.
+    pub fn deletions(&self) -> Vec<(Target, String, String, Value)> {
+        let deletes = |action: &&trueup::engine::Action| action.verb == Verb::Delete && action.blocked_by.is_empty();
+        let shown = |action: &trueup::engine::Action| {
+            let target = target_of(action);
+            let uid = action.preconditions.uid.clone().unwrap_or_default();
+            let version = action.preconditions.resource_version.clone().unwrap_or_default();
+            let content = self.shown.get(&target).cloned().unwrap_or_default();
+            (target, uid, version, content)
+        };
+        self.plan.actions.iter().filter(deletes).map(shown).collect()
+    }
+
+    /// Approves what is chosen of the plan.
+    pub fn approve(&self, world: &World, chosen: &Chosen) -> Option<(ApprovedPlan, Approved)> {
         let confirmed = (0..world.sites.len()).map(Site::name);
         let answers = Answers::flags(Some(self.plan.id.clone()), confirmed);
-        let approved = approve(self.plan.clone(), &Chosen::Selected, &answers, world.engine_now()).ok()?;
+        let approved = approve(self.plan.clone(), chosen, &answers, world.engine_now()).ok()?;
         let meant = |action: &trueup::engine::Action| {
             let target = target_of(action);
             let meant = Meant {

@@ -70,7 +70,7 @@ impl VaultPort for Hold {
 
     fn restorable(&self, file: &str, mark: &str, owners: &BTreeSet<String>) -> Result<Zeroizing<Vec<u8>>, String> {
         let mut world = self.shared.lock();
-        if !world.weather.calm && !world.resting && world.chance.permille(100) {
+        if world.weather.write_faults > 0 && !world.resting && world.chance.permille(100) {
             world.fire(Kind::OpenFails);
             return Err("it can't be opened".to_owned());
         }

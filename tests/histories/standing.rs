@@ -53,6 +53,7 @@ pub struct Deeds {
     /// The object went, or was marked for it, by a request of ours.
     pub deleted: bool,
     pub deleted_in_run: bool,
+    pub deleted_at: Option<Timestamp>,
     pub labelled: bool,
     pub created_sent: u32,
     pub restored: bool,
@@ -65,6 +66,7 @@ pub struct Looked {
     pub changes: u32,
     /// Every list of it came from the newest state.
     pub honest: bool,
+    pub at: Timestamp,
 }
 
 pub struct Standing {
@@ -77,6 +79,8 @@ pub struct Standing {
     pub stop: Arc<AtomicBool>,
     /// Something stopped all writes when the engine last came back from waiting.
     pub shut_before: bool,
+    /// It asked another cluster, which came to stand behind the address, who it is.
+    pub saw_other: bool,
     pub disk: MemoryDisk,
     /// Everything handed to the journal, with the length of the file after it.
     pub noted: Vec<(usize, Record)>,
@@ -99,6 +103,7 @@ impl Standing {
             plan: None,
             stop: Arc::default(),
             shut_before: false,
+            saw_other: false,
             disk: MemoryDisk::default(),
             noted: Vec::new(),
             vault: Vec::new(),

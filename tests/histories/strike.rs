@@ -124,7 +124,12 @@ impl World {
         if let Some(Strike::Late) = strike {
             return self.put_off(who, site, request);
         }
-        let lied = matches!(kind, Some(Kind::ReadStale | Kind::ListStale | Kind::ListEmpty)) && strike.is_some();
+        let swapped = self.sites[site].swapped;
+        let lied =
+            swapped || matches!(kind, Some(Kind::ReadStale | Kind::ListStale | Kind::ListEmpty)) && strike.is_some();
+        if swapped && request.path.ends_with("/kube-system") {
+            self.engines[who].saw_other = true;
+        }
         let answer = self.carry(who, site, request, &asked, strike);
         let name = self.engines[who].name;
         let struck = kind.map(|kind| format!("   [{}]", kind.word())).unwrap_or_default();

@@ -78,6 +78,10 @@ impl World {
         if scene.before == after {
             return;
         }
+        // Nothing binds a create to its cluster: between the look at who it is and the request, it may become another.
+        if !scene.at_home && *verb == Written::Create && !self.engines[who].saw_other {
+            return;
+        }
         if !scene.at_home {
             return self.broke(|| format!("{} was changed in another cluster than the plan's", target.name));
         }
@@ -97,6 +101,7 @@ impl World {
         let name = &meant.target.name;
         let Some(before) = before else { return };
         self.check_same(meant, &before, "deleted");
+        self.note_delete(&meant.target, &before, &meant.uid, &meant.shown);
         let standing = &self.engines[who];
         let backed = standing.durable_backups(action).iter().any(|sealed| {
             sealed["metadata"]["uid"] == before["metadata"]["uid"] && content(sealed) == content(&before)
@@ -112,8 +117,9 @@ impl World {
         } else {
             self.broke(|| format!("{name} was deleted without having been judged again"));
         }
+        let now = self.now();
         let deeds = self.engines[who].deeds.entry(action.to_owned()).or_default();
-        (deeds.deleted, deeds.deleted_in_run) = (true, true);
+        (deeds.deleted, deeds.deleted_in_run, deeds.deleted_at) = (true, true, Some(now));
     }
 
     fn after_label(&mut self, who: usize, action: &str, meant: &Meant, before: Option<Value>, after: Option<Value>) {
@@ -137,6 +143,8 @@ impl World {
         }
         let deeds = self.engines[who].deeds.entry(action.to_owned()).or_default();
         deeds.restored = true;
+        self.restored.insert(meant.target.clone());
+        let deeds = self.engines[who].deeds.entry(action.to_owned()).or_default();
         if deeds.created_sent == 0 {
             self.broke(|| format!("{name} was created although nobody sent it"));
         }

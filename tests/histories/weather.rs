@@ -2,6 +2,8 @@
 //!
 //! Always true: a calm history has no fault and no mover, so that everything its plan holds has to be done.
 
+use trueup::engine::executor::OnNewReference;
+
 use super::chance::Chance;
 use super::kind::Kind;
 
@@ -20,6 +22,9 @@ pub struct Weather {
     pub second_engine: Option<Kind>,
     /// The step at which the first engine's process ends.
     pub crash_at: Option<u32>,
+    pub on_new_reference: OnNewReference,
+    /// When references are looked for once more after a run.
+    pub look_back_seconds: u64,
     pub calm: bool,
 }
 
@@ -63,6 +68,8 @@ impl Weather {
             gate: None,
             second_engine: None,
             crash_at: None,
+            on_new_reference: OnNewReference::Report,
+            look_back_seconds: 1,
             calm: true,
         };
         if chance.permille(60) {
@@ -78,6 +85,8 @@ impl Weather {
             gate: chance.permille(80).then(|| *chance.pick(&GATES)),
             second_engine: chance.permille(150).then(|| *chance.pick(&[Kind::SamePlanTwice, Kind::OverlappingPlans])),
             crash_at: crash.then(|| u32::try_from(chance.below(70)).expect("a small number")),
+            on_new_reference: if chance.permille(700) { OnNewReference::Restore } else { OnNewReference::Report },
+            look_back_seconds: *chance.pick(&[1, 1, 2, 30]),
             calm: false,
         }
     }
@@ -93,6 +102,8 @@ impl Weather {
             gate: None,
             second_engine: None,
             crash_at: None,
+            on_new_reference: OnNewReference::Restore,
+            look_back_seconds: 30,
             calm: false,
         }
     }

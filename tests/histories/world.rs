@@ -17,8 +17,9 @@ use trueup::engine::FreezeWindow;
 use trueup::sim::{Reply, Request, Server};
 
 use super::chance::Chance;
+use super::compare::Commit;
 use super::kind::{Fired, Kind};
-use super::standing::Standing;
+use super::standing::{Phase, Standing};
 use super::weather::Weather;
 
 /// Where candidates live.
@@ -67,6 +68,10 @@ pub struct World {
     pub reference_changes: BTreeMap<Target, u32>,
     pub engines: Vec<Standing>,
     pub late: Vec<Late>,
+    /// Deletes that took effect.
+    pub commits: Vec<Commit>,
+    /// What an engine brought back.
+    pub restored: BTreeSet<Target>,
     pub fired: Fired,
     pub switched: bool,
     pub freeze: Option<FreezeWindow>,
@@ -150,6 +155,8 @@ impl World {
             reference_changes: BTreeMap::new(),
             engines: Vec::new(),
             late: Vec::new(),
+            commits: Vec::new(),
+            restored: BTreeSet::new(),
             fired: Fired::default(),
             switched: false,
             freeze: None,
@@ -185,9 +192,6 @@ impl World {
         if self.trace.is_some() {
             let at = self.now().duration_since(self.start).as_millis();
             let line = format!("{:>4}.{:03} s  {actor:<6} {}", at / 1000, at % 1000, what());
-            if std::env::var_os("HLIVE").is_some() {
-                eprintln!("{line}");
-            }
             self.trace.iter_mut().for_each(|trace| trace.push(line.clone()));
         }
     }
@@ -243,7 +247,7 @@ impl World {
             self.tell(name, || "is killed".to_owned());
             return true;
         }
-        if who == 0 && self.incident_at == Some(steps) {
+        if who == 0 && self.incident_at.is_some_and(|at| at <= steps) && self.engines[0].phase == Phase::Applying {
             self.incident_at = None;
             self.incident();
         }

@@ -29,11 +29,12 @@ const WIDGETS: &str = include_str!("conformance/widgets.conformance.trueup.dev.y
 const SEQUENCES: u64 = 200;
 
 /// What the sequences must lead to. An answer that never comes up would be compared in vain.
-const ANSWERS: [&str; 26] = [
+const ANSWERS: [&str; 31] = [
     "Apply 200",
     "Apply 201",
     "Apply 409 Conflict",
     "Create 201",
+    "Create 403 Forbidden",
     "Create 409 AlreadyExists",
     "CreateWrong 400 BadRequest",
     "CreateWrong 422 Invalid",
@@ -41,6 +42,10 @@ const ANSWERS: [&str; 26] = [
     "Delete 200",
     "Delete 404 NotFound",
     "Delete 409 Conflict",
+    "Delete 422 Invalid",
+    "DeleteNamespace 200",
+    "DeleteNamespace 409 Conflict",
+    "DeleteNamespace 422 Invalid",
     "Get 200",
     "Get 404 NotFound",
     "JsonPatch 200",

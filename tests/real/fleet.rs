@@ -50,8 +50,8 @@ impl Hosted {
         furnish_guest(&at_guest, &guest, &mut canaries).await;
         furnish_management(&at_mgmt, &mgmt).await;
         host(&at_mgmt, "guest-a", &guest, &mut canaries).await;
-        grant(&at_mgmt, &[READER, BLIND], &management_rules()).await;
-        grant(&at_guest, &[READER], &guest_rules("secrets", &["get", "list", "watch"])).await;
+        grant_reader(&at_mgmt, &at_guest).await;
+        grant(&at_mgmt, &[BLIND], &management_rules()).await;
         grant(&at_guest, &[BLIND], &guest_rules("configmaps", &["get", "delete"])).await;
         Some(Self { mgmt, guest, canaries })
     }
@@ -69,7 +69,9 @@ pub fn run(kubeconfig: &str, args: &[&str]) -> Output {
     let file = dir.path().join("kubeconfig");
     std::fs::write(&file, kubeconfig).unwrap();
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_trueup"));
-    command.env_clear().current_dir("/").args(args).arg("--kubeconfig").arg(file);
+    // Without a state folder no backup could be made, and no delete would be offered.
+    command.env_clear().env("XDG_STATE_HOME", dir.path());
+    command.current_dir("/").args(args).arg("--kubeconfig").arg(file);
     tokio::task::block_in_place(|| command.output().unwrap())
 }
 
@@ -139,13 +141,24 @@ pub async fn furnish_guest(at: &Connection, server: &RealServer, canaries: &mut 
     create(at, in_namespace("Secret", "openshift-config", "users-own", json!({"password": canaries.next()}))).await;
 }
 
+/// Gives [`READER`] its rights.
+pub async fn grant_reader(at_mgmt: &Connection, at_guest: &Connection) {
+    grant(at_mgmt, &[READER], &management_rules()).await;
+    grant(at_guest, &[READER], &guest_rules("secrets", &["get", "list", "watch"])).await;
+}
+
 /// Makes a HostedCluster, its control plane and sources, and the kubeconfig of the server that is the guest.
 pub async fn host(at: &Connection, name: &str, guest: &RealServer, canaries: &mut Canaries) {
-    let plane_namespace = format!("clusters-{name}");
-    create(at, namespace(&plane_namespace)).await;
     let kubeconfig = inline_kubeconfig(guest, "admin", "admin-cert");
     let key = std::fs::read_to_string(guest.kubeconfig().with_file_name("admin.key")).unwrap();
     key.lines().filter(|line| line.len() >= 32 && !line.starts_with('-')).for_each(|line| canaries.guard(line));
+    host_behind(at, name, guest, &kubeconfig, canaries).await;
+}
+
+/// The same, with a kubeconfig that leads to the guest some other way.
+pub async fn host_behind(at: &Connection, name: &str, guest: &RealServer, kubeconfig: &str, canaries: &mut Canaries) {
+    let plane_namespace = format!("clusters-{name}");
+    create(at, namespace(&plane_namespace)).await;
     let secret = format!("{name}-admin-kubeconfig");
     create(at, in_namespace("Secret", "clusters", &secret, json!({"kubeconfig": kubeconfig}))).await;
 
@@ -251,13 +264,13 @@ fn in_namespace(kind: &str, namespace: &str, name: &str, data: Value) -> Value {
 }
 
 /// An object as HyperShift copies it into a guest.
-fn copy(kind: &str, name: &str, data: Value) -> Value {
+pub fn copy(kind: &str, name: &str, data: Value) -> Value {
     let mut object = in_namespace(kind, "openshift-config", name, data);
     object["metadata"]["labels"] = json!({LABELS[0]: "true", LABELS[1]: "true"});
     object
 }
 
-async fn create(at: &Connection, object: Value) {
+pub async fn create(at: &Connection, object: Value) {
     let path = collection_path(&object);
     let answer = at.send(&Request::post(&path, object)).await.unwrap();
     assert_eq!(answer.status, 201, "{path}: {}", answer.body);

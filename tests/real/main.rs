@@ -5,9 +5,13 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod act;
 mod conformance;
+mod desk;
 mod fleet;
+mod killed;
 mod observed;
 mod plan;
 mod secrecy;
 mod server;
+mod speed;

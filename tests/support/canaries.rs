@@ -1,6 +1,7 @@
 //! Values that stand for secrets: put into a world at random, then looked for in everything the program says.
 //!
-//! Always true: a value is recognised as it is and inside any base64 text, wherever it begins there.
+//! Always true: a value is recognised as it is, inside any base64 text wherever it begins there, and in hex and percent
+//! form.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -33,7 +34,16 @@ impl Canaries {
         assert!(value.len() >= 8, "{value:?} may well be in a text by chance");
         self.values.push(value.to_owned());
         self.forms.push(value.to_owned());
-        self.forms.extend((0..3).map(|offset| base64_core(value, offset)));
+        for offset in 0..3 {
+            let core = base64_core(value, offset);
+            self.forms.push(core.replace('+', "-").replace('/', "_"));
+            self.forms.push(core);
+        }
+        let bytes = |form: fn(u8) -> String| value.bytes().map(form).collect::<String>();
+        self.forms.push(bytes(|byte| format!("{byte:02x}")));
+        self.forms.push(bytes(|byte| format!("{byte:02X}")));
+        self.forms.push(bytes(|byte| format!("%{byte:02x}")));
+        self.forms.push(bytes(|byte| format!("%{byte:02X}")));
     }
 
     /// Fails if a value stands in these bytes. `place` says where they come from.

@@ -11,5 +11,7 @@
 
 pub mod canaries;
 pub mod crds;
+pub mod front;
 pub mod http;
+pub mod killed;
 pub mod real;

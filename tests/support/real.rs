@@ -108,6 +108,18 @@ impl Drop for RealServer {
 }
 
 impl Connection {
+    /// Sends somebody else's request, as this user, and hands the answer on as it comes.
+    pub async fn forward(&self, request: http::Request<Bytes>) -> Result<http::Response<hyper::body::Incoming>> {
+        let (mut head, body) = request.into_parts();
+        let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
+        head.uri = format!("{}{target}", self.base).parse()?;
+        head.version = http::Version::HTTP_2;
+        head.headers.remove(http::header::HOST);
+        head.headers.remove(http::header::CONNECTION);
+        head.headers.insert(http::header::AUTHORIZATION, format!("Bearer {}", self.token).parse()?);
+        Ok(self.client.request(http::Request::from_parts(head, Full::new(body))).await?)
+    }
+
     /// Sends one request, once. An error means that no whole answer came.
     pub async fn send(&self, request: &Request) -> Result<Response> {
         read_response(self.open(request).await?).await

@@ -16,7 +16,7 @@ use crate::cli::settle;
 use crate::console::Teller;
 use crate::console::task::{Stage, Told, Tried};
 use crate::engine::executor::{
-    KubeCluster, LOOK_BACK_AFTER, OnNewReference, Ports, Progress, Report, RunSettings, Write, apply as carry_out,
+    KubeCluster, OnNewReference, Ports, Progress, Report, RunSettings, Write, apply as carry_out,
 };
 use crate::engine::journal::Answer;
 use crate::engine::{Action, ApprovedPlan, Plan, Verb};
@@ -46,7 +46,7 @@ async fn run(fleet: &Fleet, tell: &Teller, approved: ApprovedPlan, stop: &Atomic
         who: settle::who(context),
         host: settle::host(context),
         on_new_reference: OnNewReference::Report,
-        look_back_after: LOOK_BACK_AFTER,
+        look_back_after: fleet.look_back_after,
     };
     let ports = Ports {
         clusters: &clusters,

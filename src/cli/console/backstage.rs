@@ -191,10 +191,13 @@ async fn plan_undo(fleet: &Fleet, plan: &str, action: Option<&str>) -> Result<Pl
     let entry = entries.into_iter().find(|entry| entry.plan == plan).ok_or("the journal holds no such plan")?;
     let folder = folder.ok_or("there is no journal")?;
     let asked = entry.clone();
-    let clusters = fleet.ask(move |live| clusters_of(live, &asked)).await?;
+    let (clusters, classes) =
+        fleet.ask(move |live| (clusters_of(live, &asked), undo::classes_of(live, &asked))).await?;
     let only = entry.actions.iter().find(|one| Some(one.id.as_str()) == action);
     let looks = undo::look(&folder, &entry, only, &clusters).await.map_err(|error| error.to_string())?;
-    let undone = plan_inverse(&entry, action, &looks, Timestamp::now()).map_err(|error| error.to_string())?;
+    let undone = plan_inverse(&entry, action, &looks, Timestamp::now())
+        .and_then(|undone| undone.under_policy(&fleet.config.policy, &classes))
+        .map_err(|error| error.to_string())?;
     let UndoPlan { plan, mut left_out, not_restored } = undone;
     if plan.actions.is_empty() {
         return Err(format!("nothing of it can be taken back: {}", left_out.join("; ")));

@@ -17,6 +17,7 @@ use crate::cli::recheck::PlanAgain;
 use crate::cli::{access, look_live, tombstones};
 use crate::config::Config;
 use crate::engine::{AcceptRule, Conditions, GateName, Plan, PlanScope};
+use crate::fleet::TlsTrust;
 use crate::live::{Command, Live};
 use crate::world::ClusterName;
 
@@ -31,6 +32,8 @@ pub struct Fleet {
     pub context: Arc<Context>,
     pub config: Arc<Config>,
     pub commands: mpsc::Sender<Command>,
+    /// How long after a delete it is looked whether something refers to it now.
+    pub look_back_after: Duration,
     /// What was accepted since the start, besides what the config accepts.
     pub accepted: Arc<RwLock<Vec<AcceptRule>>>,
 }
@@ -156,8 +159,13 @@ impl PlanAgain for Fleet {
         .boxed()
     }
 
-    fn client<'a>(&'a mut self, cluster: &'a ClusterName) -> BoxFuture<'a, Option<kube::Client>> {
-        async move { self.client_of(cluster).await }.boxed()
+    fn connection<'a>(&'a mut self, cluster: &'a ClusterName) -> BoxFuture<'a, Option<(kube::Client, TlsTrust)>> {
+        let cluster = cluster.clone();
+        async move { self.ask(move |live| live.client(&cluster).zip(live.tls(&cluster))).await.ok().flatten() }.boxed()
+    }
+
+    fn allows_insecure_writes(&self) -> bool {
+        self.context.globals.allow_insecure_writes
     }
 }
 
@@ -198,6 +206,7 @@ mod tests {
         let mut live = Live::still(Vec::new(), World::default(), Judgements::default(), now, Digester::new(&[0; 32]));
         tokio::spawn(async move { live.run(&mut inbox, &outbox).await });
         let fleet = Fleet {
+            look_back_after: Duration::ZERO,
             context: Arc::new(Context::new(globals, Env::default())),
             config: Arc::new(parse_config("", Path::new("."), &[]).unwrap()),
             commands,

@@ -142,7 +142,14 @@ mod tests {
         let globals = Cli::try_parse_from(["trueup"]).unwrap().globals;
         let make: MakeFleet = Box::new(|_| {
             let config = parse_config("", Path::new("."), &[]).unwrap();
-            Ok(Ready { live: recording("anew"), config, kind: FleetKind::Demo, state: None, keeps: Box::new(()) })
+            Ok(Ready {
+                live: recording("anew"),
+                config,
+                kind: FleetKind::Demo,
+                state: None,
+                look_back_after: std::time::Duration::ZERO,
+                keeps: Box::new(()),
+            })
         });
         Keeper { context: Arc::new(Context::new(globals, Env::default())), make, tell }
     }

@@ -18,6 +18,7 @@ mod saving;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -32,6 +33,7 @@ use crate::config::{ACCEPTED_FILE, Config};
 use crate::console::Teller;
 use crate::console::run::{Opening, Started, run as run_console};
 use crate::console::task::Start;
+use crate::engine::executor::LOOK_BACK_AFTER;
 use crate::live::Live;
 use backstage::Crew;
 use fleet::Fleet;
@@ -47,6 +49,8 @@ pub struct Ready {
     pub kind: FleetKind,
     /// Where the journal and the vault are, when it is not the user's own folder.
     pub state: Option<PathBuf>,
+    /// How long after a delete it is looked whether something refers to it now.
+    pub look_back_after: Duration,
     /// What has to live as long as the console.
     pub keeps: Box<dyn Send>,
 }
@@ -101,7 +105,14 @@ pub fn on_kubeconfig() -> MakeFleet {
         let contexts = members.iter().map(|member| member.name.to_string()).collect();
         let door = look_live::guests(context, &config);
         let live = look_live::make(&mut config, members, door)?;
-        Ok(Ready { live, config, kind: FleetKind::Kubeconfig { contexts }, state: None, keeps: Box::new(()) })
+        Ok(Ready {
+            live,
+            config,
+            kind: FleetKind::Kubeconfig { contexts },
+            state: None,
+            look_back_after: LOOK_BACK_AFTER,
+            keeps: Box::new(()),
+        })
     })
 }
 
@@ -116,7 +127,14 @@ pub fn on_folder(folder: PathBuf) -> MakeFleet {
             }
             Sight::Fleet(live) => *live,
         };
-        Ok(Ready { live, config, kind: FleetKind::Folder(folder.clone()), state: None, keeps: Box::new(()) })
+        Ok(Ready {
+            live,
+            config,
+            kind: FleetKind::Folder(folder.clone()),
+            state: None,
+            look_back_after: LOOK_BACK_AFTER,
+            keeps: Box::new(()),
+        })
     })
 }
 
@@ -146,7 +164,7 @@ fn start(mut context: Context, mut make: MakeFleet, tell: Teller) -> BoxFuture<'
             (context, make, ready)
         });
         let (mut context, make, ready) = made.await.map_err(|_| "starting broke; run with --log FILE".to_owned())?;
-        let Ready { live, config, kind, state, keeps } = ready.map_err(|error| error.to_string())?;
+        let Ready { live, config, kind, state, look_back_after, keeps } = ready.map_err(|error| error.to_string())?;
         context.state = state.or(context.state);
         let (mut remembered, mut notices) = (None, Vec::new());
         let memory = kind.memory_key().zip(context.state_path());
@@ -170,7 +188,7 @@ fn start(mut context: Context, mut make: MakeFleet, tell: Teller) -> BoxFuture<'
         let (outbox, updates) = mpsc::channel(CHANNEL);
         let keeper = Keeper { context: context.clone(), make, tell: tell.clone() };
         tokio::spawn(keeper.keep(live, inbox, outbox));
-        let fleet = Fleet { context, config, commands, accepted: Arc::default() };
+        let fleet = Fleet { context, config, commands, look_back_after, accepted: Arc::default() };
         if let FleetKind::Kubeconfig { .. } = &kind {
             tokio::spawn(keeping::follow_ways(fleet.weak()));
         }

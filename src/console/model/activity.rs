@@ -18,7 +18,6 @@ pub struct Activity {
     pub history: History,
     pub list: ListState<String>,
     names: Vec<String>,
-    pub runs: ListState<String>,
 }
 
 /// What is known of the journal.
@@ -95,8 +94,12 @@ impl Run {
         }
     }
 
-    pub fn finish(&mut self, report: &Report, halted: Option<String>) {
+    pub fn finish(&mut self, report: &Report, halted: Option<String>, at: Timestamp) {
         self.notices.clone_from(&report.notices);
+        // What was cut off in the middle ends with the run.
+        for row in self.rows.iter_mut().filter(|row| row.ended.is_none()) {
+            row.ended = report.ends.get(&row.id).map(|end| (at, end.clone()));
+        }
         self.state = RunState::Finished { halted };
     }
 
@@ -141,13 +144,12 @@ impl Activity {
         entries.iter().find(|entry| entry.plan == *plan)
     }
 
-    pub fn names(&self) -> &[String] {
-        &self.names
+    /// The journal's list to move in, and its rows.
+    pub fn list_and_rows(&mut self) -> (&mut ListState<String>, &[String]) {
+        (&mut self.list, &self.names)
     }
 
-    pub fn settle(&mut self, journal_height: usize, run_height: usize) {
+    pub fn settle(&mut self, journal_height: usize) {
         self.list.apply(self.names.as_slice(), journal_height);
-        let rows: Vec<String> = self.run.iter().flat_map(|run| run.rows.iter().map(|row| row.id.clone())).collect();
-        self.runs.apply(rows.as_slice(), run_height);
     }
 }

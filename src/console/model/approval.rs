@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::engine::{Answers, ClusterQuestion};
+use crate::engine::{Answers, Asks, ClusterQuestion};
 
 /// How long after a question appears keys are dropped: they were meant for what was there before.
 pub const GUARD: Duration = Duration::from_millis(300);
@@ -25,8 +25,17 @@ pub struct Approval {
     pub scroll: usize,
     /// The furthest line that has been on the screen.
     seen: usize,
+    /// How many lines there are, as of the last look.
+    total: usize,
     pub wrong: Option<&'static str>,
     answers: BTreeMap<String, String>,
+}
+
+/// How much of a list is on the screen at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Fits {
+    pub lines: usize,
+    pub total: usize,
 }
 
 /// What came of an enter.
@@ -47,6 +56,7 @@ impl Approval {
             opened: now,
             scroll: 0,
             seen: 0,
+            total: usize::MAX,
             wrong: None,
             answers: BTreeMap::new(),
         }
@@ -61,20 +71,27 @@ impl Approval {
         now.duration_since(self.opened) >= jiff::SignedDuration::try_from(GUARD).unwrap_or_default()
     }
 
-    /// Scrolls the list, and remembers how far it was seen when `lines` of it fit on the screen.
-    pub fn scroll_by(&mut self, by: isize, lines: usize) {
-        let last = self.question().actions.len().saturating_sub(lines);
+    /// Scrolls the list, and remembers how far it was seen.
+    pub fn scroll_by(&mut self, by: isize, fits: Fits) {
+        let last = fits.total.saturating_sub(fits.lines);
         self.scroll = self.scroll.saturating_add_signed(by).min(last);
-        self.see(lines);
+        self.see(fits);
     }
 
     /// Notes that so many lines from the scroll on are on the screen.
-    pub fn see(&mut self, lines: usize) {
-        self.seen = self.seen.max(self.scroll + lines);
+    pub fn see(&mut self, fits: Fits) {
+        self.total = fits.total;
+        self.seen = self.seen.max(self.scroll + fits.lines);
+    }
+
+    /// Starts the list over, on a screen of another size: what was seen there were other lines.
+    pub fn see_anew(&mut self, fits: Fits) {
+        (self.scroll, self.seen) = (0, 0);
+        self.see(fits);
     }
 
     pub fn seen_to_end(&self) -> bool {
-        self.seen >= self.question().actions.len()
+        self.seen >= self.total && self.total > 0
     }
 
     pub fn enter(&mut self, now: Timestamp) -> Entered {
@@ -83,7 +100,12 @@ impl Approval {
             return Entered::Stays;
         }
         if !self.question().accepts(&self.typed) {
-            self.wrong = Some("that is not the word");
+            self.wrong = Some(match self.question().asks {
+                Asks::Enter => "nothing has to be typed: backspace takes it away",
+                Asks::Deletions(_) => "that is not the number",
+                Asks::ClusterName(_) => "that is not the cluster's name",
+                Asks::ClusterNameAndId { .. } => "that is not the cluster's name, a blank and the plan's 8 characters",
+            });
             return Entered::Stays;
         }
         let typed = std::mem::take(&mut self.typed);
@@ -92,7 +114,7 @@ impl Approval {
             return Entered::Done(Answers::Typed(std::mem::take(&mut self.answers)));
         }
         self.at += 1;
-        (self.opened, self.scroll, self.seen, self.wrong) = (now, 0, 0, None);
+        (self.opened, self.scroll, self.seen, self.total, self.wrong) = (now, 0, 0, usize::MAX, None);
         Entered::Next
     }
 }
@@ -100,7 +122,7 @@ impl Approval {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{Asks, Tier};
+    use crate::engine::Tier;
 
     fn at(millis: i64) -> Timestamp {
         Timestamp::from_millisecond(1_800_000_000_000 + millis).unwrap()
@@ -127,20 +149,30 @@ mod tests {
     #[test]
     fn the_word_counts_only_once_the_list_was_seen_to_its_end() {
         let mut approval = Approval::new(vec![question("a", 10)], at(0));
-        approval.see(4);
+        let fits = Fits { lines: 4, total: 10 };
+        approval.see(fits);
         approval.typed = "a".to_owned();
         assert_eq!(approval.enter(at(500)), Entered::Stays);
-        approval.scroll_by(3, 4);
+        approval.scroll_by(3, fits);
         assert_eq!(approval.enter(at(500)), Entered::Stays);
-        approval.scroll_by(9, 4);
+        approval.scroll_by(9, fits);
         let Entered::Done(Answers::Typed(answers)) = approval.enter(at(500)) else { panic!("{approval:?}") };
         assert_eq!(answers, [("a".to_owned(), "a".to_owned())].into());
     }
 
     #[test]
+    fn what_was_seen_on_another_screen_was_not_seen_on_this_one() {
+        let mut approval = Approval::new(vec![question("a", 3)], at(0));
+        approval.scroll_by(9, Fits { lines: 3, total: 3 });
+        assert!(approval.seen_to_end());
+        approval.see_anew(Fits { lines: 4, total: 9 });
+        assert!(!approval.seen_to_end());
+    }
+
+    #[test]
     fn each_cluster_has_its_own_word_and_its_own_guard() {
         let mut approval = Approval::new(vec![question("a", 1), question("b", 1)], at(0));
-        approval.see(5);
+        approval.see(Fits { lines: 1, total: 1 });
         approval.typed = "b".to_owned();
         assert_eq!(approval.enter(at(500)), Entered::Stays);
         approval.typed = "a".to_owned();

@@ -35,7 +35,7 @@ pub const OWN_COLUMNS_AFTER: usize = 4;
 pub struct CheckSheet {
     pub name: DomainName,
     pub introduction: Introduction,
-    pub order: Order<SortKey, Arc<SubjectId>>,
+    pub order: Order<SortKey, Arc<SubjectId>, Arc<Held>>,
     pub list: ListState<Arc<SubjectId>, SortKey>,
     /// The column that sorts: state, object, cluster, verdict, since, then the check's own.
     pub sort: usize,
@@ -45,6 +45,8 @@ pub struct CheckSheet {
     scratch: Scratch,
     /// Whether rows hang under others.
     pub is_tree: bool,
+    /// Whether rows may stand where they did before the tree had its shape.
+    is_tangled: bool,
 }
 
 impl CheckSheet {
@@ -60,6 +62,7 @@ impl CheckSheet {
             filter_problem: None,
             scratch: Scratch::default(),
             is_tree: false,
+            is_tangled: false,
         }
     }
 
@@ -72,19 +75,33 @@ impl CheckSheet {
     pub fn put(
         &mut self,
         id: &Arc<SubjectId>,
-        held: &Held,
+        held: &Arc<Held>,
         class: RiskClass,
         findings: &Findings,
         now: Timestamp,
     ) -> bool {
         self.is_tree |= held.parent.is_some();
         let key = sort_value(self.sort, id, held, self.is_tree, findings);
+        // What hangs under it has its place from it, and may have come first.
+        self.is_tangled |= self.is_tree && self.sort == 0 && self.order.key(id) != Some(&key);
         let membership = membership(&self.filter, id, held, class, now, &mut self.scratch);
-        self.order.upsert(id, key, membership)
+        self.order.put(id, key, held.clone(), membership)
     }
 
     pub fn remove(&mut self, id: &Arc<SubjectId>) -> bool {
         self.order.remove(id)
+    }
+
+    /// Puts a tree in order again, after all that came together is in.
+    pub fn untangle(&mut self, findings: &Findings) {
+        if std::mem::take(&mut self.is_tangled) {
+            self.sort_by(self.sort, self.order.direction(), findings);
+        }
+    }
+
+    /// Whether rows stand below what they hang under.
+    pub fn shows_tree(&self) -> bool {
+        self.is_tree && self.sort == 0 && self.order.direction() == Direction::Ascending
     }
 
     /// Sorts by another column.
@@ -92,38 +109,26 @@ impl CheckSheet {
         self.sort = column.min(self.column_count() - 1);
         let (sort, is_tree) = (self.sort, self.is_tree);
         self.order.set_direction(direction);
-        self.order.resort(|id| match findings.get(id) {
-            Some(held) => sort_value(sort, id, held, is_tree, findings),
-            None => SortValue::Nothing,
-        });
+        self.order.resort_by(|id, held| sort_value(sort, id, held, is_tree, findings));
     }
 
     /// Shows only what the text describes. A text that can't be meant leaves the rows as they are and says why.
-    pub fn filter_by(
-        &mut self,
-        text: &str,
-        findings: &Findings,
-        class_of: impl Fn(&SubjectId) -> RiskClass,
-        now: Timestamp,
-    ) {
+    pub fn filter_by(&mut self, text: &str, class_of: impl Fn(&SubjectId) -> RiskClass, now: Timestamp) {
         self.filter_text = text.to_owned();
         match Filter::parse(text) {
             Ok(filter) => {
                 self.filter_problem = None;
                 self.filter = filter;
                 let (filter, scratch) = (&self.filter, &mut self.scratch);
-                self.order.refilter(|id| match findings.get(id) {
-                    Some(held) => membership(filter, id, held, class_of(id), now, scratch),
-                    None => Membership::Hidden,
-                });
+                self.order.refilter_by(|id, held| membership(filter, id, held, class_of(id), now, scratch));
             }
             Err(problem) => self.filter_problem = Some(problem),
         }
     }
 
-    /// How deep a row hangs under others.
+    /// How deep a row hangs under others, where that can be seen.
     pub fn depth(&self, id: &SubjectId, findings: &Findings) -> usize {
-        if self.is_tree { ancestors(id, findings).len() } else { 0 }
+        if self.shows_tree() { ancestors(id, findings).len() } else { 0 }
     }
 }
 
@@ -202,8 +207,5 @@ fn membership(
         name: &id.name,
         since: Some(held.since),
     };
-    match filter.matches(&fields, now, scratch) {
-        Some(_) => Membership::Shown,
-        None => Membership::Hidden,
-    }
+    if filter.shows(&fields, now, scratch) { Membership::Shown } else { Membership::Hidden }
 }

@@ -11,7 +11,7 @@ use crate::world::ClusterName;
 
 #[derive(Debug, Default)]
 pub struct Findings {
-    held: BTreeMap<Arc<SubjectId>, Held>,
+    held: BTreeMap<Arc<SubjectId>, Arc<Held>>,
     counts: BTreeMap<(ClusterName, DomainName), StateCounts>,
 }
 
@@ -48,10 +48,10 @@ impl StateCounts {
 
 impl Findings {
     pub fn get(&self, subject: &SubjectId) -> Option<&Held> {
-        self.held.get(subject)
+        self.held.get(subject).map(Arc::as_ref)
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = (&Arc<SubjectId>, &Held)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&Arc<SubjectId>, &Arc<Held>)> {
         self.held.iter()
     }
 
@@ -82,7 +82,7 @@ impl Findings {
     }
 
     /// Takes a judgement in; answers with the one shared id of the subject and what was held before.
-    pub fn put(&mut self, subject: SubjectId, held: Held) -> (Arc<SubjectId>, Option<Held>) {
+    pub fn put(&mut self, subject: SubjectId, held: Arc<Held>) -> (Arc<SubjectId>, Option<Arc<Held>>) {
         let counts = self.counts.entry((subject.cluster.clone(), subject.domain)).or_default();
         counts.count(held.judgement.state);
         let known = self.held.get_key_value(&subject).map(|(known, _)| known.clone());
@@ -95,7 +95,7 @@ impl Findings {
     }
 
     /// Forgets a subject; answers with what was held.
-    pub fn remove(&mut self, subject: &SubjectId) -> Option<(Arc<SubjectId>, Held)> {
+    pub fn remove(&mut self, subject: &SubjectId) -> Option<(Arc<SubjectId>, Arc<Held>)> {
         let (id, held) = self.held.remove_entry(subject)?;
         if let Some(counts) = self.counts.get_mut(&(subject.cluster.clone(), subject.domain)) {
             counts.discount(held.judgement.state);

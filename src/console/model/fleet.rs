@@ -47,8 +47,9 @@ impl FleetSheet {
         &self.rows
     }
 
-    pub fn names(&self) -> &[ClusterName] {
-        &self.names
+    /// The list to move in, and its rows.
+    pub fn list_and_rows(&mut self) -> (&mut ListState<ClusterName>, &[ClusterName]) {
+        (&mut self.list, &self.names)
     }
 
     /// The class of a cluster; one nobody knows is prod.

@@ -22,7 +22,7 @@ use ratatui::layout::Rect;
 
 pub use accepted::{ACCEPTED, Accepted};
 pub use activity::{Activity, History, Run, RunRow, RunState};
-pub use approval::{Approval, Entered, GUARD};
+pub use approval::{Approval, Entered, Fits, GUARD};
 pub use check::{CheckSheet, OWN_COLUMNS_AFTER, SortKey, SortValue};
 pub use detail::{Detail, ObjectTab, ObjectView};
 pub use feed::{Feed, FeedLine};
@@ -39,6 +39,7 @@ use super::event::Focus;
 use super::keymap::{Keymap, Scope, Stroke};
 use super::layout::{Body, Layout, SPLIT};
 use super::task::{Ask, Start};
+use super::theme::Signs;
 use crate::engine::SubjectId;
 use crate::live::Update;
 
@@ -79,6 +80,8 @@ pub struct Model {
     pub leaving: bool,
     pub keys: Keymap,
     pub mouse: MouseHold,
+    /// Which signs texts are written with, on the screen and where they are taken.
+    pub signs: Signs,
     pub themes: Vec<String>,
     pub theme: String,
     /// The theme the console began with, before anybody picked another.
@@ -143,6 +146,7 @@ impl Model {
             leaving: false,
             keys: Keymap::default(),
             mouse: MouseHold::Taken,
+            signs: Signs::Unicode,
             themes: Vec::new(),
             theme: String::new(),
             theme_set: String::new(),
@@ -201,15 +205,20 @@ impl Model {
             Some(Layer::Palette(_)) => Scope::Palette,
             Some(Layer::Picker(_)) => Scope::Picker,
             Some(Layer::Prompt(_)) => Scope::Filter,
-            None => match (self.place(), self.pane) {
-                (Place::Fleet, _) => Scope::Fleet,
-                (Place::Check(_), Pane::List) => Scope::List,
-                (Place::Check(_), Pane::Detail) => Scope::Detail,
-                (Place::Plan, _) => Scope::Plan,
-                (Place::Activity, _) => Scope::Activity,
-                (Place::Object, _) => Scope::Object,
-                (Place::Logs, _) => Scope::Logs,
-            },
+            None => self.screen_scope(),
+        }
+    }
+
+    /// The part of the keymap that counts on the screen, whatever lies over it.
+    pub fn screen_scope(&self) -> Scope {
+        match (self.place(), self.pane) {
+            (Place::Fleet, _) => Scope::Fleet,
+            (Place::Check(_), Pane::List) => Scope::List,
+            (Place::Check(_), Pane::Detail) => Scope::Detail,
+            (Place::Plan, _) => Scope::Plan,
+            (Place::Activity, _) => Scope::Activity,
+            (Place::Object, _) => Scope::Object,
+            (Place::Logs, _) => Scope::Logs,
         }
     }
 
@@ -240,6 +249,6 @@ impl Model {
         if let Some(plan) = &mut self.plan {
             plan.settle(rows);
         }
-        self.activity.settle(layout.detail.map_or(0, |detail| usize::from(detail.height.saturating_sub(3))), rows);
+        self.activity.settle(layout.detail.map_or(0, |detail| usize::from(detail.height.saturating_sub(3))));
     }
 }

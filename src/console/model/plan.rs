@@ -16,6 +16,12 @@ pub struct PlanSheet {
     pub plan: Plan,
     pub left_out: Vec<String>,
     included: BTreeSet<String>,
+    /// Where each action is in the plan, by its id.
+    action_places: BTreeMap<String, usize>,
+    /// Where each finding is in the plan, by its id.
+    finding_places: BTreeMap<String, usize>,
+    /// What follows from the choice. Made anew when that changes: it is asked for on every frame.
+    outcome: Outcome,
     pub tried: BTreeMap<String, Tried>,
     /// Actions the servers are asked about.
     pub trying: BTreeSet<String>,
@@ -62,6 +68,14 @@ pub struct Totals {
     pub excluded: usize,
 }
 
+/// What follows from a choice.
+#[derive(Debug, Default)]
+struct Outcome {
+    totals: Totals,
+    /// The verb planned for each finding, while it would be sent.
+    ghosts: BTreeMap<String, Verb>,
+}
+
 impl PlanSheet {
     pub fn new(plan: Plan, left_out: Vec<String>) -> Self {
         let free = |action: &&Action| action.selected && action.blocked_by.is_empty();
@@ -71,10 +85,15 @@ impl PlanSheet {
             (!action.blocked_by.is_empty(), std::cmp::Reverse(action.tier), action.cluster.clone(), action.id.clone())
         });
         let order = rows.into_iter().map(|action| action.id.clone()).collect();
-        Self {
+        let action_places = plan.actions.iter().map(|action| action.id.clone()).zip(0..).collect();
+        let finding_places = plan.findings.iter().map(|finding| finding.id.clone()).zip(0..).collect();
+        let mut sheet = Self {
             plan,
             left_out,
             included,
+            action_places,
+            finding_places,
+            outcome: Outcome::default(),
             tried: BTreeMap::new(),
             trying: BTreeSet::new(),
             moved: BTreeMap::new(),
@@ -82,7 +101,9 @@ impl PlanSheet {
             list: ListState::default(),
             show: Show::Diff,
             scroll: 0,
-        }
+        };
+        sheet.outcome = sheet.weigh();
+        sheet
     }
 
     pub fn order(&self) -> &[String] {
@@ -90,7 +111,7 @@ impl PlanSheet {
     }
 
     pub fn action(&self, id: &str) -> Option<&Action> {
-        self.plan.actions.iter().find(|action| action.id == id)
+        self.action_places.get(id).map(|place| &self.plan.actions[*place])
     }
 
     pub fn cursor(&self) -> Option<&Action> {
@@ -99,6 +120,11 @@ impl PlanSheet {
 
     pub fn settle(&mut self, height: usize) {
         self.list.apply(self.order.as_slice(), height);
+    }
+
+    /// The list to move in, and its rows.
+    pub fn list_and_rows(&mut self) -> (&mut ListState<String>, &[String]) {
+        (&mut self.list, &self.order)
     }
 
     /// Why an action would not be sent; nothing when it would.
@@ -125,6 +151,7 @@ impl PlanSheet {
         if !self.included.remove(id) {
             self.included.insert(id.to_owned());
         }
+        self.outcome = self.weigh();
         Ok(())
     }
 
@@ -135,31 +162,12 @@ impl PlanSheet {
     }
 
     pub fn totals(&self) -> Totals {
-        let mut totals = Totals::default();
-        for action in &self.plan.actions {
-            match self.skipped(action) {
-                Some(Skipped::Blocked(_)) => totals.blocked += 1,
-                Some(Skipped::Excluded | Skipped::Dependency(_)) => totals.excluded += 1,
-                None => match action.verb {
-                    Verb::Create => totals.create += 1,
-                    Verb::Delete => totals.delete += 1,
-                    Verb::Apply
-                    | Verb::Update
-                    | Verb::Label
-                    | Verb::Annotate
-                    | Verb::Patch
-                    | Verb::Tag
-                    | Verb::Untag
-                    | Verb::ReOwn => totals.update += 1,
-                },
-            }
-        }
-        totals
+        self.outcome.totals
     }
 
     /// Notes what a finding of the plan is now. The plan stays as it is; it only knows that it is out of date.
     pub fn revalidate(&mut self, finding: &str, held: Option<&Held>) {
-        let Some(planned) = self.plan.findings.iter().find(|one| one.id == finding) else { return };
+        let Some(planned) = self.finding_places.get(finding).map(|place| &self.plan.findings[*place]) else { return };
         // What was accepted since is not to be repaired, whatever its verdict.
         let accepted = held.is_some_and(|held| held.judgement.codes.contains(&ACCEPTED));
         let is = match (accepted, planned.accepted.is_some()) {
@@ -175,10 +183,41 @@ impl PlanSheet {
 
     /// The verb planned for a finding, while it would be sent.
     pub fn ghost(&self, finding: &str) -> Option<Verb> {
-        let of_finding = self.plan.actions.iter().filter(|action| action.finding == finding);
-        of_finding
-            .filter(|action| self.skipped(action).is_none())
-            .map(|action| action.verb)
-            .max_by_key(|verb| *verb == Verb::Delete)
+        self.outcome.ghosts.get(finding).copied()
+    }
+
+    fn weigh(&self) -> Outcome {
+        let Outcome { mut totals, mut ghosts } = Outcome::default();
+        for action in &self.plan.actions {
+            match self.skipped(action) {
+                Some(Skipped::Blocked(_)) => totals.blocked += 1,
+                Some(Skipped::Excluded | Skipped::Dependency(_)) => totals.excluded += 1,
+                None => {
+                    totals.count(action.verb);
+                    let ghost = ghosts.entry(action.finding.clone()).or_insert(action.verb);
+                    if action.verb == Verb::Delete {
+                        *ghost = Verb::Delete;
+                    }
+                }
+            }
+        }
+        Outcome { totals, ghosts }
+    }
+}
+
+impl Totals {
+    fn count(&mut self, verb: Verb) {
+        match verb {
+            Verb::Create => self.create += 1,
+            Verb::Delete => self.delete += 1,
+            Verb::Apply
+            | Verb::Update
+            | Verb::Label
+            | Verb::Annotate
+            | Verb::Patch
+            | Verb::Tag
+            | Verb::Untag
+            | Verb::ReOwn => self.update += 1,
+        }
     }
 }

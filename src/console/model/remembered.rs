@@ -83,7 +83,7 @@ impl Model {
             let Some(known) = checks.get(sheet.name.0) else { continue };
             let direction = if known.descending { Direction::Descending } else { Direction::Ascending };
             sheet.sort_by(known.sort, direction, findings);
-            sheet.filter_by(&known.filter, findings, |id| fleet.class_of(&id.cluster), now);
+            sheet.filter_by(&known.filter, |id| fleet.class_of(&id.cluster), now);
         }
         if let Some(theme) = theme.filter(|theme| self.themes.contains(theme)) {
             self.theme = theme;
@@ -124,7 +124,7 @@ mod tests {
         before.fleet.filter_by("eu");
         let Model { checks, findings, .. } = &mut before;
         checks[1].sort_by(2, Direction::Descending, findings);
-        checks[1].filter_by("state:extra", findings, |_| crate::world::RiskClass::Prod, Timestamp::UNIX_EPOCH);
+        checks[1].filter_by("state:extra", |_| crate::world::RiskClass::Prod, Timestamp::UNIX_EPOCH);
         let remembered = before.remembered();
         assert_eq!(remembered.screen, "two", "a plan does not outlive the console: the screen before it counts");
         let text = serde_json::to_string(&remembered).unwrap();

@@ -22,13 +22,15 @@ pub trait Rows<Id, Place> {
     fn index_of(&self, id: &Id) -> Option<usize>;
     /// Whether a row is there, shown or hidden.
     fn has(&self, id: &Id) -> bool;
+    /// How often rows were taken out, where that is counted: while it is the same, whoever was there still is.
+    fn departures(&self) -> Option<u64>;
     /// What is enough to find the row's neighbours once it is gone.
     fn place_of(&self, id: &Id) -> Option<Place>;
     /// The first row that stands where the gone one would, or after it.
     fn index_after(&self, place: &Place, id: &Id) -> usize;
 }
 
-impl<K: Ord + Clone, Id: Ord + Clone> Rows<Id, K> for Order<K, Id> {
+impl<K: Ord + Clone, Id: Ord + Clone, Carried> Rows<Id, K> for Order<K, Id, Carried> {
     fn count(&self) -> usize {
         self.shown()
     }
@@ -43,6 +45,10 @@ impl<K: Ord + Clone, Id: Ord + Clone> Rows<Id, K> for Order<K, Id> {
 
     fn has(&self, id: &Id) -> bool {
         self.contains(id)
+    }
+
+    fn departures(&self) -> Option<u64> {
+        Some(self.departures())
     }
 
     fn place_of(&self, id: &Id) -> Option<K> {
@@ -72,6 +78,10 @@ impl<Id: Ord> Rows<Id, usize> for [Id] {
         self.contains(id)
     }
 
+    fn departures(&self) -> Option<u64> {
+        None
+    }
+
     fn place_of(&self, id: &Id) -> Option<usize> {
         self.index_of(id)
     }
@@ -88,6 +98,8 @@ pub struct ListState<Id, Place = usize> {
     marks: BTreeSet<Id>,
     /// Where a range of marks begins.
     marked_last: Option<Id>,
+    /// The rows' departures when marks were last looked over.
+    departures: Option<u64>,
     /// The first row of the window.
     offset: usize,
     height: usize,
@@ -128,7 +140,14 @@ pub enum CursorFate {
 
 impl<Id, Place> Default for ListState<Id, Place> {
     fn default() -> Self {
-        Self { cursor: Cursor::First(None), marks: BTreeSet::new(), marked_last: None, offset: 0, height: 0 }
+        Self {
+            cursor: Cursor::First(None),
+            marks: BTreeSet::new(),
+            marked_last: None,
+            departures: None,
+            offset: 0,
+            height: 0,
+        }
     }
 }
 
@@ -136,11 +155,21 @@ impl<Id: Ord + Clone, Place: Clone> ListState<Id, Place> {
     /// Takes in how the rows are now, and how many lines the window has.
     pub fn apply(&mut self, rows: &(impl Rows<Id, Place> + ?Sized), height: usize) -> Applied {
         self.height = height;
+        let marks_gone = self.drop_marks_of_departed(rows);
+        Applied { cursor: self.follow(rows), marks_gone }
+    }
+
+    /// Says how many marks went. Costs a look at each of them only when a row has gone since the last time.
+    fn drop_marks_of_departed(&mut self, rows: &(impl Rows<Id, Place> + ?Sized)) -> usize {
+        let departures = rows.departures();
+        if departures.is_some() && departures == self.departures {
+            return 0;
+        }
+        self.departures = departures;
         let marks_before = self.marks.len();
         self.marks.retain(|id| rows.has(id));
-        let marks_gone = marks_before - self.marks.len();
         self.marked_last.take_if(|id| !rows.has(id));
-        Applied { cursor: self.follow(rows), marks_gone }
+        marks_before - self.marks.len()
     }
 
     /// The row the cursor is on.

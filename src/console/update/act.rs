@@ -184,7 +184,8 @@ fn divider(model: &mut Model, by: i16) -> Effects {
 fn open(model: &mut Model) -> Effects {
     match model.place() {
         Place::Fleet => {
-            model.fleet.list.hold(&*model.fleet.names().to_vec());
+            let (list, rows) = model.fleet.list_and_rows();
+            list.hold(rows);
             match model.fleet.list.cursor().cloned() {
                 Some(cluster) => go_to_cluster(model, &cluster),
                 None => Effects::default(),

@@ -1,6 +1,7 @@
 //! Clusters and findings that changed.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::console::effect::Effects;
 use crate::console::model::{ACCEPTED, Accepted, FeedLine, Model, Paused};
@@ -13,8 +14,12 @@ use crate::world::{ClusterName, Link};
 pub fn take(model: &mut Model, update: Update) -> Effects {
     match &mut model.paused {
         Some(paused) => {
+            // What is shown stands still; whether a plan may still be approved does not.
+            if let Some(plan) = &mut model.plan {
+                update.findings.iter().for_each(|(id, held)| plan.revalidate(&id.to_string(), held.as_ref()));
+            }
             paused.waiting.merge(update);
-            Effects::default()
+            Effects::redraw()
         }
         None => apply(model, update),
     }
@@ -54,6 +59,8 @@ fn apply(model: &mut Model, update: Update) -> Effects {
         };
         effects.redraw |= shown;
     }
+    let Model { checks, findings, .. } = model;
+    checks.iter_mut().for_each(|check| check.untangle(findings));
     for cluster in touched {
         let differences = model.findings.counts_in(&cluster).differences();
         model.feed.note(&cluster, model.now, differences);
@@ -84,8 +91,9 @@ pub fn accept_again(model: &mut Model, rules: Vec<AcceptRule>) -> Effects {
 fn judged(model: &mut Model, subject: SubjectId, mut held: Held, effects: &mut Effects) -> bool {
     model.accepted.mark(&subject, &mut held, model.now);
     let class = model.fleet.class_of(&subject.cluster);
+    let held = Arc::new(held);
     let (id, before) = model.findings.put(subject, held.clone());
-    if is_news(model, &id, before.as_ref(), &held) {
+    if is_news(model, &id, before.as_deref(), &held) {
         news(model, &id, Some((held.judgement.state, held.judgement.verdict)));
     }
     if let Some(plan) = &mut model.plan {

@@ -12,8 +12,9 @@ pub fn press(model: &mut Model, key: KeyEvent) -> Effects {
     if key.kind == KeyEventKind::Release {
         return Effects::default();
     }
+    // What can't be read can't be answered.
     if let Some(Layer::Approval(approval)) = &model.layer
-        && !approval.listens(model.now)
+        && (!approval.listens(model.now) || model.layout().is_none())
     {
         return Effects::default();
     }

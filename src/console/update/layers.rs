@@ -68,9 +68,9 @@ pub fn filter(model: &mut Model, text: &str) -> Effects {
         Place::Fleet => model.fleet.filter_by(text),
         Place::Check(place) => {
             let now = model.now;
-            let Model { checks, findings, fleet, .. } = model;
+            let Model { checks, fleet, .. } = model;
             if let Some(check) = checks.get_mut(place) {
-                check.filter_by(text, findings, |id| fleet.class_of(&id.cluster), now);
+                check.filter_by(text, |id| fleet.class_of(&id.cluster), now);
             }
         }
         Place::Plan | Place::Activity | Place::Object | Place::Logs => {}
@@ -160,11 +160,12 @@ fn complete(model: &mut Model) -> Effects {
 }
 
 fn step(model: &mut Model, by: isize) -> Effects {
-    let lines = view::approval_lines(model.area);
+    let help_last = view::help_last(model);
+    let fits = view::approval_fits(model);
     match &mut model.layer {
-        Some(Layer::Help { scroll }) => *scroll = scroll.saturating_add_signed(by).min(view::help_length(&model.keys)),
+        Some(Layer::Help { scroll }) => *scroll = scroll.saturating_add_signed(by).min(help_last),
         Some(Layer::Palette(picker) | Layer::Picker(picker)) => picker.step(by),
-        Some(Layer::Approval(approval)) => approval.scroll_by(by, lines),
+        Some(Layer::Approval(approval)) => approval.scroll_by(by, fits),
         Some(Layer::Prompt(_)) | None => {}
     }
     Effects::redraw()

@@ -28,6 +28,7 @@ pub fn update(model: &mut Model, event: Event, hits: &HitMap) -> Effects {
         What::Paste(text) => keys::paste(model, &text),
         What::Resize { width, height } => {
             (model.area.width, model.area.height) = (width, height);
+            repair::see_approval(model);
             Effects::redraw()
         }
         What::Focus(focus) => {

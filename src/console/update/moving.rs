@@ -9,8 +9,7 @@ macro_rules! with_list {
     ($model:ident, |$list:ident, $rows:ident| $does:expr) => {
         match $model.place() {
             Place::Fleet => {
-                let names = $model.fleet.names().to_vec();
-                let ($list, $rows) = (&mut $model.fleet.list, names.as_slice());
+                let ($list, $rows) = $model.fleet.list_and_rows();
                 $does;
             }
             Place::Check(place) => {
@@ -21,15 +20,13 @@ macro_rules! with_list {
             }
             Place::Plan => {
                 if let Some(plan) = &mut $model.plan {
-                    let order = plan.order().to_vec();
-                    let ($list, $rows) = (&mut plan.list, order.as_slice());
+                    let ($list, $rows) = plan.list_and_rows();
                     $does;
                     plan.scroll = 0;
                 }
             }
             Place::Activity => {
-                let names = $model.activity.names().to_vec();
-                let ($list, $rows) = (&mut $model.activity.list, names.as_slice());
+                let ($list, $rows) = $model.activity.list_and_rows();
                 $does;
             }
             Place::Object | Place::Logs => {}

@@ -6,7 +6,7 @@ use nucleo_matcher::{Config, Matcher, Utf32Str};
 use super::act::{self, say};
 use super::{act::go_to_cluster, export, layers};
 use crate::console::effect::Effects;
-use crate::console::keymap::Action;
+use crate::console::keymap::{Action, Group};
 use crate::console::model::{ExportForm, Layer, Model, Picker, PickerItem, PickerWhat, Prompt, PromptWhat, SavedView};
 use crate::console::task::Task;
 use crate::engine::SubjectId;
@@ -15,7 +15,10 @@ use crate::engine::SubjectId;
 pub fn open(model: &mut Model) -> Effects {
     let scope = model.scope();
     let mut items = Vec::new();
-    for action in Action::ALL {
+    // Moving about and opening this very list are done by key alone.
+    let leads = |action: &Action| action.domain_place().is_none_or(|place| place < model.checks.len());
+    let is_here = |action: &Action| action.group() != Group::Moving && *action != Action::Palette;
+    for action in Action::ALL.iter().filter(|action| is_here(action) && leads(action)) {
         let keys = model.keys.keys(scope, *action);
         if let Some(key) = keys.first() {
             items.push(PickerItem { label: label(model, *action), note: key.clone(), what: PickerWhat::Act(*action) });
@@ -107,7 +110,8 @@ pub fn ask_form(model: &mut Model, subject: SubjectId, place: usize, typed: Stri
     let Some(form) = form else { return Effects::redraw() };
     let ask = model.next_ask();
     model.detail.answer_ask = ask;
-    model.detail.answer = Some((form.title, vec!["…".to_owned()]));
+    model.detail.scroll = 0;
+    model.detail.answer = Some((form.title, vec!["it is being answered".to_owned()]));
     let mut effects = Effects::redraw();
     effects.task(Task::Answer { ask, form: form.name, typed, subject });
     effects

@@ -67,6 +67,10 @@ pub fn refresh(model: &mut Model) -> Effects {
         }
         return ask_for_plan(model, Wanted::Subjects(subjects));
     }
+    if let (Place::Object, Some(view)) = (model.place(), &model.object) {
+        let (cluster, target, tab) = (view.cluster.clone(), view.target.clone(), view.tab);
+        return open_object(model, cluster, target, tab);
+    }
     let mut effects = say(model, "reading everything again");
     effects.task(Task::LookAgain);
     effects
@@ -146,9 +150,8 @@ pub fn approve(model: &mut Model) -> Effects {
     }
     match questions(&sheet.plan, &chosen) {
         Ok(questions) => {
-            let mut approval = Approval::new(questions, model.now);
-            approval.see(view::approval_lines(model.area));
-            model.layer = Some(Layer::Approval(approval));
+            model.layer = Some(Layer::Approval(Approval::new(questions, model.now)));
+            see_approval(model);
             Effects::redraw()
         }
         Err(refusal) => {
@@ -160,12 +163,11 @@ pub fn approve(model: &mut Model) -> Effects {
 
 /// Takes the word that was typed, and goes on when it was the last.
 pub fn answer(model: &mut Model) -> Effects {
-    let lines = view::approval_lines(model.area);
     let Some(Layer::Approval(approval)) = &mut model.layer else { return Effects::default() };
     match approval.enter(model.now) {
         Entered::Stays => Effects::redraw(),
         Entered::Next => {
-            approval.see(lines);
+            see_approval(model);
             Effects::redraw()
         }
         Entered::Done(answers) => {
@@ -175,8 +177,20 @@ pub fn answer(model: &mut Model) -> Effects {
     }
 }
 
+/// Notes how much of the list the approval shows on the screen as it is.
+pub fn see_approval(model: &mut Model) {
+    let fits = view::approval_fits(model);
+    if let Some(Layer::Approval(approval)) = &mut model.layer {
+        approval.see_anew(fits);
+    }
+}
+
 fn apply(model: &mut Model, answers: &Answers) -> Effects {
     let Some(sheet) = &model.plan else { return Effects::default() };
+    if !sheet.moved.is_empty() {
+        model.toasts.error("nothing was sent: the world moved meanwhile; R makes the plan anew", model.now);
+        return Effects::redraw();
+    }
     let chosen = sheet.chosen();
     match approve_plan(sheet.plan.clone(), &chosen, answers, model.now) {
         Ok(approved) => {

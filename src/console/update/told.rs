@@ -72,6 +72,7 @@ fn started(model: &mut Model, start: Start) {
             check.put(id, held, fleet.class_of(&id.cluster), findings, now);
         }
     }
+    checks.iter_mut().for_each(|check| check.untangle(findings));
     model.standing = Standing::Running(start);
 }
 
@@ -115,8 +116,9 @@ fn applied(model: &mut Model, report: Result<Box<Report>, String>, effects: &mut
         Ok(report) => {
             let halted = report.halted.as_ref().map(halt_words);
             let counts: Vec<String> = report.counts().iter().map(|(word, count)| format!("{count} {word}")).collect();
-            let says = format!("plan {}: {}", short_id(&report.plan), counts.join(", "));
-            run.finish(&report, halted.clone());
+            let came = if counts.is_empty() { "nothing was sent".to_owned() } else { counts.join(", ") };
+            let says = format!("plan {}: {came}", short_id(&report.plan));
+            run.finish(&report, halted.clone(), model.now);
             match halted {
                 Some(halted) => model.toasts.error(format!("{says}; {halted}"), model.now),
                 None => model.toasts.info(says, model.now),

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use ratatui::layout::Rect;
+use unicode_width::UnicodeWidthStr as _;
 
 use super::paint::{Held, Painter};
 use super::states;
@@ -15,7 +16,12 @@ use crate::engine::executor::{End, Skip};
 use crate::engine::journal::{ActionStanding, Entry};
 use crate::engine::short_id;
 
+/// How wide the bar is, beside its words.
 const BAR: usize = 24;
+const BAR_NARROW: usize = 10;
+const NARROW: u16 = 80;
+/// Where the reason of an end begins, below its row.
+const WHY_INDENT: usize = 13;
 
 pub fn draw(model: &Model, layout: &Layout, painter: &mut Painter<'_>) {
     run(model, layout.main, painter);
@@ -31,37 +37,58 @@ fn run(model: &Model, area: Rect, painter: &mut Painter<'_>) {
         states::empty(inside, says, "r on a finding makes a plan; a approves it.", painter);
         return;
     };
-    let inside = painter.boxed(area, &run_title(run, painter), &run_right(model, run), Held::Waits);
+    let inside = painter.boxed(area, &run_title(run, area.width, painter), &run_right(model, run), Held::Waits);
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
+    let width = usize::from(inside.width);
     let mut lines: Vec<Line> = Vec::new();
     if let RunState::Failed(why) = &run.state {
-        lines.extend(wrapped(why, usize::from(inside.width), 2, Role::Error));
+        lines.extend(wrapped(&format!("Nothing was sent: {why}"), width, 2, Role::Error));
     }
     if let RunState::Finished { halted: Some(why) } = &run.state {
-        lines.extend(wrapped(&format!("It ended early: {why}"), usize::from(inside.width), 2, Role::Error));
+        lines.extend(wrapped(&format!("It ended early: {why}"), width, 2, Role::Error));
     }
     for notice in &run.notices {
-        lines.extend(wrapped(notice, usize::from(inside.width), 2, Role::Warn));
+        lines.extend(wrapped(notice, width, 2, Role::Warn));
     }
-    let room = usize::from(inside.height).saturating_sub(lines.len());
-    let first = first_shown(run, room);
-    lines.extend(run.rows.iter().skip(first).take(room).map(|row| row_line(model, run, row, painter)));
-    painter.lines(inside, &lines, 0);
+    let widths = Widths::of(run);
+    let mut under_way = None;
+    for row in &run.rows {
+        if row.ended.is_none() {
+            under_way.get_or_insert(lines.len());
+        }
+        lines.extend(row_lines(model, run, row, widths, width, painter));
+    }
+    // What is under way stays in sight, with what came before it.
+    let room = usize::from(inside.height);
+    let first = under_way.unwrap_or(lines.len()).saturating_sub(room / 2);
+    painter.lines(inside, &lines, first);
+    painter.thumb(area.right() - 1, inside, lines.len(), first);
 }
 
-/// The rows around the first one that has not ended.
-fn first_shown(run: &Run, room: usize) -> usize {
-    let at = run.rows.iter().position(|row| row.ended.is_none()).unwrap_or(run.rows.len());
-    at.saturating_sub(room / 2).min(run.rows.len().saturating_sub(room))
+/// How wide the columns of a run are.
+#[derive(Clone, Copy)]
+struct Widths {
+    what: usize,
+    cluster: usize,
 }
 
-fn run_title(run: &Run, painter: &Painter<'_>) -> Line {
+impl Widths {
+    fn of(run: &Run) -> Self {
+        let widest = |text: fn(&RunRow) -> &str, most: usize| {
+            run.rows.iter().map(|row| text(row).width().min(most)).max().unwrap_or(0)
+        };
+        Self { what: widest(|row| &row.what, 44), cluster: widest(|row| &row.cluster, 24) }
+    }
+}
+
+fn run_title(run: &Run, width: u16, painter: &Painter<'_>) -> Line {
     let (done, all) = (run.done(), run.rows.len());
-    let full = done * BAR / all.max(1);
+    let bar = if width < NARROW { BAR_NARROW } else { BAR };
+    let full = done * bar / all.max(1);
     let glyphs = painter.glyphs();
     Line::of(format!("Apply {} ", short_id(&run.plan)), Role::Title)
         .and(glyphs.bar_full.repeat(full), Role::BarFull)
-        .and(glyphs.bar_empty.repeat(BAR - full), Role::BarEmpty)
+        .and(glyphs.bar_empty.repeat(bar - full), Role::BarEmpty)
         .and(format!(" {done} of {all}"), Role::Text)
 }
 
@@ -79,7 +106,7 @@ fn run_right(model: &Model, run: &Run) -> Line {
     }
 }
 
-fn row_line(model: &Model, run: &Run, row: &RunRow, painter: &Painter<'_>) -> Line {
+fn row_lines(model: &Model, run: &Run, row: &RunRow, widths: Widths, width: usize, painter: &Painter<'_>) -> Vec<Line> {
     let glyphs = painter.glyphs();
     let (sign, word, role) = match &row.ended {
         Some((_, End::Done(_))) => (glyphs.done, "verified", Role::Ok),
@@ -88,6 +115,7 @@ fn row_line(model: &Model, run: &Run, row: &RunRow, painter: &Painter<'_>) -> Li
         Some((_, End::Skipped { .. })) => (glyphs.skipped, "skipped", Role::Muted),
         Some((_, End::Failed { .. })) => (glyphs.failed, "failed", Role::Error),
         Some((_, End::Unknown { .. })) => (glyphs.failed, "unknown", Role::Error),
+        None if row.intended.is_some() && !run.is_running() => (glyphs.failed, "unknown", Role::Error),
         None if row.answered.is_some() => (glyphs.running, "verifying", Role::Accent),
         None if row.sent.is_some() => (glyphs.running, "sending", Role::Accent),
         None if row.intended.is_some() => (glyphs.running, "intended", Role::Accent),
@@ -95,14 +123,24 @@ fn row_line(model: &Model, run: &Run, row: &RunRow, painter: &Painter<'_>) -> Li
         None => (glyphs.skipped, "not sent", Role::Muted),
     };
     let line = Line::of(format!("{sign} {word:<11}"), role)
-        .and(format!("{:<7}", row.verb), Role::Text)
-        .and(format!("{}  ", row.what), Role::Text)
-        .and(format!("{}  ", row.cluster), Role::Muted);
+        .and(format!("{:<9}", row.verb), Role::Text)
+        .and(padded(&row.what, widths.what), Role::Text)
+        .and(padded(&row.cluster, widths.cluster), Role::Muted);
+    let times = times(model, row);
+    // Half a time says nothing.
+    let fits = line.plain().width() + times.width() <= width;
+    let mut lines = vec![if fits { line.and(times, Role::Muted) } else { line }];
     let why = row.ended.as_ref().map(|(_, end)| end.why()).filter(|why| !why.is_empty());
-    match why {
-        Some(why) => line.and(why, role),
-        None => line.and(times(model, row), Role::Muted),
+    if let Some(why) = why {
+        let text = format!("{}{why}", " ".repeat(WHY_INDENT));
+        lines.extend(wrapped(&text, width, WHY_INDENT, role));
     }
+    lines
+}
+
+/// A text with the blanks that make it as wide as its column, and two more.
+fn padded(text: &str, width: usize) -> String {
+    format!("{text}{}  ", " ".repeat(width.saturating_sub(text.width())))
 }
 
 /// `intent 14:02:11.204  sent .211  gone .260`
@@ -110,10 +148,8 @@ fn times(model: &Model, row: &RunRow) -> String {
     let zone = model.time_zone();
     let whole = |at: Timestamp| at.to_zoned(zone.clone()).strftime("%H:%M:%S%.3f").to_string();
     let part = |at: Timestamp| at.to_zoned(zone.clone()).strftime("%S%.3f").to_string();
-    let mut text = String::new();
-    if let Some(at) = row.intended {
-        text.push_str(&format!("intent {}", whole(at)));
-    }
+    let Some(intended) = row.intended else { return String::new() };
+    let mut text = format!("intent {}", whole(intended));
     if let Some(at) = row.sent {
         text.push_str(&format!("  sent {}", part(at)));
     }
@@ -128,13 +164,21 @@ fn journal(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     painter.hit(area, Hit::List);
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
     let entries = match &model.activity.history {
-        History::NotRead => return,
+        History::NotRead => {
+            states::empty(inside, "The journal is being read.", "", painter);
+            return;
+        }
         History::Failed(why) => {
             states::empty(inside, why, "trueup history verify says more.", painter);
             return;
         }
         History::Read(entries) if entries.is_empty() => {
-            states::empty(inside, "The journal is empty: nothing was ever applied from here.", "", painter);
+            states::empty(
+                inside,
+                "The journal is empty: nothing was ever applied from here.",
+                "What is applied can be taken back here.",
+                painter,
+            );
             return;
         }
         History::Read(entries) => entries,
@@ -157,9 +201,8 @@ fn journal(model: &Model, area: Rect, painter: &mut Painter<'_>) {
 
 fn entry_line(model: &Model, entry: &Entry) -> Line {
     let approval = entry.approvals.last();
-    let time = approval.map_or(String::new(), |approval| {
-        approval.at.to_zoned(model.time_zone()).strftime("%Y-%m-%d %H:%M").to_string()
-    });
+    let time = approval
+        .map_or(String::new(), |approval| approval.at.to_zoned(model.time_zone()).strftime("%b %d %H:%M").to_string());
     let who = approval.map(|approval| approval.who.as_str()).unwrap_or_default();
     let clusters: Vec<&str> =
         approval.map(|approval| approval.clusters.iter().map(|one| one.name.as_str()).collect()).unwrap_or_default();
@@ -167,15 +210,14 @@ fn entry_line(model: &Model, entry: &Entry) -> Line {
     let things = if count == 1 { "1 action".to_owned() } else { format!("{count} actions") };
     let line = Line::of(format!("{time}  "), Role::Muted)
         .and(format!("{}  ", short_id(&entry.plan)), Role::Accent)
-        .and(format!("{things} by {who} in {}  ", clusters.join(", ")), Role::Text);
-    let open = entry.open_count();
-    if open > 0 {
-        return line.and(format!("{open} open: what came of them is not known yet"), Role::Error);
-    }
-    match entry.finished {
-        Some(_) => line.and(outcome(entry), Role::Ok),
-        None => line.and("running, or broken off", Role::Warn),
-    }
+        .and(format!("{things:<11} "), Role::Text);
+    let (came, role) = match (entry.open_count(), entry.finished) {
+        (1, _) => ("1 open: what came of it is not known".to_owned(), Role::Error),
+        (open @ 2.., _) => (format!("{open} open: what came of them is not known"), Role::Error),
+        (0, Some(_)) => (outcome(entry), Role::Ok),
+        (0, None) => ("running, or broken off".to_owned(), Role::Warn),
+    };
+    line.and(came, role).and(format!("  by {who} in {}", clusters.join(", ")), Role::Muted)
 }
 
 /// `2 gone, 1 skipped`

@@ -1,66 +1,107 @@
 //! The question before anything is sent, as large as what is at stake.
+//!
+//! Always true: every name is shown whole and escaped, over several lines where it has to be.
 
 use ratatui::layout::{Position, Rect};
+use unicode_width::UnicodeWidthStr as _;
 
 use super::paint::{Held, Painter, centered};
-use super::text::Line;
+use super::text::{Line, wrap, wrapped};
 use crate::console::hits::Hit;
 use crate::console::layout::HEIGHT_MIN;
-use crate::console::model::{Approval, Model};
+use crate::console::model::{Approval, Fits, Layer, Model};
 use crate::console::terminal::Cursor;
-use crate::console::theme::Role;
+use crate::console::theme::{Role, Signs};
+use crate::engine::text::{Charset, printable};
 use crate::engine::{Action, Asks, Tier, Undo, Verb, short_id};
 
-/// What the box needs beside the list: borders, where the list ends, what can be taken back, the word, what is wrong.
-const BESIDE: u16 = 8;
+/// What the box may need beside the list: two borders, where the list ends, a blank, two lines each for what can be taken
+/// back and for the question, the word, and what is wrong with it.
+const BESIDE: u16 = 10;
 const WIDTH_MAX: u16 = 96;
 const LINES_MAX: u16 = 20;
+/// The column before an object's kind and name: what is done.
+const VERB: usize = 8;
 
-/// How many lines of the list are on the screen at once.
-pub fn lines(area: Rect) -> usize {
-    usize::from(area.height.max(HEIGHT_MIN).saturating_sub(BESIDE + 2).min(LINES_MAX))
+/// How much of the list is on the screen at once.
+pub fn fits(model: &Model) -> Fits {
+    let (Some(Layer::Approval(approval)), Some(_)) = (&model.layer, model.layout()) else { return Fits::default() };
+    let total = list_lines(model, approval, inner_width(model.area)).len();
+    let most = model.area.height.max(HEIGHT_MIN).saturating_sub(BESIDE + 2).min(LINES_MAX);
+    Fits { lines: usize::from(most).min(total), total }
 }
 
 pub fn draw(model: &Model, approval: &Approval, area: Rect, painter: &mut Painter<'_>) {
     let Some(plan) = &model.plan else { return };
     let question = approval.question();
-    let actions: Vec<&Action> =
-        plan.plan.actions.iter().filter(|action| question.actions.contains(&action.id)).collect();
-    let shown = lines(area).min(actions.len());
-    let height = u16::try_from(shown).unwrap_or(1) + BESIDE;
-    let place = centered(area, WIDTH_MAX.min(area.width.saturating_sub(2)), height);
+    let width = inner_width(area);
+    let Fits { lines: shown, total } = fits(model);
+    let mut below = back_lines(&actions(model, approval), &plan.plan.id, width);
+    below.extend(asked(question.tier, &question.asks, width));
+    let height = u16::try_from(shown + below.len()).unwrap_or(area.height) + 6;
+    let place = centered(area, outer_width(area), height);
     painter.clear(place);
     painter.hit(place, Hit::Layer);
-    let class = plan.plan.targets.iter().find(|target| target.cluster == question.cluster).map(|target| target.class);
-    let class = class.unwrap_or_default();
-    let title = Line::of(heading(question.deletions, actions.len()), Role::Title)
-        .and(" in ", Role::Text)
-        .and(question.cluster.as_str(), Role::Accent)
-        .and(format!(" ({})", class.word()), Role::from(class));
-    let step = Line::of(format!("cluster {} of {}", approval.at + 1, approval.questions.len()), Role::Muted);
-    let inside = painter.boxed(place, &title, &step, Held::Keys);
+    let inside = painter.boxed(place, &title(model, approval), &step(approval, &plan.plan.id), Held::Keys);
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
-    let mut y = inside.y;
-    for action in actions.iter().skip(approval.scroll).take(shown) {
-        row(action, inside, y, painter);
+    let shown = u16::try_from(shown).unwrap_or(0);
+    painter.lines(Rect { height: shown, ..inside }, &list_lines(model, approval, width), approval.scroll);
+    let mut y = inside.y + shown;
+    let left = total.saturating_sub(approval.scroll + usize::from(shown));
+    let end = match left {
+        0 => Line::of("end of list", Role::Muted),
+        1 => Line::of("1 more line below: go down to read it", Role::Warn),
+        left => Line::of(format!("{left} more lines below: go down to read them"), Role::Warn),
+    };
+    painter.line_right(inside.right(), y, inside.width, &end);
+    y += 2;
+    for line in &below {
+        painter.line(inside.x, y, inside.width, line);
         y += 1;
     }
-    let below = actions.len().saturating_sub(approval.scroll + shown);
-    let end = if below == 0 { "end of list".to_owned() } else { format!("{below} more below: go down to read them") };
-    painter.line_right(
-        inside.right(),
-        y,
-        inside.width,
-        &Line::of(end, if below == 0 { Role::Muted } else { Role::Warn }),
-    );
-    y += 2;
-    painter.line(inside.x, y, inside.width, &back_line(&actions, &plan.plan.id));
-    y += 1;
-    let x = painter.line(inside.x, y, inside.width, &asked(question.tier, &question.asks));
+    let x = painter.text(inside.x, y, inside.width, "> ", Role::Accent);
     let x = painter.text(x, y, inside.right().saturating_sub(x), &approval.typed, Role::Accent);
-    painter.cursor = Cursor::At(Position { x, y });
+    painter.cursor = Cursor::At(Position { x: x.min(inside.right().saturating_sub(1)), y });
     if let Some(wrong) = approval.wrong {
         painter.text(inside.x, y + 1, inside.width, wrong, Role::Error);
+    }
+}
+
+fn outer_width(area: Rect) -> u16 {
+    WIDTH_MAX.min(area.width.saturating_sub(2))
+}
+
+fn inner_width(area: Rect) -> usize {
+    usize::from(outer_width(area).saturating_sub(4))
+}
+
+fn actions<'m>(model: &'m Model, approval: &Approval) -> Vec<&'m Action> {
+    let all = model.plan.iter().flat_map(|plan| &plan.plan.actions);
+    all.filter(|action| approval.question().actions.contains(&action.id)).collect()
+}
+
+fn title(model: &Model, approval: &Approval) -> Line {
+    let question = approval.question();
+    let targets = model.plan.iter().flat_map(|plan| &plan.plan.targets);
+    let class = targets.filter(|target| target.cluster == question.cluster).map(|target| target.class).next();
+    let class = class.unwrap_or_default();
+    Line::of(heading(question.deletions, question.actions.len()), Role::Title)
+        .and(" in ", Role::Text)
+        .and(question.cluster.as_str(), Role::Accent)
+        .and(format!(" ({})", class.word()), Role::from(class))
+}
+
+fn step(approval: &Approval, plan: &str) -> Line {
+    let step = match approval.questions.len() {
+        1 => String::new(),
+        count => format!("cluster {} of {count}", approval.at + 1),
+    };
+    match &approval.question().asks {
+        // Part of the word that has to be typed.
+        Asks::ClusterNameAndId { .. } if step.is_empty() => Line::of(format!("plan {}", short_id(plan)), Role::Muted),
+        Asks::ClusterNameAndId { .. } => Line::of(format!("plan {}, {step}", short_id(plan)), Role::Muted),
+        Asks::Enter | Asks::Deletions(_) | Asks::ClusterName(_) if step.is_empty() => Line::blank(),
+        Asks::Enter | Asks::Deletions(_) | Asks::ClusterName(_) => Line::of(step, Role::Muted),
     }
 }
 
@@ -73,36 +114,55 @@ fn heading(deletions: usize, count: usize) -> String {
     }
 }
 
-fn row(action: &Action, area: Rect, y: u16, painter: &mut Painter<'_>) {
-    let role = if action.verb == Verb::Delete { Role::Extra } else { Role::Drift };
-    let x = painter.text(area.x, y, 9, action.verb.word(), role).max(area.x + 8);
-    let x = painter.text(x, y, 14, &action.target.kind, Role::Muted).max(x + 11) + 1;
-    let place = action.target.namespace.as_deref().map_or(String::new(), |namespace| format!("{namespace}/"));
-    let room = area.right().saturating_sub(x);
-    painter.name(x, y, room, &format!("{place}{}", action.target.name), Role::Text);
+fn list_lines(model: &Model, approval: &Approval, width: usize) -> Vec<Line> {
+    let charset = match model.signs {
+        Signs::Unicode => Charset::Unicode,
+        Signs::Plain => Charset::Ascii,
+    };
+    let actions = actions(model, approval);
+    let kinds = actions.iter().map(|action| printable(&action.target.kind, charset).width()).max().unwrap_or(0);
+    actions.into_iter().flat_map(|action| action_lines(action, kinds, width, charset)).collect()
 }
 
-fn back_line(actions: &[&Action], plan: &str) -> Line {
-    let forever = actions.iter().filter(|action| action.undo == Undo::None).count();
-    if forever > 0 {
-        return Line::of(format!("{forever} of them can't be taken back."), Role::Error);
+fn action_lines(action: &Action, kinds: usize, width: usize, charset: Charset) -> Vec<Line> {
+    let role = if action.verb == Verb::Delete { Role::Extra } else { Role::Drift };
+    let kind = printable(&action.target.kind, charset);
+    let kind = format!("{kind}{}  ", " ".repeat(kinds.saturating_sub(kind.width())));
+    let place = action.target.namespace.as_deref().map_or(String::new(), |namespace| format!("{namespace}/"));
+    let name = printable(&format!("{place}{}", action.target.name), charset);
+    let before = VERB + kind.width();
+    let mut lines: Vec<Line> = Vec::new();
+    for part in wrap(&name, width.saturating_sub(before), 0) {
+        let line = match lines.is_empty() {
+            true => Line::of(format!("{:<VERB$}", action.verb.word()), role).and(kind.as_str(), Role::Muted),
+            false => Line::of(" ".repeat(before), Role::Text),
+        };
+        lines.push(line.and(part, Role::Text));
     }
+    lines
+}
+
+fn back_lines(actions: &[&Action], plan: &str, width: usize) -> Vec<Line> {
+    let forever = actions.iter().filter(|action| action.undo == Undo::None).count();
     let id = short_id(plan);
     let deletes = actions.iter().any(|action| action.verb == Verb::Delete);
-    let text = match deletes {
-        true => format!("Each is backed up, sealed, and comes back with `undo {id}`."),
-        false => format!("It can be taken back with `undo {id}`."),
+    let (text, role) = match (forever, actions.len()) {
+        (0, 1) if deletes => (format!("It is backed up, sealed, and comes back with `undo {id}`."), Role::Muted),
+        (0, _) if deletes => (format!("Each is backed up, sealed, and comes back with `undo {id}`."), Role::Muted),
+        (0, _) => (format!("It can be taken back with `undo {id}`."), Role::Muted),
+        (1, 1) => ("It can't be taken back.".to_owned(), Role::Error),
+        (forever, count) if forever == count => ("None of them can be taken back.".to_owned(), Role::Error),
+        (forever, _) => (format!("{forever} of them can't be taken back."), Role::Error),
     };
-    Line::of(text, Role::Muted)
+    wrapped(&text, width, 0, role)
 }
 
-fn asked(tier: Tier, asks: &Asks) -> Line {
+fn asked(tier: Tier, asks: &Asks, width: usize) -> Vec<Line> {
     let text = match asks {
-        Asks::Enter => "Press enter to approve".to_owned(),
-        Asks::Deletions(_) => "Type the number of deletions to approve: ".to_owned(),
-        Asks::ClusterName(_) => "Type the cluster's name to approve: ".to_owned(),
-        Asks::ClusterNameAndId { .. } => "Type the cluster's name, a blank, and the plan's 8 characters: ".to_owned(),
+        Asks::Enter => "Press enter to approve.",
+        Asks::Deletions(_) => "Type the number of deletions to approve:",
+        Asks::ClusterName(_) => "Type the cluster's name to approve:",
+        Asks::ClusterNameAndId { .. } => "Type the cluster's name, a blank, and the plan's 8 characters to approve:",
     };
-    let role = if tier >= Tier::T3 { Role::Error } else { Role::Text };
-    Line::of(text, role)
+    wrapped(text, width, 0, if tier >= Tier::T3 { Role::Error } else { Role::Text })
 }

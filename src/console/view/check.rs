@@ -1,13 +1,14 @@
 //! A check's list, and what follows the cursor.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::detail;
-use super::fleet::table_look;
+use super::fleet::{table_look, with_margin};
 use super::paint::{Held as Keys, Painter};
 use super::states;
 use super::text::Line;
@@ -15,7 +16,7 @@ use crate::console::hits::Hit;
 use crate::console::layout::Layout;
 use crate::console::model::{ACCEPTED, CheckSheet, Model, OWN_COLUMNS_AFTER, Pane};
 use crate::console::table::{Align, Cell, Column, Cut, RowLook, TableRow, TableView, Tone, draw as draw_table};
-use crate::console::theme::Role;
+use crate::console::theme::{Glyphs, Role};
 use crate::domains::{self, Side};
 use crate::engine::{State, SubjectId, Verb};
 use crate::live::Held;
@@ -23,6 +24,8 @@ use crate::world::Link;
 
 /// How many columns a bar of time is wide.
 const BAR: usize = 10;
+/// How far below the window a branch is looked for: a tree that is longer ends its line early.
+const AHEAD: usize = 64;
 
 pub fn draw(model: &Model, check: &CheckSheet, layout: &Layout, painter: &mut Painter<'_>) {
     if layout.detail.is_none() && model.pane == Pane::Detail {
@@ -39,7 +42,7 @@ pub fn draw(model: &Model, check: &CheckSheet, layout: &Layout, painter: &mut Pa
     painter.hit(layout.main, Hit::List);
     match check.order.shown() {
         0 => empty(model, check, inside, painter),
-        _ => table(model, check, inside, layout.main.right() - 1, painter),
+        _ => table(model, check, with_margin(inside), layout.main.right() - 1, painter),
     }
     if let Some(area) = layout.detail {
         let held = if model.pane == Pane::Detail { Keys::Keys } else { Keys::Waits };
@@ -56,7 +59,8 @@ fn counted(model: &Model, check: &CheckSheet, painter: &Painter<'_>) -> Line {
     let mut line = Line::of(format!("{} of {}", check.order.shown(), check.order.total()), Role::Muted);
     let marks = check.list.marks().len();
     if marks > 0 {
-        let hidden = check.list.marks_hidden(&check.order);
+        let all_shown = check.order.shown() == check.order.total();
+        let hidden = if all_shown { 0 } else { check.list.marks_hidden(&check.order) };
         let note = if hidden > 0 { format!(" {marks} marked ({hidden} hidden)") } else { format!(" {marks} marked") };
         line = line.and(note, Role::Mark);
     }
@@ -72,7 +76,8 @@ fn empty(model: &Model, check: &CheckSheet, area: Rect, painter: &mut Painter<'_
     let failed = model.fleet.clusters().any(|one| matches!(one.link, Link::Failed { .. } | Link::AuthExpired { .. }));
     let (says, next) = match (check.order.total(), busy) {
         (0, 0) if failed => ("Nothing was found, and not every cluster could be read.".to_owned(), "0 shows which."),
-        (0, 0) => (format!("There is nothing to check: {}.", check.introduction.says), ""),
+        (0, 0) => ("There is nothing of this kind in the clusters that were read.".to_owned(), "R reads them again."),
+        (0, 1) => ("1 cluster is still being read.".to_owned(), "Rows appear as they are found."),
         (0, busy) => (format!("{busy} clusters are still being read."), "Rows appear as they are found."),
         (total, _) => (format!("None of the {total} findings fits the filter."), "esc shows all again."),
     };
@@ -83,8 +88,8 @@ fn empty(model: &Model, check: &CheckSheet, area: Rect, painter: &mut Painter<'_
 fn columns(check: &CheckSheet) -> (Vec<Column>, Vec<usize>) {
     let mut all = vec![
         (Column::new("", 2).gap(0), 0),
-        (Column::new("OBJECT", 20).weight(4).gap(1), 1),
-        (Column::new("CLUSTER", 14).weight(1).priority(4), 2),
+        (Column::new("OBJECT", 19).weight(4).gap(1), 1),
+        (Column::new("CLUSTER", 14).priority(4), 2),
     ];
     for (place, column) in check.introduction.columns.iter().enumerate() {
         let own = Column::new(column.title, column.width).priority(column.rank).weight(u16::from(column.grows));
@@ -112,9 +117,12 @@ fn table(model: &Model, check: &CheckSheet, area: Rect, border: u16, painter: &m
         total: check.order.shown(),
         border: Some(border),
     };
-    let visible: Vec<&Arc<SubjectId>> = check.order.window(window).collect();
-    let rows: Vec<Row<'_>> =
-        visible.into_iter().filter_map(|id| Row::of(model, check, id, &columns, &sorts, painter)).collect();
+    let branches = branches(model, check, window.clone(), painter.glyphs());
+    let visible: Vec<(&Arc<SubjectId>, String)> = check.order.window(window).zip(branches).collect();
+    let rows: Vec<Row<'_>> = visible
+        .into_iter()
+        .filter_map(|(id, branch)| Row::of(model, check, (id, branch), (&columns, &sorts), painter))
+        .collect();
     let hits = draw_table(&view, rows, area, painter.buffer);
     for (place, column) in hits.header {
         painter.hit(place, Hit::Column(sorts[column]));
@@ -136,31 +144,27 @@ impl<'m> Row<'m> {
     fn of(
         model: &'m Model,
         check: &'m CheckSheet,
-        id: &'m Arc<SubjectId>,
-        columns: &[Column],
-        sorts: &[usize],
+        (id, branch): (&'m Arc<SubjectId>, String),
+        (columns, sorts): (&[Column], &[usize]),
         painter: &mut Painter<'_>,
     ) -> Option<Self> {
         let held = model.findings.get(id)?;
         let ghost = model.plan.as_ref().and_then(|plan| plan.ghost(&id.to_string()));
         let is_own = |sort: usize| sort.checked_sub(OWN_COLUMNS_AFTER + 1);
         let mut cells = Vec::with_capacity(columns.len());
+        let mut branch = Some(branch);
         for (column, sort) in columns.iter().zip(sorts) {
             let cell = match (*sort, is_own(*sort)) {
                 (_, Some(own)) => own_cell(held.cells.get(own), column.align, model, painter),
                 (0, _) => state_cell(held, ghost, painter),
-                (1, _) => object_cell(model, check, id, painter),
+                (1, _) => object_cell(branch.take().unwrap_or_default(), id, painter),
                 (2, _) => cluster_cell(model, id, painter),
                 (3, _) => Cell::text(verdict(held), painter.style(Role::from(held.judgement.state))),
                 (_, _) => Cell::text(painter.age(held.since, model.now), painter.style(Role::Muted)),
             };
             cells.push(cell);
         }
-        let tone = match (ghost, held.judgement.state) {
-            (Some(Verb::Delete), _) => Tone::Doomed,
-            (_, State::Match) if !check.list.is_marked(id) => Tone::Plain,
-            (_, _) => Tone::Plain,
-        };
+        let tone = if ghost == Some(Verb::Delete) { Tone::Doomed } else { Tone::Plain };
         let look = RowLook { cursor: check.list.cursor() == Some(id), marked: check.list.is_marked(id), tone };
         Some(Self { cells, look })
     }
@@ -207,9 +211,30 @@ fn state_cell<'m>(held: &Held, ghost: Option<Verb>, painter: &Painter<'_>) -> Ce
     Cell::pieces(pieces, Cut::End)
 }
 
-fn object_cell<'m>(model: &Model, check: &CheckSheet, id: &'m SubjectId, painter: &Painter<'_>) -> Cell<'m> {
-    let depth = check.depth(id, &model.findings);
-    let branch = if depth == 0 { String::new() } else { "  ".repeat(depth - 1) + painter.glyphs().tree_branch };
+/// How each row of a window hangs in the tree: nothing where there is none.
+fn branches(model: &Model, check: &CheckSheet, window: Range<usize>, glyphs: &Glyphs) -> Vec<String> {
+    if !check.shows_tree() {
+        return vec![String::new(); window.len()];
+    }
+    let ahead = window.start..window.end.saturating_add(AHEAD);
+    let depths: Vec<usize> = check.order.window(ahead).map(|id| check.depth(id, &model.findings)).collect();
+    let goes_on = |place: usize, level: usize| {
+        let below = depths[place + 1..].iter().find(|depth| **depth <= level);
+        below.is_some_and(|depth| *depth == level)
+    };
+    let branch = |(place, depth): (usize, &usize)| {
+        let level = |level: usize| match (level == *depth, goes_on(place, level)) {
+            (true, true) => glyphs.tree_branch,
+            (true, false) => glyphs.tree_last,
+            (false, true) => glyphs.tree_through,
+            (false, false) => glyphs.tree_gap,
+        };
+        (1..=*depth).map(level).collect()
+    };
+    depths.iter().enumerate().take(window.len()).map(branch).collect()
+}
+
+fn object_cell<'m>(branch: String, id: &'m SubjectId, painter: &Painter<'_>) -> Cell<'m> {
     let name: Cow<'m, str> = match id.name.as_str() {
         "*" => Cow::Borrowed("(not all could be read)"),
         name => Cow::Borrowed(name),

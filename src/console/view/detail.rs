@@ -2,13 +2,14 @@
 
 use ratatui::layout::Rect;
 use serde_json::Value;
+use unicode_width::UnicodeWidthStr as _;
 
 use super::paint::{Held, Painter};
 use super::text::{Line, wrap, wrapped};
 use crate::console::hits::Hit;
 use crate::console::model::Model;
 use crate::console::task::Closer;
-use crate::console::theme::Role;
+use crate::console::theme::{Glyphs, Role};
 use crate::domains::{Panel, Step};
 use crate::engine::{ActionDraft, Evidence, State, Undo};
 
@@ -30,47 +31,52 @@ pub fn draw(model: &Model, area: Rect, held: Held, painter: &mut Painter<'_>) {
     });
     let inside = painter.boxed(area, &Line::of(title, Role::Title), &right, held);
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
-    let lines = lines(model, usize::from(inside.width));
+    let lines = lines(model, usize::from(inside.width), painter.glyphs());
     painter.lines(inside, &lines, model.detail.scroll);
     painter.thumb(area.right() - 1, inside, lines.len(), model.detail.scroll);
 }
 
 /// The whole text, wrapped.
-pub fn lines(model: &Model, width: usize) -> Vec<Line> {
-    let Some(subject) = &model.detail.subject else { return Vec::new() };
+pub fn lines(model: &Model, width: usize, glyphs: &Glyphs) -> Vec<Line> {
+    let Some(subject) = &model.detail.subject else {
+        return vec![Line::of("The finding at the cursor is explained here.", Role::Muted)];
+    };
     let Some(held) = model.findings.get(subject) else {
         return vec![Line::of("It is no longer a finding.", Role::Muted)];
     };
     let state = held.judgement.state;
-    let mut head = Line::of(format!("{} {}", state.glyph(), state.word()), Role::from(state))
-        .and(format!(" · {}", held.judgement.verdict), Role::Text);
+    let between = glyphs.separator;
+    let mut head = Line::of(format!("{} {}", glyphs.state(state), state.word()), Role::from(state))
+        .and(format!(" {between} {}", held.judgement.verdict), Role::Text);
     for code in &held.judgement.codes {
-        head = head.and(format!(" · {code}"), Role::Muted);
+        head = head.and(format!(" {between} {code}"), Role::Muted);
     }
     let mut lines = vec![head];
     if let Some(rule) = model.accepted.rule(subject, model.now) {
         lines.extend(wrapped(&format!("accepted until {}: {}", rule.until, rule.reason), width, 0, Role::Muted));
     }
-    match &model.detail.closer {
-        Some(closer) => lines.extend(closer_lines(closer, width)),
-        None if model.detail.answered == model.detail.ask => {
-            lines.push(Line::of("Nothing more is known of it; R reads everything again.", Role::Muted));
-        }
-        None => lines.push(Line::of("…", Role::Muted)),
-    }
+    // What was asked for is what is looked for.
     if let Some((question, answer)) = &model.detail.answer {
         lines.push(Line::blank());
         lines.push(Line::of(question.to_uppercase(), Role::Header));
         lines.extend(answer.iter().flat_map(|line| wrapped(line, width, 2, Role::Text)));
+        lines.push(Line::blank());
+    }
+    match &model.detail.closer {
+        Some(closer) => lines.extend(closer_lines(closer, width, glyphs)),
+        None if model.detail.answered == model.detail.ask => {
+            lines.push(Line::of("Nothing more is known of it; R reads everything again.", Role::Muted));
+        }
+        None => lines.push(Line::of(format!("It is being looked at{}", glyphs.ellipsis), Role::Muted)),
     }
     lines
 }
 
-fn closer_lines(closer: &Closer, width: usize) -> Vec<Line> {
+fn closer_lines(closer: &Closer, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     let explanation = &closer.explanation;
     let mut lines = wrapped(&explanation.summary, width, 0, Role::Text);
     lines.push(Line::blank());
-    lines.extend(both_sides(&explanation.expected, &explanation.actual, width));
+    lines.extend(both_sides(&explanation.expected, &explanation.actual, width, glyphs));
     lines.push(Line::blank());
     lines.push(Line::of("WHY", Role::Header));
     for (place, evidence) in explanation.evidence.iter().enumerate() {
@@ -81,18 +87,19 @@ fn closer_lines(closer: &Closer, width: usize) -> Vec<Line> {
     }
     for panel in &closer.panels {
         lines.push(Line::blank());
-        lines.extend(panel_lines(panel, width));
+        lines.extend(panel_lines(panel, width, glyphs));
     }
     lines.push(Line::blank());
     lines.push(Line::of("REMEDY", Role::Header));
     if explanation.remedy.is_empty() {
         lines.push(Line::of("Nothing is to be done.", Role::Muted));
     }
-    lines.extend(explanation.remedy.iter().flat_map(|draft| remedy_lines(draft, width)));
+    lines.extend(explanation.remedy.iter().flat_map(|draft| remedy_lines(draft, width, glyphs)));
     lines
 }
 
-fn both_sides(expected: &Value, actual: &Value, width: usize) -> Vec<Line> {
+fn both_sides(expected: &Value, actual: &Value, width: usize, glyphs: &Glyphs) -> Vec<Line> {
+    let divider = format!(" {} ", glyphs.divider);
     if width < BESIDE_FROM {
         let mut lines = vec![Line::of("EXPECTED", Role::Header)];
         lines.extend(tree(expected, width).into_iter().map(|text| Line::of(text, Role::Text)));
@@ -102,21 +109,23 @@ fn both_sides(expected: &Value, actual: &Value, width: usize) -> Vec<Line> {
     }
     let half = (width - 3) / 2;
     let (left, right) = (tree(expected, half), tree(actual, half));
-    let mut lines =
-        vec![Line::of(padded("EXPECTED", half), Role::Header).and(" │ ", Role::Border).and("ACTUAL", Role::Header)];
+    let mut lines = vec![
+        Line::of(padded("EXPECTED", half), Role::Header)
+            .and(divider.as_str(), Role::Border)
+            .and("ACTUAL", Role::Header),
+    ];
     for place in 0..left.len().max(right.len()) {
         let one = left.get(place).map(String::as_str).unwrap_or_default();
         let other = right.get(place).map(String::as_str).unwrap_or_default();
         let same = left.contains(&other.to_owned()) || other.is_empty();
         let role = if same { Role::Text } else { Role::Drift };
-        lines.push(Line::of(padded(one, half), Role::Text).and(" │ ", Role::Border).and(other, role));
+        lines.push(Line::of(padded(one, half), Role::Text).and(divider.as_str(), Role::Border).and(other, role));
     }
     lines
 }
 
 fn padded(text: &str, width: usize) -> String {
-    let used = unicode_width::UnicodeWidthStr::width(text);
-    format!("{text}{}", " ".repeat(width.saturating_sub(used)))
+    format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
 }
 
 /// A tree as indented lines, the way YAML reads.
@@ -185,40 +194,47 @@ fn evidence_lines(number: usize, evidence: &Evidence, width: usize) -> Vec<Line>
     lines
 }
 
-fn panel_lines(panel: &Panel, width: usize) -> Vec<Line> {
+fn panel_lines(panel: &Panel, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     match panel {
         Panel::Lines { title, lines } => {
             let body = lines.iter().flat_map(|line| wrapped(line, width, 2, Role::Text));
             [Line::of(*title, Role::Header)].into_iter().chain(body).collect()
         }
-        Panel::Strip { title, steps } => steps_lines(title, steps, "   "),
-        Panel::Chain { title, links } => steps_lines(title, links, " → "),
+        Panel::Strip { title, steps } => steps_lines(title, steps, "   ", width, glyphs),
+        Panel::Chain { title, links } => steps_lines(title, links, &format!(" {} ", glyphs.arrow), width, glyphs),
         Panel::Bar { title, done, of } => {
             let full = done * BAR / (*of).max(1);
             let full = usize::try_from(full.min(BAR)).unwrap_or(0);
             let rest = usize::try_from(BAR).unwrap_or(20) - full;
-            let line = Line::of("█".repeat(full), Role::BarFull)
-                .and("░".repeat(rest), Role::BarEmpty)
+            let line = Line::of(glyphs.bar_full.repeat(full), Role::BarFull)
+                .and(glyphs.bar_empty.repeat(rest), Role::BarEmpty)
                 .and(format!("  {done} of {of}"), Role::Text);
             vec![Line::of(*title, Role::Header), line]
         }
     }
 }
 
-fn steps_lines(title: &'static str, steps: &[Step], between: &str) -> Vec<Line> {
-    let mut line = Line::blank();
+fn steps_lines(title: &'static str, steps: &[Step], between: &str, width: usize, glyphs: &Glyphs) -> Vec<Line> {
+    let mut lines = vec![Line::of(title, Role::Header)];
+    let (mut line, mut used) = (Line::blank(), 0);
     for (place, step) in steps.iter().enumerate() {
-        if place > 0 {
-            line = line.and(between, Role::Border);
+        let text = format!("{} {}", step.label, glyphs.state(step.state));
+        let between = if place == 0 { "" } else { between };
+        used += between.width() + text.width();
+        line = line.and(between, Role::Border);
+        if used > width && place > 0 {
+            lines.push(std::mem::replace(&mut line, Line::of("  ", Role::Border)));
+            used = 2 + text.width();
         }
-        line = line.and(format!("{} {}", step.label, step.state.glyph()), Role::from(step.state));
+        line = line.and(text, Role::from(step.state));
     }
+    lines.push(line);
     let broken = steps.iter().filter(|step| step.state != State::Match && !step.note.is_empty());
-    let notes = broken.map(|step| Line::of(format!("{}: {}", step.label, step.note), Role::Muted));
-    [Line::of(title, Role::Header), line].into_iter().chain(notes).collect()
+    lines.extend(broken.flat_map(|step| wrapped(&format!("{}: {}", step.label, step.note), width, 2, Role::Muted)));
+    lines
 }
 
-fn remedy_lines(draft: &ActionDraft, width: usize) -> Vec<Line> {
+fn remedy_lines(draft: &ActionDraft, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     let undo = match draft.undo {
         Undo::RestoreFromBackup => "a sealed backup is kept, undo possible",
         Undo::RemoveWhatWasAdded | Undo::DeleteWhatWasCreated => "undo possible",
@@ -237,7 +253,7 @@ fn remedy_lines(draft: &ActionDraft, width: usize) -> Vec<Line> {
         lines.extend(wrapped(&format!("  ours: {proof}"), width, 4, Role::Muted));
     }
     for blocked in &draft.blocked_by {
-        let text = format!("  ⊘ {}: {}", blocked.gate.word(), blocked.why);
+        let text = format!("  {} {}: {}", glyphs.state(State::Blocked), blocked.gate.word(), blocked.why);
         lines.extend(wrapped(&text, width, 4, Role::Blocked));
     }
     lines

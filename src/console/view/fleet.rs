@@ -26,7 +26,7 @@ pub fn draw(model: &Model, layout: &Layout, painter: &mut Painter<'_>) {
     let (shown, total) = (model.fleet.rows().len(), model.fleet.total());
     let mut title = Line::of("Clusters", Role::Title);
     if !model.fleet.filter_text.is_empty() {
-        title = title.and(format!(" · {}", model.fleet.filter_text), Role::Filter);
+        title = title.and(format!(" {} {}", painter.glyphs().separator, model.fleet.filter_text), Role::Filter);
     }
     let right = Line::of(format!("{shown} of {total}"), Role::Muted);
     let inside = painter.boxed(layout.main, &title, &right, Held::Keys);
@@ -38,7 +38,7 @@ pub fn draw(model: &Model, layout: &Layout, painter: &mut Painter<'_>) {
         };
         states::empty(inside, says, next, painter);
     } else {
-        table(model, inside, layout.main.right() - 1, painter);
+        table(model, with_margin(inside), layout.main.right() - 1, painter);
     }
     if let Some(area) = layout.detail {
         detail(model, area, painter);
@@ -49,12 +49,12 @@ fn table(model: &Model, area: Rect, border: u16, painter: &mut Painter<'_>) {
     let mut columns = vec![
         Column::new("CLUSTER", 16).weight(3),
         Column::new("CLASS", 5),
-        Column::new("SOURCE", 12).weight(1).priority(6),
-        Column::new("LINK", 10).weight(1).priority(1),
+        Column::new("SOURCE", 17).weight(1).priority(6),
+        Column::new("LINK", 15).priority(1),
     ];
     columns.extend(model.checks.iter().map(|check| {
         let width = u16::try_from(check.introduction.short.len()).unwrap_or(8).max(10);
-        Column::new(check.introduction.short, width).priority(3)
+        Column::new(check.introduction.short, width).weight(1).priority(3)
     }));
     columns.push(Column::new("DRIFT 1h", 12).priority(4));
     columns.push(Column::new("LIVE", 4).right().priority(5));
@@ -78,6 +78,11 @@ fn table(model: &Model, area: Rect, border: u16, painter: &mut Painter<'_>) {
             painter.hit(Rect { y: hits.body.y + line, height: 1, ..hits.body }, Hit::Row(index));
         }
     }
+}
+
+/// A list's room without its last column, so that numbers don't touch the border.
+pub fn with_margin(inside: Rect) -> Rect {
+    Rect { width: inside.width.saturating_sub(1), ..inside }
 }
 
 /// How lists look in every screen.
@@ -209,7 +214,10 @@ fn detail(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
     let width = usize::from(inside.width);
     let mut lines = cursor.map(|cluster| cluster_lines(model, cluster, width)).unwrap_or_default();
-    lines.extend(news(model, width));
+    lines.extend(news(model, width, painter));
+    if lines.is_empty() {
+        lines.push(Line::of("Nothing has changed since the console was opened.", Role::Muted));
+    }
     painter.lines(inside, &lines, 0);
 }
 
@@ -241,7 +249,7 @@ fn cluster_lines(model: &Model, cluster: &Cluster, width: usize) -> Vec<Line> {
     lines
 }
 
-fn news(model: &Model, width: usize) -> Vec<Line> {
+fn news(model: &Model, width: usize, painter: &Painter<'_>) -> Vec<Line> {
     let zone = model.time_zone();
     let line = |line: &crate::console::model::FeedLine| {
         let time = line.at.to_zoned(zone.clone()).strftime("%H:%M:%S").to_string();
@@ -249,10 +257,9 @@ fn news(model: &Model, width: usize) -> Vec<Line> {
             Some((state, verdict)) => (format!("became {verdict}"), Role::from(state)),
             None => ("is gone".to_owned(), Role::Muted),
         };
-        let room = width.saturating_sub(time.len() + 2);
-        let text = format!("{}: {} ", line.cluster, line.subject);
-        let text: String = text.chars().take(room.saturating_sub(word.len())).collect();
-        Line::of(format!("{time}  "), Role::Muted).and(text, Role::Text).and(word, role)
+        let room = width.saturating_sub(time.len() + 3 + word.len());
+        let text = painter.shortened_name(&format!("{}: {}", line.cluster, line.subject), room);
+        Line::of(format!("{time}  "), Role::Muted).and(text, Role::Text).and(format!(" {word}"), role)
     };
     model.feed.lines().take(20).map(line).collect()
 }

@@ -13,26 +13,38 @@ use crate::console::theme::Role;
 use crate::engine::short_id;
 use crate::world::{Cluster, Link};
 
+/// Where the header goes on after the program's name.
+const AFTER_NAME: u16 = 20;
+/// What says that not every cluster is named, without its number.
+const MORE: &str = "and  more";
+
 /// The program, the clusters and how they are, and the plan.
 pub fn header(model: &Model, area: Rect, painter: &mut Painter<'_>) {
-    let right = header_right(model);
-    let begin = painter.line_right(area.right() - 1, area.y, area.width / 2, &right);
+    let right = header_right(model, painter.glyphs().ellipsis);
+    let begin = painter.line_right(area.right() - 1, area.y, area.width.saturating_sub(AFTER_NAME), &right);
     let mut x = painter.text(area.x + 1, area.y, 7, "trueup", Role::Title) + 2;
     let roots: Vec<&Cluster> = model.fleet.clusters().filter(|cluster| cluster.hosted_by.is_none()).collect();
-    let mut left = roots.len();
+    let (count, mut left) = (roots.len(), roots.len());
     for cluster in roots {
         let chip = chip(model, cluster, painter);
         let needed: usize = chip.0.iter().map(|(text, _)| painter.width(text)).sum();
         let room = usize::from(begin.saturating_sub(x));
-        if needed + 12 > room {
+        // Room for the words that say how many are not here.
+        let rest = if left > 1 { MORE.len() + 4 } else { 0 };
+        if needed + rest + 2 > room {
             break;
         }
         x = painter.line(x, area.y, begin - x, &chip) + 3;
         left -= 1;
     }
-    if left > 0 {
-        let room = begin.saturating_sub(x);
-        painter.text(x, area.y, room, &format!("and {left} more"), Role::Muted);
+    let words = match (left, count) {
+        (0, _) => return,
+        (1, 1) => "1 cluster".to_owned(),
+        (left, count) if left == count => format!("{left} clusters"),
+        (left, _) => format!("and {left} more"),
+    };
+    if painter.width(&words) + 2 <= usize::from(begin.saturating_sub(x)) {
+        painter.text(x, area.y, begin - x, &words, Role::Muted);
     }
 }
 
@@ -55,7 +67,7 @@ pub fn link_words(model: &Model, cluster: &Cluster, painter: &mut Painter<'_>) -
         Link::Degraded { gap: _, retry_at } => {
             let wait = retry_at.duration_since(model.now).as_secs().max(0);
             painter.changes(Some(model.now + jiff::SignedDuration::from_secs(1)));
-            (Role::Warn, format!("lost, again in {wait}s"))
+            (Role::Warn, format!("retry in {wait}s"))
         }
         Link::AuthExpired { .. } => (Role::Error, "login expired".to_owned()),
         Link::Failed { .. } => (Role::Error, "unreachable".to_owned()),
@@ -63,12 +75,12 @@ pub fn link_words(model: &Model, cluster: &Cluster, painter: &mut Painter<'_>) -
     }
 }
 
-fn header_right(model: &Model) -> Line {
+fn header_right(model: &Model, ellipsis: &str) -> Line {
     let mut line = Line::blank();
     if let Some(paused) = &model.paused {
         let time = paused.since.to_zoned(model.time_zone()).strftime("%H:%M:%S").to_string();
         let waiting = paused.waiting.findings.len() + paused.waiting.clusters.len();
-        line = line.and(format!("PAUSED at {time}, {waiting} changes wait"), Role::Warn).and("  ", Role::Text);
+        line = line.and(format!("PAUSED {time}, {waiting} waiting"), Role::Warn).and("  ", Role::Text);
     }
     if model.read_only().is_some() {
         line = line.and("read-only", Role::ReadOnly).and("  ", Role::Text);
@@ -80,7 +92,7 @@ fn header_right(model: &Model) -> Line {
         line = line.and("UTC", Role::Muted).and("  ", Role::Text);
     }
     let plan = match (&model.plan, model.planning) {
-        (_, Some(_)) => ("planning…".to_owned(), Role::Warn),
+        (_, Some(_)) => (format!("planning{ellipsis}"), Role::Warn),
         (Some(sheet), None) => (format!("plan {}", short_id(&sheet.plan.id)), Role::Accent),
         (None, None) => ("no plan".to_owned(), Role::Muted),
     };
@@ -101,101 +113,30 @@ pub fn tabs(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     }
     let running = u32::from(model.activity.is_running());
     tabs.push((Tab::Activity, "Activity".to_owned(), model.place() == Place::Activity, running));
-    let (mut x, right) = (area.x + 1, area.right());
+    let help = Line::of(super::key_of(model, Action::Help), Role::HintKey).and(" help ", Role::HintText);
+    let start = painter.line_right(area.right(), area.y, area.width, &help);
+    painter.hit(Rect { x: start, width: area.right() - start, ..area }, Hit::Tab(Tab::Help));
+    // The screen the user is on always has its tab in sight.
+    let needed = |tab: &(Tab, String, bool, u32)| painter.width(&tab.1) + 3 + count_text(tab.3).len();
+    let room = usize::from(start.saturating_sub(area.x + 1));
+    while tabs.iter().map(needed).sum::<usize>() > room {
+        let Some(place) = tabs.iter().rposition(|(_, _, is_here, _)| !is_here) else { break };
+        tabs.remove(place);
+    }
+    let mut x = area.x + 1;
     for (tab, title, is_here, count) in tabs {
         let role = if is_here { Role::Title } else { Role::Muted };
-        let shown = if is_here { format!("[{title}]") } else { format!(" {title} ") };
-        let start = x;
-        x = painter.text(x, area.y, right.saturating_sub(x), &shown, role);
-        if count > 0 {
-            x = painter.text(x, area.y, right.saturating_sub(x), &format!(" {count}"), Role::Drift) + 1;
-        }
-        painter.hit(Rect { x: start, width: x - start, ..area }, Hit::Tab(tab));
+        let (open, close) = if is_here { ("[", "]") } else { (" ", " ") };
+        let line = Line::of(format!("{open}{title}"), role).and(count_text(count), Role::Drift).and(close, role);
+        let begin = x;
+        x = painter.line(x, area.y, start.saturating_sub(x), &line);
+        painter.hit(Rect { x: begin, width: x - begin, ..area }, Hit::Tab(tab));
         x += 1;
     }
-    let help = Line::of(super::key_of(model, Action::Help), Role::HintKey).and(" help ", Role::HintText);
-    let start = painter.line_right(right, area.y, right.saturating_sub(x), &help);
-    painter.hit(Rect { x: start, width: right - start, ..area }, Hit::Tab(Tab::Help));
 }
 
-/// The keys that do something here and now.
-pub fn hints(model: &Model, area: Rect, painter: &mut Painter<'_>) {
-    let hints = model.keys.hints(model.scope(), hinted(model));
-    let mut x = area.x + 1;
-    for (key, word) in hints {
-        let needed = painter.width(&key) + 1 + painter.width(word);
-        if usize::from(x) + needed > usize::from(area.right()) {
-            break;
-        }
-        x = painter.text(x, area.y, area.right() - x, &key, Role::HintKey) + 1;
-        x = painter.text(x, area.y, area.right() - x, word, Role::HintText) + 3;
-    }
-}
-
-/// The actions worth a hint, most useful first.
-fn hinted(model: &Model) -> &'static [Action] {
-    use crate::console::keymap::Scope;
-    match model.scope() {
-        Scope::Fleet => &[
-            Action::Open,
-            Action::Reconcile,
-            Action::Mark,
-            Action::Filter,
-            Action::Palette,
-            Action::Reconnect,
-            Action::GoActivity,
-            Action::Help,
-            Action::Quit,
-        ],
-        Scope::List => &[
-            Action::Reconcile,
-            Action::Mark,
-            Action::ViewObject,
-            Action::Events,
-            Action::OpenReferrer,
-            Action::Filter,
-            Action::SortNext,
-            Action::NextPane,
-            Action::Accept,
-            Action::Copy,
-            Action::Back,
-        ],
-        Scope::Detail => &[
-            Action::Down,
-            Action::Up,
-            Action::OpenReferrer,
-            Action::ViewObject,
-            Action::Reconcile,
-            Action::Question,
-            Action::Back,
-        ],
-        Scope::Plan if model.activity.is_running() => {
-            &[Action::GoActivity, Action::Include, Action::ToggleDiff, Action::WritePlan, Action::Discard]
-        }
-        Scope::Plan => &[
-            Action::Approve,
-            Action::Include,
-            Action::ToggleDiff,
-            Action::DryRun,
-            Action::WritePlan,
-            Action::Refresh,
-            Action::NextPane,
-            Action::Discard,
-        ],
-        Scope::Activity if model.activity.is_running() => &[Action::Stop, Action::Down, Action::Up, Action::GoFleet],
-        Scope::Activity => {
-            &[Action::Undo, Action::Down, Action::Up, Action::CopyCommand, Action::Back, Action::GoFleet]
-        }
-        Scope::Object => {
-            &[Action::ViewObject, Action::Events, Action::OpenPager, Action::Copy, Action::CopyCommand, Action::Back]
-        }
-        Scope::Logs => &[Action::Down, Action::Up, Action::OpenPager, Action::Back],
-        Scope::Approval => &[Action::Open, Action::Back, Action::Down, Action::Up],
-        Scope::Palette | Scope::Picker => &[Action::Open, Action::Back, Action::Down, Action::Up],
-        Scope::Filter => &[Action::Open, Action::Complete, Action::Back],
-        Scope::Help => &[Action::Down, Action::Up, Action::Back],
-        Scope::Global => &[],
-    }
+fn count_text(count: u32) -> String {
+    if count > 0 { format!(" {count}") } else { String::new() }
 }
 
 /// Messages above the hints, newest lowest.
@@ -214,8 +155,9 @@ pub fn toasts(model: &Model, layout: &Layout, painter: &mut Painter<'_>) {
             break;
         }
         y -= height;
+        let widest = lines.iter().map(|line| painter.width(line)).max().unwrap_or(0);
         for (place, text) in lines.iter().enumerate() {
-            let shown = format!(" {text} ");
+            let shown = format!(" {text}{} ", " ".repeat(widest - painter.width(text)));
             let x = layout.hints.right().saturating_sub(u16::try_from(painter.width(&shown)).unwrap_or(0) + 1);
             let line_y = y + u16::try_from(place).unwrap_or(0);
             let room = layout.hints.right() - x;

@@ -3,13 +3,15 @@
 use ratatui::layout::Rect;
 
 use super::paint::{Held, Painter, centered};
-use super::text::Line;
+use super::text::{Line, wrap};
 use crate::console::hits::Hit;
-use crate::console::keymap::{Group, KeyRow, Keymap, Scope};
+use crate::console::keymap::{Group, KeyRow, Scope};
 use crate::console::model::{Model, Place};
 use crate::console::theme::Role;
 
 const WIDTH: u16 = 84;
+/// How wide the keys are, with the blank after them.
+const KEYS: usize = 23;
 
 pub fn draw(model: &Model, scroll: usize, area: Rect, painter: &mut Painter<'_>) {
     let place = centered(area, WIDTH.min(area.width), area.height.saturating_sub(2));
@@ -19,14 +21,16 @@ pub fn draw(model: &Model, scroll: usize, area: Rect, painter: &mut Painter<'_>)
     let title = Line::of(format!("Help: {}", here.title()), Role::Title);
     let inside = painter.boxed(place, &title, &Line::of("esc closes", Role::Muted), Held::Keys);
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
-    let lines = lines(&model.keys, here);
+    let lines = lines(model, here, usize::from(inside.width));
     painter.lines(inside, &lines, scroll);
     painter.thumb(place.right() - 1, inside, lines.len(), scroll);
 }
 
-/// The most lines help can have, for scrolling.
-pub fn length(keys: &Keymap) -> usize {
-    keys.table().len() + Group::ALL.len() * 2
+/// The furthest help scrolls.
+pub fn last(model: &Model) -> usize {
+    let width = usize::from(WIDTH.min(model.area.width).saturating_sub(4));
+    let shown = usize::from(model.area.height.saturating_sub(4));
+    lines(model, scope_of(model.place()), width).len().saturating_sub(shown)
 }
 
 fn scope_of(place: Place) -> Scope {
@@ -40,9 +44,11 @@ fn scope_of(place: Place) -> Scope {
     }
 }
 
-fn lines(keys: &Keymap, here: Scope) -> Vec<Line> {
-    let rows: Vec<KeyRow> =
-        keys.table().into_iter().filter(|row| row.scope == here || row.scope == Scope::Global).collect();
+fn lines(model: &Model, here: Scope, width: usize) -> Vec<Line> {
+    // A key that goes to a check there is none of says nothing.
+    let leads = |row: &KeyRow| row.action.domain_place().is_none_or(|place| place < model.checks.len());
+    let is_here = |row: &KeyRow| row.scope == here || row.scope == Scope::Global;
+    let rows: Vec<KeyRow> = model.keys.table().into_iter().filter(|row| is_here(row) && leads(row)).collect();
     let mut lines = Vec::new();
     for group in Group::ALL {
         let of_group: Vec<&KeyRow> = rows.iter().filter(|row| row.action.group() == group).collect();
@@ -54,9 +60,20 @@ fn lines(keys: &Keymap, here: Scope) -> Vec<Line> {
         }
         lines.push(Line::of(group.title().to_uppercase(), Role::Header));
         for row in of_group {
-            let text = row.keys.join(", ");
-            lines.push(Line::of(format!("{text:<22} "), Role::HintKey).and(row.action.says(), Role::HintText));
+            lines.extend(row_lines(model, row, width));
         }
     }
     lines
+}
+
+/// The keys, then what they do, wrapped beside them.
+fn row_lines(model: &Model, row: &KeyRow, width: usize) -> Vec<Line> {
+    let check = row.action.domain_place().and_then(|place| model.checks.get(place));
+    let says = check.map_or_else(|| row.action.says().to_owned(), |check| format!("To {}.", check.introduction.title));
+    let mut keys = format!("{:<width$}", row.keys.join(", "), width = KEYS - 1) + " ";
+    let line = |text: String| {
+        let keys = std::mem::replace(&mut keys, " ".repeat(KEYS));
+        Line::of(keys, Role::HintKey).and(text, Role::HintText)
+    };
+    wrap(&says, width.saturating_sub(KEYS), 0).into_iter().map(line).collect()
 }

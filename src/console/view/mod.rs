@@ -12,6 +12,7 @@ mod detail;
 mod fleet;
 mod frame;
 mod help;
+mod hints;
 mod object;
 mod paint;
 mod picker;
@@ -23,8 +24,8 @@ use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-pub use approval::lines as approval_lines;
-pub use help::length as help_length;
+pub use approval::fits as approval_fits;
+pub use help::last as help_last;
 
 use super::hits::{Hit, HitMap};
 use super::keymap::Keymap;
@@ -87,7 +88,7 @@ pub fn view(model: &Model, look: &Look, area: Rect, buffer: &mut Buffer) -> Draw
     frame::header(model, layout.header, &mut painter);
     frame::tabs(model, layout.tabs, &mut painter);
     body(model, &layout, &mut painter);
-    frame::hints(model, layout.hints, &mut painter);
+    hints::draw(model, layout.hints, &mut painter);
     over(model, area, &layout, &mut painter);
     painter.done()
 }
@@ -141,9 +142,10 @@ pub fn text_of(model: &Model) -> String {
 
 fn text_lines(model: &Model, layout: &Layout) -> Vec<Line> {
     let width = usize::from(layout.detail.unwrap_or(layout.main).width.saturating_sub(4));
+    let glyphs = Glyphs::of(model.signs);
     match model.place() {
-        Place::Check(_) => detail::lines(model, width),
-        Place::Plan => model.plan.as_ref().map(|plan| plan::lines(plan, width)).unwrap_or_default(),
+        Place::Check(_) => detail::lines(model, width, glyphs),
+        Place::Plan => model.plan.as_ref().map(|plan| plan::lines(plan, width, glyphs)).unwrap_or_default(),
         Place::Object => object::lines(model, width),
         Place::Logs => object::log_lines(model, width),
         Place::Fleet | Place::Activity => Vec::new(),
@@ -153,7 +155,7 @@ fn text_lines(model: &Model, layout: &Layout) -> Vec<Line> {
 /// The names of the keys that do something here.
 fn key_of(model: &Model, action: super::keymap::Action) -> String {
     let keys: &Keymap = &model.keys;
-    keys.keys(model.scope(), action).into_iter().next().unwrap_or_default()
+    keys.keys(model.screen_scope(), action).into_iter().next().unwrap_or_default()
 }
 
 impl Painter<'_> {

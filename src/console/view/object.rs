@@ -13,11 +13,11 @@ pub fn draw(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     let Some(view) = &model.object else { return };
     let place = view.target.namespace.as_deref().map_or(String::new(), |namespace| format!("{namespace}/"));
     let tab = match view.tab {
-        ObjectTab::Yaml => "YAML, secrets masked",
+        ObjectTab::Yaml => "YAML, masked",
         ObjectTab::Events => "events",
     };
     let title = Line::of(format!("{} {place}{}", view.target.kind, view.target.name), Role::Title)
-        .and(format!(" · {tab}"), Role::Muted);
+        .and(format!(" {} {tab}", painter.glyphs().separator), Role::Muted);
     let class = model.fleet.class_of(&view.cluster);
     let right = Line::of(format!("{} {}", view.cluster, class.word()), Role::from(class));
     let inside = painter.boxed(area, &title, &right, Held::Keys);
@@ -60,6 +60,10 @@ fn yaml_line(line: &str, width: usize) -> Vec<Line> {
 pub fn draw_log(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     let inside = painter.boxed(area, &Line::of("Log", Role::Title), &Line::blank(), Held::Keys);
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
+    if model.log.is_empty() {
+        states::empty(inside, "The log is empty so far.", "", painter);
+        return;
+    }
     let lines = log_lines(model, usize::from(inside.width));
     painter.lines(inside, &lines, model.scroll);
     painter.thumb(area.right() - 1, inside, lines.len(), model.scroll);

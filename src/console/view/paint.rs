@@ -22,6 +22,9 @@ pub struct Painter<'a> {
     changes_at: Option<Timestamp>,
 }
 
+/// The least of a title that is worth showing beside what stands at the right.
+const TITLE_MIN: u16 = 16;
+
 /// Whether a box has the keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Held {
@@ -81,13 +84,6 @@ impl<'a> Painter<'a> {
         self.write(x, y, width, &shown, style)
     }
 
-    /// Writes a name, cut in its middle where it has to be.
-    pub fn name(&mut self, x: u16, y: u16, width: u16, text: &str, role: Role) -> u16 {
-        let style = self.style(role);
-        let shown = cut_middle(text, usize::from(width), self.look.table_glyphs());
-        self.write(x, y, width, &shown, style)
-    }
-
     /// Writes a line of pieces; says where it ended.
     pub fn line(&mut self, x: u16, y: u16, width: u16, line: &Line) -> u16 {
         let (mut at, end) = (x, x.saturating_add(width));
@@ -99,8 +95,7 @@ impl<'a> Painter<'a> {
 
     /// Writes a line so that it ends at the right edge; says where it began.
     pub fn line_right(&mut self, right: u16, y: u16, width: u16, line: &Line) -> u16 {
-        let needed = line.0.iter().map(|(text, _)| self.width(text)).sum::<usize>();
-        let needed = u16::try_from(needed).unwrap_or(width).min(width);
+        let needed = u16::try_from(self.line_width(line)).unwrap_or(width).min(width);
         let x = right.saturating_sub(needed);
         self.line(x, y, needed, line);
         x
@@ -117,23 +112,21 @@ impl<'a> Painter<'a> {
             Held::Waits => Role::Border,
         };
         self.border(area, role);
-        let (left, room) = (area.x + 2, area.width.saturating_sub(4));
-        let mut title = title.clone();
-        if held == Held::Keys {
-            title.0.insert(0, (format!("{} ", self.glyphs().focus), Role::Accent));
-        }
-        title.0.insert(0, (" ".to_owned(), Role::Border));
-        title.0.push((" ".to_owned(), Role::Border));
-        let end = self.line(left - 1, area.y, room, &title);
-        if !right.0.is_empty() {
-            let mut right = right.clone();
-            right.0.insert(0, (" ".to_owned(), Role::Border));
-            right.0.push((" ".to_owned(), Role::Border));
-            let free = area.right().saturating_sub(end + 1);
-            let needed: usize = right.0.iter().map(|(text, _)| self.width(text)).sum();
-            if needed <= usize::from(free) {
-                self.line_right(area.right() - 1, area.y, free, &right);
+        let room = area.width.saturating_sub(4);
+        let right = if right.0.is_empty() { Line::blank() } else { between_blanks(right) };
+        let needed = u16::try_from(self.line_width(&right)).unwrap_or(room);
+        // What stands at the right is short and says what a name does not: the name gives way.
+        let for_title = if needed + TITLE_MIN <= room { room - needed } else { room };
+        if !title.0.is_empty() {
+            let mut title = title.clone();
+            if held == Held::Keys {
+                title.0.insert(0, (format!("{} ", self.glyphs().focus), Role::Accent));
             }
+            let title = self.shortened(between_blanks(&title), usize::from(for_title));
+            self.line(area.x + 1, area.y, for_title, &title);
+        }
+        if needed + TITLE_MIN <= room {
+            self.line_right(area.right() - 1, area.y, needed, &right);
         }
         Rect {
             x: area.x + 1,
@@ -141,6 +134,26 @@ impl<'a> Painter<'a> {
             width: area.width.saturating_sub(2),
             height: area.height.saturating_sub(2),
         }
+    }
+
+    /// A name without its middle, where all of it would not fit.
+    pub fn shortened_name(&self, text: &str, width: usize) -> String {
+        cut_middle(text, width, self.look.table_glyphs()).into_owned()
+    }
+
+    /// A line whose longest piece lost its middle, where all of it would not fit.
+    fn shortened(&self, mut line: Line, width: usize) -> Line {
+        let over = self.line_width(&line).saturating_sub(width);
+        let longest = line.0.iter_mut().max_by_key(|(text, _)| display_width(text, self.look.table_glyphs()));
+        if let Some((text, _)) = longest.filter(|_| over > 0) {
+            let left = self.width(text).saturating_sub(over);
+            *text = self.shortened_name(text, left);
+        }
+        line
+    }
+
+    fn line_width(&self, line: &Line) -> usize {
+        line.0.iter().map(|(text, _)| self.width(text)).sum()
     }
 
     /// Writes as many lines as fit, from a scroll on, with a thumb on the right border when there are more.
@@ -195,6 +208,11 @@ impl<'a> Painter<'a> {
         }
         self.buffer.set_stringn(x, y, text, usize::from(width), style).0
     }
+}
+
+fn between_blanks(line: &Line) -> Line {
+    let blank = || (" ".to_owned(), Role::Border);
+    Line([blank()].into_iter().chain(line.0.iter().cloned()).chain([blank()]).collect())
 }
 
 /// A rectangle in the middle of another.

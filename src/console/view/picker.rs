@@ -3,7 +3,7 @@
 use ratatui::layout::{Position, Rect};
 
 use super::paint::{Held, Painter, centered};
-use super::text::Line;
+use super::text::{Line, wrapped};
 use crate::console::hits::Hit;
 use crate::console::layout::Layout;
 use crate::console::model::{Model, Picker, Prompt, PromptWhat};
@@ -41,19 +41,22 @@ pub fn draw(picker: &Picker, area: Rect, painter: &mut Painter<'_>) {
 
 /// A line at the bottom of the screen, where the hints were.
 pub fn draw_prompt(model: &Model, prompt: &Prompt, layout: &Layout, painter: &mut Painter<'_>) {
-    let area = Rect { y: layout.hints.y.saturating_sub(1), height: 2, ..layout.hints };
-    painter.clear(area);
-    painter.hit(area, Hit::Layer);
-    let top = Rect { height: 1, ..area };
-    let label = match prompt.what {
-        PromptWhat::Filter => "/".to_owned(),
+    let width = usize::from(layout.hints.width.saturating_sub(2));
+    let (question, label) = match prompt.what {
+        PromptWhat::Filter => (Vec::new(), "/"),
         PromptWhat::AcceptReason(_) | PromptWhat::AcceptUntil { .. } | PromptWhat::Form { .. } | PromptWhat::Quit => {
-            format!("{} ", prompt.title)
+            (wrapped(&prompt.title, width, 2, Role::Title), "> ")
         }
     };
+    let height = u16::try_from(question.len()).unwrap_or(0) + 2;
+    let area = Rect { y: (layout.hints.y + 1).saturating_sub(height), height, ..layout.hints };
+    painter.clear(area);
+    painter.hit(area, Hit::Layer);
+    painter.lines(Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area }, &question, 0);
+    let line = area.bottom().saturating_sub(2);
     input(
-        Rect { x: top.x + 1, width: top.width.saturating_sub(2), ..top },
-        &label,
+        Rect { x: area.x + 1, y: line, width: area.width.saturating_sub(2), height: 1 },
+        label,
         prompt.input.value(),
         prompt.input.visual_cursor(),
         painter,
@@ -61,17 +64,22 @@ pub fn draw_prompt(model: &Model, prompt: &Prompt, layout: &Layout, painter: &mu
     let below = match (&prompt.problem, &prompt.what) {
         (Some(problem), _) => Line::of(problem.as_str(), Role::Error),
         (None, PromptWhat::Filter) => filter_count(model),
-        (None, _) => Line::of("enter goes on, esc leaves", Role::HintText),
+        (None, PromptWhat::Quit) => Line::of("enter takes what is typed, esc goes on applying", Role::HintText),
+        (None, PromptWhat::AcceptReason(_) | PromptWhat::AcceptUntil { .. } | PromptWhat::Form { .. }) => {
+            Line::of("enter goes on, esc cancels", Role::HintText)
+        }
     };
-    painter.line(area.x + 1, area.y + 1, area.width.saturating_sub(2), &below);
+    painter.line(area.x + 1, line + 1, area.width.saturating_sub(2), &below);
 }
 
 fn filter_count(model: &Model) -> Line {
-    let (shown, total) = match model.check() {
-        Some(check) => (check.order.shown(), check.order.total()),
-        None => (model.fleet.rows().len(), model.fleet.total()),
+    let (shown, total, help) = match model.check() {
+        Some(check) => {
+            let help = "   words are fuzzy; state:extra cluster:eu* verdict:orphan age>5m name~client !class:dev";
+            (check.order.shown(), check.order.total(), help)
+        }
+        None => (model.fleet.rows().len(), model.fleet.total(), "   words of a cluster's name, class or source"),
     };
-    let help = "   words are fuzzy; state:extra cluster:eu* verdict:orphan age>5m name~client !class:dev";
     Line::of(format!("{shown} of {total}"), Role::Filter).and(help, Role::HintText)
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::fleet::table_look;
+use super::fleet::{table_look, with_margin};
 use super::paint::{Held, Painter};
 use super::text::{Line, wrapped};
 use crate::console::hits::Hit;
@@ -13,35 +13,55 @@ use crate::console::layout::Layout;
 use crate::console::model::{Model, Pane, PlanSheet, Show, Skipped, Totals};
 use crate::console::table::{Cell, Column, Cut, RowLook, TableRow, TableView, Tone, draw as draw_table};
 use crate::console::task::Tried;
-use crate::console::theme::Role;
-use crate::engine::{Action, Tier, Undo, Verb, short_id};
+use crate::console::theme::{Glyphs, Role};
+use crate::engine::{Action, State, Tier, Undo, Verb, short_id};
+
+/// More lines above the list would leave no room for it.
+const WARNINGS_MAX: usize = 4;
 
 pub fn draw(model: &Model, plan: &PlanSheet, layout: &Layout, painter: &mut Painter<'_>) {
     let held = if model.pane == Pane::List { Held::Keys } else { Held::Waits };
     let validity = validity(model, plan, painter);
-    let inside = painter.boxed(layout.main, &title(plan), &validity, held);
+    let room = usize::from(layout.main.width).saturating_sub(validity.plain().len() + 10);
+    let whole = title(plan, Words::Whole, painter.glyphs());
+    let fits = painter.width(&whole.plain()) <= room;
+    let title = if fits { whole } else { title(plan, Words::Signs, painter.glyphs()) };
+    let inside = painter.boxed(layout.main, &title, &validity, held);
     painter.hit(layout.main, Hit::List);
-    let inside = warnings(plan, inside, painter);
-    table(plan, inside, layout.main.right() - 1, painter);
+    let inside = warnings(model, plan, inside, painter);
+    table(plan, with_margin(inside), layout.main.right() - 1, painter);
     if let Some(area) = layout.detail {
         detail(model, plan, area, painter);
     }
 }
 
-fn title(plan: &PlanSheet) -> Line {
+/// Whether the totals have their words beside their signs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Words {
+    Whole,
+    Signs,
+}
+
+fn title(plan: &PlanSheet, words: Words, glyphs: &Glyphs) -> Line {
     let Totals { create, update, delete, blocked, excluded } = plan.totals();
-    let count = create + update + delete;
+    let (count, all) = (create + update + delete, plan.plan.actions.len());
+    let things = match (words, all) {
+        (Words::Signs, _) => "",
+        (Words::Whole, 1) => " action",
+        (Words::Whole, _) => " actions",
+    };
     let mut line = Line::of(format!("Plan {}", short_id(&plan.plan.id)), Role::Title)
-        .and(format!(" · {count} of {} actions", plan.plan.actions.len()), Role::Text);
+        .and(format!(" {} {count} of {all}{things}", glyphs.separator), Role::Text);
     for (count, sign, word, role) in [
-        (create, "+", "create", Role::Missing),
-        (update, "~", "update", Role::Drift),
-        (delete, "−", "delete", Role::Extra),
-        (blocked, "⊘", "blocked", Role::Blocked),
+        (create, glyphs.ghost_create, "create", Role::Missing),
+        (update, glyphs.ghost_update, "update", Role::Drift),
+        (delete, glyphs.ghost_delete, "delete", Role::Extra),
+        (blocked, glyphs.state(State::Blocked), "blocked", Role::Blocked),
         (excluded, "", "left out", Role::Muted),
     ] {
+        let word = if words == Words::Whole || sign.is_empty() { format!(" {word}") } else { String::new() };
         if count > 0 {
-            line = line.and(format!("  {sign}{count} {word}"), role);
+            line = line.and(format!("  {sign}{count}{word}"), role);
         }
     }
     line
@@ -59,34 +79,40 @@ fn validity(model: &Model, plan: &PlanSheet, painter: &mut Painter<'_>) -> Line 
 }
 
 /// What a person has to know before anything else, above the list.
-fn warnings(plan: &PlanSheet, area: Rect, painter: &mut Painter<'_>) -> Rect {
+fn warnings(model: &Model, plan: &PlanSheet, area: Rect, painter: &mut Painter<'_>) -> Rect {
     let mut lines = Vec::new();
+    let width = usize::from(area.width.saturating_sub(2));
+    if model.now >= plan.plan.expires_at {
+        lines.extend(wrapped("The plan has expired: nothing of it can be sent. R plans again.", width, 0, Role::Error));
+    }
     if let Some((finding, moved)) = plan.moved.iter().next() {
         let now = moved.is.unwrap_or("no finding any more");
         let more = plan.moved.len() - 1;
         let more = if more > 0 { format!(", and {more} more") } else { String::new() };
         let name = finding.rsplit('/').next().unwrap_or(finding);
-        lines.push(Line::of(
-            format!("The world moved: {name} was {}, is {now}{more}. R plans again.", moved.was),
-            Role::Warn,
-        ));
+        let says = format!("The world moved: {name} was {}, is {now}{more}. R plans again.", moved.was);
+        lines.extend(wrapped(&says, width, 0, Role::Warn));
     }
-    lines.extend(plan.left_out.iter().map(|says| Line::of(format!("Not taken back: {says}"), Role::Warn)));
-    lines.truncate(3);
+    let left_out = plan.left_out.iter().map(|says| format!("Not taken back: {says}"));
+    lines.extend(left_out.flat_map(|says| wrapped(&says, width, 2, Role::Warn)));
+    lines.truncate(WARNINGS_MAX);
     let height = u16::try_from(lines.len()).unwrap_or(0);
     painter.lines(Rect { x: area.x + 1, width: area.width.saturating_sub(2), height, ..area }, &lines, 0);
     Rect { y: area.y + height, height: area.height.saturating_sub(height), ..area }
 }
 
 fn table(plan: &PlanSheet, area: Rect, border: u16, painter: &mut Painter<'_>) {
+    // Once servers were asked, what they said is what a narrow screen keeps.
+    let is_tried = !plan.trying.is_empty() || !plan.tried.is_empty();
+    let (dry_run, back) = if is_tried { (1, 2) } else { (2, 1) };
     let columns = [
         Column::new("", 3).gap(0),
         Column::new("TIER", 4).gap(1),
         Column::new("WHAT", 8).gap(1),
-        Column::new("CLUSTER", 12).weight(2),
+        Column::new("CLUSTER", 14),
         Column::new("OBJECT", 20).weight(4),
-        Column::new("DRY RUN", 10).weight(1).priority(2),
-        Column::new("BACK", 16).weight(2).priority(1),
+        Column::new("DRY RUN", 10).weight(1).priority(dry_run),
+        Column::new("BACK", 14).weight(1).priority(back),
     ];
     let look = table_look(painter);
     let window = plan.list.window();
@@ -121,16 +147,13 @@ impl<'p> Row<'p> {
         let skipped = plan.skipped(action);
         let (text, muted) = (painter.style(Role::Text), painter.style(Role::Muted));
         let tick = match &skipped {
-            None => "[x]",
-            Some(Skipped::Blocked(_)) => " ⊘ ",
-            Some(Skipped::Excluded | Skipped::Dependency(_)) => "[ ]",
+            None => "[x]".to_owned(),
+            Some(Skipped::Blocked(_)) => format!(" {} ", painter.glyphs().state(State::Blocked)),
+            Some(Skipped::Excluded | Skipped::Dependency(_)) => "[ ]".to_owned(),
         };
-        let (sign, role) = verb_sign(action.verb);
-        let place = action.target.namespace.as_deref().map_or(String::new(), |namespace| format!("{namespace}/"));
-        let object: Vec<(Cow<'p, str>, Style)> = vec![
-            (Cow::Owned(format!("{} ", action.target.kind)), muted),
-            (Cow::Owned(format!("{place}{}", action.target.name)), text),
-        ];
+        let (sign, role) = verb_sign(action.verb, painter.glyphs());
+        let object: Vec<(Cow<'p, str>, Style)> =
+            vec![(Cow::Owned(format!("{} ", action.target.kind)), muted), (Cow::Owned(object_text(action)), text)];
         let cells = [
             Cell::text(tick, text),
             Cell::text(tier_word(action.tier), painter.style(tier_role(action.tier))),
@@ -156,10 +179,10 @@ impl TableRow for Row<'_> {
     }
 }
 
-fn verb_sign(verb: Verb) -> (&'static str, Role) {
+fn verb_sign(verb: Verb, glyphs: &Glyphs) -> (&'static str, Role) {
     match verb {
-        Verb::Create => ("+", Role::Missing),
-        Verb::Delete => ("−", Role::Extra),
+        Verb::Create => (glyphs.ghost_create, Role::Missing),
+        Verb::Delete => (glyphs.ghost_delete, Role::Extra),
         Verb::Apply
         | Verb::Update
         | Verb::Label
@@ -167,7 +190,7 @@ fn verb_sign(verb: Verb) -> (&'static str, Role) {
         | Verb::Patch
         | Verb::Tag
         | Verb::Untag
-        | Verb::ReOwn => ("~", Role::Drift),
+        | Verb::ReOwn => (glyphs.ghost_update, Role::Drift),
     }
 }
 
@@ -191,12 +214,18 @@ fn tier_role(tier: Tier) -> Role {
 
 fn dry_cell<'p>(plan: &'p PlanSheet, id: &str, painter: &Painter<'_>) -> Cell<'p> {
     match plan.tried.get(id) {
-        _ if plan.trying.contains(id) => Cell::text("checking…", painter.style(Role::Warn)),
+        _ if plan.trying.contains(id) => Cell::text("checking", painter.style(Role::Warn)),
         None => Cell::text("not tried", painter.style(Role::Muted)),
         Some(Tried::Fine) => Cell::text("ok", painter.style(Role::Ok)),
         Some(Tried::Refused(why)) => Cell::text(why.as_str(), painter.style(Role::Error)),
         Some(Tried::Unknown(why)) => Cell::text(why.as_str(), painter.style(Role::Unknown)),
     }
+}
+
+/// `openshift-config/x`
+fn object_text(action: &Action) -> String {
+    let place = action.target.namespace.as_deref().map_or(String::new(), |namespace| format!("{namespace}/"));
+    format!("{place}{}", action.target.name)
 }
 
 /// How it could be taken back; why it is not sent, where that matters more.
@@ -216,9 +245,12 @@ fn detail(model: &Model, plan: &PlanSheet, area: Rect, painter: &mut Painter<'_>
     painter.hit(area, Hit::Detail);
     let held = if model.pane == Pane::Detail { Held::Keys } else { Held::Waits };
     let place = plan.list.cursor().and_then(|id| plan.order().iter().position(|one| one == id));
-    let title = match place {
-        Some(place) => format!("{} of {}", place + 1, plan.order().len()),
-        None => "no action".to_owned(),
+    let title = match (place, plan.cursor()) {
+        (Some(place), Some(action)) => {
+            let object = object_text(action);
+            format!("{} of {}: {} {object}", place + 1, plan.order().len(), action.target.kind)
+        }
+        (Some(_), None) | (None, _) => "no action".to_owned(),
     };
     let show = match plan.show {
         Show::Diff => "change",
@@ -227,17 +259,28 @@ fn detail(model: &Model, plan: &PlanSheet, area: Rect, painter: &mut Painter<'_>
     let right = Line::of(show, Role::Muted);
     let inside = painter.boxed(area, &Line::of(title, Role::Title), &right, held);
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
-    let lines = lines(plan, usize::from(inside.width));
+    let lines = lines(plan, usize::from(inside.width), painter.glyphs());
     painter.lines(inside, &lines, plan.scroll);
     painter.thumb(area.right() - 1, inside, lines.len(), plan.scroll);
 }
 
 /// What the plan says of the action at the cursor.
-pub fn lines(plan: &PlanSheet, width: usize) -> Vec<Line> {
+pub fn lines(plan: &PlanSheet, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     let Some(action) = plan.cursor() else { return Vec::new() };
     let mut lines = Vec::new();
     for blocked in &action.blocked_by {
-        lines.extend(wrapped(&format!("⊘ {}: {}", blocked.gate.word(), blocked.why), width, 2, Role::Blocked));
+        let says = format!("{} {}: {}", glyphs.state(State::Blocked), blocked.gate.word(), blocked.why);
+        lines.extend(wrapped(&says, width, 2, Role::Blocked));
+    }
+    match plan.tried.get(&action.id) {
+        Some(Tried::Refused(why)) => {
+            lines.extend(wrapped(&format!("dry run, refused: {why}"), width, 2, Role::Error));
+        }
+        Some(Tried::Unknown(why)) => {
+            lines.extend(wrapped(&format!("dry run, not known: {why}"), width, 2, Role::Unknown));
+        }
+        Some(Tried::Fine) => lines.push(Line::of("dry run, ok: the server would take it", Role::Ok)),
+        None => {}
     }
     let finding = plan.plan.findings.iter().find(|finding| finding.id == action.finding);
     if let Some(finding) = finding {
@@ -252,10 +295,12 @@ pub fn lines(plan: &PlanSheet, width: usize) -> Vec<Line> {
     .flatten()
     .collect();
     let sent_if = if preconditions.is_empty() { "the name is free".to_owned() } else { preconditions.join(", ") };
-    lines.extend(wrapped(&format!("reason {} · sent only if {sent_if}", action.reason.word()), width, 2, Role::Muted));
+    let between = glyphs.separator;
+    let says = format!("reason {} {between} sent only if {sent_if}", action.reason.word());
+    lines.extend(wrapped(&says, width, 2, Role::Muted));
     match plan.show {
         Show::Diff => lines.extend(diff_lines(&action.diff, width)),
-        Show::Fields => lines.extend(field_lines(action, width)),
+        Show::Fields => lines.extend(field_lines(action, width, glyphs)),
     }
     lines
 }
@@ -269,7 +314,7 @@ fn diff_lines(diff: &str, width: usize) -> Vec<Line> {
     diff.lines().flat_map(|line| wrapped(line, width, 2, role(line))).collect()
 }
 
-fn field_lines(action: &Action, width: usize) -> Vec<Line> {
+fn field_lines(action: &Action, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     let mut lines = Vec::new();
     for proof in &action.ownership {
         lines.extend(wrapped(&format!("ours: {proof}"), width, 2, Role::Text));
@@ -277,7 +322,8 @@ fn field_lines(action: &Action, width: usize) -> Vec<Line> {
     for id in &action.depends_on {
         lines.push(Line::of(format!("after: {id}"), Role::Text));
     }
-    lines.push(Line::of(format!("action {} · finding {}", action.id, action.finding), Role::Muted));
+    let says = format!("action {} {} finding {}", action.id, glyphs.separator, action.finding);
+    lines.extend(wrapped(&says, width, 2, Role::Muted));
     if !action.change.is_null() {
         let text = serde_json::to_string_pretty(&action.change).unwrap_or_default();
         lines.extend(text.lines().map(|line| Line::of(line, Role::DiffContext)));

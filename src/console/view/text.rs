@@ -33,24 +33,47 @@ pub fn wrap(text: &str, width: usize, indent: usize) -> Vec<String> {
     let width = width.max(indent + 8);
     let mut lines = Vec::new();
     for paragraph in text.split('\n') {
-        let mut line = String::new();
-        for word in paragraph.split_word_bounds() {
-            if line.width() + word.width() > width && !line.trim().is_empty() {
+        // Measured as it grows: measuring it anew for each sign would cost the square of its length, on every frame.
+        let (mut line, mut used) = (String::new(), 0);
+        for word in words(paragraph) {
+            let needed = word.width();
+            if used + needed > width && !line.trim().is_empty() {
                 lines.push(std::mem::replace(&mut line, " ".repeat(indent)).trim_end().to_owned());
+                used = indent;
                 if word.trim().is_empty() {
                     continue;
                 }
             }
+            if used + needed <= width {
+                line.push_str(word);
+                used += needed;
+                continue;
+            }
             for grapheme in word.graphemes(true) {
-                if line.width() + grapheme.width() > width {
+                let needed = grapheme.width();
+                if used + needed > width {
                     lines.push(std::mem::replace(&mut line, " ".repeat(indent)));
+                    used = indent;
                 }
                 line.push_str(grapheme);
+                used += needed;
             }
         }
         lines.push(line.trim_end().to_owned());
     }
     lines
+}
+
+/// Words and the blanks between them: paths and addresses stay whole where they fit.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let blank = rest.chars().next()?.is_whitespace();
+        let end = rest.find(|letter: char| letter.is_whitespace() != blank).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(end);
+        rest = after;
+        Some(word)
+    })
 }
 
 /// A text as lines of one meaning.
@@ -68,6 +91,7 @@ mod tests {
             ("fits", "one two", 10, 0, vec!["one two"]),
             ("breaks", "one two three four", 9, 2, vec!["one two", "  three", "  four"]),
             ("a word that is too long", "abcdefghijklmnop", 10, 0, vec!["abcdefghij", "klmnop"]),
+            ("a path", "see ~/.kube/config there", 16, 0, vec!["see", "~/.kube/config", "there"]),
             ("paragraphs", "a\nb", 10, 2, vec!["a", "b"]),
             ("wide letters", "日本語日本語", 8, 0, vec!["日本語日", "本語"]),
             ("nothing", "", 10, 0, vec![""]),

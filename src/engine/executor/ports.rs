@@ -101,6 +101,8 @@ pub enum Again {
     /// The plan would hold it again, unblocked and for the same verdict.
     Same,
     Differs(String),
+    /// The plan would hold it, and a gate that was open is shut now.
+    Blocked(String),
 }
 
 /// What refers to a deleted object.

@@ -1,7 +1,8 @@
 //! A run: clusters one after another, the highest tier last, each in waves, and a look back at what was deleted.
 //!
 //! Always true:
-//! - before every wave all switches, the plan's end and the cluster's identity are looked at again;
+//! - before every wave all switches, the plan's end and the cluster's identity are looked at again, and the identity once
+//!   more after it;
 //! - an action runs only after everything it depends on is done;
 //! - what a halted run did not send ends as skipped, with the reason.
 
@@ -30,6 +31,10 @@ pub const LOOK_BACK_AFTER: Duration = Duration::from_secs(30);
 
 /// How often a waiting run looks whether it shall stop.
 const STOP_EVERY: Duration = Duration::from_millis(200);
+
+/// How often a cluster is asked who it is after a wave when it does not say, with this pause between.
+const CONFIRMS_MAX: u32 = 3;
+const CONFIRM_PAUSE: Duration = Duration::from_secs(1);
 
 /// What happens when something refers to what was just deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,6 +101,14 @@ pub(super) struct Run<'p, 'q> {
     pub sent: BTreeSet<String>,
 }
 
+/// Whether a cluster is the one a plan was made for.
+enum Sameness {
+    Same,
+    Other,
+    /// It does not say who it is.
+    Unknown,
+}
+
 impl<'p> Run<'p, '_> {
     async fn whole(&mut self) -> Result<(), Halt> {
         self.check_switches()?;
@@ -137,7 +150,9 @@ impl<'p> Run<'p, '_> {
                 break;
             }
             self.check_gates(cluster).await?;
-            self.wave(port.as_ref(), &wave).await?;
+            let came = self.wave(port.as_ref(), &wave).await;
+            let confirmed = self.confirm_cluster(cluster, &wave).await;
+            came.and(confirmed)?;
             let deleted: Vec<&'p Action> = wave.into_iter().filter(|action| self.is_gone(action)).collect();
             self.look_back(&deleted).await?;
         }
@@ -172,17 +187,42 @@ impl<'p> Run<'p, '_> {
 
     async fn check_gates(&mut self, cluster: &str) -> Result<(), Halt> {
         self.check_switches()?;
+        match self.read_sameness(cluster).await {
+            Sameness::Same => Ok(()),
+            Sameness::Other | Sameness::Unknown => Err(other_cluster(cluster)),
+        }
+    }
+
+    /// Whether the cluster is the one the plan was made for.
+    async fn read_sameness(&mut self, cluster: &str) -> Sameness {
         let expected = self.approved.targets().into_iter().find(|target| target.cluster == cluster);
         let actual = self.ports.recheck.read_identity(cluster).await;
-        let known = |text: &str| !text.is_empty();
-        let same = expected.zip(actual).is_some_and(|(expected, actual)| {
-            expected.identity == actual && known(&actual.kube_system_uid) && known(&actual.ca_sha256)
-        });
-        if same {
-            return Ok(());
+        match expected.zip(actual) {
+            Some((_, actual)) if actual.kube_system_uid.is_empty() || actual.ca_sha256.is_empty() => Sameness::Unknown,
+            Some((expected, actual)) if expected.identity == actual => Sameness::Same,
+            Some(_) => Sameness::Other,
+            None => Sameness::Unknown,
         }
-        let why = format!("{cluster} is not the cluster the plan was made for, or can't say who it is");
-        Err(Halt::Gate(Blocked { gate: GateName::Identity, why }))
+    }
+
+    /// Makes sure that what was read of a wave was read from the plan's cluster: another one, which came to stand behind
+    /// the address in mid-wave, has none of the objects. Where that is not sure, nothing counts as done.
+    async fn confirm_cluster(&mut self, cluster: &str, wave: &[&'p Action]) -> Result<(), Halt> {
+        let done = |action: &&&'p Action| matches!(self.report.ends.get(&action.id), Some(End::Done(_)));
+        let done: Vec<&'p Action> = wave.iter().filter(done).copied().collect();
+        for _ in 0..CONFIRMS_MAX {
+            if done.is_empty() {
+                return Ok(());
+            }
+            match self.read_sameness(cluster).await {
+                Sameness::Same => return Ok(()),
+                Sameness::Other => break,
+                Sameness::Unknown => self.ports.clock.sleep(CONFIRM_PAUSE).await,
+            }
+        }
+        let why = format!("it was sent, and {cluster} may have been another cluster when it was read");
+        self.write_ends(done.into_iter().map(|action| (action, End::Unknown { why: why.clone() })).collect())?;
+        Err(other_cluster(cluster))
     }
 
     /// Looks at everything that stops writes at once.
@@ -277,18 +317,24 @@ impl<'p> Run<'p, '_> {
         };
         let ready = Ready::new(action, Wish::Create { object, mark }, self.ports.clock.now());
         let deleted = self.report.ends.get(&action.id).cloned();
-        let port: &dyn ClusterPort = port.as_ref();
-        self.rounds(port, vec![ready]).await?;
-        let restored = self.report.ends.get(&action.id) == Some(&End::Done(VerifiedState::Restored));
-        if restored {
+        // The name is free in any cluster: a create has nothing that binds it to this one but this look.
+        let came = match self.check_gates(&action.cluster).await {
+            Ok(()) => self.rounds(port.as_ref(), vec![ready]).await,
+            Err(halt) => Err(halt),
+        };
+        let end = self.report.ends.get(&action.id);
+        if end == Some(&End::Done(VerifiedState::Restored)) {
             self.end(action, End::TakenBack { why: what.to_owned() });
-        } else {
-            let why = self.report.ends.get(&action.id).map(|end| end.why().to_owned()).unwrap_or_default();
-            self.notice(format!("{} was deleted, {what}, and bringing it back failed: {why}", action.target.name));
-            // What holds is that it is deleted; an undo may still succeed.
-            self.write_ends(deleted.map(|end| (action, end)).into_iter().collect())?;
+            return came;
         }
-        Ok(())
+        let why = match &came {
+            Ok(()) => end.map(|end| end.why().to_owned()).unwrap_or_default(),
+            Err(halt) => halt.end().why().to_owned(),
+        };
+        self.notice(format!("{} was deleted, {what}, and bringing it back failed: {why}", action.target.name));
+        // What holds is that it is deleted, whatever kept it from coming back; an undo may still succeed.
+        self.write_ends(deleted.map(|end| (action, end)).into_iter().collect())?;
+        came
     }
 
     /// The object of a backup with the owners that still live; those that don't are said.
@@ -349,4 +395,9 @@ impl<'p> Run<'p, '_> {
             self.notice(format!("the end of the run could not be written to the journal: {why}"));
         }
     }
+}
+
+fn other_cluster(cluster: &str) -> Halt {
+    let why = format!("{cluster} is not the cluster the plan was made for, or can't say who it is");
+    Halt::Gate(Blocked { gate: GateName::Identity, why })
 }

@@ -17,7 +17,7 @@ use zeroize::Zeroizing;
 use super::*;
 use crate::engine::journal::{ActionStanding, Found, Record, VerifiedState, entries};
 use crate::engine::testing::{Given, delete, finding, given, label, now};
-use crate::engine::vault::Sealed;
+use crate::engine::vault::{Sealed, Vault};
 use crate::engine::{
     Action, Answers, ApprovedPlan, BackupSeen, Blocked, Chosen, Dependency, GateName, IdentityRecord, Look, ObjectNow,
     ObjectRef, OwnersSeen, Plan, Tier, approve,
@@ -33,6 +33,8 @@ struct Stage {
     plan: Plan,
     records: Arc<Mutex<Vec<Record>>>,
     vault: MemoryVault,
+    /// In place of the one in memory.
+    real_vault: Option<Vault>,
     judges: Judges,
     switch: Arc<AtomicBool>,
     stop: Arc<AtomicBool>,
@@ -42,8 +44,11 @@ struct Stage {
     journal_fails: Option<usize>,
     /// The ids of actions, as they end.
     told: Option<Arc<Mutex<Vec<String>>>>,
+    /// The switch is thrown while this append is under way.
+    switch_at_append: Option<usize>,
     /// Called before each send.
     before_send: Option<Box<dyn Fn(usize) + Send + Sync>>,
+    after_send: Option<Box<dyn Fn(usize) + Send + Sync>>,
 }
 
 /// What the test's recheck says.
@@ -53,7 +58,9 @@ struct Judges {
     /// By look: the first after the wave, the second half a minute later.
     referenced: BTreeMap<usize, String>,
     looks: usize,
-    other_identity: bool,
+    /// From this reading of the identity on it is another one.
+    other_identity_from: Option<usize>,
+    identity_reads: usize,
 }
 
 /// Ends the run like a killed process: at the so-manieth step.
@@ -95,6 +102,7 @@ fn stage_with(names: &[&str], change: impl FnOnce(Given) -> Given) -> Stage {
         plan: change(all).plan(),
         records: Arc::default(),
         vault: MemoryVault::default(),
+        real_vault: None,
         judges: Judges::default(),
         switch: Arc::default(),
         stop: Arc::default(),
@@ -102,7 +110,9 @@ fn stage_with(names: &[&str], change: impl FnOnce(Given) -> Given) -> Stage {
         crash: Arc::default(),
         journal_fails: None,
         told: None,
+        switch_at_append: None,
         before_send: None,
+        after_send: None,
     }
 }
 
@@ -136,6 +146,7 @@ impl Stage {
             inner: target,
             crash: self.crash.clone(),
             before: self.before_send.take(),
+            after: self.after_send.take(),
             sent: AtomicUsize::default(),
         };
         let clusters: Clusters = [("guest-a".to_owned(), Arc::new(tapped) as Arc<dyn ClusterPort>)].into();
@@ -143,6 +154,7 @@ impl Stage {
             records: self.records.clone(),
             crash: self.crash.clone(),
             fails: self.journal_fails,
+            switch: self.switch_at_append.map(|at| (at, self.switch.clone())),
             appends: 0,
         };
         let settings = RunSettings {
@@ -155,7 +167,7 @@ impl Stage {
             clusters: &clusters,
             recheck: &mut self.judges,
             journal: &mut journal,
-            vault: &self.vault,
+            vault: self.real_vault.as_ref().map_or(&self.vault as &dyn VaultPort, |vault| vault),
             clock: &SimClock(self.sim.clone()),
             switches: self.switch.as_ref(),
             stop: &self.stop,
@@ -208,6 +220,7 @@ struct MemoryJournal {
     records: Arc<Mutex<Vec<Record>>>,
     crash: Arc<Crash>,
     fails: Option<usize>,
+    switch: Option<(usize, Arc<AtomicBool>)>,
     appends: usize,
 }
 
@@ -219,6 +232,9 @@ impl JournalPort for MemoryJournal {
             return Err("no space left".to_owned());
         }
         self.records.lock().unwrap().extend_from_slice(records);
+        if let Some((_, switch)) = self.switch.as_ref().filter(|(at, _)| *at == self.appends) {
+            switch.store(true, Ordering::SeqCst);
+        }
         self.crash.step();
         Ok(())
     }
@@ -265,7 +281,9 @@ impl Switches for AtomicBool {
 
 impl Recheck for Judges {
     fn read_identity<'a>(&'a mut self, _: &'a str) -> BoxFuture<'a, Option<IdentityRecord>> {
-        let uid = if self.other_identity { "another" } else { "uid-of-kube-system" };
+        let other = self.other_identity_from.is_some_and(|from| self.identity_reads >= from);
+        self.identity_reads += 1;
+        let uid = if other { "another" } else { "uid-of-kube-system" };
         let identity = IdentityRecord { kube_system_uid: uid.to_owned(), ca_sha256: "c0ffee".to_owned() };
         async move { Some(identity) }.boxed()
     }
@@ -290,6 +308,7 @@ struct Tapped {
     inner: KubeCluster,
     crash: Arc<Crash>,
     before: Option<Box<dyn Fn(usize) + Send + Sync>>,
+    after: Option<Box<dyn Fn(usize) + Send + Sync>>,
     sent: AtomicUsize,
 }
 
@@ -307,6 +326,9 @@ impl ClusterPort for Tapped {
             self.crash.step();
             let reply = self.inner.send(token, write).await;
             self.crash.step();
+            if let Some(after) = &self.after {
+                after(place);
+            }
             reply
         }
         .boxed()
@@ -325,6 +347,13 @@ async fn what_was_approved_is_done_verified_and_journalled() {
     let expected =
         "approved backup intent backup intent intent outcome outcome outcome verified verified verified finished";
     assert_eq!(kinds.join(" "), expected);
+}
+
+/// What an undo sees when nothing of a plan's objects is left and every backup opens.
+fn all_gone(plan: &Plan) -> BTreeMap<String, Look> {
+    let backup = BackupSeen::Opens { lost: Vec::new() };
+    let look = Look { object: ObjectNow::Absent, backup, owners: OwnersSeen::default() };
+    plan.actions.iter().map(|action| (action.id.clone(), look.clone())).collect()
 }
 
 fn kind(record: &Record) -> &'static str {
@@ -443,7 +472,7 @@ async fn nothing_is_sent_when_something_stands_in_the_way() {
         ("kill switch", |stage| stage.switch.store(true, Ordering::SeqCst), 3),
         ("stopped", |stage| stage.stop.store(true, Ordering::SeqCst), 130),
         ("expired meanwhile", |stage| stage.sim.advance(Duration::from_secs(15 * 60)), 4),
-        ("another cluster", |stage| stage.judges.other_identity = true, 3),
+        ("another cluster", |stage| stage.judges.other_identity_from = Some(0), 3),
         ("the journal is full", |stage| stage.journal_fails = Some(0), 3),
         ("it takes the approval, and no intent", |stage| stage.journal_fails = Some(1), 3),
     ];
@@ -559,6 +588,49 @@ async fn a_crash_at_any_step_is_settled_by_reading_and_nothing_is_sent_twice() {
     assert_eq!(crashes, 5 * 2 + 2 * 2);
 }
 
+/// Where a run can be killed, by the step it had come to.
+#[tokio::test(start_paused = true)]
+async fn a_run_killed_at_each_position_of_its_journal_is_settled_and_goes_on() {
+    // The approval takes steps 0 and 1, the intent 2 and 3, the request 4 and 5, the outcome 6 and 7, the end 8 and 9.
+    let cases: [(&str, usize, &str, Option<Found>, &str); 6] = [
+        ("before the intent", 2, "approved", None, "gone"),
+        ("after the intent, before the request", 3, "intent", Some(Found::Unchanged), "gone"),
+        ("after the request", 5, "intent", Some(Found::Gone), "skipped"),
+        ("before the outcome", 6, "intent", Some(Found::Gone), "skipped"),
+        ("after the outcome", 7, "outcome", None, "skipped"),
+        ("after the verification", 9, "verified", None, "skipped"),
+    ];
+    for (case, at, last, expected, then) in cases {
+        let mut stage = stage(&["a"]);
+        stage.crash = Arc::new(Crash { at: Some(at), steps: AtomicUsize::default() });
+        assert_eq!(stage.run_or_crash().await, None, "case: {case}: it was not killed");
+        let before = stage.records.lock().unwrap().clone();
+        assert_eq!(before.last().map(kind), Some(last), "case: {case}");
+
+        let clusters: Clusters =
+            [("guest-a".to_owned(), Arc::new(KubeCluster::new(stage.sim.client())) as Arc<dyn ClusterPort>)].into();
+        let resolved = resolve(&entries(&before), &clusters, now()).await;
+        let found: Vec<Found> = resolved
+            .iter()
+            .map(|record| match record {
+                Record::Resolved { found, .. } => *found,
+                other => panic!("case: {case}: {other:?}"),
+            })
+            .collect();
+        assert_eq!(found, expected.into_iter().collect::<Vec<_>>(), "case: {case}");
+        stage.records.lock().unwrap().extend(resolved);
+
+        stage.crash = Arc::default();
+        let report = stage.run().await;
+        assert_eq!(stage.end(&report, "a").word(), then, "case: {case}: {report:?}");
+        assert_eq!((stage.requests("DELETE"), stage.is_there("a")), (1, false), "case: {case}: deleted once");
+        let after = stage.records.lock().unwrap().clone();
+        assert_eq!(after[..before.len()], before, "case: {case}: a record was lost");
+        let undo = crate::engine::undo(&entries(&after)[0], None, &all_gone(&stage.plan), now()).unwrap();
+        assert_eq!(undo.plan.actions.len(), 1, "case: {case}: it can be brought back: {:?}", undo.left_out);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_was_sent_when_the_journal_failed_is_not_called_skipped() {
     let mut stage = stage(&["a"]);
@@ -579,13 +651,7 @@ async fn an_object_that_can_not_come_back_stays_deleted_and_can_still_be_undone(
     assert_eq!((stage.end(&report, "a").word(), report.code()), ("gone", 2), "{report:?}");
     assert!(report.notices[0].contains("bringing it back failed"), "{report:?}");
     let records = stage.records.lock().unwrap().clone();
-    let look = Look {
-        object: ObjectNow::Absent,
-        backup: BackupSeen::Opens { lost: Vec::new() },
-        owners: OwnersSeen::default(),
-    };
-    let looks = [(stage.plan.actions[0].id.clone(), look)].into();
-    let undo = crate::engine::undo(&entries(&records)[0], None, &looks, now()).unwrap();
+    let undo = crate::engine::undo(&entries(&records)[0], None, &all_gone(&stage.plan), now()).unwrap();
     assert_eq!(undo.plan.actions.len(), 1);
 }
 
@@ -599,4 +665,97 @@ async fn a_404_about_something_else_is_no_proof_of_absence() {
     assert!(matches!(port.read(&target).await, Reading::Unknown(_)), "a 404 that names nothing");
     stage.sim.remove("v1", "Secret", "openshift-config/a").unwrap();
     assert!(matches!(port.read(&target).await, Reading::Absent));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_may_still_be_carried_out_is_not_called_failed() {
+    let refuse = |code| FaultAction::Refuse { code, retry_after_seconds: None };
+    let long = FaultAction::Refuse { code: 429, retry_after_seconds: Some(600) };
+    let cases = [
+        ("refused at once", vec![refuse(403)], "failed"),
+        ("lost, then refused", vec![FaultAction::LostBefore, refuse(403)], "unknown"),
+        ("lost, then told to wait for too long", vec![FaultAction::LostBefore, long], "unknown"),
+        ("lost, then a conflict that is none", vec![FaultAction::LostBefore, refuse(409)], "unknown"),
+    ];
+    for (case, faults, expected) in cases {
+        let mut stage = stage(&["a"]);
+        faults.into_iter().for_each(|fault| stage.fault(Verb::Delete, fault));
+        let report = stage.run().await;
+        assert_eq!(stage.end(&report, "a").word(), expected, "case: {case}: {report:?}");
+        let open = entries(&stage.records.lock().unwrap().clone())[0].open_count();
+        assert_eq!(open, usize::from(expected == "unknown"), "case: {case}: the next run reads what came of it");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_label_that_was_taken_and_overwritten_is_not_called_failed() {
+    let mut stage = stage(&["label-a"]);
+    stage.fault(Verb::Patch, FaultAction::ReplyLost);
+    let sim = stage.sim.clone();
+    // The request is carried out, and before it is looked after somebody takes the label off again.
+    stage.after_send = Some(Box::new(move |_| {
+        let off = |object: &mut Value| drop(object["metadata"].as_object_mut().unwrap().remove("labels"));
+        sim.edit("v1", "Secret", "openshift-config/label-a", off).unwrap();
+    }));
+    let report = stage.run().await;
+    assert_eq!(stage.end(&report, "label-a").word(), "unknown", "{report:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_second_attempt_that_is_stopped_is_not_called_skipped() {
+    for (case, fault, expected) in
+        [("lost", FaultAction::LostBefore, "unknown"), ("told to wait", refuse_busy(), "failed")]
+    {
+        let mut stage = stage(&["a"]);
+        stage.fault(Verb::Delete, fault);
+        // approval, intent, outcome, and the second intent
+        stage.switch_at_append = Some(4);
+        let report = stage.run().await;
+        assert_eq!(stage.requests("DELETE"), 1, "case: {case}");
+        assert_eq!(stage.end(&report, "a").word(), expected, "case: {case}: {report:?}");
+    }
+}
+
+fn refuse_busy() -> FaultAction {
+    FaultAction::Refuse { code: 429, retry_after_seconds: None }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_restore_that_is_stopped_leaves_the_object_deleted_and_fit_for_an_undo() {
+    // Before the request of the restore is written down (the verified delete is the fourth append), and after.
+    for (case, append) in [("before its intent", 4), ("after its intent", 5)] {
+        let mut stage = stage(&["a"]);
+        stage.on_new_reference = OnNewReference::Restore;
+        stage.judges.referenced.insert(1, "a HostedCluster names it".to_owned());
+        stage.switch_at_append = Some(append);
+        let report = stage.run().await;
+        assert_eq!(stage.end(&report, "a").word(), "gone", "case: {case}: {report:?}");
+        assert_eq!(report.halted, Some(Halt::Gate(switched())), "case: {case}");
+        assert!(report.notices[0].contains("bringing it back failed"), "case: {case}: {report:?}");
+        let records = stage.records.lock().unwrap().clone();
+        let undo = crate::engine::undo(&entries(&records)[0], None, &all_gone(&stage.plan), now()).unwrap();
+        assert_eq!(undo.plan.actions.len(), 1, "case: {case}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_another_cluster_says_about_an_object_counts_for_nothing() {
+    let mut stage = stage(&["a"]);
+    stage.judges.other_identity_from = Some(1);
+    let report = stage.run().await;
+    assert_eq!((stage.end(&report, "a").word(), report.code()), ("unknown", 2), "{report:?}");
+    assert!(matches!(&report.halted, Some(Halt::Gate(blocked)) if blocked.gate == GateName::Identity), "{report:?}");
+    let records = stage.records.lock().unwrap().clone();
+    assert_eq!(entries(&records)[0].open_count(), 1, "the next run reads what came of it");
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_brought_back_into_another_cluster() {
+    let mut stage = stage(&["a"]);
+    stage.on_new_reference = OnNewReference::Restore;
+    stage.judges.referenced.insert(1, "a HostedCluster names it".to_owned());
+    // The first look is before the wave, the second after it, the third before the restore.
+    stage.judges.other_identity_from = Some(2);
+    let report = stage.run().await;
+    assert_eq!((stage.end(&report, "a").word(), stage.requests("POST")), ("gone", 0), "{report:?}");
 }

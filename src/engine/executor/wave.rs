@@ -37,6 +37,9 @@ const WAIT_DEFAULT: Duration = Duration::from_secs(1);
 const READS_MAX: u32 = 3;
 const READ_PAUSE: Duration = Duration::from_secs(1);
 
+/// Why an action that was sent is not sent again.
+const STOPPED_BETWEEN: &str = "the cluster did not take it, and the run was stopped before the next attempt";
+
 /// What an action wants of the cluster.
 pub(super) enum Wish {
     Delete {
@@ -170,6 +173,7 @@ impl<'p> Run<'p, '_> {
         for (place, action) in wave.iter().enumerate() {
             match again.get(place) {
                 Some(Again::Same) => same.push(*action),
+                Some(Again::Blocked(why)) => self.end(action, End::gated(why.clone())),
                 Some(Again::Differs(why)) => self.end(action, End::stale(format!("judged again: {why}"))),
                 None => self.end(action, End::gated("it could not be judged again")),
             }
@@ -202,7 +206,7 @@ impl<'p> Run<'p, '_> {
             let mut pause = Duration::ZERO;
             while !in_flight.is_empty() {
                 if let Err(halt) = self.check_switches() {
-                    self.leave_unsent(in_flight.iter().map(|(one, _)| one.action), &halt)?;
+                    self.leave_unsent(in_flight.iter().map(|(one, _)| one), &halt)?;
                     return Err(halt);
                 }
                 let group = in_flight.drain(..in_flight.len().min(AT_ONCE_MAX)).collect();
@@ -283,8 +287,7 @@ impl<'p> Run<'p, '_> {
         };
         let Some(halt) = halted else { return Ok(()) };
         for ready in again {
-            let why = "the cluster did not take it, and the run was stopped before the next attempt";
-            self.write_ends(vec![(ready.action, ready.given_up(why.to_owned()))])?;
+            self.write_ends(vec![(ready.action, ready.given_up(STOPPED_BETWEEN.to_owned()))])?;
         }
         Err(halt)
     }
@@ -354,8 +357,16 @@ impl<'p> Run<'p, '_> {
         group.for_each(|ready| (self.ports.progress)(ready.action, progress));
     }
 
-    fn leave_unsent<'a>(&mut self, actions: impl Iterator<Item = &'a Action>, halt: &Halt) -> Result<(), Halt> {
-        self.write_ends(actions.map(|action| (action, halt.end())).collect())
+    /// Ends what has its intent and is not sent. An earlier attempt may have been.
+    fn leave_unsent<'r>(&mut self, left: impl Iterator<Item = &'r Ready<'p>>, halt: &Halt) -> Result<(), Halt>
+    where
+        'p: 'r,
+    {
+        let end = |one: &Ready<'p>| match one.tries {
+            0 | 1 => halt.end(),
+            _ => one.given_up(STOPPED_BETWEEN.to_owned()),
+        };
+        self.write_ends(left.map(|one| (one.action, end(one))).collect())
     }
 
     /// Writes how actions ended, then tells.

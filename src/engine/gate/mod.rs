@@ -31,6 +31,7 @@ pub use brake::DELETES_MAX;
 pub use evidence::{FRESH_FOR, empty_set};
 pub use freeze::{BadWindow, FreezeWindow};
 pub use policy::{PolicyEffect, PolicyRule};
+pub(super) use policy::{PolicySubject, judge_policy};
 pub use switch::ReadOnly;
 
 use super::action::{ActionDraft, Blocked, GateName, Verb};

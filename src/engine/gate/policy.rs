@@ -3,8 +3,10 @@
 //! Always true: every rule that matches counts, so the strictest wins and their order means nothing.
 
 use super::{Blocked, Candidate, GateName, Gated, Surroundings, blocked};
+use crate::engine::action::Verb;
 use crate::engine::glob::Glob;
 use crate::engine::tier::Tier;
+use crate::world::RiskClass;
 
 /// One rule. A pattern that is not given matches everything.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,9 +31,43 @@ pub enum PolicyEffect {
     Tier(Tier),
 }
 
+/// What a rule is held against.
+pub struct PolicySubject<'a> {
+    pub cluster: &'a str,
+    pub class: RiskClass,
+    /// Empty for kinds without namespaces.
+    pub namespace: &'a str,
+    pub kind: &'a str,
+    pub verb: Verb,
+}
+
+/// What the rules say of each of these selected actions: what speaks against it, and the tier it has to have.
+pub fn judge_policy(rules: &[PolicyRule], subjects: &[PolicySubject<'_>]) -> Vec<(Vec<Blocked>, Tier)> {
+    let mut judged: Vec<(Vec<Blocked>, Tier)> = subjects
+        .iter()
+        .map(|subject| {
+            let matching = || rules.iter().filter(|rule| rule.covers(subject));
+            (denied(matching()).into_iter().collect(), raised(Tier::T0, matching()))
+        })
+        .collect();
+    for rule in rules {
+        let PolicyEffect::Cap(most) = rule.effect else { continue };
+        let matched: Vec<usize> = (0..subjects.len()).filter(|index| rule.covers(&subjects[*index])).collect();
+        let selected = matched.len() as u64;
+        if selected > most {
+            matched.into_iter().for_each(|index| judged[index].0.push(over_cap(selected, most)));
+        }
+    }
+    judged
+}
+
 /// Blocks what a rule denies.
 pub fn deny(candidate: &Candidate<'_>, around: &Surroundings<'_>) -> Option<Blocked> {
-    let mut reasons: Vec<&str> = matching(candidate, around)
+    denied(matching(candidate, around))
+}
+
+fn denied<'p>(rules: impl Iterator<Item = &'p PolicyRule>) -> Option<Blocked> {
+    let mut reasons: Vec<&str> = rules
         .filter_map(|rule| match &rule.effect {
             PolicyEffect::Deny(reason) => Some(reason.as_str()),
             PolicyEffect::Cap(_) | PolicyEffect::Tier(_) => None,
@@ -55,18 +91,26 @@ pub fn cap(candidates: &[Candidate<'_>], around: &Surroundings<'_>, gated: &mut 
         if selected <= most {
             continue;
         }
-        let why = format!(
-            "{selected} selected actions match a [[policy]] rule that allows {most}; deselect some, or change the rule"
-        );
         for index in matched {
-            gated[index].blocked_by.push(blocked(GateName::Policy, why.clone()));
+            gated[index].blocked_by.push(over_cap(selected, most));
         }
     }
 }
 
+fn over_cap(selected: u64, most: u64) -> Blocked {
+    let why = format!(
+        "{selected} selected actions match a [[policy]] rule that allows {most}; deselect some, or change the rule"
+    );
+    blocked(GateName::Policy, why)
+}
+
 /// The tier after every rule that asks for one.
 pub fn raise(own: Tier, candidate: &Candidate<'_>, around: &Surroundings<'_>) -> Tier {
-    matching(candidate, around).fold(own, |tier, rule| match rule.effect {
+    raised(own, matching(candidate, around))
+}
+
+fn raised<'p>(own: Tier, rules: impl Iterator<Item = &'p PolicyRule>) -> Tier {
+    rules.fold(own, |tier, rule| match rule.effect {
         PolicyEffect::Tier(asked) => tier.max(asked),
         PolicyEffect::Deny(_) | PolicyEffect::Cap(_) => tier,
     })
@@ -78,13 +122,23 @@ fn matching<'p>(candidate: &Candidate<'_>, around: &Surroundings<'p>) -> impl It
 
 impl PolicyRule {
     fn matches(&self, candidate: &Candidate<'_>, around: &Surroundings<'_>) -> bool {
-        let Self { cluster, class, namespace, kind, verb, effect: _ } = self;
         let target = &candidate.draft.target;
+        self.covers(&PolicySubject {
+            cluster: target.cluster.as_str(),
+            class: around.class(candidate),
+            namespace: target.namespace.as_deref().unwrap_or(""),
+            kind: target.resource.kind,
+            verb: candidate.draft.verb,
+        })
+    }
+
+    fn covers(&self, subject: &PolicySubject<'_>) -> bool {
+        let Self { cluster, class, namespace, kind, verb, effect: _ } = self;
         let covers = |pattern: &Option<Glob>, text: &str| pattern.as_ref().is_none_or(|glob| glob.matches(text));
-        covers(cluster, target.cluster.as_str())
-            && covers(class, around.class(candidate).word())
-            && covers(namespace, target.namespace.as_deref().unwrap_or(""))
-            && covers(kind, target.resource.kind)
-            && covers(verb, candidate.draft.verb.word())
+        covers(cluster, subject.cluster)
+            && covers(class, subject.class.word())
+            && covers(namespace, subject.namespace)
+            && covers(kind, subject.kind)
+            && covers(verb, subject.verb.word())
     }
 }

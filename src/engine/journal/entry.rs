@@ -1,10 +1,10 @@
 //! The records of one plan, read together.
 //!
-//! Always true: what became of an action is decided by its latest record alone; a request of which nobody knows what came
-//! is open, and stays so until somebody has read the object. That a later run skipped an action says nothing about what
-//! an earlier one did.
+//! Always true: what became of an action is decided by its latest record; a request of which nobody knows what came is open,
+//! and stays so until somebody has read the object, whatever is answered to a later request.
+//! That a later run skipped an action says nothing about what an earlier one did.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
@@ -22,6 +22,8 @@ pub struct Entry {
     pub actions: Vec<ActionEntry>,
     /// When the latest run came to its end. Absent: it never did.
     pub finished: Option<Timestamp>,
+    /// The actions of which an earlier request got no clear answer, and nobody has read the object since.
+    pub(crate) in_doubt: BTreeSet<String>,
 }
 
 /// A yes.
@@ -90,7 +92,13 @@ impl Entry {
     }
 
     fn new(plan: &str) -> Self {
-        Self { plan: plan.to_owned(), approvals: Vec::new(), actions: Vec::new(), finished: None }
+        Self {
+            plan: plan.to_owned(),
+            approvals: Vec::new(),
+            actions: Vec::new(),
+            finished: None,
+            in_doubt: BTreeSet::new(),
+        }
     }
 
     fn action(&mut self, id: &str) -> &mut ActionEntry {
@@ -102,6 +110,13 @@ impl Entry {
         &mut self.actions[place]
     }
 
+    /// Keeps in mind that a request is open while the next one is written down.
+    fn doubt_if_open(&mut self, action: &str) {
+        if self.action(action).is_open() {
+            self.in_doubt.insert(action.to_owned());
+        }
+    }
+
     fn take(&mut self, record: &Record) {
         match record {
             Record::PlanApproved { plan: _, who, host, how, at, clusters } => {
@@ -110,6 +125,7 @@ impl Entry {
                 self.approvals.push(Approval { who, host, how: *how, at: *at, clusters });
             }
             Record::Backup { plan: _, action, file, digest: _ } => {
+                self.doubt_if_open(action);
                 let action = self.action(action);
                 action.backup = Some(file.clone());
                 action.standing = ActionStanding::Prepared;
@@ -127,6 +143,7 @@ impl Entry {
                 deadline: _,
                 at,
             } => {
+                self.doubt_if_open(action);
                 let action = self.action(action);
                 action.standing = ActionStanding::Open;
                 action.sent = Some(Sent {
@@ -141,17 +158,21 @@ impl Entry {
                 });
             }
             Record::Outcome { plan: _, action, attempt: _, http: _, what, at: _ } => {
+                let in_doubt = self.in_doubt.contains(action);
                 self.action(action).standing = match what {
                     Answer::Ambiguous => ActionStanding::Open,
+                    Answer::Conflict | Answer::Refused | Answer::Throttled if in_doubt => ActionStanding::Open,
                     Answer::Done | Answer::Conflict | Answer::Refused | Answer::Throttled | Answer::Gone => {
                         ActionStanding::Answered(*what)
                     }
                 };
             }
             Record::Verified { plan: _, action, state, why, at } => {
+                self.in_doubt.remove(action);
                 self.action(action).standing = ActionStanding::Verified { state: *state, why: why.clone(), at: *at };
             }
             Record::Resolved { plan: _, action, found, at: _ } => {
+                self.in_doubt.remove(action);
                 self.action(action).standing = ActionStanding::Resolved(*found);
             }
             Record::Skipped { plan: _, action, cluster, target, verb, why, at: _ } => {
@@ -202,4 +223,62 @@ pub fn entries<'r>(records: impl IntoIterator<Item = &'r Record>) -> Vec<Entry> 
 pub fn open_intents(entries: &[Entry]) -> Vec<(&str, &ActionEntry)> {
     let open = entries.iter().flat_map(|entry| entry.actions.iter().map(|action| (entry.plan.as_str(), action)));
     open.filter(|(_, action)| action.is_open()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn intent(attempt: u32) -> Record {
+        let target = ObjectRef {
+            api_version: "v1".to_owned(),
+            kind: "Secret".to_owned(),
+            namespace: Some("openshift-config".to_owned()),
+            name: "a".to_owned(),
+            uid: None,
+        };
+        let (plan, action, cluster) = ("p".to_owned(), "a1".to_owned(), "guest-a".to_owned());
+        let (uid, resource_version) = (Some("u".to_owned()), Some("7".to_owned()));
+        let (verb, at) = (Verb::Delete, Timestamp::UNIX_EPOCH);
+        Record::Intent {
+            plan,
+            action,
+            attempt,
+            cluster,
+            target,
+            uid,
+            resource_version,
+            verb,
+            labels: Default::default(),
+            deadline: at,
+            at,
+        }
+    }
+
+    fn outcome(attempt: u32, what: Answer) -> Record {
+        let (plan, action, at) = ("p".to_owned(), "a1".to_owned(), Timestamp::UNIX_EPOCH);
+        Record::Outcome { plan, action, attempt, http: None, what, at }
+    }
+
+    fn resolved() -> Record {
+        let (plan, action, at) = ("p".to_owned(), "a1".to_owned(), Timestamp::UNIX_EPOCH);
+        Record::Resolved { plan, action, found: Found::Unchanged, at }
+    }
+
+    #[test]
+    fn a_later_refusal_does_not_settle_what_an_earlier_request_left_open() {
+        let unclear = outcome(1, Answer::Ambiguous);
+        let cases = [
+            ("refused at once", vec![intent(1), outcome(1, Answer::Refused)], 0),
+            ("unclear", vec![intent(1), unclear.clone()], 1),
+            ("unclear, then refused", vec![intent(1), unclear.clone(), intent(2), outcome(2, Answer::Refused)], 1),
+            ("unclear, then a conflict", vec![intent(1), unclear.clone(), intent(2), outcome(2, Answer::Conflict)], 1),
+            ("unclear, then done", vec![intent(1), unclear.clone(), intent(2), outcome(2, Answer::Done)], 0),
+            ("a crash, then refused", vec![intent(1), intent(1), outcome(1, Answer::Refused)], 1),
+            ("read in between", vec![intent(1), unclear, resolved(), intent(1), outcome(1, Answer::Refused)], 0),
+        ];
+        for (case, records, expected) in cases {
+            assert_eq!(entries(&records)[0].open_count(), expected, "case: {case}");
+        }
+    }
 }

@@ -163,7 +163,9 @@ pub fn field_set(object: &Value, shape: Shape<'_>) -> FieldSet {
             for (name, value) in object.as_object().into_iter().flatten() {
                 let element = Element::field(name);
                 let child = shape.field(name);
-                if grain(value, child) == Grain::Leaf || !shape.names(name) {
+                // An empty list of parts says nothing; an empty map says that it is empty.
+                let says_nothing = value.as_array().is_some_and(Vec::is_empty) && !child.list_keys().is_atomic();
+                if grain(value, child) == Grain::Leaf && !says_nothing || !shape.names(name) {
                     out.members.insert(element.clone());
                 }
                 out.attach(element, field_set(value, child));
@@ -179,7 +181,7 @@ pub fn field_set(object: &Value, shape: Shape<'_>) -> FieldSet {
     out
 }
 
-/// `base` with everything `over` says; keyed lists are merged item by item, new items go last.
+/// `base` with everything `over` says; keyed lists are merged item by item.
 pub fn merge(base: &Value, over: &Value, shape: Shape<'_>) -> Value {
     match (base, over) {
         (Value::Object(base_map), Value::Object(over_map)) if !shape.is_atomic_map() => {
@@ -194,17 +196,45 @@ pub fn merge(base: &Value, over: &Value, shape: Shape<'_>) -> Value {
             Value::Object(out)
         }
         (Value::Array(base_list), Value::Array(over_list)) if !shape.list_keys().is_atomic() => {
-            let mut out = keyed(base_list, shape).into_iter().map(|(e, v)| (e, v.clone())).collect::<Vec<_>>();
-            for (element, item) in keyed(over_list, shape) {
-                match out.iter_mut().find(|(other, _)| *other == element) {
-                    Some((_, existing)) => *existing = merge(existing, item, shape.items()),
-                    None => out.push((element, item.clone())),
-                }
-            }
-            Value::Array(out.into_iter().map(|(_, item)| item).collect())
+            Value::Array(merge_lists(&keyed(base_list, shape), &keyed(over_list, shape), shape))
         }
         _ => over.clone(),
     }
+}
+
+/// Items in the order of `over`; those that only `base` has stay in front of what followed them.
+fn merge_lists(base: &[(Element, &Value)], over: &[(Element, &Value)], shape: Shape<'_>) -> Vec<Value> {
+    let find = |list: &[(Element, &Value)], element: &Element| list.iter().position(|(other, _)| other == element);
+    let merged = |(element, item): &(Element, &Value)| match find(base, element) {
+        Some(place) => merge(base[place].1, item, shape.items()),
+        None => (*item).clone(),
+    };
+    let (mut out, mut left, mut right) = (Vec::new(), 0, 0);
+    while left < base.len() || right < over.len() {
+        let in_over = base.get(left).map(|(element, _)| find(over, element));
+        match in_over {
+            Some(None) => {
+                out.push(base[left].1.clone());
+                left += 1;
+            }
+            // It was taken with its namesake already, or comes later in the order of `over`.
+            Some(Some(place)) if place < right || is_shared_between(base, &over[right..place]) => left += 1,
+            Some(Some(place)) if place == right => {
+                out.push(merged(&over[right]));
+                (left, right) = (left + 1, right + 1);
+            }
+            Some(Some(_)) | None => {
+                out.push(merged(&over[right]));
+                right += 1;
+            }
+        }
+    }
+    out
+}
+
+/// Whether one of these items is also in `base`: then it is its turn first.
+fn is_shared_between(base: &[(Element, &Value)], items: &[(Element, &Value)]) -> bool {
+    items.iter().any(|(element, _)| base.iter().any(|(other, _)| other == element))
 }
 
 /// Adds to a set the struct fields that lead to its members.

@@ -65,6 +65,7 @@ pub fn decode(kind: &ResourceKind, request: &Request) -> Result<Value, Refused> 
         map.insert("kind".into(), (&*kind.kind).into());
     }
     check_type(kind, &api_version, &name)?;
+    drop_forbidden_nulls(kind, &mut object);
     settle(kind, &mut object).map_err(|why| {
         Status::bad_request(format!(
             "{0} in version {1} cannot be handled as a {0}: {why}",
@@ -196,6 +197,23 @@ pub fn fill_defaults(kind: &ResourceKind, object: &mut Value) {
             object["status"] = json!({ "phase": "Active" });
         }
         Content::Plain | Content::ConfigMap | Content::Pod | Content::Definition => {}
+    }
+}
+
+/// Takes out nulls where a custom resource's schema knows the field and does not let it be null. What an apply leaves
+/// behind is not read from a body, and keeps them.
+pub fn drop_forbidden_nulls(kind: &ResourceKind, object: &mut Value) {
+    if let Some(schema) = &kind.schema {
+        drop_nulls(schema, object);
+    }
+}
+
+fn drop_nulls(schema: &Value, value: &mut Value) {
+    let (Some(properties), Some(fields)) = (schema.get("properties"), value.as_object_mut()) else { return };
+    let nullable = |name: &str| properties.get(name).is_none_or(|property| property["nullable"] == true);
+    fields.retain(|name, field| !field.is_null() || nullable(name));
+    for (name, field) in fields {
+        properties.get(name).into_iter().for_each(|property| drop_nulls(property, field));
     }
 }
 

@@ -135,7 +135,9 @@ impl Server {
             return Ok(());
         }
         let why = format!("unable to create new content in namespace {namespace} because it is being terminated");
-        let mut refused = Status::forbidden(&call.kind.of, meta::name(object), &why);
+        let names = [meta::name(object), meta::text(object, "generateName"), "Unknown"];
+        let name = names.into_iter().find(|name| !name.is_empty()).unwrap_or_default();
+        let mut refused = Status::forbidden(&call.kind.of, name, &why);
         if let Some(details) = &mut refused.details {
             details.causes.push(Cause {
                 reason: "NamespaceTerminating",

@@ -44,6 +44,9 @@ enum Outcome {
     Gone(Value),
     /// The object waits for its finalizers, or for its grace period.
     Waiting(Value),
+    /// The object would go with the finalizers this delete takes away, if this were no dry run. The real server answers
+    /// with an object in which nothing stands.
+    WouldGo,
 }
 
 impl Server {
@@ -54,6 +57,7 @@ impl Server {
         let refused_wait = options.orphan_dependents == Some(false);
         match self.delete_one(call, &call.target.name, &options)? {
             Outcome::Waiting(object) => call.reply_value(if refused_wait { 202 } else { 200 }, &object),
+            Outcome::WouldGo => call.reply_value(200, &empty(call)),
             Outcome::Gone(object) if call.kind.rules.returns_deleted => call.reply_value(200, &object),
             Outcome::Gone(object) => Ok(Reply::json(200, store::to_bytes(&success(call, &object)))),
         }
@@ -78,10 +82,10 @@ impl Server {
         let key = store::key(call.namespace(), name);
         let existing = self.store.collection(call.collection).get(&key).cloned();
         let existing = existing.ok_or_else(|| Status::not_found(&call.kind.of, name))?;
-        options.check_preconditions(call, &existing.value)?;
         if call.kind.rules.content == Content::Namespace {
             return self.delete_namespace(call, &existing, options);
         }
+        options.check_preconditions(call, &existing.value)?;
         let mut object = existing.value.clone();
         let graceful = match call.kind.rules.content {
             Content::Pod => start_grace(&mut object, options, call.now),
@@ -95,6 +99,9 @@ impl Server {
         let finalizers = options.finalizers(&object);
         meta::set_finalizers(&mut object, &finalizers);
         match (finalizers.is_empty(), graceful) {
+            (true, Grace::None) if options.is_dry_run() && !meta::finalizers(&existing.value).is_empty() => {
+                Ok(Outcome::WouldGo)
+            }
             (true, Grace::None) => {
                 options.refuse_lost_version(call, &existing.value)?;
                 Ok(Outcome::Gone(self.finish(call, &key, &existing, options)))
@@ -119,6 +126,7 @@ impl Server {
         if IMMORTAL.contains(&name.as_str()) {
             return Err(Status::forbidden(&call.kind.of, &name, "this namespace may not be deleted"));
         }
+        options.check_namespace(call, &existing.value)?;
         let waits = existing.value["spec"]["finalizers"].as_array().is_some_and(|list| !list.is_empty());
         if meta::is_deleting(&existing.value) {
             return Ok(match waits {
@@ -129,6 +137,7 @@ impl Server {
         let mut object = existing.value.clone();
         meta::set_text(&mut object, "deletionTimestamp", &meta::api_time(call.now));
         object["status"]["phase"] = "Terminating".into();
+        meta::set_finalizers(&mut object, &options.namespace_finalizers(&existing.value));
         Ok(Outcome::Waiting(self.save(call, &name, existing, object, options)))
     }
 
@@ -236,6 +245,34 @@ impl Options {
         Ok(())
     }
 
+    /// Namespaces check for themselves, in words of their own.
+    fn check_namespace(&self, call: &Call<'_>, existing: &Value) -> Result<(), Refused> {
+        let pairs = [
+            ("UID", &self.uid, meta::uid(existing)),
+            ("ResourceVersion", &self.resource_version, meta::resource_version(existing)),
+        ];
+        for (what, asked, found) in pairs {
+            if let Some(asked) = asked.as_deref().filter(|asked| *asked != found) {
+                let why =
+                    format!("Precondition failed: {what} in precondition: {asked}, {what} in object meta: {found}");
+                return Err(Status::conflict(&call.kind.of, meta::name(existing), &why));
+            }
+        }
+        Ok(())
+    }
+
+    /// A namespace that may not orphan what is in it waits for it.
+    fn namespace_finalizers(&self, existing: &Value) -> Vec<String> {
+        match self.orphan_dependents {
+            Some(false) => {
+                let foreground =
+                    Self { orphan_dependents: None, propagation: Some("Foreground".into()), ..self.clone() };
+                foreground.finalizers(existing)
+            }
+            Some(true) | None => self.finalizers(existing),
+        }
+    }
+
     /// The finalizers after this delete: the garbage collector's two are put in or taken out as asked.
     fn finalizers(&self, object: &Value) -> Vec<String> {
         let present = meta::finalizers(object);
@@ -292,6 +329,19 @@ pub fn mark_deleting(object: &mut Value, now: Timestamp) {
         meta::set_text(object, "deletionTimestamp", &meta::api_time(now));
     }
     meta::of_mut(object).insert("deletionGracePeriodSeconds".into(), 0.into());
+}
+
+/// An object of which nothing is known but its kind.
+fn empty(call: &Call<'_>) -> Value {
+    let object = json!({ "kind": &*call.kind.kind, "apiVersion": call.kind.api_version() });
+    match call.kind.rules.custom {
+        true => object,
+        false => {
+            let mut object = object;
+            object["metadata"] = json!({});
+            object
+        }
+    }
 }
 
 fn success(call: &Call<'_>, object: &Value) -> Value {

@@ -21,6 +21,12 @@ impl FieldError {
         Self { reason: "FieldValueInvalid", field: field.into(), body }
     }
 
+    /// The value is of another type than the schema says.
+    pub fn other_type(field: &str, found: &str, expected: &str) -> Self {
+        let body = format!("Invalid value: {0}: {field} in body must be of type {expected}: {0}", quoted(found));
+        Self { reason: "FieldValueTypeInvalid", field: field.into(), body }
+    }
+
     pub fn required(field: impl Into<String>, detail: &str) -> Self {
         let body = with_detail("Required value", detail);
         Self { reason: "FieldValueRequired", field: field.into(), body }

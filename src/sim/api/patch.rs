@@ -93,6 +93,7 @@ fn patched(call: &Call<'_>, media: &str, existing: &Value) -> Result<Value, Refu
     if !object.is_object() {
         return Err(unreadable(&object, "json: cannot unmarshal into the object"));
     }
+    content::drop_forbidden_nulls(&call.kind, &mut object);
     content::settle(&call.kind, &mut object).map_err(|why| unreadable(&object, &why))?;
     Ok(object)
 }

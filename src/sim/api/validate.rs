@@ -39,6 +39,7 @@ pub fn on_update(kind: &ResourceKind, before: &Value, after: &Value) -> Vec<Fiel
         // What was valid when it was written still is; this is the common case and worth the shortcut.
         let mut errors = content_update_errors(kind.rules.content, before, after);
         errors.extend(if kind.rules.custom { type_errors(kind, after) } else { Vec::new() });
+        errors.extend(null_errors(kind, after));
         errors.extend(content_errors(kind.rules.content, after));
         return errors;
     }
@@ -50,6 +51,7 @@ pub fn on_update(kind: &ResourceKind, before: &Value, after: &Value) -> Vec<Fiel
             errors.extend(metadata_update_errors(before, after));
         }
         errors.extend(wrong_type);
+        errors.extend(null_errors(kind, after));
         return errors;
     }
     errors.extend(metadata_update_errors(before, after));
@@ -85,6 +87,16 @@ fn type_errors(kind: &ResourceKind, object: &Value) -> Vec<FieldError> {
         errors.push(FieldError::invalid("apiVersion", &quoted(text("apiVersion")), &format!("must be {api_version}")));
     }
     errors
+}
+
+/// Nulls that an apply left where a custom resource's schema wants something else. Bodies have none (`content`).
+fn null_errors(kind: &ResourceKind, object: &Value) -> Vec<FieldError> {
+    let properties = kind.schema.as_ref().and_then(|schema| schema.get("properties")?.as_object());
+    let of_null = |(name, property): (&String, &Value)| {
+        let refused = object.get(name).is_some_and(Value::is_null) && property["nullable"] != true;
+        refused.then(|| FieldError::other_type(name, "null", property["type"].as_str().unwrap_or("object")))
+    };
+    properties.into_iter().flatten().filter_map(of_null).collect()
 }
 
 fn metadata_errors(kind: &ResourceKind, object: &Value, rule: NameRule) -> Vec<FieldError> {

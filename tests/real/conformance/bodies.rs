@@ -64,8 +64,11 @@ pub fn create(kind: Kind, name: Name, label: Option<Label>, finalizers: Finalize
     object
 }
 
-pub fn apply(kind: Kind, name: Name, fields: Fields, label: Option<Label>) -> Value {
+pub fn apply(kind: Kind, name: Name, fields: Fields, label: Option<Label>, finalizers: Option<Finalizers>) -> Value {
     let mut object = bare(kind, name);
+    if let Some(finalizers) = finalizers {
+        object["metadata"]["finalizers"] = finalizer_names(finalizers);
+    }
     set_section(&mut object, payload(kind), encoded(kind, fields));
     if let Some(label) = label {
         object["metadata"]["labels"] = json!({"app": label.as_str()});
@@ -197,5 +200,6 @@ fn finalizer_names(finalizers: Finalizers) -> Value {
         Finalizers::None => json!([]),
         Finalizers::One => json!(["trueup.dev/one"]),
         Finalizers::Two => json!(["trueup.dev/one", "trueup.dev/two"]),
+        Finalizers::Collector => json!(["foregroundDeletion", "trueup.dev/one"]),
     }
 }

@@ -232,6 +232,20 @@ async fn shorten<E: Target, A: Target>(
     shortest
 }
 
+/// Whether an apply leaves out what another apply of the same manager set.
+fn dropped(set: &Op, without: &Op) -> bool {
+    match (set, without) {
+        (
+            Op::Apply { name, manager, label, finalizers, .. },
+            Op::Apply { name: same, manager: by, label: now, finalizers: left, .. },
+        ) => {
+            let fewer = (label.is_some() && now.is_none()) || (finalizers.is_some() && left.is_none());
+            name == same && manager == by && fewer
+        }
+        _ => false,
+    }
+}
+
 impl Difference {
     /// What makes two differences one and the same: the kind of operation, and where the answers part.
     fn class(&self) -> String {
@@ -240,17 +254,15 @@ impl Difference {
         format!("{:?} {word} at {}", self.sequence.kind, self.place)
     }
 
-    /// A real server keeps the emptied labels of a custom resource after an apply that dropped the last of them. They are
-    /// not shown, but the next write takes them out, and so it makes a new version even if it changes nothing.
-    /// The simulated one never keeps them.
+    /// A real server keeps the emptied labels or finalizers of a custom resource after an apply that dropped the last of
+    /// them. They are not shown, but the next write takes them out, and so it makes a new version even if it changes
+    /// nothing. The simulated one never keeps them.
     fn is_known(&self) -> bool {
         let Some(step) = &self.expected else { return false };
-        let before = self.sequence.ops.iter().take(step.op);
-        let mut applies = before.filter(|op| matches!(op, Op::Apply { label: None, .. }));
         let about = self.sequence.ops.get(step.op).and_then(Op::name);
-        self.sequence.kind == Kind::Widget
-            && self.place == "/body/metadata/resourceVersion"
-            && applies.any(|op| op.name() == about)
+        let before = self.sequence.ops.iter().take(step.op + 1).filter(|op| op.name() == about);
+        let mut drops = before.filter(|op| self.sequence.ops.iter().any(|other| dropped(other, op)));
+        self.sequence.kind == Kind::Widget && self.place == "/body/metadata/resourceVersion" && drops.next().is_some()
     }
 
     fn shown(&self) -> String {

@@ -66,7 +66,10 @@ impl Flawed {
                 without(&mut request, "force");
                 request = request.query("force", "true");
             }
-            Flaw::CommitsDryRuns => without(&mut request, "dryRun"),
+            Flaw::CommitsDryRuns => {
+                without(&mut request, "dryRun");
+                drop(request.body.as_mut().and_then(Value::as_object_mut).map(|body| body.remove("dryRun")));
+            }
             Flaw::IgnoresSelectors => without(&mut request, "labelSelector"),
             Flaw::OverwritesWhateverTheVersion
             | Flaw::AppliesWhoeverOwnsTheField

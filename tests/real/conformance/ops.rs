@@ -57,6 +57,7 @@ pub enum Op {
         name: Name,
         version: Version,
         value: Text,
+        dry_run: DryRun,
     },
     MergePatch {
         name: Name,
@@ -68,21 +69,27 @@ pub enum Op {
         name: Name,
         version: Version,
         change: Change,
+        dry_run: DryRun,
     },
     Apply {
         name: Name,
         manager: Manager,
         fields: Fields,
         label: Option<Label>,
+        /// Absent: the apply says nothing about them. Never empty, which says nothing either.
+        finalizers: Option<Finalizers>,
         force: Force,
         version: Version,
         dry_run: DryRun,
     },
     Delete {
         name: Name,
-        uid: Identity,
-        version: Version,
-        propagation: Option<Propagation>,
+        wish: DeleteWish,
+        dry_run: DryRun,
+    },
+    /// Deletes the namespace of the sequence. It terminates and never ends: no controller empties it.
+    DeleteNamespace {
+        wish: DeleteWish,
         dry_run: DryRun,
     },
     List {
@@ -135,6 +142,34 @@ pub enum Version {
     Unheard,
 }
 
+/// Everything a delete can say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DeleteWish {
+    pub uid: Identity,
+    pub version: Version,
+    pub dependents: Option<Dependents>,
+    pub grace_seconds: Option<i64>,
+    pub place: OptionsPlace,
+}
+
+/// What becomes of an object's dependents, in the new words, the old ones, or both, which is a mistake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dependents {
+    Policy(Propagation),
+    Orphan(bool),
+    Both(Propagation, bool),
+}
+
+/// Where a delete says what it wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OptionsPlace {
+    Body,
+    /// A dry run in the query and the rest in the body: a server reads only the body then, and really deletes.
+    BodyAndQuery,
+    /// All but the preconditions, for which the query has no words.
+    Query,
+}
+
 /// Which uid a delete insists on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Identity {
@@ -160,6 +195,8 @@ pub enum Finalizers {
     None,
     One,
     Two,
+    /// The garbage collector's own, which propagation policies put in and take out.
+    Collector,
 }
 
 /// The value of the label `app`.
@@ -217,6 +254,8 @@ pub enum Propagation {
     Background,
     Foreground,
     Orphan,
+    /// A word no server knows.
+    Unheard,
 }
 
 /// Where a watch starts.
@@ -242,7 +281,11 @@ impl Op {
             | Op::JsonPatch { name, .. }
             | Op::Apply { name, .. }
             | Op::Delete { name, .. } => Some(*name),
-            Op::CreateWrong { .. } | Op::List { .. } | Op::ListPages { .. } | Op::Watch { .. } => None,
+            Op::CreateWrong { .. }
+            | Op::DeleteNamespace { .. }
+            | Op::List { .. }
+            | Op::ListPages { .. }
+            | Op::Watch { .. } => None,
         }
     }
 
@@ -251,16 +294,15 @@ impl Op {
         match self {
             Op::Create { dry_run, .. }
             | Op::Update { dry_run, .. }
+            | Op::UpdateStatus { dry_run, .. }
             | Op::MergePatch { dry_run, .. }
+            | Op::JsonPatch { dry_run, .. }
             | Op::Apply { dry_run, .. }
-            | Op::Delete { dry_run, .. } => *dry_run,
-            Op::CreateWrong { .. }
-            | Op::Get { .. }
-            | Op::UpdateStatus { .. }
-            | Op::JsonPatch { .. }
-            | Op::List { .. }
-            | Op::ListPages { .. }
-            | Op::Watch { .. } => DryRun::No,
+            | Op::Delete { dry_run, .. }
+            | Op::DeleteNamespace { dry_run, .. } => *dry_run,
+            Op::CreateWrong { .. } | Op::Get { .. } | Op::List { .. } | Op::ListPages { .. } | Op::Watch { .. } => {
+                DryRun::No
+            }
         }
     }
 }

@@ -10,7 +10,10 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::bodies;
-use super::ops::{DryRun, Force, Form, Identity, Kind, Manager, Name, Op, Propagation, Selector, Since, Version};
+use super::ops::{
+    DeleteWish, Dependents, DryRun, Force, Form, Identity, Kind, Manager, Name, Op, OptionsPlace, Selector, Since,
+    Version,
+};
 use crate::support::http::{Request, Response};
 
 /// A version and a uid that no server hands out in a test.
@@ -23,7 +26,7 @@ const METADATA_LIST_ONLY: &str = "application/json;as=PartialObjectMetadataList;
 /// What one sequence knows.
 pub struct Memory {
     kind: Kind,
-    namespace: String,
+    namespace: Value,
     seen: BTreeMap<Name, Seen>,
     /// Every version this sequence was told of, in order: where a watch may start, and which states may be listed.
     told: Vec<String>,
@@ -37,13 +40,18 @@ struct Seen {
 }
 
 impl Memory {
-    pub fn new(kind: Kind, namespace: &str) -> Self {
-        Self { kind, namespace: namespace.to_owned(), seen: BTreeMap::new(), told: Vec::new() }
+    /// What a sequence knows at its start: its namespace, as the server showed it.
+    pub fn new(kind: Kind, namespace: &Value) -> Self {
+        Self { kind, namespace: namespace.clone(), seen: BTreeMap::new(), told: Vec::new() }
     }
 
     /// Takes in an answer that shows an object.
     pub fn learn(&mut self, answer: &Response) {
         let object = &answer.body;
+        if object["kind"] == "Namespace" {
+            self.namespace = object.clone();
+            return;
+        }
         let metadata = &object["metadata"];
         let name = metadata["name"].as_str().and_then(Name::parse);
         let (Some(name), Some(version)) = (name, metadata["resourceVersion"].as_str()) else {
@@ -65,9 +73,19 @@ impl Memory {
     pub fn request(&self, op: &Op) -> Option<Request> {
         let request = match *op {
             Op::Get { name, form } => in_form(Request::get(self.path(name)), form),
-            Op::Delete { name, uid, version, propagation, .. } => {
-                let options = self.delete_options(name, uid, version, propagation);
-                Request::new(Method::DELETE, self.path(name)).json("application/json", options)
+            Op::Delete { name, wish, dry_run } => {
+                let uid = self.seen.get(&name).and_then(|seen| seen.object["metadata"]["uid"].as_str());
+                return Some(delete(self.path(name), wish, uid, self.version(name, wish.version), dry_run));
+            }
+            Op::DeleteNamespace { wish, dry_run } => {
+                let metadata = &self.namespace["metadata"];
+                let version = match wish.version {
+                    Version::Absent => None,
+                    Version::Right => metadata["resourceVersion"].as_str().map(str::to_owned),
+                    Version::Outdated | Version::Unheard => Some(UNHEARD_VERSION.to_owned()),
+                };
+                let path = format!("/api/v1/namespaces/{}", self.namespace_name());
+                return Some(delete(path, wish, metadata["uid"].as_str(), version, dry_run));
             }
             Op::Create { .. }
             | Op::CreateWrong { .. }
@@ -96,7 +114,7 @@ impl Memory {
                 bodies::change_object(kind, &mut body, change, WRONG_UID);
                 self.put(self.path(name), name, version, body)
             }
-            Op::UpdateStatus { name, version, value } => {
+            Op::UpdateStatus { name, version, value, .. } => {
                 let mut body = self.last_seen(name);
                 body["status"] = json!({"phase": value.as_str()});
                 self.put(format!("{}/status", self.path(name)), name, version, body)
@@ -105,20 +123,24 @@ impl Memory {
                 let patch = self.with_version(name, version, bodies::merge_patch(kind, change, WRONG_UID));
                 self.patch(name, "application/merge-patch+json", patch)
             }
-            Op::JsonPatch { name, version, change } => {
+            Op::JsonPatch { name, version, change, .. } => {
                 let test = self.version(name, version);
                 let test =
                     test.map(|version| json!({"op": "test", "path": "/metadata/resourceVersion", "value": version}));
                 let patch = test.into_iter().chain(bodies::json_patch(kind, change, WRONG_UID)).collect();
                 self.patch(name, "application/json-patch+json", patch)
             }
-            Op::Apply { name, manager, fields, label, force, version, .. } => {
-                let body = self.with_version(name, version, bodies::apply(kind, name, fields, label));
+            Op::Apply { name, manager, fields, label, finalizers, force, version, .. } => {
+                let body = bodies::apply(kind, name, fields, label, finalizers);
+                let body = self.with_version(name, version, body);
                 by_manager(self.patch(name, "application/apply-patch+yaml", body), manager, force)
             }
-            Op::Get { .. } | Op::Delete { .. } | Op::List { .. } | Op::ListPages { .. } | Op::Watch { .. } => {
-                return None;
-            }
+            Op::Get { .. }
+            | Op::Delete { .. }
+            | Op::DeleteNamespace { .. }
+            | Op::List { .. }
+            | Op::ListPages { .. }
+            | Op::Watch { .. } => return None,
         })
     }
 
@@ -196,21 +218,8 @@ impl Memory {
         Request::new(Method::PATCH, self.path(name)).json(content_type, patch)
     }
 
-    fn delete_options(&self, name: Name, uid: Identity, version: Version, propagation: Option<Propagation>) -> Value {
-        let mut options = json!({"apiVersion": "v1", "kind": "DeleteOptions"});
-        let known = self.seen.get(&name).and_then(|seen| seen.object["metadata"]["uid"].as_str());
-        match uid {
-            Identity::Absent => {}
-            Identity::Right => options["preconditions"]["uid"] = json!(known.unwrap_or(WRONG_UID)),
-            Identity::Wrong => options["preconditions"]["uid"] = json!(WRONG_UID),
-        }
-        if let Some(version) = self.version(name, version) {
-            options["preconditions"]["resourceVersion"] = json!(version);
-        }
-        if let Some(propagation) = propagation {
-            options["propagationPolicy"] = json!(format!("{propagation:?}"));
-        }
-        options
+    fn namespace_name(&self) -> &str {
+        self.namespace["metadata"]["name"].as_str().unwrap_or_default()
     }
 
     pub fn collection(&self) -> String {
@@ -219,12 +228,55 @@ impl Memory {
             Kind::Secret => ("/api/v1", "secrets"),
             Kind::Widget => ("/apis/conformance.trueup.dev/v1", "widgets"),
         };
-        format!("{base}/namespaces/{}/{plural}", self.namespace)
+        format!("{base}/namespaces/{}/{plural}", self.namespace_name())
     }
 
     fn path(&self, name: Name) -> String {
         format!("{}/{}", self.collection(), name.as_str())
     }
+}
+
+/// A delete, with what is known of its target.
+fn delete(path: String, wish: DeleteWish, uid: Option<&str>, version: Option<String>, dry_run: DryRun) -> Request {
+    let mut options = json!({});
+    let (policy, orphan) = match wish.dependents {
+        None => (None, None),
+        Some(Dependents::Policy(policy)) => (Some(policy), None),
+        Some(Dependents::Orphan(orphan)) => (None, Some(orphan)),
+        Some(Dependents::Both(policy, orphan)) => (Some(policy), Some(orphan)),
+    };
+    if let Some(policy) = policy {
+        options["propagationPolicy"] = json!(format!("{policy:?}"));
+    }
+    if let Some(orphan) = orphan {
+        options["orphanDependents"] = json!(orphan);
+    }
+    if let Some(seconds) = wish.grace_seconds {
+        options["gracePeriodSeconds"] = json!(seconds);
+    }
+    let mut request = Request::new(Method::DELETE, path);
+    match (wish.place, dry_run) {
+        (OptionsPlace::Body, DryRun::All) => options["dryRun"] = json!(["All"]),
+        (OptionsPlace::BodyAndQuery | OptionsPlace::Query, DryRun::All) => request = request.query("dryRun", "All"),
+        (OptionsPlace::Body | OptionsPlace::BodyAndQuery | OptionsPlace::Query, DryRun::No) => {}
+    }
+    if wish.place == OptionsPlace::Query {
+        let said = options.as_object().into_iter().flatten();
+        return said.fold(request, |request, (key, value)| {
+            request.query(key, value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+        });
+    }
+    match wish.uid {
+        Identity::Absent => {}
+        Identity::Right => options["preconditions"]["uid"] = json!(uid.unwrap_or(WRONG_UID)),
+        Identity::Wrong => options["preconditions"]["uid"] = json!(WRONG_UID),
+    }
+    if let Some(version) = version {
+        options["preconditions"]["resourceVersion"] = json!(version);
+    }
+    options["apiVersion"] = json!("v1");
+    options["kind"] = json!("DeleteOptions");
+    request.json("application/json", options)
 }
 
 fn selector_text(selector: Selector) -> &'static str {

@@ -9,8 +9,8 @@
 use proptest::prelude::*;
 
 use super::ops::{
-    Change, DryRun, Fields, Finalizers, Force, Form, Identity, Kind, Label, Manager, Name, Op, Propagation, Selector,
-    Sequence, Since, Text, Version, Wrong,
+    Change, DeleteWish, Dependents, DryRun, Fields, Finalizers, Force, Form, Identity, Kind, Label, Manager, Name, Op,
+    OptionsPlace, Propagation, Selector, Sequence, Since, Text, Version, Wrong,
 };
 
 /// A sequence of about a dozen operations. Most begin with an object, because little happens to none.
@@ -29,7 +29,8 @@ fn op() -> BoxedStrategy<Op> {
         1 => wrong().prop_map(|wrong| Op::CreateWrong { wrong }),
         4 => write(),
         3 => apply(),
-        3 => delete(),
+        4 => delete(),
+        1 => delete_namespace(),
         // Objects that are being deleted wait for this one.
         2 => (name(), version()).prop_map(|(name, version)| Op::MergePatch {
             name, version, change: Change::SetFinalizers(Finalizers::None), dry_run: DryRun::No,
@@ -53,10 +54,12 @@ fn write() -> BoxedStrategy<Op> {
     prop_oneof![
         4 => (name(), version(), change(), dry_run())
             .prop_map(|(name, version, change, dry_run)| Op::Update { name, version, change, dry_run }),
-        2 => (name(), version(), text()).prop_map(|(name, version, value)| Op::UpdateStatus { name, version, value }),
+        2 => (name(), version(), text(), dry_run())
+            .prop_map(|(name, version, value, dry_run)| Op::UpdateStatus { name, version, value, dry_run }),
         3 => (name(), version(), change(), dry_run())
             .prop_map(|(name, version, change, dry_run)| Op::MergePatch { name, version, change, dry_run }),
-        2 => (name(), version(), change()).prop_map(|(name, version, change)| Op::JsonPatch { name, version, change }),
+        2 => (name(), version(), change(), dry_run())
+            .prop_map(|(name, version, change, dry_run)| Op::JsonPatch { name, version, change, dry_run }),
     ]
     .boxed()
 }
@@ -65,12 +68,15 @@ fn apply() -> BoxedStrategy<Op> {
     let manager = prop_oneof![Just(Manager::Alpha), Just(Manager::Beta)];
     let force = prop_oneof![2 => Just(Force::No), 1 => Just(Force::Yes)];
     let version = prop_oneof![6 => Just(Version::Absent), 1 => version()];
-    (name(), manager, fields(), prop::option::of(label()), force, version, dry_run())
-        .prop_map(|(name, manager, fields, label, force, version, dry_run)| Op::Apply {
+    let finalizers = prop_oneof![Just(Finalizers::One), Just(Finalizers::Two), Just(Finalizers::Collector)];
+    let finalizers = prop::option::weighted(0.2, finalizers);
+    (name(), manager, fields(), prop::option::of(label()), finalizers, force, version, dry_run())
+        .prop_map(|(name, manager, fields, label, finalizers, force, version, dry_run)| Op::Apply {
             name,
             manager,
             fields,
             label,
+            finalizers,
             force,
             version,
             dry_run,
@@ -79,12 +85,51 @@ fn apply() -> BoxedStrategy<Op> {
 }
 
 fn delete() -> BoxedStrategy<Op> {
-    let uid = prop_oneof![2 => Just(Identity::Absent), 2 => Just(Identity::Right), 1 => Just(Identity::Wrong)];
-    let propagation =
-        prop_oneof![Just(Propagation::Background), Just(Propagation::Foreground), Just(Propagation::Orphan)];
-    (name(), uid, version(), prop::option::of(propagation), dry_run())
-        .prop_map(|(name, uid, version, propagation, dry_run)| Op::Delete { name, uid, version, propagation, dry_run })
+    (name(), delete_wish(), delete_dry_run())
+        .prop_map(|(name, wish, dry_run)| Op::Delete { name, wish, dry_run })
         .boxed()
+}
+
+/// Mostly only tried: little happens in a namespace that terminates.
+fn delete_namespace() -> BoxedStrategy<Op> {
+    let dry_run = prop_oneof![1 => Just(DryRun::No), 2 => Just(DryRun::All)];
+    (delete_wish(), dry_run).prop_map(|(wish, dry_run)| Op::DeleteNamespace { wish, dry_run }).boxed()
+}
+
+fn delete_wish() -> BoxedStrategy<DeleteWish> {
+    let uid = prop_oneof![2 => Just(Identity::Absent), 2 => Just(Identity::Right), 1 => Just(Identity::Wrong)];
+    let grace = prop_oneof![Just(-1), Just(0), Just(1), Just(30)];
+    let place = prop_oneof![6 => Just(OptionsPlace::Body), 1 => Just(OptionsPlace::BodyAndQuery), 1 => Just(OptionsPlace::Query)];
+    (uid, version(), prop::option::of(dependents()), prop::option::weighted(0.3, grace), place)
+        .prop_map(|(uid, version, dependents, grace_seconds, place)| DeleteWish {
+            uid,
+            version,
+            dependents,
+            grace_seconds,
+            place,
+        })
+        .boxed()
+}
+
+fn dependents() -> BoxedStrategy<Dependents> {
+    let policy = || {
+        prop_oneof![
+            6 => Just(Propagation::Background),
+            6 => Just(Propagation::Foreground),
+            6 => Just(Propagation::Orphan),
+            1 => Just(Propagation::Unheard),
+        ]
+    };
+    prop_oneof![
+        6 => policy().prop_map(Dependents::Policy),
+        2 => any::<bool>().prop_map(Dependents::Orphan),
+        1 => (policy(), any::<bool>()).prop_map(|(policy, orphan)| Dependents::Both(policy, orphan)),
+    ]
+    .boxed()
+}
+
+fn delete_dry_run() -> impl Strategy<Value = DryRun> {
+    prop_oneof![3 => Just(DryRun::No), 1 => Just(DryRun::All)]
 }
 
 fn change() -> BoxedStrategy<Change> {
@@ -115,7 +160,12 @@ fn dry_run() -> impl Strategy<Value = DryRun> {
 }
 
 fn finalizers() -> impl Strategy<Value = Finalizers> {
-    prop_oneof![3 => Just(Finalizers::None), 1 => Just(Finalizers::One), 1 => Just(Finalizers::Two)]
+    prop_oneof![
+        6 => Just(Finalizers::None),
+        2 => Just(Finalizers::One),
+        2 => Just(Finalizers::Two),
+        1 => Just(Finalizers::Collector),
+    ]
 }
 
 fn label() -> impl Strategy<Value = Label> {

@@ -1,6 +1,11 @@
 //! After the act: what an undo brings back, what the journal says of skipped actions, and which cluster comes last.
 
+use std::io;
+use std::path::Path;
+
 use super::*;
+use crate::engine::journal::StateFolder;
+use crate::engine::vault::BackupDisk;
 
 /// The looks an undo needs, as the cluster is now.
 async fn looks(stage: &Stage, port: &KubeCluster) -> BTreeMap<String, Look> {
@@ -169,4 +174,44 @@ async fn clusters_run_by_name_and_what_needs_most_approval_comes_last() {
     stage.told = Some(told.clone());
     stage.run().await;
     assert_eq!(*told.lock().unwrap(), ["a-b", "a-d", "a-a", "a-e", "a-c"]);
+}
+
+/// A disk whose one ability is missing.
+#[derive(Debug, Clone, Copy)]
+enum Lame {
+    Writing,
+    Reading,
+}
+
+impl BackupDisk for Lame {
+    fn write_new(&self, _: &Path, _: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Writing => Err(io::Error::from(io::ErrorKind::StorageFull)),
+            Self::Reading => Ok(()),
+        }
+    }
+
+    fn read(&self, _: &Path) -> io::Result<Vec<u8>> {
+        Err(io::Error::other("input/output error"))
+    }
+
+    fn remove(&self, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_backup_that_can_not_be_written_or_read_back_ends_its_delete_before_it_is_sent() {
+    for (disk, says) in [(Lame::Writing, "can't be written"), (Lame::Reading, "can't be read")] {
+        let folder = tempfile::tempdir().unwrap();
+        let state = StateFolder::prepare(&folder.path().join("trueup")).unwrap();
+        let mut stage = stage(&["a"]);
+        stage.real_vault = Some(Vault::prepare(&state, &[]).unwrap().on_disk(Box::new(disk)));
+        let report = stage.run().await;
+        let end = stage.end(&report, "a");
+        assert!(matches!(end, End::Skipped { class: Skip::Gate, why } if why.contains(says)), "{disk:?}: {end:?}");
+        assert_eq!((stage.requests("DELETE"), report.code()), (0, 3), "{disk:?}");
+        let records = stage.records.lock().unwrap().clone();
+        assert!(records.iter().all(|record| kind(record) != "intent"), "{disk:?}: {records:?}");
+    }
 }

@@ -1,0 +1,270 @@
+//! A console for tests: a model, a clock that stands still, keys typed as text, and the screen as text.
+//!
+//! Always true:
+//! - time moves only when a test says so;
+//! - what is drawn comes from events alone, as in the real loop; only what no event can bring about is set by hand.
+//!
+//! The fleet, the checks and the plans are in `tests/given.rs`.
+
+use std::time::Duration;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use jiff::{SignedDuration, Timestamp};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::capture;
+use super::effect::{Effects, TerminalWish};
+use super::event::{Event, What};
+use super::hits::{Hit, HitMap};
+use super::model::{Model, Zone};
+use super::task::{Start, Task, Told, Wanted};
+use super::tests::given;
+use super::theme::{Theme, Themes};
+use super::update::update;
+use super::view::{Look, view};
+use crate::live::Update;
+
+/// The sizes every screen is looked at in: narrow, the classic one, detail beside the list, plenty.
+pub const SIZES: [(u16, u16); 4] = [(60, 20), (80, 24), (120, 40), (200, 60)];
+
+pub fn now() -> Timestamp {
+    "2026-11-16T10:00:00Z".parse().unwrap()
+}
+
+/// So many seconds before the clock's beginning.
+pub fn ago(seconds: i64) -> Timestamp {
+    now() - SignedDuration::from_secs(seconds)
+}
+
+/// So many seconds after the clock's beginning.
+pub fn after(seconds: i64) -> Timestamp {
+    now() + SignedDuration::from_secs(seconds)
+}
+
+/// A console on a screen of 120 × 40, and all it asked for so far.
+pub struct Stage {
+    pub model: Model,
+    pub tasks: Vec<Task>,
+    pub wishes: Vec<TerminalWish>,
+    pub has_ended: bool,
+    hits: HitMap,
+}
+
+impl Stage {
+    /// The first frame: nothing has been read.
+    pub fn starting() -> Self {
+        let mut model = Model::new(now(), Rect::new(0, 0, 120, 40), Zone::Utc);
+        model.themes = Themes::built_in().names().map(str::to_owned).collect();
+        model.theme = super::theme::DEFAULT.to_owned();
+        Self { model, tasks: Vec::new(), wishes: Vec::new(), has_ended: false, hits: HitMap::default() }
+    }
+
+    /// The checks are known and nothing else.
+    pub fn started() -> Self {
+        Self::started_with(|_| {})
+    }
+
+    pub fn started_with(change: impl FnOnce(&mut Start)) -> Self {
+        let mut start = given::start();
+        change(&mut start);
+        let mut stage = Self::starting();
+        stage.told(Told::Started(Box::new(start)));
+        stage
+    }
+
+    /// A small fleet with a finding of every state.
+    pub fn full() -> Self {
+        Self::full_with(|_| {})
+    }
+
+    pub fn full_with(change: impl FnOnce(&mut Start)) -> Self {
+        let mut stage = Self::started_with(change);
+        stage.data(Update { clusters: given::clusters_before(), ..Update::default() });
+        stage.data(Update { findings: given::findings(), ..Update::default() });
+        stage.data(Update { clusters: given::clusters(), ..Update::default() });
+        stage.forget();
+        stage
+    }
+
+    pub fn event(&mut self, what: What) -> &mut Self {
+        let event = Event { at: self.model.now, what };
+        let Effects { tasks, terminal, redraw: _, end } = update(&mut self.model, event, &self.hits);
+        self.tasks.extend(tasks);
+        self.wishes.extend(terminal);
+        self.has_ended |= end;
+        self
+    }
+
+    /// Types: words between blanks, each the name of a key (`enter`, `ctrl-r`) or letters.
+    pub fn keys(&mut self, text: &str) -> &mut Self {
+        for word in text.split(' ') {
+            match named(word) {
+                Some(key) => {
+                    self.event(What::Key(key));
+                }
+                None => self.letters(word),
+            }
+        }
+        self
+    }
+
+    /// Types letters, whatever they spell.
+    pub fn letters(&mut self, text: &str) {
+        for letter in text.chars() {
+            self.event(What::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE)));
+        }
+    }
+
+    /// Lets time pass; what was waited for comes.
+    pub fn later(&mut self, time: Duration) -> &mut Self {
+        self.model.now += SignedDuration::try_from(time).unwrap();
+        self.event(What::Time)
+    }
+
+    pub fn told(&mut self, told: Told) -> &mut Self {
+        self.event(What::Told(Box::new(told)))
+    }
+
+    pub fn data(&mut self, update: Update) -> &mut Self {
+        self.event(What::Data(Box::new(update)))
+    }
+
+    pub fn mouse(&mut self, kind: MouseEventKind, (column, row): (u16, u16)) -> &mut Self {
+        self.event(What::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }))
+    }
+
+    /// Clicks on the middle of what was drawn last as this.
+    pub fn click(&mut self, hit: Hit) -> &mut Self {
+        let place = self.place_of(hit);
+        self.mouse(MouseEventKind::Down(MouseButton::Left), place)
+    }
+
+    /// Where something was drawn last, in the middle of it.
+    pub fn place_of(&self, hit: Hit) -> (u16, u16) {
+        let Rect { width, height, .. } = self.model.area;
+        let all = (0..height).flat_map(|row| (0..width).map(move |column| (column, row)));
+        let found: Vec<(u16, u16)> = all.filter(|(column, row)| self.hits.at(*column, *row) == Some(hit)).collect();
+        *found.get(found.len() / 2).unwrap_or_else(|| panic!("{hit:?} is nowhere on the screen"))
+    }
+
+    /// Answers the question that was asked last about the cursor's subject.
+    pub fn explained(&mut self) -> &mut Self {
+        let subject = self.model.detail.subject.clone().expect("the cursor is on a subject");
+        let closer = given::closer(&subject);
+        self.told(Told::Explained { ask: self.model.detail.ask, closer: Some(Box::new(closer)) })
+    }
+
+    /// Asks for a plan and gets this one.
+    pub fn planned(&mut self, plan: crate::engine::Plan) -> &mut Self {
+        let ask = self.model.next_ask();
+        self.model.planning = Some(ask);
+        let planned = super::task::Planned { plan, left_out: Vec::new() };
+        self.told(Told::Planned { ask, plan: Ok(Box::new(planned)) })
+    }
+
+    /// What was asked for since the last time, in a few words each.
+    pub fn asked_for(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.tasks).iter().map(said).collect()
+    }
+
+    /// Forgets what was asked for so far.
+    pub fn forget(&mut self) -> &mut Self {
+        self.tasks.clear();
+        self.wishes.clear();
+        self
+    }
+
+    /// The messages on the screen.
+    pub fn toasts(&self) -> Vec<&str> {
+        self.model.toasts.iter().map(|toast| toast.says.as_str()).collect()
+    }
+
+    /// The screen in a size, as text.
+    pub fn draw(&mut self, width: u16, height: u16) -> String {
+        if (self.model.area.width, self.model.area.height) != (width, height) {
+            self.event(What::Resize { width, height });
+        }
+        let mut buffer = Buffer::empty(self.model.area);
+        let look = Look { theme: Theme::default(), signs: self.model.signs };
+        self.hits = view(&self.model, &look, self.model.area, &mut buffer).hits;
+        capture::text(&buffer)
+    }
+
+    /// The screen in every size, one below the other.
+    pub fn draw_all(&mut self) -> String {
+        SIZES
+            .iter()
+            .map(|(width, height)| format!("{width}x{height}\n{}", folded(&self.draw(*width, *height))))
+            .collect()
+    }
+}
+
+/// A key by its name; nothing when the word is letters.
+fn named(word: &str) -> Option<KeyEvent> {
+    let (held, name) = match word.split_once('-') {
+        Some(("ctrl", name)) => (KeyModifiers::CONTROL, name),
+        Some(("shift", name)) => (KeyModifiers::SHIFT, name),
+        Some(_) | None => (KeyModifiers::NONE, word),
+    };
+    let code = match name {
+        "enter" => KeyCode::Enter,
+        "esc" => KeyCode::Esc,
+        "tab" => KeyCode::Tab,
+        "space" => KeyCode::Char(' '),
+        "backspace" => KeyCode::Backspace,
+        "up" => KeyCode::Up,
+        "down" => KeyCode::Down,
+        "home" => KeyCode::Home,
+        "end" => KeyCode::End,
+        "pageup" => KeyCode::PageUp,
+        "pagedown" => KeyCode::PageDown,
+        letter if held == KeyModifiers::CONTROL => KeyCode::Char(letter.chars().next()?),
+        _ => return None,
+    };
+    Some(KeyEvent::new(code, held))
+}
+
+/// Lines that are all the same, said once: empty boxes are long.
+fn folded(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut out = String::new();
+    for same in lines.chunk_by(|one, other| one == other) {
+        match same.len() {
+            count @ 3.. => out.push_str(&format!("{}  x{count}\n", same[0])),
+            _ => same.iter().for_each(|line| out.push_str(&format!("{line}\n"))),
+        }
+    }
+    out
+}
+
+fn said(task: &Task) -> String {
+    match task {
+        Task::Explain { ask: _, subject } => format!("explain {}", subject.name),
+        Task::Plan { ask: _, wanted } => match wanted {
+            Wanted::Everything => "plan everything".to_owned(),
+            Wanted::Check(check) => format!("plan {}", check.0),
+            Wanted::Subjects(subjects) => {
+                let names: Vec<&str> = subjects.iter().map(|subject| subject.name.as_str()).collect();
+                format!("plan {}", names.join(" "))
+            }
+        },
+        Task::Undo { ask: _, plan, action: _ } => format!("undo {plan}"),
+        Task::DryRun { plan: _, actions } => format!("dry run {}", actions.join(" ")),
+        Task::Apply(approved) => {
+            let ids: Vec<&str> = approved.actions().map(|action| action.id.as_str()).collect();
+            format!("apply {}", ids.join(" "))
+        }
+        Task::Stop => "stop".to_owned(),
+        Task::ReadHistory => "read history".to_owned(),
+        Task::ReadObject { ask: _, cluster, target } => format!("read {cluster} {} {}", target.kind, target.name),
+        Task::Answer { ask: _, form, typed, subject } => format!("answer {form} {typed:?} of {}", subject.name),
+        Task::Need(cluster) => format!("need {cluster}"),
+        Task::Reconnect(cluster) => format!("reconnect {cluster}"),
+        Task::LookAgain => "look again".to_owned(),
+        Task::Save { file, text: _ } => format!("save {file:?}"),
+        Task::Accept { subject, reason, until } => format!("accept {} because {reason} until {until}", subject.name),
+        Task::ReadLog => "read log".to_owned(),
+        Task::Remember(_) => "remember".to_owned(),
+    }
+}

@@ -1,0 +1,437 @@
+//! What keys and answers do: the model after them, and what was asked for.
+
+use std::time::Duration;
+
+use super::given;
+use crate::console::effect::TerminalWish;
+use crate::console::event::What;
+use crate::console::model::{Layer, Pane, Place, RunState, Standing};
+use crate::console::task::{Ask, Planned, Told, Tried};
+use crate::console::testing::Stage;
+use crate::engine::executor::Report;
+use crate::engine::{State, Tier};
+use crate::live::Update;
+
+const GUARD: Duration = Duration::from_millis(300);
+
+fn planned() -> Stage {
+    let mut stage = Stage::full();
+    stage.planned(given::plan(given::actions())).forget();
+    stage
+}
+
+/// A prod delete, asked about for long enough that keys count.
+fn asked() -> Stage {
+    let mut stage = Stage::full();
+    stage.planned(given::plan(given::deletes("guest-payments", 2, Tier::T3))).keys("a").later(GUARD).forget();
+    stage
+}
+
+fn change(stage: &mut Stage, name: &str, state: Option<State>) {
+    let id = given::subject(given::COPIES, "guest-payments", "Secret", name);
+    let held = state.map(|state| given::held(state, "in-use", 0));
+    stage.data(Update { findings: [(id, held)].into(), ..Update::default() });
+}
+
+#[test]
+fn a_cursor_that_comes_to_rest_on_a_finding_asks_about_it_and_its_cluster() {
+    let mut stage = Stage::full();
+    assert_eq!(stage.keys("1").asked_for(), ["explain half-written", "need guest-payments"]);
+    assert_eq!(stage.keys("j").asked_for(), ["explain ext-auth-ca-old"]);
+    assert_eq!(stage.keys("k").asked_for(), ["explain half-written"]);
+    assert_eq!(stage.keys("k").asked_for(), [""; 0]);
+}
+
+#[test]
+fn answers_to_questions_that_are_no_longer_asked_are_dropped() {
+    let mut stage = Stage::full();
+    stage.keys("1");
+    let (stale, subject) = (stage.model.detail.ask, stage.model.subject().unwrap());
+    stage.keys("j");
+    let closer = Some(Box::new(given::closer(&subject)));
+    stage.told(Told::Explained { ask: stale, closer });
+    assert_eq!(stage.model.detail.closer, None);
+    stage.keys("v");
+    let object = Ok(Box::new(given::sheet()));
+    stage.told(Told::Object { ask: Ask(stale.0), object });
+    assert!(stage.model.object.as_ref().unwrap().sheet.is_none());
+    stage.keys("esc r");
+    let awaited = stage.model.planning.unwrap();
+    let plan = |ask| {
+        let plan = given::plan(given::actions());
+        Told::Planned { ask, plan: Ok(Box::new(Planned { plan, left_out: Vec::new() })) }
+    };
+    stage.told(plan(Ask(awaited.0 - 1)));
+    assert!(stage.model.plan.is_none());
+    stage.told(plan(awaited));
+    assert!(stage.model.plan.is_some() && stage.model.planning.is_none());
+    stage.told(Told::DryRun { plan: "another".to_owned(), action: "a1".to_owned(), tried: Tried::Fine });
+    assert!(stage.model.plan.as_ref().unwrap().tried.is_empty());
+}
+
+#[test]
+fn a_finding_that_changes_under_the_cursor_is_asked_about_again() {
+    let mut stage = Stage::full();
+    stage.keys("1").forget();
+    change(&mut stage, "half-written", Some(State::Error));
+    assert_eq!(stage.asked_for(), ["explain half-written"]);
+    change(&mut stage, "another", Some(State::Match));
+    assert_eq!(stage.asked_for(), [""; 0]);
+}
+
+#[test]
+fn reconcile_plans_for_the_marks_else_for_the_cursor() {
+    let mut stage = Stage::full();
+    stage.keys("1 j").forget();
+    assert_eq!(stage.keys("r").asked_for(), ["plan ext-auth-ca-old"]);
+    stage.keys("space space").forget();
+    assert_eq!(stage.keys("r").asked_for(), ["plan ext-auth-ca-old ext-auth-client-old"]);
+    stage.keys("\\").forget();
+    assert_eq!(stage.keys("r").asked_for(), ["plan lost-copy"]);
+}
+
+#[test]
+fn reconcile_in_the_fleet_plans_for_all_that_is_found_in_the_cluster() {
+    let mut stage = Stage::full();
+    assert_eq!(stage.keys("r").asked_for(), [""; 0]);
+    assert_eq!(stage.toasts(), ["there is no finding to plan for"]);
+    let plan = "plan ext-auth-ca-old ext-auth-client-old half-written";
+    assert_eq!(stage.keys("j j j r").asked_for(), [plan]);
+}
+
+#[test]
+fn a_plan_with_nothing_in_it_is_said_and_not_shown() {
+    let mut stage = Stage::full();
+    stage.keys("1").planned(given::plan(Vec::new()));
+    assert_eq!(stage.model.place(), Place::Check(0));
+    assert_eq!(stage.toasts(), ["nothing to do: every finding there matches, or has no remedy"]);
+}
+
+#[test]
+fn the_whole_way_from_a_plan_to_its_end() {
+    let mut stage = asked();
+    let applied = stage.keys("guest-payments enter").asked_for();
+    assert_eq!(applied, ["apply a01 a02", "read history"]);
+    assert_eq!(stage.model.place(), Place::Activity);
+    assert!(stage.model.plan.is_none() && stage.model.layer.is_none());
+    let report = Report { plan: stage.model.activity.run.as_ref().unwrap().plan.clone(), ..Report::default() };
+    assert_eq!(stage.told(Told::Applied { report: Ok(Box::new(report)) }).asked_for(), ["read history"]);
+    assert_eq!(stage.model.activity.run.as_ref().unwrap().state, RunState::Finished { halted: None });
+    stage.told(Told::History { entries: Ok(given::journal()) });
+    let newest = given::journal().pop().unwrap().plan;
+    assert_eq!(stage.keys("u").asked_for(), [format!("undo {newest}")]);
+    assert!(stage.model.planning.is_some());
+}
+
+#[test]
+fn keys_on_their_way_when_the_approval_opens_answer_nothing() {
+    let mut stage = Stage::full();
+    stage.planned(given::plan(vec![given::label("a4")])).keys("a").forget();
+    assert_eq!(stage.later(Duration::from_millis(299)).keys("enter").asked_for(), [""; 0]);
+    assert!(matches!(stage.model.layer, Some(Layer::Approval(_))));
+    let applied = stage.later(Duration::from_millis(1)).keys("enter").asked_for();
+    assert_eq!(applied, ["apply a4", "read history"]);
+}
+
+#[test]
+fn a_paste_never_answers_an_approval() {
+    let mut stage = asked();
+    stage.event(What::Paste("guest-payments\n".to_owned()));
+    assert_eq!(stage.keys("enter").asked_for(), [""; 0]);
+    let Some(Layer::Approval(approval)) = &stage.model.layer else { panic!("the approval is open") };
+    assert_eq!((approval.typed.as_str(), approval.wrong), ("", Some("that is not the cluster's name")));
+}
+
+#[test]
+fn a_paste_is_typed_where_text_is_typed_and_nowhere_else() {
+    let mut stage = Stage::full();
+    stage.keys("1").forget().event(What::Paste("q".to_owned()));
+    assert!(!stage.has_ended);
+    assert_eq!(stage.toasts(), ["there is nothing to paste into; press / first"]);
+    stage.keys("/").event(What::Paste("state:\nextra".to_owned()));
+    assert_eq!(stage.model.check().unwrap().filter_text, "state:extra");
+}
+
+#[test]
+fn an_approval_on_a_screen_that_shows_nothing_hears_nothing() {
+    let mut stage = asked();
+    stage.event(What::Resize { width: 40, height: 10 });
+    assert_eq!(stage.keys("guest-payments enter").asked_for(), [""; 0]);
+    stage.event(What::Resize { width: 80, height: 24 });
+    assert_eq!(stage.keys("guest-payments enter").asked_for(), ["apply a01 a02", "read history"]);
+}
+
+#[test]
+fn a_list_that_no_longer_fits_has_to_be_read_again() {
+    let mut stage = Stage::full();
+    stage.event(What::Resize { width: 80, height: 40 });
+    stage.planned(given::plan(given::deletes("guest-payments", 10, Tier::T3))).keys("a").later(GUARD).forget();
+    stage.event(What::Resize { width: 80, height: 16 });
+    assert_eq!(stage.keys("guest-payments enter").asked_for(), [""; 0]);
+    let applied = stage.keys("ctrl-end enter").asked_for();
+    assert_eq!(applied.len(), 2, "{applied:?}");
+}
+
+#[test]
+fn an_approval_that_is_left_sends_nothing() {
+    let mut stage = asked();
+    assert_eq!(stage.keys("guest-payments esc").asked_for(), [""; 0]);
+    assert!(stage.model.layer.is_none() && stage.model.plan.is_some());
+    assert_eq!(stage.toasts(), ["nothing was sent"]);
+}
+
+#[test]
+fn a_world_that_moves_while_the_word_is_typed_stops_the_approval() {
+    let mut stage = Stage::full();
+    let plan = given::plan(vec![given::action("a1", "guest-payments", "Secret", "ext-auth-client-old")]);
+    stage.planned(plan).keys("a").later(GUARD).forget();
+    change(&mut stage, "ext-auth-client-old", Some(State::Match));
+    assert_eq!(stage.keys("guest-payments enter").asked_for(), [""; 0]);
+    assert_eq!(stage.toasts(), ["nothing was sent: the world moved meanwhile; R makes the plan anew"]);
+}
+
+#[test]
+fn an_approval_answered_after_the_plan_expired_sends_nothing() {
+    let mut stage = asked();
+    stage.later(Duration::from_secs(900));
+    assert_eq!(stage.keys("guest-payments enter").asked_for(), [""; 0]);
+    assert!(stage.toasts()[0].contains("expired"), "{:?}", stage.toasts());
+}
+
+#[test]
+fn a_plan_says_what_moved_and_is_made_anew_for_the_same_findings() {
+    let mut stage = planned();
+    change(&mut stage, "ext-auth-client-old", Some(State::Match));
+    let sheet = stage.model.plan.as_ref().unwrap();
+    let moved: Vec<_> = sheet.moved.values().map(|moved| (moved.was.as_str(), moved.is)).collect();
+    assert_eq!(moved, [("orphan-certain", Some("in-use"))]);
+    assert_eq!(stage.keys("a").asked_for(), [""; 0]);
+    assert_eq!(stage.toasts(), ["the world moved since the plan was made; R makes it anew"]);
+    let planned = stage.keys("R").asked_for();
+    assert_eq!(planned, ["plan ext-auth-ca-old ext-auth-client-old keycloak-ca lost-copy tmp-client"]);
+}
+
+#[test]
+fn a_world_that_moves_back_is_the_one_the_plan_shows() {
+    let mut stage = planned();
+    change(&mut stage, "ext-auth-client-old", None);
+    assert_eq!(stage.model.plan.as_ref().unwrap().moved.len(), 1);
+    let id = given::subject(given::COPIES, "guest-payments", "Secret", "ext-auth-client-old");
+    let before = given::findings().remove(&id).unwrap();
+    stage.data(Update { findings: [(id, before)].into(), ..Update::default() });
+    assert!(stage.model.plan.as_ref().unwrap().moved.is_empty());
+}
+
+#[test]
+fn a_plan_knows_that_the_world_moved_while_the_view_stands_still() {
+    let mut stage = planned();
+    stage.keys("p");
+    change(&mut stage, "ext-auth-client-old", Some(State::Match));
+    assert_eq!(stage.keys("a").asked_for(), [""; 0]);
+    assert!(stage.model.layer.is_none());
+}
+
+#[test]
+fn read_only_offers_neither_a_dry_run_nor_an_approval() {
+    let mut stage = Stage::full_with(|start| start.read_only = Some("started with --read-only".to_owned()));
+    stage.planned(given::plan(given::actions())).forget();
+    assert_eq!(stage.keys("D a").asked_for(), [""; 0]);
+    assert!(stage.model.layer.is_none());
+    assert!(stage.toasts().iter().all(|says| says.contains("read-only")), "{:?}", stage.toasts());
+    let screen = stage.draw(120, 40);
+    assert!(!screen.contains("a approve") && !screen.contains("D dry run"), "{screen}");
+}
+
+#[test]
+fn only_what_is_chosen_is_tried_and_sent() {
+    let mut stage = planned();
+    assert_eq!(stage.keys("D").asked_for(), ["dry run a1 a2 a4 a6"]);
+    // The second needs the first.
+    assert_eq!(stage.keys("j space D").asked_for(), ["dry run a4 a6"]);
+    stage.keys("G space");
+    assert!(stage.toasts().iter().any(|says| says.starts_with("it can't be included: not-complete")));
+}
+
+#[test]
+fn leaving_while_something_is_applied_asks_and_waits_for_the_running_action() {
+    let mut stage = asked();
+    stage.keys("guest-payments enter").forget();
+    assert_eq!(stage.keys("q").asked_for(), [""; 0]);
+    assert!(!stage.has_ended && !stage.model.leaving);
+    stage.keys("no enter");
+    assert!(!stage.model.leaving, "another word goes on");
+    assert_eq!(stage.keys("q stop enter").asked_for(), ["stop"]);
+    assert!(stage.model.leaving && stage.model.activity.is_running());
+    assert!(!Stage::full().keys("q").model.leaving);
+    assert!(Stage::full().keys("q").has_ended);
+}
+
+#[test]
+fn while_one_plan_is_applied_no_other_is_approved_or_undone() {
+    let mut stage = asked();
+    stage.keys("guest-payments enter").told(Told::History { entries: Ok(given::journal()) }).forget();
+    assert_eq!(stage.keys("u").asked_for(), [""; 0]);
+    stage.planned(given::plan(given::actions())).forget();
+    assert_eq!(stage.keys("a").asked_for(), [""; 0]);
+    assert!(stage.model.layer.is_none());
+}
+
+#[test]
+fn esc_steps_out_one_thing_at_a_time() {
+    let mut stage = Stage::full();
+    stage.keys("1 /state:extra enter enter").told(Told::Notice { says: "hello".to_owned() });
+    let seen = |stage: &Stage| {
+        let filter = stage.model.checks[0].filter_text.clone();
+        (stage.toasts().len(), stage.model.pane, filter, stage.model.place())
+    };
+    let extra = "state:extra".to_owned();
+    assert_eq!(seen(&stage), (1, Pane::Detail, extra.clone(), Place::Check(0)));
+    assert_eq!(seen(stage.keys("esc")), (0, Pane::Detail, extra.clone(), Place::Check(0)));
+    assert_eq!(seen(stage.keys("esc")), (0, Pane::List, extra, Place::Check(0)));
+    assert_eq!(seen(stage.keys("esc")), (0, Pane::List, String::new(), Place::Check(0)));
+    assert_eq!(seen(stage.keys("esc")), (0, Pane::List, String::new(), Place::Fleet));
+    assert_eq!(seen(stage.keys("esc")), (0, Pane::List, String::new(), Place::Fleet));
+    assert!(!stage.has_ended);
+}
+
+#[test]
+fn the_way_back_leads_past_screens_that_are_no_more() {
+    let mut stage = planned();
+    stage.keys("1 2").forget();
+    assert_eq!(stage.keys("[").model.place(), Place::Check(0));
+    assert_eq!(stage.keys("]").model.place(), Place::Check(1));
+    assert_eq!(stage.keys("[ [").model.place(), Place::Plan);
+    stage.keys("] [ esc");
+    assert!(stage.model.plan.is_none());
+    assert_eq!(stage.model.place(), Place::Fleet);
+    assert_eq!(stage.keys("]").model.place(), Place::Check(0));
+}
+
+#[test]
+fn each_letter_of_a_filter_narrows_the_list_and_its_end_keeps_it() {
+    let mut stage = Stage::full();
+    stage.keys("1 /");
+    let mut shown = vec![stage.model.checks[0].order.shown()];
+    for letter in ["k", "e", "y", "c", "l"] {
+        stage.keys(letter);
+        shown.push(stage.model.checks[0].order.shown());
+    }
+    assert!(shown.is_sorted_by(|before, after| before >= after), "{shown:?}");
+    assert_eq!(shown.last(), Some(&2));
+    stage.keys("enter");
+    assert_eq!((stage.model.checks[0].order.shown(), stage.model.layer.is_none()), (2, true));
+    stage.keys("backspace");
+    assert_eq!(stage.model.checks[0].order.shown(), 9);
+}
+
+#[test]
+fn a_filter_that_can_t_be_meant_stays_open_and_hides_nothing_more() {
+    let mut stage = Stage::full();
+    stage.keys("1 /state:extra");
+    assert_eq!(stage.model.checks[0].order.shown(), 2);
+    stage.keys("l enter");
+    let Some(Layer::Prompt(prompt)) = &stage.model.layer else { panic!("it is open") };
+    assert_eq!(prompt.problem.as_deref(), Some("`extral` is no state; did you mean `extra`?"));
+    assert_eq!(stage.model.checks[0].order.shown(), 2);
+}
+
+#[test]
+fn help_scrolls_to_its_end_and_no_further() {
+    let mut stage = Stage::full();
+    stage.draw(80, 24);
+    let end = stage.keys("? G").draw(80, 24);
+    assert_eq!(stage.keys("j j j").draw(80, 24), end);
+    assert_ne!(stage.keys("k").draw(80, 24), end);
+}
+
+#[test]
+fn a_question_of_a_check_is_asked_about_the_cursor_s_subject_and_its_answer_shown() {
+    let mut stage = Stage::full();
+    stage.keys("2").explained().forget();
+    assert_eq!(stage.keys("i").asked_for(), [""; 0]);
+    stage.letters("{\"sub\": 42}");
+    assert_eq!(stage.keys("enter").asked_for(), ["answer whoami \"{\\\"sub\\\": 42}\" of demo"]);
+    let ask = stage.model.detail.answer_ask;
+    stage.told(Told::Answered { ask: Ask(ask.0 - 1), lines: vec!["late".to_owned()] });
+    stage.told(Told::Answered { ask, lines: vec!["user 42".to_owned()] });
+    let (question, lines) = stage.model.detail.answer.clone().unwrap();
+    assert_eq!((question, lines), ("Who would I be?", vec!["user 42".to_owned()]));
+    stage.keys("1 i");
+    assert!(stage.toasts().contains(&"this check has no questions to ask"));
+}
+
+#[test]
+fn an_acceptance_needs_a_reason_and_a_day() {
+    let mut stage = Stage::full();
+    stage.keys("1 j").forget();
+    assert_eq!(stage.keys("A enter").asked_for(), [""; 0]);
+    let Some(Layer::Prompt(prompt)) = &stage.model.layer else { panic!("it is open") };
+    assert!(prompt.problem.is_some());
+    stage.keys("known enter");
+    let accepted = stage.keys("2026-12-31 enter").asked_for();
+    assert_eq!(accepted, ["accept ext-auth-ca-old because known until 2026-12-31"]);
+}
+
+#[test]
+fn an_object_is_read_when_it_is_looked_at_and_again_when_asked() {
+    let mut stage = Stage::full();
+    stage.keys("1 j").forget();
+    let read = ["read guest-payments ConfigMap ext-auth-ca-old"];
+    assert_eq!(stage.keys("v").asked_for(), read);
+    assert_eq!(stage.keys("e").asked_for(), [""; 0]);
+    assert_eq!(stage.keys("R").asked_for(), read);
+    assert_eq!(stage.model.place(), Place::Object);
+    assert_eq!(stage.keys("esc").model.place(), Place::Check(0));
+    stage.keys("G k").forget();
+    assert_eq!(stage.keys("v").asked_for(), [""; 0]);
+    assert!(stage.toasts().contains(&"the cursor is on no single object"));
+}
+
+#[test]
+fn the_referrer_in_the_evidence_can_be_gone_to() {
+    let mut stage = Stage::full();
+    stage.keys("1 j").explained().forget();
+    assert_eq!(stage.keys("o").asked_for(), ["read mgmt-eu HostedControlPlane payments"]);
+}
+
+#[test]
+fn entering_a_cluster_shows_the_check_that_has_most_to_say_of_it() {
+    let mut stage = Stage::full();
+    stage.keys("j enter");
+    assert_eq!(stage.model.place(), Place::Check(1));
+    assert_eq!(stage.model.checks[1].filter_text, "cluster:mgmt-eu");
+    assert!(stage.asked_for().contains(&"need mgmt-eu".to_owned()));
+}
+
+#[test]
+fn what_is_taken_along_names_the_object_and_is_safe_to_paste() {
+    let mut stage = Stage::full();
+    let id = given::subject(given::COPIES, "mgmt-eu", "Secret", "a'; rm -rf ~");
+    stage.data(Update {
+        findings: [(id, Some(given::held(State::Error, "unreadable", 0)))].into(),
+        ..Update::default()
+    });
+    stage.keys("1 /name~rm enter K");
+    let command = "kubectl --context mgmt-eu get secret 'a'\\''; rm -rf ~' -n openshift-config -o yaml";
+    assert_eq!(stage.wishes, [TerminalWish::Copy(command.to_owned())]);
+}
+
+#[test]
+fn what_could_not_start_is_said_and_can_be_left() {
+    let mut stage = Stage::starting();
+    stage.told(Told::NotStarted { says: "no kubeconfig".to_owned() });
+    assert_eq!(stage.model.standing, Standing::Failed("no kubeconfig".to_owned()));
+    assert!(stage.keys("q").has_ended);
+    assert!(Stage::starting().keys("ctrl-c").has_ended);
+}
+
+#[test]
+fn findings_that_come_before_their_check_are_not_lost() {
+    let mut stage = Stage::starting();
+    stage.data(Update { findings: given::findings(), clusters: given::clusters() });
+    stage.told(Told::Started(Box::new(given::start())));
+    let shown: Vec<usize> = stage.model.checks.iter().map(|check| check.order.shown()).collect();
+    assert_eq!(shown, [9, 6]);
+    let tree: Vec<&str> = stage.model.checks[1].order.window(0..9).map(|id| id.name.as_str()).collect();
+    assert_eq!(tree, ["demo", "demo-transitgateway", "demo-vpc", "vpc-bridge", "alice-subnet", "lonely"]);
+}

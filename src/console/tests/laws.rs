@@ -1,0 +1,194 @@
+//! What holds whatever happens.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use proptest::prelude::*;
+
+use super::given;
+use crate::console::event::What;
+use crate::console::model::Layer;
+use crate::console::task::{Task, Told};
+use crate::console::testing::Stage;
+use crate::engine::State;
+use crate::live::Update;
+
+/// A change of one of a few findings: there in some state, or gone.
+fn change() -> impl Strategy<Value = (usize, Option<State>)> {
+    (0..12_usize, proptest::option::of(proptest::sample::select(State::ALL.to_vec())))
+}
+
+fn changed(changes: &[(usize, Option<State>)]) -> Update {
+    let one = |(number, state): &(usize, Option<State>)| {
+        let id = given::subject(given::COPIES, "guest-payments", "Secret", &format!("copy-{number}"));
+        (id, state.map(|state| given::held(state, "in-use", 0)))
+    };
+    Update { findings: changes.iter().map(one).collect(), ..Update::default() }
+}
+
+fn any_key() -> impl Strategy<Value = KeyEvent> {
+    let letter = proptest::char::range('!', '~').prop_map(KeyCode::Char);
+    let named = proptest::sample::select(vec![
+        KeyCode::Enter,
+        KeyCode::Esc,
+        KeyCode::Tab,
+        KeyCode::BackTab,
+        KeyCode::Char(' '),
+        KeyCode::Backspace,
+        KeyCode::Up,
+        KeyCode::Down,
+        KeyCode::Left,
+        KeyCode::Right,
+        KeyCode::Home,
+        KeyCode::End,
+        KeyCode::PageUp,
+        KeyCode::PageDown,
+        KeyCode::Delete,
+        KeyCode::F(1),
+    ]);
+    let held = proptest::sample::select(vec![KeyModifiers::NONE, KeyModifiers::CONTROL, KeyModifiers::ALT]);
+    (prop_oneof![4 => letter, 2 => named], prop_oneof![6 => Just(KeyModifiers::NONE), 1 => held])
+        .prop_map(|(code, held)| KeyEvent::new(code, held))
+}
+
+/// Tells what a run, a plan or a journal would, so that keys find something to act on.
+fn furnish(stage: &mut Stage) {
+    stage.told(Told::History { entries: Ok(given::journal()) });
+    if let Some(ask) = stage.model.planning {
+        let plan = given::plan(given::actions());
+        let planned = crate::console::task::Planned { plan, left_out: Vec::new() };
+        stage.told(Told::Planned { ask, plan: Ok(Box::new(planned)) });
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_cursor_that_was_moved_stays_on_its_finding_until_that_is_gone(
+        before in proptest::collection::vec(change(), 1..12),
+        steps in 1..12_usize,
+        after in proptest::collection::vec(proptest::collection::vec(change(), 1..4), 0..8),
+    ) {
+        let mut stage = Stage::started();
+        stage.data(changed(&before)).keys("1");
+        prop_assume!(stage.model.subject().is_some());
+        (0..steps).for_each(|_| { stage.keys("j"); });
+        for changes in &after {
+            let held = stage.model.subject();
+            stage.data(changed(changes));
+            let is_there = held.as_ref().is_some_and(|held| stage.model.findings.get(held).is_some());
+            if is_there {
+                prop_assert_eq!(stage.model.subject(), held);
+            }
+            prop_assert_eq!(stage.model.subject().is_some(), stage.model.checks[0].order.shown() > 0);
+            prop_assert_eq!(&stage.model.detail.subject, &stage.model.subject(), "the detail follows");
+        }
+    }
+
+    #[test]
+    fn a_pause_changes_nothing_but_when_things_are_seen(
+        before in proptest::collection::vec(change(), 0..8),
+        during in proptest::collection::vec(proptest::collection::vec(change(), 1..4), 0..6),
+    ) {
+        let screen = |pauses: bool| {
+            let mut stage = Stage::started();
+            stage.data(changed(&before)).keys("1");
+            if pauses {
+                stage.keys("p");
+                let frozen: Vec<_> = stage.model.findings.iter().map(|(id, held)| (id.clone(), held.clone())).collect();
+                during.iter().for_each(|changes| { stage.data(changed(changes)); });
+                let still: Vec<_> = stage.model.findings.iter().map(|(id, held)| (id.clone(), held.clone())).collect();
+                assert_eq!(frozen, still);
+                stage.keys("p");
+            } else {
+                // All at once, as the pause lets them go: what happened between is not told again.
+                let mut all = Update::default();
+                during.iter().for_each(|changes| all.merge(changed(changes)));
+                stage.data(all);
+            }
+            let held: Vec<_> = stage.model.findings.iter().map(|(id, held)| (id.clone(), held.clone())).collect();
+            let order: Vec<_> = stage.model.checks[0].order.window(0..99).cloned().collect();
+            (held, order, stage.model.subject())
+        };
+        prop_assert_eq!(screen(true), screen(false));
+    }
+
+    /// No way through the keys leads to a write without an approval that was open, seen, and answered later.
+    #[test]
+    fn no_single_key_writes_to_a_cluster(keys in proptest::collection::vec(any_key(), 1..40)) {
+        let mut stage = Stage::full();
+        stage.keys("1 j");
+        for key in keys {
+            furnish(&mut stage);
+            let was_asked = matches!(stage.model.layer, Some(Layer::Approval(_)));
+            stage.forget().event(What::Key(key));
+            let applies = stage.tasks.iter().any(|task| matches!(task, Task::Apply(_)));
+            prop_assert!(!applies || was_asked, "{key:?} wrote by itself");
+            if stage.has_ended {
+                break;
+            }
+            stage.later(Duration::from_millis(400));
+        }
+    }
+
+    #[test]
+    fn in_read_only_nothing_is_written_or_tried(keys in proptest::collection::vec(any_key(), 1..40)) {
+        let mut stage = Stage::full_with(|start| start.read_only = Some("started with --read-only".to_owned()));
+        stage.keys("1 j");
+        for key in keys {
+            furnish(&mut stage);
+            stage.event(What::Key(key));
+            stage.later(Duration::from_millis(400));
+        }
+        let writes = stage.tasks.iter().any(|task| matches!(task, Task::Apply(_) | Task::DryRun { .. }));
+        prop_assert!(!writes);
+    }
+
+    #[test]
+    fn whatever_is_typed_the_screen_can_be_drawn(
+        keys in proptest::collection::vec(any_key(), 1..60),
+        sizes in proptest::collection::vec((1..160_u16, 1..50_u16), 1..4),
+    ) {
+        let mut stage = Stage::full();
+        for (place, key) in keys.into_iter().enumerate() {
+            furnish(&mut stage);
+            stage.event(What::Key(key));
+            stage.later(Duration::from_millis(400));
+            let (width, height) = sizes[place % sizes.len()];
+            stage.draw(width, height);
+        }
+    }
+
+    #[test]
+    fn a_tree_is_in_order_however_its_rows_came(order in Just((0..6).collect::<Vec<usize>>()).prop_shuffle()) {
+        let all: Vec<_> = given::findings().into_iter().filter(|(id, _)| id.domain == given::PARTS).collect();
+        let mut stage = Stage::started();
+        for place in order {
+            stage.data(Update { findings: [all[place].clone()].into(), ..Update::default() });
+        }
+        let shown: Vec<&str> = stage.model.checks[1].order.window(0..9).map(|id| id.name.as_str()).collect();
+        prop_assert_eq!(shown, ["demo", "demo-transitgateway", "demo-vpc", "vpc-bridge", "alice-subnet", "lonely"]);
+    }
+}
+
+/// From every screen and every layer: one key, and nothing is written.
+#[test]
+fn no_key_of_the_keymap_writes_to_a_cluster_from_any_screen() {
+    let screens = ["", "1", "1 enter", "2", "ga", "gl", "1 v", "?", ":", "c", "T", "1 /x", "1 A", "2 i", "g"];
+    let mut keys: BTreeSet<String> = BTreeSet::new();
+    for row in Stage::full().model.keys.table() {
+        keys.extend(row.keys.iter().filter(|key| !key.contains(' ')).cloned());
+    }
+    for screen in screens.into_iter().chain(["gp"]) {
+        for key in &keys {
+            let mut stage = Stage::full();
+            stage.planned(given::plan(given::actions())).told(Told::History { entries: Ok(given::journal()) });
+            stage.keys("0").keys(screen).forget();
+            stage.keys(key);
+            let applies = stage.tasks.iter().any(|task| matches!(task, Task::Apply(_)));
+            assert!(!applies, "{key} after {screen:?}");
+        }
+    }
+}

@@ -1,0 +1,543 @@
+//! Every screen in every state and every size, as people see it.
+//!
+//! A file per screen under `snapshots/`; lines that are all the same are said once, with their number.
+
+use std::time::Duration;
+
+use jiff::SignedDuration;
+
+use super::given;
+use crate::console::event::What;
+use crate::console::model::{Run, RunState};
+use crate::console::task::{ObjectSheet, Stage as Step, Told, Tried};
+use crate::console::testing::{Stage, after, ago};
+use crate::console::theme::Signs;
+use crate::engine::executor::{End, Halt, Report, Skip};
+use crate::engine::journal::VerifiedState;
+use crate::engine::{Action, Chosen, Plan, State, Tier, Undo};
+use crate::live::Update;
+use crate::world::{ClusterName, Link, RiskClass};
+
+/// A screen's states, each under its name.
+type States = Vec<(&'static str, Stage)>;
+
+fn made(mut stage: Stage, act: impl FnOnce(&mut Stage)) -> Stage {
+    act(&mut stage);
+    stage
+}
+
+/// The full fleet, after these keys.
+fn typed(keys: &str) -> Stage {
+    full(|stage| {
+        stage.keys(keys);
+    })
+}
+
+fn full(act: impl FnOnce(&mut Stage)) -> Stage {
+    made(Stage::full(), act)
+}
+
+fn fleet() -> States {
+    let loading = made(Stage::started(), |stage| {
+        let links = [("mgmt-eu", Link::Connecting), ("mgmt-us", Link::Listing { objects: 0 })];
+        let clusters =
+            links.map(|(name, link)| (ClusterName::new(name), Some(given::cluster(name, RiskClass::Prod, link))));
+        stage.data(Update { clusters: clusters.into(), ..Update::default() });
+    });
+    vec![
+        ("nothing known", Stage::started()),
+        ("loading", loading),
+        ("every link, a cluster that can't be reached", Stage::full()),
+        ("a live cluster", typed("j")),
+        ("a login that expired", typed("j j")),
+        ("a lost connection", typed("j j j j j")),
+        ("an idle cluster, another marked", typed("space j j j j j j")),
+        ("filtered", typed("/guest enter")),
+        ("nothing fits", typed("/nobody enter")),
+        ("news", full(news)),
+    ]
+}
+
+fn news(stage: &mut Stage) {
+    stage.later(Duration::from_secs(300));
+    let became = given::subject(given::COPIES, "guest-payments", "Secret", "ext-auth-client-old");
+    let gone = given::subject(given::COPIES, "mgmt-eu", "Secret", "lost-copy");
+    let held = given::held(State::Match, "in-use", 0);
+    stage.data(Update { findings: [(became, Some(held)), (gone, None)].into(), ..Update::default() });
+}
+
+fn list() -> States {
+    let reading = made(Stage::started(), |stage| {
+        let cluster = given::cluster("mgmt-eu", RiskClass::Prod, Link::Listing { objects: 1204 });
+        stage.data(Update { clusters: [(cluster.name.clone(), Some(cluster))].into(), ..Update::default() });
+        stage.keys("1");
+    });
+    let unread = made(Stage::started(), |stage| {
+        let clusters = given::clusters().into_iter().filter(|(name, _)| name.as_str() == "lab").collect();
+        stage.data(Update { clusters, ..Update::default() });
+        stage.keys("1");
+    });
+    vec![
+        (
+            "nothing to check",
+            made(Stage::started(), |stage| {
+                stage.keys("1");
+            }),
+        ),
+        ("being read", reading),
+        ("not all could be read", unread),
+        (
+            "every state",
+            full(|stage| {
+                stage.keys("1").explained();
+            }),
+        ),
+        ("filtered", typed("1 /state:extra enter")),
+        ("nothing fits", typed("1 /nobody enter")),
+        ("marked, one of them hidden", typed("1 space space space /kind:secret enter")),
+        ("sorted by cluster, the other way round", typed("1 s s -")),
+        (
+            "doomed by a plan",
+            full(|stage| {
+                stage.planned(given::plan(given::actions())).keys("1");
+            }),
+        ),
+        ("a tree with cells of every kind", typed("2")),
+        ("a tree sorted by a column of its own", typed("2 s s s s s")),
+        ("hostile names", full(hostile)),
+    ]
+}
+
+fn hostile(stage: &mut Stage) {
+    let names = ["\u{1b}[2J\u{202e}gnp.exe", "日本語の秘密", "zero\u{200b}width", "line\nbreak", &"long".repeat(60)];
+    let row = |name: &&str| {
+        let id = given::subject(given::COPIES, "mgmt-eu", "Secret", name);
+        (id, Some(given::held(State::Error, "unreadable", 1)))
+    };
+    stage.data(Update { findings: names.iter().map(row).collect(), ..Update::default() });
+    stage.keys("1");
+}
+
+fn detail() -> States {
+    let at = |keys: &str| {
+        full(|stage| {
+            stage.keys(keys).explained();
+            stage.keys("enter");
+        })
+    };
+    vec![
+        ("looked at", at("1 j")),
+        (
+            "scrolled to its end",
+            made(at("1 j"), |stage| {
+                stage.keys("G");
+            }),
+        ),
+        ("waiting for the answer", typed("1 j enter")),
+        ("a list that could not be read", at("1 G k")),
+        ("with an answer", made(at("2"), answered)),
+        (
+            "an answer that is awaited",
+            made(at("2"), |stage| {
+                stage.keys("i {} enter");
+            }),
+        ),
+    ]
+}
+
+fn answered(stage: &mut Stage) {
+    stage.keys("i {} enter");
+    let ask = stage.model.detail.answer_ask;
+    let lines = vec!["user https://idp.example.com#42".to_owned(), "groups oidc:dev, oidc:ops".to_owned()];
+    stage.told(Told::Answered { ask, lines });
+}
+
+fn planned(act: impl FnOnce(&mut Stage)) -> Stage {
+    full(|stage| {
+        stage.planned(given::plan(given::actions()));
+        act(stage);
+    })
+}
+
+fn planned_typed(keys: &str) -> Stage {
+    planned(|stage| {
+        stage.keys(keys);
+    })
+}
+
+fn plan() -> States {
+    vec![
+        ("every tier", planned(|_| {})),
+        ("what an action is bound to", planned_typed("d tab")),
+        ("a blocked one", planned_typed("G")),
+        ("one that depends on what is left out", planned_typed("j space")),
+        ("nothing chosen", planned_typed("j space space space space")),
+        ("the world moved", planned(|stage| news(stage))),
+        (
+            "soon expired",
+            planned(|stage| {
+                stage.later(Duration::from_secs(860));
+            }),
+        ),
+        (
+            "expired",
+            planned(|stage| {
+                stage.later(Duration::from_secs(900));
+            }),
+        ),
+        ("tried by the servers", planned(tried)),
+        (
+            "an undo that leaves something out",
+            full(|stage| {
+                let ask = stage.model.next_ask();
+                stage.model.planning = Some(ask);
+                let left_out = vec!["a2 was skipped".to_owned(), "the owner of demo is gone".to_owned()];
+                let plan = given::plan(given::actions());
+                stage.told(Told::Planned { ask, plan: Ok(Box::new(crate::console::task::Planned { plan, left_out })) });
+            }),
+        ),
+    ]
+}
+
+fn tried(stage: &mut Stage) {
+    stage.keys("D");
+    let plan = stage.model.plan.as_ref().unwrap().plan.id.clone();
+    let answers = [
+        ("a1", Tried::Fine),
+        ("a2", Tried::Refused("admission webhook \"guard\" denied the request".to_owned())),
+        ("a4", Tried::Unknown("nobody may ask there".to_owned())),
+    ];
+    for (action, tried) in answers {
+        stage.told(Told::DryRun { plan: plan.clone(), action: action.to_owned(), tried });
+    }
+}
+
+/// An approval of these actions, open for long enough to hear keys.
+fn asking(actions: Vec<Action>, keys: &str) -> Stage {
+    full(|stage| {
+        stage.draw(60, 20);
+        stage.planned(given::plan(actions)).keys("a").later(Duration::from_millis(300));
+        stage.keys(keys);
+    })
+}
+
+fn approval() -> States {
+    let lasting =
+        Action { tier: Tier::T4, undo: Undo::None, ..given::action("a1", "guest-old", "Namespace", "team-x") };
+    let mixed = || vec![given::action("a1", "guest-payments", "Secret", "ext-auth-client-old"), given::label("a4")];
+    let long_name = given::action("a1", "guest-payments", "Secret", &"a-very-long-name-".repeat(12));
+    vec![
+        ("enter", asking(vec![given::label("a4")], "")),
+        ("the number of deletions", asking(given::deletes("stage-1", 2, Tier::T2), "")),
+        ("the cluster's name, half typed", asking(given::deletes("guest-payments", 2, Tier::T3), "guest-pay")),
+        ("the cluster's name and the plan", asking(vec![lasting], "")),
+        ("a list longer than the box", asking(given::deletes("guest-payments", 40, Tier::T3), "")),
+        ("its end", asking(given::deletes("guest-payments", 40, Tier::T3), "ctrl-end")),
+        ("not read to its end", asking(given::deletes("guest-payments", 40, Tier::T3), "guest-payments enter")),
+        ("the wrong word", asking(given::deletes("guest-payments", 2, Tier::T3), "guest enter")),
+        ("the first of two clusters", asking(mixed(), "")),
+        ("the second of two clusters", asking(mixed(), "guest-payments enter")),
+        ("a name longer than a line", asking(vec![long_name], "")),
+    ]
+}
+
+/// A run of every action of the plan but the blocked one.
+fn running(act: impl FnOnce(&mut Stage)) -> Stage {
+    full(|stage| {
+        let plan: Plan = given::plan(given::actions());
+        let ids = ["a1", "a2", "a4", "a5", "a6"].map(str::to_owned);
+        stage.model.activity.run = Some(Run::new(&plan, &Chosen::Only(ids.into())));
+        stage.keys("ga").told(Told::History { entries: Ok(given::journal()) });
+        act(stage);
+    })
+}
+
+fn progress(stage: &mut Stage, action: &str, steps: Vec<Step>) {
+    for (place, stage_of) in steps.into_iter().enumerate() {
+        let at = after(1) + SignedDuration::from_millis(7 * i64::try_from(place).unwrap());
+        stage.told(Told::Progress { action: action.to_owned(), at, stage: stage_of });
+    }
+}
+
+fn every_stage(stage: &mut Stage) {
+    let done = Step::Ended(End::Done(VerifiedState::Gone));
+    progress(stage, "a1", vec![Step::Intended, Step::Sent, Step::Answered, done]);
+    progress(stage, "a2", vec![Step::Intended, Step::Sent, Step::Answered]);
+    progress(stage, "a4", vec![Step::Intended, Step::Sent]);
+    progress(stage, "a5", vec![Step::Intended]);
+}
+
+fn every_end(stage: &mut Stage) {
+    let ends = [
+        ("a1", End::Done(VerifiedState::Gone)),
+        ("a2", End::TakenBack { why: "OAuth/cluster refers to it now".to_owned() }),
+        ("a4", End::Skipped { class: Skip::Stale, why: "changed since the preview (rv 41, was 40)".to_owned() }),
+        ("a5", End::Failed { why: "the server refused it: 403 Forbidden".to_owned() }),
+        ("a6", End::Unknown { why: "the connection broke; the next run reads what came of it".to_owned() }),
+    ];
+    for (action, end) in ends {
+        progress(stage, action, vec![Step::Intended, Step::Sent, Step::Ended(end)]);
+    }
+    let report = Report {
+        plan: "sha256:1".to_owned(),
+        notices: vec!["the log could not be written".to_owned()],
+        ..Report::default()
+    };
+    stage.told(Told::Applied { report: Ok(Box::new(report)) });
+    stage.later(Duration::from_secs(7));
+}
+
+fn activity() -> States {
+    let reported = |halted, end: End| {
+        move |stage: &mut Stage| {
+            let ends = ["a1", "a2", "a4", "a5", "a6"].map(|id| (id.to_owned(), end.clone()));
+            let report = Report { plan: "sha256:5f21c9aa".to_owned(), halted, ends: ends.into(), ..Report::default() };
+            stage.told(Told::Applied { report: Ok(Box::new(report)) });
+        }
+    };
+    let stopped = End::Skipped { class: Skip::Stopped, why: "stopped before it was sent".to_owned() };
+    let gated = End::Skipped { class: Skip::Gate, why: "not-complete: the list is older than 60 s".to_owned() };
+    vec![
+        (
+            "nothing was ever applied",
+            full(|stage| {
+                stage.keys("ga").told(Told::History { entries: Ok(Vec::new()) });
+            }),
+        ),
+        ("the journal is being read", typed("ga")),
+        (
+            "the journal can't be read",
+            full(|stage| {
+                let entries = Err("the journal is damaged at byte 812".to_owned());
+                stage.keys("ga").told(Told::History { entries });
+            }),
+        ),
+        (
+            "the journal alone",
+            full(|stage| {
+                stage.keys("ga").told(Told::History { entries: Ok(given::journal()) }).keys("j");
+            }),
+        ),
+        ("every stage", running(every_stage)),
+        (
+            "stopping",
+            running(|stage| {
+                every_stage(stage);
+                stage.keys("x");
+            }),
+        ),
+        (
+            "stopped",
+            running(|stage| {
+                every_stage(stage);
+                reported(Some(Halt::Stopped), stopped)(stage);
+            }),
+        ),
+        ("halted by a gate", running(reported(Some(Halt::Gate(given::blocked())), gated))),
+        ("every end", running(every_end)),
+        (
+            "never begun",
+            running(|stage| {
+                stage.told(Told::Applied { report: Err("another trueup holds the journal (pid 12)".to_owned()) });
+                assert!(matches!(stage.model.activity.run.as_ref().unwrap().state, RunState::Failed(_)));
+            }),
+        ),
+        (
+            "leaving while it runs",
+            running(|stage| {
+                stage.keys("q");
+            }),
+        ),
+    ]
+}
+
+fn object() -> States {
+    let opened = |object: Option<Result<ObjectSheet, String>>, keys: &str| {
+        full(|stage| {
+            stage.keys("1 j v");
+            let ask = stage.model.object.as_ref().unwrap().ask;
+            if let Some(object) = object {
+                stage.told(Told::Object { ask, object: object.map(Box::new) });
+            }
+            stage.keys(keys);
+        })
+    };
+    let quiet = ObjectSheet { events: Ok(Vec::new()), ..given::sheet() };
+    let secretive = ObjectSheet { events: Err("events may not be listed there (403)".to_owned()), ..given::sheet() };
+    let log = (1..=70).map(|number| format!("2026-11-16T09:{:02}:00Z INFO line {number}", number % 60)).collect();
+    vec![
+        ("being read", opened(None, "")),
+        ("as YAML", opened(Some(Ok(given::sheet())), "")),
+        ("its events", opened(Some(Ok(given::sheet())), "e")),
+        ("no events", opened(Some(Ok(quiet)), "e")),
+        ("events that can't be read", opened(Some(Ok(secretive)), "e")),
+        ("gone", opened(Some(Err("there is no such object any more".to_owned())), "")),
+        (
+            "the log",
+            full(|stage| {
+                stage.keys("gl").told(Told::Log { lines: log });
+            }),
+        ),
+        (
+            "no log",
+            full(|stage| {
+                stage.keys("gl").told(Told::Log { lines: Vec::new() });
+            }),
+        ),
+    ]
+}
+
+fn over() -> States {
+    vec![
+        ("help for the fleet", typed("?")),
+        ("help for a list, scrolled", typed("1 ? G")),
+        ("help for a plan", planned_typed("?")),
+        ("palette", typed(":")),
+        ("palette, filtered", typed(":plan")),
+        ("palette, nothing fits", typed(":zzzz")),
+        ("clusters", typed("c down down")),
+        ("themes", typed("T")),
+        ("export", typed("1 E")),
+        ("a filter of the fleet", typed("/gu")),
+        ("a filter being typed", typed("1 /state:extra")),
+        ("a filter that can't be meant", typed("1 /state:extar")),
+        ("keys that may follow", typed("g")),
+        ("why it is accepted", typed("1 j A we space know")),
+        ("until when it is accepted", typed("1 j A known enter")),
+        ("a question of a check", typed("2 i")),
+    ]
+}
+
+fn frame() -> States {
+    let failed = "no kubeconfig was found: neither KUBECONFIG nor ~/.kube/config names one";
+    vec![
+        ("starting", Stage::starting()),
+        (
+            "not started",
+            made(Stage::starting(), |stage| {
+                stage.told(Told::NotStarted { says: failed.to_owned() });
+            }),
+        ),
+        ("read-only", Stage::full_with(|start| start.read_only = Some("started with --read-only".to_owned()))),
+        (
+            "paused",
+            full(|stage| {
+                stage.keys("p");
+                news(stage);
+            }),
+        ),
+        ("the mouse is released", typed("m")),
+        ("planning", typed("1 j r")),
+        ("messages", full(messages)),
+    ]
+}
+
+fn messages(stage: &mut Stage) {
+    stage.told(Told::Notice { says: "copied".to_owned() });
+    stage.told(Told::Broke { what: "the watch of mgmt-eu".to_owned() });
+    let why = "guest-payments: the server refused it, because the namespace openshift-config is being terminated, and \
+               what is being terminated takes nothing new";
+    stage.told(Told::Planned { ask: stage.model.planning.unwrap_or_default(), plan: Err(why.to_owned()) });
+    stage.told(Told::Accepted { says: Err("`soon` is no day; write it as 2026-12-31".to_owned()) });
+}
+
+fn all() -> Vec<(&'static str, States)> {
+    vec![
+        ("fleet", fleet()),
+        ("list", list()),
+        ("detail", detail()),
+        ("plan", plan()),
+        ("approval", approval()),
+        ("activity", activity()),
+        ("object", object()),
+        ("over", over()),
+        ("frame", frame()),
+    ]
+}
+
+#[test]
+fn every_screen_looks_as_it_was_looked_at() {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| {
+        for (screen, states) in all() {
+            let shown = states.into_iter().map(|(state, mut stage)| format!("== {state}\n{}\n", stage.draw_all()));
+            insta::assert_snapshot!(screen, shown.collect::<String>());
+        }
+    });
+}
+
+#[test]
+fn plain_signs_are_ascii_on_every_screen() {
+    for (screen, states) in all() {
+        for (state, mut stage) in states {
+            stage.model.signs = Signs::Plain;
+            for (width, height) in crate::console::testing::SIZES {
+                let text = stage.draw(width, height);
+                // What comes from clusters is escaped; what the console says itself has a plain twin.
+                let is_strange = |line: &&str| !line.is_ascii() || line.contains("\\u{") && state != "hostile names";
+                let strange: Vec<&str> = text.lines().filter(is_strange).collect();
+                assert!(strange.is_empty(), "{screen}, {state}, {width}x{height}:\n{}", strange.join("\n"));
+            }
+        }
+    }
+}
+
+#[test]
+fn no_screen_breaks_in_any_size() {
+    for (_, states) in all() {
+        for (_, mut stage) in states {
+            for (width, height) in [(1, 1), (59, 15), (60, 16), (61, 17), (79, 23), (119, 16), (60, 200), (300, 16)] {
+                stage.draw(width, height);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_screen_that_is_too_small_says_how_large_it_has_to_be() {
+    for (width, height) in [(59, 15), (59, 40), (200, 15)] {
+        let text = Stage::full().draw(width, height);
+        let said: Vec<&str> = text.lines().take(2).collect();
+        let size = format!("this window has {width}x{height}");
+        assert_eq!(said, ["trueup needs 60x16 characters", size.as_str()]);
+    }
+}
+
+#[test]
+fn nothing_of_a_hostile_name_steers_the_screen() {
+    for signs in [Signs::Unicode, Signs::Plain] {
+        let mut stage = full(hostile);
+        stage.model.signs = signs;
+        let text = stage.draw(200, 60);
+        let steers = |letter: char| letter.is_control() && letter != '\n' || "\u{202e}\u{200b}".contains(letter);
+        assert!(!text.contains(steers), "{text}");
+    }
+}
+
+/// The fixture is what it says: a link of each kind, a state of each kind.
+#[test]
+fn the_fleet_of_the_tests_has_every_link_and_every_state() {
+    let links: std::collections::BTreeSet<String> = given::clusters()
+        .into_values()
+        .flatten()
+        .map(|cluster| format!("{:?}", cluster.link).split([' ', '{']).next().unwrap_or_default().to_owned())
+        .collect();
+    assert_eq!(links.len(), 8, "{links:?}");
+    let mut states: Vec<State> = given::findings().into_values().flatten().map(|held| held.judgement.state).collect();
+    states.sort_unstable();
+    states.dedup();
+    assert_eq!(states, State::ALL);
+    assert!(ago(0) < after(1));
+}
+
+#[test]
+fn a_resize_in_the_middle_of_anything_keeps_the_cursor() {
+    let mut stage = typed("1 j j j");
+    let before = stage.model.subject();
+    for (width, height) in [(60, 16), (30, 5), (200, 60)] {
+        stage.event(What::Resize { width, height });
+    }
+    assert_eq!(stage.model.subject(), before);
+}

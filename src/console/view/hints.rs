@@ -1,0 +1,141 @@
+//! The line of keys at the bottom.
+//!
+//! Always true: a key that would do nothing here and now is not named.
+
+use ratatui::layout::Rect;
+
+use super::approval;
+use super::paint::Painter;
+use crate::console::keymap::{Action, Scope};
+use crate::console::model::{Fits, History, Layer, Model};
+use crate::console::theme::Role;
+
+/// The keys that do something here and now.
+pub fn draw(model: &Model, area: Rect, painter: &mut Painter<'_>) {
+    let scope = model.scope();
+    let mut x = area.x + 1;
+    for (action, word) in hinted(model) {
+        let Some(key) = model.keys.keys(scope, action).into_iter().next() else { continue };
+        let needed = painter.width(&key) + 1 + painter.width(word);
+        if usize::from(x) + needed > usize::from(area.right()) {
+            break;
+        }
+        x = painter.text(x, area.y, area.right() - x, &key, Role::HintKey) + 1;
+        x = painter.text(x, area.y, area.right() - x, word, Role::HintText) + 3;
+    }
+}
+
+/// The actions worth a hint, most useful first, each with its word.
+fn hinted(model: &Model) -> Vec<(Action, &'static str)> {
+    match &model.layer {
+        Some(Layer::Approval(_)) => {
+            let mut hints = vec![(Action::Open, "approve"), (Action::Back, "cancel")];
+            let Fits { lines, total } = approval::fits(model);
+            if lines < total {
+                hints.insert(0, (Action::Down, "read on"));
+            }
+            hints
+        }
+        Some(Layer::Palette(_) | Layer::Picker(_)) => {
+            vec![(Action::Open, "choose"), (Action::Back, "close"), (Action::Down, "next"), (Action::Up, "before")]
+        }
+        // The line to be typed lies over the hints and says its own.
+        Some(Layer::Prompt(_)) => Vec::new(),
+        Some(Layer::Help { .. }) => vec![(Action::Down, "down"), (Action::Up, "up"), (Action::Back, "close")],
+        None => on_screen(model).into_iter().map(|action| (action, action.short())).collect(),
+    }
+}
+
+fn on_screen(model: &Model) -> Vec<Action> {
+    match model.screen_scope() {
+        Scope::Fleet => fleet(model),
+        Scope::List => list(model),
+        Scope::Detail => detail(model),
+        Scope::Plan => plan(model),
+        Scope::Activity => activity(model),
+        Scope::Object => {
+            let other = [Action::ViewObject, Action::Events];
+            let rest = [Action::OpenPager, Action::Copy, Action::CopyCommand, Action::Refresh, Action::Back];
+            other.into_iter().chain(rest).collect()
+        }
+        Scope::Logs if model.log.is_empty() => vec![Action::Back, Action::Help],
+        Scope::Logs => vec![Action::Down, Action::Up, Action::OpenPager, Action::Back],
+        Scope::Approval | Scope::Palette | Scope::Picker | Scope::Filter | Scope::Help | Scope::Global => Vec::new(),
+    }
+}
+
+fn fleet(model: &Model) -> Vec<Action> {
+    let mut actions = Vec::new();
+    if !model.fleet.rows().is_empty() {
+        actions.extend([Action::Open, Action::Reconcile, Action::Mark]);
+    }
+    if !model.fleet.filter_text.is_empty() {
+        actions.push(Action::Back);
+    }
+    if model.fleet.total() > 0 {
+        actions.push(Action::Filter);
+    }
+    actions.push(Action::Palette);
+    if !model.fleet.rows().is_empty() {
+        actions.push(Action::Reconnect);
+    }
+    actions.extend([Action::GoActivity, Action::Help, Action::Quit]);
+    actions
+}
+
+fn list(model: &Model) -> Vec<Action> {
+    let Some(check) = model.check() else { return Vec::new() };
+    match (check.order.shown(), check.order.total()) {
+        (0, 0) => vec![Action::GoFleet, Action::Refresh, Action::Palette, Action::Back, Action::Help],
+        (0, _) => vec![Action::Back, Action::Filter, Action::GoFleet, Action::Help],
+        (_, _) => vec![
+            Action::Reconcile,
+            Action::Mark,
+            Action::ViewObject,
+            Action::Events,
+            Action::OpenReferrer,
+            Action::Filter,
+            Action::SortNext,
+            Action::NextPane,
+            Action::Accept,
+            Action::Copy,
+            Action::Back,
+        ],
+    }
+}
+
+fn detail(model: &Model) -> Vec<Action> {
+    let mut actions = vec![Action::Down, Action::Up, Action::OpenReferrer, Action::ViewObject, Action::Reconcile];
+    if model.check().is_some_and(|check| !check.introduction.forms.is_empty()) {
+        actions.push(Action::Question);
+    }
+    actions.push(Action::Back);
+    actions
+}
+
+fn plan(model: &Model) -> Vec<Action> {
+    let mut actions = Vec::new();
+    match (model.activity.is_running(), model.read_only().is_some()) {
+        (true, _) => actions.push(Action::GoActivity),
+        (false, true) => {}
+        (false, false) => actions.push(Action::Approve),
+    }
+    actions.extend([Action::Include, Action::ToggleDiff]);
+    if model.read_only().is_none() && !model.activity.is_running() {
+        actions.push(Action::DryRun);
+    }
+    actions.extend([Action::WritePlan, Action::Refresh, Action::NextPane, Action::Discard]);
+    actions
+}
+
+fn activity(model: &Model) -> Vec<Action> {
+    if model.activity.is_running() {
+        return vec![Action::Stop, Action::Down, Action::Up, Action::GoFleet];
+    }
+    match &model.activity.history {
+        History::Read(entries) if !entries.is_empty() => {
+            vec![Action::Undo, Action::Down, Action::Up, Action::CopyCommand, Action::Back, Action::GoFleet]
+        }
+        History::Read(_) | History::NotRead | History::Failed(_) => vec![Action::Back, Action::GoFleet, Action::Help],
+    }
+}

@@ -1,0 +1,89 @@
+//! The terminal before and after, with the real binary.
+
+use rustix::process::Signal;
+
+use crate::pty::{Modes, keys};
+use crate::stage::{demo, demo_with};
+
+#[test]
+fn a_signal_to_end_leaves_the_terminal_as_it_was() {
+    for signal in [Signal::TERM, Signal::HUP] {
+        let mut demo = demo();
+        assert_ne!(demo.pty.termios(), demo.pty.termios_before(), "the terminal is in raw mode");
+        demo.pty.signal(signal);
+        assert!(demo.pty.expect_clean_exit().success(), "{signal:?}");
+    }
+}
+
+#[test]
+fn a_stop_gives_the_terminal_back_and_a_continue_paints_it_anew() {
+    let mut demo = demo();
+    demo.pty.send(keys::CTRL_Z);
+    demo.pty.wait_until_stopped();
+    demo.pty.wait_for_modes("every mode to be off", |modes| *modes == Modes::default());
+    assert_eq!(demo.pty.termios(), demo.pty.termios_before());
+    demo.pty.resize(100, 30);
+    demo.pty.signal(Signal::CONT);
+    demo.pty.wait_for_modes("the screen to be taken", |modes| modes.alternate_screen);
+    demo.pty.wait_for_text("guest-payments");
+    demo.pty.signal(Signal::TSTP);
+    demo.pty.wait_until_stopped();
+    demo.pty.wait_for_modes("every mode to be off", |modes| *modes == Modes::default());
+    demo.pty.signal(Signal::CONT);
+    demo.pty.wait_for_text("guest-payments");
+    demo.quit();
+}
+
+#[test]
+fn the_pager_gets_the_terminal_and_gives_it_back() {
+    let pager = "cat; echo the pager waits; read line < /dev/tty";
+    let mut demo = demo_with(|program| program.env("PAGER", pager).size(120, 40));
+    demo.find_orphan();
+    demo.pty.send("v");
+    demo.pty.wait_for_text("apiVersion: v1");
+    demo.pty.send("|");
+    demo.pty.wait_for_text("the pager waits");
+    assert_eq!(demo.pty.modes(), Modes::default());
+    assert_eq!(demo.pty.termios(), demo.pty.termios_before());
+    assert!(demo.pty.text().contains("kind: Secret"), "{}", demo.pty.picture());
+    demo.pty.send(keys::ENTER);
+    demo.pty.wait_for_text("YAML, masked");
+    assert!(!demo.pty.text().contains("the pager waits"), "{}", demo.pty.picture());
+    demo.quit();
+}
+
+#[test]
+fn secrets_are_masked_on_the_screen() {
+    let mut demo = demo();
+    demo.find_orphan();
+    demo.pty.send("v");
+    demo.pty.wait_for_text("kind: Secret");
+    let text = demo.pty.text();
+    assert!(text.contains("bytes>"), "{text}");
+    demo.quit();
+}
+
+#[test]
+fn a_storm_of_sizes_ends_in_the_last_one() {
+    let mut demo = demo();
+    for step in 0..60_u16 {
+        demo.pty.resize(40 + step * 7 % 160, 10 + step * 5 % 50);
+    }
+    demo.pty.resize(59, 15);
+    demo.pty.wait_for_text("trueup needs 60x16 characters");
+    demo.pty.wait_for_text("this window has 59x15");
+    demo.pty.resize(80, 24);
+    demo.pty.wait_for("the fleet on 80 columns", |screen| {
+        let first = screen.rows(0, 80).nth(2).unwrap_or_default();
+        first.starts_with("┌ ● Clusters") && first.trim_end().ends_with('┐')
+    });
+    demo.quit();
+}
+
+#[test]
+fn keys_typed_before_the_fleet_is_there_are_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut pty = crate::stage::program(&folder).start();
+    pty.send("q");
+    assert!(pty.expect_clean_exit().success());
+}

@@ -1,0 +1,74 @@
+//! The demo behind a terminal.
+
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use crate::pty::{Program, Pty};
+
+/// Long enough for a busy machine; what succeeds does not take it.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a key may take to show before it is sent again.
+const HEARD: Duration = Duration::from_millis(100);
+
+/// A console on the demo, and the folder it may write to.
+pub struct Demo {
+    pub pty: Pty,
+    pub folder: TempDir,
+}
+
+pub fn program(folder: &TempDir) -> Program {
+    let path = folder.path();
+    Program::new(env!("CARGO_BIN_EXE_trueup"))
+        .args(&["demo", "--seed", "7", "--utc"])
+        .env("HOME", path)
+        .env("TMPDIR", path)
+        .env("USER", "ann")
+        .env("LANG", "C.UTF-8")
+        .env("PATH", "/usr/bin:/bin")
+        .folder(path)
+}
+
+/// The demo on 120 × 40, when the orphans of guest-payments are in sight.
+pub fn demo() -> Demo {
+    demo_with(|program| program.size(120, 40))
+}
+
+pub fn demo_with(change: impl FnOnce(Program) -> Program) -> Demo {
+    let folder = tempfile::tempdir().unwrap();
+    let pty = change(program(&folder)).start();
+    let mut demo = Demo { pty, folder };
+    demo.pty.wait_for_text("guest-payments");
+    demo
+}
+
+impl Demo {
+    /// Goes to the one finding the story leaves alone: a Secret that nothing refers to.
+    pub fn find_orphan(&mut self) {
+        self.pty.send("1/verdict:orphan-certain kind:secret name~ext-auth\r");
+        self.pty.wait_for("the orphan alone", |screen| {
+            let text = screen.contents();
+            text.contains("1 of ") && text.contains("Secret ext-auth-console") && text.contains("WHY")
+        });
+    }
+
+    /// Sends keys until the screen is as wanted: for keys that are dropped while nobody may listen yet, or answers that
+    /// are not final yet. Sending them twice has to be the same as once.
+    #[track_caller]
+    pub fn send_until(&mut self, keys: &str, what: &str, condition: impl Fn(&str) -> bool) {
+        let deadline = Instant::now() + PATIENCE;
+        while !condition(&self.pty.text()) {
+            assert!(Instant::now() < deadline, "waited in vain for {what}\n{}", self.pty.picture());
+            self.pty.send(keys);
+            self.pty.bytes_within(HEARD);
+        }
+    }
+
+    #[track_caller]
+    pub fn quit(mut self) {
+        self.pty.send("q");
+        assert!(self.pty.expect_clean_exit().success());
+        let left = std::fs::read_dir(self.folder.path()).unwrap().count();
+        assert_eq!(left, 0, "the demo leaves nothing behind");
+    }
+}

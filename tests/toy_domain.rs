@@ -1,0 +1,399 @@
+//! A check nobody has heard of: with a bar, a tree and a form it has its tab, list, detail, answers, plan, settings and
+//! help, and not a line of the console, the engine, the config or the commands knows its name.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::Duration;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use jiff::{SignedDuration, Timestamp};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use serde_json::json;
+use trueup::config::parse_config;
+use trueup::console::capture;
+use trueup::console::effect::Effects;
+use trueup::console::event::{Event, What};
+use trueup::console::hits::HitMap;
+use trueup::console::model::{Model, Zone};
+use trueup::console::task::{Closer, Planned, Start, Task, Told, Wanted};
+use trueup::console::theme::{Signs, Theme};
+use trueup::console::update::update;
+use trueup::console::view::{Look, view};
+use trueup::domains::registry::Entry;
+use trueup::domains::{Cell, Column, Domain, Form, Introduction, Panel, SettingsProblem, SettingsTable, Side, Touched};
+use trueup::engine::{
+    AccessAnswer, ActionDraft, Conditions, DomainName, Evidence, Explanation, Judgement, Observed, Plan, PlanInput,
+    PlanScope, Reason, Stake, State, SubjectId, Target, Undo, Verb, access_questions, build,
+};
+use trueup::live::{Judgements, Update, explained, recorded};
+use trueup::observe::Digester;
+use trueup::observe::recorded::{Coverage, KindCoverage, RecordedCluster, RecordedObject};
+use trueup::world::{
+    ChangeSet, Cluster, ClusterIdentity, ClusterName, ClusterSource, CollectionId, Fact, Interest, Interner, Key, Link,
+    Misfit, RawObject, Resource, ResourceVersion, RiskClass, Served, Uid, View, World,
+};
+
+const NAME: DomainName = DomainName("shelves");
+const CONFIG_MAPS: Resource =
+    Resource { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true };
+
+/// The one line a registry would have.
+const ENTRY: Entry = Entry { name: NAME, known_keys: &["enough"], build: built };
+
+fn built(table: &SettingsTable) -> Result<Box<dyn Domain>, Vec<SettingsProblem>> {
+    let enough = table.take_integer("enough", 0..=10).map_err(|problem| vec![problem])?;
+    Ok(Box::new(Shelves { enough: enough.unwrap_or(5) }))
+}
+
+/// Whether shelves are full enough.
+struct Shelves {
+    enough: i64,
+}
+
+/// What is kept of a shelf.
+#[derive(Debug, Clone, PartialEq)]
+struct Shelf {
+    uid: Uid,
+    version: ResourceVersion,
+    under: Option<String>,
+    filled: i64,
+}
+
+impl Fact for Shelf {
+    fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
+        let filled = raw.meta.label("filled").and_then(|text| text.parse().ok());
+        Ok(Self {
+            uid: Uid::parse(&raw.meta.uid),
+            version: ResourceVersion::parse(&raw.meta.resource_version),
+            under: raw.meta.label("under").map(str::to_owned),
+            filled: filled.ok_or_else(|| raw.misfit("it does not say how full it is"))?,
+        })
+    }
+}
+
+impl Shelves {
+    fn shelf<'a>(&self, subject: &SubjectId, view: View<'a>) -> Option<&'a Shelf> {
+        let key = Key::new(Some("shelves"), &subject.name);
+        view.read::<Shelf>(&shelves_of(&subject.cluster)).get(&key).present()
+    }
+}
+
+fn shelves_of(cluster: &ClusterName) -> CollectionId {
+    CollectionId::namespaced(cluster, CONFIG_MAPS, "shelves")
+}
+
+fn subject(cluster: &ClusterName, name: &str) -> SubjectId {
+    SubjectId {
+        domain: NAME,
+        cluster: cluster.clone(),
+        api_version: "v1",
+        kind: "ConfigMap",
+        namespace: Some("shelves".to_owned()),
+        name: name.to_owned(),
+    }
+}
+
+impl Domain for Shelves {
+    fn name(&self) -> DomainName {
+        NAME
+    }
+
+    fn introduction(&self) -> Introduction {
+        Introduction {
+            title: "Shelves",
+            short: "SHELVES",
+            says: "whether shelves are full enough",
+            columns: &[Column { title: "OPEN FOR", side: Side::Left, width: 16, grows: false, rank: 1 }],
+            forms: &[Form { name: "room-for", title: "Is there room?", prompt: "how many books?" }],
+        }
+    }
+
+    fn interests(&self, view: View<'_>) -> Vec<Interest> {
+        view.clusters().map(|cluster| shelves_of(&cluster.name).interest::<Shelf>()).collect()
+    }
+
+    fn subjects_in(&self, cluster: &ClusterName, view: View<'_>) -> BTreeSet<SubjectId> {
+        let reading = view.read::<Shelf>(&shelves_of(cluster));
+        reading.iter().map(|(key, _)| subject(cluster, key.name.as_str())).collect()
+    }
+
+    fn touched(&self, changes: &ChangeSet, _: View<'_>) -> Touched {
+        let clusters = changes.iter().map(|change| change.cluster().clone()).collect();
+        Touched { clusters, ..Touched::default() }
+    }
+
+    fn judge(&self, subject: &SubjectId, view: View<'_>) -> Option<Judgement> {
+        let shelf = self.shelf(subject, view)?;
+        let is_enough = shelf.filled >= self.enough;
+        let (state, verdict) = if is_enough { (State::Match, "filled") } else { (State::Drift, "half-empty") };
+        Some(Judgement { state, verdict, codes: Vec::new(), ownership_proofs: 1, until: None })
+    }
+
+    fn explain(&self, subject: &SubjectId, view: View<'_>) -> Option<Explanation> {
+        let shelf = self.shelf(subject, view)?;
+        let evidence = Evidence {
+            says: format!("its label says {} of 10", shelf.filled),
+            object: format!("{} ConfigMap shelves/{}", subject.cluster, subject.name),
+            field: "metadata.labels.filled".to_owned(),
+            resource_version: shelf.version.to_string(),
+        };
+        let draft = ActionDraft {
+            domain: NAME,
+            verb: Verb::Label,
+            target: Target {
+                cluster: subject.cluster.clone(),
+                resource: CONFIG_MAPS,
+                namespace: subject.namespace.clone(),
+                name: subject.name.clone(),
+                uid: Some(shelf.uid.clone()),
+                version: Some(shelf.version.clone()),
+            },
+            source: None,
+            selected: true,
+            reason: Reason::NotLabelled,
+            ownership: Vec::new(),
+            stake: Stake::Reversible,
+            diff: "+ order: \"yes\"\n".to_owned(),
+            change: json!({ "set": { "order": "yes" } }),
+            undo: Undo::RemoveWhatWasAdded,
+            depends_on: Vec::new(),
+            rests_on: Vec::new(),
+            blocked_by: Vec::new(),
+        };
+        Some(Explanation {
+            uid: Some(shelf.uid.clone()),
+            created: None,
+            summary: "More books have to be ordered.".to_owned(),
+            expected: json!({ "filled": self.enough }),
+            actual: json!({ "filled": shelf.filled }),
+            evidence: vec![evidence],
+            remedy: if shelf.filled < self.enough { vec![draft] } else { Vec::new() },
+        })
+    }
+
+    fn cells(&self, _: &SubjectId, view: View<'_>) -> Vec<Cell> {
+        let span = SignedDuration::from_mins(10);
+        vec![Cell::Left { from: view.now - span, until: view.now + span }]
+    }
+
+    fn parent(&self, subject: &SubjectId, view: View<'_>) -> Option<SubjectId> {
+        let under = self.shelf(subject, view)?.under.as_deref()?;
+        Some(self::subject(&subject.cluster, under))
+    }
+
+    fn panels(&self, subject: &SubjectId, view: View<'_>) -> Vec<Panel> {
+        let filled = self.shelf(subject, view).map_or(0, |shelf| shelf.filled);
+        vec![Panel::Bar { title: "HOW FULL", done: filled.unsigned_abs(), of: 10 }]
+    }
+
+    fn answer(&self, form: &str, typed: &str, subject: &SubjectId, view: View<'_>) -> Vec<String> {
+        assert_eq!(form, "room-for");
+        let free = self.shelf(subject, view).map_or(0, |shelf| 10 - shelf.filled);
+        let fits = typed.parse::<i64>().is_ok_and(|books| books <= free);
+        vec![format!("{} room for {typed} on {}", if fits { "there is" } else { "there is no" }, subject.name)]
+    }
+}
+
+fn now() -> Timestamp {
+    "2026-11-16T10:00:00Z".parse().unwrap()
+}
+
+fn library() -> Cluster {
+    Cluster {
+        name: ClusterName::new("library"),
+        class: RiskClass::Dev,
+        source: ClusterSource::Kubeconfig { context: "library".to_owned() },
+        hosted_by: None,
+        link: Link::Live { since: now() },
+        identity: ClusterIdentity { kube_system_uid: "uid".to_owned(), ca_sha256: "c0ffee".to_owned() },
+        served: Served::Recorded(["".to_owned()].into()),
+    }
+}
+
+fn shelf(name: &str, labels: serde_json::Value) -> RecordedObject {
+    let meta = json!({
+        "name": name, "namespace": "shelves", "uid": format!("uid-of-{name}"), "resourceVersion": "7", "labels": labels,
+    });
+    let json = json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": meta });
+    RecordedObject {
+        group: "".into(),
+        kind: "ConfigMap".into(),
+        namespace: "shelves".to_owned(),
+        name: name.to_owned(),
+        json: json.to_string().into(),
+    }
+}
+
+/// The library as the check sees it.
+fn judged(domains: &[Box<dyn Domain>]) -> (World, Judgements) {
+    let mut recording = RecordedCluster::new(Coverage { kinds: KindCoverage::All, ..Coverage::default() });
+    recording.push(shelf("poems", json!({ "filled": "9" })));
+    recording.push(shelf("odes", json!({ "filled": "2", "under": "poems" })));
+    let recordings = BTreeMap::from([(library().name, recording)]);
+    recorded(domains, vec![library()], &recordings, &Digester::new(&[7; 32]), now())
+}
+
+/// A console, and whoever stands behind it: the same functions the real one uses.
+struct Console {
+    model: Model,
+    domains: Vec<Box<dyn Domain>>,
+    world: World,
+    judgements: Judgements,
+    applied: Vec<String>,
+}
+
+impl Console {
+    fn open(config: &str) -> Self {
+        let domains = parse_config(config, Path::new("/"), &[ENTRY]).unwrap().domains.0;
+        let (world, judgements) = judged(&domains);
+        let model = Model::new(now(), Rect::new(0, 0, 120, 40), Zone::Utc);
+        let mut console = Self { model, domains, world, judgements, applied: Vec::new() };
+        let checks = console.domains.iter().map(|domain| (domain.name(), domain.introduction())).collect();
+        let start = Start { checks, read_only: None, fleet: "a folder".to_owned(), user: "ann".to_owned() };
+        console.take(What::Told(Box::new(Told::Started(Box::new(start)))));
+        let findings = console.judgements.iter().map(|(id, held)| (id.clone(), Some(held.clone()))).collect();
+        let clusters = [(library().name, Some(library()))].into();
+        console.take(What::Data(Box::new(Update { findings, clusters })));
+        console
+    }
+
+    fn take(&mut self, what: What) {
+        let event = Event { at: self.model.now, what };
+        let Effects { tasks, .. } = update(&mut self.model, event, &HitMap::default());
+        for told in tasks.into_iter().filter_map(|task| self.perform(task)).collect::<Vec<_>>() {
+            self.take(What::Told(Box::new(told)));
+        }
+    }
+
+    fn perform(&mut self, task: Task) -> Option<Told> {
+        let view = self.world.view(now());
+        let domain = self.domains.first()?;
+        match task {
+            Task::Explain { ask, subject } => {
+                let explanation = domain.explain(&subject, view)?;
+                let panels = domain.panels(&subject, view);
+                Some(Told::Explained { ask, closer: Some(Box::new(Closer { subject, explanation, panels })) })
+            }
+            Task::Answer { ask, form, typed, subject } => {
+                Some(Told::Answered { ask, lines: domain.answer(form, &typed, &subject, view) })
+            }
+            Task::Plan { ask, wanted: Wanted::Subjects(subjects) } => {
+                let planned = Planned { plan: self.plan(subjects), left_out: Vec::new() };
+                Some(Told::Planned { ask, plan: Ok(Box::new(planned)) })
+            }
+            Task::Apply(approved) => {
+                self.applied.extend(approved.actions().map(|action| action.target.name.clone()));
+                None
+            }
+            _ => None,
+        }
+    }
+
+    fn plan(&self, subjects: BTreeSet<SubjectId>) -> Plan {
+        let view = self.world.view(now());
+        let judged = explained(&self.judgements, &self.domains, view);
+        let mut conditions = Conditions::at(now());
+        for question in judged.iter().flat_map(|one| &one.explanation.remedy).flat_map(access_questions) {
+            conditions.access.insert(question, AccessAnswer::Allowed);
+        }
+        let observed = view.observations().map(|(id, completeness, _)| Observed { id, completeness }).collect();
+        let scope = PlanScope { subjects: Some(subjects), ..PlanScope::default() };
+        let clusters = view.clusters().collect();
+        let input =
+            PlanInput { judged: &judged, clusters, observed, accepted: &[], scope: &scope, conditions: &conditions };
+        build(&input).unwrap()
+    }
+
+    fn press(&mut self, code: KeyCode) {
+        self.take(What::Key(KeyEvent::new(code, KeyModifiers::NONE)));
+    }
+
+    fn letters(&mut self, text: &str) {
+        text.chars().for_each(|letter| self.press(KeyCode::Char(letter)));
+    }
+
+    fn screen(&self) -> String {
+        let mut buffer = Buffer::empty(self.model.area);
+        view(&self.model, &Look { theme: Theme::default(), signs: Signs::Unicode }, self.model.area, &mut buffer);
+        capture::text(&buffer)
+    }
+
+    #[track_caller]
+    fn shows(&self, parts: &[&str]) {
+        let screen = self.screen();
+        for part in parts {
+            assert!(screen.contains(part), "{part:?} is not on the screen:\n{screen}");
+        }
+    }
+}
+
+#[test]
+fn a_new_check_has_its_tab_and_its_column_in_the_fleet() {
+    Console::open("").shows(&[" 1 Shelves 1 ", "SHELVES", "≠1 =1", "library"]);
+}
+
+#[test]
+fn its_list_is_a_tree_with_a_bar_of_its_own() {
+    let mut console = Console::open("");
+    console.letters("1");
+    console.shows(&[
+        "[1 Shelves 1]",
+        "OPEN FOR",
+        "=  ConfigMap poems",
+        "≠  └ ConfigMap odes",
+        "█████░░░░░  10m",
+        "half-empty",
+    ]);
+}
+
+#[test]
+fn its_detail_shows_evidence_and_panels() {
+    let mut console = Console::open("");
+    console.letters("1j");
+    console.shows(&["More books have to be ordered.", "its label says 2 of 10", "HOW FULL", "████░", "2 of 10"]);
+}
+
+#[test]
+fn its_form_is_answered_for_the_subject_at_the_cursor() {
+    let mut console = Console::open("");
+    console.letters("1ji");
+    console.shows(&["how many books?"]);
+    console.letters("9");
+    console.press(KeyCode::Enter);
+    console.shows(&["IS THERE ROOM?", "there is no room for 9 on odes"]);
+}
+
+#[test]
+fn its_remedy_is_planned_approved_and_sent() {
+    let mut console = Console::open("");
+    console.letters("1jr");
+    console.shows(&["[Plan]", "1 of 1 action  ~1 update", "~ label", "ConfigMap shelves/odes", "+ order: \"yes\""]);
+    console.letters("a");
+    console.model.now += SignedDuration::try_from(Duration::from_millis(300)).unwrap();
+    console.shows(&["Change 1 object in library (dev)", "Press enter to approve."]);
+    console.press(KeyCode::Enter);
+    assert_eq!(console.applied, ["odes"]);
+    console.shows(&["[Activity 1]", "label    ConfigMap odes"]);
+}
+
+#[test]
+fn its_settings_are_read_by_itself_and_slips_are_pointed_at() {
+    let mut console = Console::open("[domains.shelves]\nenough = 1\n");
+    console.letters("1");
+    console.shows(&["2 of 2", "filled"]);
+    assert!(!console.screen().contains("half-empty"));
+    let problems = parse_config("[domains.shelves]\nenuogh = 1\n", Path::new("/"), &[ENTRY]).unwrap_err();
+    let said: Vec<String> = problems.iter().map(|problem| problem.says.clone()).collect();
+    assert!(said[0].contains("enuogh") && said[0].contains("enough"), "{said:?}");
+}
+
+#[test]
+fn help_and_palette_call_it_by_its_name() {
+    let mut console = Console::open("");
+    console.letters("?");
+    console.shows(&["To Shelves."]);
+    console.press(KeyCode::Esc);
+    console.letters(":shelves");
+    console.shows(&["go to Shelves"]);
+}
