@@ -278,6 +278,12 @@ impl Shell {
     }
 
     async fn take(&mut self, what: What, due: Due) -> io::Result<Due> {
+        if let What::Told(told) = &what
+            && let Told::Redecorated(new) = &**told
+        {
+            self.themes = new.themes.clone();
+            self.look.theme = self.themes.resolve(&self.model.theme).unwrap_or_default();
+        }
         let effects = update(&mut self.model, Event { at: Timestamp::now(), what }, &self.hits);
         self.follow(effects, due).await
     }

@@ -130,3 +130,16 @@ fn what_was_arranged_and_accepted_is_found_again_here_and_by_other_commands() {
     assert!(said.contains("accepted until 9999-12-31"), "{said}");
     assert!(!said.contains("delete"), "{said}");
 }
+
+#[test]
+fn keys_and_themes_are_read_again_when_their_files_change() {
+    let folder = given();
+    let mut pty = console(folder.path());
+    pty.wait_for_text("■ recorded");
+    fs::write(folder.path().join("config/trueup/keys.toml"), "[global]\nquit = 'f10'\nqiut = 'f9'\n").unwrap();
+    pty.wait_for_text("keys.toml:3: `qiut` is no known action");
+    fs::write(folder.path().join("config/trueup/keys.toml"), "[global]\nquit = 'Q'\n").unwrap();
+    pty.wait_for_text("keys and themes were read again");
+    pty.send("Q");
+    assert!(pty.expect_clean_exit().success());
+}

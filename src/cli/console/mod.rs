@@ -192,6 +192,10 @@ fn start(mut context: Context, mut make: MakeFleet, tell: Teller) -> BoxFuture<'
         if let FleetKind::Kubeconfig { .. } = &kind {
             tokio::spawn(keeping::follow_ways(fleet.weak()));
         }
+        if let Some(folder) = &folder {
+            let settings = fleet.config.console.clone();
+            tokio::spawn(keeping::follow_decoration(settings, folder.clone(), tell.clone()));
+        }
         let log = fleet.context.globals.log.clone();
         let accepted_file = folder.map(|folder| folder.join(ACCEPTED_FILE));
         let crew = Crew { fleet, tell, stop: Arc::default(), log, kind, memory, accepted_file, _keeps: keeps };
