@@ -66,6 +66,10 @@ fn given() -> TempDir {
 }
 
 fn console(folder: &Path) -> Pty {
+    program(folder).start()
+}
+
+fn program(folder: &Path) -> Program {
     Program::new(env!("CARGO_BIN_EXE_trueup"))
         .args(&["--from", "recording", "--utc"])
         .env("HOME", folder)
@@ -74,7 +78,6 @@ fn console(folder: &Path) -> Pty {
         .env("LANG", "C.UTF-8")
         .folder(folder)
         .size(120, 40)
-        .start()
 }
 
 fn quit(mut pty: Pty) {
@@ -142,4 +145,23 @@ fn keys_and_themes_are_read_again_when_their_files_change() {
     pty.wait_for_text("keys and themes were read again");
     pty.send("Q");
     assert!(pty.expect_clean_exit().success());
+}
+
+#[test]
+fn the_theme_may_be_left_to_what_is_behind_the_text() {
+    let folder = given();
+    fs::write(folder.path().join("config/trueup/config.toml"), "[console]\ntheme = 'auto'\n").unwrap();
+    let cases = [
+        ("light", (250, 250, 250), vt100::Color::Rgb(0xfb, 0xfa, 0xf6)),
+        ("dark", (10, 10, 10), vt100::Color::Rgb(0x12, 0x16, 0x1f)),
+    ];
+    for (case, behind, expected) in cases {
+        let program = program(folder.path()).env("TERM", "xterm-256color").env("COLORTERM", "truecolor");
+        let mut pty = program.background(behind).start();
+        pty.wait_for_text("■ recorded");
+        let shown = pty.screen().cell(0, 0).map(vt100::Cell::bgcolor);
+        assert_eq!(shown, Some(expected), "case: {case}\n{}", pty.picture());
+        pty.send("q");
+        assert!(pty.expect_clean_exit().success());
+    }
 }

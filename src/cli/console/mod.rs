@@ -102,7 +102,9 @@ pub fn on_kubeconfig() -> MakeFleet {
     Box::new(|context| {
         let mut config = context.config()?;
         let members = members::members(context, &config.clusters)?;
-        let contexts = members.iter().map(|member| member.name.to_string()).collect();
+        let mut contexts: Vec<String> = members.iter().map(|member| member.name.to_string()).collect();
+        // In whatever order they were named, they are the same fleet.
+        contexts.sort();
         let door = look_live::guests(context, &config);
         let live = look_live::make(&mut config, members, door)?;
         Ok(Ready {
