@@ -18,7 +18,7 @@ fn an_orphan_is_found_explained_deleted_watched_and_brought_back() {
     let mut demo = demo();
     demo.find_orphan();
     demo.pty.wait_for_text("orphan-certain");
-    demo.pty.wait_for_text("REMEDY");
+    demo.pty.wait_for_text("no provider names it");
 
     plan(&mut demo, "r", "−1 delete");
     demo.pty.send("a");
@@ -80,7 +80,7 @@ fn a_plan_is_written_to_a_file_that_apply_takes() {
     demo.pty.send("w");
     demo.pty.wait_for_text("apply it with trueup apply");
     let file = std::fs::read_dir(demo.folder.path()).unwrap().map(|entry| entry.unwrap().path());
-    let file = file.filter(|path| path.extension().is_some_and(|end| end == "json")).next().unwrap();
+    let file = file.into_iter().find(|path| path.extension().is_some_and(|end| end == "json")).unwrap();
     let plan = trueup::engine::Plan::read(&std::fs::read_to_string(&file).unwrap()).unwrap();
     assert_eq!(plan.actions.len(), 1);
     std::fs::remove_file(file).unwrap();

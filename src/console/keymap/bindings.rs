@@ -69,12 +69,6 @@ impl Keymap {
         if follow.is_empty() { Resolution::Nothing } else { Resolution::More(follow) }
     }
 
-    /// The first key of each action that has one here, with its word: for the hint line.
-    pub fn hints(&self, scope: Scope, actions: &[Action]) -> Vec<(String, &'static str)> {
-        let hint = |action: &Action| Some((self.keys(scope, *action).into_iter().next()?, action.short()));
-        actions.iter().filter_map(hint).collect()
-    }
-
     /// The keys that do this here, in the order of the file.
     pub fn keys(&self, scope: Scope, action: Action) -> Vec<String> {
         let works = |binding: &&Binding| {

@@ -172,12 +172,6 @@ fn an_action_keeps_its_keys_when_its_line_does_not_count() {
 }
 
 #[test]
-fn hints_name_what_works_here_and_leave_out_what_does_not() {
-    let hints = Keymap::default().hints(Scope::List, &[Action::Open, Action::Approve, Action::Filter]);
-    assert_eq!(hints, [("enter".to_owned(), "open"), ("/".to_owned(), "filter")]);
-}
-
-#[test]
 fn the_file_that_is_printed_is_a_file_that_can_be_read() {
     let (keymap, problems) = Keymap::with_user_file(DEFAULT_KEYS);
     assert_eq!(problems, []);

@@ -404,6 +404,15 @@ fn entering_a_cluster_shows_the_check_that_has_most_to_say_of_it() {
 }
 
 #[test]
+fn a_saved_view_goes_to_its_screen_and_filters_it() {
+    let mut stage = Stage::full();
+    stage.told(Told::Furnished(Box::new(given::furnishing()))).keys("gv enter");
+    assert_eq!((stage.model.place(), stage.model.checks[0].filter_text.as_str()), (Place::Check(0), "state:extra"));
+    stage.keys("gv guests enter");
+    assert_eq!((stage.model.place(), stage.model.fleet.filter_text.as_str()), (Place::Fleet, "guest"));
+}
+
+#[test]
 fn what_is_taken_along_names_the_object_and_is_safe_to_paste() {
     let mut stage = Stage::full();
     let id = given::subject(given::COPIES, "mgmt-eu", "Secret", "a'; rm -rf ~");
@@ -414,6 +423,45 @@ fn what_is_taken_along_names_the_object_and_is_safe_to_paste() {
     stage.keys("1 /name~rm enter K");
     let command = "kubectl --context mgmt-eu get secret 'a'\\''; rm -rf ~' -n openshift-config -o yaml";
     assert_eq!(stage.wishes, [TerminalWish::Copy(command.to_owned())]);
+}
+
+/// A screen, and whether its keys find all they may need.
+fn looked_at(keys: &str) -> Stage {
+    let mut stage = planned();
+    stage.told(Told::History { entries: Ok(given::journal()) }).keys("0").keys(keys);
+    if stage.model.detail.subject.is_some() {
+        stage.explained();
+    }
+    if let Some(ask) = stage.model.object.as_ref().map(|view| view.ask) {
+        stage.told(Told::Object { ask, object: Ok(Box::new(given::sheet())) });
+    }
+    stage.draw(200, 60);
+    stage.forget();
+    stage
+}
+
+#[test]
+fn every_key_of_the_hint_line_does_something() {
+    let screens =
+        ["", "/nobody enter", "1", "1 G k", "1 /nobody enter", "1 j enter", "2", "2 enter", "gp", "ga", "1 j v", "gl"];
+    let refusals = ["there is n", "the cursor is on no", "this ", "no ", "nothing ", "the evidence names no"];
+    for screen in screens {
+        let line = looked_at(screen).draw(200, 60).lines().last().unwrap_or_default().trim().to_owned();
+        for hint in line.split("   ") {
+            let named = ["ctrl-r", "space", "enter", "esc", "tab", "g a"].into_iter().find(|key| hint.starts_with(key));
+            let key = named.unwrap_or_else(|| hint.split(' ').next().unwrap_or_default());
+            // At the first row there is no row above, and the last page goes no further.
+            if hint == "k up" || hint == "j down" {
+                continue;
+            }
+            let mut stage = looked_at(screen);
+            let before = stage.draw(200, 60);
+            stage.keys(key);
+            let refused = stage.toasts().iter().any(|says| refusals.iter().any(|refusal| says.starts_with(refusal)));
+            let is_seen = stage.draw(200, 60) != before || !stage.wishes.is_empty() || stage.has_ended;
+            assert!(is_seen && !refused, "{hint:?} after {screen:?}: {:?}", stage.toasts());
+        }
+    }
 }
 
 #[test]

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use crate::console::furnishing::Furnishing;
+use crate::console::model::{SavedView, Zone};
 use crate::console::task::{Closer, ObjectSheet, Start};
 use crate::console::testing::{after, ago};
 use crate::domains::{Cell, Column, Form, Introduction, Panel, Side, Step};
@@ -11,9 +13,9 @@ use crate::engine::journal::{
     ActionEntry, ActionStanding, Approval, ApprovalWay, ApprovedCluster, Entry, Found, VerifiedState,
 };
 use crate::engine::{
-    Action, ActionDraft, Blocked, DomainName, Evidence, Explanation, Finding, GateName, IdentityRecord, Judgement,
-    ObjectRef, PLAN_SCHEMA, PLAN_TTL, Plan, Preconditions, Reason, Stake, State, SubjectId, Summary, Target,
-    TargetRecord, Tier, Undo, Verb,
+    AcceptRule, Action, ActionDraft, Blocked, DomainName, Evidence, Explanation, Finding, GateName, Glob,
+    IdentityRecord, Judgement, ObjectRef, PLAN_SCHEMA, PLAN_TTL, Plan, Preconditions, Reason, Stake, State, SubjectId,
+    Summary, Target, TargetRecord, Tier, Undo, Verb,
 };
 use crate::live::Held;
 use crate::world::{
@@ -448,6 +450,23 @@ fn entry(digit: char, approved: i64, finished: Option<i64>, standings: Vec<Actio
         finished: finished.map(ago),
         in_doubt: Default::default(),
     }
+}
+
+/// What the config may say: a view, and a finding that is known.
+pub fn furnishing() -> Furnishing {
+    let view = |name: &str, screen: &str, filter: &str| SavedView {
+        name: name.to_owned(),
+        screen: screen.to_owned(),
+        filter: filter.to_owned(),
+    };
+    let views = vec![view("doomed", COPIES.0, "state:extra"), view("guests", "fleet", "guest")];
+    let known = subject(COPIES, "guest-payments", "ConfigMap", "ext-auth-ca-old").to_string();
+    let accepted = AcceptRule {
+        finding: Glob::parse(&known).unwrap(),
+        reason: "kept for the auditors".to_owned(),
+        until: "2026-12-31".parse().unwrap(),
+    };
+    Furnishing { zone: Zone::Utc, views, accepted: vec![accepted], ..Furnishing::default() }
 }
 
 pub fn sheet() -> ObjectSheet {

@@ -63,7 +63,7 @@ fn furnish(stage: &mut Stage) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
     #[test]
     fn a_cursor_that_was_moved_stays_on_its_finding_until_that_is_gone(

@@ -33,6 +33,14 @@ fn typed(keys: &str) -> Stage {
     })
 }
 
+/// The full fleet of somebody who saved views and accepted a finding, after these keys.
+fn furnished(keys: &str) -> Stage {
+    full(|stage| {
+        stage.told(Told::Furnished(Box::new(given::furnishing())));
+        stage.keys(keys);
+    })
+}
+
 fn full(act: impl FnOnce(&mut Stage)) -> Stage {
     made(Stage::full(), act)
 }
@@ -104,6 +112,7 @@ fn list() -> States {
         ),
         ("a tree with cells of every kind", typed("2")),
         ("a tree sorted by a column of its own", typed("2 s s s s s")),
+        ("one of them accepted", furnished("1 G")),
         ("hostile names", full(hostile)),
     ]
 }
@@ -131,6 +140,14 @@ fn detail() -> States {
             "scrolled to its end",
             made(at("1 j"), |stage| {
                 stage.keys("G");
+            }),
+        ),
+        ("accepted", furnished("1 /name~ext-auth-ca enter enter")),
+        (
+            "nothing is known of it",
+            full(|stage| {
+                stage.keys("1 j enter");
+                stage.told(Told::Explained { ask: stage.model.detail.ask, closer: None });
             }),
         ),
         ("waiting for the answer", typed("1 j enter")),
@@ -396,6 +413,7 @@ fn over() -> States {
         ("palette, filtered", typed(":plan")),
         ("palette, nothing fits", typed(":zzzz")),
         ("clusters", typed("c down down")),
+        ("views", furnished("gv")),
         ("themes", typed("T")),
         ("export", typed("1 E")),
         ("a filter of the fleet", typed("/gu")),

@@ -85,10 +85,12 @@ fn empty(model: &Model, check: &CheckSheet, area: Rect, painter: &mut Painter<'_
 }
 
 /// The columns, each with the place it has among those that sort.
-fn columns(check: &CheckSheet) -> (Vec<Column>, Vec<usize>) {
+fn columns(check: &CheckSheet, room: u16) -> (Vec<Column>, Vec<usize>) {
+    // On a wide screen a name is worth more than the last of the other columns.
+    let object = (room / 4).clamp(19, 34);
     let mut all = vec![
         (Column::new("", 2).gap(0), 0),
-        (Column::new("OBJECT", 19).weight(4).gap(1), 1),
+        (Column::new("OBJECT", object).weight(4).gap(1), 1),
         (Column::new("CLUSTER", 14).priority(4), 2),
     ];
     for (place, column) in check.introduction.columns.iter().enumerate() {
@@ -105,7 +107,7 @@ fn columns(check: &CheckSheet) -> (Vec<Column>, Vec<usize>) {
 }
 
 fn table(model: &Model, check: &CheckSheet, area: Rect, border: u16, painter: &mut Painter<'_>) {
-    let (columns, sorts) = columns(check);
+    let (columns, sorts) = columns(check, area.width);
     let sort = sorts.iter().position(|sort| *sort == check.sort);
     let look = table_look(painter);
     let window = check.list.window();

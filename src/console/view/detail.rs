@@ -130,7 +130,8 @@ fn padded(text: &str, width: usize) -> String {
 
 /// A tree as indented lines, the way YAML reads.
 fn tree(value: &Value, width: usize) -> Vec<String> {
-    if value.is_null() {
+    let is_empty = value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty);
+    if is_empty {
         return vec!["nothing".to_owned()];
     }
     let mut lines = Vec::new();

@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use super::approval;
 use super::paint::Painter;
 use crate::console::keymap::{Action, Scope};
-use crate::console::model::{Fits, History, Layer, Model};
+use crate::console::model::{Fits, History, Layer, Model, ObjectTab};
 use crate::console::theme::Role;
 
 /// The keys that do something here and now.
@@ -53,15 +53,21 @@ fn on_screen(model: &Model) -> Vec<Action> {
         Scope::Detail => detail(model),
         Scope::Plan => plan(model),
         Scope::Activity => activity(model),
-        Scope::Object => {
-            let other = [Action::ViewObject, Action::Events];
-            let rest = [Action::OpenPager, Action::Copy, Action::CopyCommand, Action::Refresh, Action::Back];
-            other.into_iter().chain(rest).collect()
-        }
+        Scope::Object => object(model),
         Scope::Logs if model.log.is_empty() => vec![Action::Back, Action::Help],
         Scope::Logs => vec![Action::Down, Action::Up, Action::OpenPager, Action::Back],
         Scope::Approval | Scope::Palette | Scope::Picker | Scope::Filter | Scope::Help | Scope::Global => Vec::new(),
     }
+}
+
+fn object(model: &Model) -> Vec<Action> {
+    let mut actions = match model.object.as_ref().map(|view| (view.tab, &view.sheet)) {
+        Some((ObjectTab::Yaml, Some(Ok(_)))) => vec![Action::Events, Action::OpenPager, Action::Copy],
+        Some((ObjectTab::Events, Some(Ok(_)))) => vec![Action::ViewObject, Action::OpenPager, Action::Copy],
+        Some((_, Some(Err(_)) | None)) | None => Vec::new(),
+    };
+    actions.extend([Action::CopyCommand, Action::Refresh, Action::Back]);
+    actions
 }
 
 fn fleet(model: &Model) -> Vec<Action> {
@@ -88,24 +94,29 @@ fn list(model: &Model) -> Vec<Action> {
     match (check.order.shown(), check.order.total()) {
         (0, 0) => vec![Action::GoFleet, Action::Refresh, Action::Palette, Action::Back, Action::Help],
         (0, _) => vec![Action::Back, Action::Filter, Action::GoFleet, Action::Help],
-        (_, _) => vec![
-            Action::Reconcile,
-            Action::Mark,
-            Action::ViewObject,
-            Action::Events,
-            Action::OpenReferrer,
-            Action::Filter,
-            Action::SortNext,
-            Action::NextPane,
-            Action::Accept,
-            Action::Copy,
-            Action::Back,
-        ],
+        (_, _) => {
+            let mut actions = vec![Action::Reconcile, Action::Mark];
+            actions.extend(closer(model));
+            let rest = [Action::Filter, Action::SortNext, Action::NextPane, Action::Accept, Action::Copy, Action::Back];
+            actions.extend(rest);
+            actions
+        }
     }
 }
 
+/// The ways to look closer at what the cursor is on, as far as there is something to look at.
+fn closer(model: &Model) -> Vec<Action> {
+    let is_object = model.subject().is_some_and(|subject| subject.name != "*");
+    let evidence = model.detail.closer.as_ref().map(|closer| closer.explanation.evidence.as_slice());
+    let objects: &[Action] = if is_object { &[Action::ViewObject, Action::Events] } else { &[] };
+    let referrers: &[Action] = if evidence.unwrap_or_default().is_empty() { &[] } else { &[Action::OpenReferrer] };
+    [objects, referrers].concat()
+}
+
 fn detail(model: &Model) -> Vec<Action> {
-    let mut actions = vec![Action::Down, Action::Up, Action::OpenReferrer, Action::ViewObject, Action::Reconcile];
+    let mut actions = vec![Action::Down, Action::Up];
+    actions.extend(closer(model));
+    actions.push(Action::Reconcile);
     if model.check().is_some_and(|check| !check.introduction.forms.is_empty()) {
         actions.push(Action::Question);
     }
