@@ -40,6 +40,15 @@ pub enum ThemeChoice {
     },
 }
 
+/// Keys and themes after their files changed.
+#[derive(Debug)]
+pub struct Redecoration {
+    pub keys: Keymap,
+    pub themes: Themes,
+    /// What is wrong with the files.
+    pub problems: Vec<String>,
+}
+
 impl Default for Furnishing {
     fn default() -> Self {
         Self {

@@ -142,7 +142,7 @@ enum Wake {
     End,
     Stopped,
     Input(io::Result<InputEvent>),
-    Started(Result<Started, String>),
+    Started(Result<Box<Started>, String>),
     Told(Told),
     Data(Update),
     DataEnded,
@@ -180,7 +180,7 @@ impl Shell {
                     Asked::Rest => Wake::Stopped,
                 },
                 event = self.input.next() => Wake::Input(event),
-                started = maybe(&mut start), if start.is_some() => Wake::Started(started),
+                started = maybe(&mut start), if start.is_some() => Wake::Started(started.map(Box::new)),
                 Some(told) = told.recv() => Wake::Told(told),
                 update = next(&mut updates), if updates.is_some() => update.map_or(Wake::DataEnded, Wake::Data),
                 () = sleep_until(wake_at.unwrap_or_else(Instant::now)), if wake_at.is_some() => Wake::Time,
@@ -200,7 +200,7 @@ impl Shell {
                 }
                 Wake::Started(Ok(started)) => {
                     start = None;
-                    updates = Some(self.take_start(started).await?);
+                    updates = Some(self.take_start(*started).await?);
                     due = Due::Now;
                 }
                 Wake::Started(Err(says)) => {
@@ -284,6 +284,12 @@ impl Shell {
     }
 
     async fn take(&mut self, what: What, due: Due) -> io::Result<Due> {
+        if let What::Told(told) = &what
+            && let Told::Redecorated(new) = &**told
+        {
+            self.themes = new.themes.clone();
+            self.look.theme = self.themes.resolve(&self.model.theme).unwrap_or_default();
+        }
         let effects = update(&mut self.model, Event { at: Timestamp::now(), what }, &self.hits);
         self.follow(effects, due).await
     }

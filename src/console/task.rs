@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use zeroize::Zeroizing;
 
-use super::furnishing::Furnishing;
+use super::furnishing::{Furnishing, Redecoration};
 use super::model::Remembered;
 use super::run::Login;
 use crate::domains::{Introduction, Panel};
@@ -112,6 +112,8 @@ pub enum Told {
     Started(Box<Start>),
     /// What the user set about the console, and what it remembers.
     Furnished(Box<Furnishing>),
+    /// The files of keys or themes changed.
+    Redecorated(Box<Redecoration>),
     /// There is nothing to look at: one sentence, and what to do.
     NotStarted {
         says: String,

@@ -19,5 +19,6 @@ mod live;
 mod live_secrets;
 mod plan;
 mod prompt;
+mod reference;
 mod secrets;
 mod speed;

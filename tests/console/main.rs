@@ -6,6 +6,8 @@
 mod pty;
 
 mod colours;
+mod folder;
 mod journey;
 mod lifecycle;
+mod login;
 mod stage;

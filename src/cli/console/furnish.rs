@@ -3,7 +3,7 @@
 //! Always true: a file that can't be used as it stands is told with its line, and keeps nothing from opening.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::cli::args::ColorWhen;
 use crate::cli::context::Context;
@@ -17,6 +17,9 @@ use crate::console::terminal::{ColorChoice, ColorDepth, color_depth};
 use crate::console::theme::{DEFAULT, Signs, Themes};
 use crate::engine::text::Charset;
 
+/// Beside the config.
+const KEYS: &str = "keys.toml";
+const THEMES: &str = "themes";
 /// The theme for no colours.
 const MONO: &str = "mono";
 /// The word that leaves the choice to the terminal.
@@ -76,11 +79,20 @@ pub fn furnish(
     (Looks { themes, theme, signs }, furnishing)
 }
 
+/// Every file and folder that keys and themes are read from, there or not.
+pub fn files(settings: &ConsoleSettings, folder: &Path) -> Vec<PathBuf> {
+    let keys = settings.keys.clone().unwrap_or_else(|| folder.join(KEYS));
+    let themes = folder.join(THEMES);
+    let mut files = theme_files(&themes).unwrap_or_default();
+    files.extend([keys, themes]);
+    files
+}
+
 /// The keys, with the user's file laid over them, and what in it does not count.
 pub fn keymap(settings: &ConsoleSettings, folder: Option<&Path>) -> (Keymap, Vec<String>) {
     let (path, is_named) = match (&settings.keys, folder) {
         (Some(path), _) => (path.clone(), true),
-        (None, Some(folder)) => (folder.join("keys.toml"), false),
+        (None, Some(folder)) => (folder.join(KEYS), false),
         (None, None) => return (Keymap::default(), Vec::new()),
     };
     match std::fs::read_to_string(&path) {
@@ -99,16 +111,13 @@ pub fn keymap(settings: &ConsoleSettings, folder: Option<&Path>) -> (Keymap, Vec
 /// The themes, with the user's own among them, and what is wrong with those.
 pub fn themes(folder: Option<&Path>) -> (Themes, Vec<String>) {
     let mut themes = Themes::built_in();
-    let Some(folder) = folder.map(|folder| folder.join("themes")) else { return (themes, Vec::new()) };
+    let Some(folder) = folder.map(|folder| folder.join(THEMES)) else { return (themes, Vec::new()) };
     let mut problems = Vec::new();
-    let files = match std::fs::read_dir(&folder) {
-        Ok(files) => files,
+    let paths = match theme_files(&folder) {
+        Ok(paths) => paths,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return (themes, Vec::new()),
         Err(error) => return (themes, vec![format!("{} can't be read: {error}", folder.display())]),
     };
-    let mut paths: Vec<_> = files.filter_map(Result::ok).map(|file| file.path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|end| end == "toml"));
-    paths.sort();
     let mut names = Vec::new();
     for path in paths {
         let Some(name) = path.file_stem().and_then(|name| name.to_str()) else { continue };
@@ -129,6 +138,14 @@ pub fn themes(folder: Option<&Path>) -> (Themes, Vec<String>) {
     }
     problems.dedup();
     (themes, problems)
+}
+
+fn theme_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let files = std::fs::read_dir(folder)?;
+    let mut paths: Vec<PathBuf> = files.filter_map(Result::ok).map(|file| file.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|end| end == "toml"));
+    paths.sort();
+    Ok(paths)
 }
 
 fn theme(settings: &ConsoleSettings, themes: &Themes, depth: ColorDepth, notices: &mut Vec<String>) -> ThemeChoice {

@@ -4,6 +4,7 @@
 //! not help, the console says that nothing is watched and shows no old findings as if they were.
 
 use std::panic::AssertUnwindSafe;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,10 +12,12 @@ use futures::FutureExt as _;
 use tokio::sync::mpsc;
 
 use super::fleet::WeakFleet;
-use super::{MakeFleet, Ready};
+use super::{MakeFleet, Ready, furnish};
 use crate::cli::context::Context;
 use crate::cli::members;
+use crate::config::ConsoleSettings;
 use crate::console::Teller;
+use crate::console::furnishing::Redecoration;
 use crate::console::task::Told;
 use crate::fleet::{Alarm, Noticed, Places};
 use crate::live::{Command, Live, Update};
@@ -89,6 +92,19 @@ pub async fn follow_ways(fleet: WeakFleet) {
                 return;
             }
         }
+    }
+}
+
+/// Reads keys and themes again whenever their files change, until the console ends.
+pub async fn follow_decoration(settings: ConsoleSettings, folder: PathBuf, tell: Teller) {
+    loop {
+        // Listed anew each time: a folder changes when a file comes or goes.
+        let mut alarm = Alarm::new(&furnish::files(&settings, &folder), members::wall_clock());
+        while alarm.next().await == Noticed::ClockJump {}
+        let (keys, mut problems) = furnish::keymap(&settings, Some(&folder));
+        let (themes, of_themes) = furnish::themes(Some(&folder));
+        problems.extend(of_themes);
+        tell.tell(Told::Redecorated(Box::new(Redecoration { keys, themes, problems })));
     }
 }
 

@@ -102,7 +102,9 @@ pub fn on_kubeconfig() -> MakeFleet {
     Box::new(|context| {
         let mut config = context.config()?;
         let members = members::members(context, &config.clusters)?;
-        let contexts = members.iter().map(|member| member.name.to_string()).collect();
+        let mut contexts: Vec<String> = members.iter().map(|member| member.name.to_string()).collect();
+        // In whatever order they were named, they are the same fleet.
+        contexts.sort();
         let door = look_live::guests(context, &config);
         let live = look_live::make(&mut config, members, door)?;
         Ok(Ready {
@@ -191,6 +193,10 @@ fn start(mut context: Context, mut make: MakeFleet, tell: Teller) -> BoxFuture<'
         let fleet = Fleet { context, config, commands, look_back_after, accepted: Arc::default() };
         if let FleetKind::Kubeconfig { .. } = &kind {
             tokio::spawn(keeping::follow_ways(fleet.weak()));
+        }
+        if let Some(folder) = &folder {
+            let settings = fleet.config.console.clone();
+            tokio::spawn(keeping::follow_decoration(settings, folder.clone(), tell.clone()));
         }
         let log = fleet.context.globals.log.clone();
         let accepted_file = folder.map(|folder| folder.join(ACCEPTED_FILE));

@@ -13,6 +13,7 @@ use crate::console::task::ObjectSheet;
 use crate::engine::ObjectRef;
 use crate::engine::executor::{ClusterPort as _, KubeCluster, Reading};
 use crate::fleet::send;
+use crate::live::Live;
 use crate::world::ClusterName;
 
 /// What applies wrote down of itself: a whole copy of the object, secrets included.
@@ -25,7 +26,12 @@ const EVENTS_BYTES_MAX: usize = 1 << 20;
 /// # Errors
 /// The object can't be read, in a sentence.
 pub async fn read(fleet: &Fleet, cluster: &ClusterName, target: &ObjectRef) -> Result<ObjectSheet, String> {
-    let client = fleet.client_of(cluster).await.ok_or_else(|| format!("{cluster} is not connected"))?;
+    let Some(client) = fleet.client_of(cluster).await else {
+        return Err(match fleet.ask(Live::is_still).await? {
+            true => format!("{cluster} is a recording, and whole objects are read from clusters alone"),
+            false => format!("{cluster} is not connected"),
+        });
+    };
     let target = &named(fleet, cluster, target).await?;
     let port = KubeCluster::new(client.clone());
     let seen = match port.read(target).await {

@@ -85,6 +85,8 @@ pub fn accept_again(model: &mut Model, rules: Vec<AcceptRule>) -> Effects {
     for (id, held) in touched {
         judged(model, id, held, &mut effects);
     }
+    let Model { checks, findings, .. } = model;
+    checks.iter_mut().for_each(|check| check.untangle(findings));
     effects
 }
 

@@ -2,7 +2,7 @@
 
 use super::data;
 use crate::console::effect::{Effects, TerminalWish};
-use crate::console::furnishing::Furnishing;
+use crate::console::furnishing::{Furnishing, Redecoration};
 use crate::console::model::{CheckSheet, Model, Place, PlanSheet, RunState, Standing};
 use crate::console::task::{Planned, SavedFile, Start, Task, Told};
 use crate::engine::executor::{Halt, Report};
@@ -13,6 +13,7 @@ pub fn take(model: &mut Model, told: Told) -> Effects {
     match told {
         Told::Started(start) => started(model, *start),
         Told::Furnished(furnishing) => return furnished(model, *furnishing),
+        Told::Redecorated(new) => redecorated(model, *new),
         Told::Acceptances { rules } => return data::accept_again(model, rules),
         Told::NotStarted { says } => model.standing = Standing::Failed(says),
         Told::Explained { ask, closer } => effects.redraw = model.detail.take(ask, closer),
@@ -89,6 +90,19 @@ fn furnished(model: &mut Model, furnishing: Furnishing) -> Effects {
     }
     notices.into_iter().for_each(|says| model.toasts.error(says, model.now));
     effects
+}
+
+fn redecorated(model: &mut Model, new: Redecoration) {
+    let Redecoration { keys, themes, problems } = new;
+    model.keys = keys;
+    // Half of a sequence may mean nothing any more.
+    model.pressed.clear();
+    model.follow.clear();
+    model.themes = themes.names().map(str::to_owned).collect();
+    if problems.is_empty() {
+        model.toasts.info("keys and themes were read again", model.now);
+    }
+    problems.into_iter().for_each(|says| model.toasts.error(says, model.now));
 }
 
 fn planned(model: &mut Model, is_awaited: bool, plan: Result<Box<Planned>, String>) {
