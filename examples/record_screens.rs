@@ -27,10 +27,10 @@ use trueup::domains::registry;
 use trueup::engine::executor::End;
 use trueup::engine::journal::VerifiedState;
 use trueup::engine::{
-    AccessAnswer, BackupCheck, Conditions, Observed, Plan, PlanInput, PlanScope, SubjectId, access_questions, build,
+    AccessAnswer, BackupCheck, Conditions, Observed, Plan, PlanInput, PlanScope, access_questions, build,
 };
 use trueup::fleet::FixedConnector;
-use trueup::live::{Guest, GuestDoor, Held, Live, LiveSetup, Member, Update, explained};
+use trueup::live::{Guest, GuestDoor, Live, LiveSetup, Member, Update, explained};
 use trueup::observe::{Clock, Dice, Digester, Ports};
 use trueup::world::{ClusterName, ClusterSource, RiskClass};
 
@@ -99,8 +99,7 @@ impl Scene {
         let start = Start { checks, read_only: None, fleet: "demo".to_owned(), user: "kubeadmin".to_owned() };
         scene.told(Told::Started(Box::new(start)));
         scene.told(Told::Furnished(Box::new(Furnishing { zone: Zone::Utc, ..Furnishing::default() })));
-        let shared = |(id, held): (&SubjectId, &Held)| (Arc::new(id.clone()), Some(Arc::new(held.clone())));
-        let findings = scene.live.judgements().iter().map(shared).collect();
+        let findings = scene.live.judgements().shared().map(|(id, held)| (id.clone(), Some(held.clone()))).collect();
         let clusters = scene.live.view().clusters().map(|one| (one.name.clone(), Some(one.clone()))).collect();
         // Findings first: of a cluster that is not known to be read yet, no finding is news.
         scene.happens(What::Data(Box::new(Update { findings, ..Update::default() })));

@@ -252,7 +252,7 @@ impl Console {
         let checks = console.domains.iter().map(|domain| (domain.name(), domain.introduction())).collect();
         let start = Start { checks, read_only: None, fleet: "a folder".to_owned(), user: "ann".to_owned() };
         console.take(What::Told(Box::new(Told::Started(Box::new(start)))));
-        let findings = console.judgements.iter().map(|(id, held)| (id.clone(), Some(held.clone()))).collect();
+        let findings = console.judgements.shared().map(|(id, held)| (id.clone(), Some(held.clone()))).collect();
         let clusters = [(library().name, Some(library()))].into();
         console.take(What::Data(Box::new(Update { findings, clusters })));
         console

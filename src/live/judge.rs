@@ -48,7 +48,7 @@ impl Judgements {
     }
 
     /// The same, to be held elsewhere too.
-    pub(super) fn shared(&self) -> impl Iterator<Item = (&Arc<SubjectId>, &Arc<Held>)> {
+    pub fn shared(&self) -> impl Iterator<Item = (&Arc<SubjectId>, &Arc<Held>)> {
         self.held.iter()
     }
 
