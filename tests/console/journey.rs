@@ -55,7 +55,9 @@ fn an_approval_that_is_cancelled_leaves_everything_as_it_was() {
     plan(&mut demo, "r", "−1 delete");
     demo.pty.send("a");
     demo.pty.wait_for_text("Type the cluster's name to approve:");
-    demo.send_until("\x1b", "the approval to close", |screen| screen.contains("nothing was sent"));
+    demo.send_until(NAME, "the name to be heard", |screen| screen.contains("> guest-payments"));
+    demo.pty.send("\x1b");
+    demo.pty.wait_for_text("nothing was sent");
     demo.pty.send("ga");
     demo.pty.wait_for_text("nothing was ever applied from here");
     demo.quit();

@@ -390,7 +390,7 @@ pub fn plan(actions: Vec<Action>) -> Plan {
 
 fn finding_of(action: &Action) -> Finding {
     let held = findings().into_iter().find(|(id, _)| id.to_string() == action.finding).and_then(|(_, held)| held);
-    let judgement = held.map_or_else(|| self::held(State::Extra, "orphan-certain", 60), |held| held).judgement;
+    let judgement = held.unwrap_or_else(|| self::held(State::Extra, "orphan-certain", 60)).judgement;
     Finding {
         id: action.finding.clone(),
         domain: action.domain.clone(),

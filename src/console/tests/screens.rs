@@ -189,7 +189,7 @@ fn plan() -> States {
         ("a blocked one", planned_typed("G")),
         ("one that depends on what is left out", planned_typed("j space")),
         ("nothing chosen", planned_typed("j space space space space")),
-        ("the world moved", planned(|stage| news(stage))),
+        ("the world moved", planned(news)),
         (
             "soon expired",
             planned(|stage| {

@@ -73,7 +73,12 @@ fn object(model: &Model) -> Vec<Action> {
 fn fleet(model: &Model) -> Vec<Action> {
     let mut actions = Vec::new();
     if !model.fleet.rows().is_empty() {
-        actions.extend([Action::Open, Action::Reconcile, Action::Mark]);
+        actions.push(Action::Open);
+        let here = model.fleet.list.cursor().map(|cluster| model.findings.counts_in(cluster).total());
+        if here.unwrap_or_default() > 0 || !model.fleet.list.marks().is_empty() {
+            actions.push(Action::Reconcile);
+        }
+        actions.push(Action::Mark);
     }
     if !model.fleet.filter_text.is_empty() {
         actions.push(Action::Back);
