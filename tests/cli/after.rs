@@ -10,7 +10,7 @@ use trueup::engine::{IdentityRecord, ObjectRef, Plan, Verb as Does};
 use trueup::sim::{Fault, FaultAction, Matcher, Verb};
 
 use super::apply::{ORPHAN, apply, deletes, is_there, planned, text, trueup};
-use super::live::{Fleet, fleet};
+use super::live::{Fleet, fleet, fleet_with_guest_at};
 
 fn state(fleet: &Fleet) -> std::path::PathBuf {
     fleet.dir.path().join("state/trueup")
@@ -167,6 +167,25 @@ async fn an_undo_refuses_a_name_that_is_taken_and_says_so_before_anything_is_ask
     assert!(said.contains("another object has the name Secret openshift-config/old-client now (uid "), "{said}");
     assert_eq!(said.lines().filter(|line| line.starts_with("trueup: ")).count(), 1, "{said}");
     assert!(!fleet.dir.path().join("undo.json").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_undo_is_not_sent_where_nobody_verified_who_answers() {
+    // Leads here as well, but does not say so: by its name it could be anywhere.
+    let fleet = fleet_with_guest_at("0.0.0.0").await;
+    let allowed = "--allow-insecure-writes";
+    on_fleet(&fleet, &["plan", "--settle", "1s", "--out", "$TMP/plan.json", allowed]);
+    let plan = saved(&fleet, "plan.json");
+    let applied = apply(&fleet, &["--expect", &plan.id, allowed]);
+    assert_eq!(applied.status.code(), Some(0), "{}", text(&applied));
+    on_fleet(&fleet, &["undo", &short(&plan), "--out", "$TMP/undo.json"]);
+    let undo = saved(&fleet, "undo.json");
+    let refused = on_fleet(&fleet, &["apply", "$TMP/undo.json", "--expect", &undo.id]);
+    let said = text(&refused);
+    assert_eq!((refused.status.code(), is_there(&fleet)), (Some(4), false), "{said}");
+    assert!(said.contains("insecure: nobody verified who answers for guest-a"), "{said}");
+    let restored = on_fleet(&fleet, &["apply", "$TMP/undo.json", "--expect", &undo.id, allowed]);
+    assert_eq!((restored.status.code(), is_there(&fleet)), (Some(0), true), "{}", text(&restored));
 }
 
 #[tokio::test(flavor = "multi_thread")]
