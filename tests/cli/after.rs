@@ -238,7 +238,11 @@ async fn plans_past_their_time_are_dropped_at_the_next_apply_and_verify_says_so(
     let verified = trueup(fleet.dir.path(), &["history", "verify"]);
     let said = text(&verified);
     assert_eq!(verified.status.code(), Some(0), "{said}");
-    assert!(said.contains("it was begun anew") && said.contains("1 plans past their time"), "{said}");
+    assert!(
+        said.contains("it was begun anew")
+            && said.contains("without 1 plan (4 records) past [safety] keep, after sha256:"),
+        "{said}"
+    );
 }
 
 /// The records of a plan that came to its end.
