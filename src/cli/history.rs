@@ -159,8 +159,10 @@ fn empty_words(context: &Context, history: &History) -> String {
 fn restart_words(context: &Context, history: &History) -> String {
     match history.lines.first().map(|line| &line.record) {
         Some(Record::Restarted { before, plans, records, at }) => {
-            let dropped = format!("{plans} plans past their time ({records} records) were dropped");
-            format!("; it was begun anew {}, when {dropped}, after {before}", context.time(*at))
+            let number = |count: &u64| usize::try_from(*count).unwrap_or(usize::MAX);
+            let (plans, records) = (count(number(plans), "plan"), count(number(records), "record"));
+            let when = context.time(*at);
+            format!("; it was begun anew {when}, without {plans} ({records}) past [safety] keep, after {before}")
         }
         Some(_) | None => String::new(),
     }

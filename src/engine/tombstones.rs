@@ -6,7 +6,7 @@
 //!   [`TOMBSTONE_TIME`];
 //! - a finding only gains by one: a code, a line of evidence, and one action more, which is not ticked.
 //!
-//! Not here: reading the journal (`cli`), and bringing back what can be compared with the cluster first ([`super::undo`]).
+//! Not here: reading the journal (`cli`), and bringing back what can be compared with the cluster first ([`super::undo()`]).
 
 use std::collections::BTreeMap;
 

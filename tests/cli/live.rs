@@ -59,7 +59,7 @@ pub async fn fleet() -> Fleet {
 }
 
 /// The same, with another name for this machine in the guest's kubeconfig.
-async fn fleet_with_guest_at(host: &str) -> Fleet {
+pub async fn fleet_with_guest_at(host: &str) -> Fleet {
     let address = "127.0.0.1:0".parse().unwrap();
     let guest = sim("guest-a", 2, &[GUEST_CONFIG, COPIES]);
     let guest_port = listen(address, vec![("guest-a".to_owned(), guest.clone())]).await.unwrap();
