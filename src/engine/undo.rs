@@ -189,11 +189,9 @@ pub(super) fn is_gone(verb: Verb, standing: &ActionStanding) -> bool {
         },
         ActionStanding::Verified { state, .. } => match state {
             VerifiedState::Gone | VerifiedState::Terminating => true,
-            VerifiedState::Changed
-            | VerifiedState::Restored
-            | VerifiedState::Skipped
-            | VerifiedState::Failed
-            | VerifiedState::Unknown => false,
+            // A restore that came to nothing, and a crash before that was set right.
+            VerifiedState::Skipped | VerifiedState::Failed => verb == Verb::Create,
+            VerifiedState::Changed | VerifiedState::Restored | VerifiedState::Unknown => false,
         },
         ActionStanding::Resolved(found) => match found {
             Found::Gone | Found::Terminating | Found::Replaced => true,

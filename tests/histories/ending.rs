@@ -120,7 +120,8 @@ fn knows_of_a_delete(action: &ActionEntry) -> bool {
         ActionStanding::Answered(answer) => restores || matches!(answer, Answer::Done | Answer::Gone),
         ActionStanding::Verified { state, .. } => match state {
             VerifiedState::Gone | VerifiedState::Terminating | VerifiedState::Restored => true,
-            VerifiedState::Changed | VerifiedState::Skipped | VerifiedState::Failed | VerifiedState::Unknown => false,
+            VerifiedState::Skipped | VerifiedState::Failed => restores,
+            VerifiedState::Changed | VerifiedState::Unknown => false,
         },
         ActionStanding::Resolved(found) => match found {
             // Changed: it came back, by us or by others.
