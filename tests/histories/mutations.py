@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Takes out one safeguard after another and looks whether anything notices.
 
-For each mutation: a copy of the tree, the change (its old text has to stand there exactly once), histories until the first
-that breaks and, where none does, the engine's own tests (`--both`: these in any case). Prints a table; exit code 1 when one
+For each mutation: a copy of the tree, the change (its old text has to stand there exactly once), the engine's own tests and,
+where none fails, histories until the first that breaks (`--both`: these in any case). Prints a table; exit code 1 when one
 survives.
 
     tests/histories/mutations.py [--only NAME ...] [--list] [--seeds 10000] [--both] [--work FOLDER]
@@ -161,7 +161,7 @@ def main():
     parser.add_argument("--only", nargs="+", default=[])
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--seeds", type=int, default=10_000)
-    parser.add_argument("--both", action="store_true", help="the engine's own tests as well when a history broke")
+    parser.add_argument("--both", action="store_true", help="histories as well when a test failed")
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "target" / "mutations")
     args = parser.parse_args()
     if args.list:
@@ -180,8 +180,8 @@ def main():
         tree = copy_tree(args.work)
         mutate(tree, mutation)
         target = args.work.resolve() / "target"
-        seed = caught_by_histories(tree, target, args.seeds)
-        failed = caught_by_tests(tree, target) if args.both or not seed else []
+        failed = caught_by_tests(tree, target)
+        seed = caught_by_histories(tree, target, args.seeds) if args.both or not failed else ""
         results[name] = {"tests": failed, "histories": seed}
         kept.write_text(json.dumps(results, indent=2))
         print(f"{name}: {len(failed)} tests, {seed or 'no history'}", file=sys.stderr, flush=True)
