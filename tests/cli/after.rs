@@ -182,7 +182,7 @@ async fn an_undo_is_not_sent_where_nobody_verified_who_answers() {
     let undo = saved(&fleet, "undo.json");
     let refused = on_fleet(&fleet, &["apply", "$TMP/undo.json", "--expect", &undo.id]);
     let said = text(&refused);
-    assert_eq!((refused.status.code(), is_there(&fleet)), (Some(4), false), "{said}");
+    assert_eq!((refused.status.code(), is_there(&fleet)), (Some(3), false), "{said}");
     assert!(said.contains("insecure: nobody verified who answers for guest-a"), "{said}");
     let restored = on_fleet(&fleet, &["apply", "$TMP/undo.json", "--expect", &undo.id, allowed]);
     assert_eq!((restored.status.code(), is_there(&fleet)), (Some(0), true), "{}", text(&restored));
