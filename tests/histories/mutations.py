@@ -104,8 +104,8 @@ MUTATIONS = [
     ("read before another attempt", WAVE, "                (None, Some(why)) => ended.push(",
      '                (None, Some(why)) if why.is_empty() => ended.push('),
     ("doubt is not failure", WAVE, "        if self.is_in_doubt() { End::Unknown", "        if false { End::Unknown"),
-    ("recovery reads", "src/engine/executor/recover.rs", "        let reading = port.read(&sent.target).await;\n",
-     "        let reading = super::ports::Reading::Absent;\n        let _ = port;\n"),
+    ("recovery reads", "src/engine/executor/recover.rs", "            let reading = port.read(&sent.target).await;\n",
+     "            let reading = super::ports::Reading::Absent;\n            let _ = port;\n"),
 ]
 
 

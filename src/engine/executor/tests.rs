@@ -488,7 +488,7 @@ async fn nothing_is_sent_when_something_stands_in_the_way() {
 #[tokio::test(start_paused = true)]
 async fn a_stop_or_switch_in_mid_run_spares_what_was_not_sent() {
     for (case, expected) in [("stop", Halt::Stopped), ("switch", Halt::Gate(switched()))] {
-        let names: Vec<String> = (0..10).map(|place| format!("a{place:02}")).collect();
+        let names: Vec<String> = (0..20).map(|place| format!("a{place:02}")).collect();
         let mut stage = stage(&names.iter().map(String::as_str).collect::<Vec<_>>());
         let told = if case == "stop" { stage.stop.clone() } else { stage.switch.clone() };
         stage.before_send = Some(Box::new(move |place| {
@@ -499,7 +499,7 @@ async fn a_stop_or_switch_in_mid_run_spares_what_was_not_sent() {
         let report = stage.run().await;
         assert_eq!(report.halted, Some(expected), "case: {case}");
         // The group that was under way is finished; nothing of the next is sent.
-        assert_eq!((stage.requests("DELETE"), report.code()), (8, 2), "case: {case}");
+        assert_eq!((stage.requests("DELETE"), report.code()), (16, 2), "case: {case}");
         let all = stage.records.lock().unwrap().clone();
         assert_eq!(entries(&all)[0].open_count(), 0, "case: {case}: nothing is left open");
     }

@@ -20,7 +20,7 @@ use crate::engine::vault::Sealed;
 use crate::engine::{Action, ObjectRef, Verb, short_id};
 
 /// Requests under way at once in a cluster: enough to hide a slow line, few enough that a stop leaves little undone.
-const AT_ONCE_MAX: usize = 8;
+const AT_ONCE_MAX: usize = 16;
 
 /// How long one action may take, waits included. A server that asks for more is not fit for writes now.
 const ACTION_TIME: SignedDuration = SignedDuration::from_secs(60);
