@@ -188,6 +188,13 @@ impl ApprovedPlan {
         let named: BTreeSet<&str> = self.actions().map(|action| action.cluster.as_str()).collect();
         self.plan.targets.iter().filter(|target| named.contains(target.cluster.as_str())).collect()
     }
+
+    /// The clusters that are written to, and those that something is copied from.
+    pub fn reached(&self) -> Vec<&TargetRecord> {
+        let sources = self.actions().filter_map(|action| action.content_change().ok()?.copy?.source.cluster);
+        let named: BTreeSet<String> = self.actions().map(|action| action.cluster.clone()).chain(sources).collect();
+        self.plan.targets.iter().filter(|target| named.contains(&target.cluster)).collect()
+    }
 }
 
 impl ClusterQuestion {

@@ -9,13 +9,7 @@
 //! | `update` of an undo | `backup`, `keys`, `labels` |
 //! | `create` of an undo | `backup`, `owners` |
 //!
-//! ```json
-//! { "copy": { "source": { "kind": "Secret", "namespace": "default", "name": "demo-outputs-kubeconfig" },
-//!             "keys": { "value": "kubeconfig" } },
-//!   "labels": { "cluster.x-k8s.io/cluster-name": "demo" },
-//!   "type": "cluster.x-k8s.io/secret",
-//!   "owner": { "apiVersion": "…", "kind": "…", "name": "demo", "uid": "…", "controller": true } }
-//! ```
+//! What a copy looks like in JSON is in `action`.
 //!
 //! Always true: neither a secret nor its digest is in a change. What is copied is named by object and key, and bound by
 //! the action's `preconditions.source`; its bytes are read when the action is carried out.
@@ -57,6 +51,9 @@ pub struct Copying {
     pub source: CopySource,
     /// The key of the target, and the key of the source it is taken from.
     pub keys: BTreeMap<String, String>,
+    /// Keys of the target that would disagree with what is copied.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remove: Vec<String>,
 }
 
 /// The object that is copied from.

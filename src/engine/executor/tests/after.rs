@@ -18,6 +18,7 @@ async fn looks(stage: &Stage, port: &KubeCluster) -> BTreeMap<String, Look> {
                 uid: seen.uid.clone(),
                 resource_version: seen.resource_version.clone(),
                 labels: seen.labels.clone(),
+                annotations: seen.annotations.clone(),
             },
         };
         let sealed = !stage.vault.sealed.lock().unwrap().is_empty();
