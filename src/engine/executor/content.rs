@@ -109,9 +109,7 @@ impl Patch {
             Addressed::ByPath { uid, resource_version } => (None, Some((uid, resource_version))),
             Addressed::InBody { target, bound } => (Some(target), bound),
         };
-        let value = |bytes: &'_ Option<Bytes>| -> Option<Value<'_>> {
-            bytes.as_ref().map(|bytes| Value { is_secret: kind == SECRET, bytes: bytes.as_slice() })
-        };
+        let is_secret = kind == SECRET;
         let body = Body {
             api_version: target.map(|target| target.api_version.as_str()),
             kind: target.map(|target| target.kind.as_str()),
@@ -125,7 +123,7 @@ impl Patch {
                 owner_references: new.owner.map(|owner| [owner]),
             },
             content_type: new.content_type,
-            data: self.data.iter().map(|(key, bytes)| (key.as_str(), value(bytes))).collect(),
+            data: self.data.iter().map(|(key, bytes)| (key.as_str(), Value::of(is_secret, bytes.as_ref()))).collect(),
         };
         // Room for all of it: a vector that grows leaves copies behind.
         let length: usize = self.data.iter().map(|(key, value)| key.len() + value.as_ref().map_or(4, |v| v.len())).sum();
@@ -190,6 +188,12 @@ struct Metadata<'a> {
 struct Value<'a> {
     is_secret: bool,
     bytes: &'a [u8],
+}
+
+impl<'a> Value<'a> {
+    fn of(is_secret: bool, bytes: Option<&'a Bytes>) -> Option<Self> {
+        bytes.map(|bytes| Self { is_secret, bytes })
+    }
 }
 
 impl Serialize for Value<'_> {
