@@ -6,7 +6,7 @@
 //! | `update` | `copy`, `labels` |
 //! | `create` | `copy`, `labels`, `type`, `owner` |
 //! | `apply` | `data` (what is not secret) and `copy`, at least one of them; `labels` |
-//! | `update` of an undo | `backup`, `keys`, `labels` |
+//! | `update`, `apply` of an undo | `backup`, `keys`, `labels` |
 //! | `create` of an undo | `backup`, `owners` |
 //!
 //! What a copy looks like in JSON is in `action`.

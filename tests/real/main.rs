@@ -7,6 +7,7 @@ mod support;
 
 mod act;
 mod conformance;
+mod copies;
 mod desk;
 mod fleet;
 mod killed;

@@ -110,6 +110,13 @@ impl Patch {
             Addressed::InBody { target, bound } => (Some(target), bound),
         };
         let is_secret = kind == SECRET;
+        // A whole object, or what is applied, has no word for what goes: it leaves it out.
+        let is_said = |value: bool| value || target.is_none();
+        fn said(marks: &Marks, is_said: impl Fn(bool) -> bool) -> BTreeMap<&str, Option<&str>> {
+            let pairs = marks.iter().filter(|(_, value)| is_said(value.is_some()));
+            pairs.map(|(key, value)| (key.as_str(), value.as_deref())).collect()
+        }
+        let data = self.data.iter().filter(|(_, bytes)| is_said(bytes.is_some()));
         let body = Body {
             api_version: target.map(|target| target.api_version.as_str()),
             kind: target.map(|target| target.kind.as_str()),
@@ -118,12 +125,12 @@ impl Patch {
                 namespace: target.and_then(|target| target.namespace.as_deref()),
                 uid: bound.map(|(uid, _)| uid),
                 resource_version: bound.map(|(_, version)| version),
-                labels: &self.labels,
-                annotations: &self.annotations,
+                labels: said(&self.labels, is_said),
+                annotations: said(&self.annotations, is_said),
                 owner_references: new.owner.map(|owner| [owner]),
             },
             content_type: new.content_type,
-            data: self.data.iter().map(|(key, bytes)| (key.as_str(), Value::of(is_secret, bytes.as_ref()))).collect(),
+            data: data.map(|(key, bytes)| (key.as_str(), Value::of(is_secret, bytes.as_ref()))).collect(),
         };
         // Room for all of it: a vector that grows leaves copies behind.
         let length: usize = self.data.iter().map(|(key, value)| key.len() + value.as_ref().map_or(4, |v| v.len())).sum();
@@ -177,9 +184,9 @@ struct Metadata<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     resource_version: Option<&'a str>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    labels: &'a Marks,
+    labels: BTreeMap<&'a str, Option<&'a str>>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    annotations: &'a Marks,
+    annotations: BTreeMap<&'a str, Option<&'a str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     owner_references: Option<[&'a OwnerReference; 1]>,
 }
@@ -283,6 +290,23 @@ mod tests {
         let of = |kind| json_of(&patch().body(kind, bound, NewObject::default()));
         assert_eq!(of("Secret"), json!({ "metadata": metadata, "data": { "value": "czNjcmV0Cg==", "gone": null } }));
         assert_eq!(of("ConfigMap"), json!({ "metadata": metadata, "data": { "value": "s3cret\n", "gone": null } }));
+    }
+
+    #[test]
+    fn what_is_applied_leaves_out_what_goes() {
+        let target = ObjectRef {
+            api_version: "v1".to_owned(),
+            kind: "Secret".to_owned(),
+            namespace: Some("n".to_owned()),
+            name: "x".to_owned(),
+            uid: None,
+        };
+        let addressed = Addressed::InBody { target: &target, bound: None };
+        let metadata = json!({ "name": "x", "namespace": "n", "labels": { "new": "x" } });
+        assert_eq!(
+            json_of(&patch().body("Secret", addressed, NewObject::default())),
+            json!({ "apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": { "value": "czNjcmV0Cg==" } })
+        );
     }
 
     #[test]

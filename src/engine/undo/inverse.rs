@@ -206,7 +206,8 @@ fn put_content_back(done: &ActionEntry, sent: &Sent, look: &Look) -> Result<Inve
     }
     let preconditions = bound_to(uid, resource_version);
     let action = Action {
-        verb: Verb::Update,
+        // What was applied stays ours: an update would give it to a manager of another name.
+        verb: sent.verb,
         reason: Reason::Differs,
         tier: if labels.is_some() { Tier::T3 } else { Tier::T1 },
         undo: Undo::RestoreFromBackup,
