@@ -69,6 +69,11 @@ pub trait Domain: Send + Sync {
         Vec::new()
     }
 
+    /// [`Self::cells`] for each of many. A check may look up once what several of them share.
+    fn cells_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Vec<Cell>> {
+        subjects.iter().map(|subject| self.cells(subject, view)).collect()
+    }
+
     /// The subject this one hangs under in the list.
     fn parent(&self, _subject: &SubjectId, _view: View<'_>) -> Option<SubjectId> {
         None

@@ -4,6 +4,7 @@
 
 mod contract;
 pub mod hosted_oidc;
+pub mod kubeconfig;
 mod nearest;
 mod present;
 pub mod registry;
