@@ -11,6 +11,7 @@ mod copies;
 mod desk;
 mod fleet;
 mod killed;
+mod kubeconfig;
 mod observed;
 mod plan;
 mod secrecy;
