@@ -8,7 +8,7 @@ use crate::engine::journal::{Answer, StateFolder};
 use crate::engine::vault::BackupDisk;
 
 /// The looks an undo needs, as the cluster is now.
-async fn looks(stage: &Stage, port: &KubeCluster) -> BTreeMap<String, Look> {
+pub(super) async fn looks(stage: &Stage, port: &KubeCluster) -> BTreeMap<String, Look> {
     let mut looks = BTreeMap::new();
     for action in &stage.plan.actions {
         let object = match port.read(&action.target).await {
@@ -18,6 +18,7 @@ async fn looks(stage: &Stage, port: &KubeCluster) -> BTreeMap<String, Look> {
                 uid: seen.uid.clone(),
                 resource_version: seen.resource_version.clone(),
                 labels: seen.labels.clone(),
+                annotations: seen.annotations.clone(),
             },
         };
         let sealed = !stage.vault.sealed.lock().unwrap().is_empty();
@@ -32,7 +33,7 @@ async fn looks(stage: &Stage, port: &KubeCluster) -> BTreeMap<String, Look> {
 }
 
 /// Plans the undo of what was run, and runs it.
-async fn take_back(stage: &mut Stage) -> Report {
+pub(super) async fn take_back(stage: &mut Stage) -> Report {
     let records = stage.records.lock().unwrap().clone();
     let looks = looks(stage, &KubeCluster::new(stage.sim.client())).await;
     let undo = crate::engine::undo(&entries(&records)[0], None, &looks, now()).unwrap();
@@ -246,12 +247,14 @@ async fn a_rehearsal_changes_nothing_whatever_is_rehearsed() {
     let port = KubeCluster::new(stage.sim.client());
     let (target, bound) = (&stage.plan.actions[0].target, &stage.plan.actions[0].preconditions);
     let (uid, resource_version) = (bound.uid.as_deref().unwrap(), bound.resource_version.as_deref().unwrap());
-    let set: BTreeMap<String, String> = [("x".to_owned(), "y".to_owned())].into();
+    let patch = Patch::labels([("x".to_owned(), "y".to_owned())].into(), Vec::new());
+    let bound = Some((uid, resource_version));
     let free = ObjectRef { name: "free".to_owned(), uid: None, ..target.clone() };
     let object = Zeroizing::new(secret("free").to_string().into_bytes());
     let writes = [
         ("delete", Write::Delete { target, uid, resource_version }),
-        ("label", Write::Label { target, uid, resource_version, set: &set, remove: &[] }),
+        ("change", Write::Change { target, uid, resource_version, patch: &patch }),
+        ("apply", Write::Apply { target, bound, patch: &patch }),
         ("create", Write::Create { target: &free, object: &object }),
     ];
     for (case, write) in writes {
