@@ -66,7 +66,8 @@ fn duration(text: &str) -> Result<(), CelError> {
         if digits.matches('.').count() > 1 || !digits.contains(|letter: char| letter.is_ascii_digit()) {
             return Err(wrong());
         }
-        let unit = ["ns", "us", "µs", "μs", "ms", "s", "m", "h"].into_iter().find(|unit| rest[number..].starts_with(unit));
+        let unit =
+            ["ns", "us", "µs", "μs", "ms", "s", "m", "h"].into_iter().find(|unit| rest[number..].starts_with(unit));
         // `m` is also the beginning of `ms`, which stands before it in the list.
         rest = &rest[number + unit.ok_or_else(wrong)?.len()..];
         if digits.len() > 15 {

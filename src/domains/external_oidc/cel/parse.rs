@@ -16,8 +16,23 @@ const DEPTH_MAX: usize = 250;
 
 /// Names that can't be variables or functions.
 const RESERVED: [&str; 17] = [
-    "as", "break", "const", "continue", "else", "for", "function", "if", "import", "let", "loop", "package", "namespace",
-    "return", "var", "void", "while",
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "for",
+    "function",
+    "if",
+    "import",
+    "let",
+    "loop",
+    "package",
+    "namespace",
+    "return",
+    "var",
+    "void",
+    "while",
 ];
 
 /// Parses an expression.
@@ -156,7 +171,10 @@ impl Parser {
 
     /// `-1` is a number, not the negative of one.
     fn number_follows(&self) -> bool {
-        matches!(self.tokens.get(self.at + 1).map(|token| &token.kind), Some(Kind::Int(_) | Kind::IntMin | Kind::Double(_)))
+        matches!(
+            self.tokens.get(self.at + 1).map(|token| &token.kind),
+            Some(Kind::Int(_) | Kind::IntMin | Kind::Double(_))
+        )
     }
 
     fn member(&mut self) -> Result<Expr, String> {
