@@ -38,6 +38,7 @@ mod touched;
 mod url;
 mod validate;
 mod verdict;
+mod who;
 
 use std::collections::BTreeSet;
 
@@ -149,5 +150,10 @@ impl Domain for ExternalOidc {
     fn panels(&self, subject: &SubjectId, view: View<'_>) -> Vec<Panel> {
         let scene = Scene::of(view, &subject.cluster);
         scene.zip(Place::of(subject)).map(|(scene, place)| present::panels(&scene, &place)).unwrap_or_default()
+    }
+
+    fn answer(&self, form: &str, typed: &str, subject: &SubjectId, view: View<'_>) -> Vec<String> {
+        let scene = Scene::of(view, &subject.cluster).filter(|_| form == present::WHO_FORM);
+        scene.map(|scene| who::answer(&scene, typed)).unwrap_or_default()
     }
 }

@@ -129,3 +129,35 @@ fn the_column_lays_what_is_wanted_beside_what_is() {
         assert_eq!(cells, [expected], "case: {case}");
     }
 }
+
+#[test]
+fn a_token_that_is_typed_in_shows_who_it_would_be() {
+    let gates = "config.openshift.io/v1/featuregates";
+    let cases = [
+        (
+            "accepted",
+            given(),
+            r#"{"email":"jo@x.example","email_verified":true,"sub":"7","groups":"dev"}"#,
+            vec!["username  jo@x.example", "uid       7", "assumed   iss, aud, exp: not among the claims"],
+        ),
+        (
+            "another issuer",
+            given(),
+            r#"{"iss":"https://other.example","email":"a"}"#,
+            vec!["refused by issuer"],
+        ),
+        ("no JSON", given(), "{", vec!["this can't be read"]),
+        ("no OIDC", integrated(), "{}", vec!["the type is IntegratedOAuth: kube-apiserver takes no token"]),
+        ("gates not known", given().incomplete(gates), "{}", vec!["the feature gates are not known"]),
+    ];
+    for (case, given, typed, expected) in cases {
+        let subject = "Authentication/_/cluster";
+        let lines = shown(&given, subject, |domain, subject, view| domain.answer("who", typed, subject, view));
+        let starts = lines.iter().zip(&expected).all(|(line, start)| line.starts_with(start));
+        assert!(starts && lines.len() >= expected.len(), "case: {case}: {lines:?}");
+    }
+    let other = shown(&integrated(), "Authentication/_/cluster", |domain, subject, view| {
+        domain.answer("another form", "{}", subject, view)
+    });
+    assert_eq!(other, Vec::<String>::new());
+}
