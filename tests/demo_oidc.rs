@@ -114,7 +114,6 @@ fn paris_has_a_spec_that_kube_apiserver_refuses() {
         &[
             ("Authentication /cluster", "kas-would-refuse claim-rule-duplicate"),
             ("KubeAPIServer /cluster", "rolling-out"),
-            ("KubeAPIServer /cluster/observed-config", "drift oauth-metadata webhook-arg"),
         ],
     );
 }

@@ -178,16 +178,17 @@ fn paris(past: &mut Past) {
     let text = past.write_auth_config(&spec);
     past.revision(20, Revision::OAuth, "");
     past.revision(21, Revision::Both, &text);
-    let mut failing = objects::node(0, 20, 21);
-    failing["lastFailedRevision"] = json!(21);
+    past.revision(22, Revision::Oidc, &text);
+    let mut failing = objects::node(0, 20, 22);
+    failing["lastFailedRevision"] = json!(22);
     failing["lastFailedCount"] = json!(4);
     failing["lastFailedReason"] = json!("OperandFailedFallback");
     failing["lastFailedRevisionErrors"] =
         json!(["fallback to last-known-good revision 20 took place after: kube-apiserver is not starting"]);
     let nodes = json!([failing, objects::node(1, 20, 0), objects::node(2, 20, 0)]);
-    let message = "1 node is failing on revision 21: pod kube-apiserver-master-0 is in CrashLoopBackOff";
+    let message = "1 node is failing on revision 22: pod kube-apiserver-master-0 is in CrashLoopBackOff";
     let failing = condition(past, "NodeInstallerDegraded", "NodeInstaller", message);
-    past.kube_api_server(Revision::Both, 21, nodes, json!([failing]));
+    past.kube_api_server(Revision::Oidc, 22, nodes, json!([failing]));
     past.oauth_server(&[]);
 }
 

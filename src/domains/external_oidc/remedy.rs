@@ -183,7 +183,15 @@ impl Hand<'_, '_> {
         rests_on.push(by_name(self.scene.name(), CUSTOM_RESOURCE_DEFINITION, RESTRICTIONS_CRD));
         rests_on.push(self.all(ROLE_BINDING_RESTRICTION).metadata());
         let draft = self.delete(target, Reason::OidcAvailable, proofs, rests_on, Operator::Authentication, &mark.meta);
-        Some(ActionDraft { selected: false, stake: Stake::Irreversible, ..draft })
+        // Not the operator's work: nobody upstream does it.
+        let blocked_by = match self.settings.hands {
+            Hands::On => draft.blocked_by,
+            Hands::Off => {
+                let why = "it comes with the release, and upstream never removes it (hand it over with manage = true)";
+                vec![Blocked { gate: GateName::OperatorOwned, why: why.to_owned() }]
+            }
+        };
+        Some(ActionDraft { selected: false, stake: Stake::Irreversible, blocked_by, ..draft })
     }
 
     fn delete_authority(&self, name: &str) -> Option<ActionDraft> {
@@ -278,7 +286,7 @@ impl Hand<'_, '_> {
                     Some(complaint) => complaint.says.to_string(),
                     None => "no condition says why it hasn't".to_owned(),
                 };
-                let why = format!("{who} does this (hand it over with manage = true); {because}");
+                let why = format!("{who} looks after this (hand it over with manage = true); {because}");
                 Some(Blocked { gate: GateName::OperatorOwned, why })
             }
         }

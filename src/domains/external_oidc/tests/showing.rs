@@ -140,12 +140,7 @@ fn a_token_that_is_typed_in_shows_who_it_would_be() {
             r#"{"email":"jo@x.example","email_verified":true,"sub":"7","groups":"dev"}"#,
             vec!["username  jo@x.example", "uid       7", "assumed   iss, aud, exp: not among the claims"],
         ),
-        (
-            "another issuer",
-            given(),
-            r#"{"iss":"https://other.example","email":"a"}"#,
-            vec!["refused by issuer"],
-        ),
+        ("another issuer", given(), r#"{"iss":"https://other.example","email":"a"}"#, vec!["refused by issuer"]),
         ("no JSON", given(), "{", vec!["this can't be read"]),
         ("no OIDC", integrated(), "{}", vec!["the type is IntegratedOAuth: kube-apiserver takes no token"]),
         ("gates not known", given().incomplete(gates), "{}", vec!["the feature gates are not known"]),
