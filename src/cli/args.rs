@@ -122,7 +122,7 @@ pub struct PlanArgs {
     /// Go on and print what changes
     #[arg(long, conflicts_with_all = ["from", "out"])]
     pub watch: bool,
-    /// Also ask what answers outside the clusters, where a check can use it
+    /// Also try kubeconfigs that lead where they should: one request each, to the server they name
     #[arg(long)]
     pub probe: bool,
     /// How many deletes a plan may hold; more than the brake allows makes each of them T4

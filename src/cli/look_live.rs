@@ -142,7 +142,8 @@ pub async fn seen(live: Live, settled: Settled, stones: Vec<Tombstone>) -> Seen 
     let questions = access::questions(&live, &judged);
     conditions.access = access::ask(questions).await;
     let sight = Sight::Fleet(Box::new(live));
-    Seen { now, reading, namespaces: BTreeSet::new(), conditions, sight, tombstones: stones }
+    let (namespaces, tried) = (BTreeSet::new(), Tried::new());
+    Seen { now, reading, namespaces, conditions, sight, tombstones: stones, tried }
 }
 
 /// What the clusters add to the gates, but for permissions, which have to be asked for.

@@ -28,6 +28,7 @@ mod members;
 mod out_file;
 mod output;
 mod plan;
+mod probe;
 mod recheck;
 mod settle;
 mod terminal;

@@ -77,7 +77,11 @@ pub async fn show(context: &Context, args: &PlanArgs, planned: Planned, ways: Wa
 pub async fn make(context: &Context, args: &PlanArgs) -> Result<Planned, CliError> {
     let mut config = context.config()?;
     let wishes = Wishes { settle: args.settle.or(config.safety.settle).unwrap_or(SETTLE) };
-    let seen = look(context, &mut config, &wishes).await?;
+    let mut seen = look(context, &mut config, &wishes).await?;
+    if args.probe {
+        let scope = scope(args, &seen, &seen.judged())?;
+        seen.tried = probe::try_all(context, &seen, &scope).await;
+    }
     plan(context, args, &config, &wishes, seen)
 }
 
