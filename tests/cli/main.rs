@@ -15,6 +15,7 @@ mod fixture;
 mod history;
 mod input;
 mod killed;
+mod kubeconfig;
 mod live;
 mod live_secrets;
 mod plan;

@@ -63,7 +63,8 @@ fn summary(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> String
             let fields = ruling.target.and_then(|target| pair_of(&subject.sort, target));
             let fields: Vec<&str> =
                 fields.map_or_else(Vec::new, |pair| pair.foreign.iter().map(|field| field.word()).collect());
-            format!("key {key} has {}, which is never obeyed in a kubeconfig from a cluster", fields.join(", "))
+            let fields = fields.join(", ");
+            format!("key {key} has {fields}, which is never obeyed in a kubeconfig from a cluster{source}")
         }
         Verdict::WrongCluster => format!("left as it is{source}"),
         Verdict::Expired => format!("the {} expired {}{source}", kind(subject, ruling), ago(subject, ruling, now)),
@@ -78,7 +79,7 @@ fn summary(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> String
         ),
         Verdict::BehindSource => format!("the controller that copies it is behind{source}"),
         Verdict::SourceInvalid | Verdict::SourceMissing => {
-            format!("still {}, but it will not be renewed{source}", kind(subject, ruling))
+            format!("the {} still works, but it will not be renewed{source}", kind(subject, ruling))
         }
         Verdict::Expiring => format!("the {} ends {}{source}", kind(subject, ruling), ago(subject, ruling, now)),
         Verdict::CaRotating => "its authorities and the cluster's overlap: a rotation is going on".to_owned(),
@@ -340,7 +341,8 @@ fn target_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> 
     if let Some(pair) = pair_of(&subject.sort, target) {
         lines.push(say(format!("leads to {}{}", pair.server, endpoint_words(ruling.endpoint))));
         lines.extend(ca_words(ruling.ca).map(|words| say(words.to_owned())));
-        let until = pair.credential.span().until.map_or_else(String::new, |until| format!(", until {until}"));
+        let words = pair.credential.until_words();
+        let until = pair.credential.span().until.map_or_else(String::new, |until| format!(", {words} {until}"));
         lines.push(say(format!("{}{until}", pair.credential.kind())));
         lines.extend(pair.foreign.iter().map(|foreign| say(format!("has {}, which is not obeyed", foreign.word()))));
     }

@@ -12,7 +12,7 @@ use super::names::{
 };
 use super::scene::{Site, Sites};
 use crate::engine::SubjectId;
-use crate::world::{ClusterName, Gap, Key, Namespace, ObjectName, Resource, Served};
+use crate::world::{ClusterName, Gap, GapCause, Key, Namespace, ObjectName, Observation, Resource, Served};
 
 /// Stands for a collection that isn't completely known.
 pub const WHOLE_COLLECTION: &str = "*";
@@ -109,17 +109,24 @@ pub fn list(site: &Site<'_>) -> BTreeSet<SubjectId> {
     subjects
 }
 
-/// The Secrets a HostedCluster's kubeconfigs are in: those its status names, else the usual one where it exists.
+/// The Secrets a HostedCluster's kubeconfigs are in: those its status names, else the usual one.
+///
+/// One that is not there is no subject: a control plane that is being made has none yet, and its guest says so itself.
 fn hosted_names(site: &Site<'_>, key: &Key, hosted: &HostedCluster) -> Vec<String> {
+    let Some(namespace) = &key.namespace else { return Vec::new() };
     let usual = hosted_default_name(key.name.as_str());
-    let admin = match &hosted.kubeconfig {
-        Some(name) => Some(name.to_string()),
-        None => {
-            let there = Key { name: ObjectName::new(usual.as_str()), ..key.clone() };
-            site.is_marked(&there).then_some(usual)
+    let admin = hosted.kubeconfig.as_deref().unwrap_or(&usual);
+    let may_be = |name: &&str| {
+        let secret = Key { name: ObjectName::new(*name), ..key.clone() };
+        match site.marks(namespace).get(&secret) {
+            Observation::Present(_) => true,
+            Observation::ProvenAbsent(_) => false,
+            Observation::Unknown(gap) => {
+                hosted.names(name) && !matches!(gap.cause, GapCause::NotRecorded | GapCause::NotObserved)
+            }
         }
     };
-    admin.into_iter().chain(hosted.custom.as_deref().map(str::to_owned)).collect()
+    [Some(admin), hosted.custom.as_deref()].into_iter().flatten().filter(may_be).map(str::to_owned).collect()
 }
 
 /// What a Secret of this name is, when it is a kubeconfig this check knows.

@@ -149,6 +149,20 @@ impl Credential {
         }
     }
 
+    /// How its end is spoken of: a token of EKS may die earlier, with the session that signed it.
+    pub fn until_words(&self) -> &'static str {
+        match self {
+            Self::Token(Token::Eks(_)) => "until at most",
+            Self::Token(Token::Jwt(_) | Token::Opaque | Token::Malformed(_))
+            | Self::Certificate(_)
+            | Self::Exec
+            | Self::AuthProvider
+            | Self::File
+            | Self::Basic
+            | Self::Nothing => "until",
+        }
+    }
+
     pub fn span(&self) -> Span {
         match self {
             Self::Token(Token::Eks(token)) => {

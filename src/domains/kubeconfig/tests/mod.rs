@@ -7,6 +7,7 @@
 
 mod edges;
 mod following;
+mod live;
 mod made;
 mod places;
 mod repairs;
