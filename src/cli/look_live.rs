@@ -13,6 +13,7 @@ use super::error::CliError;
 use super::look::{Seen, Sight, digester};
 use super::members::{GuestsByKubeconfig, acting_as, members};
 use super::plan::Wishes;
+use super::probe::Tried;
 use super::terminal::Stderr;
 use super::tombstones;
 use crate::config::Config;

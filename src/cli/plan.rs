@@ -14,6 +14,7 @@ use super::error::CliError;
 use super::look::{Seen, Sight, look};
 use super::out_file::write_private;
 use super::output::{self, Matches, Page};
+use super::probe;
 use super::terminal::print;
 use super::watch::{self, Ways};
 use crate::config::Config;
@@ -79,8 +80,8 @@ pub async fn make(context: &Context, args: &PlanArgs) -> Result<Planned, CliErro
     let wishes = Wishes { settle: args.settle.or(config.safety.settle).unwrap_or(SETTLE) };
     let mut seen = look(context, &mut config, &wishes).await?;
     if args.probe {
-        let scope = scope(args, &seen, &seen.judged())?;
-        seen.tried = probe::try_all(context, &seen, &scope).await;
+        let wanted = probe::wanted(context, &seen, &scope(args, &seen, &seen.judged())?);
+        seen.tried = probe::try_all(context, wanted).await;
     }
     plan(context, args, &config, &wishes, seen)
 }

@@ -20,23 +20,35 @@ const AT_ONCE_MAX: usize = 16;
 /// What was found out by trying, by subject.
 pub type Tried = BTreeMap<SubjectId, Probed>;
 
-/// Tries every kubeconfig of the scope that may be tried.
-pub async fn try_all(context: &Context, seen: &Seen, scope: &PlanScope) -> Tried {
+/// A kubeconfig that may be tried, and the client of the cluster it lies in.
+pub struct Wanted {
+    subject: SubjectId,
+    probe: Probe,
+    client: Option<kube::Client>,
+}
+
+/// Every kubeconfig of the scope that may be tried.
+pub fn wanted(context: &Context, seen: &Seen, scope: &PlanScope) -> Vec<Wanted> {
     let Sight::Fleet(live) = &seen.sight else {
         context.note("--probe: a recording can't be tried");
-        return Tried::new();
+        return Vec::new();
     };
     let subjects = live.judgements().iter().map(|(subject, _)| subject).filter(|subject| scope.covers(subject));
-    let allowed = subjects.filter_map(|subject| Some((subject, may_try(live.domains(), subject, live.view())?)));
-    let tries = allowed.map(|(subject, wanted)| {
-        let client = live.client(&wanted.cluster);
-        async move {
-            let probed = match client {
-                Some(client) => try_one(&client, &wanted, &context.env).await,
-                None => Probed::NotTried(format!("{} is not connected", wanted.cluster)),
-            };
-            (subject.clone(), probed)
-        }
+    let wanted = |subject: &SubjectId| {
+        let probe = may_try(live.domains(), subject, live.view())?;
+        Some(Wanted { subject: subject.clone(), client: live.client(&probe.cluster), probe })
+    };
+    subjects.filter_map(|subject| wanted(subject)).collect()
+}
+
+/// Tries them, a few at once.
+pub async fn try_all(context: &Context, wanted: Vec<Wanted>) -> Tried {
+    let tries = wanted.into_iter().map(|Wanted { subject, probe, client }| async move {
+        let probed = match client {
+            Some(client) => try_one(&client, &probe, &context.env).await,
+            None => Probed::NotTried(format!("{} is not connected", probe.cluster)),
+        };
+        (subject, probed)
     });
     futures::stream::iter(tries).buffer_unordered(AT_ONCE_MAX).collect().await
 }

@@ -7,6 +7,8 @@ use std::process::Output;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use bytes::Bytes;
+use futures::future::BoxFuture;
 use http::Method;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -17,7 +19,7 @@ use super::desk::Desk;
 use super::fleet::{create, furnish_management, inline_kubeconfig};
 use crate::support::canaries::Canaries;
 use crate::support::crds::install_crds_in;
-use crate::support::front::{Front, Which};
+use crate::support::front::{Front, FrontBody, Upstream, Which};
 use crate::support::http::Request;
 use crate::support::killed::said;
 use crate::support::real::{Connection, RealServer, User};
@@ -26,7 +28,24 @@ const LABEL: &str = "cluster.x-k8s.io/cluster-name";
 const CAPT: &str = "controlplane.cluster.x-k8s.io/v1beta1";
 const MERGE: &str = "application/merge-patch+json";
 
-/// A management cluster that knows Cluster API and CAPT, behind a front that counts.
+/// Somebody who writes to a Secret whenever anybody else is about to change it.
+struct Meddler(Connection);
+
+/// The Secret that is never left alone.
+const MEDDLED: &str = "/namespaces/storm/secrets/demo-storm-kubeconfig";
+
+impl Upstream for Meddler {
+    fn forward(&self, request: http::Request<Bytes>) -> BoxFuture<'_, anyhow::Result<http::Response<FrontBody>>> {
+        Box::pin(async move {
+            if *request.method() == Method::PATCH && request.uri().path().ends_with(MEDDLED) {
+                merge(&self.0, request.uri().path(), json!({"stringData": {"value": "somebody else's"}})).await;
+            }
+            Upstream::forward(&self.0, request).await
+        })
+    }
+}
+
+/// A management cluster that knows Cluster API and CAPT, behind a front that counts and meddles.
 struct Workloads {
     server: RealServer,
     front: Front,
@@ -43,7 +62,7 @@ impl Workloads {
         let at = server.connect(User::Admin);
         furnish_management(&at, &server).await;
         install_crds_in(&at, "tests/real/crds/cluster-api").await;
-        let front = Front::start(server.connect(User::Admin));
+        let front = Front::start(Meddler(server.connect(User::Admin)));
         Some(Self { server, front })
     }
 
@@ -301,17 +320,10 @@ async fn another_writer_who_never_rests_is_never_overwritten() {
     demo.make_target(&at, &demo.kubeconfig(MINUTE * 20, &mut canaries)).await;
     let (planned, _, _) = plan(&desk, &demo);
 
-    // What is sent to the target waits until somebody else has written to it.
-    let which = || Which::new(Method::PATCH, &format!("/namespaces/{}/secrets/{}", demo.namespace, demo.target()));
-    let paused = workloads.front.pause(which());
-    let args = ["apply", "$TMP/plan.json", "--expect", &planned.id, "--kubeconfig", "$TMP/kubeconfig"];
-    let mut applying = desk.command(&args);
-    let running = tokio::task::spawn_blocking(move || applying.output().unwrap());
-    paused.then(merge(&at, &demo.target_path(), json!({"stringData": {"value": "somebody else's"}}))).await;
-    let applied = running.await.unwrap();
+    let applied = apply(&desk, &planned);
     let text = said(&applied);
     assert!(applied.status.code() == Some(2) && text.contains("changed since the plan was made"), "{text}");
-    assert_eq!(workloads.front.through(&which()), 1, "it is not tried again: {text}");
+    assert_eq!(workloads.front.through(&Which::new(Method::PATCH, MEDDLED)), 1, "it is not tried again: {text}");
     let after = get(&at, &demo.target_path()).await;
     assert_eq!(after["data"]["value"], STANDARD.encode("somebody else's"));
 }
@@ -343,4 +355,32 @@ async fn a_plugin_that_somebody_planted_is_never_run() {
     assert!(!made.exists(), "the plugin was run");
     // Would the test see it? Whoever runs the command makes the file.
     assert!(std::process::Command::new("touch").arg(&made).status().unwrap().success() && made.exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_kubeconfig_is_tried_only_when_asked_for_and_only_at_its_own_server() {
+    let Some(workloads) = Workloads::shared().await else { return };
+    let (at, desk) = (workloads.at(), workloads.desk());
+    let config: Value = serde_json::from_slice(&std::fs::read(workloads.server.kubeconfig()).unwrap()).unwrap();
+    let server = config["clusters"][0]["cluster"]["server"].as_str().unwrap().to_owned();
+    let authority = std::fs::read_to_string(workloads.server.kubeconfig().with_file_name("ca.crt")).unwrap();
+    let own = |name| Workload { namespace: "tried", name, server: server.clone(), authority: authority.clone() };
+    let another = Workload::new("tried", "demo-moved").authority;
+    let (refused, moved) = (own("demo-refused"), Workload { authority: another, ..own("demo-moved") });
+    for workload in [&refused, &moved] {
+        workload.make(&at).await;
+        // The second one's kubeconfig leads to the same server, for which nobody of that cluster vouches.
+        workload.make_target(&at, &refused.kubeconfig_of("token: nobody-knows-this-token")).await;
+    }
+    let tried = |finding: &Finding| finding.evidence.iter().filter(|line| line.says.contains("tried")).count();
+    let (_, finding, _) = plan(&desk, &refused);
+    assert!(has(&finding, "opaque") && tried(&finding) == 0, "{finding:?}");
+
+    let args = ["plan", "--probe", "--settle", "0s", "--domain", "kubeconfig", "--namespace", "tried"];
+    let output = desk.run(&[&args[..], &["--kubeconfig", "$TMP/kubeconfig", "--out", "$TMP/plan.json"]].concat());
+    let plan = Plan::read(&std::fs::read_to_string(desk.path("plan.json")).unwrap()).unwrap();
+    let of = |workload: &Workload| plan.findings.iter().find(|finding| finding.subject.name == workload.target()).unwrap();
+    assert_eq!(tried(of(&refused)), 1, "{}", said(&output));
+    assert!(of(&refused).summary.contains("401"), "{:?}", of(&refused));
+    assert!(has(of(&moved), "ca-drift") && tried(of(&moved)) == 0, "{:?}", of(&moved));
 }

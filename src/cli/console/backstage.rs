@@ -14,7 +14,7 @@ use super::fleet::{Fleet, scope};
 use super::keeping::spawn_answering;
 use super::{FleetKind, accepting, acting, login, memory, objects, saving};
 use crate::cli::settle::clusters_of;
-use crate::cli::undo;
+use crate::cli::{probe, undo};
 use crate::console::Teller;
 use crate::console::model::Remembered;
 use crate::console::run::Login;
