@@ -7,9 +7,11 @@ mod support;
 
 mod act;
 mod conformance;
+mod copies;
 mod desk;
 mod fleet;
 mod killed;
+mod kubeconfig;
 mod observed;
 mod plan;
 mod secrecy;
