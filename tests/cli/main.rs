@@ -11,6 +11,7 @@ mod act_secrets;
 mod after;
 mod apply;
 mod doctor;
+mod external_oidc;
 mod fixture;
 mod history;
 mod input;

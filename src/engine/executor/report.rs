@@ -91,12 +91,20 @@ impl End {
 }
 
 impl Halt {
+    /// Why, in a few words.
+    pub fn says(&self) -> String {
+        match self {
+            Self::Stopped => "stopped".to_owned(),
+            Self::Gate(blocked) => format!("{}: {}", blocked.gate.word(), blocked.why),
+            Self::Journal(why) => format!("the journal takes nothing more: {why}"),
+        }
+    }
+
     /// How an action ends that this halt kept from being sent.
     pub(super) fn end(&self) -> End {
         match self {
             Self::Stopped => End::Skipped { class: Skip::Stopped, why: "stopped before it was sent".to_owned() },
-            Self::Gate(blocked) => End::gated(format!("{}: {}", blocked.gate.word(), blocked.why)),
-            Self::Journal(why) => End::gated(format!("the journal takes nothing more: {why}")),
+            Self::Gate(_) | Self::Journal(_) => End::gated(self.says()),
         }
     }
 
@@ -104,8 +112,7 @@ impl Halt {
     pub(super) fn end_of_sent(&self) -> End {
         let cause = match self {
             Self::Stopped => "the run was stopped".to_owned(),
-            Self::Gate(blocked) => format!("{}: {}", blocked.gate.word(), blocked.why),
-            Self::Journal(why) => format!("the journal takes nothing more: {why}"),
+            Self::Gate(_) | Self::Journal(_) => self.says(),
         };
         End::Unknown { why: format!("it was sent and not looked after ({cause}); the next run reads what came of it") }
     }

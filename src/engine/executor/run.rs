@@ -14,9 +14,9 @@ use jiff::Timestamp;
 use zeroize::Zeroizing;
 
 use super::owners::read_owners;
-use super::ports::{ClusterPort, LookBack, Ports, Progress};
+use super::ports::{ClusterPort, LookBack, Ports, Progress, Reading};
 use super::report::{End, Halt, Report};
-use super::wave::{Ready, Wish};
+use super::wave::{Ready, Wish, read};
 use crate::engine::journal::{ApprovalWay, ApprovedCluster, Record, VerifiedState};
 use crate::engine::vault::Sealed;
 use crate::engine::{Action, ApprovedPlan, Blocked, GateName, How, TargetRecord, Tier, Verb, short_id};
@@ -35,6 +35,10 @@ const STOP_EVERY: Duration = Duration::from_millis(200);
 /// How often a cluster is asked who it is after a wave when it does not say, with this pause between.
 const CONFIRMS_MAX: u32 = 3;
 const CONFIRM_PAUSE: Duration = Duration::from_secs(1);
+
+/// How long the last look back waits for a referenced object that a finalizer still holds: its controller usually lets go
+/// within seconds.
+const HELD_PATIENCE: Duration = Duration::from_secs(60);
 
 /// What happens when something refers to what was just deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,7 +127,7 @@ impl<'p> Run<'p, '_> {
             return Ok(());
         }
         self.wait(self.settings.look_back_after).await?;
-        self.look_back(&deleted).await
+        self.look_back(&deleted, HELD_PATIENCE).await
     }
 
     /// The clusters in the order they run: reversible work by name, then what needs more approval, the highest last.
@@ -154,7 +158,7 @@ impl<'p> Run<'p, '_> {
             let confirmed = self.confirm_cluster(cluster, &wave).await;
             came.and(confirmed)?;
             let deleted: Vec<&'p Action> = wave.into_iter().filter(|action| self.is_gone(action)).collect();
-            self.look_back(&deleted).await?;
+            self.look_back(&deleted, Duration::ZERO).await?;
         }
         Ok(())
     }
@@ -275,8 +279,9 @@ impl<'p> Run<'p, '_> {
         self.approved.actions().filter(|action| self.is_gone(action)).collect()
     }
 
-    /// Looks for references that appeared, and restores or reports.
-    async fn look_back(&mut self, deleted: &[&'p Action]) -> Result<(), Halt> {
+    /// Looks for references that appeared, and restores or reports. What still holds the name of a referenced object is
+    /// waited for as long as `patience` says; without any, the last look back sees to it.
+    async fn look_back(&mut self, deleted: &[&'p Action], patience: Duration) -> Result<(), Halt> {
         if deleted.is_empty() {
             return Ok(());
         }
@@ -292,7 +297,7 @@ impl<'p> Run<'p, '_> {
                     let undo = format!("{}/{}", short_id(&self.report.plan), action.id);
                     self.notice(format!("{name} was deleted, and now {what}; bring it back with trueup undo {undo}"));
                 }
-                (LookBack::Referenced(what), OnNewReference::Restore) => self.restore(action, &what).await?,
+                (LookBack::Referenced(what), OnNewReference::Restore) => self.restore(action, &what, patience).await?,
             }
         }
         Ok(())
@@ -304,10 +309,20 @@ impl<'p> Run<'p, '_> {
         }
     }
 
-    async fn restore(&mut self, action: &'p Action, what: &str) -> Result<(), Halt> {
+    async fn restore(&mut self, action: &'p Action, what: &str, patience: Duration) -> Result<(), Halt> {
         let mark = format!("{}/{}", short_id(&self.report.plan), action.id);
         let port = self.ports.clusters.get(&action.cluster).cloned();
         let (Some(port), Some(backup)) = (port, self.backups.get(&action.id).cloned()) else { return Ok(()) };
+        let held = self.is_held(port.as_ref(), action, patience).await;
+        if !matches!(held, Ok(false)) {
+            if held.is_err() || !patience.is_zero() {
+                let name = &action.target.name;
+                self.notice(format!(
+                    "{name} is being deleted, {what}, and a finalizer holds it: bring it back with trueup undo {mark} when it is gone"
+                ));
+            }
+            return held.map(|_| ());
+        }
         let object = match self.restorable(port.as_ref(), action, &backup, &mark).await {
             Ok(object) => object,
             Err(why) => {
@@ -335,6 +350,22 @@ impl<'p> Run<'p, '_> {
         // What holds is that it is deleted, whatever kept it from coming back; an undo may still succeed.
         self.write_ends(deleted.map(|end| (action, end)).into_iter().collect())?;
         came
+    }
+
+    /// Whether the deleted object still has its name, because a finalizer holds it, after so much patience.
+    async fn is_held(&mut self, port: &dyn ClusterPort, action: &Action, patience: Duration) -> Result<bool, Halt> {
+        let (mut left, mut pause) = (patience, Duration::from_secs(1));
+        loop {
+            let reading = read(port, self.ports.clock, action).await;
+            let held = matches!(&reading, Reading::Present(seen) if seen.deleting && action.target.uid.as_ref() == Some(&seen.uid));
+            if !held || left.is_zero() {
+                return Ok(held);
+            }
+            let span = pause.min(left);
+            self.wait(span).await?;
+            left -= span;
+            pause *= 2;
+        }
     }
 
     /// The object of a backup with the owners that still live; those that don't are said.

@@ -397,7 +397,7 @@ impl<'p> Run<'p, '_> {
 }
 
 /// Reads a target, a few times if reads fail.
-async fn read(port: &dyn ClusterPort, clock: &dyn ExecutorClock, action: &Action) -> Reading {
+pub(super) async fn read(port: &dyn ClusterPort, clock: &dyn ExecutorClock, action: &Action) -> Reading {
     let mut reading = port.read(&action.target).await;
     for _ in 1..READS_MAX {
         match reading {

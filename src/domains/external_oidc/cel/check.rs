@@ -154,13 +154,7 @@ impl Checker {
     }
 
     /// The type a call gives: of the one signature that fits, or dyn where several do and don't agree.
-    fn resolve(
-        &mut self,
-        function: &str,
-        known: &[Signature],
-        member: bool,
-        types: &[Type],
-    ) -> Result<Type, CelError> {
+    fn resolve(&mut self, function: &str, known: &[Signature], member: bool, types: &[Type]) -> Result<Type, CelError> {
         let mut result: Option<Type> = None;
         for signature in known.iter().filter(|signature| signature.member == member) {
             let (args, gives) = signature.instantiate(&mut self.bindings);

@@ -60,12 +60,7 @@ fn unary(function: &str, one: &Value) -> Result<Option<Value>, Fault> {
     }))
 }
 
-fn binary(
-    evaluator: &mut Evaluator,
-    function: &str,
-    one: &Value,
-    other: &Value,
-) -> Result<Option<Value>, Fault> {
+fn binary(evaluator: &mut Evaluator, function: &str, one: &Value, other: &Value) -> Result<Option<Value>, Fault> {
     Ok(Some(match function {
         "_==_" => Value::Bool(equal(one, other)?),
         "_!=_" => Value::Bool(!equal(one, other)?),
@@ -112,7 +107,9 @@ fn on_target(
         ("or" | "orValue", Value::Optional(None), [default]) => Ok(Some(default.clone())),
         (_, Value::String(text), _) => texts::call(evaluator, function, text, args),
         (_, Value::List(list), _) => lists::call(evaluator, function, list, args),
-        _ if super::declare::signatures(function).is_some_and(|all| all.iter().any(|one| one.takes_object())) => Ok(None),
+        _ if super::declare::signatures(function).is_some_and(|all| all.iter().any(|one| one.takes_object())) => {
+            Ok(None)
+        }
         _ => Err(no_overload(function)),
     }
 }

@@ -80,7 +80,8 @@ impl Lexer<'_> {
         if let Some(prefix) = string_prefix(rest) {
             return self.string(prefix);
         }
-        let number = first.is_ascii_digit() || (first == '.' && rest[1..].starts_with(|next: char| next.is_ascii_digit()));
+        let number =
+            first.is_ascii_digit() || (first == '.' && rest[1..].starts_with(|next: char| next.is_ascii_digit()));
         if number {
             return self.number();
         }

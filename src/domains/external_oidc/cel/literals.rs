@@ -41,7 +41,9 @@ pub fn check(expr: &Expr) -> Result<(), CelError> {
 fn call(function: &str, target: Option<&Expr>, args: &[Expr]) -> Result<(), CelError> {
     match (function, target, args) {
         // Upstream looks at the first argument too, which is the text where `matches` is no member.
-        ("matches", None, args) => args.iter().filter_map(literal_text).try_for_each(|text| pattern::compile(text).map(drop)),
+        ("matches", None, args) => {
+            args.iter().filter_map(literal_text).try_for_each(|text| pattern::compile(text).map(drop))
+        }
         ("matches" | "find" | "findAll", Some(_), [wanted, ..]) => {
             literal_text(wanted).map_or(Ok(()), |text| pattern::compile(text).map(drop))
         }
@@ -122,7 +124,8 @@ fn duration(text: &str) -> Result<(), CelError> {
         if digits.matches('.').count() > 1 || !digits.contains(|letter: char| letter.is_ascii_digit()) {
             return Err(wrong());
         }
-        let unit = ["ns", "us", "µs", "μs", "ms", "s", "m", "h"].into_iter().find(|unit| rest[number..].starts_with(unit));
+        let unit =
+            ["ns", "us", "µs", "μs", "ms", "s", "m", "h"].into_iter().find(|unit| rest[number..].starts_with(unit));
         // `m` is also the beginning of `ms`, which stands before it in the list.
         rest = &rest[number + unit.ok_or_else(wrong)?.len()..];
         if digits.len() > 15 {

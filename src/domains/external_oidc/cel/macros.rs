@@ -92,7 +92,11 @@ fn filtered(
     let names = variables(&mut args, 2)?;
     let (condition, body) = (args.remove(0), args.remove(0));
     let step = conditional(condition, step(body), carried());
-    Ok(put_together(range, names, Course { start: Expr::List(Vec::new()), goes_on: truth(true), step, result: carried() }))
+    Ok(put_together(
+        range,
+        names,
+        Course { start: Expr::List(Vec::new()), goes_on: truth(true), step, result: carried() },
+    ))
 }
 
 fn all(body: Expr) -> Course {
@@ -171,7 +175,11 @@ fn insertion(
         Some(condition) => conditional(condition, insert, carried()),
         None => insert,
     };
-    Ok(put_together(range, names, Course { start: Expr::Map(Vec::new()), goes_on: truth(true), step, result: carried() }))
+    Ok(put_together(
+        range,
+        names,
+        Course { start: Expr::Map(Vec::new()), goes_on: truth(true), step, result: carried() },
+    ))
 }
 
 fn opt_map(target: Expr, mut args: Vec<Expr>, flat: bool) -> Result<Expr, String> {

@@ -17,8 +17,23 @@ const DEPTH_MAX: usize = 250;
 
 /// Names that can't be variables or functions.
 const RESERVED: [&str; 17] = [
-    "as", "break", "const", "continue", "else", "for", "function", "if", "import", "let", "loop", "package", "namespace",
-    "return", "var", "void", "while",
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "for",
+    "function",
+    "if",
+    "import",
+    "let",
+    "loop",
+    "package",
+    "namespace",
+    "return",
+    "var",
+    "void",
+    "while",
 ];
 
 /// How many brackets within each other are followed here: a debug build takes 8 kB of a thread's 2 MB for each.

@@ -243,7 +243,9 @@ fn less_specific(one: &Type, other: &Type) -> bool {
         return false;
     }
     match (one, other) {
-        (Type::List(one), Type::List(other)) | (Type::Optional(one), Type::Optional(other)) => less_specific(one, other),
+        (Type::List(one), Type::List(other)) | (Type::Optional(one), Type::Optional(other)) => {
+            less_specific(one, other)
+        }
         (Type::Map(key, value), Type::Map(other_key, other_value)) => {
             less_specific(key, other_key) && less_specific(value, other_value)
         }

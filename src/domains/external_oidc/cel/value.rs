@@ -131,7 +131,8 @@ impl Value {
                     && one.items.iter().zip(other.items.iter()).all(|(one, other)| one.equals(other))
             }
             (Self::Map(one), Self::Map(other)) => {
-                let same = |(key, value): (&Key, &Self)| other.entries.get(key).is_some_and(|found| value.equals(found));
+                let same =
+                    |(key, value): (&Key, &Self)| other.entries.get(key).is_some_and(|found| value.equals(found));
                 one.entries.len() == other.entries.len() && one.entries.iter().all(same)
             }
             (Self::Optional(None), Self::Optional(None)) => true,
@@ -218,16 +219,33 @@ impl Map {
 /// Undoes the escapes by which any name can be written as a field; nothing, when an escape is unknown.
 fn unescape(name: &str) -> Option<String> {
     const RESERVED: [&str; 21] = [
-        "true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if", "import", "let",
-        "loop", "package", "namespace", "return", "var", "void", "while",
+        "true",
+        "false",
+        "null",
+        "in",
+        "as",
+        "break",
+        "const",
+        "continue",
+        "else",
+        "for",
+        "function",
+        "if",
+        "import",
+        "let",
+        "loop",
+        "package",
+        "namespace",
+        "return",
+        "var",
+        "void",
+        "while",
     ];
     let mut out = String::new();
     let mut rest = name;
     while let Some(start) = rest.find("__") {
         let inner = &rest[start + 2..];
-        let Some(end) = inner.find("__").filter(|end| {
-            *end > 0 && !inner[..*end].contains('_')
-        }) else {
+        let Some(end) = inner.find("__").filter(|end| *end > 0 && !inner[..*end].contains('_')) else {
             out.push_str(&rest[..=start]);
             rest = &rest[start + 1..];
             continue;

@@ -56,11 +56,8 @@ pub(super) fn accept<'s>(
 fn assume(claims: &mut Map<String, Json>, provider: &Provider, now: Timestamp) -> Vec<&'static str> {
     let end = now.saturating_add(ASSUMED_LIFE).map_or(i64::MAX, Timestamp::as_second);
     let audience = provider.issuer.audiences.first().cloned().unwrap_or_default();
-    let defaults = [
-        ("iss", Json::from(provider.issuer_url())),
-        ("aud", Json::from(audience)),
-        ("exp", Json::from(end)),
-    ];
+    let defaults =
+        [("iss", Json::from(provider.issuer_url())), ("aud", Json::from(audience)), ("exp", Json::from(end))];
     let mut assumed = Vec::new();
     for (name, default) in defaults {
         if !claims.contains_key(name) {
@@ -110,7 +107,8 @@ fn sources(claims: &Map<String, Json>) -> Result<(), Stop> {
         Some(Json::Object(names)) => names,
         Some(_) => return refused("`_claim_names` is no object"),
     };
-    let listed = |source: &str| matches!(claims.get("_claim_sources"), Some(Json::Object(all)) if all.contains_key(source));
+    let listed =
+        |source: &str| matches!(claims.get("_claim_sources"), Some(Json::Object(all)) if all.contains_key(source));
     for source in names.values() {
         match source {
             Json::String(source) if listed(source) => {}
@@ -144,7 +142,8 @@ pub(super) fn text(value: &Json) -> Option<String> {
 
 fn time(claims: &Map<String, Json>, now: Timestamp) -> Result<(), Stop> {
     let refused = |rule: &str, says: String| Err(refuse(RefusedBy::Expired, rule, says));
-    let at = |name: &str| claims.get(name).map(|value| seconds(value).and_then(|time| Timestamp::from_second(time).ok()));
+    let at =
+        |name: &str| claims.get(name).map(|value| seconds(value).and_then(|time| Timestamp::from_second(time).ok()));
     match at("exp") {
         Some(Some(end)) if end < now => return refused("exp", format!("the token expired at {end}")),
         Some(None) => return refused("exp", "`exp` is no number of seconds".to_owned()),

@@ -57,7 +57,8 @@ impl Login<'_> {
         let Some(value) = self.claims.get(claim) else {
             return self.distributed(claim).map(|()| Vec::new());
         };
-        let wrong = || refuse(RefusedBy::Groups, claim, format!("the claim {claim} is neither a text nor a list of texts"));
+        let wrong =
+            || refuse(RefusedBy::Groups, claim, format!("the claim {claim} is neither a text nor a list of texts"));
         let groups: Vec<String> = match value {
             Json::Null => Vec::new(),
             Json::Array(list) => list.iter().map(|group| text(group).ok_or_else(wrong)).collect::<Result<_, _>>()?,
@@ -91,15 +92,13 @@ impl Login<'_> {
         };
         match (claim, expression) {
             (Some(claim), _) => self.text(RefusedBy::Uid, claim),
-            (None, Some(expression)) => {
-                match self.evaluate(RefusedBy::Uid, expression, Scope::Claims, &self.value)? {
-                    Value::String(uid) => Ok(uid.to_string()),
-                    other => {
-                        let says = format!("a uid has to be a text, and this is {}", other.type_name());
-                        Err(refuse(RefusedBy::Uid, expression, says))
-                    }
+            (None, Some(expression)) => match self.evaluate(RefusedBy::Uid, expression, Scope::Claims, &self.value)? {
+                Value::String(uid) => Ok(uid.to_string()),
+                other => {
+                    let says = format!("a uid has to be a text, and this is {}", other.type_name());
+                    Err(refuse(RefusedBy::Uid, expression, says))
                 }
-            }
+            },
             (None, None) => Ok(String::new()),
         }
     }

@@ -163,9 +163,9 @@ impl Login<'_> {
             let value = self.evaluate(RefusedBy::ClaimRule, expression, Scope::Claims, &self.value)?;
             results.push((expression, message, value));
         }
-        results.into_iter().try_for_each(|(expression, message, value)| {
-            passes(RefusedBy::ClaimRule, expression, message, &value)
-        })
+        results
+            .into_iter()
+            .try_for_each(|(expression, message, value)| passes(RefusedBy::ClaimRule, expression, message, &value))
     }
 
     fn required_claim(&self, claim: &str, wanted: &str) -> Result<(), Stop> {
@@ -191,9 +191,9 @@ impl Login<'_> {
             let value = self.evaluate(RefusedBy::UserRule, expression, Scope::User, &user)?;
             results.push((expression, rule.message.as_deref().unwrap_or_default(), value));
         }
-        results.into_iter().try_for_each(|(expression, message, value)| {
-            passes(RefusedBy::UserRule, expression, message, &value)
-        })
+        results
+            .into_iter()
+            .try_for_each(|(expression, message, value)| passes(RefusedBy::UserRule, expression, message, &value))
     }
 
     /// What an expression gives; whatever goes wrong refuses the login.

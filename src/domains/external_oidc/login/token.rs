@@ -38,7 +38,9 @@ pub enum BadToken {
     PartNoObject(Part),
     #[error("the JWT names no algorithm (`alg`)")]
     NoAlgorithm,
-    #[error("the JWT is signed with {0:?}; kube-apiserver takes RS, PS and ES with 256, 384 or 512, and nothing unsigned")]
+    #[error(
+        "the JWT is signed with {0:?}; kube-apiserver takes RS, PS and ES with 256, 384 or 512, and nothing unsigned"
+    )]
     Algorithm(String),
 }
 

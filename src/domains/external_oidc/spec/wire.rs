@@ -250,11 +250,7 @@ impl From<Provider> for typed::Provider {
             issuer: wire.issuer.0.into(),
             clients: list(wire.oidc_clients),
             username: username.0.into(),
-            groups: typed::Groups {
-                claim: groups.0.claim,
-                expression: groups.0.expression,
-                prefix: groups.0.prefix,
-            },
+            groups: typed::Groups { claim: groups.0.claim, expression: groups.0.expression, prefix: groups.0.prefix },
             uid: uid.map(|Obj(uid)| typed::ClaimOrExpression { claim: uid.claim, expression: uid.expression }),
             extra: list(extra),
             claim_rules: list(wire.claim_validation_rules),
@@ -321,9 +317,8 @@ impl From<ClaimRule> for typed::ClaimRule {
             "CEL" => typed::ClaimRuleKind::Cel,
             other => typed::ClaimRuleKind::Other(other.to_owned()),
         };
-        let required = wire
-            .required_claim
-            .map(|Obj(body)| typed::RequiredClaim { claim: body.claim, value: body.required_value });
+        let required =
+            wire.required_claim.map(|Obj(body)| typed::RequiredClaim { claim: body.claim, value: body.required_value });
         Self { kind, required, cel: wire.cel.map(|Obj(cel)| cel.into()) }
     }
 }

@@ -270,10 +270,8 @@ fn warn_of_refusals(findings: &mut Findings, program: &Program, wanted: Wanted, 
     };
     if !possible {
         let hint = if program.result() == "list(string)" { "; append `.map(x, x)`" } else { "" };
-        let says = format!(
-            "every login would be refused: a login needs {wants}, and this gives {}{hint}",
-            program.result()
-        );
+        let says =
+            format!("every login would be refused: a login needs {wants}, and this gives {}{hint}", program.result());
         findings.warn(WarningCode::LoginImpossible, path, program.source(), &says);
     }
 }
@@ -282,7 +280,9 @@ fn warn_of_refusals(findings: &mut Findings, program: &Program, wanted: Wanted, 
 pub(super) fn warn_of_renaming(findings: &mut Findings, inputs: &Inputs<'_>, provider: &Provider, at: &str) {
     let username = &provider.username;
     let defaulted = username.policy == PrefixPolicy::NoOpinion && username.claim.as_deref() != Some("email");
-    if !defaulted || username_expression(provider, inputs.gates).is_some() || filled(username.claim.as_deref()).is_none()
+    if !defaulted
+        || username_expression(provider, inputs.gates).is_some()
+        || filled(username.claim.as_deref()).is_none()
     {
         return;
     }

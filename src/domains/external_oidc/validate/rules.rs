@@ -151,7 +151,9 @@ fn user_rules(findings: &mut Findings, rules: &[CelRule], at: &str) {
         let path = format!("{at}[{index}].expression");
         message(findings, rule.message.as_deref(), &format!("{at}[{index}]"));
         let expression = filled(rule.expression.as_deref());
-        if let Some(expression) = expression.filter(|_| rules[..index].iter().any(|one| one.expression == rule.expression)) {
+        if let Some(expression) =
+            expression.filter(|_| rules[..index].iter().any(|one| one.expression == rule.expression))
+        {
             findings.problem(Slip {
                 code: Code::UserRuleDuplicate,
                 path: path.clone(),

@@ -38,7 +38,9 @@ fn one(findings: &mut Findings, inputs: &Inputs<'_>, source: &ClaimsSource, at: 
         SourceAuthentication::Anonymous | SourceAuthentication::RequestProvidedToken => {}
         SourceAuthentication::ClientCredential => findings.unknown(
             About::Writing,
-            format!("{at}.authentication: the operator writes the client secret into the file, and trueup does not read it"),
+            format!(
+                "{at}.authentication: the operator writes the client secret into the file, and trueup does not read it"
+            ),
         ),
         SourceAuthentication::Other(kind) => findings.unknown(
             About::Writing,

@@ -215,3 +215,27 @@ async fn a_backup_that_can_not_be_written_or_read_back_ends_its_delete_before_it
         assert!(records.iter().all(|record| kind(record) != "intent"), "{disk:?}: {records:?}");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_a_finalizer_holds_comes_back_once_it_is_let_go() {
+    for (case, lets_go_after, expected) in [
+        ("while the last look back waits", Some(LOOK_BACK_AFTER + Duration::from_secs(20)), "taken-back"),
+        ("never", None, "terminating"),
+    ] {
+        let mut stage = stage_with_object("a", |object| object["metadata"]["finalizers"] = json!(["theirs.io/hold"]));
+        stage.on_new_reference = OnNewReference::Restore;
+        stage.judges.referenced.extend([1, 2].map(|look| (look, "a HostedCluster names it".to_owned())));
+        let sim = stage.sim.clone();
+        let others = async move {
+            let Some(after) = lets_go_after else { return };
+            tokio::time::sleep(after).await;
+            sim.remove("v1", "Secret", &format!("{NAMESPACE}/a")).unwrap();
+        };
+        let (report, ()) = tokio::join!(stage.run(), others);
+        assert_eq!(stage.end(&report, "a").word(), expected, "case: {case}: {report:?}");
+        let told = report.notices.iter().any(|notice| notice.contains("trueup undo") && notice.contains("finalizer"));
+        assert_eq!((told, report.code()), (expected == "terminating", 2), "case: {case}: {report:?}");
+        let posts = stage.requests("POST");
+        assert_eq!(posts, usize::from(expected == "taken-back"), "case: {case}: a taken name is not asked for");
+    }
+}
