@@ -17,10 +17,20 @@ pub fn check(expr: &Expr, scope: Scope) -> Result<Type, CelError> {
         Scope::Claims => ("claims".to_owned(), Type::map(Type::String, Type::Any)),
         Scope::User => ("user".to_owned(), Type::Object(USER)),
     };
-    let mut checker =
-        Checker { bindings: Bindings::default(), variables: vec![variable], aggregates: Vec::new(), exempt: 0 };
+    let mut checker = Checker {
+        bindings: Bindings::default(),
+        variables: vec![variable],
+        aggregates: Vec::new(),
+        exempt: 0,
+        elements: Vec::new(),
+        formats: Vec::new(),
+    };
     let found = checker.check(expr)?;
     checker.check_aggregates()?;
+    for (text, types) in &checker.formats {
+        let types: Vec<Type> = types.iter().map(|one| checker.bindings.settle(one)).collect();
+        literals::check_format(text, &types)?;
+    }
     literals::check(expr)?;
     Ok(checker.bindings.settle(&found))
 }
@@ -33,6 +43,10 @@ struct Checker {
     aggregates: Vec<Vec<Type>>,
     /// How many `format` calls are around, in which lists may be mixed.
     exempt: usize,
+    /// The types of the elements of the list that was looked at last.
+    elements: Vec<Type>,
+    /// Formats with the types of their arguments.
+    formats: Vec<(String, Vec<Type>)>,
 }
 
 fn wrong(says: impl Into<String>) -> CelError {
@@ -123,6 +137,9 @@ impl Checker {
         for arg in args {
             types.push(self.check(arg)?);
         }
+        if let ("format", Some(Expr::Literal(Literal::String(text))), [Expr::List(_)]) = (function, target, args) {
+            self.formats.push((text.clone(), std::mem::take(&mut self.elements)));
+        }
         if let Some(target) = target {
             let qualified = target.qualified_name().map(|prefix| format!("{prefix}.{function}"));
             if let Some(known) = qualified.as_deref().and_then(signatures) {
@@ -170,22 +187,21 @@ impl Checker {
             if optional {
                 found = match self.bindings.resolve(&found) {
                     Type::Optional(of) => *of,
-                    other if other.is_dynamic() => other,
+                    // Upstream's compiler breaks down on these; inside of `format` it does not look.
+                    other if other.is_dynamic() && self.exempt > 0 => other,
                     other => return Err(wrong(format!("an optional is wanted after ?, and this is {other}"))),
                 };
             }
             common = match common {
                 None => Some(found.clone()),
                 Some(before) if self.bindings.assign(&before, &found) => Some(most_general(&before, &found)),
-                Some(before) => {
-                    let (before, found) = (self.bindings.settle(&before), self.bindings.settle(&found));
-                    return Err(wrong(format!("elements are of one type: {before} and {found} stand together")));
-                }
+                Some(_) => Some(Type::Dyn),
             };
             all.push(found);
         }
-        if self.exempt == 0 {
-            self.aggregates.push(all);
+        match self.exempt {
+            0 => self.aggregates.push(all),
+            _ => self.elements = all,
         }
         Ok(common.unwrap_or_else(|| self.bindings.fresh()))
     }

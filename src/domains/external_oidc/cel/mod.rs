@@ -51,6 +51,9 @@ pub enum CelError {
     NotVerifiable(String),
 }
 
+/// The CRD's limit. It bounds how deep an expression can nest, and with that how much stack it takes.
+pub const CHARS_MAX: usize = 1024;
+
 /// An expression that compiles.
 #[derive(Debug, Clone)]
 pub struct Program {
@@ -73,7 +76,10 @@ impl Program {
     /// # Errors
     /// It does not compile, or that can't be told.
     pub fn compile(source: &str, scope: Scope) -> Result<Self, CelError> {
-        let root = parse::parse(source).map_err(CelError::Wrong)?;
+        if source.chars().nth(CHARS_MAX).is_some() {
+            return Err(CelError::NotVerifiable(format!("it has more than {CHARS_MAX} characters")));
+        }
+        let root = parse::parse(source)?;
         let result = check::check(&root, scope)?;
         Ok(Self { source: source.to_owned(), scope, root, result })
     }

@@ -7,11 +7,12 @@
 //! Why our own: the published parser overflows the stack at about a hundred brackets, and this room has no threads to run
 //! it on. See `docs/decisions/0012-own-cel.md`.
 
+use super::CelError;
 use super::ast::{Entry, Expr, Item, Literal, Logic};
 use super::lex::{Kind, Token, lex};
 use super::macros;
 
-/// Upstream's limit on the depth of each grammar rule.
+/// Upstream's limit, both on brackets within brackets and on operators and selections within each other.
 const DEPTH_MAX: usize = 250;
 
 /// Names that can't be variables or functions.
@@ -35,37 +36,94 @@ const RESERVED: [&str; 17] = [
     "while",
 ];
 
+/// How many brackets within each other are followed here: a debug build takes 8 kB of a thread's 2 MB for each.
+const BRACKETS_MAX: usize = 120;
+
 /// Parses an expression.
 ///
 /// # Errors
-/// A sentence on what is wrong first.
-pub fn parse(text: &str) -> Result<Expr, String> {
-    let mut parser = Parser { tokens: lex(text)?, at: 0, depths: Depths::default() };
-    let expr = parser.expr()?;
-    match parser.peek() {
-        Kind::End => Ok(expr),
-        other => Err(format!("{} at {} is one too many", shown(other), parser.tokens[parser.at].at)),
+/// What is wrong first, or that it is nested deeper than is followed here.
+pub fn parse(text: &str) -> Result<Expr, CelError> {
+    let tokens = lex(text).map_err(CelError::Wrong)?;
+    match brackets(&tokens) {
+        // Each bracket holds an expression, and the outermost is around them all.
+        DEPTH_MAX.. => return Err(CelError::Wrong(too_deep())),
+        depth if depth > BRACKETS_MAX => {
+            return Err(CelError::NotVerifiable(format!("it has more than {BRACKETS_MAX} brackets within each other")));
+        }
+        _ => {}
     }
+    let mut parser = Parser { tokens, at: 0, nested: 0 };
+    let node = parser.expr().map_err(CelError::Wrong)?;
+    match parser.peek() {
+        Kind::End => Ok(node.expr),
+        other => {
+            let at = parser.tokens[parser.at].at;
+            Err(CelError::Wrong(format!("{} at {at} is one too many", shown(other))))
+        }
+    }
+}
+
+/// How many brackets are open at most.
+fn brackets(tokens: &[Token]) -> usize {
+    let (mut open, mut most) = (0_usize, 0);
+    for token in tokens {
+        match token.kind {
+            Kind::Sign("(" | "[" | "{") => open += 1,
+            Kind::Sign(")" | "]" | "}") => open = open.saturating_sub(1),
+            _ => {}
+        }
+        most = most.max(open);
+    }
+    most
 }
 
 struct Parser {
     tokens: Vec<Token>,
     at: usize,
-    depths: Depths,
+    /// How many expressions are around.
+    nested: usize,
 }
 
-/// How deep each rule that can nest is in itself. A chain of operators counts like nesting, as upstream counts it.
+/// An expression, and how many operators and selections are within each other in it.
+struct Node {
+    expr: Expr,
+    depth: usize,
+}
+
+impl Node {
+    fn leaf(expr: Expr) -> Self {
+        Self { expr, depth: 0 }
+    }
+
+    /// Something that upstream counts, around something as deep as this.
+    fn around(expr: Expr, depth: usize) -> Result<Self, String> {
+        let depth = depth + 1;
+        if depth > DEPTH_MAX { Err(too_deep()) } else { Ok(Self { expr, depth }) }
+    }
+
+    fn call(function: &str, left: Self, right: Self) -> Result<Self, String> {
+        let depth = left.depth.max(right.depth);
+        Self::around(Expr::call(function, vec![left.expr, right.expr]), depth)
+    }
+}
+
+fn too_deep() -> String {
+    format!("it is nested more than {DEPTH_MAX} deep")
+}
+
+/// Expressions between commas, and the depth of the deepest.
 #[derive(Default)]
-struct Depths {
-    expr: usize,
-    relation: usize,
-    calc: usize,
-    member: usize,
+struct Row {
+    exprs: Vec<Expr>,
+    depth: usize,
 }
 
-fn deeper(depth: &mut usize) -> Result<(), String> {
-    *depth += 1;
-    if *depth > DEPTH_MAX { Err(format!("it is nested more than {DEPTH_MAX} deep")) } else { Ok(()) }
+impl Row {
+    fn push(&mut self, node: Node) {
+        self.depth = self.depth.max(node.depth);
+        self.exprs.push(node.expr);
+    }
 }
 
 impl Parser {
@@ -98,26 +156,31 @@ impl Parser {
         kind
     }
 
-    fn expr(&mut self) -> Result<Expr, String> {
-        deeper(&mut self.depths.expr)?;
-        let mut expr = self.either()?;
+    fn expr(&mut self) -> Result<Node, String> {
+        self.nested += 1;
+        if self.nested > DEPTH_MAX {
+            return Err(too_deep());
+        }
+        let mut node = self.either()?;
         if self.take("?") {
             let then = self.either()?;
             self.want(":")?;
             let otherwise = self.expr()?;
-            expr = Expr::call("_?_:_", vec![expr, then, otherwise]);
+            let depth = node.depth.max(then.depth).max(otherwise.depth);
+            node = Node::around(Expr::call("_?_:_", vec![node.expr, then.expr, otherwise.expr]), depth)?;
         }
-        self.depths.expr -= 1;
-        Ok(expr)
+        self.nested -= 1;
+        Ok(node)
     }
 
     /// `a || b || c`, whose operands are `a && b && c`.
-    fn either(&mut self) -> Result<Expr, String> {
-        let mut any = Vec::new();
+    fn either(&mut self) -> Result<Node, String> {
+        let mut any = Row::default();
         loop {
-            let mut all = vec![self.relation(0)?];
+            let mut all = Row::default();
+            all.push(self.relation()?);
             while self.take("&&") {
-                all.push(self.relation(0)?);
+                all.push(self.relation()?);
             }
             any.push(logic(Logic::And, all));
             if !self.take("||") {
@@ -126,95 +189,81 @@ impl Parser {
         }
     }
 
-    fn relation(&mut self, strength: u8) -> Result<Expr, String> {
-        deeper(&mut self.depths.relation)?;
-        let mut entered = 1;
+    fn relation(&mut self) -> Result<Node, String> {
         let mut left = self.calc(0)?;
-        while strength == 0 {
-            let Some(function) = relation(self.peek()) else { break };
+        while let Some(function) = relation(self.peek()) {
             self.at += 1;
-            deeper(&mut self.depths.relation)?;
-            entered += 1;
-            let right = self.relation(1)?;
-            left = Expr::call(function, vec![left, right]);
+            let right = self.calc(0)?;
+            left = Node::call(function, left, right)?;
         }
-        self.depths.relation -= entered;
         Ok(left)
     }
 
-    fn calc(&mut self, strength: u8) -> Result<Expr, String> {
-        deeper(&mut self.depths.calc)?;
-        let mut entered = 1;
+    fn calc(&mut self, strength: u8) -> Result<Node, String> {
         let mut left = self.unary()?;
         while let Some((function, binds)) = arithmetic(self.peek()).filter(|(_, binds)| *binds > strength) {
             self.at += 1;
-            deeper(&mut self.depths.calc)?;
-            entered += 1;
             let right = self.calc(binds)?;
-            left = Expr::call(function, vec![left, right]);
+            left = Node::call(function, left, right)?;
         }
-        self.depths.calc -= entered;
         Ok(left)
     }
 
-    /// Signs before a member: an even number of them is none.
-    fn unary(&mut self) -> Result<Expr, String> {
+    /// Signs before a member, of which an even number is none, and what follows it.
+    fn unary(&mut self) -> Result<Node, String> {
         let (sign, function) = if self.is("!") { ("!", "!_") } else { ("-", "-_") };
         let mut count = 0;
         while self.is(sign) && !(sign == "-" && self.number_follows()) {
             self.at += 1;
             count += 1;
         }
-        let member = self.member()?;
-        Ok(if count % 2 == 1 { Expr::call(function, vec![member]) } else { member })
+        let mut node = self.primary()?;
+        loop {
+            if self.take("[") {
+                node = self.index(node)?;
+            } else if self.take(".") {
+                node = self.selection(node)?;
+            } else {
+                break;
+            }
+        }
+        if count % 2 == 1 {
+            node.expr = Expr::call(function, vec![node.expr]);
+        }
+        Ok(node)
     }
 
     /// `-1` is a number, not the negative of one.
     fn number_follows(&self) -> bool {
-        matches!(
-            self.tokens.get(self.at + 1).map(|token| &token.kind),
-            Some(Kind::Int(_) | Kind::IntMin | Kind::Double(_))
-        )
+        let next = self.tokens.get(self.at + 1).map(|token| &token.kind);
+        matches!(next, Some(Kind::Int(_) | Kind::IntMin | Kind::Double(_)))
     }
 
-    fn member(&mut self) -> Result<Expr, String> {
-        deeper(&mut self.depths.member)?;
-        let mut entered = 1;
-        let mut member = self.primary()?;
-        while self.is(".") || self.is("[") {
-            deeper(&mut self.depths.member)?;
-            entered += 1;
-            member = if self.take("[") { self.index(member)? } else { self.selection(member)? };
-        }
-        self.depths.member -= entered;
-        Ok(member)
-    }
-
-    fn index(&mut self, member: Expr) -> Result<Expr, String> {
+    fn index(&mut self, member: Node) -> Result<Node, String> {
         let function = if self.take("?") { "_[?_]" } else { "_[_]" };
         let index = self.expr()?;
         self.want("]")?;
-        Ok(Expr::call(function, vec![member, index]))
+        Node::call(function, member, index)
     }
 
-    fn selection(&mut self, member: Expr) -> Result<Expr, String> {
-        self.want(".")?;
+    fn selection(&mut self, member: Node) -> Result<Node, String> {
         let optional = self.take("?");
         let Kind::Ident(name) = self.advance() else {
             return Err("a field's name is wanted after the dot".to_owned());
         };
+        let operand = Box::new(member.expr);
         if optional {
-            return Ok(Expr::OptSelect { operand: Box::new(member), field: name });
+            return Node::around(Expr::OptSelect { operand, field: name }, member.depth);
         }
         if !self.take("(") {
-            return Ok(Expr::Select { operand: Box::new(member), field: name, test: false });
+            return Node::around(Expr::Select { operand, field: name, test: false }, member.depth);
         }
         let args = self.args()?;
-        macros::member_call(name, member, args)
+        Node::around(macros::member_call(name, *operand, args.exprs)?, member.depth.max(args.depth))
     }
 
-    fn args(&mut self) -> Result<Vec<Expr>, String> {
-        let mut args = Vec::new();
+    fn args(&mut self) -> Result<Row, String> {
+        let mut args = Row::default();
         if self.take(")") {
             return Ok(args);
         }
@@ -227,7 +276,7 @@ impl Parser {
         }
     }
 
-    fn primary(&mut self) -> Result<Expr, String> {
+    fn primary(&mut self) -> Result<Node, String> {
         if self.take("(") {
             let inner = self.expr()?;
             self.want(")")?;
@@ -240,10 +289,18 @@ impl Parser {
             return self.map();
         }
         let dotted = self.take(".");
+        match self.leaf(dotted)? {
+            Leaf::Name(name) => self.name(name),
+            Leaf::Literal(literal) => Ok(Node::leaf(Expr::Literal(literal))),
+        }
+    }
+
+    /// A word that stands for itself; after a dot only a name does.
+    fn leaf(&mut self, dotted: bool) -> Result<Leaf, String> {
         let minus = !dotted && self.take("-");
         let at = self.tokens[self.at].at;
         let literal = match (self.advance(), minus) {
-            (Kind::Ident(name), false) => return self.name(name),
+            (Kind::Ident(name), false) => return Ok(Leaf::Name(name)),
             (Kind::Int(value), false) => Literal::Int(value),
             (Kind::Int(value), true) => Literal::Int(-value),
             (Kind::IntMin, true) => Literal::Int(i64::MIN),
@@ -257,26 +314,23 @@ impl Parser {
             (Kind::Null, false) => Literal::Null,
             (other, _) => return Err(format!("{} at {at} is not wanted there", shown(&other))),
         };
-        if dotted {
-            return Err(format!("a name is wanted after the dot before {at}"));
-        }
-        Ok(Expr::Literal(literal))
+        if dotted { Err(format!("a name is wanted after the dot before {at}")) } else { Ok(Leaf::Literal(literal)) }
     }
 
     /// A variable, a function, or the beginning of a message.
-    fn name(&mut self, name: String) -> Result<Expr, String> {
+    fn name(&mut self, name: String) -> Result<Node, String> {
         if let Some(message) = self.message(&name) {
             self.skip_message()?;
-            return Ok(Expr::Message(message));
+            return Ok(Node::leaf(Expr::Message(message)));
         }
         if RESERVED.contains(&name.as_str()) {
             return Err(format!("{name} is a reserved word"));
         }
         if !self.take("(") {
-            return Ok(Expr::Ident(name));
+            return Ok(Node::leaf(Expr::Ident(name)));
         }
         let args = self.args()?;
-        macros::global_call(name, args)
+        Ok(Node { expr: macros::global_call(name, args.exprs)?, depth: args.depth })
     }
 
     /// The name of a message that is made here: names with dots between, and an opening brace.
@@ -311,47 +365,57 @@ impl Parser {
         Ok(())
     }
 
-    fn list(&mut self) -> Result<Expr, String> {
-        let mut items = Vec::new();
+    fn list(&mut self) -> Result<Node, String> {
+        let (mut items, mut depth) = (Vec::new(), 0);
         // The grammar allows a comma behind nothing.
         if self.take(",") {
             self.want("]")?;
-            return Ok(Expr::List(items));
+            return Ok(Node::leaf(Expr::List(items)));
         }
         while !self.take("]") {
             let optional = self.take("?");
-            items.push(Item { value: self.expr()?, optional });
+            let node = self.expr()?;
+            depth = depth.max(node.depth);
+            items.push(Item { value: node.expr, optional });
             if !self.is("]") {
                 self.want(",")?;
             }
         }
-        Ok(Expr::List(items))
+        Ok(Node { expr: Expr::List(items), depth })
     }
 
-    fn map(&mut self) -> Result<Expr, String> {
-        let mut entries = Vec::new();
+    fn map(&mut self) -> Result<Node, String> {
+        let (mut entries, mut depth) = (Vec::new(), 0);
         if self.take(",") {
             self.want("}")?;
-            return Ok(Expr::Map(entries));
+            return Ok(Node::leaf(Expr::Map(entries)));
         }
         while !self.take("}") {
             let optional = self.take("?");
             let key = self.expr()?;
             self.want(":")?;
-            entries.push(Entry { key, value: self.expr()?, optional });
+            let value = self.expr()?;
+            depth = depth.max(key.depth).max(value.depth);
+            entries.push(Entry { key: key.expr, value: value.expr, optional });
             if !self.is("}") {
                 self.want(",")?;
             }
         }
-        Ok(Expr::Map(entries))
+        Ok(Node { expr: Expr::Map(entries), depth })
     }
 }
 
-fn logic(op: Logic, mut operands: Vec<Expr>) -> Expr {
-    match operands.len() {
-        1 => operands.remove(0),
-        _ => Expr::Logic { op, operands },
-    }
+enum Leaf {
+    Name(String),
+    Literal(Literal),
+}
+
+fn logic(op: Logic, mut row: Row) -> Node {
+    let expr = match row.exprs.len() {
+        1 => row.exprs.remove(0),
+        _ => Expr::Logic { op, operands: row.exprs },
+    };
+    Node { expr, depth: row.depth }
 }
 
 fn relation(kind: &Kind) -> Option<&'static str> {

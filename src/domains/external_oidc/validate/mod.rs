@@ -13,7 +13,7 @@ mod mappings;
 mod rules;
 mod sources;
 
-use super::cel::{CelError, Program, Scope};
+use super::cel::{CHARS_MAX as EXPRESSION_CHARS_MAX, CelError, Program, Scope};
 use super::check::Inputs;
 use super::gates::Gate;
 use super::problem::{Code, Problem, Refuser, Warning, WarningCode};
@@ -205,9 +205,6 @@ enum Length {
     Fits,
     TooLong,
 }
-
-/// The CRD's limit for every expression.
-const EXPRESSION_CHARS_MAX: usize = 1024;
 
 #[cfg(test)]
 mod tests;
