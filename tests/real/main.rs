@@ -9,6 +9,7 @@ mod act;
 mod conformance;
 mod copies;
 mod desk;
+mod external_oidc;
 mod fleet;
 mod killed;
 mod kubeconfig;
