@@ -58,8 +58,11 @@ async fn furnish(at: &Connection, server: &RealServer) {
     patch(at, "/apis/config.openshift.io/v1/featuregates/cluster/status", MERGE, listed).await;
     let managed = json!({"managementState": "Managed", "forceRedeploymentReason": ""});
     create(at, singleton("operator.openshift.io/v1", "KubeAPIServer", managed)).await;
-    let nodes = json!({"status": {"nodeStatuses": [{"nodeName": "master-0", "currentRevision": 7}]}});
-    patch(at, "/apis/operator.openshift.io/v1/kubeapiservers/cluster/status", MERGE, nodes).await;
+    // A node is known before anything runs there; the upstream schema insists on it.
+    for node in [json!({"nodeName": "master-0"}), json!({"nodeName": "master-0", "currentRevision": 7})] {
+        let nodes = json!({"status": {"nodeStatuses": [node]}});
+        patch(at, "/apis/operator.openshift.io/v1/kubeapiservers/cluster/status", MERGE, nodes).await;
+    }
     create(at, singleton("config.openshift.io/v1", "Authentication", json!({}))).await;
     patch(at, AUTHENTICATION, MERGE, asked(json!(["a"]))).await;
 }

@@ -11,7 +11,9 @@ use super::names::{
     CONSOLE_SECRET, CUSTOM_RESOURCE_DEFINITION, FEATURE_GATE, INFRASTRUCTURE, KUBE_API_SERVER, RESTRICTIONS_CRD,
     ROLE_BINDING_RESTRICTION, SECRET, by_name,
 };
-use super::scene::{BUNDLE_NAMESPACES, FILE_NAMESPACES, Scene, Standing, config_maps, secret_marks, standing};
+use super::scene::{
+    BUNDLE_NAMESPACES, FILE_NAMESPACES, Scene, Standing, config_maps, is_served, secret_marks, standing,
+};
 use super::spec::Authentication;
 use super::stack::PARTS;
 use crate::world::{Cluster, CollectionId, Interest, Served, View};
@@ -45,36 +47,29 @@ fn may_apply(cluster: &Cluster) -> bool {
 fn furniture(scene: &Scene<'_>, wanted: &mut Vec<Interest>) {
     let cluster = scene.name();
     let all = |resource| CollectionId::all(cluster, resource);
-    wanted.push(all(FEATURE_GATE).interest::<FeatureGates>());
-    wanted.push(all(CLUSTER_VERSION).interest::<Release>());
-    wanted.push(all(AUTHENTICATION_OPERATOR).interest::<OperatorStatus>());
-    if scene.has_console() {
-        wanted.push(all(CONSOLE_OPERATOR).interest::<OperatorStatus>());
-    }
+    let singletons = [
+        all(FEATURE_GATE).interest::<FeatureGates>(),
+        all(CLUSTER_VERSION).interest::<Release>(),
+        all(AUTHENTICATION_OPERATOR).interest::<OperatorStatus>(),
+        all(CONSOLE_OPERATOR).interest::<OperatorStatus>(),
+    ];
+    wanted.extend(singletons.into_iter().filter(|interest| is_served(scene.cluster, &interest.id.resource)));
     wanted.extend(FILE_NAMESPACES.map(|namespace| config_maps(cluster, namespace).interest::<ConfigFile>()));
     wanted.extend(BUNDLE_NAMESPACES.map(|namespace| config_maps(cluster, namespace).interest::<Bundle>()));
     let mut marks: Vec<CollectionId> = PARTS
         .iter()
-        .filter(|part| is_served(scene.cluster, part.resource.group, part.resource.plural))
+        .filter(|part| is_served(scene.cluster, &part.resource))
         .map(|part| part.collection(cluster))
         .collect();
     marks.extend([CONFIG_NAMESPACE, CONSOLE_NAMESPACE].map(|namespace| secret_marks(cluster, namespace)));
     marks.push(by_name(cluster, CUSTOM_RESOURCE_DEFINITION, RESTRICTIONS_CRD));
-    if is_served(scene.cluster, ROLE_BINDING_RESTRICTION.group, ROLE_BINDING_RESTRICTION.plural) {
+    if is_served(scene.cluster, &ROLE_BINDING_RESTRICTION) {
         marks.push(all(ROLE_BINDING_RESTRICTION).metadata());
     }
     marks.sort();
     marks.dedup();
     wanted.extend(marks.into_iter().map(CollectionId::interest::<Mark>));
     secrets(scene, wanted);
-}
-
-/// Whether a live server has the kind. A folder answers for every kind, by what it says of itself.
-fn is_served(cluster: &Cluster, group: &str, plural: &str) -> bool {
-    match &cluster.served {
-        Served::Complete(all) => all.contains(&(group.to_owned(), plural.to_owned())),
-        Served::Recorded(_) | Served::Unknown(_) => true,
-    }
 }
 
 /// The two secrets that are compared, by name, and again when the list shows another version.

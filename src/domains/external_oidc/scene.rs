@@ -71,6 +71,9 @@ pub struct Sight<'a, F> {
 }
 
 impl<'a, F: Fact> Sight<'a, F> {
+    /// Proven absent.
+    const ABSENT: Self = Self { seen: None, gap: None };
+
     pub fn of(reading: Reading<'a, F>, key: &Key) -> Self {
         let gap = reading.gap();
         match reading.get(key) {
@@ -141,10 +144,16 @@ impl<'a> Scene<'a> {
         if !applies {
             return None;
         }
-        let version_id = CollectionId::all(name, CLUSTER_VERSION);
-        let version: Sight<'a, Release> = Sight::of(view.read(&version_id), &Key::new(None, VERSION_NAME));
+        // A kind that a server does not have can't have an object.
+        let version: Sight<'a, Release> = if is_served(cluster, &CLUSTER_VERSION) {
+            Sight::of(view.read(&CollectionId::all(name, CLUSTER_VERSION)), &Key::new(None, VERSION_NAME))
+        } else {
+            Sight::ABSENT
+        };
         let release = version.seen.and_then(|version| version.name.as_deref());
-        let gates = gates(&singleton(view, name, FEATURE_GATE), &version);
+        let served = is_served(cluster, &FEATURE_GATE);
+        let listed = if served { singleton(view, name, FEATURE_GATE) } else { Sight::ABSENT };
+        let gates = gates(&listed, &version);
         let (availability, checked) = (OnceCell::new(), OnceCell::new());
         Some(Self { view, cluster, authentication, kube_api_server, gates, release, availability, checked })
     }
@@ -263,16 +272,21 @@ impl<'a> Scene<'a> {
 
     /// Whether the cluster has a console at all. A folder does not say, and counts as having one.
     pub fn has_console(&self) -> bool {
-        match &self.cluster.served {
-            Served::Complete(_) => !self.cluster.served.lacks(&CONSOLE_OPERATOR),
-            Served::Recorded(_) | Served::Unknown(_) => true,
-        }
+        is_served(self.cluster, &CONSOLE_OPERATOR)
     }
 
     /// What an operator, or a ClusterOperator, says of itself.
     pub fn operator(&self, resource: Resource, name: &str) -> Option<&'a OperatorStatus> {
         let reading = self.view.read::<OperatorStatus>(&CollectionId::all(self.name(), resource));
         reading.get(&Key::new(None, name)).present()
+    }
+}
+
+/// Whether a live server has the kind. A folder answers for every kind, by what it says of itself.
+pub fn is_served(cluster: &Cluster, resource: &Resource) -> bool {
+    match &cluster.served {
+        Served::Complete(_) => !cluster.served.lacks(resource),
+        Served::Recorded(_) | Served::Unknown(_) => true,
     }
 }
 

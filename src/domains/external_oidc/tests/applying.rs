@@ -56,11 +56,16 @@ fn hosted_guests_and_other_kubernetes_have_no_finding_and_are_asked_for_nothing(
 #[test]
 fn a_server_is_not_asked_for_kinds_it_lacks() {
     let asked = asked(&integrated().serving(&OPENSHIFT));
-    for lacking in ["routes", "rolebindingrestrictions", "deployments", "apiservices"] {
+    for lacking in ["routes", "rolebindingrestrictions", "deployments", "apiservices", "featuregates", "consoles"] {
         assert!(!asked.iter().any(|path| path.contains(lacking)), "{lacking} in {asked:?}");
     }
     assert!(asked.contains(&"v1/secrets".to_owned()));
     let judged = integrated().serving(&OPENSHIFT).judged();
+    assert_eq!(
+        given().serving(&OPENSHIFT).about("KubeAPIServer/_/cluster"),
+        "available",
+        "no gates: the release's own"
+    );
     assert_eq!(judged.about("Route/openshift-authentication/oauth-openshift"), "unknown");
     assert_eq!(judged.about("Secret/openshift-authentication/v4-0-config-system-session"), "match");
 }
