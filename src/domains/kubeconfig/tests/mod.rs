@@ -14,6 +14,7 @@ mod repairs;
 mod secrecy;
 mod sources;
 mod times;
+mod trials;
 
 use std::collections::BTreeMap;
 use std::fmt;
