@@ -84,9 +84,8 @@ fn validity(since: Timestamp, until: Timestamp) -> Vec<u8> {
 }
 
 fn name(parts: &[(&[u8], &str)]) -> Vec<u8> {
-    let part = |(kind, text): &(&[u8], &str)| {
-        tlv(SET, &sequence(&[tlv(OBJECT_ID, kind), tlv(UTF8_STRING, text.as_bytes())]))
-    };
+    let part =
+        |(kind, text): &(&[u8], &str)| tlv(SET, &sequence(&[tlv(OBJECT_ID, kind), tlv(UTF8_STRING, text.as_bytes())]));
     sequence(&parts.iter().map(part).collect::<Vec<_>>())
 }
 

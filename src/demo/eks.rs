@@ -116,8 +116,7 @@ pub fn surroundings(access: &Access) -> Vec<Value> {
     let mut connection =
         objects::one_key(CopyKind::Secret, namespace, &format!("{name}-eks-connection"), "cluster_endpoint", server);
     connection["data"]["cluster_certificate_authority_data"] = STANDARD.encode(encoded).into();
-    let mut authority =
-        objects::one_key(CopyKind::Secret, namespace, &format!("{name}-ca"), "tls.crt", authorities);
+    let mut authority = objects::one_key(CopyKind::Secret, namespace, &format!("{name}-ca"), "tls.crt", authorities);
     authority["data"]["ca.crt"] = authority["data"]["tls.crt"].clone();
     vec![cluster, plane, connection, authority]
 }

@@ -163,8 +163,8 @@ fn is_core(api_version: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::testing::{finding, given, label};
     use crate::engine::ActionDraft;
+    use crate::engine::testing::{finding, given, label};
     use serde_json::{Value, json};
 
     fn action(verb: Verb, change: Value) -> Action {
@@ -174,7 +174,8 @@ mod tests {
 
     #[test]
     fn only_a_change_that_says_everything_can_be_carried_out() {
-        let copy = json!({ "copy": { "source": { "kind": "Secret", "namespace": "n", "name": "s" }, "keys": { "a": "b" } } });
+        let copy =
+            json!({ "copy": { "source": { "kind": "Secret", "namespace": "n", "name": "s" }, "keys": { "a": "b" } } });
         let half = json!({ "copy": { "source": { "kind": "Secret" }, "keys": {} } });
         let cases = [
             ("a delete", Verb::Delete, json!({}), true),

@@ -49,7 +49,9 @@ impl Probed {
     pub fn says(&self) -> String {
         match self {
             Self::Accepted => "tried: the server accepts it".to_owned(),
-            Self::NotAllowed => "tried: the server knows who it is and allows nothing (403): the login is good".to_owned(),
+            Self::NotAllowed => {
+                "tried: the server knows who it is and allows nothing (403): the login is good".to_owned()
+            }
             Self::NotAccepted(why) => format!("tried: {why}: the session may have ended, or the user has no access"),
             Self::NotReached(why) => format!("tried: {why}; this says nothing about the login"),
             Self::NotTried(why) => format!("could not be tried: {why}"),
@@ -69,11 +71,12 @@ async fn ask(management: &kube::Client, place: ProbePlace<'_>, env: &Env, clock:
         return Probed::NotTried("its name can't be one".to_owned());
     }
     let named = format!("{namespace}/{secret}");
-    let (what, path) =
-        (format!("reading Secret {named}"), format!("/api/v1/namespaces/{namespace}/secrets/{secret}"));
+    let (what, path) = (format!("reading Secret {named}"), format!("/api/v1/namespaces/{namespace}/secrets/{secret}"));
     let body = match send::get_bytes(management, &path, send::JSON).await {
         Ok((StatusCode::OK, body)) => body,
-        Ok((code, body)) => return Probed::NotTried(classify::status(code, classify::reason(&body).as_deref(), &what).says),
+        Ok((code, body)) => {
+            return Probed::NotTried(classify::status(code, classify::reason(&body).as_deref(), &what).says);
+        }
         Err(error) => return Probed::NotTried(classify::transport(&error, &what).says),
     };
     let text = match kubeconfig_text(body, &named, key) {
@@ -81,7 +84,8 @@ async fn ask(management: &kube::Client, place: ProbePlace<'_>, env: &Env, clock:
         Err(error) => return Probed::NotTried(error.to_string()),
     };
     let opened = async {
-        let file = Kubeconfig::parse(&text, &format!("Secret {named}"), Trust::FromSecret).map_err(|e| e.to_string())?;
+        let file =
+            Kubeconfig::parse(&text, &format!("Secret {named}"), Trust::FromSecret).map_err(|e| e.to_string())?;
         let context = file.select(&Selection::Current).map_err(|error| error.to_string())?.remove(0);
         let access = file.access(&context).map_err(|error| error.to_string())?;
         let login = Arc::new(Login::new(&access.bearer, env, clock));
@@ -189,7 +193,10 @@ mod tests {
     async fn nothing_is_run_and_nothing_read_for_a_kubeconfig_of_a_secret() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("made-by-a-plugin");
-        let touch = format!("{{apiVersion: client.authentication.k8s.io/v1, command: touch, args: ['{}'], interactiveMode: Never}}", file.display());
+        let touch = format!(
+            "{{apiVersion: client.authentication.k8s.io/v1, command: touch, args: ['{}'], interactiveMode: Never}}",
+            file.display()
+        );
         for user in [format!("{{exec: {touch}}}"), "{tokenFile: /etc/hostname}".to_owned()] {
             let said = tried("http://127.0.0.1:1", &user).await;
             assert!(matches!(said, Probed::NotTried(_)), "{user}: {said:?}");

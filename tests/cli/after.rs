@@ -275,7 +275,14 @@ fn finished(plan: &str, at: Timestamp) -> Vec<Record> {
             deadline: at,
             at,
         },
-        Record::Verified { plan: plan.clone(), action, state: VerifiedState::Gone, why: String::new(), version: None, at },
+        Record::Verified {
+            plan: plan.clone(),
+            action,
+            state: VerifiedState::Gone,
+            why: String::new(),
+            version: None,
+            at,
+        },
         Record::Finished { plan, at, counts: [("gone".to_owned(), 1)].into() },
     ]
 }

@@ -17,12 +17,7 @@ use super::standing::Looked;
 use super::world::{COPIED, MARK, Target};
 
 /// What the rule wants done to an object.
-pub fn wanted(
-    target: &Target,
-    item: &Item,
-    references: &BTreeSet<Target>,
-    source: Option<&Item>,
-) -> Option<Verb> {
+pub fn wanted(target: &Target, item: &Item, references: &BTreeSet<Target>, source: Option<&Item>) -> Option<Verb> {
     if item.metadata.deletion_timestamp.is_some() || item.proofs().is_empty() {
         return None;
     }

@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use trueup::engine::{
     AccessAnswer, ActionDraft, Answers, ApprovedPlan, Blocked, Chosen, Conditions, Dependency, DomainName, Explanation,
     FreezeWindow, GateName, Glob, Judged, Judgement, Observed, Plan, PlanInput, PlanScope, PolicyEffect, PolicyRule,
-    ReadOnly, Reason, SourceBinding, Stake, State, SubjectId, Target as DraftTarget, Undo, Verb, access_questions, approve, build,
+    ReadOnly, Reason, SourceBinding, Stake, State, SubjectId, Target as DraftTarget, Undo, Verb, access_questions,
+    approve, build,
 };
 use trueup::world::{
     Cluster, ClusterIdentity, ClusterName, ClusterSource, CollectionId, Completeness, Gap, GapCause, Link, Resource,

@@ -146,9 +146,10 @@ impl World {
     }
 
     fn check_backup(&mut self, who: usize, action: &str, name: &str, before: &Value, done: &str) {
-        let backed = self.engines[who].durable_backups(action).iter().any(|sealed| {
-            sealed["metadata"]["uid"] == before["metadata"]["uid"] && content(sealed) == content(before)
-        });
+        let backed = self.engines[who]
+            .durable_backups(action)
+            .iter()
+            .any(|sealed| sealed["metadata"]["uid"] == before["metadata"]["uid"] && content(sealed) == content(before));
         if !backed {
             self.broke(|| format!("{name} was {done}, and no backup of it is on record"));
         }

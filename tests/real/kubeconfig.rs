@@ -135,9 +135,14 @@ impl Workload {
                 "controlPlaneConfig": {"region": "eu-central-1"}, "controlPlaneEndpoint": endpoint}});
         create(at, plane).await;
         let reference = json!({"apiVersion": CAPT, "kind": "CAPTControlPlane", "name": name, "namespace": namespace});
-        create(at, json!({"apiVersion": "cluster.x-k8s.io/v1beta1", "kind": "Cluster", "metadata": metadata,
-            "spec": {"controlPlaneEndpoint": endpoint, "controlPlaneRef": reference}})).await;
-        let connection = json!({"cluster_endpoint": server, "cluster_certificate_authority_data": STANDARD.encode(authority)});
+        create(
+            at,
+            json!({"apiVersion": "cluster.x-k8s.io/v1beta1", "kind": "Cluster", "metadata": metadata,
+            "spec": {"controlPlaneEndpoint": endpoint, "controlPlaneRef": reference}}),
+        )
+        .await;
+        let connection =
+            json!({"cluster_endpoint": server, "cluster_certificate_authority_data": STANDARD.encode(authority)});
         create(at, secret(namespace, &format!("{name}-eks-connection"), "Opaque", connection)).await;
     }
 
@@ -147,8 +152,10 @@ impl Workload {
 
     /// Makes the target with things in it that are none of ours.
     async fn make_target(&self, at: &Connection, text: &str) {
-        let plane = get(at, &format!("/apis/{CAPT}/namespaces/{}/captcontrolplanes/{}", self.namespace, self.name)).await;
-        let mut object = secret(self.namespace, &self.target(), "cluster.x-k8s.io/secret", json!({"value": text, "theirs": "kept"}));
+        let plane =
+            get(at, &format!("/apis/{CAPT}/namespaces/{}/captcontrolplanes/{}", self.namespace, self.name)).await;
+        let mut object =
+            secret(self.namespace, &self.target(), "cluster.x-k8s.io/secret", json!({"value": text, "theirs": "kept"}));
         object["metadata"]["labels"] = json!({LABEL: self.name, "theirs": "kept"});
         object["metadata"]["ownerReferences"] = json!([{"apiVersion": CAPT, "kind": "CAPTControlPlane", "name": self.name,
             "uid": plane["metadata"]["uid"], "controller": true}]);
@@ -346,7 +353,8 @@ async fn a_plugin_that_somebody_planted_is_never_run() {
     assert_eq!(finding.verdict, "exec-refused", "{finding:?}");
     assert!(has(&finding, "source-invalid") && action(&planned, &demo).is_none(), "{finding:?}");
 
-    merge(&at, &demo.source_path(), json!({"stringData": {"kubeconfig": demo.kubeconfig(MINUTE, &mut canaries)}})).await;
+    merge(&at, &demo.source_path(), json!({"stringData": {"kubeconfig": demo.kubeconfig(MINUTE, &mut canaries)}}))
+        .await;
     let (planned, finding, _) = plan(&desk, &demo);
     assert!(has(&finding, "behind-source"), "{finding:?}");
     assert_eq!(apply(&desk, &planned).status.code(), Some(0));
@@ -379,7 +387,8 @@ async fn a_kubeconfig_is_tried_only_when_asked_for_and_only_at_its_own_server() 
     let args = ["plan", "--probe", "--settle", "0s", "--domain", "kubeconfig", "--namespace", "tried"];
     let output = desk.run(&[&args[..], &["--kubeconfig", "$TMP/kubeconfig", "--out", "$TMP/plan.json"]].concat());
     let plan = Plan::read(&std::fs::read_to_string(desk.path("plan.json")).unwrap()).unwrap();
-    let of = |workload: &Workload| plan.findings.iter().find(|finding| finding.subject.name == workload.target()).unwrap();
+    let of =
+        |workload: &Workload| plan.findings.iter().find(|finding| finding.subject.name == workload.target()).unwrap();
     assert_eq!(tried(of(&refused)), 1, "{}", said(&output));
     assert!(of(&refused).summary.contains("401"), "{:?}", of(&refused));
     assert!(has(of(&moved), "ca-drift") && tried(of(&moved)) == 0, "{:?}", of(&moved));

@@ -104,13 +104,9 @@ async fn try_one(port: &KubeCluster, action: &Action) -> Tried {
             Write::Change { target, uid, resource_version, patch: &patch }
         }
         // What is copied is read only when it is written.
-        Verb::Create
-        | Verb::Apply
-        | Verb::Update
-        | Verb::Patch
-        | Verb::Tag
-        | Verb::Untag
-        | Verb::ReOwn => return Tried::Unknown(format!("`{}` can't be tried", action.verb.word())),
+        Verb::Create | Verb::Apply | Verb::Update | Verb::Patch | Verb::Tag | Verb::Untag | Verb::ReOwn => {
+            return Tried::Unknown(format!("`{}` can't be tried", action.verb.word()));
+        }
     };
     let reply = port.rehearse(write).await;
     match reply.answer {

@@ -164,7 +164,9 @@ impl Crew {
                     probe::try_one(&client, &wanted, &fleet.context.env).await.says()
                 }
                 Ok(Some(_)) => "nothing was sent: its server is not a real one".to_owned(),
-                Ok(None) => "there is nothing to try, or its login would go to a server that may not be its own".to_owned(),
+                Ok(None) => {
+                    "there is nothing to try, or its login would go to a server that may not be its own".to_owned()
+                }
                 Err(says) => says,
             };
             Told::Notice { says: format!("{name}: {says}") }

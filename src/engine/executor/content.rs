@@ -133,7 +133,8 @@ impl Patch {
             data: data.map(|(key, bytes)| (key.as_str(), Value::of(is_secret, bytes.as_ref()))).collect(),
         };
         // Room for all of it: a vector that grows leaves copies behind.
-        let length: usize = self.data.iter().map(|(key, value)| key.len() + value.as_ref().map_or(4, |v| v.len())).sum();
+        let length: usize =
+            self.data.iter().map(|(key, value)| key.len() + value.as_ref().map_or(4, |v| v.len())).sum();
         let mut bytes = Zeroizing::new(Vec::with_capacity(BODY_ROOM + 2 * length));
         serde_json::to_writer(&mut *bytes, &body).expect("texts and bytes can always be put into words");
         bytes

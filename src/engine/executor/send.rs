@@ -146,7 +146,13 @@ impl KubeCluster {
         Ok(served)
     }
 
-    async fn ask(&self, method: Method, path: &str, content_type: &str, body: Zeroizing<Vec<u8>>) -> Result<Got, String> {
+    async fn ask(
+        &self,
+        method: Method,
+        path: &str,
+        content_type: &str,
+        body: Zeroizing<Vec<u8>>,
+    ) -> Result<Got, String> {
         let request = Request::builder()
             .method(method)
             .uri(path)

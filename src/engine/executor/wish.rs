@@ -54,7 +54,8 @@ impl Wish {
     /// # Errors
     /// How the action ends when it does not say all that is needed.
     pub fn of(action: &Action, plan: &str, source: Option<&Content>, vault: &dyn VaultPort) -> Result<Self, End> {
-        let bound = || bound_of(action).ok_or_else(|| End::gated("identity: the plan binds no uid and version of the object"));
+        let bound =
+            || bound_of(action).ok_or_else(|| End::gated("identity: the plan binds no uid and version of the object"));
         match action.verb {
             Verb::Delete => Ok(Self::Delete { bound: bound()? }),
             Verb::Label => {

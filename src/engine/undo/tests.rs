@@ -53,7 +53,14 @@ fn entry(verb: Verb, state: VerifiedState, backup: bool) -> Entry {
         deadline: now(),
         at: now(),
     });
-    records.push(Record::Verified { plan, action, state, why: String::new(), version: Some("9".to_owned()), at: now() });
+    records.push(Record::Verified {
+        plan,
+        action,
+        state,
+        why: String::new(),
+        version: Some("9".to_owned()),
+        at: now(),
+    });
     entries(&records).remove(0)
 }
 
@@ -103,14 +110,9 @@ fn an_undo_goes_to_the_cluster_the_delete_went_to_and_names_no_uid() {
 
 #[test]
 fn what_can_not_come_back_is_left_out_with_a_sentence() {
-    let spoiled =
-        Look { backup: BackupSeen::Spoiled("its key is not there".to_owned()), ..look(ObjectNow::Absent) };
+    let spoiled = Look { backup: BackupSeen::Spoiled("its key is not there".to_owned()), ..look(ObjectNow::Absent) };
     let cases = [
-        (
-            "the name is taken",
-            look(present("other", &[])),
-            "another object has the name Secret openshift-config/old",
-        ),
+        ("the name is taken", look(present("other", &[])), "another object has the name Secret openshift-config/old"),
         ("it is still there", look(present("u", &[])), "still there"),
         ("no key", spoiled, "backup: its key is not there"),
     ];
@@ -169,11 +171,7 @@ fn labels_go_back_to_exactly_what_they_were_or_stay() {
     let cases = [
         ("as the plan made them", present("u", &changed), Ok(())),
         ("back already", present("u", &[("kept", "1"), ("other", "y")]), Err("before already")),
-        (
-            "changed by somebody",
-            present("u", &[("kept", "3"), ("new", "x")]),
-            Err("somebody changed the label kept"),
-        ),
+        ("changed by somebody", present("u", &[("kept", "3"), ("new", "x")]), Err("somebody changed the label kept")),
         ("taken off by somebody", present("u", &[("kept", "2")]), Err("somebody changed the label new")),
         ("another object", present("v", &changed), Err("another object")),
         ("gone", ObjectNow::Absent, Err("is gone")),
@@ -243,7 +241,11 @@ fn content_goes_back_only_when_nobody_touched_it_since() {
                 let action = &undo.plan.actions[0];
                 let labels = json!({ "kept": "1", "new": null });
                 let change = json!({ "backup": "f.age", "keys": ["value"], "labels": labels });
-                assert_eq!((action.verb, &action.change, action.tier), (Verb::Update, &change, Tier::T3), "case: {case}");
+                assert_eq!(
+                    (action.verb, &action.change, action.tier),
+                    (Verb::Update, &change, Tier::T3),
+                    "case: {case}"
+                );
                 assert_eq!(action.preconditions.resource_version.as_deref(), Some("9"), "case: {case}");
             }
             Err(why) => assert!(undo.left_out[0].contains(why), "case: {case}: {undo:?}"),

@@ -185,7 +185,10 @@ fn a_copy_is_bound_to_its_source_and_never_carries_a_secret() {
     let judged = expects_ca().judged();
     let draft = &judged.find("ConfigMap/ca").unwrap().explanation.remedy[0];
     let data = json!({ "ca-bundle.crt": "PEM\n" });
-    assert_eq!(draft.change, json!({ "labels": labels, "data": data, "copy": copy("ConfigMap", "ca", "ca-bundle.crt") }));
+    assert_eq!(
+        draft.change,
+        json!({ "labels": labels, "data": data, "copy": copy("ConfigMap", "ca", "ca-bundle.crt") })
+    );
 }
 
 #[test]

@@ -110,7 +110,11 @@ async fn a_copy_changes_the_keys_and_labels_it_names_and_nothing_else() {
 async fn a_source_that_is_not_the_one_shown_leaves_the_target_as_it_is() {
     type Change = fn(&mut Stage);
     let cases: [(&str, Change, &str); 5] = [
-        ("changed", |stage| drop(edit(&stage.sim, SOURCE, |o| o["data"]["kubeconfig"] = json!(STALE))), "changed since"),
+        (
+            "changed",
+            |stage| drop(edit(&stage.sim, SOURCE, |o| o["data"]["kubeconfig"] = json!(STALE))),
+            "changed since",
+        ),
         (
             "created again",
             |stage| {
@@ -160,7 +164,10 @@ async fn a_source_without_the_key_never_empties_the_target() {
         stage.plan = given().finding(finding("kubeconfig").draft(draft)).plan();
         let report = stage.run().await;
         let end = end_of(&stage, &report);
-        assert!(matches!(&end, End::Skipped { why, .. } if why.contains("nothing under `kubeconfig`")), "{case}: {end:?}");
+        assert!(
+            matches!(&end, End::Skipped { why, .. } if why.contains("nothing under `kubeconfig`")),
+            "{case}: {end:?}"
+        );
         assert_eq!((report.code(), stage.requests("PATCH")), (3, 0), "case: {case}");
         assert_eq!(object(&stage.sim, TARGET).unwrap()["data"]["value"], STALE, "case: {case}");
     }
@@ -280,7 +287,8 @@ fn create_change(owner_uid: &str) -> Value {
     let mut change = copy_change();
     change["copy"].as_object_mut().unwrap().remove("remove");
     change["type"] = json!("cluster.x-k8s.io/secret");
-    change["owner"] = json!({ "apiVersion": "v1", "kind": "Secret", "name": "outputs", "uid": owner_uid, "controller": true });
+    change["owner"] =
+        json!({ "apiVersion": "v1", "kind": "Secret", "name": "outputs", "uid": owner_uid, "controller": true });
     change
 }
 
@@ -289,10 +297,7 @@ fn creating() -> Stage {
     let mut stage = copying(Planned::Create, json!({}));
     let source = object(&stage.sim, SOURCE).unwrap();
     let change = create_change(source["metadata"]["uid"].as_str().unwrap());
-    let draft = ActionDraft {
-        undo: Undo::DeleteWhatWasCreated,
-        ..draft(&stage.sim, Planned::Create, &source, change)
-    };
+    let draft = ActionDraft { undo: Undo::DeleteWhatWasCreated, ..draft(&stage.sim, Planned::Create, &source, change) };
     stage.plan = given().finding(finding("kubeconfig").draft(draft)).plan();
     stage
 }
