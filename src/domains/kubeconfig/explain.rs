@@ -7,7 +7,9 @@ use super::content::{Credential, Current, Packing, Token, Trust};
 use super::expected::{CaStand, EndpointStand};
 use super::facts::{Extras, Held, Holder};
 use super::judge::{Ruling, held, pair_of};
-use super::names::{CAPT_PLANE, CLUSTER, CLUSTER_LABEL, KUBECONFIG, RELATIVE, SECRET, SECRET_TYPE, TOKEN_FILE, VALUE};
+use super::names::{
+    CAPT_PLANE, CLUSTER, CLUSTER_LABEL, KUBECONFIG, RELATIVE, SECRET, SECRET_TYPE, TOKEN_FILE, VALUE,
+};
 use super::owner::Ownership;
 use super::remedy::{actions, described};
 use super::source::{Source, SourceFault};
@@ -404,10 +406,8 @@ fn source_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -
             if same { "the source holds the same bytes".to_owned() } else { "the source holds other bytes".to_owned() }
         }
     };
-    let issued =
-        pair_of(&Sort::Hosted { cluster: String::new() }, holder).and_then(|pair| pair.credential.span().issued);
-    let age =
-        issued.map_or_else(String::new, |issued| format!(", issued {} ago", span_words(now.duration_since(issued))));
+    let issued = pair_of(&Sort::Hosted { cluster: String::new() }, holder).and_then(|pair| pair.credential.span().issued);
+    let age = issued.map_or_else(String::new, |issued| format!(", issued {} ago", span_words(now.duration_since(issued))));
     vec![line(format!("{says}{age}"), object(key), "data.kubeconfig", holder.meta.version.to_string())]
 }
 

@@ -73,7 +73,8 @@ fn source_word(ruling: &Ruling<'_>) -> String {
         Source::Stale { .. } => "stale".to_owned(),
         Source::Good { holder, .. } => {
             let theirs = issued(&Sort::Hosted { cluster: String::new() }, holder);
-            let ours = ruling.target.and_then(|target| issued(&Sort::Capi { cluster: String::new() }, target));
+            let ours =
+                ruling.target.and_then(|target| issued(&Sort::Capi { cluster: String::new() }, target));
             match theirs.zip(ours).map(|(theirs, ours)| theirs.duration_since(ours)) {
                 Some(newer) if newer.is_positive() => format!("{} newer", span_words(newer)),
                 Some(older) if older.is_negative() => format!("{} older", span_words(older)),

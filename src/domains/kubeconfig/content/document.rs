@@ -168,12 +168,16 @@ impl Credential {
             Self::Token(Token::Eks(token)) => {
                 Span { issued: Some(token.signed), from: Some(token.signed), until: Some(token.until()) }
             }
-            Self::Token(Token::Jwt(token)) => {
-                Span { issued: token.issued.or(token.from), from: token.from.or(token.issued), until: token.until }
-            }
-            Self::Certificate(certificate) => {
-                Span { issued: Some(certificate.issued), from: Some(certificate.from), until: Some(certificate.until) }
-            }
+            Self::Token(Token::Jwt(token)) => Span {
+                issued: token.issued.or(token.from),
+                from: token.from.or(token.issued),
+                until: token.until,
+            },
+            Self::Certificate(certificate) => Span {
+                issued: Some(certificate.issued),
+                from: Some(certificate.from),
+                until: Some(certificate.until),
+            },
             Self::Token(Token::Opaque | Token::Malformed(_))
             | Self::Exec
             | Self::AuthProvider
