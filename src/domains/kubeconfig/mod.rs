@@ -25,6 +25,7 @@ mod subjects;
 mod tests;
 mod touched;
 mod verdict;
+mod words;
 
 use std::collections::BTreeSet;
 

@@ -3,12 +3,12 @@
 use jiff::Timestamp;
 
 use super::expected::{CaStand, EndpointStand};
-use super::explain::span_words;
 use super::facts::Holder;
 use super::judge::{Ruling, pair_of};
 use super::source::Source;
 use super::subjects::{Sort, Subject};
 use super::verdict::Verdict;
+use super::words::span_words;
 use crate::domains::{Cell, Column, Introduction, Panel, Side, Step};
 use crate::engine::State;
 
@@ -73,8 +73,7 @@ fn source_word(ruling: &Ruling<'_>) -> String {
         Source::Stale { .. } => "stale".to_owned(),
         Source::Good { holder, .. } => {
             let theirs = issued(&Sort::Hosted { cluster: String::new() }, holder);
-            let ours =
-                ruling.target.and_then(|target| issued(&Sort::Capi { cluster: String::new() }, target));
+            let ours = ruling.target.and_then(|target| issued(&Sort::Capi { cluster: String::new() }, target));
             match theirs.zip(ours).map(|(theirs, ours)| theirs.duration_since(ours)) {
                 Some(newer) if newer.is_positive() => format!("{} newer", span_words(newer)),
                 Some(older) if older.is_negative() => format!("{} older", span_words(older)),
