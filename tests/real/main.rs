@@ -10,6 +10,7 @@ mod conformance;
 mod desk;
 mod fleet;
 mod killed;
+mod kubeconfig;
 mod observed;
 mod plan;
 mod secrecy;
