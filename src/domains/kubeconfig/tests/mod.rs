@@ -11,6 +11,7 @@ mod live;
 mod made;
 mod places;
 mod repairs;
+mod screens;
 mod secrecy;
 mod sources;
 mod times;
