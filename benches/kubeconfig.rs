@@ -109,8 +109,7 @@ fn capt(authority: &str, user: &Value, count: usize) -> Objects {
 fn decode_all(what: &str, authority: &str, user: &Value) {
     let objects = plain(authority, user, FACTS);
     let interests = settle(&mut empty(), &objects);
-    let secrets: Vec<&Interest> =
-        interests.iter().filter(|one| matches!(one.id.scope, Scope::Object { .. })).collect();
+    let secrets: Vec<&Interest> = interests.iter().filter(|one| matches!(one.id.scope, Scope::Object { .. })).collect();
     let texts: Vec<Vec<String>> = secrets.iter().map(|one| matching(one, &objects)).collect();
     let bytes: usize = texts.iter().flatten().map(String::len).sum();
     let start = Instant::now();

@@ -150,10 +150,15 @@ fn explain(input: &[u8], now: Timestamp) -> Result<Answer, CliError> {
         return Err(no_input("it is neither a token nor a kubeconfig with contexts"));
     }
     match document.content() {
-        Err(why) => Ok(kubeconfig(&document, Answer::new(Usable::No, "unreadable", format!("nobody can use this kubeconfig: {why}")))),
+        Err(why) => Ok(kubeconfig(
+            &document,
+            Answer::new(Usable::No, "unreadable", format!("nobody can use this kubeconfig: {why}")),
+        )),
         Ok(content) => {
             let mut answer = match &content.current {
-                Current::Nothing(fault) => Answer::new(Usable::No, "contract", format!("{fault}: choose a context first")),
+                Current::Nothing(fault) => {
+                    Answer::new(Usable::No, "contract", format!("{fault}: choose a context first"))
+                }
                 Current::Pair(pair) => leading_to(pair, now),
             };
             if content.packing == Packing::Twice {
@@ -189,9 +194,7 @@ fn bare_token(word: &str) -> Option<Zeroizing<String>> {
     let bare = word.get(..7).filter(|begin| begin.eq_ignore_ascii_case("bearer ")).map_or(word, |_| word[7..].trim());
     let is_word = bare.bytes().all(|byte| byte.is_ascii_graphic()) && !bare.starts_with(['{', '[']);
     // All of a kubeconfig may be in base64, which is one word too.
-    let is_kubeconfig = || {
-        Document::read(word.as_bytes()).is_ok_and(|document| document.contexts().next().is_some())
-    };
+    let is_kubeconfig = || Document::read(word.as_bytes()).is_ok_and(|document| document.contexts().next().is_some());
     let is_token = EksToken::is_claimed(bare) || (is_word && !is_kubeconfig());
     is_token.then(|| Zeroizing::new(bare.to_owned()))
 }

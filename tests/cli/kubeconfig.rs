@@ -68,9 +68,13 @@ fn capt(cluster: &str) -> [Value; 2] {
 
 /// A management cluster with a kubeconfig of every sort. `secret` stands in each of them.
 fn fleet(secret: &str) -> TempDir {
-    let at = |cluster: &str, time: &str| config(&format!("https://{cluster}.eks.example"), json!({ "token": eks(time, secret) }));
-    let exec = json!({ "exec": { "apiVersion": "client.authentication.k8s.io/v1", "command": "/bin/sh", "args": [secret] } });
-    let mut objects: Vec<Value> = ["behind", "fresh", "gone", "moved", "planted", "stuck", "unread"].iter().flat_map(|name| capt(name)).collect();
+    let at = |cluster: &str, time: &str| {
+        config(&format!("https://{cluster}.eks.example"), json!({ "token": eks(time, secret) }))
+    };
+    let exec =
+        json!({ "exec": { "apiVersion": "client.authentication.k8s.io/v1", "command": "/bin/sh", "args": [secret] } });
+    let mut objects: Vec<Value> =
+        ["behind", "fresh", "gone", "moved", "planted", "stuck", "unread"].iter().flat_map(|name| capt(name)).collect();
     objects.extend([
         target("behind", &at("behind", "094000")),
         source("behind", &at("behind", "095800")),
@@ -233,7 +237,10 @@ fn a_plugin_planted_in_a_secret_is_never_run() {
     let mut objects: Vec<Value> = capt("planted").to_vec();
     objects.extend([target("planted", &planted), source("planted", &planted)]);
     let list = json!({ "apiVersion": "v1", "kind": "List", "items": objects }).to_string();
-    let dir = folder(&[("fleet.yaml", &format!("now: {NOW}\nclusters: {{ mgmt: {{}} }}\n")), ("clusters/mgmt/all.json", &list)]);
+    let dir = folder(&[
+        ("fleet.yaml", &format!("now: {NOW}\nclusters: {{ mgmt: {{}} }}\n")),
+        ("clusters/mgmt/all.json", &list),
+    ]);
     let plan = run(&dir, &["plan", "--from", "$TMP", "--probe"]);
     assert!(String::from_utf8_lossy(&plan.stdout).contains("exec-refused"), "it was judged");
     run(&dir, &["explain", "planted", "--from", "$TMP"]);

@@ -14,6 +14,7 @@ mod killed;
 mod kubeconfig;
 mod observed;
 mod plan;
+mod renewal;
 mod secrecy;
 mod server;
 mod speed;

@@ -70,10 +70,8 @@ enum Use {
 /// Every Secret that may count.
 fn names(site: &Site<'_>) -> BTreeMap<Key, Use> {
     let mut names = BTreeMap::new();
-    let in_namespace = |namespace: &Namespace, name: String| Key {
-        namespace: Some(namespace.clone()),
-        name: ObjectName::new(name),
-    };
+    let in_namespace =
+        |namespace: &Namespace, name: String| Key { namespace: Some(namespace.clone()), name: ObjectName::new(name) };
     let clusters = site.clusters.iter().map(|(key, _)| (key.namespace.as_ref(), key.name.as_str()));
     let planes = site.planes.iter().map(|(key, _)| (key.namespace.as_ref(), key.name.as_str()));
     let typed: Vec<&Key> = site.typed().iter().map(|(key, _)| key).collect();

@@ -306,4 +306,3 @@ fn is_fresher(source: &Holder, target: &Holder) -> bool {
         (Some(_) | None, Some(_) | None) => theirs.until.zip(ours.until).is_some_and(|(theirs, ours)| theirs > ours),
     }
 }
-

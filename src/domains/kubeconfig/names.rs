@@ -31,13 +31,8 @@ pub const SOURCE_NAMESPACE: &str = "default";
 pub const SECRET: Resource = Resource { group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true };
 /// # Limits
 /// Asked for in the version that every release since 1.0 serves; the fields used here are the same in the next one.
-pub const CLUSTER: Resource = Resource {
-    group: "cluster.x-k8s.io",
-    version: "v1beta1",
-    kind: "Cluster",
-    plural: "clusters",
-    namespaced: true,
-};
+pub const CLUSTER: Resource =
+    Resource { group: "cluster.x-k8s.io", version: "v1beta1", kind: "Cluster", plural: "clusters", namespaced: true };
 pub const CAPT_PLANE: Resource = Resource {
     group: "controlplane.cluster.x-k8s.io",
     version: "v1beta1",

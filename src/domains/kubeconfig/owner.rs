@@ -12,9 +12,13 @@ pub enum Ownership {
     /// Nobody's, or that of the cluster it belongs to.
     Fine,
     /// Its owner is gone, or was made anew.
-    Dead { owner: String },
+    Dead {
+        owner: String,
+    },
     /// Another controller's.
-    Another { owner: String },
+    Another {
+        owner: String,
+    },
     NotKnown(Gap),
 }
 
@@ -61,8 +65,13 @@ fn stand(subject: &Subject<'_>, owner: &Owner) -> Ownership {
 impl Ownership {
     /// A living owner of another name controls another cluster's things.
     fn unless_other(self, subject: &Subject<'_>, owner: &Owner) -> Self {
-        let is_other = owner.role == Role::Controller && *owner.name != *subject.cluster() && !is_its_plane(subject, owner);
-        if is_other && self == Self::Fine { Self::Another { owner: format!("{} {}", owner.kind, owner.name) } } else { self }
+        let is_other =
+            owner.role == Role::Controller && *owner.name != *subject.cluster() && !is_its_plane(subject, owner);
+        if is_other && self == Self::Fine {
+            Self::Another { owner: format!("{} {}", owner.kind, owner.name) }
+        } else {
+            self
+        }
     }
 }
 

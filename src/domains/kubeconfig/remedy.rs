@@ -9,9 +9,7 @@ use serde_json::{Map, Value, json};
 use super::NAME;
 use super::facts::{CapiCluster, CaptPlane, Held, Holder, Mutability, Pause};
 use super::judge::{Ruling, pair_of};
-use super::names::{
-    CAPT_PLANE, CLUSTER, CLUSTER_LABEL, KUBECONFIG, RELATIVE, SECRET, SECRET_TYPE, TOKEN_FILE, VALUE,
-};
+use super::names::{CAPT_PLANE, CLUSTER, CLUSTER_LABEL, KUBECONFIG, RELATIVE, SECRET, SECRET_TYPE, TOKEN_FILE, VALUE};
 use super::owner::Ownership;
 use super::scene::marks_id;
 use super::source::Source;

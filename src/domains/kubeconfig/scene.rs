@@ -179,8 +179,7 @@ impl<'a> Site<'a> {
     pub fn look<F: Content>(&self, key: &Key) -> Sight<'a, F> {
         let Some(namespace) = &key.namespace else { return Sight { seen: None, gap: None } };
         let read = || {
-            let id =
-                CollectionId::object(&self.cluster.name, SECRET, Some(namespace.as_str()), key.name.as_str());
+            let id = CollectionId::object(&self.cluster.name, SECRET, Some(namespace.as_str()), key.name.as_str());
             self.view.read::<F>(&id).get(key)
         };
         match self.marks(namespace).get(key) {

@@ -62,11 +62,7 @@ impl<'a> Source<'a> {
     pub fn until(&self) -> Option<Timestamp> {
         match self {
             Self::Stale { until, .. } | Self::Good { until, .. } => *until,
-            Self::None
-            | Self::NotKnown(_)
-            | Self::Missing { .. }
-            | Self::Invalid { .. }
-            | Self::Another { .. } => None,
+            Self::None | Self::NotKnown(_) | Self::Missing { .. } | Self::Invalid { .. } | Self::Another { .. } => None,
         }
     }
 

@@ -18,7 +18,9 @@ pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
     let mut touched = Touched::default();
     for change in changes.iter() {
         match change {
-            Change::Collection { id, what: What::Keys(keys) } if id.resource == SECRET && id.selector.fields.is_empty() => {
+            Change::Collection { id, what: What::Keys(keys) }
+                if id.resource == SECRET && id.selector.fields.is_empty() =>
+            {
                 touch_secrets(id, keys, view, &mut touched);
             }
             Change::Collection { id, .. } if id.resource == SECRET || id.resource == HOSTED_CLUSTER => {

@@ -69,7 +69,11 @@ fn what_does_not_matter_does_not_matter() {
         ("names in another case", eks_of(&url(&query.replace("X-Amz-Date", "x-amz-date").replace("Action", "ACTION")))),
         ("padded", padded(&url(&query))),
         ("padded, one character more", padded(&url(&query.replace("CANARYsignature", "CANARYsignature0")))),
-        ("no credential", eks_of(&url(&query.replace("X-Amz-Credential=ASIAR2TG44V6AS3ZZE7C%2F20261116%2Fus-west-2%2Fsts%2Faws4_request&", "")))),
+        (
+            "no credential",
+            eks_of(&url(&query
+                .replace("X-Amz-Credential=ASIAR2TG44V6AS3ZZE7C%2F20261116%2Fus-west-2%2Fsts%2Faws4_request&", ""))),
+        ),
         ("expires in none", eks_of(&url(&query.replace("Expires=60", "Expires=0")))),
         ("expires in 900", eks_of(&url(&query.replace("Expires=60", "Expires=900")))),
     ];
@@ -93,7 +97,8 @@ fn tokens_are_told_apart() {
     for token in opaque {
         assert_eq!(Token::parse(token), Token::Opaque, "{token}");
     }
-    for (token, fault) in [("bearer x", TokenFault::Bearer), ("x y", TokenFault::NotAWord), ("ü", TokenFault::NotAWord)] {
+    for (token, fault) in [("bearer x", TokenFault::Bearer), ("x y", TokenFault::NotAWord), ("ü", TokenFault::NotAWord)]
+    {
         assert_eq!(Token::parse(token), Token::Malformed(fault), "{token}");
     }
 }
@@ -127,7 +132,9 @@ fn authorities_are_a_set_however_they_are_written() {
     let set = |text: &str| Authorities::parse(text.as_bytes()).unwrap();
     let packed = |text: &str| base64::Engine::encode(&base64::engine::general_purpose::STANDARD, text);
     let both = set(&format!("{one}{other}"));
-    for text in [format!("{other}\r\n{one}"), packed(&format!("{one}{other}{one}")), packed(&packed(&format!("{other}{one}")))] {
+    for text in
+        [format!("{other}\r\n{one}"), packed(&format!("{one}{other}{one}")), packed(&packed(&format!("{other}{one}")))]
+    {
         assert_eq!(both.overlap(&set(&text)), Overlap::Same);
     }
     assert_eq!(both.overlap(&set(&one)), Overlap::Partly);
@@ -214,4 +221,3 @@ proptest! {
         said(text.as_bytes());
     }
 }
-

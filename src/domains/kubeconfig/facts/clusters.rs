@@ -140,7 +140,8 @@ impl Fact for CaptPlane {
     fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
         let Obj(spec): Obj<Spec> = raw.field("spec")?;
         let Obj(status): Obj<PlaneStatus> = raw.field("status")?;
-        let said = [status.failure_reason, status.failure_message].into_iter().flatten().filter(|text| !text.is_empty());
+        let said =
+            [status.failure_reason, status.failure_message].into_iter().flatten().filter(|text| !text.is_empty());
         Ok(Self {
             uid: Uid::parse(&raw.meta.uid),
             life: life(&raw.meta),

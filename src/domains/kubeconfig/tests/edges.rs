@@ -35,7 +35,10 @@ fn yaml() -> String {
 
 #[test]
 fn an_absent_secret_is_missing() {
-    assert_eq!(given().without("Secret", "demo-kubeconfig").about(DEMO), "missing behind-source → create selected missing");
+    assert_eq!(
+        given().without("Secret", "demo-kubeconfig").about(DEMO),
+        "missing behind-source → create selected missing"
+    );
 }
 
 #[test]
@@ -176,7 +179,8 @@ fn a_chain_whose_intermediate_ends_first_ends_then() {
 fn keys_of_every_kind_are_matched_with_their_certificates() {
     let kinds = [&rcgen::PKCS_ECDSA_P256_SHA256, &rcgen::PKCS_ECDSA_P384_SHA384, &rcgen::PKCS_ED25519];
     for kind in kinds {
-        let (one, other) = (certificate_with("a", days(-1), days(300), kind), certificate_with("a", days(-1), days(300), kind));
+        let (one, other) =
+            (certificate_with("a", days(-1), days(300), kind), certificate_with("a", days(-1), days(300), kind));
         assert_eq!(target_is(&config().certified(&one.pem, &one.key).text()), "fresh", "{kind:?}");
         assert_eq!(target_is(&config().certified(&one.pem, &other.key).text()), "unreadable", "{kind:?}");
     }

@@ -24,9 +24,16 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         (namespace.clone(), cluster.clone(), age.clone(), place.clone())
             .prop_map(|(namespace, cluster, age, leads_to)| Step::Target { namespace, cluster, age, leads_to }),
-        (cluster.clone(), age, place.clone()).prop_map(|(cluster, age, leads_to)| Step::Source { cluster, age, leads_to }),
-        (namespace.clone(), cluster.clone(), place)
-            .prop_map(|(namespace, cluster, is)| Step::Connection { namespace, cluster, is }),
+        (cluster.clone(), age, place.clone()).prop_map(|(cluster, age, leads_to)| Step::Source {
+            cluster,
+            age,
+            leads_to
+        }),
+        (namespace.clone(), cluster.clone(), place).prop_map(|(namespace, cluster, is)| Step::Connection {
+            namespace,
+            cluster,
+            is
+        }),
         (namespace.clone(), cluster.clone()).prop_map(|(namespace, cluster)| Step::Cluster { namespace, cluster }),
         (namespace, cluster).prop_map(|(namespace, cluster)| Step::Plane { namespace, cluster }),
         (0..20usize).prop_map(|at| Step::Drop { at }),
@@ -49,10 +56,14 @@ fn apply(given: Given, step: &Step, version: usize) -> Given {
         Step::Target { namespace, cluster, age, leads_to } => {
             given.has(versioned(target(&team(*namespace), &name(*cluster), &config(*age, *leads_to))))
         }
-        Step::Source { cluster, age, leads_to } => given.has(versioned(source(&name(*cluster), &config(*age, *leads_to)))),
+        Step::Source { cluster, age, leads_to } => {
+            given.has(versioned(source(&name(*cluster), &config(*age, *leads_to))))
+        }
         Step::Connection { namespace, cluster, is } => {
             let secret = connection(&team(*namespace), &name(*cluster));
-            given.has(versioned(secret.key("cluster_endpoint", &server(*is)).key("cluster_certificate_authority_data", "")))
+            given.has(versioned(
+                secret.key("cluster_endpoint", &server(*is)).key("cluster_certificate_authority_data", ""),
+            ))
         }
         Step::Cluster { namespace, cluster } => given.object(bare(capi_cluster(&team(*namespace), &name(*cluster)))),
         Step::Plane { namespace, cluster } => given.object(bare(plane(&team(*namespace), &name(*cluster)))),

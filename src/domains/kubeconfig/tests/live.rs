@@ -76,7 +76,8 @@ fn watch(sim: &SimCluster) -> Live {
 
 fn said(live: &Live) -> Vec<String> {
     let all = live.judgements().iter();
-    all.map(|(subject, held)| format!("{} {} {:?}", subject.name, held.judgement.verdict, held.judgement.codes)).collect()
+    all.map(|(subject, held)| format!("{} {} {:?}", subject.name, held.judgement.verdict, held.judgement.codes))
+        .collect()
 }
 
 async fn until(live: &mut Live, expected: &[&str]) {

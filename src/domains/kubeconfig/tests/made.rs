@@ -54,12 +54,7 @@ pub fn certificate(name: &str, from: Timestamp, until: Timestamp) -> Made {
     certificate_with(name, from, until, &rcgen::PKCS_ECDSA_P256_SHA256)
 }
 
-pub fn certificate_with(
-    name: &str,
-    from: Timestamp,
-    until: Timestamp,
-    algorithm: &'static SignatureAlgorithm,
-) -> Made {
+pub fn certificate_with(name: &str, from: Timestamp, until: Timestamp, algorithm: &'static SignatureAlgorithm) -> Made {
     let mut params = CertificateParams::new(vec![]).unwrap();
     params.distinguished_name = rcgen::DistinguishedName::new();
     params.distinguished_name.push(DnType::CommonName, name);

@@ -11,6 +11,7 @@ mod live;
 mod made;
 mod places;
 mod repairs;
+mod screens;
 mod secrecy;
 mod sources;
 mod times;
@@ -29,9 +30,7 @@ use crate::domains::Domain;
 use crate::engine::{ActionDraft, Explanation, Judgement, SubjectId};
 use crate::fleet::recording::{Coverage, Incomplete, KindCoverage, RecordedCluster, RecordedObject};
 use crate::observe::{Digester, recorded};
-use crate::world::{
-    ChangeSet, Cluster, ClusterIdentity, ClusterName, ClusterSource, Link, RiskClass, Served, World,
-};
+use crate::world::{ChangeSet, Cluster, ClusterIdentity, ClusterName, ClusterSource, Link, RiskClass, Served, World};
 
 pub const DEMO: &str = "team-a/demo-kubeconfig";
 
@@ -188,11 +187,8 @@ impl Given {
         let (path, namespace) = entry.split_once('@').map_or((entry, None), |(path, ns)| (path, Some(ns)));
         let (api_version, plural) = path.rsplit_once('/').unwrap();
         let group = api_version.rsplit_once('/').map_or("", |(group, _)| group);
-        let entry = Incomplete {
-            group: group.to_owned(),
-            plural: plural.to_owned(),
-            namespace: namespace.map(str::to_owned),
-        };
+        let entry =
+            Incomplete { group: group.to_owned(), plural: plural.to_owned(), namespace: namespace.map(str::to_owned) };
         self.clusters.get_mut("mgmt").unwrap().coverage.incomplete.push(entry);
         self
     }

@@ -27,11 +27,7 @@ fn another_server_or_authority_is_drift() {
     each(
         DEMO,
         [
-            (
-                "moved",
-                drifted(config().server(MOVED)),
-                "endpoint-drift source-drift source-invalid",
-            ),
+            ("moved", drifted(config().server(MOVED)), "endpoint-drift source-drift source-invalid"),
             (
                 "another port",
                 drifted(config().server("https://demo.gr7.us-west-2.eks.amazonaws.com:6443")),
@@ -50,15 +46,31 @@ fn another_server_or_authority_is_drift() {
             ),
             ("two authorities, one of them right", drifted(config().authorities(&["x", "demo"])), "ca-rotating"),
             ("the same one twice", drifted(config().authorities(&["demo", "demo"])), "fresh"),
-            ("a proxy", drifted(config().server(MOVED).cluster("proxy-url", json!("http://p:3128"))), "fresh endpoint-differs"),
-            ("a server name", drifted(config().server(MOVED).cluster("tls-server-name", json!("x"))), "fresh endpoint-differs"),
-            ("inside the cluster", drifted(config().server("https://kubernetes.default.svc:443")), "fresh in-cluster-endpoint"),
+            (
+                "a proxy",
+                drifted(config().server(MOVED).cluster("proxy-url", json!("http://p:3128"))),
+                "fresh endpoint-differs",
+            ),
+            (
+                "a server name",
+                drifted(config().server(MOVED).cluster("tls-server-name", json!("x"))),
+                "fresh endpoint-differs",
+            ),
+            (
+                "inside the cluster",
+                drifted(config().server("https://kubernetes.default.svc:443")),
+                "fresh in-cluster-endpoint",
+            ),
             ("inside, in full", drifted(config().server("https://a.b.svc.cluster.local")), "fresh in-cluster-endpoint"),
             ("one word", drifted(config().server("https://kube-apiserver:6443")), "fresh in-cluster-endpoint"),
             ("this machine", drifted(config().server("https://localhost:6443")), "fresh in-cluster-endpoint"),
             (
                 "unverified",
-                drifted(config().cluster("certificate-authority-data", json!(null)).cluster("insecure-skip-tls-verify", json!(true))),
+                drifted(
+                    config()
+                        .cluster("certificate-authority-data", json!(null))
+                        .cluster("insecure-skip-tls-verify", json!(true)),
+                ),
                 "fresh insecure",
             ),
             ("the system's authorities", drifted(config().cluster("certificate-authority-data", json!(null))), "fresh"),
@@ -90,15 +102,23 @@ fn the_first_that_says_anything_is_believed_and_the_others_are_heard() {
             ),
             (
                 "the Cluster says nothing",
-                without_connection()
-                    .set("Cluster", "demo", "spec.controlPlaneEndpoint", endpoint(""))
-                    .set("CAPTControlPlane", "demo", "spec.controlPlaneEndpoint", endpoint(moved)),
+                without_connection().set("Cluster", "demo", "spec.controlPlaneEndpoint", endpoint("")).set(
+                    "CAPTControlPlane",
+                    "demo",
+                    "spec.controlPlaneEndpoint",
+                    endpoint(moved),
+                ),
                 "endpoint-drift source-drift source-invalid",
             ),
             (
                 "nobody says anything",
                 without_connection()
-                    .set("Cluster", "demo", "spec", json!({ "controlPlaneRef": { "kind": "CAPTControlPlane", "name": "demo" } }))
+                    .set(
+                        "Cluster",
+                        "demo",
+                        "spec",
+                        json!({ "controlPlaneRef": { "kind": "CAPTControlPlane", "name": "demo" } }),
+                    )
                     .set("CAPTControlPlane", "demo", "spec", json!({})),
                 "fresh",
             ),
@@ -164,12 +184,32 @@ fn the_contract_is_held_up_to_the_secret() {
                 of_target("data", json!({ "value": "" })),
                 "contract behind-source key → update selected stale",
             ),
-            ("no current context", with(config().with("current-context", json!(""))), "contract context source-invalid unparseable"),
-            ("no such context", with(config().with("current-context", json!("x"))), "contract context source-invalid unparseable"),
+            (
+                "no current context",
+                with(config().with("current-context", json!(""))),
+                "contract context source-invalid unparseable",
+            ),
+            (
+                "no such context",
+                with(config().with("current-context", json!("x"))),
+                "contract context source-invalid unparseable",
+            ),
             ("no such user", with(config().with("users", json!([]))), "contract context source-invalid unparseable"),
-            ("no such cluster", with(config().with("clusters", json!([]))), "contract context source-invalid unparseable"),
-            ("a password", with(config().user(json!({ "username": "u", "password": "p" }))), "contract basic-auth source-invalid unparseable"),
-            ("nothing to be let in by", with(config().user(json!({}))), "contract anonymous source-invalid unparseable"),
+            (
+                "no such cluster",
+                with(config().with("clusters", json!([]))),
+                "contract context source-invalid unparseable",
+            ),
+            (
+                "a password",
+                with(config().user(json!({ "username": "u", "password": "p" }))),
+                "contract basic-auth source-invalid unparseable",
+            ),
+            (
+                "nothing to be let in by",
+                with(config().user(json!({}))),
+                "contract anonymous source-invalid unparseable",
+            ),
         ],
     );
 }
@@ -192,7 +232,11 @@ fn an_owner_has_to_live_and_be_the_cluster_s_own() {
         ],
     );
     let owner = json!([{ "apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "u" }]);
-    assert_eq!(given().of_target("metadata.ownerReferences", owner).about(DEMO), "fresh", "an owner that controls nothing");
+    assert_eq!(
+        given().of_target("metadata.ownerReferences", owner).about(DEMO),
+        "fresh",
+        "an owner that controls nothing"
+    );
     let plane = "controlplane.cluster.x-k8s.io/v1beta1";
     let config = config().server("https://10.0.0.1:6443").certificate(days(-1), days(300));
     let kubeadm = |name: &str| {
@@ -227,7 +271,8 @@ fn keys_beside_the_value_say_what_it_says() {
 fn what_would_run_or_read_something_is_refused() {
     let with = |user: Value| given().both(&config().user(user));
     let refused = "exec-refused exec source-invalid";
-    let exec = json!({ "exec": { "apiVersion": "client.authentication.k8s.io/v1", "command": "sh", "args": ["-c", "true"] } });
+    let exec =
+        json!({ "exec": { "apiVersion": "client.authentication.k8s.io/v1", "command": "sh", "args": ["-c", "true"] } });
     let both = json!({ "token": eks(minutes(-1)), "tokenFile": "/var/run/token" });
     each(
         DEMO,
@@ -265,7 +310,11 @@ fn people_s_kubeconfigs_are_judged_by_where_they_lead_alone() {
             ("that leads nowhere", user(&config().user(exec.clone()).server(MOVED)), "endpoint-drift exec-user"),
             ("with an authority of old", user(&config().user(exec).authorities(&["x"])), "ca-drift exec-user"),
             ("with a token that ended", user(&config().signed(minutes(-60))), "fresh"),
-            ("that nobody can read", given().has(secret("team-a", "demo-user-kubeconfig").key("value", "\u{1}")), "unreadable"),
+            (
+                "that nobody can read",
+                given().has(secret("team-a", "demo-user-kubeconfig").key("value", "\u{1}")),
+                "unreadable",
+            ),
             ("that is not there", given(), "no subject"),
         ],
     );
@@ -279,7 +328,8 @@ fn hypershift_s_kubeconfigs_are_those_its_status_names() {
             .object(hosted("clusters", "g", status.clone()))
             .has(secret("clusters", "g-admin-kubeconfig").key("kubeconfig", &config.text()))
     };
-    let certified = |until: i64| config().server("https://api.g.example:6443").certificate(days(until - 365), days(until));
+    let certified =
+        |until: i64| config().server("https://api.g.example:6443").certificate(days(until - 365), days(until));
     each(
         "clusters/g-admin-kubeconfig",
         [
@@ -329,9 +379,22 @@ fn what_is_not_known_completely_is_unknown_and_what_is_seen_is_still_said() {
     each(
         DEMO,
         [
-            ("the namespace is not known", given().incomplete("v1/secrets@team-a"), "unknown"),
-            ("nor is its target seen", given().without("Secret", "demo-kubeconfig").incomplete("v1/secrets@team-a"), "unknown"),
-            ("the sources are not", given().without("Secret", "demo-outputs-kubeconfig").incomplete("v1/secrets@default"), "unknown"),
+            ("a namespace where all that is needed was seen", given().incomplete("v1/secrets@team-a"), "fresh"),
+            (
+                "nobody knows what else says where the cluster is",
+                given().without("Secret", "demo-eks-connection").incomplete("v1/secrets@team-a"),
+                "unknown",
+            ),
+            (
+                "nor is its target seen",
+                given().without("Secret", "demo-kubeconfig").incomplete("v1/secrets@team-a"),
+                "unknown",
+            ),
+            (
+                "the sources are not",
+                given().without("Secret", "demo-outputs-kubeconfig").incomplete("v1/secrets@default"),
+                "unknown",
+            ),
             ("another namespace is not", given().incomplete("v1/secrets@team-b"), "fresh"),
             (
                 "what it says of itself is said",
@@ -341,7 +404,11 @@ fn what_is_not_known_completely_is_unknown_and_what_is_seen_is_still_said() {
         ],
     );
     let unlisted = given().incomplete("cluster.x-k8s.io/v1beta1/clusters");
-    assert!(unlisted.judged().all().iter().any(|line| line == "mgmt/Cluster/_/*: unknown"), "{:?}", unlisted.judged().all());
+    assert!(
+        unlisted.judged().all().iter().any(|line| line == "mgmt/Cluster/_/*: unknown"),
+        "{:?}",
+        unlisted.judged().all()
+    );
 }
 
 #[test]

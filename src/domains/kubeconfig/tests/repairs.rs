@@ -24,9 +24,12 @@ fn each_gate_stands_in_the_way() {
         ("another type", behind().of_target("type", json!("Opaque")), "update selected stale blocked:type"),
         (
             "another controller",
-            behind().has(
-                target("team-a", "demo", &config().signed(minutes(-9))).owned("example.org/v1", "Copier", "c", "u"),
-            ),
+            behind().has(target("team-a", "demo", &config().signed(minutes(-9))).owned(
+                "example.org/v1",
+                "Copier",
+                "c",
+                "u",
+            )),
             "update selected stale blocked:ownership",
         ),
         ("paused", behind().set("Cluster", "demo", "spec.paused", json!(true)), "update selected stale blocked:paused"),
@@ -47,9 +50,12 @@ fn each_gate_stands_in_the_way() {
         ),
         (
             "a new one for a cluster that goes",
-            given()
-                .without("Secret", "demo-kubeconfig")
-                .set("CAPTControlPlane", "demo", "metadata.deletionTimestamp", deleting),
+            given().without("Secret", "demo-kubeconfig").set(
+                "CAPTControlPlane",
+                "demo",
+                "metadata.deletionTimestamp",
+                deleting,
+            ),
             "create selected missing blocked:deleting",
         ),
         (
@@ -105,8 +111,14 @@ fn an_update_names_its_source_by_uid_and_version_and_says_lengths_kinds_and_time
     );
     let lines: Vec<&str> = draft.diff.lines().collect();
     assert_eq!(lines.len(), 5, "{lines:?}");
-    assert!(lines[1].starts_with("-   value: <") && lines[1].ends_with("EKS token, until at most 2026-11-16T10:06:00Z>"), "{lines:?}");
-    assert!(lines[2].starts_with("+   value: <") && lines[2].ends_with("EKS token, until at most 2026-11-16T10:14:00Z>"), "{lines:?}");
+    assert!(
+        lines[1].starts_with("-   value: <") && lines[1].ends_with("EKS token, until at most 2026-11-16T10:06:00Z>"),
+        "{lines:?}"
+    );
+    assert!(
+        lines[2].starts_with("+   value: <") && lines[2].ends_with("EKS token, until at most 2026-11-16T10:14:00Z>"),
+        "{lines:?}"
+    );
     assert!(lines[3].starts_with("-   relative: <") && lines[4].starts_with("-   token-file: <"), "{lines:?}");
 }
 

@@ -26,7 +26,9 @@ fn worlds() -> Vec<Given> {
         user(json!({ "token": jwt(json!({ "sub": "x" })) })),
         user(json!({ "username": "u", "password": "CANARY-password" })),
         user(json!({ "client-certificate-data": "CANARY", "client-key-data": "CANARY" })),
-        user(json!({ "exec": { "command": "CANARY", "args": ["CANARY"], "env": [{ "name": "A", "value": "CANARY" }] } })),
+        user(
+            json!({ "exec": { "command": "CANARY", "args": ["CANARY"], "env": [{ "name": "A", "value": "CANARY" }] } }),
+        ),
         given().both(&config().server("https://user:CANARY@demo.example/?token=CANARY")),
         given().both(&config().cluster("proxy-url", json!("http://u:CANARY@proxy"))),
         given().of_target("data", json!({ "value": "Q0FOQVJZQ0FOQVJZ" })),

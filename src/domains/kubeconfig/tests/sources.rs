@@ -35,7 +35,11 @@ fn the_summary_names_the_stage_that_is_stuck() {
     let cases = [
         ("the provider", pair(-20, -20), "look at the provider"),
         ("the copier", pair(-1, -20), "look at the controller that copies it"),
-        ("no source", given().without("Secret", "demo-outputs-kubeconfig"), "default/demo-outputs-kubeconfig does not exist"),
+        (
+            "no source",
+            given().without("Secret", "demo-outputs-kubeconfig"),
+            "default/demo-outputs-kubeconfig does not exist",
+        ),
     ];
     for (case, given, expected) in cases {
         let summary = given.judged().find(DEMO).unwrap().explanation.summary.clone();
@@ -51,10 +55,22 @@ fn a_target_nobody_can_use_takes_any_good_source() {
         DEMO,
         [
             ("it leads elsewhere", target(&moved), &format!("endpoint-drift behind-source {UPDATE}")),
-            ("another authority", target(&config().signed(minutes(0)).authorities(&["x"])), &format!("ca-drift behind-source {UPDATE}")),
+            (
+                "another authority",
+                target(&config().signed(minutes(0)).authorities(&["x"])),
+                &format!("ca-drift behind-source {UPDATE}"),
+            ),
             ("nobody can read it", given().has(target_of("]")), &format!("unreadable behind-source {UPDATE}")),
-            ("it would run a command", target(&config().user(json!({ "exec": { "command": "x" } }))), &format!("exec-refused behind-source {UPDATE}")),
-            ("not there", given().without("Secret", "demo-kubeconfig"), "missing behind-source → create selected missing"),
+            (
+                "it would run a command",
+                target(&config().user(json!({ "exec": { "command": "x" } }))),
+                &format!("exec-refused behind-source {UPDATE}"),
+            ),
+            (
+                "not there",
+                given().without("Secret", "demo-kubeconfig"),
+                "missing behind-source → create selected missing",
+            ),
         ],
     );
 }
@@ -74,10 +90,18 @@ fn a_source_that_is_missing_or_broken_never_touches_the_target() {
             ("no key", broken(source().set("data", json!({}))), "source-invalid key"),
             ("an empty key", broken(source().key("kubeconfig", "")), "source-invalid key"),
             ("no kubeconfig", broken(source().key("kubeconfig", "]")), "source-invalid unparseable"),
-            ("in base64 once more", broken(source().key("kubeconfig", &packed(&config()))), "source-invalid unparseable"),
+            (
+                "in base64 once more",
+                broken(source().key("kubeconfig", &packed(&config()))),
+                "source-invalid unparseable",
+            ),
             ("a malformed token", given().source(&config().token("k8s-aws-v1.x")), "source-invalid unparseable"),
             ("exec", given().source(&config().user(json!({ "exec": { "command": "x" } }))), "source-invalid exec"),
-            ("another server", given().source(&config().server("https://nobody.example")), "source-invalid source-drift"),
+            (
+                "another server",
+                given().source(&config().server("https://nobody.example")),
+                "source-invalid source-drift",
+            ),
             ("another authority", given().source(&config().authorities(&["nobody"])), "source-invalid source-drift"),
             (
                 "no source and no target",
