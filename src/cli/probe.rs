@@ -38,7 +38,7 @@ pub fn wanted(context: &Context, seen: &Seen, scope: &PlanScope) -> Vec<Wanted> 
         let probe = may_try(live.domains(), subject, live.view())?;
         Some(Wanted { subject: subject.clone(), client: live.client(&probe.cluster), probe })
     };
-    subjects.filter_map(|subject| wanted(subject)).collect()
+    subjects.filter_map(wanted).collect()
 }
 
 /// Tries them, a few at once.

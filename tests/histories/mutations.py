@@ -92,8 +92,8 @@ MUTATIONS = [
     ("judge again", WAVE, "                Some(Again::Differs(why)) => self.end(action,",
      "                Some(Again::Differs(_)) if action.tier != crate::engine::Tier::T0 => same.push(*action),\n"
      "                Some(Again::Differs(why)) => self.end(action,"),
-    ("look back after a wave", RUN, "            self.look_back(&deleted).await?;\n", "            drop(deleted);\n"),
-    ("look back at the end", RUN, "        self.look_back(&deleted).await\n", "        drop(deleted);\n        Ok(())\n"),
+    ("look back after a wave", RUN, "            self.look_back(&deleted, Duration::ZERO).await?;\n", "            drop(deleted);\n"),
+    ("look back at the end", RUN, "        self.look_back(&deleted, HELD_PATIENCE).await\n", "        drop(deleted);\n        Ok(())\n"),
     ("identity before a wave", RUN, "            self.check_gates(cluster).await?;\n",
      "            self.check_switches()?;\n"),
     ("identity after a wave", RUN, "            came.and(confirmed)?;\n", "            drop(confirmed);\n            came?;\n"),
@@ -115,12 +115,13 @@ MUTATIONS = [
      "                self.backups.insert(action.id.clone(), sealed);\n",
      "self.ports.vault.seal(&seen.json);\n"
      "                if let Ok(sealed) = sealed {\n                    self.backups.insert(action.id.clone(), sealed);\n                }\n"),
-    ("read after an unclear answer", VERDICT, "        Answer::Ambiguous => None,\n",
-     "        Answer::Ambiguous => return Next::Again,\n"),
+    # To read only before another attempt is as good: what is taken out here is to ask at all.
+    ("an unclear answer counts as failed", VERDICT, "        Answer::Ambiguous => None,\n",
+     '        Answer::Ambiguous => return Next::End(End::failed("no answer")),\n'),
     ("an unclear answer counts as done", VERDICT, "        Answer::Ambiguous => None,\n",
      "        Answer::Ambiguous => return Next::End(End::Done(VerifiedState::Gone)),\n"),
-    ("read before another attempt", WAVE, "                (None, Some(why), _) => ended.push(",
-     '                (None, Some(why), _) if why.is_empty() => ended.push('),
+    ("read before another attempt", WAVE, "            match (doubted, one.wish.hindrance(&reading), source) {\n",
+     "            match (doubted.filter(|_| false), one.wish.hindrance(&reading).filter(|_| false), source) {\n"),
     ("doubt is not failure", READY, "        if self.is_in_doubt() { End::Unknown", "        if false { End::Unknown"),
     ("recovery reads", "src/engine/executor/recover.rs", "            let reading = port.read(&sent.target).await;\n",
      "            let reading = super::ports::Reading::Absent;\n            let _ = port;\n"),

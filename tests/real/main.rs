@@ -5,8 +5,12 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+#[path = "../support/pty.rs"]
+mod pty;
+
 mod act;
 mod conformance;
+mod console;
 mod copies;
 mod desk;
 mod external_oidc;
@@ -15,6 +19,7 @@ mod killed;
 mod kubeconfig;
 mod observed;
 mod plan;
+mod renewal;
 mod secrecy;
 mod server;
 mod speed;

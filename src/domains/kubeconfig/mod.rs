@@ -26,6 +26,7 @@ mod tests;
 mod touched;
 mod trial;
 mod verdict;
+mod words;
 
 use std::collections::BTreeSet;
 

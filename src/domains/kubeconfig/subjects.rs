@@ -7,8 +7,8 @@ use super::NAME;
 use super::expected::Who;
 use super::facts::HostedCluster;
 use super::names::{
-    CAPT_PLANE, CLUSTER, HOSTED_CLUSTER, SECRET, SOURCE_NAMESPACE, cluster_of_source, cluster_of_target,
-    cluster_of_user, hosted_default_name, target_name, user_name,
+    CAPT_PLANE, CLUSTER, SECRET, SOURCE_NAMESPACE, cluster_of_source, cluster_of_target, cluster_of_user,
+    hosted_default_name, target_name, user_name,
 };
 use super::scene::{Site, Sites};
 use crate::engine::SubjectId;
@@ -17,8 +17,9 @@ use crate::world::{ClusterName, Gap, GapCause, Key, Namespace, ObjectName, Obser
 /// Stands for a collection that isn't completely known.
 pub const WHOLE_COLLECTION: &str = "*";
 
-/// The collections that say which subjects there are.
-pub const TELLING: [Resource; 4] = [CLUSTER, CAPT_PLANE, HOSTED_CLUSTER, SECRET];
+/// The collections that say which subjects there are. HostedClusters are not among them: their guests say themselves
+/// that they are not known.
+pub const TELLING: [Resource; 3] = [CLUSTER, CAPT_PLANE, SECRET];
 
 /// A kubeconfig in a Secret.
 pub struct Subject<'a> {
@@ -162,7 +163,6 @@ fn gap_of(site: &Site<'_>, resource: &Resource) -> Option<Gap> {
     match *resource {
         CLUSTER => site.clusters.gap(),
         CAPT_PLANE => site.planes.gap(),
-        HOSTED_CLUSTER => site.hosted.gap(),
         // Secrets nobody's Cluster names are of interest only where there is Cluster API.
         _ if site.clusters.is_served() || site.planes.is_served() => site.typed().gap(),
         _ => None,
@@ -185,7 +185,6 @@ fn whole(cluster: &ClusterName, resource: &Resource) -> SubjectId {
     let api_version = match *resource {
         CLUSTER => "cluster.x-k8s.io/v1beta1",
         CAPT_PLANE => "controlplane.cluster.x-k8s.io/v1beta1",
-        HOSTED_CLUSTER => "hypershift.openshift.io/v1beta1",
         _ => "v1",
     };
     SubjectId {

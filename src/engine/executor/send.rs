@@ -96,6 +96,8 @@ impl KubeCluster {
                     "apiVersion": "v1",
                     "preconditions": { "uid": uid, "resourceVersion": resource_version },
                     "propagationPolicy": "Background",
+                    // A server that gets options in the body does not look at the query: said there alone, it deletes.
+                    "dryRun": earnest.dry_run(),
                 });
                 let options = Zeroizing::new(options.to_string().into_bytes());
                 self.ask(Method::DELETE, &object_path, JSON, options).await?
@@ -204,6 +206,14 @@ impl Earnest {
         match self {
             Self::Yes => "",
             Self::DryRun => "?dryRun=All",
+        }
+    }
+
+    /// The same in the options of a delete.
+    fn dry_run(self) -> &'static [&'static str] {
+        match self {
+            Self::Yes => &[],
+            Self::DryRun => &["All"],
         }
     }
 

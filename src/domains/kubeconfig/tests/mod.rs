@@ -11,9 +11,11 @@ mod live;
 mod made;
 mod places;
 mod repairs;
+mod screens;
 mod secrecy;
 mod sources;
 mod times;
+mod trials;
 
 use std::collections::BTreeMap;
 use std::fmt;

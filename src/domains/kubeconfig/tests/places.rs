@@ -379,7 +379,12 @@ fn what_is_not_known_completely_is_unknown_and_what_is_seen_is_still_said() {
     each(
         DEMO,
         [
-            ("the namespace is not known", given().incomplete("v1/secrets@team-a"), "unknown"),
+            ("a namespace where all that is needed was seen", given().incomplete("v1/secrets@team-a"), "fresh"),
+            (
+                "nobody knows what else says where the cluster is",
+                given().without("Secret", "demo-eks-connection").incomplete("v1/secrets@team-a"),
+                "unknown",
+            ),
             (
                 "nor is its target seen",
                 given().without("Secret", "demo-kubeconfig").incomplete("v1/secrets@team-a"),

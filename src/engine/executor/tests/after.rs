@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use super::*;
-use crate::engine::journal::StateFolder;
+use crate::engine::journal::{Answer, StateFolder};
 use crate::engine::vault::BackupDisk;
 
 /// The looks an undo needs, as the cluster is now.
@@ -238,5 +238,30 @@ async fn what_a_finalizer_holds_comes_back_once_it_is_let_go() {
         assert_eq!((told, report.code()), (expected == "terminating", 2), "case: {case}: {report:?}");
         let posts = stage.requests("POST");
         assert_eq!(posts, usize::from(expected == "taken-back"), "case: {case}: a taken name is not asked for");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rehearsal_changes_nothing_whatever_is_rehearsed() {
+    let stage = stage(&["a"]);
+    let port = KubeCluster::new(stage.sim.client());
+    let (target, bound) = (&stage.plan.actions[0].target, &stage.plan.actions[0].preconditions);
+    let (uid, resource_version) = (bound.uid.as_deref().unwrap(), bound.resource_version.as_deref().unwrap());
+    let patch = Patch::labels([("x".to_owned(), "y".to_owned())].into(), Vec::new());
+    let bound = Some((uid, resource_version));
+    let free = ObjectRef { name: "free".to_owned(), uid: None, ..target.clone() };
+    let object = Zeroizing::new(secret("free").to_string().into_bytes());
+    let writes = [
+        ("delete", Write::Delete { target, uid, resource_version }),
+        ("change", Write::Change { target, uid, resource_version, patch: &patch }),
+        ("apply", Write::Apply { target, bound, patch: &patch }),
+        ("create", Write::Create { target: &free, object: &object }),
+    ];
+    for (case, write) in writes {
+        let before = stage.sim.version();
+        let reply = port.rehearse(write).await;
+        assert_eq!(reply.answer, Answer::Done, "case: {case}");
+        assert_eq!(stage.sim.version(), before, "case: {case}");
+        assert!(stage.is_there("a") && !stage.is_there("free"), "case: {case}");
     }
 }
