@@ -18,6 +18,7 @@ mod input;
 mod killed;
 mod live;
 mod live_secrets;
+mod oidc;
 mod plan;
 mod prompt;
 mod reference;
