@@ -11,6 +11,7 @@ mod desk;
 mod fleet;
 mod killed;
 mod observed;
+mod oidc;
 mod plan;
 mod secrecy;
 mod server;
