@@ -42,6 +42,7 @@ fn run(what: &str, content: Content, shape: Shape, objects: usize) {
         digester: &digester,
         sort: DataSort::Secret,
         digested: interest.fact.digested_keys(),
+        reduced: interest.fact.reduced_keys(),
         api_version: "v1",
         kind: "Secret",
     };

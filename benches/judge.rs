@@ -131,6 +131,7 @@ fn decode(interest: &Interest, objects: &[String]) -> Box<dyn trueup::world::Fac
         digester: &digester,
         sort: DataSort::of(interest.id.resource.group, interest.id.resource.kind),
         digested: interest.fact.digested_keys(),
+        reduced: interest.fact.reduced_keys(),
         api_version: &api_version,
         kind: interest.id.resource.kind,
     };

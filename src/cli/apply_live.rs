@@ -52,7 +52,7 @@ pub async fn run(context: &Context, approved: ApprovedPlan, args: &ConsentArgs) 
     let State { mut journal, records, vault } = opened;
     let connected = async {
         let (live, _) = look_live::connect(context, &mut config).await?;
-        let names = live_names(&live, approved.targets())?;
+        let names = live_names(&live, approved.reached())?;
         let left = left_open(&live, &records);
         let resolved = settle_open(context, &mut journal, left).await?;
         Ok((live, names, resolved))
@@ -115,7 +115,7 @@ pub fn open_state(context: &Context, config: &Config) -> Result<State, CliError>
     Ok(State { journal, records, vault })
 }
 
-/// The live cluster behind each cluster the plan writes to.
+/// The live cluster behind each cluster the plan writes to or copies from.
 ///
 /// # Errors
 /// One of them is not connected, or is another cluster by now.

@@ -29,10 +29,12 @@ mod oidc;
 mod out_file;
 mod output;
 mod plan;
+mod probe;
 mod recheck;
 mod settle;
 mod terminal;
 mod themes;
+mod token;
 mod tombstones;
 mod undo;
 mod usage;
@@ -92,6 +94,7 @@ fn run_until_interrupted(context: Context, command: Option<Command>) -> Result<u
             | Command::Oidc(_)
             | Command::Keys(_)
             | Command::Themes(_)
+            | Command::Token(_)
             | Command::Completions { .. }
             | Command::Man,
         )
@@ -166,6 +169,7 @@ async fn dispatch(context: Context, command: Option<Command>) -> Result<u8, CliE
         Some(Command::Demo(args)) => demo::run(&context, &args).await,
         Some(Command::Keys(args)) => keys::run(&context, &args),
         Some(Command::Themes(args)) => themes::run(&context, &args),
+        Some(Command::Token(args)) => token::run(&context, &args),
         Some(Command::Completions { shell }) => completions::run(shell),
         Some(Command::Man) => man::run(),
     }

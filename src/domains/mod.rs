@@ -5,12 +5,13 @@
 mod contract;
 pub mod external_oidc;
 pub mod hosted_oidc;
+pub mod kubeconfig;
 mod nearest;
 mod present;
 pub mod registry;
 mod settings;
 
-pub use contract::{Domain, Touched};
+pub use contract::{Domain, Probe, Touched};
 pub use nearest::nearest;
 pub use present::{Cell, Column, Form, Introduction, Panel, Side, Step};
 pub use settings::{SettingsProblem, SettingsTable};

@@ -2,6 +2,34 @@
 //!
 //! Always true: a draft is data. Nothing here sends; planning turns drafts into [`super::Action`]s by adding
 //! the tier and the gates that need more than the domain knows.
+//!
+//! # What `change` holds
+//!
+//! `label`, `annotate`: `{"set": {key: value}, "remove": [key]}`.
+//!
+//! `update` and `create` of a Secret whose content comes from another one. The value passes through no plan: whoever
+//! carries the action out reads the source again, which must have the uid and version of [`ActionDraft::source`], and
+//! takes the bytes from there.
+//!
+//! ```json
+//! {
+//!   "copy": {
+//!     "source": { "cluster": "mgmt", "apiVersion": "v1", "kind": "Secret", "namespace": "default", "name": "demo-outputs-kubeconfig" },
+//!     "keys": { "value": "kubeconfig" },
+//!     "remove": ["token-file"]
+//!   },
+//!   "labels": { "cluster.x-k8s.io/cluster-name": "demo" },
+//!   "type": "cluster.x-k8s.io/secret",
+//!   "owner": { "apiVersion": "…", "kind": "…", "name": "…", "uid": "…", "controller": true }
+//! }
+//! ```
+//!
+//! - `copy.keys`: each key of the target's `data`, and the key of the source it is taken from. A source without the key,
+//!   or with an empty one, is refused: nothing is written. Keys of the target that are not named stay as they are.
+//! - `copy.remove`: keys of the target that would disagree with the new value; absent when there are none.
+//! - `labels`: set beside those that are there; absent or empty when none has to change.
+//! - `type`, `owner`: for `create` alone, where the object has nothing else in it. `owner` is its one owner reference.
+//! - An `update` whose target already holds the source's bytes has nothing to do and sends nothing.
 
 use serde::{Deserialize, Serialize};
 
@@ -59,7 +87,8 @@ impl Verb {
         match self {
             Self::Create => &["create"],
             Self::Apply => &["patch", "create"],
-            Self::Update => &["update"],
+            // Content is read and sealed before it is changed.
+            Self::Update => &["patch", "get"],
             Self::Label | Self::Annotate | Self::Patch => &["patch"],
             Self::Delete => &["delete", "get"],
             Self::Tag | Self::Untag | Self::ReOwn => &[],
@@ -262,7 +291,7 @@ pub struct ActionDraft {
     pub stake: Stake,
     /// What a person reads: `- ` and `+ ` lines, secrets as lengths.
     pub diff: String,
-    /// The exact new content where it is not secret.
+    /// The exact new content where it is not secret; [what it holds by verb](self#what-change-holds).
     pub change: serde_json::Value,
     pub undo: Undo,
     /// What has to be done first, in this plan.

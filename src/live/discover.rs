@@ -244,7 +244,7 @@ mod tests {
         let digester = Digester::new(&[0; 32]);
         let sort = DataSort::Other;
         let kind = interest.id.resource.kind;
-        let reader = Reader { digester: &digester, sort, digested: &[], api_version: "", kind };
+        let reader = Reader { digester: &digester, sort, digested: &[], reduced: &[], api_version: "", kind };
         let mut facts = interest.fact.new_batch();
         for object in objects {
             facts.push(&reader.object(object).unwrap(), &mut Interner::default()).unwrap();

@@ -146,8 +146,9 @@ impl Judgements {
     ) {
         let asked: Vec<&SubjectId> = subjects.iter().collect();
         let judgements = domain.judge_all(&asked, view);
-        for (subject, judgement) in subjects.into_iter().zip(judgements) {
-            self.take(domain, subject, judgement, view, news);
+        let cells = domain.cells_all(&asked, view);
+        for (subject, (judgement, cells)) in subjects.into_iter().zip(judgements.into_iter().zip(cells)) {
+            self.take(domain, subject, judgement.map(|judgement| (judgement, cells)), view, news);
         }
     }
 
@@ -155,11 +156,11 @@ impl Judgements {
         &mut self,
         domain: &dyn Domain,
         subject: SubjectId,
-        judgement: Option<Judgement>,
+        judged: Option<(Judgement, Vec<Cell>)>,
         view: View<'_>,
         news: &mut Vec<FindingChange>,
     ) {
-        let Some(judgement) = judgement else {
+        let Some((judgement, cells)) = judged else {
             self.forget(&subject, news);
             return;
         };
@@ -167,7 +168,7 @@ impl Judgements {
         let before = known.map(|(_, before)| &**before);
         let since =
             before.filter(|before| same_verdict(&before.judgement, &judgement)).map_or(view.now, |held| held.since);
-        let (cells, parent) = (domain.cells(&subject, view), domain.parent(&subject, view).map(Arc::new));
+        let parent = domain.parent(&subject, view).map(Arc::new);
         let held = Held { judgement, since, cells, parent };
         // A deadline that has passed already would wake the loop for ever.
         let until = held.judgement.until.filter(|until| *until > view.now);

@@ -547,7 +547,8 @@ fn delta(happening: &Happening, number: u64, now: Timestamp) -> Option<(u8, Delt
             );
             let digester = Digester::new(&[0; 32]);
             let sort = DataSort::Other;
-            let reader = Reader { digester: &digester, sort, digested: &[], api_version: "v1", kind: "ConfigMap" };
+            let reader =
+                Reader { digester: &digester, sort, digested: &[], reduced: &[], api_version: "v1", kind: "ConfigMap" };
             let mut facts = kind.new_batch();
             facts.push(&reader.object(&object).unwrap(), &mut Interner::default()).unwrap();
             Some((*cluster, Delta::Changed { facts, removed: Vec::new(), version, at: now }))

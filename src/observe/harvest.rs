@@ -10,6 +10,7 @@ use crate::world::{CollectionId, FactBatch, FactKind, Gap, GapCause, Interner, R
 pub(super) struct Recipe {
     pub kinds: Vec<FactKind>,
     digested: Vec<&'static str>,
+    reduced: Vec<&'static str>,
     api_version: String,
     kind: &'static str,
     sort: DataSort,
@@ -18,12 +19,16 @@ pub(super) struct Recipe {
 
 impl Recipe {
     pub fn new(id: &CollectionId, kinds: &[FactKind], digester: &Digester) -> Self {
-        let mut digested: Vec<&'static str> = kinds.iter().flat_map(|kind| kind.digested_keys()).copied().collect();
-        digested.sort_unstable();
-        digested.dedup();
+        let joined = |keys: fn(&FactKind) -> &'static [&'static str]| {
+            let mut all: Vec<&'static str> = kinds.iter().flat_map(keys).copied().collect();
+            all.sort_unstable();
+            all.dedup();
+            all
+        };
         Self {
             kinds: kinds.to_vec(),
-            digested,
+            digested: joined(FactKind::digested_keys),
+            reduced: joined(FactKind::reduced_keys),
             api_version: id.resource.api_version(),
             kind: id.resource.kind,
             sort: DataSort::of(id.resource.group, id.resource.kind),
@@ -36,6 +41,7 @@ impl Recipe {
             digester: &self.digester,
             sort: self.sort,
             digested: &self.digested,
+            reduced: &self.reduced,
             api_version: &self.api_version,
             kind: self.kind,
         }

@@ -251,7 +251,8 @@ mod tests {
     fn facts(names: &[u8], version: u64) -> Box<dyn FactBatch> {
         let digester = crate::observe::Digester::new(&[0; 32]);
         let sort = DataSort::Other;
-        let reader = Reader { digester: &digester, sort, digested: &[], api_version: "v1", kind: "Secret" };
+        let reader =
+            Reader { digester: &digester, sort, digested: &[], reduced: &[], api_version: "v1", kind: "Secret" };
         let mut batch = FactKind::of::<Version>().new_batch();
         for name in names.iter().collect::<std::collections::BTreeSet<_>>() {
             let text = format!(r#"{{"metadata":{{"name":"s{name}","resourceVersion":"{version}"}}}}"#);

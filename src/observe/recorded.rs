@@ -46,6 +46,7 @@ fn answer(cluster: &RecordedCluster, interest: &Interest, digester: &Digester, n
         digester,
         sort: DataSort::of(id.resource.group, id.resource.kind),
         digested: interest.fact.digested_keys(),
+        reduced: interest.fact.reduced_keys(),
         api_version: &api_version,
         kind: id.resource.kind,
     };

@@ -17,6 +17,9 @@ pub trait Fact: Any + Send + Sync + fmt::Debug + PartialEq + Sized {
     /// Keys of `data` that are compared: they become length and digest. Others are only named.
     const DIGESTED_KEYS: &'static [&'static str] = &[];
 
+    /// Keys of a Secret's `data` whose value the projection looks at. What it makes of them may hold nothing secret.
+    const REDUCED_KEYS: &'static [&'static str] = &[];
+
     /// Picks the fact out of an object.
     ///
     /// # Errors
@@ -62,6 +65,7 @@ pub struct FactKind {
     new_batch: fn() -> Box<dyn FactBatch>,
     pub(super) new_shelf: fn() -> Box<dyn super::collection::Shelf>,
     digested_keys: &'static [&'static str],
+    reduced_keys: &'static [&'static str],
 }
 
 impl FactKind {
@@ -71,6 +75,7 @@ impl FactKind {
             new_batch: || Box::new(Facts::<F>(Vec::new())),
             new_shelf: || Box::new(super::collection::Collection::<F>::default()),
             digested_keys: F::DIGESTED_KEYS,
+            reduced_keys: F::REDUCED_KEYS,
         }
     }
 
@@ -84,6 +89,10 @@ impl FactKind {
 
     pub fn digested_keys(&self) -> &'static [&'static str] {
         self.digested_keys
+    }
+
+    pub fn reduced_keys(&self) -> &'static [&'static str] {
+        self.reduced_keys
     }
 }
 

@@ -30,8 +30,9 @@ pub enum Scope {
 
 /// Server-side selection. Empty selects everything.
 ///
-/// Labels: `key=value`, `key!=value`, `key`, `!key`, joined by commas. Fields: `metadata.name=x` and
-/// `metadata.namespace=x`. A selector a domain writes in another form is a bug, and matches nothing.
+/// Labels: `key=value`, `key!=value`, `key`, `!key`, joined by commas. Fields: `metadata.name=x`,
+/// `metadata.namespace=x` and, for Secrets, `type=x`. A selector a domain writes in another form is a bug, and matches
+/// nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Selector {
     pub labels: String,
@@ -82,6 +83,7 @@ fn field_term(term: &str, raw: &RawObject<'_>) -> bool {
     match term.split_once('=') {
         Some(("metadata.name", value)) => raw.meta.name == value,
         Some(("metadata.namespace", value)) => raw.meta.namespace == value,
+        Some(("type", value)) => raw.field::<String>("type").is_ok_and(|held| held == value),
         Some(_) | None => false,
     }
 }
@@ -108,6 +110,11 @@ impl CollectionId {
     /// The same collection, narrowed by a label selector.
     pub fn labelled(self, labels: &str) -> Self {
         Self { selector: Selector { labels: labels.to_owned(), ..self.selector }, ..self }
+    }
+
+    /// The same collection, narrowed by a field selector.
+    pub fn with_fields(self, fields: &str) -> Self {
+        Self { selector: Selector { fields: fields.to_owned(), ..self.selector }, ..self }
     }
 
     pub fn interest<F: Fact>(self) -> Interest {

@@ -25,6 +25,6 @@ pub use ids::{ClusterName, Key, Namespace, ObjectName, Resource, ResourceVersion
 pub use interest::{CollectionId, Content, Interest, Scope, Selector};
 pub use known::{AbsenceProof, Completeness, Gap, GapCause, Observation};
 pub use meta::{Life, Meta, Owners, Pairs, find};
-pub use raw::{DataEntry, Digest, Misfit, RawMeta, RawObject, RawOwner};
+pub use raw::{DataEntry, Digest, Misfit, RawMeta, RawObject, RawOwner, SecretBytes};
 pub use shape::Obj;
 pub use view::{Reading, View, World};

@@ -2,7 +2,9 @@
 //!
 //! Always true:
 //! - `managedFields` and the last-applied annotation are not in it;
-//! - of a Secret it holds key names, lengths and keyed digests, and no value: [`RawObject::field`] has no `data` to give.
+//! - of a Secret it holds key names, lengths and keyed digests: [`RawObject::field`] has no `data` to give. The value of
+//!   a key is there only while the object is projected, when a fact names the key in
+//!   [`REDUCED_KEYS`](super::Fact::REDUCED_KEYS), and is wiped with it.
 //!
 //! Not here: reading bytes (`observe::decode`).
 
@@ -10,6 +12,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use zeroize::Zeroizing;
 
 /// An object's parts, as far as projections may see them.
 #[derive(Debug)]
@@ -65,6 +68,29 @@ pub struct DataEntry<'a> {
     pub digest: Option<Digest>,
     /// The text of a ConfigMap's named key. Never set for Secrets.
     pub text: Option<Cow<'a, str>>,
+    /// The bytes of a Secret's key that a fact reduces. Absent for other keys, and where the value is no base64.
+    pub bytes: Option<SecretBytes>,
+}
+
+/// A secret value on its way through a projection: it can be looked at and not kept, and is wiped when dropped.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SecretBytes(Zeroizing<Vec<u8>>);
+
+impl SecretBytes {
+    pub fn new(bytes: Zeroizing<Vec<u8>>) -> Self {
+        Self(bytes)
+    }
+
+    /// Makes something of the value. Every call of this is a place where a secret could get out.
+    pub fn reduce<T>(&self, reduce: impl FnOnce(&[u8]) -> T) -> T {
+        reduce(&self.0)
+    }
+}
+
+impl std::fmt::Debug for SecretBytes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SecretBytes(…)")
+    }
 }
 
 /// 128 bits of a keyed hash. The key lives in memory for one run, so a digest means nothing outside it.

@@ -1,11 +1,15 @@
 //! `trueup plan` on the demo's clusters that go over to OIDC and back, written down as folders.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use serde_json::Value;
 use tempfile::TempDir;
-use trueup::demo::{DemoCluster, Story, StoryOptions};
+use trueup::demo::{DemoCluster, Story, StoryOptions, serve};
+use trueup::engine::Plan;
 use trueup::sim::{Answer, Request};
 
+use super::apply::{text, trueup};
 use super::fixture::{add, folder, transcript};
 
 /// One cluster of the demo, as a snapshot folder that holds everything of it.
@@ -173,4 +177,33 @@ ocp-oslo  stage  snapshot
 ----- stderr
 ----- exit 2
 "##);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn leftovers_that_were_handed_over_go_from_a_live_cluster_in_their_order() {
+    let dir = folder(&[("config.toml", "[domains.external-oidc]\nmanage = true\n")]);
+    let options = StoryOptions { seed: 1, guests_more: 0, objects_more: 0, start: Timestamp::now() };
+    let mut story = Story::new(&options);
+    let served = serve(&mut story, "127.0.0.1:0".parse().unwrap(), dir.path()).await.unwrap();
+    let kubeconfig = served.kubeconfig.to_str().unwrap();
+    let live = ["--kubeconfig", kubeconfig, "--context", "ocp-oslo", "--config", "$TMP/config.toml"];
+    let anyway = ["--allow-insecure-writes"];
+    let plan = ["plan", "--settle", "1s", "--out", "$TMP/plan.json", "--domain", "external-oidc"];
+    let planned = trueup(dir.path(), &[&plan[..], &live, &anyway].concat());
+    assert_eq!(planned.status.code(), Some(2), "{}", text(&planned));
+    let file = std::fs::read_to_string(dir.path().join("plan.json")).unwrap();
+    let id = Plan::read(&file).unwrap().id;
+    let apply = ["apply", "$TMP/plan.json", "--look-back", "0s", "--expect", &id];
+    let applied = trueup(dir.path(), &[&apply[..], &live, &anyway].concat());
+    assert_eq!(applied.status.code(), Some(0), "{}", text(&applied));
+    let oslo = story.clusters.iter().find(|cluster| cluster.name == "ocp-oslo").unwrap();
+    let log = oslo.sim.request_log();
+    let deleted = log.iter().filter(|logged| logged.method == "DELETE").map(|logged| logged.target.as_str());
+    let names: Vec<&str> = deleted.filter_map(|path| path.rsplit('/').next()).collect();
+    assert_eq!(names[..2], ["v1.oauth.openshift.io", "apiserver"], "{names:?}");
+    let rest: BTreeSet<&str> = names[2..].iter().copied().collect();
+    assert_eq!(rest, BTreeSet::from(["api", "oauth-apiserver-sa"]));
+    let again = trueup(dir.path(), &[&["plan", "--domain", "external-oidc"], &live[..], &anyway].concat());
+    let said = text(&again);
+    assert!(said.contains("removable") && !said.contains("leftover"), "{said}");
 }

@@ -16,6 +16,7 @@ mod fixture;
 mod history;
 mod input;
 mod killed;
+mod kubeconfig;
 mod live;
 mod live_secrets;
 mod oidc;

@@ -8,7 +8,11 @@ const FLEET: &str = "now: 2026-11-16T10:00:00Z\nclusters:\n  ocp: { class: stage
 
 /// A cluster whose Authentication has this spec.
 fn cluster(spec: &str) -> TempDir {
-    folder(&[("fleet.yaml", FLEET), ("clusters/ocp/all.yaml", &objects(spec)), ("claims.json", r#"{"sub":"jane","groups":["dev"]}"#)])
+    folder(&[
+        ("fleet.yaml", FLEET),
+        ("clusters/ocp/all.yaml", &objects(spec)),
+        ("claims.json", r#"{"sub":"jane","groups":["dev"]}"#),
+    ])
 }
 
 fn objects(spec: &str) -> String {
@@ -44,9 +48,27 @@ fn what_is_wrong_is_listed_and_decides_the_exit() {
     let missing = VALID.replace("audiences", "issuerCertificateAuthority: { name: ca }, audiences");
     let cases = [
         ("lockout", lockout.to_owned(), true, &["no-providers: spec.oidcProviders"][..]),
-        ("kube-apiserver would refuse it", twice, true, &["claim-rule-duplicate: spec.oidcProviders[0].claimValidationRules[1].requiredClaim.claim"]),
-        ("invalid", invalid, false, &["issuer-url-invalid: spec.oidcProviders[0].issuer.issuerURL", "audiences-empty: spec.oidcProviders[0].issuer.audiences"]),
-        ("no bundle", missing, false, &["ca-configmap-missing: spec.oidcProviders[0].issuer.issuerCertificateAuthority.name"]),
+        (
+            "kube-apiserver would refuse it",
+            twice,
+            true,
+            &["claim-rule-duplicate: spec.oidcProviders[0].claimValidationRules[1].requiredClaim.claim"],
+        ),
+        (
+            "invalid",
+            invalid,
+            false,
+            &[
+                "issuer-url-invalid: spec.oidcProviders[0].issuer.issuerURL",
+                "audiences-empty: spec.oidcProviders[0].issuer.audiences",
+            ],
+        ),
+        (
+            "no bundle",
+            missing,
+            false,
+            &["ca-configmap-missing: spec.oidcProviders[0].issuer.issuerCertificateAuthority.name"],
+        ),
     ];
     for (case, spec, printed, problems) in cases {
         let output = run(&cluster(&spec), &RENDER);
@@ -89,7 +111,8 @@ fn several_clusters_need_a_name() {
     ");
     let west = run(&two(), &[&RENDER[..], &["--cluster", "west"]].concat());
     assert_eq!(west.status.code(), Some(3));
-    let expected = r#"{"kind":"AuthenticationConfiguration","apiVersion":"apiserver.config.k8s.io/v1beta1","jwt":null}"#;
+    let expected =
+        r#"{"kind":"AuthenticationConfiguration","apiVersion":"apiserver.config.k8s.io/v1beta1","jwt":null}"#;
     assert_eq!(String::from_utf8_lossy(&west.stdout), expected);
 }
 
@@ -128,7 +151,10 @@ fn a_login_that_is_refused_names_the_rule() {
     "#);
     let output = run(&cluster("{ type: OIDC }"), &LOGIN);
     let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!((told["accepted"].as_bool(), told["refused_by"].as_str(), output.status.code()), (Some(false), Some("issuer"), Some(3)));
+    assert_eq!(
+        (told["accepted"].as_bool(), told["refused_by"].as_str(), output.status.code()),
+        (Some(false), Some("issuer"), Some(3))
+    );
 }
 
 #[test]

@@ -7,9 +7,12 @@ mod support;
 
 mod act;
 mod conformance;
+mod copies;
 mod desk;
+mod external_oidc;
 mod fleet;
 mod killed;
+mod kubeconfig;
 mod observed;
 mod oidc;
 mod plan;

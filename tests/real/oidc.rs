@@ -36,7 +36,8 @@ struct Issuer {
 impl Issuer {
     async fn start() -> Self {
         let identity = rcgen::KeyPair::generate().unwrap();
-        let certificate = rcgen::CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap().self_signed(&identity).unwrap();
+        let certificate =
+            rcgen::CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap().self_signed(&identity).unwrap();
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(identity.serialize_der()));
         let config = rustls::ServerConfig::builder_with_provider(provider)
@@ -190,7 +191,9 @@ async fn what_is_called_valid_starts_the_server() {
     let cases = [
         json!({}),
         mappings(json!({"username": {"claim": "email"}, "groups": {"claim": "g", "prefix": "<&>"}})),
-        mappings(json!({"username": {"claim": "sub", "prefixPolicy": "NoPrefix"}, "uid": {"expression": "claims.oid"}})),
+        mappings(
+            json!({"username": {"claim": "sub", "prefixPolicy": "NoPrefix"}, "uid": {"expression": "claims.oid"}}),
+        ),
         named("claims.?email_verified.orValue(true) == true ? claims.email : claims.sub"),
         named("claims['email']"),
         named("claims.a.b.filter(r, r.startsWith('x')).join('-')"),
@@ -253,7 +256,17 @@ fn logins() -> Vec<(Value, Vec<Value>)> {
     };
     let jane = json!({"sub": "jane"});
     vec![
-        (json!({}), vec![jane.clone(), json!({}), json!({"sub": 5}), json!({"sub": "j", "jti": "abc"}), json!({"sub": "j", "aud": "x"}), json!({"sub": "j", "exp": 1000})]),
+        (
+            json!({}),
+            vec![
+                jane.clone(),
+                json!({}),
+                json!({"sub": 5}),
+                json!({"sub": "j", "jti": "abc"}),
+                json!({"sub": "j", "aud": "x"}),
+                json!({"sub": "j", "exp": 1000}),
+            ],
+        ),
         (
             mappings(json!({"username": {"claim": "email"}})),
             vec![
@@ -282,12 +295,27 @@ fn logins() -> Vec<(Value, Vec<Value>)> {
             vec![json!({"sub": "j", "g": "a,b"}), json!({"sub": "j"}), json!({"sub": "j", "g": 1})],
         ),
         (
-            with("groups", json!({"expression": "claims.a.roles.filter(r, r.matches('^[a-z]+$')).map(r, r.upperAscii())"})),
-            vec![json!({"sub": "j", "a": {"roles": ["x", "y1", "z"]}}), json!({"sub": "j", "a": {}}), json!({"sub": "j", "a": {"roles": []}})],
+            with(
+                "groups",
+                json!({"expression": "claims.a.roles.filter(r, r.matches('^[a-z]+$')).map(r, r.upperAscii())"}),
+            ),
+            vec![
+                json!({"sub": "j", "a": {"roles": ["x", "y1", "z"]}}),
+                json!({"sub": "j", "a": {}}),
+                json!({"sub": "j", "a": {"roles": []}}),
+            ],
         ),
         (
-            with("extra", json!([{"key": "example.org/t", "valueExpression": "claims.?team.orValue('')"}, {"key": "example.org/n", "valueExpression": "string(claims.n)"}])),
-            vec![json!({"sub": "j", "team": "t", "n": 1_700_000_000}), json!({"sub": "j", "n": 1.5}), json!({"sub": "j", "n": "x"}), json!({"sub": "j"})],
+            with(
+                "extra",
+                json!([{"key": "example.org/t", "valueExpression": "claims.?team.orValue('')"}, {"key": "example.org/n", "valueExpression": "string(claims.n)"}]),
+            ),
+            vec![
+                json!({"sub": "j", "team": "t", "n": 1_700_000_000}),
+                json!({"sub": "j", "n": 1.5}),
+                json!({"sub": "j", "n": "x"}),
+                json!({"sub": "j"}),
+            ],
         ),
         (
             json!({"claimMappings": {"username": {"expression": "claims.?email.orValue(claims.sub) + '!'"}, "uid": {"expression": "claims['oid']"}},
@@ -325,7 +353,8 @@ async fn the_server_makes_the_same_users_of_tokens() {
         let file: Value = serde_json::from_str(&checked.rendered.unwrap()).unwrap();
         jwt.extend(file["jwt"].as_array().unwrap().clone());
     }
-    let file = json!({"kind": "AuthenticationConfiguration", "apiVersion": "apiserver.config.k8s.io/v1beta1", "jwt": jwt});
+    let file =
+        json!({"kind": "AuthenticationConfiguration", "apiVersion": "apiserver.config.k8s.io/v1beta1", "jwt": jwt});
     let Some(server) = start_with(&file.to_string()) else { return };
     let server = server.expect("the rendered files together start it");
     let review = Request::post(
@@ -349,7 +378,8 @@ async fn the_server_makes_the_same_users_of_tokens() {
                 }
             };
             let answer = tokio::time::timeout(READY_WAIT_MAX, asked).await;
-            let answer = answer.unwrap_or_else(|_| panic!("{claims} on {more}: the server refuses, and we say {ours:?}"));
+            let answer =
+                answer.unwrap_or_else(|_| panic!("{claims} on {more}: the server refuses, and we say {ours:?}"));
             let theirs = (answer.status == 201).then(|| identity(&answer.body["status"]["userInfo"]));
             assert_eq!(accepted(&ours), theirs, "{claims} on {more}: {ours:?}");
             pairs += 1;

@@ -65,9 +65,11 @@ pub fn choose<'v>(view: View<'v>, named: Option<&str>) -> Result<&'v Cluster, Cl
         }
         (None, []) => Err(CliError::failed("oidc", "there is no cluster to look at", "see trueup doctor")),
         (None, [_]) => view.clusters().next().ok_or_else(|| CliError::failed("oidc", "there is no cluster", "")),
-        (None, many) => {
-            Err(CliError::usage("oidc", format!("there are {} clusters", many.len()), format!("{} with --cluster", one_of())))
-        }
+        (None, many) => Err(CliError::usage(
+            "oidc",
+            format!("there are {} clusters", many.len()),
+            format!("{} with --cluster", one_of()),
+        )),
     }
 }
 

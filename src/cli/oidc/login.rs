@@ -51,7 +51,8 @@ pub async fn run(
     if let Some(kind) = not_oidc(&scene) {
         context.note(&format!("the type of Authentication/cluster is {kind}: this is what would be with OIDC"));
     }
-    let authentication = scene.authentication.seen.map(|authentication| &authentication.spec).cloned().unwrap_or_default();
+    let authentication =
+        scene.authentication.seen.map(|authentication| &authentication.spec).cloned().unwrap_or_default();
     let gates = scene.gates.clone().map_err(|gap| {
         CliError::refused(format!("cluster {}", cluster.name), gap.says, "the feature gates decide which fields count")
     })?;

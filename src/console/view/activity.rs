@@ -110,6 +110,7 @@ fn row_lines(model: &Model, run: &Run, row: &RunRow, widths: Widths, width: usiz
     let glyphs = painter.glyphs();
     let (sign, word, role) = match &row.ended {
         Some((_, End::Done(_))) => (glyphs.done, "verified", Role::Ok),
+        Some((_, End::Already)) => (glyphs.done, "already so", Role::Ok),
         Some((_, End::TakenBack { .. })) => (glyphs.done, "taken back", Role::Warn),
         Some((_, End::Skipped { class: Skip::Stale, .. })) => (glyphs.skipped, "stale", Role::Warn),
         Some((_, End::Skipped { .. })) => (glyphs.skipped, "skipped", Role::Muted),

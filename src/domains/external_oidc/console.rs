@@ -37,13 +37,23 @@ pub fn listed<'a>(spec: &'a AuthSpec, component: &Component) -> Option<(&'a Prov
     spec.providers.iter().find_map(of)
 }
 
-/// Whether a ConfigMap in the console's namespace looks exactly like a copied CA.
+/// Whether a provider names a CA, whatever the type.
+pub fn is_named(scene: &Scene<'_>, name: &str) -> bool {
+    let providers = scene.authentication.seen.map_or(&[][..], |authentication| &authentication.spec.providers);
+    providers.iter().any(|provider| provider.issuer.ca.as_deref() == Some(name))
+}
+
+/// Whether a ConfigMap in the console's namespace is a copied CA: a provider still names it, or it looks exactly like one.
 pub fn is_stray(scene: &Scene<'_>, name: &str, bundle: &Bundle) -> bool {
-    let holds_ca_alone = matches!(&*bundle.keys, [key] if **key == *CA_KEY);
     let own = CONSOLE_OWN_BUNDLES.contains(&name) || bundle.meta.label(INJECT_LABEL).is_some();
     let source = scene.bundle(CONFIG_NAMESPACE, name).seen;
-    let copied = bundle.owner == BundleOwner::Console || source.is_some_and(|source| source.text.is_some());
-    holds_ca_alone && copied && !own
+    let marked = bundle.owner == BundleOwner::Console || source.is_some_and(|source| source.text.is_some());
+    !own && (is_named(scene, name) || (holds_ca_alone(bundle) && marked))
+}
+
+/// What the console's operator copies, and nothing else.
+pub fn holds_ca_alone(bundle: &Bundle) -> bool {
+    matches!(&*bundle.keys, [key] if **key == *CA_KEY)
 }
 
 /// The copy of a CA.

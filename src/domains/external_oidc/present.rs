@@ -95,7 +95,7 @@ pub fn panels(scene: &Scene<'_>, place: &Place) -> Vec<Panel> {
         }
         Place::Rollout => {
             let lines = vec![awaited(scene)];
-            vec![nodes(scene), Panel::Lines { title: "next", lines }, stack(scene)]
+            vec![nodes(scene), Panel::Lines { title: "NEXT", lines }, stack(scene)]
         }
         Place::AuthConfig | Place::KasCopy | Place::ObservedConfig => vec![way(scene)],
         Place::Part(_) | Place::Restrictions => vec![stack(scene)],
@@ -118,7 +118,7 @@ fn way(scene: &Scene<'_>) -> Panel {
         note: if states.is_empty() { "as it should be".to_owned() } else { format!("{} to look at", states.len()) },
     };
     Panel::Chain {
-        title: "the way",
+        title: "THE WAY",
         links: vec![
             link("Authentication", Place::Authentication),
             link("auth-config", Place::AuthConfig),
@@ -146,7 +146,7 @@ fn nodes(scene: &Scene<'_>) -> Panel {
         let way = if moving { format!("{} → {}", node.current, node.target) } else { node.current.to_string() };
         Step { label: node.name.to_string(), state, note: format!("{way}: {}", told_words(&told)) }
     };
-    Panel::Strip { title: "nodes", steps: nodes.iter().map(step).collect() }
+    Panel::Strip { title: "NODES", steps: nodes.iter().map(step).collect() }
 }
 
 /// Every resource of the OAuth stack, a line each.
@@ -162,7 +162,7 @@ fn stack(scene: &Scene<'_>) -> Panel {
         let name = part.key();
         format!("{glyph} {:<10} {:<9} {} {name}", wish, presence(scene, part), part.resource.kind)
     };
-    Panel::Lines { title: "OAuth stack", lines: PARTS.iter().map(line).collect() }
+    Panel::Lines { title: "OAUTH STACK", lines: PARTS.iter().map(line).collect() }
 }
 
 /// How people log in once OIDC is there: the command of the `cli` client.
@@ -183,5 +183,5 @@ fn log_in(scene: &Scene<'_>) -> Option<Panel> {
     };
     let (issuer, client) = (provider.issuer_url(), &client.client_id);
     let command = format!("oc login {server} --issuer-url {issuer} --exec-plugin oc-oidc --client-id {client}{scopes}");
-    Some(Panel::Lines { title: "log in", lines: vec![command] })
+    Some(Panel::Lines { title: "LOG IN", lines: vec![command] })
 }

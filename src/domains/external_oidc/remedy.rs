@@ -10,7 +10,7 @@ use similar::{ChangeTag, TextDiff};
 
 use super::NAME;
 use super::check;
-use super::console::wanted_authority;
+use super::console::{holds_ca_alone, is_named, wanted_authority};
 use super::facts::{BundleOwner, Complaint};
 use super::judge::rule;
 use super::names::{
@@ -197,7 +197,13 @@ impl Hand<'_, '_> {
     fn delete_authority(&self, name: &str) -> Option<ActionDraft> {
         let bundle = self.scene.bundle(CONSOLE_NAMESPACE, name).seen?;
         let target = self.target(CONFIG_MAP, Some(CONSOLE_NAMESPACE), name, Some(&bundle.meta));
-        let mut proofs = vec![format!("it holds {CA_KEY} alone, as the console operator's copies do")];
+        let mut proofs = Vec::new();
+        if holds_ca_alone(bundle) {
+            proofs.push(format!("it holds {CA_KEY} alone, as the console operator's copies do"));
+        }
+        if is_named(self.scene, name) {
+            proofs.push("a provider of Authentication/cluster names a CA like it".to_owned());
+        }
         if bundle.owner == BundleOwner::Console {
             proofs.push("its owner is the console operator's configuration".to_owned());
         }

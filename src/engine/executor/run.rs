@@ -15,8 +15,10 @@ use zeroize::Zeroizing;
 
 use super::owners::read_owners;
 use super::ports::{ClusterPort, LookBack, Ports, Progress, Reading};
+use super::read::read;
+use super::ready::Ready;
 use super::report::{End, Halt, Report};
-use super::wave::{Ready, Wish, read};
+use super::wish::{Proof, Wish};
 use crate::engine::journal::{ApprovalWay, ApprovedCluster, Record, VerifiedState};
 use crate::engine::vault::Sealed;
 use crate::engine::{Action, ApprovedPlan, Blocked, GateName, How, TargetRecord, Tier, Verb, short_id};
@@ -76,6 +78,7 @@ pub async fn apply(approved: ApprovedPlan, settings: RunSettings, ports: Ports<'
         report,
         backups: BTreeMap::new(),
         attempts: BTreeMap::new(),
+        versions: BTreeMap::new(),
         sent: BTreeSet::new(),
     };
     let halted = run.whole().await.err();
@@ -97,10 +100,12 @@ pub(super) struct Run<'p, 'q> {
     pub settings: RunSettings,
     pub ports: Ports<'q>,
     pub report: Report,
-    /// The backups of deleted objects, by action.
+    /// The backups of deleted and changed objects, by action.
     pub backups: BTreeMap<String, Sealed>,
     /// How many requests were about to be sent so far, by action.
     pub attempts: BTreeMap<String, u32>,
+    /// The version at which each changed object was seen to be as it was wanted, by action.
+    pub versions: BTreeMap<String, String>,
     /// The actions of which a request left the program.
     pub sent: BTreeSet<String>,
 }
@@ -168,7 +173,7 @@ impl<'p> Run<'p, '_> {
         let mut wave = Vec::new();
         for action in std::mem::take(left) {
             let open = |id: &String| !self.report.ends.contains_key(id) && self.is_approved_for(id, &action.cluster);
-            let done = |id: &String| matches!(self.report.ends.get(id), Some(End::Done(_)));
+            let done = |id: &String| self.report.ends.get(id).is_some_and(End::is_done);
             let missing = action.depends_on.iter().find(|id| !done(id) && !open(id)).cloned();
             match missing {
                 Some(id) => self.end(action, End::gated(format!("dependency: {id} was not done"))),
@@ -330,7 +335,7 @@ impl<'p> Run<'p, '_> {
                 return Ok(());
             }
         };
-        let ready = Ready::new(action, Wish::Create { object, mark }, self.ports.clock.now());
+        let ready = Ready::new(action, Wish::Create { object, proof: Proof::Mark(mark) }, self.ports.clock.now());
         let deleted = self.report.ends.get(&action.id).cloned();
         // The name is free in any cluster: a create has nothing that binds it to this one but this look.
         let came = match self.check_gates(&action.cluster).await {
@@ -356,7 +361,7 @@ impl<'p> Run<'p, '_> {
     async fn is_held(&mut self, port: &dyn ClusterPort, action: &Action, patience: Duration) -> Result<bool, Halt> {
         let (mut left, mut pause) = (patience, Duration::from_secs(1));
         loop {
-            let reading = read(port, self.ports.clock, action).await;
+            let reading = read(port, self.ports.clock, &action.target).await;
             let held = matches!(&reading, Reading::Present(seen) if seen.deleting && action.target.uid.as_ref() == Some(&seen.uid));
             if !held || left.is_zero() {
                 return Ok(held);
@@ -402,17 +407,21 @@ impl<'p> Run<'p, '_> {
 
     /// A record for each action that nothing was meant to be sent for: what was, is in the journal already.
     fn skipped(&self, at: Timestamp) -> Vec<Record> {
-        let skipped = |action: &Action| match self.report.ends.get(&action.id) {
-            Some(End::Skipped { why, .. }) if !self.attempts.contains_key(&action.id) => Some(Record::Skipped {
+        let skipped = |action: &Action| {
+            let why = match self.report.ends.get(&action.id)? {
+                End::Skipped { why, .. } => why.as_str(),
+                End::Already => "it was as the plan wants it before anything was sent",
+                End::Done(_) | End::TakenBack { .. } | End::Failed { .. } | End::Unknown { .. } => return None,
+            };
+            (!self.attempts.contains_key(&action.id)).then(|| Record::Skipped {
                 plan: self.report.plan.clone(),
                 action: action.id.clone(),
                 cluster: action.cluster.clone(),
                 target: action.target.clone(),
                 verb: action.verb,
-                why: why.clone(),
+                why: why.to_owned(),
                 at,
-            }),
-            Some(_) | None => None,
+            })
         };
         self.approved.actions().filter_map(skipped).collect()
     }

@@ -1,13 +1,15 @@
-//! The values in `data`: measured, digested where an interest asks for it, and dropped.
+//! The values in `data`: measured, digested and lent to a projection where an interest asks for it, and dropped.
 
 use std::borrow::Cow;
 
-use zeroize::Zeroize as _;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use zeroize::{Zeroize as _, Zeroizing};
 
 use super::cursor::Cursor;
 use super::{Reader, Undecodable};
 use crate::observe::digest::Digester;
-use crate::world::{DataEntry, Digest};
+use crate::world::{DataEntry, Digest, SecretBytes};
 
 /// How a value in `data` is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -36,10 +38,11 @@ pub(super) fn read_data<'a>(
         let wanted = reader.digested.contains(&key.as_ref());
         let value = cursor.string_or_null()?.unwrap_or_default();
         let (length, digest) = encoding.measure(&value, reader.digester, wanted);
+        let bytes = if reader.reduced.contains(&key.as_ref()) { encoding.lend(&value) } else { None };
         let text = encoding.hand_on(value, wanted);
         // The API lets stringData win over data of the same key.
         entries.retain(|entry| entry.key != key);
-        entries.push(DataEntry { key, length, digest, text });
+        entries.push(DataEntry { key, length, digest, text, bytes });
         Ok(())
     })
 }
@@ -54,6 +57,19 @@ impl Encoding {
                 (length, wanted.then(|| digester.digest(value.as_bytes())))
             }
         }
+    }
+
+    /// A Secret's value as it is mounted. Nothing when it is no base64, which only a file can hold.
+    fn lend(self, value: &str) -> Option<SecretBytes> {
+        let bytes = match self {
+            Self::Base64 => {
+                let folded: Zeroizing<String> = Zeroizing::new(value.split_ascii_whitespace().collect());
+                STANDARD.decode(folded.as_bytes()).ok()?
+            }
+            Self::Plain => value.as_bytes().to_vec(),
+            Self::Text | Self::Binary => return None,
+        };
+        Some(SecretBytes::new(Zeroizing::new(bytes)))
     }
 
     /// Only a ConfigMap's named text is handed on. A copy that had to be made of anything else is wiped.

@@ -2,7 +2,8 @@
 //!
 //! Always true:
 //! - `managedFields` and annotations that carry whole objects are skipped, not stored;
-//! - a Secret's values are read as length and digest and dropped inside the deserializer;
+//! - a Secret's values are read as length and digest and dropped inside the deserializer, but for the keys a fact reduces:
+//!   those live until the object was projected, and are wiped then;
 //! - an error says where, never what: serde's own messages quote the value they stumbled over.
 //!
 //! Not here: asking the server (`observe::list`, `observe::watch`), files (`fleet::snapshot`).
@@ -53,6 +54,8 @@ pub struct Reader<'r> {
     pub sort: DataSort,
     /// Keys of `data` that become digests.
     pub digested: &'r [&'static str],
+    /// Keys of a Secret's `data` whose bytes are handed to the projection.
+    pub reduced: &'r [&'static str],
     /// What list items are when they don't say so themselves (the API leaves it out).
     pub api_version: &'r str,
     pub kind: &'r str,

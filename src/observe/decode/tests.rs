@@ -6,7 +6,7 @@ const SECRET: &str = r#"{"metadata":{"name":"s","namespace":"n","uid":"u","resou
  "type":"Opaque","data":{"clientSecret":"Q0FOQVJZ","other":"Q0FOQVJZQ0FOQVJZ"},"surprise":"CANARY"}"#;
 
 fn reader<'r>(digester: &'r Digester, sort: DataSort, kind: &'r str) -> Reader<'r> {
-    Reader { digester, sort, digested: &["clientSecret", "ca-bundle.crt"], api_version: "v1", kind }
+    Reader { digester, sort, digested: &["clientSecret", "ca-bundle.crt"], reduced: &[], api_version: "v1", kind }
 }
 
 #[test]

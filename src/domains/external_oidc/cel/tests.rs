@@ -133,7 +133,11 @@ fn what_upstream_refuses_does_not_compile() {
         "\u{201c}a\u{201d}",
     ];
     for expression in expressions {
-        assert!(matches!(compiled(expression, Scope::Claims), Err(CelError::Wrong(_))), "{expression}: {:?}", compiled(expression, Scope::Claims));
+        assert!(
+            matches!(compiled(expression, Scope::Claims), Err(CelError::Wrong(_))),
+            "{expression}: {:?}",
+            compiled(expression, Scope::Claims)
+        );
     }
 }
 
@@ -151,7 +155,9 @@ fn users_have_four_fields() {
     for (expression, expected) in takes {
         assert_eq!(compiled(expression, Scope::User), Ok(expected.to_owned()), "{expression}");
     }
-    for expression in ["user.name", "has(user.name)", "claims.x", "user.username == 1", "user['username']", "user.groups + [1]"] {
+    for expression in
+        ["user.name", "has(user.name)", "claims.x", "user.username == 1", "user['username']", "user.groups + [1]"]
+    {
         assert!(matches!(compiled(expression, Scope::User), Err(CelError::Wrong(_))), "{expression}");
     }
 }
@@ -305,7 +311,11 @@ fn what_has_no_value_is_an_error_and_not_a_guess() {
         "claims.l.join(1 > 0 ? claims.n : claims.n)",
     ];
     for expression in errors {
-        assert!(matches!(evaluated(expression, &claims), Err(Fault::Error(_))), "{expression}: {:?}", evaluated(expression, &claims));
+        assert!(
+            matches!(evaluated(expression, &claims), Err(Fault::Error(_))),
+            "{expression}: {:?}",
+            evaluated(expression, &claims)
+        );
     }
     let unknown = ["ip(claims.s).family() == 4", "claims == {}", "url(claims.s).getHost()", "strings.quote(claims.s)"];
     for expression in unknown {
@@ -372,7 +382,49 @@ proptest! {
 
 /// Words that meet often enough to make sense now and then.
 const WORDS: &[&str] = &[
-    "claims", "claims.x", "claims.a.b", "claims.?x", "'a'", "1", "2.0", "3u", "true", "null", "[", "]", "(", ")", "{", "}",
-    ",", ".", "?", ":", "+", "-", "*", "/", "%", "==", "!=", "<", ">=", "in", "&&", "||", "!", "has(claims.x)", ".size()",
-    ".map(y, y)", ".filter(y,", ".all(y,", ".orValue(", ".split(',')", ".matches('a')", "[0]", "[?0]", ".?b", "y",
+    "claims",
+    "claims.x",
+    "claims.a.b",
+    "claims.?x",
+    "'a'",
+    "1",
+    "2.0",
+    "3u",
+    "true",
+    "null",
+    "[",
+    "]",
+    "(",
+    ")",
+    "{",
+    "}",
+    ",",
+    ".",
+    "?",
+    ":",
+    "+",
+    "-",
+    "*",
+    "/",
+    "%",
+    "==",
+    "!=",
+    "<",
+    ">=",
+    "in",
+    "&&",
+    "||",
+    "!",
+    "has(claims.x)",
+    ".size()",
+    ".map(y, y)",
+    ".filter(y,",
+    ".all(y,",
+    ".orValue(",
+    ".split(',')",
+    ".matches('a')",
+    "[0]",
+    "[?0]",
+    ".?b",
+    "y",
 ];

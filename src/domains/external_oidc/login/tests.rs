@@ -71,43 +71,163 @@ fn names_and_groups_come_out_as_kube_apiserver_makes_them() {
     };
     let jane = || json!({"sub": "jane"});
     let cases = [
-        ("the issuer is the default prefix", json!({"username": {"claim": "sub"}}), jane(), "https://idp.example.com#jane|jane||{}"),
+        (
+            "the issuer is the default prefix",
+            json!({"username": {"claim": "sub"}}),
+            jane(),
+            "https://idp.example.com#jane|jane||{}",
+        ),
         ("no prefix", by_sub(), jane(), "jane|jane||{}"),
-        ("a prefix", json!({"username": {"claim": "sub", "prefixPolicy": "Prefix", "prefix": {"prefixString": "p:"}}}), jane(), "p:jane|jane||{}"),
+        (
+            "a prefix",
+            json!({"username": {"claim": "sub", "prefixPolicy": "Prefix", "prefix": {"prefixString": "p:"}}}),
+            jane(),
+            "p:jane|jane||{}",
+        ),
         ("e-mail has no default prefix", email(""), json!({"sub": "1", "email": "j@x"}), "j@x|1||{}"),
-        ("e-mail that is verified", email(""), json!({"sub": "1", "email": "j@x", "email_verified": true}), "j@x|1||{}"),
-        ("e-mail that is not", email(""), json!({"sub": "1", "email": "j@x", "email_verified": false}), "refused by email-verified"),
-        ("e-mail that says so in a text", email("NoPrefix"), json!({"sub": "1", "email": "j@x", "email_verified": "true"}), "refused by email-verified"),
+        (
+            "e-mail that is verified",
+            email(""),
+            json!({"sub": "1", "email": "j@x", "email_verified": true}),
+            "j@x|1||{}",
+        ),
+        (
+            "e-mail that is not",
+            email(""),
+            json!({"sub": "1", "email": "j@x", "email_verified": false}),
+            "refused by email-verified",
+        ),
+        (
+            "e-mail that says so in a text",
+            email("NoPrefix"),
+            json!({"sub": "1", "email": "j@x", "email_verified": "true"}),
+            "refused by email-verified",
+        ),
         ("a name that is not there", by_sub(), json!({}), "refused by username"),
-        ("a name that is a number", json!({"username": {"claim": "n"}}), json!({"sub": "1", "n": 5}), "refused by username"),
-        ("a name that is null", json!({"username": {"claim": "n", "prefixPolicy": "Prefix", "prefix": {"prefixString": "p:"}}}), json!({"sub": "1", "n": null}), "p:|1||{}"),
+        (
+            "a name that is a number",
+            json!({"username": {"claim": "n"}}),
+            json!({"sub": "1", "n": 5}),
+            "refused by username",
+        ),
+        (
+            "a name that is null",
+            json!({"username": {"claim": "n", "prefixPolicy": "Prefix", "prefix": {"prefixString": "p:"}}}),
+            json!({"sub": "1", "n": null}),
+            "p:|1||{}",
+        ),
         ("a name by expression", named("'u:' + claims.sub"), jane(), "u:jane|jane||{}"),
         ("an empty name by expression", named("''"), jane(), "refused by username"),
         ("a number by expression", named("1"), jane(), "refused by username"),
         ("no name by expression", named("claims.missing"), jane(), "refused by username"),
         ("an expression that does not compile", named("claims.a.map(x)"), jane(), "refused by username"),
-        ("groups", grouped(json!({"claim": "g", "prefix": "g:"})), json!({"sub": "j", "g": ["a", "b"]}), "j|j|g:a,g:b|{}"),
+        (
+            "groups",
+            grouped(json!({"claim": "g", "prefix": "g:"})),
+            json!({"sub": "j", "g": ["a", "b"]}),
+            "j|j|g:a,g:b|{}",
+        ),
         ("one group", grouped(json!({"claim": "g"})), json!({"sub": "j", "g": "a"}), "j|j|a|{}"),
         ("no groups", grouped(json!({"claim": "g"})), json!({"sub": "j"}), "j|j||{}"),
         ("null groups", grouped(json!({"claim": "g", "prefix": "g:"})), json!({"sub": "j", "g": null}), "j|j||{}"),
-        ("a null among groups", grouped(json!({"claim": "g", "prefix": "g:"})), json!({"sub": "j", "g": ["a", null]}), "j|j|g:a,g:|{}"),
+        (
+            "a null among groups",
+            grouped(json!({"claim": "g", "prefix": "g:"})),
+            json!({"sub": "j", "g": ["a", null]}),
+            "j|j|g:a,g:|{}",
+        ),
         ("groups that are numbers", grouped(json!({"claim": "g"})), json!({"sub": "j", "g": [1]}), "refused by groups"),
-        ("groups that are an object", grouped(json!({"claim": "g"})), json!({"sub": "j", "g": {}}), "refused by groups"),
-        ("groups by expression", grouped(json!({"expression": "claims.a.g.map(x, 'g:' + x)"})), json!({"sub": "j", "a": {"g": ["a", "b"]}}), "j|j|g:a,g:b|{}"),
-        ("a list from the token", grouped(json!({"expression": "claims.g"})), json!({"sub": "j", "g": ["a", "", "b"]}), "j|j|a,b|{}"),
+        (
+            "groups that are an object",
+            grouped(json!({"claim": "g"})),
+            json!({"sub": "j", "g": {}}),
+            "refused by groups",
+        ),
+        (
+            "groups by expression",
+            grouped(json!({"expression": "claims.a.g.map(x, 'g:' + x)"})),
+            json!({"sub": "j", "a": {"g": ["a", "b"]}}),
+            "j|j|g:a,g:b|{}",
+        ),
+        (
+            "a list from the token",
+            grouped(json!({"expression": "claims.g"})),
+            json!({"sub": "j", "g": ["a", "", "b"]}),
+            "j|j|a,b|{}",
+        ),
         ("null by expression", grouped(json!({"expression": "claims.g"})), json!({"sub": "j", "g": null}), "j|j||{}"),
-        ("split groups can't be read", grouped(json!({"expression": "claims.g.split(',')"})), json!({"sub": "j", "g": "a,b"}), "refused by groups"),
-        ("split groups that were mended", grouped(json!({"expression": "claims.g.split(',').map(x, x)"})), json!({"sub": "j", "g": "a,b"}), "j|j|a,b|{}"),
-        ("split groups with one added", grouped(json!({"expression": "claims.g.split(',') + ['c']"})), json!({"sub": "j", "g": "a,b"}), "j|j|a,b,c|{}"),
-        ("a mixed list", grouped(json!({"expression": "claims.g"})), json!({"sub": "j", "g": ["a", 1]}), "refused by groups"),
-        ("groups that are kept elsewhere", grouped(json!({"claim": "g"})), json!({"sub": "j", "_claim_names": {"g": "s"}, "_claim_sources": {"s": {"endpoint": "https://x"}}}), "not verifiable"),
-        ("groups that nobody keeps", grouped(json!({"claim": "g"})), json!({"sub": "j", "_claim_names": {"g": "s"}}), "refused by groups"),
-        ("uid from a claim", json!({"username": {"claim": "sub", "prefixPolicy": "NoPrefix"}, "uid": {"claim": "oid"}}), json!({"sub": "j", "oid": "42"}), "j|42||{}"),
-        ("uid that is not there", json!({"username": {"claim": "sub", "prefixPolicy": "NoPrefix"}, "uid": {"claim": "oid"}}), jane(), "refused by uid"),
-        ("no sub and no uid", json!({"username": {"claim": "n", "prefixPolicy": "NoPrefix"}}), json!({"n": "j"}), "refused by uid"),
-        ("an empty uid by expression", json!({"username": {"claim": "sub", "prefixPolicy": "NoPrefix"}, "uid": {"expression": "''"}}), jane(), "jane|||{}"),
-        ("sub that is a number", json!({"username": {"claim": "n", "prefixPolicy": "NoPrefix"}}), json!({"n": "j", "sub": 1}), "refused by uid"),
-        ("the token's id", by_sub(), json!({"sub": "j", "jti": "abc"}), "j|j||{\"authentication.kubernetes.io/credential-id\": [\"JTI=abc\"]}"),
+        (
+            "split groups can't be read",
+            grouped(json!({"expression": "claims.g.split(',')"})),
+            json!({"sub": "j", "g": "a,b"}),
+            "refused by groups",
+        ),
+        (
+            "split groups that were mended",
+            grouped(json!({"expression": "claims.g.split(',').map(x, x)"})),
+            json!({"sub": "j", "g": "a,b"}),
+            "j|j|a,b|{}",
+        ),
+        (
+            "split groups with one added",
+            grouped(json!({"expression": "claims.g.split(',') + ['c']"})),
+            json!({"sub": "j", "g": "a,b"}),
+            "j|j|a,b,c|{}",
+        ),
+        (
+            "a mixed list",
+            grouped(json!({"expression": "claims.g"})),
+            json!({"sub": "j", "g": ["a", 1]}),
+            "refused by groups",
+        ),
+        (
+            "groups that are kept elsewhere",
+            grouped(json!({"claim": "g"})),
+            json!({"sub": "j", "_claim_names": {"g": "s"}, "_claim_sources": {"s": {"endpoint": "https://x"}}}),
+            "not verifiable",
+        ),
+        (
+            "groups that nobody keeps",
+            grouped(json!({"claim": "g"})),
+            json!({"sub": "j", "_claim_names": {"g": "s"}}),
+            "refused by groups",
+        ),
+        (
+            "uid from a claim",
+            json!({"username": {"claim": "sub", "prefixPolicy": "NoPrefix"}, "uid": {"claim": "oid"}}),
+            json!({"sub": "j", "oid": "42"}),
+            "j|42||{}",
+        ),
+        (
+            "uid that is not there",
+            json!({"username": {"claim": "sub", "prefixPolicy": "NoPrefix"}, "uid": {"claim": "oid"}}),
+            jane(),
+            "refused by uid",
+        ),
+        (
+            "no sub and no uid",
+            json!({"username": {"claim": "n", "prefixPolicy": "NoPrefix"}}),
+            json!({"n": "j"}),
+            "refused by uid",
+        ),
+        (
+            "an empty uid by expression",
+            json!({"username": {"claim": "sub", "prefixPolicy": "NoPrefix"}, "uid": {"expression": "''"}}),
+            jane(),
+            "jane|||{}",
+        ),
+        (
+            "sub that is a number",
+            json!({"username": {"claim": "n", "prefixPolicy": "NoPrefix"}}),
+            json!({"n": "j", "sub": 1}),
+            "refused by uid",
+        ),
+        (
+            "the token's id",
+            by_sub(),
+            json!({"sub": "j", "jti": "abc"}),
+            "j|j||{\"authentication.kubernetes.io/credential-id\": [\"JTI=abc\"]}",
+        ),
         ("an empty token id", by_sub(), json!({"sub": "j", "jti": ""}), "j|j||{}"),
         ("extra", with_extra("claims.x"), json!({"sub": "j", "x": "y"}), "j|j||{\"example.org/x\": [\"y\"]}"),
         ("empty extra is left out", with_extra("claims.?x.orValue('')"), jane(), "jane|jane||{}"),
@@ -153,7 +273,12 @@ fn issuer_audience_and_time_come_first() {
         ("another issuer", one(), json!({"iss": "https://other"}), "issuer"),
         ("a slash too many", one(), json!({"iss": "https://idp.example.com/"}), "issuer"),
         ("an issuer that is no text", one(), json!({"iss": 1}), "issuer"),
-        ("google without its scheme", spec_of("https://accounts.google.com", json!(["app"])), json!({"iss": "accounts.google.com"}), passed),
+        (
+            "google without its scheme",
+            spec_of("https://accounts.google.com", json!(["app"])),
+            json!({"iss": "accounts.google.com"}),
+            passed,
+        ),
         ("another audience", one(), json!({"aud": "x"}), "audience"),
         ("one of several audiences", one(), json!({"aud": ["x", "app"]}), passed),
         ("the second of ours", two(), json!({"aud": "other"}), passed),
@@ -186,7 +311,10 @@ fn what_was_not_given_is_assumed_and_listed() {
         other => panic!("{other:?}"),
     };
     assert_eq!(accepted(json!({"sub": "j"})), ["iss", "aud", "exp"]);
-    assert_eq!(accepted(json!({"sub": "j", "iss": ISSUER, "aud": "app", "exp": 4_000_000_000_u64})), Vec::<&str>::new());
+    assert_eq!(
+        accepted(json!({"sub": "j", "iss": ISSUER, "aud": "app", "exp": 4_000_000_000_u64})),
+        Vec::<&str>::new()
+    );
     // An expression sees what was assumed.
     let by_issuer = spec(json!({"username": {"expression": "claims.iss + claims.aud"}}), json!({}));
     assert_eq!(told(&answer(&by_issuer, json!({"sub": "j"}))), "https://idp.example.comapp|j||{}");
@@ -195,8 +323,10 @@ fn what_was_not_given_is_assumed_and_listed() {
 #[test]
 fn rules_refuse_with_their_message() {
     let required = |claim: &str, value: &str| json!({"type": "RequiredClaim", "requiredClaim": {"claim": claim, "requiredValue": value}});
-    let cel = |expression: &str, message: &str| json!({"type": "CEL", "cel": {"expression": expression, "message": message}});
-    let user = |expression: &str| json!({"userValidationRules": [{"expression": expression, "message": "not this user"}]});
+    let cel =
+        |expression: &str, message: &str| json!({"type": "CEL", "cel": {"expression": expression, "message": message}});
+    let user =
+        |expression: &str| json!({"userValidationRules": [{"expression": expression, "message": "not this user"}]});
     let rules = |rules: Json| json!({"claimValidationRules": rules});
     let refused = |by: RefusedBy, rule: &str, message: &str| {
         Answer::Refused(Refusal { by, rule: rule.to_owned(), message: message.to_owned() })
@@ -204,11 +334,31 @@ fn rules_refuse_with_their_message() {
     use RefusedBy::{ClaimRule, UserRule};
     let cases = [
         ("a required claim", rules(json!([required("hd", "x")])), json!({"hd": "x"}), None),
-        ("another value", rules(json!([required("hd", "x")])), json!({"hd": "y"}), Some(refused(ClaimRule, "hd = x", "required claim hd has another value"))),
-        ("no such claim", rules(json!([required("hd", "x")])), json!({}), Some(refused(ClaimRule, "hd = x", "required claim hd is not in the token"))),
-        ("a claim that is a number", rules(json!([required("hd", "1")])), json!({"hd": 1}), Some(refused(ClaimRule, "hd = 1", "required claim hd is no text"))),
+        (
+            "another value",
+            rules(json!([required("hd", "x")])),
+            json!({"hd": "y"}),
+            Some(refused(ClaimRule, "hd = x", "required claim hd has another value")),
+        ),
+        (
+            "no such claim",
+            rules(json!([required("hd", "x")])),
+            json!({}),
+            Some(refused(ClaimRule, "hd = x", "required claim hd is not in the token")),
+        ),
+        (
+            "a claim that is a number",
+            rules(json!([required("hd", "1")])),
+            json!({"hd": 1}),
+            Some(refused(ClaimRule, "hd = 1", "required claim hd is no text")),
+        ),
         ("a rule that holds", rules(json!([cel("claims.n > 1", "too few")])), json!({"n": 2}), None),
-        ("a rule that does not", rules(json!([cel("claims.n > 1", "too few")])), json!({"n": 1}), Some(refused(ClaimRule, "claims.n > 1", "too few"))),
+        (
+            "a rule that does not",
+            rules(json!([cel("claims.n > 1", "too few")])),
+            json!({"n": 1}),
+            Some(refused(ClaimRule, "claims.n > 1", "too few")),
+        ),
         (
             "a rule without a value",
             rules(json!([cel("claims.n > 1", "too few"), cel("false", "never")])),
@@ -216,9 +366,24 @@ fn rules_refuse_with_their_message() {
             Some(refused(ClaimRule, "claims.n > 1", "the expression has no value for this token: no such key: n")),
         ),
         ("a user rule that holds", user("!user.username.startsWith('system:')"), json!({}), None),
-        ("a user rule that does not", user("user.username == 'other'"), json!({}), Some(refused(UserRule, "user.username == 'other'", "not this user"))),
-        ("a user rule on groups and extra", user("user.groups == ['a'] && user.extra == {} && user.uid == 'j'"), json!({}), None),
-        ("claims come before users", json!({"claimValidationRules": [cel("false", "claims first")], "userValidationRules": [{"expression": "false", "message": "m"}]}), json!({}), Some(refused(ClaimRule, "false", "claims first"))),
+        (
+            "a user rule that does not",
+            user("user.username == 'other'"),
+            json!({}),
+            Some(refused(UserRule, "user.username == 'other'", "not this user")),
+        ),
+        (
+            "a user rule on groups and extra",
+            user("user.groups == ['a'] && user.extra == {} && user.uid == 'j'"),
+            json!({}),
+            None,
+        ),
+        (
+            "claims come before users",
+            json!({"claimValidationRules": [cel("false", "claims first")], "userValidationRules": [{"expression": "false", "message": "m"}]}),
+            json!({}),
+            Some(refused(ClaimRule, "false", "claims first")),
+        ),
     ];
     for (case, more, claims, expected) in cases {
         let mut mappings = by_sub();
@@ -238,7 +403,8 @@ fn rules_refuse_with_their_message() {
 fn reserved_names_are_let_through_and_pointed_at() {
     let mut mappings = by_sub();
     mappings["groups"] = json!({"claim": "g"});
-    let Answer::Accepted(identity) = answer(&spec(mappings, json!({})), json!({"sub": "system:admin", "g": ["a", "system:masters"]}))
+    let Answer::Accepted(identity) =
+        answer(&spec(mappings, json!({})), json!({"sub": "system:admin", "g": ["a", "system:masters"]}))
     else {
         panic!("nothing refuses them")
     };

@@ -52,11 +52,17 @@ fn the_copy_of_the_ca_is_compared_with_its_source() {
             ("no key", with_sources().config_map("openshift-console", "idp-ca", json!({})), drift),
             ("source without the key", with_sources().config_map("openshift-config", "idp-ca", json!({})), "match"),
             ("source gone, copy there", owned(without_source(), "idp-ca"), source_gone),
+            ("source gone, nobody's copy there", bundle(without_source(), "idp-ca", "X"), source_gone),
             ("source gone, no copy", without_source(), "match"),
             ("source not known", without_source().incomplete("v1/configmaps@openshift-config"), "unknown"),
             ("copy not known", with_sources().incomplete("v1/configmaps@openshift-console"), "unknown"),
             ("no CA named", given(), "no subject"),
             ("another type", with_sources().set("Authentication", "spec.type", json!("None")), "no subject"),
+            (
+                "another type, still named",
+                bundle(without_source(), "idp-ca", "X").set("Authentication", "spec.type", json!("")),
+                "leftover → delete selected no-referrer [operator-owned]",
+            ),
         ],
     );
 }

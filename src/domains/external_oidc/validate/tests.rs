@@ -151,10 +151,22 @@ fn single_problems() -> Vec<(&'static str, Given, Code, &'static str, Refuser)> 
         ("no URL", given().set("issuer/issuerURL", json!("idp.example.com")), IssuerUrlInvalid, url, Schema),
         ("a bad escape", given().set("issuer/issuerURL", json!("https://%zz")), IssuerUrlInvalid, url, Schema),
         ("a query", given().set("issuer/issuerURL", json!("https://x/?a=b")), IssuerUrlInvalid, url, Schema),
-        ("an unreadable query", given().set("issuer/issuerURL", json!("https://x/?;")), IssuerUrlInvalid, url, KubeApiserver),
+        (
+            "an unreadable query",
+            given().set("issuer/issuerURL", json!("https://x/?;")),
+            IssuerUrlInvalid,
+            url,
+            KubeApiserver,
+        ),
         ("a fragment", given().set("issuer/issuerURL", json!("https://x/#a")), IssuerUrlInvalid, url, Schema),
         ("a user", given().set("issuer/issuerURL", json!("https://u@x/")), IssuerUrlInvalid, url, Schema),
-        ("a long issuer", given().set("issuer/issuerURL", json!(format!("https://{}", "a".repeat(505)))), TooLong, url, Schema),
+        (
+            "a long issuer",
+            given().set("issuer/issuerURL", json!(format!("https://{}", "a".repeat(505)))),
+            TooLong,
+            url,
+            Schema,
+        ),
         (
             "the service account issuer of the spec",
             given().spec("serviceAccountIssuer", json!(ISSUER)),
@@ -177,8 +189,20 @@ fn single_problems() -> Vec<(&'static str, Given, Code, &'static str, Refuser)> 
             KubeApiserver,
         ),
         ("no audience", given().set("issuer/audiences", json!([])), AudiencesEmpty, "issuer.audiences", Schema),
-        ("an empty audience", given().set("issuer/audiences", json!(["a", ""])), AudiencesEmpty, "issuer.audiences[1]", Schema),
-        ("an audience twice", given().set("issuer/audiences", json!(["a", "b", "a"])), AudienceDuplicate, "issuer.audiences[2]", Schema),
+        (
+            "an empty audience",
+            given().set("issuer/audiences", json!(["a", ""])),
+            AudiencesEmpty,
+            "issuer.audiences[1]",
+            Schema,
+        ),
+        (
+            "an audience twice",
+            given().set("issuer/audiences", json!(["a", "b", "a"])),
+            AudienceDuplicate,
+            "issuer.audiences[2]",
+            Schema,
+        ),
         (
             "eleven audiences",
             given().set("issuer/audiences", (0..11).map(|n| json!(n.to_string())).collect()),
@@ -193,10 +217,34 @@ fn single_problems() -> Vec<(&'static str, Given, Code, &'static str, Refuser)> 
         ("discovery with a query", discover("https://d/x?a=b"), DiscoveryUrlInvalid, discovery, Operator),
         ("discovery with an empty fragment", discover("https://d/x#"), DiscoveryUrlInvalid, discovery, Schema),
         ("long discovery", discover(&format!("https://d/{}", "a".repeat(2040))), TooLong, discovery, Schema),
-        ("discovery at the issuer", discover("https://idp.example.com//"), DiscoveryUrlEqualsIssuer, discovery, Operator),
-        ("no CA", given().ca("ca", CaBundle::Absent), CaConfigmapMissing, "issuer.issuerCertificateAuthority.name", Operator),
-        ("a CA without its key", given().ca("ca", CaBundle::KeyMissing), CaKeyMissing, "issuer.issuerCertificateAuthority.name", Operator),
-        ("a CA that is none", given().ca("ca", CaBundle::Text("  ")), CaInvalid, "issuer.issuerCertificateAuthority.name", Operator),
+        (
+            "discovery at the issuer",
+            discover("https://idp.example.com//"),
+            DiscoveryUrlEqualsIssuer,
+            discovery,
+            Operator,
+        ),
+        (
+            "no CA",
+            given().ca("ca", CaBundle::Absent),
+            CaConfigmapMissing,
+            "issuer.issuerCertificateAuthority.name",
+            Operator,
+        ),
+        (
+            "a CA without its key",
+            given().ca("ca", CaBundle::KeyMissing),
+            CaKeyMissing,
+            "issuer.issuerCertificateAuthority.name",
+            Operator,
+        ),
+        (
+            "a CA that is none",
+            given().ca("ca", CaBundle::Text("  ")),
+            CaInvalid,
+            "issuer.issuerCertificateAuthority.name",
+            Operator,
+        ),
         ("no username", given().set("claimMappings/username", json!({})), UsernameClaimOrExpression, username, Schema),
         (
             "two usernames",
@@ -212,8 +260,20 @@ fn single_problems() -> Vec<(&'static str, Given, Code, &'static str, Refuser)> 
             username,
             Schema,
         ),
-        ("no prefix for the policy", prefixed("Prefix", json!(null)), UsernamePrefixMissing, "claimMappings.username.prefix.prefixString", Schema),
-        ("an empty prefix", prefixed("Prefix", json!({"prefixString": ""})), UsernamePrefixMissing, "claimMappings.username.prefix.prefixString", Schema),
+        (
+            "no prefix for the policy",
+            prefixed("Prefix", json!(null)),
+            UsernamePrefixMissing,
+            "claimMappings.username.prefix.prefixString",
+            Schema,
+        ),
+        (
+            "an empty prefix",
+            prefixed("Prefix", json!({"prefixString": ""})),
+            UsernamePrefixMissing,
+            "claimMappings.username.prefix.prefixString",
+            Schema,
+        ),
         (
             "a prefix without its policy",
             prefixed("NoPrefix", json!({"prefixString": "x"})),
@@ -231,8 +291,20 @@ fn single_problems() -> Vec<(&'static str, Given, Code, &'static str, Refuser)> 
             "claimMappings.username.prefixPolicy",
             Schema,
         ),
-        ("an unknown policy", prefixed("Never", json!(null)), UsernamePrefixPolicyUnknown, "claimMappings.username.prefixPolicy", Schema),
-        ("a long claim", given().set("claimMappings/username/claim", long(257)), TooLong, "claimMappings.username.claim", Schema),
+        (
+            "an unknown policy",
+            prefixed("Never", json!(null)),
+            UsernamePrefixPolicyUnknown,
+            "claimMappings.username.prefixPolicy",
+            Schema,
+        ),
+        (
+            "a long claim",
+            given().set("claimMappings/username/claim", long(257)),
+            TooLong,
+            "claimMappings.username.claim",
+            Schema,
+        ),
         ("a long expression", named(&format!("claims.{}", "a".repeat(1020))), TooLong, expression, Schema),
         (
             "groups twice",
@@ -248,7 +320,13 @@ fn single_problems() -> Vec<(&'static str, Given, Code, &'static str, Refuser)> 
             "claimMappings.groups.prefix",
             Schema,
         ),
-        ("an empty uid", given().set("claimMappings/uid", json!({})), UidClaimOrExpression, "claimMappings.uid", Schema),
+        (
+            "an empty uid",
+            given().set("claimMappings/uid", json!({})),
+            UidClaimOrExpression,
+            "claimMappings.uid",
+            Schema,
+        ),
         (
             "two uids",
             given().set("claimMappings/uid", json!({"claim": "a", "expression": "claims.b"})),
@@ -266,10 +344,13 @@ fn single_problems() -> Vec<(&'static str, Given, Code, &'static str, Refuser)> 
         ("a long extra key", extra(&format!("example.org/{}", "a".repeat(500))), TooLong, key, Schema),
         (
             "an extra key twice",
-            given().set("claimMappings/extra", json!([
-                {"key": "example.org/a", "valueExpression": "claims.x"},
-                {"key": "example.org/a", "valueExpression": "claims.y"},
-            ])),
+            given().set(
+                "claimMappings/extra",
+                json!([
+                    {"key": "example.org/a", "valueExpression": "claims.x"},
+                    {"key": "example.org/a", "valueExpression": "claims.y"},
+                ]),
+            ),
             ExtraKeyDuplicate,
             "claimMappings.extra[1].key",
             Schema,
@@ -291,8 +372,20 @@ fn single_problems() -> Vec<(&'static str, Given, Code, &'static str, Refuser)> 
             "claimMappings.extra",
             Schema,
         ),
-        ("a rule without body", rules(json!([{"type": "RequiredClaim"}])), ClaimRuleBodyMissing, "claimValidationRules[0].requiredClaim", Operator),
-        ("an expression rule without body", rules(json!([{"type": "CEL"}])), ClaimRuleBodyMissing, "claimValidationRules[0].cel", Operator),
+        (
+            "a rule without body",
+            rules(json!([{"type": "RequiredClaim"}])),
+            ClaimRuleBodyMissing,
+            "claimValidationRules[0].requiredClaim",
+            Operator,
+        ),
+        (
+            "an expression rule without body",
+            rules(json!([{"type": "CEL"}])),
+            ClaimRuleBodyMissing,
+            "claimValidationRules[0].cel",
+            Operator,
+        ),
         (
             "a rule without value",
             rules(json!([{"type": "RequiredClaim", "requiredClaim": {"claim": "a"}}])),
@@ -301,8 +394,20 @@ fn single_problems() -> Vec<(&'static str, Given, Code, &'static str, Refuser)> 
             Schema,
         ),
         ("a rule of no type", rules(json!([{}])), ClaimRuleTypeUnknown, "claimValidationRules[0].type", Schema),
-        ("a required claim twice", rules(json!([required("a"), required("a")])), ClaimRuleDuplicate, "claimValidationRules[1].requiredClaim.claim", KubeApiserver),
-        ("an expression twice", rules(json!([cel("true"), cel("true")])), ClaimRuleDuplicate, "claimValidationRules[1].cel.expression", KubeApiserver),
+        (
+            "a required claim twice",
+            rules(json!([required("a"), required("a")])),
+            ClaimRuleDuplicate,
+            "claimValidationRules[1].requiredClaim.claim",
+            KubeApiserver,
+        ),
+        (
+            "an expression twice",
+            rules(json!([cel("true"), cel("true")])),
+            ClaimRuleDuplicate,
+            "claimValidationRules[1].cel.expression",
+            KubeApiserver,
+        ),
         (
             "a rule without message",
             rules(json!([{"type": "CEL", "cel": {"expression": "true"}}])),
@@ -317,11 +422,35 @@ fn single_problems() -> Vec<(&'static str, Given, Code, &'static str, Refuser)> 
             "claimValidationRules[0].cel.message",
             Schema,
         ),
-        ("a rule that is no bool", rules(json!([cel("claims.email_verified")])), CelNotBool, "claimValidationRules[0].cel.expression", Operator),
-        ("a rule that does not compile", rules(json!([cel("claim.x == 1")])), CelCompile, "claimValidationRules[0].cel.expression", Operator),
+        (
+            "a rule that is no bool",
+            rules(json!([cel("claims.email_verified")])),
+            CelNotBool,
+            "claimValidationRules[0].cel.expression",
+            Operator,
+        ),
+        (
+            "a rule that does not compile",
+            rules(json!([cel("claim.x == 1")])),
+            CelCompile,
+            "claimValidationRules[0].cel.expression",
+            Operator,
+        ),
         ("a name that does not compile", named("claims.roles.filter(r, true)"), CelCompile, expression, Operator),
-        ("an empty groups expression", given().set("claimMappings/groups", json!({"expression": ""})), CelCompile, "claimMappings.groups.expression", Schema),
-        ("a user rule without expression", users(json!([{"message": "m"}])), UserRuleExpressionMissing, "userValidationRules[0].expression", Schema),
+        (
+            "an empty groups expression",
+            given().set("claimMappings/groups", json!({"expression": ""})),
+            CelCompile,
+            "claimMappings.groups.expression",
+            Schema,
+        ),
+        (
+            "a user rule without expression",
+            users(json!([{"message": "m"}])),
+            UserRuleExpressionMissing,
+            "userValidationRules[0].expression",
+            Schema,
+        ),
         ("no user rules in the list", users(json!([])), UserRuleExpressionMissing, "userValidationRules", Schema),
         (
             "a user rule twice",
@@ -344,10 +473,19 @@ fn single_problems() -> Vec<(&'static str, Given, Code, &'static str, Refuser)> 
             "userValidationRules",
             Schema,
         ),
-        ("e-mail without a look at its verification", named("claims.email"), EmailVerifiedMissing, expression, Operator),
+        (
+            "e-mail without a look at its verification",
+            named("claims.email"),
+            EmailVerifiedMissing,
+            expression,
+            Operator,
+        ),
         (
             "a long component",
-            given().set("oidcClients", json!([{"componentName": "a".repeat(257), "componentNamespace": "n", "clientID": "c"}])),
+            given().set(
+                "oidcClients",
+                json!([{"componentName": "a".repeat(257), "componentNamespace": "n", "clientID": "c"}]),
+            ),
             TooLong,
             "oidcClients[0].componentName",
             Schema,
@@ -375,8 +513,11 @@ fn no_code_goes_without_a_case() {
     let covered: BTreeSet<Code> = single_problems().into_iter().map(|(_, _, code, _, _)| code).collect();
     // These two are about providers, not about one of them.
     let others = BTreeSet::from([Code::NoProviders, Code::ProviderCount]);
-    let missing: Vec<&str> =
-        Code::ALL.iter().filter(|code| !covered.contains(code) && !others.contains(code)).map(|code| code.word()).collect();
+    let missing: Vec<&str> = Code::ALL
+        .iter()
+        .filter(|code| !covered.contains(code) && !others.contains(code))
+        .map(|code| code.word())
+        .collect();
     assert_eq!(missing, Vec::<&str>::new());
 }
 
@@ -389,7 +530,10 @@ fn what_upstream_takes_is_valid() {
         ("a bundle", given().ca("ca", CaBundle::Text(CERTIFICATE))),
         ("a port nobody has", given().set("issuer/issuerURL", json!("https://x:99999/"))),
         ("an empty query and fragment", given().set("issuer/issuerURL", json!("https://x/?#"))),
-        ("an expired service account issuer", given().issuers(Some(vec![(ISSUER, Some("2026-11-16T10:00:00Z")), ("https://new", None)]))),
+        (
+            "an expired service account issuer",
+            given().issuers(Some(vec![(ISSUER, Some("2026-11-16T10:00:00Z")), ("https://new", None)])),
+        ),
         (
             "the default issuer where another is named",
             given()
@@ -408,7 +552,10 @@ fn what_upstream_takes_is_valid() {
         ("a claim of 256 letters", given().set("claimMappings/username/claim", long(256))),
         ("256 letters that are not ASCII", given().set("claimMappings/username/claim", json!("ä".repeat(256)))),
         ("rules on different claims", rules(json!([required("a"), required("b"), cel("true"), cel("false")]))),
-        ("what no gate lets in", given().gates([]).set("claimMappings/uid", json!({})).set("userValidationRules", json!([]))),
+        (
+            "what no gate lets in",
+            given().gates([]).set("claimMappings/uid", json!({})).set("userValidationRules", json!([])),
+        ),
         ("a CEL rule before its gate", rules(json!([cel("true")])).gates([Gate::ExternalOidc])),
     ];
     for (case, given) in cases {
@@ -421,11 +568,17 @@ fn what_upstream_takes_is_valid() {
 #[test]
 fn providers_are_counted() {
     let none = given().spec("oidcProviders", json!([])).check();
-    assert_eq!(outcome(&none), (Verdict::Lockout, vec![(Code::NoProviders, "spec.oidcProviders".into(), Refuser::Nobody)]));
+    assert_eq!(
+        outcome(&none),
+        (Verdict::Lockout, vec![(Code::NoProviders, "spec.oidcProviders".into(), Refuser::Nobody)])
+    );
     assert!(none.rendered.is_some(), "the operator writes it all the same");
     let provider = given().spec["oidcProviders"][0].clone();
     let two = given().spec("oidcProviders", json!([provider, provider])).check();
-    assert_eq!(outcome(&two), (Verdict::Invalid, vec![(Code::ProviderCount, "spec.oidcProviders".into(), Refuser::Schema)]));
+    assert_eq!(
+        outcome(&two),
+        (Verdict::Invalid, vec![(Code::ProviderCount, "spec.oidcProviders".into(), Refuser::Schema)])
+    );
 }
 
 #[test]
@@ -492,9 +645,7 @@ fn what_is_not_known_is_unknown_unless_something_else_decides() {
 
 #[test]
 fn warnings_stand_beside_any_verdict() {
-    let client = |name: &str, secret: Value| {
-        json!([{"componentNamespace": "openshift-console", "componentName": name, "clientID": "c", "clientSecret": secret}])
-    };
+    let client = |name: &str, secret: Value| json!([{"componentNamespace": "openshift-console", "componentName": name, "clientID": "c", "clientSecret": secret}]);
     let present = r#"{"jwt":[{"claimMappings":{"username":{"claim":"sub","prefix":""}}}]}"#;
     let same = r#"{"jwt":[{"claimMappings":{"username":{"claim":"sub","prefix":"https://idp.example.com#"}}}]}"#;
     let with_present = |text| Given { present: Some(text), ..given() };
@@ -507,35 +658,76 @@ fn warnings_stand_beside_any_verdict() {
     use WarningCode::*;
     let cases = [
         ("nothing", given(), vec![]),
-        ("a webhook", given().spec("webhookTokenAuthenticator", json!({"kubeConfig": {"name": "w"}})), vec![WebhookAuthenticatorSet]),
+        (
+            "a webhook",
+            given().spec("webhookTokenAuthenticator", json!({"kubeConfig": {"name": "w"}})),
+            vec![WebhookAuthenticatorSet],
+        ),
         (
             "a webhook where it stays",
             given().gates(Gate::ALL).spec("webhookTokenAuthenticator", json!({"kubeConfig": {"name": "w"}})),
             vec![],
         ),
-        ("an unknown component", given().set("oidcClients", client("other", json!(null))), vec![ClientUnknownComponent]),
+        (
+            "an unknown component",
+            given().set("oidcClients", client("other", json!(null))),
+            vec![ClientUnknownComponent],
+        ),
         (
             "a component that has registered",
             Given { clients: vec![registered], ..given() }.set("oidcClients", client("other", json!(null))),
             vec![],
         ),
-        ("the console without a secret", given().set("oidcClients", client("console", json!(null))), vec![ClientSecretMissing]),
+        (
+            "the console without a secret",
+            given().set("oidcClients", client("console", json!(null))),
+            vec![ClientSecretMissing],
+        ),
         ("the cli without a secret", given().set("oidcClients", client("cli", json!(null))), vec![]),
-        ("a secret that is not there", given().set("oidcClients", client("cli", json!({"name": "s"}))), vec![ClientSecretMissing]),
-        ("a secret that is there", Given { secrets: known.secrets.clone(), ..given() }.set("oidcClients", client("console", json!({"name": "s"}))), vec![]),
-        ("a secret nobody knows of", Given { secrets: known.secrets, ..given() }.set("oidcClients", client("console", json!({"name": "u"}))), vec![]),
+        (
+            "a secret that is not there",
+            given().set("oidcClients", client("cli", json!({"name": "s"}))),
+            vec![ClientSecretMissing],
+        ),
+        (
+            "a secret that is there",
+            Given { secrets: known.secrets.clone(), ..given() }
+                .set("oidcClients", client("console", json!({"name": "s"}))),
+            vec![],
+        ),
+        (
+            "a secret nobody knows of",
+            Given { secrets: known.secrets, ..given() }.set("oidcClients", client("console", json!({"name": "u"}))),
+            vec![],
+        ),
         ("a prefix that renames everybody", with_present(present), vec![DefaultPrefixRenamesUsers]),
         ("the same prefix", with_present(same), vec![]),
         ("a file that can't be read", with_present("{"), vec![]),
-        ("a prefix of one's own", with_present(present).set("claimMappings/username/prefixPolicy", json!("NoPrefix")), vec![]),
+        (
+            "a prefix of one's own",
+            with_present(present).set("claimMappings/username/prefixPolicy", json!("NoPrefix")),
+            vec![],
+        ),
         ("groups that were split", groups("claims.roles.split(',')"), vec![LoginImpossible]),
-        ("groups split either way", groups("has(claims.a) ? claims.a.split(',') : ''.split(',')"), vec![LoginImpossible]),
+        (
+            "groups split either way",
+            groups("has(claims.a) ? claims.a.split(',') : ''.split(',')"),
+            vec![LoginImpossible],
+        ),
         ("groups that were mended", groups("claims.roles.split(',').map(r, r)"), vec![]),
         ("groups that are numbers", groups("[1, 2]"), vec![LoginImpossible]),
         ("groups that are optional", groups("claims.?groups"), vec![LoginImpossible]),
         ("groups that may be anything", groups("claims.groups"), vec![]),
-        ("a name that is a number", given().set("claimMappings/username", json!({"expression": "1"})), vec![LoginImpossible]),
-        ("a uid that is a list", given().set("claimMappings/uid", json!({"expression": "['a']"})), vec![LoginImpossible]),
+        (
+            "a name that is a number",
+            given().set("claimMappings/username", json!({"expression": "1"})),
+            vec![LoginImpossible],
+        ),
+        (
+            "a uid that is a list",
+            given().set("claimMappings/uid", json!({"expression": "['a']"})),
+            vec![LoginImpossible],
+        ),
         ("an issuer without a host", given().set("issuer/issuerURL", json!("https:///x")), vec![DiscoveryUnreachable]),
     ];
     for (case, given, expected) in cases {

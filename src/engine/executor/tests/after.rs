@@ -8,7 +8,7 @@ use crate::engine::journal::StateFolder;
 use crate::engine::vault::BackupDisk;
 
 /// The looks an undo needs, as the cluster is now.
-async fn looks(stage: &Stage, port: &KubeCluster) -> BTreeMap<String, Look> {
+pub(super) async fn looks(stage: &Stage, port: &KubeCluster) -> BTreeMap<String, Look> {
     let mut looks = BTreeMap::new();
     for action in &stage.plan.actions {
         let object = match port.read(&action.target).await {
@@ -18,6 +18,7 @@ async fn looks(stage: &Stage, port: &KubeCluster) -> BTreeMap<String, Look> {
                 uid: seen.uid.clone(),
                 resource_version: seen.resource_version.clone(),
                 labels: seen.labels.clone(),
+                annotations: seen.annotations.clone(),
             },
         };
         let sealed = !stage.vault.sealed.lock().unwrap().is_empty();
@@ -32,7 +33,7 @@ async fn looks(stage: &Stage, port: &KubeCluster) -> BTreeMap<String, Look> {
 }
 
 /// Plans the undo of what was run, and runs it.
-async fn take_back(stage: &mut Stage) -> Report {
+pub(super) async fn take_back(stage: &mut Stage) -> Report {
     let records = stage.records.lock().unwrap().clone();
     let looks = looks(stage, &KubeCluster::new(stage.sim.client())).await;
     let undo = crate::engine::undo(&entries(&records)[0], None, &looks, now()).unwrap();

@@ -1,0 +1,517 @@
+//! A kubeconfig as it is written, and what is kept of it.
+//!
+//! Field names are those of `k8s.io/client-go/tools/clientcmd/api/v1`. The wire types live as long as one call: what they
+//! hold is wiped when it ends.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Deserializer};
+use zeroize::Zeroizing;
+
+use super::authority::Authorities;
+use super::certificate::{Certificate, CertificateFault};
+use super::packed::decode;
+use super::server::Server;
+use super::token::Token;
+use crate::world::Obj;
+
+/// A kubeconfig that was read: contexts can be looked at one by one.
+pub struct Document {
+    file: File,
+    packing: Packing,
+}
+
+/// What is kept of a kubeconfig.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Content {
+    pub current: Current,
+    pub packing: Packing,
+    pub elsewhere: ExecElsewhere,
+}
+
+/// What `current-context` leads to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Current {
+    Pair(Box<Pair>),
+    /// To nothing that could be judged.
+    Nothing(ContextFault),
+}
+
+/// Whether the text was in base64 once more than it should be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Packing {
+    Plain,
+    Twice,
+}
+
+/// Whether a user that the current context does not lead to would run a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExecElsewhere {
+    No,
+    Yes,
+}
+
+/// A cluster and a user, as a context joins them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pair {
+    pub server: Server,
+    /// What makes another address than the server's own the one that counts.
+    pub way_round: Option<WayRound>,
+    pub trust: Trust,
+    pub credential: Credential,
+    /// Fields that would run a command, log in elsewhere or read a file, in the order of this list.
+    pub foreign: Box<[ForeignField]>,
+}
+
+/// Why the server may be reached elsewhere on purpose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WayRound {
+    /// `tls-server-name`
+    ServerName,
+    /// `proxy-url`
+    Proxy,
+}
+
+/// How the server proves who it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trust {
+    Authorities(Authorities),
+    /// No authority is written down: the system's count.
+    System,
+    /// `insecure-skip-tls-verify`
+    Nobody,
+    /// `certificate-authority`: a file.
+    File,
+}
+
+/// A field that must not be obeyed in a kubeconfig from a cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ForeignField {
+    Exec,
+    AuthProvider,
+    TokenFile,
+    ClientCertificate,
+    ClientKey,
+    CertificateAuthority,
+}
+
+impl ForeignField {
+    /// As the kubeconfig spells it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Exec => "exec",
+            Self::AuthProvider => "auth-provider",
+            Self::TokenFile => "tokenFile",
+            Self::ClientCertificate => "client-certificate",
+            Self::ClientKey => "client-key",
+            Self::CertificateAuthority => "certificate-authority",
+        }
+    }
+}
+
+/// What one is let in by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Credential {
+    Token(Token),
+    Certificate(Certificate),
+    Exec,
+    AuthProvider,
+    /// A token or a certificate in a file.
+    File,
+    Basic,
+    Nothing,
+}
+
+/// The times a credential says of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Span {
+    pub issued: Option<Timestamp>,
+    pub from: Option<Timestamp>,
+    pub until: Option<Timestamp>,
+}
+
+impl Credential {
+    /// For people.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Token(Token::Eks(_)) => "EKS token",
+            Self::Token(Token::Jwt(_)) => "JWT",
+            Self::Token(Token::Opaque) => "opaque token",
+            Self::Token(Token::Malformed(_)) => "malformed token",
+            Self::Certificate(_) => "client cert",
+            Self::Exec => "exec plugin",
+            Self::AuthProvider => "auth provider",
+            Self::File => "file",
+            Self::Basic => "basic",
+            Self::Nothing => "none",
+        }
+    }
+
+    /// How its end is spoken of: a token of EKS may die earlier, with the session that signed it.
+    pub fn until_words(&self) -> &'static str {
+        match self {
+            Self::Token(Token::Eks(_)) => "until at most",
+            Self::Token(Token::Jwt(_) | Token::Opaque | Token::Malformed(_))
+            | Self::Certificate(_)
+            | Self::Exec
+            | Self::AuthProvider
+            | Self::File
+            | Self::Basic
+            | Self::Nothing => "until",
+        }
+    }
+
+    pub fn span(&self) -> Span {
+        match self {
+            Self::Token(Token::Eks(token)) => {
+                Span { issued: Some(token.signed), from: Some(token.signed), until: Some(token.until()) }
+            }
+            Self::Token(Token::Jwt(token)) => {
+                Span { issued: token.issued.or(token.from), from: token.from.or(token.issued), until: token.until }
+            }
+            Self::Certificate(certificate) => {
+                Span { issued: Some(certificate.issued), from: Some(certificate.from), until: Some(certificate.until) }
+            }
+            Self::Token(Token::Opaque | Token::Malformed(_))
+            | Self::Exec
+            | Self::AuthProvider
+            | Self::File
+            | Self::Basic
+            | Self::Nothing => Span::default(),
+        }
+    }
+}
+
+/// Why `current-context` leads nowhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ContextFault {
+    #[error("no current-context is set")]
+    NotSet,
+    #[error("current-context names a context that is not there")]
+    NoSuchContext,
+    #[error("the current context names a cluster that is not there")]
+    NoSuchCluster,
+    #[error("the current context names a user that is not there")]
+    NoSuchUser,
+}
+
+/// Why bytes are no kubeconfig that could be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Unreadable {
+    #[error("it is not text")]
+    NotText,
+    #[error("it is not one document of YAML or JSON with the fields of a kubeconfig")]
+    NotAKubeconfig,
+    #[error("two of its clusters, contexts or users have the same name")]
+    Duplicate,
+    #[error("its server is no address")]
+    NoServer,
+    #[error("its certificate-authority-data is no PEM of certificates")]
+    Authority,
+    #[error("its {0}")]
+    Certificate(#[from] CertificateFault),
+}
+
+impl Document {
+    /// Reads YAML or JSON, with or without a byte order mark, in base64 once more or not.
+    ///
+    /// # Errors
+    /// It is something else.
+    pub fn read(bytes: &[u8]) -> Result<Self, Unreadable> {
+        let text = std::str::from_utf8(bytes).map_err(|_| Unreadable::NotText)?;
+        let (text, packing) = match unpacked(text) {
+            Some(inner) => (Cow::<str>::Owned(inner), Packing::Twice),
+            None => (Cow::Borrowed(text), Packing::Plain),
+        };
+        let file = parse(text.trim_start_matches('\u{feff}'));
+        if let Cow::Owned(mut copy) = text {
+            zeroize::Zeroize::zeroize(&mut copy);
+        }
+        let file = file.ok_or(Unreadable::NotAKubeconfig)?;
+        let is_doubled = has_repeats(file.clusters().map(|one| one.name.as_str()))
+            || has_repeats(file.contexts().map(|one| one.name.as_str()))
+            || has_repeats(file.users().map(|one| one.name.as_str()));
+        if is_doubled { Err(Unreadable::Duplicate) } else { Ok(Self { file, packing }) }
+    }
+
+    /// What is kept of it.
+    ///
+    /// # Errors
+    /// What the current context leads to can't be used by anybody.
+    pub fn content(&self) -> Result<Content, Unreadable> {
+        let current = match self.current() {
+            Some(name) => self.pair(name)?,
+            None => Current::Nothing(ContextFault::NotSet),
+        };
+        let used = self.current().and_then(|name| self.context(name)).and_then(|context| context.user.as_deref());
+        let elsewhere = self.file.users().any(|user| Some(user.name.as_str()) != used && user.user.0.exec.is_some());
+        let elsewhere = if elsewhere { ExecElsewhere::Yes } else { ExecElsewhere::No };
+        Ok(Content { current, packing: self.packing, elsewhere })
+    }
+
+    /// The name of the current context.
+    pub fn current(&self) -> Option<&str> {
+        filled(self.file.current_context.as_deref())
+    }
+
+    /// The names of all contexts, as they are written.
+    pub fn contexts(&self) -> impl Iterator<Item = &str> {
+        self.file.contexts().map(|context| context.name.as_str())
+    }
+
+    /// What a context leads to.
+    ///
+    /// # Errors
+    /// Its cluster or its user is written in a way nobody can use.
+    pub fn pair(&self, context: &str) -> Result<Current, Unreadable> {
+        let Some(context) = self.context(context) else {
+            return Ok(Current::Nothing(ContextFault::NoSuchContext));
+        };
+        let cluster = filled(context.cluster.as_deref());
+        let cluster = self.file.clusters().find(|one| Some(one.name.as_str()) == cluster);
+        let Some(cluster) = cluster.map(|one| &one.cluster.0) else {
+            return Ok(Current::Nothing(ContextFault::NoSuchCluster));
+        };
+        // A context without a user is anonymous, as for kubectl.
+        let nobody = User::default();
+        let user = match filled(context.user.as_deref()) {
+            None => &nobody,
+            Some(name) => match self.file.users().find(|one| one.name == name) {
+                Some(user) => &user.user.0,
+                None => return Ok(Current::Nothing(ContextFault::NoSuchUser)),
+            },
+        };
+        let server = cluster.server.as_deref().and_then(Server::parse).ok_or(Unreadable::NoServer)?;
+        Ok(Current::Pair(Box::new(Pair {
+            server,
+            way_round: cluster.way_round(),
+            trust: cluster.trust()?,
+            credential: user.credential()?,
+            foreign: foreign(cluster, user),
+        })))
+    }
+
+    /// Whether a bare token is the one the current context uses.
+    pub fn uses_token(&self, token: &[u8]) -> bool {
+        let user = self.current().and_then(|name| self.context(name)).and_then(|context| context.user.as_deref());
+        let user = self.file.users().find(|one| Some(one.name.as_str()) == user);
+        let held = user.and_then(|user| user.user.0.token.as_ref());
+        held.is_some_and(|held| held.0.trim().as_bytes() == token.trim_ascii())
+    }
+
+    fn context(&self, name: &str) -> Option<&Context> {
+        self.file.contexts().find(|context| context.name == name).map(|context| &context.context.0)
+    }
+}
+
+/// The text inside, when all of it is base64 of text. A kubeconfig itself never is: it has colons.
+fn unpacked(text: &str) -> Option<String> {
+    let is_packed = !text.trim().is_empty()
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=\r\n \t".contains(&byte));
+    if !is_packed {
+        return None;
+    }
+    let inner = decode(text.as_bytes())?;
+    std::str::from_utf8(&inner).ok().map(str::to_owned)
+}
+
+/// The parser's own words quote the text, so nothing of them is kept.
+fn parse(text: &str) -> Option<File> {
+    // JSON is almost YAML, but not quite: tabs may indent it.
+    if text.trim_start().starts_with('{')
+        && let Ok(Obj(file)) = serde_json::from_str(text)
+    {
+        return Some(file);
+    }
+    if text.trim().is_empty() {
+        return None;
+    }
+    serde_saphyr::from_str::<Obj<File>>(text).ok().map(|Obj(file)| file)
+}
+
+fn has_repeats<'n>(names: impl Iterator<Item = &'n str>) -> bool {
+    let mut names: Vec<&str> = names.collect();
+    names.sort_unstable();
+    names.windows(2).any(|pair| pair[0] == pair[1])
+}
+
+fn filled(text: Option<&str>) -> Option<&str> {
+    text.filter(|text| !text.is_empty())
+}
+
+fn foreign(cluster: &Cluster, user: &User) -> Box<[ForeignField]> {
+    let is_filled = |text: &Option<String>| filled(text.as_deref()).is_some();
+    let all = [
+        (ForeignField::Exec, user.exec.is_some()),
+        (ForeignField::AuthProvider, user.auth_provider.is_some()),
+        (ForeignField::TokenFile, is_filled(&user.token_file)),
+        (ForeignField::ClientCertificate, is_filled(&user.client_certificate)),
+        (ForeignField::ClientKey, is_filled(&user.client_key)),
+        (ForeignField::CertificateAuthority, is_filled(&cluster.certificate_authority)),
+    ];
+    all.into_iter().filter_map(|(field, is_there)| is_there.then_some(field)).collect()
+}
+
+impl Cluster {
+    fn way_round(&self) -> Option<WayRound> {
+        let proxy = self.proxy_url.as_ref().filter(|url| !url.0.is_empty()).map(|_| WayRound::Proxy);
+        proxy.or(filled(self.tls_server_name.as_deref()).map(|_| WayRound::ServerName))
+    }
+
+    fn trust(&self) -> Result<Trust, Unreadable> {
+        if self.insecure_skip_tls_verify.unwrap_or(false) {
+            return Ok(Trust::Nobody);
+        }
+        if let Some(data) = self.certificate_authority_data.as_ref().filter(|data| !data.0.is_empty()) {
+            return Authorities::parse(data.0.as_bytes()).map(Trust::Authorities).ok_or(Unreadable::Authority);
+        }
+        let is_file = filled(self.certificate_authority.as_deref()).is_some();
+        Ok(if is_file { Trust::File } else { Trust::System })
+    }
+}
+
+impl User {
+    /// What is written down wins over what a plugin would say, as for client-go.
+    fn credential(&self) -> Result<Credential, Unreadable> {
+        if let Some(token) = hidden(&self.token) {
+            return Ok(Credential::Token(Token::parse(token)));
+        }
+        if filled(self.token_file.as_deref()).is_some() {
+            return Ok(Credential::File);
+        }
+        let certificate_file = filled(self.client_certificate.as_deref()).is_some();
+        let key_file = filled(self.client_key.as_deref()).is_some();
+        match (hidden(&self.client_certificate_data), hidden(&self.client_key_data)) {
+            (Some(chain), Some(key)) => return Ok(Credential::Certificate(certificate(chain, key)?)),
+            (Some(_), None) if !key_file => return Err(CertificateFault::NoKey.into()),
+            (None, Some(_)) if !certificate_file => return Err(CertificateFault::NoCertificate.into()),
+            (Some(_) | None, Some(_) | None) => {}
+        }
+        if certificate_file || key_file {
+            return Ok(Credential::File);
+        }
+        if self.exec.is_some() {
+            return Ok(Credential::Exec);
+        }
+        if self.auth_provider.is_some() {
+            return Ok(Credential::AuthProvider);
+        }
+        let is_basic = filled(self.username.as_deref()).is_some() || hidden(&self.password).is_some();
+        Ok(if is_basic { Credential::Basic } else { Credential::Nothing })
+    }
+}
+
+fn certificate(chain: &str, key: &str) -> Result<Certificate, CertificateFault> {
+    let chain = decode(chain.as_bytes()).ok_or(CertificateFault::NotPem)?;
+    let key = decode(key.as_bytes()).ok_or(CertificateFault::KeyNotPem)?;
+    Certificate::read(&chain, &key)
+}
+
+fn hidden(text: &Option<Hidden>) -> Option<&str> {
+    filled(text.as_ref().map(|text| text.0.as_str()))
+}
+
+/// Text that is wiped when it is dropped, and never printed.
+#[derive(Default)]
+struct Hidden(Zeroizing<String>);
+
+impl<'de> Deserialize<'de> for Hidden {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(|text| Self(Zeroizing::new(text)))
+    }
+}
+
+impl fmt::Debug for Document {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Document(…)")
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "kebab-case", default)]
+struct File {
+    current_context: Option<String>,
+    clusters: Option<Vec<Obj<NamedCluster>>>,
+    contexts: Option<Vec<Obj<NamedContext>>>,
+    users: Option<Vec<Obj<NamedUser>>>,
+}
+
+impl File {
+    fn clusters(&self) -> impl Iterator<Item = &NamedCluster> {
+        self.clusters.iter().flatten().map(|Obj(one)| one)
+    }
+
+    fn contexts(&self) -> impl Iterator<Item = &NamedContext> {
+        self.contexts.iter().flatten().map(|Obj(one)| one)
+    }
+
+    fn users(&self) -> impl Iterator<Item = &NamedUser> {
+        self.users.iter().flatten().map(|Obj(one)| one)
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct NamedCluster {
+    name: String,
+    cluster: Obj<Cluster>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct NamedContext {
+    name: String,
+    context: Obj<Context>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct NamedUser {
+    name: String,
+    user: Obj<User>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "kebab-case", default)]
+struct Cluster {
+    server: Option<String>,
+    tls_server_name: Option<String>,
+    insecure_skip_tls_verify: Option<bool>,
+    certificate_authority: Option<String>,
+    certificate_authority_data: Option<Hidden>,
+    proxy_url: Option<Hidden>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Context {
+    cluster: Option<String>,
+    user: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "kebab-case", default)]
+struct User {
+    client_certificate: Option<String>,
+    client_certificate_data: Option<Hidden>,
+    client_key: Option<String>,
+    client_key_data: Option<Hidden>,
+    token: Option<Hidden>,
+    #[serde(rename = "tokenFile")]
+    token_file: Option<String>,
+    username: Option<String>,
+    password: Option<Hidden>,
+    auth_provider: Option<Present>,
+    exec: Option<Present>,
+}
+
+/// Something is written here; what, is nobody's business.
+struct Present;
+
+impl<'de> Deserialize<'de> for Present {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        serde::de::IgnoredAny::deserialize(deserializer).map(|_| Self)
+    }
+}

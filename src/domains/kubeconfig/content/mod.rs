@@ -1,0 +1,32 @@
+//! What a kubeconfig says, without the secrets in it.
+//!
+//! Always true:
+//! - what is returned holds no token, no key, no password and no digest of one; a fault says what is wrong and quotes
+//!   nothing;
+//! - nothing a kubeconfig names is run, read or asked: this is text in, facts out;
+//! - any bytes give an answer.
+//!
+//! Not here: connecting with a kubeconfig (`fleet::kubeconfig`), what the facts mean for a cluster (`super::judge`).
+
+mod authority;
+mod certificate;
+mod document;
+mod eks;
+mod jwt;
+mod packed;
+mod server;
+#[cfg(test)]
+mod tests;
+mod token;
+
+pub use authority::{Authorities, Overlap};
+pub use certificate::{Certificate, CertificateFault, KeyPairing};
+pub use document::{
+    Content, ContextFault, Credential, Current, Document, ExecElsewhere, ForeignField, Packing, Pair, Span, Trust,
+    Unreadable, WayRound,
+};
+pub use eks::{EksFault, EksToken};
+pub use jwt::Jwt;
+pub use packed::unpacked_text;
+pub use server::Server;
+pub use token::{Token, TokenFault};
