@@ -87,6 +87,8 @@ pub enum Command {
     History(HistoryArgs),
     /// Whether config, clusters, permissions and terminal are fit for work
     Doctor,
+    /// External OIDC: what a cluster's Authentication becomes, and who a token would be
+    Oidc(OidcArgs),
     /// An embedded fleet to look at; nothing outside the process is touched
     Demo(DemoArgs),
     /// What a kubeconfig or a bearer token says of itself; never prints the secret part
@@ -239,6 +241,34 @@ pub enum HistoryWhat {
     Verify,
     /// Every record as a line of JSON, without what leads to a backup
     Export,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct OidcArgs {
+    #[command(subcommand)]
+    pub what: OidcWhat,
+}
+
+#[derive(Debug, Clone, Subcommand)]
+pub enum OidcWhat {
+    /// The exact bytes of auth-config.json, or what is wrong with the Authentication
+    Render {
+        /// Which cluster, where there are several
+        #[arg(long, value_name = "NAME")]
+        cluster: Option<String>,
+    },
+    /// Who a token with these claims would be, or which rule refuses it; no signature is checked
+    Login {
+        /// A file with claims as JSON, or with a token; - for stdin
+        #[arg(long, value_name = "FILE")]
+        claims: PathBuf,
+        /// Which cluster, where there are several
+        #[arg(long, value_name = "NAME")]
+        cluster: Option<String>,
+        /// How to print
+        #[arg(short = 'o', long = "output", value_enum, default_value_t = ExplainFormat::Table, value_name = "FORMAT")]
+        format: ExplainFormat,
+    },
 }
 
 #[derive(Debug, Clone, Args)]

@@ -25,6 +25,7 @@ mod look;
 mod look_live;
 mod man;
 mod members;
+mod oidc;
 mod out_file;
 mod output;
 mod plan;
@@ -90,6 +91,7 @@ fn run_until_interrupted(context: Context, command: Option<Command>) -> Result<u
             | Command::Explain(_)
             | Command::History(_)
             | Command::Doctor
+            | Command::Oidc(_)
             | Command::Keys(_)
             | Command::Themes(_)
             | Command::Token(_)
@@ -163,6 +165,7 @@ async fn dispatch(context: Context, command: Option<Command>) -> Result<u8, CliE
         Some(Command::Undo(args)) => undo::run(&context, &args).await,
         Some(Command::History(args)) => history::run(&context, &args).await,
         Some(Command::Doctor) => doctor::run(&context).await,
+        Some(Command::Oidc(args)) => oidc::run(&context, &args).await,
         Some(Command::Demo(args)) => demo::run(&context, &args).await,
         Some(Command::Keys(args)) => keys::run(&context, &args),
         Some(Command::Themes(args)) => themes::run(&context, &args),

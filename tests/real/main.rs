@@ -18,6 +18,7 @@ mod fleet;
 mod killed;
 mod kubeconfig;
 mod observed;
+mod oidc;
 mod plan;
 mod renewal;
 mod secrecy;

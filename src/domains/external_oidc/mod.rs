@@ -48,7 +48,7 @@ use subjects::Place;
 
 pub use check::{CaBundle, Checked, Inputs, Presence, Verdict as SpecVerdict, check};
 pub use gates::{Gate, Gates};
-pub use login::{Answer, BadToken, Identity, Refusal, RefusedBy, Reserved, Token, login};
+pub use login::{Answer, BadToken, Identity, Refusal, RefusedBy, Reserved, TOKEN_MAX, Token, login};
 pub use problem::{Code as SpecCode, Problem, Refuser, Warning, WarningCode};
 pub use scene::Scene;
 pub use settings::{ENTRY, Hands, Settings};

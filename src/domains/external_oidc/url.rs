@@ -305,4 +305,13 @@ mod tests {
             assert!(!query_is_empty(full), "{full}");
         }
     }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_makes_the_parser_fall_over(text in "(https?:)?[/\\\\PC@:%?#\\[\\]a-f0-9 ]{0,40}") {
+            let _ = parse(&text);
+            let _ = parse_request(&text);
+            let _ = query_is_empty(&text);
+        }
+    }
 }

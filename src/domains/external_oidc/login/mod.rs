@@ -5,7 +5,8 @@
 //! - signatures are not checked, and nothing is fetched;
 //! - what can't be told (an expression beyond this program) is an answer of its own, never a yes or a no.
 //!
-//! Not here: whether the spec is right (`validate`).
+//! Not here: whether the spec is right (`validate`); the group `system:authenticated`, which the API server adds to
+//! everybody afterwards.
 
 mod claims;
 mod mapping;
@@ -21,7 +22,7 @@ use super::gates::{Gate, Gates};
 use super::render::filled;
 use super::spec::{AuthSpec, ClaimRule, ClaimRuleKind, Provider};
 use claims::Claims;
-pub use token::{BadToken, Token};
+pub use token::{BadToken, TEXT_MAX as TOKEN_MAX, Token};
 
 /// What came of a login.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,8 +106,6 @@ fn refuse(by: RefusedBy, rule: impl Into<String>, message: impl Into<String>) ->
 
 /// The key under which a token's id stands among the extra values.
 const CREDENTIAL_ID: &str = "authentication.kubernetes.io/credential-id";
-/// The extra values of everybody who logs in hold no group of this name; the API server adds it afterwards.
-pub const EVERYBODY: &str = "system:authenticated";
 
 /// Logs a token in, on paper.
 pub fn login(spec: &AuthSpec, gates: &Gates, token: &Token, now: Timestamp) -> Answer {
