@@ -179,6 +179,7 @@ impl Scene {
             | Task::Answer { .. }
             | Task::Need(_)
             | Task::Reconnect(_)
+            | Task::Probe(_)
             | Task::LookAgain
             | Task::Save { .. }
             | Task::Accept { .. }

@@ -87,8 +87,12 @@ pub enum Command {
     History(HistoryArgs),
     /// Whether config, clusters, permissions and terminal are fit for work
     Doctor,
+    /// External OIDC: what a cluster's Authentication becomes, and who a token would be
+    Oidc(OidcArgs),
     /// An embedded fleet to look at; nothing outside the process is touched
     Demo(DemoArgs),
+    /// What a kubeconfig or a bearer token says of itself; never prints the secret part
+    Token(TokenArgs),
     /// Which key does what in the console
     Keys(PageArgs),
     /// The console's themes, with a sample of each
@@ -122,7 +126,7 @@ pub struct PlanArgs {
     /// Go on and print what changes
     #[arg(long, conflicts_with_all = ["from", "out"])]
     pub watch: bool,
-    /// Also ask what answers outside the clusters, where a check can use it
+    /// Also try kubeconfigs that lead where they should: one request each, to the server they name
     #[arg(long)]
     pub probe: bool,
     /// How many deletes a plan may hold; more than the brake allows makes each of them T4
@@ -237,6 +241,53 @@ pub enum HistoryWhat {
     Verify,
     /// Every record as a line of JSON, without what leads to a backup
     Export,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct OidcArgs {
+    #[command(subcommand)]
+    pub what: OidcWhat,
+}
+
+#[derive(Debug, Clone, Subcommand)]
+pub enum OidcWhat {
+    /// The exact bytes of auth-config.json, or what is wrong with the Authentication
+    Render {
+        /// Which cluster, where there are several
+        #[arg(long, value_name = "NAME")]
+        cluster: Option<String>,
+    },
+    /// Who a token with these claims would be, or which rule refuses it; no signature is checked
+    Login {
+        /// A file with claims as JSON, or with a token; - for stdin
+        #[arg(long, value_name = "FILE")]
+        claims: PathBuf,
+        /// Which cluster, where there are several
+        #[arg(long, value_name = "NAME")]
+        cluster: Option<String>,
+        /// How to print
+        #[arg(short = 'o', long = "output", value_enum, default_value_t = ExplainFormat::Table, value_name = "FORMAT")]
+        format: ExplainFormat,
+    },
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct TokenArgs {
+    /// A kubeconfig or a token; stdin without one, or with -
+    pub file: Option<PathBuf>,
+    /// Judge it at this time instead of now: 2026-11-16T10:00:00Z
+    #[arg(long, value_name = "TIME")]
+    pub now: Option<jiff::Timestamp>,
+    /// How to print
+    #[arg(short = 'o', long = "output", value_enum, default_value_t = TokenFormat::Table, value_name = "FORMAT")]
+    pub format: TokenFormat,
+}
+
+/// How a token is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TokenFormat {
+    Table,
+    Json,
 }
 
 #[derive(Debug, Clone, Args)]

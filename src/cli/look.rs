@@ -11,6 +11,7 @@ use super::context::Context;
 use super::error::CliError;
 use super::look_live;
 use super::plan::Wishes;
+use super::probe::{self, Tried};
 use super::tombstones;
 use crate::config::Config;
 use crate::domains::Domain;
@@ -31,6 +32,8 @@ pub struct Seen {
     pub conditions: Conditions,
     /// What was deleted from here of late.
     pub tombstones: Vec<Tombstone>,
+    /// What was found out by trying, when somebody asked for it.
+    pub tried: Tried,
 }
 
 impl Seen {
@@ -38,6 +41,7 @@ impl Seen {
     pub fn judged(&self) -> Vec<Judged> {
         let mut judged = self.sight.judged(self.now);
         tombstones::add(&mut judged, &self.tombstones, self.sight.view(self.now));
+        probe::add(&mut judged, &self.tried);
         judged
     }
 }
@@ -109,7 +113,8 @@ pub fn look_at_folder(context: &Context, config: &mut Config, dir: &Path, wall: 
     let (world, judgements) = recorded(&domains, known, &recordings, &digester()?, now);
     let reading = if problems.is_empty() && !unreachable { InputReading::Whole } else { InputReading::Gaps };
     let sight = Sight::Folder { world, judgements, domains };
-    Ok(Seen { sight, now, reading, namespaces, conditions: Conditions::at(now), tombstones: Vec::new() })
+    let (conditions, tombstones) = (Conditions::at(now), Vec::new());
+    Ok(Seen { sight, now, reading, namespaces, conditions, tombstones, tried: Tried::new() })
 }
 
 /// What the world is told of a recorded cluster.

@@ -13,6 +13,7 @@ use super::error::CliError;
 use super::look::{Seen, Sight, digester};
 use super::members::{GuestsByKubeconfig, acting_as, members};
 use super::plan::Wishes;
+use super::probe::Tried;
 use super::terminal::Stderr;
 use super::tombstones;
 use crate::config::Config;
@@ -142,7 +143,8 @@ pub async fn seen(live: Live, settled: Settled, stones: Vec<Tombstone>) -> Seen 
     let questions = access::questions(&live, &judged);
     conditions.access = access::ask(questions).await;
     let sight = Sight::Fleet(Box::new(live));
-    Seen { now, reading, namespaces: BTreeSet::new(), conditions, sight, tombstones: stones }
+    let (namespaces, tried) = (BTreeSet::new(), Tried::new());
+    Seen { now, reading, namespaces, conditions, sight, tombstones: stones, tried }
 }
 
 /// What the clusters add to the gates, but for permissions, which have to be asked for.

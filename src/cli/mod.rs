@@ -25,13 +25,16 @@ mod look;
 mod look_live;
 mod man;
 mod members;
+mod oidc;
 mod out_file;
 mod output;
 mod plan;
+mod probe;
 mod recheck;
 mod settle;
 mod terminal;
 mod themes;
+mod token;
 mod tombstones;
 mod undo;
 mod usage;
@@ -88,8 +91,10 @@ fn run_until_interrupted(context: Context, command: Option<Command>) -> Result<u
             | Command::Explain(_)
             | Command::History(_)
             | Command::Doctor
+            | Command::Oidc(_)
             | Command::Keys(_)
             | Command::Themes(_)
+            | Command::Token(_)
             | Command::Completions { .. }
             | Command::Man,
         )
@@ -160,9 +165,11 @@ async fn dispatch(context: Context, command: Option<Command>) -> Result<u8, CliE
         Some(Command::Undo(args)) => undo::run(&context, &args).await,
         Some(Command::History(args)) => history::run(&context, &args).await,
         Some(Command::Doctor) => doctor::run(&context).await,
+        Some(Command::Oidc(args)) => oidc::run(&context, &args).await,
         Some(Command::Demo(args)) => demo::run(&context, &args).await,
         Some(Command::Keys(args)) => keys::run(&context, &args),
         Some(Command::Themes(args)) => themes::run(&context, &args),
+        Some(Command::Token(args)) => token::run(&context, &args),
         Some(Command::Completions { shell }) => completions::run(shell),
         Some(Command::Man) => man::run(),
     }

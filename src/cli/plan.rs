@@ -14,6 +14,7 @@ use super::error::CliError;
 use super::look::{Seen, Sight, look};
 use super::out_file::write_private;
 use super::output::{self, Matches, Page};
+use super::probe;
 use super::terminal::print;
 use super::watch::{self, Ways};
 use crate::config::Config;
@@ -77,7 +78,11 @@ pub async fn show(context: &Context, args: &PlanArgs, planned: Planned, ways: Wa
 pub async fn make(context: &Context, args: &PlanArgs) -> Result<Planned, CliError> {
     let mut config = context.config()?;
     let wishes = Wishes { settle: args.settle.or(config.safety.settle).unwrap_or(SETTLE) };
-    let seen = look(context, &mut config, &wishes).await?;
+    let mut seen = look(context, &mut config, &wishes).await?;
+    if args.probe {
+        let wanted = probe::wanted(context, &seen, &scope(args, &seen, &seen.judged())?);
+        seen.tried = probe::try_all(context, wanted).await;
+    }
     plan(context, args, &config, &wishes, seen)
 }
 

@@ -175,10 +175,10 @@ impl<P: PlanAgain> Rechecker<P> {
     }
 }
 
-/// Whether an action rests on its own object alone, which the executor reads itself, as those of an undo do: a restore on
-/// a free name, everything else on uid and version.
+/// Whether an action rests on its own object alone, which the executor reads itself: what comes from a backup on a free
+/// name, everything else of an undo on uid and version.
 fn rests_on_itself(action: &Action) -> bool {
-    action.finding.is_empty()
+    action.finding.is_empty() || action.change.get("backup").is_some()
 }
 
 fn finding_of<'p>(action: &Action, cluster: &str, plan: &'p Plan) -> Option<&'p Finding> {

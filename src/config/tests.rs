@@ -313,15 +313,15 @@ fn the_default_file_is_where_the_environment_says() {
 #[test]
 fn a_check_that_is_announced_may_be_switched_off_before_it_exists() {
     let read = |name: &str| parse_config(&format!("[domains]\ndisabled = ['{name}']"), Path::new("."), &[]);
-    assert!(read("external-oidc").is_ok());
-    assert!(read("external-oidk").is_err());
+    assert!(read("powervs-tags").is_ok());
+    assert!(read("powervs-tagz").is_err());
 }
 
 #[test]
 fn the_console_is_set_up_by_its_table() {
     let text = "[console]\ntheme = 'night'\nkeys = 'my.toml'\nplain = true\nmouse = false\nutc = true\n\
                 [[console.views]]\nname = 'all'\nscreen = 'fleet'\n\
-                [[console.views]]\nname = 'mine'\nscreen = 'external-oidc'\nfilter = 'state:extra'\n";
+                [[console.views]]\nname = 'mine'\nscreen = 'powervs-tags'\nfilter = 'state:extra'\n";
     let read = |text: &str| parse_config(text, Path::new("/c"), &[]);
     let view = |name: &str, screen: &str, filter: &str| ViewSettings {
         name: name.to_owned(),
@@ -334,7 +334,7 @@ fn the_console_is_set_up_by_its_table() {
         plain: true,
         mouse: false,
         utc: true,
-        views: vec![view("all", "fleet", ""), view("mine", "external-oidc", "state:extra")],
+        views: vec![view("all", "fleet", ""), view("mine", "powervs-tags", "state:extra")],
     };
     assert_eq!(read(text).unwrap().console, expected);
     assert_eq!(read("").unwrap().console, ConsoleSettings::default());

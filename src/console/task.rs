@@ -68,6 +68,8 @@ pub enum Task {
     /// Somebody looks at this cluster.
     Need(ClusterName),
     Reconnect(ClusterName),
+    /// Try the kubeconfig a subject is about, once.
+    Probe(SubjectId),
     /// Read everything again.
     LookAgain,
     Save {

@@ -261,6 +261,7 @@ fn said(task: &Task) -> String {
         Task::Answer { ask: _, form, typed, subject } => format!("answer {form} {typed:?} of {}", subject.name),
         Task::Need(cluster) => format!("need {cluster}"),
         Task::Reconnect(cluster) => format!("reconnect {cluster}"),
+        Task::Probe(subject) => format!("probe {}", subject.name),
         Task::LookAgain => "look again".to_owned(),
         Task::Save { file, text: _ } => format!("save {file:?}"),
         Task::Accept { subject, reason, until } => format!("accept {} because {reason} until {until}", subject.name),

@@ -14,7 +14,7 @@ use super::provider::CopyKind;
 use crate::sim::SimCluster;
 
 /// A cluster's identity: its kube-system namespace, and its authority, which is returned as PEM.
-fn identity(sim: &SimCluster, name: &str, dice: &mut Dice, since: Timestamp) -> String {
+pub fn identity(sim: &SimCluster, name: &str, dice: &mut Dice, since: Timestamp) -> String {
     let authority = certificate::authority(dice, &format!("kube-apiserver of {name}"), since);
     let created = Value::from(since.strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
     sim.with(|server, _| {

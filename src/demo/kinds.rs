@@ -70,22 +70,22 @@ fn config() -> Vec<Value> {
     kinds.iter().map(|(kind, plural)| definition(&Shape::new(CONFIG, kind, plural))).collect()
 }
 
-struct Shape<'s> {
-    api_version: &'s str,
-    kind: &'s str,
-    plural: &'s str,
-    scope: &'s str,
-    short: &'s [&'s str],
-    columns: &'s [(&'s str, &'s str)],
+pub struct Shape<'s> {
+    pub api_version: &'s str,
+    pub kind: &'s str,
+    pub plural: &'s str,
+    pub scope: &'s str,
+    pub short: &'s [&'s str],
+    pub columns: &'s [(&'s str, &'s str)],
 }
 
 impl<'s> Shape<'s> {
-    fn new(api_version: &'s str, kind: &'s str, plural: &'s str) -> Self {
+    pub fn new(api_version: &'s str, kind: &'s str, plural: &'s str) -> Self {
         Self { api_version, kind, plural, scope: "Cluster", short: &[], columns: &[] }
     }
 }
 
-fn definition(shape: &Shape<'_>) -> Value {
+pub fn definition(shape: &Shape<'_>) -> Value {
     let Shape { api_version, kind, plural, scope, short, columns } = shape;
     let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
     let age = ("Age", ".metadata.creationTimestamp");

@@ -17,6 +17,7 @@ use super::objects::COPIES;
 use super::people;
 use super::provider::{Authentication, CopyKind, Provider};
 use super::reach::Reach;
+use super::standalone::Standalone;
 use super::story::Actor;
 use super::workload::Workload;
 
@@ -31,6 +32,7 @@ const PROVIDERS: u64 = 3;
 #[derive(Debug)]
 pub struct Life {
     actors: Vec<Actor>,
+    standalone: Vec<Standalone>,
     workloads: Vec<Workload>,
     /// What each guest's clusters were at when its operators last found nothing to do.
     rested: Vec<Option<(u64, u64)>>,
@@ -69,9 +71,9 @@ impl fmt::Display for Beat {
 }
 
 impl Life {
-    pub(super) fn new(actors: Vec<Actor>, workloads: Vec<Workload>, seed: u64) -> Self {
+    pub(super) fn new(actors: Vec<Actor>, standalone: Vec<Standalone>, workloads: Vec<Workload>, seed: u64) -> Self {
         let rested = vec![None; actors.len()];
-        Self { actors, workloads, rested, dice: Dice::new(seed, "life"), ticks: 0 }
+        Self { actors, standalone, workloads, rested, dice: Dice::new(seed, "life"), ticks: 0 }
     }
 
     /// Lives until dropped.
@@ -94,6 +96,7 @@ impl Life {
             }
         }
         self.ticks += 1;
+        self.standalone.iter().for_each(|one| one.tick(self.ticks));
         self.workloads.iter_mut().for_each(|workload| workload.tick(self.ticks));
         if !self.ticks.is_multiple_of(TICKS_PER_BEAT) {
             return None;

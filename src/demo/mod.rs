@@ -23,6 +23,7 @@ mod people;
 mod provider;
 mod reach;
 mod serve;
+mod standalone;
 mod story;
 #[cfg(test)]
 mod tests;

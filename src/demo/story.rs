@@ -14,6 +14,7 @@ use super::objects::CLUSTERS;
 use super::operators::Operators;
 use super::provider::Authentication;
 use super::reach::{DemoService, Reach};
+use super::standalone::{self, Standalone};
 use super::workload::{self, Workload};
 use crate::sim::{SimCluster, SimOptions};
 
@@ -31,9 +32,10 @@ pub struct StoryOptions {
 /// The fleet, and those who act in it.
 #[derive(Debug)]
 pub struct Story {
-    /// Management clusters first; then guests, in a fixed order.
+    /// Management clusters first, then clusters of their own, then guests; in a fixed order.
     pub clusters: Vec<DemoCluster>,
     pub(super) actors: Vec<Actor>,
+    standalone: Vec<Standalone>,
     workloads: Vec<Workload>,
     seed: u64,
 }
@@ -82,7 +84,8 @@ impl Story {
     pub fn new(options: &StoryOptions) -> Self {
         let since = options.start.checked_sub(FIRST_DAY).unwrap_or(Timestamp::MIN);
         let (clusters, actors) = (Vec::new(), Vec::new());
-        let mut story = Self { clusters, actors, workloads: Vec::new(), seed: options.seed };
+        let (standalone, workloads) = (Vec::new(), Vec::new());
+        let mut story = Self { clusters, actors, standalone, workloads, seed: options.seed };
         for host in &HOSTS {
             let (sim, mut dice) = cluster(options, host.name);
             let server = server_of(host.name);
@@ -94,6 +97,9 @@ impl Story {
             let (name, class) = (host.name.to_owned(), host.class);
             story.clusters.push(DemoCluster { name, class, role, sim, reach: Reach::Open, server });
         }
+        let (alone, standalone) = standalone::enter(options, since);
+        story.clusters.extend(alone);
+        story.standalone = standalone;
         for character in &CAST {
             story.enter(options, character.name, character, since);
         }
@@ -119,7 +125,7 @@ impl Story {
 
     /// Those who act in the story from now on. Their deeds do not depend on when this is called.
     pub fn life(&self) -> Life {
-        Life::new(self.actors.clone(), self.workloads.clone(), self.seed)
+        Life::new(self.actors.clone(), self.standalone.clone(), self.workloads.clone(), self.seed)
     }
 
     fn enter(&mut self, options: &StoryOptions, name: &str, character: &Character, since: Timestamp) {
@@ -170,7 +176,7 @@ impl DemoCluster {
 }
 
 /// An empty cluster and the dice for what goes into it.
-fn cluster(options: &StoryOptions, name: &str) -> (SimCluster, Dice) {
+pub(super) fn cluster(options: &StoryOptions, name: &str) -> (SimCluster, Dice) {
     let mut dice = Dice::new(options.seed, name);
     let (seed, start) = (dice.roll(), options.start);
     (SimCluster::new(SimOptions { name: name.to_owned(), seed, start }), dice)
@@ -185,7 +191,7 @@ fn admin(options: &StoryOptions, name: &str) -> Client {
 }
 
 /// `.invalid` is reserved: nothing of the story can be reached by mistake.
-fn server_of(name: &str) -> String {
+pub(super) fn server_of(name: &str) -> String {
     format!("https://api.{name}.demo.invalid:6443")
 }
 

@@ -3,6 +3,7 @@
 //! Always true: a domain is pure. It reads a [`crate::world::View`], and what it wants to see it declares as interests.
 
 mod contract;
+pub mod external_oidc;
 pub mod hosted_oidc;
 pub mod kubeconfig;
 mod nearest;

@@ -106,7 +106,8 @@ impl Observed<'_> {
 }
 
 impl PlanScope {
-    fn covers(&self, subject: &SubjectId) -> bool {
+    /// Whether the user wants to see it.
+    pub fn covers(&self, subject: &SubjectId) -> bool {
         let covers = |globs: &[Glob], text: &str| globs.is_empty() || globs.iter().any(|glob| glob.matches(text));
         let in_namespace = self.namespaces.is_empty()
             || subject.namespace.as_deref().is_some_and(|name| covers(&self.namespaces, name));

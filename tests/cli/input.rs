@@ -101,13 +101,16 @@ fn what_cant_be_read_is_named_and_the_rest_is_judged() {
     insta::assert_snapshot!(transcript(&dir, &["plan", "--from", "$TMP", "--utc"]), @r##"
 plan $ID  made 2026-11-16 10:00:00 UTC, valid until 10:15:00
 
-guest-a  prod  snapshot  8 of 8 collections not complete
-  ? unknown ConfigMap  openshift-config/*           unknown      ConfigMaps of openshift-config are not known completely: clusters/guest-a/out.yaml could not be read, and may have held v1/configmaps
-  ? unknown Secret     openshift-config/*           unknown      Secrets of openshift-config are not known completely: clusters/guest-a/out.yaml could not be read, and may have held v1/secrets
-  ? unknown Secret     openshift-config/client      unknown      can't be judged: clusters/mgmt/list.yaml could not be read, and may have held v1/secrets
-  ? unknown Secret     openshift-config/old-client  unknown 41d  can't be judged: Secrets of openshift-config: clusters/guest-a/out.yaml could not be read, and may have held v1/secrets
+guest-a  prod  snapshot  9 of 9 collections not complete
+  ? unknown ConfigMap  openshift-config/*                 unknown      ConfigMaps of openshift-config are not known completely: clusters/guest-a/out.yaml could not be read, and may have held v1/configmaps
+  ? unknown Secret     openshift-config/*                 unknown      Secrets of openshift-config are not known completely: clusters/guest-a/out.yaml could not be read, and may have held v1/secrets
+  ? unknown Secret     openshift-config/client            unknown      can't be judged: clusters/mgmt/list.yaml could not be read, and may have held v1/secrets
+  ? unknown Secret     openshift-config/old-client        unknown 41d  can't be judged: Secrets of openshift-config: clusters/guest-a/out.yaml could not be read, and may have held v1/secrets
 
-2 clusters; 4 findings: 4 unknown; 0 actions; nothing to judge in 1 cluster
+mgmt  prod  snapshot  9 of 9 collections not complete
+  ? unknown Secret     clusters/guest-a-admin-kubeconfig  unknown      can't be judged: clusters/mgmt/list.yaml could not be read, and may have held v1/secrets
+
+2 clusters; 5 findings: 5 unknown; 0 actions
 ----- stderr
 $TMP/clusters/guest-a/bad.json:2: is not valid JSON from here on: fix or remove it
 $TMP/clusters/guest-a/binary.yaml:1: is not UTF-8 text from here on: convert or remove it

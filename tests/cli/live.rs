@@ -90,7 +90,7 @@ fn states(plan: &Plan) -> Vec<(&str, &str)> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_live_guest_is_found_read_and_judged_like_a_recorded_one() {
     let fleet = fleet().await;
-    let (plan, stderr, code) = plan(&fleet, &["--settle", "1s"]).await;
+    let (plan, stderr, code) = plan(&fleet, &["--settle", "1s", "--domain", "hosted-oidc"]).await;
     assert_eq!(states(&plan), [("client", "referenced"), ("old-client", "orphan-certain")], "{stderr}");
     let sources: Vec<(&str, &str)> =
         plan.targets.iter().map(|target| (target.cluster.as_str(), target.source.as_str())).collect();

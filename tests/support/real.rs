@@ -57,7 +57,7 @@ impl RealServer {
     pub fn shared() -> Option<&'static RealServer> {
         static SHARED: OnceLock<Option<RealServer>> = OnceLock::new();
         let program = built()?;
-        SHARED.get_or_init(|| Some(start(&program).expect("the kube-apiserver that was built starts"))).as_ref()
+        SHARED.get_or_init(|| Some(start(&program, &[]).expect("the kube-apiserver that was built starts"))).as_ref()
     }
 
     /// Starts a server of its own, such as a guest cluster that goes down during the test.
@@ -65,7 +65,12 @@ impl RealServer {
     /// Without the binary it says so on stderr and returns nothing, so that the test can return early.
     /// Panics when `TRUEUP_REAL=required` and it is missing, or when it is there and does not start.
     pub fn start() -> Option<RealServer> {
-        Some(start(&built()?).expect("the kube-apiserver that was built starts"))
+        Some(start(&built()?, &[]).expect("the kube-apiserver that was built starts"))
+    }
+
+    /// As [`RealServer::start`], with more of kube-apiserver's own flags, which it may refuse.
+    pub fn start_with(flags: &[&str]) -> Option<Result<RealServer>> {
+        Some(start(&built()?, flags))
     }
 
     /// A kubeconfig with one context for each user: `admin` (current), `nobody`, `limited`, `admin-cert`.
@@ -76,6 +81,11 @@ impl RealServer {
     /// Opens a connection for one test.
     pub fn connect(&self, user: User) -> Connection {
         connect(&self.kubeconfig, user).expect("the kubeconfig of the test server can be used")
+    }
+
+    /// Opens a connection for one test, for whoever has this token.
+    pub fn connect_with(&self, token: &str) -> Connection {
+        Connection { token: token.to_owned(), ..self.connect(User::Nobody) }
     }
 
     /// Ends the server and waits until it is gone: connections are refused from then on.
@@ -154,13 +164,15 @@ fn folder() -> PathBuf {
     })
 }
 
-fn start(program: &Path) -> Result<RealServer> {
+fn start(program: &Path, flags: &[&str]) -> Result<RealServer> {
     // The server removes this folder itself, because the shared one is never dropped.
     let dir = tempfile::Builder::new().prefix("trueup-real-").tempdir()?.keep();
     let mut log = tempfile::tempfile()?;
     let mut process = Command::new(program)
         .args(["--stdin-lease", "--temporary", "--dir"])
         .arg(&dir)
+        .arg("--")
+        .args(flags)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(log.try_clone()?)

@@ -14,7 +14,7 @@ use super::fleet::{Fleet, scope};
 use super::keeping::spawn_answering;
 use super::{FleetKind, accepting, acting, login, memory, objects, saving};
 use crate::cli::settle::clusters_of;
-use crate::cli::undo;
+use crate::cli::{probe, undo};
 use crate::console::Teller;
 use crate::console::model::Remembered;
 use crate::console::run::Login;
@@ -66,6 +66,7 @@ impl Backstage for Crew {
             Task::Answer { ask, form, typed, subject } => self.answer(ask, form, typed, subject),
             Task::Need(cluster) => self.command(Command::Need(cluster)),
             Task::Reconnect(cluster) => self.command(Command::Reconnect(cluster)),
+            Task::Probe(subject) => self.probe(subject),
             Task::LookAgain => self.command(Command::LookAgain),
             Task::Save { file, text } => {
                 let path = saving::save(&file, &text);
@@ -148,6 +149,29 @@ impl Crew {
             Told::Answered { ask, lines }
         };
         spawn_answering(self.tell.clone(), move |says| Told::Answered { ask, lines: vec![says] }, work);
+    }
+
+    fn probe(&self, subject: SubjectId) {
+        let (fleet, name) = (self.fleet.clone(), subject.name.clone());
+        let is_real = matches!(self.kind, FleetKind::Kubeconfig { .. });
+        let work = async move {
+            let asked = move |live: &Live| {
+                let wanted = probe::may_try(live.domains(), &subject, live.view())?;
+                Some((live.client(&wanted.cluster)?, wanted))
+            };
+            let says = match fleet.ask(asked).await {
+                Ok(Some((client, wanted))) if is_real => {
+                    probe::try_one(&client, &wanted, &fleet.context.env).await.says()
+                }
+                Ok(Some(_)) => "nothing was sent: its server is not a real one".to_owned(),
+                Ok(None) => {
+                    "there is nothing to try, or its login would go to a server that may not be its own".to_owned()
+                }
+                Err(says) => says,
+            };
+            Told::Notice { says: format!("{name}: {says}") }
+        };
+        spawn_answering(self.tell.clone(), |says| Told::Notice { says }, work);
     }
 
     /// Accepts a finding, here and wherever the config is read.

@@ -18,7 +18,8 @@ pub type SortKey = SortValue;
 /// The value of the column that sorts.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SortValue {
-    Rank(u8),
+    /// How much it asks for attention, and among equals how soon it ends.
+    Rank(u8, Timestamp),
     Number(i64),
     Time(Timestamp),
     Text(Box<str>),
@@ -154,13 +155,22 @@ fn sort_value(column: usize, id: &Arc<SubjectId>, held: &Held, is_tree: bool, fi
             path.push(id.clone());
             SortValue::Path(path)
         }
-        0 => SortValue::Rank(rank(held.judgement.state)),
+        0 => SortValue::Rank(rank(held.judgement.state), soonest_end(&held.cells)),
         1 => SortValue::Text(format!("{} {}", id.kind, id.name).into()),
         2 => SortValue::Text(id.cluster.as_str().into()),
         3 => SortValue::Text(held.judgement.verdict.into()),
         4 => SortValue::Time(held.since),
         own => held.cells.get(own - OWN_COLUMNS_AFTER - 1).map_or(SortValue::Nothing, cell_value),
     }
+}
+
+/// When the first thing of a row ends; rows in which nothing does come last.
+fn soonest_end(cells: &[Cell]) -> Timestamp {
+    let ends = cells.iter().filter_map(|cell| match cell {
+        Cell::Left { until, .. } => Some(*until),
+        Cell::Nothing | Cell::Text(_) | Cell::Number(_) | Cell::Age(_) | Cell::Pair { .. } => None,
+    });
+    ends.min().unwrap_or(Timestamp::MAX)
 }
 
 fn cell_value(cell: &Cell) -> SortValue {

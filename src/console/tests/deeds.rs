@@ -43,6 +43,14 @@ fn a_cursor_that_comes_to_rest_on_a_finding_asks_about_it_and_its_cluster() {
 }
 
 #[test]
+fn what_is_under_the_cursor_is_tried_only_when_its_key_is_pressed() {
+    let mut stage = Stage::full();
+    stage.keys("1").forget();
+    assert_eq!(stage.keys("P").asked_for(), ["probe half-written"]);
+    assert_eq!(stage.toasts(), ["trying half-written"]);
+}
+
+#[test]
 fn answers_to_questions_that_are_no_longer_asked_are_dropped() {
     let mut stage = Stage::full();
     stage.keys("1");

@@ -81,7 +81,8 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
         Action::Stop => repair::stop(model),
         Action::Undo => repair::undo(model),
         Action::Accept => accept(model),
-        Action::Probe | Action::Reconnect => reconnect(model),
+        Action::Probe => probe(model),
+        Action::Reconnect => reconnect(model),
         Action::RunPlugin => run_plugin(model),
         Action::Copy => export::copy(model),
         Action::CopyCommand => export::copy_command(model),
@@ -325,6 +326,15 @@ pub fn cluster_here(model: &Model) -> Option<ClusterName> {
         Place::Object => model.object.as_ref().map(|view| view.cluster.clone()),
         Place::Activity | Place::Logs => None,
     }
+}
+
+/// Tries what the cursor is on: a kubeconfig, or else a cluster.
+fn probe(model: &mut Model) -> Effects {
+    let Some(subject) = model.subject() else { return reconnect(model) };
+    let text = format!("trying {}", subject.name);
+    let mut effects = say(model, &text);
+    effects.task(Task::Probe((*subject).clone()));
+    effects
 }
 
 fn reconnect(model: &mut Model) -> Effects {

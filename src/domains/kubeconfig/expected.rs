@@ -56,7 +56,6 @@ impl<'a> Expected<'a> {
         let authority: Sight<'a, Anchor> = site.look(&key(&ca_name(name)));
         let cluster = site.clusters.get(&key(name));
         let plane = site.planes.get(&key(name));
-        let gaps = [connection.gap, authority.gap, cluster.gap, plane.gap];
         let said_by = |kind: &str, name: &str| format!("{kind} {namespace}/{name}");
         let by_secret = |anchor: &Anchor, name: String| (said_by(SECRET.kind, &name), anchor.version.to_string());
         let mut endpoints = Vec::new();
@@ -90,7 +89,12 @@ impl<'a> Expected<'a> {
         endpoints.extend(in_cluster.map(|value| spec(value, CLUSTER.kind)));
         let in_plane = plane.seen.and_then(|plane| plane.endpoint.as_ref());
         endpoints.extend(in_plane.map(|value| spec(value, CAPT_PLANE.kind)));
-        Self { endpoints, authorities, gap: gaps.into_iter().flatten().next() }
+        // The first that says anything counts: what might be said after it is not needed.
+        let says_where = connection.seen.is_some_and(|anchor| anchor.endpoint.is_some());
+        let says_who = connection.seen.is_some_and(|anchor| anchor.authorities.is_some());
+        let gap = connection.gap.or(authority.gap.filter(|_| !says_who)).or(cluster.gap.filter(|_| !says_where));
+        let gap = gap.or(plane.gap.filter(|_| !says_where && in_cluster.is_none()));
+        Self { endpoints, authorities, gap }
     }
 
     /// Nothing is expected of where it leads.

@@ -1,18 +1,18 @@
-//! The long answer: one line that names the stage that is stuck, expected beside actual, and evidence.
+//! The long answer: one line, expected beside actual, and evidence that names object, field and version.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::content::{Credential, Current, Packing, Token, Trust};
+use super::content::{Current, Packing, Trust};
 use super::expected::{CaStand, EndpointStand};
-use super::facts::{Extras, Held, Holder};
+use super::facts::Held;
 use super::judge::{Ruling, held, pair_of};
-use super::names::{CAPT_PLANE, CLUSTER, CLUSTER_LABEL, KUBECONFIG, RELATIVE, SECRET, SECRET_TYPE, TOKEN_FILE, VALUE};
-use super::owner::Ownership;
+use super::names::{CAPT_PLANE, CLUSTER, CLUSTER_LABEL, RELATIVE, SECRET, SECRET_TYPE, TOKEN_FILE, VALUE};
 use super::remedy::{actions, described};
-use super::source::{Source, SourceFault};
+use super::source::Source;
 use super::subjects::{Sort, Subject};
-use super::verdict::{Code, Verdict};
+use super::verdict::Verdict;
+use super::words::{fault_words, key_word, span_words, summary};
 use crate::engine::{Evidence, Explanation};
 use crate::world::{Gap, Key, Resource};
 
@@ -39,204 +39,6 @@ pub fn explain_collection(cluster: &str, resource: &Resource, gap: &Gap) -> Expl
         evidence: vec![line(gap.says.clone(), format!("{cluster} {} *", resource.kind), "", String::new())],
         remedy: Vec::new(),
     }
-}
-
-fn key_word(sort: &Sort) -> &'static str {
-    match sort {
-        Sort::Capi { .. } | Sort::User { .. } => VALUE,
-        Sort::Hosted { .. } => KUBECONFIG,
-    }
-}
-
-fn summary(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> String {
-    let key = key_word(&subject.sort);
-    let source = source_words(ruling, now);
-    match ruling.verdict() {
-        Verdict::Unknown => {
-            ruling.gap.as_ref().map_or_else(|| "not known".to_owned(), |gap| format!("can't be judged: {gap}"))
-        }
-        Verdict::Missing => format!("the Secret does not exist{source}"),
-        Verdict::Unreadable => format!("nobody can use key {key}: {}{source}", unreadable_words(subject, ruling)),
-        Verdict::ExecRefused => {
-            let fields = ruling.target.and_then(|target| pair_of(&subject.sort, target));
-            let fields: Vec<&str> =
-                fields.map_or_else(Vec::new, |pair| pair.foreign.iter().map(|field| field.word()).collect());
-            format!("key {key} has {}, which is never obeyed in a kubeconfig from a cluster", fields.join(", "))
-        }
-        Verdict::WrongCluster => format!("left as it is{source}"),
-        Verdict::Expired => format!("the {} expired {}{source}", kind(subject, ruling), ago(subject, ruling, now)),
-        Verdict::NotYetValid => {
-            format!("the {} begins in the future{source}", kind(subject, ruling))
-        }
-        Verdict::EndpointDrift | Verdict::CaDrift => format!("{}{source}", drift_words(subject, ruling)),
-        Verdict::Contract => format!("{}{source}", contract_words(subject, ruling)),
-        Verdict::RefreshStalled => format!(
-            "the {} was signed more than 12 minutes ago: whoever renews it is late{source}",
-            kind(subject, ruling)
-        ),
-        Verdict::BehindSource => format!("the controller that copies it is behind{source}"),
-        Verdict::SourceInvalid | Verdict::SourceMissing => {
-            format!("still {}, but it will not be renewed{source}", kind(subject, ruling))
-        }
-        Verdict::Expiring => format!("the {} ends {}{source}", kind(subject, ruling), ago(subject, ruling, now)),
-        Verdict::CaRotating => "its authorities and the cluster's overlap: a rotation is going on".to_owned(),
-        Verdict::Opaque if ruling.codes.contains(&Code::NoExpiry) => "a token that never expires by itself".to_owned(),
-        Verdict::Opaque => "an opaque token: only the API server knows whether it still works".to_owned(),
-        Verdict::Fresh => match ends(subject, ruling) {
-            Some(_) => format!("works: the {} ends {}", kind(subject, ruling), ago(subject, ruling, now)),
-            None => "leads where its cluster is".to_owned(),
-        },
-    }
-}
-
-fn kind(subject: &Subject<'_>, ruling: &Ruling<'_>) -> &'static str {
-    let pair = ruling.target.and_then(|target| pair_of(&subject.sort, target));
-    pair.map_or("kubeconfig", |pair| pair.credential.kind())
-}
-
-fn ends(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Option<Timestamp> {
-    pair_of(&subject.sort, ruling.target?)?.credential.span().until
-}
-
-/// `3m ago`, `in at most 4m`.
-fn ago(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> String {
-    let Some(until) = ends(subject, ruling) else { return "at a time nobody knows".to_owned() };
-    let left = until.duration_since(now);
-    // A token dies with the session that signed it, which may be earlier.
-    let pair = ruling.target.and_then(|target| pair_of(&subject.sort, target));
-    let is_eks = pair.is_some_and(|pair| matches!(pair.credential, Credential::Token(Token::Eks(_))));
-    match (left.is_positive(), is_eks) {
-        (true, true) => format!("in at most {}", span_words(left)),
-        (true, false) => format!("in {}", span_words(left)),
-        (false, _) => format!("{} ago", span_words(-left)),
-    }
-}
-
-/// The two largest units that are not zero.
-pub fn span_words(span: SignedDuration) -> String {
-    let seconds = span.as_secs().unsigned_abs();
-    let units = [(86_400, 'd'), (3_600, 'h'), (60, 'm'), (1, 's')];
-    let mut left = seconds;
-    let mut words = Vec::new();
-    for (size, unit) in units {
-        if left >= size {
-            words.push(format!("{}{unit}", left / size));
-            left %= size;
-        }
-    }
-    words.truncate(2);
-    if words.is_empty() { "0s".to_owned() } else { words.join(" ") }
-}
-
-fn unreadable_words(subject: &Subject<'_>, ruling: &Ruling<'_>) -> String {
-    let Some(target) = ruling.target else { return "it is not there".to_owned() };
-    match held(&subject.sort, target) {
-        Held::Written { content: Err(why), .. } => why.to_string(),
-        Held::Absent | Held::Empty | Held::Written { content: Ok(_), .. } => {
-            match pair_of(&subject.sort, target).map(|pair| &pair.credential) {
-                Some(Credential::Token(Token::Malformed(fault))) => fault.to_string(),
-                Some(_) | None => "it can't be read".to_owned(),
-            }
-        }
-    }
-}
-
-fn drift_words(subject: &Subject<'_>, ruling: &Ruling<'_>) -> String {
-    let server = ruling.target.and_then(|target| pair_of(&subject.sort, target)).map(|pair| pair.server.as_str());
-    let server = server.unwrap_or_default();
-    let expected = ruling.expected.endpoints.first().map_or_else(String::new, |said| said.value.to_string());
-    match (ruling.has(Verdict::EndpointDrift), ruling.has(Verdict::CaDrift)) {
-        (true, true) => format!(
-            "neither server nor authority is the cluster's: it leads to {server}, the cluster is at {expected} (re-created?)"
-        ),
-        (true, false) => format!("it leads to {server}, and the cluster is at {expected}"),
-        (false, _) => "none of its authorities vouches for the cluster any more".to_owned(),
-    }
-}
-
-fn contract_words(subject: &Subject<'_>, ruling: &Ruling<'_>) -> String {
-    let target = ruling.target;
-    let word = |code: &Code| match code {
-        Code::Type => {
-            let held = target.map_or("", |target| &target.secret_type);
-            Some(format!("its type is {held} and not {SECRET_TYPE}"))
-        }
-        Code::Label => Some(format!("its label {CLUSTER_LABEL} is not {}", subject.cluster())),
-        Code::Key => Some(format!("key {} is absent or empty", key_word(&subject.sort))),
-        Code::Context => {
-            let content = target.map(|target| held(&subject.sort, target));
-            let fault = match content {
-                Some(Held::Written { content: Ok(content), .. }) => match &content.current {
-                    Current::Nothing(fault) => fault.to_string(),
-                    Current::Pair(_) => String::new(),
-                },
-                Some(Held::Absent | Held::Empty | Held::Written { content: Err(_), .. }) | None => String::new(),
-            };
-            Some(fault)
-        }
-        Code::Owner => match &ruling.ownership {
-            Ownership::Dead { owner } => Some(format!("its owner {owner} does not exist any more")),
-            Ownership::Another { owner } => Some(format!("it is controlled by {owner}")),
-            Ownership::Fine | Ownership::NotKnown(_) => None,
-        },
-        Code::ExtraKeyDisagrees => match target.map(|target| target.extras) {
-            Some(Extras::Disagree(key)) => Some(format!("key {key} does not say what {VALUE} says")),
-            Some(Extras::Agree) | None => None,
-        },
-        Code::BasicAuth => Some("it logs in with a password, which Kubernetes has given up".to_owned()),
-        Code::Anonymous => Some("it has no credential at all".to_owned()),
-        Code::EndpointDiffers
-        | Code::Exec
-        | Code::ExecInOtherUser
-        | Code::ExecUser
-        | Code::ExpectationsDisagree
-        | Code::InClusterEndpoint
-        | Code::Insecure
-        | Code::NoExpiry
-        | Code::PastHalfLife
-        | Code::SourceDrift
-        | Code::TokenMalformed
-        | Code::Unparseable => None,
-    };
-    ruling.codes.iter().filter_map(word).collect::<Vec<_>>().join("; ")
-}
-
-/// Which stage is stuck, and the object to look at.
-fn source_words(ruling: &Ruling<'_>, now: Timestamp) -> String {
-    match &ruling.source {
-        Source::None | Source::NotKnown(_) => String::new(),
-        Source::Missing { key } => format!("; its source Secret {key} does not exist: look at the provider"),
-        Source::Invalid { key, fault, .. } => {
-            format!("; its source Secret {key} {}: look at the provider", fault_words(*fault))
-        }
-        Source::Another { key, who, .. } => {
-            format!("; its source Secret {key} is that of the cluster {} in {}", who.key, who.site)
-        }
-        Source::Stale { key, holder, .. } => {
-            let until = source_until(holder).map_or_else(String::new, |until| {
-                let past = now.duration_since(until);
-                if past.is_negative() { String::new() } else { format!(" {} ago", span_words(past)) }
-            });
-            format!("; its source Secret {key} ended too{until}: look at the provider")
-        }
-        Source::Good { key, .. } if ruling.has(Verdict::BehindSource) => {
-            format!("; its source Secret {key} is good: look at the controller that copies it")
-        }
-        Source::Good { .. } => String::new(),
-    }
-}
-
-fn fault_words(fault: SourceFault) -> &'static str {
-    match fault {
-        SourceFault::Key => "has no kubeconfig in its key kubeconfig",
-        SourceFault::Unparseable => "holds something nobody can use in its key kubeconfig",
-        SourceFault::Exec => "would run a command or read a file",
-        SourceFault::Drift => "leads somewhere else than the cluster is",
-    }
-}
-
-fn source_until(holder: &Holder) -> Option<Timestamp> {
-    pair_of(&Sort::Hosted { cluster: String::new() }, holder)?.credential.span().until
 }
 
 fn expected(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Value {
@@ -338,7 +140,8 @@ fn target_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> 
     if let Some(pair) = pair_of(&subject.sort, target) {
         lines.push(say(format!("leads to {}{}", pair.server, endpoint_words(ruling.endpoint))));
         lines.extend(ca_words(ruling.ca).map(|words| say(words.to_owned())));
-        let until = pair.credential.span().until.map_or_else(String::new, |until| format!(", until {until}"));
+        let words = pair.credential.until_words();
+        let until = pair.credential.span().until.map_or_else(String::new, |until| format!(", {words} {until}"));
         lines.push(say(format!("{}{until}", pair.credential.kind())));
         lines.extend(pair.foreign.iter().map(|foreign| say(format!("has {}, which is not obeyed", foreign.word()))));
     }

@@ -3,12 +3,12 @@
 use jiff::Timestamp;
 
 use super::expected::{CaStand, EndpointStand};
-use super::explain::span_words;
 use super::facts::Holder;
 use super::judge::{Ruling, pair_of};
 use super::source::Source;
 use super::subjects::{Sort, Subject};
 use super::verdict::Verdict;
+use super::words::span_words;
 use crate::domains::{Cell, Column, Introduction, Panel, Side, Step};
 use crate::engine::State;
 
@@ -111,7 +111,7 @@ pub fn panels(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> Vec
         },
         note: ca_word(ruling.ca).to_owned(),
     });
-    panels.push(Panel::Chain { title: "From the provider to the cluster", links });
+    panels.push(Panel::Chain { title: "STAGES", links });
     let pair = ruling.target.and_then(|target| pair_of(&subject.sort, target));
     if let Some(pair) = pair {
         let span = pair.credential.span();
@@ -122,7 +122,7 @@ pub fn panels(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> Vec
             let words = span_words(left);
             if left.is_positive() { format!("ends {at}, in {words}") } else { format!("ended {at}, {words} ago") }
         }));
-        panels.push(Panel::Lines { title: "Credential", lines });
+        panels.push(Panel::Lines { title: "CREDENTIAL", lines });
     }
     panels
 }

@@ -4,7 +4,6 @@
 //! Always true: no value and no digest is in a draft. It names the source by uid and version, and says lengths, kinds
 //! and times.
 
-use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::NAME;
@@ -272,21 +271,20 @@ fn blocked(gate: GateName, why: impl Into<String>) -> Blocked {
     Blocked { gate, why: why.into() }
 }
 
-/// `<1840 bytes, EKS token, valid at most until 2026-11-16T10:12:00Z>`
+/// `<1840 bytes, EKS token, until at most 2026-11-16T10:12:00Z>`
 pub fn described(sort: &Sort, holder: &Holder, held: &Held) -> String {
     let Held::Written { value, .. } = held else { return "<0 bytes>".to_owned() };
     let length = value.length;
-    match pair_of(sort, holder).map(|pair| (pair.credential.kind(), pair.credential.span().until)) {
-        None => format!("<{length} bytes>"),
-        Some((kind, None)) => format!("<{length} bytes, {kind}>"),
-        Some((kind, Some(until))) => format!("<{length} bytes, {kind}, until {}>", whole_second(until)),
+    let Some(credential) = pair_of(sort, holder).map(|pair| &pair.credential) else {
+        return format!("<{length} bytes>");
+    };
+    let (kind, words) = (credential.kind(), credential.until_words());
+    match credential.span().until {
+        None => format!("<{length} bytes, {kind}>"),
+        Some(until) => format!("<{length} bytes, {kind}, {words} {until}>"),
     }
 }
 
 fn described_source(source: &Holder) -> String {
     described(&Sort::Hosted { cluster: String::new() }, source, &source.kubeconfig)
-}
-
-fn whole_second(at: Timestamp) -> Timestamp {
-    Timestamp::from_second(at.as_second()).unwrap_or(at)
 }

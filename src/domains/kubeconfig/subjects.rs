@@ -7,18 +7,19 @@ use super::NAME;
 use super::expected::Who;
 use super::facts::HostedCluster;
 use super::names::{
-    CAPT_PLANE, CLUSTER, HOSTED_CLUSTER, SECRET, SOURCE_NAMESPACE, cluster_of_source, cluster_of_target,
-    cluster_of_user, hosted_default_name, target_name, user_name,
+    CAPT_PLANE, CLUSTER, SECRET, SOURCE_NAMESPACE, cluster_of_source, cluster_of_target, cluster_of_user,
+    hosted_default_name, target_name, user_name,
 };
 use super::scene::{Site, Sites};
 use crate::engine::SubjectId;
-use crate::world::{ClusterName, Gap, Key, Namespace, ObjectName, Resource, Served};
+use crate::world::{ClusterName, Gap, GapCause, Key, Namespace, ObjectName, Observation, Resource, Served};
 
 /// Stands for a collection that isn't completely known.
 pub const WHOLE_COLLECTION: &str = "*";
 
-/// The collections that say which subjects there are.
-pub const TELLING: [Resource; 4] = [CLUSTER, CAPT_PLANE, HOSTED_CLUSTER, SECRET];
+/// The collections that say which subjects there are. HostedClusters are not among them: their guests say themselves
+/// that they are not known.
+pub const TELLING: [Resource; 3] = [CLUSTER, CAPT_PLANE, SECRET];
 
 /// A kubeconfig in a Secret.
 pub struct Subject<'a> {
@@ -109,17 +110,24 @@ pub fn list(site: &Site<'_>) -> BTreeSet<SubjectId> {
     subjects
 }
 
-/// The Secrets a HostedCluster's kubeconfigs are in: those its status names, else the usual one where it exists.
+/// The Secrets a HostedCluster's kubeconfigs are in: those its status names, else the usual one.
+///
+/// One that is not there is no subject: a control plane that is being made has none yet, and its guest says so itself.
 fn hosted_names(site: &Site<'_>, key: &Key, hosted: &HostedCluster) -> Vec<String> {
+    let Some(namespace) = &key.namespace else { return Vec::new() };
     let usual = hosted_default_name(key.name.as_str());
-    let admin = match &hosted.kubeconfig {
-        Some(name) => Some(name.to_string()),
-        None => {
-            let there = Key { name: ObjectName::new(usual.as_str()), ..key.clone() };
-            site.is_marked(&there).then_some(usual)
+    let admin = hosted.kubeconfig.as_deref().unwrap_or(&usual);
+    let may_be = |name: &&str| {
+        let secret = Key { name: ObjectName::new(*name), ..key.clone() };
+        match site.marks(namespace).get(&secret) {
+            Observation::Present(_) => true,
+            Observation::ProvenAbsent(_) => false,
+            Observation::Unknown(gap) => {
+                hosted.names(name) && !matches!(gap.cause, GapCause::NotRecorded | GapCause::NotObserved)
+            }
         }
     };
-    admin.into_iter().chain(hosted.custom.as_deref().map(str::to_owned)).collect()
+    [Some(admin), hosted.custom.as_deref()].into_iter().flatten().filter(may_be).map(str::to_owned).collect()
 }
 
 /// What a Secret of this name is, when it is a kubeconfig this check knows.
@@ -155,7 +163,6 @@ fn gap_of(site: &Site<'_>, resource: &Resource) -> Option<Gap> {
     match *resource {
         CLUSTER => site.clusters.gap(),
         CAPT_PLANE => site.planes.gap(),
-        HOSTED_CLUSTER => site.hosted.gap(),
         // Secrets nobody's Cluster names are of interest only where there is Cluster API.
         _ if site.clusters.is_served() || site.planes.is_served() => site.typed().gap(),
         _ => None,
@@ -178,7 +185,6 @@ fn whole(cluster: &ClusterName, resource: &Resource) -> SubjectId {
     let api_version = match *resource {
         CLUSTER => "cluster.x-k8s.io/v1beta1",
         CAPT_PLANE => "controlplane.cluster.x-k8s.io/v1beta1",
-        HOSTED_CLUSTER => "hypershift.openshift.io/v1beta1",
         _ => "v1",
     };
     SubjectId {

@@ -23,6 +23,30 @@ fn a_secret_keeps_names_lengths_and_named_digests_and_no_value() {
 }
 
 #[test]
+fn only_the_keys_a_fact_reduces_are_lent_and_none_of_them_is_printed() {
+    let digester = Digester::new(&[1; 32]);
+    let reader = Reader { reduced: &["clientSecret", "plain"], ..reader(&digester, DataSort::Secret, "Secret") };
+    let text = SECRET.replace(r#""surprise":"CANARY""#, r#""stringData":{"plain":"CANARY","odd":"CANARY"}"#);
+    let object = reader.object(&text).unwrap();
+    let lent: Vec<_> = object
+        .data
+        .iter()
+        .map(|entry| (entry.key.as_ref(), entry.bytes.as_ref().map(|bytes| bytes.reduce(<[u8]>::to_vec))))
+        .collect();
+    let canary = Some(b"CANARY".to_vec());
+    assert_eq!(lent, [("clientSecret", canary.clone()), ("odd", None), ("other", None), ("plain", canary)]);
+    let printed = format!("{object:?}");
+    assert!(!printed.contains("CANARY") && !printed.contains("67, 65, 78"), "{printed}");
+    let folded = SECRET.replace("Q0FOQVJZ\",\"other", "Q0FO\\n  QVJZ\",\"other");
+    assert_eq!(reader.object(&folded).unwrap().entry("clientSecret").unwrap().bytes, object.entry("clientSecret").unwrap().bytes);
+    let broken = SECRET.replace("Q0FOQVJZ\",\"other", "!!\",\"other");
+    assert_eq!(reader.object(&broken).unwrap().entry("clientSecret").unwrap().bytes, None);
+    let metadata = r#"{"metadata":{"name":"c"},"data":{"plain":"text"}}"#;
+    let config_map = Reader { sort: DataSort::ConfigMap, ..reader }.object(metadata).unwrap();
+    assert_eq!(config_map.entry("plain").unwrap().bytes, None, "a ConfigMap has no secrets to lend");
+}
+
+#[test]
 fn a_config_map_hands_on_the_text_of_named_keys_alone() {
     let digester = Digester::new(&[1; 32]);
     let text = r#"{"metadata":{"name":"c"},"data":{"ca-bundle.crt":"PEM\n","x":"y"},"binaryData":{"b":"AAAA"}}"#;

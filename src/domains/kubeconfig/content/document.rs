@@ -1,21 +1,15 @@
-//! A kubeconfig as it is written, and what is kept of it.
-//!
-//! Field names are those of `k8s.io/client-go/tools/clientcmd/api/v1`. The wire types live as long as one call: what they
-//! hold is wiped when it ends.
+//! What is kept of a kubeconfig, and how it is made of what is written there.
 
 use std::borrow::Cow;
 use std::fmt;
 
-use jiff::Timestamp;
-use serde::{Deserialize, Deserializer};
-use zeroize::Zeroizing;
-
 use super::authority::Authorities;
 use super::certificate::{Certificate, CertificateFault};
 use super::packed::decode;
+use super::pair::{Credential, ForeignField, Pair, Trust, WayRound};
 use super::server::Server;
 use super::token::Token;
-use crate::world::Obj;
+use super::wire::{Cluster, Context, File, Hidden, User, parse};
 
 /// A kubeconfig that was read: contexts can be looked at one by one.
 pub struct Document {
@@ -51,123 +45,6 @@ pub enum Packing {
 pub enum ExecElsewhere {
     No,
     Yes,
-}
-
-/// A cluster and a user, as a context joins them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pair {
-    pub server: Server,
-    /// What makes another address than the server's own the one that counts.
-    pub way_round: Option<WayRound>,
-    pub trust: Trust,
-    pub credential: Credential,
-    /// Fields that would run a command, log in elsewhere or read a file, in the order of this list.
-    pub foreign: Box<[ForeignField]>,
-}
-
-/// Why the server may be reached elsewhere on purpose.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WayRound {
-    /// `tls-server-name`
-    ServerName,
-    /// `proxy-url`
-    Proxy,
-}
-
-/// How the server proves who it is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trust {
-    Authorities(Authorities),
-    /// No authority is written down: the system's count.
-    System,
-    /// `insecure-skip-tls-verify`
-    Nobody,
-    /// `certificate-authority`: a file.
-    File,
-}
-
-/// A field that must not be obeyed in a kubeconfig from a cluster.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ForeignField {
-    Exec,
-    AuthProvider,
-    TokenFile,
-    ClientCertificate,
-    ClientKey,
-    CertificateAuthority,
-}
-
-impl ForeignField {
-    /// As the kubeconfig spells it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Exec => "exec",
-            Self::AuthProvider => "auth-provider",
-            Self::TokenFile => "tokenFile",
-            Self::ClientCertificate => "client-certificate",
-            Self::ClientKey => "client-key",
-            Self::CertificateAuthority => "certificate-authority",
-        }
-    }
-}
-
-/// What one is let in by.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Credential {
-    Token(Token),
-    Certificate(Certificate),
-    Exec,
-    AuthProvider,
-    /// A token or a certificate in a file.
-    File,
-    Basic,
-    Nothing,
-}
-
-/// The times a credential says of itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Span {
-    pub issued: Option<Timestamp>,
-    pub from: Option<Timestamp>,
-    pub until: Option<Timestamp>,
-}
-
-impl Credential {
-    /// For people.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Token(Token::Eks(_)) => "EKS token",
-            Self::Token(Token::Jwt(_)) => "JWT",
-            Self::Token(Token::Opaque) => "opaque token",
-            Self::Token(Token::Malformed(_)) => "malformed token",
-            Self::Certificate(_) => "client cert",
-            Self::Exec => "exec plugin",
-            Self::AuthProvider => "auth provider",
-            Self::File => "file",
-            Self::Basic => "basic",
-            Self::Nothing => "none",
-        }
-    }
-
-    pub fn span(&self) -> Span {
-        match self {
-            Self::Token(Token::Eks(token)) => {
-                Span { issued: Some(token.signed), from: Some(token.signed), until: Some(token.until()) }
-            }
-            Self::Token(Token::Jwt(token)) => {
-                Span { issued: token.issued.or(token.from), from: token.from.or(token.issued), until: token.until }
-            }
-            Self::Certificate(certificate) => {
-                Span { issued: Some(certificate.issued), from: Some(certificate.from), until: Some(certificate.until) }
-            }
-            Self::Token(Token::Opaque | Token::Malformed(_))
-            | Self::Exec
-            | Self::AuthProvider
-            | Self::File
-            | Self::Basic
-            | Self::Nothing => Span::default(),
-        }
-    }
 }
 
 /// Why `current-context` leads nowhere.
@@ -303,20 +180,6 @@ fn unpacked(text: &str) -> Option<String> {
     std::str::from_utf8(&inner).ok().map(str::to_owned)
 }
 
-/// The parser's own words quote the text, so nothing of them is kept.
-fn parse(text: &str) -> Option<File> {
-    // JSON is almost YAML, but not quite: tabs may indent it.
-    if text.trim_start().starts_with('{')
-        && let Ok(Obj(file)) = serde_json::from_str(text)
-    {
-        return Some(file);
-    }
-    if text.trim().is_empty() {
-        return None;
-    }
-    serde_saphyr::from_str::<Obj<File>>(text).ok().map(|Obj(file)| file)
-}
-
 fn has_repeats<'n>(names: impl Iterator<Item = &'n str>) -> bool {
     let mut names: Vec<&str> = names.collect();
     names.sort_unstable();
@@ -399,105 +262,8 @@ fn hidden(text: &Option<Hidden>) -> Option<&str> {
     filled(text.as_ref().map(|text| text.0.as_str()))
 }
 
-/// Text that is wiped when it is dropped, and never printed.
-#[derive(Default)]
-struct Hidden(Zeroizing<String>);
-
-impl<'de> Deserialize<'de> for Hidden {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer).map(|text| Self(Zeroizing::new(text)))
-    }
-}
-
 impl fmt::Debug for Document {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Document(…)")
-    }
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "kebab-case", default)]
-struct File {
-    current_context: Option<String>,
-    clusters: Option<Vec<Obj<NamedCluster>>>,
-    contexts: Option<Vec<Obj<NamedContext>>>,
-    users: Option<Vec<Obj<NamedUser>>>,
-}
-
-impl File {
-    fn clusters(&self) -> impl Iterator<Item = &NamedCluster> {
-        self.clusters.iter().flatten().map(|Obj(one)| one)
-    }
-
-    fn contexts(&self) -> impl Iterator<Item = &NamedContext> {
-        self.contexts.iter().flatten().map(|Obj(one)| one)
-    }
-
-    fn users(&self) -> impl Iterator<Item = &NamedUser> {
-        self.users.iter().flatten().map(|Obj(one)| one)
-    }
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct NamedCluster {
-    name: String,
-    cluster: Obj<Cluster>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct NamedContext {
-    name: String,
-    context: Obj<Context>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct NamedUser {
-    name: String,
-    user: Obj<User>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "kebab-case", default)]
-struct Cluster {
-    server: Option<String>,
-    tls_server_name: Option<String>,
-    insecure_skip_tls_verify: Option<bool>,
-    certificate_authority: Option<String>,
-    certificate_authority_data: Option<Hidden>,
-    proxy_url: Option<Hidden>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Context {
-    cluster: Option<String>,
-    user: Option<String>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "kebab-case", default)]
-struct User {
-    client_certificate: Option<String>,
-    client_certificate_data: Option<Hidden>,
-    client_key: Option<String>,
-    client_key_data: Option<Hidden>,
-    token: Option<Hidden>,
-    #[serde(rename = "tokenFile")]
-    token_file: Option<String>,
-    username: Option<String>,
-    password: Option<Hidden>,
-    auth_provider: Option<Present>,
-    exec: Option<Present>,
-}
-
-/// Something is written here; what, is nobody's business.
-struct Present;
-
-impl<'de> Deserialize<'de> for Present {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        serde::de::IgnoredAny::deserialize(deserializer).map(|_| Self)
     }
 }

@@ -14,19 +14,19 @@ mod document;
 mod eks;
 mod jwt;
 mod packed;
+mod pair;
 mod server;
 #[cfg(test)]
 mod tests;
 mod token;
+mod wire;
 
 pub use authority::{Authorities, Overlap};
 pub use certificate::{Certificate, CertificateFault, KeyPairing};
-pub use document::{
-    Content, ContextFault, Credential, Current, Document, ExecElsewhere, ForeignField, Packing, Pair, Span, Trust,
-    Unreadable, WayRound,
-};
+pub use document::{Content, ContextFault, Current, Document, ExecElsewhere, Packing, Unreadable};
 pub use eks::{EksFault, EksToken};
 pub use jwt::Jwt;
 pub use packed::unpacked_text;
+pub use pair::{Credential, ForeignField, Pair, Span, Trust, WayRound};
 pub use server::Server;
 pub use token::{Token, TokenFault};

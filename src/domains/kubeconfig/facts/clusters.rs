@@ -57,6 +57,13 @@ pub struct HostedCluster {
     pub custom: Option<Box<str>>,
 }
 
+impl HostedCluster {
+    /// Whether its status names the Secret.
+    pub fn names(&self, secret: &str) -> bool {
+        [&self.kubeconfig, &self.custom].into_iter().any(|name| name.as_deref() == Some(secret))
+    }
+}
+
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 struct Spec {

@@ -99,3 +99,21 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn whoever_watches_is_woken_exactly_when_a_verdict_changes_and_not_before() {
+    let domains: Vec<Box<dyn Domain>> = vec![Box::new(Kubeconfigs)];
+    let (mut world, mut judgements) = (World::default(), Judgements::default());
+    let changes = given().both(&config().signed(minutes(-1))).fill(&mut world);
+    judgements.follow(&domains, world.view(now()), &changes);
+    let said = |judgements: &Judgements| {
+        judgements.iter().map(|(_, held)| (held.judgement.verdict, held.since)).collect::<Vec<_>>()
+    };
+    assert_eq!(said(&judgements), [("fresh", now())]);
+    assert_eq!(judgements.next_deadline(), Some(minutes(9)));
+    assert_eq!(judgements.wake(&domains, world.view(minutes(8))).len(), 0, "nobody is told before");
+    let news = judgements.wake(&domains, world.view(minutes(9)));
+    assert_eq!((news.len(), said(&judgements)), (1, vec![("expiring", minutes(9))]));
+    judgements.wake(&domains, world.view(minutes(14)));
+    assert_eq!((said(&judgements), judgements.next_deadline()), (vec![("expired", minutes(14))], None));
+}

@@ -7,12 +7,15 @@
 
 mod edges;
 mod following;
+mod live;
 mod made;
 mod places;
 mod repairs;
+mod screens;
 mod secrecy;
 mod sources;
 mod times;
+mod trials;
 
 use std::collections::BTreeMap;
 use std::fmt;

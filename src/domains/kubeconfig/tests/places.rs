@@ -336,11 +336,17 @@ fn hypershift_s_kubeconfigs_are_those_its_status_names() {
             ("young", with(&certified(300)), "fresh"),
             ("about to end", with(&certified(3)), "expiring past-half-life"),
             ("ended", with(&certified(-1)), "expired"),
-            ("gone", with(&certified(300)).without("Secret", "g-admin-kubeconfig"), "missing"),
+            ("not made yet", with(&certified(300)).without("Secret", "g-admin-kubeconfig"), "no subject"),
+            (
+                "nobody knows whether it is there",
+                with(&certified(300)).without("Secret", "g-admin-kubeconfig").incomplete("v1/secrets@clusters"),
+                "unknown",
+            ),
             ("no key", with(&certified(300)).set("Secret", "g-admin-kubeconfig", "data", json!({})), "contract key"),
         ],
     );
-    assert_eq!(with(&certified(300)).about("clusters/mine"), "missing", "the custom one is named and not there");
+    let custom = with(&certified(300)).has(secret("clusters", "mine").key("kubeconfig", &certified(-1).text()));
+    assert_eq!(custom.about("clusters/mine"), "expired", "the custom one");
     let unnamed = empty().object(hosted("clusters", "g", json!({})));
     assert_eq!(unnamed.about("clusters/g-admin-kubeconfig"), "no subject", "not made yet");
     let made = unnamed.has(secret("clusters", "g-admin-kubeconfig").key("kubeconfig", &certified(300).text()));
@@ -373,7 +379,12 @@ fn what_is_not_known_completely_is_unknown_and_what_is_seen_is_still_said() {
     each(
         DEMO,
         [
-            ("the namespace is not known", given().incomplete("v1/secrets@team-a"), "unknown"),
+            ("a namespace where all that is needed was seen", given().incomplete("v1/secrets@team-a"), "fresh"),
+            (
+                "nobody knows what else says where the cluster is",
+                given().without("Secret", "demo-eks-connection").incomplete("v1/secrets@team-a"),
+                "unknown",
+            ),
             (
                 "nor is its target seen",
                 given().without("Secret", "demo-kubeconfig").incomplete("v1/secrets@team-a"),

@@ -112,11 +112,11 @@ fn an_update_names_its_source_by_uid_and_version_and_says_lengths_kinds_and_time
     let lines: Vec<&str> = draft.diff.lines().collect();
     assert_eq!(lines.len(), 5, "{lines:?}");
     assert!(
-        lines[1].starts_with("-   value: <") && lines[1].ends_with("EKS token, until 2026-11-16T10:06:00Z>"),
+        lines[1].starts_with("-   value: <") && lines[1].ends_with("EKS token, until at most 2026-11-16T10:06:00Z>"),
         "{lines:?}"
     );
     assert!(
-        lines[2].starts_with("+   value: <") && lines[2].ends_with("EKS token, until 2026-11-16T10:14:00Z>"),
+        lines[2].starts_with("+   value: <") && lines[2].ends_with("EKS token, until at most 2026-11-16T10:14:00Z>"),
         "{lines:?}"
     );
     assert!(lines[3].starts_with("-   relative: <") && lines[4].starts_with("-   token-file: <"), "{lines:?}");

@@ -1,0 +1,155 @@
+//! `trueup oidc login`: who a token would be.
+//!
+//! Always true: no claim is printed but those that become the identity, and no part of a token ever.
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::super::args::ExplainFormat;
+use super::super::context::Context;
+use super::super::error::CliError;
+use super::super::terminal::print;
+use super::render::{checked, not_oidc, tell};
+use super::{NOT_CLEAR, chosen};
+use crate::domains::external_oidc::{Answer, Identity, Refusal, Reserved, TOKEN_MAX, Token, login};
+use crate::engine::text::printable_json;
+
+/// Reads claims or a token from a file, or from stdin for `-`.
+///
+/// # Errors
+/// The file can't be read, or holds neither.
+pub fn read_token(path: &Path) -> Result<Token, CliError> {
+    let doing = format!("--claims {}", path.display());
+    let limit = u64::try_from(TOKEN_MAX).unwrap_or(u64::MAX).saturating_add(1);
+    let mut bytes = zeroize::Zeroizing::new(Vec::new());
+    let read = if path == Path::new("-") {
+        std::io::stdin().lock().take(limit).read_to_end(&mut bytes)
+    } else {
+        std::fs::File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes))
+    };
+    let hint = "name a file with claims as a JSON object, or with a token";
+    read.map_err(|error| CliError::failed(doing.clone(), error.to_string(), hint))?;
+    let text = std::str::from_utf8(&bytes).map_err(|_| CliError::failed(doing.clone(), "it is no text", hint))?;
+    Token::read(text).map_err(|bad| CliError::failed(doing, bad.to_string(), hint))
+}
+
+pub async fn run(
+    context: &Context,
+    cluster: Option<&str>,
+    token: &Token,
+    format: ExplainFormat,
+) -> Result<u8, CliError> {
+    let looked = chosen::look(context).await?;
+    let view = looked.view();
+    let cluster = chosen::choose(view, cluster)?;
+    let scene = chosen::scene(view, cluster)?;
+    let checked = checked(&scene)?;
+    tell(context, checked);
+    if let Some(kind) = not_oidc(&scene) {
+        context.note(&format!("the type of Authentication/cluster is {kind}: this is what would be with OIDC"));
+    }
+    let authentication =
+        scene.authentication.seen.map(|authentication| &authentication.spec).cloned().unwrap_or_default();
+    let gates = scene.gates.clone().map_err(|gap| {
+        CliError::refused(format!("cluster {}", cluster.name), gap.says, "the feature gates decide which fields count")
+    })?;
+    let answer = login(&authentication, &gates, token, view.now);
+    let warnings: Vec<&str> = checked.warnings.iter().map(|warning| warning.code.word()).collect();
+    let text = match format {
+        ExplainFormat::Json => json(&answer, warnings)?,
+        ExplainFormat::Table => table(context, &answer),
+    };
+    print(&text)?;
+    match answer {
+        Answer::Accepted(_) => Ok(0),
+        Answer::Refused(_) | Answer::NotVerifiable(_) => Ok(NOT_CLEAR),
+    }
+}
+
+/// The answer as scripts read it.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Told<'a> {
+    Accepted {
+        accepted: bool,
+        username: &'a str,
+        uid: &'a str,
+        groups: &'a [String],
+        extra: &'a BTreeMap<String, Vec<String>>,
+        warnings: Vec<&'a str>,
+        assumed: &'a [&'static str],
+    },
+    Refused {
+        accepted: bool,
+        refused_by: &'static str,
+        rule: &'a str,
+        message: &'a str,
+    },
+    /// Neither yes nor no.
+    NotVerifiable {
+        accepted: Option<bool>,
+        message: &'a str,
+    },
+}
+
+fn json<'a>(answer: &'a Answer, mut warnings: Vec<&'a str>) -> Result<String, CliError> {
+    let told = match answer {
+        Answer::Accepted(Identity { username, uid, groups, extra, assumed, reserved }) => {
+            for name in reserved {
+                warnings.push(reserved_word(name));
+            }
+            warnings.sort_unstable();
+            warnings.dedup();
+            Told::Accepted { accepted: true, username, uid, groups, extra, warnings, assumed }
+        }
+        Answer::Refused(Refusal { by, rule, message }) => {
+            Told::Refused { accepted: false, refused_by: by.word(), rule, message }
+        }
+        Answer::NotVerifiable(why) => Told::NotVerifiable { accepted: None, message: why },
+    };
+    let text = serde_json::to_string(&told)
+        .map_err(|error| CliError::failed("writing the answer", error.to_string(), "report this"))?;
+    Ok(format!("{}\n", printable_json(&text)))
+}
+
+fn reserved_word(reserved: &Reserved) -> &'static str {
+    match reserved {
+        Reserved::Username(_) => "reserved-username",
+        Reserved::Group(_) => "reserved-group",
+    }
+}
+
+fn table(context: &Context, answer: &Answer) -> String {
+    let mut lines = Vec::new();
+    let mut line = |name: &str, value: &str| lines.push(format!("{name:<10}{}\n", context.terminal.safe(value)));
+    match answer {
+        Answer::Accepted(Identity { username, uid, groups, extra, assumed, reserved }) => {
+            line("username", username);
+            line("uid", uid);
+            line("groups", &groups.join(", "));
+            for (key, values) in extra {
+                line("extra", &format!("{key} = {}", values.join(", ")));
+            }
+            if !assumed.is_empty() {
+                line("assumed", &format!("{} (not among the claims)", assumed.join(", ")));
+            }
+            for name in reserved {
+                let (what, name) = match name {
+                    Reserved::Username(name) => ("user name", name),
+                    Reserved::Group(name) => ("group", name),
+                };
+                line("warning", &format!("the {what} {name} is one Kubernetes keeps for itself"));
+            }
+        }
+        Answer::Refused(Refusal { by, rule, message }) => {
+            line("refused by", &format!(" {}", by.word()));
+            line("rule", rule);
+            line("message", message);
+        }
+        Answer::NotVerifiable(why) => line("unknown", why),
+    }
+    lines.concat()
+}

@@ -1,0 +1,66 @@
+//! `trueup oidc render`: the exact bytes of `auth-config.json`.
+//!
+//! Always true: stdout holds the bytes the operator would write, or nothing; everything else is said on stderr.
+
+use super::super::context::Context;
+use super::super::error::CliError;
+use super::super::terminal::print;
+use super::{NOT_CLEAR, chosen};
+use crate::domains::external_oidc::{Checked, Scene, SpecVerdict};
+use crate::engine::text::printable_json;
+
+pub async fn run(context: &Context, cluster: Option<&str>) -> Result<u8, CliError> {
+    let looked = chosen::look(context).await?;
+    let view = looked.view();
+    let cluster = chosen::choose(view, cluster)?;
+    let scene = chosen::scene(view, cluster)?;
+    let checked = checked(&scene)?;
+    tell(context, checked);
+    if let Some(kind) = not_oidc(&scene) {
+        context.note(&format!("the type of Authentication/cluster is {kind}: there is no auth-config to render"));
+        return Ok(0);
+    }
+    if let Some(bytes) = &checked.rendered {
+        // A file or pipe gets the very bytes; a terminal gets the same JSON without what it would act upon.
+        match context.terminal.width {
+            None => print(bytes)?,
+            Some(_) => print(&format!("{}\n", printable_json(bytes)))?,
+        };
+    }
+    match checked.verdict {
+        SpecVerdict::Valid => Ok(0),
+        SpecVerdict::Lockout | SpecVerdict::Invalid | SpecVerdict::KasWouldRefuse | SpecVerdict::Unknown => {
+            context.note(&format!("the verdict is {}", checked.verdict.word()));
+            Ok(NOT_CLEAR)
+        }
+    }
+}
+
+/// The type of authentication where it is not OIDC.
+pub fn not_oidc<'s>(scene: &Scene<'s>) -> Option<&'s str> {
+    let spec = &scene.authentication.seen?.spec;
+    (!spec.is_oidc()).then(|| spec.kind.word())
+}
+
+/// What the check says of the Authentication.
+///
+/// # Errors
+/// It can't say.
+pub fn checked<'s>(scene: &'s Scene<'_>) -> Result<&'s Checked, CliError> {
+    scene.checked().map_err(|gap| {
+        CliError::refused(format!("cluster {}", scene.cluster.name), gap.says, "see trueup doctor for what can be read")
+    })
+}
+
+/// Says what is wrong, worth knowing, or not known.
+pub fn tell(context: &Context, checked: &Checked) {
+    for problem in &checked.problems {
+        context.note(&format!("problem: {problem}"));
+    }
+    for warning in &checked.warnings {
+        context.note(&format!("warning: {warning}"));
+    }
+    for unknown in &checked.unknowns {
+        context.note(&format!("unknown: {unknown}"));
+    }
+}

@@ -1,0 +1,39 @@
+//! The clients of components: nobody refuses these, but without them the console has no login.
+
+use super::super::check::{Inputs, Presence};
+use super::super::problem::WarningCode;
+use super::super::spec::{Component, Provider};
+use super::Findings;
+
+/// Where console and cli are registered.
+const CONSOLE_NAMESPACE: &str = "openshift-console";
+
+pub(super) fn validate(findings: &mut Findings, inputs: &Inputs<'_>, provider: &Provider, at: &str) {
+    let at = format!("{at}.oidcClients");
+    findings.count_limit(&at, provider.clients.len(), 20);
+    for (index, client) in provider.clients.iter().enumerate() {
+        let at = format!("{at}[{index}]");
+        let Component { namespace, name } = &client.component;
+        findings.limit(&format!("{at}.componentName"), Some(name), 256);
+        findings.limit(&format!("{at}.componentNamespace"), Some(namespace), 63);
+        let registered = inputs.clients.iter().any(|status| status.component == client.component);
+        let built_in = namespace == CONSOLE_NAMESPACE && matches!(name.as_str(), "console" | "cli");
+        if !registered && !built_in {
+            let says = "no component of this name has registered in status.oidcClients, so updates are refused";
+            findings.warn(WarningCode::ClientUnknownComponent, format!("{at}.componentName"), name, says);
+        }
+        let is_console = namespace == CONSOLE_NAMESPACE && name == "console";
+        let path = format!("{at}.clientSecret.name");
+        match &client.secret {
+            Some(secret) if (inputs.secret)(secret) == Presence::Absent => {
+                let says = "there is no such Secret in openshift-config";
+                findings.warn(WarningCode::ClientSecretMissing, path, secret, says);
+            }
+            None if is_console => {
+                let says = "the console needs a client secret and none is named";
+                findings.warn(WarningCode::ClientSecretMissing, path, "", says);
+            }
+            Some(_) | None => {}
+        }
+    }
+}

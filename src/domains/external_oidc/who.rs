@@ -1,0 +1,48 @@
+//! The question a person may ask of a cluster: who would I be with this token?
+//!
+//! Always true: nothing that was typed is kept, and a signature is not checked.
+
+use super::login::{Answer, Identity, Refusal, Reserved, Token, login};
+use super::scene::Scene;
+
+/// The answer, line by line.
+pub fn answer(scene: &Scene<'_>, typed: &str) -> Vec<String> {
+    let Some(authentication) = scene.authentication.seen else {
+        return vec!["Authentication/cluster is not known, so nobody can tell".to_owned()];
+    };
+    let spec = &authentication.spec;
+    if !spec.is_oidc() {
+        let kind = spec.kind.word();
+        return vec![format!("the type is {kind}: kube-apiserver takes no token of an OIDC provider")];
+    }
+    let gates = match &scene.gates {
+        Ok(gates) => gates,
+        Err(gap) => return vec![format!("the feature gates are not known, so nobody can tell: {gap}")],
+    };
+    match Token::read(typed) {
+        Err(bad) => vec![format!("this can't be read: {bad}")],
+        Ok(token) => match login(spec, gates, &token, scene.view.now) {
+            Answer::Accepted(identity) => accepted(&identity),
+            Answer::Refused(Refusal { by, rule, message }) => {
+                let mut lines = vec![format!("refused by {}: {message}", by.word())];
+                lines.extend((!rule.is_empty()).then(|| format!("rule      {rule}")));
+                lines
+            }
+            Answer::NotVerifiable(why) => vec![format!("not verifiable here: {why}")],
+        },
+    }
+}
+
+fn accepted(identity: &Identity) -> Vec<String> {
+    let Identity { username, uid, groups, extra, assumed, reserved } = identity;
+    let mut lines = vec![format!("username  {username}")];
+    lines.extend((!uid.is_empty()).then(|| format!("uid       {uid}")));
+    lines.extend((!groups.is_empty()).then(|| format!("groups    {}", groups.join(", "))));
+    lines.extend(extra.iter().map(|(key, values)| format!("extra     {key} = {}", values.join(", "))));
+    lines.extend((!assumed.is_empty()).then(|| format!("assumed   {}: not among the claims", assumed.join(", "))));
+    lines.extend(reserved.iter().map(|name| match name {
+        Reserved::Username(name) => format!("warning   the user name {name} is one Kubernetes keeps for itself"),
+        Reserved::Group(name) => format!("warning   the group {name} is one Kubernetes keeps for itself"),
+    }));
+    lines
+}

@@ -1,0 +1,209 @@
+//! `trueup plan` on the demo's clusters that go over to OIDC and back, written down as folders.
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+use serde_json::Value;
+use tempfile::TempDir;
+use trueup::demo::{DemoCluster, Story, StoryOptions, serve};
+use trueup::engine::Plan;
+use trueup::sim::{Answer, Request};
+
+use super::apply::{text, trueup};
+use super::fixture::{add, folder, transcript};
+
+/// One cluster of the demo, as a snapshot folder that holds everything of it.
+fn written_down(name: &str) -> TempDir {
+    let start: Timestamp = "2026-03-01T12:00:00Z".parse().unwrap();
+    let story = Story::new(&StoryOptions { seed: 1, guests_more: 0, objects_more: 0, start });
+    let cluster = story.clusters.iter().find(|cluster| cluster.name == name).unwrap();
+    let mut objects = Vec::new();
+    let groups = get(cluster, "/apis")["groups"].as_array().unwrap().clone();
+    let roots = groups.iter().map(|group| group["preferredVersion"]["groupVersion"].as_str().unwrap());
+    let roots: Vec<String> = roots.map(|version| format!("/apis/{version}")).chain(["/api/v1".to_owned()]).collect();
+    for root in roots {
+        for resource in get(cluster, &root)["resources"].as_array().unwrap() {
+            let plural = resource["name"].as_str().unwrap();
+            let listed = resource["verbs"].as_array().unwrap().iter().any(|verb| verb == "list");
+            if listed && !plural.contains('/') {
+                let list = get(cluster, &format!("{root}/{plural}"));
+                objects.extend(list["items"].as_array().unwrap().iter().map(|item| {
+                    let mut object = item.clone();
+                    object["apiVersion"] = root.trim_start_matches("/apis/").trim_start_matches("/api/").into();
+                    object["kind"] = resource["kind"].clone();
+                    object
+                }));
+            }
+        }
+    }
+    let fleet = format!("now: 2026-03-01T12:00:00Z\nclusters:\n  {name}: {{ class: stage }}\n");
+    let all = serde_json::json!({ "apiVersion": "v1", "kind": "List", "items": objects }).to_string();
+    folder(&[("fleet.yaml", &fleet), (&format!("clusters/{name}/all.json"), &all)])
+}
+
+fn get(cluster: &DemoCluster, path: &str) -> Value {
+    let request = Request::get(path);
+    let Answer::Reply(reply) = cluster.sim.with(|server, now| server.handle(now, &request)) else {
+        panic!("{path}: a list is answered at once");
+    };
+    serde_json::from_slice(&reply.body).unwrap()
+}
+
+const PLAN: [&str; 6] = ["plan", "--from", "$TMP", "--utc", "--domain", "external-oidc"];
+
+#[test]
+fn a_switch_with_one_node_behind_waits_and_condemns_nothing() {
+    let dir = written_down("ocp-berlin");
+    insta::assert_snapshot!(transcript(&dir, &PLAN), @r##"
+plan $ID  made 2026-03-01 12:00:00 UTC, valid until 12:15:00
+
+ocp-berlin  stage  snapshot
+  + missing Authentication            openshift-console/console                           missing     400d  openshift-console/console does not use the client that is listed for it
+  x blocked CustomResourceDefinition  rolebindingrestrictions.authorization.openshift.io  blocks-oidc 400d  with OIDC nobody enforces these RoleBindingRestrictions: payments/no-service-accounts, payments/only-team-members
+  o stale   KubeAPIServer             cluster                                             rolling-out       2 of 3 nodes are on external OIDC alone; waiting for master-2 to go from revision 13 to 14
+  ~ drift   Secret                    openshift-console/console-oauth-config              drift       400d  the console's copy of the console's client secret differs from its source
+  = ok      30
+
+1 cluster; 34 findings: 30 ok, 1 missing, 1 drift, 1 stale, 1 blocked; 0 actions
+----- stderr
+----- exit 3
+"##);
+}
+
+#[test]
+fn a_spec_that_kube_apiserver_refuses_is_an_error_although_everybody_accepted_it() {
+    let dir = written_down("ocp-paris");
+    insta::assert_snapshot!(transcript(&dir, &PLAN), @r##"
+plan $ID  made 2026-03-01 12:00:00 UTC, valid until 12:15:00
+
+ocp-paris  stage  snapshot
+  ! error   Authentication  cluster  kas-would-refuse 400d  accepted, and kube-apiserver would not start with it: spec.oidcProviders[0].claimValidationRules[1].requiredClaim.claim: a rule before requires the same claim
+  o stale   KubeAPIServer   cluster  rolling-out            0 of 3 nodes are on external OIDC alone; revision 22 fails on master-0: OperandFailedFallback: fallback to last-known-good revision 20 took place after: kube-apiserver is not starting
+  = ok      31
+
+1 cluster; 33 findings: 31 ok, 1 stale, 1 error; 0 actions
+----- stderr
+----- exit 3
+"##);
+}
+
+#[test]
+fn a_cluster_that_was_reverted_shows_what_is_missing_what_is_left_and_who_should_mend_it() {
+    let dir = written_down("ocp-lisbon");
+    insta::assert_snapshot!(transcript(&dir, &PLAN), @r##"
+plan $ID  made 2026-03-01 12:00:00 UTC, valid until 12:15:00
+
+ocp-lisbon  stage  snapshot
+  + missing APIService      v1.user.openshift.io                                 missing             the OAuth server is asked for, and this is missing
+  - extra   Authentication  openshift-console/console                            leftover      400d  openshift-console/console still uses a client that nothing lists any more
+  - extra   ConfigMap       openshift-config-managed/auth-config                 extra         400d  still there, and nothing asks for it any more
+  + missing ConfigMap       openshift-config-managed/oauth-openshift             missing             the OAuth server is asked for, and this is missing
+  - extra   ConfigMap       openshift-console/lisbon-ca                          leftover      400d  a copy of the provider's CA that nothing asks for any more
+  - extra   ConfigMap       openshift-kube-apiserver/auth-config                 extra         400d  still there, and nothing asks for it any more
+  + missing Deployment      openshift-authentication/oauth-openshift             missing             the OAuth server is asked for, and this is missing
+  x blocked KubeAPIServer   cluster                                              not-available       OIDC is not asked for any more, and some nodes still run with it
+  ~ drift   KubeAPIServer   cluster/observed-config                              drift               kube-apiserver would be told something else: admission-plugins, authentication-config-arg
+  + missing Route           openshift-authentication/oauth-openshift             missing             the OAuth server is asked for, and this is missing
+  + missing Secret          openshift-authentication/v4-0-config-system-session  missing             the OAuth server is asked for, and this is missing
+  + missing Service         openshift-authentication/oauth-openshift             missing             the OAuth server is asked for, and this is missing
+  + missing ServiceAccount  openshift-authentication/oauth-openshift             missing             the OAuth server is asked for, and this is missing
+  = ok      21
+
+  [ ] T2 delete   ConfigMap openshift-config-managed/auth-config  oidc-not-wanted, undo: restore-from-backup
+         x operator-owned: the authentication operator looks after this (hand it over with manage = true); ExternalOIDCControllerDegraded=True SyncError: Delete "https://172.30.0.1:443/api/v1/namespaces/openshift-config-managed/configmaps/auth-config": context deadline exceeded
+  [ ] T2 delete   ConfigMap openshift-console/lisbon-ca  no-referrer, undo: restore-from-backup
+         x operator-owned: the console operator looks after this (hand it over with manage = true); no condition says why it hasn't
+  [ ] T2 delete   ConfigMap openshift-kube-apiserver/auth-config  oidc-not-wanted, undo: restore-from-backup
+         x operator-owned: kube-apiserver's operator looks after this (hand it over with manage = true); no condition says why it hasn't
+
+1 cluster; 34 findings: 21 ok, 7 missing, 4 extra, 1 drift, 1 blocked; 3 actions: 3 delete; 3 blocked
+----- stderr
+----- exit 3
+"##);
+}
+
+#[test]
+fn leftovers_are_the_operators_until_the_config_hands_them_over() {
+    let dir = written_down("ocp-oslo");
+    insta::assert_snapshot!(transcript(&dir, &PLAN), @r##"
+plan $ID  made 2026-03-01 12:00:00 UTC, valid until 12:15:00
+
+ocp-oslo  stage  snapshot
+  - extra   APIService                v1.oauth.openshift.io                               leftover  400d  external OIDC is available on every node, and this is still there
+  - extra   CustomResourceDefinition  rolebindingrestrictions.authorization.openshift.io  removable 400d  no RoleBindingRestriction exists; upstream never removes the definition
+  - extra   Deployment                openshift-oauth-apiserver/apiserver                 leftover  400d  external OIDC is available on every node, and this is still there
+  - extra   Service                   openshift-oauth-apiserver/api                       leftover  400d  external OIDC is available on every node, and this is still there
+  - extra   ServiceAccount            openshift-oauth-apiserver/oauth-apiserver-sa        leftover  400d  external OIDC is available on every node, and this is still there
+  = ok      30
+
+  [ ] T2 delete   APIService v1.oauth.openshift.io  oidc-available, undo: restore-from-backup
+         x operator-owned: the authentication operator looks after this (hand it over with manage = true); APIServicesDegraded=True DisabledAPIServicesPresent: failed to delete apiservices v1.oauth.openshift.io: the server was unable to return a response in time
+  [ ] T4 delete   CustomResourceDefinition rolebindingrestrictions.authorization.openshift.io  oidc-available, undo: restore-from-backup
+         x operator-owned: it comes with the release, and upstream never removes it (hand it over with manage = true)
+  [ ] T2 delete   Deployment openshift-oauth-apiserver/apiserver  oidc-available, undo: restore-from-backup
+         x dependency: a1 has to be done first and is blocked
+         x operator-owned: the authentication operator looks after this (hand it over with manage = true); APIServicesDegraded=True DisabledAPIServicesPresent: failed to delete apiservices v1.oauth.openshift.io: the server was unable to return a response in time
+  [ ] T2 delete   Service openshift-oauth-apiserver/api  oidc-available, undo: restore-from-backup
+         x dependency: a3 has to be done first and is blocked
+         x operator-owned: the authentication operator looks after this (hand it over with manage = true); APIServicesDegraded=True DisabledAPIServicesPresent: failed to delete apiservices v1.oauth.openshift.io: the server was unable to return a response in time
+  [ ] T2 delete   ServiceAccount openshift-oauth-apiserver/oauth-apiserver-sa  oidc-available, undo: restore-from-backup
+         x dependency: a3 has to be done first and is blocked
+         x operator-owned: the authentication operator looks after this (hand it over with manage = true); APIServicesDegraded=True DisabledAPIServicesPresent: failed to delete apiservices v1.oauth.openshift.io: the server was unable to return a response in time
+
+1 cluster; 35 findings: 30 ok, 5 extra; 5 actions: 5 delete; 5 blocked
+----- stderr
+----- exit 3
+"##);
+    add(dir.path(), &[("config.toml", "[domains.external-oidc]\nmanage = true\n")]);
+    let managed = [&PLAN[..], &["--config", "$TMP/config.toml"]].concat();
+    insta::assert_snapshot!(transcript(&dir, &managed), @r##"
+plan $ID  made 2026-03-01 12:00:00 UTC, valid until 12:15:00
+
+ocp-oslo  stage  snapshot
+  - extra   APIService                v1.oauth.openshift.io                               leftover  400d  external OIDC is available on every node, and this is still there
+  - extra   CustomResourceDefinition  rolebindingrestrictions.authorization.openshift.io  removable 400d  no RoleBindingRestriction exists; upstream never removes the definition
+  - extra   Deployment                openshift-oauth-apiserver/apiserver                 leftover  400d  external OIDC is available on every node, and this is still there
+  - extra   Service                   openshift-oauth-apiserver/api                       leftover  400d  external OIDC is available on every node, and this is still there
+  - extra   ServiceAccount            openshift-oauth-apiserver/oauth-apiserver-sa        leftover  400d  external OIDC is available on every node, and this is still there
+  = ok      30
+
+  [x] T2 delete   APIService v1.oauth.openshift.io  oidc-available, undo: restore-from-backup
+  [ ] T4 delete   CustomResourceDefinition rolebindingrestrictions.authorization.openshift.io  oidc-available, undo: restore-from-backup
+  [x] T2 delete   Deployment openshift-oauth-apiserver/apiserver  oidc-available, undo: restore-from-backup
+  [x] T2 delete   Service openshift-oauth-apiserver/api  oidc-available, undo: restore-from-backup
+  [x] T2 delete   ServiceAccount openshift-oauth-apiserver/oauth-apiserver-sa  oidc-available, undo: restore-from-backup
+
+1 cluster; 35 findings: 30 ok, 5 extra; 5 actions: 5 delete
+----- stderr
+----- exit 2
+"##);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn leftovers_that_were_handed_over_go_from_a_live_cluster_in_their_order() {
+    let dir = folder(&[("config.toml", "[domains.external-oidc]\nmanage = true\n")]);
+    let options = StoryOptions { seed: 1, guests_more: 0, objects_more: 0, start: Timestamp::now() };
+    let mut story = Story::new(&options);
+    let served = serve(&mut story, "127.0.0.1:0".parse().unwrap(), dir.path()).await.unwrap();
+    let kubeconfig = served.kubeconfig.to_str().unwrap();
+    let live = ["--kubeconfig", kubeconfig, "--context", "ocp-oslo", "--config", "$TMP/config.toml"];
+    let anyway = ["--allow-insecure-writes"];
+    let plan = ["plan", "--settle", "1s", "--out", "$TMP/plan.json", "--domain", "external-oidc"];
+    let planned = trueup(dir.path(), &[&plan[..], &live, &anyway].concat());
+    assert_eq!(planned.status.code(), Some(2), "{}", text(&planned));
+    let file = std::fs::read_to_string(dir.path().join("plan.json")).unwrap();
+    let id = Plan::read(&file).unwrap().id;
+    let apply = ["apply", "$TMP/plan.json", "--look-back", "0s", "--expect", &id];
+    let applied = trueup(dir.path(), &[&apply[..], &live, &anyway].concat());
+    assert_eq!(applied.status.code(), Some(0), "{}", text(&applied));
+    let oslo = story.clusters.iter().find(|cluster| cluster.name == "ocp-oslo").unwrap();
+    let log = oslo.sim.request_log();
+    let deleted = log.iter().filter(|logged| logged.method == "DELETE").map(|logged| logged.target.as_str());
+    let names: Vec<&str> = deleted.filter_map(|path| path.rsplit('/').next()).collect();
+    assert_eq!(names[..2], ["v1.oauth.openshift.io", "apiserver"], "{names:?}");
+    let rest: BTreeSet<&str> = names[2..].iter().copied().collect();
+    assert_eq!(rest, BTreeSet::from(["api", "oauth-apiserver-sa"]));
+    let again = trueup(dir.path(), &[&["plan", "--domain", "external-oidc"], &live[..], &anyway].concat());
+    let said = text(&again);
+    assert!(said.contains("removable") && !said.contains("leftover"), "{said}");
+}

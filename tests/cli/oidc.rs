@@ -1,0 +1,190 @@
+//! `trueup oidc render` and `trueup oidc login`, as a shell sees them.
+
+use tempfile::TempDir;
+
+use super::fixture::{folder, guest_with_an_orphan, run, transcript};
+
+const FLEET: &str = "now: 2026-11-16T10:00:00Z\nclusters:\n  ocp: { class: stage }\n";
+
+/// A cluster whose Authentication has this spec.
+fn cluster(spec: &str) -> TempDir {
+    folder(&[
+        ("fleet.yaml", FLEET),
+        ("clusters/ocp/all.yaml", &objects(spec)),
+        ("claims.json", r#"{"sub":"jane","groups":["dev"]}"#),
+    ])
+}
+
+fn objects(spec: &str) -> String {
+    format!(
+        "apiVersion: config.openshift.io/v1\nkind: Authentication\nmetadata: {{ name: cluster, uid: a, resourceVersion: \"1\" }}\nspec: {spec}\n\
+         ---\napiVersion: operator.openshift.io/v1\nkind: KubeAPIServer\nmetadata: {{ name: cluster, uid: k, resourceVersion: \"2\" }}\n\
+         ---\napiVersion: config.openshift.io/v1\nkind: ClusterVersion\nmetadata: {{ name: version, uid: v, resourceVersion: \"3\" }}\n\
+         status: {{ desired: {{ version: 4.20.3 }} }}\n"
+    )
+}
+
+const VALID: &str = r#"{ type: OIDC, oidcProviders: [ { name: idp, issuer: { issuerURL: "https://idp.example.com", audiences: [app] }, claimMappings: { username: { claim: sub }, groups: { claim: groups, prefix: "g:" } } } ] }"#;
+
+const RENDER: [&str; 4] = ["oidc", "render", "--from", "$TMP"];
+const LOGIN: [&str; 8] = ["oidc", "login", "--from", "$TMP", "--claims", "$TMP/claims.json", "-o", "json"];
+
+#[test]
+fn a_valid_authentication_is_printed_byte_for_byte() {
+    let output = run(&cluster(VALID), &RENDER);
+    let expected = r#"{"kind":"AuthenticationConfiguration","apiVersion":"apiserver.config.k8s.io/v1beta1","jwt":[{"issuer":{"url":"https://idp.example.com","audiences":["app"],"audienceMatchPolicy":"MatchAny"},"claimMappings":{"username":{"claim":"sub","prefix":"https://idp.example.com#"},"groups":{"claim":"groups","prefix":"g:"},"uid":{"claim":"sub"}}}]}"#;
+    assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
+    assert_eq!((String::from_utf8_lossy(&output.stderr).as_ref(), output.status.code()), ("", Some(0)));
+}
+
+#[test]
+fn what_is_wrong_is_listed_and_decides_the_exit() {
+    let lockout = "{ type: OIDC }";
+    let twice = VALID.replace(
+        "claimMappings",
+        "claimValidationRules: [ { type: RequiredClaim, requiredClaim: { claim: hd, requiredValue: x } }, { type: RequiredClaim, requiredClaim: { claim: hd, requiredValue: y } } ], claimMappings",
+    );
+    let invalid = VALID.replace("https://idp.example.com", "http://idp.example.com").replace("[app]", "[]");
+    let missing = VALID.replace("audiences", "issuerCertificateAuthority: { name: ca }, audiences");
+    let cases = [
+        ("lockout", lockout.to_owned(), true, &["no-providers: spec.oidcProviders"][..]),
+        (
+            "kube-apiserver would refuse it",
+            twice,
+            true,
+            &["claim-rule-duplicate: spec.oidcProviders[0].claimValidationRules[1].requiredClaim.claim"],
+        ),
+        (
+            "invalid",
+            invalid,
+            false,
+            &[
+                "issuer-url-invalid: spec.oidcProviders[0].issuer.issuerURL",
+                "audiences-empty: spec.oidcProviders[0].issuer.audiences",
+            ],
+        ),
+        (
+            "no bundle",
+            missing,
+            false,
+            &["ca-configmap-missing: spec.oidcProviders[0].issuer.issuerCertificateAuthority.name"],
+        ),
+    ];
+    for (case, spec, printed, problems) in cases {
+        let output = run(&cluster(&spec), &RENDER);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), !output.stdout.is_empty()), (Some(3), printed), "case: {case}: {said}");
+        for problem in problems {
+            assert!(said.contains(&format!("problem: {problem}")), "case: {case}: {said}");
+        }
+        assert_eq!(said.matches("problem: ").count(), problems.len(), "case: {case}: {said}");
+    }
+}
+
+#[test]
+fn another_type_renders_nothing_and_says_so() {
+    insta::assert_snapshot!(transcript(&cluster("{ type: IntegratedOAuth }"), &RENDER), @"
+    ----- stderr
+    the type of Authentication/cluster is IntegratedOAuth: there is no auth-config to render
+    ----- exit 0
+    ");
+}
+
+#[test]
+fn several_clusters_need_a_name() {
+    let two = || {
+        folder(&[
+            ("fleet.yaml", "now: 2026-11-16T10:00:00Z\nclusters:\n  east: {}\n  west: {}\n"),
+            ("clusters/east/a.yaml", &objects(VALID)),
+            ("clusters/west/a.yaml", &objects("{ type: OIDC }")),
+        ])
+    };
+    insta::assert_snapshot!(transcript(&two(), &RENDER), @"
+    ----- stderr
+    trueup: oidc: there are 2 clusters; name one of: east, west with --cluster
+    ----- exit 1
+    ");
+    insta::assert_snapshot!(transcript(&two(), &[&RENDER[..], &["--cluster", "north"]].concat()), @"
+    ----- stderr
+    trueup: --cluster: no cluster is named north; name one of: east, west
+    ----- exit 1
+    ");
+    let west = run(&two(), &[&RENDER[..], &["--cluster", "west"]].concat());
+    assert_eq!(west.status.code(), Some(3));
+    let expected =
+        r#"{"kind":"AuthenticationConfiguration","apiVersion":"apiserver.config.k8s.io/v1beta1","jwt":null}"#;
+    assert_eq!(String::from_utf8_lossy(&west.stdout), expected);
+}
+
+#[test]
+fn a_hosted_guest_is_sent_to_its_hosted_cluster() {
+    let output = run(&guest_with_an_orphan(), &[&RENDER[..], &["--cluster", "guest-a"]].concat());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("spec.configuration.authentication of HostedCluster clusters/guest-a"), "{said}");
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn a_login_says_who_one_would_be() {
+    insta::assert_snapshot!(transcript(&cluster(VALID), &LOGIN), @r#"
+    {"accepted":true,"username":"https://idp.example.com#jane","uid":"jane","groups":["g:dev"],"extra":{},"warnings":[],"assumed":["iss","aud","exp"]}
+    ----- stderr
+    ----- exit 0
+    "#);
+    insta::assert_snapshot!(transcript(&cluster(VALID), &LOGIN[..6]), @"
+    username  https://idp.example.com#jane
+    uid       jane
+    groups    g:dev
+    assumed   iss, aud, exp (not among the claims)
+    ----- stderr
+    ----- exit 0
+    ");
+}
+
+#[test]
+fn a_login_that_is_refused_names_the_rule() {
+    let ruled = VALID.replace("claimMappings", "claimValidationRules: [ { type: RequiredClaim, requiredClaim: { claim: hd, requiredValue: x } } ], claimMappings");
+    insta::assert_snapshot!(transcript(&cluster(&ruled), &LOGIN), @r#"
+    {"accepted":false,"refused_by":"claim-rule","rule":"hd = x","message":"required claim hd is not in the token"}
+    ----- stderr
+    ----- exit 3
+    "#);
+    let output = run(&cluster("{ type: OIDC }"), &LOGIN);
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        (told["accepted"].as_bool(), told["refused_by"].as_str(), output.status.code()),
+        (Some(false), Some("issuer"), Some(3))
+    );
+}
+
+#[test]
+fn claims_that_are_none_are_refused_without_being_repeated() {
+    let unsigned = "eyJhbGciOiJub25lIn0.eyJzdWIiOiJjYW5hcnkifQ.";
+    let cases = [
+        ("a list", "[\"canary\"]", "claims have to be a JSON object"),
+        ("broken", "{\"canary\":", "it is no JSON (line 1"),
+        ("an unsigned token", unsigned, "nothing unsigned"),
+        ("bad base64", "canary!.canary.x", "no base64url"),
+        ("nothing", "", "it is empty"),
+    ];
+    for (case, text, expected) in cases {
+        let dir = folder(&[("fleet.yaml", FLEET), ("clusters/ocp/all.yaml", &objects(VALID)), ("claims.json", text)]);
+        let output = run(&dir, &LOGIN);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains(expected) && !said.contains("canary"), "case: {case}: {said}");
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "case: {case}");
+    }
+    let gone = run(&cluster(VALID), &["oidc", "login", "--from", "$TMP", "--claims", "$TMP/gone.json"]);
+    assert_eq!(gone.status.code(), Some(1));
+}
+
+#[test]
+fn what_is_not_known_is_no_yes() {
+    let fleet = "now: 2026-11-16T10:00:00Z\nclusters:\n  ocp: { incomplete: [ \"v1/configmaps@openshift-config\" ] }\n";
+    let spec = VALID.replace("audiences", "issuerCertificateAuthority: { name: ca }, audiences");
+    let dir = folder(&[("fleet.yaml", fleet), ("clusters/ocp/all.yaml", &objects(&spec))]);
+    let output = run(&dir, &RENDER);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("unknown: spec.oidcProviders[0].issuer.issuerCertificateAuthority.name"), "{said}");
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(3), 0), "{said}");
+}

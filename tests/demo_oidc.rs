@@ -1,0 +1,181 @@
+//! The demo's clusters with a control plane of their own, judged: each tells its part of going over to OIDC and back.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use serde_json::Value;
+use trueup::demo::{DemoCluster, Story, StoryOptions};
+use trueup::domains::Domain;
+use trueup::domains::external_oidc::ExternalOidc;
+use trueup::observe::Digester;
+use trueup::observe::recorded::{Coverage, KindCoverage, RecordedCluster, RecordedObject, fill};
+use trueup::sim::{Answer, Request};
+use trueup::world::{Cluster, ClusterIdentity, ClusterName, ClusterSource, Link, RiskClass, Served, World};
+
+fn start() -> Timestamp {
+    "2026-03-01T12:00:00Z".parse().unwrap()
+}
+
+fn story() -> Story {
+    Story::new(&StoryOptions { seed: 1, guests_more: 0, objects_more: 0, start: start() })
+}
+
+fn get(cluster: &DemoCluster, path: &str) -> Value {
+    let request = Request::get(path);
+    let Answer::Reply(reply) = cluster.sim.with(|server, now| server.handle(now, &request)) else {
+        panic!("{path}: a list is answered at once");
+    };
+    assert_eq!(reply.status, 200, "{path}");
+    serde_json::from_slice(&reply.body).unwrap()
+}
+
+/// Everything a cluster serves, as its discovery says, and everything in it.
+fn record(cluster: &DemoCluster) -> (RecordedCluster, BTreeSet<(String, String)>) {
+    let mut recording = RecordedCluster::new(Coverage { kinds: KindCoverage::All, ..Coverage::default() });
+    let mut served = BTreeSet::new();
+    let groups = get(cluster, "/apis");
+    let named = groups["groups"].as_array().unwrap().iter().map(|group| {
+        let version = group["preferredVersion"]["groupVersion"].as_str().unwrap().to_owned();
+        (group["name"].as_str().unwrap().to_owned(), format!("/apis/{version}"))
+    });
+    for (group, root) in named.chain([(String::new(), "/api/v1".to_owned())]) {
+        for resource in get(cluster, &root)["resources"].as_array().unwrap() {
+            let (plural, kind) = (resource["name"].as_str().unwrap(), resource["kind"].as_str().unwrap());
+            let listed = resource["verbs"].as_array().unwrap().iter().any(|verb| verb == "list");
+            if plural.contains('/') || !listed {
+                continue;
+            }
+            served.insert((group.clone(), plural.to_owned()));
+            for item in get(cluster, &format!("{root}/{plural}"))["items"].as_array().unwrap() {
+                let text = |field: &str| item["metadata"][field].as_str().unwrap_or_default().to_owned();
+                let (namespace, name) = (text("namespace"), text("name"));
+                let (group, kind, json) = (group.clone(), kind.to_owned(), item.to_string().into());
+                recording.push(RecordedObject { group, kind, namespace, name, json });
+            }
+        }
+    }
+    (recording, served)
+}
+
+/// What is not a match in one cluster of the story as it is now.
+fn troubles(story: &Story, name: &str) -> BTreeMap<String, String> {
+    let cluster = story.clusters.iter().find(|cluster| cluster.name == name).unwrap();
+    let (domain, digester, known) = (ExternalOidc::default(), Digester::new(&[7; 32]), ClusterName::new(name));
+    let (recording, served) = record(cluster);
+    let mut world = World::default();
+    world.put_cluster(Cluster {
+        name: known.clone(),
+        class: RiskClass::Prod,
+        source: ClusterSource::Kubeconfig { context: name.to_owned() },
+        hosted_by: None,
+        link: Link::Live { since: start() },
+        identity: ClusterIdentity::default(),
+        served: Served::Complete(served),
+    });
+    let recordings = BTreeMap::from([(known, recording)]);
+    // Who it is, whether it has the kinds, everything else, the secrets that are compared.
+    for _ in 0..5 {
+        let interests = domain.interests(world.view(start()));
+        fill(&mut world, &recordings, &interests, &digester, start());
+    }
+    let view = world.view(start());
+    let judged = domain.subjects(view).into_iter().filter_map(|subject| {
+        let judgement = domain.judge(&subject, view).expect("a subject has a judgement");
+        let answer = [vec![judgement.verdict], judgement.codes].concat().join(" ");
+        let place = format!("{} {}", subject.kind, [subject.namespace.unwrap_or_default(), subject.name].join("/"));
+        (judgement.state.word() != "match").then_some((place, answer))
+    });
+    judged.collect()
+}
+
+fn expect(name: &str, expected: &[(&str, &str)]) {
+    let found = troubles(&story(), name);
+    let found: Vec<(&str, &str)> = found.iter().map(|(place, answer)| (place.as_str(), answer.as_str())).collect();
+    assert_eq!(found, expected, "{name}");
+}
+
+#[test]
+fn berlin_is_in_the_middle_of_a_switch_with_one_node_behind() {
+    expect(
+        "ocp-berlin",
+        &[
+            ("Authentication /openshift-console/console", "missing"),
+            ("CustomResourceDefinition /rolebindingrestrictions.authorization.openshift.io", "blocks-oidc"),
+            ("KubeAPIServer /cluster", "rolling-out"),
+            ("Secret openshift-console/console-oauth-config", "drift"),
+        ],
+    );
+}
+
+#[test]
+fn paris_has_a_spec_that_kube_apiserver_refuses() {
+    expect(
+        "ocp-paris",
+        &[
+            ("Authentication /cluster", "kas-would-refuse claim-rule-duplicate"),
+            ("KubeAPIServer /cluster", "rolling-out"),
+        ],
+    );
+}
+
+#[test]
+fn lisbon_was_reverted_and_both_sides_are_unfinished() {
+    expect(
+        "ocp-lisbon",
+        &[
+            ("APIService /v1.user.openshift.io", "missing"),
+            ("Authentication /openshift-console/console", "leftover"),
+            ("ConfigMap openshift-config-managed/auth-config", "extra"),
+            ("ConfigMap openshift-config-managed/oauth-openshift", "missing"),
+            ("ConfigMap openshift-console/lisbon-ca", "leftover"),
+            ("ConfigMap openshift-kube-apiserver/auth-config", "extra"),
+            ("Deployment openshift-authentication/oauth-openshift", "missing"),
+            ("KubeAPIServer /cluster", "not-available still-on-oidc"),
+            ("KubeAPIServer /cluster/observed-config", "drift admission-plugins authentication-config-arg"),
+            ("Route openshift-authentication/oauth-openshift", "missing"),
+            ("Secret openshift-authentication/v4-0-config-system-session", "missing"),
+            ("Service openshift-authentication/oauth-openshift", "missing"),
+            ("ServiceAccount openshift-authentication/oauth-openshift", "missing"),
+        ],
+    );
+}
+
+/// What an operator could not remove in Oslo.
+const OSLO: [(&str, &str); 5] = [
+    ("APIService /v1.oauth.openshift.io", "leftover"),
+    ("CustomResourceDefinition /rolebindingrestrictions.authorization.openshift.io", "removable"),
+    ("Deployment openshift-oauth-apiserver/apiserver", "leftover"),
+    ("Service openshift-oauth-apiserver/api", "leftover"),
+    ("ServiceAccount openshift-oauth-apiserver/oauth-apiserver-sa", "leftover"),
+];
+
+#[test]
+fn in_oslo_a_change_of_the_spec_is_written_copied_and_rolled_out_while_oidc_stays_available() {
+    expect("ocp-oslo", &OSLO);
+    let story = story();
+    let mut life = story.life();
+    let ours = ["auth-config", "KubeAPIServer /cluster"];
+    let mut seen: Vec<Vec<String>> = Vec::new();
+    // Somebody changes the audiences at the thirtieth tick; three nodes take two ticks each.
+    for _ in 0..45 {
+        life.tick();
+        let now = troubles(&story, "ocp-oslo");
+        let now = now.into_iter().filter(|(place, _)| ours.iter().any(|ours| place.ends_with(ours)));
+        let now: Vec<String> = now.map(|(place, answer)| format!("{place}: {answer}")).collect();
+        if seen.last() != Some(&now) {
+            seen.push(now);
+        }
+    }
+    let managed = "ConfigMap openshift-config-managed/auth-config: drift".to_owned();
+    let copy = "ConfigMap openshift-kube-apiserver/auth-config: drift".to_owned();
+    assert_eq!(seen, [vec![], vec![managed], vec![copy], vec![]]);
+    assert_eq!(troubles(&story, "ocp-oslo").len(), OSLO.len());
+}
+
+#[test]
+fn other_clusters_of_the_story_have_nothing_to_judge_here() {
+    let story = story();
+    for name in ["mgmt-eu", "mgmt-us", "stage-1", "guest-payments"] {
+        assert_eq!(troubles(&story, name), BTreeMap::new(), "{name}");
+    }
+}
