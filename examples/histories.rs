@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use clap::Parser;
-use histories::{Count, Kind, Told, Way, hostile, play};
+use histories::{Count, Kind, Telling, Told, Way, hostile, play};
 
 /// From this many histories on, each kind has to have fired in one of a thousand.
 const SHARE_FROM: u64 = 10_000;
@@ -70,7 +70,14 @@ fn compare(worlds: u64, from: u64) -> ExitCode {
     let mut as_it_is = Count::default();
     for way in Way::ALL {
         let mut count = Count::default();
-        (from..from + worlds).for_each(|seed| count.add(hostile(seed, way)));
+        for seed in from..from + worlds {
+            let (here, _) = hostile(seed, way, Telling::No);
+            if way == Way::TrueupPerWave && here.wrong() > 0 {
+                let (_, trace) = hostile(seed, way, Telling::Yes);
+                eprintln!("seed {seed}: {here:?}\n{}", trace.join("\n"));
+            }
+            count.add(here);
+        }
         let Count { deletes, another, changed, races, dangling } = count;
         let (wrong, word) = (count.wrong(), way.word());
         let share = wrong as f64 * 100.0 / deletes.max(1) as f64;

@@ -1,4 +1,5 @@
-//! The demo's first scene, judged: every verdict of the hosted-oidc check is there to be seen.
+//! The demo's first scene, judged: every verdict of the hosted-oidc check is there to be seen, and kubeconfigs in every
+//! plight.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,6 +8,7 @@ use serde_json::Value;
 use trueup::demo::{Beat, DemoCluster, DemoRole, Life, Reach, Story, StoryOptions};
 use trueup::domains::Domain;
 use trueup::domains::hosted_oidc::HostedOidc;
+use trueup::domains::kubeconfig::Kubeconfigs;
 use trueup::observe::Digester;
 use trueup::observe::recorded::{Coverage, Incomplete, KindCoverage, RecordedCluster, RecordedObject, fill};
 use trueup::sim::{Answer, Request};
@@ -15,7 +17,14 @@ use trueup::world::{
     World,
 };
 
-const KINDS: [(&str, &str, &str, &str); 11] = [
+const KINDS: [(&str, &str, &str, &str); 13] = [
+    ("/apis/cluster.x-k8s.io/v1beta1", "cluster.x-k8s.io", "Cluster", "clusters"),
+    (
+        "/apis/controlplane.cluster.x-k8s.io/v1beta1",
+        "controlplane.cluster.x-k8s.io",
+        "CAPTControlPlane",
+        "captcontrolplanes",
+    ),
     ("/api/v1", "", "ConfigMap", "configmaps"),
     ("/api/v1", "", "Secret", "secrets"),
     ("/apis/config.openshift.io/v1", "config.openshift.io", "APIServer", "apiservers"),
@@ -39,7 +48,10 @@ fn story(guests_more: usize, objects_more: usize) -> Story {
 
 /// Verdict and codes of each subject of the story as it is now.
 fn judge(story: &Story) -> BTreeMap<String, String> {
-    let domain = HostedOidc::default();
+    judge_by(&HostedOidc::default(), story, start())
+}
+
+fn judge_by(domain: &dyn Domain, story: &Story, now: Timestamp) -> BTreeMap<String, String> {
     let digester = Digester::new(&[7; 32]);
     let recordings: BTreeMap<ClusterName, RecordedCluster> =
         story.clusters.iter().map(|cluster| (name_of(&cluster.name), record(cluster))).collect();
@@ -49,10 +61,10 @@ fn judge(story: &Story) -> BTreeMap<String, String> {
     }
     // The deepest chain is a host, its HostedClusters, their namespaces, and the sources named there.
     for _ in 0..6 {
-        let interests = domain.interests(world.view(start()));
-        fill(&mut world, &recordings, &interests, &digester, start());
+        let interests = domain.interests(world.view(now));
+        fill(&mut world, &recordings, &interests, &digester, now);
     }
-    let view = world.view(start());
+    let view = world.view(now);
     let judged = domain.subjects(view).into_iter().map(|subject| {
         let judgement = domain.judge(&subject, view).expect("a subject has a judgement");
         let place =
@@ -245,4 +257,41 @@ fn tick_until(life: &mut Life, wanted: impl Fn(&Beat) -> bool) {
         }
     }
     panic!("the story never comes there");
+}
+
+#[test]
+fn the_first_scene_has_kubeconfigs_in_every_plight() {
+    let judged = judge_by(&Kubeconfigs, &story(0, 0), start());
+    let of = |place: &str| find(&judged, place).unwrap_or_else(|| panic!("{place}: {judged:#?}"));
+    let expected = [
+        ("mgmt-us Secret workloads/eks-orders-kubeconfig", "fresh"),
+        ("mgmt-us Secret workloads/eks-media-kubeconfig", "refresh-stalled expiring"),
+        ("mgmt-us Secret workloads/eks-games-kubeconfig", "refresh-stalled behind-source expiring"),
+        ("mgmt-us Secret workloads/eks-maps-kubeconfig", "endpoint-drift ca-drift source-drift source-invalid"),
+        ("mgmt-us Secret workloads/eks-photos-kubeconfig", "ca-rotating"),
+        ("mgmt-us Secret workloads/eks-legacy-kubeconfig", "exec-refused behind-source"),
+        ("mgmt-us Secret team-green/eks-shared-kubeconfig", "fresh"),
+        ("mgmt-us Secret team-blue/eks-shared-kubeconfig", "wrong-cluster expired"),
+        ("mgmt-us Secret clusters/guest-reports-admin-kubeconfig", "expired"),
+        ("mgmt-us Secret clusters/guest-mail-admin-kubeconfig", "fresh"),
+    ];
+    for (place, verdict) in expected {
+        assert_eq!(of(place), verdict, "{place}");
+    }
+}
+
+#[test]
+fn a_provider_renews_what_a_controller_copies_unless_one_of_them_is_stuck() {
+    let story = story(0, 0);
+    let mut life = story.life();
+    let ticks = 700;
+    for _ in 0..ticks {
+        story.clusters.iter().for_each(|cluster| cluster.sim.advance(std::time::Duration::from_secs(1)));
+        life.tick();
+    }
+    let now = start().checked_add(jiff::SignedDuration::from_secs(ticks)).unwrap();
+    let judged = judge_by(&Kubeconfigs, &story, now);
+    let of = |name: &str| find(&judged, &format!("mgmt-us Secret workloads/{name}-kubeconfig")).unwrap();
+    assert_eq!(of("eks-orders"), "fresh", "renewed once, and copied");
+    assert_eq!(of("eks-games"), "expired behind-source", "renewed, and copied by nobody");
 }

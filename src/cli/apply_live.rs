@@ -52,7 +52,7 @@ pub async fn run(context: &Context, approved: ApprovedPlan, args: &ConsentArgs) 
     let State { mut journal, records, vault } = opened;
     let connected = async {
         let (live, _) = look_live::connect(context, &mut config).await?;
-        let names = live_names(&live, approved.targets())?;
+        let names = live_names(&live, approved.reached())?;
         let left = left_open(&live, &records);
         let resolved = settle_open(context, &mut journal, left).await?;
         Ok((live, names, resolved))
@@ -115,7 +115,7 @@ pub fn open_state(context: &Context, config: &Config) -> Result<State, CliError>
     Ok(State { journal, records, vault })
 }
 
-/// The live cluster behind each cluster the plan writes to.
+/// The live cluster behind each cluster the plan writes to or copies from.
 ///
 /// # Errors
 /// One of them is not connected, or is another cluster by now.
@@ -267,7 +267,7 @@ fn show(context: &Context, format: ApplyFormat, plan: &Plan, report: &Report) ->
     let text = match format {
         ApplyFormat::Table => {
             let counts: Vec<String> = report.counts().iter().map(|(word, count)| format!("{count} {word}")).collect();
-            let halted = report.halted.as_ref().map(|halt| format!("; {}", halt_words(halt))).unwrap_or_default();
+            let halted = report.halted.as_ref().map(|halt| format!("; {}", halt.says())).unwrap_or_default();
             let says = format!("plan {}: {}{halted}", short_id(&plan.id), counts.join(", "));
             context.terminal.safe(&says)
         }
@@ -280,14 +280,6 @@ fn show(context: &Context, format: ApplyFormat, plan: &Plan, report: &Report) ->
     Ok(())
 }
 
-fn halt_words(halt: &Halt) -> String {
-    match halt {
-        Halt::Stopped => "stopped".to_owned(),
-        Halt::Gate(blocked) => format!("{}: {}", blocked.gate.word(), blocked.why),
-        Halt::Journal(why) => format!("the journal takes nothing more: {why}"),
-    }
-}
-
 fn report_json(plan: &Plan, report: &Report) -> Value {
     let action = |action: &Action| {
         let end = report.ends.get(&action.id)?;
@@ -295,7 +287,7 @@ fn report_json(plan: &Plan, report: &Report) -> Value {
             "end": end.word(), "why": end.why() }))
     };
     let actions: Vec<Value> = plan.actions.iter().filter_map(action).collect();
-    let halted = report.halted.as_ref().map(halt_words);
+    let halted = report.halted.as_ref().map(Halt::says);
     json!({ "schema": "trueup/apply/v1", "plan": plan.id, "actions": actions, "summary": report.counts(),
         "notices": report.notices, "halted": halted, "exit": report.code() })
 }

@@ -279,7 +279,7 @@ fn approval_words(context: &Context, approval: &Approval) -> String {
 
 /// `a1  delete  guest-a  Secret openshift-config/old-client  gone; backup 00ff.age`
 fn action_line(context: &Context, action: &ActionEntry, still_open: Option<&str>) -> String {
-    let ActionEntry { id, backup, sent, standing } = action;
+    let ActionEntry { id, backup, sent, standing, version: _ } = action;
     let terminal = &context.terminal;
     let mut line = padded(&terminal.safe(id), INDENT);
     let about = match (sent, standing) {

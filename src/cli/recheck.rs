@@ -1,8 +1,8 @@
 //! Judging again before a write: the same look, the same checks and the same gates as a plan, on fresh lists.
 //!
 //! Always true:
-//! - an action is the same only when a plan made now would hold it, unblocked, with the same target, version and verdict;
-//!   what could not be read again is not the same;
+//! - an action is the same only when a plan made now would hold it, unblocked, with the same target, versions and change,
+//!   and a delete only with the same verdict; what could not be read again is not the same;
 //! - one look serves the look back at a wave and the judgement of the next, as nothing is sent between the two, and no
 //!   look serves a second wave.
 
@@ -113,7 +113,8 @@ impl<P: PlanAgain> Rechecker<P> {
         let finding = finding_of(action, cluster, plan);
         let verdict = finding.map(|finding| finding.verdict.as_str()).unwrap_or_default();
         let before = self.verdicts.get(&action.id).map(String::as_str).unwrap_or_default();
-        if verdict != before {
+        // What is only changed may have come to a worse verdict by time alone: the action itself has to be the same.
+        if verdict != before && action.verb == Verb::Delete {
             let summary = finding.map_or("there is no finding any more", |finding| finding.summary.as_str());
             return Again::Differs(format!("it was {before}, and now: {summary}"));
         }
@@ -124,12 +125,13 @@ impl<P: PlanAgain> Rechecker<P> {
                 && one.target == action.target
         };
         let Some(now) = plan.actions.iter().find(same) else {
-            return Again::Differs("a plan made now would not hold it".to_owned());
+            let summary = finding.map_or("there is no finding any more", |finding| finding.summary.as_str());
+            return Again::Differs(format!("a plan made now would not hold it: {summary}"));
         };
         match now.blocked_by.first() {
             Some(blocked) => Again::Blocked(format!("{}: {}", blocked.gate.word(), blocked.why)),
-            None if now.preconditions != action.preconditions => {
-                Again::Differs("it changed since the plan was made".to_owned())
+            None if now.preconditions != action.preconditions || now.change != action.change => {
+                Again::Differs("it, or what is copied, changed since the plan was made".to_owned())
             }
             None => Again::Same,
         }
@@ -173,10 +175,10 @@ impl<P: PlanAgain> Rechecker<P> {
     }
 }
 
-/// Whether an action rests on its own object alone, which the executor reads itself: a restore on a free name, a label
-/// that goes back on uid and version.
+/// Whether an action rests on its own object alone, which the executor reads itself, as those of an undo do: a restore on
+/// a free name, everything else on uid and version.
 fn rests_on_itself(action: &Action) -> bool {
-    action.verb == Verb::Create || action.finding.is_empty()
+    action.finding.is_empty()
 }
 
 fn finding_of<'p>(action: &Action, cluster: &str, plan: &'p Plan) -> Option<&'p Finding> {

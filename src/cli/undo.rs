@@ -14,7 +14,7 @@ use super::history::{journal_error, pick};
 use super::out_file::write_private;
 use super::settle::{Known, Reach, clusters_of, is_same, read_settled};
 use super::{apply, apply_live, ask, output};
-use crate::engine::executor::{ClusterPort, Clusters, Reading, read_owners};
+use crate::engine::executor::{ClusterPort, Clusters, Reading, Seen, read_owners};
 use crate::engine::journal::{ActionEntry, ApprovedCluster, Entry, StateFolder, entries};
 use crate::engine::vault::{Backups, owners};
 use crate::engine::{BackupSeen, Chosen, Look, ObjectNow, ObjectRef, OwnersSeen, UndoPlan, undo};
@@ -161,8 +161,8 @@ async fn object_now(port: &dyn ClusterPort, target: &ObjectRef) -> ObjectNow {
         Reading::Absent => ObjectNow::Absent,
         Reading::Unknown(why) => ObjectNow::Unknown(why),
         Reading::Present(seen) => {
-            let (uid, resource_version) = (seen.uid.clone(), seen.resource_version.clone());
-            ObjectNow::Present { uid, resource_version, labels: seen.labels.clone() }
+            let Seen { uid, resource_version, deleting: _, labels, annotations, json: _ } = *seen;
+            ObjectNow::Present { uid, resource_version, labels, annotations }
         }
     }
 }

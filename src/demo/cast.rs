@@ -33,6 +33,11 @@ pub const HOSTS: [Host; 3] = [
     Host { name: "stage-1", class: DemoClass::Stage },
 ];
 
+/// The guest whose admin's certificate nobody renewed.
+pub const EXPIRED_ADMIN: &str = "guest-reports";
+/// The management cluster that keeps workload clusters on EKS as well.
+pub const WORKLOADS_HOST: &str = "mgmt-us";
+
 /// A guest, with its past.
 pub struct Character {
     pub name: &'static str,

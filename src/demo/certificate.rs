@@ -1,7 +1,7 @@
-//! Certificates that read like real ones: clusters have authorities, and providers have theirs.
+//! Certificates that read like real ones: clusters have authorities, providers have theirs, and admins log in with one.
 //!
-//! Always true: the DER is well formed and belongs to its dice. Key and signature are dice, too: nobody holds the
-//! private key, and nothing verifies against it.
+//! Always true: the DER is well formed and belongs to its dice. Signatures are dice, too: nothing verifies against them.
+//! Nobody holds an authority's private key; a client's is made with its certificate, and opens nothing.
 //!
 //! Not here: TLS. The demo's servers speak plain HTTP.
 
@@ -24,40 +24,69 @@ const BOOLEAN: u8 = 0x01;
 
 const SHA256_WITH_RSA: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x0b];
 const RSA: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01];
+const ED25519: &[u8] = &[0x2b, 0x65, 0x70];
 const COMMON_NAME: &[u8] = &[0x55, 0x04, 0x03];
+const ORGANIZATION: &[u8] = &[0x55, 0x04, 0x0a];
 const BASIC_CONSTRAINTS: &[u8] = &[0x55, 0x1d, 0x13];
+
+/// A certificate to log in with, and its key, both PEM.
+pub struct Client {
+    pub certificate: String,
+    pub key: String,
+}
 
 /// An authority's certificate as PEM, valid for ten years from `since`.
 pub fn authority(dice: &mut Dice, common_name: &str, since: Timestamp) -> String {
-    let encoded = STANDARD.encode(der(dice, common_name, since));
-    let mut pem = "-----BEGIN CERTIFICATE-----\n".to_owned();
-    for line in encoded.as_bytes().chunks(64) {
-        pem.extend(line.iter().copied().map(char::from));
-        pem.push('\n');
-    }
-    pem.push_str("-----END CERTIFICATE-----\n");
-    pem
-}
-
-fn der(dice: &mut Dice, common_name: &str, since: Timestamp) -> Vec<u8> {
     let until = since.checked_add((24 * 3650).hours()).unwrap_or(Timestamp::MAX);
-    let name = name(common_name);
-    let version = tlv(0xa0, &tlv(INTEGER, &[2]));
-    let serial = unsigned(dice.bytes(8));
-    let algorithm = sequence(&[tlv(OBJECT_ID, SHA256_WITH_RSA), tlv(NULL, &[])]);
-    let validity = sequence(&[utc(since), utc(until)]);
+    let serial = dice.bytes(8);
     let key = sequence(&[unsigned(dice.bytes(256)), tlv(INTEGER, &[1, 0, 1])]);
     let key = sequence(&[sequence(&[tlv(OBJECT_ID, RSA), tlv(NULL, &[])]), bits(&key)]);
     let is_authority = tlv(OCTET_STRING, &sequence(&[tlv(BOOLEAN, &[0xff])]));
     let constraint = sequence(&[tlv(OBJECT_ID, BASIC_CONSTRAINTS), tlv(BOOLEAN, &[0xff]), is_authority]);
-    let extensions = tlv(0xa3, &sequence(&[constraint]));
-    let content = sequence(&[version, serial, algorithm.clone(), name.clone(), validity, name, key, extensions]);
-    sequence(&[content, algorithm, bits(&dice.bytes(256))])
+    let name = name(&[(COMMON_NAME, common_name)]);
+    let parts = [name.clone(), validity(since, until), name, key, tlv(0xa3, &sequence(&[constraint]))];
+    pem("CERTIFICATE", &signed(dice, serial, &parts))
 }
 
-fn name(common_name: &str) -> Vec<u8> {
-    let pair = sequence(&[tlv(OBJECT_ID, COMMON_NAME), tlv(UTF8_STRING, common_name.as_bytes())]);
-    sequence(&[tlv(SET, &pair)])
+/// A certificate that makes its holder an admin, made by the authority of that name.
+pub fn client(dice: &mut Dice, authority: &str, since: Timestamp, until: Timestamp) -> Client {
+    let seed = tlv(OCTET_STRING, &tlv(OCTET_STRING, &dice.bytes(32)));
+    let private = sequence(&[tlv(INTEGER, &[0]), sequence(&[tlv(OBJECT_ID, ED25519)]), seed]);
+    let der = rustls::pki_types::PrivatePkcs8KeyDer::from(private.as_slice()).into();
+    let signing = rustls::crypto::ring::sign::any_supported_type(&der).expect("any 32 bytes are a key of this kind");
+    let public = signing.public_key().expect("a key of this kind knows its public half");
+    let serial = dice.bytes(8);
+    let holder = name(&[(ORGANIZATION, "system:masters"), (COMMON_NAME, "system:admin")]);
+    let parts = [name(&[(COMMON_NAME, authority)]), validity(since, until), holder, public.as_ref().to_vec()];
+    Client { certificate: pem("CERTIFICATE", &signed(dice, serial, &parts)), key: pem("PRIVATE KEY", &private) }
+}
+
+fn pem(what: &str, der: &[u8]) -> String {
+    let mut pem = format!("-----BEGIN {what}-----\n");
+    for line in STANDARD.encode(der).as_bytes().chunks(64) {
+        pem.extend(line.iter().copied().map(char::from));
+        pem.push('\n');
+    }
+    pem.push_str(&format!("-----END {what}-----\n"));
+    pem
+}
+
+/// A certificate of these parts: issuer, validity, holder, key, and extensions if there are any.
+fn signed(dice: &mut Dice, serial: Vec<u8>, parts: &[Vec<u8>]) -> Vec<u8> {
+    let algorithm = sequence(&[tlv(OBJECT_ID, SHA256_WITH_RSA), tlv(NULL, &[])]);
+    let mut content = vec![tlv(0xa0, &tlv(INTEGER, &[2])), unsigned(serial), algorithm.clone()];
+    content.extend_from_slice(parts);
+    sequence(&[sequence(&content), algorithm, bits(&dice.bytes(256))])
+}
+
+fn validity(since: Timestamp, until: Timestamp) -> Vec<u8> {
+    sequence(&[utc(since), utc(until)])
+}
+
+fn name(parts: &[(&[u8], &str)]) -> Vec<u8> {
+    let part =
+        |(kind, text): &(&[u8], &str)| tlv(SET, &sequence(&[tlv(OBJECT_ID, kind), tlv(UTF8_STRING, text.as_bytes())]));
+    sequence(&parts.iter().map(part).collect::<Vec<_>>())
 }
 
 fn utc(time: Timestamp) -> Vec<u8> {
@@ -106,5 +135,20 @@ mod tests {
         assert!(read.is_ca());
         assert_eq!(read.validity().not_before.timestamp(), since.as_second());
         assert_eq!(pem, authority(&mut Dice::new(1, "x"), "keycloak root", since));
+    }
+
+    #[test]
+    fn others_read_an_admin_whose_key_is_its_own() {
+        use rustls::pki_types::pem::PemObject as _;
+        use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+        let (since, until) = ("2026-01-01T00:00:00Z".parse().unwrap(), "2026-02-01T00:00:00Z".parse().unwrap());
+        let made = client(&mut Dice::new(1, "x"), "signer", since, until);
+        let chain = vec![CertificateDer::from_pem_slice(made.certificate.as_bytes()).unwrap()];
+        let (_, read) = x509_parser::parse_x509_certificate(&chain[0]).unwrap();
+        assert_eq!(read.subject().to_string(), "O=system:masters, CN=system:admin");
+        assert_eq!(read.validity().not_after.timestamp(), Timestamp::as_second(until));
+        let key = PrivateKeyDer::from_pem_slice(made.key.as_bytes()).unwrap();
+        let key = rustls::crypto::ring::sign::any_supported_type(&key).unwrap();
+        rustls::sign::CertifiedKey::new(chain.clone(), key).keys_match().unwrap();
     }
 }

@@ -5,12 +5,12 @@ use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::certificate;
+use super::certificate::{self, Client};
 use super::dice::Dice;
 use super::guest::{Guest, put};
-use super::objects::{self, CLUSTERS, CONSOLE, COPIES, MANAGED_LABEL};
+use super::kinds;
+use super::objects::{self, CLUSTERS, CONSOLE, COPIES, Login, MANAGED_LABEL};
 use super::provider::CopyKind;
-use super::{TOKEN, kinds};
 use crate::sim::SimCluster;
 
 /// A cluster's identity: its kube-system namespace, and its authority, which is returned as PEM.
@@ -44,8 +44,19 @@ pub fn management(sim: &SimCluster, name: &str, server: &str, dice: &mut Dice, s
     }
 }
 
+/// A guest that is about to be furnished.
+pub struct NewGuest<'g> {
+    pub sim: &'g SimCluster,
+    pub name: &'g str,
+    pub management: &'g SimCluster,
+    pub server: &'g str,
+    /// What its admin logs in with.
+    pub admin: &'g Client,
+}
+
 /// A guest with nothing but what every guest has, and its place in the management cluster.
-pub fn guest(sim: &SimCluster, name: &str, management: &SimCluster, server: &str, dice: &mut Dice, since: Timestamp) {
+pub fn guest(new: &NewGuest<'_>, dice: &mut Dice, since: Timestamp) {
+    let NewGuest { sim, name, management, server, admin } = *new;
     kinds::of_guest().into_iter().for_each(|kind| put(sim, since, kind));
     let authority = identity(sim, name, dice, since);
     let infra_id = format!("{name}-{}", dice.letters(5));
@@ -62,7 +73,8 @@ pub fn guest(sim: &SimCluster, name: &str, management: &SimCluster, server: &str
     put(sim, since, namespace_object(CONSOLE, &json!({})));
     ordinary_copies(name, dice, since).into_iter().for_each(|object| put(sim, since, object));
     hosting(management, name, &infra_id, since);
-    kubeconfigs(management, name, &objects::admin_kubeconfig(server, &authority, TOKEN), since);
+    let kubeconfig = objects::admin_kubeconfig(server, &authority, &Login::Certificate(admin));
+    kubeconfigs(management, name, &kubeconfig, since);
 }
 
 /// What the config operator, and people, keep in every guest's `openshift-config`.

@@ -82,7 +82,12 @@ pub struct Place<'s> {
     key: String,
 }
 
-impl Place<'_> {
+impl<'s> Place<'s> {
+    /// A Secret of any cluster.
+    pub fn secret(sim: &'s SimCluster, namespace: &str, name: &str) -> Self {
+        Self { sim, api_version: "v1", kind: "Secret", key: format!("{namespace}/{name}") }
+    }
+
     pub fn look(&self) -> Option<Value> {
         self.sim.look(self.api_version, self.kind, &self.key).ok()
     }

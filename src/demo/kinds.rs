@@ -5,6 +5,8 @@
 use serde_json::{Value, json};
 
 pub const HYPERSHIFT: &str = "hypershift.openshift.io/v1beta1";
+pub const CLUSTER_API: &str = "cluster.x-k8s.io/v1beta1";
+pub const CAPT: &str = "controlplane.cluster.x-k8s.io/v1beta1";
 pub const CONFIG: &str = "config.openshift.io/v1";
 
 /// What a management cluster serves beyond Kubernetes.
@@ -27,6 +29,28 @@ pub fn of_management() -> Vec<Value> {
         ..Shape::new(HYPERSHIFT, "HostedControlPlane", "hostedcontrolplanes")
     }));
     kinds
+}
+
+/// What a management cluster serves that keeps workload clusters with Cluster API and CAPT.
+pub fn of_cluster_api() -> Vec<Value> {
+    vec![
+        definition(&Shape {
+            scope: "Namespaced",
+            short: &["cl"],
+            columns: &[("Phase", ".status.phase")],
+            ..Shape::new(CLUSTER_API, "Cluster", "clusters")
+        }),
+        definition(&Shape {
+            scope: "Namespaced",
+            columns: &[
+                ("Ready", ".status.ready"),
+                ("Phase", ".status.phase"),
+                ("Version", ".spec.version"),
+                ("Endpoint", ".spec.controlPlaneEndpoint.host"),
+            ],
+            ..Shape::new(CAPT, "CAPTControlPlane", "captcontrolplanes")
+        }),
+    ]
 }
 
 /// What a guest serves beyond Kubernetes.

@@ -18,6 +18,7 @@ use super::people;
 use super::provider::{Authentication, CopyKind, Provider};
 use super::reach::Reach;
 use super::story::Actor;
+use super::workload::Workload;
 
 /// One look of the operators. A change needs three hops, so it is through within a few seconds and can be watched.
 pub const TICK: Duration = Duration::from_secs(1);
@@ -30,6 +31,7 @@ const PROVIDERS: u64 = 3;
 #[derive(Debug)]
 pub struct Life {
     actors: Vec<Actor>,
+    workloads: Vec<Workload>,
     /// What each guest's clusters were at when its operators last found nothing to do.
     rested: Vec<Option<(u64, u64)>>,
     dice: Dice,
@@ -67,9 +69,9 @@ impl fmt::Display for Beat {
 }
 
 impl Life {
-    pub(super) fn new(actors: Vec<Actor>, seed: u64) -> Self {
+    pub(super) fn new(actors: Vec<Actor>, workloads: Vec<Workload>, seed: u64) -> Self {
         let rested = vec![None; actors.len()];
-        Self { actors, rested, dice: Dice::new(seed, "life"), ticks: 0 }
+        Self { actors, workloads, rested, dice: Dice::new(seed, "life"), ticks: 0 }
     }
 
     /// Lives until dropped.
@@ -92,6 +94,7 @@ impl Life {
             }
         }
         self.ticks += 1;
+        self.workloads.iter_mut().for_each(|workload| workload.tick(self.ticks));
         if !self.ticks.is_multiple_of(TICKS_PER_BEAT) {
             return None;
         }

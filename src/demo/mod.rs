@@ -12,6 +12,7 @@
 mod cast;
 mod certificate;
 mod dice;
+mod eks;
 mod furnish;
 mod guest;
 mod kinds;
@@ -25,6 +26,7 @@ mod serve;
 mod story;
 #[cfg(test)]
 mod tests;
+mod workload;
 
 pub use life::{Beat, Life, TICK};
 pub use reach::{DemoService, NotReached, Reach};

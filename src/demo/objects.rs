@@ -5,6 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::certificate::Client;
 use super::kinds::{CONFIG, HYPERSHIFT};
 use super::provider::CopyKind;
 
@@ -143,8 +144,22 @@ pub fn set_condition(object: &mut Value, wanted: Value) {
     *conditions = all.into();
 }
 
+/// How a kubeconfig logs in.
+pub enum Login<'l> {
+    Token(&'l str),
+    Certificate(&'l Client),
+}
+
 /// The kubeconfig HyperShift keeps for a guest's admin.
-pub fn admin_kubeconfig(server: &str, authority: &str, token: &str) -> String {
+pub fn admin_kubeconfig(server: &str, authority: &str, login: &Login<'_>) -> String {
+    let login = match login {
+        Login::Token(token) => format!("    token: {token}\n"),
+        Login::Certificate(Client { certificate, key }) => format!(
+            "    client-certificate-data: {}\n    client-key-data: {}\n",
+            STANDARD.encode(certificate),
+            STANDARD.encode(key)
+        ),
+    };
     let authority = if server.starts_with("https:") {
         format!("    certificate-authority-data: {}\n", STANDARD.encode(authority))
     } else {
@@ -153,6 +168,6 @@ pub fn admin_kubeconfig(server: &str, authority: &str, token: &str) -> String {
     format!(
         "apiVersion: v1\nkind: Config\ncurrent-context: admin\nclusters:\n- name: cluster\n  cluster:\n    server: \
          {server}\n{authority}contexts:\n- name: admin\n  context:\n    cluster: cluster\n    user: admin\nusers:\n\
-         - name: admin\n  user:\n    token: {token}\n"
+         - name: admin\n  user:\n{login}"
     )
 }

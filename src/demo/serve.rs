@@ -12,9 +12,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use super::objects::{self, Login};
 use super::reach::Reach;
 use super::story::{DemoRole, Story};
-use super::{TOKEN, furnish, objects};
+use super::{TOKEN, furnish};
 use crate::sim::{Listening, SimCluster, listen};
 
 /// A port with a name (tcpmux) that nobody has used in decades: what refuses connections is sent there.
@@ -75,7 +76,7 @@ fn redirect(story: &mut Story, ip: IpAddr, listening: &Listening) {
     for cluster in &story.clusters {
         let DemoRole::Guest { management, hosted_cluster, .. } = &cluster.role else { continue };
         let Some(management) = story.clusters.iter().find(|other| other.name == *management) else { continue };
-        let text = objects::admin_kubeconfig(&cluster.server, "", TOKEN);
+        let text = objects::admin_kubeconfig(&cluster.server, "", &Login::Token(TOKEN));
         furnish::kubeconfigs(&management.sim, hosted_cluster, &text, management.sim.now());
     }
 }

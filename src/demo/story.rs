@@ -4,15 +4,17 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::cast::{CAST, Character, HOSTS, Past};
+use super::cast::{CAST, Character, EXPIRED_ADMIN, HOSTS, Past, WORKLOADS_HOST};
+use super::certificate::{self, Client};
 use super::dice::Dice;
-use super::furnish;
+use super::furnish::{self, NewGuest};
 use super::guest::{CopyMarks, Guest, Operator};
 use super::life::Life;
 use super::objects::CLUSTERS;
 use super::operators::Operators;
 use super::provider::Authentication;
 use super::reach::{DemoService, Reach};
+use super::workload::{self, Workload};
 use crate::sim::{SimCluster, SimOptions};
 
 /// How the story is told.
@@ -32,6 +34,7 @@ pub struct Story {
     /// Management clusters first; then guests, in a fixed order.
     pub clusters: Vec<DemoCluster>,
     pub(super) actors: Vec<Actor>,
+    workloads: Vec<Workload>,
     seed: u64,
 }
 
@@ -78,11 +81,15 @@ const FIRST_DAY: SignedDuration = SignedDuration::from_hours(24 * 400);
 impl Story {
     pub fn new(options: &StoryOptions) -> Self {
         let since = options.start.checked_sub(FIRST_DAY).unwrap_or(Timestamp::MIN);
-        let mut story = Self { clusters: Vec::new(), actors: Vec::new(), seed: options.seed };
+        let (clusters, actors) = (Vec::new(), Vec::new());
+        let mut story = Self { clusters, actors, workloads: Vec::new(), seed: options.seed };
         for host in &HOSTS {
             let (sim, mut dice) = cluster(options, host.name);
             let server = server_of(host.name);
             furnish::management(&sim, host.name, &server, &mut dice, since);
+            if host.name == WORKLOADS_HOST {
+                story.workloads = workload::furnish(&sim, options.seed, since, options.start);
+            }
             let role = DemoRole::Management { context: host.name.to_owned() };
             let (name, class) = (host.name.to_owned(), host.class);
             story.clusters.push(DemoCluster { name, class, role, sim, reach: Reach::Open, server });
@@ -112,7 +119,7 @@ impl Story {
 
     /// Those who act in the story from now on. Their deeds do not depend on when this is called.
     pub fn life(&self) -> Life {
-        Life::new(self.actors.clone(), self.seed)
+        Life::new(self.actors.clone(), self.workloads.clone(), self.seed)
     }
 
     fn enter(&mut self, options: &StoryOptions, name: &str, character: &Character, since: Timestamp) {
@@ -120,7 +127,9 @@ impl Story {
         let host = &self.clusters[character.host];
         let (management, server) = (host.sim.clone(), server_of(name));
         let hosted_by = host.name.clone();
-        furnish::guest(&sim, name, &management, &server, &mut dice, since);
+        let admin = admin(options, name);
+        let new = NewGuest { sim: &sim, name, management: &management, server: &server, admin: &admin };
+        furnish::guest(&new, &mut dice, since);
         let guest = Guest {
             name: name.to_owned(),
             management,
@@ -165,6 +174,14 @@ fn cluster(options: &StoryOptions, name: &str) -> (SimCluster, Dice) {
     let mut dice = Dice::new(options.seed, name);
     let (seed, start) = (dice.roll(), options.start);
     (SimCluster::new(SimOptions { name: name.to_owned(), seed, start }), dice)
+}
+
+/// What a guest's admin logs in with: made for a year, a season ago. One was forgotten.
+fn admin(options: &StoryOptions, name: &str) -> Client {
+    let ago = |days: i64| options.start.checked_sub(SignedDuration::from_hours(24 * days)).unwrap_or(options.start);
+    let made = if name == EXPIRED_ADMIN { ago(368) } else { ago(90) };
+    let until = made.checked_add(SignedDuration::from_hours(24 * 365)).unwrap_or(Timestamp::MAX);
+    certificate::client(&mut Dice::new(options.seed, &format!("admin of {name}")), "root-ca", made, until)
 }
 
 /// `.invalid` is reserved: nothing of the story can be reached by mistake.

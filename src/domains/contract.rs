@@ -15,6 +15,16 @@ pub struct Touched {
     pub clusters: BTreeSet<ClusterName>,
 }
 
+/// A kubeconfig that lies in a Secret and may be tried.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Probe {
+    /// The cluster the Secret is in.
+    pub cluster: ClusterName,
+    pub namespace: String,
+    pub secret: String,
+    pub key: &'static str,
+}
+
 /// One check.
 pub trait Domain: Send + Sync {
     fn name(&self) -> DomainName;
@@ -72,6 +82,12 @@ pub trait Domain: Send + Sync {
     /// What else there is to see of a subject that is looked at.
     fn panels(&self, _subject: &SubjectId, _view: View<'_>) -> Vec<Panel> {
         Vec::new()
+    }
+
+    /// The kubeconfig that may be tried for a subject when somebody asks for it. Nothing where that would send a login to a
+    /// server that is not known to be the right one.
+    fn probe(&self, _subject: &SubjectId, _view: View<'_>) -> Option<Probe> {
+        None
     }
 
     /// The answer to one of the check's forms, line by line.

@@ -10,7 +10,7 @@ mod present;
 pub mod registry;
 mod settings;
 
-pub use contract::{Domain, Touched};
+pub use contract::{Domain, Probe, Touched};
 pub use nearest::nearest;
 pub use present::{Cell, Column, Form, Introduction, Panel, Side, Step};
 pub use settings::{SettingsProblem, SettingsTable};

@@ -87,7 +87,8 @@ impl Verb {
         match self {
             Self::Create => &["create"],
             Self::Apply => &["patch", "create"],
-            Self::Update => &["update"],
+            // Content is read and sealed before it is changed.
+            Self::Update => &["patch", "get"],
             Self::Label | Self::Annotate | Self::Patch => &["patch"],
             Self::Delete => &["delete", "get"],
             Self::Tag | Self::Untag | Self::ReOwn => &[],

@@ -188,6 +188,13 @@ impl ApprovedPlan {
         let named: BTreeSet<&str> = self.actions().map(|action| action.cluster.as_str()).collect();
         self.plan.targets.iter().filter(|target| named.contains(target.cluster.as_str())).collect()
     }
+
+    /// The clusters that are written to, and those that something is copied from.
+    pub fn reached(&self) -> Vec<&TargetRecord> {
+        let sources = self.actions().filter_map(|action| action.content_change().ok()?.copy?.source.cluster);
+        let named: BTreeSet<String> = self.actions().map(|action| action.cluster.clone()).chain(sources).collect();
+        self.plan.targets.iter().filter(|target| named.contains(&target.cluster)).collect()
+    }
 }
 
 impl ClusterQuestion {
@@ -232,22 +239,9 @@ fn places(plan: &Plan, chosen: &Chosen) -> Result<BTreeSet<usize>, Refusal> {
         }
         Chosen::Only(ids) => ids.iter().map(|id| named_place(plan, id)).collect::<Result<_, _>>()?,
     };
-    for action in places.iter().map(|place| &plan.actions[*place]) {
-        match action.verb {
-            Verb::Delete | Verb::Label => {}
-            // What an undo brings back. Anything else to create has no content in the plan yet.
-            Verb::Create if action.change.get("backup").is_some() => {}
-            Verb::Create
-            | Verb::Apply
-            | Verb::Update
-            | Verb::Annotate
-            | Verb::Patch
-            | Verb::Tag
-            | Verb::Untag
-            | Verb::ReOwn => {
-                return Err(Refusal::NotSupported { action: action.id.clone(), verb: action.verb });
-            }
-        }
+    let unfit = places.iter().map(|place| &plan.actions[*place]).find(|action| !action.can_be_carried_out());
+    if let Some(action) = unfit {
+        return Err(Refusal::NotSupported { action: action.id.clone(), verb: action.verb });
     }
     Ok(places)
 }

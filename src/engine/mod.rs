@@ -2,7 +2,7 @@
 //!
 //! - [`Judged`] findings with their action drafts, rules and [`Conditions`] go into [`build()`]; a [`Plan`] comes out.
 //! - `gate/`: what speaks against an action, one function a gate. `tier`: how much approval it asks for.
-//! - `canonical`: the one spelling a plan's id is taken over.
+//! - `canonical`: the one spelling a plan's id is taken over. `change`: what an action's change says.
 //!
 //! - `approve`: the one way to an [`ApprovedPlan`]. [`executor`]: carries it out. `undo`: the plan that takes it back.
 //! - [`text`]: text from outside, made fit to be printed.
@@ -17,6 +17,7 @@ mod action;
 mod approve;
 mod build;
 mod canonical;
+mod change;
 pub mod executor;
 mod exit;
 mod finding;
@@ -40,6 +41,7 @@ pub use approve::{
 };
 pub use build::{Judged, Observed, PlanInput, PlanScope, build};
 pub use canonical::{NotCanonical, canonical_digest, canonical_text};
+pub use change::{ContentChange, CopySource, Copying, MarkChange, OwnerReference};
 pub use exit::{InputReading, PlanExit, plan_exit};
 pub use finding::{DomainName, Evidence, Explanation, Judgement, State, SubjectId};
 pub use gate::{

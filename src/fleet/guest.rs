@@ -57,10 +57,10 @@ pub enum GuestError {
     Forbidden { secret: String },
     #[error("{0}")]
     NotRead(Gap),
-    #[error("the Secret {secret} has no key {KEY:?}")]
-    KeyMissing { secret: String },
-    #[error("the key {KEY:?} of Secret {secret} does not hold text")]
-    NotText { secret: String },
+    #[error("the Secret {secret} has no key {key:?}")]
+    KeyMissing { secret: String, key: &'static str },
+    #[error("the key {key:?} of Secret {secret} does not hold text")]
+    NotText { secret: String, key: &'static str },
     #[error(transparent)]
     Kubeconfig(KubeconfigError),
     #[error(transparent)]
@@ -123,7 +123,7 @@ impl GuestConnector {
     async fn reach_by(&self, name: &str) -> Result<Connection, GuestError> {
         let secret = format!("{}/{name}", self.guest.namespace);
         let body = self.get(name, &secret).await?;
-        let (text, version) = kubeconfig_text(body, &secret)?;
+        let (text, version) = kubeconfig_text(body, &secret, KEY)?;
         let (connection, host) = self.open(&text, &format!("Secret {secret}")).await?;
         drop(text);
         probe(&connection, &host).await?;
@@ -213,16 +213,20 @@ struct SecretMetadata {
 }
 
 /// Picks the kubeconfig out of a Secret and overwrites the response it came in.
-fn kubeconfig_text(body: Bytes, secret: &str) -> Result<(Zeroizing<String>, ResourceVersion), GuestError> {
+pub(super) fn kubeconfig_text(
+    body: Bytes,
+    secret: &str,
+    key: &'static str,
+) -> Result<(Zeroizing<String>, ResourceVersion), GuestError> {
     let decoded = serde_json::from_slice::<Secret>(&body)
         .map_err(|_| GuestError::NotRead(classify::undecodable(&body, &format!("reading Secret {secret}"))));
     if let Ok(mut buffer) = body.try_into_mut() {
         buffer.zeroize();
     }
     let Secret { metadata, data } = decoded?;
-    let entry = data.as_ref().and_then(|data| data.get(KEY)).filter(|value| !value.is_empty());
-    let entry = entry.ok_or_else(|| GuestError::KeyMissing { secret: secret.to_owned() })?;
-    let not_text = || GuestError::NotText { secret: secret.to_owned() };
+    let entry = data.as_ref().and_then(|data| data.get(key)).filter(|value| !value.is_empty());
+    let entry = entry.ok_or_else(|| GuestError::KeyMissing { secret: secret.to_owned(), key })?;
+    let not_text = || GuestError::NotText { secret: secret.to_owned(), key };
     let bytes = base64::engine::general_purpose::STANDARD.decode(entry.expose()).map_err(|_| not_text())?;
     let text = String::from_utf8(bytes).map_err(|_| not_text())?;
     Ok((Zeroizing::new(text), ResourceVersion::parse(&metadata.resource_version)))
@@ -260,7 +264,7 @@ fn is_private(host: &str) -> bool {
 }
 
 /// RFC 1123 subdomain: what may stand in a path without being something else.
-fn is_object_name(name: &str) -> bool {
+pub(super) fn is_object_name(name: &str) -> bool {
     let letters = |letter: u8| letter.is_ascii_lowercase() || letter.is_ascii_digit() || matches!(letter, b'-' | b'.');
     let edges = |letter: Option<u8>| letter.is_some_and(|letter| letter.is_ascii_alphanumeric());
     name.len() <= 253 && name.bytes().all(letters) && edges(name.bytes().next()) && edges(name.bytes().last())

@@ -19,6 +19,7 @@ mod guest;
 pub mod identity;
 mod kubeconfig;
 mod link;
+mod probe;
 pub mod recording;
 mod secret;
 pub mod send;
@@ -38,6 +39,7 @@ pub use kubeconfig::{
     NeedsTerminal, Part, PemSource, Places, Selection, Trust, Verification,
 };
 pub use link::{Dice, LinkEffect, LinkEvent, LinkMachine};
+pub use probe::{ProbePlace, Probed, probe};
 pub use secret::SecretText;
 pub use text::nearest as nearest_names;
 pub use transport::{

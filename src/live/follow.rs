@@ -23,7 +23,7 @@ const WISHES_APART: Duration = Duration::from_millis(100);
 /// The same after news that lead somewhere: a list that is whole for the first time, a cluster that answers. A guest is
 /// reached over a chain of five of them, and somebody waits for its rows. Short enough not to be felt; long enough for
 /// a fleet of hundreds that all answer at once.
-const WISHES_APART_AFTER_NEWS: Duration = Duration::from_millis(5);
+const WISHES_APART_AFTER_NEWS: Duration = Duration::from_millis(2);
 
 /// Whether wishes led to nothing further.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

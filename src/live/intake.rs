@@ -40,7 +40,7 @@ impl Live {
         let (is_answer, refused) = match &delta {
             Delta::Listed { .. } | Delta::Seen { .. } => (true, None),
             Delta::Lost { gap } => (true, (gap.cause == GapCause::Unauthorized).then(|| gap.clone())),
-            Delta::Changed { .. } | Delta::Confirmed { .. } => (false, None),
+            Delta::Begun { .. } | Delta::Changed { .. } | Delta::Confirmed { .. } => (false, None),
         };
         if let Some(asked) = station.asked.get_mut(&(collection.clone(), fact.type_id())).filter(|_| is_answer) {
             *asked = Asked::Answered;

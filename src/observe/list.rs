@@ -2,23 +2,34 @@
 //!
 //! Always true:
 //! - a list counts only when its last page has arrived, and all its pages show the same version;
+//! - its first page may be shown before, as a beginning and never as an answer;
 //! - pages gathered before the server let go of the list (410) are thrown away;
 //! - a body that is no list is never an empty one.
 
 use jiff::Timestamp;
-use zeroize::Zeroizing;
 
 use super::ask::{Doing, Failure, Lack};
 use super::decode::{self, ListHead};
 use super::harvest::{Harvest, Recipe};
 use super::lane::Lane;
-use super::request::Part;
+use super::request::{PAGE_LIMIT, Part};
 use crate::fleet::classify;
-use crate::world::{Interner, ResourceVersion};
+use crate::world::{Delta, Gap, GapCause, Interner, ResourceVersion};
 
 /// How often a list that the server let go of is begun again before it counts as not known. A list that can't be
 /// finished three times within the server's window of about five minutes is too slow to be finished at all.
 const BEGINNINGS_MAX: u32 = 3;
+
+/// The size of a first page that is shown at once: what fits on a large screen, and no more, so that it comes fast.
+const BEGINNING_LIMIT: u32 = 100;
+
+/// What of a list is handed on before it is whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Early {
+    /// The first page, where more follow: nobody has seen anything of this collection yet.
+    FirstPage,
+    Nothing,
+}
 
 /// A whole list.
 pub(super) struct Listed {
@@ -37,10 +48,10 @@ struct Page {
 /// Lists a part of a collection.
 ///
 /// # Errors
-/// The gap that is left, and the wait the server asked for. Nothing of an unfinished list is handed on.
-pub(super) async fn list(lane: &Lane, part: &Part<'_>, recipe: &Recipe) -> Result<Listed, Lack> {
+/// The gap that is left, and the wait the server asked for. Of an unfinished list nothing counts.
+pub(super) async fn list(lane: &Lane, part: &Part<'_>, recipe: &Recipe, early: Early) -> Result<Listed, Lack> {
     for beginning in 1..=BEGINNINGS_MAX {
-        match list_once(lane, part, recipe).await {
+        match list_once(lane, part, recipe, early).await {
             Ok(listed) => return Ok(listed),
             Err(Failure::Expired) => {
                 tracing::warn!(cluster = %part.id.cluster, what = part.describe(), beginning, "list let go half-way, begun again");
@@ -51,15 +62,20 @@ pub(super) async fn list(lane: &Lane, part: &Part<'_>, recipe: &Recipe) -> Resul
     Err(Failure::Expired.into_lack(part, Doing::Listing))
 }
 
-async fn list_once(lane: &Lane, part: &Part<'_>, recipe: &Recipe) -> Result<Listed, Failure> {
+async fn list_once(lane: &Lane, part: &Part<'_>, recipe: &Recipe, early: Early) -> Result<Listed, Failure> {
     let at = lane.ports.clock.now();
     let mut pool = Interner::default();
     let mut gathered = recipe.harvest();
     let mut token = String::new();
     let mut version: Option<String> = None;
     loop {
-        let body = lane.asker.read(part, Doing::Listing, &part.list(&token), part.accept_list()).await?;
-        let page = read_page(part, recipe, &mut pool, body)?;
+        let begins = early == Early::FirstPage && token.is_empty();
+        let limit = if begins { BEGINNING_LIMIT } else { PAGE_LIMIT };
+        let body = lane.asker.read(part, Doing::Listing, &part.list(&token, limit), part.accept_list()).await?;
+        let page = read_page(part, recipe, &mut pool, &body)?;
+        if begins && !page.head.continue_token.is_empty() {
+            show_beginning(lane, part, read_page(part, recipe, &mut pool, &body)?);
+        }
         let shown = page.head.resource_version;
         // Without a version there is nothing to watch from; `0` and empty would mean "any moment".
         if shown.is_empty() || shown == "0" {
@@ -79,15 +95,24 @@ async fn list_once(lane: &Lane, part: &Part<'_>, recipe: &Recipe) -> Result<List
     }
 }
 
-fn read_page(part: &Part<'_>, recipe: &Recipe, pool: &mut Interner, body: Zeroizing<Vec<u8>>) -> Result<Page, Failure> {
+/// Hands on the first page while the rest is read.
+fn show_beginning(lane: &Lane, part: &Part<'_>, page: Page) {
+    let says = format!("{} is being listed; {} seen so far", part.describe(), page.harvest.objects());
+    for row in page.harvest.rows {
+        let gap = Gap::new(GapCause::NotObserved, says.clone());
+        lane.put(row.kind, Delta::Begun { facts: row.facts, gap });
+    }
+}
+
+fn read_page(part: &Part<'_>, recipe: &Recipe, pool: &mut Interner, body: &[u8]) -> Result<Page, Failure> {
     let mut harvest = recipe.harvest();
-    if let Ok(head) = decode::list(recipe.reader(), &body, &mut |raw| harvest.push(raw, pool)) {
+    if let Ok(head) = decode::list(recipe.reader(), body, &mut |raw| harvest.push(raw, pool)) {
         return Ok(Page { harvest, head });
     }
     // Some object has another shape: read object by object, so that the others are kept.
     let mut harvest = recipe.harvest();
-    let texts = decode::items(&body).map_err(|_| {
-        Failure::Other(Lack { gap: classify::undecodable(&body, &Doing::Listing.what(part)), retry_after: None })
+    let texts = decode::items(body).map_err(|_| {
+        Failure::Other(Lack { gap: classify::undecodable(body, &Doing::Listing.what(part)), retry_after: None })
     })?;
     for text in texts.items {
         match recipe.reader().object(text.get()) {

@@ -162,6 +162,12 @@ impl Pending {
             Delta::Listed { .. } | Delta::Seen { .. } => {
                 *self = Self { base: Some(delta), ..Self::new(self.epoch, self.fact) };
             }
+            // What waits already says more, and a list that is whole soon replaces it.
+            Delta::Begun { .. } => {
+                if self.base.is_none() && self.confirmed.is_none() && self.loss.is_none() {
+                    self.base = Some(delta);
+                }
+            }
             Delta::Changed { facts, removed, version, at } => {
                 self.changes.push(Changes { facts, removed });
                 self.confirmed = Some((version, at));

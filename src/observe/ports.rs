@@ -12,8 +12,8 @@ use super::digest::Digester;
 
 /// How many lists may be on their way at once, over all clusters.
 ///
-/// A page of 500 Secrets of 7 kB is 3.5 MB here, so that these are about 110 MB at worst.
-const LISTS_AT_ONCE_MAX: usize = 32;
+/// A page of 1000 Secrets of 7 kB is 7 MB here, so that these are about 110 MB at worst.
+const LISTS_AT_ONCE_MAX: usize = 16;
 
 /// Tells the time.
 pub trait Clock: Send + Sync {

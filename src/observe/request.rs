@@ -6,8 +6,9 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::world::{CollectionId, Content, Namespace, ResourceVersion, Scope};
 
-/// Objects a page. Each costs the server memory until it is sent; 500 is what kubectl asks for.
-const PAGE_LIMIT: u32 = 500;
+/// Objects a page. Each costs the server memory until it is sent, and each page costs it a look-up: 10,000 objects of
+/// 1 KiB take a real server 0.34 s in pages of 500, 0.21 s in pages of 1000, 0.19 s at once.
+pub(super) const PAGE_LIMIT: u32 = 1000;
 
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
@@ -21,8 +22,8 @@ pub(super) struct Part<'a> {
 
 impl Part<'_> {
     /// The first page of a list, or the one a token stands for.
-    pub fn list(&self, continue_token: &str) -> String {
-        let mut query = format!("limit={PAGE_LIMIT}");
+    pub fn list(&self, continue_token: &str, objects: u32) -> String {
+        let mut query = format!("limit={objects}");
         self.select(&mut query);
         add(&mut query, "continue", continue_token);
         format!("{}?{query}", self.path())
@@ -134,10 +135,10 @@ mod tests {
         let version = ResourceVersion::parse("7");
         let part = |id, narrowed_to| Part { id, narrowed_to };
         let cases = [
-            (part(&all, None).list(""), "/apis/hypershift.openshift.io/v1beta1/hostedclusters?limit=500"),
+            (part(&all, None).list("", PAGE_LIMIT), "/apis/hypershift.openshift.io/v1beta1/hostedclusters?limit=1000"),
             (
-                part(&all, Some(&narrow)).list("t/=="),
-                "/apis/hypershift.openshift.io/v1beta1/namespaces/only/hostedclusters?limit=500&continue=t%2F%3D%3D",
+                part(&all, Some(&narrow)).list("t/==", PAGE_LIMIT),
+                "/apis/hypershift.openshift.io/v1beta1/namespaces/only/hostedclusters?limit=1000&continue=t%2F%3D%3D",
             ),
             (
                 part(&labelled, None).watch(&version, 240),

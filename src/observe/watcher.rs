@@ -24,7 +24,7 @@ use tokio::time::{Instant, sleep};
 use super::ask::{Doing, Failure, Lack};
 use super::harvest::{Harvest, Recipe};
 use super::lane::{Lane, Wanted};
-use super::list::{self, Listed};
+use super::list::{self, Early, Listed};
 use super::request::Part;
 use super::watch::{End, Position, watch as watch_once};
 use crate::world::{Delta, FactKind, Gap, GapCause, Namespace, ResourceVersion, Scope};
@@ -77,9 +77,12 @@ impl Watcher {
     /// Runs until nobody wants the collection any more.
     pub async fn run(mut self) {
         let mut failures = 0;
+        let mut early = Early::FirstPage;
         loop {
             let Wanted { facts, looks, .. } = self.wanted.borrow_and_update().clone();
-            let next = match self.list(&facts).await {
+            let listed = self.list(&facts, early).await;
+            early = Early::Nothing;
+            let next = match listed {
                 Ok(spots) => {
                     let began = Instant::now();
                     let next = self.follow(spots, facts, looks).await;
@@ -119,9 +122,9 @@ impl Watcher {
         }
     }
 
-    async fn list(&self, facts: &[FactKind]) -> Result<Vec<Spot>, Lack> {
+    async fn list(&self, facts: &[FactKind], early: Early) -> Result<Vec<Spot>, Lack> {
         let recipe = self.lane.recipe(facts);
-        match self.list_part(None, &recipe).await {
+        match self.list_part(None, &recipe, early).await {
             Ok(listed) => {
                 let version = listed.version.clone();
                 self.report_listed(listed);
@@ -143,7 +146,7 @@ impl Watcher {
         let mut spots = Vec::new();
         let mut unread = Vec::new();
         for namespace in &self.fallback_namespaces {
-            match self.list_part(Some(namespace), recipe).await {
+            match self.list_part(Some(namespace), recipe, Early::Nothing).await {
                 Ok(listed) => {
                     gathered.append(listed.harvest);
                     spots.push(self.spot(Some(namespace.clone()), listed.version));
@@ -164,12 +167,12 @@ impl Watcher {
         Ok(spots)
     }
 
-    async fn list_part(&self, namespace: Option<&Namespace>, recipe: &Recipe) -> Result<Listed, Lack> {
+    async fn list_part(&self, namespace: Option<&Namespace>, recipe: &Recipe, early: Early) -> Result<Listed, Lack> {
         let lane = &self.lane;
         let part = lane.part(namespace);
         let _turn_here = lane.lists_at_once.acquire().await.expect("the semaphore is never closed");
         let _turn = lane.ports.lists_at_once.acquire().await.expect("the semaphore is never closed");
-        let listed = list::list(lane, &part, recipe).await?;
+        let listed = list::list(lane, &part, recipe, early).await?;
         if let Some(seen) = lane.marks.newer_than(&lane.id, &listed.version) {
             let offered = &listed.version;
             tracing::warn!(cluster = %lane.id.cluster, what = part.describe(), %offered, %seen, "older list refused");

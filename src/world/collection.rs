@@ -26,6 +26,9 @@ pub struct Collection<F> {
 pub enum Delta {
     /// A whole list: replaces everything. `gap` is set when something in it could not be read.
     Listed { facts: Box<dyn FactBatch>, version: ResourceVersion, at: Timestamp, gap: Option<Gap> },
+    /// The first objects of the first list, while the rest is on its way: something to show, no answer. Taken only where
+    /// nothing is known yet.
+    Begun { facts: Box<dyn FactBatch>, gap: Gap },
     /// Some of what exists, without proof that it is all (snapshots, namespace-limited users).
     Seen { facts: Box<dyn FactBatch>, gap: Gap },
     /// Changes on top of a complete list.
@@ -93,6 +96,11 @@ impl<F: Fact> Collection<F> {
 
     pub fn completeness(&self) -> &Completeness {
         &self.completeness
+    }
+
+    /// Whether nothing was ever seen of it.
+    fn is_blank(&self) -> bool {
+        matches!(self.completeness, Completeness::Unknown { .. }) && self.items.is_empty()
     }
 
     fn replace(&mut self, facts: Vec<(Key, F)>, completeness: Completeness) -> Applied {
@@ -176,6 +184,8 @@ impl<F: Fact> Shelf for Collection<F> {
                 };
                 self.replace(typed(facts), completeness)
             }
+            Delta::Begun { facts, gap } if self.is_blank() => self.replace(typed(facts), Completeness::Partial { gap }),
+            Delta::Begun { .. } => Applied::Unchanged,
             Delta::Seen { facts, gap } => {
                 let facts: Vec<(Key, F)> = typed(facts);
                 let completeness =
@@ -194,8 +204,8 @@ impl<F: Fact> Shelf for Collection<F> {
                 Applied::Unchanged
             }
             Delta::Lost { gap } => {
-                let never = matches!(self.completeness, Completeness::Unknown { .. }) && self.items.is_empty();
-                let completeness = if never { Completeness::Unknown { gap } } else { Completeness::Partial { gap } };
+                let completeness =
+                    if self.is_blank() { Completeness::Unknown { gap } } else { Completeness::Partial { gap } };
                 let standing = self.stand(completeness);
                 Applied::changed(Vec::new(), standing)
             }

@@ -270,10 +270,19 @@ fn finished(plan: &str, at: Timestamp) -> Vec<Record> {
             resource_version: None,
             verb: Does::Delete,
             labels: None,
+            annotations: None,
+            keys: Vec::new(),
             deadline: at,
             at,
         },
-        Record::Verified { plan: plan.clone(), action, state: VerifiedState::Gone, why: String::new(), at },
+        Record::Verified {
+            plan: plan.clone(),
+            action,
+            state: VerifiedState::Gone,
+            why: String::new(),
+            version: None,
+            at,
+        },
         Record::Finished { plan, at, counts: [("gone".to_owned(), 1)].into() },
     ]
 }

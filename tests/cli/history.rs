@@ -217,6 +217,7 @@ fn records() -> Vec<Record> {
         action: action.to_owned(),
         state,
         why: why.to_owned(),
+        version: None,
         at: at(4),
     };
     let answered = |plan: &str, what| Record::Outcome {
@@ -281,6 +282,8 @@ fn intent(plan: &str, action: &str, name: &str) -> Record {
         resource_version: Some("812".to_owned()),
         verb: Verb::Delete,
         labels: None,
+        annotations: None,
+        keys: Vec::new(),
         deadline: at(60),
         at: at(2),
     }

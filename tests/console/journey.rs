@@ -10,7 +10,7 @@ const NAME: &str = "\x15guest-payments";
 fn plan(demo: &mut Demo, keys: &str, total: &str) {
     demo.pty.send(keys);
     demo.pty.wait_for_text("[Plan]");
-    demo.send_until("R", total, |screen| screen.contains(total));
+    demo.pty.send_until("R", total, |screen| screen.contains(total));
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn an_orphan_is_found_explained_deleted_watched_and_brought_back() {
     demo.pty.send("a");
     demo.pty.wait_for_text("Delete 1 object in guest-payments (prod)");
     demo.pty.wait_for_text("end of list");
-    demo.send_until(NAME, "the name to be heard", |screen| screen.contains("> guest-payments"));
+    demo.pty.send_until(NAME, "the name to be heard", |screen| screen.contains("> guest-payments"));
     demo.pty.send("\r");
     demo.pty.wait_for_text("✓ verified");
     demo.pty.wait_for_text("0 failed  finished");
@@ -35,9 +35,9 @@ fn an_orphan_is_found_explained_deleted_watched_and_brought_back() {
     demo.pty.wait_for_text("Change 1 object in guest-payments (prod)");
     let is_sent = |screen: &str| screen.contains("[Activity");
     match demo.pty.text().contains("Press enter") {
-        true => demo.send_until("\r", "the undo to begin", is_sent),
+        true => demo.pty.send_until("\r", "the undo to begin", is_sent),
         false => {
-            demo.send_until(NAME, "the name to be heard", |screen| screen.contains("> guest-payments"));
+            demo.pty.send_until(NAME, "the name to be heard", |screen| screen.contains("> guest-payments"));
             demo.pty.send("\r");
         }
     }
@@ -55,7 +55,7 @@ fn an_approval_that_is_cancelled_leaves_everything_as_it_was() {
     plan(&mut demo, "r", "−1 delete");
     demo.pty.send("a");
     demo.pty.wait_for_text("Type the cluster's name to approve:");
-    demo.send_until(NAME, "the name to be heard", |screen| screen.contains("> guest-payments"));
+    demo.pty.send_until(NAME, "the name to be heard", |screen| screen.contains("> guest-payments"));
     demo.pty.send("\x1b");
     demo.pty.wait_for_text("nothing was sent");
     demo.pty.send("ga");

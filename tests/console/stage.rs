@@ -1,15 +1,8 @@
 //! The demo behind a terminal.
 
-use std::time::{Duration, Instant};
-
 use tempfile::TempDir;
 
 use crate::pty::{Program, Pty};
-
-/// Long enough for a busy machine; what succeeds does not take it.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// How long a key may take to show before it is sent again.
-const HEARD: Duration = Duration::from_millis(100);
 
 /// A console on the demo, and the folder it may write to.
 pub struct Demo {
@@ -50,18 +43,6 @@ impl Demo {
             let text = screen.contents();
             text.contains("1 of ") && text.contains("Secret ext-auth-console") && text.contains("WHY")
         });
-    }
-
-    /// Sends keys until the screen is as wanted: for keys that are dropped while nobody may listen yet, or answers that
-    /// are not final yet. Sending them twice has to be the same as once.
-    #[track_caller]
-    pub fn send_until(&mut self, keys: &str, what: &str, condition: impl Fn(&str) -> bool) {
-        let deadline = Instant::now() + PATIENCE;
-        while !condition(&self.pty.text()) {
-            assert!(Instant::now() < deadline, "waited in vain for {what}\n{}", self.pty.picture());
-            self.pty.send(keys);
-            self.pty.bytes_within(HEARD);
-        }
     }
 
     #[track_caller]

@@ -33,6 +33,13 @@ pub enum Way {
     TrueupPerDelete,
 }
 
+/// Whether a world writes down what happens in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Telling {
+    Yes,
+    No,
+}
+
 /// One delete, as it was when it took effect.
 #[derive(Debug, Clone)]
 pub struct Commit {
@@ -96,11 +103,11 @@ impl Count {
 }
 
 /// Carries out the plan of one hostile world.
-pub fn hostile(seed: u64, way: Way) -> Count {
+pub fn hostile(seed: u64, way: Way, telling: Telling) -> (Count, Vec<String>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     runtime.expect("a runtime needs no more than memory").block_on(async {
         let start = Timestamp::from_second(1_794_823_200).expect("a Monday");
-        let shared = Shared::new(World::new(Chance::new(seed), Weather::hostile(), start, false));
+        let shared = Shared::new(World::new(Chance::new(seed), Weather::hostile(), start, telling == Telling::Yes));
         {
             let mut world = shared.lock();
             world.furnish(1, CANDIDATES, false);
@@ -123,7 +130,7 @@ pub fn hostile(seed: u64, way: Way) -> Count {
         }
         let mut world = shared.lock();
         world.rest();
-        count(&world)
+        (count(&world), world.trace.take().unwrap_or_default())
     })
 }
 

@@ -9,7 +9,7 @@ use trueup::engine::executor::{End, Report};
 use trueup::engine::journal::{ActionEntry, ActionStanding, Answer, Entry, Found, VerifiedState, entries};
 
 use super::standing::{Deeds, Meant};
-use super::world::{MARK, World};
+use super::world::{COPIED, MARK, World};
 
 impl World {
     /// What a finished run says has to be what is.
@@ -49,7 +49,10 @@ impl World {
     fn untrue(&self, meant: &Meant, deeds: Deeds, end: &End) -> Option<&'static str> {
         let object = self.look(&meant.target);
         let same = object.filter(|object| object["metadata"]["uid"] == meant.uid.as_str());
-        let fits = |object: &Value| object["metadata"]["labels"][MARK] == "yes";
+        let fits = |object: &Value| {
+            let copied = meant.verb != Verb::Update || object["data"][COPIED] == meant.copied;
+            object["metadata"]["labels"][MARK] == "yes" && copied
+        };
         match end {
             End::Done(VerifiedState::Gone) => same.is_some().then_some("it is there"),
             End::Done(VerifiedState::Terminating) => {
@@ -57,16 +60,16 @@ impl World {
                 stays.then_some("it is not being deleted")
             }
             End::Done(VerifiedState::Changed) => {
-                // Another engine may have set the same label, and somebody taken it off since.
-                let labelled = self.engines.iter().any(|engine| {
-                    engine.meant(&meant.target).is_some_and(|(id, _)| engine.deeds.get(id).is_some_and(|d| d.labelled))
+                // Another engine may have made the same change, and somebody taken it back since.
+                let changed = self.engines.iter().any(|engine| {
+                    engine.meant(&meant.target).is_some_and(|(id, _)| engine.deeds.get(id).is_some_and(|d| d.changed))
                 });
-                (!labelled && !same.as_ref().is_some_and(fits)).then_some("it never was")
+                (!changed && !same.as_ref().is_some_and(fits)).then_some("it never was")
             }
             End::Done(_) => Some("no action of these plans ends so"),
             // Two engines with one plan can't tell whose create it was.
             End::TakenBack { .. } => (!self.restored.contains(&meant.target)).then_some("it was not created again"),
-            End::Skipped { .. } => (deeds.sent_in_run > 0).then_some("a request was sent"),
+            End::Already | End::Skipped { .. } => (deeds.sent_in_run > 0).then_some("a request was sent"),
             End::Failed { .. } => self.happened(meant, deeds),
             End::Unknown { .. } => (deeds.sent_in_run == 0).then_some("nothing was sent"),
         }
@@ -75,7 +78,7 @@ impl World {
     fn happened(&self, meant: &Meant, deeds: Deeds) -> Option<&'static str> {
         match meant.verb {
             Verb::Delete => deeds.deleted_in_run.then_some("it was deleted"),
-            _ => deeds.labelled.then_some("it was labelled"),
+            _ => deeds.changed.then_some("it was changed"),
         }
     }
 
@@ -121,7 +124,7 @@ fn knows_of_a_delete(action: &ActionEntry) -> bool {
         ActionStanding::Verified { state, .. } => match state {
             VerifiedState::Gone | VerifiedState::Terminating | VerifiedState::Restored => true,
             VerifiedState::Skipped | VerifiedState::Failed => restores,
-            VerifiedState::Changed | VerifiedState::Unknown => false,
+            VerifiedState::Changed | VerifiedState::Created | VerifiedState::Unknown => false,
         },
         ActionStanding::Resolved(found) => match found {
             // Changed: it came back, by us or by others.

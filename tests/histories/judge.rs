@@ -1,7 +1,8 @@
 //! The small rule of these histories, and judging by it again before a write.
 //!
 //! The rule: an object that carries a proof of ours, waits for nothing and that no referrer of any cluster names is
-//! superfluous; an object that asks for the mark and is named lacks it.
+//! superfluous; an object that asks for the mark and is named lacks it; a Secret that asks to be a copy is behind when it is
+//! not what the source of its cluster is.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,12 +14,15 @@ use trueup::engine::{Action, IdentityRecord, Verb};
 use super::lists::{Item, Lister, Unread};
 use super::ports::Hold;
 use super::standing::Looked;
-use super::world::{MARK, Target};
+use super::world::{COPIED, MARK, Target};
 
 /// What the rule wants done to an object.
-pub fn wanted(target: &Target, item: &Item, references: &BTreeSet<Target>) -> Option<Verb> {
+pub fn wanted(target: &Target, item: &Item, references: &BTreeSet<Target>, source: Option<&Item>) -> Option<Verb> {
     if item.metadata.deletion_timestamp.is_some() || item.proofs().is_empty() {
         return None;
+    }
+    if item.metadata.labels["wants"] == "copy" {
+        return source.filter(|source| source.data[COPIED] != item.data[COPIED]).map(|_| Verb::Update);
     }
     let asks = item.metadata.labels["wants"] == "mark";
     match (references.contains(target), asks) {
@@ -75,16 +79,21 @@ impl Judge {
     async fn judge(&mut self, actions: &[&Action]) -> Result<Vec<Again>, Unread> {
         let references = self.references().await?;
         let mut found = BTreeMap::new();
+        let mut sources = BTreeMap::new();
         let sites: BTreeSet<usize> = actions.iter().map(|action| target_of(action).site).collect();
         for site in sites {
             found.extend(self.lister.candidates(site).await?);
+            sources.insert(site, self.lister.source(site).await);
         }
         let again = |action: &&Action| {
             let target = target_of(action);
             let Some(item) = found.get(&target) else { return Again::Differs("it is gone".to_owned()) };
+            let source = sources.get(&target.site).and_then(Option::as_ref);
+            let bound = action.preconditions.source.as_ref().map(|bound| &bound.resource_version);
             let same = Some(&item.metadata.uid) == action.preconditions.uid.as_ref()
-                && Some(&item.metadata.resource_version) == action.preconditions.resource_version.as_ref();
-            match wanted(&target, item, &references) {
+                && Some(&item.metadata.resource_version) == action.preconditions.resource_version.as_ref()
+                && (bound.is_none() || bound == source.map(|source| &source.metadata.resource_version));
+            match wanted(&target, item, &references, source) {
                 Some(verb) if verb == action.verb && same && is_ours(verb, item) => Again::Same,
                 Some(_) => Again::Differs("it changed".to_owned()),
                 None => Again::Differs("it is needed, or not ours".to_owned()),

@@ -58,6 +58,8 @@ kinds! {
     Recreated => "world: created again under its name",
     Relabelled => "world: ownership mark taken off",
     Edited => "world: content changed",
+    SourceEdited => "world: the source of copies changed",
+    Copied => "run: content copied from its source",
     Referenced => "world: reference added",
     Dereferenced => "world: reference removed",
     FinalizerAdded => "world: finalizer added",

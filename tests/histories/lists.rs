@@ -14,7 +14,7 @@ use trueup::engine::{IdentityRecord, empty_set};
 use trueup::sim::Request;
 
 use super::ports::Hold;
-use super::world::{APPS, CONFIG, Heard, MADE_BY, OURS, OWNER_LABEL, Target};
+use super::world::{APPS, CONFIG, Heard, MADE_BY, OURS, OWNER_LABEL, SOURCE, SOURCES, Target};
 
 /// How long an answer is waited for.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -114,6 +114,12 @@ impl Lister {
             Some(Target { site: site.parse().ok()?, name: name.to_owned() })
         };
         Ok(named.filter_map(target).collect())
+    }
+
+    /// What copies in a cluster are made of; nothing where it can't be read.
+    pub async fn source(&mut self, site: usize) -> Option<Item> {
+        let read = self.get(site, &format!("/api/v1/namespaces/{SOURCES}/secrets/{SOURCE}")).await;
+        read.ok().and_then(|object| serde_json::from_value(object).ok())
     }
 
     /// Who a cluster is; nothing where it can't be read.

@@ -27,6 +27,6 @@ mod truth;
 mod weather;
 mod world;
 
-pub use compare::{Count, Way, hostile};
+pub use compare::{Count, Telling, Way, hostile};
 pub use history::{Told, play};
 pub use kind::Kind;

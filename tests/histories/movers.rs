@@ -10,7 +10,7 @@ use trueup::sim::Server;
 
 use super::chance::Chance;
 use super::kind::Kind;
-use super::world::{CONFIG, MADE_BY, OURS, OWNER_LABEL, Site, Target, World};
+use super::world::{CONFIG, COPIED, MADE_BY, OURS, OWNER_LABEL, SOURCE, SOURCES, Site, Target, World};
 
 const FINALIZER: &str = "example.com/hold";
 
@@ -52,7 +52,7 @@ impl World {
     pub fn move_once(&mut self) {
         let place = self.chance.below(self.candidates.len());
         let Some(target) = self.candidates.get(place).cloned() else { return };
-        match self.chance.below(14) {
+        match self.chance.below(15) {
             0 | 1 => self.recreate(&target),
             2 => self.change(&target, Kind::Relabelled, |object| {
                 object["metadata"]["labels"] = json!({ "app": "other" });
@@ -71,6 +71,7 @@ impl World {
             10 => self.release(&target),
             11 => self.copy_mark(target.site),
             12 => self.delete(&target),
+            13 => self.edit_source(target.site),
             _ => self.collect(target.site),
         }
     }
@@ -154,6 +155,16 @@ impl World {
         if server.edit(now, "v1", target.kind(), &target.key(), change).is_ok() && server.version() != before {
             self.fire(kind);
             self.tell("other", || format!("{}: {}", target.name, kind.word()));
+        }
+    }
+
+    fn edit_source(&mut self, site: usize) {
+        let (now, data) = (self.now(), self.chance.draw() % 10_000);
+        let change = |object: &mut Value| object["data"] = json!({ COPIED: format!("{data:04}") });
+        let key = format!("{SOURCES}/{SOURCE}");
+        if self.sites[site].server.edit(now, "v1", "Secret", &key, change).is_ok() {
+            self.fire(Kind::SourceEdited);
+            self.tell("other", || format!("the source of {} becomes {data:04}", Site::name(site)));
         }
     }
 
@@ -250,7 +261,10 @@ impl World {
     pub fn furnish(&mut self, sites: usize, per_site: usize, dependents: bool) {
         let now = self.now();
         for place in 0..sites {
-            let server = Server::new(self.chance.draw(), now);
+            let mut server = Server::new(self.chance.draw(), now);
+            let source = json!({ "apiVersion": "v1", "kind": "Secret", "data": { COPIED: "AAAA" },
+                "metadata": { "name": SOURCE, "namespace": SOURCES } });
+            server.seed(now, source).expect("a source can be put anywhere");
             self.sites.push(Site { server, other: None, swapped: false, planned_version: 0 });
             self.referrers.insert((place, "anchor".to_owned()), Default::default());
             self.put_referrer(place, "anchor");
@@ -277,6 +291,8 @@ impl World {
         }
         if self.chance.permille(150) {
             made["metadata"]["labels"]["wants"] = "mark".into();
+        } else if target.kind() == "Secret" && self.chance.permille(200) {
+            made["metadata"]["labels"]["wants"] = "copy".into();
         }
         let now = self.now();
         let server = &mut self.sites[target.site].server;

@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use trueup::engine::{
     AccessAnswer, ActionDraft, Answers, ApprovedPlan, Blocked, Chosen, Conditions, Dependency, DomainName, Explanation,
     FreezeWindow, GateName, Glob, Judged, Judgement, Observed, Plan, PlanInput, PlanScope, PolicyEffect, PolicyRule,
-    ReadOnly, Reason, Stake, State, SubjectId, Target as DraftTarget, Undo, Verb, access_questions, approve, build,
+    ReadOnly, Reason, SourceBinding, Stake, State, SubjectId, Target as DraftTarget, Undo, Verb, access_questions,
+    approve, build,
 };
 use trueup::world::{
     Cluster, ClusterIdentity, ClusterName, ClusterSource, CollectionId, Completeness, Gap, GapCause, Link, Resource,
@@ -20,9 +21,9 @@ use trueup::world::{
 
 use super::judge::{target_of, wanted};
 use super::kind::Kind;
-use super::lists::{Item, Lister, Unread};
+use super::lists::{Item, ItemMeta, Lister, Unread};
 use super::standing::{Approved, Meant};
-use super::world::{APPS, CONFIG, MARK, Site, Target, World};
+use super::world::{APPS, CONFIG, COPIED, MARK, SOURCE, SOURCES, Site, Target, World};
 
 const DOMAIN: DomainName = DomainName("histories");
 const SECRETS: Resource = Resource { group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true };
@@ -34,24 +35,30 @@ pub struct Sight {
     identities: Vec<ClusterIdentity>,
     candidates: Vec<Result<Vec<(Target, Item)>, Unread>>,
     references: Vec<Result<BTreeSet<Target>, Unread>>,
+    /// What copies are made of, by cluster.
+    sources: Vec<Option<Item>>,
 }
 
 /// A plan, and what is true about it.
 pub struct Made {
     pub plan: Plan,
     shown: BTreeMap<Target, Value>,
+    /// What each copy shall hold.
+    copied: BTreeMap<Target, Value>,
     forbidden: BTreeMap<Target, &'static str>,
 }
 
 /// Reads everything a plan rests on.
 pub async fn look(lister: &mut Lister, sites: usize) -> Sight {
-    let mut sight = Sight { identities: Vec::new(), candidates: Vec::new(), references: Vec::new() };
+    let (candidates, references) = (Vec::new(), Vec::new());
+    let mut sight = Sight { identities: Vec::new(), candidates, references, sources: Vec::new() };
     for site in 0..sites {
         let read = lister.identity(site).await;
         let identity = ClusterIdentity { kube_system_uid: read.kube_system_uid, ca_sha256: read.ca_sha256 };
         sight.identities.push(identity);
         sight.candidates.push(lister.candidates(site).await);
         sight.references.push(lister.references(site).await);
+        sight.sources.push(lister.source(site).await);
     }
     sight
 }
@@ -93,6 +100,7 @@ impl Made {
                 uid: action.preconditions.uid.clone().unwrap_or_default(),
                 resource_version: action.preconditions.resource_version.clone().unwrap_or_default(),
                 shown: self.shown.get(&target).cloned().unwrap_or_default(),
+                copied: self.copied.get(&target).cloned().unwrap_or_default(),
                 forbidden: self.forbidden.get(&target).copied(),
                 target,
             };
@@ -107,7 +115,7 @@ impl Made {
 /// Makes the plan of what was read. `gate` is the gate that is shut on purpose.
 pub fn make(world: &mut World, sight: Sight, gate: Option<Kind>) -> Made {
     let now = world.engine_now();
-    let Sight { identities, candidates, references } = sight;
+    let Sight { identities, candidates, references, sources } = sight;
     let mut conditions = Conditions::at(now);
     let mut identities = identities;
     let mut shut = Shut::new(gate);
@@ -117,10 +125,15 @@ pub fn make(world: &mut World, sight: Sight, gate: Option<Kind>) -> Made {
     let unread = references.iter().any(|read| matches!(read, Err(Unread::Failed(_))));
     let sites = candidates.len();
     let mut judged = Vec::new();
-    let (mut shown, mut forbidden) = (BTreeMap::new(), BTreeMap::new());
+    let (mut shown, mut copied, mut forbidden) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     for (target, item) in candidates.iter().flatten().flatten() {
-        let Some(verb) = wanted(target, item, &all_references) else { continue };
+        let source = sources[target.site].as_ref();
+        let Some(verb) = wanted(target, item, &all_references, source) else { continue };
         let mut draft = draft(target, item, verb, sites);
+        if let (Verb::Update, Some(source)) = (verb, source) {
+            draft.source = Some(binding(source));
+            copied.insert(target.clone(), source.data[COPIED].clone());
+        }
         if empty && verb == Verb::Delete {
             world.fire(Kind::GateEmptySet);
             draft.blocked_by.push(Blocked { gate: GateName::EmptySet, why: "no referrer came back".to_owned() });
@@ -160,7 +173,7 @@ pub fn make(world: &mut World, sight: Sight, gate: Option<Kind>) -> Made {
     for site in &mut world.sites {
         site.planned_version = site.server.version();
     }
-    Made { plan, shown, forbidden }
+    Made { plan, shown, copied, forbidden }
 }
 
 /// The gate that is shut on purpose, and what it must keep back.
@@ -298,16 +311,37 @@ fn draft(target: &Target, item: &Item, verb: Verb, sites: usize) -> ActionDraft 
         },
         source: None,
         selected: true,
-        reason: if delete { Reason::NoReferrer } else { Reason::NotLabelled },
+        reason: match verb {
+            Verb::Delete => Reason::NoReferrer,
+            Verb::Update => Reason::Stale,
+            _ => Reason::NotLabelled,
+        },
         ownership: item.proofs(),
         stake: if delete { Stake::DeleteWithBackup } else { Stake::Reversible },
         diff: String::new(),
-        change: if delete { Value::Null } else { json!({ "set": { MARK: "yes" } }) },
-        undo: if delete { Undo::RestoreFromBackup } else { Undo::RemoveWhatWasAdded },
+        change: match verb {
+            Verb::Delete => Value::Null,
+            Verb::Update => copy_change(),
+            _ => json!({ "set": { MARK: "yes" } }),
+        },
+        undo: match verb {
+            Verb::Delete | Verb::Update => Undo::RestoreFromBackup,
+            _ => Undo::RemoveWhatWasAdded,
+        },
         depends_on: Vec::new(),
         rests_on,
         blocked_by: Vec::new(),
     }
+}
+
+fn copy_change() -> Value {
+    let source = json!({ "kind": "Secret", "namespace": SOURCES, "name": SOURCE });
+    json!({ "copy": { "source": source, "keys": { COPIED: COPIED } }, "labels": { MARK: "yes" } })
+}
+
+fn binding(source: &Item) -> SourceBinding {
+    let ItemMeta { uid, resource_version, .. } = &source.metadata;
+    SourceBinding { uid: Uid::parse(uid), version: ResourceVersion::parse(resource_version) }
 }
 
 fn finding(target: &Target, item: &Item, draft: ActionDraft) -> Judged {

@@ -68,6 +68,12 @@ impl VaultPort for Hold {
         Ok(Sealed { digest: format!("sha256:{file}"), file })
     }
 
+    fn open(&self, file: &str) -> Result<Zeroizing<Vec<u8>>, String> {
+        let world = self.shared.lock();
+        let object = sealed_object(&world.engines[self.who].vault, file)?;
+        Ok(Zeroizing::new(object.to_string().into_bytes()))
+    }
+
     fn restorable(&self, file: &str, mark: &str, owners: &BTreeSet<String>) -> Result<Zeroizing<Vec<u8>>, String> {
         let mut world = self.shared.lock();
         if world.weather.write_faults > 0 && !world.resting && world.chance.permille(100) {

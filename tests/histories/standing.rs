@@ -41,6 +41,8 @@ pub struct Meant {
     pub resource_version: String,
     /// Labels, annotations and data as they were shown.
     pub shown: Value,
+    /// What the copied key shall hold, for a copy.
+    pub copied: Value,
     /// The gate that was shut when the plan was made, whatever the plan says.
     pub forbidden: Option<&'static str>,
 }
@@ -54,7 +56,8 @@ pub struct Deeds {
     pub deleted: bool,
     pub deleted_in_run: bool,
     pub deleted_at: Option<Timestamp>,
-    pub labelled: bool,
+    /// Labelled or copied as planned.
+    pub changed: bool,
     pub created_sent: u32,
     pub restored: bool,
 }

@@ -27,6 +27,7 @@ pub enum Asked {
 pub enum Written {
     Delete,
     Label,
+    Copy,
     Create,
     Other,
 }
@@ -96,6 +97,7 @@ impl Asked {
         }
         let (verb, name) = match request.method {
             Method::DELETE => (Written::Delete, name(&parts)),
+            Method::PATCH if has_content(request) => (Written::Copy, name(&parts)),
             Method::PATCH => (Written::Label, name(&parts)),
             Method::POST => (Written::Create, body_name(request)),
             _ => (Written::Other, None),
@@ -105,6 +107,10 @@ impl Asked {
             None => Self::Write { verb: Written::Other, target: Target { site, name: request.path.clone() } },
         }
     }
+}
+
+fn has_content(request: &Request) -> bool {
+    serde_json::from_slice::<Value>(&request.body).is_ok_and(|patch| patch.get("data").is_some())
 }
 
 fn body_name(request: &Request) -> Option<String> {

@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 use trueup::engine::Verb;
 use trueup::sim::Request;
 
+use super::kind::Kind;
 use super::standing::{Meant, Phase};
 use super::strike::{Asked, Written};
-use super::world::{MARK, Target, World};
+use super::world::{COPIED, MARK, Target, World};
 
 /// The object a write is about, just before it arrives.
 pub struct Scene {
@@ -47,6 +48,7 @@ impl World {
         let expected = match (verb, meant.verb) {
             (Written::Delete, Verb::Delete) => Verb::Delete,
             (Written::Label, Verb::Label) => Verb::Label,
+            (Written::Copy, Verb::Update) => Verb::Update,
             (Written::Create, Verb::Delete) => Verb::Create,
             _ => return self.broke(|| format!("{}, and the plan says {}", what(), meant.verb.word())),
         };
@@ -92,6 +94,7 @@ impl World {
         match verb {
             Written::Delete => self.after_delete(who, &action, &meant, scene.before),
             Written::Label => self.after_label(who, &action, &meant, scene.before, after),
+            Written::Copy => self.after_copy(who, &action, &meant, scene.before, after),
             Written::Create => self.after_create(who, &action, &meant, after),
             Written::Other => self.broke(|| format!("{} was changed by a request nobody knows", target.name)),
         }
@@ -102,13 +105,7 @@ impl World {
         let Some(before) = before else { return };
         self.check_same(meant, &before, "deleted");
         self.note_delete(&meant.target, &before, &meant.uid, &meant.shown);
-        let standing = &self.engines[who];
-        let backed = standing.durable_backups(action).iter().any(|sealed| {
-            sealed["metadata"]["uid"] == before["metadata"]["uid"] && content(sealed) == content(&before)
-        });
-        if !backed {
-            self.broke(|| format!("{name} was deleted, and no backup of it is on record"));
-        }
+        self.check_backup(who, action, name, &before, "deleted");
         if let Some(looked) = self.engines[who].judged.get(&meant.target).copied() {
             let stood = looked.honest && looked.referenced && looked.changes == self.reference_changes(&meant.target);
             if stood && self.is_referenced(&meant.target) {
@@ -130,7 +127,32 @@ impl World {
         if content(&after) != expected {
             self.broke(|| format!("{} was changed otherwise than the plan says", meant.target.name));
         }
-        self.engines[who].deeds.entry(action.to_owned()).or_default().labelled = true;
+        self.engines[who].deeds.entry(action.to_owned()).or_default().changed = true;
+    }
+
+    fn after_copy(&mut self, who: usize, action: &str, meant: &Meant, before: Option<Value>, after: Option<Value>) {
+        let (Some(before), Some(after)) = (before, after) else { return };
+        let name = &meant.target.name;
+        self.check_same(meant, &before, "copied");
+        let mut expected = content(&before);
+        expected["labels"][MARK] = "yes".into();
+        expected["data"][COPIED] = meant.copied.clone();
+        if content(&after) != expected {
+            self.broke(|| format!("{name} got another content than its source had when the plan was made"));
+        }
+        self.check_backup(who, action, name, &before, "overwritten");
+        self.fire(Kind::Copied);
+        self.engines[who].deeds.entry(action.to_owned()).or_default().changed = true;
+    }
+
+    fn check_backup(&mut self, who: usize, action: &str, name: &str, before: &Value, done: &str) {
+        let backed = self.engines[who]
+            .durable_backups(action)
+            .iter()
+            .any(|sealed| sealed["metadata"]["uid"] == before["metadata"]["uid"] && content(sealed) == content(before));
+        if !backed {
+            self.broke(|| format!("{name} was {done}, and no backup of it is on record"));
+        }
     }
 
     fn after_create(&mut self, who: usize, action: &str, meant: &Meant, after: Option<Value>) {

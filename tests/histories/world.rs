@@ -29,6 +29,11 @@ pub const APPS: &str = "apps";
 pub const OWNER_LABEL: &str = "owner";
 pub const MADE_BY: &str = "made-by";
 pub const OURS: &str = "trueup";
+/// Where the Secret lives that others are copies of.
+pub const SOURCES: &str = "sources";
+pub const SOURCE: &str = "source";
+/// The key that is copied.
+pub const COPIED: &str = "value";
 /// A label a plan may put on an object.
 pub const MARK: &str = "checked";
 

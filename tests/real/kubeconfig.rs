@@ -1,147 +1,354 @@
-//! `trueup plan` on a real management cluster with kubeconfigs of CAPT: what the server's own selectors and versions give.
+//! Kubeconfigs of workload clusters on a real API server: found behind, brought up to date, and never for the worse.
+//!
+//! Every test has a namespace and cluster names of its own. Tokens are signed by nobody; they hold canaries where a real one
+//! has its signature.
+
+use std::process::Output;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use http::Method;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
-use trueup::engine::{Finding, Plan};
+use tokio::sync::OnceCell;
+use trueup::engine::{Action, Finding, Plan};
 
-use super::fleet::{create, furnish_management, inline_kubeconfig, run};
-use crate::support::crds::install_crd;
+use super::desk::Desk;
+use super::fleet::{create, furnish_management, inline_kubeconfig};
+use crate::support::canaries::Canaries;
+use crate::support::crds::install_crds_in;
+use crate::support::front::{Front, Which};
 use crate::support::http::Request;
+use crate::support::killed::said;
 use crate::support::real::{Connection, RealServer, User};
 
-/// Small definitions that take any field.
-fn definition(group: &str, kind: &str, plural: &str) -> String {
-    let any = json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true });
-    json!({
-        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-        "metadata": { "name": format!("{plural}.{group}") },
-        "spec": {
-            "group": group, "scope": "Namespaced", "names": { "kind": kind, "plural": plural },
-            "versions": [{
-                "name": "v1beta1", "served": true, "storage": true,
-                "schema": { "openAPIV3Schema": { "type": "object", "properties": { "spec": any, "status": any } } }
-            }]
-        }
-    })
-    .to_string()
+const LABEL: &str = "cluster.x-k8s.io/cluster-name";
+const CAPT: &str = "controlplane.cluster.x-k8s.io/v1beta1";
+const MERGE: &str = "application/merge-patch+json";
+
+/// A management cluster that knows Cluster API and CAPT, behind a front that counts.
+struct Workloads {
+    server: RealServer,
+    front: Front,
 }
 
-fn eks(minutes_old: i64) -> String {
-    let signed = Timestamp::now() - SignedDuration::from_mins(minutes_old);
-    let date = signed.strftime("%Y%m%dT%H%M%SZ");
-    let query = format!(
-        "Action=GetCallerIdentity&Version=2011-06-15&X-Amz-Algorithm=AWS4-HMAC-SHA256\
-         &X-Amz-Credential=ASIAEXAMPLE%2F20261116%2Feu-west-1%2Fsts%2Faws4_request&X-Amz-Date={date}\
-         &X-Amz-Expires=60&X-Amz-SignedHeaders=host%3Bx-k8s-aws-id&X-Amz-Signature=00"
-    );
-    format!("k8s-aws-v1.{}", URL_SAFE_NO_PAD.encode(format!("https://sts.eu-west-1.amazonaws.com/?{query}")))
-}
-
-fn config(host: &str, minutes_old: i64) -> String {
-    json!({
-        "apiVersion": "v1", "kind": "Config", "current-context": "c",
-        "clusters": [{ "name": "c", "cluster": { "server": format!("https://{host}") } }],
-        "contexts": [{ "name": "c", "context": { "cluster": "c", "user": "u" } }],
-        "users": [{ "name": "u", "user": { "token": eks(minutes_old) } }]
-    })
-    .to_string()
-}
-
-fn secret(namespace: &str, name: &str, kind: &str, key: &str, config: &str) -> Value {
-    json!({
-        "apiVersion": "v1", "kind": "Secret", "type": kind, "stringData": { key: config },
-        "metadata": { "namespace": namespace, "name": name, "labels": { "cluster.x-k8s.io/cluster-name": "demo", "mine": "kept" } }
-    })
-}
-
-/// CAPT's cluster `demo` in a namespace, at a place of its own, with a target of this age.
-async fn furnish(at: &Connection, namespace: &str, host: &str, minutes_old: i64) {
-    let namespace_object = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": namespace } });
-    create(at, namespace_object).await;
-    for (api_version, kind) in
-        [("cluster.x-k8s.io/v1beta1", "Cluster"), ("controlplane.cluster.x-k8s.io/v1beta1", "CAPTControlPlane")]
-    {
-        let spec = json!({ "controlPlaneEndpoint": { "host": host, "port": 443 } });
-        let metadata = json!({ "namespace": namespace, "name": "demo" });
-        create(at, json!({ "apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec })).await;
+impl Workloads {
+    async fn shared() -> Option<&'static Self> {
+        static SHARED: OnceCell<Option<Workloads>> = OnceCell::const_new();
+        SHARED.get_or_init(Self::stand_up).await.as_ref()
     }
-    let config = config(host, minutes_old);
-    create(at, secret(namespace, "demo-kubeconfig", "cluster.x-k8s.io/secret", "value", &config)).await;
+
+    async fn stand_up() -> Option<Self> {
+        let server = tokio::task::spawn_blocking(RealServer::start).await.unwrap()?;
+        let at = server.connect(User::Admin);
+        furnish_management(&at, &server).await;
+        install_crds_in(&at, "tests/real/crds/cluster-api").await;
+        let front = Front::start(server.connect(User::Admin));
+        Some(Self { server, front })
+    }
+
+    fn at(&self) -> Connection {
+        self.server.connect(User::Admin)
+    }
+
+    /// Somebody whose kubeconfig leads to the cluster.
+    fn desk(&self) -> Desk {
+        Desk::with(&inline_kubeconfig(&self.server, "mgmt", "admin"))
+    }
+
+    /// Somebody whose requests pass the front.
+    fn desk_behind_front(&self) -> Desk {
+        let text = json!({
+            "apiVersion": "v1", "kind": "Config", "current-context": "mgmt",
+            "clusters": [{"name": "c", "cluster": {"server": self.front.url()}}],
+            "users": [{"name": "u", "user": {}}],
+            "contexts": [{"name": "mgmt", "context": {"cluster": "c", "user": "u"}}],
+        });
+        Desk::with(&text.to_string())
+    }
 }
 
-fn planned(server: &RealServer) -> Plan {
-    let output = run(
-        &inline_kubeconfig(server, "mgmt", "admin"),
-        &["plan", "-o", "json", "--settle", "0s", "--domain", "kubeconfig"],
+/// A workload cluster: where it is, and who vouches for it.
+struct Workload {
+    namespace: &'static str,
+    name: &'static str,
+    server: String,
+    authority: String,
+}
+
+impl Workload {
+    fn new(namespace: &'static str, name: &'static str) -> Self {
+        let key = rcgen::KeyPair::generate().unwrap();
+        let params = rcgen::CertificateParams::new(vec![format!("{namespace}.{name}.invalid")]).unwrap();
+        let authority = params.self_signed(&key).unwrap().pem();
+        Self { namespace, name, server: format!("https://{namespace}.{name}.eks.invalid"), authority }
+    }
+
+    /// A kubeconfig whose token was signed so long ago.
+    fn kubeconfig(&self, signed_ago: SignedDuration, canaries: &mut Canaries) -> String {
+        self.kubeconfig_of(&format!("token: {}", token(signed_ago, &canaries.next())))
+    }
+
+    fn kubeconfig_of(&self, user: &str) -> String {
+        let (server, authority) = (&self.server, STANDARD.encode(&self.authority));
+        format!(
+            "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters:\n- name: c\n  cluster:\n    server: {server}\n    \
+             certificate-authority-data: {authority}\ncontexts:\n- name: c\n  context:\n    cluster: c\n    user: u\n\
+             users:\n- name: u\n  user:\n    {user}\n"
+        )
+    }
+
+    /// Makes everything of the cluster but its kubeconfigs.
+    async fn make(&self, at: &Connection) {
+        let Self { namespace, name, server, authority } = self;
+        let made = at
+            .send(&Request::post(
+                "/api/v1/namespaces",
+                json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}),
+            ))
+            .await
+            .unwrap();
+        assert!([201, 409].contains(&made.status), "{}", made.body);
+        let metadata = json!({"namespace": namespace, "name": name});
+        let endpoint = json!({"host": server, "port": 443});
+        let plane = json!({"apiVersion": CAPT, "kind": "CAPTControlPlane", "metadata": metadata,
+            "spec": {"version": "1.33", "workspaceTemplateRef": {"name": "t"},
+                "controlPlaneConfig": {"region": "eu-central-1"}, "controlPlaneEndpoint": endpoint}});
+        create(at, plane).await;
+        let reference = json!({"apiVersion": CAPT, "kind": "CAPTControlPlane", "name": name, "namespace": namespace});
+        create(
+            at,
+            json!({"apiVersion": "cluster.x-k8s.io/v1beta1", "kind": "Cluster", "metadata": metadata,
+            "spec": {"controlPlaneEndpoint": endpoint, "controlPlaneRef": reference}}),
+        )
+        .await;
+        let connection =
+            json!({"cluster_endpoint": server, "cluster_certificate_authority_data": STANDARD.encode(authority)});
+        create(at, secret(namespace, &format!("{name}-eks-connection"), "Opaque", connection)).await;
+    }
+
+    async fn make_source(&self, at: &Connection, text: &str) {
+        create(at, secret("default", &self.source(), "Opaque", json!({"kubeconfig": text}))).await;
+    }
+
+    /// Makes the target with things in it that are none of ours.
+    async fn make_target(&self, at: &Connection, text: &str) {
+        let plane =
+            get(at, &format!("/apis/{CAPT}/namespaces/{}/captcontrolplanes/{}", self.namespace, self.name)).await;
+        let mut object =
+            secret(self.namespace, &self.target(), "cluster.x-k8s.io/secret", json!({"value": text, "theirs": "kept"}));
+        object["metadata"]["labels"] = json!({LABEL: self.name, "theirs": "kept"});
+        object["metadata"]["ownerReferences"] = json!([{"apiVersion": CAPT, "kind": "CAPTControlPlane", "name": self.name,
+            "uid": plane["metadata"]["uid"], "controller": true}]);
+        create(at, object).await;
+    }
+
+    fn source(&self) -> String {
+        format!("{}-outputs-kubeconfig", self.name)
+    }
+
+    fn target(&self) -> String {
+        format!("{}-kubeconfig", self.name)
+    }
+
+    fn source_path(&self) -> String {
+        format!("/api/v1/namespaces/default/secrets/{}", self.source())
+    }
+
+    fn target_path(&self) -> String {
+        format!("/api/v1/namespaces/{}/secrets/{}", self.namespace, self.target())
+    }
+}
+
+fn secret(namespace: &str, name: &str, kind: &str, data: Value) -> Value {
+    json!({"apiVersion": "v1", "kind": "Secret", "type": kind, "stringData": data,
+        "metadata": {"namespace": namespace, "name": name}})
+}
+
+fn token(signed_ago: SignedDuration, signature: &str) -> String {
+    let signed = Timestamp::now().checked_sub(signed_ago).unwrap();
+    let (time, day) = (signed.strftime("%Y%m%dT%H%M%SZ"), signed.strftime("%Y%m%d"));
+    let url = format!(
+        "https://sts.eu-central-1.amazonaws.com/?Action=GetCallerIdentity&Version=2011-06-15\
+         &X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=ASIATESTTESTTESTTEST%2F{day}%2Feu-central-1%2Fsts%2Faws4_request\
+         &X-Amz-Date={time}&X-Amz-Expires=60&X-Amz-SignedHeaders=host%3Bx-k8s-aws-id&X-Amz-Signature={signature}"
     );
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    Plan::read(&String::from_utf8_lossy(&output.stdout)).unwrap_or_else(|error| panic!("{error}: {stderr}"))
+    format!("k8s-aws-v1.{}", URL_SAFE_NO_PAD.encode(url))
 }
 
-fn said(plan: &Plan) -> Vec<String> {
-    let line = |finding: &Finding| {
-        let namespace = finding.subject.namespace.as_deref().unwrap_or("_");
-        let codes: String = finding.codes.iter().map(|code| format!(" {code}")).collect();
-        format!("{namespace}/{} {}{codes}", finding.subject.name, finding.verdict)
-    };
-    plan.findings.iter().map(line).collect()
+async fn get(at: &Connection, path: &str) -> Value {
+    let answer = at.send(&Request::get(path)).await.unwrap();
+    assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+    answer.body
 }
 
 async fn merge(at: &Connection, path: &str, patch: Value) {
-    let request = Request::new(Method::PATCH, path).json("application/merge-patch+json", patch);
-    let answer = at.send(&request).await.unwrap();
+    let answer = at.send(&Request::new(Method::PATCH, path).json(MERGE, patch)).await.unwrap();
     assert_eq!(answer.status, 200, "{path}: {}", answer.body);
 }
 
-async fn metadata(at: &Connection, path: &str) -> Value {
-    at.send(&Request::get(path)).await.unwrap().body["metadata"].clone()
+/// Plans the namespace, and answers with the finding about this cluster's kubeconfig.
+fn plan(desk: &Desk, workload: &Workload) -> (Plan, Finding, Output) {
+    let args = ["plan", "--settle", "0s", "--domain", "kubeconfig", "--namespace", workload.namespace];
+    let output = desk.run(&[&args[..], &["--kubeconfig", "$TMP/kubeconfig", "--out", "$TMP/plan.json"]].concat());
+    let text = std::fs::read_to_string(desk.path("plan.json")).unwrap_or_else(|_| panic!("{}", said(&output)));
+    let plan = Plan::read(&text).unwrap();
+    let found = plan.findings.iter().find(|finding| finding.subject.name == workload.target());
+    let finding = found.unwrap_or_else(|| panic!("no finding: {}", said(&output))).clone();
+    (plan, finding, output)
+}
+
+fn action<'p>(plan: &'p Plan, workload: &Workload) -> Option<&'p Action> {
+    plan.actions.iter().find(|action| action.target.name == workload.target())
+}
+
+fn apply(desk: &Desk, plan: &Plan) -> Output {
+    desk.run(&["apply", "$TMP/plan.json", "--expect", &plan.id, "--kubeconfig", "$TMP/kubeconfig"])
+}
+
+fn has(finding: &Finding, word: &str) -> bool {
+    finding.verdict == word || finding.codes.iter().any(|code| code == word)
+}
+
+const MINUTE: SignedDuration = SignedDuration::from_mins(1);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_behind_its_source_is_brought_up_to_date_and_nothing_else_is_touched() {
+    let Some(workloads) = Workloads::shared().await else { return };
+    let (at, desk, mut canaries) = (workloads.at(), workloads.desk(), Canaries::default());
+    let demo = Workload::new("behind", "demo-behind");
+    demo.make(&at).await;
+    let old = demo.kubeconfig(MINUTE * 8, &mut canaries);
+    demo.make_source(&at, &old).await;
+    demo.make_target(&at, &old).await;
+    let (_, finding, _) = plan(&desk, &demo);
+    assert_eq!((finding.verdict.as_str(), finding.codes.as_slice()), ("fresh", &[][..]), "{finding:?}");
+
+    let fresh = demo.kubeconfig(SignedDuration::ZERO, &mut canaries);
+    merge(&at, &demo.source_path(), json!({"stringData": {"kubeconfig": fresh}})).await;
+    let (planned, finding, output) = plan(&desk, &demo);
+    assert!(has(&finding, "behind-source"), "{finding:?}");
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    let before = get(&at, &demo.target_path()).await;
+    let applied = apply(&desk, &planned);
+    assert!(applied.status.code() == Some(0) && said(&applied).contains("changed"), "{}", said(&applied));
+
+    let (source, after) = (get(&at, &demo.source_path()).await, get(&at, &demo.target_path()).await);
+    assert_eq!(after["data"]["value"], source["data"]["kubeconfig"]);
+    assert_eq!(after["data"]["theirs"], before["data"]["theirs"]);
+    for field in ["labels", "ownerReferences", "uid"] {
+        assert_eq!(after["metadata"][field], before["metadata"][field], "field: {field}");
+    }
+    assert_eq!(after["type"], before["type"]);
+    let (_, finding, _) = plan(&desk, &demo);
+    assert_eq!(finding.verdict, "fresh", "{finding:?}");
+
+    let short = &planned.id[7..15];
+    let undone = desk.run(&["undo", short, "--out", "$TMP/plan.json", "--kubeconfig", "$TMP/kubeconfig"]);
+    assert_eq!(undone.status.code(), Some(0), "{}", said(&undone));
+    let undo = Plan::read(&std::fs::read_to_string(desk.path("plan.json")).unwrap()).unwrap();
+    let applied = apply(&desk, &undo);
+    assert_eq!(applied.status.code(), Some(0), "{}", said(&applied));
+    assert_eq!(get(&at, &demo.target_path()).await["data"], before["data"]);
+    for said in [&output, &applied] {
+        canaries.assert_absent("what was said", &[said.stdout.as_slice(), &said.stderr].concat());
+    }
+    desk.state_files().iter().for_each(|(path, bytes)| canaries.assert_absent(&path.display().to_string(), bytes));
+    canaries.assert_absent("the plan", &std::fs::read(desk.path("plan.json")).unwrap());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn kubeconfigs_of_capt_are_judged_beside_their_sources() {
-    let Some(server) = tokio::task::spawn_blocking(RealServer::start).await.unwrap() else {
-        return;
-    };
-    let at = server.connect(User::Admin);
-    furnish_management(&at, &server).await;
-    install_crd(&at, &definition("cluster.x-k8s.io", "Cluster", "clusters")).await;
-    install_crd(&at, &definition("controlplane.cluster.x-k8s.io", "CAPTControlPlane", "captcontrolplanes")).await;
-    furnish(&at, "team-a", "one.eks.example", 7).await;
-    furnish(&at, "team-b", "two.eks.example", 7).await;
-    create(&at, secret("default", "demo-outputs-kubeconfig", "Opaque", "kubeconfig", &config("one.eks.example", 1)))
-        .await;
-    // Of Cluster API's type, in a namespace nobody's cluster is in: the server's own selector finds it.
-    create(&at, secret("kube-public", "lost-kubeconfig", "cluster.x-k8s.io/secret", "value", &config("x.example", 60)))
-        .await;
+async fn a_source_that_lost_its_key_leaves_the_target_as_it_is() {
+    let Some(workloads) = Workloads::shared().await else { return };
+    let (at, desk, mut canaries) = (workloads.at(), workloads.desk(), Canaries::default());
+    let demo = Workload::new("keyless", "demo-keyless");
+    demo.make(&at).await;
+    let (old, fresh) = (demo.kubeconfig(MINUTE * 20, &mut canaries), demo.kubeconfig(MINUTE, &mut canaries));
+    demo.make_source(&at, &fresh).await;
+    demo.make_target(&at, &old).await;
+    let before = get(&at, &demo.target_path()).await;
+    let (planned, finding, _) = plan(&desk, &demo);
+    assert!(has(&finding, "behind-source"), "{finding:?}");
 
-    let plan = planned(&server);
-    assert_eq!(
-        said(&plan),
-        [
-            "kube-public/lost-kubeconfig expired contract label",
-            "team-a/demo-kubeconfig behind-source",
-            "team-b/demo-kubeconfig wrong-cluster",
-        ]
+    merge(&at, &demo.source_path(), json!({"data": {"kubeconfig": null}})).await;
+    let applied = apply(&desk, &planned);
+    assert_eq!(applied.status.code(), Some(4), "the plan shows another source: {}", said(&applied));
+    let (planned, finding, _) = plan(&desk, &demo);
+    assert!(has(&finding, "source-invalid") && has(&finding, "key"), "{finding:?}");
+    assert!(action(&planned, &demo).is_none(), "nothing is offered");
+    assert_eq!(get(&at, &demo.target_path()).await, before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_clusters_of_one_name_never_get_each_others_kubeconfig() {
+    let Some(workloads) = Workloads::shared().await else { return };
+    let (at, desk, mut canaries) = (workloads.at(), workloads.desk(), Canaries::default());
+    let (theirs, ours) = (Workload::new("tenant-a", "demo-shared"), Workload::new("tenant-b", "demo-shared"));
+    for workload in [&theirs, &ours] {
+        workload.make(&at).await;
+        workload.make_target(&at, &workload.kubeconfig(MINUTE * 20, &mut canaries)).await;
+    }
+    theirs.make_source(&at, &theirs.kubeconfig(MINUTE, &mut canaries)).await;
+    let before = get(&at, &ours.target_path()).await;
+    let (planned, finding, _) = plan(&desk, &ours);
+    assert_eq!(finding.verdict, "wrong-cluster", "{finding:?}");
+    assert!(action(&planned, &ours).is_none(), "nothing is offered");
+    let (_, finding, _) = plan(&desk, &theirs);
+    assert!(has(&finding, "behind-source"), "it is good for the one it belongs to: {finding:?}");
+    assert_eq!(get(&at, &ours.target_path()).await, before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_writer_who_never_rests_is_never_overwritten() {
+    let Some(workloads) = Workloads::shared().await else { return };
+    let (at, desk, mut canaries) = (workloads.at(), workloads.desk_behind_front(), Canaries::default());
+    let demo = Workload::new("storm", "demo-storm");
+    demo.make(&at).await;
+    demo.make_source(&at, &demo.kubeconfig(MINUTE, &mut canaries)).await;
+    demo.make_target(&at, &demo.kubeconfig(MINUTE * 20, &mut canaries)).await;
+    let (planned, _, _) = plan(&desk, &demo);
+
+    // What is sent to the target waits until somebody else has written to it.
+    let which = || Which::new(Method::PATCH, &format!("/namespaces/{}/secrets/{}", demo.namespace, demo.target()));
+    let paused = workloads.front.pause(which());
+    let args = ["apply", "$TMP/plan.json", "--expect", &planned.id, "--kubeconfig", "$TMP/kubeconfig"];
+    let mut applying = desk.command(&args);
+    let running = tokio::task::spawn_blocking(move || applying.output().unwrap());
+    paused.then(merge(&at, &demo.target_path(), json!({"stringData": {"value": "somebody else's"}}))).await;
+    let applied = running.await.unwrap();
+    let text = said(&applied);
+    assert!(applied.status.code() == Some(2) && text.contains("changed since the plan was made"), "{text}");
+    assert_eq!(workloads.front.through(&which()), 1, "it is not tried again: {text}");
+    let after = get(&at, &demo.target_path()).await;
+    assert_eq!(after["data"]["value"], STANDARD.encode("somebody else's"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plugin_that_somebody_planted_is_never_run() {
+    let Some(workloads) = Workloads::shared().await else { return };
+    let (at, desk, mut canaries) = (workloads.at(), workloads.desk(), Canaries::default());
+    let demo = Workload::new("planted", "demo-planted");
+    demo.make(&at).await;
+    let made = desk.path("made-by-the-plugin");
+    let exec = format!(
+        "exec:\n      apiVersion: client.authentication.k8s.io/v1\n      command: touch\n      args: ['{}']\n      \
+         interactiveMode: Never",
+        made.display()
     );
-    let update = plan.actions.iter().find(|action| action.verb.word() == "update").unwrap();
-    let source = metadata(&at, "/api/v1/namespaces/default/secrets/demo-outputs-kubeconfig").await;
-    let bound = update.preconditions.source.as_ref().unwrap();
-    assert_eq!((&source["uid"], &source["resourceVersion"]), (&json!(bound.uid), &json!(bound.resource_version)));
-    let target = metadata(&at, "/api/v1/namespaces/team-a/secrets/demo-kubeconfig").await;
-    assert_eq!(target["resourceVersion"], json!(update.preconditions.resource_version));
-    assert_eq!(update.blocked_by, []);
+    demo.make_target(&at, &demo.kubeconfig_of(&exec)).await;
+    demo.make_source(&at, &demo.kubeconfig_of(&exec)).await;
+    let (planned, finding, _) = plan(&desk, &demo);
+    assert_eq!(finding.verdict, "exec-refused", "{finding:?}");
+    assert!(has(&finding, "source-invalid") && action(&planned, &demo).is_none(), "{finding:?}");
 
-    let path = "/api/v1/namespaces/default/secrets/demo-outputs-kubeconfig";
-    merge(&at, path, json!({ "data": { "kubeconfig": null } })).await;
-    let plan = planned(&server);
-    assert_eq!(said(&plan)[1], "team-a/demo-kubeconfig source-invalid key");
-    assert!(plan.actions.iter().all(|action| action.verb.word() == "label"), "the target is left as it is");
-
-    let renewed = STANDARD.encode(config("one.eks.example", 0));
-    merge(&at, path, json!({ "data": { "kubeconfig": renewed } })).await;
-    merge(&at, "/api/v1/namespaces/team-a/secrets/demo-kubeconfig", json!({ "data": { "value": renewed } })).await;
-    assert_eq!(said(&planned(&server))[1], "team-a/demo-kubeconfig fresh");
+    merge(&at, &demo.source_path(), json!({"stringData": {"kubeconfig": demo.kubeconfig(MINUTE, &mut canaries)}}))
+        .await;
+    let (planned, finding, _) = plan(&desk, &demo);
+    assert!(has(&finding, "behind-source"), "{finding:?}");
+    assert_eq!(apply(&desk, &planned).status.code(), Some(0));
+    let (_, finding, _) = plan(&desk, &demo);
+    assert_eq!(finding.verdict, "fresh", "{finding:?}");
+    assert!(!made.exists(), "the plugin was run");
+    // Would the test see it? Whoever runs the command makes the file.
+    assert!(std::process::Command::new("touch").arg(&made).status().unwrap().success() && made.exists());
 }

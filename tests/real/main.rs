@@ -5,8 +5,13 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+#[path = "../support/pty.rs"]
+mod pty;
+
 mod act;
 mod conformance;
+mod console;
+mod copies;
 mod desk;
 mod fleet;
 mod killed;

@@ -21,8 +21,13 @@ const SERVED_WAIT_MAX: Duration = Duration::from_secs(20);
 
 /// Installs every kind of `tests/real/crds/` and waits until they are served. Returns their names, sorted.
 pub async fn install_crds(connection: &Connection) -> Vec<String> {
+    install_crds_in(connection, "tests/real/crds").await
+}
+
+/// The same with the kinds of another folder.
+pub async fn install_crds_in(connection: &Connection, folder: &str) -> Vec<String> {
     let mut names = Vec::new();
-    for ours in yaml_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/real/crds")) {
+    for ours in yaml_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)) {
         let file = upstream(&ours).unwrap_or(ours);
         let text = std::fs::read_to_string(&file).expect("a CRD file can be read");
         names.push(install_crd(connection, &text).await);

@@ -78,7 +78,29 @@ impl Held {
     }
 }
 
+/// A request that will be held until it is let go.
+pub struct Paused {
+    there: watch::Receiver<bool>,
+    go: watch::Sender<bool>,
+}
+
+impl Paused {
+    /// Waits until the request is there, does something, and lets the request go on to the server.
+    pub async fn then(mut self, work: impl Future<Output = ()>) {
+        let arrival = tokio::time::timeout(ARRIVAL_MAX, self.there.wait_for(|there| *there));
+        arrival.await.expect("the request arrives in time").expect("the front lives on");
+        work.await;
+        self.go.send_replace(true);
+    }
+}
+
 enum Rule {
+    /// The next one.
+    Pause {
+        which: Which,
+        there: watch::Sender<bool>,
+        go: watch::Receiver<bool>,
+    },
     /// The so-manieth request from now, counted from 0.
     Hold {
         which: Which,
@@ -96,6 +118,7 @@ enum Rule {
 /// What a rule makes of a request.
 enum Fate {
     Through,
+    Paused(watch::Sender<bool>, watch::Receiver<bool>),
     Held(Moment, watch::Sender<bool>),
     Answered(u16, Value),
 }
@@ -138,6 +161,14 @@ impl Front {
         Held(seen)
     }
 
+    /// Holds the next such request until it is let go.
+    pub fn pause(&self, which: Which) -> Paused {
+        let (there, seen) = watch::channel(false);
+        let (go, gone) = watch::channel(false);
+        self.book.lock().unwrap().rules.push(Rule::Pause { which, there, go: gone });
+        Paused { there: seen, go }
+    }
+
     /// Answers such requests in the server's place.
     pub fn answer(&self, which: Which, status: u16, body: Value) {
         self.book.lock().unwrap().rules.push(Rule::Answer { which, status, body });
@@ -146,7 +177,7 @@ impl Front {
     /// Lets requests to this path through again.
     pub fn let_through(&self, path: &str) {
         self.book.lock().unwrap().rules.retain(|rule| match rule {
-            Rule::Hold { which, .. } | Rule::Answer { which, .. } => which.path_end != path,
+            Rule::Pause { which, .. } | Rule::Hold { which, .. } | Rule::Answer { which, .. } => which.path_end != path,
         });
     }
 
@@ -181,6 +212,11 @@ async fn pass(
     let fate = book.lock().unwrap().fate(&head.method, head.uri.path());
     match fate {
         Fate::Through => {}
+        Fate::Paused(there, mut go) => {
+            there.send_replace(true);
+            // Whoever paused it may be gone, and then it goes on as well.
+            let _ = go.wait_for(|go| *go).await;
+        }
         Fate::Answered(status, body) => {
             let body = Full::new(Bytes::from(body.to_string())).map_err(|never| match never {}).boxed_unsync();
             return Ok(Response::builder().status(status).header("content-type", "application/json").body(body)?);
@@ -214,7 +250,10 @@ impl Book {
                     }
                     *left -= 1;
                 }
-                Rule::Answer { .. } | Rule::Hold { .. } => {}
+                Rule::Pause { which, there, go } if which.fits(method, path) && !*there.borrow() => {
+                    return Fate::Paused(there.clone(), go.clone());
+                }
+                Rule::Answer { .. } | Rule::Hold { .. } | Rule::Pause { .. } => {}
             }
         }
         Fate::Through

@@ -22,7 +22,9 @@ use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, SlaveP
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
 /// Generous: machines that run tests are busy, and a wait that succeeds does not take it.
-const DEADLINE: Duration = Duration::from_secs(30);
+const DEADLINE: Duration = Duration::from_secs(60);
+/// How long a key may take to show before it is sent again.
+const HEARD: Duration = Duration::from_millis(100);
 /// How often a condition that bytes don't announce is asked for.
 const ASK_AGAIN: Duration = Duration::from_millis(10);
 
@@ -172,6 +174,18 @@ impl Pty {
     #[track_caller]
     pub fn wait_for(&mut self, what: &str, condition: impl Fn(&vt100::Screen) -> bool) {
         self.wait(what, |pty| condition(pty.terminal.screen()));
+    }
+
+    /// Sends keys until the screen is as wanted: for keys that are dropped while nobody may listen yet, or answers that
+    /// are not final yet. Sending them twice has to be the same as once.
+    #[track_caller]
+    pub fn send_until(&mut self, keys: &str, what: &str, condition: impl Fn(&str) -> bool) {
+        let deadline = Instant::now() + DEADLINE;
+        while !condition(&self.text()) {
+            assert!(Instant::now() < deadline, "waited in vain for {what}\n{}", self.picture());
+            self.send(keys);
+            self.bytes_within(HEARD);
+        }
     }
 
     /// Waits until the text is somewhere on the screen, within a line.

@@ -16,10 +16,10 @@ use crate::cli::settle;
 use crate::console::Teller;
 use crate::console::task::{Stage, Told, Tried};
 use crate::engine::executor::{
-    KubeCluster, OnNewReference, Ports, Progress, Report, RunSettings, Write, apply as carry_out,
+    KubeCluster, OnNewReference, Patch, Ports, Progress, Report, RunSettings, Write, apply as carry_out,
 };
 use crate::engine::journal::Answer;
-use crate::engine::{Action, ApprovedPlan, Plan, Verb};
+use crate::engine::{Action, ApprovedPlan, MarkChange, Plan, Verb};
 use crate::world::ClusterName;
 
 /// Carries out a plan and tells how far it is.
@@ -32,7 +32,7 @@ async fn run(fleet: &Fleet, tell: &Teller, approved: ApprovedPlan, stop: &Atomic
     let context = fleet.context.as_ref();
     let State { mut journal, records, vault } =
         apply_live::open_state(context, &fleet.config).map_err(|error| error.to_string())?;
-    let targets: Vec<_> = approved.targets().into_iter().cloned().collect();
+    let targets: Vec<_> = approved.reached().into_iter().cloned().collect();
     let found = fleet.ask(move |live| {
         let names = apply_live::live_names(live, &targets).map_err(|error| error.to_string())?;
         let clusters = settle::ports_of(live, &names);
@@ -91,21 +91,22 @@ async fn try_one(port: &KubeCluster, action: &Action) -> Tried {
         return Tried::Unknown("the plan binds no uid and version".to_owned());
     };
     let target = &action.target;
-    let (set, remove) = (
-        serde_json::from_value(action.change["set"].clone()).unwrap_or_default(),
-        serde_json::from_value::<Vec<String>>(action.change["remove"].clone()).unwrap_or_default(),
-    );
+    let MarkChange { set, remove } = action.mark_change().unwrap_or_default();
+    let patch;
     let write = match action.verb {
         Verb::Delete => Write::Delete { target, uid, resource_version },
-        Verb::Label => Write::Label { target, uid, resource_version, set: &set, remove: &remove },
-        Verb::Create
-        | Verb::Apply
-        | Verb::Update
-        | Verb::Annotate
-        | Verb::Patch
-        | Verb::Tag
-        | Verb::Untag
-        | Verb::ReOwn => return Tried::Unknown(format!("`{}` can't be tried", action.verb.word())),
+        Verb::Label => {
+            patch = Patch::labels(set, remove);
+            Write::Change { target, uid, resource_version, patch: &patch }
+        }
+        Verb::Annotate => {
+            patch = Patch::annotations(set, remove);
+            Write::Change { target, uid, resource_version, patch: &patch }
+        }
+        // What is copied is read only when it is written.
+        Verb::Create | Verb::Apply | Verb::Update | Verb::Patch | Verb::Tag | Verb::Untag | Verb::ReOwn => {
+            return Tried::Unknown(format!("`{}` can't be tried", action.verb.word()));
+        }
     };
     let reply = port.rehearse(write).await;
     match reply.answer {

@@ -442,6 +442,7 @@ fn entry(digit: char, approved: i64, finished: Option<i64>, standings: Vec<Actio
         backup: None,
         sent: None,
         standing,
+        version: None,
     };
     Entry {
         plan: format!("sha256:{}", digit.to_string().repeat(64)),

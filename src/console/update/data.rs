@@ -45,6 +45,7 @@ fn apply(model: &mut Model, update: Update) -> Effects {
     let mut effects = Effects { redraw: !clusters.is_empty(), ..Effects::default() };
     let any_clusters = !clusters.is_empty();
     let mut touched: BTreeSet<ClusterName> = clusters.keys().cloned().collect();
+    let arriving = arriving(model);
     for (name, cluster) in clusters {
         model.fleet.put(name, cluster);
     }
@@ -54,8 +55,8 @@ fn apply(model: &mut Model, update: Update) -> Effects {
     for (subject, held) in findings {
         touched.insert(subject.cluster.clone());
         let shown = match held {
-            Some(held) => judged(model, subject, held, &mut effects),
-            None => gone(model, &subject, &mut effects),
+            Some(held) => judged(model, subject, held, &arriving, &mut effects),
+            None => gone(model, &subject),
         };
         effects.redraw |= shown;
     }
@@ -83,14 +84,26 @@ pub fn accept_again(model: &mut Model, rules: Vec<AcceptRule>) -> Effects {
         .collect();
     let mut effects = Effects::redraw();
     for (id, held) in touched {
-        judged(model, id, held, &mut effects);
+        judged(model, id, held, &BTreeSet::new(), &mut effects);
     }
     let Model { checks, findings, .. } = model;
     checks.iter_mut().for_each(|check| check.untangle(findings));
     effects
 }
 
-fn judged(model: &mut Model, subject: Arc<SubjectId>, mut held: Arc<Held>, effects: &mut Effects) -> bool {
+/// The clusters that were not listed to their end so far: what is learnt of them is no news.
+fn arriving(model: &Model) -> BTreeSet<ClusterName> {
+    let is_arriving = |link: &Link| matches!(link, Link::Idle | Link::Connecting | Link::Listing { .. });
+    model.fleet.clusters().filter(|cluster| is_arriving(&cluster.link)).map(|cluster| cluster.name.clone()).collect()
+}
+
+fn judged(
+    model: &mut Model,
+    subject: Arc<SubjectId>,
+    mut held: Arc<Held>,
+    arriving: &BTreeSet<ClusterName>,
+    effects: &mut Effects,
+) -> bool {
     // What is held is shared with the loop; only what is accepted is a copy of the console's own.
     if model.accepted.rule(&subject, model.now).is_some() {
         model.accepted.mark(&subject, Arc::make_mut(&mut held), model.now);
@@ -99,7 +112,7 @@ fn judged(model: &mut Model, subject: Arc<SubjectId>, mut held: Arc<Held>, effec
     }
     let class = model.fleet.class_of(&subject.cluster);
     let (id, before) = model.findings.put(subject, held.clone());
-    if is_news(model, &id, before.as_deref(), &held) {
+    if is_news(&id, before.as_deref(), &held, model, arriving) {
         news(model, &id, Some((held.judgement.state, held.judgement.verdict)));
     }
     if let Some(plan) = &mut model.plan {
@@ -115,7 +128,7 @@ fn judged(model: &mut Model, subject: Arc<SubjectId>, mut held: Arc<Held>, effec
     check.is_some_and(|check| check.put(&id, &held, class, findings, now))
 }
 
-fn gone(model: &mut Model, subject: &SubjectId, _effects: &mut Effects) -> bool {
+fn gone(model: &mut Model, subject: &SubjectId) -> bool {
     model.accepted.forget(subject);
     let Some((id, held)) = model.findings.remove(subject) else { return false };
     if held.judgement.state != State::Match {
@@ -130,8 +143,15 @@ fn gone(model: &mut Model, subject: &SubjectId, _effects: &mut Effects) -> bool 
 
 /// Whether a person would want to read it: a verdict that changed, or a difference that is new in a cluster that has been
 /// read already. What a first look finds is no news.
-fn is_news(model: &Model, id: &SubjectId, before: Option<&Held>, held: &Held) -> bool {
+fn is_news(
+    id: &SubjectId,
+    before: Option<&Held>,
+    held: &Held,
+    model: &Model,
+    arriving: &BTreeSet<ClusterName>,
+) -> bool {
     match before {
+        Some(before) if before.judgement.state == State::Unknown && arriving.contains(&id.cluster) => false,
         Some(before) => before.judgement.verdict != held.judgement.verdict,
         None => {
             let link = model.fleet.get(&id.cluster).map(|cluster| &cluster.link);
@@ -159,6 +179,7 @@ mod tests {
     use crate::console::update::update;
     use crate::domains::Introduction;
     use crate::engine::{DomainName, Glob, Judgement};
+    use crate::world::{Cluster, ClusterIdentity, ClusterSource, RiskClass, Served};
 
     const CHECK: DomainName = DomainName("toy");
 
@@ -178,7 +199,7 @@ mod tests {
     }
 
     fn held(state: State) -> Held {
-        let (codes, verdict) = (vec!["first"], "orphan");
+        let (codes, verdict) = (vec!["first"], state.word());
         let judgement = Judgement { state, verdict, codes, ownership_proofs: 0, until: None };
         Held { judgement, since: now(), cells: Vec::new(), parent: None }
     }
@@ -204,6 +225,28 @@ mod tests {
     fn shown(model: &Model, name: &str) -> (State, Vec<&'static str>) {
         let judgement = &model.findings.get(&subject(name)).unwrap().judgement;
         (judgement.state, judgement.codes.clone())
+    }
+
+    fn linked(model: &mut Model, link: Link, names: &[&str], state: State) {
+        let mut update = Update::of(names.iter().map(|name| (subject(name), Some(held(state)))));
+        let name = ClusterName::new("a");
+        let (source, served) = (ClusterSource::Snapshot, Served::Recorded(BTreeSet::new()));
+        let (class, identity) = (RiskClass::Prod, ClusterIdentity::default());
+        let cluster = Cluster { name: name.clone(), class, source, hosted_by: None, link, identity, served };
+        update.clusters.insert(name, Some(cluster));
+        happens(model, now(), What::Data(Box::new(update)));
+    }
+
+    #[test]
+    fn what_the_first_list_brings_is_no_news_and_what_changes_later_is() {
+        let mut model = model();
+        let live = Link::Live { since: now() };
+        linked(&mut model, Link::Listing { objects: 100 }, &["x"], State::Unknown);
+        linked(&mut model, live.clone(), &["x", "y"], State::Match);
+        assert_eq!(model.feed.lines().count(), 0, "the rest of the list");
+        linked(&mut model, live, &["x"], State::Extra);
+        let news: Vec<&str> = model.feed.lines().map(|line| line.subject.as_str()).collect();
+        assert_eq!(news, ["Secret x"]);
     }
 
     #[test]

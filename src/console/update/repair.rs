@@ -145,6 +145,9 @@ pub fn approve(model: &mut Model) -> Effects {
         return say(model, "the world moved since the plan was made; R makes it anew");
     }
     let chosen = sheet.chosen();
+    if sheet.plan.actions.iter().all(|action| !action.blocked_by.is_empty()) {
+        return say(model, "nothing can be approved: every action is blocked, and says by what");
+    }
     if chosen == Chosen::Only(BTreeSet::new()) {
         return say(model, "nothing is chosen: space includes an action");
     }

@@ -128,7 +128,7 @@ fn applied(model: &mut Model, report: Result<Box<Report>, String>, effects: &mut
     let Some(run) = &mut model.activity.run else { return };
     match report {
         Ok(report) => {
-            let halted = report.halted.as_ref().map(halt_words);
+            let halted = report.halted.as_ref().map(Halt::says);
             let counts: Vec<String> = report.counts().iter().map(|(word, count)| format!("{count} {word}")).collect();
             let came = if counts.is_empty() { "nothing was sent".to_owned() } else { counts.join(", ") };
             let says = format!("plan {}: {came}", short_id(&report.plan));
@@ -142,14 +142,6 @@ fn applied(model: &mut Model, report: Result<Box<Report>, String>, effects: &mut
             run.state = RunState::Failed(why.clone());
             model.toasts.error(why, model.now);
         }
-    }
-}
-
-fn halt_words(halt: &Halt) -> String {
-    match halt {
-        Halt::Stopped => "stopped".to_owned(),
-        Halt::Gate(blocked) => format!("{}: {}", blocked.gate.word(), blocked.why),
-        Halt::Journal(why) => format!("the journal takes nothing more: {why}"),
     }
 }
 

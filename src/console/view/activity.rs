@@ -58,6 +58,11 @@ fn run(model: &Model, area: Rect, painter: &mut Painter<'_>) {
         }
         lines.extend(row_lines(model, run, row, widths, width, painter));
     }
+    if run.is_running() && run.done() == run.rows.len() {
+        lines.push(Line::blank());
+        let says = "All is done. A last look for references to what was deleted follows.";
+        lines.extend(wrapped(says, width, 2, Role::Muted));
+    }
     // What is under way stays in sight, with what came before it.
     let room = usize::from(inside.height);
     let first = under_way.unwrap_or(lines.len()).saturating_sub(room / 2);
@@ -110,6 +115,7 @@ fn row_lines(model: &Model, run: &Run, row: &RunRow, widths: Widths, width: usiz
     let glyphs = painter.glyphs();
     let (sign, word, role) = match &row.ended {
         Some((_, End::Done(_))) => (glyphs.done, "verified", Role::Ok),
+        Some((_, End::Already)) => (glyphs.done, "already so", Role::Ok),
         Some((_, End::TakenBack { .. })) => (glyphs.done, "taken back", Role::Warn),
         Some((_, End::Skipped { class: Skip::Stale, .. })) => (glyphs.skipped, "stale", Role::Warn),
         Some((_, End::Skipped { .. })) => (glyphs.skipped, "skipped", Role::Muted),
@@ -175,7 +181,11 @@ fn journal(model: &Model, area: Rect, painter: &mut Painter<'_>) {
         History::Read(entries) if entries.is_empty() => {
             states::empty(
                 inside,
-                "The journal is empty: nothing was ever applied from here.",
+                if model.activity.run.as_ref().is_some_and(Run::is_running) {
+                    "The journal of earlier runs is empty; this one is shown here when it has ended."
+                } else {
+                    "The journal is empty: nothing was ever applied from here."
+                },
                 "What is applied can be taken back here.",
                 painter,
             );

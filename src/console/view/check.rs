@@ -15,7 +15,7 @@ use super::text::Line;
 use crate::console::hits::Hit;
 use crate::console::layout::Layout;
 use crate::console::model::{ACCEPTED, CheckSheet, Model, OWN_COLUMNS_AFTER, Pane};
-use crate::console::table::{Align, Cell, Column, Cut, RowLook, TableRow, TableView, Tone, draw as draw_table};
+use crate::console::table::{Cell, Column, Cut, RowLook, TableRow, TableView, Tone, draw as draw_table};
 use crate::console::theme::{Glyphs, Role};
 use crate::domains::{self, Side};
 use crate::engine::{State, SubjectId, Verb};
@@ -121,10 +121,8 @@ fn table(model: &Model, check: &CheckSheet, area: Rect, border: u16, painter: &m
     };
     let branches = branches(model, check, window.clone(), painter.glyphs());
     let visible: Vec<(&Arc<SubjectId>, String)> = check.order.window(window).zip(branches).collect();
-    let rows: Vec<Row<'_>> = visible
-        .into_iter()
-        .filter_map(|(id, branch)| Row::of(model, check, (id, branch), (&columns, &sorts), painter))
-        .collect();
+    let rows: Vec<Row<'_>> =
+        visible.into_iter().filter_map(|(id, branch)| Row::of(model, check, (id, branch), &sorts, painter)).collect();
     let hits = draw_table(&view, rows, area, painter.buffer);
     for (place, column) in hits.header {
         painter.hit(place, Hit::Column(sorts[column]));
@@ -147,17 +145,17 @@ impl<'m> Row<'m> {
         model: &'m Model,
         check: &'m CheckSheet,
         (id, branch): (&'m Arc<SubjectId>, String),
-        (columns, sorts): (&[Column], &[usize]),
+        sorts: &[usize],
         painter: &mut Painter<'_>,
     ) -> Option<Self> {
         let held = model.findings.get(id)?;
         let ghost = model.plan.as_ref().and_then(|plan| plan.ghost(&id.to_string()));
         let is_own = |sort: usize| sort.checked_sub(OWN_COLUMNS_AFTER + 1);
-        let mut cells = Vec::with_capacity(columns.len());
+        let mut cells = Vec::with_capacity(sorts.len());
         let mut branch = Some(branch);
-        for (column, sort) in columns.iter().zip(sorts) {
+        for sort in sorts {
             let cell = match (*sort, is_own(*sort)) {
-                (_, Some(own)) => own_cell(held.cells.get(own), column.align, model, painter),
+                (_, Some(own)) => own_cell(held.cells.get(own), model, painter),
                 (0, _) => state_cell(held, ghost, painter),
                 (1, _) => object_cell(branch.take().unwrap_or_default(), id, painter),
                 (2, _) => cluster_cell(model, id, painter),
@@ -254,7 +252,7 @@ fn cluster_cell<'m>(model: &Model, id: &'m SubjectId, painter: &Painter<'_>) -> 
     Cell::name(id.cluster.as_str(), painter.style(Role::from(class)))
 }
 
-fn own_cell<'m>(cell: Option<&'m domains::Cell>, _align: Align, model: &Model, painter: &mut Painter<'_>) -> Cell<'m> {
+fn own_cell<'m>(cell: Option<&'m domains::Cell>, model: &Model, painter: &mut Painter<'_>) -> Cell<'m> {
     let text = painter.style(Role::Text);
     match cell {
         None | Some(domains::Cell::Nothing) => Cell::text(painter.glyphs().nothing, painter.style(Role::Muted)),

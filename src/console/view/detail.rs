@@ -76,8 +76,11 @@ fn closer_lines(closer: &Closer, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     let explanation = &closer.explanation;
     let mut lines = wrapped(&explanation.summary, width, 0, Role::Text);
     lines.push(Line::blank());
-    lines.extend(both_sides(&explanation.expected, &explanation.actual, width, glyphs));
-    lines.push(Line::blank());
+    // What is only shown is compared with nothing; "nothing" on both sides would say that it is not there.
+    if !(is_empty(&explanation.expected) && is_empty(&explanation.actual)) {
+        lines.extend(both_sides(&explanation.expected, &explanation.actual, width, glyphs));
+        lines.push(Line::blank());
+    }
     lines.push(Line::of("WHY", Role::Header));
     for (place, evidence) in explanation.evidence.iter().enumerate() {
         lines.extend(evidence_lines(place + 1, evidence, width));
@@ -96,6 +99,10 @@ fn closer_lines(closer: &Closer, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     }
     lines.extend(explanation.remedy.iter().flat_map(|draft| remedy_lines(draft, width, glyphs)));
     lines
+}
+
+fn is_empty(tree: &Value) -> bool {
+    tree.is_null() || tree.as_object().is_some_and(|fields| fields.is_empty())
 }
 
 fn both_sides(expected: &Value, actual: &Value, width: usize, glyphs: &Glyphs) -> Vec<Line> {

@@ -134,10 +134,12 @@ impl Subject<'_, '_> {
         let key = self.kind.copied_key();
         let (cluster, namespace) =
             self.scene.source_namespace().map_or(("", ""), |(cluster, ns)| (cluster.as_str(), ns));
-        let from = json!({ "cluster": cluster, "namespace": namespace, "name": self.name, "key": key });
+        let kind = self.kind.resource().kind;
+        let source = json!({ "cluster": cluster, "kind": kind, "namespace": namespace, "name": self.name });
+        let copy = json!({ "source": source, "keys": { key: key } });
         match self.kind {
-            CopyKind::ConfigMap => json!({ "labels": labels, "data": { key: text.unwrap_or_default() }, "from": from }),
-            CopyKind::Secret => json!({ "labels": labels, "from": from }),
+            CopyKind::ConfigMap => json!({ "labels": labels, "data": { key: text.unwrap_or_default() }, "copy": copy }),
+            CopyKind::Secret => json!({ "labels": labels, "copy": copy }),
         }
     }
 

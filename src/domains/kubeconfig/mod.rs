@@ -16,6 +16,7 @@ mod judge;
 mod names;
 mod owner;
 mod present;
+mod probe;
 mod remedy;
 mod scene;
 mod settings;
@@ -36,7 +37,7 @@ pub use settings::ENTRY;
 use subjects::Place;
 use verdict::Verdict;
 
-use super::contract::{Domain, Touched};
+use super::contract::{Domain, Probe, Touched};
 use super::present::{Cell, Introduction, Panel};
 use crate::engine::{DomainName, Explanation, Judgement, SubjectId};
 use crate::world::{ChangeSet, ClusterName, Interest, View};
@@ -122,6 +123,14 @@ impl Domain for Kubeconfigs {
     fn cells_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Vec<Cell>> {
         let sites = Sites::new(view);
         subjects.iter().map(|subject| self.cells_among(subject, &sites)).collect()
+    }
+
+    fn probe(&self, subject: &SubjectId, view: View<'_>) -> Option<Probe> {
+        let sites = Sites::new(view);
+        match Place::of(subject, &sites)? {
+            Place::Kubeconfig(place) => probe::find(&place, &rule(&place, &sites)),
+            Place::Collection { .. } => None,
+        }
     }
 
     fn panels(&self, subject: &SubjectId, view: View<'_>) -> Vec<Panel> {

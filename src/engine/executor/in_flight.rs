@@ -86,6 +86,8 @@ mod tests {
             resource_version: None,
             verb: Verb::Delete,
             labels: None,
+            annotations: None,
+            keys: Vec::new(),
             deadline: now(),
             at: now(),
         }

@@ -7,33 +7,43 @@
 //! ```
 //!
 //! Always true:
-//! - an intent is on disk before its request is sent, and a backup before the intent of its delete;
+//! - an intent is on disk before its request is sent, and a backup before the intent of a delete or of new content;
 //! - a write carries the uid and the version the plan shows; anything else is a skipped action with its reason;
+//! - what is copied has the uid and the version the plan shows, read right before, and is never in journal or plan;
 //! - an answer nobody can interpret is followed by a read, never by the same request;
 //! - nothing is sent without an [`InFlight`], which only an intent on the disk gives;
 //! - a stop, a kill switch, a freeze or the plan's end is noticed before the next request.
 //!
-//! - `run`: clusters and waves, gates, the look back. `wave`: the way of the actions of one wave. `verdict`: what an
-//!   answer and a read mean together. `recover`: what a crash left open, settled by reading.
+//! - `run`: clusters and waves, gates, the look back. `wave`: the way of the actions of one wave. `wish`: what an action
+//!   wants. `ready`: an action on its way. `source`: what it copies. `content`: bytes under keys.
+//! - `verdict`: what an answer and a read mean together. `recover`: what a crash left open, settled by reading.
 //! - [`ClusterPort`] and its neighbours in `ports`: everything the executor touches. `send`: the one place that writes
-//!   to a cluster.
+//!   to a cluster. `answer`: the class of what it answers.
 //!
 //! # Limits
 //! Clusters run one after another: those with T1 and T2 actions by name, then those with T3, then those with T4, so that
-//! what can't be undone comes last. An action that depends on one of a later cluster is skipped. Only `delete`, `label` and the `create` of an undo can be carried out.
+//! what can't be undone comes last. An action that depends on one of a later cluster is skipped. Cloud verbs and `patch`
+//! can't be carried out.
 
+mod answer;
+mod content;
 mod in_flight;
 mod owners;
 mod ports;
+mod read;
+mod ready;
 mod recover;
 mod report;
 mod run;
 mod send;
+mod source;
 #[cfg(test)]
 mod tests;
 mod verdict;
 mod wave;
+mod wish;
 
+pub use content::Patch;
 pub use in_flight::InFlight;
 pub use owners::read_owners;
 pub use ports::{

@@ -13,6 +13,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use zeroize::Zeroizing;
 
+use super::content::Patch;
 use super::in_flight::InFlight;
 use super::report::End;
 use crate::engine::journal::{Answer, Journal, Record};
@@ -58,12 +59,18 @@ pub enum Write<'a> {
         uid: &'a str,
         resource_version: &'a str,
     },
-    Label {
+    /// Parts of an object that is there.
+    Change {
         target: &'a ObjectRef,
         uid: &'a str,
         resource_version: &'a str,
-        set: &'a BTreeMap<String, String>,
-        remove: &'a [String],
+        patch: &'a Patch,
+    },
+    /// Fields of an object that become ours, unless somebody else manages them. Bound to uid and version when it is there.
+    Apply {
+        target: &'a ObjectRef,
+        bound: Option<(&'a str, &'a str)>,
+        patch: &'a Patch,
     },
     Create {
         target: &'a ObjectRef,
@@ -81,6 +88,8 @@ pub struct Reply {
     pub retry_after: Option<Duration>,
     /// The server's reason, when it is one plain word.
     pub reason: String,
+    /// Who else manages the fields that were to be applied.
+    pub managers: Vec<String>,
 }
 
 /// Judging again, with fresh and consistent lists.
@@ -127,6 +136,12 @@ pub trait VaultPort: Send + Sync {
     /// # Errors
     /// One sentence without a word of the object.
     fn seal(&self, object: &Zeroizing<Vec<u8>>) -> Result<Sealed, String>;
+
+    /// The object of a backup as it was sealed.
+    ///
+    /// # Errors
+    /// The backup can't be opened.
+    fn open(&self, file: &str) -> Result<Zeroizing<Vec<u8>>, String>;
 
     /// The object of a backup, fit to be created again, with the mark that says where it came from. Of its owners only
     /// those with these uids come along.
@@ -196,6 +211,10 @@ impl JournalPort for Journal {
 impl VaultPort for Vault {
     fn seal(&self, object: &Zeroizing<Vec<u8>>) -> Result<Sealed, String> {
         Self::seal(self, object).map_err(|error| sentence(&error))
+    }
+
+    fn open(&self, file: &str) -> Result<Zeroizing<Vec<u8>>, String> {
+        Self::open(self, file).map_err(|error| sentence(&error))
     }
 
     fn restorable(&self, file: &str, mark: &str, living: &BTreeSet<String>) -> Result<Zeroizing<Vec<u8>>, String> {

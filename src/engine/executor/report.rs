@@ -10,6 +10,8 @@ use crate::engine::{Blocked, GateName};
 pub enum End {
     /// Carried out, and seen to be.
     Done(VerifiedState),
+    /// It was as it was wanted before anything was sent.
+    Already,
     /// Deleted, and brought back because something refers to it now.
     TakenBack { why: String },
     /// Nothing was sent.
@@ -54,6 +56,7 @@ impl End {
     pub fn word(&self) -> &'static str {
         match self {
             Self::Done(state) => state.word(),
+            Self::Already => "already",
             Self::TakenBack { .. } => "taken-back",
             Self::Skipped { .. } => "skipped",
             Self::Failed { .. } => "failed",
@@ -64,7 +67,7 @@ impl End {
     /// The reason; empty where the word says all.
     pub fn why(&self) -> &str {
         match self {
-            Self::Done(_) => "",
+            Self::Done(_) | Self::Already => "",
             Self::TakenBack { why } | Self::Skipped { why, .. } | Self::Failed { why } | Self::Unknown { why } => why,
         }
     }
@@ -72,8 +75,16 @@ impl End {
     /// Whether a request left the program.
     pub fn was_sent(&self) -> bool {
         match self {
+            Self::Already | Self::Skipped { .. } => false,
             Self::Done(_) | Self::TakenBack { .. } | Self::Failed { .. } | Self::Unknown { .. } => true,
-            Self::Skipped { .. } => false,
+        }
+    }
+
+    /// Whether what was wanted holds.
+    pub(super) fn is_done(&self) -> bool {
+        match self {
+            Self::Done(_) | Self::Already => true,
+            Self::TakenBack { .. } | Self::Skipped { .. } | Self::Failed { .. } | Self::Unknown { .. } => false,
         }
     }
 
@@ -91,12 +102,20 @@ impl End {
 }
 
 impl Halt {
+    /// Why, in a few words.
+    pub fn says(&self) -> String {
+        match self {
+            Self::Stopped => "stopped".to_owned(),
+            Self::Gate(blocked) => format!("{}: {}", blocked.gate.word(), blocked.why),
+            Self::Journal(why) => format!("the journal takes nothing more: {why}"),
+        }
+    }
+
     /// How an action ends that this halt kept from being sent.
     pub(super) fn end(&self) -> End {
         match self {
             Self::Stopped => End::Skipped { class: Skip::Stopped, why: "stopped before it was sent".to_owned() },
-            Self::Gate(blocked) => End::gated(format!("{}: {}", blocked.gate.word(), blocked.why)),
-            Self::Journal(why) => End::gated(format!("the journal takes nothing more: {why}")),
+            Self::Gate(_) | Self::Journal(_) => End::gated(self.says()),
         }
     }
 
@@ -104,8 +123,7 @@ impl Halt {
     pub(super) fn end_of_sent(&self) -> End {
         let cause = match self {
             Self::Stopped => "the run was stopped".to_owned(),
-            Self::Gate(blocked) => format!("{}: {}", blocked.gate.word(), blocked.why),
-            Self::Journal(why) => format!("the journal takes nothing more: {why}"),
+            Self::Gate(_) | Self::Journal(_) => self.says(),
         };
         End::Unknown { why: format!("it was sent and not looked after ({cause}); the next run reads what came of it") }
     }
@@ -123,8 +141,7 @@ impl Report {
     /// What `apply` tells the shell: 0 all applied and verified, 2 partly, 3 refused for safety, 4 stale, 130 stopped
     /// before anything was sent.
     pub fn code(&self) -> u8 {
-        let done = |end: &End| matches!(end, End::Done(_));
-        if self.halted.is_none() && self.notices.is_empty() && self.ends.values().all(done) {
+        if self.halted.is_none() && self.notices.is_empty() && self.ends.values().all(End::is_done) {
             return 0;
         }
         if self.ends.values().any(End::was_sent) {

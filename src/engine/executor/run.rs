@@ -14,9 +14,11 @@ use jiff::Timestamp;
 use zeroize::Zeroizing;
 
 use super::owners::read_owners;
-use super::ports::{ClusterPort, LookBack, Ports, Progress};
+use super::ports::{ClusterPort, LookBack, Ports, Progress, Reading};
+use super::read::read;
+use super::ready::Ready;
 use super::report::{End, Halt, Report};
-use super::wave::{Ready, Wish};
+use super::wish::{Proof, Wish};
 use crate::engine::journal::{ApprovalWay, ApprovedCluster, Record, VerifiedState};
 use crate::engine::vault::Sealed;
 use crate::engine::{Action, ApprovedPlan, Blocked, GateName, How, TargetRecord, Tier, Verb, short_id};
@@ -35,6 +37,10 @@ const STOP_EVERY: Duration = Duration::from_millis(200);
 /// How often a cluster is asked who it is after a wave when it does not say, with this pause between.
 const CONFIRMS_MAX: u32 = 3;
 const CONFIRM_PAUSE: Duration = Duration::from_secs(1);
+
+/// How long the last look back waits for a referenced object that a finalizer still holds: its controller usually lets go
+/// within seconds.
+const HELD_PATIENCE: Duration = Duration::from_secs(60);
 
 /// What happens when something refers to what was just deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +78,7 @@ pub async fn apply(approved: ApprovedPlan, settings: RunSettings, ports: Ports<'
         report,
         backups: BTreeMap::new(),
         attempts: BTreeMap::new(),
+        versions: BTreeMap::new(),
         sent: BTreeSet::new(),
     };
     let halted = run.whole().await.err();
@@ -93,10 +100,12 @@ pub(super) struct Run<'p, 'q> {
     pub settings: RunSettings,
     pub ports: Ports<'q>,
     pub report: Report,
-    /// The backups of deleted objects, by action.
+    /// The backups of deleted and changed objects, by action.
     pub backups: BTreeMap<String, Sealed>,
     /// How many requests were about to be sent so far, by action.
     pub attempts: BTreeMap<String, u32>,
+    /// The version at which each changed object was seen to be as it was wanted, by action.
+    pub versions: BTreeMap<String, String>,
     /// The actions of which a request left the program.
     pub sent: BTreeSet<String>,
 }
@@ -123,7 +132,7 @@ impl<'p> Run<'p, '_> {
             return Ok(());
         }
         self.wait(self.settings.look_back_after).await?;
-        self.look_back(&deleted).await
+        self.look_back(&deleted, HELD_PATIENCE).await
     }
 
     /// The clusters in the order they run: reversible work by name, then what needs more approval, the highest last.
@@ -154,7 +163,7 @@ impl<'p> Run<'p, '_> {
             let confirmed = self.confirm_cluster(cluster, &wave).await;
             came.and(confirmed)?;
             let deleted: Vec<&'p Action> = wave.into_iter().filter(|action| self.is_gone(action)).collect();
-            self.look_back(&deleted).await?;
+            self.look_back(&deleted, Duration::ZERO).await?;
         }
         Ok(())
     }
@@ -164,7 +173,7 @@ impl<'p> Run<'p, '_> {
         let mut wave = Vec::new();
         for action in std::mem::take(left) {
             let open = |id: &String| !self.report.ends.contains_key(id) && self.is_approved_for(id, &action.cluster);
-            let done = |id: &String| matches!(self.report.ends.get(id), Some(End::Done(_)));
+            let done = |id: &String| self.report.ends.get(id).is_some_and(End::is_done);
             let missing = action.depends_on.iter().find(|id| !done(id) && !open(id)).cloned();
             match missing {
                 Some(id) => self.end(action, End::gated(format!("dependency: {id} was not done"))),
@@ -275,8 +284,9 @@ impl<'p> Run<'p, '_> {
         self.approved.actions().filter(|action| self.is_gone(action)).collect()
     }
 
-    /// Looks for references that appeared, and restores or reports.
-    async fn look_back(&mut self, deleted: &[&'p Action]) -> Result<(), Halt> {
+    /// Looks for references that appeared, and restores or reports. What still holds the name of a referenced object is
+    /// waited for as long as `patience` says; without any, the last look back sees to it.
+    async fn look_back(&mut self, deleted: &[&'p Action], patience: Duration) -> Result<(), Halt> {
         if deleted.is_empty() {
             return Ok(());
         }
@@ -292,7 +302,7 @@ impl<'p> Run<'p, '_> {
                     let undo = format!("{}/{}", short_id(&self.report.plan), action.id);
                     self.notice(format!("{name} was deleted, and now {what}; bring it back with trueup undo {undo}"));
                 }
-                (LookBack::Referenced(what), OnNewReference::Restore) => self.restore(action, &what).await?,
+                (LookBack::Referenced(what), OnNewReference::Restore) => self.restore(action, &what, patience).await?,
             }
         }
         Ok(())
@@ -304,10 +314,20 @@ impl<'p> Run<'p, '_> {
         }
     }
 
-    async fn restore(&mut self, action: &'p Action, what: &str) -> Result<(), Halt> {
+    async fn restore(&mut self, action: &'p Action, what: &str, patience: Duration) -> Result<(), Halt> {
         let mark = format!("{}/{}", short_id(&self.report.plan), action.id);
         let port = self.ports.clusters.get(&action.cluster).cloned();
         let (Some(port), Some(backup)) = (port, self.backups.get(&action.id).cloned()) else { return Ok(()) };
+        let held = self.is_held(port.as_ref(), action, patience).await;
+        if !matches!(held, Ok(false)) {
+            if held.is_err() || !patience.is_zero() {
+                let name = &action.target.name;
+                self.notice(format!(
+                    "{name} is being deleted, {what}, and a finalizer holds it: bring it back with trueup undo {mark} when it is gone"
+                ));
+            }
+            return held.map(|_| ());
+        }
         let object = match self.restorable(port.as_ref(), action, &backup, &mark).await {
             Ok(object) => object,
             Err(why) => {
@@ -315,7 +335,7 @@ impl<'p> Run<'p, '_> {
                 return Ok(());
             }
         };
-        let ready = Ready::new(action, Wish::Create { object, mark }, self.ports.clock.now());
+        let ready = Ready::new(action, Wish::Create { object, proof: Proof::Mark(mark) }, self.ports.clock.now());
         let deleted = self.report.ends.get(&action.id).cloned();
         // The name is free in any cluster: a create has nothing that binds it to this one but this look.
         let came = match self.check_gates(&action.cluster).await {
@@ -335,6 +355,22 @@ impl<'p> Run<'p, '_> {
         // What holds is that it is deleted, whatever kept it from coming back; an undo may still succeed.
         self.write_ends(deleted.map(|end| (action, end)).into_iter().collect())?;
         came
+    }
+
+    /// Whether the deleted object still has its name, because a finalizer holds it, after so much patience.
+    async fn is_held(&mut self, port: &dyn ClusterPort, action: &Action, patience: Duration) -> Result<bool, Halt> {
+        let (mut left, mut pause) = (patience, Duration::from_secs(1));
+        loop {
+            let reading = read(port, self.ports.clock, &action.target).await;
+            let held = matches!(&reading, Reading::Present(seen) if seen.deleting && action.target.uid.as_ref() == Some(&seen.uid));
+            if !held || left.is_zero() {
+                return Ok(held);
+            }
+            let span = pause.min(left);
+            self.wait(span).await?;
+            left -= span;
+            pause *= 2;
+        }
     }
 
     /// The object of a backup with the owners that still live; those that don't are said.
@@ -371,17 +407,21 @@ impl<'p> Run<'p, '_> {
 
     /// A record for each action that nothing was meant to be sent for: what was, is in the journal already.
     fn skipped(&self, at: Timestamp) -> Vec<Record> {
-        let skipped = |action: &Action| match self.report.ends.get(&action.id) {
-            Some(End::Skipped { why, .. }) if !self.attempts.contains_key(&action.id) => Some(Record::Skipped {
+        let skipped = |action: &Action| {
+            let why = match self.report.ends.get(&action.id)? {
+                End::Skipped { why, .. } => why.as_str(),
+                End::Already => "it was as the plan wants it before anything was sent",
+                End::Done(_) | End::TakenBack { .. } | End::Failed { .. } | End::Unknown { .. } => return None,
+            };
+            (!self.attempts.contains_key(&action.id)).then(|| Record::Skipped {
                 plan: self.report.plan.clone(),
                 action: action.id.clone(),
                 cluster: action.cluster.clone(),
                 target: action.target.clone(),
                 verb: action.verb,
-                why: why.clone(),
+                why: why.to_owned(),
                 at,
-            }),
-            Some(_) | None => None,
+            })
         };
         self.approved.actions().filter_map(skipped).collect()
     }

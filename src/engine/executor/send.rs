@@ -3,18 +3,19 @@
 //! Always true:
 //! - a request goes out once, and only with the token of its intent; nothing here tries again;
 //! - a delete carries uid, version and a propagation policy; there is no delete of a collection and no force;
-//! - no text of a body gets into a sentence: of a `Status` only its reason is used, when it is one plain word;
+//! - a change carries uid and version of the object, and what is applied is never forced on another manager;
 //! - a 404 counts as absence only when the server names the very object.
 //!
-//! Not here: whether to send (`wave`), what an answer means for an action (`verdict`).
+//! Not here: whether to send (`wave`), the class of an answer (`answer`), what it means for an action (`verdict`).
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use http::{HeaderMap, Method, Request, StatusCode, header};
+use http::{Method, Request, StatusCode, header};
 use http_body_util::BodyExt as _;
 use kube::client::Body;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -22,6 +23,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
+use super::answer::{Got, names, reply, unanswered};
+use super::content::{Addressed, NewObject};
 use super::in_flight::InFlight;
 use super::ports::{ClusterPort, Reading, Reply, Seen, Write};
 use crate::engine::ObjectRef;
@@ -29,6 +32,8 @@ use crate::engine::journal::Answer;
 
 const JSON: &str = "application/json";
 const MERGE_PATCH: &str = "application/merge-patch+json";
+/// JSON is YAML as well.
+const APPLY_PATCH: &str = "application/apply-patch+yaml";
 
 /// How long an answer may take. The API server gives up on a request after 60 s; a write that takes a third of that is
 /// better looked after than waited for.
@@ -53,12 +58,6 @@ struct Served {
     namespaced: bool,
 }
 
-struct Got {
-    status: StatusCode,
-    headers: HeaderMap,
-    body: Zeroizing<Vec<u8>>,
-}
-
 impl KubeCluster {
     pub fn new(client: kube::Client) -> Self {
         Self { client, known: Mutex::default() }
@@ -66,7 +65,7 @@ impl KubeCluster {
 
     async fn read_object(&self, target: &ObjectRef) -> Result<Reading, String> {
         let served = self.served(target).await?;
-        let got = self.ask(Method::GET, &path(target, &served, Part::Object), JSON, Vec::new()).await?;
+        let got = self.ask(Method::GET, &path(target, &served, Part::Object), JSON, Zeroizing::default()).await?;
         match got.status {
             StatusCode::OK => seen(target, got.body).map(|seen| Reading::Present(Box::new(seen))),
             StatusCode::NOT_FOUND if names(&got.body, &served.plural, &target.name) => Ok(Reading::Absent),
@@ -77,17 +76,18 @@ impl KubeCluster {
     /// Sends a request as a dry run: the server checks everything and changes nothing. What it answers is dropped but
     /// for its class: it may hold the whole object.
     pub async fn rehearse(&self, write: Write<'_>) -> Reply {
-        self.send_write(&write, Earnest::DryRun).await.unwrap_or_else(|_| lost())
+        self.send_write(&write, Earnest::DryRun).await.unwrap_or_else(|_| unanswered(Answer::Ambiguous))
     }
 
     async fn send_write(&self, write: &Write<'_>, earnest: Earnest) -> Result<Reply, String> {
         let target = match write {
-            Write::Delete { target, .. } | Write::Label { target, .. } | Write::Create { target, .. } => target,
+            Write::Delete { target, .. }
+            | Write::Change { target, .. }
+            | Write::Apply { target, .. }
+            | Write::Create { target, .. } => target,
         };
         // Nothing was sent when the kind is not known; only a request that may have arrived is ambiguous.
-        let Ok(served) = self.served(target).await else {
-            return Ok(Reply { http: None, answer: Answer::Throttled, retry_after: None, reason: String::new() });
-        };
+        let Ok(served) = self.served(target).await else { return Ok(unanswered(Answer::Throttled)) };
         let object_path = path(target, &served, Part::Object) + earnest.query();
         let got = match write {
             Write::Delete { uid, resource_version, .. } => {
@@ -96,20 +96,26 @@ impl KubeCluster {
                     "apiVersion": "v1",
                     "preconditions": { "uid": uid, "resourceVersion": resource_version },
                     "propagationPolicy": "Background",
+                    // A server that gets options in the body does not look at the query: said there alone, it deletes.
+                    "dryRun": earnest.dry_run(),
                 });
-                self.ask(Method::DELETE, &object_path, JSON, options.to_string().into_bytes()).await?
+                let options = Zeroizing::new(options.to_string().into_bytes());
+                self.ask(Method::DELETE, &object_path, JSON, options).await?
             }
-            Write::Label { uid, resource_version, set, remove, .. } => {
-                let mut labels: BTreeMap<&str, Option<&str>> =
-                    set.iter().map(|(key, value)| (key.as_str(), Some(value.as_str()))).collect();
-                labels.extend(remove.iter().map(|key| (key.as_str(), None)));
-                let patch =
-                    json!({ "metadata": { "uid": uid, "resourceVersion": resource_version, "labels": labels } });
-                self.ask(Method::PATCH, &object_path, MERGE_PATCH, patch.to_string().into_bytes()).await?
+            Write::Change { uid, resource_version, patch, .. } => {
+                let bound = Addressed::ByPath { uid, resource_version };
+                let body = patch.body(&target.kind, bound, NewObject::default());
+                self.ask(Method::PATCH, &object_path, MERGE_PATCH, body).await?
+            }
+            Write::Apply { bound, patch, .. } => {
+                let addressed = Addressed::InBody { target, bound: *bound };
+                let body = patch.body(&target.kind, addressed, NewObject::default());
+                let path = path(target, &served, Part::Object) + earnest.applied();
+                self.ask(Method::PATCH, &path, APPLY_PATCH, body).await?
             }
             Write::Create { object, .. } => {
                 let collection = path(target, &served, Part::Collection) + earnest.query();
-                self.ask(Method::POST, &collection, JSON, object.to_vec()).await?
+                self.ask(Method::POST, &collection, JSON, Zeroizing::new(object.to_vec())).await?
             }
         };
         Ok(reply(&got, &served.plural, &target.name))
@@ -130,7 +136,7 @@ impl KubeCluster {
         if let Some(served) = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return Ok(served.clone());
         }
-        let got = self.ask(Method::GET, &root(&target.api_version), JSON, Vec::new()).await?;
+        let got = self.ask(Method::GET, &root(&target.api_version), JSON, Zeroizing::default()).await?;
         if got.status != StatusCode::OK {
             return Err(format!("asking for the kinds of {} gave {}", target.api_version, got.status.as_u16()));
         }
@@ -142,13 +148,19 @@ impl KubeCluster {
         Ok(served)
     }
 
-    async fn ask(&self, method: Method, path: &str, content_type: &str, body: Vec<u8>) -> Result<Got, String> {
+    async fn ask(
+        &self,
+        method: Method,
+        path: &str,
+        content_type: &str,
+        body: Zeroizing<Vec<u8>>,
+    ) -> Result<Got, String> {
         let request = Request::builder()
             .method(method)
             .uri(path)
             .header(header::ACCEPT, JSON)
             .header(header::CONTENT_TYPE, content_type)
-            .body(Body::from(body))
+            .body(Body::from(Bytes::from_owner(body)))
             .map_err(|_| "the request can't be put into words".to_owned())?;
         let asking = async {
             let response = self.client.send(request).await.map_err(|_| "the request failed".to_owned())?;
@@ -176,7 +188,7 @@ impl ClusterPort for KubeCluster {
     fn send<'a>(&'a self, token: &'a InFlight, write: Write<'a>) -> BoxFuture<'a, Reply> {
         async move {
             tracing::debug!(action = token.action(), attempt = token.attempt(), "sending a request");
-            self.send_write(&write, Earnest::Yes).await.unwrap_or_else(|_| lost())
+            self.send_write(&write, Earnest::Yes).await.unwrap_or_else(|_| unanswered(Answer::Ambiguous))
         }
         .boxed()
     }
@@ -196,62 +208,22 @@ impl Earnest {
             Self::DryRun => "?dryRun=All",
         }
     }
-}
 
-/// The answer that never came.
-fn lost() -> Reply {
-    Reply { http: None, answer: Answer::Ambiguous, retry_after: None, reason: String::new() }
-}
+    /// The same in the options of a delete.
+    fn dry_run(self) -> &'static [&'static str] {
+        match self {
+            Self::Yes => &[],
+            Self::DryRun => &["All"],
+        }
+    }
 
-/// The class of an answer.
-fn reply(got: &Got, plural: &str, name: &str) -> Reply {
-    let seconds = got.headers.get(header::RETRY_AFTER).and_then(|value| value.to_str().ok());
-    let retry_after = seconds.and_then(|text| text.parse().ok()).map(Duration::from_secs);
-    let answer = match got.status.as_u16() {
-        200..=202 => Answer::Done,
-        404 if names(&got.body, plural, name) => Answer::Gone,
-        409 => Answer::Conflict,
-        429 => Answer::Throttled,
-        503 if retry_after.is_some() => Answer::Throttled,
-        408 | 500..=599 => Answer::Ambiguous,
-        400..=499 => Answer::Refused,
-        // A redirect or something nobody has heard of: who knows what became of it on the way.
-        _ => Answer::Ambiguous,
-    };
-    Reply { http: Some(got.status.as_u16()), answer, retry_after, reason: reason(&got.body) }
-}
-
-#[derive(Deserialize)]
-struct Status {
-    kind: String,
-    #[serde(default)]
-    reason: String,
-    #[serde(default)]
-    details: Details,
-}
-
-#[derive(Deserialize, Default)]
-struct Details {
-    #[serde(default)]
-    kind: String,
-    #[serde(default)]
-    name: String,
-}
-
-fn status(body: &[u8]) -> Option<Status> {
-    serde_json::from_slice::<Status>(body).ok().filter(|status| status.kind == "Status")
-}
-
-/// Whether a 404 is about this object, and not about a kind or a server that is gone.
-fn names(body: &[u8], plural: &str, name: &str) -> bool {
-    status(body).is_some_and(|status| {
-        status.reason == "NotFound" && status.details.kind == plural && status.details.name == name
-    })
-}
-
-fn reason(body: &[u8]) -> String {
-    let plain = |word: &String| word.len() <= 40 && word.bytes().all(|byte| byte.is_ascii_alphabetic());
-    status(body).map(|status| status.reason).filter(plain).unwrap_or_default()
+    /// For what is applied: who manages the fields from then on. Nobody else's are taken.
+    fn applied(self) -> &'static str {
+        match self {
+            Self::Yes => "?fieldManager=trueup",
+            Self::DryRun => "?fieldManager=trueup&dryRun=All",
+        }
+    }
 }
 
 fn seen(target: &ObjectRef, json: Zeroizing<Vec<u8>>) -> Result<Seen, String> {

@@ -1,6 +1,7 @@
 //! The executor on simulated clusters, behind the real client, in paused time.
 
 mod after;
+mod copies;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
@@ -49,6 +50,8 @@ struct Stage {
     /// Called before each send.
     before_send: Option<Box<dyn Fn(usize) + Send + Sync>>,
     after_send: Option<Box<dyn Fn(usize) + Send + Sync>>,
+    /// Clusters besides `guest-a`.
+    others: Clusters,
 }
 
 /// What the test's recheck says.
@@ -113,6 +116,7 @@ fn stage_with(names: &[&str], change: impl FnOnce(Given) -> Given) -> Stage {
         switch_at_append: None,
         before_send: None,
         after_send: None,
+        others: Clusters::new(),
     }
 }
 
@@ -149,7 +153,8 @@ impl Stage {
             after: self.after_send.take(),
             sent: AtomicUsize::default(),
         };
-        let clusters: Clusters = [("guest-a".to_owned(), Arc::new(tapped) as Arc<dyn ClusterPort>)].into();
+        let mut clusters = self.others.clone();
+        clusters.insert("guest-a".to_owned(), Arc::new(tapped));
         let mut journal = MemoryJournal {
             records: self.records.clone(),
             crash: self.crash.clone(),
@@ -260,6 +265,10 @@ impl VaultPort for MemoryVault {
         let mut sealed = self.sealed.lock().unwrap();
         sealed.push(object.to_vec());
         Ok(Sealed { file: (sealed.len() - 1).to_string(), digest: "sha256:0".to_owned() })
+    }
+
+    fn open(&self, file: &str) -> Result<Zeroizing<Vec<u8>>, String> {
+        Ok(Zeroizing::new(self.sealed.lock().unwrap()[file.parse::<usize>().unwrap()].clone()))
     }
 
     fn restorable(&self, file: &str, mark: &str, owners: &BTreeSet<String>) -> Result<Zeroizing<Vec<u8>>, String> {

@@ -4,13 +4,11 @@
 //! - only what was read decides; an answer alone never ends an action as done;
 //! - an action fails only when no request of it was carried out and none can be any more. Anything less is unknown.
 
-use std::collections::BTreeMap;
-
 use super::ports::{Reading, Reply, Seen};
+use super::ready::Ready;
 use super::report::End;
-use super::wave::{Ready, Wish};
+use super::wish::{Bound, Proof, Wish, is_marked};
 use crate::engine::journal::{Answer, Found, VerifiedState};
-use crate::engine::vault::RESTORED_FROM;
 
 /// What to do about a request that has been answered and looked after.
 #[derive(Debug, PartialEq, Eq)]
@@ -53,10 +51,10 @@ pub(super) fn found(uid: Option<&str>, resource_version: Option<&str>, reading: 
 pub(super) fn next(ready: &Ready<'_>, reply: &Reply, reading: &Reading) -> Next {
     let said = match reply.answer {
         Answer::Throttled => return Next::Again,
-        Answer::Done | Answer::Gone => return Next::End(carried_out(ready, reading)),
+        Answer::Done | Answer::Gone => return Next::End(carried_out(ready, reply, reading)),
         Answer::Ambiguous => None,
         Answer::Refused => Some(refusal(reply)),
-        Answer::Conflict => Some(conflict(ready, reading)),
+        Answer::Conflict => Some(conflict(ready, reply, reading)),
     };
     match said {
         Some(why) if !ready.is_in_doubt() => Next::End(End::failed(why)),
@@ -76,52 +74,72 @@ pub(super) const MAY_ARRIVE: &str = "an earlier request got no clear answer and 
 ///
 /// A request that is bound to a version can't be carried out any more once the object has another one.
 pub(super) fn in_doubt(ready: &Ready<'_>, reading: &Reading) -> Option<End> {
-    let unsure = |why: &str| Some(End::Unknown { why: why.to_owned() });
+    let kind = &ready.action.target.kind;
     match (&ready.wish, reading) {
         (_, Reading::Unknown(_)) => Some(unreadable(reading)),
-        (Wish::Delete { uid, resource_version }, reading) => match found(Some(uid), Some(resource_version), reading)? {
-            Found::Gone | Found::Replaced => Some(End::Done(VerifiedState::Gone)),
-            Found::Terminating => Some(End::Done(VerifiedState::Terminating)),
-            Found::Unchanged => None,
-            Found::Changed => Some(End::failed("it changed while it was being deleted, and is still there")),
-        },
-        (Wish::Label { uid, resource_version, set, remove, before: _ }, Reading::Present(seen)) => {
-            if is_labelled(seen, uid, set, remove) {
-                return Some(End::Done(VerifiedState::Changed));
-            }
-            let as_before = seen.uid == *uid && seen.resource_version == *resource_version;
-            if as_before {
-                None
-            } else {
-                unsure("somebody else changed it meanwhile; whether it was labelled before is not known")
+        (Wish::Delete { bound: Bound { uid, resource_version } }, reading) => {
+            match found(Some(uid), Some(resource_version), reading)? {
+                Found::Gone | Found::Replaced => Some(End::Done(VerifiedState::Gone)),
+                Found::Terminating => Some(End::Done(VerifiedState::Terminating)),
+                Found::Unchanged => None,
+                Found::Changed => Some(End::failed("it changed while it was being deleted, and is still there")),
             }
         }
-        (Wish::Label { .. }, Reading::Absent) => unsure("it is gone; whether it was labelled before is not known"),
-        (Wish::Create { mark, .. }, Reading::Present(seen)) => Some(created(mark, seen)),
-        (Wish::Create { .. }, Reading::Absent) => None,
+        (Wish::Change { bound, .. } | Wish::Apply { bound: Some(bound), .. }, reading) => {
+            in_doubt_of_change(ready, bound, reading)
+        }
+        (Wish::Apply { bound: None, .. } | Wish::Create { .. }, Reading::Absent) => None,
+        (Wish::Create { proof: Proof::Mark(mark), .. }, Reading::Present(seen)) => Some(restored(mark, seen)),
+        (Wish::Create { proof: Proof::Content(_), .. } | Wish::Apply { bound: None, .. }, reading) => {
+            // Who made it is not known; it is as it was wanted, or it is somebody else's.
+            Some(match ready.wish.is_fulfilled(kind, reading) {
+                true => End::Done(VerifiedState::Changed),
+                false => End::failed("another object has the name now"),
+            })
+        }
     }
 }
 
+fn in_doubt_of_change(ready: &Ready<'_>, bound: &Bound, reading: &Reading) -> Option<End> {
+    let unsure = |why: &str| Some(End::Unknown { why: why.to_owned() });
+    let Reading::Present(seen) = reading else {
+        return unsure("it is gone; whether it was changed before is not known");
+    };
+    if ready.wish.is_fulfilled(&ready.action.target.kind, reading) {
+        return Some(End::Done(VerifiedState::Changed));
+    }
+    let as_before = seen.uid == bound.uid && seen.resource_version == bound.resource_version;
+    if as_before {
+        None
+    } else {
+        unsure("somebody else changed it meanwhile; whether it was changed as planned before is not known")
+    }
+}
+
+/// The status of an answer to a request that made an object.
+const CREATED: u16 = 201;
+
 /// What a read says about a request that the server said it carried out, or that there was nothing left to do for.
-fn carried_out(ready: &Ready<'_>, reading: &Reading) -> End {
-    in_doubt(ready, reading).unwrap_or_else(|| {
-        let why = match ready.wish {
-            Wish::Delete { .. } => "the server said it was deleted, and it is still there",
-            Wish::Label { .. } => "the server said it was labelled, and it is as it was",
-            Wish::Create { .. } => "it was created, and is gone again",
-        };
-        End::Unknown { why: why.to_owned() }
-    })
+fn carried_out(ready: &Ready<'_>, reply: &Reply, reading: &Reading) -> End {
+    let made = ready.wish.bound().is_none() && reply.http == Some(CREATED);
+    match in_doubt(ready, reading) {
+        Some(End::Done(VerifiedState::Changed)) if made => End::Done(VerifiedState::Created),
+        Some(end) => end,
+        None => {
+            let why = match ready.wish {
+                Wish::Delete { .. } => "the server said it was deleted, and it is still there",
+                Wish::Change { .. } | Wish::Apply { bound: Some(_), .. } => {
+                    "the server said it was changed, and it is as it was"
+                }
+                Wish::Create { .. } | Wish::Apply { bound: None, .. } => "it was created, and is gone again",
+            };
+            End::Unknown { why: why.to_owned() }
+        }
+    }
 }
 
-fn is_labelled(seen: &Seen, uid: &str, set: &BTreeMap<String, String>, remove: &[String]) -> bool {
-    seen.uid == uid
-        && set.iter().all(|(key, value)| seen.labels.get(key) == Some(value))
-        && remove.iter().all(|key| !seen.labels.contains_key(key))
-}
-
-fn created(mark: &str, seen: &Seen) -> End {
-    if seen.annotations.get(RESTORED_FROM).is_some_and(|found| found == mark) {
+fn restored(mark: &str, seen: &Seen) -> End {
+    if is_marked(seen, mark) {
         End::Done(VerifiedState::Restored)
     } else {
         End::failed("another object has the name now")
@@ -141,12 +159,13 @@ fn refusal(reply: &Reply) -> String {
     format!("the cluster refused it{}", code.replace(" )", ")"))
 }
 
-fn conflict(ready: &Ready<'_>, reading: &Reading) -> String {
-    let changed = match &ready.wish {
-        Wish::Delete { uid, resource_version } | Wish::Label { uid, resource_version, .. } => {
-            difference(uid, resource_version, reading)
-        }
-        Wish::Create { .. } => Some("another object has the name now".to_owned()),
+fn conflict(ready: &Ready<'_>, reply: &Reply, reading: &Reading) -> String {
+    if !reply.managers.is_empty() {
+        return format!("nothing was done: {} manages what would be applied", reply.managers.join(", "));
+    }
+    let changed = match ready.wish.bound() {
+        Some(Bound { uid, resource_version }) => difference(uid, resource_version, reading),
+        None => Some("another object has the name now".to_owned()),
     };
     let changed = changed.unwrap_or_else(|| "the cluster says it is not the object the plan shows".to_owned());
     format!("nothing was done: {changed}")

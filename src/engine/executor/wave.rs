@@ -2,28 +2,29 @@
 //!
 //! Always true: requests go out in small groups, and between two groups a stop is noticed.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use futures::future::join_all;
-use jiff::{SignedDuration, Timestamp};
-use zeroize::Zeroizing;
+use jiff::Timestamp;
 
+use super::content::Content;
 use super::in_flight::{InFlight, journal_intents};
 use super::owners::lost_owner;
-use super::ports::{Again, ClusterPort, ExecutorClock, Progress, Reading, Reply, Seen, VaultPort, Write};
+use super::ports::{Again, ClusterPort, Progress, Reading, Reply};
+use super::read::read;
+use super::ready::{ACTION_TIME, Ready};
 use super::report::{End, Halt};
 use super::run::Run;
-use super::verdict::{MAY_ARRIVE, Next, difference, in_doubt, next};
-use crate::engine::journal::{Answer, LabelChange, Record, VerifiedState};
+use super::source::read_source;
+use super::verdict::{Next, in_doubt, next};
+use super::wish::{Wish, owners_shown};
+use crate::engine::Action;
+use crate::engine::journal::{Answer, Record, VerifiedState};
 use crate::engine::vault::Sealed;
-use crate::engine::{Action, ObjectRef, Verb, short_id};
 
 /// Requests under way at once in a cluster: enough to hide a slow line, few enough that a stop leaves little undone.
 const AT_ONCE_MAX: usize = 16;
-
-/// How long one action may take, waits included. A server that asks for more is not fit for writes now.
-const ACTION_TIME: SignedDuration = SignedDuration::from_secs(60);
 
 /// How often a request may go out at all. Waits are bounded by time as well.
 const TRIES_MAX: u32 = 5;
@@ -33,136 +34,8 @@ const UNSURE_MAX: u32 = 2;
 /// The wait when the server asks for one without saying how long.
 const WAIT_DEFAULT: Duration = Duration::from_secs(1);
 
-/// How often a target is read when reads fail, with this pause between.
-const READS_MAX: u32 = 3;
-const READ_PAUSE: Duration = Duration::from_secs(1);
-
 /// Why an action that was sent is not sent again.
 const STOPPED_BETWEEN: &str = "the cluster did not take it, and the run was stopped before the next attempt";
-
-/// What an action wants of the cluster.
-pub(super) enum Wish {
-    Delete {
-        uid: String,
-        resource_version: String,
-    },
-    Label {
-        uid: String,
-        resource_version: String,
-        set: BTreeMap<String, String>,
-        remove: Vec<String>,
-        /// What these labels are before; known once the object was read.
-        before: BTreeMap<String, Option<String>>,
-    },
-    Create {
-        object: Zeroizing<Vec<u8>>,
-        mark: String,
-    },
-}
-
-/// An action that may be sent.
-pub(super) struct Ready<'a> {
-    pub action: &'a Action,
-    pub wish: Wish,
-    /// The number the journal knows the attempt by, from 1 for an action's first.
-    attempt: u32,
-    /// How often it was sent.
-    tries: u32,
-    /// How often nobody knew what came of it.
-    unsure: u32,
-    deadline: Timestamp,
-}
-
-impl<'a> Ready<'a> {
-    pub fn new(action: &'a Action, wish: Wish, now: Timestamp) -> Self {
-        let deadline = now.checked_add(ACTION_TIME).unwrap_or(Timestamp::MAX);
-        Self { action, wish, attempt: 0, tries: 0, unsure: 0, deadline }
-    }
-
-    fn write(&self) -> Write<'_> {
-        let target = &self.action.target;
-        match &self.wish {
-            Wish::Delete { uid, resource_version } => Write::Delete { target, uid, resource_version },
-            Wish::Label { uid, resource_version, set, remove, before: _ } => {
-                Write::Label { target, uid, resource_version, set, remove }
-            }
-            Wish::Create { object, mark: _ } => Write::Create { target, object },
-        }
-    }
-
-    /// Whether a request of it may have been carried out, or may still be, as far as answers tell.
-    pub fn is_in_doubt(&self) -> bool {
-        self.unsure > 0
-    }
-
-    fn verb(&self) -> Verb {
-        match self.wish {
-            Wish::Delete { .. } => Verb::Delete,
-            Wish::Label { .. } => Verb::Label,
-            Wish::Create { .. } => Verb::Create,
-        }
-    }
-
-    /// How it ends when it is not sent again and the object is as it was.
-    fn given_up(&self, why: String) -> End {
-        if self.is_in_doubt() { End::Unknown { why: format!("{why}; {MAY_ARRIVE}") } } else { End::failed(why) }
-    }
-
-    /// Why it may not be sent, seeing what is there; nothing when it may.
-    fn hindrance(&self, reading: &Reading) -> Option<String> {
-        match (&self.wish, reading) {
-            (Wish::Delete { uid, resource_version } | Wish::Label { uid, resource_version, .. }, reading) => {
-                difference(uid, resource_version, reading)
-            }
-            (Wish::Create { .. }, Reading::Absent) => None,
-            (Wish::Create { .. }, Reading::Present(_)) => Some("another object has the name".to_owned()),
-            (Wish::Create { .. }, Reading::Unknown(why)) => Some(format!("whether the name is free is unknown: {why}")),
-        }
-    }
-
-    /// What the labels were and will be, for undo.
-    fn label_change(&self) -> Option<LabelChange> {
-        match &self.wish {
-            Wish::Label { set, remove, before, .. } => {
-                let mut after: BTreeMap<String, Option<String>> =
-                    set.iter().map(|(key, value)| (key.clone(), Some(value.clone()))).collect();
-                after.extend(remove.iter().map(|key| (key.clone(), None)));
-                Some(LabelChange { before: before.clone(), after })
-            }
-            Wish::Delete { .. } | Wish::Create { .. } => None,
-        }
-    }
-
-    /// Notes what the labels that will change are now.
-    fn remember_labels(&mut self, seen: &Seen) {
-        if let Wish::Label { set, remove, before, .. } = &mut self.wish {
-            let keys = set.keys().chain(remove.iter());
-            *before = keys.map(|key| (key.clone(), seen.labels.get(key).cloned())).collect();
-        }
-    }
-
-    fn intent(&self, plan: &str, at: Timestamp) -> Record {
-        let (uid, resource_version) = match &self.wish {
-            Wish::Delete { uid, resource_version } | Wish::Label { uid, resource_version, .. } => {
-                (Some(uid.clone()), Some(resource_version.clone()))
-            }
-            Wish::Create { .. } => (None, None),
-        };
-        Record::Intent {
-            plan: plan.to_owned(),
-            action: self.action.id.clone(),
-            attempt: self.attempt,
-            cluster: self.action.cluster.clone(),
-            target: self.action.target.clone(),
-            uid,
-            resource_version,
-            verb: self.verb(),
-            labels: self.label_change(),
-            deadline: self.deadline,
-            at,
-        }
-    }
-}
 
 impl<'p> Run<'p, '_> {
     /// Carries out the actions of one wave.
@@ -181,11 +54,13 @@ impl<'p> Run<'p, '_> {
         self.check_switches()?;
         let mut ready = Vec::new();
         for chunk in same.chunks(AT_ONCE_MAX) {
-            let readings = join_all(chunk.iter().map(|action| read(port, clock, action))).await;
+            let readings = join_all(chunk.iter().map(|action| read(port, clock, &action.target))).await;
             let lost = join_all(chunk.iter().map(|action| lost_owner(port, owners_shown(action)))).await;
-            for ((action, reading), lost) in chunk.iter().zip(readings).zip(lost) {
+            let clusters = self.ports.clusters;
+            let sources = join_all(chunk.iter().map(|action| read_source(clusters, clock, action))).await;
+            for (((action, reading), lost), source) in chunk.iter().zip(readings).zip(lost).zip(sources) {
                 let prepared = match lost {
-                    None => self.prepare(action, &reading),
+                    None => source.and_then(|source| self.prepare(action, &reading, source.as_ref())),
                     Some(why) => Err(End::stale(why)),
                 };
                 match prepared {
@@ -245,13 +120,16 @@ impl<'p> Run<'p, '_> {
         let outcomes: Vec<Record> = group.iter().zip(&replies).map(outcome).collect();
         self.write(&outcomes)?;
         self.tell(group.iter(), Progress::Answered);
-        let readings = join_all(group.iter().map(|ready| read(port, clock, ready.action))).await;
+        let readings = join_all(group.iter().map(|ready| read(port, clock, &ready.action.target))).await;
         let mut pause = Duration::ZERO;
         let mut verified = Vec::new();
         for ((mut ready, reply), reading) in group.into_iter().zip(replies).zip(readings) {
             ready.unsure += u32::from(reply.answer == Answer::Ambiguous);
             match next(&ready, &reply, &reading) {
-                Next::End(end) => verified.push((ready.action, end)),
+                Next::End(end) => {
+                    self.remember_version(&ready, &end, &reading);
+                    verified.push((ready.action, end));
+                }
                 Next::Again => match self.may_try_again(&ready, &reply) {
                     Ok(wait) => {
                         pause = pause.max(wait);
@@ -263,6 +141,13 @@ impl<'p> Run<'p, '_> {
         }
         self.write_ends(verified)?;
         Ok(pause)
+    }
+
+    /// Notes the version at which an object was seen to be as it was wanted: undo knows by it that nobody came after.
+    fn remember_version(&mut self, ready: &Ready<'_>, end: &End, reading: &Reading) {
+        if let (End::Done(_), Some(_), Reading::Present(seen)) = (end, ready.wish.patch(), reading) {
+            self.versions.insert(ready.action.id.clone(), seen.resource_version.clone());
+        }
     }
 
     /// How long to wait before the next attempt, or why there is none.
@@ -292,39 +177,51 @@ impl<'p> Run<'p, '_> {
         Err(halt)
     }
 
-    /// Reads the targets again before another attempt: what is not as it was is not sent again.
+    /// Reads targets and sources again before another attempt: what is not as it was is not sent again.
     async fn read_again(&mut self, port: &dyn ClusterPort, again: Vec<Ready<'p>>) -> Result<Vec<Ready<'p>>, Halt> {
         let mut ready = Vec::new();
         let clock = self.ports.clock;
         let mut ended = Vec::new();
         for one in again {
-            let reading = read(port, clock, one.action).await;
+            let reading = read(port, clock, &one.action.target).await;
+            let source = read_source(self.ports.clusters, clock, one.action).await.err();
             let doubted = if one.is_in_doubt() { in_doubt(&one, &reading) } else { None };
-            match (doubted, one.hindrance(&reading)) {
-                (Some(end), _) => ended.push((one.action, end)),
-                (None, Some(why)) => ended.push((one.action, End::failed(format!("not sent again: {why}")))),
-                (None, None) => ready.push(one),
+            match (doubted, one.wish.hindrance(&reading), source) {
+                (Some(end), _, _) => {
+                    self.remember_version(&one, &end, &reading);
+                    ended.push((one.action, end));
+                }
+                (None, Some(why), _) => ended.push((one.action, End::failed(format!("not sent again: {why}")))),
+                (None, None, Some(end)) => {
+                    ended.push((one.action, one.given_up(format!("not sent again: {}", end.why()))));
+                }
+                (None, None, None) => ready.push(one),
             }
         }
         self.write_ends(ended)?;
         Ok(ready)
     }
 
-    /// Makes an action ready: it is the object the plan shows, and its backup is sealed.
-    fn prepare(&mut self, action: &'p Action, reading: &Reading) -> Result<Ready<'p>, End> {
-        let mut ready = Ready::new(action, wish(action, &self.report.plan, self.ports.vault)?, self.ports.clock.now());
-        if let Some(why) = ready.hindrance(reading) {
+    /// Makes an action ready: it is the object the plan shows, what it copies is what the plan shows, and its backup is
+    /// sealed. What is as it shall be already is not sent.
+    fn prepare(&mut self, action: &'p Action, reading: &Reading, source: Option<&Content>) -> Result<Ready<'p>, End> {
+        let wish = Wish::of(action, &self.report.plan, source, self.ports.vault)?;
+        if wish.is_fulfilled(&action.target.kind, reading) {
+            return Err(End::Already);
+        }
+        if let Some(why) = wish.hindrance(reading) {
             return Err(match reading {
                 Reading::Unknown(_) => End::gated(format!("not-complete: {why}")),
                 Reading::Present(_) | Reading::Absent => End::stale(why),
             });
         }
+        let mut ready = Ready::new(action, wish, self.ports.clock.now());
         if let Reading::Present(seen) = reading {
-            ready.remember_labels(seen);
-        }
-        if let (Wish::Delete { .. }, Reading::Present(seen)) = (&ready.wish, reading) {
-            let sealed = self.ports.vault.seal(&seen.json).map_err(|why| End::gated(format!("backup: {why}")))?;
-            self.backups.insert(action.id.clone(), sealed);
+            ready.remember_marks(seen);
+            if ready.wish.needs_backup() {
+                let sealed = self.ports.vault.seal(&seen.json).map_err(|why| End::gated(format!("backup: {why}")))?;
+                self.backups.insert(action.id.clone(), sealed);
+            }
         }
         Ok(ready)
     }
@@ -381,11 +278,12 @@ impl<'p> Run<'p, '_> {
             state: match end {
                 End::Done(state) => *state,
                 End::TakenBack { .. } => VerifiedState::Restored,
-                End::Skipped { .. } => VerifiedState::Skipped,
+                End::Already | End::Skipped { .. } => VerifiedState::Skipped,
                 End::Failed { .. } => VerifiedState::Failed,
                 End::Unknown { .. } => VerifiedState::Unknown,
             },
             why: end.why().to_owned(),
+            version: self.versions.get(&action.id).filter(|_| matches!(end, End::Done(_))).cloned(),
             at,
         };
         let records: Vec<Record> = ends.iter().map(verified).collect();
@@ -393,53 +291,5 @@ impl<'p> Run<'p, '_> {
             self.end(action, end);
         }
         self.write(&records)
-    }
-}
-
-/// Reads a target, a few times if reads fail.
-async fn read(port: &dyn ClusterPort, clock: &dyn ExecutorClock, action: &Action) -> Reading {
-    let mut reading = port.read(&action.target).await;
-    for _ in 1..READS_MAX {
-        match reading {
-            Reading::Unknown(_) => {
-                clock.sleep(READ_PAUSE).await;
-                reading = port.read(&action.target).await;
-            }
-            Reading::Present(_) | Reading::Absent => break,
-        }
-    }
-    reading
-}
-
-/// The owners a restore brings back, as its plan shows them.
-fn owners_shown(action: &Action) -> Vec<ObjectRef> {
-    serde_json::from_value(action.change["owners"].clone()).unwrap_or_default()
-}
-
-/// What an action of a plan wants of the cluster.
-fn wish(action: &Action, plan: &str, vault: &dyn VaultPort) -> Result<Wish, End> {
-    let bound = || {
-        let uid = action.preconditions.uid.clone();
-        uid.zip(action.preconditions.resource_version.clone())
-            .ok_or_else(|| End::gated("identity: the plan binds no uid and version of the object"))
-    };
-    match action.verb {
-        Verb::Delete => bound().map(|(uid, resource_version)| Wish::Delete { uid, resource_version }),
-        Verb::Label => {
-            let (uid, resource_version) = bound()?;
-            let set = serde_json::from_value(action.change["set"].clone()).unwrap_or_default();
-            let remove = serde_json::from_value(action.change["remove"].clone()).unwrap_or_default();
-            Ok(Wish::Label { uid, resource_version, set, remove, before: BTreeMap::new() })
-        }
-        Verb::Create => {
-            let file = action.change["backup"].as_str().unwrap_or_default();
-            let mark = format!("{}/{}", short_id(plan), action.id);
-            let owners = owners_shown(action).into_iter().filter_map(|owner| owner.uid).collect();
-            let object = vault.restorable(file, &mark, &owners).map_err(|why| End::gated(format!("backup: {why}")))?;
-            Ok(Wish::Create { object, mark })
-        }
-        Verb::Apply | Verb::Update | Verb::Annotate | Verb::Patch | Verb::Tag | Verb::Untag | Verb::ReOwn => {
-            Err(End::gated(format!("`{}` is not supported yet", action.verb.word())))
-        }
     }
 }

@@ -1,4 +1,4 @@
-//! The backup gate: what is deleted has to be sealed first, so the preview says when that could not be done.
+//! The backup gate: what is deleted or overwritten has to be sealed first, so the preview says when that could not be done.
 
 use super::{Blocked, Candidate, GateName, Surroundings, blocked};
 use crate::engine::action::Undo;
@@ -15,10 +15,10 @@ pub enum BackupCheck {
     },
 }
 
-/// A delete that relies on a backup is not offered where none could be made.
+/// What relies on a backup, a delete or new content, is not offered where none could be made.
 pub fn backup(candidate: &Candidate<'_>, around: &Surroundings<'_>) -> Option<Blocked> {
     let relies = match candidate.draft.undo {
-        Undo::RestoreFromBackup => candidate.is_delete(),
+        Undo::RestoreFromBackup => true,
         Undo::RemoveWhatWasAdded | Undo::DeleteWhatWasCreated | Undo::None => false,
     };
     if !relies || !around.is_live(candidate.cluster()) {

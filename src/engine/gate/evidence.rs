@@ -89,8 +89,8 @@ pub fn settling(candidate: &Candidate<'_>, around: &Surroundings<'_>) -> Option<
     if held >= wanted {
         return None;
     }
-    let seen = Duration::from_secs(held.as_secs());
-    let why = format!("the verdict has held for {seen:?} and has to hold for {wanted:?}; wait and look again");
+    let seen = held.as_secs();
+    let why = format!("the verdict has held for {seen} s and has to hold for {wanted:?}; wait and look again");
     Some(blocked(GateName::Settling, why))
 }
 

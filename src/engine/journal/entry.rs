@@ -45,6 +45,8 @@ pub struct ActionEntry {
     /// The latest request, if one was about to be sent.
     pub sent: Option<Sent>,
     pub standing: ActionStanding,
+    /// The version at which the object was seen to be as it was wanted.
+    pub version: Option<String>,
 }
 
 /// A request as its intent says it.
@@ -54,6 +56,9 @@ pub struct Sent {
     pub verb: Verb,
     pub target: ObjectRef,
     pub labels: Option<LabelChange>,
+    pub annotations: Option<LabelChange>,
+    /// The keys whose content was written.
+    pub keys: Vec<String>,
     pub uid: Option<String>,
     pub resource_version: Option<String>,
     pub attempt: u32,
@@ -104,7 +109,7 @@ impl Entry {
     fn action(&mut self, id: &str) -> &mut ActionEntry {
         let place = self.actions.iter().position(|action| action.id == id).unwrap_or_else(|| {
             let standing = ActionStanding::Prepared;
-            self.actions.push(ActionEntry { id: id.to_owned(), backup: None, sent: None, standing });
+            self.actions.push(ActionEntry { id: id.to_owned(), backup: None, sent: None, standing, version: None });
             self.actions.len() - 1
         });
         &mut self.actions[place]
@@ -140,17 +145,22 @@ impl Entry {
                 resource_version,
                 verb,
                 labels,
+                annotations,
+                keys,
                 deadline: _,
                 at,
             } => {
                 self.doubt_if_open(action);
                 let action = self.action(action);
                 action.standing = ActionStanding::Open;
+                action.version = None;
                 action.sent = Some(Sent {
                     cluster: cluster.clone(),
                     verb: *verb,
                     target: target.clone(),
                     labels: labels.clone(),
+                    annotations: annotations.clone(),
+                    keys: keys.clone(),
                     uid: uid.clone(),
                     resource_version: resource_version.clone(),
                     attempt: *attempt,
@@ -167,9 +177,11 @@ impl Entry {
                     }
                 };
             }
-            Record::Verified { plan: _, action, state, why, at } => {
+            Record::Verified { plan: _, action, state, why, version, at } => {
                 self.in_doubt.remove(action);
-                self.action(action).standing = ActionStanding::Verified { state: *state, why: why.clone(), at: *at };
+                let action = self.action(action);
+                action.version = version.clone();
+                action.standing = ActionStanding::Verified { state: *state, why: why.clone(), at: *at };
             }
             Record::Resolved { plan: _, action, found, at: _ } => {
                 self.in_doubt.remove(action);
@@ -249,7 +261,9 @@ mod tests {
             uid,
             resource_version,
             verb,
-            labels: Default::default(),
+            labels: None,
+            annotations: None,
+            keys: Vec::new(),
             deadline: at,
             at,
         }

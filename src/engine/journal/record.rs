@@ -48,6 +48,12 @@ pub enum Record {
         /// What labels are changed, and what they were: undo puts them back.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         labels: Option<LabelChange>,
+        /// The same for annotations.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        annotations: Option<LabelChange>,
+        /// The names of the keys whose content is written: undo puts it back from the backup.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        keys: Vec<String>,
         deadline: Timestamp,
         at: Timestamp,
     },
@@ -70,6 +76,9 @@ pub enum Record {
         /// In our own words; empty when the state says all.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         why: String,
+        /// The version the object had when it was seen to be as it was wanted.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        version: Option<String>,
         at: Timestamp,
     },
     /// An intent without an outcome, settled after a crash by reading.
@@ -144,7 +153,7 @@ pub struct ApprovedCluster {
     pub identity: IdentityRecord,
 }
 
-/// The labels a request sets or takes off; a label that is not there has no value.
+/// The labels or annotations a request sets or takes off; one that is not there has no value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LabelChange {
@@ -206,6 +215,8 @@ pub enum VerifiedState {
     Gone,
     Terminating,
     Changed,
+    /// It was not there, and our request made it.
+    Created,
     Restored,
     /// Nothing was sent.
     Skipped,
@@ -221,6 +232,7 @@ impl VerifiedState {
             Self::Gone => "gone",
             Self::Terminating => "terminating",
             Self::Changed => "changed",
+            Self::Created => "created",
             Self::Restored => "restored",
             Self::Skipped => "skipped",
             Self::Failed => "failed",

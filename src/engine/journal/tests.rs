@@ -142,6 +142,8 @@ fn intent(action: &str, attempt: u32) -> Record {
         resource_version: Some("812".to_owned()),
         verb: Verb::Delete,
         labels: None,
+        annotations: None,
+        keys: Vec::new(),
         deadline: at(60),
         at: at(1),
     }
@@ -154,7 +156,7 @@ fn outcome(action: &str, what: Answer) -> Record {
 
 fn verified(action: &str, state: VerifiedState) -> Record {
     let (plan, action) = (PLAN.to_owned(), action.to_owned());
-    Record::Verified { plan, action, state, why: String::new(), at: at(3) }
+    Record::Verified { plan, action, state, why: String::new(), version: None, at: at(3) }
 }
 
 fn skipped(action: &str) -> Record {
@@ -265,7 +267,8 @@ proptest! {
     #[test]
     fn whatever_words_a_record_holds_they_are_read_again(whys in prop::collection::vec(any::<String>(), 1..6), groups in 1..4usize, cut in any::<prop::sample::Index>()) {
         let (plan, state) = (PLAN.to_owned(), VerifiedState::Skipped);
-        let verified = |why| Record::Verified { plan: plan.clone(), action: "a1".to_owned(), state, why, at: at(3) };
+        let action = "a1".to_owned();
+        let verified = |why| Record::Verified { plan: plan.clone(), action: action.clone(), state, why, version: None, at: at(3) };
         let records: Vec<Record> = whys.into_iter().map(verified).collect();
         let disk = TestDisk::default();
         for group in records.chunks(groups) {

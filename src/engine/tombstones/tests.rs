@@ -42,6 +42,8 @@ fn run(plan: &str, verb: Verb, end: Record, at: Timestamp) -> Vec<Record> {
         resource_version: None,
         verb,
         labels: None,
+        annotations: None,
+        keys: Vec::new(),
         deadline: at,
         at,
     });
@@ -50,7 +52,8 @@ fn run(plan: &str, verb: Verb, end: Record, at: Timestamp) -> Vec<Record> {
 }
 
 fn verified(plan: &str, state: VerifiedState) -> Record {
-    Record::Verified { plan: plan.to_owned(), action: "a1".to_owned(), state, why: String::new(), at: now() }
+    let (plan, action) = (plan.to_owned(), "a1".to_owned());
+    Record::Verified { plan, action, state, why: String::new(), version: None, at: now() }
 }
 
 fn deleted(at: Timestamp) -> Vec<Record> {

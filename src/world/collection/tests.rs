@@ -48,11 +48,14 @@ fn absence_is_proven_by_a_complete_list_and_by_nothing_else() {
         at: at(1),
         gap: Some(gap(GapCause::Unreadable)),
     };
-    let cases: [(&str, Vec<Delta>, bool); 6] = [
+    let begun = || Delta::Begun { facts: facts(&[(1, 1)]), gap: gap(GapCause::NotObserved) };
+    let cases: [(&str, Vec<Delta>, bool); 8] = [
         ("never listed", vec![], false),
         ("listed whole", vec![listed(&[(1, 1)], 5)], true),
         ("an object in it could not be read", vec![spoilt], false),
         ("seen in part", vec![Delta::Seen { facts: facts(&[(1, 1)]), gap: gap(GapCause::CutShort) }], false),
+        ("begun", vec![begun()], false),
+        ("begun again after a list", vec![listed(&[(2, 2)], 5), begun()], true),
         ("lost after a list", vec![listed(&[(1, 1)], 5), Delta::Lost { gap: gap(GapCause::Silent) }], false),
         ("lost, then changes", vec![Delta::Lost { gap: gap(GapCause::Silent) }, changed(&[(1, 1)], &[], 6)], false),
     ];
@@ -85,6 +88,18 @@ fn what_was_seen_stays_when_the_list_is_lost() {
     assert_eq!(applied, Applied::Changed { keys: vec![], standing: Standing::Changed });
     assert_eq!(collection.get(&key(1)).present(), Some(&Version("1".to_owned())));
     assert_eq!(collection.completeness().word(), "partial");
+}
+
+#[test]
+fn a_beginning_is_shown_only_where_nothing_is_known_yet() {
+    let begun = |items| Delta::Begun { facts: facts(items), gap: gap(GapCause::NotObserved) };
+    let mut collection = Collection::<Version>::default();
+    collection.apply(begun(&[(1, 1)]));
+    assert_eq!((collection.len(), collection.completeness().word()), (1, "partial"));
+    collection.apply(listed(&[(2, 2)], 5));
+    assert_eq!(collection.apply(begun(&[(3, 3)])), Applied::Unchanged);
+    assert_eq!(collection.get(&key(2)).present(), Some(&Version("2".to_owned())));
+    assert_eq!((collection.len(), collection.completeness().word()), (1, "complete"));
 }
 
 /// A step of a random history.

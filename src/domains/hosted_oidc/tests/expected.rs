@@ -176,14 +176,19 @@ fn a_copy_is_bound_to_its_source_and_never_carries_a_secret() {
     assert_eq!((source.uid.to_string(), source.version.to_string()), ("uid-s".to_owned(), "100".to_owned()));
     assert_eq!((&draft.target.uid, &draft.target.version), (&None, &None), "it is created");
     let labels = json!({ OIDC: "true", MANAGED: "true" });
-    let from =
-        |name: &str, key: &str| json!({ "cluster": "mgmt", "namespace": "clusters-guest-a", "name": name, "key": key });
-    assert_eq!(draft.change, json!({ "labels": labels, "from": from("s", "clientSecret") }));
+    let copy = |kind: &str, name: &str, key: &str| {
+        let source = json!({ "cluster": "mgmt", "kind": kind, "namespace": "clusters-guest-a", "name": name });
+        json!({ "source": source, "keys": { key: key } })
+    };
+    assert_eq!(draft.change, json!({ "labels": labels, "copy": copy("Secret", "s", "clientSecret") }));
 
     let judged = expects_ca().judged();
     let draft = &judged.find("ConfigMap/ca").unwrap().explanation.remedy[0];
     let data = json!({ "ca-bundle.crt": "PEM\n" });
-    assert_eq!(draft.change, json!({ "labels": labels, "data": data, "from": from("ca", "ca-bundle.crt") }));
+    assert_eq!(
+        draft.change,
+        json!({ "labels": labels, "data": data, "copy": copy("ConfigMap", "ca", "ca-bundle.crt") })
+    );
 }
 
 #[test]

@@ -4,11 +4,11 @@ use std::io;
 use std::path::Path;
 
 use super::*;
-use crate::engine::journal::StateFolder;
+use crate::engine::journal::{Answer, StateFolder};
 use crate::engine::vault::BackupDisk;
 
 /// The looks an undo needs, as the cluster is now.
-async fn looks(stage: &Stage, port: &KubeCluster) -> BTreeMap<String, Look> {
+pub(super) async fn looks(stage: &Stage, port: &KubeCluster) -> BTreeMap<String, Look> {
     let mut looks = BTreeMap::new();
     for action in &stage.plan.actions {
         let object = match port.read(&action.target).await {
@@ -18,6 +18,7 @@ async fn looks(stage: &Stage, port: &KubeCluster) -> BTreeMap<String, Look> {
                 uid: seen.uid.clone(),
                 resource_version: seen.resource_version.clone(),
                 labels: seen.labels.clone(),
+                annotations: seen.annotations.clone(),
             },
         };
         let sealed = !stage.vault.sealed.lock().unwrap().is_empty();
@@ -32,7 +33,7 @@ async fn looks(stage: &Stage, port: &KubeCluster) -> BTreeMap<String, Look> {
 }
 
 /// Plans the undo of what was run, and runs it.
-async fn take_back(stage: &mut Stage) -> Report {
+pub(super) async fn take_back(stage: &mut Stage) -> Report {
     let records = stage.records.lock().unwrap().clone();
     let looks = looks(stage, &KubeCluster::new(stage.sim.client())).await;
     let undo = crate::engine::undo(&entries(&records)[0], None, &looks, now()).unwrap();
@@ -213,5 +214,54 @@ async fn a_backup_that_can_not_be_written_or_read_back_ends_its_delete_before_it
         assert_eq!((stage.requests("DELETE"), report.code()), (0, 3), "{disk:?}");
         let records = stage.records.lock().unwrap().clone();
         assert!(records.iter().all(|record| kind(record) != "intent"), "{disk:?}: {records:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_finalizer_holds_comes_back_once_it_is_let_go() {
+    for (case, lets_go_after, expected) in [
+        ("while the last look back waits", Some(LOOK_BACK_AFTER + Duration::from_secs(20)), "taken-back"),
+        ("never", None, "terminating"),
+    ] {
+        let mut stage = stage_with_object("a", |object| object["metadata"]["finalizers"] = json!(["theirs.io/hold"]));
+        stage.on_new_reference = OnNewReference::Restore;
+        stage.judges.referenced.extend([1, 2].map(|look| (look, "a HostedCluster names it".to_owned())));
+        let sim = stage.sim.clone();
+        let others = async move {
+            let Some(after) = lets_go_after else { return };
+            tokio::time::sleep(after).await;
+            sim.remove("v1", "Secret", &format!("{NAMESPACE}/a")).unwrap();
+        };
+        let (report, ()) = tokio::join!(stage.run(), others);
+        assert_eq!(stage.end(&report, "a").word(), expected, "case: {case}: {report:?}");
+        let told = report.notices.iter().any(|notice| notice.contains("trueup undo") && notice.contains("finalizer"));
+        assert_eq!((told, report.code()), (expected == "terminating", 2), "case: {case}: {report:?}");
+        let posts = stage.requests("POST");
+        assert_eq!(posts, usize::from(expected == "taken-back"), "case: {case}: a taken name is not asked for");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rehearsal_changes_nothing_whatever_is_rehearsed() {
+    let stage = stage(&["a"]);
+    let port = KubeCluster::new(stage.sim.client());
+    let (target, bound) = (&stage.plan.actions[0].target, &stage.plan.actions[0].preconditions);
+    let (uid, resource_version) = (bound.uid.as_deref().unwrap(), bound.resource_version.as_deref().unwrap());
+    let patch = Patch::labels([("x".to_owned(), "y".to_owned())].into(), Vec::new());
+    let bound = Some((uid, resource_version));
+    let free = ObjectRef { name: "free".to_owned(), uid: None, ..target.clone() };
+    let object = Zeroizing::new(secret("free").to_string().into_bytes());
+    let writes = [
+        ("delete", Write::Delete { target, uid, resource_version }),
+        ("change", Write::Change { target, uid, resource_version, patch: &patch }),
+        ("apply", Write::Apply { target, bound, patch: &patch }),
+        ("create", Write::Create { target: &free, object: &object }),
+    ];
+    for (case, write) in writes {
+        let before = stage.sim.version();
+        let reply = port.rehearse(write).await;
+        assert_eq!(reply.answer, Answer::Done, "case: {case}");
+        assert_eq!(stage.sim.version(), before, "case: {case}");
+        assert!(stage.is_there("a") && !stage.is_there("free"), "case: {case}");
     }
 }

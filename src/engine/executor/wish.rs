@@ -1,0 +1,222 @@
+//! What an action wants of the cluster, with everything its request needs.
+//!
+//! Always true: whatever changes or deletes an object that is there is bound to its uid and version; whatever makes one
+//! wants its name free.
+
+use std::collections::BTreeMap;
+
+use super::content::{Addressed, Bytes, Content, Marks, NewObject, Patch};
+use super::ports::{Reading, Seen, VaultPort, Write};
+use super::report::End;
+use super::verdict::difference;
+use crate::engine::journal::LabelChange;
+use crate::engine::vault::RESTORED_FROM;
+use crate::engine::{Action, ContentChange, MarkChange, ObjectRef, Verb, short_id};
+
+/// The very object a request is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Bound {
+    pub uid: String,
+    pub resource_version: String,
+}
+
+/// What an action wants of the cluster.
+pub(super) enum Wish {
+    Delete {
+        bound: Bound,
+    },
+    Change {
+        bound: Bound,
+        patch: Patch,
+    },
+    /// Bound to nothing when the object is not there.
+    Apply {
+        bound: Option<Bound>,
+        patch: Patch,
+    },
+    Create {
+        object: Bytes,
+        proof: Proof,
+    },
+}
+
+/// How an object that has the name is known to be the one that was wanted.
+pub(super) enum Proof {
+    /// It says where it came back from.
+    Mark(String),
+    /// It holds this.
+    Content(Patch),
+}
+
+impl Wish {
+    /// What an action of a plan wants. `source` is what it copies.
+    ///
+    /// # Errors
+    /// How the action ends when it does not say all that is needed.
+    pub fn of(action: &Action, plan: &str, source: Option<&Content>, vault: &dyn VaultPort) -> Result<Self, End> {
+        let bound =
+            || bound_of(action).ok_or_else(|| End::gated("identity: the plan binds no uid and version of the object"));
+        match action.verb {
+            Verb::Delete => Ok(Self::Delete { bound: bound()? }),
+            Verb::Label => {
+                let MarkChange { set, remove } = action.mark_change().map_err(|_| unreadable())?;
+                Ok(Self::Change { bound: bound()?, patch: Patch::labels(set, remove) })
+            }
+            Verb::Annotate => {
+                let MarkChange { set, remove } = action.mark_change().map_err(|_| unreadable())?;
+                Ok(Self::Change { bound: bound()?, patch: Patch::annotations(set, remove) })
+            }
+            Verb::Update => Ok(Self::Change { bound: bound()?, patch: patch_of(action, source, vault)? }),
+            Verb::Apply => Ok(Self::Apply { bound: bound_of(action), patch: patch_of(action, source, vault)? }),
+            Verb::Create => create(action, plan, source, vault),
+            Verb::Patch | Verb::Tag | Verb::Untag | Verb::ReOwn => {
+                Err(End::gated(format!("`{}` is not supported yet", action.verb.word())))
+            }
+        }
+    }
+
+    /// The request.
+    pub fn write<'w>(&'w self, target: &'w ObjectRef) -> Write<'w> {
+        match self {
+            Self::Delete { bound: Bound { uid, resource_version } } => Write::Delete { target, uid, resource_version },
+            Self::Change { bound: Bound { uid, resource_version }, patch } => {
+                Write::Change { target, uid, resource_version, patch }
+            }
+            Self::Apply { bound, patch } => {
+                let bound = bound.as_ref().map(|bound| (bound.uid.as_str(), bound.resource_version.as_str()));
+                Write::Apply { target, bound, patch }
+            }
+            Self::Create { object, proof: _ } => Write::Create { target, object },
+        }
+    }
+
+    /// The object it is for, when it is for one that is there.
+    pub fn bound(&self) -> Option<&Bound> {
+        match self {
+            Self::Delete { bound } | Self::Change { bound, .. } => Some(bound),
+            Self::Apply { bound, .. } => bound.as_ref(),
+            Self::Create { .. } => None,
+        }
+    }
+
+    /// What it changes of an object, or what the object it makes holds; nothing for a delete and for a restore.
+    pub fn patch(&self) -> Option<&Patch> {
+        match self {
+            Self::Delete { .. } | Self::Create { proof: Proof::Mark(_), .. } => None,
+            Self::Change { patch, .. } | Self::Apply { patch, .. } => Some(patch),
+            Self::Create { proof: Proof::Content(patch), .. } => Some(patch),
+        }
+    }
+
+    /// Whether the object has to be sealed before the request: what can't be told from the journal how to put back.
+    pub fn needs_backup(&self) -> bool {
+        match self {
+            Self::Delete { .. } => true,
+            Self::Change { patch, .. } => !patch.data.is_empty(),
+            Self::Apply { bound, .. } => bound.is_some(),
+            Self::Create { .. } => false,
+        }
+    }
+
+    /// Why it may not be sent, seeing what is there; nothing when it may.
+    pub fn hindrance(&self, reading: &Reading) -> Option<String> {
+        match (self.bound(), reading) {
+            (Some(bound), reading) => difference(&bound.uid, &bound.resource_version, reading),
+            (None, Reading::Absent) => None,
+            (None, Reading::Present(_)) => Some("another object has the name".to_owned()),
+            (None, Reading::Unknown(why)) => Some(format!("whether the name is free is unknown: {why}")),
+        }
+    }
+
+    /// Whether the object is as the wish wants it already, so that there is nothing to send.
+    pub fn is_fulfilled(&self, kind: &str, reading: &Reading) -> bool {
+        let Reading::Present(seen) = reading else { return false };
+        let same = self.bound().is_none_or(|bound| bound.uid == seen.uid);
+        same && !seen.deleting && self.patch().is_some_and(|patch| patch.is_in(kind, seen))
+    }
+
+    /// What the labels and annotations it changes are now and will be, for undo; nothing where there are none.
+    pub fn mark_changes(&self, seen: &Seen) -> (Option<LabelChange>, Option<LabelChange>) {
+        let Some(patch) = self.patch() else { return (None, None) };
+        let change = |after: &Marks, found: &BTreeMap<String, String>| {
+            let before = after.keys().map(|key| (key.clone(), found.get(key).cloned())).collect();
+            (!after.is_empty()).then(|| LabelChange { before, after: after.clone() })
+        };
+        (change(&patch.labels, &seen.labels), change(&patch.annotations, &seen.annotations))
+    }
+
+    /// The keys of the content it writes.
+    pub fn keys(&self) -> Vec<String> {
+        self.patch().map(|patch| patch.data.keys().cloned().collect()).unwrap_or_default()
+    }
+}
+
+fn bound_of(action: &Action) -> Option<Bound> {
+    let (uid, version) = (action.preconditions.uid.clone(), action.preconditions.resource_version.clone());
+    uid.zip(version).map(|(uid, resource_version)| Bound { uid, resource_version })
+}
+
+/// What an action changes of the content.
+fn patch_of(action: &Action, source: Option<&Content>, vault: &dyn VaultPort) -> Result<Patch, End> {
+    let change = action.content_change().map_err(|_| unreadable())?;
+    let mut data = BTreeMap::new();
+    if let Some(file) = &change.backup {
+        let sealed = vault.open(file).map_err(|why| End::gated(format!("backup: {why}")))?;
+        let before =
+            Content::of(&action.target.kind, &sealed).map_err(|why| End::gated(format!("backup: of it, {why}")))?;
+        data.extend(change.keys.iter().map(|key| (key.clone(), before.get(key).cloned())));
+    }
+    data.extend(shown(&change));
+    if let (Some(copying), Some(source)) = (&change.copy, source) {
+        for (key, from) in &copying.keys {
+            let bytes = source.get(from).cloned();
+            let said = data.insert(key.clone(), bytes.clone());
+            if said.is_some() && said != Some(bytes) {
+                return Err(End::stale(format!("its source does not hold what the plan shows for `{key}`")));
+            }
+        }
+        data.extend(copying.remove.iter().map(|key| (key.clone(), None)));
+    }
+    let is_text = |bytes: &Option<Bytes>| bytes.as_ref().is_none_or(|bytes| std::str::from_utf8(bytes).is_ok());
+    if action.target.kind != "Secret" && !data.values().all(is_text) {
+        return Err(End::gated(format!("a {} holds text, and its source does not", action.target.kind)));
+    }
+    Ok(Patch { labels: change.labels, annotations: Marks::new(), data })
+}
+
+/// The content a plan shows.
+fn shown(change: &ContentChange) -> impl Iterator<Item = (String, Option<Bytes>)> + '_ {
+    change.data.iter().map(|(key, text)| (key.clone(), Some(Bytes::new(text.clone().into_bytes()))))
+}
+
+fn create(action: &Action, plan: &str, source: Option<&Content>, vault: &dyn VaultPort) -> Result<Wish, End> {
+    if let Some(file) = action.change["backup"].as_str() {
+        let mark = format!("{}/{}", short_id(plan), action.id);
+        let owners = owners_shown(action).into_iter().filter_map(|owner| owner.uid).collect();
+        let object = vault.restorable(file, &mark, &owners).map_err(|why| End::gated(format!("backup: {why}")))?;
+        return Ok(Wish::Create { object, proof: Proof::Mark(mark) });
+    }
+    let patch = patch_of(action, source, vault)?;
+    let change = action.content_change().map_err(|_| unreadable())?;
+    let new = NewObject { content_type: change.content_type.as_deref(), owner: change.owner.as_ref() };
+    let addressed = Addressed::InBody { target: &action.target, bound: None };
+    let object = patch.body(&action.target.kind, addressed, new);
+    Ok(Wish::Create { object, proof: Proof::Content(patch) })
+}
+
+/// The owners an object that is made shall have, as its plan shows them.
+pub(super) fn owners_shown(action: &Action) -> Vec<ObjectRef> {
+    let mut owners: Vec<ObjectRef> = serde_json::from_value(action.change["owners"].clone()).unwrap_or_default();
+    let change = action.content_change().unwrap_or_default();
+    owners.extend(change.owner.map(|owner| owner.object(action.target.namespace.as_deref())));
+    owners
+}
+
+/// Whether an object says that it came back by this action.
+pub(super) fn is_marked(seen: &Seen, mark: &str) -> bool {
+    seen.annotations.get(RESTORED_FROM).is_some_and(|found| found == mark)
+}
+
+fn unreadable() -> End {
+    End::gated("the plan does not say what is to be changed")
+}

@@ -1,0 +1,316 @@
+//! The action that takes one action back, or why there is none.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::{BackupSeen, Look, ObjectNow};
+use crate::engine::action::{Reason, Undo, Verb};
+use crate::engine::journal::{ActionEntry, ActionStanding, Answer, Found, LabelChange, Sent, VerifiedState};
+use crate::engine::plan::{Action, ObjectRef, Preconditions};
+use crate::engine::tier::Tier;
+
+/// An action that takes back, and what it can't.
+#[derive(Debug)]
+pub(super) struct Inverse {
+    pub action: Action,
+    pub not_restored: Vec<String>,
+}
+
+/// What takes an action back.
+///
+/// # Errors
+/// One sentence: why nothing does.
+pub(super) fn inverse(done: &ActionEntry, look: Option<&Look>) -> Result<Inverse, String> {
+    let sent = done.sent.as_ref().ok_or("nothing was sent")?;
+    let look = look.ok_or("nobody looked at it");
+    match sent.verb {
+        Verb::Delete if is_gone(sent.verb, &done.standing) => restore(done, sent, look?),
+        Verb::Delete => Err("it was not deleted".to_owned()),
+        // A create after a delete is a restore that was tried; when it came to nothing, the object is still gone.
+        Verb::Create if done.backup.is_some() && is_gone(sent.verb, &done.standing) => restore(done, sent, look?),
+        Verb::Create if is_made(&done.standing) => unmake(done, sent, look?),
+        Verb::Create => Err("it was not created by this plan, or it is not known that it was".to_owned()),
+        Verb::Label if may_be_done(&done.standing) => put_marks_back(&done.id, sent, look?, MarkKind::Label),
+        Verb::Label => Err("it was not labelled".to_owned()),
+        Verb::Annotate if may_be_done(&done.standing) => put_marks_back(&done.id, sent, look?, MarkKind::Annotation),
+        Verb::Annotate => Err("it was not annotated".to_owned()),
+        Verb::Apply if is_made(&done.standing) => unmake(done, sent, look?),
+        Verb::Update | Verb::Apply if may_be_done(&done.standing) => put_content_back(done, sent, look?),
+        Verb::Update | Verb::Apply => Err("it was not changed".to_owned()),
+        Verb::Patch | Verb::Tag | Verb::Untag | Verb::ReOwn => {
+            Err(format!("a `{}` can't be taken back yet", sent.verb.word()))
+        }
+    }
+}
+
+/// Whether the object is gone, as far as the journal knows.
+pub(in crate::engine) fn is_gone(verb: Verb, standing: &ActionStanding) -> bool {
+    match standing {
+        ActionStanding::Prepared | ActionStanding::Open | ActionStanding::Skipped { .. } => false,
+        ActionStanding::Answered(answer) => match answer {
+            Answer::Done | Answer::Gone => verb == Verb::Delete,
+            // A restore that was not taken: what was deleted is still deleted.
+            Answer::Conflict | Answer::Refused | Answer::Throttled => verb == Verb::Create,
+            Answer::Ambiguous => false,
+        },
+        ActionStanding::Verified { state, .. } => match state {
+            VerifiedState::Gone | VerifiedState::Terminating => true,
+            // A restore that came to nothing, and a crash before that was set right.
+            VerifiedState::Skipped | VerifiedState::Failed => verb == Verb::Create,
+            VerifiedState::Changed | VerifiedState::Created | VerifiedState::Restored | VerifiedState::Unknown => false,
+        },
+        ActionStanding::Resolved(found) => match found {
+            Found::Gone | Found::Terminating | Found::Replaced => true,
+            Found::Unchanged | Found::Changed => false,
+        },
+    }
+}
+
+/// Whether a change may have been made. Whether it was, what is read tells.
+fn may_be_done(standing: &ActionStanding) -> bool {
+    match standing {
+        ActionStanding::Prepared | ActionStanding::Open | ActionStanding::Skipped { .. } => false,
+        ActionStanding::Answered(answer) => *answer == Answer::Done,
+        ActionStanding::Verified { state, .. } => *state == VerifiedState::Changed,
+        ActionStanding::Resolved(found) => *found == Found::Changed,
+    }
+}
+
+/// Whether the object was seen to be there, and to be made by this action.
+fn is_made(standing: &ActionStanding) -> bool {
+    match standing {
+        ActionStanding::Verified { state, .. } => *state == VerifiedState::Created,
+        ActionStanding::Prepared
+        | ActionStanding::Open
+        | ActionStanding::Skipped { .. }
+        | ActionStanding::Answered(_)
+        | ActionStanding::Resolved(_) => false,
+    }
+}
+
+/// Creates what was deleted, from its backup.
+fn restore(done: &ActionEntry, sent: &Sent, look: &Look) -> Result<Inverse, String> {
+    let (file, lost) = opened(done, look)?;
+    let place = place(&sent.target);
+    match &look.object {
+        // The executor reads the name again and refuses one that is taken.
+        ObjectNow::Absent | ObjectNow::Unknown(_) => {}
+        ObjectNow::Present { uid, .. } if Some(uid) == sent.uid.as_ref() || Some(uid) == sent.target.uid.as_ref() => {
+            return Err(format!("{place} is still there, as it was"));
+        }
+        ObjectNow::Present { uid, .. } => {
+            return Err(format!("another object has the name {place} now (uid {uid}); it is not overwritten"));
+        }
+    }
+    let mut not_restored: Vec<String> = lost.iter().map(|what| format!("{place} comes back without {what}")).collect();
+    not_restored.extend(look.owners.dropped.iter().map(|why| format!("{place} comes back without {why}")));
+    if let ObjectNow::Unknown(why) = &look.object {
+        not_restored.push(format!("whether the name {place} is free is not known yet: {why}"));
+    }
+    let mut diff = format!("+ {place}, from its backup\n");
+    diff.extend(look.owners.living.iter().map(|owner| format!("+   owner {}\n", self::place(owner))));
+    diff.extend(not_restored.iter().map(|what| format!("  {what}\n")));
+    let change = json!({ "backup": file, "owners": look.owners.living });
+    let target = ObjectRef { uid: None, ..sent.target.clone() };
+    let preconditions = Preconditions { uid: None, resource_version: None, source: None };
+    let action = Action {
+        verb: Verb::Create,
+        reason: Reason::Missing,
+        tier: Tier::T1,
+        undo: Undo::DeleteWhatWasCreated,
+        ..action(&done.id, sent, target, preconditions, diff, change)
+    };
+    Ok(Inverse { action, not_restored })
+}
+
+/// What was put on an object.
+#[derive(Debug, Clone, Copy)]
+enum MarkKind {
+    Label,
+    Annotation,
+}
+
+impl MarkKind {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Label => "label",
+            Self::Annotation => "annotation",
+        }
+    }
+}
+
+/// Puts labels or annotations back to what they were.
+fn put_marks_back(id: &str, sent: &Sent, look: &Look, kind: MarkKind) -> Result<Inverse, String> {
+    let (change, verb) = match kind {
+        MarkKind::Label => (&sent.labels, Verb::Label),
+        MarkKind::Annotation => (&sent.annotations, Verb::Annotate),
+    };
+    let word = kind.word();
+    let LabelChange { before, after } =
+        change.as_ref().ok_or_else(|| format!("the journal does not hold what the {word}s were"))?;
+    let place = place(&sent.target);
+    let Same { resource_version, labels, annotations, uid: _ } = same_object(sent, look)?;
+    let found = match kind {
+        MarkKind::Label => labels,
+        MarkKind::Annotation => annotations,
+    };
+    if before.iter().all(|(key, value)| found.get(key) == value.as_ref()) {
+        return Err(format!("the {word}s of {place} are what they were before already"));
+    }
+    if let Some((key, _)) = after.iter().find(|(key, value)| found.get(*key) != value.as_ref()) {
+        return Err(format!("somebody changed the {word} {key} of {place} since; look at it"));
+    }
+    let set: BTreeMap<&String, &String> =
+        before.iter().filter_map(|(key, value)| Some((key, value.as_ref()?))).collect();
+    let remove: Vec<&String> = before.iter().filter(|(_, value)| value.is_none()).map(|(key, _)| key).collect();
+    let preconditions =
+        Preconditions { uid: sent.uid.clone(), resource_version: Some(resource_version.to_owned()), source: None };
+    let diff = format!("  metadata:\n    {word}s:\n{}", mark_lines(before, after));
+    let action = Action {
+        verb,
+        reason: Reason::Differs,
+        // Whether a label says who owns the object is not in the journal, so it is taken for one that does.
+        tier: match kind {
+            MarkKind::Label => Tier::T3,
+            MarkKind::Annotation => Tier::T1,
+        },
+        undo: Undo::RemoveWhatWasAdded,
+        ..action(id, sent, sent.target.clone(), preconditions, diff, json!({ "set": set, "remove": remove }))
+    };
+    Ok(Inverse { action, not_restored: Vec::new() })
+}
+
+fn mark_lines(before: &BTreeMap<String, Option<String>>, after: &BTreeMap<String, Option<String>>) -> String {
+    let line = |sign: char, (key, value): (&String, &Option<String>)| {
+        value.as_ref().map(|value| format!("{sign}     {key}: \"{value}\"\n"))
+    };
+    let taken = after.iter().filter_map(|one| line('-', one));
+    taken.chain(before.iter().filter_map(|one| line('+', one))).collect()
+}
+
+/// Puts content and labels back to what they were, from the backup.
+fn put_content_back(done: &ActionEntry, sent: &Sent, look: &Look) -> Result<Inverse, String> {
+    let (file, _) = opened(done, look)?;
+    let Same { uid, resource_version, .. } = same_object(sent, look)?;
+    check_untouched(done, sent, resource_version)?;
+    let labels = sent.labels.as_ref();
+    let mut diff = labels.map_or_else(String::new, |LabelChange { before, after }| {
+        format!("  metadata:\n    labels:\n{}", mark_lines(before, after))
+    });
+    diff.push_str("  data:\n");
+    diff.extend(sent.keys.iter().map(|key| format!("-   {key}: <as it was changed>\n+   {key}: <as in its backup>\n")));
+    let mut change = json!({ "backup": file, "keys": sent.keys });
+    if let Some(LabelChange { before, .. }) = labels {
+        change["labels"] = json!(before);
+    }
+    let preconditions = bound_to(uid, resource_version);
+    let action = Action {
+        // What was applied stays ours: an update would give it to a manager of another name.
+        verb: sent.verb,
+        reason: Reason::Differs,
+        tier: if labels.is_some() { Tier::T3 } else { Tier::T1 },
+        undo: Undo::RestoreFromBackup,
+        ..action(&done.id, sent, sent.target.clone(), preconditions, diff, change)
+    };
+    Ok(Inverse { action, not_restored: Vec::new() })
+}
+
+/// Deletes what was created.
+fn unmake(done: &ActionEntry, sent: &Sent, look: &Look) -> Result<Inverse, String> {
+    let place = place(&sent.target);
+    let Same { uid, resource_version, .. } = same_object(sent, look)?;
+    check_untouched(done, sent, resource_version)?;
+    let target = ObjectRef { uid: Some(uid.to_owned()), ..sent.target.clone() };
+    let action = Action {
+        verb: Verb::Delete,
+        reason: Reason::Differs,
+        // The class of the cluster is not in the journal, so it is taken for prod.
+        tier: Tier::T3,
+        undo: Undo::RestoreFromBackup,
+        ..action(&done.id, sent, target, bound_to(uid, resource_version), format!("- {place}\n"), json!({}))
+    };
+    Ok(Inverse { action, not_restored: Vec::new() })
+}
+
+/// The object an action was about, as it is now.
+struct Same<'l> {
+    uid: &'l str,
+    resource_version: &'l str,
+    labels: &'l BTreeMap<String, String>,
+    annotations: &'l BTreeMap<String, String>,
+}
+
+/// What has the name, when it is the object the request was for.
+fn same_object<'l>(sent: &Sent, look: &'l Look) -> Result<Same<'l>, String> {
+    let place = place(&sent.target);
+    match &look.object {
+        ObjectNow::Unknown(why) => Err(format!("{place} can't be read: {why}")),
+        ObjectNow::Absent => Err(format!("{place} is gone")),
+        ObjectNow::Present { uid, .. } if sent.uid.as_ref().is_some_and(|of| of != uid) => {
+            Err(format!("another object has the name {place} now (uid {uid}); it is left alone"))
+        }
+        ObjectNow::Present { uid, resource_version, labels, annotations } => {
+            Ok(Same { uid, resource_version, labels, annotations })
+        }
+    }
+}
+
+/// Makes sure that nobody changed the object after us. No digest of content is kept, so the version has to tell.
+fn check_untouched(done: &ActionEntry, sent: &Sent, resource_version: &str) -> Result<(), String> {
+    let place = place(&sent.target);
+    match done.version.as_deref() {
+        Some(version) if version == resource_version => Ok(()),
+        Some(_) => Err(format!("somebody changed {place} since; look at it")),
+        None => Err(format!("nobody saw {place} after it was changed, so whose content it holds is not known")),
+    }
+}
+
+/// The sealed file of an action, and what does not come back with it.
+fn opened<'d>(done: &'d ActionEntry, look: &'d Look) -> Result<(&'d String, &'d [&'static str]), String> {
+    let file = done.backup.as_ref().ok_or("it has no backup")?;
+    match &look.backup {
+        BackupSeen::Opens { lost } => Ok((file, lost)),
+        BackupSeen::Spoiled(why) => Err(format!("backup: {why}")),
+        BackupSeen::None => Err("it has no backup".to_owned()),
+    }
+}
+
+fn bound_to(uid: &str, resource_version: &str) -> Preconditions {
+    Preconditions { uid: Some(uid.to_owned()), resource_version: Some(resource_version.to_owned()), source: None }
+}
+
+/// What all inverses have in common. Verb, reason, tier and undo are the caller's.
+fn action(
+    id: &str,
+    sent: &Sent,
+    target: ObjectRef,
+    preconditions: Preconditions,
+    diff: String,
+    change: Value,
+) -> Action {
+    Action {
+        id: id.to_owned(),
+        finding: String::new(),
+        domain: String::new(),
+        cluster: sent.cluster.clone(),
+        verb: sent.verb,
+        target,
+        preconditions,
+        selected: true,
+        reason: Reason::Differs,
+        ownership: Vec::new(),
+        tier: Tier::T4,
+        diff,
+        change,
+        undo: Undo::None,
+        depends_on: Vec::new(),
+        blocked_by: Vec::new(),
+    }
+}
+
+/// `Secret openshift-config/old`.
+fn place(object: &ObjectRef) -> String {
+    let ObjectRef { api_version: _, kind, namespace, name, uid: _ } = object;
+    namespace.as_deref().map_or_else(|| format!("{kind} {name}"), |namespace| format!("{kind} {namespace}/{name}"))
+}

@@ -1,0 +1,274 @@
+//! What is taken back, and what is left as it is.
+
+use serde_json::json;
+
+use super::*;
+use crate::engine::journal::{ApprovalWay, ApprovedCluster, LabelChange, Record, VerifiedState, entries};
+use crate::engine::plan::IdentityRecord;
+use crate::engine::testing::now;
+use crate::engine::{Glob, PolicyEffect, Tier, Verb};
+
+fn secret(uid: Option<&str>) -> ObjectRef {
+    ObjectRef {
+        api_version: "v1".to_owned(),
+        kind: "Secret".to_owned(),
+        namespace: Some("openshift-config".to_owned()),
+        name: "old".to_owned(),
+        uid: uid.map(ToOwned::to_owned),
+    }
+}
+
+fn entry(verb: Verb, state: VerifiedState, backup: bool) -> Entry {
+    let (plan, action) = ("sha256:aa".to_owned(), "a1".to_owned());
+    let identity = IdentityRecord { kube_system_uid: "k".to_owned(), ca_sha256: "c".to_owned() };
+    let clusters = vec![ApprovedCluster { name: "guest-a".to_owned(), identity }];
+    let mut records = vec![Record::PlanApproved {
+        plan: plan.clone(),
+        who: "anna".to_owned(),
+        host: "laptop".to_owned(),
+        how: ApprovalWay::Typed,
+        at: now(),
+        clusters,
+    }];
+    if backup {
+        let (file, digest) = ("f.age".to_owned(), "sha256:0".to_owned());
+        records.push(Record::Backup { plan: plan.clone(), action: action.clone(), file, digest });
+    }
+    let labels = LabelChange {
+        before: [("kept".to_owned(), Some("1".to_owned())), ("new".to_owned(), None)].into(),
+        after: [("kept".to_owned(), Some("2".to_owned())), ("new".to_owned(), Some("x".to_owned()))].into(),
+    };
+    records.push(Record::Intent {
+        plan: plan.clone(),
+        action: action.clone(),
+        attempt: 1,
+        cluster: "guest-a".to_owned(),
+        target: secret(Some("u")),
+        uid: Some("u".to_owned()),
+        resource_version: None,
+        verb,
+        labels: [Verb::Label, Verb::Update].contains(&verb).then(|| labels.clone()),
+        annotations: (verb == Verb::Annotate).then_some(labels),
+        keys: if [Verb::Update, Verb::Apply].contains(&verb) { vec!["value".to_owned()] } else { Vec::new() },
+        deadline: now(),
+        at: now(),
+    });
+    records.push(Record::Verified {
+        plan,
+        action,
+        state,
+        why: String::new(),
+        version: Some("9".to_owned()),
+        at: now(),
+    });
+    entries(&records).remove(0)
+}
+
+fn look(object: ObjectNow) -> Look {
+    let backup = BackupSeen::Opens { lost: vec!["its uid"] };
+    Look { object, backup, owners: OwnersSeen::default() }
+}
+
+fn present(uid: &str, labels: &[(&str, &str)]) -> ObjectNow {
+    let labels = labels.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    let annotations = BTreeMap::new();
+    ObjectNow::Present { uid: uid.to_owned(), resource_version: "9".to_owned(), labels, annotations }
+}
+
+fn undone(entry: &Entry, look: Look) -> UndoPlan {
+    undo(entry, None, &[("a1".to_owned(), look)].into(), now()).unwrap()
+}
+
+#[test]
+fn only_what_is_gone_and_has_a_backup_comes_back() {
+    let cases = [
+        ("deleted", Verb::Delete, VerifiedState::Gone, true, true),
+        ("being deleted", Verb::Delete, VerifiedState::Terminating, true, true),
+        ("taken back already", Verb::Delete, VerifiedState::Restored, true, false),
+        ("skipped", Verb::Delete, VerifiedState::Skipped, true, false),
+        ("without a backup", Verb::Delete, VerifiedState::Gone, false, false),
+        ("a create", Verb::Create, VerifiedState::Restored, false, false),
+    ];
+    for (case, verb, state, backup, comes_back) in cases {
+        let undo = undone(&entry(verb, state, backup), look(ObjectNow::Absent));
+        assert_eq!(undo.plan.actions.len(), usize::from(comes_back), "case: {case}");
+        assert_eq!(undo.left_out.len(), usize::from(!comes_back), "case: {case}");
+        undo.plan.verify_id().unwrap();
+    }
+}
+
+#[test]
+fn an_undo_goes_to_the_cluster_the_delete_went_to_and_names_no_uid() {
+    let undo = undone(&entry(Verb::Delete, VerifiedState::Gone, true), look(ObjectNow::Absent));
+    let [action] = &undo.plan.actions[..] else { panic!("{undo:?}") };
+    assert_eq!(
+        (action.verb, &action.target.uid, action.change["backup"].as_str(), action.tier),
+        (Verb::Create, &None, Some("f.age"), Tier::T1)
+    );
+    assert_eq!(undo.plan.targets[0].identity.kube_system_uid, "k");
+}
+
+#[test]
+fn what_can_not_come_back_is_left_out_with_a_sentence() {
+    let spoiled = Look { backup: BackupSeen::Spoiled("its key is not there".to_owned()), ..look(ObjectNow::Absent) };
+    let cases = [
+        ("the name is taken", look(present("other", &[])), "another object has the name Secret openshift-config/old"),
+        ("it is still there", look(present("u", &[])), "still there"),
+        ("no key", spoiled, "backup: its key is not there"),
+    ];
+    for (case, look, expected) in cases {
+        let undo = undone(&entry(Verb::Delete, VerifiedState::Gone, true), look);
+        assert!(undo.plan.actions.is_empty(), "case: {case}: {undo:?}");
+        assert!(undo.left_out[0].contains(expected), "case: {case}: {undo:?}");
+    }
+    let unseen = undo(&entry(Verb::Delete, VerifiedState::Gone, true), None, &BTreeMap::new(), now()).unwrap();
+    assert!(unseen.plan.actions.is_empty(), "nobody looked");
+}
+
+#[test]
+fn living_owners_come_along_and_what_is_lost_is_in_the_plan() {
+    let owner = ObjectRef { name: "owner".to_owned(), ..secret(Some("alive")) };
+    let owners = OwnersSeen { living: vec![owner], dropped: vec!["its owner Pod x: it is gone".to_owned()] };
+    let undo = undone(&entry(Verb::Delete, VerifiedState::Gone, true), Look { owners, ..look(ObjectNow::Absent) });
+    let action = &undo.plan.actions[0];
+    assert_eq!(action.change["owners"][0]["uid"], "alive");
+    for said in ["without its uid", "without its owner Pod x: it is gone"] {
+        assert!(action.diff.contains(said), "{}", action.diff);
+        assert!(undo.not_restored.iter().any(|what| what.contains(said)), "{undo:?}");
+    }
+}
+
+#[test]
+fn the_policy_holds_for_an_undo_as_well() {
+    let rule = |class: Option<&str>, effect| PolicyRule {
+        cluster: None,
+        class: class.map(|class| Glob::parse(class).unwrap()),
+        namespace: None,
+        kind: None,
+        verb: Some(Glob::parse("create").unwrap()),
+        effect,
+    };
+    let cases = [
+        ("no rule", vec![], 0, Tier::T1),
+        ("denied", vec![rule(None, PolicyEffect::Deny("frozen".to_owned()))], 1, Tier::T1),
+        ("denied for another class", vec![rule(Some("dev"), PolicyEffect::Deny("frozen".to_owned()))], 0, Tier::T1),
+        ("capped", vec![rule(Some("stage"), PolicyEffect::Cap(0))], 1, Tier::T1),
+        ("raised", vec![rule(None, PolicyEffect::Tier(Tier::T4))], 0, Tier::T4),
+    ];
+    for (case, rules, blocked, tier) in cases {
+        let undo = undone(&entry(Verb::Delete, VerifiedState::Gone, true), look(ObjectNow::Absent));
+        let undo = undo.under_policy(&rules, &[("guest-a".to_owned(), RiskClass::Stage)].into()).unwrap();
+        let action = &undo.plan.actions[0];
+        assert_eq!((action.blocked_by.len(), action.tier), (blocked, tier), "case: {case}: {action:?}");
+        assert_eq!(undo.plan.targets[0].class, RiskClass::Stage, "case: {case}");
+        undo.plan.verify_id().unwrap();
+    }
+}
+
+#[test]
+fn labels_go_back_to_exactly_what_they_were_or_stay() {
+    let changed = [("kept", "2"), ("new", "x"), ("other", "y")];
+    let cases = [
+        ("as the plan made them", present("u", &changed), Ok(())),
+        ("back already", present("u", &[("kept", "1"), ("other", "y")]), Err("before already")),
+        ("changed by somebody", present("u", &[("kept", "3"), ("new", "x")]), Err("somebody changed the label kept")),
+        ("taken off by somebody", present("u", &[("kept", "2")]), Err("somebody changed the label new")),
+        ("another object", present("v", &changed), Err("another object")),
+        ("gone", ObjectNow::Absent, Err("is gone")),
+        ("not read", ObjectNow::Unknown("forbidden".to_owned()), Err("forbidden")),
+    ];
+    for (case, object, expected) in cases {
+        let undo = undone(&entry(Verb::Label, VerifiedState::Changed, false), look(object));
+        match expected {
+            Ok(()) => {
+                let action = &undo.plan.actions[0];
+                assert_eq!(action.change, json!({ "set": { "kept": "1" }, "remove": ["new"] }), "case: {case}");
+                assert_eq!(action.preconditions.uid.as_deref(), Some("u"), "case: {case}");
+                assert_eq!(action.preconditions.resource_version.as_deref(), Some("9"), "case: {case}");
+                assert_eq!(action.tier, Tier::T3, "case: {case}");
+            }
+            Err(why) => assert!(undo.left_out[0].contains(why), "case: {case}: {undo:?}"),
+        }
+    }
+}
+
+#[test]
+fn annotations_go_back_to_exactly_what_they_were_or_stay() {
+    let annotated = |pairs: &[(&str, &str)]| match present("u", pairs) {
+        ObjectNow::Present { uid, resource_version, labels, annotations } => {
+            ObjectNow::Present { uid, resource_version, labels: annotations, annotations: labels }
+        }
+        other => other,
+    };
+    let cases = [
+        ("as the plan made them", annotated(&[("kept", "2"), ("new", "x")]), Ok(())),
+        ("back already", annotated(&[("kept", "1")]), Err("before already")),
+        ("changed by somebody", annotated(&[("kept", "3"), ("new", "x")]), Err("somebody changed the annotation kept")),
+    ];
+    for (case, object, expected) in cases {
+        let undo = undone(&entry(Verb::Annotate, VerifiedState::Changed, false), look(object));
+        match expected {
+            Ok(()) => {
+                let action = &undo.plan.actions[0];
+                assert_eq!((action.verb, action.tier), (Verb::Annotate, Tier::T1), "case: {case}");
+                assert_eq!(action.change, json!({ "set": { "kept": "1" }, "remove": ["new"] }), "case: {case}");
+            }
+            Err(why) => assert!(undo.left_out[0].contains(why), "case: {case}: {undo:?}"),
+        }
+    }
+}
+
+#[test]
+fn content_goes_back_only_when_nobody_touched_it_since() {
+    let now = |version: &str| match present("u", &[]) {
+        ObjectNow::Present { uid, labels, annotations, .. } => {
+            ObjectNow::Present { uid, resource_version: version.to_owned(), labels, annotations }
+        }
+        other => other,
+    };
+    let spoiled = Look { backup: BackupSeen::Spoiled("its key is not there".to_owned()), ..look(now("9")) };
+    let cases = [
+        ("as the plan left it", look(now("9")), Ok(())),
+        ("written since", look(now("10")), Err("somebody changed")),
+        ("another object", look(present("v", &[])), Err("another object")),
+        ("gone", look(ObjectNow::Absent), Err("is gone")),
+        ("no key", spoiled, Err("its key is not there")),
+    ];
+    for (case, look, expected) in cases {
+        let undo = undone(&entry(Verb::Update, VerifiedState::Changed, true), look);
+        match expected {
+            Ok(()) => {
+                let action = &undo.plan.actions[0];
+                let labels = json!({ "kept": "1", "new": null });
+                let change = json!({ "backup": "f.age", "keys": ["value"], "labels": labels });
+                assert_eq!(
+                    (action.verb, &action.change, action.tier),
+                    (Verb::Update, &change, Tier::T3),
+                    "case: {case}"
+                );
+                assert_eq!(action.preconditions.resource_version.as_deref(), Some("9"), "case: {case}");
+            }
+            Err(why) => assert!(undo.left_out[0].contains(why), "case: {case}: {undo:?}"),
+        }
+    }
+}
+
+#[test]
+fn only_what_a_plan_was_seen_to_create_is_deleted_again() {
+    let cases = [
+        ("created", Verb::Create, VerifiedState::Created, Some(Verb::Delete)),
+        ("applied where nothing was", Verb::Apply, VerifiedState::Created, Some(Verb::Delete)),
+        ("applied over something", Verb::Apply, VerifiedState::Changed, None),
+        ("there, and nobody knows by whom", Verb::Create, VerifiedState::Changed, None),
+        ("it failed", Verb::Create, VerifiedState::Failed, None),
+        ("a restore", Verb::Create, VerifiedState::Restored, None),
+    ];
+    for (case, verb, state, expected) in cases {
+        let undo = undone(&entry(verb, state, false), look(present("u", &[])));
+        assert_eq!(undo.plan.actions.first().map(|action| action.verb), expected, "case: {case}: {undo:?}");
+        if let Some(action) = undo.plan.actions.first() {
+            let bound = (action.preconditions.uid.as_deref(), action.preconditions.resource_version.as_deref());
+            assert_eq!(bound, (Some("u"), Some("9")), "case: {case}");
+        }
+    }
+}
