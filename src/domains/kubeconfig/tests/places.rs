@@ -335,7 +335,7 @@ fn hypershift_s_kubeconfigs_are_those_its_status_names() {
         [
             ("young", with(&certified(300)), "fresh"),
             ("about to end", with(&certified(3)), "expiring past-half-life"),
-            ("ended", with(&certified(-1)), "expired"),
+            ("ended", with(&certified(-1)), "expired past-half-life"),
             ("not made yet", with(&certified(300)).without("Secret", "g-admin-kubeconfig"), "no subject"),
             (
                 "nobody knows whether it is there",
@@ -346,7 +346,7 @@ fn hypershift_s_kubeconfigs_are_those_its_status_names() {
         ],
     );
     let custom = with(&certified(300)).has(secret("clusters", "mine").key("kubeconfig", &certified(-1).text()));
-    assert_eq!(custom.about("clusters/mine"), "expired", "the custom one");
+    assert_eq!(custom.about("clusters/mine"), "expired past-half-life", "the custom one");
     let unnamed = empty().object(hosted("clusters", "g", json!({})));
     assert_eq!(unnamed.about("clusters/g-admin-kubeconfig"), "no subject", "not made yet");
     let made = unnamed.has(secret("clusters", "g-admin-kubeconfig").key("kubeconfig", &certified(300).text()));
