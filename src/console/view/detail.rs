@@ -63,7 +63,7 @@ pub fn lines(model: &Model, width: usize, glyphs: &Glyphs) -> Vec<Line> {
         lines.push(Line::blank());
     }
     match &model.detail.closer {
-        Some(closer) => lines.extend(closer_lines(closer, width, glyphs)),
+        Some(closer) => lines.extend(closer_lines(closer, state, width, glyphs)),
         None if model.detail.answered == model.detail.ask => {
             lines.push(Line::of("Nothing more is known of it; R reads everything again.", Role::Muted));
         }
@@ -72,7 +72,7 @@ pub fn lines(model: &Model, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     lines
 }
 
-fn closer_lines(closer: &Closer, width: usize, glyphs: &Glyphs) -> Vec<Line> {
+fn closer_lines(closer: &Closer, state: State, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     let explanation = &closer.explanation;
     let mut lines = wrapped(&explanation.summary, width, 0, Role::Text);
     lines.push(Line::blank());
@@ -95,7 +95,17 @@ fn closer_lines(closer: &Closer, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     lines.push(Line::blank());
     lines.push(Line::of("REMEDY", Role::Header));
     if explanation.remedy.is_empty() {
-        lines.push(Line::of("Nothing is to be done.", Role::Muted));
+        let says = match state {
+            State::Match => "Nothing is to be done.",
+            State::Missing
+            | State::Extra
+            | State::Drift
+            | State::Stale
+            | State::Unknown
+            | State::Error
+            | State::Blocked => "There is nothing trueup could do about it; the reasons above say what it takes.",
+        };
+        lines.extend(wrapped(says, width, 0, Role::Muted));
     }
     lines.extend(explanation.remedy.iter().flat_map(|draft| remedy_lines(draft, width, glyphs)));
     lines

@@ -17,7 +17,7 @@ pub const INTRODUCTION: Introduction = Introduction {
     short: "KUBECFG",
     says: "which kubeconfigs still work, for how long, and whether they lead where their clusters are",
     columns: &[
-        Column { title: "LEFT", side: Side::Left, width: 22, grows: false, rank: 1 },
+        Column { title: "LEFT", side: Side::Left, width: 16, grows: false, rank: 1 },
         Column { title: "KIND", side: Side::Left, width: 12, grows: false, rank: 2 },
         Column { title: "ENDPOINT", side: Side::Left, width: 10, grows: false, rank: 3 },
         Column { title: "CA", side: Side::Left, width: 10, grows: false, rank: 4 },
