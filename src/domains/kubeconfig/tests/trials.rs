@@ -27,7 +27,11 @@ fn a_login_goes_only_to_a_server_that_nothing_speaks_against() {
         ("a command to run", given().both(&config().user(exec)), false),
         ("unreadable", given().has(target("team-a", "demo", &config()).key("value", "{")), false),
         ("absent", given().without("Secret", "demo-kubeconfig"), false),
-        ("whether it is there is not known", given().without("Secret", "demo-kubeconfig").incomplete("v1/secrets@team-a"), false),
+        (
+            "whether it is there is not known",
+            given().without("Secret", "demo-kubeconfig").incomplete("v1/secrets@team-a"),
+            false,
+        ),
     ];
     for (case, given, expected) in cases {
         assert_eq!(probe_of(&given, DEMO).is_some(), expected, "case: {case}: {}", given.about(DEMO));
