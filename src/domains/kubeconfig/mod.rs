@@ -98,6 +98,11 @@ impl Domain for Kubeconfigs {
         touched::find(changes, view)
     }
 
+    /// The time of one kubeconfig is its own: what it takes from its source it knows itself.
+    fn woken(&self, subject: &SubjectId, _: View<'_>) -> Touched {
+        Touched { subjects: [subject.clone()].into(), clusters: BTreeSet::new() }
+    }
+
     fn judge(&self, subject: &SubjectId, view: View<'_>) -> Option<Judgement> {
         self.judge_among(subject, &Sites::new(view))
     }
