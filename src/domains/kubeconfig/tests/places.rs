@@ -374,6 +374,51 @@ fn a_cluster_called_user_has_a_kubeconfig_of_its_own() {
 }
 
 #[test]
+fn only_a_kubeconfig_that_leads_home_may_be_tried() {
+    let status = json!({ "kubeconfig": { "name": "g-admin-kubeconfig" } });
+    let hosted = given()
+        .object(hosted("clusters", "g", status))
+        .has(secret("clusters", "g-admin-kubeconfig").key("kubeconfig", &config().text()));
+    let unverified =
+        config().cluster("certificate-authority-data", json!(null)).cluster("insecure-skip-tls-verify", json!(true));
+    let cases = [
+        ("fresh", DEMO, given(), Some("value")),
+        ("expired", DEMO, given().both(&config().signed(minutes(-60))), Some("value")),
+        ("HyperShift's", "clusters/g-admin-kubeconfig", hosted, Some("kubeconfig")),
+        ("rotating", DEMO, given().both(&config().authorities(&["demo", "x"])), Some("value")),
+        ("moved", DEMO, given().both(&config().server(MOVED)), None),
+        ("another authority", DEMO, given().both(&config().authorities(&["x"])), None),
+        ("by a proxy", DEMO, given().both(&config().server(MOVED).cluster("proxy-url", json!("http://p"))), None),
+        ("inside a cluster", DEMO, given().both(&config().server("https://kubernetes.default.svc")), None),
+        ("unverified", DEMO, given().both(&unverified), None),
+        ("with a plugin", DEMO, given().both(&config().user(json!({ "exec": { "command": "x" } }))), None),
+        ("absent", DEMO, given().without("Secret", "demo-kubeconfig"), None),
+        (
+            "nobody says where it is",
+            DEMO,
+            given().without("Secret", "demo-eks-connection").set("Cluster", "demo", "spec", json!({})).set(
+                "CAPTControlPlane",
+                "demo",
+                "spec",
+                json!({}),
+            ),
+            None,
+        ),
+    ];
+    for (case, subject, given, expected) in cases {
+        let mut world = World::default();
+        given.fill(&mut world);
+        let view = world.view(now());
+        let subject = Kubeconfigs.subjects(view).into_iter().find(|one| one.to_string().ends_with(subject)).unwrap();
+        let probe = Kubeconfigs.probe(&subject, view);
+        assert_eq!(probe.as_ref().map(|probe| probe.key), expected, "case: {case}");
+        assert!(
+            probe.is_none_or(|probe| subject.to_string().ends_with(&format!("{}/{}", probe.namespace, probe.secret)))
+        );
+    }
+}
+
+#[test]
 fn what_is_not_known_completely_is_unknown_and_what_is_seen_is_still_said() {
     let expired = given().both(&config().signed(minutes(-60)));
     each(
