@@ -151,6 +151,8 @@ fn is_news(
     arriving: &BTreeSet<ClusterName>,
 ) -> bool {
     match before {
+        // Read at last, and as it should be: nobody waits for that to be told.
+        Some(before) if before.judgement.state == State::Unknown && held.judgement.state == State::Match => false,
         Some(before) if before.judgement.state == State::Unknown && arriving.contains(&id.cluster) => false,
         Some(before) => before.judgement.verdict != held.judgement.verdict,
         None => {
