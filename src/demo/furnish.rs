@@ -9,7 +9,7 @@ use super::certificate::{self, Client};
 use super::dice::Dice;
 use super::guest::{Guest, put};
 use super::kinds;
-use super::objects::{self, CLUSTERS, CONSOLE, COPIES, Login, MANAGED_LABEL};
+use super::objects::{self, CLUSTERS, CONSOLE, COPIES, MANAGED_LABEL};
 use super::provider::CopyKind;
 use crate::sim::SimCluster;
 
@@ -73,7 +73,7 @@ pub fn guest(new: &NewGuest<'_>, dice: &mut Dice, since: Timestamp) {
     put(sim, since, namespace_object(CONSOLE, &json!({})));
     ordinary_copies(name, dice, since).into_iter().for_each(|object| put(sim, since, object));
     hosting(management, name, &infra_id, since);
-    let kubeconfig = objects::admin_kubeconfig(server, &authority, &Login::Certificate(admin));
+    let kubeconfig = objects::admin_kubeconfig(server, &authority, admin);
     kubeconfigs(management, name, &kubeconfig, since);
 }
 
@@ -110,6 +110,12 @@ fn hosting(management: &SimCluster, name: &str, infra_id: &str, since: Timestamp
     put(management, since, config);
     let etcd = objects::one_key(CopyKind::Secret, &namespace, "etcd-client-tls", "etcd-client.key", "not a key");
     put(management, since, etcd);
+}
+
+/// The way into a guest as it stands.
+pub fn kubeconfig_of(management: &SimCluster, name: &str) -> Option<String> {
+    let secret = management.look("v1", "Secret", &format!("{CLUSTERS}/{name}-admin-kubeconfig")).ok()?;
+    String::from_utf8(STANDARD.decode(secret["data"]["kubeconfig"].as_str()?).ok()?).ok()
 }
 
 /// Writes the ways into a guest. Later, when a guest is served elsewhere, they are written again.

@@ -144,30 +144,25 @@ pub fn set_condition(object: &mut Value, wanted: Value) {
     *conditions = all.into();
 }
 
-/// How a kubeconfig logs in.
-pub enum Login<'l> {
-    Token(&'l str),
-    Certificate(&'l Client),
-}
-
 /// The kubeconfig HyperShift keeps for a guest's admin.
-pub fn admin_kubeconfig(server: &str, authority: &str, login: &Login<'_>) -> String {
-    let login = match login {
-        Login::Token(token) => format!("    token: {token}\n"),
-        Login::Certificate(Client { certificate, key }) => format!(
-            "    client-certificate-data: {}\n    client-key-data: {}\n",
-            STANDARD.encode(certificate),
-            STANDARD.encode(key)
-        ),
-    };
-    let authority = if server.starts_with("https:") {
-        format!("    certificate-authority-data: {}\n", STANDARD.encode(authority))
-    } else {
-        String::new()
-    };
+pub fn admin_kubeconfig(server: &str, authority: &str, admin: &Client) -> String {
+    let Client { certificate, key } = admin;
+    let (authority, certificate, key) =
+        (STANDARD.encode(authority), STANDARD.encode(certificate), STANDARD.encode(key));
     format!(
         "apiVersion: v1\nkind: Config\ncurrent-context: admin\nclusters:\n- name: cluster\n  cluster:\n    server: \
-         {server}\n{authority}contexts:\n- name: admin\n  context:\n    cluster: cluster\n    user: admin\nusers:\n\
-         - name: admin\n  user:\n{login}"
+         {server}\n    certificate-authority-data: {authority}\ncontexts:\n- name: admin\n  context:\n    cluster: \
+         cluster\n    user: admin\nusers:\n- name: admin\n  user:\n    client-certificate-data: {certificate}\n    \
+         client-key-data: {key}\n"
     )
+}
+
+/// A kubeconfig of the story that leads somewhere else, where nobody has to vouch for anybody.
+pub fn moved(kubeconfig: &str, server: &str) -> String {
+    let line = |line: &str| match line.trim_start().split_once(": ") {
+        Some(("server", _)) => format!("    server: {server}\n"),
+        Some(("certificate-authority-data", _)) => String::new(),
+        Some(_) | None => format!("{line}\n"),
+    };
+    kubeconfig.lines().map(line).collect()
 }

@@ -12,7 +12,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use super::objects::{self, Login};
+use super::objects;
 use super::reach::Reach;
 use super::story::{DemoRole, Story};
 use super::{TOKEN, furnish};
@@ -76,8 +76,9 @@ fn redirect(story: &mut Story, ip: IpAddr, listening: &Listening) {
     for cluster in &story.clusters {
         let DemoRole::Guest { management, hosted_cluster, .. } = &cluster.role else { continue };
         let Some(management) = story.clusters.iter().find(|other| other.name == *management) else { continue };
-        let text = objects::admin_kubeconfig(&cluster.server, "", &Login::Token(TOKEN));
-        furnish::kubeconfigs(&management.sim, hosted_cluster, &text, management.sim.now());
+        let Some(text) = furnish::kubeconfig_of(&management.sim, hosted_cluster) else { continue };
+        let moved = objects::moved(&text, &cluster.server);
+        furnish::kubeconfigs(&management.sim, hosted_cluster, &moved, management.sim.now());
     }
 }
 

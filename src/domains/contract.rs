@@ -48,6 +48,14 @@ pub trait Domain: Send + Sync {
     /// Which judgements may differ after these changes.
     fn touched(&self, changes: &ChangeSet, view: View<'_>) -> Touched;
 
+    /// Which judgements may differ when the time of one has come: those of its cluster and of the one that hosts it, unless
+    /// the check knows better.
+    fn woken(&self, subject: &SubjectId, view: View<'_>) -> Touched {
+        let host = view.cluster(&subject.cluster).and_then(|cluster| cluster.hosted_by.as_ref());
+        let clusters = host.map(|host| host.cluster.clone()).into_iter().chain([subject.cluster.clone()]).collect();
+        Touched { subjects: BTreeSet::new(), clusters }
+    }
+
     /// The short answer for one subject, or nothing when it is no subject (any more).
     fn judge(&self, subject: &SubjectId, view: View<'_>) -> Option<Judgement>;
 

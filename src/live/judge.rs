@@ -76,12 +76,7 @@ impl Judgements {
             return news;
         }
         for domain in domains {
-            let Touched { subjects, clusters } = domain.touched(changes, view);
-            for cluster in &clusters {
-                self.judge_cluster(domain.as_ref(), cluster, view, &mut news);
-            }
-            let others = subjects.into_iter().filter(|subject| !clusters.contains(&subject.cluster)).collect();
-            self.judge_all(domain.as_ref(), others, view, &mut news);
+            self.judge_touched(domain.as_ref(), domain.touched(changes, view), view, &mut news);
         }
         news
     }
@@ -89,17 +84,19 @@ impl Judgements {
     /// Judges again what may have changed by time alone.
     pub fn wake(&mut self, domains: &[Box<dyn Domain>], view: View<'_>) -> Vec<FindingChange> {
         let mut news = Vec::new();
-        let mut due: BTreeSet<(DomainName, ClusterName)> = BTreeSet::new();
+        let mut due: BTreeMap<DomainName, Touched> = BTreeMap::new();
         while let Some((_, subject)) = self.deadlines.first().filter(|(at, _)| *at <= view.now).cloned() {
             self.deadlines.pop_first();
-            // A verdict that changes may bring other subjects along, here or in the cluster that hosts this one.
-            let host = view.cluster(&subject.cluster).and_then(|cluster| cluster.hosted_by.as_ref());
-            due.extend(host.map(|host| (subject.domain, host.cluster.clone())));
-            due.insert((subject.domain, subject.cluster.clone()));
+            if let Some(domain) = domains.iter().find(|domain| domain.name() == subject.domain) {
+                let Touched { subjects, clusters } = domain.woken(&subject, view);
+                let all = due.entry(subject.domain).or_default();
+                all.subjects.extend(subjects);
+                all.clusters.extend(clusters);
+            }
         }
-        for (name, cluster) in due {
-            if let Some(domain) = domains.iter().find(|domain| domain.name() == name) {
-                self.judge_cluster(domain.as_ref(), &cluster, view, &mut news);
+        for domain in domains {
+            if let Some(touched) = due.remove(&domain.name()) {
+                self.judge_touched(domain.as_ref(), touched, view, &mut news);
             }
         }
         news
@@ -118,6 +115,20 @@ impl Judgements {
             all.insert((**subject).clone(), span);
         }
         all
+    }
+
+    fn judge_touched(
+        &mut self,
+        domain: &dyn Domain,
+        Touched { subjects, clusters }: Touched,
+        view: View<'_>,
+        news: &mut Vec<FindingChange>,
+    ) {
+        for cluster in &clusters {
+            self.judge_cluster(domain, cluster, view, news);
+        }
+        let others = subjects.into_iter().filter(|subject| !clusters.contains(&subject.cluster)).collect();
+        self.judge_all(domain, others, view, news);
     }
 
     fn judge_cluster(

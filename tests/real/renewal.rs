@@ -370,15 +370,18 @@ async fn a_kubeconfig_is_tried_only_when_asked_for_and_only_at_its_own_server() 
     let Some(workloads) = Workloads::shared().await else { return };
     let (at, desk) = (workloads.at(), workloads.desk());
     let config: Value = serde_json::from_slice(&std::fs::read(workloads.server.kubeconfig()).unwrap()).unwrap();
-    let server = config["clusters"][0]["cluster"]["server"].as_str().unwrap().to_owned();
+    // An address that does not say by itself that it is this machine's: such ones are not judged, and never tried.
+    let server = config["clusters"][0]["cluster"]["server"].as_str().unwrap().replace("127.0.0.1", "0.0.0.0");
     let authority = std::fs::read_to_string(workloads.server.kubeconfig().with_file_name("ca.crt")).unwrap();
     let own = |name| Workload { namespace: "tried", name, server: server.clone(), authority: authority.clone() };
     let another = Workload::new("tried", "demo-moved").authority;
     let (refused, moved) = (own("demo-refused"), Workload { authority: another, ..own("demo-moved") });
+    let text = refused.kubeconfig_of("token: nobody-knows-this-token");
+    let text = text.replace("    server:", "    tls-server-name: localhost\n    server:");
     for workload in [&refused, &moved] {
         workload.make(&at).await;
         // The second one's kubeconfig leads to the same server, for which nobody of that cluster vouches.
-        workload.make_target(&at, &refused.kubeconfig_of("token: nobody-knows-this-token")).await;
+        workload.make_target(&at, &text).await;
     }
     let tried = |finding: &Finding| finding.evidence.iter().filter(|line| line.says.contains("tried")).count();
     let (_, finding, _) = plan(&desk, &refused);

@@ -96,17 +96,16 @@ pub fn assess(credential: &Credential, now: Timestamp) -> Assessment {
             standing(credential, &mut clock)
         }
     };
-    if assessment.standing != Standing::Expired {
-        if let Credential::Token(Token::Eks(token)) = credential
-            && clock.reached(plus(token.signed, EKS_STALLED + TICK))
-        {
-            assessment.renewal = Renewal::Stalled;
-        }
-        if let Credential::Certificate(certificate) = credential
-            && clock.reached(plus(certificate.from, certificate.until.duration_since(certificate.from) / 2 + TICK))
-        {
-            assessment.half_life = HalfLife::Past;
-        }
+    if let Credential::Token(Token::Eks(token)) = credential
+        && assessment.standing != Standing::Expired
+        && clock.reached(plus(token.signed, EKS_STALLED + TICK))
+    {
+        assessment.renewal = Renewal::Stalled;
+    }
+    if let Credential::Certificate(certificate) = credential
+        && clock.reached(plus(certificate.from, certificate.until.duration_since(certificate.from) / 2 + TICK))
+    {
+        assessment.half_life = HalfLife::Past;
     }
     assessment.until = clock.next;
     assessment

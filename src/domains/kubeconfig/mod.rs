@@ -16,6 +16,7 @@ mod judge;
 mod names;
 mod owner;
 mod present;
+mod probe;
 mod remedy;
 mod scene;
 mod settings;
@@ -24,7 +25,6 @@ mod subjects;
 #[cfg(test)]
 mod tests;
 mod touched;
-mod trial;
 mod verdict;
 mod words;
 
@@ -98,6 +98,11 @@ impl Domain for Kubeconfigs {
         touched::find(changes, view)
     }
 
+    /// The time of one kubeconfig is its own: what it takes from its source it knows itself.
+    fn woken(&self, subject: &SubjectId, _: View<'_>) -> Touched {
+        Touched { subjects: [subject.clone()].into(), clusters: BTreeSet::new() }
+    }
+
     fn judge(&self, subject: &SubjectId, view: View<'_>) -> Option<Judgement> {
         self.judge_among(subject, &Sites::new(view))
     }
@@ -128,7 +133,7 @@ impl Domain for Kubeconfigs {
     fn probe(&self, subject: &SubjectId, view: View<'_>) -> Option<Probe> {
         let sites = Sites::new(view);
         match Place::of(subject, &sites)? {
-            Place::Kubeconfig(place) => trial::probe(&place, &rule(&place, &sites)),
+            Place::Kubeconfig(place) => probe::find(&place, &rule(&place, &sites)),
             Place::Collection { .. } => None,
         }
     }

@@ -38,7 +38,10 @@ fn only_the_keys_a_fact_reduces_are_lent_and_none_of_them_is_printed() {
     let printed = format!("{object:?}");
     assert!(!printed.contains("CANARY") && !printed.contains("67, 65, 78"), "{printed}");
     let folded = SECRET.replace("Q0FOQVJZ\",\"other", "Q0FO\\n  QVJZ\",\"other");
-    assert_eq!(reader.object(&folded).unwrap().entry("clientSecret").unwrap().bytes, object.entry("clientSecret").unwrap().bytes);
+    assert_eq!(
+        reader.object(&folded).unwrap().entry("clientSecret").unwrap().bytes,
+        object.entry("clientSecret").unwrap().bytes
+    );
     let broken = SECRET.replace("Q0FOQVJZ\",\"other", "!!\",\"other");
     assert_eq!(reader.object(&broken).unwrap().entry("clientSecret").unwrap().bytes, None);
     let metadata = r#"{"metadata":{"name":"c"},"data":{"plain":"text"}}"#;

@@ -172,7 +172,7 @@ fn a_token_from_the_future_is_not_valid_yet() {
 fn a_chain_whose_intermediate_ends_first_ends_then() {
     let (leaf, intermediate) = (certificate("a", days(-10), days(300)), certificate("i", days(-300), days(-1)));
     let config = config().certified(&format!("{}{}", leaf.pem, intermediate.pem), &leaf.key);
-    assert_eq!(target_is(&config.text()), "expired");
+    assert_eq!(target_is(&config.text()), "expired past-half-life");
 }
 
 #[test]

@@ -97,6 +97,15 @@ proptest! {
                 Judged::new(&world, now()).answers.into_iter().map(|(id, answer)| (id, answer.judgement)).collect();
             prop_assert_eq!(followed, anew, "after {:?}", step);
         }
+        for later in [1, 3, 6, 11, 16] {
+            let then = minutes(later);
+            judgements.wake(&domains, world.view(then));
+            let woken: BTreeMap<String, Judgement> =
+                judgements.iter().map(|(subject, held)| (subject.to_string(), held.judgement.clone())).collect();
+            let anew: BTreeMap<String, Judgement> =
+                Judged::new(&world, then).answers.into_iter().map(|(id, answer)| (id, answer.judgement)).collect();
+            prop_assert_eq!(woken, anew, "{} minutes later", later);
+        }
     }
 }
 

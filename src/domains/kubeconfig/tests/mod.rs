@@ -15,7 +15,6 @@ mod screens;
 mod secrecy;
 mod sources;
 mod times;
-mod trials;
 
 use std::collections::BTreeMap;
 use std::fmt;

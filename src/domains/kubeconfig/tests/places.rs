@@ -335,7 +335,7 @@ fn hypershift_s_kubeconfigs_are_those_its_status_names() {
         [
             ("young", with(&certified(300)), "fresh"),
             ("about to end", with(&certified(3)), "expiring past-half-life"),
-            ("ended", with(&certified(-1)), "expired"),
+            ("ended", with(&certified(-1)), "expired past-half-life"),
             ("not made yet", with(&certified(300)).without("Secret", "g-admin-kubeconfig"), "no subject"),
             (
                 "nobody knows whether it is there",
@@ -346,7 +346,7 @@ fn hypershift_s_kubeconfigs_are_those_its_status_names() {
         ],
     );
     let custom = with(&certified(300)).has(secret("clusters", "mine").key("kubeconfig", &certified(-1).text()));
-    assert_eq!(custom.about("clusters/mine"), "expired", "the custom one");
+    assert_eq!(custom.about("clusters/mine"), "expired past-half-life", "the custom one");
     let unnamed = empty().object(hosted("clusters", "g", json!({})));
     assert_eq!(unnamed.about("clusters/g-admin-kubeconfig"), "no subject", "not made yet");
     let made = unnamed.has(secret("clusters", "g-admin-kubeconfig").key("kubeconfig", &certified(300).text()));
@@ -371,6 +371,51 @@ fn a_cluster_called_user_has_a_kubeconfig_of_its_own() {
         .object(plain_cluster("team-b", "a-user", "10.0.0.1", 6443))
         .has(target("team-b", "a-user", &config));
     assert_eq!(given.about("team-b/a-user-kubeconfig"), "expired", "not the users' kubeconfig of the cluster a");
+}
+
+#[test]
+fn only_a_kubeconfig_that_leads_home_may_be_tried() {
+    let status = json!({ "kubeconfig": { "name": "g-admin-kubeconfig" } });
+    let hosted = given()
+        .object(hosted("clusters", "g", status))
+        .has(secret("clusters", "g-admin-kubeconfig").key("kubeconfig", &config().text()));
+    let unverified =
+        config().cluster("certificate-authority-data", json!(null)).cluster("insecure-skip-tls-verify", json!(true));
+    let cases = [
+        ("fresh", DEMO, given(), Some("value")),
+        ("expired", DEMO, given().both(&config().signed(minutes(-60))), Some("value")),
+        ("HyperShift's", "clusters/g-admin-kubeconfig", hosted, Some("kubeconfig")),
+        ("rotating", DEMO, given().both(&config().authorities(&["demo", "x"])), Some("value")),
+        ("moved", DEMO, given().both(&config().server(MOVED)), None),
+        ("another authority", DEMO, given().both(&config().authorities(&["x"])), None),
+        ("by a proxy", DEMO, given().both(&config().server(MOVED).cluster("proxy-url", json!("http://p"))), None),
+        ("inside a cluster", DEMO, given().both(&config().server("https://kubernetes.default.svc")), None),
+        ("unverified", DEMO, given().both(&unverified), None),
+        ("with a plugin", DEMO, given().both(&config().user(json!({ "exec": { "command": "x" } }))), None),
+        ("absent", DEMO, given().without("Secret", "demo-kubeconfig"), None),
+        (
+            "nobody says where it is",
+            DEMO,
+            given().without("Secret", "demo-eks-connection").set("Cluster", "demo", "spec", json!({})).set(
+                "CAPTControlPlane",
+                "demo",
+                "spec",
+                json!({}),
+            ),
+            None,
+        ),
+    ];
+    for (case, subject, given, expected) in cases {
+        let mut world = World::default();
+        given.fill(&mut world);
+        let view = world.view(now());
+        let subject = Kubeconfigs.subjects(view).into_iter().find(|one| one.to_string().ends_with(subject)).unwrap();
+        let probe = Kubeconfigs.probe(&subject, view);
+        assert_eq!(probe.as_ref().map(|probe| probe.key), expected, "case: {case}");
+        assert!(
+            probe.is_none_or(|probe| subject.to_string().ends_with(&format!("{}/{}", probe.namespace, probe.secret)))
+        );
+    }
 }
 
 #[test]

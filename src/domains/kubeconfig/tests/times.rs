@@ -71,7 +71,7 @@ fn a_certificate_is_about_to_end_a_week_before() {
             ("past its half", certified(-200, 165), "fresh past-half-life"),
             ("7 days left", certified(-358, 7), "fresh past-half-life"),
             ("6 days left", certified(-359, 6), "expiring past-half-life"),
-            ("ended", certified(-365, 0), "expired"),
+            ("ended", certified(-365, 0), "expired past-half-life"),
             ("begins tomorrow", certified(1, 366), "not-yet-valid"),
         ],
     );
