@@ -209,21 +209,33 @@ async fn what_is_called_valid_starts_the_server() {
         users("user.extra.all(k, v, v.size() > 0) && user.?uid.orValue('') != ''"),
     ];
     assert!(cases.len() >= 15);
-    for more in cases {
-        let checked = checked(&spec_of(&issuer.base, &more), &issuer.ca);
-        assert_eq!(checked.verdict, SpecVerdict::Valid, "{more}: {checked:?}");
-        let Some(started) = start_with(&checked.rendered.unwrap()) else { return };
-        if let Err(said) = started {
-            panic!("{more} was called valid, and the server says: {said}");
-        }
+    // The server looks at each entry by itself, so one start judges them all.
+    let specs: Vec<AuthSpec> =
+        cases.iter().enumerate().map(|(at, more)| spec_of(&format!("{}/i{at}", issuer.base), more)).collect();
+    let Some(started) = start_with(&together(&specs, &issuer.ca)) else { return };
+    if let Err(said) = started {
+        panic!("all were called valid, and the server says: {said}");
     }
+}
+
+/// The rendered files of valid specs as one file.
+fn together(specs: &[AuthSpec], ca: &str) -> String {
+    let mut jwt = Vec::new();
+    for spec in specs {
+        let checked = checked(spec, ca);
+        assert_eq!(checked.verdict, SpecVerdict::Valid, "{spec:?}: {checked:?}");
+        let file: Value = serde_json::from_str(&checked.rendered.unwrap()).unwrap();
+        jwt.extend(file["jwt"].as_array().unwrap().clone());
+    }
+    json!({"kind": "AuthenticationConfiguration", "apiVersion": "apiserver.config.k8s.io/v1beta1", "jwt": jwt})
+        .to_string()
 }
 
 #[tokio::test]
 async fn what_is_called_kas_would_refuse_does_not_start_it() {
     let twice = |rule: Value| json!({"claimValidationRules": [rule, rule]});
     let issuer = "https://idp.example.com";
-    let keys = ["Team", "my team", "a\"b", "é", "a#b", "a?b", "a@b", "a|b", "[x]", "a^b", "a\\b", "A/b"];
+    let keys = ["Team", "my team", "a\"b", "aé", "a#b", "a?b", "a@b", "a|b", "[x]", "a^b", "a\\b", "A/b"];
     let mut cases: Vec<(String, Value)> =
         keys.iter().map(|key| (issuer.to_owned(), extra(&format!("example.org/{key}")))).collect();
     cases.push((issuer.to_owned(), twice(required("hd"))));
@@ -346,16 +358,7 @@ async fn the_server_makes_the_same_users_of_tokens() {
     let table = logins();
     let specs: Vec<AuthSpec> =
         table.iter().enumerate().map(|(at, (more, _))| spec_of(&format!("{}/i{at}", issuer.base), more)).collect();
-    let mut jwt = Vec::new();
-    for spec in &specs {
-        let checked = checked(spec, &issuer.ca);
-        assert_eq!(checked.verdict, SpecVerdict::Valid, "{checked:?}");
-        let file: Value = serde_json::from_str(&checked.rendered.unwrap()).unwrap();
-        jwt.extend(file["jwt"].as_array().unwrap().clone());
-    }
-    let file =
-        json!({"kind": "AuthenticationConfiguration", "apiVersion": "apiserver.config.k8s.io/v1beta1", "jwt": jwt});
-    let Some(server) = start_with(&file.to_string()) else { return };
+    let Some(server) = start_with(&together(&specs, &issuer.ca)) else { return };
     let server = server.expect("the rendered files together start it");
     let review = Request::post(
         "/apis/authentication.k8s.io/v1/selfsubjectreviews",
