@@ -10,6 +10,7 @@ use super::ruling::Ruling;
 use super::scene::Scene;
 use super::spec::{AuthKind, AuthSpec, Client, ClientStatus, Component, CurrentClient, Provider};
 use super::verdict::Verdict;
+use crate::world::Gap;
 
 /// The spec, when OIDC is asked for and there is a console.
 fn wanted<'a>(scene: &Scene<'a>) -> Option<&'a AuthSpec> {
@@ -56,17 +57,23 @@ pub fn holds_ca_alone(bundle: &Bundle) -> bool {
     matches!(&*bundle.keys, [key] if **key == *CA_KEY)
 }
 
+/// A leftover, unless something that would have to be known completely isn't.
+fn leftover(scene: &Scene<'_>, gaps: [&Option<Gap>; 2]) -> Ruling {
+    let gap = gaps.into_iter().flatten().next().or(scene.authentication.gap.as_ref());
+    gap.map_or_else(|| Ruling::new(Verdict::Leftover), |gap| Ruling::unknown(gap.clone()))
+}
+
 /// The copy of a CA.
 pub fn authority(scene: &Scene<'_>, name: &str) -> Option<Ruling> {
     let copy = scene.bundle(CONSOLE_NAMESPACE, name);
     if wanted_authority(scene) == Some(name) {
-        let source = scene.bundle(CONFIG_NAMESPACE, name);
-        return Some(match (source.known(), copy.known()) {
+        let sources = scene.bundle(CONFIG_NAMESPACE, name);
+        return Some(match (sources.known(), copy.known()) {
             (Err(gap), _) | (Ok(_), Err(gap)) => Ruling::unknown(gap),
             (Ok(source), Ok(copied)) => match (source.and_then(|source| source.text.as_deref()), copied) {
                 // The operator takes the copy away when its source has nothing to give.
                 (None, None) => Ruling::new(Verdict::Match),
-                (None, Some(_)) => copy.gap.map_or_else(|| Ruling::new(Verdict::Leftover), Ruling::unknown),
+                (None, Some(_)) => leftover(scene, [&copy.gap, &sources.gap]),
                 (Some(_), None) => Ruling::new(Verdict::Missing),
                 (Some(source), Some(copied)) if copied.text.as_deref() == Some(source) => Ruling::new(Verdict::Match),
                 (Some(_), Some(_)) => Ruling::new(Verdict::Drift),
@@ -74,8 +81,7 @@ pub fn authority(scene: &Scene<'_>, name: &str) -> Option<Ruling> {
         });
     }
     copy.seen.filter(|bundle| is_stray(scene, name, bundle))?;
-    let gap = copy.gap.or(scene.authentication.gap.clone()).or(scene.kind().err());
-    Some(gap.map_or_else(|| Ruling::new(Verdict::Leftover), Ruling::unknown))
+    Some(leftover(scene, [&copy.gap, &scene.kind().err()]))
 }
 
 /// The copy of the console's client secret. Integrated OAuth keeps a secret of its own there, which is nobody's copy.
@@ -83,17 +89,17 @@ pub fn secret(scene: &Scene<'_>) -> Option<Ruling> {
     wanted(scene)?;
     let copy = scene.client_secret(CONSOLE_NAMESPACE, CONSOLE_SECRET);
     let gap = scene.secret_mark(CONSOLE_NAMESPACE, CONSOLE_SECRET).gap;
-    let leftover = || gap.clone().map_or_else(|| Ruling::new(Verdict::Leftover), Ruling::unknown);
     let Some(name) = wanted_secret(scene) else {
         let there = scene.secret_mark(CONSOLE_NAMESPACE, CONSOLE_SECRET).seen.is_some();
-        return there.then(leftover);
+        return there.then(|| leftover(scene, [&gap, &None]));
     };
     let source = scene.client_secret(CONFIG_NAMESPACE, name);
+    let source_gap = scene.secret_mark(CONFIG_NAMESPACE, name).gap;
     Some(match (source, copy) {
         (Err(gap), _) | (Ok(_), Err(gap)) => Ruling::unknown(gap),
         (Ok(source), Ok(copy)) => match (source.and_then(|source| source.value), copy) {
             (None, None) => Ruling::new(Verdict::Match),
-            (None, Some(_)) => leftover(),
+            (None, Some(_)) => leftover(scene, [&gap, &source_gap]),
             (Some(_), None) => Ruling::new(Verdict::Missing),
             (Some(source), Some(copy)) if copy.value == Some(source) => Ruling::new(Verdict::Match),
             (Some(_), Some(_)) => Ruling::new(Verdict::Drift),

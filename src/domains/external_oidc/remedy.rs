@@ -10,7 +10,7 @@ use similar::{ChangeTag, TextDiff};
 
 use super::NAME;
 use super::check;
-use super::console::{holds_ca_alone, is_named, wanted_authority};
+use super::console::{holds_ca_alone, is_named, wanted_authority, wanted_secret};
 use super::facts::{BundleOwner, Complaint};
 use super::judge::rule;
 use super::names::{
@@ -211,11 +211,8 @@ impl Hand<'_, '_> {
             proofs.push(format!("a bundle of this name is in {CONFIG_NAMESPACE}"));
         }
         let wanted = wanted_authority(self.scene) == Some(name);
-        let rests_on = vec![
-            config_maps(self.scene.name(), CONSOLE_NAMESPACE),
-            config_maps(self.scene.name(), CONFIG_NAMESPACE),
-            self.all(AUTHENTICATION),
-        ];
+        let mut rests_on = vec![config_maps(self.scene.name(), CONSOLE_NAMESPACE), self.all(AUTHENTICATION)];
+        rests_on.extend(wanted.then(|| config_maps(self.scene.name(), CONFIG_NAMESPACE)));
         let reason = if wanted { Reason::SourceRemoved } else { Reason::NoReferrer };
         Some(self.delete(target, reason, proofs, rests_on, Operator::Console, &bundle.meta))
     }
@@ -228,7 +225,8 @@ impl Hand<'_, '_> {
             "the console operator calls its client secret so".to_owned(),
             format!("namespace {CONSOLE_NAMESPACE} is reserved for the platform"),
         ];
-        let rests_on = vec![secret_marks(self.scene.name(), CONSOLE_NAMESPACE), self.all(AUTHENTICATION)];
+        let mut rests_on = vec![secret_marks(self.scene.name(), CONSOLE_NAMESPACE), self.all(AUTHENTICATION)];
+        rests_on.extend(wanted_secret(self.scene).map(|_| secret_marks(self.scene.name(), CONFIG_NAMESPACE)));
         let draft = self.delete(target, Reason::NoReferrer, proofs, rests_on, Operator::Console, &mark.meta);
         Some(ActionDraft { selected: false, ..draft })
     }

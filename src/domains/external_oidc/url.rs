@@ -212,7 +212,7 @@ fn check_escapes(text: &str, place: Place) -> Result<(), BadUrl> {
             continue;
         }
         let digits = bytes.get(at + 1..at + 3).unwrap_or_default();
-        let value = std::str::from_utf8(digits).ok().and_then(|digits| hex(digits));
+        let value = std::str::from_utf8(digits).ok().and_then(hex);
         let allowed = match (value, place) {
             (None, _) => false,
             (Some(_), Place::Other) | (Some(b'%'), Place::Host | Place::Zone) => true,

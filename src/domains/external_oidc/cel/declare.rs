@@ -44,7 +44,7 @@ pub fn type_named(name: &str) -> Option<Type> {
         "map" => Type::map(Type::Dyn, Type::Dyn),
         "null_type" => Type::Null,
         "optional_type" => Type::optional(Type::Dyn),
-        "type" => Type::Type(Box::new(Type::Dyn)),
+        "type" => Type::Of(Box::new(Type::Dyn)),
         "bool" => Type::Bool,
         "int" => Type::Int,
         "uint" => Type::Uint,
@@ -55,7 +55,7 @@ pub fn type_named(name: &str) -> Option<Type> {
         "google.protobuf.Timestamp" => Type::Timestamp,
         _ => Type::Object(object(name).filter(|object| !object.contains("authorization"))?),
     };
-    Some(Type::Type(Box::new(named)))
+    Some(Type::Of(Box::new(named)))
 }
 
 static TABLE: LazyLock<HashMap<&'static str, Vec<Signature>>> = LazyLock::new(|| {
@@ -126,7 +126,7 @@ impl<'l> Reader<'l> {
         match word {
             "list" => Type::list(next()),
             "optional" => Type::optional(next()),
-            "type" => Type::Type(Box::new(next())),
+            "type" => Type::Of(Box::new(next())),
             "map" => {
                 let key = next();
                 Type::map(key, next())
@@ -174,7 +174,7 @@ fn filled(of: &Type, fresh: &[Type]) -> Type {
         Type::Free(letter) => fresh[*letter].clone(),
         Type::List(of) => Type::list(filled(of, fresh)),
         Type::Optional(of) => Type::optional(filled(of, fresh)),
-        Type::Type(of) => Type::Type(Box::new(filled(of, fresh))),
+        Type::Of(of) => Type::Of(Box::new(filled(of, fresh))),
         Type::Map(key, value) => Type::map(filled(key, fresh), filled(value, fresh)),
         other => other.clone(),
     }

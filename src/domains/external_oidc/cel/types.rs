@@ -24,7 +24,7 @@ pub enum Type {
     Map(Box<Type>, Box<Type>),
     Optional(Box<Type>),
     /// The type of a type.
-    Type(Box<Type>),
+    Of(Box<Type>),
     /// An object known by its name: `kubernetes.UserInfo`, `kubernetes.URL`.
     Object(&'static str),
     /// Something that is not decided yet.
@@ -62,7 +62,7 @@ impl Type {
 
     fn inner(&self) -> Vec<&Self> {
         match self {
-            Self::List(of) | Self::Optional(of) | Self::Type(of) => vec![of],
+            Self::List(of) | Self::Optional(of) | Self::Of(of) => vec![of],
             Self::Map(key, value) => vec![key, value],
             Self::Dyn
             | Self::Any
@@ -100,7 +100,7 @@ impl fmt::Display for Type {
             Self::List(of) => write!(f, "list({of})"),
             Self::Map(key, value) => write!(f, "map({key}, {value})"),
             Self::Optional(of) => write!(f, "optional_type({of})"),
-            Self::Type(of) => write!(f, "type({of})"),
+            Self::Of(of) => write!(f, "type({of})"),
             Self::Object(name) => f.write_str(name),
         }
     }
@@ -151,7 +151,7 @@ impl Bindings {
         }
         match (from, to) {
             (Type::Null, other) | (other, Type::Null) => other.takes_null(),
-            (Type::Type(_), Type::Type(_)) => true,
+            (Type::Of(_), Type::Of(_)) => true,
             (Type::List(from), Type::List(to)) | (Type::Optional(from), Type::Optional(to)) => self.fits(from, to),
             (Type::Map(from_key, from_value), Type::Map(to_key, to_value)) => {
                 self.fits(from_key, to_key) && self.fits(from_value, to_value)
@@ -202,7 +202,7 @@ impl Bindings {
             },
             Type::List(of) => Type::list(self.resolve(of)),
             Type::Optional(of) => Type::optional(self.resolve(of)),
-            Type::Type(of) => Type::Type(Box::new(self.resolve(of))),
+            Type::Of(of) => Type::Of(Box::new(self.resolve(of))),
             Type::Map(key, value) => Type::map(self.resolve(key), self.resolve(value)),
             other => other.clone(),
         }
@@ -214,7 +214,7 @@ impl Bindings {
             Type::Free(_) => Type::Dyn,
             Type::List(of) => Type::list(self.settle(&of)),
             Type::Optional(of) => Type::optional(self.settle(&of)),
-            Type::Type(of) => Type::Type(Box::new(self.settle(&of))),
+            Type::Of(of) => Type::Of(Box::new(self.settle(&of))),
             Type::Map(key, value) => Type::map(self.settle(&key), self.settle(&value)),
             other => other,
         }
@@ -249,7 +249,7 @@ fn less_specific(one: &Type, other: &Type) -> bool {
         (Type::Map(key, value), Type::Map(other_key, other_value)) => {
             less_specific(key, other_key) && less_specific(value, other_value)
         }
-        (Type::Type(_), Type::Type(_)) => true,
+        (Type::Of(_), Type::Of(_)) => true,
         (one, other) => one == other,
     }
 }

@@ -136,6 +136,11 @@ fn the_copy_of_the_client_secret_is_compared_without_being_shown() {
             ),
             ("copy not known", with_sources().incomplete("v1/secrets@openshift-console"), "unknown"),
             (
+                "a leftover while the type is not certain",
+                no_client().incomplete("config.openshift.io/v1/authentications"),
+                "unknown",
+            ),
+            (
                 "a leftover in a list that is not complete",
                 no_client().incomplete("v1/secrets@openshift-console"),
                 "unknown",

@@ -48,6 +48,16 @@ fn twists() -> Vec<Twist> {
         |given| given.incomplete("authorization.openshift.io/v1/rolebindingrestrictions"),
         |given| given.incomplete("apiextensions.k8s.io/v1/customresourcedefinitions"),
         |given| given.incomplete("v1/configmaps"),
+        |given| given.incomplete("v1/configmaps@openshift-config"),
+        |given| given.incomplete("v1/secrets@openshift-config"),
+        |given| {
+            let client = json!({ "componentNamespace": "openshift-console", "componentName": "console",
+                "clientID": "web", "clientSecret": { "name": "web-secret" } });
+            let mut spec = oidc();
+            spec["oidcProviders"][0]["oidcClients"] = json!([client]);
+            spec["oidcProviders"][0]["issuer"]["issuerCertificateAuthority"] = json!({ "name": "idp-ca" });
+            given.spec(spec)
+        },
         |given| given.incomplete("v1/configmaps@openshift-kube-apiserver"),
         |given| given.incomplete("v1/secrets@openshift-authentication"),
         |given| given.incomplete("rbac.authorization.k8s.io/v1/clusterrolebindings"),
@@ -93,7 +103,7 @@ fn follow(domain: &ExternalOidc, world: &World, changes: &ChangeSet, held: &mut 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
     fn judging_what_changes_touched_is_judging_everything(clusters in proptest::collection::vec(any_cluster(), 2..5)) {

@@ -165,7 +165,7 @@ fn discovery_url(findings: &mut Findings, text: &str, issuer: &str, path: &str) 
             value: text,
             why: "it is the issuer URL again",
             remedy: "leave it out: the issuer's own document is the default",
-            refuser: Refuser::Operator,
+            refuser: Refuser::Schema,
         });
     }
 }
@@ -191,7 +191,7 @@ fn discovery_fault(text: &str) -> Option<(Refuser, String)> {
     } else if *user == UserInfo::Some {
         (Refuser::Operator, "it has a user")
     } else if !query.is_empty() {
-        (Refuser::Operator, "it has a query")
+        (Refuser::Schema, "it has a query")
     } else {
         return None;
     };

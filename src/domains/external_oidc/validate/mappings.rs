@@ -34,7 +34,9 @@ fn username(findings: &mut Findings, gates: &Gates, provider: &Provider, at: &st
     let username = &provider.username;
     let claim = username.claim.as_deref();
     let expression = username.expression.as_deref().filter(|_| gates.on(Gate::UpstreamParity));
-    either(findings, Code::UsernameClaimOrExpression, claim, expression, at);
+    // Before expressions the CRD wants neither field, and the operator wants the claim.
+    let refuser = if gates.on(Gate::UpstreamParity) { Refuser::Schema } else { Refuser::Operator };
+    either(findings, Code::UsernameClaimOrExpression, (claim, expression), refuser, at);
     findings.limit(&format!("{at}.claim"), claim, CLAIM_CHARS_MAX);
     prefix(findings, provider, filled(expression).is_some(), at);
     let path = format!("{at}.expression");
@@ -44,8 +46,8 @@ fn username(findings: &mut Findings, gates: &Gates, provider: &Provider, at: &st
 }
 
 /// Exactly one of claim and expression is given, and it is not empty.
-fn either(findings: &mut Findings, code: Code, claim: Option<&str>, expression: Option<&str>, at: &str) {
-    let why = match (claim, expression) {
+fn either(findings: &mut Findings, code: Code, given: (Option<&str>, Option<&str>), refuser: Refuser, at: &str) {
+    let why = match given {
         (None | Some(""), None | Some("")) => "there is neither a claim nor an expression",
         (Some(_), Some(_)) => "there are both a claim and an expression",
         (Some(_), None) | (None, Some(_)) => return,
@@ -53,10 +55,10 @@ fn either(findings: &mut Findings, code: Code, claim: Option<&str>, expression: 
     findings.problem(Slip {
         code,
         path: at.to_owned(),
-        value: claim.unwrap_or_default(),
+        value: given.0.unwrap_or_default(),
         why,
         remedy: "set exactly one of claim and expression",
-        refuser: Refuser::Schema,
+        refuser,
     });
 }
 
@@ -149,7 +151,7 @@ fn groups(findings: &mut Findings, gates: &Gates, provider: &Provider, at: &str)
 
 fn uid(findings: &mut Findings, uid: Option<&ClaimOrExpression>, at: &str) {
     let Some(ClaimOrExpression { claim, expression }) = uid else { return };
-    either(findings, Code::UidClaimOrExpression, claim.as_deref(), expression.as_deref(), at);
+    either(findings, Code::UidClaimOrExpression, (claim.as_deref(), expression.as_deref()), Refuser::Schema, at);
     findings.limit(&format!("{at}.claim"), claim.as_deref(), CLAIM_CHARS_MAX);
     let path = format!("{at}.expression");
     if let Some(program) = findings.compile(&path, expression.as_deref(), Scope::Claims, Wants::Anything) {

@@ -50,28 +50,28 @@ fn claim_rules(findings: &mut Findings, rules: &[ClaimRule], at: &str) -> Vec<Pr
 /// The CRD forbids the other type's body.
 fn stray_body(findings: &mut Findings, is_there: bool, path: &str) {
     if is_there {
-        body_missing(findings, path, "it belongs to the other type of rule", Refuser::Schema);
+        body_missing(findings, path, "it belongs to the other type of rule");
     }
 }
 
-fn body_missing(findings: &mut Findings, path: &str, why: &str, refuser: Refuser) {
+fn body_missing(findings: &mut Findings, path: &str, why: &str) {
     findings.problem(Slip {
         code: Code::ClaimRuleBodyMissing,
         path: path.to_owned(),
         value: "",
         why,
         remedy: "give the rule the body of its type, and no other",
-        refuser,
+        refuser: Refuser::Schema,
     });
 }
 
 fn required_claim(findings: &mut Findings, body: Option<&RequiredClaim>, before: &[ClaimRule], at: &str) {
     let Some(body) = body else {
-        return body_missing(findings, at, "there is no requiredClaim", Refuser::Operator);
+        return body_missing(findings, at, "there is no requiredClaim");
     };
     for (field, value) in [("claim", &body.claim), ("requiredValue", &body.value)] {
         if filled(value.as_deref()).is_none() {
-            body_missing(findings, &format!("{at}.{field}"), "it is empty", Refuser::Schema);
+            body_missing(findings, &format!("{at}.{field}"), "it is empty");
         }
     }
     let same = |rule: &ClaimRule| {
@@ -85,12 +85,12 @@ fn required_claim(findings: &mut Findings, body: Option<&RequiredClaim>, before:
 
 fn cel_rule(findings: &mut Findings, body: Option<&CelRule>, before: &[ClaimRule], at: &str) -> Option<Program> {
     let Some(body) = body else {
-        body_missing(findings, at, "there is no cel", Refuser::Operator);
+        body_missing(findings, at, "there is no cel");
         return None;
     };
     let path = format!("{at}.expression");
     if filled(body.expression.as_deref()).is_none() {
-        body_missing(findings, &path, "it is empty", Refuser::Operator);
+        body_missing(findings, &path, "it is empty");
     }
     message(findings, body.message.as_deref(), at);
     let same = |rule: &ClaimRule| {
