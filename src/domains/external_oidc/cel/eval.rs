@@ -128,7 +128,7 @@ impl Evaluator {
                 Some(qualified) => name = qualified,
                 None => {
                     let target = self.eval(target)?;
-                    if let Some(kept) = functions::without_default(function, &target)? {
+                    if let Some(kept) = functions::without_default(function, &target) {
                         return Ok(kept);
                     }
                     member = true;

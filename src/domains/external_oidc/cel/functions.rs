@@ -8,14 +8,13 @@ use super::eval::{Evaluator, Fault, error, key, no_overload};
 use super::value::{Key, List, Map, Origin, Value};
 use super::{convert, lists, texts};
 
-/// `or` and `orValue` don't look at their argument when they have a value.
-pub fn without_default(function: &str, target: &Value) -> Result<Option<Value>, Fault> {
+/// `or` and `orValue` don't look at their argument when they have a value; what is no optional at all is one.
+pub fn without_default(function: &str, target: &Value) -> Option<Value> {
     match (function, target) {
-        ("or", Value::Optional(Some(_))) => Ok(Some(target.clone())),
-        ("orValue", Value::Optional(Some(value))) => Ok(Some((**value).clone())),
-        ("or" | "orValue", Value::Optional(None)) => Ok(None),
-        ("or" | "orValue", _) => Err(no_overload(function)),
-        _ => Ok(None),
+        ("or" | "orValue", Value::Optional(None)) => None,
+        ("orValue", Value::Optional(Some(value))) => Some((**value).clone()),
+        ("or" | "orValue", value) => Some(value.clone()),
+        _ => None,
     }
 }
 
@@ -73,13 +72,13 @@ fn binary(evaluator: &mut Evaluator, function: &str, one: &Value, other: &Value)
         "@in" => Value::Bool(is_in(evaluator, one, other)?),
         "_[_]" => match one {
             Value::Optional(None) => Value::Optional(None),
-            Value::Optional(Some(inner)) => Value::optional(index(inner, other)?),
-            other_target => index(other_target, other)?.ok_or_else(|| error("no such key, or index out of bounds"))?,
+            Value::Optional(Some(inner)) => Value::optional(index_if_there(inner, other)?),
+            target => index(target, other)?.ok_or_else(|| error("no such key, or index out of bounds"))?,
         },
         "_[?_]" => match one {
             Value::Optional(None) => Value::Optional(None),
-            Value::Optional(Some(inner)) => Value::optional(index(inner, other)?),
-            target => Value::optional(index(target, other)?),
+            Value::Optional(Some(inner)) => Value::optional(index_if_there(inner, other)?),
+            target => Value::optional(index_if_there(target, other)?),
         },
         "matches" => texts::matches(evaluator, one, other)?,
         "sets.contains" | "sets.equivalent" | "sets.intersects" => lists::sets(evaluator, function, one, other)?,
@@ -201,6 +200,14 @@ fn index(target: &Value, at: &Value) -> Result<Option<Value>, Fault> {
             (Origin::Expression, at) => Ok(map.find(&key(at)?).cloned()),
         },
         _ => Err(no_overload("_[_]")),
+    }
+}
+
+/// As [`index`], where something that has no elements has none there.
+fn index_if_there(target: &Value, at: &Value) -> Result<Option<Value>, Fault> {
+    match target {
+        Value::List(_) | Value::Map(_) => index(target, at),
+        _ => Ok(None),
     }
 }
 

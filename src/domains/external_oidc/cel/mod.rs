@@ -115,7 +115,10 @@ impl Program {
     pub fn texts(&self) -> Text {
         match &self.result {
             Type::List(_) if held_as_strings(&self.root) => Text::Never,
-            Type::List(of) if matches!(**of, Type::String | Type::Dyn | Type::Any) => Text::Maybe,
+            Type::List(of) => match of.as_ref() {
+                Type::String | Type::Dyn | Type::Any | Type::Optional(_) => Text::Maybe,
+                _ => Text::Never,
+            },
             Type::String | Type::Dyn | Type::Any | Type::Null => Text::Maybe,
             _ => Text::Never,
         }

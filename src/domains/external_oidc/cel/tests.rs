@@ -239,6 +239,8 @@ fn expressions_give_what_upstream_gives() {
         ("claims.a.empty.all(r, false)", json!(true)),
         ("claims.?missing.orValue('none')", json!("none")),
         ("claims.?a.?b.?c.orValue('none')", json!("deep")),
+        ("claims.email.orValue('none')", json!("jane@example.com")),
+        ("claims.email[?0].orValue('none')", json!("none")),
         ("claims.?a.?z.?c", json!({"optional": null})),
         ("claims.?email.optMap(e, e.endsWith('.com'))", json!({"optional": true})),
         ("has(claims.email) ? 'y' : 'n'", json!("y")),

@@ -138,6 +138,8 @@ fn texts(by: RefusedBy, expression: &str, value: &Value) -> Result<Vec<String>, 
         Value::List(List { items, .. }) => {
             let mut texts = Vec::new();
             for item in items.iter() {
+                // An optional counts as what it holds.
+                let item = if let Value::Optional(Some(held)) = item { held } else { item };
                 match item {
                     Value::String(text) if text.is_empty() => {}
                     Value::String(text) => texts.push(text.to_string()),

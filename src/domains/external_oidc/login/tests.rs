@@ -175,6 +175,12 @@ fn names_and_groups_come_out_as_kube_apiserver_makes_them() {
             "j|j|a,b,c|{}",
         ),
         (
+            "an optional in the list",
+            grouped(json!({"expression": "[claims.?g]"})),
+            json!({"sub": "j", "g": "a"}),
+            "j|j|a|{}",
+        ),
+        (
             "a mixed list",
             grouped(json!({"expression": "claims.g"})),
             json!({"sub": "j", "g": ["a", 1]}),
