@@ -101,7 +101,7 @@ fn columns(check: &CheckSheet, room: u16) -> (Vec<Column>, Vec<usize>) {
         };
         all.push((own, OWN_COLUMNS_AFTER + 1 + place));
     }
-    all.push((Column::new("VERDICT", 15), 3));
+    all.push((Column::new("VERDICT", 16), 3));
     all.push((Column::new("SINCE", 5).right().priority(5), 4));
     all.into_iter().unzip()
 }
