@@ -27,6 +27,8 @@ fn console(desk: &Desk, name: &str, more: &[&str]) -> Pty {
         let text = screen.contents();
         text.contains("1 of ") && text.contains(&format!("Secret {name}")) && text.contains("WHY")
     });
+    // Before everything it rests on was read, it is unknown, and there is nothing to plan.
+    pty.wait_for_text("extra · orphan-certain");
     pty.wait_for_text("no provider names it");
     pty
 }
