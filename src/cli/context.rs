@@ -61,10 +61,14 @@ impl Context {
         base.map(|base| base.join("trueup"))
     }
 
+    /// The zone the user wants times in.
+    pub fn zone(&self) -> TimeZone {
+        if self.globals.utc { TimeZone::UTC } else { TimeZone::system() }
+    }
+
     /// `2026-11-16 10:00:00 UTC`, in the zone the user wants.
     pub fn time(&self, time: Timestamp) -> String {
-        let zone = if self.globals.utc { TimeZone::UTC } else { TimeZone::system() };
-        time.to_zoned(zone).strftime("%Y-%m-%d %H:%M:%S %Z").to_string()
+        time.to_zoned(self.zone()).strftime("%Y-%m-%d %H:%M:%S %Z").to_string()
     }
 
     /// Says something beside the result, one line.

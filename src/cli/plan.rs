@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
 use super::args::{PlanArgs, PlanFormat};
 use super::context::Context;
@@ -140,7 +139,7 @@ pub fn put_together(
 
 /// How the plan is shown.
 pub fn page<'p>(context: &Context, planned: &'p Planned, matches: Matches) -> Page<'p> {
-    let zone = if context.globals.utc { TimeZone::UTC } else { TimeZone::system() };
+    let zone = context.zone();
     let created = planned.created.clone();
     Page { plan: &planned.plan, created, now: planned.seen.now, zone, terminal: context.terminal, matches }
 }

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
 use super::context::Context;
 use super::error::CliError;
@@ -117,8 +116,7 @@ fn changes(
     deleted: &BTreeMap<SubjectId, String>,
     now: Timestamp,
 ) -> Vec<String> {
-    let zone = if context.globals.utc { TimeZone::UTC } else { TimeZone::system() };
-    let time = now.to_zoned(zone).strftime("%H:%M:%S").to_string();
+    let time = now.to_zoned(context.zone()).strftime("%H:%M:%S").to_string();
     let width = context.terminal.width;
     let mut lines = Vec::new();
     for (subject, held) in update.findings {

@@ -1,5 +1,7 @@
 //! What the user set about the console itself, and what it remembers from last time. Read after the first frame.
 
+use jiff::tz::TimeZone;
+
 use super::effect::MouseHold;
 use super::keymap::Keymap;
 use super::model::{Remembered, SavedView, Zone};
@@ -11,6 +13,8 @@ use crate::engine::AcceptRule;
 pub struct Furnishing {
     pub keys: Keymap,
     pub zone: Zone,
+    /// The zone of the machine's clock.
+    pub local: TimeZone,
     pub mouse: MouseHold,
     pub views: Vec<SavedView>,
     /// Findings that are known and accepted.
@@ -54,6 +58,7 @@ impl Default for Furnishing {
         Self {
             keys: Keymap::default(),
             zone: Zone::Local,
+            local: TimeZone::UTC,
             mouse: MouseHold::Taken,
             views: Vec::new(),
             accepted: Vec::new(),

@@ -51,6 +51,7 @@ const SENDS: &str = "engine/executor/send.rs";
 const IMPURE: &[&str] = &[
     "Timestamp::now",
     "Zoned::now",
+    "TimeZone::system",
     "SystemTime",
     "Instant::now",
     "std::time::Instant",

@@ -69,6 +69,7 @@ pub fn furnish(
     let furnishing = Furnishing {
         keys,
         zone: if settings.utc { Zone::Utc } else { zone(context) },
+        local: jiff::tz::TimeZone::system(),
         mouse: if settings.mouse { MouseHold::Taken } else { MouseHold::Released },
         views: settings.views.iter().map(view).collect(),
         accepted: config.accept.clone(),

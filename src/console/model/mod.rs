@@ -48,6 +48,8 @@ pub struct Model {
     pub now: Timestamp,
     pub area: Rect,
     pub zone: Zone,
+    /// The zone of the machine's clock, once that is known.
+    pub local: TimeZone,
     pub standing: Standing,
     pub findings: Findings,
     pub fleet: FleetSheet,
@@ -121,6 +123,7 @@ impl Model {
             now,
             area,
             zone,
+            local: TimeZone::UTC,
             standing: Standing::Starting,
             findings: Findings::default(),
             fleet: FleetSheet::default(),
@@ -225,7 +228,7 @@ impl Model {
     /// The zone times are shown in.
     pub fn time_zone(&self) -> TimeZone {
         match self.zone {
-            Zone::Local => TimeZone::system(),
+            Zone::Local => self.local.clone(),
             Zone::Utc => TimeZone::UTC,
         }
     }

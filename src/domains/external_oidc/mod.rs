@@ -103,6 +103,11 @@ fn proofs(scene: &Scene<'_>, place: &Place) -> u8 {
     if written && explain::meta(scene, place).is_some() { 2 } else { 0 }
 }
 
+fn cells_among(subject: &SubjectId, scenes: &Scenes<'_>) -> Vec<Cell> {
+    let scene = scenes.of(&subject.cluster);
+    scene.zip(Place::of(subject)).map(|(scene, place)| present::cells(&scene, &place)).unwrap_or_default()
+}
+
 impl Domain for ExternalOidc {
     fn name(&self) -> DomainName {
         NAME
@@ -143,8 +148,12 @@ impl Domain for ExternalOidc {
     }
 
     fn cells(&self, subject: &SubjectId, view: View<'_>) -> Vec<Cell> {
-        let scene = Scene::of(view, &subject.cluster);
-        scene.zip(Place::of(subject)).map(|(scene, place)| present::cells(&scene, &place)).unwrap_or_default()
+        cells_among(subject, &Scenes::new(view))
+    }
+
+    fn cells_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Vec<Cell>> {
+        let scenes = Scenes::new(view);
+        subjects.iter().map(|subject| cells_among(subject, &scenes)).collect()
     }
 
     fn panels(&self, subject: &SubjectId, view: View<'_>) -> Vec<Panel> {

@@ -16,7 +16,7 @@ use super::macros;
 const DEPTH_MAX: usize = 250;
 
 /// Names that can't be variables or functions.
-const RESERVED: [&str; 17] = [
+pub(super) const RESERVED: [&str; 17] = [
     "as",
     "break",
     "const",

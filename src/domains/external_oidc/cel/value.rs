@@ -4,6 +4,8 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use super::parse::RESERVED;
+
 /// A value. Copies share what they hold.
 #[derive(Debug, Clone)]
 pub enum Value {
@@ -218,29 +220,8 @@ impl Map {
 
 /// Undoes the escapes by which any name can be written as a field; nothing, when an escape is unknown.
 fn unescape(name: &str) -> Option<String> {
-    const RESERVED: [&str; 21] = [
-        "true",
-        "false",
-        "null",
-        "in",
-        "as",
-        "break",
-        "const",
-        "continue",
-        "else",
-        "for",
-        "function",
-        "if",
-        "import",
-        "let",
-        "loop",
-        "package",
-        "namespace",
-        "return",
-        "var",
-        "void",
-        "while",
-    ];
+    // The words of the language itself need an escape as well, beside the names that are reserved.
+    const WORDS: [&str; 4] = ["true", "false", "null", "in"];
     let mut out = String::new();
     let mut rest = name;
     while let Some(start) = rest.find("__") {
@@ -256,7 +237,7 @@ fn unescape(name: &str) -> Option<String> {
             "dot" => out.push('.'),
             "dash" => out.push('-'),
             "slash" => out.push('/'),
-            word if RESERVED.contains(&word) && end + 4 == name.len() => out.push_str(word),
+            word if (WORDS.contains(&word) || RESERVED.contains(&word)) && end + 4 == name.len() => out.push_str(word),
             _ => return None,
         }
         rest = &inner[end + 2..];
