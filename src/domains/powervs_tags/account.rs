@@ -60,8 +60,8 @@ impl<'a> Account<'a> {
     }
 
     /// All resources of this name.
-    pub fn named(&self, kind: Kind, name: &str) -> &[usize] {
-        self.by_name.get(&(kind, name)).map_or(&[], Vec::as_slice)
+    pub fn named(&self, kind: Kind, name: &str) -> Vec<usize> {
+        self.by_name.get(&(kind, name)).cloned().unwrap_or_default()
     }
 
     pub fn held_by(&self, item: usize) -> &[usize] {

@@ -259,7 +259,7 @@ impl<'a> Scene<'a> {
         }
         if slot.ids().next().is_none() && is_home {
             let named: BTreeSet<usize> =
-                slot.names.iter().flat_map(|name| account.named(slot.kind, name).to_vec()).collect();
+                slot.names.iter().flat_map(|name| account.named(slot.kind, name)).collect();
             for item in named {
                 account.claimed(item, claimant, claim(By::Name));
             }
