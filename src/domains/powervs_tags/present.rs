@@ -59,7 +59,7 @@ pub fn panels(scene: &Scene<'_>, subject: &Subject) -> Vec<Panel> {
     let steps = Stage::ALL.into_iter().flat_map(|stage| {
         let of_stage = teardown.steps.iter().filter(move |(_, step)| step.stage == stage);
         of_stage.map(move |(place, step)| {
-            let is_here = if place == item { "▸ " } else { "" };
+            let is_here = if place == item { "> " } else { "" };
             let label = format!("{is_here}{}", scene.described(*account, *place));
             match step.holds.is_empty() {
                 true => Step { label, state: State::Extra, note: stage.word().to_owned() },
@@ -69,7 +69,8 @@ pub fn panels(scene: &Scene<'_>, subject: &Subject) -> Vec<Panel> {
     });
     let mut links: Vec<Step> = steps.collect();
     let claims = scene.accounts[*account].claims.iter().filter(|(_, by)| by.contains_key(&claimant));
-    let leaving = claims.map(|(place, _)| *place).filter(|place| scene.resource(*account, *place).course() != Course::Stays);
+    let leaving =
+        claims.map(|(place, _)| *place).filter(|place| scene.resource(*account, *place).course() != Course::Stays);
     if scene.claimants[claimant].is_torn_down() {
         links.extend(leaving.map(|place| Step {
             label: scene.described(*account, place),
