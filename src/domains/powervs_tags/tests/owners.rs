@@ -330,3 +330,12 @@ fn an_account_that_does_not_fit_leaves_everything_open() {
     assert!(all.iter().all(|line| line.ends_with("unknown account-mismatch")), "{all:#?}");
     assert!(all.contains(&"ibm:acc2/cos-instance/cos@clusters/demo: unknown account-mismatch".to_owned()), "{all:#?}");
 }
+
+#[test]
+fn what_two_clusters_call_their_own_is_tagged_for_neither() {
+    let given = newer().cluster_object(newer_cluster("other", OTHER)).tags::<&str>("vpc", &[]);
+    for name in ["demo", "other"] {
+        let answer = given.about(&format!("vpc/vpc@clusters/{name}"));
+        assert!(answer.starts_with("untagged → tag selected") && answer.ends_with("blocked:ownership"), "{answer}");
+    }
+}
