@@ -99,7 +99,7 @@ impl<'a> Draft<'_, 'a> {
         }
     }
 
-    /// Two clusters that both call a resource their own making would each put their tags on it.
+    /// Two clusters that both call a resource their own making would each put their tags on it, or take it from the other.
     fn claimed_twice(&self) -> Option<Blocked> {
         let claims = self.scene.accounts[self.account].claims.get(&self.item)?;
         let others = claims.keys().filter(|claimant| Some(**claimant) != self.seen_from);
@@ -229,6 +229,7 @@ impl<'a> Draft<'_, 'a> {
         let mut blocked_by: Vec<Blocked> = self.not_managed().into_iter().collect();
         blocked_by.extend(held(&step.holds));
         blocked_by.extend(locked(step.lock));
+        blocked_by.extend(self.claimed_twice());
         let site = &claimant.site.name;
         let rests_on = vec![
             self.scene.accounts[self.account].listing.clone(),

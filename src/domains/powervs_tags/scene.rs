@@ -337,7 +337,9 @@ impl<'a> Scene<'a> {
     pub fn leads_to(&self, place: usize, item: usize, claimant: usize) -> Leads {
         let account = &self.accounts[place];
         let resource = account.items[item];
-        let (Some(side), Some(crn)) = (resource.side, resource.leads_to.as_deref()) else { return Leads::NotSaid };
+        let Some(crn) = resource.leads_to.as_deref() else { return Leads::NotSaid };
+        // A network of a sort no cluster has.
+        let Some(side) = resource.side else { return Leads::Elsewhere };
         let slots = || self.claimants[claimant].fact.slots.iter().filter(|slot| slot.kind == side.kind());
         let ends = crn_ends(crn);
         if slots().flat_map(Slot::ids).any(|id| id == crn || ends.contains(&id)) {

@@ -284,6 +284,12 @@ fn a_connection_is_judged_by_its_gateway_and_by_where_it_leads() {
                     .tags::<&str>("tg", &[]),
                 "foreign",
             ),
+            ("controllerCreated, of another type", older().of("con-v", "network_type", json!("classic")), "foreign"),
+            (
+                "controllerCreated, and where it leads is not said",
+                older().of("con-v", "network_id", json!(null)),
+                "owned",
+            ),
             ("not while it goes", foreign(newer()).going(), "untagged"),
         ],
     );
@@ -332,10 +338,13 @@ fn an_account_that_does_not_fit_leaves_everything_open() {
 }
 
 #[test]
-fn what_two_clusters_call_their_own_is_tagged_for_neither() {
+fn what_two_clusters_call_their_own_is_tagged_for_neither_and_deleted_for_neither() {
     let given = newer().cluster_object(newer_cluster("other", OTHER)).tags::<&str>("vpc", &[]);
     for name in ["demo", "other"] {
         let answer = given.about(&format!("vpc/vpc@clusters/{name}"));
         assert!(answer.starts_with("untagged → tag selected") && answer.ends_with("blocked:ownership"), "{answer}");
     }
+    let one_goes = older().cluster_object(older_cluster("other", OTHER)).tags::<&str>("cos", &[]).going();
+    let expected = "untagged → delete selected cluster-deleted blocked:ownership";
+    assert_eq!(one_goes.about("cos-instance/cos@clusters/demo"), expected, "nor taken from the other");
 }
