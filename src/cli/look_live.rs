@@ -10,6 +10,7 @@ use tokio::time::{Instant, timeout_at};
 use super::access;
 use super::context::Context;
 use super::error::CliError;
+use super::local;
 use super::look::{Seen, Sight, digester};
 use super::members::{GuestsByKubeconfig, acting_as, members};
 use super::plan::Wishes;
@@ -37,7 +38,10 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(500);
 /// # Errors
 /// There is no usable kubeconfig.
 pub async fn look(context: &Context, config: &mut Config, wishes: &Wishes) -> Result<Seen, CliError> {
-    let (live, settled) = connect(context, config).await?;
+    let mut members = members(context, &config.clusters)?;
+    members.extend(local::member(context, config, &members));
+    let door = guests(context, config);
+    let (live, settled) = join(context, config, members, door).await?;
     let stones = tombstones::read(context, Timestamp::now());
     let mut seen = look_twice(context, live, settled, wishes, stones).await;
     seen.conditions.backup = backup_check(context, config);

@@ -20,7 +20,7 @@ use crate::config::Config;
 use crate::engine::{
     AcceptRule, Conditions, Glob, Judged, Observed, Plan, PlanInput, PlanScope, ReadOnly, build, plan_exit,
 };
-use crate::world::View;
+use crate::world::{Cluster, ClusterSource, View};
 
 /// How long a verdict has to hold when neither the flag nor the config says.
 pub const SETTLE: Duration = Duration::from_secs(5);
@@ -127,7 +127,7 @@ pub fn put_together(
 ) -> Result<Plan, CliError> {
     let input = PlanInput {
         judged,
-        clusters: view.clusters().filter(|cluster| !cluster.source.is_account()).collect(),
+        clusters: view.clusters().filter(|cluster| is_target(cluster, judged, &wanted.scope)).collect(),
         observed: Observed::all(view),
         accepted,
         scope: &wanted.scope,
@@ -135,6 +135,18 @@ pub fn put_together(
     };
     build(&input)
         .map_err(|error| CliError::failed("building the plan", error.to_string(), "report this with the snapshot"))
+}
+
+/// Whether a member of the fleet is a cluster of the plan. Accounts are none, and the user's own files are there for what
+/// is said of them alone.
+fn is_target(member: &Cluster, judged: &[Judged], scope: &PlanScope) -> bool {
+    match member.source {
+        ClusterSource::Kubeconfig { .. } | ClusterSource::Hosted { .. } | ClusterSource::Snapshot => true,
+        ClusterSource::Cloud { .. } => false,
+        ClusterSource::Local => {
+            judged.iter().any(|one| one.subject.cluster == member.name && scope.covers(&one.subject))
+        }
+    }
 }
 
 /// How the plan is shown.

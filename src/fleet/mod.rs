@@ -19,6 +19,7 @@ mod guest;
 pub mod identity;
 mod kubeconfig;
 mod link;
+mod local;
 mod probe;
 pub mod recording;
 mod secret;
@@ -39,6 +40,7 @@ pub use kubeconfig::{
     NeedsTerminal, Part, PemSource, Places, Selection, Trust, Verification,
 };
 pub use link::{Dice, LinkEffect, LinkEvent, LinkMachine};
+pub use local::LocalConnector;
 pub use probe::{ProbePlace, Probed, probe};
 pub use secret::SecretText;
 pub use text::nearest as nearest_names;

@@ -19,6 +19,7 @@ mod killed;
 mod kubeconfig;
 mod live;
 mod live_secrets;
+mod local;
 mod oidc;
 mod plan;
 mod prompt;

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::availability::{Availability, Half, Revision, what_it_was_told};
+use super::check::{Checked, Verdict as Validity};
 use super::console::{listed, status, wanted_secret};
 use super::evidence::evidence;
 use super::facts::Node;
@@ -220,11 +221,8 @@ fn client_summary(component: &Component, verdict: Verdict) -> String {
 /// Expected and actual.
 fn sides(scene: &Scene<'_>, place: &Place) -> (Value, Value) {
     match place {
-        Place::Authentication => (json!({}), authentication_side(scene)),
-        Place::AuthConfig => {
-            let wanted = scene.checked().ok().and_then(|checked| checked.rendered.as_deref());
-            (file_side(wanted), file_side(file(scene, MANAGED_NAMESPACE)))
-        }
+        Place::Authentication => authentication_sides(scene),
+        Place::AuthConfig => (wanted_side(scene), file_side(file(scene, MANAGED_NAMESPACE))),
         Place::KasCopy => (file_side(file(scene, MANAGED_NAMESPACE)), file_side(file(scene, KAS_NAMESPACE))),
         Place::Rollout => rollout_sides(scene),
         Place::ObservedConfig => observed_sides(scene),
@@ -264,6 +262,37 @@ fn file<'a>(scene: &Scene<'a>, namespace: &str) -> Option<&'a str> {
 /// An `auth-config.json`: its text, which is compared byte for byte.
 fn file_side(text: Option<&str>) -> Value {
     text.map_or_else(|| json!({}), |text| json!({ "data": { AUTH_CONFIG_KEY: text } }))
+}
+
+/// What the file should hold. Of an Authentication that nobody could write down that is not known, which is not nothing.
+fn wanted_side(scene: &Scene<'_>) -> Value {
+    let not_known = |why: &str| file_side(Some(&format!("<not known: {why}>")));
+    match scene.checked() {
+        Err(gap) => not_known(&gap.says),
+        Ok(Checked { rendered: Some(text), .. }) => file_side(Some(text)),
+        Ok(Checked { verdict: Validity::Valid, .. }) => file_side(None),
+        Ok(Checked { verdict: Validity::Unknown, unknowns, .. }) => {
+            not_known(unknowns.first().map_or("what it takes is not known", String::as_str))
+        }
+        Ok(Checked { verdict: Validity::Lockout | Validity::Invalid | Validity::KasWouldRefuse, .. }) => {
+            not_known("Authentication/cluster would be refused")
+        }
+    }
+}
+
+/// An Authentication is compared with nothing but the rules: whether it would be taken is what is expected of it.
+fn authentication_sides(scene: &Scene<'_>) -> (Value, Value) {
+    let mut actual = authentication_side(scene);
+    let usable = match scene.checked().map(|checked| checked.verdict) {
+        Ok(Validity::Valid) => json!(true),
+        Ok(Validity::Lockout | Validity::Invalid | Validity::KasWouldRefuse) => json!(false),
+        Ok(Validity::Unknown) | Err(_) => json!("not known"),
+    };
+    let Some(fields) = actual.as_object_mut().filter(|fields| !fields.is_empty()) else {
+        return (json!({}), json!({}));
+    };
+    fields.insert("usable".to_owned(), usable);
+    (json!({ "usable": true }), actual)
 }
 
 fn authentication_side(scene: &Scene<'_>) -> Value {

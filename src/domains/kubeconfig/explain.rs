@@ -212,6 +212,6 @@ fn source_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -
     vec![line(format!("{says}{age}"), object(key), "data.kubeconfig", holder.meta.version.to_string())]
 }
 
-fn line(says: String, object: String, field: &str, resource_version: String) -> Evidence {
+pub fn line(says: String, object: String, field: &str, resource_version: String) -> Evidence {
     Evidence { says, object, field: field.to_owned(), resource_version }
 }

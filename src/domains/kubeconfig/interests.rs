@@ -5,10 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::facts::{Anchor, CapiCluster, CaptPlane, Holder, HostedCluster, Mark, Typed};
+use super::facts::{Anchor, CapiCluster, CaptPlane, Holder, HostedCluster, Mark, OwnContext, Typed};
 use super::names::{
-    CAPT_PLANE, CLUSTER, HOSTED_CLUSTER, SECRET, SOURCE_NAMESPACE, ca_name, cluster_of_target, cluster_of_user,
-    connection_name, hosted_default_name, target_name, user_name,
+    CAPT_PLANE, CLUSTER, CONTEXT, HOSTED_CLUSTER, SECRET, SOURCE_NAMESPACE, ca_name, cluster_of_target,
+    cluster_of_user, connection_name, hosted_default_name, target_name, user_name,
 };
 use super::scene::{Site, marks_id, typed_id};
 use crate::world::{
@@ -36,6 +36,9 @@ fn owners(site: &Site<'_>, wanted: &mut Vec<Interest>) {
     }
     if site.hosted.is_served() {
         wanted.push(CollectionId::all(name, HOSTED_CLUSTER).interest::<HostedCluster>());
+    }
+    if site.own.is_served() {
+        wanted.push(CollectionId::all(name, CONTEXT).interest::<OwnContext>());
     }
     // A recording may hold Secrets of clusters whose own objects were left out.
     let is_recorded = matches!(site.cluster.served, Served::Recorded(_));

@@ -39,7 +39,7 @@ pub struct Ruling<'a> {
 }
 
 impl<'a> Ruling<'a> {
-    fn new(expected: Expected<'a>) -> Self {
+    pub fn new(expected: Expected<'a>) -> Self {
         Self {
             holds: BTreeSet::new(),
             codes: BTreeSet::new(),
@@ -78,12 +78,12 @@ impl<'a> Ruling<'a> {
         }
     }
 
-    fn contract(&mut self, code: Code) {
+    pub fn contract(&mut self, code: Code) {
         self.holds.insert(Verdict::Contract);
         self.codes.insert(code);
     }
 
-    fn wake_at(&mut self, at: Option<Timestamp>) {
+    pub fn wake_at(&mut self, at: Option<Timestamp>) {
         self.until = [self.until, at].into_iter().flatten().min();
     }
 }
@@ -209,7 +209,8 @@ fn where_it_leads(ruling: &mut Ruling<'_>, pair: &Pair) {
     }
 }
 
-fn credential(ruling: &mut Ruling<'_>, credential: &Credential, assessment: Assessment) {
+/// What a credential says of itself, and what time does to it.
+pub fn credential(ruling: &mut Ruling<'_>, credential: &Credential, assessment: Assessment) {
     match credential {
         Credential::Token(Token::Malformed(_)) => {
             ruling.holds.insert(Verdict::Unreadable);

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use super::content::Pair;
 use super::expected::{CaStand, EndpointStand};
 use super::facts::Holder;
 use super::judge::{Ruling, pair_of};
@@ -28,7 +29,11 @@ pub const INTRODUCTION: Introduction = Introduction {
 
 /// One row, in the order of the columns.
 pub fn cells(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Cell> {
-    let pair = ruling.target.and_then(|target| pair_of(&subject.sort, target));
+    cells_of(ruling.target.and_then(|target| pair_of(&subject.sort, target)), ruling)
+}
+
+/// The same for a kubeconfig that is not in a Secret.
+pub fn cells_of(pair: Option<&Pair>, ruling: &Ruling<'_>) -> Vec<Cell> {
     let span = pair.map(|pair| pair.credential.span());
     let left = span.and_then(|span| Some(Cell::Left { from: span.from?, until: span.until? }));
     let text = |text: &str| if text.is_empty() { Cell::Nothing } else { Cell::Text(text.into()) };
@@ -113,18 +118,21 @@ pub fn panels(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> Vec
     });
     panels.push(Panel::Chain { title: "STAGES", links });
     let pair = ruling.target.and_then(|target| pair_of(&subject.sort, target));
-    if let Some(pair) = pair {
-        let span = pair.credential.span();
-        let mut lines = vec![format!("{} for {}", pair.credential.kind(), pair.server)];
-        lines.extend(span.issued.map(|at| format!("issued {at}")));
-        lines.extend(span.until.map(|at| {
-            let left = at.duration_since(now);
-            let words = span_words(left);
-            if left.is_positive() { format!("ends {at}, in {words}") } else { format!("ended {at}, {words} ago") }
-        }));
-        panels.push(Panel::Lines { title: "CREDENTIAL", lines });
-    }
+    panels.extend(pair.map(|pair| credential_panel(pair, now)));
     panels
+}
+
+/// What one is let in by, and how long.
+pub fn credential_panel(pair: &Pair, now: Timestamp) -> Panel {
+    let span = pair.credential.span();
+    let mut lines = vec![format!("{} for {}", pair.credential.kind(), pair.server)];
+    lines.extend(span.issued.map(|at| format!("issued {at}")));
+    lines.extend(span.until.map(|at| {
+        let left = at.duration_since(now);
+        let words = span_words(left);
+        if left.is_positive() { format!("ends {at}, in {words}") } else { format!("ended {at}, {words} ago") }
+    }));
+    Panel::Lines { title: "CREDENTIAL", lines }
 }
 
 fn source_step(ruling: &Ruling<'_>) -> Option<Step> {

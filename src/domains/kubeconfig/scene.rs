@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::expected::Addresses;
-use super::facts::{Anchor, CapiCluster, CaptPlane, Holder, HostedCluster, Mark, Typed};
-use super::names::{CAPT_PLANE, CLUSTER, HOSTED_CLUSTER, SECRET, SECRET_TYPE, SOURCE_NAMESPACE, source_name};
+use super::facts::{Anchor, CapiCluster, CaptPlane, Holder, HostedCluster, Mark, OwnContext, Typed};
+use super::names::{CAPT_PLANE, CLUSTER, CONTEXT, HOSTED_CLUSTER, SECRET, SECRET_TYPE, SOURCE_NAMESPACE, source_name};
 use crate::world::{
-    Cluster, ClusterName, CollectionId, Fact, Gap, GapCause, Key, Namespace, ObjectName, Observation, Reading,
-    Resource, Uid, View,
+    Cluster, ClusterName, ClusterSource, CollectionId, Fact, Gap, GapCause, Key, Namespace, ObjectName, Observation,
+    Reading, Resource, Uid, View,
 };
 
 /// All sites that judging many subjects needs, each made once.
@@ -55,6 +55,8 @@ pub struct Site<'a> {
     pub clusters: Listing<'a, CapiCluster>,
     pub planes: Listing<'a, CaptPlane>,
     pub hosted: Listing<'a, HostedCluster>,
+    /// The contexts of the user's own files, where this is the member that lists them.
+    pub own: Listing<'a, OwnContext>,
     marks: RefCell<BTreeMap<Namespace, Reading<'a, Mark>>>,
     hosted_by_secret: OnceCell<BTreeMap<Key, ObjectName>>,
 }
@@ -68,6 +70,11 @@ impl<'a, F: Fact> Listing<'a, F> {
     fn of(view: View<'a>, cluster: &Cluster, resource: Resource) -> Self {
         let is_served = !cluster.served.lacks(&resource);
         Self { reading: is_served.then(|| view.read(&CollectionId::all(&cluster.name, resource))) }
+    }
+
+    /// Nobody is asked for contexts but the member that stands for the user's files.
+    fn of_own(view: View<'a>, cluster: &Cluster) -> Self {
+        if is_own(cluster) { Self::of(view, cluster, CONTEXT) } else { Self { reading: None } }
     }
 
     pub fn is_served(&self) -> bool {
@@ -129,6 +136,7 @@ impl<'a> Site<'a> {
             clusters: Listing::of(view, cluster, CLUSTER),
             planes: Listing::of(view, cluster, CAPT_PLANE),
             hosted: Listing::of(view, cluster, HOSTED_CLUSTER),
+            own: Listing::of_own(view, cluster),
             marks: RefCell::default(),
             hosted_by_secret: OnceCell::new(),
         })
@@ -215,6 +223,11 @@ impl<'a> Site<'a> {
         };
         is_capt.then_some(source)
     }
+}
+
+/// Whether a member of the fleet stands for the user's own kubeconfig files.
+pub fn is_own(cluster: &Cluster) -> bool {
+    cluster.source == ClusterSource::Local
 }
 
 /// Files written by hand have objects without a uid.

@@ -7,9 +7,10 @@ use super::NAME;
 use super::expected::Who;
 use super::facts::HostedCluster;
 use super::names::{
-    CAPT_PLANE, CLUSTER, SECRET, SOURCE_NAMESPACE, cluster_of_source, cluster_of_target, cluster_of_user,
+    CAPT_PLANE, CLUSTER, CONTEXT, SECRET, SOURCE_NAMESPACE, cluster_of_source, cluster_of_target, cluster_of_user,
     hosted_default_name, target_name, user_name,
 };
+use super::own::Own;
 use super::scene::{Site, Sites};
 use crate::engine::SubjectId;
 use crate::world::{ClusterName, Gap, GapCause, Key, Namespace, ObjectName, Observation, Resource, Served};
@@ -19,7 +20,7 @@ pub const WHOLE_COLLECTION: &str = "*";
 
 /// The collections that say which subjects there are. HostedClusters are not among them: their guests say themselves
 /// that they are not known.
-pub const TELLING: [Resource; 3] = [CLUSTER, CAPT_PLANE, SECRET];
+pub const TELLING: [Resource; 4] = [CLUSTER, CAPT_PLANE, SECRET, CONTEXT];
 
 /// A kubeconfig in a Secret.
 pub struct Subject<'a> {
@@ -42,6 +43,8 @@ pub enum Sort {
 /// What a subject id points at.
 pub enum Place<'a> {
     Kubeconfig(Subject<'a>),
+    /// A context of the user's own files.
+    Own(Own<'a>),
     /// A collection that isn't completely known, and why.
     Collection {
         resource: Resource,
@@ -56,6 +59,9 @@ impl<'a> Place<'a> {
             let resource = TELLING.into_iter().find(|resource| resource.kind == subject.kind)?;
             let gap = gap_of(&site, &resource)?;
             return Some(Self::Collection { resource, gap });
+        }
+        if subject.kind == CONTEXT.kind {
+            return Own::find(&site, &subject.name).map(Self::Own);
         }
         let key = Key::new(Some(subject.namespace.as_deref()?), &subject.name);
         let sort = sort_of(&site, &key).filter(|_| subject.kind == SECRET.kind)?;
@@ -102,6 +108,7 @@ pub fn list(site: &Site<'_>) -> BTreeSet<SubjectId> {
         let Some(namespace) = &key.namespace else { continue };
         subjects.extend(hosted_names(site, key, hosted).into_iter().map(|name| subject(cluster, namespace, &name)));
     }
+    subjects.extend(site.own.iter().map(|(key, _)| own_subject(cluster, key.name.as_str())));
     for resource in TELLING {
         if gap_of(site, &resource).is_some() {
             subjects.insert(whole(cluster, &resource));
@@ -163,6 +170,7 @@ fn gap_of(site: &Site<'_>, resource: &Resource) -> Option<Gap> {
     match *resource {
         CLUSTER => site.clusters.gap(),
         CAPT_PLANE => site.planes.gap(),
+        CONTEXT => site.own.gap(),
         // Secrets nobody's Cluster names are of interest only where there is Cluster API.
         _ if site.clusters.is_served() || site.planes.is_served() => site.typed().gap(),
         _ => None,
@@ -180,11 +188,24 @@ pub fn subject(cluster: &ClusterName, namespace: &Namespace, name: &str) -> Subj
     }
 }
 
+/// A context of the user's own files.
+pub fn own_subject(cluster: &ClusterName, context: &str) -> SubjectId {
+    SubjectId {
+        domain: NAME,
+        cluster: cluster.clone(),
+        api_version: "local.trueup/v1",
+        kind: CONTEXT.kind,
+        namespace: None,
+        name: context.to_owned(),
+    }
+}
+
 /// The subject that stands for a whole collection.
 fn whole(cluster: &ClusterName, resource: &Resource) -> SubjectId {
     let api_version = match *resource {
         CLUSTER => "cluster.x-k8s.io/v1beta1",
         CAPT_PLANE => "controlplane.cluster.x-k8s.io/v1beta1",
+        CONTEXT => "local.trueup/v1",
         _ => "v1",
     };
     SubjectId {

@@ -64,11 +64,18 @@ fn ends(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Option<Timestamp> {
 
 /// `3m ago`, `in at most 4m`.
 fn ago(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> String {
-    let Some(until) = ends(subject, ruling) else { return "at a time nobody knows".to_owned() };
+    let pair = ruling.target.and_then(|target| pair_of(&subject.sort, target));
+    pair.map_or_else(|| NOBODY_KNOWS_WHEN.to_owned(), |pair| end_words(&pair.credential, now))
+}
+
+const NOBODY_KNOWS_WHEN: &str = "at a time nobody knows";
+
+/// When a credential ends, or did.
+pub fn end_words(credential: &Credential, now: Timestamp) -> String {
+    let Some(until) = credential.span().until else { return NOBODY_KNOWS_WHEN.to_owned() };
     let left = until.duration_since(now);
     // A token dies with the session that signed it, which may be earlier.
-    let pair = ruling.target.and_then(|target| pair_of(&subject.sort, target));
-    let is_eks = pair.is_some_and(|pair| matches!(pair.credential, Credential::Token(Token::Eks(_))));
+    let is_eks = matches!(credential, Credential::Token(Token::Eks(_)));
     match (left.is_positive(), is_eks) {
         (true, true) => format!("in at most {}", span_words(left)),
         (true, false) => format!("in {}", span_words(left)),

@@ -18,7 +18,7 @@
 //!   wants. `ready`: an action on its way. `source`: what it copies. `content`: bytes under keys.
 //! - `verdict`: what an answer and a read mean together. `recover`: what a crash left open, settled by reading.
 //! - [`ClusterPort`] and its neighbours in `ports`: everything the executor touches. `send`: the one place that writes
-//!   to a cluster. `answer`: the class of what it answers.
+//!   to a cluster. `answer`: the class of what it answers. `rehearse`: the same as a dry run.
 //!
 //! # Limits
 //! Clusters run one after another: those with T1 and T2 actions by name, then those with T3, then those with T4, so that
@@ -33,6 +33,7 @@ mod ports;
 mod read;
 mod ready;
 mod recover;
+mod rehearse;
 mod report;
 mod run;
 mod send;
@@ -51,6 +52,7 @@ pub use ports::{
     Switches, VaultPort, Write,
 };
 pub use recover::resolve;
+pub use rehearse::{BackupsThere, Rehearsal, RehearsalPorts, rehearse};
 pub use report::{End, Halt, Report, Skip};
 pub use run::{LOOK_BACK_AFTER, OnNewReference, RunSettings, apply};
 pub use send::KubeCluster;

@@ -232,7 +232,7 @@ fn object_of(vault: &Vault, file: &str) -> Result<Value, String> {
 }
 
 /// An error with what caused it.
-fn sentence(error: &dyn Error) -> String {
+pub(super) fn sentence(error: &dyn Error) -> String {
     match error.source() {
         Some(source) => format!("{error} ({source})"),
         None => error.to_string(),

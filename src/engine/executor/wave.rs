@@ -206,14 +206,8 @@ impl<'p> Run<'p, '_> {
     /// sealed. What is as it shall be already is not sent.
     fn prepare(&mut self, action: &'p Action, reading: &Reading, source: Option<&Content>) -> Result<Ready<'p>, End> {
         let wish = Wish::of(action, &self.report.plan, source, self.ports.vault)?;
-        if wish.is_fulfilled(&action.target.kind, reading) {
-            return Err(End::Already);
-        }
-        if let Some(why) = wish.hindrance(reading) {
-            return Err(match reading {
-                Reading::Unknown(_) => End::gated(format!("not-complete: {why}")),
-                Reading::Present(_) | Reading::Absent => End::stale(why),
-            });
+        if let Some(end) = wish.hindered(&action.target.kind, reading) {
+            return Err(end);
         }
         let mut ready = Ready::new(action, wish, self.ports.clock.now());
         if let Reading::Present(seen) = reading {

@@ -128,6 +128,18 @@ impl Wish {
         }
     }
 
+    /// How it ends before it is sent, seeing what is there; nothing when it may be sent.
+    pub fn hindered(&self, kind: &str, reading: &Reading) -> Option<End> {
+        if self.is_fulfilled(kind, reading) {
+            return Some(End::Already);
+        }
+        let why = self.hindrance(reading)?;
+        Some(match reading {
+            Reading::Unknown(_) => End::gated(format!("not-complete: {why}")),
+            Reading::Present(_) | Reading::Absent => End::stale(why),
+        })
+    }
+
     /// Whether the object is as the wish wants it already, so that there is nothing to send.
     pub fn is_fulfilled(&self, kind: &str, reading: &Reading) -> bool {
         let Reading::Present(seen) = reading else { return false };
