@@ -137,12 +137,13 @@ pub fn put_together(
         .map_err(|error| CliError::failed("building the plan", error.to_string(), "report this with the snapshot"))
 }
 
-/// Whether a member of the fleet is a cluster of the plan. Accounts are none, and the user's own files are there for what
-/// is said of them alone.
+/// Whether a plan is made with a member of the fleet in mind. The user's own files are there for what is said of them alone.
 fn is_target(member: &Cluster, judged: &[Judged], scope: &PlanScope) -> bool {
     match member.source {
-        ClusterSource::Kubeconfig { .. } | ClusterSource::Hosted { .. } | ClusterSource::Snapshot => true,
-        ClusterSource::Cloud { .. } => false,
+        ClusterSource::Kubeconfig { .. }
+        | ClusterSource::Hosted { .. }
+        | ClusterSource::Snapshot
+        | ClusterSource::Cloud { .. } => true,
         ClusterSource::Local => {
             judged.iter().any(|one| one.subject.cluster == member.name && scope.covers(&one.subject))
         }
