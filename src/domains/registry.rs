@@ -25,10 +25,11 @@ pub fn entries() -> &'static [Entry] {
         super::external_oidc::ENTRY,
         super::kubeconfig::ENTRY,
         super::powervs_tags::ENTRY,
+        super::machineset_capacity::ENTRY,
     ]
 }
 
 /// Checks this program promises and does not have yet. A config may already switch them off.
 pub fn announced() -> &'static [&'static str] {
-    &["machineset-capacity"]
+    &[]
 }

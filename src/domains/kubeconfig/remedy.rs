@@ -246,6 +246,7 @@ impl<'a> Draft<'_, 'a> {
                 version: target.map(|target| target.meta.version.clone()),
                 cloud: None,
             },
+            judged: None,
             source: None,
             selected: true,
             reason,

@@ -39,9 +39,13 @@ pub async fn rehearse(cluster: &KubeCluster, plan: &str, action: &Action, ports:
     let RehearsalPorts { clusters, vault, clock } = ports;
     let prepared = async {
         let source = read_source(clusters, clock, action).await?;
-        let wish = Wish::of(action, plan, source.as_ref(), vault)?;
+        let mut wish = Wish::of(action, plan, source.as_ref(), vault)?;
         let reading: Reading = read(cluster as &dyn ClusterPort, clock, &action.target).await;
-        wish.hindered(&action.target.kind, &reading).map_or(Ok(wish), Err)
+        if let Some(end) = wish.hindered(&action.target.kind, &reading) {
+            return Err(end);
+        }
+        wish.bind_again(&reading);
+        Ok(wish)
     };
     match prepared.await {
         Ok(wish) => Rehearsal::Answered(cluster.rehearse(wish.write(&action.target)).await),

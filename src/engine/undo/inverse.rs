@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{BackupSeen, Look, ObjectNow};
 use crate::engine::action::{Reason, Undo, Verb};
+use crate::engine::JudgedFields;
 use crate::engine::journal::{ActionEntry, ActionStanding, Answer, Found, LabelChange, Sent, VerifiedState};
 use crate::engine::plan::{Action, Preconditions};
 use crate::engine::reference::ObjectRef;
@@ -165,8 +166,20 @@ fn put_marks_back(id: &str, sent: &Sent, look: &Look, kind: MarkKind) -> Result<
     let set: BTreeMap<&String, &String> =
         before.iter().filter_map(|(key, value)| Some((key, value.as_ref()?))).collect();
     let remove: Vec<&String> = before.iter().filter(|(_, value)| value.is_none()).map(|(key, _)| key).collect();
-    let preconditions =
-        Preconditions { uid: sent.uid.clone(), resource_version: Some(resource_version.to_owned()), ..Preconditions::default() };
+    let preconditions = match kind {
+        MarkKind::Label => Preconditions {
+            uid: sent.uid.clone(),
+            resource_version: Some(resource_version.to_owned()),
+            ..Preconditions::default()
+        },
+        // What is annotated may have a version that moves by itself; the annotations are all that counts here.
+        MarkKind::Annotation => Preconditions {
+            uid: sent.uid.clone(),
+            resource_version: None,
+            judged: Some(annotations_judged(after.keys(), annotations)),
+            ..Preconditions::default()
+        },
+    };
     let diff = format!("  metadata:\n    {word}s:\n{}", mark_lines(before, after));
     let action = Action {
         verb,
@@ -188,6 +201,16 @@ fn mark_lines(before: &BTreeMap<String, Option<String>>, after: &BTreeMap<String
     };
     let taken = after.iter().filter_map(|one| line('-', one));
     taken.chain(before.iter().filter_map(|one| line('+', one))).collect()
+}
+
+/// These annotations, as they are now.
+fn annotations_judged<'k>(
+    keys: impl Iterator<Item = &'k String>,
+    annotations: &BTreeMap<String, String>,
+) -> JudgedFields {
+    let field = |key: &String| format!("/metadata/annotations/{}", key.replace('~', "~0").replace('/', "~1"));
+    let fields: Vec<String> = keys.map(field).collect();
+    JudgedFields::of(&json!({ "metadata": { "annotations": annotations } }), &fields)
 }
 
 /// Puts content and labels back to what they were, from the backup.
