@@ -103,8 +103,15 @@ async fn try_one(port: &KubeCluster, action: &Action) -> Tried {
             patch = Patch::annotations(set, remove);
             Write::Change { target, uid, resource_version, patch: &patch }
         }
+        Verb::Patch => match action.field_change() {
+            Ok(change) => {
+                patch = Patch::fields(change.patch);
+                Write::Change { target, uid, resource_version, patch: &patch }
+            }
+            Err(_) => return Tried::Unknown("the plan does not say what is to be changed".to_owned()),
+        },
         // What is copied is read only when it is written.
-        Verb::Create | Verb::Apply | Verb::Update | Verb::Patch | Verb::Tag | Verb::Untag | Verb::ReOwn => {
+        Verb::Create | Verb::Apply | Verb::Update | Verb::Tag | Verb::Untag | Verb::ReOwn => {
             return Tried::Unknown(format!("`{}` can't be tried", action.verb.word()));
         }
     };
