@@ -135,7 +135,7 @@ pub fn put_together(
     }
     let input = PlanInput {
         judged: &told,
-        clusters: view.clusters().collect(),
+        clusters: view.clusters().filter(|cluster| !cluster.source.is_account()).collect(),
         observed: Observed::all(view),
         accepted,
         scope: &wanted.scope,
