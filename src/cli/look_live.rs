@@ -19,7 +19,7 @@ use super::terminal::Stderr;
 use super::tombstones;
 use crate::config::Config;
 use crate::engine::vault::check_possible;
-use crate::engine::{BackupCheck, Conditions, InputReading, Judged, Tombstone, Verb};
+use crate::engine::{BackupCheck, Conditions, InputReading, Judged, OwnLogin, Tombstone, Verb};
 use crate::fleet::TlsTrust;
 use crate::fleet::account::{AwsShelf, AwsWay};
 use crate::live::{GuestDoor, Live, LiveSetup, Member, Settled, explained};
@@ -164,7 +164,10 @@ pub fn conditions(live: &Live) -> Conditions {
             Some(TlsTrust::Unverified | TlsTrust::Cleartext) => {
                 conditions.unverified_tls.insert(cluster.name.clone());
             }
-            Some(TlsTrust::Verified | TlsTrust::Loopback | TlsTrust::InProcess) | None => {}
+            Some(TlsTrust::InProcess) => {
+                conditions.logins.insert(cluster.name.clone(), OwnLogin::InProcess);
+            }
+            Some(TlsTrust::Verified | TlsTrust::Loopback) | None => {}
         }
     }
     conditions.held = live.judgements().held_for(live.view());

@@ -29,6 +29,7 @@ mod members;
 mod oidc;
 mod out_file;
 mod output;
+mod own_login;
 mod plan;
 mod probe;
 mod recheck;

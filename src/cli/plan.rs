@@ -2,6 +2,7 @@
 //!
 //! Exit codes: 0 everything matches and nothing is blocked; 2 something can be done; 3 anything else.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use super::error::CliError;
 use super::look::{Seen, Sight, look};
 use super::out_file::write_private;
 use super::output::{self, Matches, Page};
+use super::own_login;
 use super::probe;
 use super::terminal::print;
 use super::watch::{self, Ways};
@@ -125,13 +127,19 @@ pub fn put_together(
     view: View<'_>,
     found: Conditions,
 ) -> Result<Plan, CliError> {
+    let mut conditions = conditions(context, config, wanted, found);
+    let mut told = Cow::Borrowed(judged);
+    if own_login::is_at_stake(judged) {
+        own_login::look(context, judged, view, &mut conditions);
+        own_login::tell(told.to_mut(), &conditions);
+    }
     let input = PlanInput {
-        judged,
+        judged: &told,
         clusters: view.clusters().filter(|cluster| is_target(cluster, judged, &wanted.scope)).collect(),
         observed: Observed::all(view),
         accepted,
         scope: &wanted.scope,
-        conditions: &conditions(context, config, wanted, found),
+        conditions: &conditions,
     };
     build(&input)
         .map_err(|error| CliError::failed("building the plan", error.to_string(), "report this with the snapshot"))

@@ -13,7 +13,7 @@ mod present;
 pub mod registry;
 mod settings;
 
-pub use contract::{Domain, Probe, Touched};
+pub use contract::{DiscoveryProbe, Domain, KubeconfigProbe, Probe, Touched};
 pub use nearest::nearest;
 pub use present::{Cell, Column, Form, Introduction, Panel, Side, Step};
 pub use settings::{SettingsProblem, SettingsTable};

@@ -30,6 +30,7 @@ pub mod snapshot;
 mod testing;
 mod text;
 mod transport;
+mod well_known;
 
 pub use alarm::{Alarm, Noticed};
 pub use connector::{Connector, FixedConnector, KubeconfigConnector, LinkError};
@@ -48,3 +49,4 @@ pub use text::nearest as nearest_names;
 pub use transport::{
     BadImpersonation, Clock, Connection, DialError, LoginError, OpenError, ProxyError, TlsError, TlsTrust,
 };
+pub use well_known::{Fetched, WellKnown, fetch as fetch_well_known};

@@ -150,14 +150,8 @@ impl Crew {
         let (fleet, name) = (self.fleet.clone(), subject.name.clone());
         let is_real = matches!(self.kind, FleetKind::Kubeconfig { .. });
         let work = async move {
-            let asked = move |live: &Live| {
-                let wanted = probe::may_try(live.domains(), &subject, live.view())?;
-                Some((live.client(&wanted.cluster)?, wanted))
-            };
-            let says = match fleet.ask(asked).await {
-                Ok(Some((client, wanted))) if is_real => {
-                    probe::try_one(&client, &wanted, &fleet.context.env).await.says()
-                }
+            let says = match fleet.ask(move |live: &Live| probe::may_try(live, &subject)).await {
+                Ok(Some(ready)) if is_real => probe::try_one(&ready, &fleet.context.env).await.says(),
                 Ok(Some(_)) => "nothing was sent: its server is not a real one".to_owned(),
                 Ok(None) => {
                     "there is nothing to try, or its login would go to a server that may not be its own".to_owned()

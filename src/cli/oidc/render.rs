@@ -4,18 +4,24 @@
 
 use super::super::context::Context;
 use super::super::error::CliError;
+use super::super::probe;
 use super::super::terminal::print;
 use super::{NOT_CLEAR, chosen};
-use crate::domains::external_oidc::{Checked, Scene, SpecVerdict};
+use crate::domains::external_oidc::{Checked, Scene, SpecVerdict, Warning, discovery};
 use crate::engine::text::printable_json;
 
-pub async fn run(context: &Context, cluster: Option<&str>) -> Result<u8, CliError> {
+pub async fn run(context: &Context, cluster: Option<&str>, probing: bool) -> Result<u8, CliError> {
     let looked = chosen::look(context).await?;
     let view = looked.view();
     let cluster = chosen::choose(view, cluster)?;
     let scene = chosen::scene(view, cluster)?;
     let checked = checked(&scene)?;
     tell(context, checked);
+    match (probing, looked.is_recording()) {
+        (true, false) => fetch_discovery(context, &scene).await,
+        (true, true) => context.note(probe::RECORDING),
+        (false, _) => {}
+    }
     if let Some(kind) = not_oidc(&scene) {
         context.note(&format!("the type of Authentication/cluster is {kind}: there is no auth-config to render"));
         return Ok(0);
@@ -63,4 +69,20 @@ pub fn tell(context: &Context, checked: &Checked) {
     for unknown in &checked.unknowns {
         context.note(&format!("unknown: {unknown}"));
     }
+}
+
+/// Asks the provider for its discovery document, and says what came of it.
+async fn fetch_discovery(context: &Context, scene: &Scene<'_>) {
+    let Some(asked) = discovery(scene) else {
+        return context.note("--probe: there is no provider whose document could be asked for");
+    };
+    let fetched = probe::fetch(&asked, &context.env).await;
+    let said = match probe::discovery_code(&fetched) {
+        Some(code) => {
+            let path = "spec.oidcProviders[0].issuer.issuerURL".to_owned();
+            format!("warning: {}", Warning { code, path, value: asked.issuer, says: fetched.says() })
+        }
+        None => fetched.says(),
+    };
+    context.note(&said);
 }

@@ -218,6 +218,12 @@ fn panel_lines(panel: &Panel, width: usize, glyphs: &Glyphs) -> Vec<Line> {
             let body = lines.iter().flat_map(|line| wrapped(line, width, 2, Role::Text));
             [Line::of(*title, Role::Header)].into_iter().chain(body).collect()
         }
+        Panel::Command { title, command } => {
+            let mut lines = vec![Line::of(*title, Role::Header)];
+            lines.extend(wrapped(command, width, 2, Role::Text));
+            lines.push(Line::of("copy command takes it along while the cursor is in here", Role::Muted));
+            lines
+        }
         Panel::Strip { title, steps } => steps_lines(title, steps, "   ", width, glyphs),
         Panel::Chain { title, links } => steps_lines(title, links, &format!(" {} ", glyphs.arrow), width, glyphs),
         Panel::Bar { title, done, of } => {

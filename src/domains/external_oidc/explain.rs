@@ -35,7 +35,7 @@ pub fn explain(settings: &Settings, scene: &Scene<'_>, place: &Place, ruling: &R
         summary: summary(scene, place, ruling),
         expected,
         actual,
-        evidence: evidence(scene, place, ruling),
+        evidence: evidence(settings, scene, place, ruling),
         remedy: actions(settings, scene, place, ruling),
     }
 }

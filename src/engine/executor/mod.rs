@@ -15,18 +15,20 @@
 //! - a stop, a kill switch, a freeze or the plan's end is noticed before the next request.
 //!
 //! - `run`: clusters and waves, gates, the look back. `wave`: the way of the actions of one wave. `wish`: what an action
-//!   wants. `ready`: an action on its way. `source`: what it copies. `content`: bytes under keys.
+//!   wants. `ready`: an action on its way. `source`: what it copies. `export`: what it seals besides its
+//!   target. `content`: bytes under keys, and fields.
 //! - `verdict`: what an answer and a read mean together. `recover`: what a crash left open, settled by reading.
 //! - [`ClusterPort`] and its neighbours in `ports`: everything the executor touches. `send`: the one place that writes
 //!   to a cluster. `answer`: the class of what it answers. `rehearse`: the same as a dry run.
 //!
 //! # Limits
 //! Clusters run one after another: those with T1 and T2 actions by name, then those with T3, then those with T4, so that
-//! what can't be undone comes last. An action that depends on one of a later cluster is skipped. Cloud verbs and `patch`
-//! can't be carried out.
+//! what can't be undone comes last. An action that depends on one of a later cluster is skipped. Cloud verbs can't
+//! be carried out.
 
 mod answer;
 mod content;
+mod export;
 mod in_flight;
 mod owners;
 mod ports;

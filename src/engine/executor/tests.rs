@@ -327,6 +327,10 @@ impl ClusterPort for Tapped {
         self.inner.read(target)
     }
 
+    fn list<'a>(&'a self, api_version: &'a str, kind: &'a str) -> BoxFuture<'a, Result<Zeroizing<Vec<u8>>, String>> {
+        self.inner.list(api_version, kind)
+    }
+
     fn send<'a>(&'a self, token: &'a InFlight, write: Write<'a>) -> BoxFuture<'a, Reply> {
         async move {
             let place = self.sent.fetch_add(1, Ordering::SeqCst);

@@ -9,9 +9,11 @@ use super::content::{Addressed, Bytes, Content, Marks, NewObject, Patch};
 use super::ports::{Reading, Seen, VaultPort, Write};
 use super::report::End;
 use super::verdict::difference;
-use crate::engine::journal::LabelChange;
+use crate::engine::journal::{FieldRecord, LabelChange};
 use crate::engine::vault::RESTORED_FROM;
-use crate::engine::{Action, ContentChange, JudgedFields, MarkChange, ObjectRef, Preconditions, Verb, short_id};
+use crate::engine::{
+    Action, ContentChange, FieldChange, JudgedFields, MarkChange, ObjectRef, Preconditions, Verb, fields_at, short_id,
+};
 
 /// The very object a request is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,7 +87,11 @@ impl Wish {
             Verb::Update => Ok(Self::Change { bound: bound()?, patch: patch_of(action, source, vault)? }),
             Verb::Apply => Ok(Self::Apply { bound: bound_of(action), patch: patch_of(action, source, vault)? }),
             Verb::Create => create(action, plan, source, vault),
-            Verb::Patch | Verb::Tag | Verb::Untag | Verb::ReOwn => {
+            Verb::Patch => {
+                let FieldChange { patch, export: _ } = action.field_change().map_err(|_| unreadable())?;
+                Ok(Self::Change { bound: bound()?, patch: Patch::fields(patch) })
+            }
+            Verb::Tag | Verb::Untag | Verb::ReOwn => {
                 Err(End::gated(format!("`{}` is not supported yet", action.verb.word())))
             }
         }
@@ -145,7 +151,7 @@ impl Wish {
     pub fn needs_backup(&self) -> bool {
         match self {
             Self::Delete { .. } => true,
-            Self::Change { patch, .. } => !patch.data.is_empty(),
+            Self::Change { patch, .. } => !patch.data.is_empty() || !patch.fields.is_empty(),
             Self::Apply { bound, .. } => bound.is_some(),
             Self::Create { .. } => false,
         }
@@ -190,6 +196,13 @@ impl Wish {
         (change(&patch.labels, &seen.labels), change(&patch.annotations, &seen.annotations))
     }
 
+    /// What the fields it changes are now and will be, for undo.
+    pub fn field_record(&self, seen: &Seen) -> Option<FieldRecord> {
+        let after = self.patch()?.field_patch()?;
+        let object: serde_json::Value = serde_json::from_slice(&seen.json).ok()?;
+        Some(FieldRecord { before: fields_at(&object, &after), after })
+    }
+
     /// The keys of the content it writes.
     pub fn keys(&self) -> Vec<String> {
         self.patch().map(|patch| patch.data.keys().cloned().collect()).unwrap_or_default()
@@ -231,7 +244,7 @@ fn patch_of(action: &Action, source: Option<&Content>, vault: &dyn VaultPort) ->
     if action.target.kind != "Secret" && !data.values().all(is_text) {
         return Err(End::gated(format!("a {} holds text, and its source does not", action.target.kind)));
     }
-    Ok(Patch { labels: change.labels, annotations: Marks::new(), data })
+    Ok(Patch { labels: change.labels, data, ..Patch::default() })
 }
 
 /// The content a plan shows.

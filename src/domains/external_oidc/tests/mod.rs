@@ -13,6 +13,8 @@ mod files;
 mod following;
 mod showing;
 mod stack;
+mod switching;
+mod trying;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -269,6 +271,16 @@ impl Given {
     pub fn managed(mut self) -> Self {
         self.settings.hands = Hands::On;
         self
+    }
+
+    /// Offers the switch to OIDC, as `offer_switch = true` does.
+    pub fn switching(mut self) -> Self {
+        self.settings.offer = super::Offer::Switch;
+        self.managed()
+    }
+
+    pub fn settings(&self) -> Settings {
+        self.settings.clone()
     }
 
     pub fn judged(&self) -> Judged {
