@@ -19,7 +19,7 @@ use crate::engine::{Conditions, InputReading, Judged, Tombstone};
 use crate::fleet::snapshot::{self, Snapshot, SnapshotCluster};
 use crate::live::{Judgements, Live, explained, recorded};
 use crate::observe::Digester;
-use crate::world::{Cluster, ClusterName, ClusterSource, Link, Served, View, World};
+use crate::world::{Cluster, ClusterName, Link, Served, View, World};
 
 /// What was seen and judged.
 pub struct Seen {
@@ -102,7 +102,7 @@ pub fn look_at_folder(context: &Context, config: &mut Config, dir: &Path, wall: 
     for problem in &snapshot.problems {
         context.note(&problem.to_string());
     }
-    let Snapshot { now, clusters, problems, environment: _, clouds: _ } = snapshot;
+    let Snapshot { now, clusters, problems } = snapshot;
     tracing::info!(clusters = clusters.len(), problems = problems.len(), "read a snapshot folder");
     let now = now.unwrap_or(wall);
     let known = clusters.iter().map(|cluster| known_cluster(cluster, config)).collect();
@@ -123,11 +123,11 @@ fn known_cluster(cluster: &SnapshotCluster, config: &Config) -> Cluster {
     Cluster {
         name: cluster.name.clone(),
         class: cluster.class.unwrap_or_else(|| config.clusters.class_of(&cluster.name, host)),
-        source: ClusterSource::Snapshot,
+        source: cluster.source.clone(),
         hosted_by: cluster.hosted_by.clone(),
         link: Link::Recorded,
         identity: cluster.identity.clone(),
-        served: Served::Recorded(cluster.recorded.groups()),
+        served: Served::Recorded(cluster.served.clone()),
     }
 }
 

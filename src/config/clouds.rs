@@ -6,23 +6,17 @@ use super::Problems;
 use super::safety::take_path;
 use crate::domains::{SettingsProblem, SettingsTable};
 use crate::engine::Glob;
+use crate::world::Provider;
 
 /// One account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CloudAccount {
-    pub provider: CloudProvider,
+    pub provider: Provider,
     /// The user's name for it.
     pub alias: String,
     pub key: Option<CloudKey>,
     /// Clusters whose objects may point into this account.
     pub management_clusters: Vec<Glob>,
-}
-
-/// Whose cloud it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum CloudProvider {
-    Aws,
-    Ibm,
 }
 
 /// Where the key is.
@@ -33,15 +27,14 @@ pub enum CloudKey {
     Env(String),
 }
 
-const PROVIDERS: [(&str, CloudProvider); 2] = [("aws", CloudProvider::Aws), ("ibm", CloudProvider::Ibm)];
 const KNOWN_KEYS: [&str; 3] = ["api_key_file", "api_key_env", "management_clusters"];
 
 pub(super) fn read(root: &SettingsTable, folder: &Path, problems: &mut Problems) -> Vec<CloudAccount> {
     let Some(clouds) = problems.keep_given(root.take_table("clouds")) else { return Vec::new() };
-    problems.extend(clouds.unknown_keys(&PROVIDERS.map(|(name, _)| name)));
+    problems.extend(clouds.unknown_keys(&Provider::ALL.map(Provider::word)));
     let mut accounts = Vec::new();
-    for (name, provider) in PROVIDERS {
-        let Some(aliases) = problems.keep_given(clouds.take_table(name)) else { continue };
+    for provider in Provider::ALL {
+        let Some(aliases) = problems.keep_given(clouds.take_table(provider.word())) else { continue };
         for alias in aliases.keys() {
             let Some(table) = problems.keep_given(aliases.take_table(alias.get_ref())) else { continue };
             accounts.push(account(provider, alias.get_ref(), table, folder, problems));
@@ -51,7 +44,7 @@ pub(super) fn read(root: &SettingsTable, folder: &Path, problems: &mut Problems)
 }
 
 fn account(
-    provider: CloudProvider,
+    provider: Provider,
     alias: &str,
     table: &SettingsTable,
     folder: &Path,

@@ -20,7 +20,7 @@ mod safety;
 
 use std::path::Path;
 
-pub use clouds::{CloudAccount, CloudKey, CloudProvider};
+pub use clouds::{CloudAccount, CloudKey};
 pub use clusters::{ClusterRule, ClusterRules};
 pub use console::{ConsoleSettings, FLEET, ViewSettings};
 pub use domains::EnabledDomains;

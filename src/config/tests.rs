@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::*;
 use crate::domains::{Domain, Touched};
 use crate::engine::{DomainName, Explanation, Glob, Judgement, PolicyEffect, SubjectId, Tier};
-use crate::world::{ChangeSet, ClusterName, Interest, Namespace, RiskClass, View};
+use crate::world::{ChangeSet, ClusterName, Interest, Namespace, Provider, RiskClass, View};
 
 /// A check with one setting of its own, which the config room knows nothing of.
 struct Probe {
@@ -147,13 +147,13 @@ fn the_contracts_file_is_read_whole() {
         config.clouds,
         [
             CloudAccount {
-                provider: CloudProvider::Ibm,
+                provider: Provider::Ibm,
                 alias: "main".to_owned(),
                 key: Some(CloudKey::File(PathBuf::from("conf/key"))),
                 management_clusters: vec![Glob::parse("mgmt-*").unwrap()],
             },
             CloudAccount {
-                provider: CloudProvider::Ibm,
+                provider: Provider::Ibm,
                 alias: "other".to_owned(),
                 key: Some(CloudKey::Env("IBMCLOUD_API_KEY".to_owned())),
                 management_clusters: Vec::new(),

@@ -178,7 +178,7 @@ fn hosted_clusters(cluster: &ClusterName) -> Interest {
 fn may_host(cluster: &Cluster) -> bool {
     let reachable = match cluster.source {
         ClusterSource::Kubeconfig { .. } => true,
-        ClusterSource::Hosted { .. } | ClusterSource::Snapshot => false,
+        ClusterSource::Hosted { .. } | ClusterSource::Snapshot | ClusterSource::Cloud { .. } => false,
     };
     reachable && cluster.hosted_by.is_none() && !cluster.served.lacks(&HOSTED_CLUSTERS)
 }

@@ -41,9 +41,45 @@ impl RiskClass {
 /// Where a cluster's facts come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClusterSource {
-    Kubeconfig { context: String },
-    Hosted { by: ClusterName },
+    Kubeconfig {
+        context: String,
+    },
+    Hosted {
+        by: ClusterName,
+    },
     Snapshot,
+    /// No cluster: an account with a cloud provider, whose resources are read like objects.
+    Cloud {
+        provider: Provider,
+        account: String,
+    },
+}
+
+/// Whose cloud an account is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Provider {
+    Aws,
+    Ibm,
+}
+
+impl Provider {
+    pub const ALL: [Self; 2] = [Self::Aws, Self::Ibm];
+
+    /// As folders, configs and finding ids spell it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Aws => "aws",
+            Self::Ibm => "ibm",
+        }
+    }
+
+    /// The API group under which an account's content is read.
+    pub fn group(self) -> &'static str {
+        match self {
+            Self::Aws => "aws.cloud.trueup",
+            Self::Ibm => "ibm.cloud.trueup",
+        }
+    }
 }
 
 impl ClusterSource {
@@ -52,6 +88,15 @@ impl ClusterSource {
             Self::Kubeconfig { .. } => "kubeconfig",
             Self::Hosted { .. } => "hosted",
             Self::Snapshot => "snapshot",
+            Self::Cloud { .. } => "cloud",
+        }
+    }
+
+    /// Whether this is an account with a cloud provider, and no cluster.
+    pub fn is_account(&self) -> bool {
+        match self {
+            Self::Cloud { .. } => true,
+            Self::Kubeconfig { .. } | Self::Hosted { .. } | Self::Snapshot => false,
         }
     }
 }

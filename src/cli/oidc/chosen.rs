@@ -56,7 +56,8 @@ fn only_this_check(config: &mut Config) -> Result<(), CliError> {
 /// # Errors
 /// No cluster has this name, or several could be meant.
 pub fn choose<'v>(view: View<'v>, named: Option<&str>) -> Result<&'v Cluster, CliError> {
-    let names: Vec<&str> = view.clusters().map(|cluster| cluster.name.as_str()).collect();
+    let clusters: Vec<&Cluster> = view.clusters().filter(|cluster| !cluster.source.is_account()).collect();
+    let names: Vec<&str> = clusters.iter().map(|cluster| cluster.name.as_str()).collect();
     let one_of = || format!("name one of: {}", names.join(", "));
     match (named, names.as_slice()) {
         (Some(named), _) => {
@@ -64,7 +65,7 @@ pub fn choose<'v>(view: View<'v>, named: Option<&str>) -> Result<&'v Cluster, Cl
             found.ok_or_else(|| CliError::usage("--cluster", format!("no cluster is named {named}"), one_of()))
         }
         (None, []) => Err(CliError::failed("oidc", "there is no cluster to look at", "see trueup doctor")),
-        (None, [_]) => view.clusters().next().ok_or_else(|| CliError::failed("oidc", "there is no cluster", "")),
+        (None, [_]) => Ok(clusters[0]),
         (None, many) => Err(CliError::usage(
             "oidc",
             format!("there are {} clusters", many.len()),

@@ -167,6 +167,7 @@ fn source(cluster: &Cluster) -> String {
         ClusterSource::Kubeconfig { .. } => "kubeconfig".to_owned(),
         ClusterSource::Hosted { by } => format!("hosted by {by}"),
         ClusterSource::Snapshot => "snapshot".to_owned(),
+        ClusterSource::Cloud { account, .. } => format!("account {account}"),
     }
 }
 

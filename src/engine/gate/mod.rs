@@ -173,7 +173,7 @@ impl Surroundings<'_> {
     fn is_live(&self, name: &ClusterName) -> bool {
         // A cluster nobody described is treated as the more dangerous sort.
         self.clusters.get(name).is_none_or(|cluster| match cluster.source {
-            ClusterSource::Kubeconfig { .. } | ClusterSource::Hosted { .. } => true,
+            ClusterSource::Kubeconfig { .. } | ClusterSource::Hosted { .. } | ClusterSource::Cloud { .. } => true,
             ClusterSource::Snapshot => false,
         })
     }

@@ -18,7 +18,7 @@ use super::load::{FleetReading, ReadPlace};
 use super::problem::Problem;
 use crate::fleet::identity;
 use crate::fleet::recording::{Coverage, KindCoverage, RecordedCluster, RecordedObject};
-use crate::world::{ClusterIdentity, ClusterName, HostedBy, Namespace, ObjectName};
+use crate::world::{ClusterIdentity, ClusterName, ClusterSource, HostedBy, Namespace, ObjectName};
 
 /// A cluster, how many objects it has, and whose dump it came out of.
 pub(super) struct Assembled {
@@ -59,9 +59,11 @@ pub(super) fn assemble(dir: &Path, read: ReadPlace, fleet: &FleetReading, proble
     let Place { name, guest_of, .. } = place;
     let cluster = SnapshotCluster {
         name: ClusterName::new(name),
+        source: ClusterSource::Snapshot,
         class: entry.class,
         hosted_by: entry.hosted_by.clone(),
         identity: identity_of(&recorded),
+        served: recorded.groups(),
         recorded,
     };
     Assembled { cluster, objects, guest_of }

@@ -19,7 +19,8 @@ use crate::world::{ClusterName, HostedBy, Namespace, ObjectName, RiskClass};
 pub(super) struct FleetFile {
     pub now: Option<Timestamp>,
     pub clusters: BTreeMap<String, ClusterEntry>,
-    pub environment: BTreeMap<String, String>,
+    /// What the annotating controller's pod would see, when the file says anything of it.
+    pub environment: Option<BTreeMap<String, String>>,
     pub problems: Vec<Problem>,
 }
 
@@ -159,13 +160,15 @@ impl Reader<'_> {
     }
 
     fn environment(&mut self, value: Node) {
+        let mut variables = BTreeMap::new();
         for Entry { key, value, .. } in self.entries(value, "environment").unwrap_or_default() {
             let text = match value.value {
                 Sheet::Empty => Some(String::new()),
                 Sheet::Text(_) | Sheet::Map(_) | Sheet::Seq(_) => self.text(value, "a variable"),
             };
-            self.fleet.environment.extend(text.map(|text| (key, text)));
+            variables.extend(text.map(|text| (key, text)));
         }
+        self.fleet.environment = Some(variables);
     }
 
     fn entries(&mut self, node: Node, what: &str) -> Option<Vec<Entry>> {
@@ -259,7 +262,7 @@ mod tests {
                 ("bare".into(), ClusterEntry { line: 4, ..ClusterEntry::default() }),
                 ("guest".into(), guest),
             ]),
-            environment: BTreeMap::from([("AWS_ROLE_ARN".into(), "arn".into()), ("EMPTY".into(), String::new())]),
+            environment: Some(BTreeMap::from([("AWS_ROLE_ARN".into(), "arn".into()), ("EMPTY".into(), String::new())])),
             problems: Vec::new(),
         };
         assert_eq!(fleet, expected);

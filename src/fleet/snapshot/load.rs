@@ -1,6 +1,5 @@
 //! Loading a folder: lay out, read files on all cores, put them together in one order.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,12 +12,11 @@ use super::fleet_file::{self, FleetFile};
 use super::layout::{self, Place};
 use super::problem::Problem;
 use super::walk::{Found, object_files, why};
-use super::{CloudFile, Snapshot, yaml};
+use super::{Snapshot, SnapshotCluster, account, yaml};
+use crate::world::Provider;
 
 /// More threads than this wait for the disk and for each other.
 const THREADS_MAX: usize = 8;
-/// The cloud providers whose accounts a folder may hold.
-const PROVIDERS: [&str; 2] = ["aws", "ibm"];
 
 /// The folder can't be used at all.
 #[derive(Debug, thiserror::Error)]
@@ -71,8 +69,8 @@ pub fn load(dir: &Path) -> Result<Snapshot, LoadError> {
         .map(|read| assemble(dir, read, &fleet, &mut problems))
         .collect();
     hosts_of_dumped_guests(&mut assembled);
-    let clouds = read_clouds(dir, &root, &mut problems);
-    if matches!(fleet, FleetReading::Absent) && clouds.is_empty() && assembled.iter().all(|one| one.objects == 0) {
+    let accounts = read_accounts(dir, &root, &mut problems);
+    if matches!(fleet, FleetReading::Absent) && accounts.is_empty() && assembled.iter().all(|one| one.objects == 0) {
         problems.push(Problem::new(
             dir,
             None,
@@ -82,10 +80,14 @@ pub fn load(dir: &Path) -> Result<Snapshot, LoadError> {
     problems.sort();
     let (now, environment) = match fleet {
         FleetReading::Whole(fleet) => (fleet.now, fleet.environment),
-        FleetReading::Absent | FleetReading::Broken => (None, BTreeMap::new()),
+        FleetReading::Absent | FleetReading::Broken => (None, None),
     };
-    let clusters = assembled.into_iter().map(|one| one.cluster).collect();
-    Ok(Snapshot { now, clusters, environment, clouds, problems })
+    let mut clusters: Vec<SnapshotCluster> = assembled.into_iter().map(|one| one.cluster).collect();
+    if let Some(variables) = environment {
+        clusters.iter_mut().for_each(|cluster| account::lay_environment(cluster, &variables));
+    }
+    clusters.extend(accounts);
+    Ok(Snapshot { now, clusters, problems })
 }
 
 fn read_fleet_file(dir: &Path, root: &Path, problems: &mut Vec<Problem>) -> FleetReading {
@@ -177,26 +179,20 @@ fn read_all(paths: &[&PathBuf]) -> Vec<Parsed> {
     all.into_iter().map(|(_, parsed)| parsed).collect()
 }
 
-fn read_clouds(dir: &Path, root: &Path, problems: &mut Vec<Problem>) -> Vec<CloudFile> {
-    let mut clouds = Vec::new();
-    for provider in PROVIDERS {
-        let folder = dir.join("clouds").join(provider);
+fn read_accounts(dir: &Path, root: &Path, problems: &mut Vec<Problem>) -> Vec<SnapshotCluster> {
+    let mut accounts = Vec::new();
+    for provider in Provider::ALL {
+        let folder = dir.join("clouds").join(provider.word());
         let Ok(entries) = fs::read_dir(&folder) else { continue };
         let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
         paths.sort();
         for path in paths.into_iter().filter(|path| super::walk::holds_objects(path)) {
-            match read_cloud(&path, root) {
-                Ok(content) => clouds.push(CloudFile {
-                    provider: provider.to_owned(),
-                    alias: path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned()),
-                    file: path.display().to_string(),
-                    content,
-                }),
-                Err(problem) => problems.push(problem),
-            }
+            let alias = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+            let content = read_cloud(&path, root).map_err(|problem| problems.push(problem)).ok();
+            accounts.push(account::member(provider, &alias, &path, content, problems));
         }
     }
-    clouds
+    accounts
 }
 
 fn read_cloud(path: &Path, root: &Path) -> Result<serde_json::Value, Problem> {

@@ -13,6 +13,7 @@
 //!
 //! Not here: answering questions from what was read (`observe::recorded`), judging it.
 
+mod account;
 mod assemble;
 mod file;
 mod fleet_file;
@@ -27,12 +28,12 @@ mod tests;
 mod walk;
 mod yaml;
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 
 use crate::fleet::recording::RecordedCluster;
-use crate::world::{ClusterIdentity, ClusterName, HostedBy, RiskClass};
+use crate::world::{ClusterIdentity, ClusterName, ClusterSource, HostedBy, RiskClass};
 
 pub use load::{LoadError, load};
 pub use problem::Problem;
@@ -41,33 +42,21 @@ pub use problem::Problem;
 pub struct Snapshot {
     /// The clock judgements use. Without one: the wall clock.
     pub now: Option<Timestamp>,
-    /// Sorted by name.
+    /// Clusters sorted by name, then cloud accounts sorted by provider and alias.
     pub clusters: Vec<SnapshotCluster>,
-    /// What the annotating controller's pod would see.
-    pub environment: BTreeMap<String, String>,
-    /// Sorted by provider and alias.
-    pub clouds: Vec<CloudFile>,
     /// What could not be read, sorted by place.
     pub problems: Vec<Problem>,
 }
 
-/// A cluster of the folder.
+/// A cluster or an account of the folder.
 pub struct SnapshotCluster {
     pub name: ClusterName,
+    pub source: ClusterSource,
     /// What the fleet file says; the config or the default decides otherwise.
     pub class: Option<RiskClass>,
     pub hosted_by: Option<HostedBy>,
+    /// The API groups that apply to it.
+    pub served: BTreeSet<String>,
     pub recorded: RecordedCluster,
     pub identity: ClusterIdentity,
-}
-
-/// A cloud account as it was written down; the domain that knows the provider reads it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct CloudFile {
-    pub provider: String,
-    /// The file's name without its ending.
-    pub alias: String,
-    /// As it is named in problems.
-    pub file: String,
-    pub content: serde_json::Value,
 }

@@ -6,6 +6,7 @@ use tempfile::TempDir;
 
 use super::{Snapshot, SnapshotCluster, load};
 use crate::fleet::recording::{KindCoverage, RecordedCluster};
+use crate::world::{ClusterSource, Provider};
 
 /// A folder with these files.
 fn folder(files: &[(&str, &str)]) -> TempDir {
@@ -289,19 +290,63 @@ fn what_belongs_to_no_cluster_and_an_empty_folder_are_said() {
 }
 
 #[test]
-fn cloud_accounts_are_kept_for_those_who_know_them() {
+fn cloud_accounts_are_members_of_the_fleet() {
     let dir = folder(&[
         ("clusters/a/x.yaml", &object("Secret", "one")),
-        ("clouds/ibm/main.yaml", "account: 0123\nresources: []\n"),
+        (
+            "clouds/ibm/main.yaml",
+            "account: '0123'\ncomplete: false\nresources: [{kind: vpc, id: r006-1, tags: ['a:b']}]\n",
+        ),
         ("clouds/ibm/bad.yaml", "account: [\n"),
-        ("clouds/aws/eu.yaml", "region: eu-west-1\n"),
+        ("clouds/aws/eu.yaml", "region: eu-west-1\ninstance_types: [{name: m5.large}]\n"),
     ]);
     let snapshot = read(&dir);
-    let seen: Vec<(&str, &str)> =
-        snapshot.clouds.iter().map(|cloud| (cloud.provider.as_str(), cloud.alias.as_str())).collect();
-    assert_eq!(seen, [("aws", "eu"), ("ibm", "main")]);
-    assert_eq!(snapshot.clouds[0].content, serde_json::json!({ "region": "eu-west-1" }));
+    let accounts: Vec<&SnapshotCluster> = snapshot.clusters.iter().filter(|one| one.source.is_account()).collect();
+    let names: Vec<&str> = accounts.iter().map(|account| account.name.as_str()).collect();
+    assert_eq!(names, ["aws:eu", "ibm:bad", "ibm:main"]);
+    let whose = |account: String| ClusterSource::Cloud { provider: Provider::Ibm, account };
+    assert_eq!([&accounts[1].source, &accounts[2].source], [&whose(String::new()), &whose("0123".to_owned())]);
+    let resources = accounts[2].recorded.of_kind("ibm.cloud.trueup", "Resource");
+    assert_eq!(resources.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["vpc/r006-1"]);
+    assert!(resources[0].json.contains(r#""tags":["a:b"]"#));
+    let types = accounts[0].recorded.of_kind("aws.cloud.trueup", "InstanceType");
+    assert_eq!((types[0].namespace.as_str(), types[0].name.as_str()), ("eu-west-1", "m5.large"));
+    assert_eq!(accounts[1].recorded.coverage.unreadable, ["bad.yaml"]);
+    assert!(accounts[0].recorded.coverage.incomplete.is_empty());
+    assert_eq!(accounts[2].recorded.coverage.incomplete.len(), 1, "complete: false");
     assert_eq!(problems(&dir, &snapshot), ["clouds/ibm/bad.yaml:1: is not valid YAML from here on: fix or remove it"]);
+}
+
+#[test]
+fn an_account_that_can_not_be_understood_is_not_complete() {
+    let cases = [
+        ("- x\n", "is no mapping: write account: and resources:"),
+        ("resources: []\n", "does not say whose it is: write account:"),
+        ("account: a\ncomplete: maybe\n", "says `complete` with neither true nor false"),
+        ("account: a\nresources: {}\n", "has resources that are no list"),
+        ("account: a\nresources: [{kind: vpc}]\n", "entry 1 lacks a kind and an id"),
+        (
+            "account: a\nresources: [{kind: vpc, id: x}, {kind: vpc, id: x}]\n",
+            "entry 2 is vpc/x once more: remove one of them",
+        ),
+    ];
+    for (text, says) in cases {
+        let dir = folder(&[("clusters/a/x.yaml", &object("Secret", "one")), ("clouds/ibm/main.yaml", text)]);
+        let snapshot = read(&dir);
+        assert_eq!(problems(&dir, &snapshot), [format!("clouds/ibm/main.yaml: {says}")]);
+        assert_eq!(snapshot.clusters[1].recorded.coverage.unreadable, ["main.yaml"], "{text}");
+    }
+}
+
+#[test]
+fn an_environment_is_laid_into_every_cluster_of_the_folder() {
+    let with = "clusters: {a: {}}\nenvironment: {AWS_ROLE_ARN: arn}\n";
+    for (fleet, seen) in [(with, 1), ("clusters: {a: {}}\nenvironment:\n", 1), ("clusters: {a: {}}\n", 0)] {
+        let dir = folder(&[("fleet.yaml", fleet), ("clusters/a/x.yaml", &object("Secret", "one"))]);
+        let cluster = &read(&dir).clusters[0];
+        assert_eq!(cluster.recorded.of_kind("aws.cloud.trueup", "Environment").len(), seen, "{fleet}");
+        assert_eq!(cluster.served.contains("aws.cloud.trueup"), seen == 1, "{fleet}");
+    }
 }
 
 #[test]
