@@ -1,13 +1,16 @@
-//! Thin clients of the clouds: sign, page, retry reads, classify errors.
+//! The clouds: thin clients for their APIs.
 //!
 //! Always true:
-//! - no business rules: what should be there, and what may go, is judged elsewhere;
-//! - a read may be repeated; a write goes out once, and asks for the token of its intent;
-//! - keys and tokens live in types that can't be printed.
+//! - a client signs, pages, repeats what failed in passing, and says what an answer means; it decides nothing;
+//! - keys and tokens live in [`Secret`] and in nothing that can be shown;
+//! - no answer is read past its limit, and no wait goes past its own.
 //!
-//! Not here: what an account's resources mean (`domains`), when to write (`engine::executor`).
+//! Not here: what should exist (`domains`), how an account becomes a member of the fleet (`fleet::account`).
 
+pub mod aws;
+pub mod http;
 pub mod ibm;
-mod wire;
+mod secret;
+mod text;
 
-pub use wire::{ProxySettings, Web, WebError, Wire, WireError};
+pub use secret::Secret;
