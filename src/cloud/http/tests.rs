@@ -62,7 +62,7 @@ fn a_bundle_is_read_whole_or_refused() {
         ("empty", " \n".to_owned(), Ok(None)),
         ("no PEM", "hello".to_owned(), Err(BadRoots::NoPem)),
         ("the second is none", format!("{good}{broken}"), Err(BadRoots::BadCertificate { number: 2 })),
-        ("cut off", good[..good.len() / 2].to_owned(), Err(BadRoots::NoPem)),
+        ("cut off", good[..good.len() / 2].to_owned(), Err(BadRoots::BadCertificate { number: 1 })),
     ];
     for (case, text, expected) in cases {
         let actual = Roots::parse(&text).map(|roots| roots.map(|roots| roots.certificates().count()));
