@@ -142,7 +142,7 @@ impl KubeCluster {
             token: String,
         }
         let (api_version, kind) = (api_version.to_owned(), kind.to_owned());
-        let any = ObjectRef { api_version, kind, namespace: None, name: String::new(), uid: None };
+        let any = ObjectRef { api_version, kind, namespace: None, name: String::new(), uid: None, cloud: None };
         let served = self.served(&any).await?;
         let (mut token, mut items) = (String::new(), Zeroizing::new(Vec::new()));
         for _ in 0..LIST_PAGES_MAX {
