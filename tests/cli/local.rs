@@ -110,7 +110,10 @@ async fn a_context_that_leads_nowhere_hides_no_other() {
     let own = own(&[("mgmt", json!({ "token": "opaque" }))]).await;
     let path = own.dir.path().join("kubeconfig");
     let mut text: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
-    text["contexts"][1] = json!({ "name": "nowhere", "context": { "cluster": "gone", "user": "gone" } });
+    text["contexts"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!({ "name": "nowhere", "context": { "cluster": "gone", "user": "gone" } }));
     std::fs::write(&path, text.to_string()).unwrap();
     let (plan, code) = plan(&own, &["--all-contexts"]);
     let expected = ["kubeconfig/local/Context/_/mgmt fresh ", "kubeconfig/local/Context/_/nowhere contract context"];

@@ -134,9 +134,11 @@ impl<'a> Own<'a> {
             | Verdict::SourceMissing
             | Verdict::CaRotating => self.fault(),
         };
+        // Where it is broken by itself, that nobody is let in by it is no news.
+        let is_whole = matches!(ruling.verdict(), Verdict::Fresh | Verdict::Opaque | Verdict::Expiring);
         match self.door {
-            Door::Refused(gap) => format!("{said}; its cluster does not let it in: {gap}"),
-            Door::LetIn | Door::NotKnown => said,
+            Door::Refused(gap) if is_whole => format!("{said}; its cluster does not let it in: {gap}"),
+            Door::Refused(_) | Door::LetIn | Door::NotKnown => said,
         }
     }
 
