@@ -11,6 +11,10 @@ fn live() -> Given {
     given().live_account()
 }
 
+fn role() -> Value {
+    json!({ "AWS_ROLE_ARN": ROLE, "AWS_WEB_IDENTITY_TOKEN_FILE": "/t" })
+}
+
 fn outcome(class: &str) -> Value {
     json!({ "class": class, "code": "SomeCode", "says": "what was said", "identity": "arn:aws:sts::123456789012:assumed-role/x/y" })
 }
@@ -46,7 +50,8 @@ fn a_failure_says_what_aws_said() {
 #[test]
 fn a_list_that_did_not_come_about_is_named_by_its_cause() {
     let cases = [
-        ("live", unanswered().unreachable("aws:shop", "timed out"), "transient"),
+        ("live", unanswered().environment(role()).unreachable("aws:shop", "timed out"), "transient"),
+        ("live, and whether there is a login is not known", unanswered().unreachable("aws:shop", "timed out"), "unknown"),
         ("a folder", given().provider("instanceType", json!("x")).unreachable("aws:shop", "timed out"), "unknown"),
     ];
     for (case, given, expected) in cases {
@@ -56,12 +61,11 @@ fn a_list_that_did_not_come_about_is_named_by_its_cause() {
 
 #[test]
 fn an_account_is_asked_for_the_types_in_use_with_the_login_they_have() {
-    let role = json!({ "AWS_ROLE_ARN": ROLE, "AWS_WEB_IDENTITY_TOKEN_FILE": "/t" });
     let two = |given: Given| given.object(machine_set("more", "a1.2xlarge")).object(machine_set("again", "m6i.8xlarge"));
     let keys = json!({ "aws_access_key_id": "a", "aws_secret_access_key": "b" });
     let elsewhere = live().provider("placement.region", json!("eu-west-1"));
     let cases = [
-        ("a role", two(live().environment(role)), vec!["us-east-1 credentials=environment,types=a1.2xlarge+m6i.8xlarge"]),
+        ("a role", two(live().environment(role())), vec!["us-east-1 credentials=environment,types=a1.2xlarge+m6i.8xlarge"]),
         (
             "a Secret",
             two(live().environment(json!({})).secret(keys)),
