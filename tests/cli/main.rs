@@ -20,6 +20,7 @@ mod kubeconfig;
 mod live;
 mod live_secrets;
 mod local;
+mod machineset;
 mod oidc;
 mod plan;
 mod prompt;

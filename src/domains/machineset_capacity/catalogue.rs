@@ -1,14 +1,27 @@
 //! The AWS accounts of the fleet, and what they say about a region.
 //!
+//! An account that is asked over the network is one cluster's, `aws:<cluster>`. It is told what is wanted by field
+//! selectors, so that AWS is asked for the types in use alone, with the login the annotating process would have:
+//!
+//! ```text
+//! instancetypes in the namespace us-east-1   credentials=environment,types=m5.large+m6i.large
+//! lookups in the namespace us-east-1         credentials=environment
+//! ```
+//!
+//! `credentials` is `environment` (the variables of the process), or `secret/<namespace>/<name>`. A folder's account is
+//! every cluster's, and is read whole.
+//!
 //! Always true:
 //! - a type is called not offered only by a complete list of its region;
 //! - what one account offers, a region offers: which account was asked makes no difference to a machine's size.
+
+use std::collections::BTreeSet;
 
 use super::facts::{Class, InstanceType, Lookup};
 use super::names::{INSTANCE_TYPE, LOOKUP};
 use super::verdict::Verdict;
 use crate::world::{
-    Cluster, ClusterSource, CollectionId, Gap, GapCause, Key, Link, Observation, Provider, Reading, View,
+    Cluster, ClusterName, ClusterSource, CollectionId, Gap, GapCause, Key, Link, Observation, Provider, Reading, View,
 };
 
 /// An AWS account of the fleet.
@@ -44,18 +57,39 @@ impl<'a> Account<'a> {
         }
     }
 
-    /// Whether it may know something about a region.
-    pub fn covers(&self, region: &str) -> bool {
-        self.region.is_empty() || self.region == region
+    /// Whether it may answer a question.
+    pub fn covers(&self, question: &Question) -> bool {
+        let knows_region = self.region.is_empty() || self.region == question.region;
+        knows_region && (self.is_recorded() || self.is_of(&question.cluster))
+    }
+
+    /// Whether it is the one that is asked for this cluster.
+    pub fn is_of(&self, cluster: &ClusterName) -> bool {
+        self.member.name.as_str().strip_prefix("aws:") == Some(cluster.as_str())
     }
 }
 
-pub fn catalogue_id(account: &Account<'_>, region: &str) -> CollectionId {
-    CollectionId::namespaced(&account.member.name, INSTANCE_TYPE, region)
+/// What is asked about one region.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Question {
+    /// Whose machines it is about.
+    pub cluster: ClusterName,
+    pub region: String,
+    /// With whose login.
+    pub login: String,
 }
 
-pub fn lookups_id(account: &Account<'_>, region: &str) -> CollectionId {
-    CollectionId::namespaced(&account.member.name, LOOKUP, region)
+/// The collection that answers a question about these types.
+pub fn catalogue_id(account: &Account<'_>, question: &Question, types: &BTreeSet<&str>) -> CollectionId {
+    let id = CollectionId::namespaced(&account.member.name, INSTANCE_TYPE, &question.region);
+    let names = types.iter().copied().collect::<Vec<_>>().join("+");
+    if account.is_recorded() { id } else { id.with_fields(&format!("credentials={},types={names}", question.login)) }
+}
+
+/// The collection that says how asking went. A folder has none.
+pub fn lookups_id(account: &Account<'_>, question: &Question) -> CollectionId {
+    let id = CollectionId::namespaced(&account.member.name, LOOKUP, &question.region);
+    id.with_fields(&format!("credentials={}", question.login))
 }
 
 /// What the accounts say about one region.
@@ -96,18 +130,19 @@ pub struct Failure {
 }
 
 impl<'a> Catalogue<'a> {
-    pub fn of(view: View<'a>, accounts: &[Account<'a>], region: &str) -> Self {
+    /// What the accounts answer to a question about these types.
+    pub fn of(view: View<'a>, accounts: &[Account<'a>], question: &Question, types: &BTreeSet<&str>) -> Self {
         let page = |account: &Account<'a>| Page {
             account: *account,
-            types: view.read(&catalogue_id(account, region)),
-            lookups: view.read(&lookups_id(account, region)),
+            types: view.read(&catalogue_id(account, question, types)),
+            lookups: view.read(&lookups_id(account, question)),
         };
-        let pages = accounts.iter().filter(|account| account.covers(region)).map(page);
+        let pages = accounts.iter().filter(|account| account.covers(question)).map(page);
         // A folder's account without a region of its own knows those it lists types of.
         let knows = |page: &Page<'_>| {
             !page.account.is_recorded() || !page.account.region.is_empty() || page.types.iter().next().is_some()
         };
-        Self { region: region.to_owned(), pages: pages.filter(knows).collect() }
+        Self { region: question.region.clone(), pages: pages.filter(knows).collect() }
     }
 
     /// What is known of a type here.
@@ -132,10 +167,10 @@ impl<'a> Catalogue<'a> {
     }
 
     /// Who AWS says is asking, as the accounts know it.
-    pub fn identity(&self) -> Option<(&'a Cluster, &'a str)> {
+    pub fn identity(&self) -> Option<(&'a ClusterName, &'a str)> {
         self.pages.iter().find_map(|page| {
             let mut all = page.lookups.iter().map(|(_, lookup)| lookup.identity.as_ref());
-            Some((page.account.member, all.find(|identity| !identity.is_empty())?))
+            Some((&page.account.member.name, all.find(|identity| !identity.is_empty())?))
         })
     }
 }

@@ -74,6 +74,19 @@ impl Credentials {
         }
     }
 
+    /// How an account is told with whose login to ask; nothing where there is none.
+    pub fn login(&self) -> Option<String> {
+        match self {
+            Self::NotJudged | Self::Role { .. } => Some("environment".to_owned()),
+            Self::Secret { key, .. } => Some(format!("secret/{key}")),
+            Self::NotKnown(_)
+            | Self::Half(_)
+            | Self::SecretMissing { .. }
+            | Self::SecretInvalid { .. }
+            | Self::None { .. } => None,
+        }
+    }
+
     /// The verdict where there is no login, and the code beside any verdict.
     pub fn verdict(&self) -> (Option<Verdict>, Option<Code>) {
         match self {

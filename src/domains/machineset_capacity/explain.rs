@@ -11,20 +11,20 @@ use super::names::{
 };
 use super::region::{partition, partition_of_arn};
 use super::remedy::actions;
-use super::scene::{Sight, Sites};
+use super::scene::Sight;
 use super::subjects::{Sort, Subject};
 use super::words::{credentials, fault_words, paused, summary};
 use crate::engine::{Evidence, Explanation};
 use crate::world::{Gap, Resource};
 
-pub fn explain(subject: &Subject<'_>, ruling: &Ruling<'_>, sites: &Sites<'_>) -> Explanation {
+pub fn explain(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Explanation {
     Explanation {
         uid: Some(subject.pool.uid.clone()),
         created: subject.pool.created,
         summary: summary(ruling),
         expected: expected(ruling),
         actual: actual(subject, ruling),
-        evidence: evidence(subject, ruling, sites),
+        evidence: evidence(subject, ruling),
         remedy: actions(subject, ruling),
     }
 }
@@ -67,7 +67,7 @@ fn actual(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Value {
     Value::Object(actual)
 }
 
-fn evidence(subject: &Subject<'_>, ruling: &Ruling<'_>, sites: &Sites<'_>) -> Vec<Evidence> {
+fn evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
     let mut lines = why_evidence(subject, ruling);
     if let Some(machine) = &ruling.machine {
         for said in [&machine.instance_type, &machine.region] {
@@ -76,7 +76,7 @@ fn evidence(subject: &Subject<'_>, ruling: &Ruling<'_>, sites: &Sites<'_>) -> Ve
         }
     }
     lines.extend(login_evidence(subject, ruling));
-    lines.extend(lookup_evidence(ruling, sites));
+    lines.extend(lookup_evidence(ruling));
     lines.extend(ruling.lines.iter().map(|one| annotation_evidence(subject, one)));
     lines.extend(advice(subject, ruling));
     lines
@@ -148,7 +148,7 @@ fn secret_words(sort: SecretSort) -> &'static str {
 }
 
 /// What the account said.
-fn lookup_evidence(ruling: &Ruling<'_>, sites: &Sites<'_>) -> Vec<Evidence> {
+fn lookup_evidence(ruling: &Ruling<'_>) -> Vec<Evidence> {
     let Some(machine) = &ruling.machine else { return Vec::new() };
     let (instance_type, region) = (machine.instance_type.value, machine.region.value);
     let mut lines = Vec::new();
@@ -160,14 +160,14 @@ fn lookup_evidence(ruling: &Ruling<'_>, sites: &Sites<'_>) -> Vec<Evidence> {
         lines.push(match &ruling.expected {
             None => line("offers no machine of this type that could be described".to_owned(), object, ""),
             Some(node) => {
-                let size = format!("{} CPUs, {} MiB, {} GPUs", node.cpus, node.memory_mib, node.gpus);
+                let size = format!("cpu {}, memory {}Mi, GPU {}", node.cpus, node.memory_mib, node.gpus);
                 line(format!("{size}, {}", node.arch.word()), object, "type")
             }
         });
     }
     // A role that is configured may not be the one that AWS sees: another source may have come first.
-    if let Some((by, identity)) = ruling.asked.and_then(|_| sites.catalogue(region).identity()) {
-        lines.push(line(format!("AWS was asked as {identity}"), format!("{} {region}", by.name), "identity"));
+    if let Some((by, identity)) = ruling.identity {
+        lines.push(line(format!("AWS was asked as {identity}"), format!("{by} {region}"), "identity"));
     }
     lines
 }

@@ -2,7 +2,7 @@
 //!
 //! Always true:
 //! - a Secret is read whole only when a MachineSet names it for its login; of the others, metadata alone;
-//! - an account is asked about the regions that are in use, and no others.
+//! - an account is asked about the regions and types that are in use, and no others.
 
 use std::collections::BTreeSet;
 
@@ -10,24 +10,20 @@ use super::catalogue::{catalogue_id, lookups_id};
 use super::facts::{
     CapiCluster, Environment, Infrastructure, InstanceType, Login, Lookup, Mark, Pool, Provider, Regional, Template,
 };
-use super::machine;
 use super::names::{AWS_CLUSTER, CLUSTER, INFRASTRUCTURE, LOOKUP, MANAGED_PLANE, TEMPLATE};
-use super::region::partition;
 use super::scene::{Site, Sites, is_asked, login_id, marks_id};
-use super::subjects::{Place, Sort, list as subjects};
+use super::subjects::Sort;
 use crate::world::{CollectionId, Fact, GapCause, Interest, Key, Observation, Resource, Served, View};
 
 pub fn list(view: View<'_>) -> Vec<Interest> {
     let sites = Sites::new(view);
     let mut wanted = Vec::new();
-    let mut regions = BTreeSet::new();
     for cluster in view.clusters() {
         let Some(site) = sites.of(&cluster.name) else { continue };
         pools(&site, &mut wanted);
         if site.has_pools() {
             named(&site, &mut wanted);
             secrets(&site, &mut wanted);
-            regions.extend(regions_of(&site, &sites));
         }
     }
     for account in &sites.accounts {
@@ -35,9 +31,9 @@ pub fn list(view: View<'_>) -> Vec<Interest> {
             Served::Complete(_) => !account.member.served.lacks(&LOOKUP),
             Served::Recorded(_) | Served::Unknown(_) => false,
         };
-        for region in regions.iter().filter(|region| account.covers(region)) {
-            wanted.push(catalogue_id(account, region).interest::<InstanceType>());
-            wanted.extend(says_lookups.then(|| lookups_id(account, region).interest::<Lookup>()));
+        for (question, types) in sites.questions().iter().filter(|(question, _)| account.covers(question)) {
+            wanted.push(catalogue_id(account, question, types).interest::<InstanceType>());
+            wanted.extend(says_lookups.then(|| lookups_id(account, question).interest::<Lookup>()));
         }
     }
     wanted.sort_by(|one, other| one.id.cmp(&other.id));
@@ -103,14 +99,4 @@ fn read(site: &Site<'_>, key: &Key) -> Option<Interest> {
     };
     let interest = login_id(&site.cluster.name, namespace, key.name.as_str()).interest::<Login>();
     Some(Interest { read_at_least, ..interest })
-}
-
-/// The regions the sets of a cluster are in.
-fn regions_of(site: &Site<'_>, sites: &Sites<'_>) -> BTreeSet<String> {
-    let places = subjects(site).into_iter().filter_map(|subject| Place::of(&subject, sites));
-    let machines = places.filter_map(|place| match place {
-        Place::Pool(subject) => machine::find(&subject).ok(),
-        Place::Collection { .. } => None,
-    });
-    machines.map(|machine| machine.region.value.to_owned()).filter(|region| partition(region).is_some()).collect()
 }

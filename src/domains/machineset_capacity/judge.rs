@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::catalogue::{Failure, Offer};
+use super::catalogue::{Failure, Offer, Question};
 use super::compare::{Line, lines, verdict};
 use super::credentials::Credentials;
 use super::expected::Expected;
@@ -30,6 +30,8 @@ pub struct Ruling<'a> {
     pub credentials: Credentials,
     /// The account that offers the type, or says that it does not.
     pub asked: Option<&'a ClusterName>,
+    /// Who AWS says is asking, and the account that knows it.
+    pub identity: Option<(&'a ClusterName, &'a str)>,
     pub expected: Option<Expected>,
     pub lines: Vec<Line<'a>>,
 }
@@ -64,6 +66,7 @@ impl<'a> Ruling<'a> {
             machine: None,
             credentials: Credentials::NotJudged,
             asked: None,
+            identity: None,
             expected: None,
             lines: Vec::new(),
         }
@@ -118,7 +121,10 @@ pub fn rule<'a>(subject: &Subject<'a>, sites: &Sites<'a>) -> Ruling<'a> {
         };
         return ruling.end(verdict, None, why);
     }
-    looked_up(ruling, subject, sites.catalogue(region).find(instance_type))
+    let (cluster, login) = (subject.site.cluster.name.clone(), ruling.credentials.login().unwrap_or_default());
+    let catalogue = sites.catalogue(&Question { cluster, region: region.to_owned(), login });
+    ruling.identity = catalogue.identity();
+    looked_up(ruling, subject, catalogue.find(instance_type))
 }
 
 /// Rule 1.

@@ -70,7 +70,7 @@ impl MachineSetCapacity {
 
     fn explain_among(&self, subject: &SubjectId, sites: &Sites<'_>) -> Option<Explanation> {
         Some(match Place::of(subject, sites)? {
-            Place::Pool(subject) => explain::explain(&subject, &rule(&subject, sites), sites),
+            Place::Pool(subject) => explain::explain(&subject, &rule(&subject, sites)),
             Place::Collection { resource, gap } => {
                 explain::explain_collection(subject.cluster.as_str(), &resource, &gap)
             }

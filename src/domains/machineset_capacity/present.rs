@@ -6,6 +6,7 @@ use super::explain::advice;
 use super::expected::Expected;
 use super::judge::{Ruling, Why};
 use super::names::{CAPACITY_CPU, CAPACITY_GPU_COUNT, CAPACITY_LABELS, CAPACITY_MEMORY, MACHINE_CPU, MACHINE_GPU, MACHINE_MEMORY};
+use super::quantity::Quantity;
 use super::subjects::Subject;
 use super::verdict::Verdict;
 use super::words::{credentials, key_word};
@@ -19,7 +20,7 @@ pub const INTRODUCTION: Introduction = Introduction {
     columns: &[
         Column { title: "TYPE", side: Side::Left, width: 14, grows: false, rank: 1 },
         Column { title: "CPU", side: Side::Left, width: 7, grows: false, rank: 2 },
-        Column { title: "MEMORY", side: Side::Left, width: 17, grows: false, rank: 3 },
+        Column { title: "MEMORY", side: Side::Left, width: 12, grows: false, rank: 3 },
         Column { title: "GPU", side: Side::Left, width: 5, grows: false, rank: 4 },
         Column { title: "ARCH", side: Side::Left, width: 6, grows: false, rank: 6 },
         Column { title: "REGION", side: Side::Left, width: 14, grows: false, rank: 5 },
@@ -34,11 +35,12 @@ pub fn cells(ruling: &Ruling<'_>) -> Vec<Cell> {
     let (instance_type, region) =
         ruling.machine.as_ref().map_or(("", ""), |machine| (machine.instance_type.value, machine.region.value));
     let node = ruling.expected;
-    let value = |of: fn(&Expected) -> String, keys: [&str; 2]| pair(ruling, node.as_ref().map(of), keys);
+    let value = |of: fn(&Expected) -> String, keys: [&str; 2]| pair(ruling, node.as_ref().map(of), keys, as_it_is);
+    let memory = node.as_ref().map(|node| size(node.memory_mib));
     vec![
         text(instance_type),
         value(|node| node.cpus.to_string(), [CAPACITY_CPU, MACHINE_CPU]),
-        value(|node| format!("{}Mi", node.memory_mib), [CAPACITY_MEMORY, MACHINE_MEMORY]),
+        pair(ruling, memory, [CAPACITY_MEMORY, MACHINE_MEMORY], size_of),
         value(|node| node.gpus.to_string(), [CAPACITY_GPU_COUNT, MACHINE_GPU]),
         text(node.as_ref().map_or("", |node| node.arch.word())),
         text(region),
@@ -47,13 +49,35 @@ pub fn cells(ruling: &Ruling<'_>) -> Vec<Cell> {
 }
 
 /// What is expected beside the first of these keys that says something else.
-fn pair(ruling: &Ruling<'_>, expected: Option<String>, keys: [&str; 2]) -> Cell {
+fn pair(ruling: &Ruling<'_>, expected: Option<String>, keys: [&str; 2], shown: Shown) -> Cell {
     let Some(expected) = expected else { return Cell::Nothing };
     let wrong = |line: &&Line<'_>| keys.contains(&line.key) && line.stand != Stand::Same;
     match ruling.lines.iter().filter(wrong).max_by_key(|line| line.actual.is_some()) {
         None => Cell::Text(expected.into()),
-        Some(line) => Cell::Pair { expected: expected.into(), actual: line.actual.unwrap_or("-").into() },
+        Some(line) => Cell::Pair { expected: expected.into(), actual: shown(line).unwrap_or_else(|| "-".to_owned()).into() },
     }
+}
+
+/// How a cell shows what an annotation says; nothing where it is not there.
+type Shown = fn(&Line<'_>) -> Option<String>;
+
+fn as_it_is(line: &Line<'_>) -> Option<String> {
+    line.actual.map(str::to_owned)
+}
+
+/// Mebibytes in a few letters.
+fn size(mebibytes: u64) -> String {
+    if mebibytes.is_multiple_of(1024) { format!("{}Gi", mebibytes / 1024) } else { format!("{mebibytes}Mi") }
+}
+
+/// What an annotation says of memory in as few letters: one family counts mebibytes, the other says a unit.
+fn size_of(line: &Line<'_>) -> Option<String> {
+    let held = line.actual?;
+    let mebibytes = match line.family {
+        Family::Machine => held.parse().ok(),
+        Family::Capacity => Quantity::parse(held).and_then(Quantity::whole_mebibytes),
+    };
+    Some(mebibytes.map_or_else(|| held.to_owned(), size))
 }
 
 fn login_word(credentials: &Credentials) -> &'static str {

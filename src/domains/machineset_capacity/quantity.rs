@@ -20,6 +20,12 @@ impl Quantity {
         Self(i128::from(amount) * (1 << 20) * BILLION)
     }
 
+    /// So many mebibytes, when it is whole ones.
+    pub fn whole_mebibytes(self) -> Option<u64> {
+        let unit = (1 << 20) * BILLION;
+        if self.0 % unit == 0 { u64::try_from(self.0 / unit).ok() } else { None }
+    }
+
     pub fn parse(text: &str) -> Option<Self> {
         let (sign, unsigned) = match text.as_bytes().first()? {
             b'-' => (-1, &text[1..]),

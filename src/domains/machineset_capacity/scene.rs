@@ -2,16 +2,20 @@
 //!
 //! Always true: that something is not there is said by a complete list of its kind alone.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::catalogue::{Account, Catalogue};
+use super::catalogue::{Account, Catalogue, Question};
+use super::credentials::Credentials;
 use super::facts::{CapiCluster, Environment, Infrastructure, Login, Mark, Pool, Regional, Template};
+use super::machine;
 use super::names::{
     AWS_CLUSTER, CAPI_SET, CLUSTER, DEPLOYMENT, ENVIRONMENT, INFRASTRUCTURE, MACHINE_SET, MANAGED_PLANE, SECRET,
     TEMPLATE,
 };
+use super::region::partition;
+use super::subjects;
 use crate::world::{
     Cluster, ClusterName, CollectionId, Fact, Gap, GapCause, Key, Namespace, Observation, Reading, Resource, Served,
     Uid, View,
@@ -23,13 +27,17 @@ pub struct Sites<'a> {
     pub accounts: Vec<Account<'a>>,
     /// Subjects are sorted by cluster, so the last one is asked for again and again.
     last: RefCell<Option<(ClusterName, Option<Rc<Site<'a>>>)>>,
-    catalogues: RefCell<BTreeMap<String, Rc<Catalogue<'a>>>>,
+    catalogues: RefCell<BTreeMap<Question, Rc<Catalogue<'a>>>>,
+    questions: OnceCell<Questions<'a>>,
 }
+
+/// What the fleet needs to know of its regions: each question with the types it is about.
+pub type Questions<'a> = BTreeMap<Question, BTreeSet<&'a str>>;
 
 impl<'a> Sites<'a> {
     pub fn new(view: View<'a>) -> Self {
         let accounts = Account::all(view);
-        Self { view, accounts, last: RefCell::new(None), catalogues: RefCell::default() }
+        Self { view, accounts, last: RefCell::new(None), catalogues: RefCell::default(), questions: OnceCell::new() }
     }
 
     pub fn of(&self, cluster: &ClusterName) -> Option<Rc<Site<'a>>> {
@@ -44,15 +52,38 @@ impl<'a> Sites<'a> {
         }
     }
 
-    /// What the accounts of the fleet say about a region.
-    pub fn catalogue(&self, region: &str) -> Rc<Catalogue<'a>> {
-        let mut catalogues = self.catalogues.borrow_mut();
-        if let Some(catalogue) = catalogues.get(region) {
+    /// What the accounts of the fleet answer to a question.
+    pub fn catalogue(&self, question: &Question) -> Rc<Catalogue<'a>> {
+        if let Some(catalogue) = self.catalogues.borrow().get(question) {
             return catalogue.clone();
         }
-        let catalogue = Rc::new(Catalogue::of(self.view, &self.accounts, region));
-        catalogues.insert(region.to_owned(), catalogue.clone());
+        // A folder's account is read whole: what else is wanted of it makes no difference.
+        let is_asked = self.accounts.iter().any(|account| !account.is_recorded());
+        let nothing = BTreeSet::new();
+        let types = if is_asked { self.questions().get(question).unwrap_or(&nothing) } else { &nothing };
+        let catalogue = Rc::new(Catalogue::of(self.view, &self.accounts, question, types));
+        self.catalogues.borrow_mut().insert(question.clone(), catalogue.clone());
         catalogue
+    }
+
+    /// Everything the fleet needs to know of its regions.
+    pub fn questions(&self) -> &Questions<'a> {
+        self.questions.get_or_init(|| {
+            let mut questions = Questions::new();
+            for cluster in self.view.clusters() {
+                let Some(site) = Site::of(self.view, &cluster.name, &self.accounts).map(Rc::new) else { continue };
+                for subject in subjects::pools(&site) {
+                    let Ok(machine) = machine::find(&subject) else { continue };
+                    let (instance_type, region) = (machine.instance_type.value, machine.region.value);
+                    let credentials = Credentials::of(&site, subject.namespace(), &subject.pool.provider);
+                    let login = credentials.login().filter(|_| partition(region).is_some());
+                    let Some(login) = login.filter(|_| !instance_type.is_empty()) else { continue };
+                    let question = Question { cluster: cluster.name.clone(), region: region.to_owned(), login };
+                    questions.entry(question).or_default().insert(instance_type);
+                }
+            }
+            questions
+        })
     }
 }
 
@@ -196,8 +227,8 @@ fn environment_id(cluster: &Cluster, accounts: &[Account<'_>]) -> Option<Collect
         Served::Complete(_) | Served::Recorded(_) => !one.served.lacks(&ENVIRONMENT),
         Served::Unknown(_) => false,
     };
-    let live = accounts.iter().filter(|account| !account.is_recorded()).map(|account| account.member).find(|one| says(one));
-    let owner = if says(cluster) { Some(cluster) } else { live };
+    let own = accounts.iter().filter(|account| !account.is_recorded() && account.is_of(&cluster.name));
+    let owner = if says(cluster) { Some(cluster) } else { own.map(|account| account.member).find(|one| says(one)) };
     owner.map(|owner| CollectionId::all(&owner.name, ENVIRONMENT))
 }
 

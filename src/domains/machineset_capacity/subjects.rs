@@ -107,15 +107,19 @@ impl<'a> Site<'a> {
     }
 }
 
+/// Every set of machines of one cluster that is judged.
+pub fn pools<'a>(site: &Rc<Site<'a>>) -> impl Iterator<Item = Subject<'a>> {
+    let all = Sort::ALL.into_iter().flat_map(|sort| site.pools(sort).iter().map(move |(key, pool)| (sort, key, pool)));
+    let judged = all.filter(|(sort, key, pool)| key.namespace.is_some() && is_subject(site, *sort, key, pool));
+    judged.map(|(sort, key, pool)| Subject { site: site.clone(), sort, key: key.clone(), pool })
+}
+
 /// Every subject of one cluster.
-pub fn list(site: &Site<'_>) -> BTreeSet<SubjectId> {
-    let mut subjects = BTreeSet::new();
+pub fn list(site: &Rc<Site<'_>>) -> BTreeSet<SubjectId> {
+    let cluster = &site.cluster.name;
+    let named = |one: Subject<'_>| subject(cluster, one.sort, one.key.namespace.as_ref(), one.key.name.as_str());
+    let mut subjects: BTreeSet<SubjectId> = pools(site).map(named).collect();
     for sort in Sort::ALL {
-        for (key, pool) in site.pools(sort).iter() {
-            let Some(namespace) = &key.namespace else { continue };
-            let is_one = is_subject(site, sort, key, pool);
-            subjects.extend(is_one.then(|| subject(&site.cluster.name, sort, Some(namespace), key.name.as_str())));
-        }
         if gap_of(site, sort).is_some() {
             subjects.insert(subject(&site.cluster.name, sort, None, WHOLE_COLLECTION));
         }

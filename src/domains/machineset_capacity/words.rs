@@ -28,16 +28,16 @@ pub fn summary(ruling: &Ruling<'_>) -> String {
         Verdict::TokenUnreadable | Verdict::Denied | Verdict::Transient => failed(ruling),
         Verdict::InstanceTypeUnknown => not_offered(ruling, type_word(), region_word()),
         Verdict::Missing => {
-            format!("nothing says what a {} has, so that it can't be scaled up from zero", type_word())
+            format!("nothing says what machines of {} have, so that it can't be scaled up from zero", type_word())
         }
         Verdict::KeysDisagree => {
-            format!("its two families of annotations disagree about what a {} has: {}", type_word(), differing(ruling))
+            format!("its two families of annotations disagree about {}: {}", type_word(), differing(ruling))
         }
         Verdict::Drift if ruling.codes.contains(&Code::FamilyAbsent) => {
-            format!("one family of annotations for a {} is absent: {}", type_word(), differing(ruling))
+            format!("one family of annotations for {} is absent: {}", type_word(), differing(ruling))
         }
-        Verdict::Drift => format!("its annotations are not those of a {}: {}", type_word(), differing(ruling)),
-        Verdict::Match => format!("its annotations say what a {} has", type_word()),
+        Verdict::Drift => format!("its annotations are not those of {}: {}", type_word(), differing(ruling)),
+        Verdict::Match => format!("its annotations say what machines of {} have", type_word()),
     }
 }
 
@@ -123,9 +123,9 @@ fn not_offered(ruling: &Ruling<'_>, instance_type: &str, region: &str) -> String
     let has = |code: Code| ruling.codes.contains(&code);
     match (has(Code::CapacityZero), has(Code::ArchitectureUnknown)) {
         (false, false) => format!("{region} does not offer {instance_type}"),
-        (true, false) => format!("how many CPUs or how much memory a {instance_type} has is not said: nothing is guessed"),
-        (false, true) => format!("a {instance_type} has no architecture that nodes have: nothing is guessed"),
-        (true, true) => format!("neither the size nor the architecture of a {instance_type} is known: nothing is guessed"),
+        (true, false) => format!("how many CPUs or how much memory {instance_type} has is not said: nothing is guessed"),
+        (false, true) => format!("{instance_type} has no architecture that nodes have: nothing is guessed"),
+        (true, true) => format!("neither the size nor the architecture of {instance_type} is known: nothing is guessed"),
     }
 }
 
@@ -133,8 +133,12 @@ fn not_offered(ruling: &Ruling<'_>, instance_type: &str, region: &str) -> String
 fn differing(ruling: &Ruling<'_>) -> String {
     let wrong = |line: &&Line<'_>| line.stand != Stand::Same;
     let word = |line: &Line<'_>| {
-        let expected = line.expected.as_deref().unwrap_or("nothing");
-        format!("{} {} instead of {expected}", key_word(line.key), line.actual.unwrap_or("absent"))
+        let key = key_word(line.key);
+        match (&line.expected, line.actual) {
+            (Some(expected), Some(held)) => format!("{key} is {held} and not {expected}"),
+            (Some(expected), None) => format!("{key} {expected} is not there"),
+            (None, held) => format!("{key} is {} and should not be there", held.unwrap_or_default()),
+        }
     };
     let all: Vec<String> = ruling.lines.iter().filter(wrong).map(word).collect();
     match all.as_slice() {

@@ -3,6 +3,7 @@
 mod after;
 mod copies;
 mod rehearsals;
+mod judged;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;

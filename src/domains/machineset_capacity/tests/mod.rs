@@ -1,7 +1,7 @@
 //! The worlds this check is tried on, and its answers as short text.
 //!
 //! [`given`] is a valid and dull fleet: the cluster `shop` has the MachineSet `workers` of `m6i.8xlarge` in us-east-1,
-//! annotated as it should be, and the account `aws:main` offers that type. A test states only what differs.
+//! annotated as it should be, and the account `aws:shop` offers that type. A test states only what differs.
 //!
 //! Always true: whatever is judged here is also held to what must hold for every world (see [`Judged::new`]).
 
@@ -62,7 +62,7 @@ pub fn empty() -> Given {
     let mut given = Given { members: BTreeMap::new() };
     given.members.insert("shop".to_owned(), member(ClusterSource::Snapshot));
     let account = |region: &str| ClusterSource::Cloud { provider: Provider::Aws, account: region.to_owned() };
-    given.members.insert("aws:main".to_owned(), member(account("us-east-1")));
+    given.members.insert("aws:shop".to_owned(), member(account("us-east-1")));
     given.offers("m6i.8xlarge", 32, 131_072, &["x86_64"]).offers("m6g.4xlarge", 16, 65_536, &["arm64"])
 }
 
@@ -235,7 +235,7 @@ impl Given {
 
     pub fn catalogue(self, entry: Value) -> Self {
         let name = entry["name"].clone();
-        self.object_in("aws:main", json!({
+        self.object_in("aws:shop", json!({
             "apiVersion": "aws.cloud.trueup/v1", "kind": "InstanceType",
             "metadata": { "namespace": "us-east-1", "name": name }, "type": entry
         }))
@@ -264,13 +264,13 @@ impl Given {
     }
 
     pub fn without_account(mut self) -> Self {
-        self.members.remove("aws:main");
+        self.members.remove("aws:shop");
         self
     }
 
     /// The account answers for itself, as one that is asked over the network does.
     pub fn live_account(mut self) -> Self {
-        let account = self.members.get_mut("aws:main").unwrap();
+        let account = self.members.get_mut("aws:shop").unwrap();
         account.link = Link::Live { since: now() };
         account.source = ClusterSource::Cloud { provider: Provider::Aws, account: String::new() };
         let served = ["instancetypes", "lookups", "environments"].map(|plural| ("aws.cloud.trueup".to_owned(), plural.to_owned()));
@@ -279,7 +279,7 @@ impl Given {
     }
 
     pub fn lookup(self, outcome: Value) -> Self {
-        self.object_in("aws:main", json!({
+        self.object_in("aws:shop", json!({
             "apiVersion": "aws.cloud.trueup/v1", "kind": "Lookup", "metadata": { "namespace": "us-east-1", "name": "irsa" },
             "outcome": outcome
         }))
