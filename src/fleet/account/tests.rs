@@ -95,6 +95,20 @@ async fn only_the_wanted_types_are_listed_and_asked_for() {
     assert_eq!(calls, ["GetCallerIdentity", "DescribeInstanceTypes", "DescribeInstanceTypes"], "one more for x9.none");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_lookup_waits_for_the_list_it_is_about() {
+    let given = given(vec![(SECRET, 200, keys_secret())], &[]).await;
+    given.sim.inject(AwsFault::refuse("DescribeInstanceTypes", 9, "UnauthorizedOperation"));
+    let types = format!("{NAMED},types=m5.large");
+    let lookup = ask(&given.client, "namespaces/us-east-1/lookups", NAMED);
+    let list = ask(&given.client, "namespaces/us-east-1/instancetypes", &types);
+    let ((_, lookups), (status, _)) = futures::join!(lookup, list);
+    assert_eq!((status, lookups["items"][0]["outcome"]["code"].as_str()), (403, Some("UnauthorizedOperation")));
+    assert_eq!(given.sim.calls().iter().filter(|call| call.action.starts_with("Describe")).count(), 1);
+    let (_, elsewhere) = ask(&given.client, "namespaces/eu-west-1/lookups", NAMED).await;
+    assert_eq!(elsewhere["items"], json!([]), "nobody asked for types there");
+}
+
 #[tokio::test]
 async fn without_names_everything_is_listed() {
     let given = given(vec![(SECRET, 200, keys_secret())], &[]).await;

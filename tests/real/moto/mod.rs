@@ -107,6 +107,7 @@ async fn regions_are_told_with_whether_they_are_enabled() {
     let aws = aws(&moto, None);
     let session = aws.exchange(&identity(folder.path()), &east()).await.unwrap();
     let regions = aws.regions(&session.keys, &east()).await.unwrap();
-    let opt_in = |name: &str| regions.iter().find(|one| one.name == name).map(|one| one.opt_in.as_str());
-    assert_eq!((opt_in("us-east-1"), opt_in("af-south-1")), (Some("opt-in-not-required"), Some("not-opted-in")));
+    let home = regions.iter().find(|one| one.name == "us-east-1").map(|one| one.opt_in.as_str());
+    assert_eq!(home, Some("opt-in-not-required"));
+    assert!(regions.iter().any(|one| one.opt_in == "not-opted-in"), "{regions:?}");
 }
