@@ -24,3 +24,4 @@ mod renewal;
 mod secrecy;
 mod server;
 mod speed;
+mod switching;

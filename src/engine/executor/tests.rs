@@ -2,6 +2,7 @@
 
 mod after;
 mod copies;
+mod patches;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::domains::Probe;
 
 const MOVED: &str = "https://other.gr7.us-west-2.eks.amazonaws.com";
 
