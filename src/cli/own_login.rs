@@ -16,7 +16,8 @@ const TOKEN_BYTES_MAX: u64 = 64 * 1024;
 pub fn look(context: &Context, judged: &[Judged], view: View<'_>, conditions: &mut Conditions) {
     let mut kubeconfig = None;
     for name in at_stake(judged) {
-        let Some(ClusterSource::Kubeconfig { context: named }) = view.cluster(name).map(|cluster| &cluster.source) else {
+        let Some(ClusterSource::Kubeconfig { context: named }) = view.cluster(name).map(|cluster| &cluster.source)
+        else {
             continue;
         };
         if conditions.logins.contains_key(name) {
@@ -66,7 +67,10 @@ fn login(access: &Access) -> OwnLogin {
         Bearer::TokenFile(path) => {
             let small = path.metadata().is_ok_and(|file| file.len() <= TOKEN_BYTES_MAX);
             let text = if small { std::fs::read_to_string(path).map(zeroize::Zeroizing::new).ok() } else { None };
-            text.map_or_else(|| may_end("the token file of your kubeconfig can't be read"), |text| of_token(text.trim()))
+            text.map_or_else(
+                || may_end("the token file of your kubeconfig can't be read"),
+                |text| of_token(text.trim()),
+            )
         }
         Bearer::Exec(_) => may_end("it comes from a credential plugin, and what that gives is not known"),
         Bearer::Basic { .. } => may_end("it is a password"),
@@ -118,7 +122,11 @@ mod tests {
             ("its token in a file", format!("{{tokenFile: '{}'}}", file.display()), Ok("service account")),
             ("no file there", "{tokenFile: /nowhere/token}".to_owned(), Err("can't be read")),
             ("the OAuth server's", "{token: sha256~canary}".to_owned(), Err("a token of the OAuth server")),
-            ("a provider's", format!("{{token: {}}}", jwt(r#"{"sub":"jo","iss":"https://canary"}"#)), Err("of some provider")),
+            (
+                "a provider's",
+                format!("{{token: {}}}", jwt(r#"{"sub":"jo","iss":"https://canary"}"#)),
+                Err("of some provider"),
+            ),
             ("anything", "{token: canary}".to_owned(), Err("a sort that is not known")),
             ("four parts", format!("{{token: {}.x}}", jwt(r#"{"sub":"system:serviceaccount:a:b"}"#)), Err("not known")),
             ("a plugin", plugin.to_owned(), Err("a credential plugin")),

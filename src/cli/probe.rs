@@ -204,7 +204,8 @@ mod tests {
             let evidence = usize::from(trial.is_some());
             add(&mut judged, &trial.into_iter().map(|trial| (subject(case), trial)).collect());
             let Explanation { summary, evidence: found, .. } = &judged[0].explanation;
-            let fits = if expected.starts_with("good") { summary.starts_with(expected) } else { summary.contains(expected) };
+            let fits =
+                if expected.starts_with("good") { summary.starts_with(expected) } else { summary.contains(expected) };
             assert!(fits, "case: {case}: {summary}");
             assert_eq!((found.len(), judged[0].judgement.codes.as_slice()), (evidence, codes), "case: {case}");
         }

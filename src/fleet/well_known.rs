@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::{StatusCode, Uri, header};
-use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use super::env::Env;
 use super::kubeconfig::{Access, Bearer, Impersonation, PemSource, Verification};
@@ -166,27 +166,20 @@ fn resolved(from: &Uri, location: &str) -> Option<String> {
     (location.starts_with('/') && !location.starts_with("//")).then(|| format!("https://{authority}{location}"))
 }
 
-/// The part of a document that matters. Whatever has another shape counts as not there.
-#[derive(Deserialize)]
-struct Document {
-    #[serde(default)]
-    issuer: serde_json::Value,
-    #[serde(default)]
-    jwks_uri: serde_json::Value,
-}
-
 fn judge(way: &str, body: &[u8], expected: &str) -> Fetched {
-    let Ok(document) = serde_json::from_slice::<Document>(body) else {
+    let Ok(document) = serde_json::from_slice::<Map<String, Value>>(body) else {
         return Fetched::Unreachable(classify::undecodable(body, way).says);
     };
-    let issuer = document.issuer.as_str().unwrap_or_default();
+    // Whatever is no text counts as not there.
+    let text = |name: &str| document.get(name).and_then(Value::as_str).unwrap_or_default();
+    let issuer = text("issuer");
     if issuer != expected {
         let slash = issuer.trim_end_matches('/') == expected.trim_end_matches('/');
         let hint = if slash && !issuer.is_empty() { " (they differ in a slash at the end)" } else { "" };
         let named = if issuer.is_empty() { "no issuer".to_owned() } else { format!("the issuer {}", quoted(issuer)) };
         return Fetched::OtherIssuer(format!("{way} names {named}, and {} is expected{hint}", quoted(expected)));
     }
-    let keys = document.jwks_uri.as_str().unwrap_or_default();
+    let keys = text("jwks_uri");
     match keys.parse::<Uri>() {
         Ok(url) if url.scheme_str() == Some("https") && url.host().is_some() => {
             Fetched::Fine(format!("{way} names the expected issuer, and its keys at {}", quoted(keys)))

@@ -26,3 +26,4 @@ mod secrecy;
 mod server;
 mod speed;
 mod watched;
+mod switching;

@@ -128,12 +128,12 @@ actions! {
     Stop "stop" Repairing "stop" "Stops applying after the action that is running.";
     Undo "undo" Repairing "undo" "Makes the plan that takes an applied one back.";
     Accept "accept" Repairing "accept" "Accepts a finding as it is, with a reason and an end.";
-    Probe "probe" Repairing "probe" "Tries what is under the cursor, one request: a kubeconfig, a provider's discovery document, or a cluster.";
+    Probe "probe" Repairing "probe" "Tries a kubeconfig or a login provider, one request, or asks a cluster anew.";
     Reconnect "reconnect" Repairing "reconnect" "Tries the cluster again now.";
     RunPlugin "run-plugin" Repairing "log in" "Leaves the screen to run a cluster's credential plugin.";
 
     Copy "copy" Sharing "copy" "Copies what the cursor is on.";
-    CopyCommand "copy-command" Sharing "copy command" "Copies the kubectl or oc command that shows the same, or the one the detail shows while you are in it.";
+    CopyCommand "copy-command" Sharing "copy command" "Copies the kubectl or oc command that shows the same.";
     Export "export" Sharing "export" "Writes what is shown as Markdown or CSV.";
     SaveScreen "save-screen" Sharing "save screen" "Saves the screen as text and as SVG.";
 

@@ -43,9 +43,11 @@ pub fn copy_command(model: &mut Model) -> Effects {
             let ObjectRef { kind, namespace, name, .. } = &view.target;
             command(view.cluster.as_str(), kind, namespace.as_deref(), name)
         }),
-        Place::Fleet => {
-            model.fleet.list.cursor().map(|name| format!("kubectl --context {} cluster-info", shell_word(name.as_str())))
-        }
+        Place::Fleet => model
+            .fleet
+            .list
+            .cursor()
+            .map(|name| format!("kubectl --context {} cluster-info", shell_word(name.as_str()))),
         Place::Activity => {
             model.activity.cursor().map(|entry| format!("trueup history show {}", crate::engine::short_id(&entry.plan)))
         }

@@ -5,7 +5,8 @@
 use super::bound;
 use super::console::wanted_secret;
 use super::facts::{
-    Binding, Bundle, ClientSecret, ConfigFile, FeatureGates, Infrastructure, KubeApiServer, Mark, OperatorStatus, Release,
+    Binding, Bundle, ClientSecret, ConfigFile, FeatureGates, Infrastructure, KubeApiServer, Mark, OperatorStatus,
+    Release,
 };
 use super::names::{
     AUTHENTICATION, AUTHENTICATION_OPERATOR, CLUSTER_VERSION, CONFIG_NAMESPACE, CONSOLE_NAMESPACE, CONSOLE_OPERATOR,

@@ -25,9 +25,7 @@ use super::render::{filled, groups_expression, username_expression, username_pre
 use super::scene::{Scene, config_maps, is_served};
 use super::settings::{Hands, Offer, Settings};
 use super::spec::{AuthKind, AuthSpec, Provider};
-use crate::engine::{
-    ActionDraft, Blocked, Evidence, GateName, Reason, Stake, Target, Undo, Verb, fields_diff,
-};
+use crate::engine::{ActionDraft, Blocked, Evidence, GateName, Reason, Stake, Target, Undo, Verb, fields_diff};
 use crate::world::{CollectionId, Resource};
 
 /// What ends to exist when the OAuth API server goes, though etcd keeps it; and what nobody enforces any more.
@@ -153,7 +151,12 @@ fn spec(scene: &Scene<'_>) -> Look {
         Ok(checked) => checked,
         Err(gap) => {
             let says = format!("what the spec would come to with type OIDC is not known: {gap}");
-            return Look { blocked: Some(Blocked { gate: GateName::NotComplete, why: says.clone() }), says, object, field };
+            return Look {
+                blocked: Some(Blocked { gate: GateName::NotComplete, why: says.clone() }),
+                says,
+                object,
+                field,
+            };
         }
     };
     let Checked { verdict, problems, warnings, unknowns, .. } = &checked;
@@ -254,7 +257,8 @@ fn subjects(scene: &Scene<'_>) -> Vec<Look> {
         Named::Group(name) => groups.hold(name),
     };
     let all = bound::all(scene);
-    let mut stop: Vec<String> = all.iter().flat_map(|bound| people(bound)).filter(|named| !can_be(named)).map(Named::says).collect();
+    let mut stop: Vec<String> =
+        all.iter().flat_map(|bound| people(bound)).filter(|named| !can_be(named)).map(Named::says).collect();
     stop.sort();
     stop.dedup();
     let stops = match stop.as_slice() {
@@ -266,9 +270,15 @@ fn subjects(scene: &Scene<'_>) -> Vec<Look> {
         (Names::Any | Names::None, _) | (_, Names::Any) => "; the others match whom the provider calls so",
     };
     let mut looks = vec![look(format!("{stops}{same}"), object(), field, None)];
-    let is_admin = |bound: &&Bound<'_>| bound.kind == CLUSTER_ROLE_BINDING.kind && *bound.binding.role == *CLUSTER_ADMIN;
-    let mut admins: Vec<String> =
-        all.iter().filter(is_admin).flat_map(|bound| people(bound)).filter(|named| can_be(named)).map(Named::says).collect();
+    let is_admin =
+        |bound: &&Bound<'_>| bound.kind == CLUSTER_ROLE_BINDING.kind && *bound.binding.role == *CLUSTER_ADMIN;
+    let mut admins: Vec<String> = all
+        .iter()
+        .filter(is_admin)
+        .flat_map(|bound| people(bound))
+        .filter(|named| can_be(named))
+        .map(Named::says)
+        .collect();
     admins.sort();
     admins.dedup();
     looks.push(match admins.as_slice() {

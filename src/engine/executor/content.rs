@@ -167,7 +167,10 @@ impl fmt::Debug for Patch {
         let lengths: BTreeMap<&String, Option<usize>> =
             data.iter().map(|(key, bytes)| (key, bytes.as_ref().map(|bytes| bytes.len()))).collect();
         let names: Vec<&String> = fields.keys().collect();
-        write!(f, "Patch {{ labels: {labels:?}, annotations: {annotations:?}, lengths: {lengths:?}, fields: {names:?} }}")
+        write!(
+            f,
+            "Patch {{ labels: {labels:?}, annotations: {annotations:?}, lengths: {lengths:?}, fields: {names:?} }}"
+        )
     }
 }
 
@@ -316,7 +319,9 @@ mod tests {
 
     #[test]
     fn fields_are_sent_as_the_plan_has_them_and_nothing_else() {
-        let serde_json::Value::Object(fields) = json!({ "spec": { "type": "OIDC", "webhook": null } }) else { panic!() };
+        let serde_json::Value::Object(fields) = json!({ "spec": { "type": "OIDC", "webhook": null } }) else {
+            panic!()
+        };
         let patch = Patch::fields(fields);
         let bound = Addressed::ByPath { uid: "u", resource_version: "7" };
         assert_eq!(

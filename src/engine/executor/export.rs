@@ -57,7 +57,8 @@ mod tests {
     fn an_export_is_one_list_of_the_target_and_of_lists() {
         let whole = together(br#"{"kind":"A"}"#, br#"{"kind":"UserList","items":[]},{"kind":"GroupList","items":[]}"#);
         let read: serde_json::Value = serde_json::from_slice(&whole).unwrap();
-        let kinds: Vec<&str> = read["items"].as_array().unwrap().iter().filter_map(|one| one["kind"].as_str()).collect();
+        let kinds: Vec<&str> =
+            read["items"].as_array().unwrap().iter().filter_map(|one| one["kind"].as_str()).collect();
         assert_eq!((read["kind"].as_str(), kinds), (Some("List"), vec!["A", "UserList", "GroupList"]));
         assert_eq!(whole.capacity(), whole.len(), "it was moved");
     }

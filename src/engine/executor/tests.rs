@@ -4,6 +4,7 @@ mod after;
 mod copies;
 mod rehearsals;
 mod judged;
+mod patches;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;

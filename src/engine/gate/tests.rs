@@ -451,7 +451,11 @@ fn nobody_changes_who_can_log_in_with_a_login_that_may_end() {
         ("a token that ends", switch(oauth()), Some("a token of the OAuth server")),
         ("nobody looked", switch(None), Some("how you are logged in is not known")),
         ("a recording", snapshot(switch(None)), None),
-        ("another change", one_label().conditions(|c| c.logins.extend(oauth().map(|l| (cluster_name("guest-a"), l)))), None),
+        (
+            "another change",
+            one_label().conditions(|c| c.logins.extend(oauth().map(|l| (cluster_name("guest-a"), l)))),
+            None,
+        ),
     ];
     for (case, given, expected) in cases {
         let shut = shut(&given.plan());

@@ -45,9 +45,7 @@ pub(super) fn inverse(done: &ActionEntry, look: Option<&Look>) -> Result<Inverse
         Verb::Update | Verb::Apply => Err("it was not changed".to_owned()),
         Verb::Patch if may_be_done(&done.standing) => put_fields_back(&done.id, sent, look?),
         Verb::Patch => Err("it was not changed".to_owned()),
-        Verb::Tag | Verb::Untag | Verb::ReOwn => {
-            Err(format!("a `{}` can't be taken back yet", sent.verb.word()))
-        }
+        Verb::Tag | Verb::Untag | Verb::ReOwn => Err(format!("a `{}` can't be taken back yet", sent.verb.word())),
     }
 }
 

@@ -3,9 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::engine::journal::{
-    ApprovalWay, ApprovedCluster, FieldRecord, LabelChange, Record, VerifiedState, entries,
-};
+use crate::engine::journal::{ApprovalWay, ApprovedCluster, FieldRecord, LabelChange, Record, VerifiedState, entries};
 use crate::engine::plan::IdentityRecord;
 use crate::engine::testing::now;
 use crate::engine::{Glob, PolicyEffect, Tier, Verb};

@@ -201,8 +201,7 @@ async fn an_address_that_nobody_answers_at_is_said() {
     ];
     for (case, url, expected, says) in cases {
         let ca = authority("x").pem();
-        let fetched =
-            fetch(WellKnown { url: &url, issuer: ISSUER, roots: Some(&ca) }, &Env::default(), still()).await;
+        let fetched = fetch(WellKnown { url: &url, issuer: ISSUER, roots: Some(&ca) }, &Env::default(), still()).await;
         assert_eq!(kind(&fetched), expected, "case: {case}: {fetched:?}");
         assert!(fetched.says().contains(says), "case: {case}: {fetched:?}");
     }

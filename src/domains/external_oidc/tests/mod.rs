@@ -26,7 +26,7 @@ use zeroize::Zeroizing;
 use super::stack::PARTS;
 use super::{ExternalOidc, Hands, Settings};
 use crate::domains::Domain;
-use crate::engine::{Explanation, GateName, Judgement, State, SubjectId, Verb};
+use crate::engine::{Explanation, GateName, Judgement, Stake, State, SubjectId, Verb};
 use crate::fleet::recording::{Coverage, Incomplete, KindCoverage, RecordedCluster, RecordedObject};
 use crate::observe::{Digester, recorded};
 use crate::world::{
@@ -406,7 +406,10 @@ impl Answer {
         assert_eq!(judgement.codes, sorted, "{subject}");
         for draft in &explanation.remedy {
             let condemned = ["extra", "leftover", "removable"].contains(&judgement.verdict);
-            if draft.verb == Verb::Delete {
+            if draft.verb == Verb::Patch {
+                assert!(draft.stake == Stake::Login && !draft.selected, "{subject}: the switch is never ticked");
+                assert!(draft.target.uid.is_some() && draft.change["patch"].is_object(), "{subject}");
+            } else if draft.verb == Verb::Delete {
                 assert!(condemned, "{subject}: a delete for {}", judgement.verdict);
                 assert!(draft.ownership.len() >= 2, "{subject}: {:?}", draft.ownership);
                 assert!(!draft.rests_on.is_empty(), "{subject}");

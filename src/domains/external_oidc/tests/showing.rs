@@ -115,7 +115,8 @@ fn the_command_to_log_in_is_the_one_the_console_shows() {
 
 #[test]
 fn nothing_of_the_command_to_log_in_is_run_by_a_shell() {
-    let client = json!([{ "componentNamespace": "openshift-console", "componentName": "cli", "clientID": "a; reboot" }]);
+    let client =
+        json!([{ "componentNamespace": "openshift-console", "componentName": "cli", "clientID": "a; reboot" }]);
     let mut spec = oidc();
     spec["oidcProviders"][0]["oidcClients"] = client;
     spec["oidcProviders"][0]["issuer"]["issuerURL"] = json!("https://idp.example/$(reboot)");

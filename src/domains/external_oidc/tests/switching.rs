@@ -84,7 +84,12 @@ fn it_sends_the_type_and_takes_the_webhook_away() {
         draft.change["export"].as_array().unwrap().iter().filter_map(|kind| kind["kind"].as_str()).collect();
     assert_eq!(kinds, ["User", "Group", "Identity", "OAuthClient", "RoleBindingRestriction"]);
     assert_eq!(draft.blocked_by, [], "nothing speaks against it");
-    for line in ["-   type: \"IntegratedOAuth\"", "+   type: \"OIDC\"", "-   webhookTokenAuthenticator:", "the way back: trueup undo"] {
+    for line in [
+        "-   type: \"IntegratedOAuth\"",
+        "+   type: \"OIDC\"",
+        "-   webhookTokenAuthenticator:",
+        "the way back: trueup undo",
+    ] {
         assert!(draft.diff.contains(line), "{line} in {}", draft.diff);
     }
     let target = &draft.target;
@@ -119,7 +124,12 @@ fn whatever_could_shut_people_out_blocks_it() {
     };
     let grouped = spec(&|provider| provider["claimMappings"]["groups"] = json!({ "claim": "g", "prefix": "idp:" }));
     let only_groups = |group: &str| {
-        grouped.clone().without("ClusterRoleBinding", "admins").binding(None, "ops", "cluster-admin", &[("Group", group)])
+        grouped.clone().without("ClusterRoleBinding", "admins").binding(
+            None,
+            "ops",
+            "cluster-admin",
+            &[("Group", group)],
+        )
     };
     let cases: [(&str, Given, &[(GateName, &str)]); 15] = [
         ("nothing", ready(), &[]),
@@ -139,7 +149,11 @@ fn whatever_could_shut_people_out_blocks_it() {
             &[(GateName::NotComplete, "what the spec would come to with type OIDC is not known")],
         ),
         ("the gate is off", ready().gates(&[]), &[(GateName::OperatorOwned, "ExternalOIDC is off")]),
-        ("no way in by certificate", ready().without_in("openshift-config", ca), &[(GateName::Access, "nobody can come back")]),
+        (
+            "no way in by certificate",
+            ready().without_in("openshift-config", ca),
+            &[(GateName::Access, "nobody can come back")],
+        ),
         (
             "its authority has ended",
             ready().config_map("openshift-config", ca, authority(2025)),
@@ -163,14 +177,24 @@ fn whatever_could_shut_people_out_blocks_it() {
         ("nobody is an administrator by that name", prefixed("idp:"), &[(GateName::Access, "bind one first")]),
         (
             "only Kubernetes' own names",
-            ready().without("ClusterRoleBinding", "admins").binding(None, "m", "cluster-admin", &[("Group", "system:masters")]),
+            ready().without("ClusterRoleBinding", "admins").binding(
+                None,
+                "m",
+                "cluster-admin",
+                &[("Group", "system:masters")],
+            ),
             &[(GateName::Access, "bind one first")],
         ),
         ("a group that a token can have", only_groups("idp:ops"), &[]),
         ("a group that no token can have", only_groups("ops"), &[(GateName::Access, "bind one first")]),
         (
             "an administrator of a namespace alone",
-            ready().without("ClusterRoleBinding", "admins").binding(Some("team"), "x", "cluster-admin", &[("User", "jo")]),
+            ready().without("ClusterRoleBinding", "admins").binding(
+                Some("team"),
+                "x",
+                "cluster-admin",
+                &[("User", "jo")],
+            ),
             &[(GateName::Access, "bind one first")],
         ),
     ];
@@ -190,7 +214,9 @@ fn the_names_that_stop_matching_are_listed() {
     let people = ready()
         .binding(None, "bots", "view", &[("ServiceAccount", "robot"), ("Group", "system:authenticated")])
         .binding(Some("team"), "edit", "edit", &[("User", "kube:admin"), ("Group", "ops")]);
-    assert!(says(&people).contains("though bindings name them: group ops; the others match whom the provider calls so"));
+    assert!(
+        says(&people).contains("though bindings name them: group ops; the others match whom the provider calls so")
+    );
     let mut spec = prepared();
     spec["oidcProviders"][0]["claimMappings"]["username"] = json!({ "claim": "sub" });
     let told = says(&people.clone().spec(spec));
@@ -207,10 +233,18 @@ fn bindings_are_read_only_where_tokens_count() {
         let mut world = World::default();
         given.fill(&domain, &mut world);
         let interests = domain.interests(world.view(now()));
-        interests.iter().filter(|interest| interest.id.resource.path() == format!("{RBAC}/rolebindings")).filter(|interest| interest.id.namespace().is_none()).count()
+        interests
+            .iter()
+            .filter(|interest| interest.id.resource.path() == format!("{RBAC}/rolebindings"))
+            .filter(|interest| interest.id.namespace().is_none())
+            .count()
     };
-    let cases =
-        [("on OIDC", given(), 1), ("on OAuth", integrated(), 0), ("prepared", integrated().spec(prepared()), 0), ("asked for", ready(), 1)];
+    let cases = [
+        ("on OIDC", given(), 1),
+        ("on OAuth", integrated(), 0),
+        ("prepared", integrated().spec(prepared()), 0),
+        ("asked for", ready(), 1),
+    ];
     for (case, given, expected) in cases {
         assert_eq!(asked(&given), expected, "case: {case}");
     }
