@@ -12,6 +12,7 @@ use tokio::time::Instant;
 use zeroize::Zeroizing;
 
 use super::key::AccessToken;
+use crate::cloud::Secret;
 
 /// How long before its end a token counts as over: it must still hold when it arrives.
 const EARLY: Duration = Duration::from_secs(10);
@@ -36,7 +37,7 @@ pub(super) enum Fitness {
 
 #[derive(Deserialize)]
 struct Bought {
-    access_token: Zeroizing<String>,
+    access_token: Secret,
     expires_in: u64,
 }
 
@@ -47,8 +48,8 @@ impl HeldToken {
     /// What is wrong with it, without a word of it.
     pub(super) fn read(body: &[u8], asked_at: Instant) -> Result<Self, &'static str> {
         let bought: Bought = serde_json::from_slice(body).map_err(|_| "no access_token and expires_in in it")?;
-        let account = account_of(&bought.access_token)?;
-        let bearer = Zeroizing::new(format!("Bearer {}", bought.access_token.as_str()));
+        let account = account_of(bought.access_token.expose())?;
+        let bearer = Zeroizing::new(format!("Bearer {}", bought.access_token.expose()));
         let mut header = HeaderValue::from_str(&bearer).map_err(|_| "the token can't be sent as a header")?;
         header.set_sensitive(true);
         let life = Duration::from_secs(bought.expires_in);

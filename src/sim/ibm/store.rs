@@ -124,6 +124,14 @@ impl Store {
         self.things.insert(thing.id.clone(), thing);
     }
 
+    /// Puts a thing in that the index has known for long.
+    pub(super) fn put_known(&mut self, thing: Thing) {
+        if !thing.crn.is_empty() {
+            self.index.insert(thing.crn.clone(), Indexed { thing: thing.clone() });
+        }
+        self.things.insert(thing.id.clone(), thing);
+    }
+
     /// Lets the index know of a thing as it is now.
     pub(super) fn tell(&mut self, thing: &Thing, visible_at: Timestamp) {
         if !thing.crn.is_empty() {
