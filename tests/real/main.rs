@@ -15,6 +15,7 @@ mod copies;
 mod desk;
 mod external_oidc;
 mod fleet;
+mod ibm;
 mod killed;
 mod kubeconfig;
 mod observed;
