@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use tokio::sync::Mutex as Turn;
 
 use super::client::Aws;
-use super::ec2::InstanceType;
+use super::ec2::{InstanceType, Offers};
 use super::endpoint::Service;
 use super::error::{AwsError, Class};
 use super::partition::Region;
@@ -106,7 +106,16 @@ struct Failed {
 #[derive(Default)]
 struct RegionSlot {
     types: BTreeMap<String, (Option<InstanceType>, Timestamp)>,
+    /// Until when everything that is offered is among the types.
+    whole: Option<Timestamp>,
     failed: Option<Failed>,
+}
+
+/// What is to be asked for.
+enum Missing {
+    Nothing,
+    Names(BTreeSet<String>),
+    All,
 }
 
 impl Catalogue {
@@ -124,28 +133,55 @@ impl Catalogue {
         region: &Region,
         wanted: &BTreeSet<String>,
     ) -> Result<Found, AwsError> {
+        self.find_wanted(principal, region, Some(wanted)).await
+    }
+
+    /// Looks up everything a region offers: megabytes, where [`Self::find`] needs kilobytes.
+    ///
+    /// # Errors
+    /// As for [`Self::find`].
+    pub async fn find_all(&self, principal: &Principal, region: &Region) -> Result<Found, AwsError> {
+        self.find_wanted(principal, region, None).await
+    }
+
+    async fn find_wanted(
+        &self,
+        principal: &Principal,
+        region: &Region,
+        wanted: Option<&BTreeSet<String>>,
+    ) -> Result<Found, AwsError> {
         let slot = entry(&self.regions, (principal.key(), region.clone()));
         // Held across the calls on purpose: whoever wants the same waits for the same answer.
         let mut slot = slot.lock().await;
         let now = self.aws.now();
         slot.types.retain(|_, (_, until)| *until > now);
         slot.failed.take_if(|failed| failed.until <= now);
-        let missing: BTreeSet<String> = wanted.iter().filter(|name| !slot.types.contains_key(*name)).cloned().collect();
-        if let Some(failed) = slot.failed.as_ref().filter(|_| !missing.is_empty()) {
+        slot.whole.take_if(|until| *until <= now);
+        let missing = slot.missing(wanted);
+        if let Some(failed) = slot.failed.as_ref().filter(|_| !matches!(missing, Missing::Nothing)) {
             return Err(failed.error.clone());
         }
         let held = self.session(principal, region).await?;
-        if !missing.is_empty() {
+        if !matches!(missing, Missing::Nothing) {
             match self.ask(principal, &held, region, &missing).await {
-                Ok(answers) => slot.types.extend(answers),
+                Ok(answers) => {
+                    slot.types.extend(answers);
+                    if matches!(missing, Missing::All) {
+                        slot.whole = Some(later(now, KNOWN_HOLDS));
+                    }
+                }
                 Err(error) => {
                     slot.failed = Some(Failed { error: error.clone(), until: later(now, holds(&error)) });
                     return Err(error);
                 }
             }
         }
-        let types = wanted.iter().map(|name| (name.clone(), slot.types.get(name).and_then(|(one, _)| one.clone())));
-        Ok(Found { types: types.collect(), caller: held.caller })
+        let known = |name: &String| (name.clone(), slot.types.get(name).and_then(|(one, _)| one.clone()));
+        let types = match wanted {
+            Some(wanted) => wanted.iter().map(known).collect(),
+            None => slot.types.keys().map(known).collect(),
+        };
+        Ok(Found { types, caller: held.caller })
     }
 
     /// Whose keys these are, by AWS's word.
@@ -162,13 +198,13 @@ impl Catalogue {
         principal: &Principal,
         held: &Held,
         region: &Region,
-        missing: &BTreeSet<String>,
+        missing: &Missing,
     ) -> Result<BTreeMap<String, (Option<InstanceType>, Timestamp)>, AwsError> {
-        let mut answer = self.aws.instance_types(&held.keys, region, missing).await;
+        let mut answer = self.describe(&held.keys, region, missing).await;
         if answer.as_ref().is_err_and(AwsError::keys_are_old) {
             self.forget(principal).await;
             let renewed = self.session(principal, region).await?;
-            answer = self.aws.instance_types(&renewed.keys, region, missing).await;
+            answer = self.describe(&renewed.keys, region, missing).await;
         }
         let offers = match answer {
             Ok(offers) => offers,
@@ -178,6 +214,14 @@ impl Catalogue {
         let found = offers.found.into_iter().map(|(name, one)| (name, (Some(one), later(now, KNOWN_HOLDS))));
         let absent = offers.absent.into_iter().map(|name| (name, (None, later(now, ABSENT_HOLDS))));
         Ok(found.chain(absent).collect())
+    }
+
+    async fn describe(&self, keys: &Keys, region: &Region, missing: &Missing) -> Result<Offers, AwsError> {
+        match missing {
+            Missing::Nothing => Ok(Offers::default()),
+            Missing::Names(names) => self.aws.instance_types(keys, region, names).await,
+            Missing::All => self.aws.all_instance_types(keys, region).await,
+        }
     }
 
     /// A region nobody has, and one the account hasn't enabled, fail like a broken network and like wrong keys. Asking
@@ -253,6 +297,21 @@ impl Catalogue {
     async fn forget(&self, principal: &Principal) {
         let slot = entry(&self.sessions, principal.key());
         slot.lock().await.held = None;
+    }
+}
+
+impl RegionSlot {
+    /// What is not known of what is wanted; nothing wanted by name means everything.
+    fn missing(&self, wanted: Option<&BTreeSet<String>>) -> Missing {
+        match wanted {
+            _ if self.whole.is_some() => Missing::Nothing,
+            None => Missing::All,
+            Some(wanted) => {
+                let names: BTreeSet<String> =
+                    wanted.iter().filter(|name| !self.types.contains_key(*name)).cloned().collect();
+                if names.is_empty() { Missing::Nothing } else { Missing::Names(names) }
+            }
+        }
     }
 }
 

@@ -72,6 +72,19 @@ async fn five_regions_and_forty_types_cost_one_call_a_region() {
 }
 
 #[tokio::test]
+async fn everything_a_region_offers_is_asked_for_once_and_answers_for_every_name() {
+    let given = Given::new();
+    given.sim.set_page(5);
+    let catalogue = Catalogue::new(given.aws.clone());
+    let east = region("us-east-1");
+    let all = catalogue.find_all(&principal(&given), &east).await.unwrap();
+    assert_eq!(all.types.len(), 14);
+    assert_eq!(find(&given, &catalogue, &["m5.large", "x9.new"]).await, [true, false]);
+    let lookups = given.actions().iter().filter(|action| *action == "DescribeInstanceTypes").count();
+    assert_eq!(lookups, 3, "fourteen types on pages of five");
+}
+
+#[tokio::test]
 async fn whoever_asks_at_the_same_time_waits_for_the_same_answer() {
     let given = Given::new();
     let catalogue = Catalogue::new(given.aws.clone());
