@@ -127,7 +127,7 @@ pub fn put_together(
 ) -> Result<Plan, CliError> {
     let input = PlanInput {
         judged,
-        clusters: view.clusters().filter(|cluster| !cluster.source.is_account()).collect(),
+        clusters: view.clusters().collect(),
         observed: Observed::all(view),
         accepted,
         scope: &wanted.scope,

@@ -96,6 +96,7 @@ mod tests {
             kind: "Secret",
             namespace: Some("team".to_owned()),
             name: name.to_owned(),
+            cloud: None,
         };
         let judgement =
             Judgement { state: State::Match, verdict: "fresh", codes: Vec::new(), ownership_proofs: 0, until: None };

@@ -7,6 +7,7 @@ pub mod external_oidc;
 pub mod hosted_oidc;
 pub mod kubeconfig;
 mod nearest;
+pub mod powervs_tags;
 mod present;
 pub mod registry;
 mod settings;

@@ -19,7 +19,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::action::Verb;
-use super::plan::{Action, ObjectRef};
+use super::plan::Action;
+use super::reference::ObjectRef;
 
 /// A change of content. Other labels, keys, owners and the type of an object that is there stay as they are.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,7 +112,13 @@ impl Action {
     }
 
     /// Whether the change says all that is needed to carry the action out.
+    ///
+    /// # Limits
+    /// Nothing is written to a cloud yet.
     pub fn can_be_carried_out(&self) -> bool {
+        if self.target.cloud.is_some() {
+            return false;
+        }
         let content = self.content_change().unwrap_or_default();
         let has_source = content.copy.is_some() || content.backup.is_some();
         match self.verb {
@@ -134,6 +141,7 @@ impl CopySource {
             namespace: Some(namespace.clone()),
             name: name.clone(),
             uid: None,
+            cloud: None,
         }
     }
 }
@@ -148,6 +156,7 @@ impl OwnerReference {
             namespace: namespace.map(ToOwned::to_owned),
             name: name.clone(),
             uid: Some(uid.clone()),
+            cloud: None,
         }
     }
 }

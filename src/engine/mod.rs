@@ -25,6 +25,7 @@ mod gate;
 pub mod glob;
 pub mod journal;
 mod plan;
+mod reference;
 #[cfg(test)]
 mod testing;
 pub mod text;
@@ -34,7 +35,7 @@ mod undo;
 pub mod vault;
 
 pub use accept::AcceptRule;
-pub use action::{ActionDraft, Blocked, Dependency, GateName, Reason, SourceBinding, Stake, Target, Undo, Verb};
+pub use action::{ActionDraft, Blocked, CloudTarget, Dependency, GateName, Reason, SourceBinding, Stake, Target, Undo, Verb};
 pub use approve::{
     Answers, ApprovedPlan, Asks, Chosen, ClusterQuestion, How, Refusal, SHORT_ID, approve, check_whole, questions,
     short_id,
@@ -43,16 +44,17 @@ pub use build::{Judged, Observed, PlanInput, PlanScope, build};
 pub use canonical::{NotCanonical, canonical_digest, canonical_text};
 pub use change::{ContentChange, CopySource, Copying, MarkChange, OwnerReference};
 pub use exit::{InputReading, PlanExit, plan_exit};
-pub use finding::{DomainName, Evidence, Explanation, Judgement, State, SubjectId};
+pub use finding::{CloudPlace, DomainName, Evidence, Explanation, Judgement, SeenFrom, State, SubjectId};
 pub use gate::{
     AccessAnswer, AccessAnswers, AccessQuestion, BackupCheck, BadWindow, Conditions, DELETES_MAX, FRESH_FOR,
     FreezeWindow, PolicyEffect, PolicyRule, ReadOnly, access_questions, empty_set,
 };
 pub use glob::{EmptyGlob, Glob};
 pub use plan::{
-    Acceptance, Action, Finding, IdentityRecord, ObjectRef, ObservationRecord, PLAN_SCHEMA, PLAN_TTL, Plan,
+    Acceptance, Action, Finding, IdentityRecord, ObservationRecord, PLAN_SCHEMA, PLAN_TTL, Plan,
     PlanReadError, Preconditions, SourcePrecondition, Summary, TargetRecord,
 };
+pub use reference::{CloudRef, ObjectRef};
 pub use tier::{NoSuchTier, Tier, tier};
 pub use tombstones::{DELETED_BY_TRUEUP, TOMBSTONE_TIME, Tombstone, raise, tombstones};
 pub use undo::{BackupSeen, Look, ObjectNow, OwnersSeen, UndoPlan, undo};

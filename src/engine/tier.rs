@@ -43,7 +43,7 @@ pub fn tier(draft: &ActionDraft, class: RiskClass) -> Tier {
     };
     let by_undo = match draft.undo {
         Undo::None => Tier::T4,
-        Undo::RestoreFromBackup | Undo::RemoveWhatWasAdded | Undo::DeleteWhatWasCreated => Tier::T1,
+        Undo::RestoreFromBackup | Undo::RemoveWhatWasAdded | Undo::DeleteWhatWasCreated | Undo::PutTagsBack => Tier::T1,
     };
     by_stake.max(by_undo).max(by_verb(draft, class))
 }

@@ -213,7 +213,7 @@ impl Judgements {
 /// What sorts before every subject of a domain in a cluster.
 fn first_of(domain: DomainName, cluster: &ClusterName) -> SubjectId {
     let (name, cluster) = (String::new(), cluster.clone());
-    SubjectId { domain, cluster, api_version: "", kind: "", namespace: None, name }
+    SubjectId { domain, cluster, api_version: "", kind: "", namespace: None, name, cloud: None }
 }
 
 /// Whether two judgements say the same of the subject. When the clock will say something else is no part of that.

@@ -296,5 +296,6 @@ fn target(name: &str) -> ObjectRef {
         namespace: Some("openshift-config".to_owned()),
         name: name.to_owned(),
         uid: Some("u-1".to_owned()),
+        cloud: None,
     }
 }

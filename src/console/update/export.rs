@@ -26,12 +26,16 @@ pub fn copy(model: &mut Model) -> Effects {
 /// Copies the command that shows the same object.
 pub fn copy_command(model: &mut Model) -> Effects {
     let text = match model.place() {
-        Place::Check(_) => model.subject().map(|subject| {
-            command(subject.cluster.as_str(), subject.kind, subject.namespace.as_deref(), &subject.name)
+        Place::Check(_) => model.subject().map(|subject| match &subject.cloud {
+            Some(place) => cloud_command(place.crn.as_deref(), &subject.name),
+            None => command(subject.cluster.as_str(), subject.kind, subject.namespace.as_deref(), &subject.name),
         }),
-        Place::Plan => model.plan.as_ref().and_then(PlanSheet::cursor).map(|action| {
-            let ObjectRef { kind, namespace, name, .. } = &action.target;
-            command(&action.cluster, kind, namespace.as_deref(), name)
+        Place::Plan => model.plan.as_ref().and_then(PlanSheet::cursor).map(|action| match &action.target.cloud {
+            Some(cloud) => cloud_command(cloud.crn.as_deref(), &cloud.id),
+            None => {
+                let ObjectRef { kind, namespace, name, .. } = &action.target;
+                command(&action.cluster, kind, namespace.as_deref(), name)
+            }
         }),
         Place::Object => model.object.as_ref().map(|view| {
             let ObjectRef { kind, namespace, name, .. } = &view.target;
@@ -92,6 +96,12 @@ fn command(cluster: &str, kind: &str, namespace: Option<&str>, name: &str) -> St
         command.push_str(&format!(" -n {}", quoted(namespace)));
     }
     command + " -o yaml"
+}
+
+/// The command that finds a cloud resource: by what is its alone, where it has one.
+fn cloud_command(crn: Option<&str>, id: &str) -> String {
+    let query = crn.map_or_else(|| id.to_owned(), |crn| format!("crn:\"{crn}\""));
+    format!("ibmcloud resource search {}", quoted(&query))
 }
 
 /// A word as a shell reads it. Names from clusters may hold anything.

@@ -259,5 +259,5 @@ fn object_named(model: &Model, text: &str) -> Option<(ClusterName, ObjectRef)> {
     };
     // Which version of the kind that is, whoever reads it knows: the cluster was asked for it.
     let (api_version, kind) = (String::new(), kind.to_owned());
-    (name != "*").then_some((cluster, ObjectRef { api_version, kind, namespace, name, uid: None }))
+    (name != "*").then_some((cluster, ObjectRef { api_version, kind, namespace, name, uid: None, cloud: None }))
 }

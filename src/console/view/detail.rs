@@ -255,17 +255,11 @@ fn steps_lines(title: &'static str, steps: &[Step], between: &str, width: usize,
 fn remedy_lines(draft: &ActionDraft, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     let undo = match draft.undo {
         Undo::RestoreFromBackup => "a sealed backup is kept, undo possible",
-        Undo::RemoveWhatWasAdded | Undo::DeleteWhatWasCreated => "undo possible",
+        Undo::RemoveWhatWasAdded | Undo::DeleteWhatWasCreated | Undo::PutTagsBack => "undo possible",
         Undo::None => "no undo",
     };
-    let place = draft.target.namespace.as_deref().map_or(String::new(), |namespace| format!("{namespace}/"));
-    let what = format!(
-        "{} {} {place}{} ({}): {undo}",
-        draft.verb.word(),
-        draft.target.resource.kind,
-        draft.target.name,
-        draft.reason.word()
-    );
+    let kind = draft.target.resource.kind;
+    let what = format!("{} {kind} {} ({}): {undo}", draft.verb.word(), draft.target.place(), draft.reason.word());
     let mut lines = wrapped(&what, width, 2, Role::Text);
     for proof in &draft.ownership {
         lines.extend(wrapped(&format!("  ours: {proof}"), width, 4, Role::Muted));

@@ -334,6 +334,7 @@ impl Hand<'_, '_> {
             name: name.to_owned(),
             uid: meta.map(|meta| meta.uid.clone()),
             version: meta.map(|meta| meta.version.clone()),
+            cloud: None,
         }
     }
 }

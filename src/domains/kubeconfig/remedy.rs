@@ -244,6 +244,7 @@ impl<'a> Draft<'_, 'a> {
                 name: self.subject.key.name.as_str().to_owned(),
                 uid: target.map(|target| target.meta.uid.clone()).filter(|uid: &Uid| !uid.is_empty()),
                 version: target.map(|target| target.meta.version.clone()),
+                cloud: None,
             },
             source: None,
             selected: true,

@@ -177,6 +177,7 @@ pub fn subject(cluster: &ClusterName, namespace: &Namespace, name: &str) -> Subj
         kind: SECRET.kind,
         namespace: Some(namespace.as_str().to_owned()),
         name: name.to_owned(),
+        cloud: None,
     }
 }
 
@@ -194,5 +195,6 @@ fn whole(cluster: &ClusterName, resource: &Resource) -> SubjectId {
         kind: resource.kind,
         namespace: None,
         name: WHOLE_COLLECTION.to_owned(),
+        cloud: None,
     }
 }

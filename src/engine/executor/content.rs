@@ -301,6 +301,7 @@ mod tests {
             namespace: Some("n".to_owned()),
             name: "x".to_owned(),
             uid: None,
+            cloud: None,
         };
         let addressed = Addressed::InBody { target: &target, bound: None };
         let metadata = json!({ "name": "x", "namespace": "n", "labels": { "new": "x" } });

@@ -81,6 +81,7 @@ mod tests {
             namespace: None,
             name: "x".to_owned(),
             uid: None,
+            cloud: None,
         };
         Record::Intent {
             plan: "p".to_owned(),

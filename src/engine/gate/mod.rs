@@ -37,7 +37,7 @@ pub use switch::ReadOnly;
 use super::action::{ActionDraft, Blocked, GateName, Verb};
 use super::finding::{DomainName, SubjectId};
 use super::tier::{Tier, tier};
-use crate::world::{Cluster, ClusterName, ClusterSource, CollectionId, Completeness, RiskClass};
+use crate::world::{Cluster, ClusterName, ClusterSource, CollectionId, Completeness, Link, RiskClass};
 
 /// What the gates look at besides the actions themselves.
 #[derive(Debug, Clone)]
@@ -165,7 +165,7 @@ impl Candidate<'_> {
     }
 
     fn group(&self) -> Group {
-        (self.cluster().clone(), self.draft.domain)
+        (self.subject.cluster.clone(), self.draft.domain)
     }
 }
 
@@ -173,7 +173,8 @@ impl Surroundings<'_> {
     fn is_live(&self, name: &ClusterName) -> bool {
         // A cluster nobody described is treated as the more dangerous sort.
         self.clusters.get(name).is_none_or(|cluster| match cluster.source {
-            ClusterSource::Kubeconfig { .. } | ClusterSource::Hosted { .. } | ClusterSource::Cloud { .. } => true,
+            ClusterSource::Kubeconfig { .. } | ClusterSource::Hosted { .. } => true,
+            ClusterSource::Cloud { .. } => cluster.link != Link::Recorded,
             ClusterSource::Snapshot => false,
         })
     }

@@ -248,6 +248,7 @@ mod tests {
             namespace: Some("openshift-config".to_owned()),
             name: "a".to_owned(),
             uid: None,
+            cloud: None,
         };
         let (plan, action, cluster) = ("p".to_owned(), "a1".to_owned(), "guest-a".to_owned());
         let (uid, resource_version) = (Some("u".to_owned()), Some("7".to_owned()));

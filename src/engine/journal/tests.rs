@@ -131,6 +131,7 @@ fn intent(action: &str, attempt: u32) -> Record {
         namespace: Some("openshift-config".to_owned()),
         name: format!("old-{action}"),
         uid: Some("u-1".to_owned()),
+        cloud: None,
     };
     Record::Intent {
         plan: PLAN.to_owned(),

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use super::{BackupSeen, Look, ObjectNow};
 use crate::engine::action::{Reason, Undo, Verb};
 use crate::engine::journal::{ActionEntry, ActionStanding, Answer, Found, LabelChange, Sent, VerifiedState};
-use crate::engine::plan::{Action, ObjectRef, Preconditions};
+use crate::engine::plan::{Action, Preconditions};
+use crate::engine::reference::ObjectRef;
 use crate::engine::tier::Tier;
 
 /// An action that takes back, and what it can't.
@@ -113,7 +114,7 @@ fn restore(done: &ActionEntry, sent: &Sent, look: &Look) -> Result<Inverse, Stri
     diff.extend(not_restored.iter().map(|what| format!("  {what}\n")));
     let change = json!({ "backup": file, "owners": look.owners.living });
     let target = ObjectRef { uid: None, ..sent.target.clone() };
-    let preconditions = Preconditions { uid: None, resource_version: None, source: None };
+    let preconditions = Preconditions { uid: None, resource_version: None, ..Preconditions::default() };
     let action = Action {
         verb: Verb::Create,
         reason: Reason::Missing,
@@ -165,7 +166,7 @@ fn put_marks_back(id: &str, sent: &Sent, look: &Look, kind: MarkKind) -> Result<
         before.iter().filter_map(|(key, value)| Some((key, value.as_ref()?))).collect();
     let remove: Vec<&String> = before.iter().filter(|(_, value)| value.is_none()).map(|(key, _)| key).collect();
     let preconditions =
-        Preconditions { uid: sent.uid.clone(), resource_version: Some(resource_version.to_owned()), source: None };
+        Preconditions { uid: sent.uid.clone(), resource_version: Some(resource_version.to_owned()), ..Preconditions::default() };
     let diff = format!("  metadata:\n    {word}s:\n{}", mark_lines(before, after));
     let action = Action {
         verb,
@@ -277,7 +278,7 @@ fn opened<'d>(done: &'d ActionEntry, look: &'d Look) -> Result<(&'d String, &'d 
 }
 
 fn bound_to(uid: &str, resource_version: &str) -> Preconditions {
-    Preconditions { uid: Some(uid.to_owned()), resource_version: Some(resource_version.to_owned()), source: None }
+    Preconditions { uid: Some(uid.to_owned()), resource_version: Some(resource_version.to_owned()), ..Preconditions::default() }
 }
 
 /// What all inverses have in common. Verb, reason, tier and undo are the caller's.
@@ -311,6 +312,5 @@ fn action(
 
 /// `Secret openshift-config/old`.
 fn place(object: &ObjectRef) -> String {
-    let ObjectRef { api_version: _, kind, namespace, name, uid: _ } = object;
-    namespace.as_deref().map_or_else(|| format!("{kind} {name}"), |namespace| format!("{kind} {namespace}/{name}"))
+    format!("{} {}", object.kind, object.place())
 }

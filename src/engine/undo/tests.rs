@@ -15,6 +15,7 @@ fn secret(uid: Option<&str>) -> ObjectRef {
         namespace: Some("openshift-config".to_owned()),
         name: "old".to_owned(),
         uid: uid.map(ToOwned::to_owned),
+        cloud: None,
     }
 }
 

@@ -1,0 +1,1 @@
+//! The worlds this check is tried on.
