@@ -28,7 +28,7 @@ use tokio::sync::mpsc;
 use super::context::{Context, Voice};
 use super::error::CliError;
 use super::look::{self, Sight};
-use super::{look_live, members, settle};
+use super::{accounts, look_live, members, settle};
 use crate::config::{ACCEPTED_FILE, Config};
 use crate::console::Teller;
 use crate::console::run::{Opening, Started, run as run_console};
@@ -101,10 +101,14 @@ pub fn is_possible() -> bool {
 pub fn on_kubeconfig() -> MakeFleet {
     Box::new(|context| {
         let mut config = context.config()?;
-        let members = members::members(context, &config.clusters)?;
+        let mut members = members::members(context, &config.clusters)?;
         let mut contexts: Vec<String> = members.iter().map(|member| member.name.to_string()).collect();
         // In whatever order they were named, they are the same fleet.
         contexts.sort();
+        // The first frame is drawn by now; an account's id is part of the names of what is found there.
+        let accounts = async { accounts::members(context, &config).await };
+        let accounts = tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(accounts));
+        members.extend(accounts);
         let door = look_live::guests(context, &config);
         let live = look_live::make(&mut config, members, door)?;
         Ok(Ready {
