@@ -16,6 +16,7 @@ mod console;
 mod context;
 mod demo;
 mod doctor;
+mod doctor_aws;
 mod doctor_ibm;
 mod doctor_live;
 mod error;

@@ -285,13 +285,16 @@ impl Catalogue {
                 (self.aws.profile_keys(profiles, profile, region).await?, String::new())
             }
         };
-        // Who the keys make one is worth a call: a role that silently is another one is the costliest mistake here. A
-        // refusal of this very question is told by the next one.
-        let caller = match self.aws.caller(&keys, region).await {
-            Ok(caller) => caller.arn,
-            Err(_) => assumed,
-        };
-        Ok(Held { keys, caller })
+        // Who the keys make one is worth a call: a role that silently is another one is the costliest mistake here. Asked
+        // where STS is always on, because keys say nothing in a region that is not enabled.
+        let custom = self.aws.endpoints().is_custom(Service::Sts);
+        let place = if custom { region.clone() } else { region.partition().home() };
+        match self.aws.caller(&keys, &place).await {
+            Ok(caller) => Ok(Held { keys, caller: caller.arn }),
+            // Keys that are no good are no good for EC2, either, which would say less about it.
+            Err(error) if error.class == Class::Denied && error.code != "AccessDenied" => Err(error),
+            Err(_) => Ok(Held { keys, caller: assumed }),
+        }
     }
 
     async fn forget(&self, principal: &Principal) {

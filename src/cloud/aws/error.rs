@@ -147,6 +147,7 @@ fn judge(code: &str, status: u16) -> (Class, &'static str) {
         "AuthFailure" | "InvalidClientTokenId" | "UnrecognizedClientException" | "OptInRequired" => {
             (Class::Denied, "check that the access key exists, and that the region is enabled for the account")
         }
+        "RegionDisabledException" => (Class::Denied, "activate STS for the region in the account"),
         "IDPCommunicationError" | "Throttling" | "ThrottlingException" | "ThrottledException"
         | "RequestThrottled" | "RequestThrottledException" | "RequestLimitExceeded" | "TooManyRequestsException"
         | "SlowDown" | "PriorRequestNotComplete" | "BandwidthLimitExceeded" | "RequestTimeout"

@@ -106,9 +106,25 @@ impl Partition {
         }
     }
 
+    const ALL: [Self; 8] = [
+        Self::Aws,
+        Self::China,
+        Self::GovCloud,
+        Self::Iso,
+        Self::IsoB,
+        Self::IsoE,
+        Self::IsoF,
+        Self::Eusc,
+    ];
+
+    /// The partition an ARN names.
+    pub fn of_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|partition| partition.word() == word)
+    }
+
     /// A region of it that every account can use: the one to ask about other regions. Asking us-east-1 about a region
     /// of another partition would ask strangers.
-    pub(super) fn home(self) -> Region {
+    pub fn home(self) -> Region {
         Region(
             match self {
                 Self::Aws => "us-east-1",

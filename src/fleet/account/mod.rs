@@ -32,7 +32,7 @@ use super::connector::{Connector, LinkError};
 use super::transport::{Connection, TlsTrust};
 use crate::world::Resource;
 
-pub use aws::{AwsAccount, AwsShelf, AwsSource, AwsWay, answer as doctor_answer};
+pub use aws::{AwsAccount, AwsShelf, AwsSource, AwsWay, End as ExaminedEnd, Examined, examine as examine_aws};
 pub use ibm::IbmAccount;
 
 /// A cloud account, as far as it can be listed.

@@ -36,7 +36,7 @@ struct Given {
     client: kube::Client,
 }
 
-fn given(cluster: Answers, env: &[(&str, &str)]) -> Given {
+async fn given(cluster: Answers, env: &[(&str, &str)]) -> Given {
     let now = || NOW.parse::<Timestamp>().unwrap();
     let sim = SimAws::new(now);
     sim.add_user("ann", "AKIASIM", "canary-secret");
@@ -46,7 +46,7 @@ fn given(cluster: Answers, env: &[(&str, &str)]) -> Given {
     let shelf = Arc::new(AwsShelf::new(way, &env, Arc::new(now)));
     let account = AwsAccount::new("prod", answering(cluster), shelf);
     let connector = AccountConnector::new(Arc::new(account));
-    let connection = crate::fleet::testing::block_on(connector.connect()).unwrap();
+    let connection = connector.connect().await.unwrap();
     Given { sim, client: connection.client }
 }
 
@@ -61,14 +61,10 @@ fn names(list: &Value) -> Vec<&str> {
     list["items"].as_array().unwrap().iter().map(|item| item["metadata"]["name"].as_str().unwrap()).collect()
 }
 
-fn run<T>(future: impl Future<Output = T>) -> T {
-    crate::fleet::testing::block_on(future)
-}
-
-#[test]
-fn an_account_serves_its_own_kinds_and_nothing_else() {
-    let given = given(vec![], &[]);
-    let Served::Complete(kinds) = run(discovery::read(&given.client)) else { panic!("discovery is whole") };
+#[tokio::test]
+async fn an_account_serves_its_own_kinds_and_nothing_else() {
+    let given = given(vec![], &[]).await;
+    let Served::Complete(kinds) = discovery::read(&given.client).await else { panic!("discovery is whole") };
     let expected = [
         ("", "namespaces"),
         ("aws.cloud.trueup", "environments"),
@@ -78,11 +74,11 @@ fn an_account_serves_its_own_kinds_and_nothing_else() {
     assert_eq!(kinds, expected.map(|(group, plural)| (group.to_owned(), plural.to_owned())).into());
 }
 
-#[test]
-fn only_the_wanted_types_are_listed_and_asked_for() {
-    let given = given(vec![(SECRET, 200, keys_secret())], &[]);
+#[tokio::test]
+async fn only_the_wanted_types_are_listed_and_asked_for() {
+    let given = given(vec![(SECRET, 200, keys_secret())], &[]).await;
     let fields = format!("{NAMED},types=m5.large+x9.none+t2.micro");
-    let (code, list) = run(ask(&given.client, "namespaces/eu-west-1/instancetypes", &fields));
+    let (code, list) = ask(&given.client, "namespaces/eu-west-1/instancetypes", &fields).await;
     assert_eq!((code, names(&list)), (200, vec!["m5.large", "t2.micro"]));
     let expected = json!({
         "apiVersion": "aws.cloud.trueup/v1", "kind": "InstanceType",
@@ -90,7 +86,7 @@ fn only_the_wanted_types_are_listed_and_asked_for() {
         "type": { "name": "m5.large", "vcpu": 2, "memory_mib": 8192, "gpus": [], "architectures": ["x86_64"] },
     });
     assert_eq!(list["items"][0], expected);
-    let (_, lookups) = run(ask(&given.client, "namespaces/eu-west-1/lookups", &fields));
+    let (_, lookups) = ask(&given.client, "namespaces/eu-west-1/lookups", &fields).await;
     assert_eq!(names(&lookups), ["secret/openshift-machine-api/aws-cloud-credentials"]);
     let outcome = &lookups["items"][0]["outcome"];
     let told = (outcome["class"].as_str(), outcome["identity"].as_str());
@@ -99,16 +95,16 @@ fn only_the_wanted_types_are_listed_and_asked_for() {
     assert_eq!(calls, ["GetCallerIdentity", "DescribeInstanceTypes", "DescribeInstanceTypes"], "one more for x9.none");
 }
 
-#[test]
-fn without_names_everything_is_listed() {
-    let given = given(vec![(SECRET, 200, keys_secret())], &[]);
-    let (_, list) = run(ask(&given.client, "namespaces/us-east-1/instancetypes", NAMED));
+#[tokio::test]
+async fn without_names_everything_is_listed() {
+    let given = given(vec![(SECRET, 200, keys_secret())], &[]).await;
+    let (_, list) = ask(&given.client, "namespaces/us-east-1/instancetypes", NAMED).await;
     assert_eq!(names(&list).len(), 14);
 }
 
 /// Injected failure → what the list of types answers → what the lookup says.
-#[test]
-fn a_lookup_that_failed_is_told_by_class_and_the_list_is_never_empty_instead() {
+#[tokio::test(start_paused = true)]
+async fn a_lookup_that_failed_is_told_by_class_and_the_list_is_never_empty_instead() {
     let secret = || vec![(SECRET, 200, keys_secret())];
     let with = |more: (&'static str, u16, Value)| vec![(SECRET, 200, keys_secret()), more];
     let denied = AwsFault::refuse("DescribeInstanceTypes", 9, "UnauthorizedOperation");
@@ -136,58 +132,50 @@ fn a_lookup_that_failed_is_told_by_class_and_the_list_is_never_empty_instead() {
         ("Infrastructure may not be read", with((INFRASTRUCTURE, 403, json!({}))), vec![], None, 403, "denied", "cluster-forbidden"),
     ];
     for (case, cluster, env, fault, status, class, code) in cases {
-        let given = given(cluster, &env);
+        let given = given(cluster, &env).await;
         let fields = format!("{NAMED},types=m5.large");
         if let Some(fault) = fault {
             given.sim.inject(fault);
         }
-        let paused = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
-        paused.block_on(async {
-            let (told, _) = ask(&given.client, "namespaces/us-east-1/instancetypes", &fields).await;
-            assert_eq!(told, status, "case: {case}");
-            let (told, lookups) = ask(&given.client, "namespaces/us-east-1/lookups", &fields).await;
-            let outcome = &lookups["items"][0]["outcome"];
-            assert_eq!(told, 200, "case: {case}");
-            assert_eq!((outcome["class"].as_str(), outcome["code"].as_str()), (Some(class), Some(code)), "case: {case}");
-            assert!(!lookups.to_string().contains("canary"), "case: {case}");
-        });
+        let (told, _) = ask(&given.client, "namespaces/us-east-1/instancetypes", &fields).await;
+        assert_eq!(told, status, "case: {case}");
+        let (told, lookups) = ask(&given.client, "namespaces/us-east-1/lookups", &fields).await;
+        let outcome = &lookups["items"][0]["outcome"];
+        assert_eq!(told, 200, "case: {case}");
+        assert_eq!((outcome["class"].as_str(), outcome["code"].as_str()), (Some(class), Some(code)), "case: {case}");
+        assert!(!lookups.to_string().contains("canary"), "case: {case}");
     }
 }
 
-#[test]
-fn the_environment_is_told_without_what_is_secret() {
+#[tokio::test]
+async fn the_environment_is_told_without_what_is_secret() {
     let env = [
         ("AWS_ROLE_ARN", "arn:aws:iam::123456789012:role/x"),
         ("AWS_WEB_IDENTITY_TOKEN_FILE", ""),
         ("AWS_SECRET_ACCESS_KEY", "canary"),
         ("AWS_SESSION_TOKEN", "canary"),
     ];
-    let given = given(vec![], &env);
-    let (_, list) = run(ask(&given.client, "environments", ""));
+    let given = given(vec![], &env).await;
+    let (_, list) = ask(&given.client, "environments", "").await;
     assert_eq!(list["items"][0]["variables"], json!({ "AWS_ROLE_ARN": "arn:aws:iam::123456789012:role/x" }));
     assert_eq!(names(&list), ["pod"]);
 }
 
-#[test]
-fn a_region_that_is_none_is_not_asked() {
-    let given = given(vec![(SECRET, 200, keys_secret())], &[]);
-    let (code, _) = run(ask(&given.client, "namespaces/mars-north-1/instancetypes", NAMED));
+#[tokio::test]
+async fn a_region_that_is_none_is_not_asked() {
+    let given = given(vec![(SECRET, 200, keys_secret())], &[]).await;
+    let (code, _) = ask(&given.client, "namespaces/mars-north-1/instancetypes", NAMED).await;
     assert_eq!((code, given.sim.calls().len()), (403, 0));
 }
 
-#[test]
-fn nothing_is_written_through_the_door() {
-    let given = given(vec![], &[]);
-    let answers = run(async {
-        let mut codes = Vec::new();
-        for method in ["POST", "PUT", "PATCH", "DELETE"] {
-            let request = http::Request::builder().method(method).uri("/apis/aws.cloud.trueup/v1/environments");
-            let answer = given.client.send(request.body(kube::client::Body::empty()).unwrap()).await.unwrap();
-            codes.push(answer.status().as_u16());
-        }
-        codes
-    });
-    assert_eq!(answers, [405; 4]);
+#[tokio::test]
+async fn nothing_is_written_through_the_door() {
+    let given = given(vec![], &[]).await;
+    for method in ["POST", "PUT", "PATCH", "DELETE"] {
+        let request = http::Request::builder().method(method).uri("/apis/aws.cloud.trueup/v1/environments");
+        let answer = given.client.send(request.body(kube::client::Body::empty()).unwrap()).await.unwrap();
+        assert_eq!(answer.status().as_u16(), 405, "method: {method}");
+    }
 }
 
 /// An account with one thing, which may be cut short.

@@ -56,7 +56,7 @@ async fn a_path_that_leads_nowhere_is_told_with_its_remedy() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_token_is_read_anew_for_each_exchange_over_the_link_the_kubelet_swaps() {
     let given = Given::new();
     let (first, second) = (given.folder.path().join("first"), given.folder.path().join("second"));

@@ -18,6 +18,7 @@
 //! Not here: sending and signing (`cloud::aws`), what a lookup means for a MachineSet (`domains::machineset_capacity`).
 
 mod cluster;
+mod examine;
 mod principal;
 
 use std::collections::BTreeSet;
@@ -35,7 +36,8 @@ use crate::fleet::env::Env;
 use crate::fleet::transport::Clock;
 use crate::world::{Provider, Resource};
 
-pub use principal::{AwsSource, answer};
+pub use examine::{End, Examined, examine};
+pub use principal::AwsSource;
 
 const fn kind(kind: &'static str, plural: &'static str, namespaced: bool) -> Resource {
     Resource { group: "aws.cloud.trueup", version: "v1", kind, plural, namespaced }

@@ -10,7 +10,7 @@ use zeroize::{Zeroize as _, Zeroizing};
 use super::AwsShelf;
 use crate::cloud::aws::{
     AwsError, Choice, Class, Decision, Irsa, NamedSecret, Principal, ProfileError, Profiles, Refusal, SecretContent,
-    Step, Variables, Workstation, decide, read_secret,
+    Step, Variables, Went, Workstation, decide, read_secret,
 };
 use crate::fleet::guest::is_object_name;
 use crate::fleet::secret::SecretText;
@@ -92,21 +92,25 @@ pub(super) async fn of(shelf: &AwsShelf, client: &kube::Client, source: AwsSourc
     }
 }
 
-/// What `trueup doctor` says about the environment of this process: each step, and the end.
-pub async fn answer(env: &Variables) -> (Vec<Step>, Result<String, AwsError>) {
+/// Who asks where no object names a Secret: each step of the order, and its end. Nothing where nobody could.
+pub(super) async fn of_environment(env: &Variables) -> (Vec<Step>, Option<Result<Principal, AwsError>>) {
     let workstation = workstation(env).await;
     let Decision { mut steps, outcome } = decide(env, NamedSecret::NotNamed, &workstation, |path| path.exists());
     match (outcome, workstation) {
-        (Ok(Choice::Irsa(identity)), _) => (steps, Ok(format!("web identity of {}", identity.role))),
-        (Err(Refusal::NotNamed { .. }), Workstation::Own { profile: Some(name) }) => {
-            steps.pop();
-            match profile(env, name).await {
-                Ok(principal) => (steps, Ok(principal.says())),
-                Err(error) => (steps, Err(error)),
-            }
+        (Ok(Choice::Irsa(identity) | Choice::SecretWebIdentity(identity)), _) => {
+            (steps, Some(Ok(Principal::WebIdentity(identity))))
         }
-        (Ok(_), _) => (steps, Ok("the Secret".to_owned())),
-        (Err(refusal), _) => (steps, Err(refused(refusal))),
+        (Ok(Choice::Profile(name)), _) | (Err(Refusal::NotNamed { .. }), Workstation::Own { profile: Some(name) }) => {
+            // That no Secret is named is no fault of the environment.
+            steps.retain(|step| step.went != Went::Refused);
+            steps.push(Step { says: format!("workstation: your own profile {name:?}"), went: Went::Taken });
+            (steps, Some(profile(env, name).await))
+        }
+        (Err(Refusal::NotNamed { pod_identity: false }) | Ok(Choice::SecretKeys(_)), _) => {
+            steps.retain(|step| step.went != Went::Refused);
+            (steps, None)
+        }
+        (Err(refusal), _) => (steps, Some(Err(refused(refusal)))),
     }
 }
 
