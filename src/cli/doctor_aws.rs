@@ -26,7 +26,9 @@ fn lines(examined: Examined) -> Vec<Check> {
         ExaminedEnd::Nothing => {
             Check::fit(NAME, "no credentials of its own: the Secret a MachineSet names is used, where one is named")
         }
-        ExaminedEnd::Failed(error) => Check::unfit(NAME, format!("{}: {}", error.class.word(), error.says), error.remedy),
+        ExaminedEnd::Failed(error) => {
+            Check::unfit(NAME, format!("{}: {}", error.class.word(), error.says), error.remedy)
+        }
         ExaminedEnd::Known { caller, role, region } => identity(&caller, role.as_deref(), &region),
     });
     checks

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use tokio::time::{Instant, timeout_at};
 
 use super::access;
+use super::accounts;
 use super::context::Context;
 use super::error::CliError;
 use super::local;
@@ -80,7 +81,8 @@ pub async fn look_twice(
 /// # Errors
 /// There is no usable kubeconfig.
 pub async fn connect(context: &Context, config: &mut Config) -> Result<(Live, Settled), CliError> {
-    let members = members(context, &config.clusters)?;
+    let mut members = members(context, &config.clusters)?;
+    members.extend(accounts::members(context, config).await);
     let door = guests(context, config);
     join(context, config, members, door).await
 }

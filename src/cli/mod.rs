@@ -6,6 +6,7 @@
 //! - text from clusters and files is escaped before it is printed (`engine::text`).
 
 mod access;
+mod accounts;
 mod apply;
 mod apply_live;
 mod args;
@@ -16,6 +17,7 @@ mod context;
 mod demo;
 mod doctor;
 mod doctor_aws;
+mod doctor_ibm;
 mod doctor_live;
 mod error;
 mod explain;

@@ -17,8 +17,8 @@ use super::action::{Blocked, Reason, Undo, Verb};
 use super::canonical::{NotCanonical, canonical_digest, canonical_digest_of};
 use super::finding::{Evidence, State};
 use super::judged::JudgedFields;
-use super::tier::Tier;
 use super::reference::ObjectRef;
+use super::tier::Tier;
 use crate::world::RiskClass;
 
 /// The shape of the file. Keys may be added under the same name; nothing may change meaning.

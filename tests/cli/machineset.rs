@@ -88,7 +88,9 @@ fn a_plan_binds_what_was_judged_and_not_a_version_that_moves_by_itself() {
         serde_json::from_slice(&output.stdout).unwrap()
     };
     let before = plan(&dir);
-    let bare = |plan: &Value| plan["actions"].as_array().unwrap().iter().find(|one| one["target"]["name"] == "bare").cloned().unwrap();
+    let bare = |plan: &Value| {
+        plan["actions"].as_array().unwrap().iter().find(|one| one["target"]["name"] == "bare").cloned().unwrap()
+    };
     assert_eq!(bare(&before)["preconditions"]["uid"], "u-bare");
     assert_eq!(bare(&before)["preconditions"]["resourceVersion"], Value::Null);
     assert_eq!(
@@ -100,7 +102,10 @@ fn a_plan_binds_what_was_judged_and_not_a_version_that_moves_by_itself() {
         })
     );
     let text = std::fs::read_to_string(dir.path().join("clusters/shop/all.json")).unwrap();
-    add(dir.path(), &[("clusters/shop/all.json", &text.replace(r#""resourceVersion":"7""#, r#""resourceVersion":"8""#))]);
+    add(
+        dir.path(),
+        &[("clusters/shop/all.json", &text.replace(r#""resourceVersion":"7""#, r#""resourceVersion":"8""#))],
+    );
     assert_eq!(plan(&dir)["id"], before["id"], "a version alone makes no other plan");
 }
 
@@ -109,7 +114,12 @@ fn each_step_of_a_login_has_its_own_verdict() {
     let role = "AWS_ROLE_ARN: 'arn:aws:iam::123456789012:role/x'";
     let cases = [
         ("nobody says", String::new(), "missing", json!([])),
-        ("half a role", format!("environment: {{ {role} }}\n"), "credentials-partial", json!(["aws-web-identity-token-file-missing"])),
+        (
+            "half a role",
+            format!("environment: {{ {role} }}\n"),
+            "credentials-partial",
+            json!(["aws-web-identity-token-file-missing"]),
+        ),
         ("a role", format!("environment: {{ {role}, AWS_WEB_IDENTITY_TOKEN_FILE: /t }}\n"), "missing", json!([])),
         ("a Secret", "environment: {}\n".to_owned(), "missing", json!([])),
     ];

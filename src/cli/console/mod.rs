@@ -29,7 +29,7 @@ use tokio::sync::mpsc;
 use super::context::{Context, Voice};
 use super::error::CliError;
 use super::look::{self, Sight};
-use super::{local, look_live, members, settle};
+use super::{accounts, local, look_live, members, settle};
 use crate::config::{ACCEPTED_FILE, Config};
 use crate::console::Teller;
 use crate::console::run::{Opening, Started, run as run_console};
@@ -114,7 +114,7 @@ pub fn on_kubeconfig() -> MakeFleet {
         let mut contexts: Vec<String> = members.iter().map(|member| member.name.to_string()).collect();
         // In whatever order they were named, they are the same fleet.
         contexts.sort();
-        members.extend(local::member(context, &config, &members));
+        use super::{accounts, local, look_live, members, settle};
         let door = look_live::guests(context, &config);
         let live = look_live::make(&mut config, members, door)?;
         Ok(Ready {

@@ -38,8 +38,16 @@ const KEYS_SPARE: Duration = Duration::from_secs(300);
 pub enum Principal {
     WebIdentity(WebIdentity),
     /// Keys of a Secret, which is bound by its uid and version.
-    SecretKeys { uid: String, version: String, keys: Keys },
-    Profile { name: String, profile: Box<Profile>, profiles: Profiles },
+    SecretKeys {
+        uid: String,
+        version: String,
+        keys: Keys,
+    },
+    Profile {
+        name: String,
+        profile: Box<Profile>,
+        profiles: Profiles,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -7,18 +7,21 @@ use std::fmt;
 
 use http::HeaderValue;
 use serde::Deserialize;
-use zeroize::Zeroizing;
+
+use crate::cloud::Secret;
 
 /// An IBM Cloud API key.
 #[derive(Clone)]
-pub struct ApiKey(Zeroizing<String>);
+pub struct ApiKey(Secret);
 
 /// Why a text is no API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadKey {
     #[error("the API key is empty")]
     Empty,
-    #[error("the API key has characters that no key has; it should be one line, or the JSON file IBM Cloud offers for download")]
+    #[error(
+        "the API key has characters that no key has; it should be one line, or the JSON file IBM Cloud offers for download"
+    )]
     Characters,
 }
 
@@ -34,24 +37,24 @@ impl ApiKey {
     pub fn parse(text: &str) -> Result<Self, BadKey> {
         #[derive(Deserialize)]
         struct Downloaded {
-            apikey: Zeroizing<String>,
+            apikey: Secret,
         }
         let text = text.trim();
         let key = match serde_json::from_str::<Downloaded>(text) {
-            Ok(Downloaded { apikey }) => Zeroizing::new(apikey.trim().to_owned()),
-            Err(_) => Zeroizing::new(text.to_owned()),
+            Ok(Downloaded { apikey }) => Secret::new(apikey.expose().trim()),
+            Err(_) => Secret::new(text),
         };
         if key.is_empty() {
             return Err(BadKey::Empty);
         }
-        if !key.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"' && byte != b'{') {
+        if !key.expose().bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"' && byte != b'{') {
             return Err(BadKey::Characters);
         }
         Ok(Self(key))
     }
 
     pub(super) fn expose(&self) -> &str {
-        &self.0
+        self.0.expose()
     }
 }
 

@@ -12,6 +12,7 @@ use tokio::time::Instant;
 use zeroize::Zeroizing;
 
 use super::key::AccessToken;
+use crate::cloud::Secret;
 
 /// How long before its end a token counts as over: it must still hold when it arrives.
 const EARLY: Duration = Duration::from_secs(10);
@@ -36,7 +37,7 @@ pub(super) enum Fitness {
 
 #[derive(Deserialize)]
 struct Bought {
-    access_token: Zeroizing<String>,
+    access_token: Secret,
     expires_in: u64,
 }
 
@@ -47,8 +48,8 @@ impl HeldToken {
     /// What is wrong with it, without a word of it.
     pub(super) fn read(body: &[u8], asked_at: Instant) -> Result<Self, &'static str> {
         let bought: Bought = serde_json::from_slice(body).map_err(|_| "no access_token and expires_in in it")?;
-        let account = account_of(&bought.access_token)?;
-        let bearer = Zeroizing::new(format!("Bearer {}", bought.access_token.as_str()));
+        let account = account_of(bought.access_token.expose())?;
+        let bearer = Zeroizing::new(format!("Bearer {}", bought.access_token.expose()));
         let mut header = HeaderValue::from_str(&bearer).map_err(|_| "the token can't be sent as a header")?;
         header.set_sensitive(true);
         let life = Duration::from_secs(bought.expires_in);
@@ -78,7 +79,8 @@ fn account_of(token: &str) -> Result<String, &'static str> {
         bss: Option<String>,
     }
     let payload = token.split('.').nth(1).ok_or("the token has no claims")?;
-    let payload = URL_SAFE_NO_PAD.decode(payload.trim_end_matches('=')).map_err(|_| "the token's claims are no base64")?;
+    let payload =
+        URL_SAFE_NO_PAD.decode(payload.trim_end_matches('=')).map_err(|_| "the token's claims are no base64")?;
     let claims: Claims = serde_json::from_slice(&payload).map_err(|_| "the token's claims are no JSON")?;
     let account = claims.account.and_then(|account| account.bss).filter(|account| !account.is_empty());
     account.ok_or("the token names no account (account.bss)")
@@ -97,7 +99,13 @@ mod tests {
     fn a_token_is_renewed_after_four_fifths_and_over_ten_seconds_early() {
         let start = Instant::now();
         let held = HeldToken::read(&body(r#"{"account":{"bss":"acc"}}"#, 1000), start).unwrap();
-        let cases = [(0, Fitness::Fresh), (799, Fitness::Fresh), (800, Fitness::Due), (989, Fitness::Due), (990, Fitness::Over)];
+        let cases = [
+            (0, Fitness::Fresh),
+            (799, Fitness::Fresh),
+            (800, Fitness::Due),
+            (989, Fitness::Due),
+            (990, Fitness::Over),
+        ];
         for (seconds, expected) in cases {
             assert_eq!(held.fitness(start + Duration::from_secs(seconds)), expected, "after {seconds} s");
         }

@@ -54,10 +54,8 @@ fn expected(ruling: &Ruling<'_>) -> Value {
 }
 
 fn actual(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Value {
-    let held: Map<String, Value> = ANNOTATIONS
-        .iter()
-        .filter_map(|key| Some(((*key).to_owned(), json!(subject.pool.annotation(key)?))))
-        .collect();
+    let held: Map<String, Value> =
+        ANNOTATIONS.iter().filter_map(|key| Some(((*key).to_owned(), json!(subject.pool.annotation(key)?)))).collect();
     let mut actual = Map::new();
     actual.insert("annotations".to_owned(), Value::Object(held));
     if let Some(machine) = &ruling.machine {
@@ -206,7 +204,8 @@ pub fn advice(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
         Sort::MachineApi => false,
         Sort::Deployment | Sort::CapiSet => true,
     };
-    let ignored = [MACHINE_CPU, MACHINE_MEMORY, MACHINE_GPU].into_iter().find(|key| subject.pool.annotation(key).is_some());
+    let ignored =
+        [MACHINE_CPU, MACHINE_MEMORY, MACHINE_GPU].into_iter().find(|key| subject.pool.annotation(key).is_some());
     if let Some(key) = ignored.filter(|_| is_capi) {
         let says = format!("autoscalers of Cluster API do not read {}/…", Family::Machine.prefix());
         lines.push(line(says, subject.object(), &annotation(key)));

@@ -105,7 +105,8 @@ fn evidence(scene: &Scene<'_>, subject: &Subject, ruling: &Ruling) -> Vec<Eviden
     match subject {
         Subject::Resource { account, item, seen_from } => {
             lines.extend(resource_evidence(scene, *account, *item));
-            lines.extend(seen_from.map(|claimant| claim_evidence(scene, *account, *item, claimant)).unwrap_or_default());
+            lines
+                .extend(seen_from.map(|claimant| claim_evidence(scene, *account, *item, claimant)).unwrap_or_default());
             lines.extend(owner_evidence(scene, ruling));
         }
         Subject::Missing { account, claimant, slot } => {
@@ -177,7 +178,11 @@ fn claim_evidence(scene: &Scene<'_>, account: usize, item: usize, claimant: usiz
             lines.push(line("gives this id".to_owned(), one.described(), &slot.field.replacen("status", "spec", 1)));
         }
         Some((Claim { by: By::Name, .. }, Some(_))) => {
-            lines.push(line("would call its own by this name, and holds no id of it".to_owned(), one.described(), "spec"));
+            lines.push(line(
+                "would call its own by this name, and holds no id of it".to_owned(),
+                one.described(),
+                "spec",
+            ));
         }
         Some(_) | None => {}
     }
@@ -205,9 +210,7 @@ fn claim_evidence(scene: &Scene<'_>, account: usize, item: usize, claimant: usiz
 fn owner_evidence(scene: &Scene<'_>, ruling: &Ruling) -> Option<Evidence> {
     let uid = ruling.owner.as_deref()?;
     Some(match scene.living(uid) {
-        Some(claimant) => {
-            line(format!("has the uid {uid}"), scene.claimants[claimant].described(), "metadata.uid")
-        }
+        Some(claimant) => line(format!("has the uid {uid}"), scene.claimants[claimant].described(), "metadata.uid"),
         None => {
             let lists = scene.fleet.iter().map(|id| id.cluster.to_string()).collect::<Vec<_>>().join(", ");
             line(format!("no IBMPowerVSCluster has the uid {uid}"), format!("the lists of {lists}"), "metadata.uid")

@@ -69,7 +69,8 @@ pub fn panels(scene: &Scene<'_>, subject: &Subject) -> Vec<Panel> {
     });
     let mut links: Vec<Step> = steps.collect();
     let claims = scene.accounts[*account].claims.iter().filter(|(_, by)| by.contains_key(&claimant));
-    let leaving = claims.map(|(place, _)| *place).filter(|place| scene.resource(*account, *place).course() != Course::Stays);
+    let leaving =
+        claims.map(|(place, _)| *place).filter(|place| scene.resource(*account, *place).course() != Course::Stays);
     if scene.claimants[claimant].is_torn_down() {
         links.extend(leaving.map(|place| Step {
             label: scene.described(*account, place),

@@ -102,7 +102,11 @@ impl<'a> Draft<'_, 'a> {
         let gateway = self.scene.accounts[self.account].parents[self.item]?;
         let verdict = rule_resource(self.scene, self.account, gateway, self.seen_from).verdict;
         let is_foreign = match verdict {
-            Verdict::Reference | Verdict::Foreign | Verdict::OtherOwner | Verdict::TwoOwners | Verdict::Orphan
+            Verdict::Reference
+            | Verdict::Foreign
+            | Verdict::OtherOwner
+            | Verdict::TwoOwners
+            | Verdict::Orphan
             | Verdict::StaleOwner => true,
             // A gateway of ours says it by its own tags.
             Verdict::Owned | Verdict::Locked | Verdict::Untagged | Verdict::HalfTagged => false,
@@ -164,7 +168,8 @@ impl<'a> Draft<'_, 'a> {
             return None;
         }
         let tags = &self.resource().tags;
-        let mut remove: BTreeSet<String> = Side::ALL.into_iter().filter_map(|side| claimant.connection_tag(side)).collect();
+        let mut remove: BTreeSet<String> =
+            Side::ALL.into_iter().filter_map(|side| claimant.connection_tag(side)).collect();
         remove.extend(claimant.uuid_tag.clone());
         // Under another cluster's uid the name is that one's word, which may only look like ours.
         let is_anothers = tags.uuids().any(|_| claimant.uuid_tag.as_ref().is_none_or(|tag| !tags.has(tag)));
@@ -227,7 +232,8 @@ impl<'a> Draft<'_, 'a> {
         let gateway = self.scene.accounts[self.account].parents[self.item]
             .filter(|_| self.resource().kind == Some(Kind::TgConnection))?;
         let verdict = rule_resource(self.scene, self.account, gateway, Some(seen_from)).verdict;
-        let stays = matches!(verdict, Verdict::Foreign | Verdict::OtherOwner | Verdict::TwoOwners | Verdict::StaleOwner);
+        let stays =
+            matches!(verdict, Verdict::Foreign | Verdict::OtherOwner | Verdict::TwoOwners | Verdict::StaleOwner);
         let tag = claimant.connection_tag(self.resource().side?)?;
         if !stays || !self.scene.resource(self.account, gateway).tags.has(&tag) {
             return None;

@@ -2,9 +2,9 @@
 
 mod after;
 mod copies;
-mod rehearsals;
 mod judged;
 mod patches;
+mod rehearsals;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{BackupSeen, Look, ObjectNow};
-use crate::engine::action::{Reason, Undo, Verb};
 use crate::engine::JudgedFields;
+use crate::engine::action::{Reason, Undo, Verb};
 use crate::engine::fields::{fields_diff, has_fields};
 use crate::engine::journal::{
     ActionEntry, ActionStanding, Answer, FieldRecord, Found, LabelChange, Sent, VerifiedState,
@@ -335,7 +335,11 @@ fn opened<'d>(done: &'d ActionEntry, look: &'d Look) -> Result<(&'d String, &'d 
 }
 
 fn bound_to(uid: &str, resource_version: &str) -> Preconditions {
-    Preconditions { uid: Some(uid.to_owned()), resource_version: Some(resource_version.to_owned()), ..Preconditions::default() }
+    Preconditions {
+        uid: Some(uid.to_owned()),
+        resource_version: Some(resource_version.to_owned()),
+        ..Preconditions::default()
+    }
 }
 
 /// What all inverses have in common. Verb, reason, tier and undo are the caller's.

@@ -15,6 +15,7 @@
 
 mod aws;
 mod door;
+mod ibm;
 #[cfg(test)]
 mod tests;
 
@@ -32,6 +33,7 @@ use super::transport::{Connection, TlsTrust};
 use crate::world::Resource;
 
 pub use aws::{AwsAccount, AwsShelf, AwsSource, AwsWay, End as ExaminedEnd, Examined, examine as examine_aws};
+pub use ibm::IbmAccount;
 
 /// A cloud account, as far as it can be listed.
 pub trait Account: Send + Sync {

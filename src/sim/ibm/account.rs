@@ -75,7 +75,7 @@ impl IbmSim {
     }
 
     pub fn seed(&self, thing: Thing) {
-        self.with(|server, now| server.seed(now, thing));
+        self.with(|server, _| server.seed(thing));
     }
 
     pub fn service(&self) -> IbmService {

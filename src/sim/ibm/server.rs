@@ -73,9 +73,8 @@ impl IbmServer {
     }
 
     /// Puts a resource into the account; search knows it at once, as it would something old.
-    pub fn seed(&mut self, now: Timestamp, thing: Thing) {
-        self.store.put(thing, now);
-        self.store.settle(now, self.search_lag);
+    pub fn seed(&mut self, thing: Thing) {
+        self.store.put_known(thing);
     }
 
     pub fn things(&self) -> impl Iterator<Item = &Thing> {
@@ -137,9 +136,11 @@ impl IbmServer {
         let region = take_region(&mut segments);
         let parts: Vec<&str> = segments.iter().map(String::as_str).collect();
         let part = part_of(&parts);
-        let hit = self.faults.iter_mut().find(|fault| fault.hits(part, &request.method, &request.path));
-        let effect = hit.map(|fault| fault.effect.clone());
-        let answer = match effect {
+        let hit = self.faults.iter_mut().find_map(|fault| {
+            let hits = fault.hits(part, &request.method, &request.path);
+            hits.then(|| fault.effect.clone())
+        });
+        let answer = match hit {
             None => IbmAnswer::Reply(self.answer(now, request, part, region.as_deref(), &parts)),
             Some(effect) => self.go_wrong(now, request, part, region.as_deref(), &parts, &effect),
         };
@@ -295,12 +296,15 @@ fn refusal(part: IbmPart, status: u16) -> IbmReply {
     };
     match part {
         IbmPart::Iam => {
-            let body = json!({ "errorCode": "BXNIM0000E", "errorMessage": words, "context": { "requestId": "sim-request" } });
+            let body =
+                json!({ "errorCode": "BXNIM0000E", "errorMessage": words, "context": { "requestId": "sim-request" } });
             IbmReply::json(status, &body).with("transaction-id", "sim-request".to_owned())
         }
         IbmPart::Instances | IbmPart::Storage => IbmReply::message(status, "refused", words),
         IbmPart::Power => IbmReply::description(status, "refused", words),
-        IbmPart::Tagging | IbmPart::Search | IbmPart::Vpc | IbmPart::Transit => IbmReply::errors(status, "refused", words),
+        IbmPart::Tagging | IbmPart::Search | IbmPart::Vpc | IbmPart::Transit => {
+            IbmReply::errors(status, "refused", words)
+        }
     }
 }
 

@@ -51,7 +51,11 @@ fn a_failure_says_what_aws_said() {
 fn a_list_that_did_not_come_about_is_named_by_its_cause() {
     let cases = [
         ("live", unanswered().environment(role()).unreachable("aws:shop", "timed out"), "transient"),
-        ("live, and whether there is a login is not known", unanswered().unreachable("aws:shop", "timed out"), "unknown"),
+        (
+            "live, and whether there is a login is not known",
+            unanswered().unreachable("aws:shop", "timed out"),
+            "unknown",
+        ),
         ("a folder", given().provider("instanceType", json!("x")).unreachable("aws:shop", "timed out"), "unknown"),
     ];
     for (case, given, expected) in cases {
@@ -61,31 +65,43 @@ fn a_list_that_did_not_come_about_is_named_by_its_cause() {
 
 #[test]
 fn an_account_is_asked_for_the_types_in_use_with_the_login_they_have() {
-    let two = |given: Given| given.object(machine_set("more", "a1.2xlarge")).object(machine_set("again", "m6i.8xlarge"));
+    let two =
+        |given: Given| given.object(machine_set("more", "a1.2xlarge")).object(machine_set("again", "m6i.8xlarge"));
     let keys = json!({ "aws_access_key_id": "a", "aws_secret_access_key": "b" });
     let elsewhere = live().provider("placement.region", json!("eu-west-1"));
     let cases = [
-        ("a role", two(live().environment(role())), vec!["us-east-1 credentials=environment,types=a1.2xlarge+m6i.8xlarge"]),
+        (
+            "a role",
+            two(live().environment(role())),
+            vec!["us-east-1 credentials=environment,types=a1.2xlarge+m6i.8xlarge"],
+        ),
         (
             "a Secret",
             two(live().environment(json!({})).secret(keys)),
-            vec!["us-east-1 credentials=secret/openshift-machine-api/aws-cloud-credentials,types=a1.2xlarge+m6i.8xlarge"],
+            vec![
+                "us-east-1 credentials=secret/openshift-machine-api/aws-cloud-credentials,types=a1.2xlarge+m6i.8xlarge",
+            ],
         ),
         ("no login", live().environment(json!({})), vec![]),
         (
             "two regions",
             elsewhere.object(machine_set("more", "m6i.8xlarge")),
-            vec!["eu-west-1 credentials=environment,types=m6i.8xlarge", "us-east-1 credentials=environment,types=m6i.8xlarge"],
+            vec![
+                "eu-west-1 credentials=environment,types=m6i.8xlarge",
+                "us-east-1 credentials=environment,types=m6i.8xlarge",
+            ],
         ),
     ];
     for (case, given, expected) in cases {
         let mut world = World::default();
         given.fill(&mut world);
         let wanted = MachineSetCapacity.interests(world.view(now()));
-        let asked = wanted.iter().filter(|interest| interest.id.resource.plural == "instancetypes").map(|Interest { id, .. }| {
-            let CollectionId { selector, .. } = id;
-            format!("{} {}", id.namespace().unwrap(), selector.fields)
-        });
+        let asked = wanted.iter().filter(|interest| interest.id.resource.plural == "instancetypes").map(
+            |Interest { id, .. }| {
+                let CollectionId { selector, .. } = id;
+                format!("{} {}", id.namespace().unwrap(), selector.fields)
+            },
+        );
         assert_eq!(asked.collect::<Vec<_>>(), expected, "case: {case}");
     }
 }
@@ -101,7 +117,11 @@ fn a_live_account_says_what_the_process_sees() {
     each(
         WORKERS,
         [
-            ("half a role", variables(json!({ "AWS_ROLE_ARN": ROLE })), "credentials-partial aws-web-identity-token-file-missing"),
+            (
+                "half a role",
+                variables(json!({ "AWS_ROLE_ARN": ROLE })),
+                "credentials-partial aws-web-identity-token-file-missing",
+            ),
             ("nothing", variables(json!({})), "secret-missing"),
             ("nobody says", live(), "match"),
         ],

@@ -33,7 +33,9 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
 use super::{Account, Asked, Listing, NoListing};
-use crate::cloud::aws::{Aws, AwsError, AwsSettings, Catalogue, Class, Endpoints, Found, InstanceType, Region, Variables};
+use crate::cloud::aws::{
+    Aws, AwsError, AwsSettings, Catalogue, Class, Endpoints, Found, InstanceType, Region, Variables,
+};
 use crate::cloud::http::{HttpClient, HttpSettings, Proxies, Roots};
 use crate::fleet::env::Env;
 use crate::fleet::transport::Clock;
@@ -129,7 +131,8 @@ impl AwsShelf {
                     answer_timeout: ANSWER_TIMEOUT,
                     ..HttpSettings::default()
                 };
-                HttpClient::new(settings).map_err(|error| principal::broken("proxy", error.to_string(), "correct it"))?
+                HttpClient::new(settings)
+                    .map_err(|error| principal::broken("proxy", error.to_string(), "correct it"))?
             }
         };
         let aws = Aws::new(AwsSettings { http, endpoints: setting.endpoints.clone(), clock: self.clock.clone() });
