@@ -114,7 +114,11 @@ pub fn on_kubeconfig() -> MakeFleet {
         let mut contexts: Vec<String> = members.iter().map(|member| member.name.to_string()).collect();
         // In whatever order they were named, they are the same fleet.
         contexts.sort();
-        use super::{accounts, local, look_live, members, settle};
+        members.extend(local::member(context, &config, &members));
+        // The first frame is drawn by now; an account's id is part of the names of what is found there.
+        let accounts = async { accounts::members(context, &config).await };
+        let accounts = tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(accounts));
+        members.extend(accounts);
         let door = look_live::guests(context, &config);
         let live = look_live::make(&mut config, members, door)?;
         Ok(Ready {

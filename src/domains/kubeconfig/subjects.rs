@@ -198,6 +198,7 @@ pub fn own_subject(cluster: &ClusterName, context: &str) -> SubjectId {
         kind: CONTEXT.kind,
         namespace: None,
         name: context.to_owned(),
+        cloud: None,
     }
 }
 

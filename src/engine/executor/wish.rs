@@ -212,7 +212,7 @@ impl Wish {
 }
 
 fn bound_of(action: &Action) -> Option<Bound> {
-    let Preconditions { uid, resource_version, judged, source: _ } = action.preconditions.clone();
+    let Preconditions { uid, resource_version, judged, source: _, tags: _, state: _ } = action.preconditions.clone();
     match (uid, resource_version, judged) {
         (Some(uid), Some(resource_version), None) => Some(Bound { uid, resource_version, judged: None }),
         // The version is that of the object as it is read right before the request.
