@@ -11,7 +11,7 @@ use super::access;
 use super::context::Context;
 use super::error::CliError;
 use super::look::{Seen, Sight, digester};
-use super::members::{GuestsByKubeconfig, acting_as, members};
+use super::members::{GuestsByKubeconfig, acting_as, members, wall_clock};
 use super::plan::Wishes;
 use super::probe::Tried;
 use super::terminal::Stderr;
@@ -20,6 +20,7 @@ use crate::config::Config;
 use crate::engine::vault::check_possible;
 use crate::engine::{BackupCheck, Conditions, InputReading, Judged, Tombstone, Verb};
 use crate::fleet::TlsTrust;
+use crate::fleet::account::{AwsShelf, AwsWay};
 use crate::live::{GuestDoor, Live, LiveSetup, Member, Settled, explained};
 use crate::observe::{Ports, ProcessDice, WallClock};
 use crate::world::{ClusterName, Gap, GapCause, Link, View};
@@ -29,6 +30,8 @@ use crate::world::{ClusterName, Gap, GapCause, Link, View};
 pub const PATIENCE: Duration = Duration::from_secs(60);
 /// Until then nobody wonders whether anything is happening.
 const PROGRESS_AFTER: Duration = Duration::from_secs(1);
+/// Checks that need to know what AWS offers. Where none of them is on, AWS is not asked.
+const ASKS_AWS: [&str; 1] = ["machineset-capacity"];
 /// How often progress is told.
 const PROGRESS_EVERY: Duration = Duration::from_millis(500);
 
@@ -81,7 +84,9 @@ pub async fn connect(context: &Context, config: &mut Config) -> Result<(Live, Se
 /// The way to the guests of management clusters.
 pub fn guests(context: &Context, config: &Config) -> Box<dyn GuestDoor> {
     let (rules, env) = (config.clusters.clone(), context.env.clone());
-    Box::new(GuestsByKubeconfig { rules, acting_as: acting_as(context), env })
+    let wanted = config.domains.0.iter().any(|domain| ASKS_AWS.contains(&domain.name().0));
+    let aws = wanted.then(|| Arc::new(AwsShelf::new(AwsWay::Network, &env, wall_clock())));
+    Box::new(GuestsByKubeconfig { rules, acting_as: acting_as(context), env, aws })
 }
 
 /// Connects to these members and their guests, and waits until they have been read once.

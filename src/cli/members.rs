@@ -7,12 +7,13 @@ use jiff::Timestamp;
 use super::context::Context;
 use super::error::CliError;
 use crate::config::ClusterRules;
+use crate::fleet::account::{AccountConnector, AwsAccount, AwsShelf};
 use crate::fleet::{
     Clock, Env, GuestConnector, GuestSecrets, Impersonation, Kubeconfig, KubeconfigConnector, KubeconfigError, Places,
     Selection,
 };
 use crate::live::{Guest, GuestDoor, Member};
-use crate::world::{ClusterName, ClusterSource};
+use crate::world::{Cluster, ClusterName, ClusterSource, Provider};
 
 /// The contexts the command line chooses.
 pub fn selection(context: &Context) -> Selection {
@@ -77,6 +78,8 @@ pub struct GuestsByKubeconfig {
     pub rules: ClusterRules,
     pub acting_as: Impersonation,
     pub env: Env,
+    /// What is learned of AWS; nothing when no check asks for it.
+    pub aws: Option<Arc<AwsShelf>>,
 }
 
 impl GuestDoor for GuestsByKubeconfig {
@@ -102,6 +105,23 @@ impl GuestDoor for GuestsByKubeconfig {
             connector: Arc::new(connector),
             namespaces: self.rules.namespaces_of(&guest.name).to_vec(),
         }
+    }
+
+    fn aws_account(&self, name: &ClusterName, cluster: &Cluster, client: &kube::Client) -> Option<Member> {
+        self.aws.as_ref().map(|shelf| aws_account(name, cluster, client, shelf))
+    }
+}
+
+/// The account a cluster's machines are in, asked with what the cluster's own objects say.
+pub fn aws_account(name: &ClusterName, cluster: &Cluster, client: &kube::Client, shelf: &Arc<AwsShelf>) -> Member {
+    let account = AwsAccount::new(cluster.name.as_str(), client.clone(), shelf.clone());
+    Member {
+        name: name.clone(),
+        class: cluster.class,
+        source: ClusterSource::Cloud { provider: Provider::Aws, account: String::new() },
+        hosted_by: None,
+        connector: Arc::new(AccountConnector::new(Arc::new(account))),
+        namespaces: Vec::new(),
     }
 }
 

@@ -15,6 +15,7 @@ mod console;
 mod context;
 mod demo;
 mod doctor;
+mod doctor_aws;
 mod doctor_live;
 mod error;
 mod explain;

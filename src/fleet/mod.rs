@@ -9,6 +9,7 @@
 //!
 //! Not here: lists and watches (`observe`), what is known (`world`).
 
+pub mod account;
 mod alarm;
 pub mod classify;
 mod connector;

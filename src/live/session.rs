@@ -27,7 +27,7 @@ use super::update::{Command, Question, Update};
 use crate::domains::Domain;
 use crate::fleet::{FixedConnector, LinkEvent, TlsTrust};
 use crate::observe::{Batch, Clock, Digester, Inbox, Outbox, Ports, ProcessDice, outbox};
-use crate::world::{ChangeSet, ClusterName, ClusterSource, Link, RiskClass, View, World};
+use crate::world::{ChangeSet, Cluster, ClusterName, ClusterSource, Link, RiskClass, View, World};
 
 /// How often a listing cluster's count of objects is told.
 const PROGRESS_EVERY: Duration = Duration::from_millis(500);
@@ -38,6 +38,11 @@ pub const LIVE_MAX: usize = 64;
 pub trait GuestDoor: Send + Sync {
     /// The guest as a member, reached over its management cluster.
     fn member(&self, guest: &Guest, management: &kube::Client) -> Member;
+
+    /// The AWS account a cluster's machines are in, as a member of this name. Nothing where nobody wants to know of it.
+    fn aws_account(&self, _name: &ClusterName, _cluster: &Cluster, _client: &kube::Client) -> Option<Member> {
+        None
+    }
 }
 
 /// What the loop is made of.

@@ -8,6 +8,7 @@
 //! Not here: the demo's story (`demo`), who reads the API (`observe`).
 
 pub mod api;
+pub mod aws;
 mod body;
 mod cluster;
 mod listen;

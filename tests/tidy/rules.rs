@@ -16,7 +16,8 @@ pub struct Breach {
 /// Which rooms a room may use. `main.rs` and `lib.rs` are the doors and may use all.
 const ARROWS: &[(&str, &[&str])] = &[
     ("world", &[]),
-    ("fleet", &["world"]),
+    ("cloud", &[]),
+    ("fleet", &["cloud", "world"]),
     ("observe", &["fleet", "world"]),
     ("engine", &["world"]),
     ("domains", &["engine", "world"]),
@@ -25,7 +26,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("sim", &[]),
     ("demo", &["sim"]),
     ("console", &["domains", "engine", "live", "world"]),
-    ("cli", &["config", "console", "demo", "domains", "engine", "fleet", "live", "observe", "sim", "world"]),
+    ("cli", &["cloud", "config", "console", "demo", "domains", "engine", "fleet", "live", "observe", "sim", "world"]),
 ];
 
 /// Rooms and files without IO, clock or randomness.
