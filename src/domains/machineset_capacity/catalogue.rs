@@ -131,6 +131,8 @@ pub struct Failure {
     /// AWS' own word for it; empty where there is none.
     pub code: String,
     pub says: String,
+    /// What to do about it; empty where nobody says.
+    pub remedy: String,
     /// Who AWS said was asking; empty where it did not say.
     pub identity: String,
 }
@@ -164,9 +166,10 @@ impl<'a> Catalogue<'a> {
             }
         }
         let failure = self.pages.iter().find_map(Page::failure);
-        match (failure, without, gaps.into_iter().next()) {
-            (Some(failure), _, _) => Offer::Failed(failure),
-            (None, Some(by), _) => Offer::NotOffered { by },
+        match (without, failure, gaps.into_iter().next()) {
+            // A list that is whole was answered, whatever came of an earlier question.
+            (Some(by), _, _) => Offer::NotOffered { by },
+            (None, Some(failure), _) => Offer::Failed(failure),
             (None, None, Some((page, gap))) => page.failed(&gap).map_or(Offer::NotKnown(gap), Offer::Failed),
             (None, None, None) => Offer::NoCatalogue,
         }
@@ -196,6 +199,7 @@ impl Page<'_> {
                 by: self.account.member.name.to_string(),
                 code: lookup.code.to_string(),
                 says: lookup.says.to_string(),
+                remedy: lookup.remedy.to_string(),
                 identity: lookup.identity.to_string(),
             })
         })
@@ -214,7 +218,14 @@ impl Page<'_> {
             | GapCause::NotRecorded => return None,
         };
         let by = self.account.member.name.to_string();
-        let failure = Failure { verdict, by, code: String::new(), says: gap.says.clone(), identity: String::new() };
+        let failure = Failure {
+            verdict,
+            by,
+            code: String::new(),
+            says: gap.says.clone(),
+            remedy: String::new(),
+            identity: String::new(),
+        };
         (!self.account.is_recorded()).then_some(failure)
     }
 }

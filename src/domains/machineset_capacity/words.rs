@@ -115,7 +115,8 @@ fn failed(ruling: &Ruling<'_>) -> String {
         Verdict::Denied => "AWS refuses the login or the question",
         _ => "AWS could not be asked just now; it is tried again",
     };
-    format!("{says}{code}: {}", failure.says)
+    let remedy = if failure.remedy.is_empty() { String::new() } else { format!("; {}", failure.remedy) };
+    format!("{says}{code}: {}{remedy}", failure.says)
 }
 
 fn not_offered(ruling: &Ruling<'_>, instance_type: &str, region: &str) -> String {

@@ -46,6 +46,8 @@ pub struct Lookup {
     /// AWS' own word for the error.
     pub code: Box<str>,
     pub says: Box<str>,
+    /// What to do about it.
+    pub remedy: Box<str>,
     /// Who AWS said was asking.
     pub identity: Box<str>,
 }
@@ -95,6 +97,7 @@ struct Outcome {
     class: Option<String>,
     code: Option<String>,
     says: Option<String>,
+    remedy: Option<String>,
     identity: Option<String>,
 }
 
@@ -109,6 +112,7 @@ impl Fact for Lookup {
             Some(_) | None => return Err(raw.misfit("says nothing of how the lookup went")),
         };
         let text = |text: Option<String>| text.unwrap_or_default().into_boxed_str();
-        Ok(Self { class, code: text(outcome.code), says: text(outcome.says), identity: text(outcome.identity) })
+        let Outcome { class: _, code, says, remedy, identity } = outcome;
+        Ok(Self { class, code: text(code), says: text(says), remedy: text(remedy), identity: text(identity) })
     }
 }

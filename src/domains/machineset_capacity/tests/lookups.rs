@@ -16,12 +16,12 @@ fn role() -> Value {
 }
 
 fn outcome(class: &str) -> Value {
-    json!({ "class": class, "code": "SomeCode", "says": "what was said", "identity": "arn:aws:sts::123456789012:assumed-role/x/y" })
+    json!({ "class": class, "code": "SomeCode", "says": "what was said", "remedy": "what to do", "identity": "arn:aws:sts::123456789012:assumed-role/x/y" })
 }
 
-/// The type is none the account has answered about.
+/// The list of types did not come about.
 fn unanswered() -> Given {
-    live().provider("instanceType", json!("m7i.large"))
+    live().provider("instanceType", json!("m7i.large")).incomplete("aws:shop", "aws.cloud.trueup/v1/instancetypes")
 }
 
 #[test]
@@ -30,7 +30,12 @@ fn each_failure_has_its_own_verdict() {
         WORKERS,
         [
             ("answered", live().lookup(outcome("ok")), "match"),
-            ("answered, and not offered", unanswered().lookup(outcome("ok")), "instance-type-unknown"),
+            (
+                "answered, and not offered",
+                live().provider("instanceType", json!("m7i.large")).lookup(outcome("transient")),
+                "instance-type-unknown",
+            ),
+            ("a list cut short", unanswered().lookup(outcome("ok")), "unknown"),
             ("no token", unanswered().lookup(outcome("token-unreadable")), "token-unreadable"),
             ("refused", unanswered().lookup(outcome("denied")), "denied"),
             ("busy", unanswered().lookup(outcome("transient")), "transient"),
@@ -43,7 +48,10 @@ fn each_failure_has_its_own_verdict() {
 fn a_failure_says_what_aws_said() {
     let judged = unanswered().lookup(outcome("denied")).judged();
     let answer = judged.find(WORKERS).unwrap();
-    assert_eq!(answer.explanation.summary, "AWS refuses the login or the question (SomeCode): what was said");
+    assert_eq!(
+        answer.explanation.summary,
+        "AWS refuses the login or the question (SomeCode): what was said; what to do"
+    );
     assert!(answer.explanation.evidence.iter().any(|line| line.says.contains("assumed-role/x/y")));
 }
 
