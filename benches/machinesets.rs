@@ -16,9 +16,7 @@ use trueup::engine::SubjectId;
 use trueup::live::recorded;
 use trueup::observe::Digester;
 use trueup::observe::recorded::{Coverage, KindCoverage, RecordedCluster, RecordedObject};
-use trueup::world::{
-    Cluster, ClusterIdentity, ClusterName, ClusterSource, Link, Provider, RiskClass, Served,
-};
+use trueup::world::{Cluster, ClusterIdentity, ClusterName, ClusterSource, Link, Provider, RiskClass, Served};
 
 const SETS: usize = 2_000;
 const REGIONS: [&str; 5] = ["us-east-1", "us-west-2", "eu-west-1", "eu-central-1", "ap-southeast-2"];
@@ -109,7 +107,8 @@ fn catalogue(region: &str) -> RecordedCluster {
     let mut account = recording();
     for index in 0..TYPES {
         let name = format!("m{index}.large");
-        let entry = json!({ "name": name, "vcpu": index + 1, "memory_mib": 8192, "gpus": [], "architectures": ["x86_64"] });
+        let entry =
+            json!({ "name": name, "vcpu": index + 1, "memory_mib": 8192, "gpus": [], "architectures": ["x86_64"] });
         let metadata = json!({ "namespace": region, "name": name });
         let object =
             json!({ "apiVersion": "aws.cloud.trueup/v1", "kind": "InstanceType", "metadata": metadata, "type": entry });

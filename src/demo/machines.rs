@@ -100,9 +100,9 @@ impl Machines {
         };
         let at = self.sim.now();
         // Somebody may have deleted it with kubectl.
-        let _gone = self.sim.with(|server, _| {
-            server.edit(at, MACHINE_API, "MachineSet", &format!("{NAMESPACE}/{BURST}"), change)
-        });
+        let _gone = self
+            .sim
+            .with(|server, _| server.edit(at, MACHINE_API, "MachineSet", &format!("{NAMESPACE}/{BURST}"), change));
     }
 
     fn point_to(&self, at: Timestamp, [ec2, sts]: [&str; 2]) {

@@ -48,7 +48,8 @@ pub fn judged_digest(object: &Value, fields: &[impl AsRef<str>]) -> String {
 /// What an object holds in a field.
 fn held<'o>(object: &'o Value, field: &str) -> Option<&'o Value> {
     field.split('/').skip(1).try_fold(object, |place, part| {
-        let picked = part.strip_prefix('[').and_then(|part| part.strip_suffix(']')).and_then(|part| part.split_once('='));
+        let picked =
+            part.strip_prefix('[').and_then(|part| part.strip_suffix(']')).and_then(|part| part.split_once('='));
         match (picked, place) {
             (Some((key, value)), Value::Array(items)) => items.iter().find(|item| item[key] == value),
             (Some(_), _) => None,

@@ -107,9 +107,14 @@ struct Page<'a> {
 
 /// What is known of a type in a region.
 pub enum Offer<'a> {
-    Offered { by: &'a Cluster, offered: &'a InstanceType },
+    Offered {
+        by: &'a Cluster,
+        offered: &'a InstanceType,
+    },
     /// A complete list of this account's does not have it.
-    NotOffered { by: &'a Cluster },
+    NotOffered {
+        by: &'a Cluster,
+    },
     /// Nobody could ask, or nobody was answered.
     Failed(Failure),
     /// The fleet has no account that knows the region.
@@ -212,8 +217,7 @@ impl Page<'_> {
             | GapCause::NotRecorded => return None,
         };
         let by = self.account.member.name.to_string();
-        let failure =
-            Failure {
+        let failure = Failure {
             verdict,
             by,
             code: String::new(),

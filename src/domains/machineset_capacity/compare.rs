@@ -65,8 +65,7 @@ pub fn lines<'a>(pool: &'a Pool, expected: &Expected, families: &[Family]) -> Ve
 }
 
 fn machine<'a>(pool: &'a Pool, expected: &Expected, lines: &mut Vec<Line<'a>>) {
-    let values =
-        [(MACHINE_CPU, expected.cpus), (MACHINE_MEMORY, expected.memory_mib), (MACHINE_GPU, expected.gpus)];
+    let values = [(MACHINE_CPU, expected.cpus), (MACHINE_MEMORY, expected.memory_mib), (MACHINE_GPU, expected.gpus)];
     for (key, value) in values {
         let is_same = |text: &str| is_count(text, value);
         lines.push(line(Family::Machine, key, Some(value.to_string()), pool.annotation(key), is_same));

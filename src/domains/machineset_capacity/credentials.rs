@@ -15,14 +15,26 @@ pub enum Credentials {
     NotJudged,
     NotKnown(Gap),
     /// A role that is taken on with the service account's token.
-    Role { role: String, token_file: String },
+    Role {
+        role: String,
+        token_file: String,
+    },
     /// One of the pair without the other.
     Half(Half),
-    Secret { key: Key, sort: SecretSort },
-    SecretMissing { key: Key },
-    SecretInvalid { key: Key },
+    Secret {
+        key: Key,
+        sort: SecretSort,
+    },
+    SecretMissing {
+        key: Key,
+    },
+    SecretInvalid {
+        key: Key,
+    },
     /// No source at all.
-    None { has_pod_identity: bool },
+    None {
+        has_pod_identity: bool,
+    },
 }
 
 /// Which of the pair is there.

@@ -54,10 +54,8 @@ fn expected(ruling: &Ruling<'_>) -> Value {
 }
 
 fn actual(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Value {
-    let held: Map<String, Value> = ANNOTATIONS
-        .iter()
-        .filter_map(|key| Some(((*key).to_owned(), json!(subject.pool.annotation(key)?))))
-        .collect();
+    let held: Map<String, Value> =
+        ANNOTATIONS.iter().filter_map(|key| Some(((*key).to_owned(), json!(subject.pool.annotation(key)?)))).collect();
     let mut actual = Map::new();
     actual.insert("annotations".to_owned(), Value::Object(held));
     if let Some(machine) = &ruling.machine {
@@ -70,9 +68,9 @@ fn actual(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Value {
 fn evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
     let mut lines = why_evidence(subject, ruling);
     if let Some(machine) = &ruling.machine {
-        for said in [&machine.instance_type, &machine.region] {
-            let says = if said.value.is_empty() { "is empty".to_owned() } else { said.value.to_owned() };
-            lines.push(line(says, said.object.clone(), &said.field));
+        for (what, said) in [("instance type", &machine.instance_type), ("region", &machine.region)] {
+            let value = if said.value.is_empty() { "not said" } else { said.value };
+            lines.push(line(format!("the {what} is {value}"), said.object.clone(), &said.field));
         }
     }
     lines.extend(login_evidence(subject, ruling));
@@ -175,9 +173,9 @@ fn lookup_evidence(ruling: &Ruling<'_>) -> Vec<Evidence> {
 fn annotation_evidence(subject: &Subject<'_>, one: &Line<'_>) -> Evidence {
     let expected = one.expected.as_deref().unwrap_or("nothing");
     let says = match (one.stand, one.actual) {
-        (Stand::Same, Some(held)) => held.to_owned(),
+        (Stand::Same, Some(held)) => format!("says {held}, as it should"),
         (Stand::Same, None) => "is not there, as it should be".to_owned(),
-        (Stand::Differs, held) => format!("{} instead of {expected}", held.unwrap_or_default()),
+        (Stand::Differs, held) => format!("says {}; {expected} is expected", held.unwrap_or_default()),
         (Stand::Absent, _) => format!("is not there; {expected} is expected"),
     };
     line(says, subject.object(), &format!("metadata.annotations[\"{}\"]", one.key))
@@ -206,7 +204,8 @@ pub fn advice(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
         Sort::MachineApi => false,
         Sort::Deployment | Sort::CapiSet => true,
     };
-    let ignored = [MACHINE_CPU, MACHINE_MEMORY, MACHINE_GPU].into_iter().find(|key| subject.pool.annotation(key).is_some());
+    let ignored =
+        [MACHINE_CPU, MACHINE_MEMORY, MACHINE_GPU].into_iter().find(|key| subject.pool.annotation(key).is_some());
     if let Some(key) = ignored.filter(|_| is_capi) {
         let says = format!("autoscalers of Cluster API do not read {}/…", Family::Machine.prefix());
         lines.push(line(says, subject.object(), &annotation(key)));

@@ -152,9 +152,7 @@ fn left_alone(subject: &Subject<'_>) -> Option<(Verdict, Option<Code>, Why)> {
         }
     }
     let elsewhere = !pool.authority.is_empty() && *pool.authority != *MACHINE_API;
-    elsewhere.then(|| {
-        (Verdict::Skipped, Some(Code::AuthoritativeApi), Why::Authority(pool.authority.to_string()))
-    })
+    elsewhere.then(|| (Verdict::Skipped, Some(Code::AuthoritativeApi), Why::Authority(pool.authority.to_string())))
 }
 
 /// Rules 7 to 9.

@@ -4,7 +4,8 @@
 
 use super::facts::{CapiCluster, Provider, Reference, Regional, SpecKind};
 use super::names::{
-    AWS_CLUSTER, AWS_PLATFORM, CLUSTER, INFRASTRUCTURE, MANAGED_CLUSTER_KIND, MANAGED_PLANE, REGION_ANNOTATION, TEMPLATE,
+    AWS_CLUSTER, AWS_PLATFORM, CLUSTER, INFRASTRUCTURE, MANAGED_CLUSTER_KIND, MANAGED_PLANE, REGION_ANNOTATION,
+    TEMPLATE,
 };
 use super::scene::{Listing, Sight};
 use super::subjects::Subject;
@@ -43,11 +44,18 @@ pub enum Fault {
     /// It names no object of this kind.
     Unnamed(&'static str),
     /// It names one that does not exist.
-    Dangling { kind: &'static str, key: Key },
+    Dangling {
+        kind: &'static str,
+        key: Key,
+    },
     /// Its Cluster is made of something that has no region.
-    Regionless { kind: String },
+    Regionless {
+        kind: String,
+    },
     /// The template's spec has another shape.
-    OddTemplate { key: Key },
+    OddTemplate {
+        key: Key,
+    },
 }
 
 /// Rules 2 and 3.
@@ -136,9 +144,7 @@ fn region<'a>(
     match home(subject, cluster) {
         Ok(said) if !said.value.is_empty() => Ok(said),
         Ok(said) => Ok(by_annotation.unwrap_or(said)),
-        Err(NoMachine::Invalid(Fault::Unnamed(kind))) => {
-            by_annotation.ok_or(NoMachine::Invalid(Fault::Unnamed(kind)))
-        }
+        Err(NoMachine::Invalid(Fault::Unnamed(kind))) => by_annotation.ok_or(NoMachine::Invalid(Fault::Unnamed(kind))),
         Err(NoMachine::Invalid(Fault::Regionless { kind })) => {
             by_annotation.ok_or(NoMachine::Invalid(Fault::Regionless { kind }))
         }
@@ -151,7 +157,9 @@ fn home<'a>(subject: &Subject<'a>, cluster: &'a CapiCluster) -> Result<Said<'a>,
     let site = &subject.site;
     let Some(made_of) = &cluster.infrastructure else {
         return match &cluster.plane {
-            Some(plane) if *plane.kind == *MANAGED_PLANE.kind => regional(subject, &site.planes, MANAGED_PLANE.kind, plane),
+            Some(plane) if *plane.kind == *MANAGED_PLANE.kind => {
+                regional(subject, &site.planes, MANAGED_PLANE.kind, plane)
+            }
             Some(_) | None => Err(NoMachine::Invalid(Fault::Unnamed(AWS_CLUSTER.kind))),
         };
     };

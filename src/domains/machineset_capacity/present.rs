@@ -2,10 +2,12 @@
 
 use super::compare::{Family, Line, Stand};
 use super::credentials::{Credentials, SecretSort};
-use super::explain::advice;
 use super::expected::Expected;
+use super::explain::advice;
 use super::judge::{Ruling, Why};
-use super::names::{CAPACITY_CPU, CAPACITY_GPU_COUNT, CAPACITY_LABELS, CAPACITY_MEMORY, MACHINE_CPU, MACHINE_GPU, MACHINE_MEMORY};
+use super::names::{
+    CAPACITY_CPU, CAPACITY_GPU_COUNT, CAPACITY_LABELS, CAPACITY_MEMORY, MACHINE_CPU, MACHINE_GPU, MACHINE_MEMORY,
+};
 use super::quantity::Quantity;
 use super::subjects::Subject;
 use super::verdict::Verdict;
@@ -54,7 +56,9 @@ fn pair(ruling: &Ruling<'_>, expected: Option<String>, keys: [&str; 2], shown: S
     let wrong = |line: &&Line<'_>| keys.contains(&line.key) && line.stand != Stand::Same;
     match ruling.lines.iter().filter(wrong).max_by_key(|line| line.actual.is_some()) {
         None => Cell::Text(expected.into()),
-        Some(line) => Cell::Pair { expected: expected.into(), actual: shown(line).unwrap_or_else(|| "-".to_owned()).into() },
+        Some(line) => {
+            Cell::Pair { expected: expected.into(), actual: shown(line).unwrap_or_else(|| "-".to_owned()).into() }
+        }
     }
 }
 
@@ -141,9 +145,8 @@ fn stages(ruling: &Ruling<'_>) -> Vec<Step> {
         note,
     };
     let machine = ruling.machine.as_ref();
-    let spec = machine.map_or_else(String::new, |machine| {
-        format!("{} in {}", machine.instance_type.value, machine.region.value)
-    });
+    let spec = machine
+        .map_or_else(String::new, |machine| format!("{} in {}", machine.instance_type.value, machine.region.value));
     let offered = ruling.asked.map_or_else(String::new, |by| by.to_string());
     let asked = match &ruling.why {
         Why::Failure(failure) => failure.code.clone(),

@@ -110,7 +110,9 @@ mod tests {
     #[test]
     fn what_is_no_quantity_is_none() {
         let long = "9".repeat(60);
-        for text in ["", "-", ".", "x", "16 Gi", "16gi", "1.2.3", "1e", "1ee3", "0x10", " 1", "1 ", "１６", "1e99", &long] {
+        for text in
+            ["", "-", ".", "x", "16 Gi", "16gi", "1.2.3", "1e", "1ee3", "0x10", " 1", "1 ", "１６", "1e99", &long]
+        {
             assert_eq!(Quantity::parse(text), None, "{text}");
         }
     }

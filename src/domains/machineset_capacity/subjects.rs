@@ -70,7 +70,10 @@ pub struct Subject<'a> {
 pub enum Place<'a> {
     Pool(Subject<'a>),
     /// A collection that isn't completely known, and why.
-    Collection { resource: Resource, gap: Gap },
+    Collection {
+        resource: Resource,
+        gap: Gap,
+    },
 }
 
 impl<'a> Place<'a> {

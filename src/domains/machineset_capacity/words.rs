@@ -21,10 +21,9 @@ pub fn summary(ruling: &Ruling<'_>) -> String {
             format!("it names no region: set it where its spec has it, or annotate {REGION_ANNOTATION}")
         }
         Verdict::RegionInvalid => format!("{} is no region of AWS: correct it", region_word()),
-        Verdict::CredentialsPartial
-        | Verdict::CredentialsNone
-        | Verdict::SecretMissing
-        | Verdict::SecretInvalid => credentials(&ruling.credentials),
+        Verdict::CredentialsPartial | Verdict::CredentialsNone | Verdict::SecretMissing | Verdict::SecretInvalid => {
+            credentials(&ruling.credentials)
+        }
         Verdict::TokenUnreadable | Verdict::Denied | Verdict::Transient => failed(ruling),
         Verdict::InstanceTypeUnknown => not_offered(ruling, type_word(), region_word()),
         Verdict::Missing => {
@@ -124,9 +123,13 @@ fn not_offered(ruling: &Ruling<'_>, instance_type: &str, region: &str) -> String
     let has = |code: Code| ruling.codes.contains(&code);
     match (has(Code::CapacityZero), has(Code::ArchitectureUnknown)) {
         (false, false) => format!("{region} does not offer {instance_type}"),
-        (true, false) => format!("how many CPUs or how much memory {instance_type} has is not said: nothing is guessed"),
+        (true, false) => {
+            format!("how many CPUs or how much memory {instance_type} has is not said: nothing is guessed")
+        }
         (false, true) => format!("{instance_type} has no architecture that nodes have: nothing is guessed"),
-        (true, true) => format!("neither the size nor the architecture of {instance_type} is known: nothing is guessed"),
+        (true, true) => {
+            format!("neither the size nor the architecture of {instance_type} is known: nothing is guessed")
+        }
     }
 }
 

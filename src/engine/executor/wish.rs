@@ -94,7 +94,9 @@ impl Wish {
     /// The request.
     pub fn write<'w>(&'w self, target: &'w ObjectRef) -> Write<'w> {
         match self {
-            Self::Delete { bound: Bound { uid, resource_version, .. } } => Write::Delete { target, uid, resource_version },
+            Self::Delete { bound: Bound { uid, resource_version, .. } } => {
+                Write::Delete { target, uid, resource_version }
+            }
             Self::Change { bound: Bound { uid, resource_version, .. }, patch } => {
                 Write::Change { target, uid, resource_version, patch }
             }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{BackupSeen, Look, ObjectNow};
-use crate::engine::action::{Reason, Undo, Verb};
 use crate::engine::JudgedFields;
+use crate::engine::action::{Reason, Undo, Verb};
 use crate::engine::journal::{ActionEntry, ActionStanding, Answer, Found, LabelChange, Sent, VerifiedState};
 use crate::engine::plan::{Action, ObjectRef, Preconditions};
 use crate::engine::tier::Tier;

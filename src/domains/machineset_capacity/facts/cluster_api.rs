@@ -20,7 +20,11 @@ pub struct Reference {
 
 impl Reference {
     pub fn read(value: &Value) -> Result<Self, Odd> {
-        Ok(Self { kind: text(value, &["kind"])?, namespace: text(value, &["namespace"])?, name: text(value, &["name"])? })
+        Ok(Self {
+            kind: text(value, &["kind"])?,
+            namespace: text(value, &["namespace"])?,
+            name: text(value, &["name"])?,
+        })
     }
 
     /// Nothing where there is no reference, or one of an odd shape.

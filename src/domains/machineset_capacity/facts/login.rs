@@ -41,7 +41,8 @@ impl Fact for Login {
     fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
         let bytes = |key: &str| raw.entry(key).and_then(|entry| entry.bytes.as_ref());
         let profile = bytes(CREDENTIALS).map_or(Sort::Unusable, |text| text.reduce(default_profile));
-        let is_filled = |key: &str| bytes(key).is_some_and(|value| value.reduce(|value| !value.trim_ascii().is_empty()));
+        let is_filled =
+            |key: &str| bytes(key).is_some_and(|value| value.reduce(|value| !value.trim_ascii().is_empty()));
         let sort = match profile {
             Sort::Unusable if is_filled(ACCESS_KEY_ID) && is_filled(SECRET_ACCESS_KEY) => Sort::Keys,
             sort => sort,
@@ -98,8 +99,16 @@ mod tests {
             ("half a key", "[default]\naws_access_key_id = a\n", Sort::Unusable),
             ("an empty half", "[default]\naws_access_key_id = a\naws_secret_access_key =\n", Sort::Unusable),
             ("a role without a token", "[default]\nrole_arn = arn:aws:iam::1:role/x\n", Sort::Unusable),
-            ("keys after another profile", "[work]\n[default]\naws_access_key_id=a\naws_secret_access_key=b\n", Sort::Keys),
-            ("keys of the next profile", "[default]\n[work]\naws_access_key_id=a\naws_secret_access_key=b\n", Sort::Unusable),
+            (
+                "keys after another profile",
+                "[work]\n[default]\naws_access_key_id=a\naws_secret_access_key=b\n",
+                Sort::Keys,
+            ),
+            (
+                "keys of the next profile",
+                "[default]\n[work]\naws_access_key_id=a\naws_secret_access_key=b\n",
+                Sort::Unusable,
+            ),
             ("keys in comments", "[default]\n#aws_access_key_id=a\n;aws_secret_access_key=b\n", Sort::Unusable),
             ("no profile at all", "aws_access_key_id=a\naws_secret_access_key=b\n", Sort::Unusable),
             ("nothing", "", Sort::Unusable),

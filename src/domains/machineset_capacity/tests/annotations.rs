@@ -34,9 +34,17 @@ fn values_are_compared_and_not_spellings() {
             ("no number", given().with(json!({ cap("cpu"): "many" })), DISAGREE),
             ("an empty value", given().with(json!({ cap("cpu"): "" })), DISAGREE),
             ("a quantity for a count", given().with(json!({ "machine.openshift.io/memoryMb": "128Gi" })), DISAGREE),
-            ("labels in another order", given().with(json!({ cap("labels"): "z=1,kubernetes.io/arch=amd64,a=" })), "match"),
+            (
+                "labels in another order",
+                given().with(json!({ cap("labels"): "z=1,kubernetes.io/arch=amd64,a=" })),
+                "match",
+            ),
             ("a label with a space", given().with(json!({ cap("labels"): "a=1, kubernetes.io/arch=amd64" })), DRIFT),
-            ("an entry that is no label", given().with(json!({ cap("labels"): "x,kubernetes.io/arch=amd64" })), "match"),
+            (
+                "an entry that is no label",
+                given().with(json!({ cap("labels"): "x,kubernetes.io/arch=amd64" })),
+                "match",
+            ),
         ],
     );
 }
@@ -48,16 +56,32 @@ fn what_is_absent_what_disagrees_and_what_drifts_are_told_apart() {
         WORKERS,
         [
             ("nothing", given().bare(), "missing → annotate selected missing"),
-            ("labels alone", only(json!({ cap("labels"): "kubernetes.io/arch=amd64" })), "missing → annotate selected missing"),
-            ("nothing but no GPUs", only(json!({ cap("gpu-count"): "0", cap("gpu-type"): "" })), "missing → annotate selected missing"),
+            (
+                "labels alone",
+                only(json!({ cap("labels"): "kubernetes.io/arch=amd64" })),
+                "missing → annotate selected missing",
+            ),
+            (
+                "nothing but no GPUs",
+                only(json!({ cap("gpu-count"): "0", cap("gpu-type"): "" })),
+                "missing → annotate selected missing",
+            ),
             ("foreign annotations alone", only(json!({ "a": "b" })), "missing → annotate selected missing"),
-            ("the deprecated family alone", only(machine(32, 131_072, 0)), "drift family-absent → annotate selected differs"),
+            (
+                "the deprecated family alone",
+                only(machine(32, 131_072, 0)),
+                "drift family-absent → annotate selected differs",
+            ),
             (
                 "the deprecated family and labels, as upstream leaves them",
                 only(machine(32, 131_072, 0)).with(json!({ cap("labels"): "kubernetes.io/arch=amd64" })),
                 "drift family-absent → annotate selected differs",
             ),
-            ("the other family alone", only(capacity(32, 131_072, "amd64")), "drift family-absent → annotate selected differs"),
+            (
+                "the other family alone",
+                only(capacity(32, 131_072, "amd64")),
+                "drift family-absent → annotate selected differs",
+            ),
             ("a stale family alone", only(machine(2, 8192, 0)), "drift family-absent → annotate selected differs"),
             ("stale copies beside fresh keys", given().with(capacity(16, 65_536, "amd64")), DISAGREE),
             ("stale deprecated keys", given().with(machine(16, 65_536, 0)), DISAGREE),
@@ -77,7 +101,9 @@ fn gpus_are_counted_and_called_by_their_makers() {
     let typed = |gpus: Value, count: u64| {
         given()
             .provider("instanceType", json!("x.large"))
-            .catalogue(json!({ "name": "x.large", "vcpu": 4, "memory_mib": 16384, "gpus": gpus, "architectures": ["x86_64"] }))
+            .catalogue(
+                json!({ "name": "x.large", "vcpu": 4, "memory_mib": 16384, "gpus": gpus, "architectures": ["x86_64"] }),
+            )
             .annotated(4, 16384, count, "amd64")
     };
     let count = |number: &str| json!({ cap("gpu-count"): number });
@@ -90,9 +116,19 @@ fn gpus_are_counted_and_called_by_their_makers() {
             ("another type", with_gpus().with(kind("amd.com/gpu")), DISAGREE),
             ("none counted", with_gpus().with(count("0")), DISAGREE),
             ("AMD", typed(json!([gpu("AMD", 1, 1)]), 1).with(count("1")).with(kind("amd.com/gpu")), "match"),
-            ("two sorts", typed(json!([gpu("NVIDIA", 1, 1), gpu("NVIDIA", 3, 3)]), 4).with(count("4")).with(kind("nvidia.com/gpu")), "match"),
+            (
+                "two sorts",
+                typed(json!([gpu("NVIDIA", 1, 1), gpu("NVIDIA", 3, 3)]), 4)
+                    .with(count("4"))
+                    .with(kind("nvidia.com/gpu")),
+                "match",
+            ),
             ("another maker", typed(json!([gpu("Habana", 8, 8)]), 8).with(count("8")), "match gpu-vendor-unknown"),
-            ("another maker, with a type somebody knows", typed(json!([gpu("Habana", 8, 8)]), 8).with(count("8")).with(kind("habana.ai/gaudi")), "match gpu-vendor-unknown"),
+            (
+                "another maker, with a type somebody knows",
+                typed(json!([gpu("Habana", 8, 8)]), 8).with(count("8")).with(kind("habana.ai/gaudi")),
+                "match gpu-vendor-unknown",
+            ),
             ("a part of one", typed(json!([gpu("NVIDIA", 0, 1)]), 0), "match fractional-gpu"),
             ("none", typed(json!([]), 0), "match"),
             ("none, said as OpenShift says it", typed(json!([]), 0).with(count("0")).with(kind("")), "match"),
@@ -140,7 +176,8 @@ fn a_change_holds_what_changes_and_nothing_else() {
 
 #[test]
 fn taints_that_only_the_template_knows_are_worth_a_word_and_no_more() {
-    let taints = json!([{ "key": "gpu", "value": "yes", "effect": "NoSchedule" }, { "key": "a", "effect": "NoExecute" }]);
+    let taints =
+        json!([{ "key": "gpu", "value": "yes", "effect": "NoSchedule" }, { "key": "a", "effect": "NoExecute" }]);
     let tainted = given().workers("spec.template.spec.taints", taints);
     let says = |given: &Given| {
         let judged = given.judged();

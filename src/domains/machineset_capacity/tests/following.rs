@@ -70,12 +70,20 @@ fn apply(given: Given, step: &Step, version: usize) -> Given {
             given.object(versioned(cluster)).object(versioned(aws_cluster(region(*place))))
         }
         Step::Secret { sort } => {
-            let data = [json!({}), json!({ "aws_access_key_id": "a", "aws_secret_access_key": "b" }), json!({ "credentials": "[x]" })];
+            let data = [
+                json!({}),
+                json!({ "aws_access_key_id": "a", "aws_secret_access_key": "b" }),
+                json!({ "credentials": "[x]" }),
+            ];
             let given = given.secret(data[usize::from(*sort)].clone());
             given.set("Secret", "aws-cloud-credentials", "metadata.resourceVersion", json!(version.to_string()))
         }
         Step::Environment { sort } => {
-            let all = [json!({}), json!({ "AWS_ROLE_ARN": "a" }), json!({ "AWS_ROLE_ARN": "a", "AWS_WEB_IDENTITY_TOKEN_FILE": "b" })];
+            let all = [
+                json!({}),
+                json!({ "AWS_ROLE_ARN": "a" }),
+                json!({ "AWS_ROLE_ARN": "a", "AWS_WEB_IDENTITY_TOKEN_FILE": "b" }),
+            ];
             given.environment(all[usize::from(*sort)].clone())
         }
         Step::Offer { of, cpus } => given.offers(&type_name(*of), *cpus, 8192, &["x86_64"]),

@@ -30,7 +30,11 @@ fn each_failure_has_its_own_verdict() {
         WORKERS,
         [
             ("answered", live().lookup(outcome("ok")), "match"),
-            ("answered, and not offered", live().provider("instanceType", json!("m7i.large")).lookup(outcome("transient")), "instance-type-unknown"),
+            (
+                "answered, and not offered",
+                live().provider("instanceType", json!("m7i.large")).lookup(outcome("transient")),
+                "instance-type-unknown",
+            ),
             ("a list cut short", unanswered().lookup(outcome("ok")), "unknown"),
             ("no token", unanswered().lookup(outcome("token-unreadable")), "token-unreadable"),
             ("refused", unanswered().lookup(outcome("denied")), "denied"),
@@ -44,7 +48,10 @@ fn each_failure_has_its_own_verdict() {
 fn a_failure_says_what_aws_said() {
     let judged = unanswered().lookup(outcome("denied")).judged();
     let answer = judged.find(WORKERS).unwrap();
-    assert_eq!(answer.explanation.summary, "AWS refuses the login or the question (SomeCode): what was said; what to do");
+    assert_eq!(
+        answer.explanation.summary,
+        "AWS refuses the login or the question (SomeCode): what was said; what to do"
+    );
     assert!(answer.explanation.evidence.iter().any(|line| line.says.contains("assumed-role/x/y")));
 }
 
@@ -52,7 +59,11 @@ fn a_failure_says_what_aws_said() {
 fn a_list_that_did_not_come_about_is_named_by_its_cause() {
     let cases = [
         ("live", unanswered().environment(role()).unreachable("aws:shop", "timed out"), "transient"),
-        ("live, and whether there is a login is not known", unanswered().unreachable("aws:shop", "timed out"), "unknown"),
+        (
+            "live, and whether there is a login is not known",
+            unanswered().unreachable("aws:shop", "timed out"),
+            "unknown",
+        ),
         ("a folder", given().provider("instanceType", json!("x")).unreachable("aws:shop", "timed out"), "unknown"),
     ];
     for (case, given, expected) in cases {
@@ -62,31 +73,43 @@ fn a_list_that_did_not_come_about_is_named_by_its_cause() {
 
 #[test]
 fn an_account_is_asked_for_the_types_in_use_with_the_login_they_have() {
-    let two = |given: Given| given.object(machine_set("more", "a1.2xlarge")).object(machine_set("again", "m6i.8xlarge"));
+    let two =
+        |given: Given| given.object(machine_set("more", "a1.2xlarge")).object(machine_set("again", "m6i.8xlarge"));
     let keys = json!({ "aws_access_key_id": "a", "aws_secret_access_key": "b" });
     let elsewhere = live().provider("placement.region", json!("eu-west-1"));
     let cases = [
-        ("a role", two(live().environment(role())), vec!["us-east-1 credentials=environment,types=a1.2xlarge+m6i.8xlarge"]),
+        (
+            "a role",
+            two(live().environment(role())),
+            vec!["us-east-1 credentials=environment,types=a1.2xlarge+m6i.8xlarge"],
+        ),
         (
             "a Secret",
             two(live().environment(json!({})).secret(keys)),
-            vec!["us-east-1 credentials=secret/openshift-machine-api/aws-cloud-credentials,types=a1.2xlarge+m6i.8xlarge"],
+            vec![
+                "us-east-1 credentials=secret/openshift-machine-api/aws-cloud-credentials,types=a1.2xlarge+m6i.8xlarge",
+            ],
         ),
         ("no login", live().environment(json!({})), vec![]),
         (
             "two regions",
             elsewhere.object(machine_set("more", "m6i.8xlarge")),
-            vec!["eu-west-1 credentials=environment,types=m6i.8xlarge", "us-east-1 credentials=environment,types=m6i.8xlarge"],
+            vec![
+                "eu-west-1 credentials=environment,types=m6i.8xlarge",
+                "us-east-1 credentials=environment,types=m6i.8xlarge",
+            ],
         ),
     ];
     for (case, given, expected) in cases {
         let mut world = World::default();
         given.fill(&mut world);
         let wanted = MachineSetCapacity.interests(world.view(now()));
-        let asked = wanted.iter().filter(|interest| interest.id.resource.plural == "instancetypes").map(|Interest { id, .. }| {
-            let CollectionId { selector, .. } = id;
-            format!("{} {}", id.namespace().unwrap(), selector.fields)
-        });
+        let asked = wanted.iter().filter(|interest| interest.id.resource.plural == "instancetypes").map(
+            |Interest { id, .. }| {
+                let CollectionId { selector, .. } = id;
+                format!("{} {}", id.namespace().unwrap(), selector.fields)
+            },
+        );
         assert_eq!(asked.collect::<Vec<_>>(), expected, "case: {case}");
     }
 }
@@ -102,7 +125,11 @@ fn a_live_account_says_what_the_process_sees() {
     each(
         WORKERS,
         [
-            ("half a role", variables(json!({ "AWS_ROLE_ARN": ROLE })), "credentials-partial aws-web-identity-token-file-missing"),
+            (
+                "half a role",
+                variables(json!({ "AWS_ROLE_ARN": ROLE })),
+                "credentials-partial aws-web-identity-token-file-missing",
+            ),
             ("nothing", variables(json!({})), "secret-missing"),
             ("nobody says", live(), "match"),
         ],

@@ -230,15 +230,20 @@ impl Given {
     }
 
     pub fn offers(self, name: &str, cpus: u64, memory: u64, architectures: &[&str]) -> Self {
-        self.catalogue(json!({ "name": name, "vcpu": cpus, "memory_mib": memory, "gpus": [], "architectures": architectures }))
+        self.catalogue(
+            json!({ "name": name, "vcpu": cpus, "memory_mib": memory, "gpus": [], "architectures": architectures }),
+        )
     }
 
     pub fn catalogue(self, entry: Value) -> Self {
         let name = entry["name"].clone();
-        self.object_in("aws:shop", json!({
-            "apiVersion": "aws.cloud.trueup/v1", "kind": "InstanceType",
-            "metadata": { "namespace": "us-east-1", "name": name }, "type": entry
-        }))
+        self.object_in(
+            "aws:shop",
+            json!({
+                "apiVersion": "aws.cloud.trueup/v1", "kind": "InstanceType",
+                "metadata": { "namespace": "us-east-1", "name": name }, "type": entry
+            }),
+        )
     }
 
     /// Says what the annotating process sees.
@@ -273,7 +278,8 @@ impl Given {
         let account = self.members.get_mut("aws:shop").unwrap();
         account.link = Link::Live { since: now() };
         account.source = ClusterSource::Cloud { provider: Provider::Aws, account: String::new() };
-        let served = ["instancetypes", "lookups", "environments"].map(|plural| ("aws.cloud.trueup".to_owned(), plural.to_owned()));
+        let served = ["instancetypes", "lookups", "environments"]
+            .map(|plural| ("aws.cloud.trueup".to_owned(), plural.to_owned()));
         account.served = Some(Served::Complete(served.into()));
         self
     }
@@ -465,8 +471,16 @@ fn state_of(verdict: &str) -> &'static str {
         "missing" => "missing",
         "drift" | "keys-disagree" => "drift",
         "unknown" | "transient" => "unknown",
-        "invalid-spec" | "instance-type-empty" | "region-invalid" | "credentials-partial" | "credentials-none"
-        | "secret-missing" | "secret-invalid" | "token-unreadable" | "denied" | "instance-type-unknown" => "error",
+        "invalid-spec"
+        | "instance-type-empty"
+        | "region-invalid"
+        | "credentials-partial"
+        | "credentials-none"
+        | "secret-missing"
+        | "secret-invalid"
+        | "token-unreadable"
+        | "denied"
+        | "instance-type-unknown" => "error",
         other => panic!("{other} is no verdict of this check"),
     }
 }

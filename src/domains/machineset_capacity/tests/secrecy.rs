@@ -23,14 +23,23 @@ fn no_byte_of_a_login_leaves_the_edge() {
         given.fill(&mut world);
         let view = world.view(now());
         let shop = ClusterName::new("shop");
-        let id = CollectionId::object(&shop, super::super::names::SECRET, Some("openshift-machine-api"), "aws-cloud-credentials");
+        let id = CollectionId::object(
+            &shop,
+            super::super::names::SECRET,
+            Some("openshift-machine-api"),
+            "aws-cloud-credentials",
+        );
         let mut said: Vec<String> = view.read::<Login>(&id).iter().map(|fact| format!("{fact:?}")).collect();
         assert_eq!(said.len(), 1, "case {case}: the Secret was read");
         let id = CollectionId::all(&shop, super::super::names::ENVIRONMENT);
         said.extend(view.read::<super::super::facts::Environment>(&id).iter().map(|fact| format!("{fact:?}")));
         for subject in MachineSetCapacity.subjects(view) {
             said.push(format!("{:?}", MachineSetCapacity.explain(&subject, view)));
-            said.push(format!("{:?} {:?}", MachineSetCapacity.cells(&subject, view), MachineSetCapacity.panels(&subject, view)));
+            said.push(format!(
+                "{:?} {:?}",
+                MachineSetCapacity.cells(&subject, view),
+                MachineSetCapacity.panels(&subject, view)
+            ));
         }
         assert!(said.len() >= 4, "case {case}: {said:?}");
         for text in said {

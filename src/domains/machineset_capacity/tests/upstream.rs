@@ -72,10 +72,7 @@ fn a_stale_architecture_does_not_survive_a_change_of_type() {
 fn copies_of_stale_keys_that_win_in_the_autoscaler_are_found() {
     let copied = given().with(json!({ cap("cpu"): "16", cap("memory"): "68719476736", cap("gpu-type"): "" }));
     assert_eq!(copied.about(WORKERS), "keys-disagree → annotate selected differs");
-    assert_eq!(
-        copied.change(WORKERS),
-        json!({ "set": { cap("cpu"): "32", cap("memory"): "131072Mi" }, "remove": [] })
-    );
+    assert_eq!(copied.change(WORKERS), json!({ "set": { cap("cpu"): "32", cap("memory"): "131072Mi" }, "remove": [] }));
 }
 
 #[test]
@@ -89,7 +86,9 @@ fn foreign_annotations_are_neither_judged_nor_touched() {
 /// Upstream stops at the generic sentence when the Secret is not there either.
 #[test]
 fn half_a_role_is_called_that_whatever_else_is_missing() {
-    let half = given().environment(json!({ "AWS_ROLE_ARN": "arn:aws:iam::1:role/x" })).provider("credentialsSecret", Value::Null);
+    let half = given()
+        .environment(json!({ "AWS_ROLE_ARN": "arn:aws:iam::1:role/x" }))
+        .provider("credentialsSecret", Value::Null);
     let judged = half.judged();
     let summary = &judged.find(WORKERS).unwrap().explanation.summary;
     assert!(summary.contains("AWS_ROLE_ARN is set and AWS_WEB_IDENTITY_TOKEN_FILE is not"), "{summary}");
@@ -98,8 +97,12 @@ fn half_a_role_is_called_that_whatever_else_is_missing() {
 
 #[test]
 fn a_role_of_another_partition_is_shown_beside_the_region() {
-    let gov = json!({ "AWS_ROLE_ARN": "arn:aws-us-gov:iam::123456789012:role/my-role", "AWS_WEB_IDENTITY_TOKEN_FILE": "/t" });
+    let gov =
+        json!({ "AWS_ROLE_ARN": "arn:aws-us-gov:iam::123456789012:role/my-role", "AWS_WEB_IDENTITY_TOKEN_FILE": "/t" });
     let judged = given().environment(gov).judged();
     let evidence = &judged.find(WORKERS).unwrap().explanation.evidence;
-    assert!(evidence.iter().any(|line| line.says.contains("partition aws-us-gov, and us-east-1 is of aws")), "{evidence:?}");
+    assert!(
+        evidence.iter().any(|line| line.says.contains("partition aws-us-gov, and us-east-1 is of aws")),
+        "{evidence:?}"
+    );
 }
