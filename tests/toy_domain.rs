@@ -149,6 +149,7 @@ impl Domain for Shelves {
                 uid: Some(shelf.uid.clone()),
                 version: Some(shelf.version.clone()),
             },
+            judged: None,
             source: None,
             selected: true,
             reason: Reason::NotLabelled,

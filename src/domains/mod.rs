@@ -6,6 +6,7 @@ mod contract;
 pub mod external_oidc;
 pub mod hosted_oidc;
 pub mod kubeconfig;
+pub mod machineset_capacity;
 mod nearest;
 mod present;
 pub mod registry;

@@ -34,6 +34,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::finding::{DomainName, SubjectId};
+use super::judged::JudgedFields;
 use crate::world::{ClusterName, CollectionId, Resource, ResourceVersion, Uid};
 
 /// What would be done.
@@ -282,6 +283,8 @@ pub struct ActionDraft {
     pub domain: DomainName,
     pub verb: Verb,
     pub target: Target,
+    /// What binds a target whose version moves by itself, in place of that version.
+    pub judged: Option<JudgedFields>,
     pub source: Option<SourceBinding>,
     /// Whether it is ticked when the plan opens.
     pub selected: bool,

@@ -234,6 +234,7 @@ fn action(candidate: &Candidate<'_>, gated: Gated, candidates: &[Candidate<'_>])
         domain,
         verb,
         target,
+        judged,
         source,
         selected,
         reason,
@@ -269,6 +270,7 @@ fn action(candidate: &Candidate<'_>, gated: Gated, candidates: &[Candidate<'_>])
         preconditions: Preconditions {
             uid: uid_text(target.uid.as_ref()),
             resource_version: target.version.as_ref().map(ToString::to_string).filter(|text| !text.is_empty()),
+            judged: judged.clone(),
             source,
         },
         selected: *selected,

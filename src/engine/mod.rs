@@ -24,6 +24,7 @@ mod finding;
 mod gate;
 pub mod glob;
 pub mod journal;
+mod judged;
 mod plan;
 #[cfg(test)]
 mod testing;
@@ -49,6 +50,7 @@ pub use gate::{
     FreezeWindow, PolicyEffect, PolicyRule, ReadOnly, access_questions, empty_set,
 };
 pub use glob::{EmptyGlob, Glob};
+pub use judged::{JudgedFields, judged_digest};
 pub use plan::{
     Acceptance, Action, Finding, IdentityRecord, ObjectRef, ObservationRecord, PLAN_SCHEMA, PLAN_TTL, Plan,
     PlanReadError, Preconditions, SourcePrecondition, Summary, TargetRecord,

@@ -79,6 +79,7 @@ pub fn delete(cluster: &str, name: &str) -> ActionDraft {
             uid: Some(Uid::parse("uid-of-it")),
             version: Some(ResourceVersion::parse("7")),
         },
+        judged: None,
         source: None,
         selected: true,
         reason: Reason::NoReferrer,

@@ -198,6 +198,7 @@ fn restore(subject: &SubjectId, resource: Resource, backup: &str, stone: &Tombst
             uid: None,
             version: None,
         },
+        judged: None,
         source: None,
         // Somebody chose to delete it; that it comes back is a choice as well.
         selected: false,

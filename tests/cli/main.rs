@@ -19,6 +19,7 @@ mod killed;
 mod kubeconfig;
 mod live;
 mod live_secrets;
+mod machineset;
 mod oidc;
 mod plan;
 mod prompt;

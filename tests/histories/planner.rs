@@ -309,6 +309,7 @@ fn draft(target: &Target, item: &Item, verb: Verb, sites: usize) -> ActionDraft 
             uid: Some(Uid::parse(&item.metadata.uid)),
             version: Some(ResourceVersion::parse(&item.metadata.resource_version)),
         },
+        judged: None,
         source: None,
         selected: true,
         reason: match verb {

@@ -16,7 +16,8 @@ use crate::cli::settle;
 use crate::console::Teller;
 use crate::console::task::{Stage, Told, Tried};
 use crate::engine::executor::{
-    KubeCluster, OnNewReference, Patch, Ports, Progress, Report, RunSettings, Write, apply as carry_out,
+    ClusterPort as _, KubeCluster, OnNewReference, Patch, Ports, Progress, Reading, Report, RunSettings, Write,
+    apply as carry_out,
 };
 use crate::engine::journal::Answer;
 use crate::engine::{Action, ApprovedPlan, MarkChange, Plan, Verb};
@@ -86,11 +87,19 @@ pub async fn dry_run(fleet: Fleet, tell: Teller, plan: Box<Plan>, actions: Vec<S
 }
 
 async fn try_one(port: &KubeCluster, action: &Action) -> Tried {
-    let bound = action.preconditions.uid.as_deref().zip(action.preconditions.resource_version.as_deref());
-    let Some((uid, resource_version)) = bound else {
+    let target = &action.target;
+    let version = match &action.preconditions.judged {
+        None => action.preconditions.resource_version.clone(),
+        Some(judged) => match port.read(target).await {
+            Reading::Present(seen) if judged.are_in(&seen.json) => Some(seen.resource_version),
+            Reading::Present(_) => return Tried::Refused("it changed since the plan was made".to_owned()),
+            Reading::Absent => return Tried::Refused("it is gone".to_owned()),
+            Reading::Unknown(why) => return Tried::Unknown(why),
+        },
+    };
+    let Some((uid, resource_version)) = action.preconditions.uid.as_deref().zip(version.as_deref()) else {
         return Tried::Unknown("the plan binds no uid and version".to_owned());
     };
-    let target = &action.target;
     let MarkChange { set, remove } = action.mark_change().unwrap_or_default();
     let patch;
     let write = match action.verb {

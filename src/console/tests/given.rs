@@ -261,6 +261,7 @@ fn draft(subject: &SubjectId) -> ActionDraft {
             uid: Some(Uid::parse("7c1")),
             version: Some(ResourceVersion::parse("88140")),
         },
+        judged: None,
         source: None,
         selected: true,
         reason: Reason::NoReferrer,
@@ -297,6 +298,7 @@ pub fn action(id: &str, cluster: &str, kind: &'static str, name: &str) -> Action
         preconditions: Preconditions {
             uid: Some("7c1".to_owned()),
             resource_version: Some("88140".to_owned()),
+            judged: None,
             source: None,
         },
         selected: true,
@@ -328,7 +330,7 @@ pub fn actions() -> Vec<Action> {
             verb: Verb::Create,
             tier: Tier::T1,
             undo: Undo::DeleteWhatWasCreated,
-            preconditions: Preconditions { uid: None, resource_version: None, source: None },
+            preconditions: Preconditions { uid: None, resource_version: None, judged: None, source: None },
             change: json!({ "backup": "a6.sealed" }),
             diff: "+ apiVersion: v1\n+ kind: Secret\n".to_owned(),
             ..action("a6", "mgmt-eu", "Secret", "lost-copy")

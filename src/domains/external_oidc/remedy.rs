@@ -267,6 +267,7 @@ impl Hand<'_, '_> {
             domain: NAME,
             verb,
             target,
+            judged: None,
             source: None,
             selected: true,
             reason: Reason::Missing,

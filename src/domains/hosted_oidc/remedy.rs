@@ -171,6 +171,7 @@ impl Subject<'_, '_> {
                 uid: self.copy.map(|copy| copy.meta.uid.clone()),
                 version: self.copy.map(|copy| copy.meta.version.clone()),
             },
+            judged: None,
             source: None,
             selected,
             reason,

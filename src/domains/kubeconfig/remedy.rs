@@ -245,6 +245,7 @@ impl<'a> Draft<'_, 'a> {
                 uid: target.map(|target| target.meta.uid.clone()).filter(|uid: &Uid| !uid.is_empty()),
                 version: target.map(|target| target.meta.version.clone()),
             },
+            judged: None,
             source: None,
             selected: true,
             reason,

@@ -2,6 +2,7 @@
 
 mod after;
 mod copies;
+mod judged;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;

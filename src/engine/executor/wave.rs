@@ -182,7 +182,7 @@ impl<'p> Run<'p, '_> {
         let mut ready = Vec::new();
         let clock = self.ports.clock;
         let mut ended = Vec::new();
-        for one in again {
+        for mut one in again {
             let reading = read(port, clock, &one.action.target).await;
             let source = read_source(self.ports.clusters, clock, one.action).await.err();
             let doubted = if one.is_in_doubt() { in_doubt(&one, &reading) } else { None };
@@ -195,7 +195,10 @@ impl<'p> Run<'p, '_> {
                 (None, None, Some(end)) => {
                     ended.push((one.action, one.given_up(format!("not sent again: {}", end.why()))));
                 }
-                (None, None, None) => ready.push(one),
+                (None, None, None) => {
+                    one.wish.bind_again(&reading);
+                    ready.push(one);
+                }
             }
         }
         self.write_ends(ended)?;
@@ -205,7 +208,7 @@ impl<'p> Run<'p, '_> {
     /// Makes an action ready: it is the object the plan shows, what it copies is what the plan shows, and its backup is
     /// sealed. What is as it shall be already is not sent.
     fn prepare(&mut self, action: &'p Action, reading: &Reading, source: Option<&Content>) -> Result<Ready<'p>, End> {
-        let wish = Wish::of(action, &self.report.plan, source, self.ports.vault)?;
+        let mut wish = Wish::of(action, &self.report.plan, source, self.ports.vault)?;
         if wish.is_fulfilled(&action.target.kind, reading) {
             return Err(End::Already);
         }
@@ -215,6 +218,7 @@ impl<'p> Run<'p, '_> {
                 Reading::Present(_) | Reading::Absent => End::stale(why),
             });
         }
+        wish.bind_again(reading);
         let mut ready = Ready::new(action, wish, self.ports.clock.now());
         if let Reading::Present(seen) = reading {
             ready.remember_marks(seen);

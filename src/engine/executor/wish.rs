@@ -11,13 +11,30 @@ use super::report::End;
 use super::verdict::difference;
 use crate::engine::journal::LabelChange;
 use crate::engine::vault::RESTORED_FROM;
-use crate::engine::{Action, ContentChange, MarkChange, ObjectRef, Verb, short_id};
+use crate::engine::{Action, ContentChange, JudgedFields, MarkChange, ObjectRef, Preconditions, Verb, short_id};
 
 /// The very object a request is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Bound {
     pub uid: String,
+    /// The version a request carries.
     pub resource_version: String,
+    /// What the plan was made for, where the version moves by itself: then the one that was read last counts.
+    pub judged: Option<JudgedFields>,
+}
+
+impl Bound {
+    /// Why an object is not the one a plan was made for; nothing when it is.
+    pub fn difference(&self, reading: &Reading) -> Option<String> {
+        match (&self.judged, reading) {
+            (Some(judged), Reading::Present(seen)) => {
+                let changed = || Some("what was judged of it changed since the plan was made".to_owned());
+                let other = difference(&self.uid, &seen.resource_version, reading);
+                other.or_else(|| if judged.are_in(&seen.json) { None } else { changed() })
+            }
+            (Some(_) | None, reading) => difference(&self.uid, &self.resource_version, reading),
+        }
+    }
 }
 
 /// What an action wants of the cluster.
@@ -54,8 +71,7 @@ impl Wish {
     /// # Errors
     /// How the action ends when it does not say all that is needed.
     pub fn of(action: &Action, plan: &str, source: Option<&Content>, vault: &dyn VaultPort) -> Result<Self, End> {
-        let bound =
-            || bound_of(action).ok_or_else(|| End::gated("identity: the plan binds no uid and version of the object"));
+        let bound = || bound_of(action).ok_or_else(|| End::gated("identity: the plan does not bind the object"));
         match action.verb {
             Verb::Delete => Ok(Self::Delete { bound: bound()? }),
             Verb::Label => {
@@ -78,8 +94,10 @@ impl Wish {
     /// The request.
     pub fn write<'w>(&'w self, target: &'w ObjectRef) -> Write<'w> {
         match self {
-            Self::Delete { bound: Bound { uid, resource_version } } => Write::Delete { target, uid, resource_version },
-            Self::Change { bound: Bound { uid, resource_version }, patch } => {
+            Self::Delete { bound: Bound { uid, resource_version, .. } } => {
+                Write::Delete { target, uid, resource_version }
+            }
+            Self::Change { bound: Bound { uid, resource_version, .. }, patch } => {
                 Write::Change { target, uid, resource_version, patch }
             }
             Self::Apply { bound, patch } => {
@@ -96,6 +114,23 @@ impl Wish {
             Self::Delete { bound } | Self::Change { bound, .. } => Some(bound),
             Self::Apply { bound, .. } => bound.as_ref(),
             Self::Create { .. } => None,
+        }
+    }
+
+    /// Binds the request to the version that was just read, where the plan binds what was judged.
+    ///
+    /// # Assumes
+    /// Nothing hinders it, seeing the same.
+    pub fn bind_again(&mut self, reading: &Reading) {
+        let bound = match self {
+            Self::Delete { bound } | Self::Change { bound, .. } => Some(bound),
+            Self::Apply { bound, .. } => bound.as_mut(),
+            Self::Create { .. } => None,
+        };
+        if let (Some(bound), Reading::Present(seen)) = (bound, reading)
+            && bound.judged.is_some()
+        {
+            bound.resource_version = seen.resource_version.clone();
         }
     }
 
@@ -121,7 +156,7 @@ impl Wish {
     /// Why it may not be sent, seeing what is there; nothing when it may.
     pub fn hindrance(&self, reading: &Reading) -> Option<String> {
         match (self.bound(), reading) {
-            (Some(bound), reading) => difference(&bound.uid, &bound.resource_version, reading),
+            (Some(bound), reading) => bound.difference(reading),
             (None, Reading::Absent) => None,
             (None, Reading::Present(_)) => Some("another object has the name".to_owned()),
             (None, Reading::Unknown(why)) => Some(format!("whether the name is free is unknown: {why}")),
@@ -152,8 +187,13 @@ impl Wish {
 }
 
 fn bound_of(action: &Action) -> Option<Bound> {
-    let (uid, version) = (action.preconditions.uid.clone(), action.preconditions.resource_version.clone());
-    uid.zip(version).map(|(uid, resource_version)| Bound { uid, resource_version })
+    let Preconditions { uid, resource_version, judged, source: _ } = action.preconditions.clone();
+    match (uid, resource_version, judged) {
+        (Some(uid), Some(resource_version), None) => Some(Bound { uid, resource_version, judged: None }),
+        // The version is that of the object as it is read right before the request.
+        (Some(uid), None, Some(judged)) => Some(Bound { uid, resource_version: String::new(), judged: Some(judged) }),
+        (None, ..) | (Some(_), None, None) | (Some(_), Some(_), Some(_)) => None,
+    }
 }
 
 /// What an action changes of the content.

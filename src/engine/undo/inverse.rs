@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{BackupSeen, Look, ObjectNow};
+use crate::engine::JudgedFields;
 use crate::engine::action::{Reason, Undo, Verb};
 use crate::engine::journal::{ActionEntry, ActionStanding, Answer, Found, LabelChange, Sent, VerifiedState};
 use crate::engine::plan::{Action, ObjectRef, Preconditions};
@@ -113,7 +114,7 @@ fn restore(done: &ActionEntry, sent: &Sent, look: &Look) -> Result<Inverse, Stri
     diff.extend(not_restored.iter().map(|what| format!("  {what}\n")));
     let change = json!({ "backup": file, "owners": look.owners.living });
     let target = ObjectRef { uid: None, ..sent.target.clone() };
-    let preconditions = Preconditions { uid: None, resource_version: None, source: None };
+    let preconditions = Preconditions { uid: None, resource_version: None, judged: None, source: None };
     let action = Action {
         verb: Verb::Create,
         reason: Reason::Missing,
@@ -164,8 +165,21 @@ fn put_marks_back(id: &str, sent: &Sent, look: &Look, kind: MarkKind) -> Result<
     let set: BTreeMap<&String, &String> =
         before.iter().filter_map(|(key, value)| Some((key, value.as_ref()?))).collect();
     let remove: Vec<&String> = before.iter().filter(|(_, value)| value.is_none()).map(|(key, _)| key).collect();
-    let preconditions =
-        Preconditions { uid: sent.uid.clone(), resource_version: Some(resource_version.to_owned()), source: None };
+    let preconditions = match kind {
+        MarkKind::Label => Preconditions {
+            uid: sent.uid.clone(),
+            resource_version: Some(resource_version.to_owned()),
+            judged: None,
+            source: None,
+        },
+        // What is annotated may have a version that moves by itself; the annotations are all that counts here.
+        MarkKind::Annotation => Preconditions {
+            uid: sent.uid.clone(),
+            resource_version: None,
+            judged: Some(annotations_judged(after.keys(), annotations)),
+            source: None,
+        },
+    };
     let diff = format!("  metadata:\n    {word}s:\n{}", mark_lines(before, after));
     let action = Action {
         verb,
@@ -187,6 +201,16 @@ fn mark_lines(before: &BTreeMap<String, Option<String>>, after: &BTreeMap<String
     };
     let taken = after.iter().filter_map(|one| line('-', one));
     taken.chain(before.iter().filter_map(|one| line('+', one))).collect()
+}
+
+/// These annotations, as they are now.
+fn annotations_judged<'k>(
+    keys: impl Iterator<Item = &'k String>,
+    annotations: &BTreeMap<String, String>,
+) -> JudgedFields {
+    let field = |key: &String| format!("/metadata/annotations/{}", key.replace('~', "~0").replace('/', "~1"));
+    let fields: Vec<String> = keys.map(field).collect();
+    JudgedFields::of(&json!({ "metadata": { "annotations": annotations } }), &fields)
 }
 
 /// Puts content and labels back to what they were, from the backup.
@@ -277,7 +301,12 @@ fn opened<'d>(done: &'d ActionEntry, look: &'d Look) -> Result<(&'d String, &'d 
 }
 
 fn bound_to(uid: &str, resource_version: &str) -> Preconditions {
-    Preconditions { uid: Some(uid.to_owned()), resource_version: Some(resource_version.to_owned()), source: None }
+    Preconditions {
+        uid: Some(uid.to_owned()),
+        resource_version: Some(resource_version.to_owned()),
+        judged: None,
+        source: None,
+    }
 }
 
 /// What all inverses have in common. Verb, reason, tier and undo are the caller's.

@@ -422,6 +422,7 @@ async fn annotations_are_set_and_go_back_to_what_they_were() {
     let seeded = stage.sim.seed(target()).unwrap();
     let change = json!({ "set": { "kept": "new", "added": "x" }, "remove": [] });
     let draft = ActionDraft {
+        judged: None,
         source: None,
         undo: Undo::RemoveWhatWasAdded,
         ..draft(&stage.sim, Planned::Annotate, &seeded, change)
