@@ -70,14 +70,96 @@ fn fleet(environment: &str, secret: &str) -> TempDir {
 #[test]
 fn a_plan_says_what_autoscalers_know_and_writes_what_they_do_not() {
     let dir = fleet("", "s3cret");
-    insta::assert_snapshot!(transcript(&dir, &["plan", "--from", "$TMP", "--utc", "--domain", "machineset-capacity"]), @"");
+    insta::assert_snapshot!(transcript(&dir, &["plan", "--from", "$TMP", "--utc", "--domain", "machineset-capacity"]), @r##"
+plan $ID  made 2026-11-16 10:00:00 UTC, valid until 10:15:00
+
+shop  dev  snapshot
+  + missing MachineSet  openshift-machine-api/bare  missing                 nothing says what machines of g4dn.xlarge have, so that it can't be scaled up from zero
+  ~ drift   MachineSet  openshift-machine-api/half  drift                   one family of annotations for m6g.4xlarge is absent: cpu 16 is not there, and 2 more
+  ! error   MachineSet  openshift-machine-api/mac   instance-type-unknown   mac2.metal has no architecture that nodes have: nothing is guessed
+  ~ drift   MachineSet  openshift-machine-api/torn  keys-disagree           its two families of annotations disagree about m6g.4xlarge: cpu is 8 and not 16, and 1 more
+  ! error   MachineSet  openshift-machine-api/typo  instance-type-unknown   us-east-1 does not offer m6g.4xlrage
+  = ok      3
+
+  [x] T1 annotate MachineSet openshift-machine-api/bare  missing, undo: remove-what-was-added
+  [x] T1 annotate MachineSet openshift-machine-api/half  differs, undo: remove-what-was-added
+  [x] T1 annotate MachineSet openshift-machine-api/torn  differs, undo: remove-what-was-added
+
+1 cluster; 8 findings: 3 ok, 1 missing, 2 drift, 2 error; 3 actions: 3 annotate
+----- stderr
+----- exit 2
+"##);
 }
 
 #[test]
 fn one_finding_in_full_names_every_object_it_was_read_from() {
     let dir = fleet("environment: { AWS_REGION: us-east-1 }\n", "s3cret");
     let finding = "machineset-capacity/shop/MachineSet/openshift-machine-api/torn";
-    insta::assert_snapshot!(transcript(&dir, &["explain", finding, "--from", "$TMP", "--utc"]), @"");
+    insta::assert_snapshot!(transcript(&dir, &["explain", finding, "--from", "$TMP", "--utc"]), @r##"
+MachineSet openshift-machine-api/torn in shop
+~ drift, keys-disagree
+its two families of annotations disagree about m6g.4xlarge: cpu is 8 and not 16, and 1 more
+id: machineset-capacity/shop/MachineSet/openshift-machine-api/torn
+
+EXPECTED
+  annotations:
+    capacity.cluster-autoscaler.kubernetes.io/cpu: 16
+    capacity.cluster-autoscaler.kubernetes.io/labels: kubernetes.io/arch=arm64
+    capacity.cluster-autoscaler.kubernetes.io/memory: 65536Mi
+    machine.openshift.io/GPU: 0
+    machine.openshift.io/memoryMb: 65536
+    machine.openshift.io/vCPU: 16
+  architecture: arm64
+
+ACTUAL
+  annotations:
+    capacity.cluster-autoscaler.kubernetes.io/cpu: 8
+    capacity.cluster-autoscaler.kubernetes.io/labels: kubernetes.io/arch=arm64
+    capacity.cluster-autoscaler.kubernetes.io/memory: 32Gi
+    machine.openshift.io/GPU: 0
+    machine.openshift.io/memoryMb: 65536
+    machine.openshift.io/vCPU: 16
+  instanceType: m6g.4xlarge
+  region: us-east-1
+
+EVIDENCE
+  1 the instance type is m6g.4xlarge
+    shop MachineSet openshift-machine-api/torn spec.template.spec.providerSpec.value.instanceType
+  2 the region is us-east-1
+    shop MachineSet openshift-machine-api/torn spec.template.spec.providerSpec.value.placement.region
+  3 holds an access key
+    shop Secret openshift-machine-api/aws-cloud-credentials data
+  4 cpu 16, memory 65536Mi, GPU 0, arm64
+    aws:main InstanceType us-east-1/m6g.4xlarge type
+  5 says 16, as it should
+    shop MachineSet openshift-machine-api/torn metadata.annotations["machine.openshift.io/vCPU"]
+  6 says 65536, as it should
+    shop MachineSet openshift-machine-api/torn metadata.annotations["machine.openshift.io/memoryMb"]
+  7 says 0, as it should
+    shop MachineSet openshift-machine-api/torn metadata.annotations["machine.openshift.io/GPU"]
+  8 says 8; 16 is expected
+    shop MachineSet openshift-machine-api/torn metadata.annotations["capacity.cluster-autoscaler.kubernetes.io/cpu"]
+  9 says 32Gi; 65536Mi is expected
+    shop MachineSet openshift-machine-api/torn metadata.annotations["capacity.cluster-autoscaler.kubernetes.io/memory"]
+  10 is not there, as it should be
+    shop MachineSet openshift-machine-api/torn metadata.annotations["capacity.cluster-autoscaler.kubernetes.io/gpu-count"]
+  11 is not there, as it should be
+    shop MachineSet openshift-machine-api/torn metadata.annotations["capacity.cluster-autoscaler.kubernetes.io/gpu-type"]
+  12 says kubernetes.io/arch=arm64, as it should
+    shop MachineSet openshift-machine-api/torn metadata.annotations["capacity.cluster-autoscaler.kubernetes.io/labels"]
+
+REMEDY
+  [x] a3 annotate MachineSet openshift-machine-api/torn
+      tier T1, reason differs, undo: remove-what-was-added
+        metadata:
+          annotations:
+      -     capacity.cluster-autoscaler.kubernetes.io/cpu: "8"
+      +     capacity.cluster-autoscaler.kubernetes.io/cpu: "16"
+      -     capacity.cluster-autoscaler.kubernetes.io/memory: "32Gi"
+      +     capacity.cluster-autoscaler.kubernetes.io/memory: "65536Mi"
+----- stderr
+----- exit 0
+"##);
 }
 
 #[test]

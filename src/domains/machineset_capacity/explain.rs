@@ -68,9 +68,9 @@ fn actual(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Value {
 fn evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
     let mut lines = why_evidence(subject, ruling);
     if let Some(machine) = &ruling.machine {
-        for said in [&machine.instance_type, &machine.region] {
-            let says = if said.value.is_empty() { "is empty".to_owned() } else { said.value.to_owned() };
-            lines.push(line(says, said.object.clone(), &said.field));
+        for (what, said) in [("instance type", &machine.instance_type), ("region", &machine.region)] {
+            let value = if said.value.is_empty() { "not said" } else { said.value };
+            lines.push(line(format!("the {what} is {value}"), said.object.clone(), &said.field));
         }
     }
     lines.extend(login_evidence(subject, ruling));
@@ -173,9 +173,9 @@ fn lookup_evidence(ruling: &Ruling<'_>) -> Vec<Evidence> {
 fn annotation_evidence(subject: &Subject<'_>, one: &Line<'_>) -> Evidence {
     let expected = one.expected.as_deref().unwrap_or("nothing");
     let says = match (one.stand, one.actual) {
-        (Stand::Same, Some(held)) => held.to_owned(),
+        (Stand::Same, Some(held)) => format!("says {held}, as it should"),
         (Stand::Same, None) => "is not there, as it should be".to_owned(),
-        (Stand::Differs, held) => format!("{} instead of {expected}", held.unwrap_or_default()),
+        (Stand::Differs, held) => format!("says {}; {expected} is expected", held.unwrap_or_default()),
         (Stand::Absent, _) => format!("is not there; {expected} is expected"),
     };
     line(says, subject.object(), &format!("metadata.annotations[\"{}\"]", one.key))

@@ -131,7 +131,8 @@ async fn a_lookup_that_failed_is_told_by_class_and_the_list_is_never_empty_inste
     let role = [("AWS_ROLE_ARN", "arn:aws:iam::123456789012:role/x")];
     let both = [role[0], ("AWS_WEB_IDENTITY_TOKEN_FILE", "/nowhere/token")];
     type Variables = Vec<(&'static str, &'static str)>;
-    let cases: Vec<(&str, Answers, Variables, Option<AwsFault>, u16, &str, &str)> = vec![
+    type Case = (&'static str, Answers, Variables, Option<AwsFault>, u16, &'static str, &'static str);
+    let cases: Vec<Case> = vec![
         ("not allowed by EC2", secret(), vec![], Some(denied), 403, "denied", "UnauthorizedOperation"),
         ("throttled for good", secret(), vec![], Some(throttled), 503, "transient", "Throttling"),
         ("IRSA, and no token here", vec![], both.to_vec(), None, 422, "token-unreadable", "token-file-missing"),

@@ -217,9 +217,10 @@ impl AwsAccount {
     /// How asking went. That it failed is content here, and no failure of the list; that nobody asked for types is an
     /// empty one.
     async fn lookups(&self, asked: &Asked) -> Listing {
-        let outcome = match asked.fields.contains_key("types") {
-            true => Some(self.look_up_and_tell(asked).await.map(|looked| looked.asker)),
-            false => self.outcome(asked).await,
+        let outcome = if asked.fields.contains_key("types") {
+            Some(self.look_up_and_tell(asked).await.map(|looked| looked.asker))
+        } else {
+            self.outcome(asked).await
         };
         let (outcome, fresh_for) = match outcome {
             None => return Listing { items: Vec::new(), cut_short: None, fresh_for: BAD_FOR },
