@@ -66,8 +66,13 @@ pub fn run() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return ExitCode::from(usage::answer(&error)),
     };
-    let context = Context::new(cli.globals, Env::new(std::env::vars_os()));
+    let mut context = Context::new(cli.globals, Env::new(std::env::vars_os()));
     let terminal = context.terminal;
+    // The demo touches nothing outside the process, and whoever pipes a table away looks at no log.
+    if cli.command.is_none() && console::is_possible() {
+        let state = context.state_path();
+        log::name_own(&mut context.globals, state);
+    }
     let code = log::start(&context.globals).and_then(|_guard| run_until_interrupted(context, cli.command));
     ExitCode::from(code.unwrap_or_else(|error: CliError| {
         for line in error.to_string().lines() {

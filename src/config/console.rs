@@ -20,9 +20,21 @@ pub struct ConsoleSettings {
     /// ASCII signs, and nothing that moves by itself.
     pub plain: bool,
     pub mouse: bool,
+    pub alert: AlertSetting,
     pub utc: bool,
     pub views: Vec<ViewSettings>,
 }
+
+/// How somebody who looks elsewhere is told of a verdict that became worse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AlertSetting {
+    Off,
+    Bell,
+    Message,
+}
+
+const ALERTS: [(&str, AlertSetting); 3] =
+    [("off", AlertSetting::Off), ("bell", AlertSetting::Bell), ("message", AlertSetting::Message)];
 
 /// `[[console.views]]`: a screen with a filter, by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,11 +48,19 @@ pub struct ViewSettings {
 /// The screen that is no check's.
 pub const FLEET: &str = "fleet";
 
-const KNOWN_KEYS: [&str; 6] = ["theme", "keys", "plain", "mouse", "utc", "views"];
+const KNOWN_KEYS: [&str; 7] = ["theme", "keys", "plain", "mouse", "alert", "utc", "views"];
 
 impl Default for ConsoleSettings {
     fn default() -> Self {
-        Self { theme: None, keys: None, plain: false, mouse: true, utc: false, views: Vec::new() }
+        Self {
+            theme: None,
+            keys: None,
+            plain: false,
+            mouse: true,
+            alert: AlertSetting::Off,
+            utc: false,
+            views: Vec::new(),
+        }
     }
 }
 
@@ -54,9 +74,18 @@ pub(super) fn read(root: &SettingsTable, folder: &Path, entries: &[Entry], probl
         keys: problems.keep_given(take_path(table, "keys", folder)),
         plain: problems.keep_given(table.take_bool("plain")).unwrap_or(defaults.plain),
         mouse: problems.keep_given(table.take_bool("mouse")).unwrap_or(defaults.mouse),
+        alert: problems.keep_given(take_alert(table)).unwrap_or(defaults.alert),
         utc: problems.keep_given(table.take_bool("utc")).unwrap_or(defaults.utc),
         views: views.into_iter().filter_map(|view| read_view(view, entries, problems)).collect(),
     }
+}
+
+fn take_alert(table: &SettingsTable) -> Result<Option<AlertSetting>, SettingsProblem> {
+    let Some(text) = table.take_str("alert")? else { return Ok(None) };
+    let known = ALERTS.iter().find(|(word, _)| word == text.get_ref());
+    known
+        .map(|(_, alert)| Some(*alert))
+        .ok_or_else(|| SettingsProblem::unknown(&text, "alert", &ALERTS.map(|(word, _)| word)))
 }
 
 fn read_view(table: &SettingsTable, entries: &[Entry], problems: &mut Problems) -> Option<ViewSettings> {

@@ -22,7 +22,7 @@ use std::path::Path;
 
 pub use clouds::{CloudAccount, CloudKey};
 pub use clusters::{ClusterRule, ClusterRules};
-pub use console::{ConsoleSettings, FLEET, ViewSettings};
+pub use console::{AlertSetting, ConsoleSettings, FLEET, ViewSettings};
 pub use domains::EnabledDomains;
 pub use duration::{BadDuration, parse_duration};
 pub use file::{ACCEPTED_FILE, ConfigError, ConfigFile, ConfigProblem, accept_line, read_config};

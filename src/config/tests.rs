@@ -319,7 +319,7 @@ fn a_check_that_is_announced_may_be_switched_off_before_it_exists() {
 
 #[test]
 fn the_console_is_set_up_by_its_table() {
-    let text = "[console]\ntheme = 'night'\nkeys = 'my.toml'\nplain = true\nmouse = false\nutc = true\n\
+    let text = "[console]\ntheme = 'night'\nkeys = 'my.toml'\nplain = true\nmouse = false\nalert = 'bell'\nutc = true\n\
                 [[console.views]]\nname = 'all'\nscreen = 'fleet'\n\
                 [[console.views]]\nname = 'mine'\nscreen = 'powervs-tags'\nfilter = 'state:extra'\n";
     let read = |text: &str| parse_config(text, Path::new("/c"), &[]);
@@ -333,6 +333,7 @@ fn the_console_is_set_up_by_its_table() {
         keys: Some("/c/my.toml".into()),
         plain: true,
         mouse: false,
+        alert: AlertSetting::Bell,
         utc: true,
         views: vec![view("all", "fleet", ""), view("mine", "powervs-tags", "state:extra")],
     };
@@ -343,6 +344,7 @@ fn the_console_is_set_up_by_its_table() {
         ("a view without a name", "[[console.views]]\nscreen = 'fleet'"),
         ("a view of no screen", "[[console.views]]\nname = 'x'\nscreen = 'flet'"),
         ("a word where true or false belongs", "[console]\nmouse = 'off'"),
+        ("an alert nobody knows", "[console]\nalert = 'siren'"),
     ];
     for (case, text) in slips {
         assert_eq!(read(text).unwrap_err().len(), 1, "case: {case}");

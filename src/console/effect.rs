@@ -27,7 +27,8 @@ pub enum TerminalWish {
     Mouse(MouseHold),
     /// Save the screen as it is, as text and as a picture.
     SaveScreen,
-    Bell,
+    /// Call somebody who looks elsewhere.
+    Alert(Alert, String),
     /// Hand the screen to a cluster's credential plugin.
     RunPlugin(String),
 }
@@ -36,6 +37,16 @@ pub enum TerminalWish {
 pub enum MouseHold {
     Taken,
     Released,
+}
+
+/// How somebody who looks elsewhere is told that a verdict became worse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Alert {
+    #[default]
+    Off,
+    Bell,
+    /// A message of the desktop, where the terminal passes them on (OSC 9).
+    Message,
 }
 
 impl Effects {

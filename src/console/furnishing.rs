@@ -2,7 +2,7 @@
 
 use jiff::tz::TimeZone;
 
-use super::effect::MouseHold;
+use super::effect::{Alert, MouseHold};
 use super::keymap::Keymap;
 use super::model::{Remembered, SavedView, Zone};
 use super::theme::{Signs, Themes};
@@ -16,6 +16,7 @@ pub struct Furnishing {
     /// The zone of the machine's clock.
     pub local: TimeZone,
     pub mouse: MouseHold,
+    pub alert: Alert,
     pub views: Vec<SavedView>,
     /// Findings that are known and accepted.
     pub accepted: Vec<AcceptRule>,
@@ -60,6 +61,7 @@ impl Default for Furnishing {
             zone: Zone::Local,
             local: TimeZone::UTC,
             mouse: MouseHold::Taken,
+            alert: Alert::Off,
             views: Vec::new(),
             accepted: Vec::new(),
             remembered: None,

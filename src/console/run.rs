@@ -25,7 +25,7 @@ use super::model::{Model, Standing, Zone};
 use super::task::{Backstage, SavedFile, Start, Task, Told};
 use super::teller::Teller;
 use super::terminal::{
-    Asked, BACKGROUND_QUERY, ColorDepth, Input, Mode, Screen, Shade, Signals, Stop, copy, hand_over,
+    Asked, BACKGROUND_QUERY, ColorDepth, Input, Mode, Screen, Shade, Signals, Stop, alert, copy, hand_over,
     install_panic_hook, progress_title, read_background, rest, title,
 };
 use super::theme::{Signs, Theme, Themes};
@@ -321,7 +321,7 @@ impl Shell {
             TerminalWish::Mouse(MouseHold::Taken) => self.screen.take(Mode::Mouse)?,
             TerminalWish::Mouse(MouseHold::Released) => self.screen.release(Mode::Mouse)?,
             TerminalWish::SaveScreen => self.save_screen(),
-            TerminalWish::Bell => self.screen.say(b"\x07")?,
+            TerminalWish::Alert(how, text) => self.screen.say(&alert(how, &text, self.is_tmux))?,
             TerminalWish::Page(text) => self.page(&text).await?,
             TerminalWish::RunPlugin(cluster) => self.log_in(&ClusterName::new(cluster.as_str())).await?,
             TerminalWish::Suspend => self.rest(Stop::Job).await?,

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::args::ColorWhen;
 use crate::cli::context::Context;
-use crate::config::{Config, ConsoleSettings, FLEET, ViewSettings};
-use crate::console::effect::MouseHold;
+use crate::config::{AlertSetting, Config, ConsoleSettings, FLEET, ViewSettings};
+use crate::console::effect::{Alert, MouseHold};
 use crate::console::filter::Filter;
 use crate::console::furnishing::{Furnishing, Looks, ThemeChoice};
 use crate::console::keymap::Keymap;
@@ -71,6 +71,11 @@ pub fn furnish(
         zone: if settings.utc { Zone::Utc } else { zone(context) },
         local: jiff::tz::TimeZone::system(),
         mouse: if settings.mouse { MouseHold::Taken } else { MouseHold::Released },
+        alert: match settings.alert {
+            AlertSetting::Off => Alert::Off,
+            AlertSetting::Bell => Alert::Bell,
+            AlertSetting::Message => Alert::Message,
+        },
         views: settings.views.iter().map(view).collect(),
         accepted: config.accept.clone(),
         remembered,

@@ -29,6 +29,7 @@ pub struct FeedLine {
 #[derive(Debug, Default)]
 pub struct Feed {
     lines: VecDeque<FeedLine>,
+    told: usize,
     drift: BTreeMap<ClusterName, VecDeque<(i64, u32)>>,
 }
 
@@ -38,6 +39,12 @@ impl Feed {
             self.lines.pop_front();
         }
         self.lines.push_back(line);
+        self.told += 1;
+    }
+
+    /// How many lines there have been, those included that are gone.
+    pub fn told(&self) -> usize {
+        self.told
     }
 
     /// The newest first.

@@ -34,7 +34,7 @@ pub use plan::{Moved, PlanSheet, Show, Skipped, Totals};
 pub use remembered::{Remembered, RememberedCheck, SavedView};
 pub use toast::{Toast, ToastKind, Toasts};
 
-use super::effect::MouseHold;
+use super::effect::{Alert, MouseHold};
 use super::event::Focus;
 use super::keymap::{Keymap, Scope, Stroke};
 use super::layout::{Body, Layout, SPLIT};
@@ -82,6 +82,9 @@ pub struct Model {
     pub leaving: bool,
     pub keys: Keymap,
     pub mouse: MouseHold,
+    pub alert: Alert,
+    /// When somebody was last called.
+    pub alerted: Option<Timestamp>,
     /// Which signs texts are written with, on the screen and where they are taken.
     pub signs: Signs,
     pub themes: Vec<String>,
@@ -151,6 +154,8 @@ impl Model {
             leaving: false,
             keys: Keymap::default(),
             mouse: MouseHold::Taken,
+            alert: Alert::Off,
+            alerted: None,
             signs: Signs::Unicode,
             themes: Vec::new(),
             theme: String::new(),

@@ -32,7 +32,7 @@ pub use screen::Screen;
 pub use sgr::Pen;
 pub use signals::{Asked, Signals};
 pub use sink::{RawMode, Sink, Tty};
-pub use words::{CopyTooLong, copy, progress_title, title};
+pub use words::{CopyTooLong, alert, copy, progress_title, title};
 pub use writer::{Cursor, Writer, shown};
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
-//! What is said to a terminal besides frames: copies and titles, as bytes.
+//! What is said to a terminal besides frames: copies, titles and alerts, as bytes.
 //!
 //! Always true: a text can't end its own sequence. Copies travel as base64, titles lose their control characters.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+
+use crate::console::effect::Alert;
 
 /// Too much for the terminals' clipboards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -31,14 +33,34 @@ pub fn copy(text: &str, tmux: bool) -> Result<Vec<u8>, CopyTooLong> {
         return Err(CopyTooLong { bytes: text.len(), max: COPY_BYTES_MAX });
     }
     let plain = format!("\x1b]52;c;{}\x07", STANDARD.encode(text));
-    let wrapped = if tmux { format!("\x1bPtmux;{}\x1b\\", plain.replace('\x1b', "\x1b\x1b")) } else { String::new() };
+    let wrapped = if tmux { through_tmux(&plain) } else { String::new() };
     Ok(format!("{plain}{wrapped}").into_bytes())
+}
+
+/// The bytes that call somebody who looks elsewhere.
+pub fn alert(alert: Alert, text: &str, tmux: bool) -> Vec<u8> {
+    match alert {
+        Alert::Off => Vec::new(),
+        Alert::Bell => b"\x07".to_vec(),
+        Alert::Message => {
+            let plain = format!("\x1b]9;{}\x07", harmless(text));
+            if tmux { through_tmux(&plain) } else { plain }.into_bytes()
+        }
+    }
+}
+
+/// A sequence that tmux is to pass on to the terminal it runs in.
+fn through_tmux(plain: &str) -> String {
+    format!("\x1bPtmux;{}\x1b\\", plain.replace('\x1b', "\x1b\x1b"))
+}
+
+fn harmless(text: &str) -> String {
+    text.chars().filter(|letter| !letter.is_control()).take(TITLE_CHARS_MAX).collect()
 }
 
 /// The bytes that give the window a title.
 pub fn title(text: &str) -> Vec<u8> {
-    let shown: String = text.chars().filter(|letter| !letter.is_control()).take(TITLE_CHARS_MAX).collect();
-    format!("\x1b]2;{shown}\x07").into_bytes()
+    format!("\x1b]2;{}\x07", harmless(text)).into_bytes()
 }
 
 /// The bytes that show in the title how far something has come, so that it is seen from another window.
@@ -58,6 +80,19 @@ mod tests {
     fn a_copy_is_base64_and_tmux_gets_it_wrapped_as_well() {
         assert_eq!(spelled(&copy("größe\x1b\x07", false).unwrap()), "ESC]52;c;Z3LDtsOfZRsHBEL");
         assert_eq!(spelled(&copy("a", true).unwrap()), "ESC]52;c;YQ==BELESCPtmux;ESCESC]52;c;YQ==BELESC\\");
+    }
+
+    #[test]
+    fn an_alert_is_a_bell_or_a_message_that_can_not_end_itself() {
+        let cases = [
+            (Alert::Off, false, ""),
+            (Alert::Bell, true, "BEL"),
+            (Alert::Message, false, "ESC]9;a]52;cBEL"),
+            (Alert::Message, true, "ESCPtmux;ESCESC]9;a]52;cBELESC\\"),
+        ];
+        for (kind, tmux, bytes) in cases {
+            assert_eq!(spelled(&alert(kind, "a\x07\x1b]52;c", tmux)), bytes, "{kind:?}, tmux: {tmux}");
+        }
     }
 
     #[test]

@@ -3,12 +3,18 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::console::effect::Effects;
+use jiff::SignedDuration;
+
+use crate::console::effect::{Alert, Effects, TerminalWish};
+use crate::console::event::Focus;
 use crate::console::model::{ACCEPTED, Accepted, FeedLine, Model, Paused};
 use crate::console::task::Task;
 use crate::engine::{AcceptRule, State, SubjectId};
 use crate::live::{Held, Update};
 use crate::world::{ClusterName, Link};
+
+/// Who was called is on the way: a storm of changes is one call.
+const ALERT_AGAIN_AFTER: SignedDuration = SignedDuration::from_secs(60);
 
 /// Takes changes in, or keeps them for later while the view is frozen.
 pub fn take(model: &mut Model, update: Update) -> Effects {
@@ -52,6 +58,7 @@ fn apply(model: &mut Model, update: Update) -> Effects {
     if any_clusters {
         model.fleet.arrange();
     }
+    let told = model.feed.told();
     for (subject, held) in findings {
         touched.insert(subject.cluster.clone());
         let shown = match held {
@@ -60,6 +67,7 @@ fn apply(model: &mut Model, update: Update) -> Effects {
         };
         effects.redraw |= shown;
     }
+    effects.terminal.extend(alert(model, model.feed.told() - told));
     let Model { checks, findings, .. } = model;
     checks.iter_mut().for_each(|check| check.untangle(findings));
     for cluster in touched {
@@ -168,6 +176,21 @@ fn news(model: &mut Model, id: &SubjectId, now: Option<(State, &'static str)>) {
     model.feed.push(FeedLine { at: model.now, cluster: id.cluster.clone(), subject, now });
 }
 
+/// Calls somebody who looks elsewhere, when one of the latest lines of news is no good news. Not again right after.
+fn alert(model: &mut Model, fresh: usize) -> Option<TerminalWish> {
+    let is_due = model.alerted.is_none_or(|last| model.now.duration_since(last) >= ALERT_AGAIN_AFTER);
+    if model.alert == Alert::Off || model.focus == Focus::Here || !is_due {
+        return None;
+    }
+    let is_bad = |line: &&FeedLine| line.now.is_some_and(|(state, _)| state != State::Match);
+    let bad: Vec<&FeedLine> = model.feed.lines().take(fresh).filter(is_bad).collect();
+    let (state_now, first) = bad.first().and_then(|line| Some((line.now?.1, *line)))?;
+    let others = if bad.len() > 1 { format!(", and {} more", bad.len() - 1) } else { String::new() };
+    let says = format!("{}: {} became {state_now}{others}", first.cluster, first.subject);
+    model.alerted = Some(model.now);
+    Some(TerminalWish::Alert(model.alert, says))
+}
+
 #[cfg(test)]
 mod tests {
     use jiff::{SignedDuration, Timestamp};
@@ -237,6 +260,30 @@ mod tests {
         let cluster = Cluster { name: name.clone(), class, source, hosted_by: None, link, identity, served };
         update.clusters.insert(name, Some(cluster));
         happens(model, now(), What::Data(Box::new(update)));
+    }
+
+    #[test]
+    fn who_looks_elsewhere_is_called_once_when_something_became_worse() {
+        let live = || Link::Live { since: now() };
+        let calls = |alert: Alert, focus: Focus, later: i64, state: State| {
+            let mut model = model();
+            linked(&mut model, live(), &["x", "y"], State::Match);
+            (model.alert, model.focus, model.alerted) = (alert, focus, Some(now()));
+            let findings = ["x", "y"].map(|name| (subject(name), Some(held(state))));
+            let data = What::Data(Box::new(Update::of(findings.into_iter())));
+            let at = now() + SignedDuration::from_secs(later);
+            update(&mut model, Event { at, what: data }, &HitMap::default()).terminal
+        };
+        let call = TerminalWish::Alert(Alert::Bell, "a: Secret y became drift, and 1 more".to_owned());
+        assert_eq!(calls(Alert::Bell, Focus::Elsewhere, 60, State::Drift), [call]);
+        for (case, alert, focus, later, state) in [
+            ("switched off", Alert::Off, Focus::Elsewhere, 60, State::Drift),
+            ("looked at", Alert::Bell, Focus::Here, 60, State::Drift),
+            ("right after", Alert::Bell, Focus::Elsewhere, 59, State::Drift),
+            ("nothing changed", Alert::Bell, Focus::Elsewhere, 60, State::Match),
+        ] {
+            assert_eq!(calls(alert, focus, later, state), [], "case: {case}");
+        }
     }
 
     #[test]

@@ -78,8 +78,9 @@ fn started(model: &mut Model, start: Start) {
 }
 
 fn furnished(model: &mut Model, furnishing: Furnishing) -> Effects {
-    let Furnishing { keys, zone, local, mouse, views, accepted, remembered, notices } = furnishing;
+    let Furnishing { keys, zone, local, mouse, alert, views, accepted, remembered, notices } = furnishing;
     (model.keys, model.zone, model.local, model.views) = (keys, zone, local, views);
+    model.alert = alert;
     let mut effects = data::accept_again(model, accepted);
     if model.mouse != mouse {
         model.mouse = mouse;
