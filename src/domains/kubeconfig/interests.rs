@@ -11,6 +11,7 @@ use super::names::{
     cluster_of_user, connection_name, hosted_default_name, target_name, user_name,
 };
 use super::scene::{Site, marks_id, typed_id};
+use super::subjects::Owners;
 use crate::world::{
     ClusterName, CollectionId, GapCause, Interest, Key, Namespace, ObjectName, Observation, Served, View,
 };
@@ -85,7 +86,8 @@ fn names(site: &Site<'_>) -> BTreeMap<Key, Use> {
         names.insert(in_namespace(namespace, user_name(cluster)), Use::Kubeconfig);
         names.insert(in_namespace(namespace, connection_name(cluster)), Use::Anchor);
         names.insert(in_namespace(namespace, ca_name(cluster)), Use::Anchor);
-        names.extend(site.source_of(namespace, cluster).map(|source| (source, Use::Kubeconfig)));
+        let key = in_namespace(namespace, cluster.to_owned());
+        names.extend(site.source_of(&key, &Owners::of(site, &key)).map(|source| (source, Use::Kubeconfig)));
     }
     for (key, hosted) in site.hosted.iter() {
         let Some(namespace) = &key.namespace else { continue };

@@ -29,7 +29,7 @@ pub const INTRODUCTION: Introduction = Introduction {
 
 /// One row, in the order of the columns.
 pub fn cells(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Cell> {
-    cells_of(ruling.target.and_then(|target| pair_of(&subject.sort, target)), ruling)
+    cells_of(ruling.target.and_then(|target| pair_of(subject.sort, target)), ruling)
 }
 
 /// The same for a kubeconfig that is not in a Secret.
@@ -68,7 +68,7 @@ fn ca_word(stand: CaStand) -> &'static str {
 
 /// How much newer the source is, or what is wrong with it.
 fn source_word(ruling: &Ruling<'_>) -> String {
-    let issued = |sort: &Sort, holder: &Holder| pair_of(sort, holder)?.credential.span().issued;
+    let issued = |sort: Sort, holder: &Holder| pair_of(sort, holder)?.credential.span().issued;
     match &ruling.source {
         Source::None => String::new(),
         Source::NotKnown(_) => "?".to_owned(),
@@ -77,8 +77,8 @@ fn source_word(ruling: &Ruling<'_>) -> String {
         Source::Another { .. } => "another's".to_owned(),
         Source::Stale { .. } => "stale".to_owned(),
         Source::Good { holder, .. } => {
-            let theirs = issued(&Sort::Hosted { cluster: String::new() }, holder);
-            let ours = ruling.target.and_then(|target| issued(&Sort::Capi { cluster: String::new() }, target));
+            let theirs = issued(Sort::Hosted, holder);
+            let ours = ruling.target.and_then(|target| issued(Sort::Capi, target));
             match theirs.zip(ours).map(|(theirs, ours)| theirs.duration_since(ours)) {
                 Some(newer) if newer.is_positive() => format!("{} newer", span_words(newer)),
                 Some(older) if older.is_negative() => format!("{} older", span_words(older)),
@@ -117,7 +117,7 @@ pub fn panels(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> Vec
         note: ca_word(ruling.ca).to_owned(),
     });
     panels.push(Panel::Chain { title: "STAGES", links });
-    let pair = ruling.target.and_then(|target| pair_of(&subject.sort, target));
+    let pair = ruling.target.and_then(|target| pair_of(subject.sort, target));
     panels.extend(pair.map(|pair| credential_panel(pair, now)));
     panels
 }

@@ -12,6 +12,7 @@ use std::rc::Rc;
 use super::expected::Addresses;
 use super::facts::{Anchor, CapiCluster, CaptPlane, Holder, HostedCluster, Mark, OwnContext, Typed};
 use super::names::{CAPT_PLANE, CLUSTER, CONTEXT, HOSTED_CLUSTER, SECRET, SECRET_TYPE, SOURCE_NAMESPACE, source_name};
+use super::subjects::Owners;
 use crate::world::{
     Cluster, ClusterName, ClusterSource, CollectionId, Fact, Gap, GapCause, Key, Namespace, ObjectName, Observation,
     Reading, Resource, Uid, View,
@@ -209,19 +210,17 @@ impl<'a> Site<'a> {
     }
 
     /// Where CAPT's source for a cluster lies, when the cluster is CAPT's.
-    pub fn source_of(&self, namespace: &Namespace, name: &str) -> Option<Key> {
-        let key = Key { namespace: Some(namespace.clone()), name: ObjectName::new(name) };
-        let source = Key::new(Some(SOURCE_NAMESPACE), &source_name(name));
-        if self.planes.get(&key).seen.is_some() {
-            return Some(source);
+    pub fn source_of(&self, cluster: &Key, owners: &Owners<'a>) -> Option<Key> {
+        let source = || Key::new(Some(SOURCE_NAMESPACE), &source_name(cluster.name.as_str()));
+        if owners.plane.seen.is_some() {
+            return Some(source());
         }
-        let plane = self.clusters.get(&key).seen.map(|cluster| cluster.plane.as_ref().map(|plane| &*plane.kind));
-        let is_capt = match plane {
-            Some(Some(kind)) => kind == CAPT_PLANE.kind,
+        let plane = owners.cluster.seen.map(|cluster| cluster.plane.as_ref().map(|plane| &*plane.kind));
+        match plane {
+            Some(Some(kind)) => (kind == CAPT_PLANE.kind).then(source),
             // Nobody says who runs it: a source of its name does.
-            Some(None) | None => self.is_marked(&source),
-        };
-        is_capt.then_some(source)
+            Some(None) | None => Some(source()).filter(|source| self.is_marked(source)),
+        }
     }
 }
 
