@@ -227,10 +227,9 @@ fn templates(cluster: &ClusterName) -> Interest {
 fn may_have_templates(cluster: &Cluster) -> bool {
     let is_live = match cluster.source {
         ClusterSource::Kubeconfig { .. } => true,
-        ClusterSource::Hosted { .. }
-        | ClusterSource::Snapshot
-        | ClusterSource::Cloud { .. }
-        | ClusterSource::Local => false,
+        ClusterSource::Hosted { .. } | ClusterSource::Snapshot | ClusterSource::Cloud { .. } | ClusterSource::Local => {
+            false
+        }
     };
     is_live && matches!(cluster.served, Served::Complete(_)) && !cluster.served.lacks(&AWS_TEMPLATES)
 }

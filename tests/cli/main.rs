@@ -23,6 +23,7 @@ mod local;
 mod machineset;
 mod oidc;
 mod plan;
+mod powervs;
 mod prompt;
 mod reference;
 mod secrets;

@@ -12,16 +12,27 @@ use super::subjects::Subject;
 use super::tags::is_ours_by_prefix;
 use super::words::{fault_words, summary};
 use crate::engine::{Evidence, Explanation};
+use crate::world::Uid;
 
 pub fn explain(settings: Settings, scene: &Scene<'_>, subject: &Subject, ruling: &Ruling) -> Explanation {
     Explanation {
-        uid: None,
+        uid: object_uid(scene, subject),
         created: found(scene, subject).and_then(|resource| resource.created),
         summary: summary(scene, subject, ruling),
         expected: expected(scene, subject),
         actual: actual(scene, subject),
         evidence: evidence(scene, subject, ruling),
         remedy: actions(settings, scene, subject, ruling),
+    }
+}
+
+/// The uid of the object a subject is about, when it is about one of a cluster.
+fn object_uid(scene: &Scene<'_>, subject: &Subject) -> Option<Uid> {
+    match subject {
+        Subject::Tag { claimant, .. } | Subject::Unplaced { claimant } => {
+            Some(scene.claimants[*claimant].fact.uid.clone())
+        }
+        Subject::Resource { .. } | Subject::Missing { .. } | Subject::Clusters { .. } | Subject::Account { .. } => None,
     }
 }
 

@@ -139,7 +139,9 @@ impl<'a> Look<'_, 'a> {
             return Ruling::of(Verdict::Owned);
         }
         match claim {
-            Some((Claim { by: By::Status, .. }, Some(Slot { wish: Wish::Provision, .. }))) => {
+            Some((Claim { by: By::Status, .. }, Some(Slot { wish: Wish::Provision, .. })))
+                if gateway.is_some() && !is_ours_there =>
+            {
                 Ruling::of(Verdict::Untagged)
             }
             Some(_) | None => Ruling::of(Verdict::Foreign),

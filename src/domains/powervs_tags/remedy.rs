@@ -21,8 +21,9 @@ use super::settings::Settings;
 use super::subjects::{Subject, resource};
 use super::tags::{is_ours_by_prefix, owner_fault};
 use super::verdict::Verdict;
+use crate::engine::text::{Charset, printable};
 use crate::engine::{
-    ActionDraft, Blocked, CloudRef, CloudTarget, Dependency, GateName, Reason, Stake, Target, Undo, Verb,
+    ActionDraft, Blocked, CloudRef, CloudTarget, Dependency, GateName, Reason, Stake, Target, Undo, Verb, empty_set,
 };
 use crate::world::{CollectionId, Provider, Resource};
 
@@ -91,10 +92,28 @@ impl<'a> Draft<'_, 'a> {
                 let set = self.owner_tags()?;
                 Some(ActionDraft {
                     stake: Stake::Ownership,
+                    blocked_by: self.claimed_twice().into_iter().collect(),
                     ..self.tagging(self.item, Verb::Tag, Reason::NotTagged, set, Vec::new())
                 })
             }
         }
+    }
+
+    /// Two clusters that both call a resource their own making would each put their tags on it.
+    fn claimed_twice(&self) -> Option<Blocked> {
+        let claims = self.scene.accounts[self.account].claims.get(&self.item)?;
+        let others = claims.keys().filter(|claimant| Some(**claimant) != self.seen_from);
+        let other = others.copied().find(|claimant| {
+            let verdict = rule_resource(self.scene, self.account, self.item, Some(*claimant)).verdict;
+            let is_held =
+                matches!(self.scene.claim(self.account, self.item, *claimant), Some((Claim { by: By::Status, .. }, _)));
+            is_held && matches!(verdict, Verdict::Untagged | Verdict::HalfTagged)
+        })?;
+        let why = format!(
+            "{} holds its id too and calls it its own; see whose it is",
+            self.scene.claimants[other].described()
+        );
+        Some(Blocked { gate: GateName::Ownership, why })
     }
 
     /// A connection has no tags: its gateway says that one on it is ours.
@@ -251,6 +270,7 @@ impl<'a> Draft<'_, 'a> {
         let (holds, before) = self.scene.orphan_content(self.account, self.item, owner);
         let mut blocked_by: Vec<Blocked> = held(&holds).into_iter().collect();
         blocked_by.extend(locked(self.resource().lock));
+        blocked_by.extend(empty_set(self.scene.claimants.len(), "the list of IBMPowerVSClusters"));
         let mut rests_on = vec![self.scene.accounts[self.account].listing.clone()];
         rests_on.extend(self.scene.fleet.iter().cloned());
         let seen_from = |item: usize| {
@@ -289,7 +309,7 @@ impl<'a> Draft<'_, 'a> {
     fn deleting(&self, reason: Reason) -> ActionDraft {
         let resource = self.resource();
         let mut diff = format!("- {}\n", self.scene.described(self.account, self.item));
-        diff.extend(resource.tags.iter().map(|tag| format!("-   tag {tag}\n")));
+        diff.extend(resource.tags.iter().map(|tag| tag_line('-', tag)));
         ActionDraft {
             ownership: proofs(self.scene, self.account, self.item, self.seen_from),
             stake: Stake::Irreversible,
@@ -311,8 +331,8 @@ impl<'a> Draft<'_, 'a> {
         set.sort();
         remove.sort();
         let mut diff = format!("  {}\n", self.scene.described(self.account, item));
-        diff.extend(remove.iter().map(|tag| format!("-   tag {tag}\n")));
-        diff.extend(set.iter().map(|tag| format!("+   tag {tag}\n")));
+        diff.extend(remove.iter().map(|tag| tag_line('-', tag)));
+        diff.extend(set.iter().map(|tag| tag_line('+', tag)));
         ActionDraft {
             ownership: proofs(self.scene, self.account, self.item, self.seen_from),
             diff,
@@ -369,6 +389,11 @@ impl<'a> Draft<'_, 'a> {
             })),
         }
     }
+}
+
+/// A line of a diff. Whoever may tag may write anything, and must not write lines of ours.
+fn tag_line(sign: char, tag: &str) -> String {
+    format!("{sign}   tag {}\n", printable(tag, Charset::Unicode))
 }
 
 fn held(holds: &[String]) -> Option<Blocked> {

@@ -17,7 +17,7 @@ use super::subjects::{Subject, list};
 use super::tags::{connection_tag, connection_uids, owner_tag, uuid_tag};
 use super::teardown::Teardown;
 use crate::engine::SubjectId;
-use crate::world::{Cluster, CollectionId, Gap, Key, ObjectName, Observation, Served, View};
+use crate::world::{Cluster, CollectionId, Gap, GapCause, Key, ObjectName, Observation, Served, View};
 
 /// Everything one look at the fleet needs, made once.
 pub struct Scene<'a> {
@@ -175,6 +175,10 @@ impl<'a> Scene<'a> {
                     pause: self.pause(site, key, fact),
                 });
             }
+        }
+        if self.fleet.is_empty() {
+            let says = "no cluster was asked for IBMPowerVSClusters";
+            self.fleet_gap = Some(Gap::new(GapCause::NotObserved, says));
         }
     }
 

@@ -7,8 +7,11 @@
 
 mod edges;
 mod following;
+mod oracle;
 mod owners;
+mod plans;
 mod pointing;
+mod screens;
 mod teardown;
 mod user_tags;
 

@@ -256,9 +256,16 @@ fn a_connection_is_judged_by_its_gateway_and_by_where_it_leads() {
             ("on another's, with our tag", tagged(foreign(newer()), "vpc"), "owned"),
             ("on another's, with our tag of the other side", tagged(foreign(newer()), "powervs"), tag),
             ("on another's, without a tag", foreign(newer()), tag),
-            ("leading elsewhere on our gateway, still ours to create", elsewhere(newer()), "untagged"),
-            ("leading elsewhere on another's gateway", tagged(elsewhere(foreign(newer())), "vpc"), tag),
-            ("of another type", newer().of("con-v", "network_type", json!("classic")), "untagged"),
+            ("leading elsewhere on our gateway", elsewhere(newer()), "foreign"),
+            (
+                "leading elsewhere on another's gateway with our tag",
+                tagged(elsewhere(foreign(newer())), "vpc"),
+                "foreign",
+            ),
+            ("leading elsewhere on another's gateway", elsewhere(foreign(newer())), tag),
+            ("on our gateway, which is not tagged yet", newer().tags::<&str>("tg", &[]), "untagged"),
+            ("on a gateway nobody listed", newer().lacks("tg"), "foreign"),
+            ("of another type", newer().of("con-v", "network_type", json!("classic")), "foreign"),
             (
                 "the user's, on another's gateway",
                 foreign(newer()).set("spec.transitGateway.vpcConnection.type", json!("Reference")),
@@ -322,4 +329,13 @@ fn an_account_that_does_not_fit_leaves_everything_open() {
     let all = torn.judged().all();
     assert!(all.iter().all(|line| line.ends_with("unknown account-mismatch")), "{all:#?}");
     assert!(all.contains(&"ibm:acc2/cos-instance/cos@clusters/demo: unknown account-mismatch".to_owned()), "{all:#?}");
+}
+
+#[test]
+fn what_two_clusters_call_their_own_is_tagged_for_neither() {
+    let given = newer().cluster_object(newer_cluster("other", OTHER)).tags::<&str>("vpc", &[]);
+    for name in ["demo", "other"] {
+        let answer = given.about(&format!("vpc/vpc@clusters/{name}"));
+        assert!(answer.starts_with("untagged → tag selected") && answer.ends_with("blocked:ownership"), "{answer}");
+    }
 }

@@ -52,7 +52,8 @@ fn without_an_id_the_names_of_both_generations_are_looked_for() {
     let mut expected: Vec<&str> = all.iter().map(|(_, name)| *name).collect();
     expected
         .retain(|name| !["demo-vpc-2", "demo-subnet-eu-de-1", "demo-loadbalancer-private", "another"].contains(name));
-    (found.sort(), expected.sort_unstable());
+    found.sort();
+    expected.sort_unstable();
     assert_eq!(found, expected);
 }
 
@@ -85,7 +86,8 @@ fn a_given_name_takes_the_place_of_the_usual_ones() {
     ];
     for (case, spec, mut expected) in cases {
         let mut found = pointed(young(spec), &names);
-        (found.sort(), expected.sort_unstable());
+        found.sort();
+        expected.sort_unstable();
         assert_eq!(found, expected, "case: {case}");
     }
 }

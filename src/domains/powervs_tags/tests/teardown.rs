@@ -222,7 +222,12 @@ fn orphans_are_offered_and_wait_for_what_lies_in_them() {
         (one["tags"], one["parent"], one["name"]) = (json!(dead()), json!(parent), json!(format!("old-{id}")));
         one
     };
-    let given = empty().has(orphan("vpc", "v", "")).has(orphan("subnet", "s", "v"));
+    let living = || {
+        let mut cluster = newer_cluster("demo", UID);
+        cluster["status"] = json!({});
+        empty().cluster_object(cluster)
+    };
+    let given = living().has(orphan("vpc", "v", "")).has(orphan("subnet", "s", "v"));
     let judged = given.judged();
     assert_eq!(
         judged.all(),
@@ -231,6 +236,15 @@ fn orphans_are_offered_and_wait_for_what_lies_in_them() {
     assert_eq!(judged.in_order(), ["s", "v"]);
     let mixed = given.clone().has(resource("subnet", "theirs")).of("theirs", "parent", json!("v"));
     assert_eq!(mixed.about("vpc/v@-"), "orphan → delete offered no-owner blocked:dependency");
-    let locked = empty().has(orphan("workspace", "w", "")).of("w", "locked", json!(true));
+    let locked = living().has(orphan("workspace", "w", "")).of("w", "locked", json!(true));
     assert_eq!(locked.about("workspace/w@-"), "orphan → delete offered no-owner blocked:immutable");
+}
+
+#[test]
+fn a_fleet_without_a_single_cluster_makes_no_orphan_deletable() {
+    let orphan = |given: Given| given.has(resource("vpc", "v")).tags("v", &dead()).about("vpc/v@-");
+    assert_eq!(orphan(empty()), "orphan → delete offered no-owner blocked:empty-set");
+    let mut nobody = empty();
+    nobody.clusters.clear();
+    assert_eq!(orphan(nobody), "unknown", "nobody was asked");
 }
