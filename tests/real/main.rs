@@ -17,6 +17,7 @@ mod external_oidc;
 mod fleet;
 mod killed;
 mod kubeconfig;
+mod machinesets;
 mod moto;
 mod observed;
 mod oidc;
