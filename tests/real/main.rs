@@ -18,6 +18,7 @@ mod fleet;
 mod ibm;
 mod killed;
 mod kubeconfig;
+mod machinesets;
 mod moto;
 mod observed;
 mod oidc;
