@@ -2,6 +2,7 @@
 //!
 //! moto accepts any token and any signature, and doesn't page or throttle; what goes wrong is played by `sim::aws`.
 
+mod applying;
 mod server;
 
 use std::collections::BTreeSet;
