@@ -15,6 +15,7 @@ use super::names::{
     MANAGED_NAMESPACE,
 };
 use super::observed::{Expected, told};
+use super::problem::Problem;
 use super::remedy::actions;
 use super::ruling::Ruling;
 use super::scene::Scene;
@@ -220,7 +221,7 @@ fn client_summary(component: &Component, verdict: Verdict) -> String {
 /// Expected and actual.
 fn sides(scene: &Scene<'_>, place: &Place) -> (Value, Value) {
     match place {
-        Place::Authentication => (json!({}), authentication_side(scene)),
+        Place::Authentication => authentication_sides(scene),
         Place::AuthConfig => {
             let wanted = scene.checked().ok().and_then(|checked| checked.rendered.as_deref());
             (file_side(wanted), file_side(file(scene, MANAGED_NAMESPACE)))
@@ -266,15 +267,26 @@ fn file_side(text: Option<&str>) -> Value {
     text.map_or_else(|| json!({}), |text| json!({ "data": { AUTH_CONFIG_KEY: text } }))
 }
 
-fn authentication_side(scene: &Scene<'_>) -> Value {
-    let Some(authentication) = scene.authentication.seen else { return json!({}) };
+/// The type and the providers; where something is wrong with them, that, beside what to do about it.
+fn authentication_sides(scene: &Scene<'_>) -> (Value, Value) {
+    let Some(authentication) = scene.authentication.seen else { return (json!({}), json!({})) };
     let providers: Vec<Value> = authentication
         .spec
         .providers
         .iter()
         .map(|provider| json!({ "name": provider.title(), "issuerURL": provider.issuer_url() }))
         .collect();
-    json!({ "type": authentication.spec.kind.word(), "oidcProviders": providers })
+    let mut actual = json!({ "type": authentication.spec.kind.word(), "oidcProviders": providers });
+    let problems = scene.checked().map(|checked| checked.problems.as_slice()).unwrap_or_default();
+    if problems.is_empty() {
+        return (actual.clone(), actual);
+    }
+    let mut expected = json!({});
+    for Problem { path, value, remedy, .. } in problems {
+        expected[path] = json!(remedy);
+        actual[path] = if value.is_empty() { Value::Null } else { json!(value) };
+    }
+    (expected, actual)
 }
 
 fn rollout_sides(scene: &Scene<'_>) -> (Value, Value) {
