@@ -16,6 +16,7 @@ use super::names::{
     MANAGED_NAMESPACE,
 };
 use super::observed::{Expected, told};
+use super::problem::Problem;
 use super::remedy::actions;
 use super::ruling::Ruling;
 use super::scene::Scene;
@@ -280,30 +281,26 @@ fn wanted_side(scene: &Scene<'_>) -> Value {
     }
 }
 
-/// An Authentication is compared with nothing but the rules: whether it would be taken is what is expected of it.
+/// The type and the providers; where something is wrong with them, that, beside what to do about it.
 fn authentication_sides(scene: &Scene<'_>) -> (Value, Value) {
-    let mut actual = authentication_side(scene);
-    let usable = match scene.checked().map(|checked| checked.verdict) {
-        Ok(Validity::Valid) => json!(true),
-        Ok(Validity::Lockout | Validity::Invalid | Validity::KasWouldRefuse) => json!(false),
-        Ok(Validity::Unknown) | Err(_) => json!("not known"),
-    };
-    let Some(fields) = actual.as_object_mut().filter(|fields| !fields.is_empty()) else {
-        return (json!({}), json!({}));
-    };
-    fields.insert("usable".to_owned(), usable);
-    (json!({ "usable": true }), actual)
-}
-
-fn authentication_side(scene: &Scene<'_>) -> Value {
-    let Some(authentication) = scene.authentication.seen else { return json!({}) };
+    let Some(authentication) = scene.authentication.seen else { return (json!({}), json!({})) };
     let providers: Vec<Value> = authentication
         .spec
         .providers
         .iter()
         .map(|provider| json!({ "name": provider.title(), "issuerURL": provider.issuer_url() }))
         .collect();
-    json!({ "type": authentication.spec.kind.word(), "oidcProviders": providers })
+    let mut actual = json!({ "type": authentication.spec.kind.word(), "oidcProviders": providers });
+    let problems = scene.checked().map(|checked| checked.problems.as_slice()).unwrap_or_default();
+    if problems.is_empty() {
+        return (actual.clone(), actual);
+    }
+    let mut expected = json!({});
+    for Problem { path, value, remedy, .. } in problems {
+        expected[path] = json!(remedy);
+        actual[path] = if value.is_empty() { Value::Null } else { json!(value) };
+    }
+    (expected, actual)
 }
 
 fn rollout_sides(scene: &Scene<'_>) -> (Value, Value) {

@@ -150,20 +150,31 @@ fn nodes(scene: &Scene<'_>) -> Panel {
     Panel::Strip { title: "NODES", steps: nodes.iter().map(step).collect() }
 }
 
-/// Every resource of the OAuth stack, a line each.
+/// Every resource of the OAuth stack, a line each, under the namespace it is in.
 fn stack(scene: &Scene<'_>) -> Panel {
-    let line = |part: &'static Part| {
+    let line = |part: &&'static Part| {
         let wish = match wish(scene, part) {
             Wish::Wanted => "wanted",
-            Wish::Unwanted => "not wanted",
+            Wish::Unwanted => "unwanted",
             Wish::Either => "either",
             Wish::NotKnown(_) => "?",
         };
         let glyph = rule(scene, &Place::Part(part)).map_or('?', |ruling| ruling.state.glyph());
-        let name = part.key();
-        format!("{glyph} {:<10} {:<9} {} {name}", wish, presence(scene, part), part.resource.kind)
+        let presence = presence(scene, part);
+        format!("{glyph} {wish:<8} {presence:<7} {} {}", part.resource.kind, part.name)
     };
-    Panel::Lines { title: "OAUTH STACK", lines: PARTS.iter().map(line).collect() }
+    let mut namespaces: Vec<Option<&str>> = Vec::new();
+    for part in &PARTS {
+        if !namespaces.contains(&part.namespace) {
+            namespaces.push(part.namespace);
+        }
+    }
+    let mut lines = Vec::new();
+    for namespace in namespaces {
+        lines.push(format!("in {}", namespace.unwrap_or("the whole cluster")));
+        lines.extend(PARTS.iter().filter(|part| part.namespace == namespace).map(|part| line(&part)));
+    }
+    Panel::Lines { title: "OAUTH STACK", lines }
 }
 
 /// How people log in once OIDC is there: the command of the `cli` client. It is shown before, too.
