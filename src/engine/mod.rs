@@ -42,7 +42,7 @@ pub use approve::{
 };
 pub use build::{Judged, Observed, PlanInput, PlanScope, build};
 pub use canonical::{NotCanonical, canonical_digest, canonical_text};
-pub use change::{ContentChange, CopySource, Copying, MarkChange, OwnerReference};
+pub use change::{ContentChange, CopySource, Copying, MarkChange, OwnerReference, TagChange};
 pub use exit::{InputReading, PlanExit, plan_exit};
 pub use finding::{CloudPlace, DomainName, Evidence, Explanation, Judgement, SeenFrom, State, SubjectId};
 pub use gate::{

@@ -6,12 +6,12 @@
 use std::collections::BTreeMap;
 
 use super::content::{Addressed, Bytes, Content, Marks, NewObject, Patch};
-use super::ports::{Reading, Seen, VaultPort, Write};
+use super::ports::{Reading, Seen, VaultPort, Write, cloud_version};
 use super::report::End;
 use super::verdict::difference;
 use crate::engine::journal::LabelChange;
 use crate::engine::vault::RESTORED_FROM;
-use crate::engine::{Action, ContentChange, MarkChange, ObjectRef, Verb, short_id};
+use crate::engine::{Action, ContentChange, MarkChange, ObjectRef, TagChange, Verb, short_id};
 
 /// The very object a request is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,9 +69,11 @@ impl Wish {
             Verb::Update => Ok(Self::Change { bound: bound()?, patch: patch_of(action, source, vault)? }),
             Verb::Apply => Ok(Self::Apply { bound: bound_of(action), patch: patch_of(action, source, vault)? }),
             Verb::Create => create(action, plan, source, vault),
-            Verb::Patch | Verb::Tag | Verb::Untag | Verb::ReOwn => {
-                Err(End::gated(format!("`{}` is not supported yet", action.verb.word())))
+            Verb::Tag | Verb::Untag | Verb::ReOwn => {
+                let TagChange { set, remove } = action.tag_change().map_err(|_| unreadable())?;
+                Ok(Self::Change { bound: bound()?, patch: Patch::tags(set, remove) })
             }
+            Verb::Patch => Err(End::gated(format!("`{}` is not supported yet", action.verb.word()))),
         }
     }
 
@@ -152,6 +154,11 @@ impl Wish {
 }
 
 fn bound_of(action: &Action) -> Option<Bound> {
+    if let Some(cloud) = &action.target.cloud {
+        // A cloud knows no versions: the tags by which a resource was judged stand for one.
+        let tags = action.preconditions.tags.as_deref()?;
+        return Some(Bound { uid: cloud.id.clone(), resource_version: cloud_version(tags) });
+    }
     let (uid, version) = (action.preconditions.uid.clone(), action.preconditions.resource_version.clone());
     uid.zip(version).map(|(uid, resource_version)| Bound { uid, resource_version })
 }
