@@ -169,7 +169,8 @@ fn scope(args: &PlanArgs, seen: &Seen, judged: &[Judged]) -> Result<PlanScope, C
     let domains: BTreeSet<String> = seen.sight.domains().iter().map(|domain| domain.name().0.to_owned()).collect();
     let clusters: BTreeSet<String> =
         seen.sight.view(seen.now).clusters().map(|cluster| cluster.name.to_string()).collect();
-    let mut namespaces: BTreeSet<String> = judged.iter().filter_map(|one| one.subject.namespace.clone()).collect();
+    let mut namespaces: BTreeSet<String> =
+        judged.iter().filter_map(|one| one.subject.home_namespace().map(str::to_owned)).collect();
     namespaces.extend(seen.namespaces.iter().cloned());
     Ok(PlanScope {
         changes_only: args.changes_only,

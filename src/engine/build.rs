@@ -17,8 +17,8 @@ use super::finding::{Explanation, Judgement, State, SubjectId};
 use super::gate::{Candidate, Conditions, Gated, Group, Need, Surroundings, judge};
 use super::glob::Glob;
 use super::plan::{
-    Acceptance, Action, Finding, IdentityRecord, ObservationRecord, PLAN_SCHEMA, PLAN_TTL, Plan,
-    Preconditions, SourcePrecondition, Summary, TargetRecord,
+    Acceptance, Action, Finding, IdentityRecord, ObservationRecord, PLAN_SCHEMA, PLAN_TTL, Plan, Preconditions,
+    SourcePrecondition, Summary, TargetRecord,
 };
 use super::reference::{CloudRef, ObjectRef};
 use crate::world::{Cluster, CollectionId, Completeness, Content, Scope, Uid, View};
@@ -110,15 +110,12 @@ impl PlanScope {
     /// Whether the user wants to see it.
     pub fn covers(&self, subject: &SubjectId) -> bool {
         let covers = |globs: &[Glob], text: &str| globs.is_empty() || globs.iter().any(|glob| glob.matches(text));
-        let in_namespace = self.namespaces.is_empty()
-            || subject.home_namespace().is_some_and(|name| covers(&self.namespaces, name));
+        let in_namespace =
+            self.namespaces.is_empty() || subject.home_namespace().is_some_and(|name| covers(&self.namespaces, name));
         let in_cluster = covers(&self.clusters, subject.cluster.as_str())
             || (subject.cloud.is_some() && covers(&self.clusters, subject.home()));
         let pointed_at = self.subjects.as_ref().is_none_or(|subjects| subjects.contains(subject));
-        pointed_at
-            && in_namespace
-            && covers(&self.domains, subject.domain.0)
-            && in_cluster
+        pointed_at && in_namespace && covers(&self.domains, subject.domain.0) && in_cluster
     }
 }
 

@@ -35,7 +35,9 @@ mod undo;
 pub mod vault;
 
 pub use accept::AcceptRule;
-pub use action::{ActionDraft, Blocked, CloudTarget, Dependency, GateName, Reason, SourceBinding, Stake, Target, Undo, Verb};
+pub use action::{
+    ActionDraft, Blocked, CloudTarget, Dependency, GateName, Reason, SourceBinding, Stake, Target, Undo, Verb,
+};
 pub use approve::{
     Answers, ApprovedPlan, Asks, Chosen, ClusterQuestion, How, Refusal, SHORT_ID, approve, check_whole, questions,
     short_id,
@@ -51,8 +53,8 @@ pub use gate::{
 };
 pub use glob::{EmptyGlob, Glob};
 pub use plan::{
-    Acceptance, Action, Finding, IdentityRecord, ObservationRecord, PLAN_SCHEMA, PLAN_TTL, Plan,
-    PlanReadError, Preconditions, SourcePrecondition, Summary, TargetRecord,
+    Acceptance, Action, Finding, IdentityRecord, ObservationRecord, PLAN_SCHEMA, PLAN_TTL, Plan, PlanReadError,
+    Preconditions, SourcePrecondition, Summary, TargetRecord,
 };
 pub use reference::{CloudRef, ObjectRef};
 pub use tier::{NoSuchTier, Tier, tier};

@@ -16,8 +16,8 @@ use serde_json::Value;
 use super::action::{Blocked, Reason, Undo, Verb};
 use super::canonical::{NotCanonical, canonical_digest, canonical_digest_of};
 use super::finding::{Evidence, State};
-use super::tier::Tier;
 use super::reference::ObjectRef;
+use super::tier::Tier;
 use crate::world::RiskClass;
 
 /// The shape of the file. Keys may be added under the same name; nothing may change meaning.

@@ -22,8 +22,8 @@ pub(super) use inverse::is_gone;
 use super::canonical::NotCanonical;
 use super::gate::{PolicyRule, PolicySubject, judge_policy};
 use super::journal::Entry;
-use super::reference::ObjectRef;
 use super::plan::{Action, PLAN_SCHEMA, PLAN_TTL, Plan, Summary, TargetRecord};
+use super::reference::ObjectRef;
 use crate::world::RiskClass;
 use inverse::inverse;
 

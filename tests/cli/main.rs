@@ -21,6 +21,7 @@ mod live;
 mod live_secrets;
 mod oidc;
 mod plan;
+mod powervs;
 mod prompt;
 mod reference;
 mod secrets;

@@ -39,6 +39,13 @@ pub fn table(page: &Page<'_>) -> String {
     if !elsewhere.is_empty() {
         lines.push(page.terminal.paint("(no cluster)", Style::Title));
         lines.extend(findings(page, &elsewhere, &columns));
+        let is_elsewhere = |action: &&Action| plan.targets.iter().all(|target| target.cluster != action.cluster);
+        let mut actions: Vec<&Action> = plan.actions.iter().filter(is_elsewhere).collect();
+        actions.sort_by(|one, other| one.finding.cmp(&other.finding));
+        if !actions.is_empty() {
+            lines.push(String::new());
+            lines.extend(actions.into_iter().flat_map(|action| action_lines(page, action)));
+        }
         lines.push(String::new());
     }
     lines.push(totals(page, silent));

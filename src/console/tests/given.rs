@@ -121,7 +121,15 @@ pub fn clusters_before() -> BTreeMap<ClusterName, Option<Cluster>> {
 
 pub fn subject(domain: DomainName, cluster: &str, kind: &'static str, name: &str) -> SubjectId {
     let namespace = (domain == COPIES).then(|| "openshift-config".to_owned());
-    SubjectId { domain, cluster: ClusterName::new(cluster), api_version: "v1", kind, namespace, name: name.to_owned(), cloud: None }
+    SubjectId {
+        domain,
+        cluster: ClusterName::new(cluster),
+        api_version: "v1",
+        kind,
+        namespace,
+        name: name.to_owned(),
+        cloud: None,
+    }
 }
 
 pub fn held(state: State, verdict: &'static str, seconds_ago: i64) -> Held {

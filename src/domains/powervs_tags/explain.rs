@@ -12,16 +12,27 @@ use super::subjects::Subject;
 use super::tags::is_ours_by_prefix;
 use super::words::{fault_words, summary};
 use crate::engine::{Evidence, Explanation};
+use crate::world::Uid;
 
 pub fn explain(settings: Settings, scene: &Scene<'_>, subject: &Subject, ruling: &Ruling) -> Explanation {
     Explanation {
-        uid: None,
+        uid: object_uid(scene, subject),
         created: found(scene, subject).and_then(|resource| resource.created),
         summary: summary(scene, subject, ruling),
         expected: expected(scene, subject),
         actual: actual(scene, subject),
         evidence: evidence(scene, subject, ruling),
         remedy: actions(settings, scene, subject, ruling),
+    }
+}
+
+/// The uid of the object a subject is about, when it is about one of a cluster.
+fn object_uid(scene: &Scene<'_>, subject: &Subject) -> Option<Uid> {
+    match subject {
+        Subject::Tag { claimant, .. } | Subject::Unplaced { claimant } => {
+            Some(scene.claimants[*claimant].fact.uid.clone())
+        }
+        Subject::Resource { .. } | Subject::Missing { .. } | Subject::Clusters { .. } | Subject::Account { .. } => None,
     }
 }
 
@@ -105,7 +116,8 @@ fn evidence(scene: &Scene<'_>, subject: &Subject, ruling: &Ruling) -> Vec<Eviden
     match subject {
         Subject::Resource { account, item, seen_from } => {
             lines.extend(resource_evidence(scene, *account, *item));
-            lines.extend(seen_from.map(|claimant| claim_evidence(scene, *account, *item, claimant)).unwrap_or_default());
+            lines
+                .extend(seen_from.map(|claimant| claim_evidence(scene, *account, *item, claimant)).unwrap_or_default());
             lines.extend(owner_evidence(scene, ruling));
         }
         Subject::Missing { account, claimant, slot } => {
@@ -177,7 +189,11 @@ fn claim_evidence(scene: &Scene<'_>, account: usize, item: usize, claimant: usiz
             lines.push(line("gives this id".to_owned(), one.described(), &slot.field.replacen("status", "spec", 1)));
         }
         Some((Claim { by: By::Name, .. }, Some(_))) => {
-            lines.push(line("would call its own by this name, and holds no id of it".to_owned(), one.described(), "spec"));
+            lines.push(line(
+                "would call its own by this name, and holds no id of it".to_owned(),
+                one.described(),
+                "spec",
+            ));
         }
         Some(_) | None => {}
     }
@@ -205,9 +221,7 @@ fn claim_evidence(scene: &Scene<'_>, account: usize, item: usize, claimant: usiz
 fn owner_evidence(scene: &Scene<'_>, ruling: &Ruling) -> Option<Evidence> {
     let uid = ruling.owner.as_deref()?;
     Some(match scene.living(uid) {
-        Some(claimant) => {
-            line(format!("has the uid {uid}"), scene.claimants[claimant].described(), "metadata.uid")
-        }
+        Some(claimant) => line(format!("has the uid {uid}"), scene.claimants[claimant].described(), "metadata.uid"),
         None => {
             let lists = scene.fleet.iter().map(|id| id.cluster.to_string()).collect::<Vec<_>>().join(", ");
             line(format!("no IBMPowerVSCluster has the uid {uid}"), format!("the lists of {lists}"), "metadata.uid")

@@ -124,10 +124,11 @@ impl<'a> Look<'_, 'a> {
             let tag = side.and_then(|side| claimant.connection_tag(side));
             tag.is_some_and(|tag| scene.resource(self.account, gateway).tags.has(&tag))
         };
-        let is_ours_there = gateway
-            .is_some_and(|gateway| is_owned(scene, self.account, gateway, seen_from) || is_tagged(gateway));
+        let is_ours_there =
+            gateway.is_some_and(|gateway| is_owned(scene, self.account, gateway, seen_from) || is_tagged(gateway));
         let claim = self.claim();
-        let is_created = claim.is_some_and(|(claim, slot)| claim.by == By::Status && slot.is_some_and(Slot::is_created));
+        let is_created =
+            claim.is_some_and(|(claim, slot)| claim.by == By::Status && slot.is_some_and(Slot::is_created));
         let is_owned = match scene.leads_to(self.account, self.item, seen_from) {
             Leads::Ours => is_ours_there || is_created,
             // Whose network it leads to is not said; that the status calls it its own making is.
@@ -138,7 +139,9 @@ impl<'a> Look<'_, 'a> {
             return Ruling::of(Verdict::Owned);
         }
         match claim {
-            Some((Claim { by: By::Status, .. }, Some(Slot { wish: Wish::Provision, .. }))) => {
+            Some((Claim { by: By::Status, .. }, Some(Slot { wish: Wish::Provision, .. })))
+                if gateway.is_some() && !is_ours_there =>
+            {
                 Ruling::of(Verdict::Untagged)
             }
             Some(_) | None => Ruling::of(Verdict::Foreign),
@@ -225,9 +228,7 @@ impl<'a> Look<'_, 'a> {
         let Some((_, Some(slot))) = self.claim() else { return false };
         match &slot.wish {
             Wish::Reference { .. } => true,
-            Wish::Given { id } => {
-                self.scene.resource(self.account, self.item).is_called(id) && !slot.is_created()
-            }
+            Wish::Given { id } => self.scene.resource(self.account, self.item).is_called(id) && !slot.is_created(),
             Wish::Silent | Wish::Unlisted | Wish::Plain | Wish::Named | Wish::Provision => false,
         }
     }

@@ -157,21 +157,4 @@ impl Stage {
             (Kind::CosInstance, _) => Self::Cos,
         }
     }
-
-    /// As the panel of a teardown says it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::PowerVsConnection => "PowerVS connection",
-            Self::VpcConnection => "VPC connection",
-            Self::Gateway => "transit gateway",
-            Self::LoadBalancers => "load balancers",
-            Self::Groups => "security groups",
-            Self::Subnets => "subnets",
-            Self::Vpc => "VPC",
-            Self::Dhcp => "DHCP server",
-            Self::Networks => "network",
-            Self::Workspace => "workspace",
-            Self::Cos => "COS instance",
-        }
-    }
 }

@@ -7,8 +7,7 @@ use super::scene::Scene;
 use super::subjects::Subject;
 use super::words::state_word;
 use super::{explain::seen_from, facts::Course};
-use crate::domains::{Cell, Column, Introduction, Panel, Side, Step};
-use crate::engine::State;
+use crate::domains::{Cell, Column, Introduction, Panel, Side};
 
 pub const INTRODUCTION: Introduction = Introduction {
     title: "PowerVS tags",
@@ -54,31 +53,39 @@ pub fn panels(scene: &Scene<'_>, subject: &Subject) -> Vec<Panel> {
     if !tags.is_empty() {
         panels.push(Panel::Lines { title: "TAGS", lines: tags });
     }
-    let Some(claimant) = *seen_from else { return panels };
-    let teardown = scene.teardown(*account, claimant);
-    let steps = Stage::ALL.into_iter().flat_map(|stage| {
-        let of_stage = teardown.steps.iter().filter(move |(_, step)| step.stage == stage);
-        of_stage.map(move |(place, step)| {
-            let is_here = if place == item { "▸ " } else { "" };
-            let label = format!("{is_here}{}", scene.described(*account, *place));
-            match step.holds.is_empty() {
-                true => Step { label, state: State::Extra, note: stage.word().to_owned() },
-                false => Step { label, state: State::Blocked, note: format!("holds {}", step.holds.join(", ")) },
-            }
-        })
-    });
-    let mut links: Vec<Step> = steps.collect();
-    let claims = scene.accounts[*account].claims.iter().filter(|(_, by)| by.contains_key(&claimant));
-    let leaving = claims.map(|(place, _)| *place).filter(|place| scene.resource(*account, *place).course() != Course::Stays);
-    if scene.claimants[claimant].is_torn_down() {
-        links.extend(leaving.map(|place| Step {
-            label: scene.described(*account, place),
-            state: State::Stale,
-            note: scene.resource(*account, place).state.to_string(),
-        }));
-    }
-    if !links.is_empty() {
-        panels.push(Panel::Strip { title: "TEARDOWN", steps: links });
+    let lines = seen_from.map(|claimant| teardown_lines(scene, *account, *item, claimant)).unwrap_or_default();
+    if !lines.is_empty() {
+        panels.push(Panel::Lines { title: "TEARDOWN", lines });
     }
     panels
+}
+
+/// Every step in its order, what keeps it, and what is on its way out already.
+fn teardown_lines(scene: &Scene<'_>, account: usize, item: usize, claimant: usize) -> Vec<String> {
+    let teardown = scene.teardown(account, claimant);
+    let mut lines = Vec::new();
+    for stage in Stage::ALL {
+        for (place, step) in teardown.steps.iter().filter(|(_, step)| step.stage == stage) {
+            let here = if *place == item { ">" } else { " " };
+            let what = scene.described(account, *place);
+            let kept = match step.holds[..] {
+                [] => String::new(),
+                [..] => format!(", stays while it holds {}", step.holds.join(", ")),
+            };
+            lines.push(format!("{here} {} {what}{kept}", lines.len() + 1));
+        }
+    }
+    if scene.claimants[claimant].is_torn_down() {
+        let claims = scene.accounts[account].claims.iter().filter(|(_, by)| by.contains_key(&claimant));
+        let leaving = claims.map(|(place, _)| *place).filter(|place| {
+            let course = scene.resource(account, *place).course();
+            course != Course::Stays
+        });
+        lines.extend(
+            leaving.map(|place| {
+                format!("  - {}: {}", scene.described(account, place), scene.resource(account, place).state)
+            }),
+        );
+    }
+    lines
 }

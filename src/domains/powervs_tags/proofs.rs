@@ -1,9 +1,9 @@
 //! What proves that a resource is a cluster's, one line each.
 
 use super::facts::CloudResource;
+use super::judge::Ruling;
 use super::kind::Kind;
 use super::names::{OWNER_TAG, UUID_TAG};
-use super::judge::Ruling;
 use super::scene::{By, Claim, Claimant, Leads, Scene};
 use super::subjects::Subject;
 use super::verdict::Verdict;
@@ -75,7 +75,11 @@ fn connection_proofs(scene: &Scene<'_>, account: usize, item: usize, seen_from: 
 pub fn count(scene: &Scene<'_>, subject: &Subject, ruling: &Ruling) -> u8 {
     let Subject::Resource { account, item, seen_from } = *subject else { return 0 };
     match ruling.verdict {
-        Verdict::Owned | Verdict::Locked | Verdict::Untagged | Verdict::HalfTagged | Verdict::StaleOwner
+        Verdict::Owned
+        | Verdict::Locked
+        | Verdict::Untagged
+        | Verdict::HalfTagged
+        | Verdict::StaleOwner
         | Verdict::Orphan => proofs(scene, account, item, seen_from).len().try_into().unwrap_or(u8::MAX),
         Verdict::Unknown
         | Verdict::Reclaiming

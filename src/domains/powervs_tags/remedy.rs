@@ -22,7 +22,7 @@ use super::subjects::{Subject, resource};
 use super::tags::{is_ours_by_prefix, owner_fault};
 use super::verdict::Verdict;
 use crate::engine::{
-    ActionDraft, Blocked, CloudRef, CloudTarget, Dependency, GateName, Reason, Stake, Target, Undo, Verb,
+    ActionDraft, Blocked, CloudRef, CloudTarget, Dependency, GateName, Reason, Stake, Target, Undo, Verb, empty_set,
 };
 use crate::world::{CollectionId, Provider, Resource};
 
@@ -91,10 +91,28 @@ impl<'a> Draft<'_, 'a> {
                 let set = self.owner_tags()?;
                 Some(ActionDraft {
                     stake: Stake::Ownership,
+                    blocked_by: self.claimed_twice().into_iter().collect(),
                     ..self.tagging(self.item, Verb::Tag, Reason::NotTagged, set, Vec::new())
                 })
             }
         }
+    }
+
+    /// Two clusters that both call a resource their own making would each put their tags on it.
+    fn claimed_twice(&self) -> Option<Blocked> {
+        let claims = self.scene.accounts[self.account].claims.get(&self.item)?;
+        let others = claims.keys().filter(|claimant| Some(**claimant) != self.seen_from);
+        let other = others.copied().find(|claimant| {
+            let verdict = rule_resource(self.scene, self.account, self.item, Some(*claimant)).verdict;
+            let is_held =
+                matches!(self.scene.claim(self.account, self.item, *claimant), Some((Claim { by: By::Status, .. }, _)));
+            is_held && matches!(verdict, Verdict::Untagged | Verdict::HalfTagged)
+        })?;
+        let why = format!(
+            "{} holds its id too and calls it its own; see whose it is",
+            self.scene.claimants[other].described()
+        );
+        Some(Blocked { gate: GateName::Ownership, why })
     }
 
     /// A connection has no tags: its gateway says that one on it is ours.
@@ -102,7 +120,11 @@ impl<'a> Draft<'_, 'a> {
         let gateway = self.scene.accounts[self.account].parents[self.item]?;
         let verdict = rule_resource(self.scene, self.account, gateway, self.seen_from).verdict;
         let is_foreign = match verdict {
-            Verdict::Reference | Verdict::Foreign | Verdict::OtherOwner | Verdict::TwoOwners | Verdict::Orphan
+            Verdict::Reference
+            | Verdict::Foreign
+            | Verdict::OtherOwner
+            | Verdict::TwoOwners
+            | Verdict::Orphan
             | Verdict::StaleOwner => true,
             // A gateway of ours says it by its own tags.
             Verdict::Owned | Verdict::Locked | Verdict::Untagged | Verdict::HalfTagged => false,
@@ -164,7 +186,8 @@ impl<'a> Draft<'_, 'a> {
             return None;
         }
         let tags = &self.resource().tags;
-        let mut remove: BTreeSet<String> = Side::ALL.into_iter().filter_map(|side| claimant.connection_tag(side)).collect();
+        let mut remove: BTreeSet<String> =
+            Side::ALL.into_iter().filter_map(|side| claimant.connection_tag(side)).collect();
         remove.extend(claimant.uuid_tag.clone());
         // Under another cluster's uid the name is that one's word, which may only look like ours.
         let is_anothers = tags.uuids().any(|_| claimant.uuid_tag.as_ref().is_none_or(|tag| !tags.has(tag)));
@@ -227,7 +250,8 @@ impl<'a> Draft<'_, 'a> {
         let gateway = self.scene.accounts[self.account].parents[self.item]
             .filter(|_| self.resource().kind == Some(Kind::TgConnection))?;
         let verdict = rule_resource(self.scene, self.account, gateway, Some(seen_from)).verdict;
-        let stays = matches!(verdict, Verdict::Foreign | Verdict::OtherOwner | Verdict::TwoOwners | Verdict::StaleOwner);
+        let stays =
+            matches!(verdict, Verdict::Foreign | Verdict::OtherOwner | Verdict::TwoOwners | Verdict::StaleOwner);
         let tag = claimant.connection_tag(self.resource().side?)?;
         if !stays || !self.scene.resource(self.account, gateway).tags.has(&tag) {
             return None;
@@ -245,6 +269,7 @@ impl<'a> Draft<'_, 'a> {
         let (holds, before) = self.scene.orphan_content(self.account, self.item, owner);
         let mut blocked_by: Vec<Blocked> = held(&holds).into_iter().collect();
         blocked_by.extend(locked(self.resource().lock));
+        blocked_by.extend(empty_set(self.scene.claimants.len(), "the list of IBMPowerVSClusters"));
         let mut rests_on = vec![self.scene.accounts[self.account].listing.clone()];
         rests_on.extend(self.scene.fleet.iter().cloned());
         let seen_from = |item: usize| {

@@ -10,16 +10,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::account::Account;
-use super::facts::{
-    CapiCluster, CloudResource, Pause, PowerVsCluster, Slot, Wish, account_of_crn, crn_ends,
-};
+use super::facts::{CapiCluster, CloudResource, Pause, PowerVsCluster, Slot, Wish, account_of_crn, crn_ends};
 use super::kind::{Kind, Side};
 use super::names::{CAPI_CLUSTER, POWERVS_CLUSTER};
 use super::subjects::{Subject, list};
 use super::tags::{connection_tag, connection_uids, owner_tag, uuid_tag};
 use super::teardown::Teardown;
 use crate::engine::SubjectId;
-use crate::world::{Cluster, CollectionId, Gap, Key, Observation, ObjectName, Served, View};
+use crate::world::{Cluster, CollectionId, Gap, GapCause, Key, ObjectName, Observation, Served, View};
 
 /// Everything one look at the fleet needs, made once.
 pub struct Scene<'a> {
@@ -178,6 +176,10 @@ impl<'a> Scene<'a> {
                 });
             }
         }
+        if self.fleet.is_empty() {
+            let says = "no cluster was asked for IBMPowerVSClusters";
+            self.fleet_gap = Some(Gap::new(GapCause::NotObserved, says));
+        }
     }
 
     /// Its own, or that of the Cluster it belongs to. Where that is not known, its delete is not offered for that reason.
@@ -258,8 +260,7 @@ impl<'a> Scene<'a> {
             account.claimed(item, claimant, claim(By::Spec));
         }
         if slot.ids().next().is_none() && is_home {
-            let named: BTreeSet<usize> =
-                slot.names.iter().flat_map(|name| account.named(slot.kind, name)).collect();
+            let named: BTreeSet<usize> = slot.names.iter().flat_map(|name| account.named(slot.kind, name)).collect();
             for item in named {
                 account.claimed(item, claimant, claim(By::Name));
             }

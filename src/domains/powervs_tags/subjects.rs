@@ -44,7 +44,8 @@ pub fn list(scene: &Scene<'_>) -> BTreeMap<SubjectId, Subject> {
     for (claimant, one) in scene.claimants.iter().enumerate() {
         for (fault, tag) in one.fact.faults.iter().enumerate() {
             let name = format!("{}#{}", one.name(), tag.tag);
-            subjects.insert(cluster_object(&one.site.name, Some(one.namespace()), name), Subject::Tag { claimant, fault });
+            subjects
+                .insert(cluster_object(&one.site.name, Some(one.namespace()), name), Subject::Tag { claimant, fault });
         }
         let has_ids = one.fact.slots.iter().any(|slot| slot.held.is_some());
         if one.home == Home::Nowhere && has_ids {
@@ -64,12 +65,7 @@ pub fn list(scene: &Scene<'_>) -> BTreeMap<SubjectId, Subject> {
     subjects
 }
 
-fn resources(
-    scene: &Scene<'_>,
-    place: usize,
-    account: &Account<'_>,
-    subjects: &mut BTreeMap<SubjectId, Subject>,
-) {
+fn resources(scene: &Scene<'_>, place: usize, account: &Account<'_>, subjects: &mut BTreeMap<SubjectId, Subject>) {
     for item in 0..account.items.len() {
         let claims = account.claims.get(&item).into_iter().flat_map(|claims| claims.keys().copied());
         let mut is_seen = false;
@@ -87,11 +83,8 @@ fn resources(
         let claimant = &scene.claimants[missing.claimant];
         let slot = &claimant.fact.slots[missing.slot];
         let Some(held) = &slot.held else { continue };
-        let id = cloud(
-            account,
-            CloudId { kind: slot.kind.word(), id: &held.id, crn: None, name: None },
-            Some(claimant),
-        );
+        let id =
+            cloud(account, CloudId { kind: slot.kind.word(), id: &held.id, crn: None, name: None }, Some(claimant));
         subjects.insert(id, Subject::Missing { account: place, claimant: missing.claimant, slot: missing.slot });
     }
 }

@@ -139,10 +139,16 @@ mod tests {
             ("only spaces", " ", "prod", &[Code::Empty]),
             ("129 characters", "abc", &long, &[Code::Length]),
             ("our own prefix", "powervs.cluster.x-k8s.io-owner", "other", &[Code::ReservedPrefix]),
-            ("our own prefix in capitals", "PowerVS.cluster.x-k8s.io-Owner", "a/b", &[Code::Characters, Code::ReservedPrefix]),
+            (
+                "our own prefix in capitals",
+                "PowerVS.cluster.x-k8s.io-Owner",
+                "a/b",
+                &[Code::Characters, Code::ReservedPrefix],
+            ),
         ];
         for (case, key, value, expected) in cases {
-            let codes: Vec<Code> = joined(key, value).err().map_or_else(Vec::new, |fault| fault.codes.into_iter().collect());
+            let codes: Vec<Code> =
+                joined(key, value).err().map_or_else(Vec::new, |fault| fault.codes.into_iter().collect());
             assert_eq!(codes, expected, "case: {case}");
         }
         assert_eq!(joined("abc", &"v".repeat(124)).unwrap().len(), 128);

@@ -61,8 +61,7 @@ impl Scene<'_> {
         let claims = &self.accounts[account].claims;
         let claimed: Vec<usize> =
             claims.iter().filter(|(_, by)| by.contains_key(&claimant)).map(|(item, _)| *item).collect();
-        let going: BTreeSet<usize> =
-            claimed.into_iter().filter(|item| self.goes(account, *item, claimant)).collect();
+        let going: BTreeSet<usize> = claimed.into_iter().filter(|item| self.goes(account, *item, claimant)).collect();
         for item in &going {
             let resource = self.resource(account, *item);
             let Some(kind) = resource.kind else { continue };
@@ -82,9 +81,9 @@ impl Scene<'_> {
     /// Whether the cluster takes a resource with it.
     fn goes(&self, account: usize, item: usize, claimant: usize) -> bool {
         let fact = self.claimants[claimant].fact;
-        let is_created = self.claim(account, item, claimant).is_some_and(|(Claim { by, .. }, slot)| {
-            by == By::Status && slot.is_some_and(|slot| slot.is_created())
-        });
+        let is_created = self
+            .claim(account, item, claimant)
+            .is_some_and(|(Claim { by, .. }, slot)| by == By::Status && slot.is_some_and(|slot| slot.is_created()));
         let Ruling { verdict, .. } = rule_resource(self, account, item, Some(claimant));
         match verdict {
             Verdict::Owned => true,

@@ -28,7 +28,10 @@ pub fn summary(scene: &Scene<'_>, subject: &Subject, ruling: &Ruling) -> String 
             (_, true) => mismatch(),
             (Some(gap), false) => format!("whether it is still there is not known: {gap}"),
             (None, false) => {
-                format!("the status holds this id, and account {} has no such resource", scene.accounts[*account].account)
+                format!(
+                    "the status holds this id, and account {} has no such resource",
+                    scene.accounts[*account].account
+                )
             }
         },
         Subject::Tag { claimant, fault } => fault_words(&scene.claimants[*claimant].fact.faults[*fault]),

@@ -165,8 +165,11 @@ fn put_marks_back(id: &str, sent: &Sent, look: &Look, kind: MarkKind) -> Result<
     let set: BTreeMap<&String, &String> =
         before.iter().filter_map(|(key, value)| Some((key, value.as_ref()?))).collect();
     let remove: Vec<&String> = before.iter().filter(|(_, value)| value.is_none()).map(|(key, _)| key).collect();
-    let preconditions =
-        Preconditions { uid: sent.uid.clone(), resource_version: Some(resource_version.to_owned()), ..Preconditions::default() };
+    let preconditions = Preconditions {
+        uid: sent.uid.clone(),
+        resource_version: Some(resource_version.to_owned()),
+        ..Preconditions::default()
+    };
     let diff = format!("  metadata:\n    {word}s:\n{}", mark_lines(before, after));
     let action = Action {
         verb,
@@ -278,7 +281,11 @@ fn opened<'d>(done: &'d ActionEntry, look: &'d Look) -> Result<(&'d String, &'d 
 }
 
 fn bound_to(uid: &str, resource_version: &str) -> Preconditions {
-    Preconditions { uid: Some(uid.to_owned()), resource_version: Some(resource_version.to_owned()), ..Preconditions::default() }
+    Preconditions {
+        uid: Some(uid.to_owned()),
+        resource_version: Some(resource_version.to_owned()),
+        ..Preconditions::default()
+    }
 }
 
 /// What all inverses have in common. Verb, reason, tier and undo are the caller's.

@@ -91,8 +91,8 @@ fn parts(spec: &Value, status: &Value, raw: &RawObject<'_>) -> Misfits<PowerVsCl
     let attached = attached(meta, &mut faults);
     faults.sort();
     faults.dedup();
-    let is_managed = meta.annotation(CREATE_INFRA) == Some("true")
-        || spec.text("topology")? == Some(LOAD_BALANCER_TOPOLOGY);
+    let is_managed =
+        meta.annotation(CREATE_INFRA) == Some("true") || spec.text("topology")? == Some(LOAD_BALANCER_TOPOLOGY);
     let owner = meta.owners.iter().find(|owner| {
         let group = owner.api_version.split_once('/').map_or("", |(group, _)| group);
         owner.kind == CAPI_CLUSTER.kind && group == CAPI_GROUP

@@ -105,8 +105,7 @@ fn filled(text: Option<String>) -> Option<Box<str>> {
 impl Fact for CloudResource {
     fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
         let Obj(wire): Obj<Wire> = raw.field("resource")?;
-        let (kind, id) =
-            raw.meta.name.split_once('/').ok_or_else(|| raw.misfit("its name is not a kind and an id"))?;
+        let (kind, id) = raw.meta.name.split_once('/').ok_or_else(|| raw.misfit("its name is not a kind and an id"))?;
         Ok(Self {
             kind: Kind::parse(kind),
             id: id.into(),

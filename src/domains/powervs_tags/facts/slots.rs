@@ -37,9 +37,13 @@ pub enum Wish {
     /// What it is called (older shape).
     Named,
     /// Which one it is (older shape).
-    Given { id: String },
+    Given {
+        id: String,
+    },
     Provision,
-    Reference { id: Option<String> },
+    Reference {
+        id: Option<String>,
+    },
 }
 
 /// What the status holds.
@@ -55,9 +59,12 @@ impl Slot {
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         let given = match &self.wish {
             Wish::Given { id } | Wish::Reference { id: Some(id) } => Some(id.as_str()),
-            Wish::Silent | Wish::Unlisted | Wish::Plain | Wish::Named | Wish::Provision | Wish::Reference { id: None } => {
-                None
-            }
+            Wish::Silent
+            | Wish::Unlisted
+            | Wish::Plain
+            | Wish::Named
+            | Wish::Provision
+            | Wish::Reference { id: None } => None,
         };
         self.held.iter().map(|held| held.id.as_str()).chain(given)
     }
@@ -199,8 +206,8 @@ impl<'v> Reader<'_, 'v> {
                 names
             }
             Kind::LoadBalancer => {
-                let is_private = entry.part("provision")?.text("type")? == Some("Private")
-                    || entry.flag("public")? == Some(false);
+                let is_private =
+                    entry.part("provision")?.text("type")? == Some("Private") || entry.flag("public")? == Some(false);
                 let exposure = if is_private { Exposure::Private } else { Exposure::Public };
                 load_balancer(self.cluster, index, exposure)
             }

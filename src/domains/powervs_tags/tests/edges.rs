@@ -62,7 +62,10 @@ fn edge_6_a_crash_between_create_and_tag_leaves_a_name_that_proves_nothing() {
 #[test]
 fn edge_7_a_half_attached_pair_is_sent_again_whole() {
     let draft = |given: Given| given.judged().find(VPC).unwrap().explanation.remedy[0].change.clone();
-    assert_eq!(draft(newer().tags("vpc", &[owner("demo")])), json!({ "set": [uuid(UID), owner("demo")], "remove": [] }));
+    assert_eq!(
+        draft(newer().tags("vpc", &[owner("demo")])),
+        json!({ "set": [uuid(UID), owner("demo")], "remove": [] })
+    );
 }
 
 #[test]
@@ -84,7 +87,8 @@ fn edge_19_a_dhcp_server_in_error_has_no_network_and_is_judged_by_its_workspace(
 
 #[test]
 fn edge_21_a_group_nobody_points_at_is_not_deleted_by_itself() {
-    let default_group = newer().going().has(resource("security-group", "default")).of("default", "parent", json!("vpc"));
+    let default_group =
+        newer().going().has(resource("security-group", "default")).of("default", "parent", json!("vpc"));
     assert_eq!(default_group.about("security-group/default@clusters/demo"), "no subject");
 }
 

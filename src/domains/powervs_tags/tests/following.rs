@@ -103,12 +103,27 @@ fn what_lies_in_something_hangs_under_it() {
     let mut tree: Vec<String> = Vec::new();
     for subject in check.subjects(view) {
         let parent = check.parent(&subject, view);
-        assert!(parent.as_ref().is_none_or(|parent| check.judge(parent, view).is_some()), "{subject} hangs under nothing");
+        assert!(
+            parent.as_ref().is_none_or(|parent| check.judge(parent, view).is_some()),
+            "{subject} hangs under nothing"
+        );
         tree.push(format!("{} < {}", subject.name, parent.map_or_else(|| "-".to_owned(), |parent| parent.name)));
     }
     tree.sort();
     assert_eq!(
         tree,
-        ["con-p < tg", "con-v < tg", "cos < -", "dhcp < ws", "lb < -", "net < ws", "sg < vpc", "sub < vpc", "tg < -", "vpc < -", "ws < -"]
+        [
+            "con-p < tg",
+            "con-v < tg",
+            "cos < -",
+            "dhcp < ws",
+            "lb < -",
+            "net < ws",
+            "sg < vpc",
+            "sub < vpc",
+            "tg < -",
+            "vpc < -",
+            "ws < -"
+        ]
     );
 }

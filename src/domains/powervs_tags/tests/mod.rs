@@ -7,8 +7,11 @@
 
 mod edges;
 mod following;
+mod oracle;
 mod owners;
+mod plans;
 mod pointing;
+mod screens;
 mod teardown;
 mod user_tags;
 
@@ -252,14 +255,16 @@ impl Given {
     /// Sets a field (`spec.a.b`) of `clusters/demo`. Slashes in a key are written as they are.
     pub fn set(mut self, field: &str, value: Value) -> Self {
         let objects = &mut self.clusters.get_mut("mgmt").unwrap().objects;
-        let demo = objects.iter_mut().find(|held| held["metadata"]["name"] == "demo" && held["kind"] == "IBMPowerVSCluster");
+        let demo =
+            objects.iter_mut().find(|held| held["metadata"]["name"] == "demo" && held["kind"] == "IBMPowerVSCluster");
         *field.split('.').fold(demo.unwrap(), |place, part| &mut place[part]) = value;
         self
     }
 
     pub fn annotate(mut self, key: &str, value: &str) -> Self {
         let objects = &mut self.clusters.get_mut("mgmt").unwrap().objects;
-        let demo = objects.iter_mut().find(|held| held["metadata"]["name"] == "demo" && held["kind"] == "IBMPowerVSCluster");
+        let demo =
+            objects.iter_mut().find(|held| held["metadata"]["name"] == "demo" && held["kind"] == "IBMPowerVSCluster");
         demo.unwrap()["metadata"]["annotations"][key] = json!(value);
         self
     }
@@ -271,7 +276,8 @@ impl Given {
 
     /// The account's listing was cut short.
     pub fn cut_short(mut self) -> Self {
-        let entry = Incomplete { group: "ibm.cloud.trueup".to_owned(), plural: "resources".to_owned(), namespace: None };
+        let entry =
+            Incomplete { group: "ibm.cloud.trueup".to_owned(), plural: "resources".to_owned(), namespace: None };
         self.accounts.get_mut("main").unwrap().coverage.incomplete.push(entry);
         self
     }
@@ -425,7 +431,8 @@ impl Judged {
 
     /// The deletes of a plan in an order that keeps every dependency; those that wait for each other are not in it.
     pub fn in_order(&self) -> Vec<String> {
-        let deletes = |answer: &&Answer| answer.explanation.remedy.first().is_some_and(|draft| draft.verb.word() == "delete");
+        let deletes =
+            |answer: &&Answer| answer.explanation.remedy.first().is_some_and(|draft| draft.verb.word() == "delete");
         let mut left: Vec<&Answer> = self.answers.values().filter(deletes).collect();
         let mut done: Vec<&SubjectId> = Vec::new();
         let mut order = Vec::new();

@@ -55,7 +55,11 @@ fn two_different_uids_are_two_owners_whoever_they_are() {
         [
             ("ours and an unknown one", newer().tags("vpc", &[owner("demo"), uuid(UID), uuid(DEAD)]), "two-owners"),
             ("two unknown ones", newer().tags("vpc", &[uuid(DEAD), uuid(OTHER)]), "two-owners"),
-            ("the same twice, in capitals", newer().tags("vpc", &[owner("demo"), uuid(UID), uuid(UID).to_uppercase()]), "owned"),
+            (
+                "the same twice, in capitals",
+                newer().tags("vpc", &[owner("demo"), uuid(UID), uuid(UID).to_uppercase()]),
+                "owned",
+            ),
             (
                 "before it is somebody else's making",
                 newer().set("spec.vpc.type", json!("Reference")).tags("vpc", &[uuid(DEAD), uuid(OTHER)]),
@@ -69,7 +73,9 @@ fn two_different_uids_are_two_owners_whoever_they_are() {
 fn what_the_spec_says_is_the_users_is_a_reference() {
     let untagged = |given: Given| given.tags::<&str>("vpc", &[]);
     let given_by_id = |created: serde_json::Value| {
-        untagged(older()).set("spec.vpc", json!({ "id": "vpc" })).set("status.vpc", json!({ "id": "vpc", "controllerCreated": created }))
+        untagged(older())
+            .set("spec.vpc", json!({ "id": "vpc" }))
+            .set("status.vpc", json!({ "id": "vpc", "controllerCreated": created }))
     };
     each(
         VPC,
@@ -102,7 +108,8 @@ fn what_the_spec_says_is_the_users_is_a_reference() {
             ),
         ],
     );
-    let workspace = older().set("spec.serviceInstanceID", json!("ws")).set("status.serviceInstance", json!({ "id": "ws" }));
+    let workspace =
+        older().set("spec.serviceInstanceID", json!("ws")).set("status.serviceInstance", json!({ "id": "ws" }));
     assert_eq!(workspace.tags::<&str>("ws", &[]).about("workspace/ws@clusters/demo"), "reference");
 }
 
@@ -142,8 +149,16 @@ fn another_owners_tags_are_told_by_whether_that_owner_lives() {
                 "stale-owner → re-own offered moved +~cluster-uuid:11111111-1111-1111-1111-111111111111 +~owner:demo \
                  -~cluster-uuid:99999999-9999-9999-9999-999999999999",
             ),
-            ("a dead uid under our name, by name alone", by_name(newer()).tags("vpc", &[owner("demo"), uuid(DEAD)]), "stale-owner"),
-            ("a dead uid, by name alone", by_name(newer()).tags("vpc", &dead()), "orphan → delete offered no-owner blocked:dependency"),
+            (
+                "a dead uid under our name, by name alone",
+                by_name(newer()).tags("vpc", &[owner("demo"), uuid(DEAD)]),
+                "stale-owner",
+            ),
+            (
+                "a dead uid, by name alone",
+                by_name(newer()).tags("vpc", &dead()),
+                "orphan → delete offered no-owner blocked:dependency",
+            ),
             ("a dead uid, the fleet not known", newer().tags("vpc", &dead()).clusters_cut_short(), "unknown"),
             (
                 "a living uid, the fleet not known",
@@ -187,7 +202,11 @@ fn without_tags_it_counts_whether_it_was_ours_to_create() {
                 untagged(older()).set("status.vpc", json!({ "id": "vpc", "controllerCreated": false })),
                 "foreign adopted-by-name",
             ),
-            ("found by its given name", plain(untagged(older())).set("spec.vpc.name", json!("demo-vpc")), "foreign adopted-by-name"),
+            (
+                "found by its given name",
+                plain(untagged(older())).set("spec.vpc.name", json!("demo-vpc")),
+                "foreign adopted-by-name",
+            ),
             ("matched by name alone", untagged(older()).set("status.vpc", json!(null)), "foreign"),
             ("not while it goes", untagged(newer()).going(), "untagged"),
         ],
@@ -210,8 +229,16 @@ fn a_subnet_that_a_list_of_others_does_not_name_is_no_making_of_ours() {
                 tag,
             ),
             ("it is listed by its zone", listed(json!([{ "type": "Provision", "zone": "us-south-1" }])), tag),
-            ("it is listed as the user's", listed(json!([{ "type": "Reference", "reference": { "id": "sub" } }])), "reference"),
-            ("another is listed", listed(json!([{ "type": "Provision", "provision": { "name": "x" } }])), "foreign adopted-by-name"),
+            (
+                "it is listed as the user's",
+                listed(json!([{ "type": "Reference", "reference": { "id": "sub" } }])),
+                "reference",
+            ),
+            (
+                "another is listed",
+                listed(json!([{ "type": "Provision", "provision": { "name": "x" } }])),
+                "foreign adopted-by-name",
+            ),
         ],
     );
 }
@@ -229,15 +256,26 @@ fn a_connection_is_judged_by_its_gateway_and_by_where_it_leads() {
             ("on another's, with our tag", tagged(foreign(newer()), "vpc"), "owned"),
             ("on another's, with our tag of the other side", tagged(foreign(newer()), "powervs"), tag),
             ("on another's, without a tag", foreign(newer()), tag),
-            ("leading elsewhere on our gateway, still ours to create", elsewhere(newer()), "untagged"),
-            ("leading elsewhere on another's gateway", tagged(elsewhere(foreign(newer())), "vpc"), tag),
-            ("of another type", newer().of("con-v", "network_type", json!("classic")), "untagged"),
+            ("leading elsewhere on our gateway", elsewhere(newer()), "foreign"),
+            (
+                "leading elsewhere on another's gateway with our tag",
+                tagged(elsewhere(foreign(newer())), "vpc"),
+                "foreign",
+            ),
+            ("leading elsewhere on another's gateway", elsewhere(foreign(newer())), tag),
+            ("on our gateway, which is not tagged yet", newer().tags::<&str>("tg", &[]), "untagged"),
+            ("on a gateway nobody listed", newer().lacks("tg"), "foreign"),
+            ("of another type", newer().of("con-v", "network_type", json!("classic")), "foreign"),
             (
                 "the user's, on another's gateway",
                 foreign(newer()).set("spec.transitGateway.vpcConnection.type", json!("Reference")),
                 "foreign",
             ),
-            ("called controllerCreated", older().set("spec.transitGateway", json!({ "id": "tg" })).tags::<&str>("tg", &[]), "owned"),
+            (
+                "called controllerCreated",
+                older().set("spec.transitGateway", json!({ "id": "tg" })).tags::<&str>("tg", &[]),
+                "owned",
+            ),
             (
                 "without that word",
                 older()
@@ -263,8 +301,16 @@ fn a_dhcp_server_has_the_verdict_of_its_network_else_of_its_workspace() {
             ("its network is the user's", reference(newer()), "reference"),
             ("its network is another's", newer().tags("net", &[owner("other")]), "other-owner"),
             ("no network is said", newer().of("dhcp", "network", json!(null)), "owned"),
-            ("no network is said, the workspace is untagged", newer().of("dhcp", "network", json!(null)).tags::<&str>("ws", &[]), "untagged"),
-            ("its network is not listed", newer().of("dhcp", "network", json!("x")).tags::<&str>("ws", &[]), "untagged"),
+            (
+                "no network is said, the workspace is untagged",
+                newer().of("dhcp", "network", json!(null)).tags::<&str>("ws", &[]),
+                "untagged",
+            ),
+            (
+                "its network is not listed",
+                newer().of("dhcp", "network", json!("x")).tags::<&str>("ws", &[]),
+                "untagged",
+            ),
             ("itself on its way out", newer().of("dhcp", "state", json!("deleting")), "deleting"),
         ],
     );
@@ -276,8 +322,20 @@ fn an_account_that_does_not_fit_leaves_everything_open() {
     assert_eq!(newer().of("vpc", "crn", json!(elsewhere)).about(VPC), "unknown account-mismatch");
     let orphan = newer().has(resource("vpc", "stray")).tags("stray", &dead()).of("stray", "crn", json!(elsewhere));
     assert_eq!(orphan.about("vpc/stray@-"), "unknown account-mismatch");
-    let torn = newer().account("second", "acc2").has_in("second", json!({ "kind": "cos-instance", "id": "cos", "tags": [] })).lacks("cos");
+    let torn = newer()
+        .account("second", "acc2")
+        .has_in("second", json!({ "kind": "cos-instance", "id": "cos", "tags": [] }))
+        .lacks("cos");
     let all = torn.judged().all();
     assert!(all.iter().all(|line| line.ends_with("unknown account-mismatch")), "{all:#?}");
     assert!(all.contains(&"ibm:acc2/cos-instance/cos@clusters/demo: unknown account-mismatch".to_owned()), "{all:#?}");
+}
+
+#[test]
+fn what_two_clusters_call_their_own_is_tagged_for_neither() {
+    let given = newer().cluster_object(newer_cluster("other", OTHER)).tags::<&str>("vpc", &[]);
+    for name in ["demo", "other"] {
+        let answer = given.about(&format!("vpc/vpc@clusters/{name}"));
+        assert!(answer.starts_with("untagged → tag selected") && answer.ends_with("blocked:ownership"), "{answer}");
+    }
 }

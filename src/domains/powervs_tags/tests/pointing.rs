@@ -50,17 +50,33 @@ fn without_an_id_the_names_of_both_generations_are_looked_for() {
     ];
     let mut found = pointed(young(json!({ "vpc": { "region": "us-south" } })), &all);
     let mut expected: Vec<&str> = all.iter().map(|(_, name)| *name).collect();
-    expected.retain(|name| !["demo-vpc-2", "demo-subnet-eu-de-1", "demo-loadbalancer-private", "another"].contains(name));
-    (found.sort(), expected.sort_unstable());
+    expected
+        .retain(|name| !["demo-vpc-2", "demo-subnet-eu-de-1", "demo-loadbalancer-private", "another"].contains(name));
+    found.sort();
+    expected.sort_unstable();
     assert_eq!(found, expected);
 }
 
 #[test]
 fn a_given_name_takes_the_place_of_the_usual_ones() {
-    let names = [("vpc", "demo-vpc"), ("vpc", "mine"), ("network", "DHCPSERVERd1_Private"), ("dhcp-server", "d1"), ("dhcp-server", "demo")];
+    let names = [
+        ("vpc", "demo-vpc"),
+        ("vpc", "mine"),
+        ("network", "DHCPSERVERd1_Private"),
+        ("dhcp-server", "d1"),
+        ("dhcp-server", "demo"),
+    ];
     let cases = [
-        ("older", json!({ "vpc": { "name": "mine" }, "dhcpServer": { "name": "d1" } }), vec!["mine", "DHCPSERVERd1_Private", "d1"]),
-        ("older, by the network's name", json!({ "vpc": { "name": "mine" }, "network": { "name": "d1" } }), vec!["mine", "DHCPSERVERd1_Private", "d1"]),
+        (
+            "older",
+            json!({ "vpc": { "name": "mine" }, "dhcpServer": { "name": "d1" } }),
+            vec!["mine", "DHCPSERVERd1_Private", "d1"],
+        ),
+        (
+            "older, by the network's name",
+            json!({ "vpc": { "name": "mine" }, "network": { "name": "d1" } }),
+            vec!["mine", "DHCPSERVERd1_Private", "d1"],
+        ),
         (
             "newer",
             json!({ "vpc": { "type": "Provision", "provision": { "name": "mine" } },
@@ -70,7 +86,8 @@ fn a_given_name_takes_the_place_of_the_usual_ones() {
     ];
     for (case, spec, mut expected) in cases {
         let mut found = pointed(young(spec), &names);
-        (found.sort(), expected.sort_unstable());
+        found.sort();
+        expected.sort_unstable();
         assert_eq!(found, expected, "case: {case}");
     }
 }
@@ -91,7 +108,13 @@ fn entries_of_a_list_are_named_by_their_place() {
     });
     let mut found = pointed(young(spec), &names);
     found.sort();
-    let mut expected = vec!["demo-vpcsubnet-0", "demo-subnet-1", "demo-loadbalancer-0", "demo-loadbalancer-private-1", "demo-loadbalancer-public"];
+    let mut expected = vec![
+        "demo-vpcsubnet-0",
+        "demo-subnet-1",
+        "demo-loadbalancer-0",
+        "demo-loadbalancer-private-1",
+        "demo-loadbalancer-public",
+    ];
     expected.sort_unstable();
     assert_eq!(found, expected);
 }
@@ -107,7 +130,8 @@ fn an_id_beats_a_name() {
 
 #[test]
 fn both_tags_of_a_living_cluster_are_that_cluster_pointing() {
-    let stray = |tags: &[String]| newer().has(resource("vpc", "stray")).of("stray", "name", json!("x")).tags("stray", tags);
+    let stray =
+        |tags: &[String]| newer().has(resource("vpc", "stray")).of("stray", "name", json!("x")).tags("stray", tags);
     assert_eq!(stray(&ours()).about("vpc/stray@clusters/demo"), "owned");
     assert_eq!(stray(&[uuid(UID)]).about("vpc/stray@-"), "other-owner", "one tag alone does not");
     assert_eq!(stray(&[owner("demo")]).about("vpc/stray@-"), "other-owner");

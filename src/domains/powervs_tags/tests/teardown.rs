@@ -43,12 +43,22 @@ fn what_the_provider_would_not_do_is_not_done_or_is_blocked() {
             ("it has no owner", newer().going().set("metadata.ownerReferences", json!([])), "owned"),
             (
                 "its owner is no Cluster",
-                newer().going().set("metadata.ownerReferences", json!([{ "apiVersion": "v1", "kind": "Cluster", "name": "demo", "uid": "c" }])),
+                newer().going().set(
+                    "metadata.ownerReferences",
+                    json!([{ "apiVersion": "v1", "kind": "Cluster", "name": "demo", "uid": "c" }]),
+                ),
                 "owned",
             ),
             ("VirtualIP", newer().going().set("spec.topology", json!("VirtualIP")), blocked),
             ("no annotation", older().going().set("metadata.annotations", json!({})), blocked),
-            ("the annotation in the newer shape", newer().going().set("spec.topology", json!("VirtualIP")).annotate("powervs.cluster.x-k8s.io/create-infra", "true"), delete),
+            (
+                "the annotation in the newer shape",
+                newer()
+                    .going()
+                    .set("spec.topology", json!("VirtualIP"))
+                    .annotate("powervs.cluster.x-k8s.io/create-infra", "true"),
+                delete,
+            ),
         ],
     );
 }
@@ -62,7 +72,11 @@ fn what_was_made_before_there_were_tags_goes_by_the_older_flag_alone() {
         vpc,
         [
             ("the flag, no tags", untagged(older()), "untagged → delete selected cluster-deleted"),
-            ("the flag, one tag", older().going().tags("vpc", &[uuid(UID)]), "half-tagged → delete selected cluster-deleted"),
+            (
+                "the flag, one tag",
+                older().going().tags("vpc", &[uuid(UID)]),
+                "half-tagged → delete selected cluster-deleted",
+            ),
             ("no flag", untagged(older()).set("status.vpc", json!({ "id": "vpc" })), "foreign adopted-by-name"),
             ("the newer shape", untagged(newer()), "untagged"),
             (
@@ -91,7 +105,12 @@ fn a_holder_of_foreign_things_stays_and_names_them() {
         ("a subnet in our VPC", "vpc/vpc", held("subnet", "vpc"), blocked),
         ("a group in our VPC", "vpc/vpc", held("security-group", "vpc"), blocked),
         ("a network in our workspace", "workspace/ws", held("network", "ws"), blocked),
-        ("a connection on our gateway", "transit-gateway/tg", connection("theirs", "tg", "vpc", &crn("vpc", "x")), blocked),
+        (
+            "a connection on our gateway",
+            "transit-gateway/tg",
+            connection("theirs", "tg", "vpc", &crn("vpc", "x")),
+            blocked,
+        ),
         ("a subnet in another VPC", "vpc/vpc", held("subnet", "another"), delete),
     ];
     for (case, holder, foreign, expected) in cases {
@@ -176,7 +195,11 @@ fn a_reference_loses_what_we_attached_and_nothing_of_others() {
         "vpc/vpc@clusters/demo",
         [
             ("nothing of ours", tags(&["team:a".to_owned()]), "reference"),
-            ("a user tag", tags(&[env.clone(), "team:a".to_owned()]), "reference → untag selected cluster-deleted -env:prod"),
+            (
+                "a user tag",
+                tags(&[env.clone(), "team:a".to_owned()]),
+                "reference → untag selected cluster-deleted -env:prod",
+            ),
             (
                 "our marks",
                 tags(&ours()),
@@ -199,12 +222,29 @@ fn orphans_are_offered_and_wait_for_what_lies_in_them() {
         (one["tags"], one["parent"], one["name"]) = (json!(dead()), json!(parent), json!(format!("old-{id}")));
         one
     };
-    let given = empty().has(orphan("vpc", "v", "")).has(orphan("subnet", "s", "v"));
+    let living = || {
+        let mut cluster = newer_cluster("demo", UID);
+        cluster["status"] = json!({});
+        empty().cluster_object(cluster)
+    };
+    let given = living().has(orphan("vpc", "v", "")).has(orphan("subnet", "s", "v"));
     let judged = given.judged();
-    assert_eq!(judged.all(), ["subnet/s@-: orphan → delete offered no-owner", "vpc/v@-: orphan → delete offered no-owner"]);
+    assert_eq!(
+        judged.all(),
+        ["subnet/s@-: orphan → delete offered no-owner", "vpc/v@-: orphan → delete offered no-owner"]
+    );
     assert_eq!(judged.in_order(), ["s", "v"]);
     let mixed = given.clone().has(resource("subnet", "theirs")).of("theirs", "parent", json!("v"));
     assert_eq!(mixed.about("vpc/v@-"), "orphan → delete offered no-owner blocked:dependency");
-    let locked = empty().has(orphan("workspace", "w", "")).of("w", "locked", json!(true));
+    let locked = living().has(orphan("workspace", "w", "")).of("w", "locked", json!(true));
     assert_eq!(locked.about("workspace/w@-"), "orphan → delete offered no-owner blocked:immutable");
+}
+
+#[test]
+fn a_fleet_without_a_single_cluster_makes_no_orphan_deletable() {
+    let orphan = |given: Given| given.has(resource("vpc", "v")).tags("v", &dead()).about("vpc/v@-");
+    assert_eq!(orphan(empty()), "orphan → delete offered no-owner blocked:empty-set");
+    let mut nobody = empty();
+    nobody.clusters.clear();
+    assert_eq!(orphan(nobody), "unknown", "nobody was asked");
 }

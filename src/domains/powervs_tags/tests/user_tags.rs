@@ -18,7 +18,11 @@ fn wanted_tags_go_on_and_dropped_ones_come_off() {
         VPC,
         [
             ("none are wanted", with(&["env:prod"]), "owned"),
-            ("two are missing", with(&[]).set("spec.tags", wanted.clone()), "owned → tag selected user-tag +env:prod +team:a"),
+            (
+                "two are missing",
+                with(&[]).set("spec.tags", wanted.clone()),
+                "owned → tag selected user-tag +env:prod +team:a",
+            ),
             // Edge case 8: they come back in lower case.
             ("they are there in lower case", with(&["ENV:Prod", "team:a"]).set("spec.tags", wanted.clone()), "owned"),
             (
@@ -55,7 +59,9 @@ fn wanted_tags_go_on_and_dropped_ones_come_off() {
 #[test]
 fn references_get_user_tags_unless_that_is_switched_off() {
     let given = || {
-        newer().set("spec.vpc.type", json!("Reference")).tags("vpc", &["old:x"])
+        newer()
+            .set("spec.vpc.type", json!("Reference"))
+            .tags("vpc", &["old:x"])
             .set("spec.tags", json!([{ "key": "env", "value": "prod" }]))
             .annotate("trueup/attached-tags", r#"["old:x"]"#)
     };
@@ -69,7 +75,11 @@ fn references_get_user_tags_unless_that_is_switched_off() {
         [
             ("on", given(), "reference → tag selected user-tag +env:prod; untag selected user-tag -old:x"),
             ("off", given().settings(off), "reference → untag selected user-tag -old:x"),
-            ("another cluster attached it too", given().cluster_object(second), "reference → tag selected user-tag +env:prod"),
+            (
+                "another cluster attached it too",
+                given().cluster_object(second),
+                "reference → tag selected user-tag +env:prod",
+            ),
         ],
     );
 }
@@ -80,7 +90,11 @@ fn what_can_not_be_tagged_gets_no_tags() {
     let without: Vec<String> = judged.all().into_iter().filter(|line| line.ends_with(": owned")).collect();
     assert_eq!(
         without,
-        ["dhcp-server/dhcp@clusters/demo: owned", "tg-connection/con-p@clusters/demo: owned", "tg-connection/con-v@clusters/demo: owned"]
+        [
+            "dhcp-server/dhcp@clusters/demo: owned",
+            "tg-connection/con-p@clusters/demo: owned",
+            "tg-connection/con-v@clusters/demo: owned"
+        ]
     );
 }
 
