@@ -32,9 +32,10 @@ pub struct Reached {
 /// The accounts with IBM Cloud that the config names.
 pub async fn ibm_accounts(context: &Context, config: &Config) -> Vec<Reached> {
     let wanted = config.domains.0.iter().any(|domain| domain.name().0 == ASKS_IBM);
-    let named = config.clouds.iter().filter(|account| wanted && account.provider == Provider::Ibm);
+    let is_meant = |account: &&CloudAccount| wanted && account.provider == Provider::Ibm;
+    let named: Vec<CloudAccount> = config.clouds.iter().filter(is_meant).cloned().collect();
     let mut reached = Vec::new();
-    for named in named {
+    for named in &named {
         let account = match client(context, named) {
             Ok(account) => Some(Arc::new(account)),
             Err(error) => {

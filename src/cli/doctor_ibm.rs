@@ -9,9 +9,10 @@ use crate::world::Provider;
 const NAME: &str = "account";
 
 pub async fn checks(context: &Context, config: Option<&Config>) -> Vec<Check> {
-    let named = config.into_iter().flat_map(|config| &config.clouds);
+    let mut named = config.map(|config| config.clouds.clone()).unwrap_or_default();
+    named.retain(|account| account.provider == Provider::Ibm);
     let mut checks = Vec::new();
-    for named in named.filter(|account| account.provider == Provider::Ibm) {
+    for named in &named {
         let alias = &named.alias;
         let account = match accounts::client(context, named) {
             Ok(account) => account,

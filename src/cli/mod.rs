@@ -6,6 +6,7 @@
 //! - text from clusters and files is escaped before it is printed (`engine::text`).
 
 mod access;
+mod account_port;
 mod accounts;
 mod apply;
 mod apply_live;

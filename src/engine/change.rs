@@ -117,6 +117,15 @@ pub struct ExportedKind {
 /// Fields that have verbs of their own, or that nobody but the server writes.
 const NOT_PATCHED: [&str; 7] = ["apiVersion", "kind", "metadata", "status", "data", "stringData", "binaryData"];
 
+/// A change of a cloud resource's tags.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TagChange {
+    #[serde(default)]
+    pub set: Vec<String>,
+    #[serde(default)]
+    pub remove: Vec<String>,
+}
+
 impl Action {
     /// What changes of the fields.
     ///
@@ -147,13 +156,23 @@ impl Action {
         MarkChange::deserialize(&self.change)
     }
 
-    /// Whether the change says all that is needed to carry the action out.
+    /// What changes of a cloud resource's tags.
     ///
-    /// # Limits
-    /// Nothing is written to a cloud yet.
+    /// # Errors
+    /// The change has another shape.
+    pub fn tag_change(&self) -> Result<TagChange, serde_json::Error> {
+        TagChange::deserialize(&self.change)
+    }
+
+    /// Whether the change says all that is needed to carry the action out.
     pub fn can_be_carried_out(&self) -> bool {
         if self.target.cloud.is_some() {
-            return false;
+            let says_tags = || self.tag_change().is_ok_and(|change| change != TagChange::default());
+            return match self.verb {
+                Verb::Delete => true,
+                Verb::Tag | Verb::Untag | Verb::ReOwn => says_tags(),
+                Verb::Create | Verb::Apply | Verb::Update | Verb::Label | Verb::Annotate | Verb::Patch => false,
+            };
         }
         let content = self.content_change().unwrap_or_default();
         let has_source = content.copy.is_some() || content.backup.is_some();

@@ -47,7 +47,9 @@ pub use approve::{
 };
 pub use build::{Judged, Observed, PlanInput, PlanScope, build};
 pub use canonical::{NotCanonical, canonical_digest, canonical_text};
-pub use change::{ContentChange, CopySource, Copying, ExportedKind, FieldChange, MarkChange, OwnerReference};
+pub use change::{
+    ContentChange, CopySource, Copying, ExportedKind, FieldChange, MarkChange, OwnerReference, TagChange,
+};
 pub use exit::{InputReading, PlanExit, plan_exit};
 pub use fields::{fields_at, fields_diff, has_fields};
 pub use finding::{CloudPlace, DomainName, Evidence, Explanation, Judgement, SeenFrom, State, SubjectId};

@@ -25,9 +25,10 @@ use super::judge::Judgements;
 use super::station::{Asked, Member, Station};
 use super::update::{Command, Question, Update};
 use crate::domains::Domain;
+use crate::fleet::account::IbmClient;
 use crate::fleet::{FixedConnector, LinkEvent, TlsTrust};
 use crate::observe::{Batch, Clock, Digester, Inbox, Outbox, Ports, ProcessDice, outbox};
-use crate::world::{ChangeSet, Cluster, ClusterName, ClusterSource, Link, RiskClass, View, World};
+use crate::world::{ChangeSet, Cluster, ClusterName, ClusterSource, Link, Provider, RiskClass, View, World};
 
 /// How often a listing cluster's count of objects is told.
 const PROGRESS_EVERY: Duration = Duration::from_millis(500);
@@ -182,6 +183,20 @@ impl Live {
     /// The client of a cluster, while there is a connection.
     pub fn client(&self, cluster: &ClusterName) -> Option<kube::Client> {
         self.stations.get(cluster)?.connection.as_ref().map(|connection| connection.client.clone())
+    }
+
+    /// The accounts with IBM Cloud, by their ids.
+    pub fn ibm_accounts(&self) -> BTreeMap<String, Arc<IbmClient>> {
+        let account = |station: &Station| match &station.member.source {
+            ClusterSource::Cloud { provider: Provider::Ibm, account } => {
+                Some((account.clone(), station.member.connector.ibm_account()?))
+            }
+            ClusterSource::Cloud { provider: Provider::Aws, .. }
+            | ClusterSource::Kubeconfig { .. }
+            | ClusterSource::Hosted { .. }
+            | ClusterSource::Snapshot => None,
+        };
+        self.stations.values().filter_map(account).collect()
     }
 
     /// Waits for something to happen and takes it in.

@@ -1,5 +1,8 @@
 //! One account by its key: the door to the services.
 
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
 use super::crn::Crn;
 use super::endpoints::{Endpoints, IbmService};
 use super::error::{CloudError, Problem};
@@ -15,6 +18,8 @@ use crate::engine::executor::InFlight;
 /// The account that a key belongs to.
 pub struct Account {
     session: Session,
+    /// What DHCP servers and connections are found in, as the last inventory said: plans name them without it.
+    parents: Mutex<BTreeMap<(IbmResourceKind, String), String>>,
 }
 
 /// A resource as a plan names it.
@@ -30,7 +35,7 @@ pub struct Which<'w> {
 
 impl Account {
     pub fn new(http: HttpClient, endpoints: Endpoints, key: ApiKey) -> Self {
-        Self { session: Session::new(http, endpoints, key) }
+        Self { session: Session::new(http, endpoints, key), parents: Mutex::default() }
     }
 
     /// The id of the account, as the token says it.
@@ -51,7 +56,30 @@ impl Account {
     /// # Errors
     /// No token: nothing could be read.
     pub async fn read_inventory(&self) -> Result<Inventory, CloudError> {
-        inventory::read(&self.session).await
+        let inventory = inventory::read(&self.session).await?;
+        let mut parents = self.parents.lock().unwrap_or_else(PoisonError::into_inner);
+        for resource in &inventory.resources {
+            if let Some(parent) = resource.parent.clone().filter(|_| !resource.kind.has_tags()) {
+                parents.insert((resource.kind, resource.id.clone()), parent);
+            }
+        }
+        Ok(inventory)
+    }
+
+    /// What a resource without a CRN is found in. When nobody has seen it, the account is looked through once; nothing
+    /// when a whole inventory does not have it.
+    async fn parent_of(&self, which: &Which<'_>) -> Result<Option<String>, CloudError> {
+        let key = (which.kind, which.id.to_owned());
+        let known = || self.parents.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+        if let Some(parent) = which.parent.map(str::to_owned).or_else(known) {
+            return Ok(Some(parent));
+        }
+        let inventory = self.read_inventory().await?;
+        match (known(), inventory.missing.into_iter().next()) {
+            (Some(parent), _) => Ok(Some(parent)),
+            (None, None) => Ok(None),
+            (None, Some(missing)) => Err(missing.error),
+        }
     }
 
     /// One resource as it is now, its tags from the tagging service itself; nothing when it does not exist.
@@ -82,9 +110,9 @@ impl Account {
                 Ok(vpc::read(session, which.kind, location, which.id).await?.map(|found| found.resource))
             }
             IbmResourceKind::TransitGateway => transit::read_gateway(session, which.id).await,
-            IbmResourceKind::TgConnection => match which.parent {
-                Some(gateway) => transit::read_connection(session, gateway, which.id).await,
-                None => Err(unaddressed(IbmService::Transit, "its gateway")),
+            IbmResourceKind::TgConnection => match self.parent_of(which).await? {
+                Some(gateway) => transit::read_connection(session, &gateway, which.id).await,
+                None => Ok(None),
             },
             IbmResourceKind::Network | IbmResourceKind::DhcpServer => {
                 let Some(workspace) = self.read_workspace(which).await? else { return Ok(None) };
@@ -100,9 +128,13 @@ impl Account {
     /// The workspace that holds a network or DHCP server; nothing when it is gone, and with it what it held.
     async fn read_workspace(&self, which: &Which<'_>) -> Result<Option<Workspace>, CloudError> {
         let crn = which.crn.and_then(Crn::parse);
-        let guid = which.parent.or_else(|| crn.as_ref().map(Crn::instance)).filter(|guid| !guid.is_empty());
-        let Some(guid) = guid else { return Err(unaddressed(IbmService::Power, "its workspace")) };
-        Ok(instances::read(&self.session, guid).await?.as_ref().and_then(Workspace::of))
+        let named = crn.as_ref().map(Crn::instance).filter(|guid| !guid.is_empty());
+        let guid = match which.parent.or(named) {
+            Some(guid) => Some(guid.to_owned()),
+            None => self.parent_of(which).await?,
+        };
+        let Some(guid) = guid else { return Ok(None) };
+        Ok(instances::read(&self.session, &guid).await?.as_ref().and_then(Workspace::of))
     }
 
     /// Attaches tags. All of them in one call, so that none comes without the others.
@@ -111,6 +143,14 @@ impl Account {
     /// See [`CloudError::may_have_arrived`].
     pub async fn attach_tags(&self, token: &InFlight, crn: &str, names: &[String]) -> Result<(), CloudError> {
         write::attach(&self.session, token, crn, names).await
+    }
+
+    /// Attaches tags in place of all others with the same keys, in one step.
+    ///
+    /// # Errors
+    /// See [`CloudError::may_have_arrived`].
+    pub async fn replace_tags(&self, token: &InFlight, crn: &str, names: &[String]) -> Result<(), CloudError> {
+        write::replace(&self.session, token, crn, names).await
     }
 
     /// Detaches tags.

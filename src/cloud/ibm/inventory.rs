@@ -73,6 +73,18 @@ enum Part {
 
 type Listing<'s> = BoxFuture<'s, (String, Result<Part, CloudError>)>;
 
+/// The tags of one resource, by its CRN.
+type Lookup<'s> = BoxFuture<'s, (String, Result<Vec<String>, CloudError>)>;
+
+fn look_up<'s>(session: &'s Session, crn: &str) -> Lookup<'s> {
+    let crn = crn.to_owned();
+    async move {
+        let tags = tags::read(session, &crn).await;
+        (crn, tags)
+    }
+    .boxed()
+}
+
 pub(super) async fn read(session: &Session) -> Result<Inventory, CloudError> {
     let before = session.calls();
     let account = session.account().await?;
@@ -184,13 +196,13 @@ impl Gathered {
         if unknown.is_empty() {
             return;
         }
-        let lookups = unknown.iter().take(LOOKUPS_MAX).map(|crn| async move { (crn, tags::read(session, crn).await) });
+        let lookups: Vec<Lookup<'_>> = unknown.iter().take(LOOKUPS_MAX).map(|crn| look_up(session, crn)).collect();
         let answers: Vec<_> = stream::iter(lookups).buffer_unordered(AT_ONCE).collect().await;
         let mut looked_up = BTreeMap::new();
         let mut why = CloudError::new(IbmService::Search, "search tags", Problem::NotIndexed);
         for (crn, answer) in answers {
             match answer {
-                Ok(tags) => drop(looked_up.insert(crn.clone(), tags)),
+                Ok(tags) => drop(looked_up.insert(crn, tags)),
                 Err(error) => why = error,
             }
         }

@@ -37,22 +37,31 @@ struct TagResult {
 }
 
 pub(super) async fn attach(session: &Session, token: &InFlight, crn: &str, names: &[String]) -> Result<(), CloudError> {
-    change_tags(session, token, "attach", "attach tags", crn, names).await
+    change_tags(session, token, ("attach?tag_type=user", "attach tags"), crn, names).await
+}
+
+/// Attaches tags in place of all others with the same keys.
+pub(super) async fn replace(
+    session: &Session,
+    token: &InFlight,
+    crn: &str,
+    names: &[String],
+) -> Result<(), CloudError> {
+    change_tags(session, token, ("attach?tag_type=user&update=true", "replace tags"), crn, names).await
 }
 
 pub(super) async fn detach(session: &Session, token: &InFlight, crn: &str, names: &[String]) -> Result<(), CloudError> {
-    change_tags(session, token, "detach", "detach tags", crn, names).await
+    change_tags(session, token, ("detach?tag_type=user", "detach tags"), crn, names).await
 }
 
 async fn change_tags(
     session: &Session,
     token: &InFlight,
-    way: &str,
-    operation: &'static str,
+    (way, operation): (&str, &'static str),
     crn: &str,
     names: &[String],
 ) -> Result<(), CloudError> {
-    let url = format!("{}/v3/tags/{way}?tag_type=user", session.endpoints().base(IbmService::Tagging, ""));
+    let url = format!("{}/v3/tags/{way}", session.endpoints().base(IbmService::Tagging, ""));
     let body = json!({ "tag_names": names, "resources": [{ "resource_id": crn }] });
     let get = Ask::get(IbmService::Tagging, operation, url);
     let ask = Ask { method: Method::POST, body: Some(body), ..get };

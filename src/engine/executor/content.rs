@@ -100,6 +100,20 @@ impl Patch {
         (!self.fields.is_empty()).then(|| serde_json::Value::Object(self.fields.clone()))
     }
 
+    /// Changes a cloud resource's tags, which are read as labels without values.
+    pub(super) fn tags(set: Vec<String>, remove: Vec<String>) -> Self {
+        Self::labels(set.into_iter().map(|tag| (tag, String::new())).collect(), remove)
+    }
+
+    /// The tags that shall be there, and those that shall not.
+    pub fn tag_names(&self) -> (Vec<String>, Vec<String>) {
+        let names = |is_set: bool| {
+            let wanted = self.labels.iter().filter(move |(_, value)| value.is_some() == is_set);
+            wanted.map(|(name, _)| name.clone()).collect()
+        };
+        (names(true), names(false))
+    }
+
     /// Whether an object is as the change wants it.
     pub(super) fn is_in(&self, kind: &str, seen: &Seen) -> bool {
         let same = |wanted: &Marks, found: &BTreeMap<String, String>| {

@@ -57,6 +57,27 @@ pub struct Seen {
     pub json: Zeroizing<Vec<u8>>,
 }
 
+impl Seen {
+    /// A cloud resource as it was read. Its tags are its version: clouds have no other.
+    pub fn cloud(id: &str, tags: &[String], deleting: bool, json: Vec<u8>) -> Self {
+        Self {
+            uid: id.to_owned(),
+            resource_version: cloud_version(tags),
+            deleting,
+            labels: tags.iter().map(|tag| (tag.to_lowercase(), String::new())).collect(),
+            annotations: BTreeMap::new(),
+            json: Zeroizing::new(json),
+        }
+    }
+}
+
+/// The tags of a cloud resource in place of a version, in an order and a case that don't matter. A comma is in no tag.
+pub fn cloud_version(tags: &[String]) -> String {
+    let tags: BTreeSet<String> = tags.iter().map(|tag| tag.to_lowercase()).collect();
+    let tags: Vec<String> = tags.into_iter().collect();
+    if tags.is_empty() { "without tags".to_owned() } else { tags.join(", ") }
+}
+
 /// A request that changes something.
 pub enum Write<'a> {
     Delete {

@@ -90,7 +90,10 @@ impl<'p> Run<'p, '_> {
                     self.leave_unsent(in_flight.iter().map(|(one, _)| one), &halt)?;
                     return Err(halt);
                 }
-                let group = in_flight.drain(..in_flight.len().min(AT_ONCE_MAX)).collect();
+                // A cloud has no preconditions: one request at a time, each looked after before the next.
+                let is_cloud = in_flight.iter().any(|(one, _)| one.action.target.cloud.is_some());
+                let at_once = if is_cloud { 1 } else { AT_ONCE_MAX };
+                let group = in_flight.drain(..in_flight.len().min(at_once)).collect();
                 pause = pause.max(self.send_group(port, group, &mut again).await?);
             }
             if !again.is_empty() {
@@ -228,7 +231,8 @@ impl<'p> Run<'p, '_> {
         let mut ready = Ready::new(action, wish, self.ports.clock.now());
         if let Reading::Present(seen) = reading {
             ready.remember_before(seen);
-            if ready.wish.needs_backup() {
+            // What is in a cloud can't be sealed; its tier says so.
+            if ready.wish.needs_backup() && action.target.cloud.is_none() {
                 let whole = export.map(|export| together(&seen.json, export));
                 let sealed = self.ports.vault.seal(whole.as_ref().unwrap_or(&seen.json));
                 let sealed = sealed.map_err(|why| End::gated(format!("backup: {why}")))?;

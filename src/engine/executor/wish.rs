@@ -6,13 +6,14 @@
 use std::collections::BTreeMap;
 
 use super::content::{Addressed, Bytes, Content, Marks, NewObject, Patch};
-use super::ports::{Reading, Seen, VaultPort, Write};
+use super::ports::{Reading, Seen, VaultPort, Write, cloud_version};
 use super::report::End;
 use super::verdict::difference;
 use crate::engine::journal::{FieldRecord, LabelChange};
 use crate::engine::vault::RESTORED_FROM;
 use crate::engine::{
-    Action, ContentChange, FieldChange, JudgedFields, MarkChange, ObjectRef, Preconditions, Verb, fields_at, short_id,
+    Action, ContentChange, FieldChange, JudgedFields, MarkChange, ObjectRef, Preconditions, TagChange, Verb, fields_at,
+    short_id,
 };
 
 /// The very object a request is for.
@@ -92,7 +93,8 @@ impl Wish {
                 Ok(Self::Change { bound: bound()?, patch: Patch::fields(patch) })
             }
             Verb::Tag | Verb::Untag | Verb::ReOwn => {
-                Err(End::gated(format!("`{}` is not supported yet", action.verb.word())))
+                let TagChange { set, remove } = action.tag_change().map_err(|_| unreadable())?;
+                Ok(Self::Change { bound: bound()?, patch: Patch::tags(set, remove) })
             }
         }
     }
@@ -212,6 +214,11 @@ impl Wish {
 }
 
 fn bound_of(action: &Action) -> Option<Bound> {
+    if let Some(cloud) = &action.target.cloud {
+        // A cloud knows no versions: the tags by which a resource was judged stand for one.
+        let tags = action.preconditions.tags.as_deref()?;
+        return Some(Bound { uid: cloud.id.clone(), resource_version: cloud_version(tags), judged: None });
+    }
     let Preconditions { uid, resource_version, judged, source: _, tags: _, state: _ } = action.preconditions.clone();
     match (uid, resource_version, judged) {
         (Some(uid), Some(resource_version), None) => Some(Bound { uid, resource_version, judged: None }),

@@ -48,6 +48,10 @@ impl Account for IbmAccount {
         format!("IBM Cloud, account {}", self.alias)
     }
 
+    fn ibm_account(&self) -> Option<Arc<ibm::Account>> {
+        self.account.clone()
+    }
+
     fn kinds(&self) -> &'static [Resource] {
         &[RESOURCE]
     }
