@@ -194,7 +194,8 @@ impl Live {
             ClusterSource::Cloud { provider: Provider::Aws, .. }
             | ClusterSource::Kubeconfig { .. }
             | ClusterSource::Hosted { .. }
-            | ClusterSource::Snapshot => None,
+            | ClusterSource::Snapshot
+            | ClusterSource::Local => None,
         };
         self.stations.values().filter_map(account).collect()
     }
