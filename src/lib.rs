@@ -5,6 +5,7 @@
 //! `tests/tidy.rs` holds the arrows.
 //!
 //! - [`world`]: what is known, and how well. Ids, facts, collections that know whether they are complete. Pure.
+//! - [`cloud`]: thin clients of AWS and IBM Cloud: sign, page, repeat, classify. IO.
 //! - [`fleet`]: how to reach each cluster: kubeconfig contexts, HyperShift guests, snapshot folders. IO.
 //! - [`observe`]: list, watch and decode into small facts; secret bytes end here. IO.
 //! - [`domains`]: one folder a check: what is expected, what is there, why they differ. Pure.
@@ -20,6 +21,7 @@
 #![forbid(unsafe_code)]
 
 pub mod cli;
+pub mod cloud;
 pub mod config;
 pub mod console;
 pub mod demo;

@@ -4,18 +4,21 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::account;
 use super::cast::{CAST, Character, EXPIRED_ADMIN, HOSTS, Past, WORKLOADS_HOST};
 use super::certificate::{self, Client};
 use super::dice::Dice;
 use super::furnish::{self, NewGuest};
 use super::guest::{CopyMarks, Guest, Operator};
 use super::life::Life;
+use super::machines::{self, Machines};
 use super::objects::CLUSTERS;
 use super::operators::Operators;
 use super::provider::Authentication;
 use super::reach::{DemoService, Reach};
 use super::standalone::{self, Standalone};
 use super::workload::{self, Workload};
+use crate::sim::ibm::IbmSim;
 use crate::sim::{SimCluster, SimOptions};
 
 /// How the story is told.
@@ -34,9 +37,12 @@ pub struct StoryOptions {
 pub struct Story {
     /// Management clusters first, then clusters of their own, then guests; in a fixed order.
     pub clusters: Vec<DemoCluster>,
+    /// The IBM Cloud account in which clusters on PowerVS have their resources.
+    pub account: IbmSim,
     pub(super) actors: Vec<Actor>,
     standalone: Vec<Standalone>,
     workloads: Vec<Workload>,
+    machines: Option<Machines>,
     seed: u64,
 }
 
@@ -85,7 +91,8 @@ impl Story {
         let since = options.start.checked_sub(FIRST_DAY).unwrap_or(Timestamp::MIN);
         let (clusters, actors) = (Vec::new(), Vec::new());
         let (standalone, workloads) = (Vec::new(), Vec::new());
-        let mut story = Self { clusters, actors, standalone, workloads, seed: options.seed };
+        let account = account::account(options.seed, options.start);
+        let mut story = Self { clusters, account, actors, standalone, workloads, machines: None, seed: options.seed };
         for host in &HOSTS {
             let (sim, mut dice) = cluster(options, host.name);
             let server = server_of(host.name);
@@ -98,6 +105,8 @@ impl Story {
             story.clusters.push(DemoCluster { name, class, role, sim, reach: Reach::Open, server });
         }
         let (alone, standalone) = standalone::enter(options, since);
+        let on_aws = alone.iter().find(|one| one.name == machines::CLUSTER);
+        story.machines = on_aws.map(|one| Machines::furnish(&one.sim, since));
         story.clusters.extend(alone);
         story.standalone = standalone;
         for character in &CAST {
@@ -125,7 +134,13 @@ impl Story {
 
     /// Those who act in the story from now on. Their deeds do not depend on when this is called.
     pub fn life(&self) -> Life {
-        Life::new(self.actors.clone(), self.standalone.clone(), self.workloads.clone(), self.seed)
+        let (actors, standalone, workloads) = (self.actors.clone(), self.standalone.clone(), self.workloads.clone());
+        Life::new(actors, standalone, workloads, self.machines.clone(), self.seed)
+    }
+
+    /// The machines that are in the story's AWS.
+    pub fn machines(&self) -> Option<&Machines> {
+        self.machines.as_ref()
     }
 
     fn enter(&mut self, options: &StoryOptions, name: &str, character: &Character, since: Timestamp) {

@@ -4,6 +4,9 @@
 //! another HostedCluster of the same name), it is called `<management>/<namespace>/<name>`. A name once given is kept,
 //! so that a second guest of the same name does not rename the first.
 //!
+//! And the AWS accounts that clusters point into: each cluster whose machines are in AWS has one of its own, called
+//! `aws:<cluster>`, because its own objects say with which credentials and endpoints it is asked.
+//!
 //! A context of the kubeconfig may lead to a guest directly: its Infrastructure says so, and names the same infraID as
 //! the HostedCluster. Such a guest is in the fleet already and is not connected to a second time.
 
@@ -13,7 +16,7 @@ use serde::Deserialize;
 
 use crate::world::{
     Cluster, ClusterName, ClusterSource, CollectionId, Fact, HostedBy, Interest, Interner, Life, Misfit, Namespace,
-    Obj, ObjectName, RawObject, Resource, View,
+    Obj, ObjectName, RawObject, Resource, Served, View,
 };
 
 pub const HOSTED_CLUSTERS: Resource = Resource {
@@ -32,6 +35,14 @@ const INFRASTRUCTURES: Resource = Resource {
     namespaced: false,
 };
 
+const AWS_TEMPLATES: Resource = Resource {
+    group: "infrastructure.cluster.x-k8s.io",
+    version: "v1beta2",
+    kind: "AWSMachineTemplate",
+    plural: "awsmachinetemplates",
+    namespaced: true,
+};
+
 /// What reaching a guest takes of its HostedCluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostedClusterLink {
@@ -44,15 +55,32 @@ pub struct HostedClusterLink {
     pub life: Life,
 }
 
-/// The infraID a cluster goes by, when its control plane runs elsewhere. Empty for every other cluster.
+/// What a cluster's own Infrastructure says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct GuestMark(Box<str>);
+struct GuestMark {
+    /// The infraID it goes by, when its control plane runs elsewhere. Empty for every other cluster.
+    infra_id: Box<str>,
+    /// Whether its machines are in AWS.
+    is_in_aws: bool,
+}
 
 impl Fact for GuestMark {
     fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
         let Obj(status): Obj<InfrastructureWire> = raw.field("status")?;
         let external = status.control_plane_topology.as_deref() == Some("External");
-        Ok(Self(status.infrastructure_name.filter(|_| external).unwrap_or_default().into()))
+        let infra_id = status.infrastructure_name.filter(|_| external).unwrap_or_default().into();
+        let platform = status.platform_status.and_then(|Obj(platform)| platform.kind);
+        Ok(Self { infra_id, is_in_aws: platform.as_deref() == Some("AWS") })
+    }
+}
+
+/// That there is a template for machines in AWS.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct AwsTemplate;
+
+impl Fact for AwsTemplate {
+    fn project(_: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
+        Ok(Self)
     }
 }
 
@@ -61,6 +89,14 @@ impl Fact for GuestMark {
 struct InfrastructureWire {
     control_plane_topology: Option<String>,
     infrastructure_name: Option<String>,
+    platform_status: Option<Obj<PlatformWire>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct PlatformWire {
+    #[serde(rename = "type")]
+    kind: Option<String>,
 }
 
 #[derive(Deserialize, Default)]
@@ -116,7 +152,20 @@ struct Named {
 pub fn interests(view: View<'_>) -> Vec<Interest> {
     let hosts = view.clusters().filter(|cluster| may_host(cluster)).map(|cluster| hosted_clusters(&cluster.name));
     let guests = view.clusters().filter(|cluster| may_be_guest(cluster)).map(|cluster| guest_mark(&cluster.name));
-    hosts.chain(guests).collect()
+    let pools = view.clusters().filter(|cluster| may_have_templates(cluster)).map(|cluster| templates(&cluster.name));
+    hosts.chain(guests).chain(pools).collect()
+}
+
+/// The clusters whose machines are in AWS, each with the name of its account.
+pub fn aws_accounts(view: View<'_>) -> Vec<(ClusterName, ClusterName)> {
+    let is_in_aws = |cluster: &&Cluster| {
+        let platform = may_be_guest(cluster)
+            && view.read::<GuestMark>(&guest_mark(&cluster.name).id).iter().any(|(_, mark)| mark.is_in_aws);
+        let template = || view.read::<AwsTemplate>(&templates(&cluster.name).id).iter().next().is_some();
+        platform || (may_have_templates(cluster) && template())
+    };
+    let named = |cluster: &Cluster| (cluster.name.clone(), ClusterName::new(format!("aws:{}", cluster.name)));
+    view.clusters().filter(is_in_aws).map(named).collect()
 }
 
 /// The guests of the fleet: every HostedCluster, whether or not it can be reached yet. One that can't is shown as such,
@@ -157,7 +206,7 @@ pub fn has_context(view: View<'_>, hosted_by: &HostedBy) -> bool {
 fn reached_by_context<'a>(view: View<'a>) -> BTreeSet<&'a str> {
     let marks = view.clusters().filter(|cluster| may_be_guest(cluster)).flat_map(|cluster| {
         let reading = view.read::<GuestMark>(&guest_mark(&cluster.name).id);
-        reading.iter().map(|(_, mark): (_, &'a GuestMark)| &*mark.0).collect::<Vec<&'a str>>()
+        reading.iter().map(|(_, mark): (_, &'a GuestMark)| &*mark.infra_id).collect::<Vec<&'a str>>()
     });
     marks.filter(|infra_id| !infra_id.is_empty()).collect()
 }
@@ -170,6 +219,21 @@ fn may_be_guest(cluster: &Cluster) -> bool {
     matches!(cluster.source, ClusterSource::Kubeconfig { .. }) && !cluster.served.lacks(&INFRASTRUCTURES)
 }
 
+fn templates(cluster: &ClusterName) -> Interest {
+    CollectionId::all(cluster, AWS_TEMPLATES).interest::<AwsTemplate>()
+}
+
+/// Only where complete discovery names the kind: most clusters have no such thing, and need not be asked.
+fn may_have_templates(cluster: &Cluster) -> bool {
+    let is_live = match cluster.source {
+        ClusterSource::Kubeconfig { .. } => true,
+        ClusterSource::Hosted { .. } | ClusterSource::Snapshot | ClusterSource::Cloud { .. } | ClusterSource::Local => {
+            false
+        }
+    };
+    is_live && matches!(cluster.served, Served::Complete(_)) && !cluster.served.lacks(&AWS_TEMPLATES)
+}
+
 fn hosted_clusters(cluster: &ClusterName) -> Interest {
     CollectionId::all(cluster, HOSTED_CLUSTERS).interest::<HostedClusterLink>()
 }
@@ -178,7 +242,9 @@ fn hosted_clusters(cluster: &ClusterName) -> Interest {
 fn may_host(cluster: &Cluster) -> bool {
     let reachable = match cluster.source {
         ClusterSource::Kubeconfig { .. } => true,
-        ClusterSource::Hosted { .. } | ClusterSource::Snapshot | ClusterSource::Cloud { .. } => false,
+        ClusterSource::Hosted { .. } | ClusterSource::Snapshot | ClusterSource::Cloud { .. } | ClusterSource::Local => {
+            false
+        }
     };
     reachable && cluster.hosted_by.is_none() && !cluster.served.lacks(&HOSTED_CLUSTERS)
 }
@@ -212,7 +278,7 @@ mod tests {
     use super::*;
     use crate::observe::Digester;
     use crate::observe::decode::{DataSort, Reader};
-    use crate::world::{ClusterIdentity, Delta, Gap, GapCause, Link, ResourceVersion, RiskClass, Served, World};
+    use crate::world::{ClusterIdentity, Delta, Gap, GapCause, Link, ResourceVersion, RiskClass, World};
 
     fn cluster(name: &str, hosted_by: Option<HostedBy>) -> Cluster {
         let source = match &hosted_by {
@@ -310,6 +376,31 @@ mod tests {
             let view = world.view(jiff::Timestamp::UNIX_EPOCH);
             assert_eq!(guests(view).len(), expected, "case: {case}");
             assert_eq!(has_context(view, &by("m1", "a")), expected == 0, "case: {case}");
+        }
+    }
+
+    #[test]
+    fn a_cluster_has_an_account_when_its_machines_are_in_aws() {
+        let platform = |kind: &str| {
+            format!(r#"{{"metadata":{{"name":"cluster"}},"status":{{"platformStatus":{{"type":"{kind}"}}}}}}"#)
+        };
+        let template = r#"{"metadata":{"name":"t","namespace":"n"}}"#;
+        let cases: [(&str, String, &[&str], &[&str]); 4] = [
+            ("Infrastructure says so", platform("AWS"), &[], &["aws:a"]),
+            ("another platform", platform("Azure"), &[], &[]),
+            ("another platform, with machines there", platform("None"), &[template], &["aws:a"]),
+            ("nothing is said", r#"{"metadata":{"name":"cluster"}}"#.to_owned(), &[], &[]),
+        ];
+        for (case, infrastructure, objects, expected) in cases {
+            let mut world = World::default();
+            let pair = |resource: &Resource| (resource.group.to_owned(), resource.plural.to_owned());
+            let served = Served::Complete([&INFRASTRUCTURES, &AWS_TEMPLATES].map(pair).into());
+            world.put_cluster(Cluster { served, ..cluster("a", None) });
+            feed(&mut world, &guest_mark(&ClusterName::new("a")), &[&infrastructure]);
+            feed(&mut world, &templates(&ClusterName::new("a")), objects);
+            let accounts = aws_accounts(world.view(jiff::Timestamp::UNIX_EPOCH));
+            let names: Vec<&str> = accounts.iter().map(|(_, account)| account.as_str()).collect();
+            assert_eq!(names, expected, "case: {case}");
         }
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::discover;
 use super::session::{Live, later};
 use super::slots;
-use super::station::{Asked, Station};
+use super::station::{Asked, Member, Station};
 use super::update::Update;
 use crate::fleet::LinkEvent;
 use crate::observe::Observer;
@@ -52,6 +52,9 @@ impl Live {
         let mut update = Update::default();
         update.note(self.judgements.follow(&self.domains, view, &changes));
         update.note(self.judgements.wake(&self.domains, view));
+        if !changes.is_empty() || !update.is_empty() {
+            self.moves += 1;
+        }
         for change in changes.iter() {
             if let Change::Cluster(name) = change {
                 update.clusters.insert(name.clone(), view.cluster(name).cloned());
@@ -65,6 +68,7 @@ impl Live {
         for _ in 0..ROUNDS_MAX {
             let mut more = ChangeSet::default();
             self.follow_guests(&mut more);
+            self.follow_accounts(&mut more);
             self.follow_interests(&mut more);
             self.follow_links(&mut more);
             if more.is_empty() {
@@ -106,6 +110,35 @@ impl Live {
             }
             self.link(&cluster, event, changes);
         }
+    }
+
+    /// Accounts enter with the first object that points into them, and stay.
+    fn follow_accounts(&mut self, changes: &mut ChangeSet) {
+        let accounts = discover::aws_accounts(self.world.view(self.ports.clock.now()));
+        for (cluster, name) in accounts {
+            if !self.stations.contains_key(&name)
+                && let Some(member) = self.account(&cluster, &name)
+            {
+                self.enter(member, changes);
+            }
+        }
+    }
+
+    /// An account is asked with what its cluster says, so a new connection to the cluster gives it a new way in.
+    pub(super) fn renew_account_of(&mut self, cluster: &ClusterName) {
+        let accounts = discover::aws_accounts(self.world.view(self.ports.clock.now()));
+        for (_, name) in accounts.into_iter().filter(|(of, _)| of == cluster) {
+            let renewed = self.account(cluster, &name);
+            if let (Some(station), Some(member)) = (self.stations.get_mut(&name), renewed) {
+                station.member.connector = member.connector;
+            }
+        }
+    }
+
+    fn account(&self, cluster: &ClusterName, name: &ClusterName) -> Option<Member> {
+        let station = self.stations.get(cluster)?;
+        let connection = station.connection.as_ref()?;
+        self.door.aws_account(name, &station.cluster(), &connection.client)
     }
 
     /// Guests are reached over their management cluster's connection, so a new one gives them new ways in.

@@ -34,6 +34,13 @@ impl SimBody {
         Self(Kind::Cut(Some(bytes)))
     }
 
+    /// Bytes, and then nothing, ever.
+    pub(super) fn stalled(bytes: Bytes) -> Self {
+        use futures::StreamExt as _;
+        let first = futures::stream::once(async move { Ok(bytes) });
+        Self(Kind::Watch(Box::pin(first.chain(futures::stream::pending()))))
+    }
+
     pub(super) fn watch(cluster: SimCluster, id: WatchId) -> Self {
         let open = OpenWatch { cluster, id, ready: VecDeque::new(), ended: false };
         Self(Kind::Watch(Box::pin(futures::stream::unfold(open, OpenWatch::next))))

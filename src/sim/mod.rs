@@ -8,8 +8,10 @@
 //! Not here: the demo's story (`demo`), who reads the API (`observe`).
 
 pub mod api;
+pub mod aws;
 mod body;
 mod cluster;
+pub mod ibm;
 mod listen;
 mod service;
 

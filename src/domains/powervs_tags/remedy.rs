@@ -349,6 +349,7 @@ impl<'a> Draft<'_, 'a> {
             domain: NAME,
             verb,
             target: self.target(item),
+            judged: None,
             source: None,
             selected: true,
             reason,
