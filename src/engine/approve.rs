@@ -239,7 +239,12 @@ fn places(plan: &Plan, chosen: &Chosen) -> Result<BTreeSet<usize>, Refusal> {
         }
         Chosen::Only(ids) => ids.iter().map(|id| named_place(plan, id)).collect::<Result<_, _>>()?,
     };
-    let unfit = places.iter().map(|place| &plan.actions[*place]).find(|action| !action.can_be_carried_out());
+    // A cloud resource nobody points at has no cluster of this plan through which it could be reached.
+    let is_reached = |action: &Action| {
+        action.target.cloud.is_none() || plan.targets.iter().any(|target| target.cluster == action.cluster)
+    };
+    let is_fit = |action: &&Action| action.can_be_carried_out() && is_reached(action);
+    let unfit = places.iter().map(|place| &plan.actions[*place]).find(|action| !is_fit(action));
     if let Some(action) = unfit {
         return Err(Refusal::NotSupported { action: action.id.clone(), verb: action.verb });
     }

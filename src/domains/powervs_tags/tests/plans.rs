@@ -98,11 +98,14 @@ fn what_waits_for_a_blocked_step_is_blocked_with_it() {
 }
 
 #[test]
-fn a_cloud_action_is_refused_until_somebody_can_carry_it_out() {
-    let plan = plan_of(&newer().going());
-    let refusal = questions(&plan, &Chosen::Selected).unwrap_err();
+fn a_teardown_asks_for_the_name_of_the_cluster_that_points_and_an_unclaimed_orphan_is_refused() {
+    let plan = plan_of(&newer().going().has(resource("vpc", "stray")).tags("stray", &dead()));
+    let asked = questions(&plan, &Chosen::Selected).unwrap();
+    let said: Vec<String> = asked.iter().map(|one| format!("{} {} {}", one.cluster, one.tier, one.deletions)).collect();
+    assert_eq!(said, ["mgmt T4 9"]);
+    let orphan = plan.actions.iter().find(|action| !action.selected).unwrap().id.clone();
+    let refusal = questions(&plan, &Chosen::Only([orphan].into())).unwrap_err();
     assert!(matches!(&refusal, Refusal::NotSupported { .. }), "{refusal:?}");
-    assert!(refusal.to_string().contains("is not supported yet"), "{refusal}");
 }
 
 #[test]
