@@ -29,7 +29,10 @@ pub async fn checks(context: &Context, config: Option<&Config>) -> Vec<Check> {
             }
         };
         let (count, calls) = (inventory.resources.len(), inventory.calls);
-        checks.push(Check::fit(NAME, format!("{alias} is account {}: {count} resources in {calls} calls", inventory.account)));
+        checks.push(Check::fit(
+            NAME,
+            format!("{alias} is account {}: {count} resources in {calls} calls", inventory.account),
+        ));
         for missing in &inventory.missing {
             let says = format!("{alias}: {} can't be read: {}", missing.what, missing.error);
             checks.push(Check::unfit(NAME, says, missing.error.remedy()));

@@ -50,7 +50,8 @@ pub(super) fn account(seed: u64, start: Timestamp) -> IbmSim {
     let sim = IbmSim::new(IbmSimOptions { account, api_key, seed, start });
     let since = start.checked_sub(AGE).unwrap_or(start);
     let thing = |kind, id: &str, name: &str, location: &str| Thing::new(kind, id, name, location, ACCOUNT, since);
-    let mut backbone = thing(ThingKind::TransitGateway, "tg-backbone", "backbone", "us-south").tagged(&["team:network"]);
+    let mut backbone =
+        thing(ThingKind::TransitGateway, "tg-backbone", "backbone", "us-south").tagged(&["team:network"]);
     backbone.tags.insert(format!("powervs.cluster.x-k8s.io-tgconn:{HARBOR_UID}.vpc"));
     backbone.tags.insert(format!("powervs.cluster.x-k8s.io-tgconn:{HARBOR_UID}.powervs"));
     sim.seed(backbone);
@@ -63,7 +64,9 @@ pub(super) fn account(seed: u64, start: Timestamp) -> IbmSim {
         }
     }
     // Tagging stopped half-way.
-    sim.with(|server, now| server.edit(now, "r006-harbor-sg", |group| group.tags.retain(|tag| !tag.contains("-owner:"))));
+    sim.with(|server, now| {
+        server.edit(now, "r006-harbor-sg", |group| group.tags.retain(|tag| !tag.contains("-owner:")))
+    });
     let lost = [format!("powervs.cluster.x-k8s.io-owner:{}", "quarry"), uuid_tag(LOST_UID)];
     let lost: Vec<&str> = lost.iter().map(String::as_str).collect();
     sim.seed(thing(ThingKind::Vpc, "r006-quarry-vpc", "quarry-vpc", "us-south").tagged(&lost));

@@ -22,15 +22,8 @@ pub enum IbmService {
 }
 
 impl IbmService {
-    pub const ALL: [Self; 7] = [
-        Self::Iam,
-        Self::Tagging,
-        Self::Search,
-        Self::ResourceController,
-        Self::Vpc,
-        Self::Transit,
-        Self::Power,
-    ];
+    pub const ALL: [Self; 7] =
+        [Self::Iam, Self::Tagging, Self::Search, Self::ResourceController, Self::Vpc, Self::Transit, Self::Power];
 
     /// Its name in the config.
     pub fn key(self) -> &'static str {

@@ -215,10 +215,11 @@ mod tests {
     fn every_shape_of_error_body_gives_its_message_and_code() {
         let said = |code: &str, message: &str| Said { code: code.into(), message: message.into(), trace: None };
         let cases = [
-            ("VPC", r#"{"errors":[{"code":"not_found","message":"no vpc"}],"trace":"t1"}"#, Said {
-                trace: Some("t1".into()),
-                ..said("not_found", "no vpc")
-            }),
+            (
+                "VPC",
+                r#"{"errors":[{"code":"not_found","message":"no vpc"}],"trace":"t1"}"#,
+                Said { trace: Some("t1".into()), ..said("not_found", "no vpc") },
+            ),
             ("a string", r#"{"error":"Forbidden"}"#, said("", "Forbidden")),
             ("a message", r#"{"message":"gone","code":410}"#, said("410", "gone")),
             (

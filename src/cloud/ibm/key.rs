@@ -19,7 +19,9 @@ pub struct ApiKey(Secret);
 pub enum BadKey {
     #[error("the API key is empty")]
     Empty,
-    #[error("the API key has characters that no key has; it should be one line, or the JSON file IBM Cloud offers for download")]
+    #[error(
+        "the API key has characters that no key has; it should be one line, or the JSON file IBM Cloud offers for download"
+    )]
     Characters,
 }
 

@@ -59,7 +59,8 @@ impl Workspace {
         let url = format!("{base}/pcloud/v1/cloud-instances/{}/{tail}", escaped(&self.guid));
         let mut ask = Ask::get(IbmService::Power, operation, url);
         let crn = HeaderValue::from_str(self.crn.as_str());
-        ask.crn = Some(crn.map_err(|_| ask.error(Problem::NotUnderstood("the workspace's CRN is no text".to_owned())))?);
+        ask.crn =
+            Some(crn.map_err(|_| ask.error(Problem::NotUnderstood("the workspace's CRN is no text".to_owned())))?);
         Ok(ask)
     }
 }

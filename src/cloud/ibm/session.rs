@@ -238,7 +238,9 @@ impl Session {
         if let Some(token) = token {
             request = request.header(header::AUTHORIZATION, &token.0);
         }
-        request.body(body).map_err(|_| ask.error(Problem::NotUnderstood("the address can't be put into words".to_owned())))
+        request
+            .body(body)
+            .map_err(|_| ask.error(Problem::NotUnderstood("the address can't be put into words".to_owned())))
     }
 
     fn form(&self) -> Zeroizing<Vec<u8>> {
@@ -324,12 +326,8 @@ mod unit_tests {
 
     #[test]
     fn only_what_may_pass_by_itself_is_asked_again_and_not_for_ever() {
-        let refused = |status, retry_after| Problem::Refused {
-            status,
-            code: String::new(),
-            message: String::new(),
-            retry_after,
-        };
+        let refused =
+            |status, retry_after| Problem::Refused { status, code: String::new(), message: String::new(), retry_after };
         let seconds = |count| Some(Duration::from_secs(count));
         let cases = [
             ("throttled", refused(429, None), 1, seconds(1)),

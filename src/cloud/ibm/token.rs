@@ -79,7 +79,8 @@ fn account_of(token: &str) -> Result<String, &'static str> {
         bss: Option<String>,
     }
     let payload = token.split('.').nth(1).ok_or("the token has no claims")?;
-    let payload = URL_SAFE_NO_PAD.decode(payload.trim_end_matches('=')).map_err(|_| "the token's claims are no base64")?;
+    let payload =
+        URL_SAFE_NO_PAD.decode(payload.trim_end_matches('=')).map_err(|_| "the token's claims are no base64")?;
     let claims: Claims = serde_json::from_slice(&payload).map_err(|_| "the token's claims are no JSON")?;
     let account = claims.account.and_then(|account| account.bss).filter(|account| !account.is_empty());
     account.ok_or("the token names no account (account.bss)")
@@ -98,7 +99,13 @@ mod tests {
     fn a_token_is_renewed_after_four_fifths_and_over_ten_seconds_early() {
         let start = Instant::now();
         let held = HeldToken::read(&body(r#"{"account":{"bss":"acc"}}"#, 1000), start).unwrap();
-        let cases = [(0, Fitness::Fresh), (799, Fitness::Fresh), (800, Fitness::Due), (989, Fitness::Due), (990, Fitness::Over)];
+        let cases = [
+            (0, Fitness::Fresh),
+            (799, Fitness::Fresh),
+            (800, Fitness::Due),
+            (989, Fitness::Due),
+            (990, Fitness::Over),
+        ];
         for (seconds, expected) in cases {
             assert_eq!(held.fitness(start + Duration::from_secs(seconds)), expected, "after {seconds} s");
         }

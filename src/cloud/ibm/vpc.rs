@@ -19,12 +19,8 @@ const LIMIT: usize = 100;
 const FIRST_REGION: &str = "us-south";
 
 /// The kinds of this service.
-pub(super) const KINDS: [IbmResourceKind; 4] = [
-    IbmResourceKind::Vpc,
-    IbmResourceKind::Subnet,
-    IbmResourceKind::SecurityGroup,
-    IbmResourceKind::LoadBalancer,
-];
+pub(super) const KINDS: [IbmResourceKind; 4] =
+    [IbmResourceKind::Vpc, IbmResourceKind::Subnet, IbmResourceKind::SecurityGroup, IbmResourceKind::LoadBalancer];
 
 /// A row of any of the lists; each kind has some of the fields.
 #[derive(Deserialize)]

@@ -41,7 +41,12 @@ pub(super) async fn attach(session: &Session, token: &InFlight, crn: &str, names
 }
 
 /// Attaches tags in place of all others with the same keys.
-pub(super) async fn replace(session: &Session, token: &InFlight, crn: &str, names: &[String]) -> Result<(), CloudError> {
+pub(super) async fn replace(
+    session: &Session,
+    token: &InFlight,
+    crn: &str,
+    names: &[String],
+) -> Result<(), CloudError> {
     change_tags(session, token, ("attach?tag_type=user&update=true", "replace tags"), crn, names).await
 }
 

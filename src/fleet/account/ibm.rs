@@ -90,10 +90,9 @@ fn no_listing(error: &CloudError) -> NoListing {
         }
         Problem::Refused { .. } | Problem::NoAnswer(_) => (StatusCode::SERVICE_UNAVAILABLE, Some(RETRY_AFTER)),
         Problem::NotUnderstood(_) | Problem::PageLoop | Problem::TooManyPages(_) => (StatusCode::BAD_GATEWAY, None),
-        Problem::ItemRefused { .. }
-        | Problem::OtherAccount { .. }
-        | Problem::Unaddressed(_)
-        | Problem::NotIndexed => (StatusCode::UNPROCESSABLE_ENTITY, None),
+        Problem::ItemRefused { .. } | Problem::OtherAccount { .. } | Problem::Unaddressed(_) | Problem::NotIndexed => {
+            (StatusCode::UNPROCESSABLE_ENTITY, None)
+        }
     };
     NoListing { status, reason: reason(error.service), retry_after }
 }

@@ -33,9 +33,14 @@ pub struct IbmFault {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IbmEffect {
     /// Refused with this status and the part's own kind of error body.
-    Refused { status: u16, retry_after: Option<String> },
+    Refused {
+        status: u16,
+        retry_after: Option<String>,
+    },
     /// A proxy's web page in place of an answer.
-    Page { status: u16 },
+    Page {
+        status: u16,
+    },
     /// A successful status and half of a JSON text.
     HalfJson,
     /// The next page is the first one, for ever.

@@ -22,7 +22,8 @@ impl IbmServer {
         let form = pairs(&String::from_utf8_lossy(&request.body));
         let field = |name: &str| form.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value.as_str());
         if request.method != http::Method::POST || field("grant_type") != GRANT {
-            let body = json!({ "errorCode": "BXNIM0120E", "errorMessage": "Property 'grant_type' is missing or invalid." });
+            let body =
+                json!({ "errorCode": "BXNIM0120E", "errorMessage": "Property 'grant_type' is missing or invalid." });
             return IbmReply::json(400, &body);
         }
         let Some(account) = self.keys.get(field("apikey")).cloned() else {

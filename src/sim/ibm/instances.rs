@@ -91,8 +91,16 @@ impl IbmServer {
     fn delete_instance(&mut self, now: Timestamp, id: &str) -> IbmReply {
         let Some(thing) = self.instance(id).cloned() else { return no_instance() };
         match thing.state.as_str() {
-            "removed" | "pending_removal" => return IbmReply::message(410, "RC-ServiceInstanceGone", "The resource instance is removed."),
-            "pending_reclamation" => return IbmReply::message(410, "RC-ServiceInstanceGone", "The resource instance is pending reclamation."),
+            "removed" | "pending_removal" => {
+                return IbmReply::message(410, "RC-ServiceInstanceGone", "The resource instance is removed.");
+            }
+            "pending_reclamation" => {
+                return IbmReply::message(
+                    410,
+                    "RC-ServiceInstanceGone",
+                    "The resource instance is pending reclamation.",
+                );
+            }
             _ => {}
         }
         if thing.locked {

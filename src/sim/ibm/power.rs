@@ -38,7 +38,8 @@ impl IbmServer {
             },
             (&Method::DELETE, ["networks", id]) => self.delete_network(now, workspace, id),
             (&Method::GET, ["services", "dhcp"]) => {
-                let rows: Vec<Value> = self.inside(workspace, ThingKind::DhcpServer).map(|one| self.dhcp_row(one)).collect();
+                let rows: Vec<Value> =
+                    self.inside(workspace, ThingKind::DhcpServer).map(|one| self.dhcp_row(one)).collect();
                 IbmReply::json(200, &json!(rows))
             }
             (&Method::POST, ["services", "dhcp"]) => {
@@ -70,7 +71,8 @@ impl IbmServer {
         };
         match parts {
             ["v1", "workspaces"] => {
-                let rows: Vec<Value> = self.store.of(ThingKind::Workspace).filter(|one| !one.is_leaving()).map(row).collect();
+                let rows: Vec<Value> =
+                    self.store.of(ThingKind::Workspace).filter(|one| !one.is_leaving()).map(row).collect();
                 IbmReply::json(200, &json!({ "workspaces": rows }))
             }
             _ => absent("no such operation"),

@@ -48,7 +48,8 @@ impl IbmReply {
 
     /// How the resource controller refuses.
     pub(super) fn message(status: u16, code: &str, message: &str) -> Self {
-        let body = json!({ "message": message, "status_code": status, "error_code": code, "transaction_id": "sim-request" });
+        let body =
+            json!({ "message": message, "status_code": status, "error_code": code, "transaction_id": "sim-request" });
         Self::json(status, &body).with("transaction-id", "sim-request".to_owned())
     }
 

@@ -45,7 +45,8 @@ impl IbmServer {
         rows.retain(|thing| after.is_none_or(|after| thing.crn.as_str() > after));
         let more = rows.len() > limit;
         rows.truncate(limit);
-        let fields: Vec<String> = body["fields"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
+        let fields: Vec<String> =
+            body["fields"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
         let items: Vec<Value> = rows.iter().map(|thing| self.item(thing, &fields)).collect();
         let mut reply = json!({ "items": items, "limit": limit });
         if let Some(last) = rows.last().filter(|_| more) {
@@ -59,7 +60,9 @@ impl IbmServer {
         let all = fields.iter().any(|field| field == "*");
         let known = ["crn", "name", "family", "type", "account_id", "region", "tags", "service_name", "creation_date"];
         for name in known {
-            let asked = all || fields.iter().any(|field| field == name) || (fields.is_empty() && FIELDS_DEFAULT.contains(&name));
+            let asked = all
+                || fields.iter().any(|field| field == name)
+                || (fields.is_empty() && FIELDS_DEFAULT.contains(&name));
             // The name of a hit always comes along.
             if !asked && name != "crn" {
                 continue;

@@ -129,9 +129,14 @@ impl IbmServer {
         self.log.iter()
     }
 
+    /// Lets everything happen that was due by now.
+    pub(super) fn settle(&mut self, now: Timestamp) {
+        self.store.settle(now, self.search_lag);
+    }
+
     /// Answers a request at a time.
     pub fn handle(&mut self, now: Timestamp, request: &IbmRequest) -> IbmAnswer {
-        self.store.settle(now, self.search_lag);
+        self.settle(now);
         let mut segments = request.segments();
         let region = take_region(&mut segments);
         let parts: Vec<&str> = segments.iter().map(String::as_str).collect();
@@ -296,12 +301,15 @@ fn refusal(part: IbmPart, status: u16) -> IbmReply {
     };
     match part {
         IbmPart::Iam => {
-            let body = json!({ "errorCode": "BXNIM0000E", "errorMessage": words, "context": { "requestId": "sim-request" } });
+            let body =
+                json!({ "errorCode": "BXNIM0000E", "errorMessage": words, "context": { "requestId": "sim-request" } });
             IbmReply::json(status, &body).with("transaction-id", "sim-request".to_owned())
         }
         IbmPart::Instances | IbmPart::Storage => IbmReply::message(status, "refused", words),
         IbmPart::Power => IbmReply::description(status, "refused", words),
-        IbmPart::Tagging | IbmPart::Search | IbmPart::Vpc | IbmPart::Transit => IbmReply::errors(status, "refused", words),
+        IbmPart::Tagging | IbmPart::Search | IbmPart::Vpc | IbmPart::Transit => {
+            IbmReply::errors(status, "refused", words)
+        }
     }
 }
 

@@ -43,7 +43,8 @@ impl IbmServer {
         if self.tag_lists.len() >= self.tag_lists_max {
             let oldest = self.tag_lists.front().map_or(now, |at| after(*at, MINUTE));
             let wait = oldest.duration_since(now).as_secs().max(0) + 1;
-            return IbmReply::errors(429, "too_many_requests", "Too many requests").with("retry-after", wait.to_string());
+            return IbmReply::errors(429, "too_many_requests", "Too many requests")
+                .with("retry-after", wait.to_string());
         }
         self.tag_lists.push_back(now);
         let names: BTreeSet<String> = match (request.query("tag_type"), request.query("attached_to")) {
@@ -51,10 +52,10 @@ impl IbmServer {
             (_, Some(crn)) => self.store.by_crn(crn).map(|thing| thing.tags.clone()).unwrap_or_default(),
             (_, None) => self.store.all().flat_map(|thing| thing.tags.iter().cloned()).collect(),
         };
-        let number = |name: &str, default: usize| request.query(name).and_then(|text| text.parse().ok()).unwrap_or(default);
+        let number =
+            |name: &str, default: usize| request.query(name).and_then(|text| text.parse().ok()).unwrap_or(default);
         let (offset, limit) = (number("offset", 0), number("limit", 100).clamp(1, 1000));
-        let items: Vec<Value> =
-            names.iter().skip(offset).take(limit).map(|name| json!({ "name": name })).collect();
+        let items: Vec<Value> = names.iter().skip(offset).take(limit).map(|name| json!({ "name": name })).collect();
         let body = json!({ "total_count": names.len(), "offset": offset, "limit": limit, "items": items });
         IbmReply::json(200, &body)
     }
@@ -115,7 +116,8 @@ impl IbmServer {
                     thing.tags.clear();
                 }
                 if request.is_set("update") {
-                    let keys: Vec<&str> = names.iter().filter_map(|name| name.split_once(':')).map(|(key, _)| key).collect();
+                    let keys: Vec<&str> =
+                        names.iter().filter_map(|name| name.split_once(':')).map(|(key, _)| key).collect();
                     thing.tags.retain(|tag| !tag.split_once(':').is_some_and(|(key, _)| keys.contains(&key)));
                 }
                 if thing.tags.len() + names.len() > TAGS_MAX {

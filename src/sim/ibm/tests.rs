@@ -178,7 +178,9 @@ fn search_is_behind_and_hides_what_waits_for_reclamation() {
         answer["items"].as_array().unwrap().len()
     };
     assert_eq!((found(0, "type:resource-instance", ""), found(0, r"tags:env\:x", "")), (1, 0));
-    asking.server.edit(at(0), "cos", |cos| { cos.tags.insert("env:x".into()); });
+    asking.server.edit(at(0), "cos", |cos| {
+        cos.tags.insert("env:x".into());
+    });
     let mut found = |seconds: i64, query: &str, more: &str| {
         let body = json!({ "query": query, "fields": ["crn", "tags"] }).to_string();
         let (_, answer) = asking.send(seconds, Method::POST, &format!("/v3/resources/search?limit=10{more}"), body);

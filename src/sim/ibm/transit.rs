@@ -23,7 +23,8 @@ impl IbmServer {
             }
             (&Method::POST, ["transit_gateways"]) => {
                 let body = request.json();
-                let (name, location) = (body["name"].as_str().unwrap_or_default(), body["location"].as_str().unwrap_or("us-south"));
+                let (name, location) =
+                    (body["name"].as_str().unwrap_or_default(), body["location"].as_str().unwrap_or("us-south"));
                 let thing = self.fresh(now, ThingKind::TransitGateway, name, location);
                 let made = self.make(now, thing);
                 IbmReply::json(201, &self.gateway_row(&made))
@@ -72,7 +73,11 @@ impl IbmServer {
         let (rows, next, total) = page(self.store.of(kind).filter(is_asked), request, LIMIT_DEFAULT, LIMIT_MAX);
         let rows: Vec<Value> = rows
             .into_iter()
-            .map(|thing| if kind == ThingKind::Connection { self.connection_row(thing) } else { self.gateway_row(thing) })
+            .map(
+                |thing| {
+                    if kind == ThingKind::Connection { self.connection_row(thing) } else { self.gateway_row(thing) }
+                },
+            )
             .collect();
         let mut body = json!({
             "first": { "href": format!("{}{}", request.base, request.path) },

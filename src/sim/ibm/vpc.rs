@@ -13,7 +13,13 @@ const REGIONS: [&str; 3] = ["eu-de", "us-east", "us-south"];
 const REGION_DEFAULT: &str = "us-south";
 
 impl IbmServer {
-    pub(super) fn vpc(&mut self, now: Timestamp, request: &IbmRequest, region: Option<&str>, parts: &[&str]) -> IbmReply {
+    pub(super) fn vpc(
+        &mut self,
+        now: Timestamp,
+        request: &IbmRequest,
+        region: Option<&str>,
+        parts: &[&str],
+    ) -> IbmReply {
         if request.query("version").is_none() || request.query("generation") != Some("2") {
             return IbmReply::errors(400, "invalid_version", "version and generation=2 are required");
         }
@@ -71,7 +77,11 @@ impl IbmServer {
         let subnets = body["subnets"].as_array().into_iter().flatten();
         thing.uses = subnets.filter_map(|subnet| subnet["id"].as_str()).map(str::to_owned).collect();
         if kind == ThingKind::LoadBalancer {
-            thing.parent = thing.uses.first().and_then(|id| self.store.get(ThingKind::Subnet, id)).and_then(|subnet| subnet.parent.clone());
+            thing.parent = thing
+                .uses
+                .first()
+                .and_then(|id| self.store.get(ThingKind::Subnet, id))
+                .and_then(|subnet| subnet.parent.clone());
         }
         let made = self.make(now, thing);
         if kind == ThingKind::Vpc {

@@ -71,47 +71,58 @@ async fn an_inventory_has_every_kind_in_the_shape_of_a_recorded_account() {
     let given = given();
     let inventory = given.account.read_inventory().await.unwrap();
     assert_eq!((inventory.is_complete(), inventory.account.as_str()), (true, ACCOUNT));
-    let brief = |resource: &IbmResource| format!("{} {} in {}", resource.kind, resource.id, resource.parent.as_deref().unwrap_or("-"));
+    let brief = |resource: &IbmResource| {
+        format!("{} {} in {}", resource.kind, resource.id, resource.parent.as_deref().unwrap_or("-"))
+    };
     let all: Vec<String> = inventory.resources.iter().map(brief).collect();
-    assert_eq!(all, [
-        "workspace ws-1 in -",
-        "dhcp-server dhcp-1 in ws-1",
-        "network net-1 in ws-1",
-        "vpc r006-1 in -",
-        "subnet 0717-2 in r006-1",
-        "security-group r006-3 in r006-1",
-        "load-balancer r006-4 in r006-1",
-        "transit-gateway tg-1 in -",
-        "tg-connection con-1 in tg-1",
-        "tg-connection con-2 in tg-1",
-        "cos-instance cos-1 in -",
-    ]);
+    assert_eq!(
+        all,
+        [
+            "workspace ws-1 in -",
+            "dhcp-server dhcp-1 in ws-1",
+            "network net-1 in ws-1",
+            "vpc r006-1 in -",
+            "subnet 0717-2 in r006-1",
+            "security-group r006-3 in r006-1",
+            "load-balancer r006-4 in r006-1",
+            "transit-gateway tg-1 in -",
+            "tg-connection con-1 in tg-1",
+            "tg-connection con-2 in tg-1",
+            "cos-instance cos-1 in -",
+        ]
+    );
     let entry = |id: &str| {
         let found = inventory.resources.iter().find(|resource| resource.id == id).unwrap();
         serde_json::to_value(found).unwrap()
     };
-    assert_eq!(entry("r006-1"), json!({
-        "kind": "vpc",
-        "id": "r006-1",
-        "crn": format!("crn:v1:bluemix:public:is:us-south:a/{ACCOUNT}::vpc:r006-1"),
-        "name": "demo-vpc",
-        "state": "available",
-        "created_at": "2026-11-16T10:00:00Z",
-        "tags": ["a:1", "b:2"],
-        "locked": false,
-    }));
-    assert_eq!(entry("con-1"), json!({
-        "kind": "tg-connection",
-        "id": "con-1",
-        "name": "con-1",
-        "state": "attached",
-        "created_at": "2026-11-16T10:00:00Z",
-        "tags": [],
-        "parent": "tg-1",
-        "network_type": "vpc",
-        "network_id": format!("crn:v1:bluemix:public:is:us-south:a/{ACCOUNT}::vpc:r006-1"),
-        "locked": false,
-    }));
+    assert_eq!(
+        entry("r006-1"),
+        json!({
+            "kind": "vpc",
+            "id": "r006-1",
+            "crn": format!("crn:v1:bluemix:public:is:us-south:a/{ACCOUNT}::vpc:r006-1"),
+            "name": "demo-vpc",
+            "state": "available",
+            "created_at": "2026-11-16T10:00:00Z",
+            "tags": ["a:1", "b:2"],
+            "locked": false,
+        })
+    );
+    assert_eq!(
+        entry("con-1"),
+        json!({
+            "kind": "tg-connection",
+            "id": "con-1",
+            "name": "con-1",
+            "state": "attached",
+            "created_at": "2026-11-16T10:00:00Z",
+            "tags": [],
+            "parent": "tg-1",
+            "network_type": "vpc",
+            "network_id": format!("crn:v1:bluemix:public:is:us-south:a/{ACCOUNT}::vpc:r006-1"),
+            "locked": false,
+        })
+    );
     assert_eq!((&entry("dhcp-1")["network"], &entry("net-1")["tags"]), (&json!("net-1"), &json!(["n:1"])));
 }
 
@@ -138,7 +149,9 @@ async fn a_resource_is_read_by_itself_as_the_inventory_shows_it() {
 async fn what_search_does_not_know_yet_has_its_tags_looked_up() {
     let given = given();
     given.sim.with(|server, now| {
-        server.edit(now, "r006-1", |vpc| { vpc.tags.insert("late:1".into()); });
+        server.edit(now, "r006-1", |vpc| {
+            vpc.tags.insert("late:1".into());
+        });
         let made = Thing::new(ThingKind::Vpc, "r006-9", "new", "us-south", ACCOUNT, now).tagged(&["new:1"]);
         server.seed(made);
     });
@@ -184,7 +197,8 @@ async fn five_thousand_resources_take_a_call_for_every_hundred() {
     let given = given();
     given.sim.with(|server, now| {
         for number in 0..5000 {
-            let kind = [ThingKind::Vpc, ThingKind::SecurityGroup, ThingKind::Subnet, ThingKind::TransitGateway][number % 4];
+            let kind =
+                [ThingKind::Vpc, ThingKind::SecurityGroup, ThingKind::Subnet, ThingKind::TransitGateway][number % 4];
             let id = format!("many-{number:05}");
             server.seed(Thing::new(kind, &id, &id, "us-south", ACCOUNT, now).within("r006-1").tagged(&["x:1"]));
         }
