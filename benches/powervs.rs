@@ -32,12 +32,12 @@ fn main() {
     let mut changes = world.put_cluster(trueup::world::Cluster {
         source: ClusterSource::Snapshot,
         served: Served::Recorded(groups),
-        ..cluster("mgmt")
+        ..cluster("mgmt", None)
     });
     changes.extend(world.put_cluster(trueup::world::Cluster {
         source: ClusterSource::Cloud { provider: Provider::Ibm, account: "acc".to_owned() },
         served: Served::Recorded([Provider::Ibm.group().to_owned()].into()),
-        ..cluster("ibm:main")
+        ..cluster("ibm:main", None)
     }));
     let began = Instant::now();
     loop {

@@ -151,6 +151,7 @@ impl Domain for Shelves {
                 version: Some(shelf.version.clone()),
                 cloud: None,
             },
+            judged: None,
             source: None,
             selected: true,
             reason: Reason::NotLabelled,

@@ -21,15 +21,18 @@ use super::console::{FleetKind, MakeFleet, Ready};
 use super::context::Context;
 use super::error::CliError;
 use super::look_live;
+use super::members::aws_account;
 use super::plan::{self, Wishes};
 use super::terminal::{Reader, print};
 use super::watch::Ways;
+use crate::cloud::http::HttpClient;
 use crate::config::{Config, parse_config};
-use crate::demo::{DemoClass, DemoCluster, DemoRole, DemoService, Served, Story, StoryOptions, serve};
+use crate::demo::{DemoClass, DemoCluster, DemoRole, DemoService, Machines, Served, Story, StoryOptions, serve};
 use crate::domains::registry;
-use crate::fleet::FixedConnector;
+use crate::fleet::account::{AwsShelf, AwsWay};
+use crate::fleet::{Env, FixedConnector};
 use crate::live::{Guest, GuestDoor, Member};
-use crate::world::{ClusterName, ClusterSource, RiskClass};
+use crate::world::{Cluster, ClusterName, ClusterSource, RiskClass};
 
 /// Where the demo is served when only `--headless` says that it should be: this machine, any port.
 const ANY_LOCAL_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
@@ -101,7 +104,7 @@ async fn show(context: &Context, story: Story) -> Result<u8, CliError> {
     let mut config = demo_config(context)?;
     let wishes = Wishes { settle: config.safety.settle.unwrap_or(plan::SETTLE) };
     let members = story.clusters.iter().filter_map(contexts).collect();
-    let (live, settled) = look_live::join(context, &mut config, members, Box::new(DemoGuests(story))).await?;
+    let (live, settled) = look_live::join(context, &mut config, members, Box::new(DemoGuests::new(story))).await?;
     let seen = look_live::look_twice(context, live, settled, &wishes, Vec::new()).await;
     let args = PlanArgs { watch: true, ..PlanArgs::default() };
     let planned = plan::plan(context, &args, &config, &wishes, seen)?;
@@ -115,7 +118,7 @@ pub fn on_console(args: DemoArgs) -> MakeFleet {
         let mut config = demo_config(context)?;
         let life = tokio::spawn(story.life().run());
         let members = story.clusters.iter().filter_map(contexts).collect();
-        let live = look_live::make(&mut config, members, Box::new(DemoGuests(story)))?;
+        let live = look_live::make(&mut config, members, Box::new(DemoGuests::new(story)))?;
         let scratch = Scratch::new()?;
         let state = Some(scratch.0.clone());
         Ok(Ready {
@@ -200,15 +203,31 @@ fn member(cluster: &DemoCluster) -> Member {
     }
 }
 
-/// The way to the guests that the demo's management clusters host, inside this process.
-struct DemoGuests(Story);
+/// The way to the guests that the demo's management clusters host, and to its AWS, inside this process.
+struct DemoGuests {
+    story: Story,
+    aws: Option<Arc<AwsShelf>>,
+}
+
+impl DemoGuests {
+    fn new(story: Story) -> Self {
+        let shelf = |machines: &Machines| {
+            let (way, clock) = (HttpClient::in_process(machines.aws().service()), machines.clone());
+            // A home of nobody: what the user's own variables and profiles say is not the story's business.
+            let env = Env::new([("HOME", "/nonexistent")]);
+            Arc::new(AwsShelf::new(AwsWay::InProcess(way), &env, Arc::new(move || clock.now())))
+        };
+        let aws = story.machines().map(shelf);
+        Self { story, aws }
+    }
+}
 
 impl GuestDoor for DemoGuests {
     fn member(&self, guest: &Guest, _: &kube::Client) -> Member {
         let by = &guest.hosted_by;
         let (name, source) = (guest.name.clone(), ClusterSource::Hosted { by: by.cluster.clone() });
         let hosted_by = Some(by.clone());
-        match self.0.guest(by.cluster.as_str(), by.namespace.as_str(), by.name.as_str()) {
+        match self.story.guest(by.cluster.as_str(), by.namespace.as_str(), by.name.as_str()) {
             Some(cluster) => Member { name, source, hosted_by, ..member(cluster) },
             // A HostedCluster that somebody made while looking at the demo: it has no servers.
             None => Member {
@@ -220,6 +239,12 @@ impl GuestDoor for DemoGuests {
                 namespaces: Vec::new(),
             },
         }
+    }
+
+    fn aws_account(&self, name: &ClusterName, cluster: &Cluster, client: &kube::Client) -> Option<Member> {
+        let machines = self.story.machines()?;
+        let shelf = self.aws.as_ref().filter(|_| machines.are_of(cluster.name.as_str()))?;
+        Some(aws_account(name, cluster, client, shelf))
     }
 }
 

@@ -8,6 +8,7 @@ pub const HYPERSHIFT: &str = "hypershift.openshift.io/v1beta1";
 pub const CLUSTER_API: &str = "cluster.x-k8s.io/v1beta1";
 pub const CAPT: &str = "controlplane.cluster.x-k8s.io/v1beta1";
 pub const CONFIG: &str = "config.openshift.io/v1";
+pub const MACHINE_API: &str = "machine.openshift.io/v1beta1";
 
 /// What a management cluster serves beyond Kubernetes.
 pub fn of_management() -> Vec<Value> {

@@ -13,6 +13,7 @@ use jiff::Timestamp;
 
 use super::cast::{CHECKOUT, LEDGER, SEARCH};
 use super::dice::Dice;
+use super::machines::Machines;
 use super::objects::COPIES;
 use super::people;
 use super::provider::{Authentication, CopyKind, Provider};
@@ -34,6 +35,7 @@ pub struct Life {
     actors: Vec<Actor>,
     standalone: Vec<Standalone>,
     workloads: Vec<Workload>,
+    machines: Option<Machines>,
     /// What each guest's clusters were at when its operators last found nothing to do.
     rested: Vec<Option<(u64, u64)>>,
     dice: Dice,
@@ -71,9 +73,15 @@ impl fmt::Display for Beat {
 }
 
 impl Life {
-    pub(super) fn new(actors: Vec<Actor>, standalone: Vec<Standalone>, workloads: Vec<Workload>, seed: u64) -> Self {
+    pub(super) fn new(
+        actors: Vec<Actor>,
+        standalone: Vec<Standalone>,
+        workloads: Vec<Workload>,
+        machines: Option<Machines>,
+        seed: u64,
+    ) -> Self {
         let rested = vec![None; actors.len()];
-        Self { actors, standalone, workloads, rested, dice: Dice::new(seed, "life"), ticks: 0 }
+        Self { actors, standalone, workloads, machines, rested, dice: Dice::new(seed, "life"), ticks: 0 }
     }
 
     /// Lives until dropped.
@@ -98,6 +106,7 @@ impl Life {
         self.ticks += 1;
         self.standalone.iter().for_each(|one| one.tick(self.ticks));
         self.workloads.iter_mut().for_each(|workload| workload.tick(self.ticks));
+        self.machines.iter().for_each(|machines| machines.tick(self.ticks));
         if !self.ticks.is_multiple_of(TICKS_PER_BEAT) {
             return None;
         }

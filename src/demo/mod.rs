@@ -18,6 +18,7 @@ mod furnish;
 mod guest;
 mod kinds;
 mod life;
+mod machines;
 mod objects;
 mod operators;
 mod people;
@@ -31,6 +32,7 @@ mod tests;
 mod workload;
 
 pub use life::{Beat, Life, TICK};
+pub use machines::Machines;
 pub use reach::{DemoService, NotReached, Reach};
 pub use serve::{ServeError, Served, ServedAccount, serve};
 pub use story::{DemoClass, DemoCluster, DemoRole, Story, StoryOptions};

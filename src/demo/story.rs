@@ -11,6 +11,7 @@ use super::dice::Dice;
 use super::furnish::{self, NewGuest};
 use super::guest::{CopyMarks, Guest, Operator};
 use super::life::Life;
+use super::machines::{self, Machines};
 use super::objects::CLUSTERS;
 use super::operators::Operators;
 use super::provider::Authentication;
@@ -41,6 +42,7 @@ pub struct Story {
     pub(super) actors: Vec<Actor>,
     standalone: Vec<Standalone>,
     workloads: Vec<Workload>,
+    machines: Option<Machines>,
     seed: u64,
 }
 
@@ -90,7 +92,7 @@ impl Story {
         let (clusters, actors) = (Vec::new(), Vec::new());
         let (standalone, workloads) = (Vec::new(), Vec::new());
         let account = account::account(options.seed, options.start);
-        let mut story = Self { clusters, account, actors, standalone, workloads, seed: options.seed };
+        let mut story = Self { clusters, account, actors, standalone, workloads, machines: None, seed: options.seed };
         for host in &HOSTS {
             let (sim, mut dice) = cluster(options, host.name);
             let server = server_of(host.name);
@@ -103,6 +105,8 @@ impl Story {
             story.clusters.push(DemoCluster { name, class, role, sim, reach: Reach::Open, server });
         }
         let (alone, standalone) = standalone::enter(options, since);
+        let on_aws = alone.iter().find(|one| one.name == machines::CLUSTER);
+        story.machines = on_aws.map(|one| Machines::furnish(&one.sim, since));
         story.clusters.extend(alone);
         story.standalone = standalone;
         for character in &CAST {
@@ -130,7 +134,13 @@ impl Story {
 
     /// Those who act in the story from now on. Their deeds do not depend on when this is called.
     pub fn life(&self) -> Life {
-        Life::new(self.actors.clone(), self.standalone.clone(), self.workloads.clone(), self.seed)
+        let (actors, standalone, workloads) = (self.actors.clone(), self.standalone.clone(), self.workloads.clone());
+        Life::new(actors, standalone, workloads, self.machines.clone(), self.seed)
+    }
+
+    /// The machines that are in the story's AWS.
+    pub fn machines(&self) -> Option<&Machines> {
+        self.machines.as_ref()
     }
 
     fn enter(&mut self, options: &StoryOptions, name: &str, character: &Character, since: Timestamp) {

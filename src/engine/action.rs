@@ -32,10 +32,23 @@
 //! - `labels`: set beside those that are there; absent or empty when none has to change.
 //! - `type`, `owner`: for `create` alone, where the object has nothing else in it. `owner` is its one owner reference.
 //! - An `update` whose target already holds the source's bytes has nothing to do and sends nothing.
+//!
+//! `patch`: fields that are no secret, of a kind that holds none.
+//!
+//! ```json
+//! {
+//!   "patch": { "spec": { "type": "OIDC", "webhookTokenAuthenticator": null } },
+//!   "export": [ { "apiVersion": "user.openshift.io/v1", "kind": "User" } ]
+//! }
+//! ```
+//!
+//! - `patch`: the very JSON merge patch that is sent, beside uid and version.
+//! - `export`: kinds of which every object is sealed first, together with the target; nothing is sent without that.
 
 use serde::{Deserialize, Serialize};
 
 use super::finding::{DomainName, SubjectId};
+use super::judged::JudgedFields;
 use super::reference::{CloudRef, ObjectRef};
 use crate::world::{ClusterName, CollectionId, Resource, ResourceVersion, Uid};
 
@@ -90,9 +103,9 @@ impl Verb {
         match self {
             Self::Create => &["create"],
             Self::Apply => &["patch", "create"],
-            // Content is read and sealed before it is changed.
-            Self::Update => &["patch", "get"],
-            Self::Label | Self::Annotate | Self::Patch => &["patch"],
+            // What is changed is read and sealed before.
+            Self::Update | Self::Patch => &["patch", "get"],
+            Self::Label | Self::Annotate => &["patch"],
             Self::Delete => &["delete", "get"],
             Self::Tag | Self::Untag | Self::ReOwn => &[],
         }
@@ -300,6 +313,8 @@ pub enum Stake {
     DeleteWithBackup,
     /// Ownership marks, kinds that cascade, forced field ownership.
     Ownership,
+    /// Who can log in to the cluster: whoever does it may shut themselves out.
+    Login,
     /// Can't be undone, or a cloud resource.
     Irreversible,
 }
@@ -310,6 +325,8 @@ pub struct ActionDraft {
     pub domain: DomainName,
     pub verb: Verb,
     pub target: Target,
+    /// What binds a target whose version moves by itself, in place of that version.
+    pub judged: Option<JudgedFields>,
     pub source: Option<SourceBinding>,
     /// Whether it is ticked when the plan opens.
     pub selected: bool,

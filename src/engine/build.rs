@@ -265,6 +265,7 @@ fn action(candidate: &Candidate<'_>, gated: Gated, candidates: &[Candidate<'_>])
         domain,
         verb,
         target,
+        judged,
         source,
         selected,
         reason,
@@ -294,6 +295,7 @@ fn action(candidate: &Candidate<'_>, gated: Gated, candidates: &[Candidate<'_>])
         preconditions: Preconditions {
             uid: uid_text(target.uid.as_ref()),
             resource_version: target.version.as_ref().map(ToString::to_string).filter(|text| !text.is_empty()),
+            judged: judged.clone(),
             source,
             tags: target.cloud.as_ref().map(|cloud| cloud.tags.clone()),
             state: target.cloud.as_ref().map(|cloud| cloud.state.clone()).filter(|state| !state.is_empty()),

@@ -8,8 +8,9 @@
 //! | `apply` | `data` (what is not secret) and `copy`, at least one of them; `labels` |
 //! | `update`, `apply` of an undo | `backup`, `keys`, `labels` |
 //! | `create` of an undo | `backup`, `owners` |
+//! | `patch` | `patch`, `export` |
 //!
-//! What a copy looks like in JSON is in `action`.
+//! What a copy and a patch look like in JSON is in `action`.
 //!
 //! Always true: neither a secret nor its digest is in a change. What is copied is named by object and key, and bound by
 //! the action's `preconditions.source`; its bytes are read when the action is carried out.
@@ -94,6 +95,28 @@ pub struct MarkChange {
     pub remove: Vec<String>,
 }
 
+/// A change of fields that are no secret.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FieldChange {
+    /// The JSON merge patch that is sent.
+    pub patch: serde_json::Map<String, serde_json::Value>,
+    /// Kinds of which every object is sealed first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub export: Vec<ExportedKind>,
+}
+
+/// A kind of which every object is sealed before a change that takes them away.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ExportedKind {
+    pub api_version: String,
+    pub kind: String,
+}
+
+/// Fields that have verbs of their own, or that nobody but the server writes.
+const NOT_PATCHED: [&str; 7] = ["apiVersion", "kind", "metadata", "status", "data", "stringData", "binaryData"];
+
 /// A change of a cloud resource's tags.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TagChange {
@@ -104,6 +127,19 @@ pub struct TagChange {
 }
 
 impl Action {
+    /// What changes of the fields.
+    ///
+    /// # Errors
+    /// The change has another shape, or names a field that is not patched.
+    pub fn field_change(&self) -> Result<FieldChange, serde_json::Error> {
+        let change = FieldChange::deserialize(&self.change)?;
+        match change.patch.keys().find(|name| NOT_PATCHED.contains(&name.as_str())) {
+            Some(name) => Err(serde::de::Error::custom(format!("{name} is not patched"))),
+            None if change.patch.is_empty() => Err(serde::de::Error::custom("nothing is patched")),
+            None => Ok(change),
+        }
+    }
+
     /// What changes of the content.
     ///
     /// # Errors
@@ -145,7 +181,8 @@ impl Action {
             Verb::Label | Verb::Annotate => self.mark_change().is_ok(),
             Verb::Create | Verb::Update => has_source,
             Verb::Apply => has_source || !content.data.is_empty(),
-            Verb::Patch | Verb::Tag | Verb::Untag | Verb::ReOwn => false,
+            Verb::Patch => self.field_change().is_ok(),
+            Verb::Tag | Verb::Untag | Verb::ReOwn => false,
         }
     }
 }
@@ -218,6 +255,11 @@ mod tests {
             ("an applied text", Verb::Apply, json!({ "data": { "a": "b" } }), true),
             ("an applied copy", Verb::Apply, copy.clone(), true),
             ("an applied nothing", Verb::Apply, json!({}), false),
+            ("a patch", Verb::Patch, json!({ "patch": { "spec": { "type": "OIDC" } } }), true),
+            ("a patch of nothing", Verb::Patch, json!({ "patch": {} }), false),
+            ("a patch of a secret", Verb::Patch, json!({ "patch": { "data": { "a": "b" } } }), false),
+            ("a patch of what the server writes", Verb::Patch, json!({ "patch": { "metadata": {} } }), false),
+            ("a patch and more", Verb::Patch, json!({ "patch": { "spec": {} }, "force": true }), false),
             ("a tag", Verb::Tag, copy, false),
         ];
         for (case, verb, change, expected) in cases {

@@ -2,7 +2,8 @@
 //!
 //! - [`Judged`] findings with their action drafts, rules and [`Conditions`] go into [`build()`]; a [`Plan`] comes out.
 //! - `gate/`: what speaks against an action, one function a gate. `tier`: how much approval it asks for.
-//! - `canonical`: the one spelling a plan's id is taken over. `change`: what an action's change says.
+//! - `canonical`: the one spelling a plan's id is taken over. `change`: what an action's change says. `fields`: fields as
+//!   a patch names them.
 //!
 //! - `approve`: the one way to an [`ApprovedPlan`]. [`executor`]: carries it out. `undo`: the plan that takes it back.
 //! - [`text`]: text from outside, made fit to be printed.
@@ -20,10 +21,12 @@ mod canonical;
 mod change;
 pub mod executor;
 mod exit;
+mod fields;
 mod finding;
 mod gate;
 pub mod glob;
 pub mod journal;
+mod judged;
 mod plan;
 mod reference;
 #[cfg(test)]
@@ -44,14 +47,18 @@ pub use approve::{
 };
 pub use build::{Judged, Observed, PlanInput, PlanScope, build};
 pub use canonical::{NotCanonical, canonical_digest, canonical_text};
-pub use change::{ContentChange, CopySource, Copying, MarkChange, OwnerReference, TagChange};
+pub use change::{
+    ContentChange, CopySource, Copying, ExportedKind, FieldChange, MarkChange, OwnerReference, TagChange,
+};
 pub use exit::{InputReading, PlanExit, plan_exit};
+pub use fields::{fields_at, fields_diff, has_fields};
 pub use finding::{CloudPlace, DomainName, Evidence, Explanation, Judgement, SeenFrom, State, SubjectId};
 pub use gate::{
     AccessAnswer, AccessAnswers, AccessQuestion, BackupCheck, BadWindow, Conditions, DELETES_MAX, FRESH_FOR,
-    FreezeWindow, PolicyEffect, PolicyRule, ReadOnly, access_questions, empty_set,
+    FreezeWindow, OwnLogin, PolicyEffect, PolicyRule, ReadOnly, access_questions, empty_set,
 };
 pub use glob::{EmptyGlob, Glob};
+pub use judged::{JudgedFields, judged_digest};
 pub use plan::{
     Acceptance, Action, Finding, IdentityRecord, ObservationRecord, PLAN_SCHEMA, PLAN_TTL, Plan, PlanReadError,
     Preconditions, SourcePrecondition, Summary, TargetRecord,

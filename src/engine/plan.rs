@@ -16,6 +16,7 @@ use serde_json::Value;
 use super::action::{Blocked, Reason, Undo, Verb};
 use super::canonical::{NotCanonical, canonical_digest, canonical_digest_of};
 use super::finding::{Evidence, State};
+use super::judged::JudgedFields;
 use super::reference::ObjectRef;
 use super::tier::Tier;
 use crate::world::RiskClass;
@@ -143,6 +144,9 @@ pub struct Preconditions {
     pub uid: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource_version: Option<String>,
+    /// For kinds whose version moves by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judged: Option<JudgedFields>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<SourcePrecondition>,
     /// The tags a cloud resource has to carry, no more and no less: those it was judged by.

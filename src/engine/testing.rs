@@ -81,6 +81,7 @@ pub fn delete(cluster: &str, name: &str) -> ActionDraft {
             version: Some(ResourceVersion::parse("7")),
             cloud: None,
         },
+        judged: None,
         source: None,
         selected: true,
         reason: Reason::NoReferrer,

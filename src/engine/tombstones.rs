@@ -200,6 +200,7 @@ fn restore(subject: &SubjectId, resource: Resource, backup: &str, stone: &Tombst
             version: None,
             cloud: None,
         },
+        judged: None,
         source: None,
         // Somebody chose to delete it; that it comes back is a choice as well.
         selected: false,

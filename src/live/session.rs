@@ -83,6 +83,8 @@ pub struct Live {
     pub(super) wishes_due: Option<Timestamp>,
     /// Clusters nobody has been told of yet.
     pub(super) unannounced: ChangeSet,
+    /// How often anything has changed that a judgement or its explanation may rest on.
+    pub(super) moves: u64,
     /// Questions that wait for a fresh look, each until its moment.
     pub(super) afresh: Vec<(Timestamp, Question)>,
     pace: Pace,
@@ -123,6 +125,7 @@ impl Live {
             wishes_made: Timestamp::MIN,
             wishes_due: None,
             unannounced: ChangeSet::default(),
+            moves: 0,
             afresh: Vec::new(),
             pace: Pace::Living,
         };
@@ -166,6 +169,12 @@ impl Live {
         &self.domains
     }
 
+    /// A number that grows whenever something changes. While it is the same, what was explained still holds, but for
+    /// how long ago things were.
+    pub fn moves(&self) -> u64 {
+        self.moves
+    }
+
     /// How far a cluster's server can be trusted, while there is a connection.
     pub fn tls(&self, cluster: &ClusterName) -> Option<TlsTrust> {
         self.stations.get(cluster)?.connection.as_ref().map(|connection| connection.tls)
@@ -185,7 +194,8 @@ impl Live {
             ClusterSource::Cloud { provider: Provider::Aws, .. }
             | ClusterSource::Kubeconfig { .. }
             | ClusterSource::Hosted { .. }
-            | ClusterSource::Snapshot => None,
+            | ClusterSource::Snapshot
+            | ClusterSource::Local => None,
         };
         self.stations.values().filter_map(account).collect()
     }

@@ -31,8 +31,8 @@ pub enum Scope {
 /// Server-side selection. Empty selects everything.
 ///
 /// Labels: `key=value`, `key!=value`, `key`, `!key`, joined by commas. Fields: `metadata.name=x`,
-/// `metadata.namespace=x` and, for Secrets, `type=x`. A selector a domain writes in another form is a bug, and matches
-/// nothing.
+/// `metadata.namespace=x`, for Secrets `type=x`, and for what an account lists `types=a+b` (the names) and
+/// `credentials=x` (with whose login to ask). A selector a domain writes in another form is a bug, and matches nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Selector {
     pub labels: String,
@@ -83,6 +83,8 @@ fn field_term(term: &str, raw: &RawObject<'_>) -> bool {
     match term.split_once('=') {
         Some(("metadata.name", value)) => raw.meta.name == value,
         Some(("metadata.namespace", value)) => raw.meta.namespace == value,
+        Some(("types", names)) => names.split('+').any(|name| raw.meta.name == name),
+        Some(("credentials", _)) => true,
         Some(("type", value)) => raw.field::<String>("type").is_ok_and(|held| held == value),
         Some(_) | None => false,
     }

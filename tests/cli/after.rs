@@ -272,6 +272,7 @@ fn finished(plan: &str, at: Timestamp) -> Vec<Record> {
             verb: Does::Delete,
             labels: None,
             annotations: None,
+            fields: None,
             keys: Vec::new(),
             deadline: at,
             at,

@@ -283,6 +283,7 @@ fn intent(plan: &str, action: &str, name: &str) -> Record {
         verb: Verb::Delete,
         labels: None,
         annotations: None,
+        fields: None,
         keys: Vec::new(),
         deadline: at(60),
         at: at(2),

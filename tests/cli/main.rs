@@ -19,6 +19,8 @@ mod killed;
 mod kubeconfig;
 mod live;
 mod live_secrets;
+mod local;
+mod machineset;
 mod oidc;
 mod plan;
 mod powervs;

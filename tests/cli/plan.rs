@@ -187,7 +187,7 @@ trueup: --cluster: nothing is named guest-b; there are: guest-a, mgmt
 "##);
     insta::assert_snapshot!(transcript(&dir, &["plan", "--from", "$TMP", "--domain", "hosted-odic"]), @r##"
 ----- stderr
-trueup: --domain: nothing is named hosted-odic; there are: hosted-oidc, external-oidc, kubeconfig
+trueup: --domain: nothing is named hosted-odic; there are: hosted-oidc, external-oidc, kubeconfig, machineset-capacity
 ----- exit 1
 "##);
     insta::assert_snapshot!(transcript(&dir, &["plan", "--from", "$TMP", "--namespace", "openshift-confg"]), @r##"

@@ -311,6 +311,7 @@ fn draft(target: &Target, item: &Item, verb: Verb, sites: usize) -> ActionDraft 
             version: Some(ResourceVersion::parse(&item.metadata.resource_version)),
             cloud: None,
         },
+        judged: None,
         source: None,
         selected: true,
         reason: match verb {

@@ -270,6 +270,7 @@ fn draft(subject: &SubjectId) -> ActionDraft {
             version: Some(ResourceVersion::parse("88140")),
             cloud: None,
         },
+        judged: None,
         source: None,
         selected: true,
         reason: Reason::NoReferrer,
@@ -307,6 +308,7 @@ pub fn action(id: &str, cluster: &str, kind: &'static str, name: &str) -> Action
         preconditions: Preconditions {
             uid: Some("7c1".to_owned()),
             resource_version: Some("88140".to_owned()),
+            judged: None,
             source: None,
             ..Preconditions::default()
         },

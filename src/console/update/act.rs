@@ -333,7 +333,7 @@ pub fn cluster_here(model: &Model) -> Option<ClusterName> {
     }
 }
 
-/// Tries what the cursor is on: a kubeconfig, or else a cluster.
+/// Tries what the cursor is on: what its check lets be tried, or else a cluster.
 fn probe(model: &mut Model) -> Effects {
     let Some(subject) = model.subject() else { return reconnect(model) };
     let text = format!("trying {}", subject.name);

@@ -291,6 +291,7 @@ pub fn lines(plan: &PlanSheet, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     let preconditions: Vec<String> = [
         bound("uid", action.preconditions.uid.as_ref()),
         bound("version", action.preconditions.resource_version.as_ref()),
+        action.preconditions.judged.as_ref().map(|judged| format!("{} fields unchanged", judged.fields.len())),
     ]
     .into_iter()
     .flatten()

@@ -172,6 +172,7 @@ impl Subject<'_, '_> {
                 version: self.copy.map(|copy| copy.meta.version.clone()),
                 cloud: None,
             },
+            judged: None,
             source: None,
             selected,
             reason,

@@ -21,6 +21,7 @@ use super::settings::Settings;
 use super::subjects::{Subject, resource};
 use super::tags::{is_ours_by_prefix, owner_fault};
 use super::verdict::Verdict;
+use crate::engine::text::{Charset, printable};
 use crate::engine::{
     ActionDraft, Blocked, CloudRef, CloudTarget, Dependency, GateName, Reason, Stake, Target, Undo, Verb, empty_set,
 };
@@ -308,7 +309,7 @@ impl<'a> Draft<'_, 'a> {
     fn deleting(&self, reason: Reason) -> ActionDraft {
         let resource = self.resource();
         let mut diff = format!("- {}\n", self.scene.described(self.account, self.item));
-        diff.extend(resource.tags.iter().map(|tag| format!("-   tag {tag}\n")));
+        diff.extend(resource.tags.iter().map(|tag| tag_line('-', tag)));
         ActionDraft {
             ownership: proofs(self.scene, self.account, self.item, self.seen_from),
             stake: Stake::Irreversible,
@@ -330,8 +331,8 @@ impl<'a> Draft<'_, 'a> {
         set.sort();
         remove.sort();
         let mut diff = format!("  {}\n", self.scene.described(self.account, item));
-        diff.extend(remove.iter().map(|tag| format!("-   tag {tag}\n")));
-        diff.extend(set.iter().map(|tag| format!("+   tag {tag}\n")));
+        diff.extend(remove.iter().map(|tag| tag_line('-', tag)));
+        diff.extend(set.iter().map(|tag| tag_line('+', tag)));
         ActionDraft {
             ownership: proofs(self.scene, self.account, self.item, self.seen_from),
             diff,
@@ -347,6 +348,7 @@ impl<'a> Draft<'_, 'a> {
             domain: NAME,
             verb,
             target: self.target(item),
+            judged: None,
             source: None,
             selected: true,
             reason,
@@ -387,6 +389,11 @@ impl<'a> Draft<'_, 'a> {
             })),
         }
     }
+}
+
+/// A line of a diff. Whoever may tag may write anything, and must not write lines of ours.
+fn tag_line(sign: char, tag: &str) -> String {
+    format!("{sign}   tag {}\n", printable(tag, Charset::Unicode))
 }
 
 fn held(holds: &[String]) -> Option<Blocked> {

@@ -17,6 +17,7 @@ use super::judge::{Ruling, is_owned, rule_resource};
 use super::kind::{Kind, Stage};
 use super::scene::{By, Claim, Scene};
 use super::verdict::Verdict;
+use crate::engine::text::{Charset, printable};
 
 /// The teardown of one cluster, in its account.
 #[derive(Debug, Default)]
@@ -119,14 +120,15 @@ impl Scene<'_> {
         children.filter(is_foreign).map(|child| self.described(account, *child)).collect()
     }
 
-    /// `subnet demo-subnet (0717-1)`.
+    /// `subnet demo-subnet (0717-1)`: one line, whatever people call their things.
     pub fn described(&self, account: usize, item: usize) -> String {
         let resource = self.resource(account, item);
         let kind = resource.kind.map_or("", Kind::word);
-        match &resource.name {
+        let text = match &resource.name {
             Some(name) => format!("{kind} {name} ({})", resource.id),
             None => format!("{kind} {}", resource.id),
-        }
+        };
+        printable(&text, Charset::Unicode)
     }
 
     fn order(&self, account: usize, teardown: &mut Teardown) {

@@ -94,6 +94,7 @@ mod tests {
             verb: Verb::Delete,
             labels: None,
             annotations: None,
+            fields: None,
             keys: Vec::new(),
             deadline: now(),
             at: now(),

@@ -29,6 +29,11 @@ pub trait ClusterPort: Send + Sync {
 
     /// Sends one request, once: the one whose intent the token stands for.
     fn send<'a>(&'a self, token: &'a InFlight, write: Write<'a>) -> BoxFuture<'a, Reply>;
+
+    /// Every object of a kind in all namespaces, as one list in JSON. A port that can't list says so.
+    fn list<'a>(&'a self, _api_version: &'a str, _kind: &'a str) -> BoxFuture<'a, Result<Zeroizing<Vec<u8>>, String>> {
+        Box::pin(std::future::ready(Err("nothing can be listed here".to_owned())))
+    }
 }
 
 /// What a read of one object gave.
@@ -253,7 +258,7 @@ fn object_of(vault: &Vault, file: &str) -> Result<Value, String> {
 }
 
 /// An error with what caused it.
-fn sentence(error: &dyn Error) -> String {
+pub(super) fn sentence(error: &dyn Error) -> String {
     match error.source() {
         Some(source) => format!("{error} ({source})"),
         None => error.to_string(),

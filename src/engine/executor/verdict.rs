@@ -54,6 +54,8 @@ pub(super) fn next(ready: &Ready<'_>, reply: &Reply, reading: &Reading) -> Next 
         Answer::Done | Answer::Gone => return Next::End(carried_out(ready, reply, reading)),
         Answer::Ambiguous => None,
         Answer::Refused => Some(refusal(reply)),
+        // The version moved by itself between the read and the request; what was judged is still there.
+        Answer::Conflict if may_bind_again(ready, reading) => return Next::Again,
         Answer::Conflict => Some(conflict(ready, reply, reading)),
     };
     match said {
@@ -77,7 +79,7 @@ pub(super) fn in_doubt(ready: &Ready<'_>, reading: &Reading) -> Option<End> {
     let kind = &ready.action.target.kind;
     match (&ready.wish, reading) {
         (_, Reading::Unknown(_)) => Some(unreadable(reading)),
-        (Wish::Delete { bound: Bound { uid, resource_version } }, reading) => {
+        (Wish::Delete { bound: Bound { uid, resource_version, .. } }, reading) => {
             match found(Some(uid), Some(resource_version), reading)? {
                 Found::Gone | Found::Replaced => Some(End::Done(VerifiedState::Gone)),
                 Found::Terminating => Some(End::Done(VerifiedState::Terminating)),
@@ -108,12 +110,20 @@ fn in_doubt_of_change(ready: &Ready<'_>, bound: &Bound, reading: &Reading) -> Op
     if ready.wish.is_fulfilled(&ready.action.target.kind, reading) {
         return Some(End::Done(VerifiedState::Changed));
     }
+    // A request that is bound to a version can't be carried out once the object has another one: where what was judged is
+    // still there, it was not.
     let as_before = seen.uid == bound.uid && seen.resource_version == bound.resource_version;
-    if as_before {
+    if as_before || may_bind_again(ready, reading) {
         None
     } else {
         unsure("somebody else changed it meanwhile; whether it was changed as planned before is not known")
     }
+}
+
+/// Whether the object is still what the plan was made for, at whatever version.
+fn may_bind_again(ready: &Ready<'_>, reading: &Reading) -> bool {
+    let judged = ready.wish.bound().filter(|bound| bound.judged.is_some());
+    judged.is_some_and(|bound| bound.difference(reading).is_none())
 }
 
 /// The status of an answer to a request that made an object.
@@ -164,7 +174,7 @@ fn conflict(ready: &Ready<'_>, reply: &Reply, reading: &Reading) -> String {
         return format!("nothing was done: {} manages what would be applied", reply.managers.join(", "));
     }
     let changed = match ready.wish.bound() {
-        Some(Bound { uid, resource_version }) => difference(uid, resource_version, reading),
+        Some(bound) => bound.difference(reading),
         None => Some("another object has the name now".to_owned()),
     };
     let changed = changed.unwrap_or_else(|| "the cluster says it is not the object the plan shows".to_owned());

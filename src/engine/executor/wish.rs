@@ -9,15 +9,35 @@ use super::content::{Addressed, Bytes, Content, Marks, NewObject, Patch};
 use super::ports::{Reading, Seen, VaultPort, Write, cloud_version};
 use super::report::End;
 use super::verdict::difference;
-use crate::engine::journal::LabelChange;
+use crate::engine::journal::{FieldRecord, LabelChange};
 use crate::engine::vault::RESTORED_FROM;
-use crate::engine::{Action, ContentChange, MarkChange, ObjectRef, TagChange, Verb, short_id};
+use crate::engine::{
+    Action, ContentChange, FieldChange, JudgedFields, MarkChange, ObjectRef, Preconditions, TagChange, Verb, fields_at,
+    short_id,
+};
 
 /// The very object a request is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Bound {
     pub uid: String,
+    /// The version a request carries.
     pub resource_version: String,
+    /// What the plan was made for, where the version moves by itself: then the one that was read last counts.
+    pub judged: Option<JudgedFields>,
+}
+
+impl Bound {
+    /// Why an object is not the one a plan was made for; nothing when it is.
+    pub fn difference(&self, reading: &Reading) -> Option<String> {
+        match (&self.judged, reading) {
+            (Some(judged), Reading::Present(seen)) => {
+                let changed = || Some("what was judged of it changed since the plan was made".to_owned());
+                let other = difference(&self.uid, &seen.resource_version, reading);
+                other.or_else(|| if judged.are_in(&seen.json) { None } else { changed() })
+            }
+            (Some(_) | None, reading) => difference(&self.uid, &self.resource_version, reading),
+        }
+    }
 }
 
 /// What an action wants of the cluster.
@@ -54,8 +74,7 @@ impl Wish {
     /// # Errors
     /// How the action ends when it does not say all that is needed.
     pub fn of(action: &Action, plan: &str, source: Option<&Content>, vault: &dyn VaultPort) -> Result<Self, End> {
-        let bound =
-            || bound_of(action).ok_or_else(|| End::gated("identity: the plan binds no uid and version of the object"));
+        let bound = || bound_of(action).ok_or_else(|| End::gated("identity: the plan does not bind the object"));
         match action.verb {
             Verb::Delete => Ok(Self::Delete { bound: bound()? }),
             Verb::Label => {
@@ -69,19 +88,24 @@ impl Wish {
             Verb::Update => Ok(Self::Change { bound: bound()?, patch: patch_of(action, source, vault)? }),
             Verb::Apply => Ok(Self::Apply { bound: bound_of(action), patch: patch_of(action, source, vault)? }),
             Verb::Create => create(action, plan, source, vault),
+            Verb::Patch => {
+                let FieldChange { patch, export: _ } = action.field_change().map_err(|_| unreadable())?;
+                Ok(Self::Change { bound: bound()?, patch: Patch::fields(patch) })
+            }
             Verb::Tag | Verb::Untag | Verb::ReOwn => {
                 let TagChange { set, remove } = action.tag_change().map_err(|_| unreadable())?;
                 Ok(Self::Change { bound: bound()?, patch: Patch::tags(set, remove) })
             }
-            Verb::Patch => Err(End::gated(format!("`{}` is not supported yet", action.verb.word()))),
         }
     }
 
     /// The request.
     pub fn write<'w>(&'w self, target: &'w ObjectRef) -> Write<'w> {
         match self {
-            Self::Delete { bound: Bound { uid, resource_version } } => Write::Delete { target, uid, resource_version },
-            Self::Change { bound: Bound { uid, resource_version }, patch } => {
+            Self::Delete { bound: Bound { uid, resource_version, .. } } => {
+                Write::Delete { target, uid, resource_version }
+            }
+            Self::Change { bound: Bound { uid, resource_version, .. }, patch } => {
                 Write::Change { target, uid, resource_version, patch }
             }
             Self::Apply { bound, patch } => {
@@ -101,6 +125,23 @@ impl Wish {
         }
     }
 
+    /// Binds the request to the version that was just read, where the plan binds what was judged.
+    ///
+    /// # Assumes
+    /// Nothing hinders it, seeing the same.
+    pub fn bind_again(&mut self, reading: &Reading) {
+        let bound = match self {
+            Self::Delete { bound } | Self::Change { bound, .. } => Some(bound),
+            Self::Apply { bound, .. } => bound.as_mut(),
+            Self::Create { .. } => None,
+        };
+        if let (Some(bound), Reading::Present(seen)) = (bound, reading)
+            && bound.judged.is_some()
+        {
+            bound.resource_version = seen.resource_version.clone();
+        }
+    }
+
     /// What it changes of an object, or what the object it makes holds; nothing for a delete and for a restore.
     pub fn patch(&self) -> Option<&Patch> {
         match self {
@@ -114,7 +155,7 @@ impl Wish {
     pub fn needs_backup(&self) -> bool {
         match self {
             Self::Delete { .. } => true,
-            Self::Change { patch, .. } => !patch.data.is_empty(),
+            Self::Change { patch, .. } => !patch.data.is_empty() || !patch.fields.is_empty(),
             Self::Apply { bound, .. } => bound.is_some(),
             Self::Create { .. } => false,
         }
@@ -123,11 +164,23 @@ impl Wish {
     /// Why it may not be sent, seeing what is there; nothing when it may.
     pub fn hindrance(&self, reading: &Reading) -> Option<String> {
         match (self.bound(), reading) {
-            (Some(bound), reading) => difference(&bound.uid, &bound.resource_version, reading),
+            (Some(bound), reading) => bound.difference(reading),
             (None, Reading::Absent) => None,
             (None, Reading::Present(_)) => Some("another object has the name".to_owned()),
             (None, Reading::Unknown(why)) => Some(format!("whether the name is free is unknown: {why}")),
         }
+    }
+
+    /// How it ends before it is sent, seeing what is there; nothing when it may be sent.
+    pub fn hindered(&self, kind: &str, reading: &Reading) -> Option<End> {
+        if self.is_fulfilled(kind, reading) {
+            return Some(End::Already);
+        }
+        let why = self.hindrance(reading)?;
+        Some(match reading {
+            Reading::Unknown(_) => End::gated(format!("not-complete: {why}")),
+            Reading::Present(_) | Reading::Absent => End::stale(why),
+        })
     }
 
     /// Whether the object is as the wish wants it already, so that there is nothing to send.
@@ -147,6 +200,13 @@ impl Wish {
         (change(&patch.labels, &seen.labels), change(&patch.annotations, &seen.annotations))
     }
 
+    /// What the fields it changes are now and will be, for undo.
+    pub fn field_record(&self, seen: &Seen) -> Option<FieldRecord> {
+        let after = self.patch()?.field_patch()?;
+        let object: serde_json::Value = serde_json::from_slice(&seen.json).ok()?;
+        Some(FieldRecord { before: fields_at(&object, &after), after })
+    }
+
     /// The keys of the content it writes.
     pub fn keys(&self) -> Vec<String> {
         self.patch().map(|patch| patch.data.keys().cloned().collect()).unwrap_or_default()
@@ -157,10 +217,15 @@ fn bound_of(action: &Action) -> Option<Bound> {
     if let Some(cloud) = &action.target.cloud {
         // A cloud knows no versions: the tags by which a resource was judged stand for one.
         let tags = action.preconditions.tags.as_deref()?;
-        return Some(Bound { uid: cloud.id.clone(), resource_version: cloud_version(tags) });
+        return Some(Bound { uid: cloud.id.clone(), resource_version: cloud_version(tags), judged: None });
     }
-    let (uid, version) = (action.preconditions.uid.clone(), action.preconditions.resource_version.clone());
-    uid.zip(version).map(|(uid, resource_version)| Bound { uid, resource_version })
+    let Preconditions { uid, resource_version, judged, source: _, tags: _, state: _ } = action.preconditions.clone();
+    match (uid, resource_version, judged) {
+        (Some(uid), Some(resource_version), None) => Some(Bound { uid, resource_version, judged: None }),
+        // The version is that of the object as it is read right before the request.
+        (Some(uid), None, Some(judged)) => Some(Bound { uid, resource_version: String::new(), judged: Some(judged) }),
+        (None, ..) | (Some(_), None, None) | (Some(_), Some(_), Some(_)) => None,
+    }
 }
 
 /// What an action changes of the content.
@@ -188,7 +253,7 @@ fn patch_of(action: &Action, source: Option<&Content>, vault: &dyn VaultPort) ->
     if action.target.kind != "Secret" && !data.values().all(is_text) {
         return Err(End::gated(format!("a {} holds text, and its source does not", action.target.kind)));
     }
-    Ok(Patch { labels: change.labels, annotations: Marks::new(), data })
+    Ok(Patch { labels: change.labels, data, ..Patch::default() })
 }
 
 /// The content a plan shows.

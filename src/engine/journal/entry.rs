@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use super::{Answer, ApprovalWay, ApprovedCluster, Found, LabelChange, Record, VerifiedState};
+use super::{Answer, ApprovalWay, ApprovedCluster, FieldRecord, Found, LabelChange, Record, VerifiedState};
 use crate::engine::{ObjectRef, Verb};
 
 /// What happened under one plan id.
@@ -57,6 +57,7 @@ pub struct Sent {
     pub target: ObjectRef,
     pub labels: Option<LabelChange>,
     pub annotations: Option<LabelChange>,
+    pub fields: Option<FieldRecord>,
     /// The keys whose content was written.
     pub keys: Vec<String>,
     pub uid: Option<String>,
@@ -146,6 +147,7 @@ impl Entry {
                 verb,
                 labels,
                 annotations,
+                fields,
                 keys,
                 deadline: _,
                 at,
@@ -160,6 +162,7 @@ impl Entry {
                     target: target.clone(),
                     labels: labels.clone(),
                     annotations: annotations.clone(),
+                    fields: fields.clone(),
                     keys: keys.clone(),
                     uid: uid.clone(),
                     resource_version: resource_version.clone(),
@@ -264,6 +267,7 @@ mod tests {
             verb,
             labels: None,
             annotations: None,
+            fields: None,
             keys: Vec::new(),
             deadline: at,
             at,

@@ -144,6 +144,7 @@ fn intent(action: &str, attempt: u32) -> Record {
         verb: Verb::Delete,
         labels: None,
         annotations: None,
+        fields: None,
         keys: Vec::new(),
         deadline: at(60),
         at: at(1),

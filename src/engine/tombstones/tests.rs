@@ -44,6 +44,7 @@ fn run(plan: &str, verb: Verb, end: Record, at: Timestamp) -> Vec<Record> {
         verb,
         labels: None,
         annotations: None,
+        fields: None,
         keys: Vec::new(),
         deadline: at,
         at,

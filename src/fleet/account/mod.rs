@@ -33,8 +33,8 @@ use super::transport::{Connection, TlsTrust};
 use crate::cloud::ibm as ibm_cloud;
 use crate::world::Resource;
 
-pub use aws::{AwsAccount, AwsShelf, AwsSource, AwsWay, End as ExaminedEnd, Examined, examine as examine_aws};
 pub use crate::cloud::ibm::Account as IbmClient;
+pub use aws::{AwsAccount, AwsShelf, AwsSource, AwsWay, End as ExaminedEnd, Examined, examine as examine_aws};
 pub use ibm::IbmAccount;
 
 /// A cloud account, as far as it can be listed.

@@ -123,3 +123,16 @@ fn edge_28_an_empty_listing_that_was_cut_short_is_not_gone() {
     let all = given.judged().all();
     assert!(all.iter().all(|line| line.ends_with(": unknown")) && all.len() == 12, "{all:#?}");
 }
+
+#[test]
+fn names_and_tags_of_strangers_stay_on_one_line_of_a_diff() {
+    let hostile = "x\n- vpc everything\u{1b}[2J";
+    let given =
+        newer().going().of("vpc", "name", json!(hostile)).has(resource("subnet", "s")).of("s", "parent", json!("vpc"));
+    let given = given.of("s", "name", json!(hostile)).of("vpc", "tags", json!([owner("demo"), uuid(UID), hostile]));
+    let judged = given.judged();
+    let draft = &judged.find(VPC).unwrap().explanation.remedy[0];
+    assert_eq!(draft.diff.lines().count(), 4, "{}", draft.diff);
+    let why = &draft.blocked_by[0].why;
+    assert!(!draft.diff.contains('\u{1b}') && !why.contains('\u{1b}') && !why.contains('\n'), "{why:?}");
+}

@@ -7,9 +7,10 @@
 //! ```
 //!
 //! The field selector of the last two says who asks for what, each part optional:
-//! - `types=m5.large+m6g.4xlarge`: of these, those that are offered; without it, all that are;
-//! - `credentials=secret/<namespace>/<name>`: the Secret an object of the cluster names. Without it the order ends with
-//!   the user's own profile, on a workstation.
+//! - `types=m5.large+m6g.4xlarge`: of these, those that are offered; without it, all that are. A lookup needs none: it
+//!   tells how the last list of types went for the same region and credentials, and waits for the first;
+//! - `credentials=secret/<namespace>/<name>`: the Secret an object of the cluster names; `environment`, or nothing: none
+//!   is named, and the order ends with the user's own profile, on a workstation.
 //!
 //! Always true:
 //! - a Secret's bytes are read by name, used here, and wiped;
@@ -21,16 +22,20 @@ mod cluster;
 mod examine;
 mod principal;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
 use http::StatusCode;
 use serde_json::{Value, json};
+use tokio::sync::Notify;
+use tokio::time::{Instant, timeout_at};
 
 use super::{Account, Asked, Listing, NoListing};
-use crate::cloud::aws::{Aws, AwsError, AwsSettings, Catalogue, Class, Endpoints, Found, InstanceType, Region, Variables};
+use crate::cloud::aws::{
+    Aws, AwsError, AwsSettings, Catalogue, Class, Endpoints, Found, InstanceType, Region, Variables,
+};
 use crate::cloud::http::{HttpClient, HttpSettings, Proxies, Roots};
 use crate::fleet::env::Env;
 use crate::fleet::transport::Clock;
@@ -57,6 +62,9 @@ const RETRY_AFTER: Duration = Duration::from_secs(10);
 /// How long one answer of AWS may take. Four tries with their waits then end within a minute, before the list that
 /// waits for them is given up.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long a lookup waits for the list of types it is about: as long as four tries and their waits may take.
+const LIST_TIMEOUT: Duration = Duration::from_secs(50);
 
 /// The way to AWS.
 #[derive(Clone)]
@@ -86,6 +94,19 @@ pub struct AwsAccount {
     cluster: String,
     client: kube::Client,
     shelf: Arc<AwsShelf>,
+    /// How the last list of types went, by region and credentials.
+    outcomes: Mutex<BTreeMap<(String, String), Outcome>>,
+    told: Notify,
+}
+
+/// How asking went.
+type Outcome = Result<Asker, AwsError>;
+
+/// Who asked, and who AWS says that is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Asker {
+    via: String,
+    caller: String,
 }
 
 impl AwsShelf {
@@ -110,7 +131,8 @@ impl AwsShelf {
                     answer_timeout: ANSWER_TIMEOUT,
                     ..HttpSettings::default()
                 };
-                HttpClient::new(settings).map_err(|error| principal::broken("proxy", error.to_string(), "correct it"))?
+                HttpClient::new(settings)
+                    .map_err(|error| principal::broken("proxy", error.to_string(), "correct it"))?
             }
         };
         let aws = Aws::new(AwsSettings { http, endpoints: setting.endpoints.clone(), clock: self.clock.clone() });
@@ -123,14 +145,38 @@ impl AwsShelf {
 /// A lookup that worked: what is offered, and to whom.
 struct Looked {
     types: Vec<InstanceType>,
-    caller: String,
-    via: String,
+    asker: Asker,
 }
 
 impl AwsAccount {
     /// The account that `cluster` sees through its own objects, read with `client`.
     pub fn new(cluster: &str, client: kube::Client, shelf: Arc<AwsShelf>) -> Self {
-        Self { cluster: cluster.to_owned(), client, shelf }
+        let (outcomes, told) = (Mutex::default(), Notify::new());
+        Self { cluster: cluster.to_owned(), client, shelf, outcomes, told }
+    }
+
+    /// Looks up, and remembers how that went for those who ask.
+    async fn look_up_and_tell(&self, asked: &Asked) -> Result<Looked, AwsError> {
+        let looked = self.look_up(asked).await;
+        let outcome = looked.as_ref().map(|looked| looked.asker.clone()).map_err(Clone::clone);
+        self.outcomes.lock().unwrap_or_else(PoisonError::into_inner).insert(key(asked), outcome);
+        self.told.notify_waiters();
+        looked
+    }
+
+    /// How the last list of types went; waits for the first.
+    async fn outcome(&self, asked: &Asked) -> Option<Outcome> {
+        let deadline = Instant::now() + LIST_TIMEOUT;
+        loop {
+            // Listening starts before looking, so that what comes in between is not missed.
+            let told = self.told.notified();
+            tokio::pin!(told);
+            told.as_mut().enable();
+            let held = self.outcomes.lock().unwrap_or_else(PoisonError::into_inner).get(&key(asked)).cloned();
+            if held.is_some() || timeout_at(deadline, told).await.is_err() {
+                return held;
+            }
+        }
     }
 
     async fn look_up(&self, asked: &Asked) -> Result<Looked, AwsError> {
@@ -150,7 +196,7 @@ impl AwsAccount {
             }
             None => catalogue.find_all(&principal, &region).await?,
         };
-        Ok(Looked { types: types.into_values().flatten().collect(), caller, via })
+        Ok(Looked { types: types.into_values().flatten().collect(), asker: Asker { via, caller } })
     }
 
     fn environment(&self) -> Listing {
@@ -162,20 +208,26 @@ impl AwsAccount {
     }
 
     async fn instance_types(&self, asked: &Asked) -> Result<Listing, NoListing> {
-        let looked = self.look_up(asked).await.map_err(|error| no_listing(&error))?;
+        let looked = self.look_up_and_tell(asked).await.map_err(|error| no_listing(&error))?;
         let namespace = asked.namespace.as_deref().unwrap_or_default();
         let items = looked.types.iter().map(|one| type_object(namespace, one)).collect();
         Ok(Listing { items, cut_short: None, fresh_for: GOOD_FOR })
     }
 
-    /// How asking went. That it failed is content here, and no failure of the list.
+    /// How asking went. That it failed is content here, and no failure of the list; that nobody asked for types is an
+    /// empty one.
     async fn lookups(&self, asked: &Asked) -> Listing {
-        let (outcome, fresh_for) = match self.look_up(asked).await {
-            Ok(looked) => {
-                let outcome = json!({ "class": "ok", "code": "", "says": looked.via, "identity": looked.caller });
-                (outcome, GOOD_FOR)
+        let outcome = if asked.fields.contains_key("types") {
+            Some(self.look_up_and_tell(asked).await.map(|looked| looked.asker))
+        } else {
+            self.outcome(asked).await
+        };
+        let (outcome, fresh_for) = match outcome {
+            None => return Listing { items: Vec::new(), cut_short: None, fresh_for: BAD_FOR },
+            Some(Ok(Asker { via, caller })) => {
+                (json!({ "class": "ok", "code": "", "says": via, "identity": caller }), GOOD_FOR)
             }
-            Err(error) => {
+            Some(Err(error)) => {
                 let AwsError { class, code, says, remedy } = error;
                 let outcome = json!({
                     "class": class.word(), "code": code, "says": says, "remedy": remedy, "identity": "",
@@ -212,6 +264,12 @@ impl Account for AwsAccount {
             }
         })
     }
+}
+
+/// What an outcome is remembered by.
+fn key(asked: &Asked) -> (String, String) {
+    let credentials = asked.fields.get("credentials").map_or("environment", String::as_str);
+    (asked.namespace.clone().unwrap_or_default(), credentials.to_owned())
 }
 
 fn api_version() -> String {

@@ -1,0 +1,218 @@
+//! Sets of machines of a cluster on AWS: what people made of them, and the account they are in.
+//!
+//! Always true: keys are dice or made up, and open nothing but the story's own AWS; the addresses of that end in `.invalid`,
+//! or lead to this machine where the story is served.
+//!
+//! Between them, the sets show how a login and an annotation go wrong; `pool-burst` changes its type while the story runs.
+
+use std::fmt;
+use std::net::SocketAddr;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::guest::put;
+use super::kinds::{MACHINE_API, Shape, definition};
+use super::objects::one_key;
+use super::provider::CopyKind;
+use crate::sim::SimCluster;
+use crate::sim::aws::SimAws;
+
+/// Whose machines they are.
+pub const CLUSTER: &str = "ocp-oslo";
+
+const NAMESPACE: &str = "openshift-machine-api";
+const REGION: &str = "us-east-1";
+/// The Secret with a key that works.
+const LOGIN: &str = "aws-cloud-credentials";
+const KEY_ID: &str = "AKIATRUEUPDEMO";
+const KEY: &str = "a key of the demo, which opens nothing";
+/// Ticks between two changes of a type: long enough to plan, approve and look.
+const TICKS_PER_CHANGE: u64 = 45;
+/// The set that changes, and what it changes between.
+const BURST: &str = "pool-burst";
+const BURST_TYPES: [&str; 2] = ["m5.large", "m6g.4xlarge"];
+
+const CAPACITY: &str = "capacity.cluster-autoscaler.kubernetes.io";
+
+/// The story's AWS, and the cluster whose machines are in it.
+#[derive(Clone)]
+pub struct Machines {
+    sim: SimCluster,
+    aws: SimAws,
+}
+
+impl fmt::Debug for Machines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Machines(…)")
+    }
+}
+
+impl Machines {
+    /// Furnishes a cluster with sets of machines.
+    pub fn furnish(sim: &SimCluster, since: Timestamp) -> Self {
+        let shape = Shape {
+            scope: "Namespaced",
+            columns: &[("Desired", ".spec.replicas"), ("Type", ".spec.template.spec.providerSpec.value.instanceType")],
+            ..Shape::new(MACHINE_API, "MachineSet", "machinesets")
+        };
+        put(sim, since, definition(&shape));
+        put(sim, since, json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": NAMESPACE } }));
+        logins().into_iter().for_each(|secret| put(sim, since, secret));
+        sets().into_iter().for_each(|set| put(sim, since, set));
+        let clock = sim.clone();
+        let aws = SimAws::new(move || clock.now());
+        aws.add_user("machine-api", KEY_ID, KEY);
+        let machines = Self { sim: sim.clone(), aws };
+        machines.point_to(since, ["https://ec2.demo.invalid", "https://sts.demo.invalid"]);
+        machines
+    }
+
+    /// The AWS its machines are in.
+    pub fn aws(&self) -> &SimAws {
+        &self.aws
+    }
+
+    /// Whether they are this cluster's.
+    pub fn are_of(&self, cluster: &str) -> bool {
+        cluster == CLUSTER
+    }
+
+    pub fn now(&self) -> Timestamp {
+        self.sim.now()
+    }
+
+    /// Others find the story's AWS here from now on.
+    pub fn serve_at(&self, address: SocketAddr) {
+        let url = format!("http://{address}");
+        self.point_to(self.sim.now(), [&url, &url]);
+    }
+
+    /// Now and then somebody takes another type, and leaves the annotations as they are.
+    pub fn tick(&self, ticks: u64) {
+        if !ticks.is_multiple_of(TICKS_PER_CHANGE) {
+            return;
+        }
+        let place = usize::from((ticks / TICKS_PER_CHANGE).is_multiple_of(2));
+        let instance_type = BURST_TYPES[1 - place];
+        let change = |set: &mut Value| {
+            set["spec"]["template"]["spec"]["providerSpec"]["value"]["instanceType"] = instance_type.into();
+        };
+        let at = self.sim.now();
+        // Somebody may have deleted it with kubectl.
+        let _gone = self
+            .sim
+            .with(|server, _| server.edit(at, MACHINE_API, "MachineSet", &format!("{NAMESPACE}/{BURST}"), change));
+    }
+
+    fn point_to(&self, at: Timestamp, [ec2, sts]: [&str; 2]) {
+        let endpoints = json!([{ "name": "ec2", "url": ec2 }, { "name": "sts", "url": sts }]);
+        let platform = json!({ "type": "AWS", "aws": { "region": REGION, "serviceEndpoints": endpoints } });
+        let change = |found: &mut Value| found["status"]["platformStatus"] = platform;
+        // A cluster without one has machines nobody asks about.
+        let _none =
+            self.sim.with(|server, _| server.edit(at, "config.openshift.io/v1", "Infrastructure", "cluster", change));
+    }
+}
+
+/// A key that works, one that nobody knows, a web identity whose token is in a pod, and nothing of use.
+fn logins() -> Vec<Value> {
+    let keys = |name: &str, id: &str, key: &str| {
+        let text = format!("[default]\naws_access_key_id = {id}\naws_secret_access_key = {key}\n");
+        one_key(CopyKind::Secret, NAMESPACE, name, "credentials", &text)
+    };
+    let role = "[default]\nrole_arn = arn:aws:iam::123456789012:role/annotator\nweb_identity_token_file = /var/run/secrets/openshift/serviceaccount/token\n";
+    vec![
+        keys(LOGIN, KEY_ID, KEY),
+        keys("aws-revoked", "AKIAREVOKED", "revoked"),
+        one_key(CopyKind::Secret, NAMESPACE, "aws-web-identity", "credentials", role),
+        one_key(CopyKind::Secret, NAMESPACE, "aws-other-profile", "credentials", "[work]\nregion = us-east-1\n"),
+    ]
+}
+
+fn sets() -> Vec<Value> {
+    let fine = |cpus: u64, memory: u64, arch: &str| both(&machine(cpus, memory, 0), &capacity(cpus, memory, arch));
+    let none = json!({});
+    let mut paused = set("pool-paused", "m5.large", &none);
+    paused["spec"]["paused"] = true.into();
+    let mut migrated = set("pool-migrated", "m5.large", &none);
+    migrated["status"] = json!({ "authoritativeAPI": "ClusterAPI" });
+    let mut azure = set("pool-from-azure", "", &none);
+    azure["spec"]["template"]["spec"]["providerSpec"]["value"] =
+        json!({ "kind": "AzureMachineProviderSpec", "vmSize": "Standard_D4s_v5" });
+    let mut empty = set("pool-half-made", "", &none);
+    empty["spec"]["template"]["spec"]["providerSpec"] = json!({});
+    let gpu = both(&machine(4, 16_384, 1), &json!({ format!("{CAPACITY}/labels"): "kubernetes.io/arch=amd64" }));
+    vec![
+        set("pool-web", "m5.large", &fine(2, 8_192, "amd64")),
+        set(BURST, BURST_TYPES[0], &fine(2, 8_192, "amd64")),
+        set("pool-new", "m6i.8xlarge", &none),
+        set("pool-gpu", "g4dn.xlarge", &gpu),
+        set("pool-arm", "m6g.4xlarge", &both(&machine(16, 65_536, 0), &capacity(8, 32_768, "amd64"))),
+        set("pool-slice", "g6f.large", &fine(2, 8_192, "amd64")),
+        set("pool-mac", "mac2.metal", &none),
+        set("pool-typo", "m5.lrage", &none),
+        set("pool-unset", "", &none),
+        placed(set("pool-zone", "m5.large", &none), "us-east-1a"),
+        signed(set("pool-revoked", "m5.large", &none), "aws-revoked"),
+        signed(set("pool-sts", "m5.large", &none), "aws-web-identity"),
+        signed(set("pool-profile", "m5.large", &none), "aws-other-profile"),
+        signed(set("pool-secretless", "m5.large", &none), "aws-deleted-last-week"),
+        signed(set("pool-anonymous", "m5.large", &none), ""),
+        paused,
+        migrated,
+        azure,
+        empty,
+    ]
+}
+
+fn set(name: &str, instance_type: &str, annotations: &Value) -> Value {
+    json!({
+        "apiVersion": MACHINE_API,
+        "kind": "MachineSet",
+        "metadata": { "namespace": NAMESPACE, "name": name, "annotations": annotations },
+        "spec": {
+            "replicas": 0,
+            "template": { "spec": { "providerSpec": { "value": {
+                "apiVersion": MACHINE_API,
+                "kind": "AWSMachineProviderConfig",
+                "instanceType": instance_type,
+                "placement": { "region": REGION },
+                "credentialsSecret": { "name": LOGIN },
+            } } } },
+        },
+    })
+}
+
+fn placed(mut set: Value, region: &str) -> Value {
+    set["spec"]["template"]["spec"]["providerSpec"]["value"]["placement"]["region"] = region.into();
+    set
+}
+
+fn signed(mut set: Value, secret: &str) -> Value {
+    set["spec"]["template"]["spec"]["providerSpec"]["value"]["credentialsSecret"]["name"] = secret.into();
+    set
+}
+
+/// What the Machine API's own annotator writes.
+fn machine(cpus: u64, memory: u64, gpus: u64) -> Value {
+    json!({
+        "machine.openshift.io/vCPU": cpus.to_string(),
+        "machine.openshift.io/memoryMb": memory.to_string(),
+        "machine.openshift.io/GPU": gpus.to_string(),
+    })
+}
+
+/// What the autoscaler's operator makes of it.
+fn capacity(cpus: u64, memory: u64, arch: &str) -> Value {
+    json!({
+        format!("{CAPACITY}/cpu"): cpus.to_string(),
+        format!("{CAPACITY}/memory"): format!("{memory}Mi"),
+        format!("{CAPACITY}/labels"): format!("kubernetes.io/arch={arch}"),
+    })
+}
+
+fn both(one: &Value, other: &Value) -> Value {
+    let pairs = [one, other].into_iter().filter_map(Value::as_object).flatten();
+    Value::Object(pairs.map(|(key, value)| (key.clone(), value.clone())).collect())
+}

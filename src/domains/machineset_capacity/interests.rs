@@ -1,0 +1,102 @@
+//! What this check wants to see, step by step: the sets of machines, what they name, and the regions they are in.
+//!
+//! Always true:
+//! - a Secret is read whole only when a MachineSet names it for its login; of the others, metadata alone;
+//! - an account is asked about the regions and types that are in use, and no others.
+
+use std::collections::BTreeSet;
+
+use super::catalogue::{catalogue_id, lookups_id};
+use super::facts::{
+    CapiCluster, Environment, Infrastructure, InstanceType, Login, Lookup, Mark, Pool, Provider, Regional, Template,
+};
+use super::names::{AWS_CLUSTER, CLUSTER, INFRASTRUCTURE, LOOKUP, MANAGED_PLANE, TEMPLATE};
+use super::scene::{Site, Sites, is_asked, login_id, marks_id};
+use super::subjects::Sort;
+use crate::world::{CollectionId, Fact, GapCause, Interest, Key, Observation, Resource, Served, View};
+
+pub fn list(view: View<'_>) -> Vec<Interest> {
+    let sites = Sites::new(view);
+    let mut wanted = Vec::new();
+    for cluster in view.clusters() {
+        let Some(site) = sites.of(&cluster.name) else { continue };
+        pools(&site, &mut wanted);
+        if site.has_pools() {
+            named(&site, &mut wanted);
+            secrets(&site, &mut wanted);
+        }
+    }
+    for account in &sites.accounts {
+        let says_lookups = match &account.member.served {
+            Served::Complete(_) => !account.member.served.lacks(&LOOKUP),
+            Served::Recorded(_) | Served::Unknown(_) => false,
+        };
+        for (question, types) in sites.questions().iter().filter(|(question, _)| account.covers(question)) {
+            wanted.push(catalogue_id(account, question, types).interest::<InstanceType>());
+            wanted.extend(says_lookups.then(|| lookups_id(account, question).interest::<Lookup>()));
+        }
+    }
+    wanted.sort_by(|one, other| one.id.cmp(&other.id));
+    wanted.dedup();
+    wanted
+}
+
+/// The sets themselves.
+fn pools(site: &Site<'_>, wanted: &mut Vec<Interest>) {
+    for sort in Sort::ALL {
+        let resource = sort.resource();
+        let is_asked = is_asked(site.cluster, &resource);
+        wanted.extend(is_asked.then(|| CollectionId::all(&site.cluster.name, resource).interest::<Pool>()));
+    }
+}
+
+/// What leads from a set to its machine.
+fn named(site: &Site<'_>, wanted: &mut Vec<Interest>) {
+    let has = |sort: Sort| site.pools(sort).iter().next().is_some();
+    if has(Sort::MachineApi) {
+        leaf::<Infrastructure>(site, INFRASTRUCTURE, wanted);
+    }
+    if has(Sort::Deployment) || has(Sort::CapiSet) {
+        leaf::<CapiCluster>(site, CLUSTER, wanted);
+        leaf::<Template>(site, TEMPLATE, wanted);
+        leaf::<Regional>(site, AWS_CLUSTER, wanted);
+        leaf::<Regional>(site, MANAGED_PLANE, wanted);
+    }
+    let environment = site.environment.iter().map(|(id, _)| id.clone().interest::<Environment>());
+    wanted.extend(environment);
+}
+
+fn leaf<F: Fact>(site: &Site<'_>, resource: Resource, wanted: &mut Vec<Interest>) {
+    let is_asked = is_asked(site.cluster, &resource);
+    wanted.extend(is_asked.then(|| CollectionId::all(&site.cluster.name, resource).interest::<F>()));
+}
+
+/// The Secrets that MachineSets name, where somebody says what the annotating process sees beside them.
+fn secrets(site: &Site<'_>, wanted: &mut Vec<Interest>) {
+    if site.environment.is_none() {
+        return;
+    }
+    let mut names = BTreeSet::new();
+    for (key, pool) in site.machine_sets.iter() {
+        let (Provider::Inline { secret, .. }, Some(namespace)) = (&pool.provider, &key.namespace) else { continue };
+        names.extend((!secret.is_empty()).then(|| Key::new(Some(namespace.as_str()), secret)));
+    }
+    let namespaces: BTreeSet<_> = names.iter().filter_map(|key| key.namespace.as_ref()).collect();
+    let cluster = &site.cluster.name;
+    wanted.extend(namespaces.iter().map(|namespace| marks_id(cluster, namespace.as_str()).interest::<Mark>()));
+    wanted.extend(names.iter().filter_map(|key| read(site, key)));
+}
+
+/// A read of a Secret that is there, as new as the list says; where the list isn't known, a read on suspicion.
+fn read(site: &Site<'_>, key: &Key) -> Option<Interest> {
+    let namespace = key.namespace.as_ref()?;
+    let read_at_least = match site.marks(namespace).get(key) {
+        Observation::Present(mark) => Some(mark.version.clone()),
+        Observation::ProvenAbsent(_) => return None,
+        // Its list is on its way.
+        Observation::Unknown(gap) if gap.cause == GapCause::NotObserved => return None,
+        Observation::Unknown(_) => None,
+    };
+    let interest = login_id(&site.cluster.name, namespace, key.name.as_str()).interest::<Login>();
+    Some(Interest { read_at_least, ..interest })
+}

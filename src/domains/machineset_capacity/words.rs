@@ -1,0 +1,157 @@
+//! Verdicts in sentences: what is wrong, and what to do about it.
+
+use super::compare::{Line, Stand};
+use super::credentials::{Credentials, Half};
+use super::facts::Pausing;
+use super::judge::{PausedBy, Ruling, Why};
+use super::machine::Fault;
+use super::names::{
+    CLUSTER, CONTAINER_URI, PAUSED_ANNOTATION, PAUSED_CONDITION, REGION_ANNOTATION, ROLE_ARN, SECRET, TOKEN_FILE,
+};
+use super::verdict::{Code, Verdict};
+
+/// One line.
+pub fn summary(ruling: &Ruling<'_>) -> String {
+    let type_word = || ruling.machine.as_ref().map_or("", |machine| machine.instance_type.value);
+    let region_word = || ruling.machine.as_ref().map_or("", |machine| machine.region.value);
+    match ruling.verdict {
+        Verdict::Skipped | Verdict::Unknown | Verdict::NotAws | Verdict::InvalidSpec => why(ruling, region_word()),
+        Verdict::InstanceTypeEmpty => "it names no instance type: nobody can say what its machines are like".to_owned(),
+        Verdict::RegionInvalid if region_word().is_empty() => {
+            format!("it names no region: set it where its spec has it, or annotate {REGION_ANNOTATION}")
+        }
+        Verdict::RegionInvalid => format!("{} is no region of AWS: correct it", region_word()),
+        Verdict::CredentialsPartial | Verdict::CredentialsNone | Verdict::SecretMissing | Verdict::SecretInvalid => {
+            credentials(&ruling.credentials)
+        }
+        Verdict::TokenUnreadable | Verdict::Denied | Verdict::Transient => failed(ruling),
+        Verdict::InstanceTypeUnknown => not_offered(ruling, type_word(), region_word()),
+        Verdict::Missing => {
+            format!("nothing says what machines of {} have, so that it can't be scaled up from zero", type_word())
+        }
+        Verdict::KeysDisagree => {
+            format!("its two families of annotations disagree about {}: {}", type_word(), differing(ruling))
+        }
+        Verdict::Drift if ruling.codes.contains(&Code::FamilyAbsent) => {
+            format!("one family of annotations for {} is absent: {}", type_word(), differing(ruling))
+        }
+        Verdict::Drift => format!("its annotations are not those of {}: {}", type_word(), differing(ruling)),
+        Verdict::Match => format!("its annotations say what machines of {} have", type_word()),
+    }
+}
+
+fn why(ruling: &Ruling<'_>, region: &str) -> String {
+    match &ruling.why {
+        Why::Nothing => {
+            format!("no account of the fleet knows {region}: add one that does, and see trueup doctor")
+        }
+        Why::Gap(gap) => format!("what it should say is not known: {gap}"),
+        Why::Deleting => "it is being deleted".to_owned(),
+        Why::Paused(by) => format!("it is left alone: {}", paused(by)),
+        Why::Authority(api) => format!("it is left alone: {api} is in charge of it, and not the Machine API"),
+        Why::Platform(platform) => format!("its machines are not AWS': {platform}"),
+        Why::Fault(fault) => fault_words(fault),
+        Why::Failure(failure) => failure.says.clone(),
+    }
+}
+
+pub fn paused(by: &PausedBy) -> String {
+    match by {
+        PausedBy::Itself(Pausing::Annotation) => format!("it has the annotation {PAUSED_ANNOTATION}"),
+        PausedBy::Itself(Pausing::Spec) => "its spec says that it is paused".to_owned(),
+        PausedBy::Itself(Pausing::Condition) => format!("its condition {PAUSED_CONDITION} is True"),
+        PausedBy::Cluster(key) => format!("{} {key} is paused", CLUSTER.kind),
+    }
+}
+
+pub fn fault_words(fault: &Fault) -> String {
+    match fault {
+        Fault::Absent => "it has no provider spec".to_owned(),
+        Fault::Unreadable => "its provider spec has another shape than AWS' has: correct it".to_owned(),
+        Fault::Unnamed(kind) => format!("it leads to no {kind}: name one"),
+        Fault::Dangling { kind, key } => format!("{kind} {key} does not exist: make it, or name another"),
+        Fault::Regionless { kind } => {
+            format!("its cluster is made of a {kind}, which says no region: annotate {REGION_ANNOTATION}")
+        }
+        Fault::OddTemplate { key } => format!("the spec of AWSMachineTemplate {key} has another shape: correct it"),
+    }
+}
+
+/// What is wrong with the login, and how it usually comes about.
+pub fn credentials(credentials: &Credentials) -> String {
+    match credentials {
+        Credentials::NotJudged => "which login would be used is not judged".to_owned(),
+        Credentials::NotKnown(gap) => format!("which login would be used is not known: {gap}"),
+        Credentials::Role { role, .. } => format!("the role {role}, by the service account's token"),
+        Credentials::Half(Half::RoleAlone) => format!(
+            "{ROLE_ARN} is set and {TOKEN_FILE} is not: set by hand, it keeps the EKS webhook from setting both"
+        ),
+        Credentials::Half(Half::TokenFileAlone) => format!(
+            "{TOKEN_FILE} is set and {ROLE_ARN} is not: set by hand, it keeps the EKS webhook from setting both"
+        ),
+        Credentials::Secret { key, .. } => format!("{} {key}", SECRET.kind),
+        Credentials::SecretMissing { key } => {
+            format!("{} {key}, which it names for its login to AWS, does not exist", SECRET.kind)
+        }
+        Credentials::SecretInvalid { key } => format!(
+            "{} {key} holds neither an access key nor a profile [default] with a key or a web identity",
+            SECRET.kind
+        ),
+        Credentials::None { has_pod_identity: true } => format!(
+            "EKS Pod Identity is set up ({CONTAINER_URI}), which is not used here: give it a role by {ROLE_ARN} and \
+             {TOKEN_FILE}, or name a Secret"
+        ),
+        Credentials::None { has_pod_identity: false } => {
+            format!("nothing says how to log in to AWS: neither {ROLE_ARN} and {TOKEN_FILE} nor a Secret")
+        }
+    }
+}
+
+fn failed(ruling: &Ruling<'_>) -> String {
+    let Why::Failure(failure) = &ruling.why else { return String::new() };
+    let code = if failure.code.is_empty() { String::new() } else { format!(" ({})", failure.code) };
+    let says = match ruling.verdict {
+        Verdict::TokenUnreadable => "the token for the login can't be used",
+        Verdict::Denied => "AWS refuses the login or the question",
+        _ => "AWS could not be asked just now; it is tried again",
+    };
+    let remedy = if failure.remedy.is_empty() { String::new() } else { format!("; {}", failure.remedy) };
+    format!("{says}{code}: {}{remedy}", failure.says)
+}
+
+fn not_offered(ruling: &Ruling<'_>, instance_type: &str, region: &str) -> String {
+    let has = |code: Code| ruling.codes.contains(&code);
+    match (has(Code::CapacityZero), has(Code::ArchitectureUnknown)) {
+        (false, false) => format!("{region} does not offer {instance_type}"),
+        (true, false) => {
+            format!("how many CPUs or how much memory {instance_type} has is not said: nothing is guessed")
+        }
+        (false, true) => format!("{instance_type} has no architecture that nodes have: nothing is guessed"),
+        (true, true) => {
+            format!("neither the size nor the architecture of {instance_type} is known: nothing is guessed")
+        }
+    }
+}
+
+/// The annotations that are not right, by their last words.
+fn differing(ruling: &Ruling<'_>) -> String {
+    let wrong = |line: &&Line<'_>| line.stand != Stand::Same;
+    let word = |line: &Line<'_>| {
+        let key = key_word(line.key);
+        match (&line.expected, line.actual) {
+            (Some(expected), Some(held)) => format!("{key} is {held} and not {expected}"),
+            (Some(expected), None) => format!("{key} {expected} is not there"),
+            (None, held) => format!("{key} is {} and should not be there", held.unwrap_or_default()),
+        }
+    };
+    let all: Vec<String> = ruling.lines.iter().filter(wrong).map(word).collect();
+    match all.as_slice() {
+        [] => "nothing".to_owned(),
+        [one] => one.clone(),
+        [one, rest @ ..] => format!("{one}, and {} more", rest.len()),
+    }
+}
+
+pub fn key_word(key: &str) -> &str {
+    key.rsplit_once('/').map_or(key, |(_, word)| word)
+}
