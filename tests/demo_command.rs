@@ -64,3 +64,31 @@ fn a_demo_that_is_shown_and_served_removes_its_kubeconfig_when_interrupted() {
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
+
+#[test]
+fn the_demos_account_is_read_like_any_other_and_its_key_is_never_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = start(folder.path(), &["--headless", "--listen", "127.0.0.1:0"]);
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let (kubeconfig, account) = (lines.next().unwrap(), lines.next().unwrap());
+    let (url, key) = account.strip_prefix("IBM Cloud account: ").unwrap().split_once(" (API key ").unwrap();
+    let services = ["iam", "tagging", "search", "resource-controller", "vpc", "transit", "power"];
+    let endpoints: String = services.iter().map(|service| format!("{service} = \"{url}\"\n")).collect();
+    let config = folder.path().join("config.toml");
+    let text = format!("[clouds.ibm.try]\napi_key_env = \"TRY_KEY\"\n[clouds.ibm.try.endpoints]\n{endpoints}");
+    std::fs::write(&config, text).unwrap();
+    let run = |arguments: &[&str], key: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_trueup"));
+        command.env_clear().env("HOME", folder.path()).env("TRY_KEY", key).args(arguments);
+        let ran = command.args(["--kubeconfig", &kubeconfig, "--config"]).arg(&config).output().unwrap();
+        format!("{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr))
+    };
+    let fit = run(&["doctor"], key.trim_end_matches(')'));
+    assert!(fit.contains("try is account 7f4c1d0be5a34a0c9d2e6b8f01a3c5d7: 37 resources in "), "{fit}");
+    let unfit = run(&["doctor"], "canary-key");
+    assert!(unfit.contains("BXNIM0415E: Provided API key could not be found.") && !unfit.contains("canary"), "{unfit}");
+    let plan = run(&["plan", "--domain", "powervs-tags", "-o", "json", "--settle", "0s"], key.trim_end_matches(')'));
+    assert!(plan.contains("powervs-tags/ibm:7f4c1d0be5a34a0c9d2e6b8f01a3c5d7/vpc/r006-quarry-vpc@-"), "{plan}");
+    signal(&child, "TERM");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}

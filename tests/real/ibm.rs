@@ -48,9 +48,9 @@ fn ibms_own_clients_find_nothing_wrong_with_the_simulated_account() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
     let _demo = Demo(child);
-    let account = lines.skip(1).next().unwrap();
+    let account = lines.nth(1).unwrap();
     let (url, key) = account.strip_prefix("IBM Cloud account: ").unwrap().split_once(" (API key ").unwrap();
     let suite = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/real/ibm/suite.py");
     let ran = Command::new(python)

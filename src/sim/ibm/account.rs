@@ -68,10 +68,12 @@ impl IbmSim {
         *self.inner.ahead.lock().unwrap_or_else(PoisonError::into_inner) += by;
     }
 
-    /// Works on the core itself.
+    /// Works on the core itself, after everything that time has done to it.
     pub fn with<T>(&self, work: impl FnOnce(&mut IbmServer, Timestamp) -> T) -> T {
         let now = self.now();
-        work(&mut self.lock(), now)
+        let mut server = self.lock();
+        server.settle(now);
+        work(&mut server, now)
     }
 
     pub fn seed(&self, thing: Thing) {

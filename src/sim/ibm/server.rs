@@ -129,9 +129,14 @@ impl IbmServer {
         self.log.iter()
     }
 
+    /// Lets everything happen that was due by now.
+    pub(super) fn settle(&mut self, now: Timestamp) {
+        self.store.settle(now, self.search_lag);
+    }
+
     /// Answers a request at a time.
     pub fn handle(&mut self, now: Timestamp, request: &IbmRequest) -> IbmAnswer {
-        self.store.settle(now, self.search_lag);
+        self.settle(now);
         let mut segments = request.segments();
         let region = take_region(&mut segments);
         let parts: Vec<&str> = segments.iter().map(String::as_str).collect();
