@@ -16,7 +16,6 @@ use super::objects;
 use super::reach::Reach;
 use super::story::{DemoRole, Story};
 use super::{TOKEN, furnish};
-use crate::sim::aws::SimAwsListening;
 use crate::sim::{Listening, SimCluster, listen};
 
 /// A port with a name (tcpmux) that nobody has used in decades: what refuses connections is sent there.
@@ -33,7 +32,6 @@ pub struct Served {
     pub clusters: Vec<(String, SocketAddr)>,
     _folder: Folder,
     _listening: Listening,
-    _aws: Option<SimAwsListening>,
 }
 
 /// Why the story can't be served.
@@ -59,29 +57,11 @@ pub async fn serve(story: &mut Story, address: SocketAddr, parent: &Path) -> Res
     // Everybody is the admin: kubectl sends no token over plain http.
     let listening = listen(address, open).await.map_err(|source| ServeError::Listen { address, source })?;
     redirect(story, address.ip(), &listening);
-    let aws = listen_for_aws(story, address, listening.clusters.len()).await?;
     let folder = Folder::make(parent)?;
     let kubeconfig = folder.path.join("kubeconfig");
     write_private(&kubeconfig, &kubeconfig_text(story))?;
     let clusters = listening.clusters.clone();
-    Ok(Served { kubeconfig, clusters, _folder: folder, _listening: listening, _aws: aws })
-}
-
-/// Opens a port for the story's AWS, behind those of its clusters, and tells the cluster whose machines are in it.
-async fn listen_for_aws(
-    story: &Story,
-    address: SocketAddr,
-    taken: usize,
-) -> Result<Option<SimAwsListening>, ServeError> {
-    let Some(machines) = story.machines() else { return Ok(None) };
-    let port = match address.port() {
-        0 => 0,
-        first => first.saturating_add(u16::try_from(taken).unwrap_or(u16::MAX)),
-    };
-    let address = SocketAddr::new(address.ip(), port);
-    let listening = machines.aws().listen(address).await.map_err(|source| ServeError::Listen { address, source })?;
-    machines.serve_at(reachable(listening.address));
-    Ok(Some(listening))
+    Ok(Served { kubeconfig, clusters, _folder: folder, _listening: listening })
 }
 
 /// Writes the addresses into the story: what a kubeconfig says from now on.
