@@ -8,7 +8,7 @@ use super::context::Context;
 use super::error::CliError;
 use super::output::padded;
 use super::terminal::{Color, Style, print};
-use super::{doctor_aws, doctor_live, members};
+use super::{doctor_aws, doctor_ibm, doctor_live, members};
 use crate::config::{Config, ConfigError, ConfigFile, parse_config, read_config};
 use crate::domains::registry;
 use crate::engine::text::Charset;
@@ -54,6 +54,7 @@ pub async fn run(context: &Context) -> Result<u8, CliError> {
         Some(dir) => checks.extend(folder(dir)),
         None => {
             checks.extend(kubeconfig(context));
+            checks.extend(doctor_ibm::checks(context, config.as_ref()).await);
             checks.extend(doctor_live::checks(context, config).await);
             checks.extend(doctor_aws::checks(context).await);
         }

@@ -26,7 +26,9 @@ fn lines(examined: Examined) -> Vec<Check> {
         ExaminedEnd::Nothing => {
             Check::fit(NAME, "no credentials of its own: the Secret a MachineSet names is used, where one is named")
         }
-        ExaminedEnd::Failed(error) => Check::unfit(NAME, format!("{}: {}", error.class.word(), error.says), error.remedy),
+        ExaminedEnd::Failed(error) => {
+            Check::unfit(NAME, format!("{}: {}", error.class.word(), error.says), error.remedy)
+        }
         ExaminedEnd::Known { caller, role, region } => identity(&caller, role.as_deref(), &region),
     });
     checks
@@ -96,8 +98,8 @@ mod tests {
     #[tokio::test]
     async fn each_step_is_told_with_its_result_and_what_to_change() {
         let role = ("AWS_ROLE_ARN", ROLE);
-        type Told = &'static [&'static str];
-        let cases: [(&str, Vec<(&str, &str)>, Told); 6] = [
+        type Case = (&'static str, Vec<(&'static str, &'static str)>, &'static [&'static str]);
+        let cases: [Case; 6] = [
             (
                 "nothing",
                 vec![],

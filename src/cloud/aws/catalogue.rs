@@ -38,8 +38,16 @@ const KEYS_SPARE: Duration = Duration::from_secs(300);
 pub enum Principal {
     WebIdentity(WebIdentity),
     /// Keys of a Secret, which is bound by its uid and version.
-    SecretKeys { uid: String, version: String, keys: Keys },
-    Profile { name: String, profile: Box<Profile>, profiles: Profiles },
+    SecretKeys {
+        uid: String,
+        version: String,
+        keys: Keys,
+    },
+    Profile {
+        name: String,
+        profile: Box<Profile>,
+        profiles: Profiles,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -82,9 +90,12 @@ pub struct Found {
 /// What is known.
 pub struct Catalogue {
     aws: Aws,
-    sessions: Mutex<BTreeMap<PrincipalKey, Arc<Turn<SessionSlot>>>>,
-    regions: Mutex<BTreeMap<(PrincipalKey, Region), Arc<Turn<RegionSlot>>>>,
+    sessions: Slots<PrincipalKey, SessionSlot>,
+    regions: Slots<(PrincipalKey, Region), RegionSlot>,
 }
+
+/// One slot a key, and one turn at each slot.
+type Slots<K, V> = Mutex<BTreeMap<K, Arc<Turn<V>>>>;
 
 #[derive(Default)]
 struct SessionSlot {
@@ -318,7 +329,7 @@ impl RegionSlot {
     }
 }
 
-fn entry<K: Ord, V: Default>(slots: &Mutex<BTreeMap<K, Arc<Turn<V>>>>, key: K) -> Arc<Turn<V>> {
+fn entry<K: Ord, V: Default>(slots: &Slots<K, V>, key: K) -> Arc<Turn<V>> {
     slots.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default().clone()
 }
 

@@ -67,7 +67,8 @@ impl Aws {
         region: &Region,
         wanted: &BTreeSet<String>,
     ) -> Result<Offers, AwsError> {
-        let (asked, never): (Vec<&str>, Vec<&str>) = wanted.iter().map(String::as_str).partition(|name| may_be_a_type(name));
+        let (asked, never): (Vec<&str>, Vec<&str>) =
+            wanted.iter().map(String::as_str).partition(|name| may_be_a_type(name));
         let absent = never.into_iter().map(str::to_owned).collect();
         let mut offers = Offers { found: BTreeMap::new(), absent };
         for names in asked.chunks(NAMES_A_CALL) {
@@ -219,7 +220,9 @@ fn read_types(call: &Call<'_>, body: &[u8]) -> Result<Page, AwsError> {
                 ["instanceTypeSet", "item", "gpuInfo", "gpus", "item", "manufacturer"] => {
                     gpu.manufacturer = one_line(text, 60);
                 }
-                ["instanceTypeSet", "item", "gpuInfo", "gpus", "item", "count"] => gpu.count = text.parse().unwrap_or(0),
+                ["instanceTypeSet", "item", "gpuInfo", "gpus", "item", "count"] => {
+                    gpu.count = text.parse().unwrap_or(0)
+                }
                 ["instanceTypeSet", "item", "gpuInfo", "gpus", "item", "logicalGpuCount"] => {
                     gpu.logical_count = text.parse().ok();
                 }

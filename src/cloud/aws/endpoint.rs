@@ -57,10 +57,7 @@ impl Endpoints {
     ///
     /// # Errors
     /// A URL that can't be used, or two for one service.
-    pub fn new<'l>(
-        listed: impl IntoIterator<Item = (&'l str, &'l str)>,
-        env: &Variables,
-    ) -> Result<Self, BadEndpoint> {
+    pub fn new<'l>(listed: impl IntoIterator<Item = (&'l str, &'l str)>, env: &Variables) -> Result<Self, BadEndpoint> {
         let mut custom: BTreeMap<Service, String> = BTreeMap::new();
         for (name, url) in listed {
             let Some(service) = Service::of(name) else { continue };

@@ -82,7 +82,9 @@ impl AwsError {
     pub(super) fn unanswered(service: Service, action: &str, host: &str, error: &HttpError) -> Self {
         let (code, remedy) = match error {
             HttpError::TimedOut { .. } => ("timeout", "check the way to the endpoint: proxy, firewall, VPC endpoint"),
-            HttpError::BrokeOff | HttpError::TooLarge { .. } => ("broken-answer", "try again; check proxies on the way"),
+            HttpError::BrokeOff | HttpError::TooLarge { .. } => {
+                ("broken-answer", "try again; check proxies on the way")
+            }
             HttpError::NotReached(why) => match why {
                 NotReached::NameLookup => ("name-lookup", "check the region and the DNS of this machine"),
                 NotReached::UnknownAuthority | NotReached::BadCertificate | NotReached::Tls => (
@@ -148,11 +150,24 @@ fn judge(code: &str, status: u16) -> (Class, &'static str) {
             (Class::Denied, "check that the access key exists, and that the region is enabled for the account")
         }
         "RegionDisabledException" => (Class::Denied, "activate STS for the region in the account"),
-        "IDPCommunicationError" | "Throttling" | "ThrottlingException" | "ThrottledException"
-        | "RequestThrottled" | "RequestThrottledException" | "RequestLimitExceeded" | "TooManyRequestsException"
-        | "SlowDown" | "PriorRequestNotComplete" | "BandwidthLimitExceeded" | "RequestTimeout"
-        | "RequestTimeoutException" | "InternalError" | "InternalFailure" | "InternalServerError"
-        | "ServiceUnavailable" | "Unavailable" => (Class::Transient, TRY_AGAIN),
+        "IDPCommunicationError"
+        | "Throttling"
+        | "ThrottlingException"
+        | "ThrottledException"
+        | "RequestThrottled"
+        | "RequestThrottledException"
+        | "RequestLimitExceeded"
+        | "TooManyRequestsException"
+        | "SlowDown"
+        | "PriorRequestNotComplete"
+        | "BandwidthLimitExceeded"
+        | "RequestTimeout"
+        | "RequestTimeoutException"
+        | "InternalError"
+        | "InternalFailure"
+        | "InternalServerError"
+        | "ServiceUnavailable"
+        | "Unavailable" => (Class::Transient, TRY_AGAIN),
         _ if status >= 500 || status == 429 => (Class::Transient, TRY_AGAIN),
         // The open set of AWS's codes: whatever else it refuses, it refuses.
         _ => (Class::Denied, "look the code up in the AWS documentation"),

@@ -37,8 +37,9 @@ impl<'t> Ini<'t> {
 
     /// A value that is not empty. When a key stands twice, the last one counts, as in AWS's own readers.
     pub fn get(&self, section: &str, key: &str) -> Option<&'t str> {
-        let entries = self.sections.iter().filter(|(title, _)| same(title, section)).flat_map(|(_, entries)| entries);
-        let found = entries.filter(|(name, _)| name.eq_ignore_ascii_case(key)).last();
+        let mut entries =
+            self.sections.iter().filter(|(title, _)| same(title, section)).flat_map(|(_, entries)| entries);
+        let found = entries.rfind(|(name, _)| name.eq_ignore_ascii_case(key));
         found.map(|(_, value)| *value).filter(|value| !value.is_empty())
     }
 

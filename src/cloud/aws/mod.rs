@@ -38,7 +38,9 @@ pub use client::{Aws, AwsSettings, Clock};
 pub use ec2::{Gpu, InstanceType, Offers, RegionState};
 pub use endpoint::{BadEndpoint, Endpoints, Service};
 pub use error::{AwsError, Class};
-pub use order::{Choice, Decision, Irsa, Missing, NamedSecret, Refusal, SecretContent, Step, Went, Workstation, decide};
+pub use order::{
+    Choice, Decision, Irsa, Missing, NamedSecret, Refusal, SecretContent, Step, Went, Workstation, decide,
+};
 pub use partition::{Partition, Region};
 pub use profile::{Profile, ProfileError, Profiles};
 pub use secret_file::read_secret;

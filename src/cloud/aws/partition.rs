@@ -106,16 +106,8 @@ impl Partition {
         }
     }
 
-    const ALL: [Self; 8] = [
-        Self::Aws,
-        Self::China,
-        Self::GovCloud,
-        Self::Iso,
-        Self::IsoB,
-        Self::IsoE,
-        Self::IsoF,
-        Self::Eusc,
-    ];
+    const ALL: [Self; 8] =
+        [Self::Aws, Self::China, Self::GovCloud, Self::Iso, Self::IsoB, Self::IsoE, Self::IsoF, Self::Eusc];
 
     /// The partition an ARN names.
     pub fn of_word(word: &str) -> Option<Self> {

@@ -119,9 +119,8 @@ impl Files {
         }
         let (config, credentials) = (Ini::parse(&self.config), Ini::parse(&self.credentials));
         let section = config.titles().find(|title| title_is(title, name));
-        let get = |key: &str| {
-            credentials.get(name, key).or_else(|| section.and_then(|section| config.get(section, key)))
-        };
+        let get =
+            |key: &str| credentials.get(name, key).or_else(|| section.and_then(|section| config.get(section, key)));
         let keys = match (get("aws_access_key_id"), get("aws_secret_access_key")) {
             (Some(id), Some(secret)) => Some(Keys {
                 access_key_id: id.to_owned(),
@@ -177,7 +176,12 @@ impl Aws {
     ///
     /// # Errors
     /// The login has ended, the process failed, or STS says no.
-    pub async fn profile_keys(&self, profiles: &Profiles, profile: &Profile, region: &Region) -> Result<Keys, AwsError> {
+    pub async fn profile_keys(
+        &self,
+        profiles: &Profiles,
+        profile: &Profile,
+        region: &Region,
+    ) -> Result<Keys, AwsError> {
         match profile {
             Profile::Keys(keys) => Ok(keys.clone()),
             Profile::WebIdentity(identity) => Ok(self.exchange(identity, region).await?.keys),

@@ -192,7 +192,7 @@ fn concealed(message: String, call: &Call<'_>) -> String {
         hidden.extend(keys.session_token.as_ref().map(Secret::expose));
     }
     let echoes = |secret: &&str| secret.split('.').any(|part| part.len() >= 8 && message.contains(part));
-    if hidden.iter().any(|secret| echoes(secret)) { String::new() } else { message }
+    if hidden.iter().any(echoes) { String::new() } else { message }
 }
 
 /// Reads a good answer.

@@ -107,7 +107,8 @@ fn claims_of(part: &str) -> Claims {
         Some(one) => text(one).into_iter().collect(),
         None => Vec::new(),
     };
-    let expires = map.get("exp").and_then(Value::as_f64).and_then(|seconds| Timestamp::from_second(seconds as i64).ok());
+    let expires =
+        map.get("exp").and_then(Value::as_f64).and_then(|seconds| Timestamp::from_second(seconds as i64).ok());
     Claims { audiences, issuer: named("iss"), subject: named("sub"), expires }
 }
 

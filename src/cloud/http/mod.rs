@@ -110,7 +110,9 @@ impl HttpClient {
         let pooled = dial::client(extra_roots.as_ref(), &proxies)?;
         let carry = move |request| -> BoxFuture<'static, Result<Response<Body>, BoxError>> {
             let pooled = pooled.clone();
-            Box::pin(async move { Ok(pooled.request(request).await?.map(|body| body.map_err(Into::into).boxed_unsync())) })
+            Box::pin(
+                async move { Ok(pooled.request(request).await?.map(|body| body.map_err(Into::into).boxed_unsync())) },
+            )
         };
         Ok(Self { carry: Arc::new(carry), answer_timeout, body_max })
     }

@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::{Account, Asked, Listing, NoListing};
+use crate::cloud::ibm;
 use crate::world::Resource;
 
 /// Until when a watch is held whose client names no limit: the API server's own default is about as long.
@@ -53,6 +54,10 @@ impl Door {
 
     pub fn server(&self) -> String {
         self.account.server()
+    }
+
+    pub fn ibm_account(&self) -> Option<Arc<ibm::Account>> {
+        self.account.ibm_account()
     }
 
     async fn answer(self, method: Method, path: String, query: BTreeMap<String, String>) -> Answer {
@@ -99,7 +104,8 @@ impl Door {
                 version.to_string()
             }
         };
-        let (api_version, kind) = (format!("{}/{}", resource.group, resource.version), format!("{}List", resource.kind));
+        let (api_version, kind) =
+            (format!("{}/{}", resource.group, resource.version), format!("{}List", resource.kind));
         whole(&list(&api_version, &kind, version.to_string(), &token, items))
     }
 
@@ -184,7 +190,8 @@ fn whole(body: &Value) -> Answer {
 
 fn status(why: &NoListing) -> Answer {
     let NoListing { status, reason, retry_after } = why;
-    let body = json!({ "kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": reason, "code": status.as_u16() });
+    let body =
+        json!({ "kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": reason, "code": status.as_u16() });
     let mut answer = respond(*status, Full::new(Bytes::from(body.to_string())).boxed_unsync());
     if let Some(wait) = retry_after {
         answer.headers_mut().insert(header::RETRY_AFTER, wait.as_secs().into());

@@ -127,23 +127,47 @@ async fn a_lookup_that_failed_is_told_by_class_and_the_list_is_never_empty_inste
         "credentials": packed("[default]\nrole_arn = arn:aws:iam::123456789012:role/x\nweb_identity_token_file = /nowhere/token\n"),
     } });
     let bad_bundle = json!({ "data": { "ca-bundle.pem": "hello" } });
-    let http_endpoint =
-        json!({ "status": { "platformStatus": { "aws": { "serviceEndpoints": [{ "name": "ec2", "url": "http://x" }] } } } });
+    let http_endpoint = json!({ "status": { "platformStatus": { "aws": { "serviceEndpoints": [{ "name": "ec2", "url": "http://x" }] } } } });
     let role = [("AWS_ROLE_ARN", "arn:aws:iam::123456789012:role/x")];
     let both = [role[0], ("AWS_WEB_IDENTITY_TOKEN_FILE", "/nowhere/token")];
     type Variables = Vec<(&'static str, &'static str)>;
-    let cases: Vec<(&str, Answers, Variables, Option<AwsFault>, u16, &str, &str)> = vec![
+    type Case = (&'static str, Answers, Variables, Option<AwsFault>, u16, &'static str, &'static str);
+    let cases: Vec<Case> = vec![
         ("not allowed by EC2", secret(), vec![], Some(denied), 403, "denied", "UnauthorizedOperation"),
         ("throttled for good", secret(), vec![], Some(throttled), 503, "transient", "Throttling"),
         ("IRSA, and no token here", vec![], both.to_vec(), None, 422, "token-unreadable", "token-file-missing"),
-        ("an STS cluster's Secret", vec![(SECRET, 200, sts_cluster)], vec![], None, 422, "token-unreadable", "token-file-missing"),
-        ("half of IRSA, before the Secret", secret(), role.to_vec(), None, 403, "denied", "aws-web-identity-token-file-missing"),
+        (
+            "an STS cluster's Secret",
+            vec![(SECRET, 200, sts_cluster)],
+            vec![],
+            None,
+            422,
+            "token-unreadable",
+            "token-file-missing",
+        ),
+        (
+            "half of IRSA, before the Secret",
+            secret(),
+            role.to_vec(),
+            None,
+            403,
+            "denied",
+            "aws-web-identity-token-file-missing",
+        ),
         ("no Secret", vec![], vec![], None, 403, "denied", "secret-missing"),
         ("the Secret may not be read", vec![(SECRET, 403, json!({}))], vec![], None, 403, "denied", "secret-forbidden"),
         ("the cluster does not answer", vec![(SECRET, 500, json!({}))], vec![], None, 503, "transient", "cluster"),
         ("a bundle that is no PEM", with((CLOUD_CONFIG, 200, bad_bundle)), vec![], None, 403, "denied", "ca-bundle"),
         ("an endpoint over http", with((INFRASTRUCTURE, 200, http_endpoint)), vec![], None, 403, "denied", "endpoint"),
-        ("Infrastructure may not be read", with((INFRASTRUCTURE, 403, json!({}))), vec![], None, 403, "denied", "cluster-forbidden"),
+        (
+            "Infrastructure may not be read",
+            with((INFRASTRUCTURE, 403, json!({}))),
+            vec![],
+            None,
+            403,
+            "denied",
+            "cluster-forbidden",
+        ),
     ];
     for (case, cluster, env, fault, status, class, code) in cases {
         let given = given(cluster, &env).await;

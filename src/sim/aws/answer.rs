@@ -53,7 +53,8 @@ pub(super) fn good(action: &str, service: &str, inside: &str) -> AwsAnswer {
         let metadata = format!("<ResponseMetadata><RequestId>{REQUEST}</RequestId></ResponseMetadata>");
         ("https://sts.amazonaws.com/doc/2011-06-15/", format!("{result}{metadata}"))
     };
-    let body = format!("<?xml version=\"1.0\"?>\n<{action}Response xmlns=\"{namespace}\">\n{body}\n</{action}Response>");
+    let body =
+        format!("<?xml version=\"1.0\"?>\n<{action}Response xmlns=\"{namespace}\">\n{body}\n</{action}Response>");
     AwsAnswer { status: 200, body }
 }
 

@@ -14,7 +14,9 @@ pub(super) fn describe_instance_types(
     allowed(signed, "ec2:DescribeInstanceTypes")?;
     let types = &state.regions.get(&signed.region).filter(|region| region.opt_in != "not-opted-in");
     let types = &types
-        .ok_or_else(|| Refused::new(401, "AuthFailure", "AWS was not able to validate the provided access credentials"))?
+        .ok_or_else(|| {
+            Refused::new(401, "AuthFailure", "AWS was not able to validate the provided access credentials")
+        })?
         .types;
     let wanted: Vec<&str> = names(form).collect();
     if wanted.len() > 100 {
@@ -45,7 +47,8 @@ pub(super) fn describe_instance_types(
 
 pub(super) fn describe_regions(state: &State, signed: &Signed) -> Result<AwsAnswer, Refused> {
     allowed(signed, "ec2:DescribeRegions")?;
-    let item = |name: &String, opt_in: &str| format!("<item>{}{}</item>", tag("regionName", name), tag("optInStatus", opt_in));
+    let item =
+        |name: &String, opt_in: &str| format!("<item>{}{}</item>", tag("regionName", name), tag("optInStatus", opt_in));
     let items: String = state.regions.iter().map(|(name, region)| item(name, region.opt_in)).collect();
     Ok(good("DescribeRegions", "ec2", &format!("<regionInfo>{items}</regionInfo>")))
 }

@@ -131,7 +131,11 @@ impl SimAws {
     /// Ends all sessions there are.
     pub fn end_sessions(&self) {
         let now = self.now();
-        self.lock().keys.values_mut().filter(|keys| keys.session_token.is_some()).for_each(|keys| keys.expires = Some(now));
+        self.lock()
+            .keys
+            .values_mut()
+            .filter(|keys| keys.session_token.is_some())
+            .for_each(|keys| keys.expires = Some(now));
     }
 
     /// Puts an instance type on offer in a region, which comes into being with its first.

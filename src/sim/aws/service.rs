@@ -197,5 +197,8 @@ fn host_region(host: &str) -> Option<String> {
 fn form(body: &[u8]) -> BTreeMap<String, String> {
     let text = String::from_utf8_lossy(body).into_owned();
     let decoded = |part: &str| percent_decode_str(&part.replace('+', " ")).decode_utf8_lossy().into_owned();
-    text.split('&').filter_map(|pair| pair.split_once('=')).map(|(name, value)| (decoded(name), decoded(value))).collect()
+    text.split('&')
+        .filter_map(|pair| pair.split_once('='))
+        .map(|(name, value)| (decoded(name), decoded(value)))
+        .collect()
 }

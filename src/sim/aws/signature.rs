@@ -30,7 +30,8 @@ pub(super) fn check(
 ) -> Result<Signed, Refused> {
     let missing = || Refused::new(403, "MissingAuthenticationToken", "Request is missing Authentication Token");
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    let authorization = text("authorization").and_then(|line| line.strip_prefix("AWS4-HMAC-SHA256 ")).ok_or_else(missing)?;
+    let authorization =
+        text("authorization").and_then(|line| line.strip_prefix("AWS4-HMAC-SHA256 ")).ok_or_else(missing)?;
     let parts: BTreeMap<&str, &str> = authorization.split(',').filter_map(|part| part.trim().split_once('=')).collect();
     let part = |name: &str| parts.get(name).copied().ok_or_else(missing);
     let (credential, signed_headers, signature) = (part("Credential")?, part("SignedHeaders")?, part("Signature")?);

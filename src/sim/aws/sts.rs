@@ -46,8 +46,7 @@ pub(super) fn assume_role_with_web_identity(
         let says = "Token expired: current date/time must be before the expiration date/time";
         return Err(Refused::new(400, "ExpiredTokenException", says));
     }
-    let not_allowed =
-        || Refused::new(403, "AccessDenied", "Not authorized to perform sts:AssumeRoleWithWebIdentity");
+    let not_allowed = || Refused::new(403, "AccessDenied", "Not authorized to perform sts:AssumeRoleWithWebIdentity");
     let trust = state.roles.get(role).ok_or_else(not_allowed)?;
     if trust.issuer != claim("iss") {
         let says = format!("No OpenIDConnect provider found in your account for {}", claim("iss"));
@@ -105,7 +104,6 @@ fn genuine(token: &str) -> Option<Value> {
 }
 
 pub(super) fn get_caller_identity(signed: &Signed) -> AwsAnswer {
-    let inside =
-        [tag("Arn", &signed.keys.arn), tag("UserId", "AIDASIM"), tag("Account", ACCOUNT)].concat();
+    let inside = [tag("Arn", &signed.keys.arn), tag("UserId", "AIDASIM"), tag("Account", ACCOUNT)].concat();
     good("GetCallerIdentity", "sts", &inside)
 }

@@ -13,10 +13,11 @@ fn a_fault_strikes_as_often_as_it_was_told() {
 /// The example of AWS's own documentation for deriving a signing key.
 #[test]
 fn the_signing_key_is_derived_as_aws_shows_it() {
-    let key = ["us-east-1", "iam", "aws4_request"].iter().fold(
-        signature::mac(b"AWS4wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", b"20150830"),
-        |key, word| signature::mac(&key, word.as_bytes()),
-    );
+    let key = ["us-east-1", "iam", "aws4_request"]
+        .iter()
+        .fold(signature::mac(b"AWS4wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", b"20150830"), |key, word| {
+            signature::mac(&key, word.as_bytes())
+        });
     let hex: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(hex, "c4afb1cc5771d871763a393e44b703571b55cc28424d1a5e86da6ed3c154a4b9");
 }

@@ -2,6 +2,7 @@
 //!
 //! moto accepts any token and any signature, and doesn't page or throttle; what goes wrong is played by `sim::aws`.
 
+mod applying;
 mod server;
 
 use std::collections::BTreeSet;
@@ -96,7 +97,8 @@ async fn the_whole_catalogue_comes_in_one_answer_and_is_read() {
     let session = aws.exchange(&identity(folder.path()), &east()).await.unwrap();
     let offers = aws.all_instance_types(&session.keys, &east()).await.unwrap();
     assert!(offers.found.len() > 1_000, "{} types", offers.found.len());
-    let bare: Vec<&String> = offers.found.values().filter(|one| one.vcpu.is_none_or(|n| n == 0)).map(|one| &one.name).collect();
+    let bare: Vec<&String> =
+        offers.found.values().filter(|one| one.vcpu.is_none_or(|n| n == 0)).map(|one| &one.name).collect();
     assert_eq!(bare, Vec::<&String>::new(), "every type says how many vCPUs it has");
 }
 

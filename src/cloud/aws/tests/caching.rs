@@ -134,9 +134,8 @@ async fn what_one_principal_learned_is_not_told_to_another() {
     let given = Given::new();
     let catalogue = Catalogue::new(given.aws.clone());
     find(&given, &catalogue, &["m5.large"]).await;
-    let secret = |version: &str, keys: Keys| {
-        Principal::SecretKeys { uid: "u".to_owned(), version: version.to_owned(), keys }
-    };
+    let secret =
+        |version: &str, keys: Keys| Principal::SecretKeys { uid: "u".to_owned(), version: version.to_owned(), keys };
     let wrong = Keys { secret_access_key: Secret::new("another"), ..user_keys() };
     let east = region("us-east-1");
     assert!(catalogue.find(&secret("1", wrong), &east, &wanted(&["m5.large"])).await.is_err());

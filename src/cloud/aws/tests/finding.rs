@@ -70,7 +70,8 @@ fn endpoints_are_the_clusters_then_the_environments_then_awss() {
     let fips = Variables::new([("AWS_USE_FIPS_ENDPOINT", "true")]);
     let dual = Variables::new([("AWS_USE_DUALSTACK_ENDPOINT", "TRUE")]);
     let both = Variables::new([("AWS_USE_FIPS_ENDPOINT", "true"), ("AWS_USE_DUALSTACK_ENDPOINT", "true")]);
-    let env = Variables::new([("AWS_ENDPOINT_URL", "http://127.0.0.1:5000"), ("AWS_ENDPOINT_URL_EC2", "http://e:1/x/")]);
+    let env =
+        Variables::new([("AWS_ENDPOINT_URL", "http://127.0.0.1:5000"), ("AWS_ENDPOINT_URL_EC2", "http://e:1/x/")]);
     let ignored = Variables::new([
         ("AWS_ENDPOINT_URL", "http://127.0.0.1:5000"),
         ("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "true"),
@@ -86,8 +87,22 @@ fn endpoints_are_the_clusters_then_the_environments_then_awss() {
         ("FIPS in GovCloud", vec![], &fips, Service::Sts, "us-gov-west-1", "https://sts.us-gov-west-1.amazonaws.com/"),
         ("dual stack", vec![], &dual, Service::Ec2, "us-east-1", "https://ec2.us-east-1.api.aws/"),
         ("both", vec![], &both, Service::Ec2, "us-east-1", "https://ec2-fips.us-east-1.api.aws/"),
-        ("dual stack where there is none", vec![], &dual, Service::Ec2, "us-iso-east-1", "https://ec2.us-iso-east-1.c2s.ic.gov/"),
-        ("the cluster's, with a path", listed.to_vec(), &none, Service::Ec2, "us-east-1", "https://ec2.proxy.example/path/"),
+        (
+            "dual stack where there is none",
+            vec![],
+            &dual,
+            Service::Ec2,
+            "us-iso-east-1",
+            "https://ec2.us-iso-east-1.c2s.ic.gov/",
+        ),
+        (
+            "the cluster's, with a path",
+            listed.to_vec(),
+            &none,
+            Service::Ec2,
+            "us-east-1",
+            "https://ec2.proxy.example/path/",
+        ),
         ("not listed", listed.to_vec(), &none, Service::Sts, "us-east-1", "https://sts.us-east-1.amazonaws.com/"),
         ("the cluster's first", listed.to_vec(), &env, Service::Ec2, "us-east-1", "https://ec2.proxy.example/path/"),
         ("the environment's own", vec![], &env, Service::Ec2, "us-east-1", "http://e:1/x/"),
@@ -175,8 +190,20 @@ fn credentials_are_looked_for_in_a_fixed_order() {
         ("both and a secret", vec![role, token], secret_keys(), own(), "irsa"),
         ("a secret alone", vec![], secret_keys(), own(), "secret keys"),
         ("role alone, with a secret", vec![role], secret_keys(), own(), "aws-web-identity-token-file-missing"),
-        ("set but empty counts as unset", vec![role, ("AWS_WEB_IDENTITY_TOKEN_FILE", "")], secret_keys(), own(), "aws-web-identity-token-file-missing"),
-        ("both empty", vec![("AWS_ROLE_ARN", ""), ("AWS_WEB_IDENTITY_TOKEN_FILE", "")], secret_keys(), own(), "secret keys"),
+        (
+            "set but empty counts as unset",
+            vec![role, ("AWS_WEB_IDENTITY_TOKEN_FILE", "")],
+            secret_keys(),
+            own(),
+            "aws-web-identity-token-file-missing",
+        ),
+        (
+            "both empty",
+            vec![("AWS_ROLE_ARN", ""), ("AWS_WEB_IDENTITY_TOKEN_FILE", "")],
+            secret_keys(),
+            own(),
+            "secret keys",
+        ),
         ("keys in the environment don't win", keys.to_vec(), secret_keys(), own(), "irsa"),
         ("no role's ARN", vec![("AWS_ROLE_ARN", "annotator"), token], secret_keys(), own(), "bad role"),
         ("EKS Pod Identity", pod.to_vec(), NamedSecret::NotNamed, Workstation::Pod, "none, pod identity"),
@@ -212,13 +239,40 @@ fn a_secret_is_keys_a_web_identity_or_of_no_use() {
         ("keys", vec![("aws_access_key_id", "a"), ("aws_secret_access_key", "b")], "keys a"),
         ("keys with line breaks", vec![("aws_access_key_id", "a\n"), ("aws_secret_access_key", "b\n")], "keys a"),
         ("half of the keys", vec![("aws_access_key_id", "a"), ("aws_secret_access_key", "")], "unusable"),
-        ("credentials win", vec![("credentials", "[default]\naws_access_key_id=c\naws_secret_access_key=d"), ("aws_access_key_id", "a"), ("aws_secret_access_key", "b")], "keys c"),
+        (
+            "credentials win",
+            vec![
+                ("credentials", "[default]\naws_access_key_id=c\naws_secret_access_key=d"),
+                ("aws_access_key_id", "a"),
+                ("aws_secret_access_key", "b"),
+            ],
+            "keys c",
+        ),
         ("an STS cluster's, with CRLF and a tab", vec![("credentials", sts)], "web identity /t"),
-        ("keys come before the role", vec![("credentials", "[default]\naws_access_key_id=c\naws_secret_access_key=d\nrole_arn=arn:aws:iam::123456789012:role/a\nweb_identity_token_file=/t")], "keys c"),
+        (
+            "keys come before the role",
+            vec![(
+                "credentials",
+                "[default]\naws_access_key_id=c\naws_secret_access_key=d\nrole_arn=arn:aws:iam::123456789012:role/a\nweb_identity_token_file=/t",
+            )],
+            "keys c",
+        ),
         ("another profile", vec![("credentials", "[prod]\naws_access_key_id=c\naws_secret_access_key=d")], "unusable"),
-        ("another profile beside keys", vec![("credentials", "[prod]\nx=y"), ("aws_access_key_id", "a"), ("aws_secret_access_key", "b")], "keys a"),
-        ("a comment and a section with blanks", vec![("credentials", "# ours\n[ default ]\n; more\naws_access_key_id = c\naws_secret_access_key = d=e\n")], "keys c"),
-        ("a role without a token", vec![("credentials", "[default]\nrole_arn=arn:aws:iam::123456789012:role/a")], "unusable"),
+        (
+            "another profile beside keys",
+            vec![("credentials", "[prod]\nx=y"), ("aws_access_key_id", "a"), ("aws_secret_access_key", "b")],
+            "keys a",
+        ),
+        (
+            "a comment and a section with blanks",
+            vec![("credentials", "# ours\n[ default ]\n; more\naws_access_key_id = c\naws_secret_access_key = d=e\n")],
+            "keys c",
+        ),
+        (
+            "a role without a token",
+            vec![("credentials", "[default]\nrole_arn=arn:aws:iam::123456789012:role/a")],
+            "unusable",
+        ),
         ("no ini at all", vec![("credentials", "hello")], "unusable"),
         ("empty", vec![], "unusable"),
     ];

@@ -108,7 +108,8 @@ async fn an_sso_login_that_has_ended_is_told_with_the_command_that_renews_it() {
     let home = Home::new(CONFIG, CREDENTIALS);
     let profiles = home.profiles("sso");
     let profile = profiles.profile("sso").await.unwrap();
-    let ended = r#"{"startUrl":"https://corp.awsapps.com/start","accessToken":"canary","expiresAt":"2026-11-16T09:00:00Z"}"#;
+    let ended =
+        r#"{"startUrl":"https://corp.awsapps.com/start","accessToken":"canary","expiresAt":"2026-11-16T09:00:00Z"}"#;
     std::fs::write(home.0.path().join(".aws/sso/cache/0a.json"), ended).unwrap();
     let error = given.aws.profile_keys(&profiles, &profile, &region("us-east-1")).await.unwrap_err();
     assert_eq!((error.code.as_str(), error.remedy.as_str()), ("sso-login", "run aws sso login"));
@@ -118,7 +119,8 @@ async fn an_sso_login_that_has_ended_is_told_with_the_command_that_renews_it() {
 #[tokio::test]
 async fn an_sso_login_that_holds_is_traded_for_keys() {
     let home = Home::new(CONFIG, CREDENTIALS);
-    let login = r#"{"startUrl":"https://corp.awsapps.com/start/","accessToken":"canary","expiresAt":"2026-11-16T11:00:00Z"}"#;
+    let login =
+        r#"{"startUrl":"https://corp.awsapps.com/start/","accessToken":"canary","expiresAt":"2026-11-16T11:00:00Z"}"#;
     std::fs::write(home.0.path().join(".aws/sso/cache/0a.json"), login).unwrap();
     let portal = tower::service_fn(|request: http::Request<http_body_util::Full<bytes::Bytes>>| async move {
         assert_eq!(request.headers()["x-amz-sso_bearer_token"], "canary");

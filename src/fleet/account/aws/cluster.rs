@@ -71,8 +71,9 @@ pub(super) async fn setting(client: &kube::Client, env: &Variables) -> Result<Se
     let listed = infrastructure?.and_then(|found| found.status.platform_status?.aws?.service_endpoints);
     let listed = listed.unwrap_or_default();
     let pairs = listed.iter().map(|one| (one.name.as_str(), one.url.as_str()));
-    let endpoints = Endpoints::new(pairs, env)
-        .map_err(|error| broken("endpoint", error.to_string(), "correct serviceEndpoints of the cluster's Infrastructure"))?;
+    let endpoints = Endpoints::new(pairs, env).map_err(|error| {
+        broken("endpoint", error.to_string(), "correct serviceEndpoints of the cluster's Infrastructure")
+    })?;
     let bundle = config?.and_then(|found| found.data?.bundle).unwrap_or_default();
     let roots = Roots::parse(&bundle).map_err(|error| {
         broken("ca-bundle", error.to_string(), "correct ca-bundle.pem of openshift-config-managed/kube-cloud-config")
@@ -83,7 +84,8 @@ pub(super) async fn setting(client: &kube::Client, env: &Variables) -> Result<Se
 /// Reads an object that may well not be there.
 async fn get<T: for<'d> Deserialize<'d>>(client: &kube::Client, path: &str, what: &str) -> Result<Option<T>, AwsError> {
     let reading = format!("reading {what}");
-    let transient = |says: String| AwsError::new(Class::Transient, "cluster", says, "check the connection to the cluster");
+    let transient =
+        |says: String| AwsError::new(Class::Transient, "cluster", says, "check the connection to the cluster");
     let answer = send::get_bytes(client, path, send::JSON).await;
     let (code, body) = answer.map_err(|error| transient(classify::transport(&error, &reading).says))?;
     match code {

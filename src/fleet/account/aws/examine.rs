@@ -19,7 +19,11 @@ pub enum End {
     Nothing,
     Failed(AwsError),
     /// Who AWS says this is, and the role that was meant, if one was.
-    Known { caller: String, role: Option<String>, region: String },
+    Known {
+        caller: String,
+        role: Option<String>,
+        region: String,
+    },
 }
 
 /// Walks through the order of credentials without a Secret, and asks AWS who that makes one.

@@ -33,7 +33,9 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
 use super::{Account, Asked, Listing, NoListing};
-use crate::cloud::aws::{Aws, AwsError, AwsSettings, Catalogue, Class, Endpoints, Found, InstanceType, Region, Variables};
+use crate::cloud::aws::{
+    Aws, AwsError, AwsSettings, Catalogue, Class, Endpoints, Found, InstanceType, Region, Variables,
+};
 use crate::cloud::http::{HttpClient, HttpSettings, Proxies, Roots};
 use crate::fleet::env::Env;
 use crate::fleet::transport::Clock;
@@ -129,7 +131,8 @@ impl AwsShelf {
                     answer_timeout: ANSWER_TIMEOUT,
                     ..HttpSettings::default()
                 };
-                HttpClient::new(settings).map_err(|error| principal::broken("proxy", error.to_string(), "correct it"))?
+                HttpClient::new(settings)
+                    .map_err(|error| principal::broken("proxy", error.to_string(), "correct it"))?
             }
         };
         let aws = Aws::new(AwsSettings { http, endpoints: setting.endpoints.clone(), clock: self.clock.clone() });
@@ -214,9 +217,10 @@ impl AwsAccount {
     /// How asking went. That it failed is content here, and no failure of the list; that nobody asked for types is an
     /// empty one.
     async fn lookups(&self, asked: &Asked) -> Listing {
-        let outcome = match asked.fields.contains_key("types") {
-            true => Some(self.look_up_and_tell(asked).await.map(|looked| looked.asker)),
-            false => self.outcome(asked).await,
+        let outcome = if asked.fields.contains_key("types") {
+            Some(self.look_up_and_tell(asked).await.map(|looked| looked.asker))
+        } else {
+            self.outcome(asked).await
         };
         let (outcome, fresh_for) = match outcome {
             None => return Listing { items: Vec::new(), cut_short: None, fresh_for: BAD_FOR },

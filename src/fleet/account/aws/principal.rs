@@ -21,7 +21,10 @@ use crate::fleet::{classify, send};
 pub enum AwsSource {
     /// It says nothing: the environment, or the user's own.
     Unnamed,
-    Secret { namespace: String, name: String },
+    Secret {
+        namespace: String,
+        name: String,
+    },
 }
 
 impl AwsSource {
@@ -35,9 +38,7 @@ impl AwsSource {
         }
         let named = text.strip_prefix("secret/").and_then(|rest| rest.split_once('/'));
         match named.filter(|(namespace, name)| is_object_name(namespace) && is_object_name(name)) {
-            Some((namespace, name)) => {
-                Ok(Self::Secret { namespace: namespace.to_owned(), name: name.to_owned() })
-            }
+            Some((namespace, name)) => Ok(Self::Secret { namespace: namespace.to_owned(), name: name.to_owned() }),
             None => Err(broken("credentials", "the credentials are named in a form nobody knows".to_owned(), "")),
         }
     }
@@ -170,7 +171,8 @@ async fn read(
 ) -> Result<Option<SecretFound>, AwsError> {
     let path = format!("/api/v1/namespaces/{namespace}/secrets/{name}");
     let what = format!("reading Secret {namespace}/{name}");
-    let transient = |says: String| AwsError::new(Class::Transient, "cluster", says, "check the connection to the cluster");
+    let transient =
+        |says: String| AwsError::new(Class::Transient, "cluster", says, "check the connection to the cluster");
     let answer = send::get_bytes(client, &path, send::JSON).await;
     let (code, body) = answer.map_err(|error| transient(classify::transport(&error, &what).says))?;
     match code {
