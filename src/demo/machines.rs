@@ -1,12 +1,11 @@
 //! Sets of machines of a cluster on AWS: what people made of them, and the account they are in.
 //!
-//! Always true: keys are dice or made up, and open nothing but the story's own AWS; the addresses of that end in `.invalid`,
-//! or lead to this machine where the story is served.
+//! Always true: keys are made up, and open nothing but the story's own AWS. Its addresses end in `.invalid`: whoever looks at
+//! the story from another process finds nobody there, and no AWS is ever asked by mistake.
 //!
 //! Between them, the sets show how a login and an annotation go wrong; `pool-burst` changes its type while the story runs.
 
 use std::fmt;
-use std::net::SocketAddr;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -64,7 +63,7 @@ impl Machines {
         let aws = SimAws::new(move || clock.now());
         aws.add_user("machine-api", KEY_ID, KEY);
         let machines = Self { sim: sim.clone(), aws };
-        machines.point_to(since, ["https://ec2.demo.invalid", "https://sts.demo.invalid"]);
+        machines.say_where_aws_is(since);
         machines
     }
 
@@ -80,12 +79,6 @@ impl Machines {
 
     pub fn now(&self) -> Timestamp {
         self.sim.now()
-    }
-
-    /// Others find the story's AWS here from now on.
-    pub fn serve_at(&self, address: SocketAddr) {
-        let url = format!("http://{address}");
-        self.point_to(self.sim.now(), [&url, &url]);
     }
 
     /// Now and then somebody takes another type, and leaves the annotations as they are.
@@ -105,8 +98,11 @@ impl Machines {
             .with(|server, _| server.edit(at, MACHINE_API, "MachineSet", &format!("{NAMESPACE}/{BURST}"), change));
     }
 
-    fn point_to(&self, at: Timestamp, [ec2, sts]: [&str; 2]) {
-        let endpoints = json!([{ "name": "ec2", "url": ec2 }, { "name": "sts", "url": sts }]);
+    fn say_where_aws_is(&self, at: Timestamp) {
+        let endpoints = json!([
+            { "name": "ec2", "url": "https://ec2.demo.invalid" },
+            { "name": "sts", "url": "https://sts.demo.invalid" },
+        ]);
         let platform = json!({ "type": "AWS", "aws": { "region": REGION, "serviceEndpoints": endpoints } });
         let change = |found: &mut Value| found["status"]["platformStatus"] = platform;
         // A cluster without one has machines nobody asks about.

@@ -17,7 +17,6 @@ use super::objects;
 use super::reach::Reach;
 use super::story::{DemoRole, Story};
 use super::{TOKEN, furnish};
-use crate::sim::aws::SimAwsListening;
 use crate::sim::ibm::{IbmListening, listen_ibm};
 use crate::sim::{Listening, SimCluster, listen};
 
@@ -37,7 +36,6 @@ pub struct Served {
     pub account: ServedAccount,
     _folder: Folder,
     _listening: Listening,
-    _aws: Option<SimAwsListening>,
 }
 
 /// The IBM Cloud account, being served.
@@ -73,12 +71,11 @@ pub async fn serve(story: &mut Story, address: SocketAddr, parent: &Path) -> Res
     let listening = listen(address, open).await.map_err(|source| ServeError::Listen { address, source })?;
     let account = serve_account(story, address, listening.clusters.len()).await?;
     redirect(story, address.ip(), &listening);
-    let aws = listen_for_aws(story, address, listening.clusters.len() + 1).await?;
     let folder = Folder::make(parent)?;
     let kubeconfig = folder.path.join("kubeconfig");
     write_private(&kubeconfig, &kubeconfig_text(story))?;
     let clusters = listening.clusters.clone();
-    Ok(Served { kubeconfig, clusters, account, _folder: folder, _listening: listening, _aws: aws })
+    Ok(Served { kubeconfig, clusters, account, _folder: folder, _listening: listening })
 }
 
 /// Serves the account on the port after those of the clusters.
@@ -90,23 +87,6 @@ async fn serve_account(story: &Story, mut address: SocketAddr, clusters: usize) 
     let listening = listening.map_err(|source| ServeError::Listen { address, source })?;
     let url = format!("http://{}", reachable(listening.address));
     Ok(ServedAccount { url, api_key: API_KEY, _listening: listening })
-}
-
-/// Opens a port for the story's AWS, behind those of its clusters, and tells the cluster whose machines are in it.
-async fn listen_for_aws(
-    story: &Story,
-    address: SocketAddr,
-    taken: usize,
-) -> Result<Option<SimAwsListening>, ServeError> {
-    let Some(machines) = story.machines() else { return Ok(None) };
-    let port = match address.port() {
-        0 => 0,
-        first => first.saturating_add(u16::try_from(taken).unwrap_or(u16::MAX)),
-    };
-    let address = SocketAddr::new(address.ip(), port);
-    let listening = machines.aws().listen(address).await.map_err(|source| ServeError::Listen { address, source })?;
-    machines.serve_at(reachable(listening.address));
-    Ok(Some(listening))
 }
 
 /// Writes the addresses into the story: what a kubeconfig says from now on.

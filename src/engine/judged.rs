@@ -75,9 +75,12 @@ mod tests {
         })
     }
 
+    /// What changes, and whether it still is what was judged.
+    type Case = (&'static str, fn(&mut Value), bool);
+
     #[test]
     fn only_a_change_of_a_judged_field_is_noticed() {
-        let cases: [(&str, fn(&mut Value), bool); 9] = [
+        let cases: [Case; 9] = [
             ("nothing", |_| {}, true),
             ("the version", |object| object["metadata"]["resourceVersion"] = json!("8"), true),
             ("another annotation", |object| object["metadata"]["annotations"]["c"] = json!("3"), true),

@@ -2,6 +2,7 @@
 //! back, while a controller keeps writing status.
 
 use std::collections::BTreeMap;
+use std::process::Output;
 
 use http::Method;
 use jiff::Timestamp;
@@ -70,21 +71,19 @@ async fn annotations(at: &Connection, instance_type: &str) -> BTreeMap<String, S
     serde_json::from_value(object["metadata"]["annotations"].clone()).unwrap_or_default()
 }
 
-/// A cluster on AWS with a set of each type; AWS is at this port.
+/// A cluster on AWS with a set of each type; AWS is at the port that comes back.
 async fn furnish(at: &Connection, server: &RealServer) -> SimAwsListening {
     furnish_management(at, server).await;
     install_crd(at, &machine_sets()).await;
     let aws = SimAws::new(Timestamp::now);
     aws.add_user("machine-api", "AKIASIM", CANARY);
     let listening = aws.listen("127.0.0.1:0".parse().unwrap()).await.unwrap();
-    let url = format!("http://{}", listening.address);
-    let endpoints = json!([{ "name": "ec2", "url": url }, { "name": "sts", "url": url }]);
     let infrastructure = json!({
         "apiVersion": "config.openshift.io/v1", "kind": "Infrastructure", "metadata": { "name": "cluster" },
         "spec": { "platformSpec": { "type": "AWS" } }
     });
     create(at, infrastructure).await;
-    let platform = json!({ "type": "AWS", "aws": { "region": "us-east-1", "serviceEndpoints": endpoints } });
+    let platform = json!({ "type": "AWS", "aws": { "region": "us-east-1" } });
     let status = json!({ "status": { "platformStatus": platform } });
     merge(at, "/apis/config.openshift.io/v1/infrastructures/cluster/status", status).await;
     create(at, json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": NAMESPACE } })).await;
@@ -110,6 +109,12 @@ async fn furnish(at: &Connection, server: &RealServer) -> SimAwsListening {
     listening
 }
 
+/// Runs the binary where the user's own variables say where AWS is.
+fn run(desk: &Desk, aws: &str, args: &[&str]) -> Output {
+    let mut command = desk.command(&[args, &["--kubeconfig", "$TMP/kubeconfig"]].concat());
+    tokio::task::block_in_place(|| command.env("AWS_ENDPOINT_URL", aws).output().unwrap())
+}
+
 fn expected((_, cpus, memory, gpus, arch): (&str, u64, u64, u64, &str)) -> BTreeMap<String, String> {
     let mut all = BTreeMap::from([
         ("mine".to_owned(), "1".to_owned()),
@@ -133,10 +138,11 @@ async fn machines_are_looked_up_annotated_and_taken_back_while_their_status_move
         return;
     };
     let at = server.connect(User::Admin);
-    let _aws = furnish(&at, &server).await;
+    let listening = furnish(&at, &server).await;
+    let aws = format!("http://{}", listening.address);
     let desk = Desk::with(&inline_kubeconfig(&server, "mgmt", "admin"));
     let args = ["plan", "--settle", "0s", "--domain", "machineset-capacity", "--out", "$TMP/plan.json"];
-    let planned = desk.run(&[&args[..], &["--kubeconfig", "$TMP/kubeconfig"]].concat());
+    let planned = run(&desk, &aws, &args);
     let plan =
         Plan::read(&std::fs::read_to_string(desk.path("plan.json")).unwrap_or_else(|_| panic!("{}", said(&planned))))
             .unwrap();
@@ -149,8 +155,8 @@ async fn machines_are_looked_up_annotated_and_taken_back_while_their_status_move
     }
     // Somebody pauses one of them.
     merge(&at, &path_of("t2.micro"), json!({ "metadata": { "annotations": { "cluster.x-k8s.io/paused": "" } } })).await;
-    let apply = ["apply", "$TMP/plan.json", "--expect", &plan.id[7..15], "--kubeconfig", "$TMP/kubeconfig"];
-    let applied = desk.run(&apply);
+    let apply = ["apply", "$TMP/plan.json", "--expect", &plan.id[7..15]];
+    let applied = run(&desk, &aws, &apply);
     assert_eq!(applied.status.code(), Some(2), "all but the one that was paused: {}", said(&applied));
     for one in TYPES {
         let held = annotations(&at, one.0).await;
@@ -164,11 +170,11 @@ async fn machines_are_looked_up_annotated_and_taken_back_while_their_status_move
     merge(&at, &format!("{}/status", path_of("m1.small")), json!({ "status": { "replicas": 1 } })).await;
     let action = plan.actions.iter().find(|action| action.target.name == "m1-small").unwrap();
     let entry = format!("{}/{}", &plan.id[7..15], action.id);
-    let undone = desk.run(&["undo", &entry, "--out", "$TMP/undo.json", "--kubeconfig", "$TMP/kubeconfig"]);
+    let undone = run(&desk, &aws, &["undo", &entry, "--out", "$TMP/undo.json"]);
     assert_eq!(undone.status.code(), Some(0), "{}", said(&undone));
     let undo = Plan::read(&std::fs::read_to_string(desk.path("undo.json")).unwrap()).unwrap();
     merge(&at, &format!("{}/status", path_of("m1.small")), json!({ "status": { "replicas": 2 } })).await;
-    let back = desk.run(&["apply", "$TMP/undo.json", "--expect", &undo.id[7..15], "--kubeconfig", "$TMP/kubeconfig"]);
+    let back = run(&desk, &aws, &["apply", "$TMP/undo.json", "--expect", &undo.id[7..15]]);
     assert_eq!(back.status.code(), Some(0), "{}", said(&back));
     assert_eq!(annotations(&at, "m1.small").await, BTreeMap::from([("mine".to_owned(), "1".to_owned())]));
 

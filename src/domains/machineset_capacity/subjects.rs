@@ -85,7 +85,7 @@ impl<'a> Place<'a> {
         }
         let key = Key::new(Some(subject.namespace.as_deref()?), &subject.name);
         let Sight::Seen(pool) = site.pools(sort).get(&key) else { return None };
-        is_subject(&site, sort, &key, pool).then(|| Self::Pool(Subject { site, sort, key, pool }))
+        is_subject(&site, sort, &key, pool).then_some(Self::Pool(Subject { site, sort, key, pool }))
     }
 }
 

@@ -58,9 +58,12 @@ async fn a_version_that_moved_by_itself_does_not_make_a_plan_stale() {
     assert_eq!(annotations(&stage), json!({ "cpu": "8", "kept": "1", "new": "x" }));
 }
 
+/// What happens to the object, and what is said of it.
+type Case = (&'static str, fn(&SimCluster), &'static str);
+
 #[tokio::test(start_paused = true)]
 async fn what_was_judged_has_to_be_there_still() {
-    let cases: [(&str, fn(&SimCluster), &str); 4] = [
+    let cases: [Case; 4] = [
         ("paused", pause, "what was judged of it changed"),
         (
             "somebody's own value",
