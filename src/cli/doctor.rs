@@ -8,7 +8,7 @@ use super::context::Context;
 use super::error::CliError;
 use super::output::padded;
 use super::terminal::{Color, Style, print};
-use super::{doctor_aws, doctor_live, members};
+use super::{doctor_aws, doctor_live, look_live, members};
 use crate::config::{Config, ConfigError, ConfigFile, parse_config, read_config};
 use crate::domains::registry;
 use crate::engine::text::Charset;
@@ -54,8 +54,11 @@ pub async fn run(context: &Context) -> Result<u8, CliError> {
         Some(dir) => checks.extend(folder(dir)),
         None => {
             checks.extend(kubeconfig(context));
+            let asks_aws = config.as_ref().is_some_and(look_live::asks_aws);
             checks.extend(doctor_live::checks(context, config).await);
-            checks.extend(doctor_aws::checks(context).await);
+            if asks_aws {
+                checks.extend(doctor_aws::checks(context).await);
+            }
         }
     }
     let unfit = checks.iter().any(|check| matches!(check.fit, Fit::No { .. }));
