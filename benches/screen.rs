@@ -184,6 +184,7 @@ fn findings(count: usize) -> BTreeMap<Arc<SubjectId>, Option<Arc<Held>>> {
         kind: "Secret",
         namespace: Some("openshift-config".to_owned()),
         name: format!("ext-auth-client-{:06}", index * 7919 % 1_000_003),
+        cloud: None,
     };
     (0..count).map(|index| (Arc::new(subject(index)), Some(Arc::new(held(State::Extra))))).collect()
 }

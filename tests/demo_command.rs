@@ -31,7 +31,9 @@ fn a_headless_demo_says_where_its_kubeconfig_is_and_cleans_up_when_it_is_ended()
         std::net::TcpStream::connect(server).unwrap();
         signal(&child, name);
         assert_eq!(child.wait().unwrap().code(), Some(0), "{name}");
-        assert_eq!(lines.count(), 0, "nothing but the path is printed");
+        let account = lines.next().unwrap().unwrap();
+        assert!(account.starts_with("IBM Cloud account: http://127.0.0.1:"), "{account}");
+        assert_eq!(lines.count(), 0, "nothing but the two places is printed");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "{name}");
     }
 }

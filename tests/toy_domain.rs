@@ -91,6 +91,7 @@ fn subject(cluster: &ClusterName, name: &str) -> SubjectId {
         kind: "ConfigMap",
         namespace: Some("shelves".to_owned()),
         name: name.to_owned(),
+        cloud: None,
     }
 }
 
@@ -148,6 +149,7 @@ impl Domain for Shelves {
                 name: subject.name.clone(),
                 uid: Some(shelf.uid.clone()),
                 version: Some(shelf.version.clone()),
+                cloud: None,
             },
             judged: None,
             source: None,

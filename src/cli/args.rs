@@ -126,7 +126,7 @@ pub struct PlanArgs {
     /// Go on and print what changes
     #[arg(long, conflicts_with_all = ["from", "out"])]
     pub watch: bool,
-    /// Also try kubeconfigs that lead where they should: one request each, to the server they name
+    /// Also try what can be tried, one request each: kubeconfigs that lead where they should, discovery documents
     #[arg(long)]
     pub probe: bool,
     /// How many deletes a plan may hold; more than the brake allows makes each of them T4
@@ -256,6 +256,9 @@ pub enum OidcWhat {
         /// Which cluster, where there are several
         #[arg(long, value_name = "NAME")]
         cluster: Option<String>,
+        /// Also fetch the provider's discovery document, once, from here (live clusters)
+        #[arg(long)]
+        probe: bool,
     },
     /// Who a token with these claims would be, or which rule refuses it; no signature is checked
     Login {

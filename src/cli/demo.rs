@@ -55,6 +55,7 @@ pub async fn run(context: &Context, args: &DemoArgs) -> Result<u8, CliError> {
         served => {
             if let Some(served) = &served {
                 context.note(&format!("kubeconfig: {}", served.kubeconfig.display()));
+                context.note(&account_line(served));
             }
             tokio::select! {
                 // A life does not end.
@@ -75,12 +76,18 @@ async fn listen(story: &mut Story, address: SocketAddr) -> Result<Served, CliErr
     })
 }
 
-/// Prints where the kubeconfig is and lives on until a signal ends it. What was written is removed then.
+/// Where the IBM Cloud account of the story is, in words.
+fn account_line(served: &Served) -> String {
+    format!("IBM Cloud account: {} (API key {})", served.account.url, served.account.api_key)
+}
+
+/// Prints where the kubeconfig and the account are and lives on until a signal ends it. What was written is removed then.
 async fn serve_until_told(served: &Served, life: impl Future<Output = ()>) -> Result<u8, CliError> {
     let no_signals = |error: std::io::Error| CliError::failed("waiting for signals", error.to_string(), "");
     let mut interrupt = signal(SignalKind::interrupt()).map_err(no_signals)?;
     let mut terminate = signal(SignalKind::terminate()).map_err(no_signals)?;
-    if print(&format!("{}\n", served.kubeconfig.display()))? == Reader::Gone {
+    let lines = format!("{}\n{}\n", served.kubeconfig.display(), account_line(served));
+    if print(&lines)? == Reader::Gone {
         return Ok(0);
     }
     tokio::select! {

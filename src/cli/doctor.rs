@@ -8,7 +8,7 @@ use super::context::Context;
 use super::error::CliError;
 use super::output::padded;
 use super::terminal::{Color, Style, print};
-use super::{doctor_aws, doctor_live, look_live, members};
+use super::{doctor_aws, doctor_ibm, doctor_live, look_live, members};
 use crate::config::{Config, ConfigError, ConfigFile, parse_config, read_config};
 use crate::domains::registry;
 use crate::engine::text::Charset;
@@ -54,7 +54,7 @@ pub async fn run(context: &Context) -> Result<u8, CliError> {
         Some(dir) => checks.extend(folder(dir)),
         None => {
             checks.extend(kubeconfig(context));
-            let asks_aws = config.as_ref().is_some_and(look_live::asks_aws);
+use super::{doctor_aws, doctor_ibm, doctor_live, look_live, members};
             checks.extend(doctor_live::checks(context, config).await);
             if asks_aws {
                 checks.extend(doctor_aws::checks(context).await);

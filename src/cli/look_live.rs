@@ -8,8 +8,10 @@ use jiff::Timestamp;
 use tokio::time::{Instant, timeout_at};
 
 use super::access;
+use super::accounts;
 use super::context::Context;
 use super::error::CliError;
+use super::local;
 use super::look::{Seen, Sight, digester};
 use super::members::{GuestsByKubeconfig, acting_as, members, wall_clock};
 use super::plan::Wishes;
@@ -18,7 +20,7 @@ use super::terminal::Stderr;
 use super::tombstones;
 use crate::config::Config;
 use crate::engine::vault::check_possible;
-use crate::engine::{BackupCheck, Conditions, InputReading, Judged, Tombstone, Verb};
+use crate::engine::{BackupCheck, Conditions, InputReading, Judged, OwnLogin, Tombstone, Verb};
 use crate::fleet::TlsTrust;
 use crate::fleet::account::{AwsShelf, AwsWay};
 use crate::live::{GuestDoor, Live, LiveSetup, Member, Settled, explained};
@@ -40,7 +42,10 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(500);
 /// # Errors
 /// There is no usable kubeconfig.
 pub async fn look(context: &Context, config: &mut Config, wishes: &Wishes) -> Result<Seen, CliError> {
-    let (live, settled) = connect(context, config).await?;
+    let mut members = members(context, &config.clusters)?;
+    members.extend(local::member(context, config, &members));
+    let door = guests(context, config);
+    let (live, settled) = join(context, config, members, door).await?;
     let stones = tombstones::read(context, Timestamp::now());
     let mut seen = look_twice(context, live, settled, wishes, stones).await;
     seen.conditions.backup = backup_check(context, config);
@@ -76,7 +81,8 @@ pub async fn look_twice(
 /// # Errors
 /// There is no usable kubeconfig.
 pub async fn connect(context: &Context, config: &mut Config) -> Result<(Live, Settled), CliError> {
-    let members = members(context, &config.clusters)?;
+    let mut members = members(context, &config.clusters)?;
+    members.extend(accounts::members(context, config).await);
     let door = guests(context, config);
     join(context, config, members, door).await
 }
@@ -164,7 +170,10 @@ pub fn conditions(live: &Live) -> Conditions {
             Some(TlsTrust::Unverified | TlsTrust::Cleartext) => {
                 conditions.unverified_tls.insert(cluster.name.clone());
             }
-            Some(TlsTrust::Verified | TlsTrust::Loopback | TlsTrust::InProcess) | None => {}
+            Some(TlsTrust::InProcess) => {
+                conditions.logins.insert(cluster.name.clone(), OwnLogin::InProcess);
+            }
+            Some(TlsTrust::Verified | TlsTrust::Loopback) | None => {}
         }
     }
     conditions.held = live.judgements().held_for(live.view());

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
 use jiff::Timestamp;
 
 use super::context::Context;
@@ -9,8 +10,8 @@ use super::error::CliError;
 use crate::config::ClusterRules;
 use crate::fleet::account::{AccountConnector, AwsAccount, AwsShelf};
 use crate::fleet::{
-    Clock, Env, GuestConnector, GuestSecrets, Impersonation, Kubeconfig, KubeconfigConnector, KubeconfigError, Places,
-    Selection,
+    Clock, Connection, Connector, Env, GuestConnector, GuestSecrets, Impersonation, Kubeconfig, KubeconfigConnector,
+    KubeconfigError, LinkError, Places, Selection,
 };
 use crate::live::{Guest, GuestDoor, Member};
 use crate::world::{Cluster, ClusterName, ClusterSource, Provider};
@@ -41,28 +42,43 @@ pub fn read_kubeconfig(context: &Context) -> Result<Kubeconfig, KubeconfigError>
     Kubeconfig::read(&Places::new(context.globals.kubeconfig.as_deref(), &context.env))
 }
 
-/// The chosen contexts as members of the fleet.
+/// The chosen contexts as members of the fleet. Where all are chosen, one that is incomplete is a member nobody can reach:
+/// it must not hide the others.
 ///
 /// # Errors
-/// The kubeconfig can't be read, or a chosen context is not there or incomplete.
+/// The kubeconfig can't be read, or a context that was chosen by itself is not there or incomplete.
 pub fn members(context: &Context, rules: &ClusterRules) -> Result<Vec<Member>, CliError> {
     let kubeconfig = read_kubeconfig(context).map_err(kubeconfig_error)?;
     let names = kubeconfig.select(&selection(context)).map_err(kubeconfig_error)?;
     let mut members = Vec::new();
     for name in names {
-        let access = kubeconfig.access(&name).map_err(kubeconfig_error)?;
-        let connector = KubeconfigConnector::new(access, acting_as(context), context.env.clone(), wall_clock());
+        let connector: Arc<dyn Connector> = match kubeconfig.access(&name) {
+            Ok(access) => {
+                Arc::new(KubeconfigConnector::new(access, acting_as(context), context.env.clone(), wall_clock()))
+            }
+            Err(error) if context.globals.all_contexts => Arc::new(Incomplete(error)),
+            Err(error) => return Err(kubeconfig_error(error)),
+        };
         let cluster = ClusterName::new(name.as_str());
         members.push(Member {
             class: rules.class_of(&cluster, None),
             source: ClusterSource::Kubeconfig { context: name },
             hosted_by: None,
-            connector: Arc::new(connector),
+            connector,
             namespaces: rules.namespaces_of(&cluster).to_vec(),
             name: cluster,
         });
     }
     Ok(members)
+}
+
+/// A context that leads nowhere as it is written.
+struct Incomplete(KubeconfigError);
+
+impl Connector for Incomplete {
+    fn connect(&self) -> BoxFuture<'_, Result<Connection, LinkError>> {
+        Box::pin(std::future::ready(Err(self.0.clone().into())))
+    }
 }
 
 pub fn kubeconfig_error(error: KubeconfigError) -> CliError {

@@ -6,6 +6,8 @@
 //! - text from clusters and files is escaped before it is printed (`engine::text`).
 
 mod access;
+mod account_port;
+mod accounts;
 mod apply;
 mod apply_live;
 mod args;
@@ -16,11 +18,13 @@ mod context;
 mod demo;
 mod doctor;
 mod doctor_aws;
+mod doctor_ibm;
 mod doctor_live;
 mod error;
 mod explain;
 mod history;
 mod keys;
+mod local;
 mod log;
 mod look;
 mod look_live;
@@ -29,6 +33,7 @@ mod members;
 mod oidc;
 mod out_file;
 mod output;
+mod own_login;
 mod plan;
 mod probe;
 mod recheck;
@@ -109,7 +114,7 @@ fn run_until_interrupted(context: Context, command: Option<Command>) -> Result<u
     let code = runtime.block_on(async {
         // The console keeps to this thread, which holds the terminal, and answers signals itself.
         let (context, command) = match opens_console(context, command) {
-            Opens::Console(context, make) => return console::run(context, make).await,
+            Opens::Console(context, make, instead) => return console::run(context, make, instead).await,
             Opens::Nothing(context, command) => (context, command),
         };
         let mut task = tokio::spawn(dispatch(context, command));
@@ -131,7 +136,7 @@ fn run_until_interrupted(context: Context, command: Option<Command>) -> Result<u
 
 /// What a command line leads to.
 enum Opens {
-    Console(Context, console::MakeFleet),
+    Console(Context, console::MakeFleet, console::Instead),
     Nothing(Context, Option<Command>),
 }
 
@@ -142,11 +147,11 @@ fn opens_console(context: Context, command: Option<Command>) -> Opens {
     match command {
         None if context.globals.from.is_some() => {
             let folder = context.globals.from.clone().unwrap_or_default();
-            Opens::Console(context, console::on_folder(folder))
+            Opens::Console(context, console::on_folder(folder), console::INSTEAD_OF_FOLDER)
         }
-        None => Opens::Console(context, console::on_kubeconfig()),
+        None => Opens::Console(context, console::on_kubeconfig(), console::INSTEAD_OF_CLUSTERS),
         Some(Command::Demo(args)) if context.globals.from.is_none() && !args.headless && args.listen.is_none() => {
-            Opens::Console(context, demo::on_console(args))
+            Opens::Console(context, demo::on_console(args), console::INSTEAD_OF_DEMO)
         }
         command => Opens::Nothing(context, command),
     }

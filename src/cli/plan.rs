@@ -2,6 +2,7 @@
 //!
 //! Exit codes: 0 everything matches and nothing is blocked; 2 something can be done; 3 anything else.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use super::error::CliError;
 use super::look::{Seen, Sight, look};
 use super::out_file::write_private;
 use super::output::{self, Matches, Page};
+use super::own_login;
 use super::probe;
 use super::terminal::print;
 use super::watch::{self, Ways};
@@ -20,7 +22,7 @@ use crate::config::Config;
 use crate::engine::{
     AcceptRule, Conditions, Glob, Judged, Observed, Plan, PlanInput, PlanScope, ReadOnly, build, plan_exit,
 };
-use crate::world::View;
+use crate::world::{Cluster, ClusterSource, View};
 
 /// How long a verdict has to hold when neither the flag nor the config says.
 pub const SETTLE: Duration = Duration::from_secs(5);
@@ -125,16 +127,35 @@ pub fn put_together(
     view: View<'_>,
     found: Conditions,
 ) -> Result<Plan, CliError> {
+    let mut conditions = conditions(context, config, wanted, found);
+    let mut told = Cow::Borrowed(judged);
+    if own_login::is_at_stake(judged) {
+        own_login::look(context, judged, view, &mut conditions);
+        own_login::tell(told.to_mut(), &conditions);
+    }
     let input = PlanInput {
-        judged,
-        clusters: view.clusters().filter(|cluster| !cluster.source.is_account()).collect(),
+        judged: &told,
+        clusters: view.clusters().filter(|cluster| is_target(cluster, judged, &wanted.scope)).collect(),
         observed: Observed::all(view),
         accepted,
         scope: &wanted.scope,
-        conditions: &conditions(context, config, wanted, found),
+        conditions: &conditions,
     };
     build(&input)
         .map_err(|error| CliError::failed("building the plan", error.to_string(), "report this with the snapshot"))
+}
+
+/// Whether a plan is made with a member of the fleet in mind. The user's own files are there for what is said of them alone.
+fn is_target(member: &Cluster, judged: &[Judged], scope: &PlanScope) -> bool {
+    match member.source {
+        ClusterSource::Kubeconfig { .. }
+        | ClusterSource::Hosted { .. }
+        | ClusterSource::Snapshot
+        | ClusterSource::Cloud { .. } => true,
+        ClusterSource::Local => {
+            judged.iter().any(|one| one.subject.cluster == member.name && scope.covers(&one.subject))
+        }
+    }
 }
 
 /// How the plan is shown.
@@ -169,7 +190,8 @@ fn scope(args: &PlanArgs, seen: &Seen, judged: &[Judged]) -> Result<PlanScope, C
     let domains: BTreeSet<String> = seen.sight.domains().iter().map(|domain| domain.name().0.to_owned()).collect();
     let clusters: BTreeSet<String> =
         seen.sight.view(seen.now).clusters().map(|cluster| cluster.name.to_string()).collect();
-    let mut namespaces: BTreeSet<String> = judged.iter().filter_map(|one| one.subject.namespace.clone()).collect();
+    let mut namespaces: BTreeSet<String> =
+        judged.iter().filter_map(|one| one.subject.home_namespace().map(str::to_owned)).collect();
     namespaces.extend(seen.namespaces.iter().cloned());
     Ok(PlanScope {
         changes_only: args.changes_only,

@@ -1,4 +1,4 @@
-//! Trying kubeconfigs, because somebody asked for it: `plan --probe`, and a key of the console.
+//! Trying things out, because somebody asked for it: `plan --probe`, `oidc render --probe`, and a key of the console.
 //!
 //! Always true: nothing is tried that its check does not allow, and nothing of a recording.
 
@@ -9,69 +9,146 @@ use futures::StreamExt as _;
 use super::context::Context;
 use super::look::{Seen, Sight};
 use super::members::wall_clock;
-use crate::domains::{Domain, Probe};
+use crate::domains::external_oidc::WarningCode;
+use crate::domains::{DiscoveryProbe, Domain, KubeconfigProbe, Probe};
 use crate::engine::{Evidence, Judged, PlanScope, SubjectId};
-use crate::fleet::{Env, ProbePlace, Probed, probe};
+use crate::fleet::{Env, Fetched, ProbePlace, Probed, WellKnown, fetch_well_known, probe};
+use crate::live::Live;
 use crate::world::View;
 
 /// Tries under way at once: each may take seconds, and none of them loads a cluster.
 const AT_ONCE_MAX: usize = 16;
 
 /// What was found out by trying, by subject.
-pub type Tried = BTreeMap<SubjectId, Probed>;
+pub type Tried = BTreeMap<SubjectId, Trial>;
 
-/// A kubeconfig that may be tried, and the client of the cluster it lies in.
-pub struct Wanted {
-    subject: SubjectId,
-    probe: Probe,
-    client: Option<kube::Client>,
+/// What was found out by trying one thing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trial {
+    Kubeconfig(Probed),
+    Discovery(Fetched),
 }
 
-/// Every kubeconfig of the scope that may be tried.
+impl Trial {
+    /// In a sentence.
+    pub fn says(&self) -> String {
+        match self {
+            Self::Kubeconfig(probed) => probed.says(),
+            Self::Discovery(fetched) => fetched.says(),
+        }
+    }
+
+    /// The code a finding gets for it.
+    pub fn code(&self) -> Option<&'static str> {
+        match self {
+            Self::Kubeconfig(_) => None,
+            Self::Discovery(fetched) => discovery_code(fetched).map(WarningCode::word),
+        }
+    }
+
+    /// Whether it is bad enough to stand in the summary.
+    fn is_bad(&self) -> bool {
+        match self {
+            Self::Kubeconfig(probed) => matches!(probed, Probed::NotAccepted(_)),
+            Self::Discovery(fetched) => discovery_code(fetched).is_some(),
+        }
+    }
+}
+
+/// The warning that a discovery document is worth.
+pub fn discovery_code(fetched: &Fetched) -> Option<WarningCode> {
+    match fetched {
+        Fetched::OtherIssuer(_) => Some(WarningCode::IssuerMismatch),
+        Fetched::Unreachable(_) => Some(WarningCode::DiscoveryUnreachable),
+        Fetched::Fine(_) | Fetched::NotTried(_) => None,
+    }
+}
+
+/// Something that may be tried, and the subject it is about.
+pub struct Wanted {
+    subject: SubjectId,
+    what: Ready,
+}
+
+/// Something that can be tried now.
+pub enum Ready {
+    /// With the client of the cluster it lies in.
+    Kubeconfig(KubeconfigProbe, Option<kube::Client>),
+    Discovery(DiscoveryProbe),
+}
+
+/// Everything of the scope that may be tried.
 pub fn wanted(context: &Context, seen: &Seen, scope: &PlanScope) -> Vec<Wanted> {
     let Sight::Fleet(live) = &seen.sight else {
-        context.note("--probe: a recording can't be tried");
+        context.note(RECORDING);
         return Vec::new();
     };
     let subjects = live.judgements().iter().map(|(subject, _)| subject).filter(|subject| scope.covers(subject));
-    let wanted = |subject: &SubjectId| {
-        let probe = may_try(live.domains(), subject, live.view())?;
-        Some(Wanted { subject: subject.clone(), client: live.client(&probe.cluster), probe })
-    };
+    let wanted = |subject: &SubjectId| Some(Wanted { subject: subject.clone(), what: may_try(live, subject)? });
     subjects.filter_map(wanted).collect()
 }
 
+/// What a person is told who wants to try what is in a folder.
+pub const RECORDING: &str = "--probe: a recording can't be tried";
+
 /// Tries them, a few at once.
 pub async fn try_all(context: &Context, wanted: Vec<Wanted>) -> Tried {
-    let tries = wanted.into_iter().map(|Wanted { subject, probe, client }| async move {
-        let probed = match client {
-            Some(client) => try_one(&client, &probe, &context.env).await,
-            None => Probed::NotTried(format!("{} is not connected", probe.cluster)),
-        };
-        (subject, probed)
+    let tries = wanted.into_iter().map(|Wanted { subject, what }| async move {
+        let trial = try_one(&what, &context.env).await;
+        (subject, trial)
     });
     futures::stream::iter(tries).buffer_unordered(AT_ONCE_MAX).collect().await
 }
 
-/// The kubeconfig of a subject, when its check lets it be tried.
-pub fn may_try(domains: &[Box<dyn Domain>], subject: &SubjectId, view: View<'_>) -> Option<Probe> {
+/// What may be tried of a subject, when its check lets it.
+pub fn may_try(live: &Live, subject: &SubjectId) -> Option<Ready> {
+    Some(match allowed(live.domains(), subject, live.view())? {
+        Probe::Kubeconfig(probe) => {
+            let client = live.client(&probe.cluster);
+            Ready::Kubeconfig(probe, client)
+        }
+        Probe::Discovery(probe) => Ready::Discovery(probe),
+    })
+}
+
+fn allowed(domains: &[Box<dyn Domain>], subject: &SubjectId, view: View<'_>) -> Option<Probe> {
     domains.iter().find(|domain| domain.name() == subject.domain)?.probe(subject, view)
 }
 
-pub async fn try_one(client: &kube::Client, wanted: &Probe, env: &Env) -> Probed {
-    let Probe { cluster: _, namespace, secret, key } = wanted;
-    probe(client, ProbePlace { namespace, secret, key }, env, wall_clock()).await
+pub async fn try_one(what: &Ready, env: &Env) -> Trial {
+    match what {
+        Ready::Kubeconfig(KubeconfigProbe { cluster, .. }, None) => {
+            Trial::Kubeconfig(Probed::NotTried(format!("{cluster} is not connected")))
+        }
+        Ready::Kubeconfig(KubeconfigProbe { cluster: _, namespace, secret, key }, Some(client)) => {
+            let place = ProbePlace { namespace, secret, key };
+            Trial::Kubeconfig(probe(client, place, env, wall_clock()).await)
+        }
+        Ready::Discovery(probe) => Trial::Discovery(fetch(probe, env).await),
+    }
+}
+
+/// Fetches a discovery document.
+pub async fn fetch(probe: &DiscoveryProbe, env: &Env) -> Fetched {
+    let DiscoveryProbe { url, issuer, roots } = probe;
+    fetch_well_known(WellKnown { url, issuer, roots: roots.as_deref() }, env, wall_clock()).await
 }
 
 /// Adds what was found out to what is said of each subject.
 pub fn add(judged: &mut [Judged], tried: &Tried) {
-    for Judged { subject, judgement: _, explanation } in judged {
-        let Some(probed) = tried.get(subject) else { continue };
-        let says = probed.says();
-        if let Probed::NotAccepted(_) = probed {
+    for Judged { subject, judgement, explanation } in judged {
+        let Some(trial) = tried.get(subject) else { continue };
+        let says = trial.says();
+        if trial.is_bad() {
             explanation.summary = format!("{}; {says}", explanation.summary);
         }
-        let place = format!("{}/{}", subject.namespace.as_deref().unwrap_or_default(), subject.name);
+        judgement.codes.extend(trial.code());
+        judgement.codes.sort_unstable();
+        judgement.codes.dedup();
+        let place = match &subject.namespace {
+            Some(namespace) => format!("{namespace}/{}", subject.name),
+            None => subject.name.clone(),
+        };
         explanation.evidence.push(Evidence {
             says,
             object: format!("{} {} {place}", subject.cluster, subject.kind),
@@ -88,7 +165,7 @@ mod tests {
     use crate::world::ClusterName;
 
     #[test]
-    fn a_login_that_is_refused_is_in_the_summary_and_whatever_was_found_is_evidence() {
+    fn what_is_bad_is_in_the_summary_and_whatever_was_found_is_evidence() {
         let subject = |name: &str| SubjectId {
             domain: crate::engine::DomainName("kubeconfig"),
             cluster: ClusterName::new("mgmt"),
@@ -96,6 +173,7 @@ mod tests {
             kind: "Secret",
             namespace: Some("team".to_owned()),
             name: name.to_owned(),
+            cloud: None,
         };
         let judgement =
             Judgement { state: State::Match, verdict: "fresh", codes: Vec::new(), ownership_proofs: 0, until: None };
@@ -108,18 +186,28 @@ mod tests {
             evidence: Vec::new(),
             remedy: Vec::new(),
         };
-        let cases = [
-            ("refused", Some(Probed::NotAccepted("the server does not accept it (401)".to_owned())), "(401)", 1),
-            ("accepted", Some(Probed::Accepted), "good for 9 minutes", 1),
-            ("not tried", None, "good for 9 minutes", 0),
+        let refused = Probed::NotAccepted("the server does not accept it (401)".to_owned());
+        let (other, away) = (Fetched::OtherIssuer("another".to_owned()), Fetched::Unreachable("away".to_owned()));
+        let cases: [(&str, Option<Trial>, &str, &[&str]); 8] = [
+            ("refused", Some(Trial::Kubeconfig(refused)), "good for 9 minutes; tried: the server does", &[]),
+            ("accepted", Some(Trial::Kubeconfig(Probed::Accepted)), "good for 9 minutes", &[]),
+            ("another issuer", Some(Trial::Discovery(other)), "; tried from here: another", &["issuer-mismatch"]),
+            ("no document", Some(Trial::Discovery(away)), "; tried from here: away", &["discovery-unreachable"]),
+            ("as expected", Some(Trial::Discovery(Fetched::Fine("x".to_owned()))), "good for 9 minutes", &[]),
+            ("not asked", Some(Trial::Discovery(Fetched::NotTried("x".to_owned()))), "good for 9 minutes", &[]),
+            ("not reached", Some(Trial::Kubeconfig(Probed::NotReached("x".to_owned()))), "good for 9 minutes", &[]),
+            ("not tried", None, "good for 9 minutes", &[]),
         ];
-        for (case, probed, expected, evidence) in cases {
+        for (case, trial, expected, codes) in cases {
             let (judgement, explanation) = (judgement.clone(), explanation.clone());
             let mut judged = [Judged { subject: subject(case), judgement, explanation }];
-            add(&mut judged, &probed.into_iter().map(|probed| (subject(case), probed)).collect());
+            let evidence = usize::from(trial.is_some());
+            add(&mut judged, &trial.into_iter().map(|trial| (subject(case), trial)).collect());
             let Explanation { summary, evidence: found, .. } = &judged[0].explanation;
-            assert!(summary.contains(expected), "case: {case}: {summary}");
-            assert_eq!(found.len(), evidence, "case: {case}");
+            let fits =
+                if expected.starts_with("good") { summary.starts_with(expected) } else { summary.contains(expected) };
+            assert!(fits, "case: {case}: {summary}");
+            assert_eq!((found.len(), judged[0].judgement.codes.as_slice()), (evidence, codes), "case: {case}");
         }
     }
 }

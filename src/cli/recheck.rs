@@ -182,6 +182,9 @@ fn rests_on_itself(action: &Action) -> bool {
 }
 
 fn finding_of<'p>(action: &Action, cluster: &str, plan: &'p Plan) -> Option<&'p Finding> {
+    if action.target.cloud.is_some() {
+        return plan.findings.iter().find(|finding| finding.id == action.finding);
+    }
     plan.findings.iter().find(|finding| {
         finding.cluster == cluster
             && finding.domain == action.domain

@@ -12,11 +12,12 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::account_port::WithAccounts;
 use super::context::Context;
 use super::error::CliError;
 use super::history::journal_error;
 use super::look_live;
-use crate::engine::executor::{ClusterPort, Clusters, KubeCluster, resolve};
+use crate::engine::executor::{ClusterPort, Clusters, resolve};
 use crate::engine::journal::{
     self, ApprovedCluster, Entry, History, Holder, Journal, JournalError, Opened, Record, StateFolder, entries,
     open_intents,
@@ -158,8 +159,9 @@ pub fn clusters_of(live: &Live, entry: &Entry) -> Clusters {
 
 /// The ways to write to these clusters, by the names the plan uses.
 pub fn ports_of(live: &Live, names: &BTreeMap<String, ClusterName>) -> Clusters {
+    let accounts = live.ibm_accounts();
     let port = |(plan_name, name): (&String, &ClusterName)| {
-        let port: Arc<dyn ClusterPort> = Arc::new(KubeCluster::new(live.client(name)?));
+        let port: Arc<dyn ClusterPort> = Arc::new(WithAccounts::new(live.client(name)?, accounts.clone()));
         Some((plan_name.clone(), port))
     };
     names.iter().filter_map(port).collect()

@@ -15,9 +15,9 @@ use super::out_file::write_private;
 use super::settle::{Known, Reach, clusters_of, is_same, read_settled};
 use super::{apply, apply_live, ask, output};
 use crate::engine::executor::{ClusterPort, Clusters, Reading, Seen, read_owners};
-use crate::engine::journal::{ActionEntry, ApprovedCluster, Entry, StateFolder, entries};
+use crate::engine::journal::{ActionEntry, ApprovedCluster, Entry, FieldRecord, Sent, StateFolder, entries};
 use crate::engine::vault::{Backups, owners};
-use crate::engine::{BackupSeen, Chosen, Look, ObjectNow, ObjectRef, OwnersSeen, UndoPlan, undo};
+use crate::engine::{BackupSeen, Chosen, Look, ObjectNow, ObjectRef, OwnersSeen, UndoPlan, fields_at, undo};
 use crate::live::Live;
 use crate::world::RiskClass;
 
@@ -130,7 +130,7 @@ pub async fn look(
         let away = format!("cluster {} can't be reached", sent.cluster);
         let (backup, named) = open_backup(&backups, action);
         let (object, owners) = match port {
-            Some(port) => (object_now(port, &sent.target).await, read_owners(port, named).await),
+            Some(port) => (object_now(port, sent).await, read_owners(port, named).await),
             None => (ObjectNow::Unknown(away.clone()), nobody_read(&named, &away)),
         };
         looks.insert(action.id.clone(), Look { object, backup, owners });
@@ -156,13 +156,18 @@ fn open_backup(backups: &Backups, action: &ActionEntry) -> (BackupSeen, Vec<Obje
     (BackupSeen::Opens { lost }, owners(&object))
 }
 
-async fn object_now(port: &dyn ClusterPort, target: &ObjectRef) -> ObjectNow {
-    match port.read(target).await {
+async fn object_now(port: &dyn ClusterPort, sent: &Sent) -> ObjectNow {
+    match port.read(&sent.target).await {
         Reading::Absent => ObjectNow::Absent,
         Reading::Unknown(why) => ObjectNow::Unknown(why),
         Reading::Present(seen) => {
-            let Seen { uid, resource_version, deleting: _, labels, annotations, json: _ } = *seen;
-            ObjectNow::Present { uid, resource_version, labels, annotations }
+            let Seen { uid, resource_version, deleting: _, labels, annotations, json } = *seen;
+            let patched = |FieldRecord { after, .. }: &FieldRecord| {
+                let object: Value = serde_json::from_slice(&json).unwrap_or_default();
+                fields_at(&object, after)
+            };
+            let fields = sent.fields.as_ref().map(patched).unwrap_or_default();
+            ObjectNow::Present { uid, resource_version, labels, annotations, fields }
         }
     }
 }

@@ -9,6 +9,7 @@
 
 pub mod aws;
 pub mod http;
+pub mod ibm;
 mod secret;
 mod text;
 

@@ -1,5 +1,6 @@
 //! `[clouds.<provider>.<alias>]`: accounts and where their keys are. Never the keys themselves.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::Problems;
@@ -15,6 +16,8 @@ pub struct CloudAccount {
     /// The user's name for it.
     pub alias: String,
     pub key: Option<CloudKey>,
+    /// Where services are asked instead of at their public endpoints, by the service's name.
+    pub endpoints: BTreeMap<String, String>,
     /// Clusters whose objects may point into this account.
     pub management_clusters: Vec<Glob>,
 }
@@ -27,7 +30,7 @@ pub enum CloudKey {
     Env(String),
 }
 
-const KNOWN_KEYS: [&str; 3] = ["api_key_file", "api_key_env", "management_clusters"];
+const KNOWN_KEYS: [&str; 4] = ["api_key_file", "api_key_env", "endpoints", "management_clusters"];
 
 pub(super) fn read(root: &SettingsTable, folder: &Path, problems: &mut Problems) -> Vec<CloudAccount> {
     let Some(clouds) = problems.keep_given(root.take_table("clouds")) else { return Vec::new() };
@@ -69,5 +72,12 @@ fn account(
         problems.keep(glob)
     };
     let management_clusters = patterns.into_iter().filter_map(pattern).collect();
-    CloudAccount { provider, alias: alias.to_owned(), key, management_clusters }
+    let mut endpoints = BTreeMap::new();
+    if let Some(table) = problems.keep_given(table.take_table("endpoints")) {
+        for name in table.keys() {
+            let url = problems.keep_given(table.take_str(name.get_ref()));
+            endpoints.extend(url.map(|url| (name.get_ref().to_string(), url.into_inner().to_owned())));
+        }
+    }
+    CloudAccount { provider, alias: alias.to_owned(), key, endpoints, management_clusters }
 }

@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -103,6 +103,7 @@ api_key_file = "key"
 management_clusters = ["mgmt-*"]
 [clouds.ibm.other]
 api_key_env = "IBMCLOUD_API_KEY"
+endpoints = { vpc = "https://vpc.example" }
 "#;
 
 #[test]
@@ -150,12 +151,14 @@ fn the_contracts_file_is_read_whole() {
                 provider: Provider::Ibm,
                 alias: "main".to_owned(),
                 key: Some(CloudKey::File(PathBuf::from("conf/key"))),
+                endpoints: BTreeMap::new(),
                 management_clusters: vec![Glob::parse("mgmt-*").unwrap()],
             },
             CloudAccount {
                 provider: Provider::Ibm,
                 alias: "other".to_owned(),
                 key: Some(CloudKey::Env("IBMCLOUD_API_KEY".to_owned())),
+                endpoints: BTreeMap::from([("vpc".to_owned(), "https://vpc.example".to_owned())]),
                 management_clusters: Vec::new(),
             },
         ]

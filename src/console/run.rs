@@ -55,6 +55,8 @@ pub struct Opening {
     pub signs: Signs,
     pub zone: Zone,
     pub is_tmux: bool,
+    /// What else could be looked at, when there is nothing to look at here.
+    pub instead: &'static [&'static str],
     /// Connects to whatever stands behind the console. Begun after the first frame.
     pub start: Box<dyn FnOnce(Teller) -> BoxFuture<'static, Result<Started, String>> + Send>,
 }
@@ -82,13 +84,15 @@ pub enum Login {
 /// # Errors
 /// There is no terminal, or it is gone.
 pub async fn run(opening: Opening) -> io::Result<()> {
-    let Opening { depth, signs, zone, is_tmux, start } = opening;
+    let Opening { depth, signs, zone, is_tmux, instead, start } = opening;
     let (teller, told) = Teller::new();
     let panics = teller.clone();
     install_panic_hook(move |says| panics.tell(Told::Broke { what: says }));
     let screen = Screen::open(depth)?;
+    let mut model = Model::new(Timestamp::now(), screen.area(), zone);
+    model.instead = instead;
     let mut shell = Shell {
-        model: Model::new(Timestamp::now(), screen.area(), zone),
+        model,
         look: Look { theme: Theme::default(), signs },
         themes: Themes::built_in(),
         screen,

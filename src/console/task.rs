@@ -68,7 +68,7 @@ pub enum Task {
     /// Somebody looks at this cluster.
     Need(ClusterName),
     Reconnect(ClusterName),
-    /// Try the kubeconfig a subject is about, once.
+    /// Try what a subject is about, once: a kubeconfig, a discovery document.
     Probe(SubjectId),
     /// Read everything again.
     LookAgain,

@@ -9,6 +9,7 @@
 //!
 //! Not here: looking at the fleet, or judging it. The command line joins the clusters to the rest of the program.
 
+mod account;
 mod cast;
 mod certificate;
 mod dice;
@@ -33,7 +34,7 @@ mod workload;
 pub use life::{Beat, Life, TICK};
 pub use machines::Machines;
 pub use reach::{DemoService, NotReached, Reach};
-pub use serve::{ServeError, Served, serve};
+pub use serve::{ServeError, Served, ServedAccount, serve};
 pub use story::{DemoClass, DemoCluster, DemoRole, Story, StoryOptions};
 
 /// What the story's kubeconfigs log in with. It opens nothing but the story.

@@ -12,11 +12,13 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use super::account::API_KEY;
 use super::objects;
 use super::reach::Reach;
 use super::story::{DemoRole, Story};
 use super::{TOKEN, furnish};
 use crate::sim::aws::SimAwsListening;
+use crate::sim::ibm::{IbmListening, listen_ibm};
 use crate::sim::{Listening, SimCluster, listen};
 
 /// A port with a name (tcpmux) that nobody has used in decades: what refuses connections is sent there.
@@ -31,9 +33,20 @@ pub struct Served {
     pub kubeconfig: PathBuf,
     /// Name and address of each cluster that can be reached.
     pub clusters: Vec<(String, SocketAddr)>,
+    /// Where the IBM Cloud account is served, and the key that opens it.
+    pub account: ServedAccount,
     _folder: Folder,
     _listening: Listening,
     _aws: Option<SimAwsListening>,
+}
+
+/// The IBM Cloud account, being served.
+#[derive(Debug)]
+pub struct ServedAccount {
+    /// All services answer below it.
+    pub url: String,
+    pub api_key: &'static str,
+    _listening: IbmListening,
 }
 
 /// Why the story can't be served.
@@ -58,13 +71,25 @@ pub async fn serve(story: &mut Story, address: SocketAddr, parent: &Path) -> Res
     let open: Vec<(String, SimCluster)> = open.map(|cluster| (cluster.name.clone(), cluster.sim.clone())).collect();
     // Everybody is the admin: kubectl sends no token over plain http.
     let listening = listen(address, open).await.map_err(|source| ServeError::Listen { address, source })?;
+    let account = serve_account(story, address, listening.clusters.len()).await?;
     redirect(story, address.ip(), &listening);
-    let aws = listen_for_aws(story, address, listening.clusters.len()).await?;
+    let aws = listen_for_aws(story, address, listening.clusters.len() + 1).await?;
     let folder = Folder::make(parent)?;
     let kubeconfig = folder.path.join("kubeconfig");
     write_private(&kubeconfig, &kubeconfig_text(story))?;
     let clusters = listening.clusters.clone();
-    Ok(Served { kubeconfig, clusters, _folder: folder, _listening: listening, _aws: aws })
+    Ok(Served { kubeconfig, clusters, account, _folder: folder, _listening: listening, _aws: aws })
+}
+
+/// Serves the account on the port after those of the clusters.
+async fn serve_account(story: &Story, mut address: SocketAddr, clusters: usize) -> Result<ServedAccount, ServeError> {
+    if address.port() != 0 {
+        address.set_port(address.port().saturating_add(u16::try_from(clusters).unwrap_or(u16::MAX)));
+    }
+    let listening = listen_ibm(address, story.account.clone()).await;
+    let listening = listening.map_err(|source| ServeError::Listen { address, source })?;
+    let url = format!("http://{}", reachable(listening.address));
+    Ok(ServedAccount { url, api_key: API_KEY, _listening: listening })
 }
 
 /// Opens a port for the story's AWS, behind those of its clusters, and tells the cluster whose machines are in it.

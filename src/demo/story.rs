@@ -4,6 +4,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::account;
 use super::cast::{CAST, Character, EXPIRED_ADMIN, HOSTS, Past, WORKLOADS_HOST};
 use super::certificate::{self, Client};
 use super::dice::Dice;
@@ -17,6 +18,7 @@ use super::provider::Authentication;
 use super::reach::{DemoService, Reach};
 use super::standalone::{self, Standalone};
 use super::workload::{self, Workload};
+use crate::sim::ibm::IbmSim;
 use crate::sim::{SimCluster, SimOptions};
 
 /// How the story is told.
@@ -35,6 +37,8 @@ pub struct StoryOptions {
 pub struct Story {
     /// Management clusters first, then clusters of their own, then guests; in a fixed order.
     pub clusters: Vec<DemoCluster>,
+    /// The IBM Cloud account in which clusters on PowerVS have their resources.
+    pub account: IbmSim,
     pub(super) actors: Vec<Actor>,
     standalone: Vec<Standalone>,
     workloads: Vec<Workload>,
@@ -87,7 +91,8 @@ impl Story {
         let since = options.start.checked_sub(FIRST_DAY).unwrap_or(Timestamp::MIN);
         let (clusters, actors) = (Vec::new(), Vec::new());
         let (standalone, workloads) = (Vec::new(), Vec::new());
-        let mut story = Self { clusters, actors, standalone, workloads, machines: None, seed: options.seed };
+        let account = account::account(options.seed, options.start);
+        let mut story = Self { clusters, account, actors, standalone, workloads, machines: None, seed: options.seed };
         for host in &HOSTS {
             let (sim, mut dice) = cluster(options, host.name);
             let server = server_of(host.name);

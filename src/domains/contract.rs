@@ -15,14 +15,31 @@ pub struct Touched {
     pub clusters: BTreeSet<ClusterName>,
 }
 
-/// A kubeconfig that lies in a Secret and may be tried.
+/// What may be tried about a subject when somebody asks for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Probe {
+pub enum Probe {
+    Kubeconfig(KubeconfigProbe),
+    Discovery(DiscoveryProbe),
+}
+
+/// A kubeconfig that lies in a Secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KubeconfigProbe {
     /// The cluster the Secret is in.
     pub cluster: ClusterName,
     pub namespace: String,
     pub secret: String,
     pub key: &'static str,
+}
+
+/// The discovery document of an OIDC provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DiscoveryProbe {
+    pub url: String,
+    /// What the document has to call its issuer.
+    pub issuer: String,
+    /// The only CAs that count, in PEM; without any, the system's.
+    pub roots: Option<String>,
 }
 
 /// One check.
@@ -92,8 +109,8 @@ pub trait Domain: Send + Sync {
         Vec::new()
     }
 
-    /// The kubeconfig that may be tried for a subject when somebody asks for it. Nothing where that would send a login to a
-    /// server that is not known to be the right one.
+    /// What may be tried for a subject when somebody asks for it. Nothing where that would send a login to a server that
+    /// is not known to be the right one.
     fn probe(&self, _subject: &SubjectId, _view: View<'_>) -> Option<Probe> {
         None
     }

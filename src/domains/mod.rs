@@ -8,11 +8,12 @@ pub mod hosted_oidc;
 pub mod kubeconfig;
 pub mod machineset_capacity;
 mod nearest;
+pub mod powervs_tags;
 mod present;
 pub mod registry;
 mod settings;
 
-pub use contract::{Domain, Probe, Touched};
+pub use contract::{DiscoveryProbe, Domain, KubeconfigProbe, Probe, Touched};
 pub use nearest::nearest;
 pub use present::{Cell, Column, Form, Introduction, Panel, Side, Step};
 pub use settings::{SettingsProblem, SettingsTable};

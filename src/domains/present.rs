@@ -63,6 +63,11 @@ pub enum Panel {
         title: &'static str,
         links: Vec<Step>,
     },
+    /// A command for a shell, to be copied. Whatever of it came from a cluster is quoted.
+    Command {
+        title: &'static str,
+        command: String,
+    },
     /// So much of so much.
     Bar {
         title: &'static str,

@@ -24,11 +24,12 @@ pub fn entries() -> &'static [Entry] {
         super::hosted_oidc::ENTRY,
         super::external_oidc::ENTRY,
         super::kubeconfig::ENTRY,
+        super::powervs_tags::ENTRY,
         super::machineset_capacity::ENTRY,
     ]
 }
 
 /// Checks this program promises and does not have yet. A config may already switch them off.
 pub fn announced() -> &'static [&'static str] {
-    &["powervs-tags"]
+    &[]
 }

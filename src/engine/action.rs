@@ -7,6 +7,8 @@
 //!
 //! `label`, `annotate`: `{"set": {key: value}, "remove": [key]}`.
 //!
+//! `tag`, `untag`, `re-own` of a cloud resource: `{"set": [tag], "remove": [tag]}`, both sorted.
+//!
 //! `update` and `create` of a Secret whose content comes from another one. The value passes through no plan: whoever
 //! carries the action out reads the source again, which must have the uid and version of [`ActionDraft::source`], and
 //! takes the bytes from there.
@@ -30,11 +32,24 @@
 //! - `labels`: set beside those that are there; absent or empty when none has to change.
 //! - `type`, `owner`: for `create` alone, where the object has nothing else in it. `owner` is its one owner reference.
 //! - An `update` whose target already holds the source's bytes has nothing to do and sends nothing.
+//!
+//! `patch`: fields that are no secret, of a kind that holds none.
+//!
+//! ```json
+//! {
+//!   "patch": { "spec": { "type": "OIDC", "webhookTokenAuthenticator": null } },
+//!   "export": [ { "apiVersion": "user.openshift.io/v1", "kind": "User" } ]
+//! }
+//! ```
+//!
+//! - `patch`: the very JSON merge patch that is sent, beside uid and version.
+//! - `export`: kinds of which every object is sealed first, together with the target; nothing is sent without that.
 
 use serde::{Deserialize, Serialize};
 
 use super::finding::{DomainName, SubjectId};
 use super::judged::JudgedFields;
+use super::reference::{CloudRef, ObjectRef};
 use crate::world::{ClusterName, CollectionId, Resource, ResourceVersion, Uid};
 
 /// What would be done.
@@ -88,9 +103,9 @@ impl Verb {
         match self {
             Self::Create => &["create"],
             Self::Apply => &["patch", "create"],
-            // Content is read and sealed before it is changed.
-            Self::Update => &["patch", "get"],
-            Self::Label | Self::Annotate | Self::Patch => &["patch"],
+            // What is changed is read and sealed before.
+            Self::Update | Self::Patch => &["patch", "get"],
+            Self::Label | Self::Annotate => &["patch"],
             Self::Delete => &["delete", "get"],
             Self::Tag | Self::Untag | Self::ReOwn => &[],
         }
@@ -219,6 +234,7 @@ pub struct Blocked {
 /// The object an action would touch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
+    /// The cluster it is in. Of a cloud resource: the one whose object points at it, else the account.
     pub cluster: ClusterName,
     pub resource: Resource,
     pub namespace: Option<String>,
@@ -226,6 +242,28 @@ pub struct Target {
     /// Absent when the action creates the object.
     pub uid: Option<Uid>,
     pub version: Option<ResourceVersion>,
+    /// A cloud resource, which is no object of a cluster.
+    pub cloud: Option<Box<CloudTarget>>,
+}
+
+impl Target {
+    /// `openshift-config/x`, the name alone, or `demo-vpc (r006-1)`.
+    pub fn place(&self) -> String {
+        match (&self.cloud, &self.namespace) {
+            (Some(cloud), _) => ObjectRef::from(cloud.reference.clone()).place(),
+            (None, Some(namespace)) => format!("{namespace}/{}", self.name),
+            (None, None) => self.name.clone(),
+        }
+    }
+}
+
+/// A cloud resource an action would touch, as it was judged. Clouds know no preconditions: whoever sends has to see the same
+/// tags and the same state right before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CloudTarget {
+    pub reference: CloudRef,
+    pub tags: Vec<String>,
+    pub state: String,
 }
 
 /// A secret source an action copies from: bound by uid and version, never by a digest.
@@ -242,6 +280,7 @@ pub enum Undo {
     RestoreFromBackup,
     RemoveWhatWasAdded,
     DeleteWhatWasCreated,
+    PutTagsBack,
     None,
 }
 
@@ -251,6 +290,7 @@ impl Undo {
             Self::RestoreFromBackup => "restore-from-backup",
             Self::RemoveWhatWasAdded => "remove-what-was-added",
             Self::DeleteWhatWasCreated => "delete-what-was-created",
+            Self::PutTagsBack => "put-tags-back",
             Self::None => "none",
         }
     }
@@ -273,6 +313,8 @@ pub enum Stake {
     DeleteWithBackup,
     /// Ownership marks, kinds that cascade, forced field ownership.
     Ownership,
+    /// Who can log in to the cluster: whoever does it may shut themselves out.
+    Login,
     /// Can't be undone, or a cloud resource.
     Irreversible,
 }
@@ -324,7 +366,7 @@ mod tests {
         let gates = "read-only kill-switch freeze expired-plan not-complete identity ownership empty-set brake access \
                      policy backup insecure settling operator-owned dependency infra-not-managed immutable type paused \
                      deleting";
-        let undos = "restore-from-backup remove-what-was-added delete-what-was-created none";
+        let undos = "restore-from-backup remove-what-was-added delete-what-was-created put-tags-back none";
         assert_eq!(said(verbs, Verb::word), verbs);
         assert_eq!(Verb::ALL.map(Verb::word).join(" "), verbs);
         assert_eq!(said(reasons, Reason::word), reasons);

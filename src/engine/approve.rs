@@ -102,7 +102,7 @@ pub enum Refusal {
     NoSuchAction { action: String },
     #[error("{action} is blocked by {gate}: {why}")]
     Blocked { action: String, gate: &'static str, why: String },
-    #[error("{action}: applying `{}` is not supported yet; name the others with --only", .verb.word())]
+    #[error("{action}: applying `{}` to this target is not supported yet; name the others with --only", .verb.word())]
     NotSupported { action: String, verb: Verb },
 }
 

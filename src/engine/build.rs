@@ -11,15 +11,16 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::accept::AcceptRule;
-use super::action::{ActionDraft, Dependency};
+use super::action::{ActionDraft, Dependency, Target};
 use super::canonical::NotCanonical;
 use super::finding::{Explanation, Judgement, State, SubjectId};
 use super::gate::{Candidate, Conditions, Gated, Group, Need, Surroundings, judge};
 use super::glob::Glob;
 use super::plan::{
-    Acceptance, Action, Finding, IdentityRecord, ObjectRef, ObservationRecord, PLAN_SCHEMA, PLAN_TTL, Plan,
-    Preconditions, SourcePrecondition, Summary, TargetRecord,
+    Acceptance, Action, Finding, IdentityRecord, ObservationRecord, PLAN_SCHEMA, PLAN_TTL, Plan, Preconditions,
+    SourcePrecondition, Summary, TargetRecord,
 };
+use super::reference::{CloudRef, ObjectRef};
 use crate::world::{Cluster, CollectionId, Completeness, Content, Scope, Uid, View};
 
 /// Everything a plan is made of.
@@ -109,13 +110,12 @@ impl PlanScope {
     /// Whether the user wants to see it.
     pub fn covers(&self, subject: &SubjectId) -> bool {
         let covers = |globs: &[Glob], text: &str| globs.is_empty() || globs.iter().any(|glob| glob.matches(text));
-        let in_namespace = self.namespaces.is_empty()
-            || subject.namespace.as_deref().is_some_and(|name| covers(&self.namespaces, name));
+        let in_namespace =
+            self.namespaces.is_empty() || subject.home_namespace().is_some_and(|name| covers(&self.namespaces, name));
+        let in_cluster = covers(&self.clusters, subject.cluster.as_str())
+            || (subject.cloud.is_some() && covers(&self.clusters, subject.home()));
         let pointed_at = self.subjects.as_ref().is_none_or(|subjects| subjects.contains(subject));
-        pointed_at
-            && in_namespace
-            && covers(&self.domains, subject.domain.0)
-            && covers(&self.clusters, subject.cluster.as_str())
+        pointed_at && in_namespace && covers(&self.domains, subject.domain.0) && in_cluster
     }
 }
 
@@ -208,14 +208,8 @@ fn finding(shown: &Shown<'_>, actions: Vec<String>) -> Finding {
     Finding {
         id: shown.id.clone(),
         domain: subject.domain.0.to_owned(),
-        cluster: subject.cluster.to_string(),
-        subject: ObjectRef {
-            api_version: subject.api_version.to_owned(),
-            kind: subject.kind.to_owned(),
-            namespace: subject.namespace.clone(),
-            name: subject.name.clone(),
-            uid: uid_text(explanation.uid.as_ref()),
-        },
+        cluster: subject.home().to_owned(),
+        subject: object_of(subject, explanation.uid.as_ref()),
         state: shown.state(),
         verdict: judgement.verdict.to_owned(),
         codes,
@@ -225,6 +219,43 @@ fn finding(shown: &Shown<'_>, actions: Vec<String>) -> Finding {
         actual: explanation.actual.clone(),
         actions,
         accepted: shown.accepted.map(acceptance),
+    }
+}
+
+fn object_of(subject: &SubjectId, uid: Option<&Uid>) -> ObjectRef {
+    let SubjectId { domain: _, cluster: _, api_version, kind, namespace, name, cloud } = subject;
+    match cloud.as_deref() {
+        Some(place) => ObjectRef::from(CloudRef {
+            cloud: place.provider.word().to_owned(),
+            account: place.account.clone(),
+            kind: (*kind).to_owned(),
+            id: name.clone(),
+            crn: place.crn.clone(),
+            name: place.name.clone(),
+        }),
+        None => ObjectRef {
+            api_version: (*api_version).to_owned(),
+            kind: (*kind).to_owned(),
+            namespace: namespace.clone(),
+            name: name.clone(),
+            uid: uid_text(uid),
+            cloud: None,
+        },
+    }
+}
+
+fn target_of(target: &Target) -> ObjectRef {
+    let Target { cluster: _, resource, namespace, name, uid, version: _, cloud } = target;
+    match cloud.as_deref() {
+        Some(cloud) => ObjectRef::from(cloud.reference.clone()),
+        None => ObjectRef {
+            api_version: resource.api_version(),
+            kind: resource.kind.to_owned(),
+            namespace: namespace.clone(),
+            name: name.clone(),
+            uid: uid_text(uid.as_ref()),
+            cloud: None,
+        },
     }
 }
 
@@ -260,18 +291,14 @@ fn action(candidate: &Candidate<'_>, gated: Gated, candidates: &[Candidate<'_>])
         domain: domain.0.to_owned(),
         cluster: target.cluster.to_string(),
         verb: *verb,
-        target: ObjectRef {
-            api_version: target.resource.api_version(),
-            kind: target.resource.kind.to_owned(),
-            namespace: target.namespace.clone(),
-            name: target.name.clone(),
-            uid: uid_text(target.uid.as_ref()),
-        },
+        target: target_of(target),
         preconditions: Preconditions {
             uid: uid_text(target.uid.as_ref()),
             resource_version: target.version.as_ref().map(ToString::to_string).filter(|text| !text.is_empty()),
             judged: judged.clone(),
             source,
+            tags: target.cloud.as_ref().map(|cloud| cloud.tags.clone()),
+            state: target.cloud.as_ref().map(|cloud| cloud.state.clone()).filter(|state| !state.is_empty()),
         },
         selected: *selected,
         reason: *reason,
@@ -286,8 +313,10 @@ fn action(candidate: &Candidate<'_>, gated: Gated, candidates: &[Candidate<'_>])
 }
 
 fn targets(clusters: &[&Cluster]) -> Vec<TargetRecord> {
+    // An account is read and never the cluster a plan is made for: what is written there is said by each target.
     let mut targets: Vec<TargetRecord> = clusters
         .iter()
+        .filter(|cluster| !cluster.source.is_account())
         .map(|cluster| TargetRecord {
             cluster: cluster.name.to_string(),
             source: cluster.source.word().to_owned(),

@@ -8,8 +8,9 @@
 //! | `apply` | `data` (what is not secret) and `copy`, at least one of them; `labels` |
 //! | `update`, `apply` of an undo | `backup`, `keys`, `labels` |
 //! | `create` of an undo | `backup`, `owners` |
+//! | `patch` | `patch`, `export` |
 //!
-//! What a copy looks like in JSON is in `action`.
+//! What a copy and a patch look like in JSON is in `action`.
 //!
 //! Always true: neither a secret nor its digest is in a change. What is copied is named by object and key, and bound by
 //! the action's `preconditions.source`; its bytes are read when the action is carried out.
@@ -19,7 +20,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::action::Verb;
-use super::plan::{Action, ObjectRef};
+use super::plan::Action;
+use super::reference::ObjectRef;
 
 /// A change of content. Other labels, keys, owners and the type of an object that is there stay as they are.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,7 +95,51 @@ pub struct MarkChange {
     pub remove: Vec<String>,
 }
 
+/// A change of fields that are no secret.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FieldChange {
+    /// The JSON merge patch that is sent.
+    pub patch: serde_json::Map<String, serde_json::Value>,
+    /// Kinds of which every object is sealed first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub export: Vec<ExportedKind>,
+}
+
+/// A kind of which every object is sealed before a change that takes them away.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ExportedKind {
+    pub api_version: String,
+    pub kind: String,
+}
+
+/// Fields that have verbs of their own, or that nobody but the server writes.
+const NOT_PATCHED: [&str; 7] = ["apiVersion", "kind", "metadata", "status", "data", "stringData", "binaryData"];
+
+/// A change of a cloud resource's tags.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TagChange {
+    #[serde(default)]
+    pub set: Vec<String>,
+    #[serde(default)]
+    pub remove: Vec<String>,
+}
+
 impl Action {
+    /// What changes of the fields.
+    ///
+    /// # Errors
+    /// The change has another shape, or names a field that is not patched.
+    pub fn field_change(&self) -> Result<FieldChange, serde_json::Error> {
+        let change = FieldChange::deserialize(&self.change)?;
+        match change.patch.keys().find(|name| NOT_PATCHED.contains(&name.as_str())) {
+            Some(name) => Err(serde::de::Error::custom(format!("{name} is not patched"))),
+            None if change.patch.is_empty() => Err(serde::de::Error::custom("nothing is patched")),
+            None => Ok(change),
+        }
+    }
+
     /// What changes of the content.
     ///
     /// # Errors
@@ -110,8 +156,24 @@ impl Action {
         MarkChange::deserialize(&self.change)
     }
 
+    /// What changes of a cloud resource's tags.
+    ///
+    /// # Errors
+    /// The change has another shape.
+    pub fn tag_change(&self) -> Result<TagChange, serde_json::Error> {
+        TagChange::deserialize(&self.change)
+    }
+
     /// Whether the change says all that is needed to carry the action out.
     pub fn can_be_carried_out(&self) -> bool {
+        if self.target.cloud.is_some() {
+            let says_tags = || self.tag_change().is_ok_and(|change| change != TagChange::default());
+            return match self.verb {
+                Verb::Delete => true,
+                Verb::Tag | Verb::Untag | Verb::ReOwn => says_tags(),
+                Verb::Create | Verb::Apply | Verb::Update | Verb::Label | Verb::Annotate | Verb::Patch => false,
+            };
+        }
         let content = self.content_change().unwrap_or_default();
         let has_source = content.copy.is_some() || content.backup.is_some();
         match self.verb {
@@ -119,7 +181,8 @@ impl Action {
             Verb::Label | Verb::Annotate => self.mark_change().is_ok(),
             Verb::Create | Verb::Update => has_source,
             Verb::Apply => has_source || !content.data.is_empty(),
-            Verb::Patch | Verb::Tag | Verb::Untag | Verb::ReOwn => false,
+            Verb::Patch => self.field_change().is_ok(),
+            Verb::Tag | Verb::Untag | Verb::ReOwn => false,
         }
     }
 }
@@ -134,6 +197,7 @@ impl CopySource {
             namespace: Some(namespace.clone()),
             name: name.clone(),
             uid: None,
+            cloud: None,
         }
     }
 }
@@ -148,6 +212,7 @@ impl OwnerReference {
             namespace: namespace.map(ToOwned::to_owned),
             name: name.clone(),
             uid: Some(uid.clone()),
+            cloud: None,
         }
     }
 }
@@ -190,6 +255,11 @@ mod tests {
             ("an applied text", Verb::Apply, json!({ "data": { "a": "b" } }), true),
             ("an applied copy", Verb::Apply, copy.clone(), true),
             ("an applied nothing", Verb::Apply, json!({}), false),
+            ("a patch", Verb::Patch, json!({ "patch": { "spec": { "type": "OIDC" } } }), true),
+            ("a patch of nothing", Verb::Patch, json!({ "patch": {} }), false),
+            ("a patch of a secret", Verb::Patch, json!({ "patch": { "data": { "a": "b" } } }), false),
+            ("a patch of what the server writes", Verb::Patch, json!({ "patch": { "metadata": {} } }), false),
+            ("a patch and more", Verb::Patch, json!({ "patch": { "spec": {} }, "force": true }), false),
             ("a tag", Verb::Tag, copy, false),
         ];
         for (case, verb, change, expected) in cases {

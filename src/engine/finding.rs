@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::world::{ClusterName, Uid};
+use crate::world::{ClusterName, Provider, Uid};
 
 /// The name of a check as plans and configs spell it: `hosted-oidc`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -21,21 +21,60 @@ pub struct SubjectId {
     pub api_version: &'static str,
     pub kind: &'static str,
     pub namespace: Option<String>,
-    /// `*` stands for a collection that isn't completely known.
+    /// `*` stands for a collection that isn't completely known. Of a cloud resource: its id.
     pub name: String,
+    /// Where it is, when it is a cloud resource and no object of a cluster. Then `cluster` is its account, as a member of
+    /// the fleet.
+    pub cloud: Option<Box<CloudPlace>>,
+}
+
+/// Where a cloud resource is, and who looks at it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CloudPlace {
+    pub provider: Provider,
+    pub account: String,
+    pub crn: Option<String>,
+    pub name: Option<String>,
+    /// The object that points at it; nothing when none does.
+    pub seen_from: Option<SeenFrom>,
+}
+
+/// An object that points at a cloud resource.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SeenFrom {
+    pub cluster: ClusterName,
+    pub namespace: String,
+    pub name: String,
+}
+
+impl SubjectId {
+    /// The cluster a finding belongs to: of a cloud resource, the one it is seen from, and `""` when nobody points at it.
+    pub fn home(&self) -> &str {
+        match &self.cloud {
+            None => self.cluster.as_str(),
+            Some(place) => place.seen_from.as_ref().map_or("", |seen| seen.cluster.as_str()),
+        }
+    }
+
+    /// The namespace it belongs to: of a cloud resource, that of the object that points at it.
+    pub fn home_namespace(&self) -> Option<&str> {
+        let seen_from = self.cloud.as_ref().and_then(|place| place.seen_from.as_ref());
+        seen_from.map(|seen| seen.namespace.as_str()).or(self.namespace.as_deref())
+    }
 }
 
 /// Field by field, as derived. But neighbours share all but their names, often the very same bytes of them, and lists of
 /// ten thousand are searched at every key press: the same bytes are not compared again.
 impl Ord for SubjectId {
     fn cmp(&self, other: &Self) -> Ordering {
-        let Self { domain, cluster, api_version, kind, namespace, name } = self;
+        let Self { domain, cluster, api_version, kind, namespace, name, cloud } = self;
         compare(domain.0, other.domain.0)
             .then_with(|| compare(cluster.as_str(), other.cluster.as_str()))
             .then_with(|| compare(api_version, other.api_version))
             .then_with(|| compare(kind, other.kind))
             .then_with(|| namespace.cmp(&other.namespace))
             .then_with(|| name.cmp(&other.name))
+            .then_with(|| cloud.cmp(&other.cloud))
     }
 }
 
@@ -51,6 +90,13 @@ fn compare(one: &str, other: &str) -> Ordering {
 
 impl std::fmt::Display for SubjectId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(CloudPlace { provider, account, seen_from, .. }) = self.cloud.as_deref() {
+            write!(f, "{}/{}:{account}/{}/{}@", self.domain.0, provider.word(), self.kind, self.name)?;
+            return match seen_from {
+                Some(seen) => write!(f, "{}/{}", seen.namespace, seen.name),
+                None => f.write_str("-"),
+            };
+        }
         let namespace = self.namespace.as_deref().unwrap_or("_");
         write!(f, "{}/{}/{}/{namespace}/{}", self.domain.0, self.cluster, self.kind, self.name)
     }
@@ -158,6 +204,7 @@ mod tests {
             kind,
             namespace: namespace.map(str::to_owned),
             name: name.to_owned(),
+            cloud: None,
         };
         let sorted = [
             id("a", "ConfigMap", Some("z"), "z"),
@@ -175,5 +222,30 @@ mod tests {
                 assert_eq!(one.cmp(&other.clone()), place.cmp(&other_place), "case: {case}, shared bytes");
             }
         }
+    }
+
+    #[test]
+    fn a_cloud_resource_is_named_by_its_account_and_by_who_points_at_it() {
+        let seen = SeenFrom { cluster: ClusterName::new("mgmt"), namespace: "ns".to_owned(), name: "demo".to_owned() };
+        let id = |seen_from: Option<SeenFrom>| SubjectId {
+            domain: DomainName("powervs-tags"),
+            cluster: ClusterName::new("ibm:main"),
+            api_version: "ibm.cloud.trueup/v1",
+            kind: "vpc",
+            namespace: None,
+            name: "r006-1".to_owned(),
+            cloud: Some(Box::new(CloudPlace {
+                provider: Provider::Ibm,
+                account: "acc".to_owned(),
+                crn: None,
+                name: None,
+                seen_from,
+            })),
+        };
+        let (claimed, bare) = (id(Some(seen)), id(None));
+        assert_eq!(claimed.to_string(), "powervs-tags/ibm:acc/vpc/r006-1@ns/demo");
+        assert_eq!((claimed.home(), claimed.home_namespace()), ("mgmt", Some("ns")));
+        assert_eq!(bare.to_string(), "powervs-tags/ibm:acc/vpc/r006-1@-");
+        assert_eq!((bare.home(), bare.home_namespace()), ("", None));
     }
 }

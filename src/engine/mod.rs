@@ -2,7 +2,8 @@
 //!
 //! - [`Judged`] findings with their action drafts, rules and [`Conditions`] go into [`build()`]; a [`Plan`] comes out.
 //! - `gate/`: what speaks against an action, one function a gate. `tier`: how much approval it asks for.
-//! - `canonical`: the one spelling a plan's id is taken over. `change`: what an action's change says.
+//! - `canonical`: the one spelling a plan's id is taken over. `change`: what an action's change says. `fields`: fields as
+//!   a patch names them.
 //!
 //! - `approve`: the one way to an [`ApprovedPlan`]. [`executor`]: carries it out. `undo`: the plan that takes it back.
 //! - [`text`]: text from outside, made fit to be printed.
@@ -20,12 +21,14 @@ mod canonical;
 mod change;
 pub mod executor;
 mod exit;
+mod fields;
 mod finding;
 mod gate;
 pub mod glob;
 pub mod journal;
 mod judged;
 mod plan;
+mod reference;
 #[cfg(test)]
 mod testing;
 pub mod text;
@@ -35,26 +38,32 @@ mod undo;
 pub mod vault;
 
 pub use accept::AcceptRule;
-pub use action::{ActionDraft, Blocked, Dependency, GateName, Reason, SourceBinding, Stake, Target, Undo, Verb};
+pub use action::{
+    ActionDraft, Blocked, CloudTarget, Dependency, GateName, Reason, SourceBinding, Stake, Target, Undo, Verb,
+};
 pub use approve::{
     Answers, ApprovedPlan, Asks, Chosen, ClusterQuestion, How, Refusal, SHORT_ID, approve, check_whole, questions,
     short_id,
 };
 pub use build::{Judged, Observed, PlanInput, PlanScope, build};
 pub use canonical::{NotCanonical, canonical_digest, canonical_text};
-pub use change::{ContentChange, CopySource, Copying, MarkChange, OwnerReference};
+pub use change::{
+    ContentChange, CopySource, Copying, ExportedKind, FieldChange, MarkChange, OwnerReference, TagChange,
+};
 pub use exit::{InputReading, PlanExit, plan_exit};
-pub use finding::{DomainName, Evidence, Explanation, Judgement, State, SubjectId};
+pub use fields::{fields_at, fields_diff, has_fields};
+pub use finding::{CloudPlace, DomainName, Evidence, Explanation, Judgement, SeenFrom, State, SubjectId};
 pub use gate::{
     AccessAnswer, AccessAnswers, AccessQuestion, BackupCheck, BadWindow, Conditions, DELETES_MAX, FRESH_FOR,
-    FreezeWindow, PolicyEffect, PolicyRule, ReadOnly, access_questions, empty_set,
+    FreezeWindow, OwnLogin, PolicyEffect, PolicyRule, ReadOnly, access_questions, empty_set,
 };
 pub use glob::{EmptyGlob, Glob};
 pub use judged::{JudgedFields, judged_digest};
 pub use plan::{
-    Acceptance, Action, Finding, IdentityRecord, ObjectRef, ObservationRecord, PLAN_SCHEMA, PLAN_TTL, Plan,
-    PlanReadError, Preconditions, SourcePrecondition, Summary, TargetRecord,
+    Acceptance, Action, Finding, IdentityRecord, ObservationRecord, PLAN_SCHEMA, PLAN_TTL, Plan, PlanReadError,
+    Preconditions, SourcePrecondition, Summary, TargetRecord,
 };
+pub use reference::{CloudRef, ObjectRef};
 pub use tier::{NoSuchTier, Tier, tier};
 pub use tombstones::{DELETED_BY_TRUEUP, TOMBSTONE_TIME, Tombstone, raise, tombstones};
 pub use undo::{BackupSeen, Look, ObjectNow, OwnersSeen, UndoPlan, undo};

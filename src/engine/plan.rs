@@ -17,6 +17,7 @@ use super::action::{Blocked, Reason, Undo, Verb};
 use super::canonical::{NotCanonical, canonical_digest, canonical_digest_of};
 use super::finding::{Evidence, State};
 use super::judged::JudgedFields;
+use super::reference::ObjectRef;
 use super::tier::Tier;
 use crate::world::RiskClass;
 
@@ -114,22 +115,6 @@ pub struct Acceptance {
     pub state: State,
 }
 
-/// An object of a cluster.
-///
-/// # Limits
-/// Cloud resources have another shape and come with the checks that need them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ObjectRef {
-    pub api_version: String,
-    pub kind: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub namespace: Option<String>,
-    pub name: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub uid: Option<String>,
-}
-
 /// Something that would be done.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Action {
@@ -152,7 +137,7 @@ pub struct Action {
 }
 
 /// What has to be true of the target, and of what is copied, when the request arrives.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Preconditions {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -164,6 +149,12 @@ pub struct Preconditions {
     pub judged: Option<JudgedFields>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<SourcePrecondition>,
+    /// The tags a cloud resource has to carry, no more and no less: those it was judged by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tags: Option<Vec<String>>,
+    /// The state a cloud resource has to be in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
 }
 
 /// The exact source a copy was planned from.

@@ -63,6 +63,7 @@ pub fn subject(cluster: &str, name: &str) -> SubjectId {
         kind: "Secret",
         namespace: Some(NAMESPACE.to_owned()),
         name: name.to_owned(),
+        cloud: None,
     }
 }
 
@@ -78,6 +79,7 @@ pub fn delete(cluster: &str, name: &str) -> ActionDraft {
             name: name.to_owned(),
             uid: Some(Uid::parse("uid-of-it")),
             version: Some(ResourceVersion::parse("7")),
+            cloud: None,
         },
         judged: None,
         source: None,

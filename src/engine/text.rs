@@ -62,6 +62,15 @@ pub fn printable_json(json: &str) -> String {
     safe
 }
 
+/// A word as a shell reads it: what comes from clusters may hold anything, and is never run.
+pub fn shell_word(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._/:@,".contains(&byte);
+    if !text.is_empty() && text.bytes().all(plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
 /// Whether a byte is an ASCII character that is shown as it is, as nearly all of them are.
 fn is_plain(byte: u8) -> bool {
     (b' '..=b'~').contains(&byte)
@@ -100,6 +109,22 @@ mod tests {
             assert_eq!(printable(text, Charset::Unicode), expected, "case: {case}");
         }
         assert_eq!(printable("größe", Charset::Ascii), "gr\\u{f6}\\u{df}e");
+    }
+
+    #[test]
+    fn a_shell_reads_a_word_as_it_is_and_runs_nothing_of_it() {
+        let cases = [
+            ("https://idp.example:8443/a", "https://idp.example:8443/a"),
+            ("a,b", "a,b"),
+            ("", "''"),
+            ("$(reboot)", "'$(reboot)'"),
+            ("a'; reboot '", "'a'\\''; reboot '\\'''"),
+            ("a\nb", "'a\nb'"),
+            ("a&b", "'a&b'"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(shell_word(text), expected, "case: {text}");
+        }
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub enum Tier {
     T1,
     /// A delete that a backup can bring back.
     T2,
-    /// A delete in a prod-class cluster, a kind that cascades, an ownership mark.
+    /// A delete in a prod-class cluster, a kind that cascades, an ownership mark, a change of who can log in.
     T3,
     /// Can't be undone, or goes over the brake.
     T4,
@@ -38,12 +38,12 @@ pub fn tier(draft: &ActionDraft, class: RiskClass) -> Tier {
     let by_stake = match draft.stake {
         Stake::Reversible => Tier::T1,
         Stake::DeleteWithBackup => Tier::T2,
-        Stake::Ownership => Tier::T3,
+        Stake::Ownership | Stake::Login => Tier::T3,
         Stake::Irreversible => Tier::T4,
     };
     let by_undo = match draft.undo {
         Undo::None => Tier::T4,
-        Undo::RestoreFromBackup | Undo::RemoveWhatWasAdded | Undo::DeleteWhatWasCreated => Tier::T1,
+        Undo::RestoreFromBackup | Undo::RemoveWhatWasAdded | Undo::DeleteWhatWasCreated | Undo::PutTagsBack => Tier::T1,
     };
     by_stake.max(by_undo).max(by_verb(draft, class))
 }
@@ -113,6 +113,7 @@ mod tests {
         let cases = [
             ("a reversible label", label(), Prod, Tier::T1),
             ("an ownership mark", ActionDraft { stake: Stake::Ownership, ..label() }, Dev, Tier::T3),
+            ("a change of logins", ActionDraft { verb: Verb::Patch, stake: Stake::Login, ..label() }, Dev, Tier::T3),
             ("handing an object to another owner", ActionDraft { verb: Verb::ReOwn, ..label() }, Dev, Tier::T3),
             ("a write without undo", ActionDraft { undo: Undo::None, ..label() }, Dev, Tier::T4),
             ("a delete in dev", delete(), Dev, Tier::T2),

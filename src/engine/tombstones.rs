@@ -18,7 +18,8 @@ use super::approve::short_id;
 use super::build::Judged;
 use super::finding::{Evidence, State, SubjectId};
 use super::journal::{ActionEntry, ActionStanding, Entry, Sent, VerifiedState};
-use super::plan::{IdentityRecord, ObjectRef};
+use super::plan::IdentityRecord;
+use super::reference::ObjectRef;
 use super::undo::is_gone;
 use crate::world::{Cluster, Resource};
 
@@ -103,7 +104,7 @@ impl Tombstone {
 
     /// Whether a subject of its cluster has its name.
     pub fn is_of(&self, subject: &SubjectId) -> bool {
-        let ObjectRef { api_version, kind, namespace, name, uid: _ } = &self.target;
+        let ObjectRef { api_version, kind, namespace, name, uid: _, cloud: _ } = &self.target;
         (api_version.as_str(), kind.as_str(), namespace, name)
             == (subject.api_version, subject.kind, &subject.namespace, &subject.name)
     }
@@ -114,7 +115,7 @@ type Place = (String, String, String, String, Option<String>, String);
 
 fn place(identity: &IdentityRecord, target: &ObjectRef) -> Place {
     let IdentityRecord { kube_system_uid, ca_sha256 } = identity.clone();
-    let ObjectRef { api_version, kind, namespace, name, uid: _ } = target.clone();
+    let ObjectRef { api_version, kind, namespace, name, uid: _, cloud: _ } = target.clone();
     (kube_system_uid, ca_sha256, api_version, kind, namespace, name)
 }
 
@@ -197,6 +198,7 @@ fn restore(subject: &SubjectId, resource: Resource, backup: &str, stone: &Tombst
             name: subject.name.clone(),
             uid: None,
             version: None,
+            cloud: None,
         },
         judged: None,
         source: None,

@@ -3,7 +3,7 @@
 //! Always true:
 //! - an undo is a plan like any other: shown, named by its id, approved, journalled;
 //! - it creates what was deleted, from its backup, and never overwrites what has the name now;
-//! - it puts labels and annotations back to what they were, when they still are what the plan made them;
+//! - it puts labels, annotations and patched fields back to what they were, when they still are what the plan made them;
 //! - it puts content back from its backup, and deletes what was created, when nobody has touched the object since;
 //! - what it can't bring back is said, with the reason.
 //!
@@ -22,7 +22,8 @@ pub(super) use inverse::is_gone;
 use super::canonical::NotCanonical;
 use super::gate::{PolicyRule, PolicySubject, judge_policy};
 use super::journal::Entry;
-use super::plan::{Action, ObjectRef, PLAN_SCHEMA, PLAN_TTL, Plan, Summary, TargetRecord};
+use super::plan::{Action, PLAN_SCHEMA, PLAN_TTL, Plan, Summary, TargetRecord};
+use super::reference::ObjectRef;
 use crate::world::RiskClass;
 use inverse::inverse;
 
@@ -53,6 +54,8 @@ pub enum ObjectNow {
         resource_version: String,
         labels: BTreeMap<String, String>,
         annotations: BTreeMap<String, String>,
+        /// What stands in the fields the action patched, in the shape of that patch; null for other actions.
+        fields: serde_json::Value,
     },
     /// It could not be read, and why.
     Unknown(String),

@@ -11,6 +11,7 @@ use super::guest::GuestError;
 use super::kubeconfig::{Access, Impersonation, KubeconfigError};
 use super::link::LinkEvent;
 use super::transport::{self, Clock, Connection, Login, LoginError, OpenError, TlsTrust};
+use crate::cloud::ibm;
 use crate::world::{Gap, GapCause};
 
 /// Makes connections to one cluster, as often as needed.
@@ -19,6 +20,11 @@ pub trait Connector: Send + Sync {
     ///
     /// Dropping the future is safe at any point.
     fn connect(&self) -> BoxFuture<'_, Result<Connection, LinkError>>;
+
+    /// The account with IBM Cloud it leads to, for those who may write there.
+    fn ibm_account(&self) -> Option<Arc<ibm::Account>> {
+        None
+    }
 }
 
 /// Why there is no connection.

@@ -20,6 +20,7 @@ mod guest;
 pub mod identity;
 mod kubeconfig;
 mod link;
+mod local;
 mod probe;
 pub mod recording;
 mod secret;
@@ -29,6 +30,7 @@ pub mod snapshot;
 mod testing;
 mod text;
 mod transport;
+mod well_known;
 
 pub use alarm::{Alarm, Noticed};
 pub use connector::{Connector, FixedConnector, KubeconfigConnector, LinkError};
@@ -40,9 +42,11 @@ pub use kubeconfig::{
     NeedsTerminal, Part, PemSource, Places, Selection, Trust, Verification,
 };
 pub use link::{Dice, LinkEffect, LinkEvent, LinkMachine};
+pub use local::LocalConnector;
 pub use probe::{ProbePlace, Probed, probe};
 pub use secret::SecretText;
 pub use text::nearest as nearest_names;
 pub use transport::{
     BadImpersonation, Clock, Connection, DialError, LoginError, OpenError, ProxyError, TlsError, TlsTrust,
 };
+pub use well_known::{Fetched, WellKnown, fetch as fetch_well_known};

@@ -227,7 +227,9 @@ fn templates(cluster: &ClusterName) -> Interest {
 fn may_have_templates(cluster: &Cluster) -> bool {
     let is_live = match cluster.source {
         ClusterSource::Kubeconfig { .. } => true,
-        ClusterSource::Hosted { .. } | ClusterSource::Snapshot | ClusterSource::Cloud { .. } => false,
+        ClusterSource::Hosted { .. } | ClusterSource::Snapshot | ClusterSource::Cloud { .. } | ClusterSource::Local => {
+            false
+        }
     };
     is_live && matches!(cluster.served, Served::Complete(_)) && !cluster.served.lacks(&AWS_TEMPLATES)
 }
@@ -240,7 +242,9 @@ fn hosted_clusters(cluster: &ClusterName) -> Interest {
 fn may_host(cluster: &Cluster) -> bool {
     let reachable = match cluster.source {
         ClusterSource::Kubeconfig { .. } => true,
-        ClusterSource::Hosted { .. } | ClusterSource::Snapshot | ClusterSource::Cloud { .. } => false,
+        ClusterSource::Hosted { .. } | ClusterSource::Snapshot | ClusterSource::Cloud { .. } | ClusterSource::Local => {
+            false
+        }
     };
     reachable && cluster.hosted_by.is_none() && !cluster.served.lacks(&HOSTED_CLUSTERS)
 }

@@ -100,7 +100,15 @@ mod tests {
 
     fn subject(cluster: &ClusterName, index: usize) -> SubjectId {
         let name = format!("{index:05}");
-        SubjectId { domain: NAME, cluster: cluster.clone(), api_version: "v1", kind: "Secret", namespace: None, name }
+        SubjectId {
+            domain: NAME,
+            cluster: cluster.clone(),
+            api_version: "v1",
+            kind: "Secret",
+            namespace: None,
+            name,
+            cloud: None,
+        }
     }
 
     #[test]

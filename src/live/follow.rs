@@ -52,6 +52,9 @@ impl Live {
         let mut update = Update::default();
         update.note(self.judgements.follow(&self.domains, view, &changes));
         update.note(self.judgements.wake(&self.domains, view));
+        if !changes.is_empty() || !update.is_empty() {
+            self.moves += 1;
+        }
         for change in changes.iter() {
             if let Change::Cluster(name) = change {
                 update.clusters.insert(name.clone(), view.cluster(name).cloned());

@@ -102,14 +102,16 @@ impl Judgements {
         news
     }
 
-    /// How long each verdict has held between two looks at the clusters it rests on: its own, and the one that hosts
-    /// it. Time that passed without a look does not count.
+    /// How long each verdict has held between two looks at the clusters it rests on: its own, the one that hosts it, and
+    /// the one a cloud resource is seen from. Time that passed without a look does not count.
     pub fn held_for(&self, view: View<'_>) -> BTreeMap<SubjectId, Duration> {
         let looked = last_looks(view);
         let mut all = BTreeMap::new();
         for (subject, held) in &self.held {
             let host = view.cluster(&subject.cluster).and_then(|cluster| cluster.hosted_by.as_ref());
-            let looks = [Some(&subject.cluster), host.map(|host| &host.cluster)];
+            let seen_from = subject.cloud.as_ref().and_then(|place| place.seen_from.as_ref());
+            let looks =
+                [Some(&subject.cluster), host.map(|host| &host.cluster), seen_from.map(|seen_from| &seen_from.cluster)];
             let last = looks.into_iter().flatten().filter_map(|cluster| looked.get(cluster)).min();
             let span = last.map_or(Duration::ZERO, |last| span(held.since, *last));
             all.insert((**subject).clone(), span);
@@ -213,7 +215,7 @@ impl Judgements {
 /// What sorts before every subject of a domain in a cluster.
 fn first_of(domain: DomainName, cluster: &ClusterName) -> SubjectId {
     let (name, cluster) = (String::new(), cluster.clone());
-    SubjectId { domain, cluster, api_version: "", kind: "", namespace: None, name }
+    SubjectId { domain, cluster, api_version: "", kind: "", namespace: None, name, cloud: None }
 }
 
 /// Whether two judgements say the same of the subject. When the clock will say something else is no part of that.

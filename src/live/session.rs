@@ -25,9 +25,10 @@ use super::judge::Judgements;
 use super::station::{Asked, Member, Station};
 use super::update::{Command, Question, Update};
 use crate::domains::Domain;
+use crate::fleet::account::IbmClient;
 use crate::fleet::{FixedConnector, LinkEvent, TlsTrust};
 use crate::observe::{Batch, Clock, Digester, Inbox, Outbox, Ports, ProcessDice, outbox};
-use crate::world::{ChangeSet, Cluster, ClusterName, ClusterSource, Link, RiskClass, View, World};
+use crate::world::{ChangeSet, Cluster, ClusterName, ClusterSource, Link, Provider, RiskClass, View, World};
 
 /// How often a listing cluster's count of objects is told.
 const PROGRESS_EVERY: Duration = Duration::from_millis(500);
@@ -82,6 +83,8 @@ pub struct Live {
     pub(super) wishes_due: Option<Timestamp>,
     /// Clusters nobody has been told of yet.
     pub(super) unannounced: ChangeSet,
+    /// How often anything has changed that a judgement or its explanation may rest on.
+    pub(super) moves: u64,
     /// Questions that wait for a fresh look, each until its moment.
     pub(super) afresh: Vec<(Timestamp, Question)>,
     pace: Pace,
@@ -122,6 +125,7 @@ impl Live {
             wishes_made: Timestamp::MIN,
             wishes_due: None,
             unannounced: ChangeSet::default(),
+            moves: 0,
             afresh: Vec::new(),
             pace: Pace::Living,
         };
@@ -165,6 +169,12 @@ impl Live {
         &self.domains
     }
 
+    /// A number that grows whenever something changes. While it is the same, what was explained still holds, but for
+    /// how long ago things were.
+    pub fn moves(&self) -> u64 {
+        self.moves
+    }
+
     /// How far a cluster's server can be trusted, while there is a connection.
     pub fn tls(&self, cluster: &ClusterName) -> Option<TlsTrust> {
         self.stations.get(cluster)?.connection.as_ref().map(|connection| connection.tls)
@@ -173,6 +183,21 @@ impl Live {
     /// The client of a cluster, while there is a connection.
     pub fn client(&self, cluster: &ClusterName) -> Option<kube::Client> {
         self.stations.get(cluster)?.connection.as_ref().map(|connection| connection.client.clone())
+    }
+
+    /// The accounts with IBM Cloud, by their ids.
+    pub fn ibm_accounts(&self) -> BTreeMap<String, Arc<IbmClient>> {
+        let account = |station: &Station| match &station.member.source {
+            ClusterSource::Cloud { provider: Provider::Ibm, account } => {
+                Some((account.clone(), station.member.connector.ibm_account()?))
+            }
+            ClusterSource::Cloud { provider: Provider::Aws, .. }
+            | ClusterSource::Kubeconfig { .. }
+            | ClusterSource::Hosted { .. }
+            | ClusterSource::Snapshot
+            | ClusterSource::Local => None,
+        };
+        self.stations.values().filter_map(account).collect()
     }
 
     /// Waits for something to happen and takes it in.

@@ -100,7 +100,10 @@ impl Station {
     pub fn is_guest(&self) -> bool {
         match self.member.source {
             ClusterSource::Hosted { .. } => true,
-            ClusterSource::Kubeconfig { .. } | ClusterSource::Snapshot | ClusterSource::Cloud { .. } => false,
+            ClusterSource::Kubeconfig { .. }
+            | ClusterSource::Snapshot
+            | ClusterSource::Cloud { .. }
+            | ClusterSource::Local => false,
         }
     }
 

@@ -63,6 +63,7 @@ fn subject(cluster: &ClusterName, name: &str) -> SubjectId {
         kind: "ConfigMap",
         namespace,
         name: name.to_owned(),
+        cloud: None,
     }
 }
 

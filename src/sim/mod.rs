@@ -11,6 +11,7 @@ pub mod api;
 pub mod aws;
 mod body;
 mod cluster;
+pub mod ibm;
 mod listen;
 mod service;
 

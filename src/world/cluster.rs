@@ -53,6 +53,8 @@ pub enum ClusterSource {
         provider: Provider,
         account: String,
     },
+    /// No cluster either: the user's own kubeconfig files, whose contexts are read like objects.
+    Local,
 }
 
 /// Whose cloud an account is in.
@@ -88,6 +90,7 @@ impl ClusterSource {
             Self::Kubeconfig { .. } => "kubeconfig",
             Self::Hosted { .. } => "hosted",
             Self::Snapshot => "snapshot",
+            Self::Local => "local",
             Self::Cloud { .. } => "cloud",
         }
     }
@@ -96,7 +99,7 @@ impl ClusterSource {
     pub fn is_account(&self) -> bool {
         match self {
             Self::Cloud { .. } => true,
-            Self::Kubeconfig { .. } | Self::Hosted { .. } | Self::Snapshot => false,
+            Self::Kubeconfig { .. } | Self::Hosted { .. } | Self::Snapshot | Self::Local => false,
         }
     }
 }

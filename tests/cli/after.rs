@@ -255,6 +255,7 @@ fn finished(plan: &str, at: Timestamp) -> Vec<Record> {
         namespace: None,
         name: "x".to_owned(),
         uid: None,
+        cloud: None,
     };
     let (plan, action) = (plan.to_owned(), "a1".to_owned());
     let (who, host, how) = ("anna".to_owned(), "laptop".to_owned(), ApprovalWay::Typed);
@@ -271,6 +272,7 @@ fn finished(plan: &str, at: Timestamp) -> Vec<Record> {
             verb: Does::Delete,
             labels: None,
             annotations: None,
+            fields: None,
             keys: Vec::new(),
             deadline: at,
             at,

@@ -283,6 +283,7 @@ fn intent(plan: &str, action: &str, name: &str) -> Record {
         verb: Verb::Delete,
         labels: None,
         annotations: None,
+        fields: None,
         keys: Vec::new(),
         deadline: at(60),
         at: at(2),
@@ -296,5 +297,6 @@ fn target(name: &str) -> ObjectRef {
         namespace: Some("openshift-config".to_owned()),
         name: name.to_owned(),
         uid: Some("u-1".to_owned()),
+        cloud: None,
     }
 }

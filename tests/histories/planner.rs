@@ -289,6 +289,7 @@ fn subject(target: &Target) -> SubjectId {
         kind: target.kind(),
         namespace: Some(CONFIG.to_owned()),
         name: target.name.clone(),
+        cloud: None,
     }
 }
 
@@ -308,6 +309,7 @@ fn draft(target: &Target, item: &Item, verb: Verb, sites: usize) -> ActionDraft 
             name: target.name.clone(),
             uid: Some(Uid::parse(&item.metadata.uid)),
             version: Some(ResourceVersion::parse(&item.metadata.resource_version)),
+            cloud: None,
         },
         judged: None,
         source: None,

@@ -12,8 +12,8 @@ use crate::support::killed::said;
 use crate::support::real::{Connection, RealServer, User};
 
 const FILE: &str = "/api/v1/namespaces/openshift-config-managed/configmaps/auth-config";
-const AUTHENTICATION: &str = "/apis/config.openshift.io/v1/authentications/cluster";
-const MERGE: &str = "application/merge-patch+json";
+pub const AUTHENTICATION: &str = "/apis/config.openshift.io/v1/authentications/cluster";
+pub const MERGE: &str = "application/merge-patch+json";
 const APPLY: &str = "application/apply-patch+yaml";
 const CONFIG: &str = "[domains.external-oidc]\nmanage = true\n";
 
@@ -26,25 +26,25 @@ fn rendered(audiences: &str) -> String {
     )
 }
 
-fn asked(audiences: Value) -> Value {
+pub fn asked(audiences: Value) -> Value {
     json!({"spec": {"type": "OIDC", "oidcProviders": [{
         "name": "idp", "issuer": {"issuerURL": "https://idp.example.org", "audiences": audiences},
         "claimMappings": {"username": {"claim": "email"}},
     }]}})
 }
 
-async fn patch(at: &Connection, path: &str, content_type: &str, body: Value) {
+pub async fn patch(at: &Connection, path: &str, content_type: &str, body: Value) {
     let answer = at.send(&Request::new(Method::PATCH, path).json(content_type, body)).await.unwrap();
     assert!([200, 201].contains(&answer.status), "{path}: {}", answer.body);
 }
 
-async fn get(at: &Connection, path: &str) -> Option<Value> {
+pub async fn get(at: &Connection, path: &str) -> Option<Value> {
     let answer = at.send(&Request::get(path)).await.unwrap();
     (answer.status == 200).then_some(answer.body)
 }
 
 /// A cluster of its own that is asked to go over to OIDC, and whose operators sleep.
-async fn furnish(at: &Connection, server: &RealServer) {
+pub async fn furnish(at: &Connection, server: &RealServer) {
     furnish_management(at, server).await;
     install_crds_in(at, "tests/real/crds/openshift").await;
     for name in ["openshift-config-managed", "openshift-config", "openshift-kube-apiserver"] {

@@ -121,6 +121,7 @@ async fn kubeconfigs_of_capt_are_judged_beside_their_sources() {
     assert_eq!(
         said(&plan),
         [
+            "_/mgmt fresh",
             "kube-public/lost-kubeconfig expired contract label",
             "team-a/demo-kubeconfig behind-source",
             "team-b/demo-kubeconfig wrong-cluster",
@@ -137,11 +138,11 @@ async fn kubeconfigs_of_capt_are_judged_beside_their_sources() {
     let path = "/api/v1/namespaces/default/secrets/demo-outputs-kubeconfig";
     merge(&at, path, json!({ "data": { "kubeconfig": null } })).await;
     let plan = planned(&server);
-    assert_eq!(said(&plan)[1], "team-a/demo-kubeconfig source-invalid key");
+    assert_eq!(said(&plan)[2], "team-a/demo-kubeconfig source-invalid key");
     assert!(plan.actions.iter().all(|action| action.verb.word() == "label"), "the target is left as it is");
 
     let renewed = STANDARD.encode(config("one.eks.example", 0));
     merge(&at, path, json!({ "data": { "kubeconfig": renewed } })).await;
     merge(&at, "/api/v1/namespaces/team-a/secrets/demo-kubeconfig", json!({ "data": { "value": renewed } })).await;
-    assert_eq!(said(&planned(&server))[1], "team-a/demo-kubeconfig fresh");
+    assert_eq!(said(&planned(&server))[2], "team-a/demo-kubeconfig fresh");
 }

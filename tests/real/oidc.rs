@@ -5,6 +5,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -27,14 +28,16 @@ use crate::support::real::RealServer;
 const READY_WAIT_MAX: Duration = Duration::from_secs(60);
 
 /// An OIDC provider on this machine: discovery, keys, and tokens that it signs. Any path is an issuer of its own.
-struct Issuer {
-    base: String,
-    ca: String,
+pub struct Issuer {
+    pub base: String,
+    pub ca: String,
     key: Arc<rcgen::KeyPair>,
+    /// How many requests it has answered.
+    pub asked: Arc<AtomicUsize>,
 }
 
 impl Issuer {
-    async fn start() -> Self {
+    pub async fn start() -> Self {
         let identity = rcgen::KeyPair::generate().unwrap();
         let certificate =
             rcgen::CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap().self_signed(&identity).unwrap();
@@ -49,8 +52,10 @@ impl Issuer {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("https://{}", listener.local_addr().unwrap());
         let key = Arc::new(rcgen::KeyPair::generate().unwrap());
-        tokio::spawn(serve(listener, TlsAcceptor::from(Arc::new(config)), base.clone(), key.clone()));
-        Self { base, ca: certificate.pem(), key }
+        let asked = Arc::new(AtomicUsize::new(0));
+        let serving = Serving { base: base.clone(), key: key.clone(), asked: asked.clone() };
+        tokio::spawn(serve(listener, TlsAcceptor::from(Arc::new(config)), serving));
+        Self { base, ca: certificate.pem(), key, asked }
     }
 
     /// A token with these claims, for the issuer at this path.
@@ -71,10 +76,18 @@ impl Issuer {
     }
 }
 
+/// What answering needs.
+#[derive(Clone)]
+struct Serving {
+    base: String,
+    key: Arc<rcgen::KeyPair>,
+    asked: Arc<AtomicUsize>,
+}
+
 /// Answers one request a connection.
-async fn serve(listener: TcpListener, tls: TlsAcceptor, base: String, key: Arc<rcgen::KeyPair>) {
+async fn serve(listener: TcpListener, tls: TlsAcceptor, serving: Serving) {
     while let Ok((stream, _)) = listener.accept().await {
-        let (tls, base, key) = (tls.clone(), base.clone(), key.clone());
+        let (tls, Serving { base, key, asked }) = (tls.clone(), serving.clone());
         tokio::spawn(async move {
             let Ok(mut stream) = tls.accept(stream).await else { return };
             let mut request = Vec::new();
@@ -85,6 +98,7 @@ async fn serve(listener: TcpListener, tls: TlsAcceptor, base: String, key: Arc<r
                     Ok(count) => request.extend_from_slice(&chunk[..count]),
                 }
             }
+            asked.fetch_add(1, Ordering::SeqCst);
             let text = String::from_utf8_lossy(&request);
             let path = text.split(' ').nth(1).unwrap_or_default();
             let body = match path.strip_suffix("/.well-known/openid-configuration") {

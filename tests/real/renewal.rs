@@ -46,13 +46,13 @@ impl Upstream for Meddler {
 }
 
 /// A management cluster that knows Cluster API and CAPT, behind a front that counts and meddles.
-struct Workloads {
-    server: RealServer,
+pub struct Workloads {
+    pub server: RealServer,
     front: Front,
 }
 
 impl Workloads {
-    async fn shared() -> Option<&'static Self> {
+    pub async fn shared() -> Option<&'static Self> {
         static SHARED: OnceCell<Option<Workloads>> = OnceCell::const_new();
         SHARED.get_or_init(Self::stand_up).await.as_ref()
     }
@@ -66,12 +66,12 @@ impl Workloads {
         Some(Self { server, front })
     }
 
-    fn at(&self) -> Connection {
+    pub fn at(&self) -> Connection {
         self.server.connect(User::Admin)
     }
 
     /// Somebody whose kubeconfig leads to the cluster.
-    fn desk(&self) -> Desk {
+    pub fn desk(&self) -> Desk {
         Desk::with(&inline_kubeconfig(&self.server, "mgmt", "admin"))
     }
 
@@ -88,7 +88,7 @@ impl Workloads {
 }
 
 /// A workload cluster: where it is, and who vouches for it.
-struct Workload {
+pub struct Workload {
     namespace: &'static str,
     name: &'static str,
     server: String,
@@ -96,7 +96,7 @@ struct Workload {
 }
 
 impl Workload {
-    fn new(namespace: &'static str, name: &'static str) -> Self {
+    pub fn new(namespace: &'static str, name: &'static str) -> Self {
         let key = rcgen::KeyPair::generate().unwrap();
         let params = rcgen::CertificateParams::new(vec![format!("{namespace}.{name}.invalid")]).unwrap();
         let authority = params.self_signed(&key).unwrap().pem();
@@ -104,7 +104,7 @@ impl Workload {
     }
 
     /// A kubeconfig whose token was signed so long ago.
-    fn kubeconfig(&self, signed_ago: SignedDuration, canaries: &mut Canaries) -> String {
+    pub fn kubeconfig(&self, signed_ago: SignedDuration, canaries: &mut Canaries) -> String {
         self.kubeconfig_of(&format!("token: {}", token(signed_ago, &canaries.next())))
     }
 
@@ -118,7 +118,7 @@ impl Workload {
     }
 
     /// Makes everything of the cluster but its kubeconfigs.
-    async fn make(&self, at: &Connection) {
+    pub async fn make(&self, at: &Connection) {
         let Self { namespace, name, server, authority } = self;
         let made = at
             .send(&Request::post(
@@ -146,12 +146,12 @@ impl Workload {
         create(at, secret(namespace, &format!("{name}-eks-connection"), "Opaque", connection)).await;
     }
 
-    async fn make_source(&self, at: &Connection, text: &str) {
+    pub async fn make_source(&self, at: &Connection, text: &str) {
         create(at, secret("default", &self.source(), "Opaque", json!({"kubeconfig": text}))).await;
     }
 
     /// Makes the target with things in it that are none of ours.
-    async fn make_target(&self, at: &Connection, text: &str) {
+    pub async fn make_target(&self, at: &Connection, text: &str) {
         let plane =
             get(at, &format!("/apis/{CAPT}/namespaces/{}/captcontrolplanes/{}", self.namespace, self.name)).await;
         let mut object =
@@ -162,19 +162,19 @@ impl Workload {
         create(at, object).await;
     }
 
-    fn source(&self) -> String {
+    pub fn source(&self) -> String {
         format!("{}-outputs-kubeconfig", self.name)
     }
 
-    fn target(&self) -> String {
+    pub fn target(&self) -> String {
         format!("{}-kubeconfig", self.name)
     }
 
-    fn source_path(&self) -> String {
+    pub fn source_path(&self) -> String {
         format!("/api/v1/namespaces/default/secrets/{}", self.source())
     }
 
-    fn target_path(&self) -> String {
+    pub fn target_path(&self) -> String {
         format!("/api/v1/namespaces/{}/secrets/{}", self.namespace, self.target())
     }
 }
@@ -195,19 +195,19 @@ fn token(signed_ago: SignedDuration, signature: &str) -> String {
     format!("k8s-aws-v1.{}", URL_SAFE_NO_PAD.encode(url))
 }
 
-async fn get(at: &Connection, path: &str) -> Value {
+pub async fn get(at: &Connection, path: &str) -> Value {
     let answer = at.send(&Request::get(path)).await.unwrap();
     assert_eq!(answer.status, 200, "{path}: {}", answer.body);
     answer.body
 }
 
-async fn merge(at: &Connection, path: &str, patch: Value) {
+pub async fn merge(at: &Connection, path: &str, patch: Value) {
     let answer = at.send(&Request::new(Method::PATCH, path).json(MERGE, patch)).await.unwrap();
     assert_eq!(answer.status, 200, "{path}: {}", answer.body);
 }
 
 /// Plans the namespace, and answers with the finding about this cluster's kubeconfig.
-fn plan(desk: &Desk, workload: &Workload) -> (Plan, Finding, Output) {
+pub fn plan(desk: &Desk, workload: &Workload) -> (Plan, Finding, Output) {
     let args = ["plan", "--settle", "0s", "--domain", "kubeconfig", "--namespace", workload.namespace];
     let output = desk.run(&[&args[..], &["--kubeconfig", "$TMP/kubeconfig", "--out", "$TMP/plan.json"]].concat());
     let text = std::fs::read_to_string(desk.path("plan.json")).unwrap_or_else(|_| panic!("{}", said(&output)));
@@ -217,7 +217,7 @@ fn plan(desk: &Desk, workload: &Workload) -> (Plan, Finding, Output) {
     (plan, finding, output)
 }
 
-fn action<'p>(plan: &'p Plan, workload: &Workload) -> Option<&'p Action> {
+pub fn action<'p>(plan: &'p Plan, workload: &Workload) -> Option<&'p Action> {
     plan.actions.iter().find(|action| action.target.name == workload.target())
 }
 
@@ -225,11 +225,11 @@ fn apply(desk: &Desk, plan: &Plan) -> Output {
     desk.run(&["apply", "$TMP/plan.json", "--expect", &plan.id, "--kubeconfig", "$TMP/kubeconfig"])
 }
 
-fn has(finding: &Finding, word: &str) -> bool {
+pub fn has(finding: &Finding, word: &str) -> bool {
     finding.verdict == word || finding.codes.iter().any(|code| code == word)
 }
 
-const MINUTE: SignedDuration = SignedDuration::from_mins(1);
+pub const MINUTE: SignedDuration = SignedDuration::from_mins(1);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_behind_its_source_is_brought_up_to_date_and_nothing_else_is_touched() {

@@ -156,7 +156,8 @@ impl Connection {
     }
 }
 
-fn folder() -> PathBuf {
+/// Where what was built and installed for these tests is kept.
+pub fn folder() -> PathBuf {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     set("TRUEUP_REAL_DIR").unwrap_or_else(|| {
         let cache = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")));

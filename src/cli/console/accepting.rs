@@ -76,6 +76,7 @@ mod tests {
             kind: "Secret",
             namespace: Some("openshift-config".to_owned()),
             name: name.to_owned(),
+            cloud: None,
         }
     }
 

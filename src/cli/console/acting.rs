@@ -2,6 +2,7 @@
 //!
 //! Always true: it is the same executor, journal and vault as `trueup apply`; only the answers go elsewhere.
 
+use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -16,11 +17,12 @@ use crate::cli::settle;
 use crate::console::Teller;
 use crate::console::task::{Stage, Told, Tried};
 use crate::engine::executor::{
-    ClusterPort as _, KubeCluster, OnNewReference, Patch, Ports, Progress, Reading, Report, RunSettings, Write,
-    apply as carry_out,
+    BackupsThere, End, KubeCluster, OnNewReference, Ports, Progress, Rehearsal, RehearsalPorts, Report, RunSettings,
+    Skip, apply as carry_out, rehearse,
 };
-use crate::engine::journal::Answer;
-use crate::engine::{Action, ApprovedPlan, MarkChange, Plan, Verb};
+use crate::engine::journal::{Answer, StateFolder};
+use crate::engine::vault::Backups;
+use crate::engine::{ApprovedPlan, Plan};
 use crate::world::ClusterName;
 
 /// Carries out a plan and tells how far it is.
@@ -72,11 +74,20 @@ async fn run(fleet: &Fleet, tell: &Teller, approved: ApprovedPlan, stop: &Atomic
 
 /// Lets the servers try actions without doing them, one after another, and tells what each said.
 pub async fn dry_run(fleet: Fleet, tell: Teller, plan: Box<Plan>, actions: Vec<String>) {
+    // Sources may be in any cluster of the plan.
+    let names: BTreeMap<String, ClusterName> =
+        plan.targets.iter().map(|target| (target.cluster.clone(), ClusterName::new(target.cluster.as_str()))).collect();
+    let clusters = fleet.ask(move |live| settle::ports_of(live, &names)).await.unwrap_or_default();
+    let asked = fleet.clone();
+    let vault = BackupsThere(tokio::task::spawn_blocking(move || backups(&asked)).await.ok().flatten());
     for action in plan.actions.iter().filter(|action| actions.contains(&action.id)) {
         let cluster = ClusterName::new(action.cluster.as_str());
         let trying = async {
             match fleet.client_of(&cluster).await {
-                Some(client) => try_one(&KubeCluster::new(client), action).await,
+                Some(client) => {
+                    let ports = RehearsalPorts { clusters: &clusters, vault: &vault, clock: &WallTime };
+                    tried(rehearse(&KubeCluster::new(client), &plan.id, action, ports).await)
+                }
                 None => Tried::Unknown(format!("{cluster} is not connected")),
             }
         };
@@ -86,44 +97,39 @@ pub async fn dry_run(fleet: Fleet, tell: Teller, plan: Box<Plan>, actions: Vec<S
     }
 }
 
-async fn try_one(port: &KubeCluster, action: &Action) -> Tried {
-    let target = &action.target;
-    let version = match &action.preconditions.judged {
-        None => action.preconditions.resource_version.clone(),
-        Some(judged) => match port.read(target).await {
-            Reading::Present(seen) if judged.are_in(&seen.json) => Some(seen.resource_version),
-            Reading::Present(_) => return Tried::Refused("it changed since the plan was made".to_owned()),
-            Reading::Absent => return Tried::Refused("it is gone".to_owned()),
-            Reading::Unknown(why) => return Tried::Unknown(why),
-        },
+/// The backups there are; an undo may be tried, too. A state folder nobody can use has none.
+fn backups(fleet: &Fleet) -> Option<Backups> {
+    let folder = StateFolder::look(&fleet.context.state_path()?).ok()??;
+    Backups::look(&folder).ok()
+}
+
+fn tried(rehearsal: Rehearsal) -> Tried {
+    let reply = match rehearsal {
+        Rehearsal::Answered(reply) => reply,
+        Rehearsal::NotSent(end) => return not_sent(&end),
     };
-    let Some((uid, resource_version)) = action.preconditions.uid.as_deref().zip(version.as_deref()) else {
-        return Tried::Unknown("the plan binds no uid and version".to_owned());
-    };
-    let MarkChange { set, remove } = action.mark_change().unwrap_or_default();
-    let patch;
-    let write = match action.verb {
-        Verb::Delete => Write::Delete { target, uid, resource_version },
-        Verb::Label => {
-            patch = Patch::labels(set, remove);
-            Write::Change { target, uid, resource_version, patch: &patch }
-        }
-        Verb::Annotate => {
-            patch = Patch::annotations(set, remove);
-            Write::Change { target, uid, resource_version, patch: &patch }
-        }
-        // What is copied is read only when it is written.
-        Verb::Create | Verb::Apply | Verb::Update | Verb::Patch | Verb::Tag | Verb::Untag | Verb::ReOwn => {
-            return Tried::Unknown(format!("`{}` can't be tried", action.verb.word()));
-        }
-    };
-    let reply = port.rehearse(write).await;
     match reply.answer {
         Answer::Done => Tried::Fine,
         Answer::Gone => Tried::Refused("it is gone".to_owned()),
+        Answer::Conflict if !reply.managers.is_empty() => {
+            Tried::Refused(format!("{} manages what would be applied", reply.managers.join(", ")))
+        }
         Answer::Conflict => Tried::Refused("it changed since the plan was made".to_owned()),
         Answer::Refused => Tried::Refused(format!("the server refuses: {}", reply.reason)),
         Answer::Throttled => Tried::Unknown("the server is too busy".to_owned()),
         Answer::Ambiguous => Tried::Unknown("no answer".to_owned()),
+    }
+}
+
+/// What would not even be sent.
+fn not_sent(end: &End) -> Tried {
+    match end {
+        End::Already => Tried::Refused("it is as it shall be already".to_owned()),
+        End::Skipped { class: Skip::Stale, why } => Tried::Refused(why.clone()),
+        End::Skipped { class: Skip::Gate | Skip::Stopped, why }
+        | End::Failed { why }
+        | End::Unknown { why }
+        | End::TakenBack { why } => Tried::Unknown(why.clone()),
+        End::Done(state) => Tried::Unknown(state.word().to_owned()),
     }
 }

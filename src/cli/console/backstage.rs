@@ -3,13 +3,14 @@
 //! Always true: a task never blocks the console; what comes of it is told, an error as one sentence, and a task that
 //! breaks as well.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use jiff::Timestamp;
 use zeroize::Zeroizing;
 
+use super::aside::Asides;
 use super::fleet::{Fleet, scope};
 use super::keeping::spawn_answering;
 use super::{FleetKind, accepting, acting, login, memory, objects, saving};
@@ -18,9 +19,9 @@ use crate::cli::{probe, undo};
 use crate::console::Teller;
 use crate::console::model::Remembered;
 use crate::console::run::Login;
-use crate::console::task::{Ask, Backstage, Closer, Planned, Task, Told};
+use crate::console::task::{Ask, Backstage, Closer, Planned, SavedFile, Task, Told};
 use crate::engine::journal::{Entry, StateFolder, entries, read};
-use crate::engine::{ApprovedPlan, ObjectRef, SubjectId, UndoPlan, undo as plan_inverse};
+use crate::engine::{AcceptRule, ApprovedPlan, ObjectRef, SubjectId, UndoPlan, undo as plan_inverse};
 use crate::live::{Command, Live};
 use crate::world::ClusterName;
 
@@ -30,6 +31,7 @@ pub struct Crew {
     /// Set when somebody wants the run to stop.
     pub stop: Arc<AtomicBool>,
     pub log: Option<PathBuf>,
+    pub asides: Asides,
     pub kind: FleetKind,
     /// What the fleet is remembered by, and the state folder it is remembered in.
     pub memory: Option<(String, PathBuf)>,
@@ -59,23 +61,16 @@ impl Backstage for Crew {
             }
             Task::Apply(approved) => self.apply(approved),
             Task::Stop => self.stop.store(true, Ordering::SeqCst),
-            Task::ReadHistory => {
-                self.tell.tell(Told::History { entries: history(&self.fleet).map(|(entries, _)| entries) });
-            }
+            Task::ReadHistory => self.read_history(),
             Task::ReadObject { ask, cluster, target } => self.read_object(ask, cluster, target),
             Task::Answer { ask, form, typed, subject } => self.answer(ask, form, typed, subject),
             Task::Need(cluster) => self.command(Command::Need(cluster)),
             Task::Reconnect(cluster) => self.command(Command::Reconnect(cluster)),
             Task::Probe(subject) => self.probe(subject),
             Task::LookAgain => self.command(Command::LookAgain),
-            Task::Save { file, text } => {
-                let path = saving::save(&file, &text);
-                self.tell.tell(Told::Saved { file, path });
-            }
-            Task::Accept { subject, reason, until } => {
-                self.tell.tell(Told::Accepted { says: self.accept(&subject, reason, &until) });
-            }
-            Task::ReadLog => self.tell.tell(Told::Log { lines: saving::last_lines(self.log.as_deref()) }),
+            Task::Save { file, text } => self.save(file, text),
+            Task::Accept { subject, reason, until } => self.accept(subject, reason, until),
+            Task::ReadLog => self.read_log(),
             Task::Remember(remembered) => self.remember(*remembered),
         }
     }
@@ -155,14 +150,8 @@ impl Crew {
         let (fleet, name) = (self.fleet.clone(), subject.name.clone());
         let is_real = matches!(self.kind, FleetKind::Kubeconfig { .. });
         let work = async move {
-            let asked = move |live: &Live| {
-                let wanted = probe::may_try(live.domains(), &subject, live.view())?;
-                Some((live.client(&wanted.cluster)?, wanted))
-            };
-            let says = match fleet.ask(asked).await {
-                Ok(Some((client, wanted))) if is_real => {
-                    probe::try_one(&client, &wanted, &fleet.context.env).await.says()
-                }
+            let says = match fleet.ask(move |live: &Live| probe::may_try(live, &subject)).await {
+                Ok(Some(ready)) if is_real => probe::try_one(&ready, &fleet.context.env).await.says(),
                 Ok(Some(_)) => "nothing was sent: its server is not a real one".to_owned(),
                 Ok(None) => {
                     "there is nothing to try, or its login would go to a server that may not be its own".to_owned()
@@ -174,30 +163,68 @@ impl Crew {
         spawn_answering(self.tell.clone(), |says| Told::Notice { says }, work);
     }
 
-    /// Accepts a finding, here and wherever the config is read.
-    fn accept(&self, subject: &SubjectId, reason: String, until: &str) -> Result<String, String> {
-        let rule = accepting::rule(subject, reason, until, Timestamp::now())?;
-        let says = match &self.accepted_file {
-            Some(path) => {
-                accepting::write_down(path, &rule)?;
-                format!("{} is accepted until {}; {} knows it", subject.name, rule.until, path.display())
-            }
-            None => format!("{} is accepted until this ends", subject.name),
+    fn read_history(&self) {
+        let fleet = self.fleet.clone();
+        let work = move || Told::History { entries: history(&fleet).map(|(entries, _)| entries) };
+        self.asides.spawn(self.tell.clone(), |says| Told::History { entries: Err(says) }, work);
+    }
+
+    fn save(&self, file: SavedFile, text: String) {
+        let named = file.clone();
+        let work = move || {
+            let path = saving::save(&file, &text);
+            Told::Saved { file, path }
         };
-        let mut accepted = self.fleet.accepted.write().unwrap_or_else(|broken| broken.into_inner());
-        accepted.push(rule);
-        let rules = self.fleet.config.accept.iter().chain(accepted.iter()).cloned().collect();
-        self.tell.tell(Told::Acceptances { rules });
-        Ok(says)
+        self.asides.spawn(self.tell.clone(), |says| Told::Saved { file: named, path: Err(says) }, work);
+    }
+
+    fn accept(&self, subject: SubjectId, reason: String, until: String) {
+        let (fleet, tell, file) = (self.fleet.clone(), self.tell.clone(), self.accepted_file.clone());
+        let work = move || {
+            let says = accept(&fleet, file.as_deref(), &subject, reason, &until).map(|(rules, says)| {
+                tell.tell(Told::Acceptances { rules });
+                says
+            });
+            Told::Accepted { says }
+        };
+        self.asides.spawn(self.tell.clone(), |says| Told::Accepted { says: Err(says) }, work);
+    }
+
+    fn read_log(&self) {
+        let log = self.log.clone();
+        let work = move || Told::Log { lines: saving::last_lines(log.as_deref()) };
+        self.asides.spawn(self.tell.clone(), |says| Told::Log { lines: vec![says] }, work);
     }
 
     fn remember(&self, remembered: Remembered) {
+        self.asides.finish();
         let Some((key, state)) = &self.memory else { return };
         // The console is closing: there is nobody to tell but the log.
         if let Err(says) = memory::remember(state, key, remembered, Timestamp::now()) {
             tracing::warn!(%says, "the console's state was not kept");
         }
     }
+}
+
+/// Accepts a finding, here and wherever the config is read. Answers with all that is accepted now, and what to say.
+fn accept(
+    fleet: &Fleet,
+    file: Option<&Path>,
+    subject: &SubjectId,
+    reason: String,
+    until: &str,
+) -> Result<(Vec<AcceptRule>, String), String> {
+    let rule = accepting::rule(subject, reason, until, Timestamp::now())?;
+    let says = match file {
+        Some(path) => {
+            accepting::write_down(path, &rule)?;
+            format!("{} is accepted until {}; {} knows it", subject.name, rule.until, path.display())
+        }
+        None => format!("{} is accepted until this ends", subject.name),
+    };
+    let mut accepted = fleet.accepted.write().unwrap_or_else(|broken| broken.into_inner());
+    accepted.push(rule);
+    Ok((fleet.config.accept.iter().chain(accepted.iter()).cloned().collect(), says))
 }
 
 /// The journal, with the folder it is in. No folder means that nothing was ever applied.

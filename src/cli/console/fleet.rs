@@ -16,7 +16,7 @@ use crate::cli::plan::{self, Wanted};
 use crate::cli::recheck::PlanAgain;
 use crate::cli::{access, look_live, tombstones};
 use crate::config::Config;
-use crate::engine::{AcceptRule, Conditions, GateName, Plan, PlanScope};
+use crate::engine::{AcceptRule, Conditions, GateName, Judged, Plan, PlanScope, Tombstone};
 use crate::fleet::TlsTrust;
 use crate::live::{Command, Live};
 use crate::world::ClusterName;
@@ -111,20 +111,24 @@ impl Fleet {
         };
         let asked_stones = stones.clone();
         let asked = move |live: &Live| {
-            let mut judged = look_live::judged(live);
-            tombstones::add(&mut judged, &asked_stones, live.view());
-            if let Some(chosen) = chosen {
-                judged.retain(|one| chosen.contains(&one.subject));
-            }
-            access::questions(live, &judged)
+            let judged = judged(live, &asked_stones);
+            let questions = match chosen {
+                Some(chosen) => {
+                    let wanted = judged.iter().filter(|one| chosen.contains(&one.subject));
+                    access::questions(live, &wanted.cloned().collect::<Vec<_>>())
+                }
+                None => access::questions(live, &judged),
+            };
+            (questions, judged, live.moves())
         };
-        let access = access::ask(self.ask(asked).await?).await;
+        let (questions, first, moves) = self.ask(asked).await?;
+        let access = access::ask(questions).await;
         let wanted = Wanted { scope, deletes_max, settle };
         let (context, config) = (self.context.clone(), self.config.clone());
         let accepted = self.accepted.clone();
         let put_together = move |live: &Live| {
-            let mut judged = look_live::judged(live);
-            tombstones::add(&mut judged, &stones, live.view());
+            // While the permissions were asked for, something may have happened.
+            let judged = if live.moves() == moves { first } else { judged(live, &stones) };
             let conditions = match is_recording {
                 // As headless: being a recording is no gate.
                 true => Conditions::at(live.view().now),
@@ -167,6 +171,13 @@ impl PlanAgain for Fleet {
     fn allows_insecure_writes(&self) -> bool {
         self.context.globals.allow_insecure_writes
     }
+}
+
+/// Every subject with both answers, and what is known of those that were deleted from here.
+fn judged(live: &Live, stones: &[Tombstone]) -> Vec<Judged> {
+    let mut judged = look_live::judged(live);
+    tombstones::add(&mut judged, stones, live.view());
+    judged
 }
 
 /// The part of the fleet that somebody pointed at.

@@ -6,6 +6,7 @@
 
 mod accepting;
 mod acting;
+mod aside;
 mod backstage;
 mod fleet;
 pub mod furnish;
@@ -28,7 +29,7 @@ use tokio::sync::mpsc;
 use super::context::{Context, Voice};
 use super::error::CliError;
 use super::look::{self, Sight};
-use super::{look_live, members, settle};
+use super::{accounts, local, look_live, members, settle};
 use crate::config::{ACCEPTED_FILE, Config};
 use crate::console::Teller;
 use crate::console::run::{Opening, Started, run as run_console};
@@ -92,6 +93,14 @@ impl FleetKind {
 /// Makes the fleet, once the first frame is drawn, and again when it broke.
 pub type MakeFleet = Box<dyn FnMut(&Context) -> Result<Ready, CliError> + Send>;
 
+/// What else could be looked at when there is nothing to look at, a line each.
+pub type Instead = &'static [&'static str];
+
+pub const INSTEAD_OF_CLUSTERS: Instead =
+    &["Look around without a cluster: trueup demo", "Read a folder instead: trueup plan --from DIR"];
+pub const INSTEAD_OF_FOLDER: Instead = &["Look around without a folder: trueup demo"];
+pub const INSTEAD_OF_DEMO: Instead = &["Read a folder instead: trueup plan --from DIR"];
+
 /// Whether there is a person at a terminal to draw for.
 pub fn is_possible() -> bool {
     std::io::stdout().is_terminal() && std::io::stdin().is_terminal()
@@ -101,10 +110,15 @@ pub fn is_possible() -> bool {
 pub fn on_kubeconfig() -> MakeFleet {
     Box::new(|context| {
         let mut config = context.config()?;
-        let members = members::members(context, &config.clusters)?;
+        let mut members = members::members(context, &config.clusters)?;
         let mut contexts: Vec<String> = members.iter().map(|member| member.name.to_string()).collect();
         // In whatever order they were named, they are the same fleet.
         contexts.sort();
+        members.extend(local::member(context, &config, &members));
+        // The first frame is drawn by now; an account's id is part of the names of what is found there.
+        let accounts = async { accounts::members(context, &config).await };
+        let accounts = tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(accounts));
+        members.extend(accounts);
         let door = look_live::guests(context, &config);
         let live = look_live::make(&mut config, members, door)?;
         Ok(Ready {
@@ -144,12 +158,13 @@ pub fn on_folder(folder: PathBuf) -> MakeFleet {
 ///
 /// # Errors
 /// There is no terminal, or it is gone.
-pub async fn run(context: Context, make: MakeFleet) -> Result<u8, CliError> {
+pub async fn run(context: Context, make: MakeFleet, instead: Instead) -> Result<u8, CliError> {
     let opening = Opening {
         depth: furnish::depth(&context),
         signs: furnish::signs(&context),
         zone: furnish::zone(&context),
         is_tmux: context.env.raw("TMUX").is_some(),
+        instead,
         start: Box::new(move |teller| start(context, make, teller)),
     };
     run_console(opening).await.map(|()| 0).map_err(|error| {
@@ -200,7 +215,8 @@ fn start(mut context: Context, mut make: MakeFleet, tell: Teller) -> BoxFuture<'
         }
         let log = fleet.context.globals.log.clone();
         let accepted_file = folder.map(|folder| folder.join(ACCEPTED_FILE));
-        let crew = Crew { fleet, tell, stop: Arc::default(), log, kind, memory, accepted_file, _keeps: keeps };
+        let asides = aside::Asides::default();
+        let crew = Crew { fleet, tell, stop: Arc::default(), log, asides, kind, memory, accepted_file, _keeps: keeps };
         Ok(Started { looks, furnishing, start, backstage: Box::new(crew), updates })
     }
     .boxed()

@@ -21,6 +21,11 @@ impl Looked {
     pub fn view(&self) -> View<'_> {
         self.sight.view(self.now)
     }
+
+    /// Whether it was read from a folder, so that nothing can be asked.
+    pub fn is_recording(&self) -> bool {
+        matches!(self.sight, Sight::Folder { .. })
+    }
 }
 
 /// Looks at the folder or the clusters of the command line.

@@ -12,7 +12,7 @@ use super::error::CliError;
 
 pub async fn run(context: &Context, args: &OidcArgs) -> Result<u8, CliError> {
     match &args.what {
-        OidcWhat::Render { cluster } => render::run(context, cluster.as_deref()).await,
+        OidcWhat::Render { cluster, probe } => render::run(context, cluster.as_deref(), *probe).await,
         OidcWhat::Login { claims, cluster, format } => {
             // Before clusters are asked: a slip in the file should not cost a minute.
             let token = login::read_token(claims)?;

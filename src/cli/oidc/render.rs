@@ -4,21 +4,35 @@
 
 use super::super::context::Context;
 use super::super::error::CliError;
+use super::super::probe;
 use super::super::terminal::print;
 use super::{NOT_CLEAR, chosen};
-use crate::domains::external_oidc::{Checked, Scene, SpecVerdict};
+use crate::domains::DiscoveryProbe;
+use crate::domains::external_oidc::{Checked, Scene, SpecVerdict, Warning, discovery};
 use crate::engine::text::printable_json;
+use crate::world::View;
 
-pub async fn run(context: &Context, cluster: Option<&str>) -> Result<u8, CliError> {
+pub async fn run(context: &Context, cluster: Option<&str>, probing: bool) -> Result<u8, CliError> {
     let looked = chosen::look(context).await?;
-    let view = looked.view();
+    let (code, asked) = show(context, looked.view(), cluster)?;
+    match (probing, looked.is_recording()) {
+        (true, false) => fetch_discovery(context, asked).await,
+        (true, true) => context.note(probe::RECORDING),
+        (false, _) => {}
+    }
+    Ok(code)
+}
+
+/// Prints the bytes and what is wrong; returns the exit code, and the discovery document that may be asked for.
+fn show(context: &Context, view: View<'_>, cluster: Option<&str>) -> Result<(u8, Option<DiscoveryProbe>), CliError> {
     let cluster = chosen::choose(view, cluster)?;
     let scene = chosen::scene(view, cluster)?;
     let checked = checked(&scene)?;
     tell(context, checked);
+    let asked = discovery(&scene);
     if let Some(kind) = not_oidc(&scene) {
         context.note(&format!("the type of Authentication/cluster is {kind}: there is no auth-config to render"));
-        return Ok(0);
+        return Ok((0, asked));
     }
     if let Some(bytes) = &checked.rendered {
         // A file or pipe gets the very bytes; a terminal gets the same JSON without what it would act upon.
@@ -28,10 +42,10 @@ pub async fn run(context: &Context, cluster: Option<&str>) -> Result<u8, CliErro
         };
     }
     match checked.verdict {
-        SpecVerdict::Valid => Ok(0),
+        SpecVerdict::Valid => Ok((0, asked)),
         SpecVerdict::Lockout | SpecVerdict::Invalid | SpecVerdict::KasWouldRefuse | SpecVerdict::Unknown => {
             context.note(&format!("the verdict is {}", checked.verdict.word()));
-            Ok(NOT_CLEAR)
+            Ok((NOT_CLEAR, asked))
         }
     }
 }
@@ -63,4 +77,20 @@ pub fn tell(context: &Context, checked: &Checked) {
     for unknown in &checked.unknowns {
         context.note(&format!("unknown: {unknown}"));
     }
+}
+
+/// Asks the provider for its discovery document, and says what came of it.
+async fn fetch_discovery(context: &Context, asked: Option<DiscoveryProbe>) {
+    let Some(asked) = asked else {
+        return context.note("--probe: there is no provider whose document could be asked for");
+    };
+    let fetched = probe::fetch(&asked, &context.env).await;
+    let said = match probe::discovery_code(&fetched) {
+        Some(code) => {
+            let path = "spec.oidcProviders[0].issuer.issuerURL".to_owned();
+            format!("warning: {}", Warning { code, path, value: asked.issuer, says: fetched.says() })
+        }
+        None => fetched.says(),
+    };
+    context.note(&said);
 }

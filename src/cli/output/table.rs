@@ -39,6 +39,13 @@ pub fn table(page: &Page<'_>) -> String {
     if !elsewhere.is_empty() {
         lines.push(page.terminal.paint("(no cluster)", Style::Title));
         lines.extend(findings(page, &elsewhere, &columns));
+        let is_elsewhere = |action: &&Action| plan.targets.iter().all(|target| target.cluster != action.cluster);
+        let mut actions: Vec<&Action> = plan.actions.iter().filter(is_elsewhere).collect();
+        actions.sort_by(|one, other| one.finding.cmp(&other.finding));
+        if !actions.is_empty() {
+            lines.push(String::new());
+            lines.extend(actions.into_iter().flat_map(|action| action_lines(page, action)));
+        }
         lines.push(String::new());
     }
     lines.push(totals(page, silent));
@@ -206,6 +213,8 @@ fn fit(page: &Page<'_>, line: &str) -> String {
 }
 
 fn totals(page: &Page<'_>, silent: usize) -> String {
+    // The user's own files are no cluster.
+    let clusters = page.plan.targets.iter().filter(|target| target.source != ClusterSource::Local.word());
     let plan = page.plan;
     let dot = page.terminal.pick(" · ", "; ");
     let by_state: Vec<String> = State::ALL
@@ -218,7 +227,7 @@ fn totals(page: &Page<'_>, silent: usize) -> String {
     let by_verb: Vec<String> = plan.summary.actions.iter().map(|(verb, number)| format!("{number} {verb}")).collect();
     let listed = |all: Vec<String>| if all.is_empty() { String::new() } else { format!(": {}", all.join(", ")) };
     let mut parts = vec![
-        count(plan.targets.len(), "cluster"),
+        count(clusters.count(), "cluster"),
         format!("{}{}", count(plan.findings.len(), "finding"), listed(by_state)),
         format!("{}{}", count(plan.actions.len(), "action"), listed(by_verb)),
     ];

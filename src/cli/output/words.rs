@@ -38,10 +38,7 @@ pub fn age(since: Timestamp, now: Timestamp) -> String {
 
 /// `openshift-config/old-secret`, or the name alone.
 pub fn place(object: &ObjectRef) -> String {
-    match &object.namespace {
-        Some(namespace) => format!("{namespace}/{}", object.name),
-        None => object.name.clone(),
-    }
+    object.place()
 }
 
 /// Whether an action would be sent if the plan were applied as it stands.

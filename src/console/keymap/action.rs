@@ -128,7 +128,7 @@ actions! {
     Stop "stop" Repairing "stop" "Stops applying after the action that is running.";
     Undo "undo" Repairing "undo" "Makes the plan that takes an applied one back.";
     Accept "accept" Repairing "accept" "Accepts a finding as it is, with a reason and an end.";
-    Probe "probe" Repairing "probe" "Tries the kubeconfig under the cursor, one request, or asks a cluster anew.";
+    Probe "probe" Repairing "probe" "Tries a kubeconfig or a login provider, one request, or asks a cluster anew.";
     Reconnect "reconnect" Repairing "reconnect" "Tries the cluster again now.";
     RunPlugin "run-plugin" Repairing "log in" "Leaves the screen to run a cluster's credential plugin.";
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::console::table::ListState;
-use crate::world::{Cluster, ClusterName, RiskClass};
+use crate::world::{Cluster, ClusterName, ClusterSource, RiskClass};
 
 #[derive(Debug, Default)]
 pub struct FleetSheet {
@@ -70,7 +70,7 @@ impl FleetSheet {
         self.arrange();
     }
 
-    /// Puts the rows in order: each cluster, then its guests.
+    /// Puts the rows in order: each cluster, then its guests; the user's own files last.
     pub fn arrange(&mut self) {
         let host = |cluster: &Cluster| {
             let by = cluster.hosted_by.as_ref().map(|by| by.cluster.clone());
@@ -84,6 +84,7 @@ impl FleetSheet {
                 None => roots.push(cluster),
             }
         }
+        roots.sort_by_key(|cluster| cluster.source == ClusterSource::Local);
         let mut rows = Vec::new();
         for root in roots {
             let shown: Vec<&&Cluster> =

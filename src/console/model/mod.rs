@@ -93,6 +93,8 @@ pub struct Model {
     pub theme_set: String,
     pub views: Vec<SavedView>,
     pub accepted: Accepted,
+    /// What else could be looked at, a line each, when there is nothing to look at here.
+    pub instead: &'static [&'static str],
     asked: u64,
 }
 
@@ -160,6 +162,7 @@ impl Model {
             theme_set: String::new(),
             views: Vec::new(),
             accepted: Accepted::default(),
+            instead: &[],
             asked: 0,
         }
     }

@@ -8,6 +8,7 @@ use crate::console::event::What;
 use crate::console::model::{Layer, Pane, Place, RunState, Standing};
 use crate::console::task::{Ask, Planned, Told, Tried};
 use crate::console::testing::Stage;
+use crate::domains::Panel;
 use crate::engine::executor::Report;
 use crate::engine::{State, Tier};
 use crate::live::Update;
@@ -488,4 +489,22 @@ fn findings_that_come_before_their_check_are_not_lost() {
     assert_eq!(shown, [9, 6]);
     let tree: Vec<&str> = stage.model.checks[1].order.window(0..9).map(|id| id.name.as_str()).collect();
     assert_eq!(tree, ["demo", "demo-transitgateway", "demo-vpc", "vpc-bridge", "alice-subnet", "lonely"]);
+}
+
+#[test]
+fn a_command_that_the_detail_shows_is_copied_from_within_it() {
+    let mut stage = Stage::full();
+    stage.keys("1");
+    let subject = stage.model.subject().unwrap();
+    let mut closer = given::closer(&subject);
+    let command = "oc login https://api.example:6443 --issuer-url https://idp.example";
+    closer.panels.push(Panel::Command { title: "LOG IN", command: command.to_owned() });
+    let ask = stage.model.detail.ask;
+    stage.told(Told::Explained { ask, closer: Some(Box::new(closer)) });
+    stage.keys("K");
+    let [TerminalWish::Copy(from_the_list)] = stage.wishes.as_slice() else { panic!("{:?}", stage.wishes) };
+    assert!(from_the_list.starts_with("kubectl --context guest-payments get secret"), "{from_the_list}");
+    stage.forget();
+    stage.keys("enter K");
+    assert_eq!(stage.wishes, [TerminalWish::Copy(command.to_owned())]);
 }

@@ -121,7 +121,15 @@ pub fn clusters_before() -> BTreeMap<ClusterName, Option<Cluster>> {
 
 pub fn subject(domain: DomainName, cluster: &str, kind: &'static str, name: &str) -> SubjectId {
     let namespace = (domain == COPIES).then(|| "openshift-config".to_owned());
-    SubjectId { domain, cluster: ClusterName::new(cluster), api_version: "v1", kind, namespace, name: name.to_owned() }
+    SubjectId {
+        domain,
+        cluster: ClusterName::new(cluster),
+        api_version: "v1",
+        kind,
+        namespace,
+        name: name.to_owned(),
+        cloud: None,
+    }
 }
 
 pub fn held(state: State, verdict: &'static str, seconds_ago: i64) -> Held {
@@ -260,6 +268,7 @@ fn draft(subject: &SubjectId) -> ActionDraft {
             name: subject.name.clone(),
             uid: Some(Uid::parse("7c1")),
             version: Some(ResourceVersion::parse("88140")),
+            cloud: None,
         },
         judged: None,
         source: None,
@@ -294,12 +303,14 @@ pub fn action(id: &str, cluster: &str, kind: &'static str, name: &str) -> Action
             namespace: Some("openshift-config".to_owned()),
             name: name.to_owned(),
             uid: Some("7c1".to_owned()),
+            cloud: None,
         },
         preconditions: Preconditions {
             uid: Some("7c1".to_owned()),
             resource_version: Some("88140".to_owned()),
             judged: None,
             source: None,
+            ..Preconditions::default()
         },
         selected: true,
         reason: Reason::NoReferrer,
@@ -330,7 +341,7 @@ pub fn actions() -> Vec<Action> {
             verb: Verb::Create,
             tier: Tier::T1,
             undo: Undo::DeleteWhatWasCreated,
-            preconditions: Preconditions { uid: None, resource_version: None, judged: None, source: None },
+            preconditions: Preconditions { uid: None, resource_version: None, ..Preconditions::default() },
             change: json!({ "backup": "a6.sealed" }),
             diff: "+ apiVersion: v1\n+ kind: Secret\n".to_owned(),
             ..action("a6", "mgmt-eu", "Secret", "lost-copy")

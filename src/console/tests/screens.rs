@@ -433,6 +433,8 @@ fn frame() -> States {
         (
             "not started",
             made(Stage::starting(), |stage| {
+                stage.model.instead =
+                    &["Look around without a cluster: trueup demo", "Read a folder instead: trueup plan --from DIR"];
                 stage.told(Told::NotStarted { says: failed.to_owned() });
             }),
         ),

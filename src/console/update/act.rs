@@ -255,18 +255,23 @@ fn sort(model: &mut Model, sorting: Sorting) -> Effects {
 fn object_here(model: &Model) -> Option<(ClusterName, ObjectRef)> {
     match model.place() {
         Place::Check(_) => {
-            let subject = model.subject()?;
+            // A cloud resource is no object of a cluster, and has nothing more to read than its finding says.
+            let subject = model.subject().filter(|subject| subject.cloud.is_none())?;
             let target = ObjectRef {
                 api_version: subject.api_version.to_owned(),
                 kind: subject.kind.to_owned(),
                 namespace: subject.namespace.clone(),
                 name: subject.name.clone(),
                 uid: None,
+                cloud: None,
             };
             (target.name != "*").then(|| (subject.cluster.clone(), target))
         }
         Place::Plan => {
             let action = model.plan.as_ref().and_then(PlanSheet::cursor)?;
+            if action.target.cloud.is_some() {
+                return None;
+            }
             Some((ClusterName::new(action.cluster.as_str()), action.target.clone()))
         }
         Place::Object => model.object.as_ref().map(|view| (view.cluster.clone(), view.target.clone())),
@@ -328,7 +333,7 @@ pub fn cluster_here(model: &Model) -> Option<ClusterName> {
     }
 }
 
-/// Tries what the cursor is on: a kubeconfig, or else a cluster.
+/// Tries what the cursor is on: what its check lets be tried, or else a cluster.
 fn probe(model: &mut Model) -> Effects {
     let Some(subject) = model.subject() else { return reconnect(model) };
     let text = format!("trying {}", subject.name);

@@ -220,7 +220,7 @@ mod tests {
 
     fn subject(name: &str) -> SubjectId {
         let (cluster, name) = (ClusterName::new("a"), name.to_owned());
-        SubjectId { domain: CHECK, cluster, api_version: "v1", kind: "Secret", namespace: None, name }
+        SubjectId { domain: CHECK, cluster, api_version: "v1", kind: "Secret", namespace: None, name, cloud: None }
     }
 
     fn held(state: State) -> Held {

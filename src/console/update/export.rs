@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 
 use super::act::say;
 use crate::console::effect::{Effects, TerminalWish};
-use crate::console::model::{ExportForm, Model, Place, PlanSheet};
+use crate::console::model::{ExportForm, Model, Pane, Place, PlanSheet};
 use crate::console::task::{SavedFile, Task};
 use crate::console::view;
-use crate::engine::text::{Charset, printable};
+use crate::domains::Panel;
+use crate::engine::text::{Charset, printable, shell_word};
 use crate::engine::{ObjectRef, SubjectId};
 use crate::live::Held;
 
@@ -23,29 +24,44 @@ pub fn copy(model: &mut Model) -> Effects {
     copied(model, text)
 }
 
-/// Copies the command that shows the same object.
+/// Copies the command that stands in the detail when that is where one is, else the command that shows the same object.
 pub fn copy_command(model: &mut Model) -> Effects {
     let text = match model.place() {
-        Place::Check(_) => model.subject().map(|subject| {
-            command(subject.cluster.as_str(), subject.kind, subject.namespace.as_deref(), &subject.name)
+        Place::Check(_) if model.pane == Pane::Detail && shown_command(model).is_some() => shown_command(model),
+        Place::Check(_) => model.subject().map(|subject| match &subject.cloud {
+            Some(place) => cloud_command(place.crn.as_deref(), &subject.name),
+            None => command(subject.cluster.as_str(), subject.kind, subject.namespace.as_deref(), &subject.name),
         }),
-        Place::Plan => model.plan.as_ref().and_then(PlanSheet::cursor).map(|action| {
-            let ObjectRef { kind, namespace, name, .. } = &action.target;
-            command(&action.cluster, kind, namespace.as_deref(), name)
+        Place::Plan => model.plan.as_ref().and_then(PlanSheet::cursor).map(|action| match &action.target.cloud {
+            Some(cloud) => cloud_command(cloud.crn.as_deref(), &cloud.id),
+            None => {
+                let ObjectRef { kind, namespace, name, .. } = &action.target;
+                command(&action.cluster, kind, namespace.as_deref(), name)
+            }
         }),
         Place::Object => model.object.as_ref().map(|view| {
             let ObjectRef { kind, namespace, name, .. } = &view.target;
             command(view.cluster.as_str(), kind, namespace.as_deref(), name)
         }),
-        Place::Fleet => {
-            model.fleet.list.cursor().map(|name| format!("kubectl --context {} cluster-info", quoted(name.as_str())))
-        }
+        Place::Fleet => model
+            .fleet
+            .list
+            .cursor()
+            .map(|name| format!("kubectl --context {} cluster-info", shell_word(name.as_str()))),
         Place::Activity => {
             model.activity.cursor().map(|entry| format!("trueup history show {}", crate::engine::short_id(&entry.plan)))
         }
         Place::Logs => None,
     };
     copied(model, text)
+}
+
+/// The command a panel of the detail shows.
+fn shown_command(model: &Model) -> Option<String> {
+    model.detail.closer.as_ref()?.panels.iter().find_map(|panel| match panel {
+        Panel::Command { command, .. } => Some(command.clone()),
+        Panel::Lines { .. } | Panel::Strip { .. } | Panel::Chain { .. } | Panel::Bar { .. } => None,
+    })
 }
 
 /// Hands the text on the screen to the pager.
@@ -84,14 +100,20 @@ fn copied(model: &mut Model, text: Option<String>) -> Effects {
 }
 
 fn command(cluster: &str, kind: &str, namespace: Option<&str>, name: &str) -> String {
-    let mut command = format!("kubectl --context {} get {}", quoted(cluster), kind.to_lowercase());
+    let mut command = format!("kubectl --context {} get {}", shell_word(cluster), kind.to_lowercase());
     if name != "*" {
-        command.push_str(&format!(" {}", quoted(name)));
+        command.push_str(&format!(" {}", shell_word(name)));
     }
     if let Some(namespace) = namespace {
-        command.push_str(&format!(" -n {}", quoted(namespace)));
+        command.push_str(&format!(" -n {}", shell_word(namespace)));
     }
     command + " -o yaml"
+}
+
+/// The command that finds a cloud resource: by what is its alone, where it has one.
+fn cloud_command(crn: Option<&str>, id: &str) -> String {
+    let query = crn.map_or_else(|| id.to_owned(), |crn| format!("crn:\"{crn}\""));
+    format!("ibmcloud resource search {}", quoted(&query))
 }
 
 /// A word as a shell reads it. Names from clusters may hold anything.

@@ -8,7 +8,7 @@ use crate::console::model::{Approval, Entered, Layer, Model, ObjectTab, Pane, Pl
 use crate::console::task::{SavedFile, Task, Wanted};
 use crate::console::view;
 use crate::engine::{Answers, Chosen, ObjectRef, SubjectId, approve as approve_plan, questions};
-use crate::world::ClusterName;
+use crate::world::{Cluster, ClusterName};
 
 /// Plans for the marked rows, else for the row at the cursor.
 pub fn reconcile(model: &mut Model) -> Effects {
@@ -252,12 +252,14 @@ pub fn open_referrer(model: &mut Model) -> Effects {
 fn object_named(model: &Model, text: &str) -> Option<(ClusterName, ObjectRef)> {
     let mut words = text.split(' ');
     let (cluster, kind, place) = (words.next()?, words.next()?, words.next()?);
-    let cluster = model.fleet.clusters().find(|one| one.name.as_str() == cluster)?.name.clone();
+    // What lies in a cloud account is no object that could be opened.
+    let is_meant = |one: &&Cluster| one.name.as_str() == cluster && !one.source.is_account();
+    let cluster = model.fleet.clusters().find(is_meant)?.name.clone();
     let (namespace, name) = match place.split_once('/') {
         Some((namespace, name)) => (Some(namespace.to_owned()), name.to_owned()),
         None => (None, place.to_owned()),
     };
     // Which version of the kind that is, whoever reads it knows: the cluster was asked for it.
     let (api_version, kind) = (String::new(), kind.to_owned());
-    (name != "*").then_some((cluster, ObjectRef { api_version, kind, namespace, name, uid: None }))
+    (name != "*").then_some((cluster, ObjectRef { api_version, kind, namespace, name, uid: None, cloud: None }))
 }

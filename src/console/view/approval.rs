@@ -128,8 +128,7 @@ fn action_lines(action: &Action, kinds: usize, width: usize, charset: Charset) -
     let role = if action.verb == Verb::Delete { Role::Extra } else { Role::Drift };
     let kind = printable(&action.target.kind, charset);
     let kind = format!("{kind}{}  ", " ".repeat(kinds.saturating_sub(kind.width())));
-    let place = action.target.namespace.as_deref().map_or(String::new(), |namespace| format!("{namespace}/"));
-    let name = printable(&format!("{place}{}", action.target.name), charset);
+    let name = printable(&action.target.place(), charset);
     let before = VERB + kind.width();
     let mut lines: Vec<Line> = Vec::new();
     for part in wrap(&name, width.saturating_sub(before), 0) {

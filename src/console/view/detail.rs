@@ -7,6 +7,7 @@ use unicode_width::UnicodeWidthStr as _;
 use super::paint::{Held, Painter};
 use super::text::{Line, wrap, wrapped};
 use crate::console::hits::Hit;
+use crate::console::keymap::{Action, Scope};
 use crate::console::model::Model;
 use crate::console::task::Closer;
 use crate::console::theme::{Glyphs, Role};
@@ -63,7 +64,10 @@ pub fn lines(model: &Model, width: usize, glyphs: &Glyphs) -> Vec<Line> {
         lines.push(Line::blank());
     }
     match &model.detail.closer {
-        Some(closer) => lines.extend(closer_lines(closer, state, width, glyphs)),
+        Some(closer) => {
+            let copy_keys = model.keys.keys(Scope::Detail, Action::CopyCommand);
+            lines.extend(closer_lines(closer, copy_keys.first().map(String::as_str), state, width, glyphs));
+        }
         None if model.detail.answered == model.detail.ask => {
             lines.push(Line::of("Nothing more is known of it; R reads everything again.", Role::Muted));
         }
@@ -72,7 +76,7 @@ pub fn lines(model: &Model, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     lines
 }
 
-fn closer_lines(closer: &Closer, state: State, width: usize, glyphs: &Glyphs) -> Vec<Line> {
+fn closer_lines(closer: &Closer, copy_key: Option<&str>, state: State, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     let explanation = &closer.explanation;
     let mut lines = wrapped(&explanation.summary, width, 0, Role::Text);
     lines.push(Line::blank());
@@ -90,7 +94,7 @@ fn closer_lines(closer: &Closer, state: State, width: usize, glyphs: &Glyphs) ->
     }
     for panel in &closer.panels {
         lines.push(Line::blank());
-        lines.extend(panel_lines(panel, width, glyphs));
+        lines.extend(panel_lines(panel, copy_key, width, glyphs));
     }
     lines.push(Line::blank());
     lines.push(Line::of("REMEDY", Role::Header));
@@ -212,11 +216,17 @@ fn evidence_lines(number: usize, evidence: &Evidence, width: usize) -> Vec<Line>
     lines
 }
 
-fn panel_lines(panel: &Panel, width: usize, glyphs: &Glyphs) -> Vec<Line> {
+fn panel_lines(panel: &Panel, copy_key: Option<&str>, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     match panel {
         Panel::Lines { title, lines } => {
             let body = lines.iter().flat_map(|line| wrapped(line, width, 2, Role::Text));
             [Line::of(*title, Role::Header)].into_iter().chain(body).collect()
+        }
+        Panel::Command { title, command } => {
+            let mut lines = vec![Line::of(*title, Role::Header)];
+            lines.extend(wrapped(command, width, 2, Role::Text));
+            lines.extend(copy_key.map(|key| Line::of(format!("{key} in this pane copies it"), Role::Muted)));
+            lines
         }
         Panel::Strip { title, steps } => steps_lines(title, steps, "   ", width, glyphs),
         Panel::Chain { title, links } => steps_lines(title, links, &format!(" {} ", glyphs.arrow), width, glyphs),
@@ -237,12 +247,17 @@ fn steps_lines(title: &'static str, steps: &[Step], between: &str, width: usize,
     let (mut line, mut used) = (Line::blank(), 0);
     for (place, step) in steps.iter().enumerate() {
         let text = format!("{} {}", step.label, glyphs.state(step.state));
-        let between = if place == 0 { "" } else { between };
-        used += between.width() + text.width();
-        line = line.and(between, Role::Border);
-        if used > width && place > 0 {
+        // What leads on to the next step stands at the end of a line and has to fit there, too.
+        let after = if place + 1 == steps.len() { 0 } else { between.trim_end().width() };
+        let before = if place == 0 { "" } else { between };
+        line = line.and(before.trim_end(), Role::Border);
+        if place > 0 && used + before.width() + text.width() + after > width {
             lines.push(std::mem::replace(&mut line, Line::of("  ", Role::Border)));
             used = 2 + text.width();
+        } else {
+            let blanks = &before[before.trim_end().len()..];
+            line = line.and(blanks, Role::Border);
+            used += before.width() + text.width();
         }
         line = line.and(text, Role::from(step.state));
     }
@@ -255,17 +270,11 @@ fn steps_lines(title: &'static str, steps: &[Step], between: &str, width: usize,
 fn remedy_lines(draft: &ActionDraft, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     let undo = match draft.undo {
         Undo::RestoreFromBackup => "a sealed backup is kept, undo possible",
-        Undo::RemoveWhatWasAdded | Undo::DeleteWhatWasCreated => "undo possible",
+        Undo::RemoveWhatWasAdded | Undo::DeleteWhatWasCreated | Undo::PutTagsBack => "undo possible",
         Undo::None => "no undo",
     };
-    let place = draft.target.namespace.as_deref().map_or(String::new(), |namespace| format!("{namespace}/"));
-    let what = format!(
-        "{} {} {place}{} ({}): {undo}",
-        draft.verb.word(),
-        draft.target.resource.kind,
-        draft.target.name,
-        draft.reason.word()
-    );
+    let kind = draft.target.resource.kind;
+    let what = format!("{} {kind} {} ({}): {undo}", draft.verb.word(), draft.target.place(), draft.reason.word());
     let mut lines = wrapped(&what, width, 2, Role::Text);
     for proof in &draft.ownership {
         lines.extend(wrapped(&format!("  ours: {proof}"), width, 4, Role::Muted));

@@ -168,6 +168,7 @@ fn source(cluster: &Cluster) -> String {
         ClusterSource::Hosted { by } => format!("hosted by {by}"),
         ClusterSource::Snapshot => "snapshot".to_owned(),
         ClusterSource::Cloud { account, .. } => format!("account {account}"),
+        ClusterSource::Local => "your kubeconfig files".to_owned(),
     }
 }
 

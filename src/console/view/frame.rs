@@ -11,7 +11,7 @@ use crate::console::layout::Layout;
 use crate::console::model::{Model, Place, ToastKind, Zone};
 use crate::console::theme::Role;
 use crate::engine::short_id;
-use crate::world::{Cluster, Link};
+use crate::world::{Cluster, ClusterSource, Link};
 
 /// Where the header goes on after the program's name.
 const AFTER_NAME: u16 = 20;
@@ -23,7 +23,9 @@ pub fn header(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     let right = header_right(model, painter.glyphs().ellipsis);
     let begin = painter.line_right(area.right() - 1, area.y, area.width.saturating_sub(AFTER_NAME), &right);
     let mut x = painter.text(area.x + 1, area.y, 7, "trueup", Role::Title) + 2;
-    let roots: Vec<&Cluster> = model.fleet.clusters().filter(|cluster| cluster.hosted_by.is_none()).collect();
+    // The user's own files are no cluster anybody could mistake for another.
+    let is_root = |cluster: &&Cluster| cluster.hosted_by.is_none() && cluster.source != ClusterSource::Local;
+    let roots: Vec<&Cluster> = model.fleet.clusters().filter(is_root).collect();
     let (count, mut left) = (roots.len(), roots.len());
     for cluster in roots {
         let chip = chip(model, cluster, painter);

@@ -222,10 +222,9 @@ fn dry_cell<'p>(plan: &'p PlanSheet, id: &str, painter: &Painter<'_>) -> Cell<'p
     }
 }
 
-/// `openshift-config/x`
+/// `openshift-config/x`, `demo-vpc (r006-1)`.
 fn object_text(action: &Action) -> String {
-    let place = action.target.namespace.as_deref().map_or(String::new(), |namespace| format!("{namespace}/"));
-    format!("{place}{}", action.target.name)
+    action.target.place()
 }
 
 /// How it could be taken back; why it is not sent, where that matters more.
@@ -235,7 +234,9 @@ fn back_cell<'p>(action: &'p Action, skipped: Option<&Skipped>, painter: &Painte
         Some(Skipped::Dependency(id)) => Cell::text(format!("waits for {id}, left out"), painter.style(Role::Muted)),
         Some(Skipped::Excluded) | None => match action.undo {
             Undo::RestoreFromBackup => Cell::text("backup, undo", painter.style(Role::Ok)),
-            Undo::RemoveWhatWasAdded | Undo::DeleteWhatWasCreated => Cell::text("undo", painter.style(Role::Ok)),
+            Undo::RemoveWhatWasAdded | Undo::DeleteWhatWasCreated | Undo::PutTagsBack => {
+                Cell::text("undo", painter.style(Role::Ok))
+            }
             Undo::None => Cell::text("no undo", painter.style(Role::Error)),
         },
     }

@@ -38,8 +38,7 @@ pub fn failed(model: &Model, why: &str, layout: &Layout, painter: &mut Painter<'
     let width = usize::from(area.width.saturating_sub(8)).min(90);
     let mut lines = wrapped(why, width, 0, Role::Error);
     lines.push(Line::blank());
-    lines.push(Line::of("Look around without a cluster: trueup demo", Role::Muted));
-    lines.push(Line::of("Read a folder instead: trueup plan --from DIR", Role::Muted));
+    lines.extend(model.instead.iter().map(|line| Line::of(*line, Role::Muted)));
     let height = u16::try_from(lines.len()).unwrap_or(area.height);
     let place = centered(area, u16::try_from(width).unwrap_or(area.width), height);
     painter.lines(place, &lines, 0);

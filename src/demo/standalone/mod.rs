@@ -94,6 +94,8 @@ impl Past {
         for kind in ["Authentication", "Console"] {
             self.put(objects::singleton("operator.openshift.io/v1", kind, "cluster", json!({}), json!({})));
         }
+        self.put(objects::binding(None, "platform-admins", "cluster-admin", ("Group", "oidc:platform-admins")));
+        self.put(objects::binding(Some("payments"), "payments-edit", "edit", ("User", "alice@corp.example")));
     }
 
     fn authentication(&self, spec: Value, clients: Value) {
@@ -221,13 +223,15 @@ fn oslo(past: &mut Past) {
     let mut spec = objects::oidc(
         "https://login.oslo.example/oidc",
         &["console"],
-        json!([objects::console_client("oslo-console")]),
+        json!([objects::console_client("oslo-console"), objects::cli_client()]),
     );
     spec["oidcProviders"][0]["issuer"]["issuerCertificateAuthority"] = json!({ "name": "oslo-ca" });
-    let current = json!({
-        "oidcProviderName": "sso", "issuerURL": "https://login.oslo.example/oidc", "clientID": "openshift-console"
-    });
-    past.authentication(spec.clone(), json!([objects::used_client("console", current), objects::unused_client("cli")]));
+    let used = |component: &str| {
+        let client = format!("openshift-{component}");
+        let issuer = "https://login.oslo.example/oidc";
+        objects::used_client(component, json!({ "oidcProviderName": "sso", "issuerURL": issuer, "clientID": client }))
+    };
+    past.authentication(spec.clone(), json!([used("console"), used("cli")]));
     let secret = past.dice.letters(40);
     past.put(objects::secret("openshift-config", "oslo-console", "clientSecret", &secret));
     past.put(objects::secret("openshift-console", "console-oauth-config", "clientSecret", &secret));

@@ -59,6 +59,29 @@ pub fn console_client(secret: &str) -> Value {
     })
 }
 
+/// The client `oc` logs in with.
+pub fn cli_client() -> Value {
+    json!({
+        "componentNamespace": "openshift-console", "componentName": "cli",
+        "clientID": "openshift-cli", "extraScopes": ["email", "groups"],
+    })
+}
+
+/// A binding that names one user or group.
+pub fn binding(namespace: Option<&str>, name: &str, role: &str, (kind, named): (&str, &str)) -> Value {
+    const RBAC: &str = "rbac.authorization.k8s.io";
+    let own = if namespace.is_some() { "RoleBinding" } else { "ClusterRoleBinding" };
+    let metadata = match namespace {
+        Some(namespace) => json!({ "namespace": namespace, "name": name }),
+        None => json!({ "name": name }),
+    };
+    json!({
+        "apiVersion": format!("{RBAC}/v1"), "kind": own, "metadata": metadata,
+        "roleRef": { "apiGroup": RBAC, "kind": "ClusterRole", "name": role },
+        "subjects": [{ "apiGroup": RBAC, "kind": kind, "name": named }],
+    })
+}
+
 /// What the status says of a component without a client.
 pub fn unused_client(component: &str) -> Value {
     json!({ "componentNamespace": "openshift-console", "componentName": component, "currentOIDCClients": [] })

@@ -112,10 +112,11 @@ fn verdict(problems: &[Problem], unknowns: &[Unknown]) -> Verdict {
     if unknowns.iter().any(|unknown| unknown.about == About::Writing) {
         return Verdict::Unknown;
     }
-    match (problems.is_empty(), unknowns.is_empty()) {
+    let may_not_start = unknowns.iter().any(|unknown| unknown.about == About::Starting);
+    match (problems.is_empty(), may_not_start) {
         (false, _) => Verdict::KasWouldRefuse,
-        (true, false) => Verdict::Unknown,
-        (true, true) => Verdict::Valid,
+        (true, true) => Verdict::Unknown,
+        (true, false) => Verdict::Valid,
     }
 }
 

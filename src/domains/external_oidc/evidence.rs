@@ -8,15 +8,20 @@ use super::observed::{Expected, told};
 use super::remedy::Operator;
 use super::ruling::Ruling;
 use super::scene::Scene;
+use super::settings::Settings;
 use super::subjects::Place;
+use super::switch;
 use crate::engine::{Evidence, State};
 
-pub fn evidence(scene: &Scene<'_>, place: &Place, ruling: &Ruling) -> Vec<Evidence> {
+pub fn evidence(settings: &Settings, scene: &Scene<'_>, place: &Place, ruling: &Ruling) -> Vec<Evidence> {
     let mut lines = Vec::new();
     lines.extend(ruling.gap.as_ref().map(|gap| line(gap.says.clone(), scene.name().to_string(), "", String::new())));
     lines.extend(type_line(scene));
     match place {
-        Place::Authentication => lines.extend(problem_lines(scene)),
+        Place::Authentication => {
+            lines.extend(problem_lines(scene));
+            lines.extend(switch::evidence(settings, scene));
+        }
         Place::AuthConfig => lines.push(object_line(scene, place)),
         Place::KasCopy => lines.extend([object_line(scene, &Place::AuthConfig), object_line(scene, place)]),
         Place::Rollout => lines.extend(node_lines(scene)),

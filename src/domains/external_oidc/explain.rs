@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::availability::{Availability, Half, Revision, what_it_was_told};
+use super::check::{Checked, Verdict as Validity};
 use super::console::{listed, status, wanted_secret};
 use super::evidence::evidence;
 use super::facts::Node;
@@ -15,6 +16,7 @@ use super::names::{
     MANAGED_NAMESPACE,
 };
 use super::observed::{Expected, told};
+use super::problem::Problem;
 use super::remedy::actions;
 use super::ruling::Ruling;
 use super::scene::Scene;
@@ -34,7 +36,7 @@ pub fn explain(settings: &Settings, scene: &Scene<'_>, place: &Place, ruling: &R
         summary: summary(scene, place, ruling),
         expected,
         actual,
-        evidence: evidence(scene, place, ruling),
+        evidence: evidence(settings, scene, place, ruling),
         remedy: actions(settings, scene, place, ruling),
     }
 }
@@ -220,11 +222,8 @@ fn client_summary(component: &Component, verdict: Verdict) -> String {
 /// Expected and actual.
 fn sides(scene: &Scene<'_>, place: &Place) -> (Value, Value) {
     match place {
-        Place::Authentication => (json!({}), authentication_side(scene)),
-        Place::AuthConfig => {
-            let wanted = scene.checked().ok().and_then(|checked| checked.rendered.as_deref());
-            (file_side(wanted), file_side(file(scene, MANAGED_NAMESPACE)))
-        }
+        Place::Authentication => authentication_sides(scene),
+        Place::AuthConfig => (wanted_side(scene), file_side(file(scene, MANAGED_NAMESPACE))),
         Place::KasCopy => (file_side(file(scene, MANAGED_NAMESPACE)), file_side(file(scene, KAS_NAMESPACE))),
         Place::Rollout => rollout_sides(scene),
         Place::ObservedConfig => observed_sides(scene),
@@ -266,15 +265,42 @@ fn file_side(text: Option<&str>) -> Value {
     text.map_or_else(|| json!({}), |text| json!({ "data": { AUTH_CONFIG_KEY: text } }))
 }
 
-fn authentication_side(scene: &Scene<'_>) -> Value {
-    let Some(authentication) = scene.authentication.seen else { return json!({}) };
+/// What the file should hold. Of an Authentication that nobody could write down that is not known, which is not nothing.
+fn wanted_side(scene: &Scene<'_>) -> Value {
+    let not_known = |why: &str| file_side(Some(&format!("<not known: {why}>")));
+    match scene.checked() {
+        Err(gap) => not_known(&gap.says),
+        Ok(Checked { rendered: Some(text), .. }) => file_side(Some(text)),
+        Ok(Checked { verdict: Validity::Valid, .. }) => file_side(None),
+        Ok(Checked { verdict: Validity::Unknown, unknowns, .. }) => {
+            not_known(unknowns.first().map_or("what it takes is not known", String::as_str))
+        }
+        Ok(Checked { verdict: Validity::Lockout | Validity::Invalid | Validity::KasWouldRefuse, .. }) => {
+            not_known("Authentication/cluster would be refused")
+        }
+    }
+}
+
+/// The type and the providers; where something is wrong with them, that, beside what to do about it.
+fn authentication_sides(scene: &Scene<'_>) -> (Value, Value) {
+    let Some(authentication) = scene.authentication.seen else { return (json!({}), json!({})) };
     let providers: Vec<Value> = authentication
         .spec
         .providers
         .iter()
         .map(|provider| json!({ "name": provider.title(), "issuerURL": provider.issuer_url() }))
         .collect();
-    json!({ "type": authentication.spec.kind.word(), "oidcProviders": providers })
+    let mut actual = json!({ "type": authentication.spec.kind.word(), "oidcProviders": providers });
+    let problems = scene.checked().map(|checked| checked.problems.as_slice()).unwrap_or_default();
+    if problems.is_empty() {
+        return (actual.clone(), actual);
+    }
+    let mut expected = json!({});
+    for Problem { path, value, remedy, .. } in problems {
+        expected[path] = json!(remedy);
+        actual[path] = if value.is_empty() { Value::Null } else { json!(value) };
+    }
+    (expected, actual)
 }
 
 fn rollout_sides(scene: &Scene<'_>) -> (Value, Value) {

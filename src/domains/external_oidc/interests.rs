@@ -2,9 +2,11 @@
 //!
 //! Always true: a cluster that lacks the kinds, and a hosted guest, is asked for nothing more.
 
+use super::bound;
 use super::console::wanted_secret;
 use super::facts::{
-    Bundle, ClientSecret, ConfigFile, FeatureGates, Infrastructure, KubeApiServer, Mark, OperatorStatus, Release,
+    Binding, Bundle, ClientSecret, ConfigFile, FeatureGates, Infrastructure, KubeApiServer, Mark, OperatorStatus,
+    Release,
 };
 use super::names::{
     AUTHENTICATION, AUTHENTICATION_OPERATOR, CLUSTER_VERSION, CONFIG_NAMESPACE, CONSOLE_NAMESPACE, CONSOLE_OPERATOR,
@@ -14,11 +16,13 @@ use super::names::{
 use super::scene::{
     BUNDLE_NAMESPACES, FILE_NAMESPACES, Scene, Standing, config_maps, is_served, secret_marks, standing,
 };
+use super::settings::Settings;
 use super::spec::Authentication;
 use super::stack::PARTS;
+use super::switch;
 use crate::world::{Cluster, CollectionId, Interest, Served, View};
 
-pub fn list(view: View<'_>) -> Vec<Interest> {
+pub fn list(settings: &Settings, view: View<'_>) -> Vec<Interest> {
     let mut wanted = Vec::new();
     for cluster in view.clusters().filter(|cluster| cluster.hosted_by.is_none() && may_apply(cluster)) {
         let all = |resource| CollectionId::all(&cluster.name, resource);
@@ -30,6 +34,7 @@ pub fn list(view: View<'_>) -> Vec<Interest> {
         wanted.push(all(KUBE_API_SERVER).interest::<KubeApiServer>());
         if let Some(scene) = Scene::of(view, &cluster.name) {
             furniture(&scene, &mut wanted);
+            bindings(settings, &scene, &mut wanted);
         }
     }
     wanted
@@ -70,6 +75,15 @@ fn furniture(scene: &Scene<'_>, wanted: &mut Vec<Interest>) {
     marks.dedup();
     wanted.extend(marks.into_iter().map(CollectionId::interest::<Mark>));
     secrets(scene, wanted);
+}
+
+/// Who is bound to what, where tokens of a provider count or shall count soon. Elsewhere nobody asks.
+fn bindings(settings: &Settings, scene: &Scene<'_>, wanted: &mut Vec<Interest>) {
+    let is_oidc = scene.authentication.seen.is_some_and(|authentication| authentication.spec.is_oidc());
+    if is_oidc || switch::is_offered(settings, scene) {
+        let served = |id: &CollectionId| is_served(scene.cluster, &id.resource);
+        wanted.extend(bound::collections(scene).into_iter().filter(served).map(CollectionId::interest::<Binding>));
+    }
 }
 
 /// The two secrets that are compared, by name, and again when the list shows another version.

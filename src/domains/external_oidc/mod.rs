@@ -9,9 +9,11 @@
 //! Not here: writing. What is proposed is data for the plan, and the operators' own until the config hands it over.
 
 mod availability;
+mod bound;
 mod cel;
 mod check;
 mod console;
+mod discovery;
 mod evidence;
 mod explain;
 mod facts;
@@ -32,6 +34,7 @@ mod settings;
 mod spec;
 mod stack;
 mod subjects;
+mod switch;
 #[cfg(test)]
 mod tests;
 mod touched;
@@ -47,14 +50,15 @@ use scene::Scenes;
 use subjects::Place;
 
 pub use check::{CaBundle, Checked, Inputs, Presence, Verdict as SpecVerdict, check};
+pub use discovery::discovery;
 pub use gates::{Gate, Gates};
 pub use login::{Answer, BadToken, Identity, Refusal, RefusedBy, Reserved, TOKEN_MAX, Token, login};
 pub use problem::{Code as SpecCode, Problem, Refuser, Warning, WarningCode};
 pub use scene::Scene;
-pub use settings::{ENTRY, Hands, Settings};
+pub use settings::{ENTRY, Hands, Offer, Settings};
 pub use spec::{AuthKind, AuthSpec, Authentication, ClientStatus, Component, CurrentClient, TrustedIssuer};
 
-use super::contract::{Domain, Touched};
+use super::contract::{Domain, Probe, Touched};
 use super::present::{Cell, Introduction, Panel};
 use crate::engine::{DomainName, Explanation, Judgement, SubjectId};
 use crate::world::{ChangeSet, ClusterName, Interest, View};
@@ -118,7 +122,7 @@ impl Domain for ExternalOidc {
     }
 
     fn interests(&self, view: View<'_>) -> Vec<Interest> {
-        interests::list(view)
+        interests::list(&self.settings, view)
     }
 
     fn subjects_in(&self, cluster: &ClusterName, view: View<'_>) -> BTreeSet<SubjectId> {
@@ -159,6 +163,11 @@ impl Domain for ExternalOidc {
     fn panels(&self, subject: &SubjectId, view: View<'_>) -> Vec<Panel> {
         let scene = Scene::of(view, &subject.cluster);
         scene.zip(Place::of(subject)).map(|(scene, place)| present::panels(&scene, &place)).unwrap_or_default()
+    }
+
+    fn probe(&self, subject: &SubjectId, view: View<'_>) -> Option<Probe> {
+        let scene = Scene::of(view, &subject.cluster).filter(|_| Place::of(subject) == Some(Place::Authentication))?;
+        discovery(&scene).map(Probe::Discovery)
     }
 
     fn answer(&self, form: &str, typed: &str, subject: &SubjectId, view: View<'_>) -> Vec<String> {

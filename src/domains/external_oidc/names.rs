@@ -80,6 +80,22 @@ pub const ROLE_BINDING_RESTRICTION: Resource = Resource {
     namespaced: true,
 };
 
+/// The authorities of administrators' client certificates, in `openshift-config`. The installer's kubeconfig has one.
+pub const ADMIN_CLIENT_CA: &str = "admin-kubeconfig-client-ca";
+/// The role of those who may do everything, as bindings refer to it.
+pub const CLUSTER_ADMIN: &str = "ClusterRole cluster-admin";
+
+pub const USER: Resource = user("User", "users");
+pub const GROUP: Resource = user("Group", "groups");
+pub const IDENTITY: Resource = user("Identity", "identities");
+pub const OAUTH_CLIENT: Resource = Resource {
+    group: "oauth.openshift.io",
+    version: "v1",
+    kind: "OAuthClient",
+    plural: "oauthclients",
+    namespaced: false,
+};
+
 pub const AUTHENTICATION: Resource = config("Authentication", "authentications");
 pub const INFRASTRUCTURE: Resource = config("Infrastructure", "infrastructures");
 pub const FEATURE_GATE: Resource = config("FeatureGate", "featuregates");
@@ -100,6 +116,10 @@ const fn core(kind: &'static str, plural: &'static str) -> Resource {
 
 const fn rbac(kind: &'static str, plural: &'static str, namespaced: bool) -> Resource {
     Resource { group: "rbac.authorization.k8s.io", version: "v1", kind, plural, namespaced }
+}
+
+const fn user(kind: &'static str, plural: &'static str) -> Resource {
+    Resource { group: "user.openshift.io", version: "v1", kind, plural, namespaced: false }
 }
 
 const fn config(kind: &'static str, plural: &'static str) -> Resource {

@@ -5,6 +5,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use jiff::Timestamp;
 
 /// Why a bundle is of no use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -29,6 +30,16 @@ pub fn count_certificates(bundle: &str) -> Result<usize, BadBundle> {
         }
     }
     if count == 0 { Err(BadBundle::NoCertificate) } else { Ok(count) }
+}
+
+/// When the last certificate of a bundle that can be read ends; nothing when there is none.
+pub fn latest_end(bundle: &str) -> Option<Timestamp> {
+    let certificates = blocks(bundle).filter(|block| block.kind == "CERTIFICATE" && !block.has_headers);
+    let end = |block: Block<'_>| {
+        let (_, certificate) = x509_parser::parse_x509_certificate(&block.bytes).ok()?;
+        Timestamp::from_second(certificate.validity().not_after.timestamp()).ok()
+    };
+    certificates.filter_map(end).max()
 }
 
 struct Block<'a> {

@@ -14,6 +14,7 @@ use super::stack::{PARTS, Part};
 use super::subjects::Place;
 use crate::domains::present::{Cell, Column, Form, Introduction, Panel, Side, Step};
 use crate::engine::State;
+use crate::engine::text::shell_word;
 use crate::world::{CollectionId, Key, Observation};
 
 /// The form that asks for a token's claims.
@@ -149,39 +150,51 @@ fn nodes(scene: &Scene<'_>) -> Panel {
     Panel::Strip { title: "NODES", steps: nodes.iter().map(step).collect() }
 }
 
-/// Every resource of the OAuth stack, a line each.
+/// Every resource of the OAuth stack, a line each, under the namespace it is in.
 fn stack(scene: &Scene<'_>) -> Panel {
-    let line = |part: &'static Part| {
+    let line = |part: &&'static Part| {
         let wish = match wish(scene, part) {
             Wish::Wanted => "wanted",
-            Wish::Unwanted => "not wanted",
+            Wish::Unwanted => "unwanted",
             Wish::Either => "either",
             Wish::NotKnown(_) => "?",
         };
         let glyph = rule(scene, &Place::Part(part)).map_or('?', |ruling| ruling.state.glyph());
-        let name = part.key();
-        format!("{glyph} {:<10} {:<9} {} {name}", wish, presence(scene, part), part.resource.kind)
+        let presence = presence(scene, part);
+        format!("{glyph} {wish:<8} {presence:<7} {} {}", part.resource.kind, part.name)
     };
-    Panel::Lines { title: "OAUTH STACK", lines: PARTS.iter().map(line).collect() }
+    let mut namespaces: Vec<Option<&str>> = Vec::new();
+    for part in &PARTS {
+        if !namespaces.contains(&part.namespace) {
+            namespaces.push(part.namespace);
+        }
+    }
+    let mut lines = Vec::new();
+    for namespace in namespaces {
+        lines.push(format!("in {}", namespace.unwrap_or("the whole cluster")));
+        lines.extend(PARTS.iter().filter(|part| part.namespace == namespace).map(|part| line(&part)));
+    }
+    Panel::Lines { title: "OAUTH STACK", lines }
 }
 
-/// How people log in once OIDC is there: the command of the `cli` client.
+/// How people log in once OIDC is there: the command of the `cli` client. It is shown before, too.
 fn log_in(scene: &Scene<'_>) -> Option<Panel> {
     let spec = &scene.authentication.seen?.spec;
     let component = Component { namespace: CONSOLE_NAMESPACE.to_owned(), name: "cli".to_owned() };
-    let (provider, client) = listed(spec, &component).filter(|_| spec.is_oidc())?;
+    let (provider, client) = listed(spec, &component)?;
     let id = CollectionId::all(scene.name(), INFRASTRUCTURE);
     let server = match scene.view.read::<Infrastructure>(&id).get(&Key::new(None, SINGLETON)) {
         Observation::Present(infrastructure) if !infrastructure.api_server_url.is_empty() => {
-            &*infrastructure.api_server_url
+            shell_word(&infrastructure.api_server_url)
         }
-        Observation::Present(_) | Observation::ProvenAbsent(_) | Observation::Unknown(_) => "<api server>",
+        Observation::Present(_) | Observation::ProvenAbsent(_) | Observation::Unknown(_) => "API_SERVER".to_owned(),
     };
     let scopes = match client.extra_scopes.as_slice() {
         [] => String::new(),
-        scopes => format!(" --extra-scopes {}", scopes.join(",")),
+        scopes => format!(" --extra-scopes {}", shell_word(&scopes.join(","))),
     };
-    let (issuer, client) = (provider.issuer_url(), &client.client_id);
+    let (issuer, client) = (shell_word(provider.issuer_url()), shell_word(&client.client_id));
     let command = format!("oc login {server} --issuer-url {issuer} --exec-plugin oc-oidc --client-id {client}{scopes}");
-    Some(Panel::Lines { title: "LOG IN", lines: vec![command] })
+    let title = if spec.is_oidc() { "LOG IN" } else { "LOG IN, ONCE ON OIDC" };
+    Some(Panel::Command { title, command })
 }

@@ -1,7 +1,7 @@
 //! What could be done about a ruling, as data: which object, which change, which proofs, what stands in the way.
 //!
 //! Always true:
-//! - everything here is some operator's work, and stays blocked until the config hands it over;
+//! - everything here but the switch to OIDC is some operator's work, and stays blocked until the config hands it over;
 //! - a delete follows from a verdict that only complete lists give, and names those lists;
 //! - nothing is written that would keep kube-apiserver from starting, or everybody from logging in.
 
@@ -24,6 +24,7 @@ use super::scene::{Scene, config_maps, secret_marks};
 use super::settings::{Hands, Settings};
 use super::stack::{PARTS, Part};
 use super::subjects::Place;
+use super::switch;
 use super::verdict::Verdict;
 use crate::engine::{ActionDraft, Blocked, Dependency, GateName, Reason, Stake, Target, Undo, Verb};
 use crate::world::{CollectionId, Meta, Resource};
@@ -41,10 +42,10 @@ pub fn actions(settings: &Settings, scene: &Scene<'_>, place: &Place, ruling: &R
         (Place::ConsoleCa { name }, Verdict::Missing | Verdict::Drift) => hands.copy_authority(name),
         (Place::ConsoleCa { name }, Verdict::Leftover) => hands.delete_authority(name),
         (Place::ConsoleSecret, Verdict::Leftover) => hands.delete_console_secret(),
+        (Place::Authentication, _) => switch::draft(settings, scene),
         // Everything else is right, not known, or not ours to mend.
         (
-            Place::Authentication
-            | Place::AuthConfig
+            Place::AuthConfig
             | Place::Rollout
             | Place::ObservedConfig
             | Place::KasCopy
@@ -335,6 +336,7 @@ impl Hand<'_, '_> {
             name: name.to_owned(),
             uid: meta.map(|meta| meta.uid.clone()),
             version: meta.map(|meta| meta.version.clone()),
+            cloud: None,
         }
     }
 }

@@ -17,7 +17,7 @@ use super::names::{
     CUSTOM_RESOURCE_DEFINITION, FEATURE_GATE, INFRASTRUCTURE, KAS_NAMESPACE, KUBE_API_SERVER, MANAGED_NAMESPACE,
     OAUTH_API_NAMESPACE, RESTRICTIONS_CRD, ROLE_BINDING_RESTRICTION, SECRET, SINGLETON, VERSION_NAME, by_name,
 };
-use super::spec::{AuthKind, Authentication};
+use super::spec::{AuthKind, AuthSpec, Authentication};
 use super::stack::Part;
 use crate::world::{
     Cluster, ClusterName, CollectionId, Fact, Gap, GapCause, Key, Observation, Reading, Resource, Served, View,
@@ -185,9 +185,20 @@ impl<'a> Scene<'a> {
     }
 
     fn check(&self) -> Result<Checked, Gap> {
-        let kind = self.kind()?;
+        self.kind()?;
         let authentication = self.authentication.seen.ok_or_else(not_seen)?;
-        let oidc = *kind == AuthKind::Oidc;
+        self.check_spec(&authentication.spec)
+    }
+
+    /// What the Authentication would come to with type OIDC, and without the webhook that would stand in its way.
+    pub fn checked_as_oidc(&self) -> Result<Checked, Gap> {
+        let authentication = self.authentication.seen.ok_or_else(not_seen)?;
+        self.check_spec(&AuthSpec { kind: AuthKind::Oidc, webhook: None, ..authentication.spec.clone() })
+    }
+
+    fn check_spec(&self, spec: &AuthSpec) -> Result<Checked, Gap> {
+        let authentication = self.authentication.seen.ok_or_else(not_seen)?;
+        let oidc = spec.is_oidc();
         let gates = match &self.gates {
             Ok(gates) => gates.clone(),
             Err(gap) if oidc => return Err(gap.clone()),
@@ -209,7 +220,7 @@ impl<'a> Scene<'a> {
         let issuers = self.kube_api_server.known().map(|seen| seen.map_or(&[][..], |kas| &kas.issuers));
         let present = self.auth_config(MANAGED_NAMESPACE);
         Ok(check::check(&Inputs {
-            authentication: &authentication.spec,
+            authentication: spec,
             clients: &authentication.clients,
             gates: &gates,
             ca: &ca,

@@ -7,6 +7,7 @@ use super::super::{SettingsProblem, SettingsTable};
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     pub hands: Hands,
+    pub offer: Offer,
 }
 
 /// Who does what the operators should do.
@@ -19,16 +20,29 @@ pub enum Hands {
     On,
 }
 
+/// Whether turning a cluster over to OIDC is offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Offer {
+    #[default]
+    Nothing,
+    /// Where providers are listed and the type is another: `offer_switch = true`.
+    Switch,
+}
+
 /// How the registry makes this check.
 pub const ENTRY: Entry = Entry {
     name: super::NAME,
-    known_keys: &["manage"],
+    known_keys: &["manage", "offer_switch"],
     build: |table| Ok(Box::new(super::ExternalOidc::new(Settings::read(table)?))),
 };
 
 impl Settings {
     fn read(table: &SettingsTable) -> Result<Self, Vec<SettingsProblem>> {
         let manage = table.take_bool("manage").map_err(|problem| vec![problem])?;
-        Ok(Self { hands: if manage == Some(true) { Hands::On } else { Hands::Off } })
+        let switch = table.take_bool("offer_switch").map_err(|problem| vec![problem])?;
+        Ok(Self {
+            hands: if manage == Some(true) { Hands::On } else { Hands::Off },
+            offer: if switch == Some(true) { Offer::Switch } else { Offer::Nothing },
+        })
     }
 }

@@ -39,7 +39,7 @@ pub enum Place {
 
 impl Place {
     pub fn of(subject: &SubjectId) -> Option<Self> {
-        let SubjectId { domain: _, cluster: _, api_version: _, kind, namespace, name } = subject;
+        let SubjectId { domain: _, cluster: _, api_version: _, kind, namespace, name, cloud: _ } = subject;
         let (namespace, name) = (namespace.as_deref(), name.as_str());
         if let Some(part) = Part::find(kind, namespace, name) {
             return Some(Self::Part(part));
@@ -70,6 +70,7 @@ impl Place {
             kind: resource.kind,
             namespace: namespace.map(str::to_owned),
             name: name.to_owned(),
+            cloud: None,
         };
         match self {
             Self::Authentication => id(AUTHENTICATION, None, SINGLETON),

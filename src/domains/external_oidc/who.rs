@@ -1,7 +1,9 @@
 //! The question a person may ask of a cluster: who would I be with this token?
 //!
-//! Always true: nothing that was typed is kept, and a signature is not checked.
+//! Always true: nothing that was typed is kept, and a signature is not checked; bindings that could not be read are said
+//! to be missing, never that there are none.
 
+use super::bound;
 use super::login::{Answer, Identity, Refusal, Reserved, Token, login};
 use super::scene::Scene;
 
@@ -22,7 +24,11 @@ pub fn answer(scene: &Scene<'_>, typed: &str) -> Vec<String> {
     match Token::read(typed) {
         Err(bad) => vec![format!("this can't be read: {bad}")],
         Ok(token) => match login(spec, gates, &token, scene.view.now) {
-            Answer::Accepted(identity) => accepted(&identity),
+            Answer::Accepted(identity) => {
+                let mut lines = accepted(&identity);
+                lines.extend(bindings(scene, &identity));
+                lines
+            }
             Answer::Refused(Refusal { by, rule, message }) => {
                 let mut lines = vec![format!("refused by {}: {message}", by.word())];
                 lines.extend((!rule.is_empty()).then(|| format!("rule      {rule}")));
@@ -44,5 +50,28 @@ fn accepted(identity: &Identity) -> Vec<String> {
         Reserved::Username(name) => format!("warning   the user name {name} is one Kubernetes keeps for itself"),
         Reserved::Group(name) => format!("warning   the group {name} is one Kubernetes keeps for itself"),
     }));
+    lines
+}
+
+/// How many bindings are listed; whoever has more is better looked up with `oc adm policy`.
+const BINDINGS_MAX: usize = 20;
+
+/// What the identity is bound to.
+fn bindings(scene: &Scene<'_>, identity: &Identity) -> Vec<String> {
+    let found = bound::naming(scene, &identity.username, &identity.groups);
+    let gaps = bound::gaps(scene);
+    let mut lines: Vec<String> = found
+        .iter()
+        .take(BINDINGS_MAX)
+        .map(|(bound, named)| format!("bound by  {} (as {})", bound.says(), named.says()))
+        .collect();
+    match found.len().saturating_sub(BINDINGS_MAX) {
+        0 => {}
+        more => lines.push(format!("          and {more} more")),
+    }
+    lines.extend(gaps.iter().map(|gap| format!("bindings  not all are known: {gap}")));
+    if found.is_empty() && gaps.is_empty() {
+        lines.push("bindings  none names this user or these groups: all that everybody may do, and no more".to_owned());
+    }
     lines
 }

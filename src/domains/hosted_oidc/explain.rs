@@ -102,7 +102,9 @@ fn summary(scene: &Scene<'_>, kind: CopyKind, name: &str, ruling: &Ruling) -> St
         Verdict::Unknown => {
             ruling.gap.as_ref().map_or_else(|| "not known".to_owned(), |gap| format!("can't be judged: {gap}"))
         }
-        Verdict::SourceMissing => "the provider names it, but its source is missing in the control plane's namespace".to_owned(),
+        Verdict::SourceMissing => {
+            "the provider names it, but its source is missing in the control plane's namespace: make it beside the HostedCluster, or take it out of its spec.configuration.authentication".to_owned()
+        }
         Verdict::MissingCopy if has(Code::UserProvided) => {
             "the provider names it and the user has not made it in the guest".to_owned()
         }
@@ -251,6 +253,10 @@ fn cluster_evidence(scene: &Scene<'_>, kind: CopyKind, name: &str, ruling: &Ruli
     if ruling.verdict == Verdict::Moot {
         lines.push(line(format!("is {}", moot_words(ruling)), object.clone(), "", version()));
     }
+    if is_settled_by_the_spec(ruling.verdict) {
+        let says = "what providers name is changed here: the guest's own Authentication is write-protected".to_owned();
+        lines.push(line(says, object.clone(), "spec.configuration.authentication.oidcProviders", version()));
+    }
     if matches!(ruling.verdict, Verdict::MissingCopy | Verdict::StaleCopy | Verdict::SourceMissing) {
         let complaints = super::judge::hosted(scene).flat_map(|hosted| hosted.complaints.iter());
         lines.extend(complaints.map(|complaint| {
@@ -263,6 +269,23 @@ fn cluster_evidence(scene: &Scene<'_>, kind: CopyKind, name: &str, ruling: &Ruli
         }));
     }
     lines
+}
+
+/// Whether somebody has to change what the providers name, or wait until it has come through.
+fn is_settled_by_the_spec(verdict: Verdict) -> bool {
+    match verdict {
+        Verdict::Pending | Verdict::SourceMissing | Verdict::MissingCopy => true,
+        Verdict::Terminating
+        | Verdict::Protected
+        | Verdict::Unknown
+        | Verdict::StaleCopy
+        | Verdict::Referenced
+        | Verdict::Foreign
+        | Verdict::Moot
+        | Verdict::OrphanCertain
+        | Verdict::OrphanProbable
+        | Verdict::Leftover => false,
+    }
 }
 
 fn guest_evidence(scene: &Scene<'_>, kind: CopyKind, name: &str) -> Vec<Evidence> {

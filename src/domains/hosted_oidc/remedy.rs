@@ -170,6 +170,7 @@ impl Subject<'_, '_> {
                 name: self.name.to_owned(),
                 uid: self.copy.map(|copy| copy.meta.uid.clone()),
                 version: self.copy.map(|copy| copy.meta.version.clone()),
+                cloud: None,
             },
             judged: None,
             source: None,

@@ -125,5 +125,6 @@ pub fn subject(cluster: &ClusterName, kind: CopyKind, namespace: &str, name: &st
         kind: kind.resource().kind,
         namespace: Some(namespace.to_owned()),
         name: name.to_owned(),
+        cloud: None,
     }
 }

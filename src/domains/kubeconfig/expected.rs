@@ -6,23 +6,62 @@ use super::content::{Authorities, Overlap, Pair, Server, Trust};
 use super::facts::Anchor;
 use super::names::{CAPT_PLANE, CLUSTER, SECRET, ca_name, connection_name};
 use super::scene::{Sight, Site};
-use crate::world::{ClusterName, Gap, Key, Namespace, ObjectName, View};
+use super::subjects::Owners;
+use crate::world::{ClusterName, Gap, Key, ObjectName, ResourceVersion, View};
 
 /// What the objects of one cluster say, the most trusted first.
 pub struct Expected<'a> {
-    pub endpoints: Vec<Said<&'a Server>>,
-    pub authorities: Vec<Said<&'a Authorities>>,
+    pub endpoints: Vec<Said<'a, Server>>,
+    pub authorities: Vec<Said<'a, Authorities>>,
     /// What may say more and is not known.
     pub gap: Option<Gap>,
 }
 
 /// What an object says.
-pub struct Said<T> {
-    pub value: T,
+pub struct Said<'a, T> {
+    pub value: &'a T,
+    pub speaker: Speaker,
+    /// Of a Secret; the others' versions move by themselves.
+    pub version: Option<&'a ResourceVersion>,
+}
+
+impl<'a, T> Said<'a, T> {
+    fn versioned(value: &'a T, speaker: Speaker, version: &'a ResourceVersion) -> Self {
+        Self { value, speaker, version: Some(version) }
+    }
+}
+
+/// Who says where a cluster is, or who vouches for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Speaker {
+    Connection,
+    ConnectionAuthority,
+    Authority,
+    Cluster,
+    Plane,
+}
+
+impl Speaker {
     /// `Secret team-a/demo-eks-connection`
-    pub by: String,
-    pub field: &'static str,
-    pub version: String,
+    pub fn object(self, cluster: &Key) -> String {
+        let name = cluster.name.as_str();
+        let (kind, name) = match self {
+            Self::Connection | Self::ConnectionAuthority => (SECRET.kind, connection_name(name)),
+            Self::Authority => (SECRET.kind, ca_name(name)),
+            Self::Cluster => (CLUSTER.kind, name.to_owned()),
+            Self::Plane => (CAPT_PLANE.kind, name.to_owned()),
+        };
+        format!("{kind} {}", Key { namespace: cluster.namespace.clone(), name: ObjectName::new(name) })
+    }
+
+    pub fn field(self) -> &'static str {
+        match self {
+            Self::Connection => "data.cluster_endpoint",
+            Self::ConnectionAuthority => "data.cluster_certificate_authority_data",
+            Self::Authority => "data",
+            Self::Cluster | Self::Plane => "spec.controlPlaneEndpoint",
+        }
+    }
 }
 
 /// How a kubeconfig's server lies to the one that is expected.
@@ -49,51 +88,29 @@ pub enum CaStand {
 }
 
 impl<'a> Expected<'a> {
-    /// What is known of the cluster of this name.
-    pub fn of(site: &Site<'a>, namespace: &Namespace, name: &str) -> Self {
-        let key = |name: &str| Key { namespace: Some(namespace.clone()), name: ObjectName::new(name) };
-        let connection: Sight<'a, Anchor> = site.look(&key(&connection_name(name)));
-        let authority: Sight<'a, Anchor> = site.look(&key(&ca_name(name)));
-        let cluster = site.clusters.get(&key(name));
-        let plane = site.planes.get(&key(name));
-        let said_by = |kind: &str, name: &str| format!("{kind} {namespace}/{name}");
-        let by_secret = |anchor: &Anchor, name: String| (said_by(SECRET.kind, &name), anchor.version.to_string());
+    /// What is known of a cluster.
+    pub fn of(site: &Site<'a>, cluster: &Key, owners: &Owners<'a>) -> Self {
+        let beside = |name: String| Key { namespace: cluster.namespace.clone(), name: ObjectName::new(name) };
+        let connection: Sight<'a, Anchor> = site.look(&beside(connection_name(cluster.name.as_str())));
+        let authority: Sight<'a, Anchor> = site.look(&beside(ca_name(cluster.name.as_str())));
         let mut endpoints = Vec::new();
         let mut authorities = Vec::new();
-        if let Some(anchor) = connection.seen {
-            let (by, version) = by_secret(anchor, connection_name(name));
-            endpoints.extend(anchor.endpoint.as_ref().map(|value| Said {
-                value,
-                by: by.clone(),
-                field: "data.cluster_endpoint",
-                version: version.clone(),
-            }));
-            authorities.extend(anchor.authorities.as_ref().map(|value| Said {
-                value,
-                by,
-                field: "data.cluster_certificate_authority_data",
-                version,
-            }));
+        let of_connection = connection.seen.and_then(|anchor| Some((anchor.endpoint.as_ref()?, &anchor.version)));
+        let of_cluster = owners.cluster.seen.and_then(|cluster| cluster.endpoint.as_ref());
+        let of_plane = owners.plane.seen.and_then(|plane| plane.endpoint.as_ref());
+        endpoints.extend(of_connection.map(|(value, version)| Said::versioned(value, Speaker::Connection, version)));
+        endpoints.extend(of_cluster.map(|value| Said { value, speaker: Speaker::Cluster, version: None }));
+        endpoints.extend(of_plane.map(|value| Said { value, speaker: Speaker::Plane, version: None }));
+        for (seen, speaker) in [(connection.seen, Speaker::ConnectionAuthority), (authority.seen, Speaker::Authority)] {
+            let held = seen.and_then(|anchor| Some((anchor.authorities.as_ref()?, &anchor.version)));
+            authorities.extend(held.map(|(value, version)| Said::versioned(value, speaker, version)));
         }
-        if let Some(anchor) = authority.seen {
-            let (by, version) = by_secret(anchor, ca_name(name));
-            authorities.extend(anchor.authorities.as_ref().map(|value| Said { value, by, field: "data", version }));
-        }
-        let spec = |value, kind| Said {
-            value,
-            by: said_by(kind, name),
-            field: "spec.controlPlaneEndpoint",
-            version: String::new(),
-        };
-        let in_cluster = cluster.seen.and_then(|cluster| cluster.endpoint.as_ref());
-        endpoints.extend(in_cluster.map(|value| spec(value, CLUSTER.kind)));
-        let in_plane = plane.seen.and_then(|plane| plane.endpoint.as_ref());
-        endpoints.extend(in_plane.map(|value| spec(value, CAPT_PLANE.kind)));
         // The first that says anything counts: what might be said after it is not needed.
-        let says_where = connection.seen.is_some_and(|anchor| anchor.endpoint.is_some());
+        let says_where = of_connection.is_some();
         let says_who = connection.seen.is_some_and(|anchor| anchor.authorities.is_some());
-        let gap = connection.gap.or(authority.gap.filter(|_| !says_who)).or(cluster.gap.filter(|_| !says_where));
-        let gap = gap.or(plane.gap.filter(|_| !says_where && in_cluster.is_none()));
+        let gap = connection.gap.or(authority.gap.filter(|_| !says_who));
+        let gap = gap.or_else(|| owners.cluster.gap.clone().filter(|_| !says_where));
+        let gap = gap.or_else(|| owners.plane.gap.clone().filter(|_| !says_where && of_cluster.is_none()));
         Self { endpoints, authorities, gap }
     }
 
@@ -173,9 +190,8 @@ impl<'a> Addresses<'a> {
     }
 
     fn add(&mut self, site: &Site<'a>, key: &Key) {
-        let Some(namespace) = &key.namespace else { return };
         let who = Who { site: site.cluster.name.clone(), key: key.clone() };
-        let expected = Expected::of(site, namespace, key.name.as_str());
+        let expected = Expected::of(site, key, &Owners::of(site, key));
         for said in expected.endpoints {
             self.servers.entry(said.value).or_default().push(who.clone());
         }

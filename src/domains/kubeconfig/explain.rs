@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::content::{Current, Packing, Trust};
-use super::expected::{CaStand, EndpointStand};
+use super::expected::{CaStand, EndpointStand, Said, Speaker};
 use super::facts::Held;
 use super::judge::{Ruling, held, pair_of};
 use super::names::{CAPT_PLANE, CLUSTER, CLUSTER_LABEL, RELATIVE, SECRET, SECRET_TYPE, TOKEN_FILE, VALUE};
@@ -14,7 +14,7 @@ use super::subjects::{Sort, Subject};
 use super::verdict::Verdict;
 use super::words::{fault_words, key_word, span_words, summary};
 use crate::engine::{Evidence, Explanation};
-use crate::world::{Gap, Key, Resource};
+use crate::world::{Gap, Key, Resource, ResourceVersion};
 
 pub fn explain<'a>(subject: &Subject<'a>, ruling: &Ruling<'a>, now: Timestamp) -> Explanation {
     Explanation {
@@ -44,9 +44,9 @@ pub fn explain_collection(cluster: &str, resource: &Resource, gap: &Gap) -> Expl
 fn expected(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Value {
     let mut expected = Map::new();
     expected.insert("exists".into(), json!(true));
-    if let Sort::Capi { cluster } = &subject.sort {
+    if subject.sort == Sort::Capi {
         expected.insert("type".into(), json!(SECRET_TYPE));
-        expected.insert("labels".into(), json!({ CLUSTER_LABEL: cluster }));
+        expected.insert("labels".into(), json!({ CLUSTER_LABEL: subject.cluster() }));
     }
     if let Some(said) = ruling.expected.endpoints.first() {
         expected.insert("server".into(), json!(said.value.as_str()));
@@ -56,8 +56,7 @@ fn expected(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Value {
     }
     if let Some((key, holder)) = ruling.source.seen() {
         expected.insert("from".into(), json!(format!("{} {} {key}", subject.site.cluster.name, SECRET.kind)));
-        let hosted = Sort::Hosted { cluster: String::new() };
-        expected.insert("data".into(), json!({ VALUE: described(&hosted, holder, &holder.kubeconfig) }));
+        expected.insert("data".into(), json!({ VALUE: described(Sort::Hosted, holder, &holder.kubeconfig) }));
     }
     Value::Object(expected)
 }
@@ -65,9 +64,9 @@ fn expected(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Value {
 fn actual(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Value {
     let Some(target) = ruling.target else { return json!({}) };
     let mut data = Map::new();
-    let kept = held(&subject.sort, target);
+    let kept = held(subject.sort, target);
     if *kept != Held::Absent {
-        data.insert(key_word(&subject.sort).into(), json!(described(&subject.sort, target, kept)));
+        data.insert(key_word(subject.sort).into(), json!(described(subject.sort, target, kept)));
     }
     for (key, length) in [(RELATIVE, target.relative), (TOKEN_FILE, target.token_file)] {
         data.extend(length.map(|length| (key.to_owned(), json!(format!("<{length} bytes>")))));
@@ -79,7 +78,7 @@ fn actual(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Value {
     actual.insert("type".into(), json!(target.secret_type.as_ref()));
     actual.insert("labels".into(), Value::Object(labels));
     actual.insert("data".into(), Value::Object(data));
-    if let Some(pair) = pair_of(&subject.sort, target) {
+    if let Some(pair) = pair_of(subject.sort, target) {
         actual.insert("server".into(), json!(pair.server.as_str()));
         if let Trust::Authorities(held) = &pair.trust {
             actual.insert("authorities".into(), json!(held.short()));
@@ -97,17 +96,18 @@ fn evidence(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> Vec<E
     let mut lines = Vec::new();
     lines.extend(ruling.gap.as_ref().map(|gap| line(gap.says.clone(), site.to_string(), "", String::new())));
     lines.extend(target_evidence(subject, ruling));
-    for said in &ruling.expected.endpoints {
-        let says = format!("the cluster is at {}", said.value);
-        lines.push(line(says, format!("{site} {}", said.by), said.field, said.version.clone()));
+    let said_by = |speaker: Speaker, version: Option<&ResourceVersion>, says: String| {
+        let object = format!("{site} {}", speaker.object(&subject.cluster_key));
+        line(says, object, speaker.field(), version.map(ToString::to_string).unwrap_or_default())
+    };
+    for Said { value, speaker, version } in &ruling.expected.endpoints {
+        lines.push(said_by(*speaker, *version, format!("the cluster is at {value}")));
     }
-    for said in &ruling.expected.authorities {
-        let says = format!("the cluster's authorities are {}", said.value.short());
-        lines.push(line(says, format!("{site} {}", said.by), said.field, said.version.clone()));
-        lines.extend(said.value.first_ends.filter(|ends| *ends <= now).map(|ends| {
-            let says = format!("one of the cluster's authorities ended at {ends}");
-            line(says, format!("{site} {}", said.by), said.field, said.version.clone())
-        }));
+    for Said { value, speaker, version } in &ruling.expected.authorities {
+        lines.push(said_by(*speaker, *version, format!("the cluster's authorities are {}", value.short())));
+        let ended = value.first_ends.filter(|ends| *ends <= now);
+        let says = |ends| format!("one of the cluster's authorities ended at {ends}");
+        lines.extend(ended.map(|ends| said_by(*speaker, *version, says(ends))));
     }
     lines.extend(plane_evidence(subject));
     lines.extend(source_evidence(subject, ruling, now));
@@ -120,11 +120,11 @@ fn target_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> 
         let absent = ruling.has(Verdict::Missing);
         return absent.then(|| line("does not exist".to_owned(), object, "", String::new())).into_iter().collect();
     };
-    let field = format!("data.{}", key_word(&subject.sort));
+    let field = format!("data.{}", key_word(subject.sort));
     let version = target.meta.version.to_string();
     let say = |says: String| line(says, object.clone(), &field, version.clone());
     let mut lines = Vec::new();
-    match held(&subject.sort, target) {
+    match held(subject.sort, target) {
         Held::Absent => lines.push(say("is not there".to_owned())),
         Held::Empty => lines.push(say("is empty".to_owned())),
         Held::Written { content: Err(why), .. } => lines.push(say(why.to_string())),
@@ -137,7 +137,7 @@ fn target_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> 
             }
         }
     }
-    if let Some(pair) = pair_of(&subject.sort, target) {
+    if let Some(pair) = pair_of(subject.sort, target) {
         lines.push(say(format!("leads to {}{}", pair.server, endpoint_words(ruling.endpoint))));
         lines.extend(ca_words(ruling.ca).map(|words| say(words.to_owned())));
         let words = pair.credential.until_words();
@@ -171,15 +171,15 @@ fn ca_words(stand: CaStand) -> Option<&'static str> {
 /// CAPT finds its Cluster by an equal name; one that is called otherwise never gets a kubeconfig.
 fn plane_evidence(subject: &Subject<'_>) -> Vec<Evidence> {
     let site = &subject.site;
-    let key = subject.cluster_key();
+    let key = &subject.cluster_key;
     let mut lines = Vec::new();
-    let named = site.clusters.get(&key).seen.and_then(|cluster| cluster.plane.as_ref());
+    let named = subject.owners.cluster.seen.and_then(|cluster| cluster.plane.as_ref());
     if let Some(plane) = named.filter(|plane| *plane.kind == *CAPT_PLANE.kind && *plane.name != *subject.cluster()) {
         let says = format!("names the control plane {}; CAPT looks for one of its own name", plane.name);
         let object = format!("{} {} {key}", site.cluster.name, CLUSTER.kind);
         lines.push(line(says, object, "spec.controlPlaneRef", String::new()));
     }
-    let failure = site.planes.get(&key).seen.map(|plane| &*plane.failure).filter(|failure| !failure.is_empty());
+    let failure = subject.owners.plane.seen.map(|plane| &*plane.failure).filter(|failure| !failure.is_empty());
     lines.extend(failure.map(|failure| {
         let object = format!("{} {} {key}", site.cluster.name, CAPT_PLANE.kind);
         line(failure.to_owned(), object, "status.failureReason", String::new())
@@ -205,13 +205,12 @@ fn source_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -
             if same { "the source holds the same bytes".to_owned() } else { "the source holds other bytes".to_owned() }
         }
     };
-    let issued =
-        pair_of(&Sort::Hosted { cluster: String::new() }, holder).and_then(|pair| pair.credential.span().issued);
+    let issued = pair_of(Sort::Hosted, holder).and_then(|pair| pair.credential.span().issued);
     let age =
         issued.map_or_else(String::new, |issued| format!(", issued {} ago", span_words(now.duration_since(issued))));
     vec![line(format!("{says}{age}"), object(key), "data.kubeconfig", holder.meta.version.to_string())]
 }
 
-fn line(says: String, object: String, field: &str, resource_version: String) -> Evidence {
+pub fn line(says: String, object: String, field: &str, resource_version: String) -> Evidence {
     Evidence { says, object, field: field.to_owned(), resource_version }
 }

@@ -5,12 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::facts::{Anchor, CapiCluster, CaptPlane, Holder, HostedCluster, Mark, Typed};
+use super::facts::{Anchor, CapiCluster, CaptPlane, Holder, HostedCluster, Mark, OwnContext, Typed};
 use super::names::{
-    CAPT_PLANE, CLUSTER, HOSTED_CLUSTER, SECRET, SOURCE_NAMESPACE, ca_name, cluster_of_target, cluster_of_user,
-    connection_name, hosted_default_name, target_name, user_name,
+    CAPT_PLANE, CLUSTER, CONTEXT, HOSTED_CLUSTER, SECRET, SOURCE_NAMESPACE, ca_name, cluster_of_target,
+    cluster_of_user, connection_name, hosted_default_name, target_name, user_name,
 };
 use super::scene::{Site, marks_id, typed_id};
+use super::subjects::Owners;
 use crate::world::{
     ClusterName, CollectionId, GapCause, Interest, Key, Namespace, ObjectName, Observation, Served, View,
 };
@@ -36,6 +37,9 @@ fn owners(site: &Site<'_>, wanted: &mut Vec<Interest>) {
     }
     if site.hosted.is_served() {
         wanted.push(CollectionId::all(name, HOSTED_CLUSTER).interest::<HostedCluster>());
+    }
+    if site.own.is_served() {
+        wanted.push(CollectionId::all(name, CONTEXT).interest::<OwnContext>());
     }
     // A recording may hold Secrets of clusters whose own objects were left out.
     let is_recorded = matches!(site.cluster.served, Served::Recorded(_));
@@ -82,7 +86,8 @@ fn names(site: &Site<'_>) -> BTreeMap<Key, Use> {
         names.insert(in_namespace(namespace, user_name(cluster)), Use::Kubeconfig);
         names.insert(in_namespace(namespace, connection_name(cluster)), Use::Anchor);
         names.insert(in_namespace(namespace, ca_name(cluster)), Use::Anchor);
-        names.extend(site.source_of(namespace, cluster).map(|source| (source, Use::Kubeconfig)));
+        let key = in_namespace(namespace, cluster.to_owned());
+        names.extend(site.source_of(&key, &Owners::of(site, &key)).map(|source| (source, Use::Kubeconfig)));
     }
     for (key, hosted) in site.hosted.iter() {
         let Some(namespace) = &key.namespace else { continue };

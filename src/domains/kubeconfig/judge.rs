@@ -39,7 +39,7 @@ pub struct Ruling<'a> {
 }
 
 impl<'a> Ruling<'a> {
-    fn new(expected: Expected<'a>) -> Self {
+    pub fn new(expected: Expected<'a>) -> Self {
         Self {
             holds: BTreeSet::new(),
             codes: BTreeSet::new(),
@@ -78,12 +78,12 @@ impl<'a> Ruling<'a> {
         }
     }
 
-    fn contract(&mut self, code: Code) {
+    pub fn contract(&mut self, code: Code) {
         self.holds.insert(Verdict::Contract);
         self.codes.insert(code);
     }
 
-    fn wake_at(&mut self, at: Option<Timestamp>) {
+    pub fn wake_at(&mut self, at: Option<Timestamp>) {
         self.until = [self.until, at].into_iter().flatten().min();
     }
 }
@@ -92,8 +92,8 @@ impl<'a> Ruling<'a> {
 pub fn rule<'a>(subject: &Subject<'a>, sites: &Sites<'a>) -> Ruling<'a> {
     let site = &subject.site;
     let expected = match subject.sort {
-        Sort::Capi { .. } | Sort::User { .. } => Expected::of(site, subject.namespace(), subject.cluster()),
-        Sort::Hosted { .. } => Expected::nothing(),
+        Sort::Capi | Sort::User => Expected::of(site, &subject.cluster_key, &subject.owners),
+        Sort::Hosted => Expected::nothing(),
     };
     let sight = site.look::<Holder>(&subject.key);
     let mut ruling = Ruling::new(expected);
@@ -108,22 +108,22 @@ pub fn rule<'a>(subject: &Subject<'a>, sites: &Sites<'a>) -> Ruling<'a> {
         None if sight.is_proven_absent() => drop(ruling.holds.insert(Verdict::Missing)),
         None => {}
     }
-    if let Sort::Capi { .. } = subject.sort {
+    if let Sort::Capi = subject.sort {
         beside_source(&mut ruling, subject, sites);
     }
     ruling
 }
 
 /// The key of a Secret that holds the kubeconfig.
-pub fn held<'h>(sort: &Sort, holder: &'h Holder) -> &'h Held {
+pub fn held<'h>(sort: Sort, holder: &'h Holder) -> &'h Held {
     match sort {
-        Sort::Capi { .. } | Sort::User { .. } => &holder.value,
-        Sort::Hosted { .. } => &holder.kubeconfig,
+        Sort::Capi | Sort::User => &holder.value,
+        Sort::Hosted => &holder.kubeconfig,
     }
 }
 
 /// What the current context of a Secret's kubeconfig leads to.
-pub fn pair_of<'h>(sort: &Sort, holder: &'h Holder) -> Option<&'h Pair> {
+pub fn pair_of<'h>(sort: Sort, holder: &'h Holder) -> Option<&'h Pair> {
     let Held::Written { content: Ok(content), .. } = held(sort, holder) else { return None };
     match &content.current {
         Current::Pair(pair) => Some(pair),
@@ -132,17 +132,17 @@ pub fn pair_of<'h>(sort: &Sort, holder: &'h Holder) -> Option<&'h Pair> {
 }
 
 fn present(ruling: &mut Ruling<'_>, subject: &Subject<'_>, holder: &Holder, now: Timestamp) {
-    match held(&subject.sort, holder) {
+    match held(subject.sort, holder) {
         Held::Absent | Held::Empty => ruling.contract(Code::Key),
         Held::Written { content: Err(_), .. } => drop(ruling.holds.insert(Verdict::Unreadable)),
         Held::Written { content: Ok(content), .. } => read(ruling, subject, content, now),
     }
-    match &subject.sort {
-        Sort::Capi { cluster } => {
+    match subject.sort {
+        Sort::Capi => {
             if *holder.secret_type != *SECRET_TYPE {
                 ruling.contract(Code::Type);
             }
-            if holder.meta.label(CLUSTER_LABEL) != Some(cluster) {
+            if holder.meta.label(CLUSTER_LABEL) != Some(subject.cluster()) {
                 ruling.contract(Code::Label);
             }
             if let Extras::Disagree(_) = holder.extras {
@@ -150,8 +150,8 @@ fn present(ruling: &mut Ruling<'_>, subject: &Subject<'_>, holder: &Holder, now:
             }
             owned(ruling, subject, holder);
         }
-        Sort::Hosted { .. } => owned(ruling, subject, holder),
-        Sort::User { .. } => {}
+        Sort::Hosted => owned(ruling, subject, holder),
+        Sort::User => {}
     }
 }
 
@@ -175,12 +175,12 @@ fn read(ruling: &mut Ruling<'_>, subject: &Subject<'_>, content: &Content, now: 
     };
     where_it_leads(ruling, pair);
     match subject.sort {
-        Sort::User { .. } => {
+        Sort::User => {
             if pair.credential == Credential::Exec {
                 ruling.codes.insert(Code::ExecUser);
             }
         }
-        Sort::Capi { .. } | Sort::Hosted { .. } => {
+        Sort::Capi | Sort::Hosted => {
             if !pair.foreign.is_empty() {
                 ruling.holds.insert(Verdict::ExecRefused);
             }
@@ -209,7 +209,8 @@ fn where_it_leads(ruling: &mut Ruling<'_>, pair: &Pair) {
     }
 }
 
-fn credential(ruling: &mut Ruling<'_>, credential: &Credential, assessment: Assessment) {
+/// What a credential says of itself, and what time does to it.
+pub fn credential(ruling: &mut Ruling<'_>, credential: &Credential, assessment: Assessment) {
     match credential {
         Credential::Token(Token::Malformed(_)) => {
             ruling.holds.insert(Verdict::Unreadable);
@@ -297,10 +298,8 @@ fn is_unusable(ruling: &Ruling<'_>) -> bool {
 
 /// Whether the source was issued later.
 fn is_fresher(source: &Holder, target: &Holder) -> bool {
-    let hosted = Sort::Hosted { cluster: String::new() };
-    let capi = Sort::Capi { cluster: String::new() };
-    let span = |sort: &Sort, holder: &Holder| pair_of(sort, holder).map(|pair| pair.credential.span());
-    let (Some(theirs), Some(ours)) = (span(&hosted, source), span(&capi, target)) else { return false };
+    let span = |sort: Sort, holder: &Holder| pair_of(sort, holder).map(|pair| pair.credential.span());
+    let (Some(theirs), Some(ours)) = (span(Sort::Hosted, source), span(Sort::Capi, target)) else { return false };
     match (theirs.issued, ours.issued) {
         (Some(theirs), Some(ours)) => theirs > ours,
         (Some(_) | None, Some(_) | None) => theirs.until.zip(ours.until).is_some_and(|(theirs, ours)| theirs > ours),

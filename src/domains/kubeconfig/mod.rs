@@ -14,6 +14,7 @@ mod freshness;
 mod interests;
 mod judge;
 mod names;
+mod own;
 mod owner;
 mod present;
 mod probe;
@@ -55,6 +56,10 @@ impl Kubeconfigs {
                 let ruling = rule(&place, sites);
                 (ruling.verdict(), ruling.words(), ruling.until)
             }
+            Place::Own(own) => {
+                let ruling = own.rule(sites.view.now);
+                (ruling.verdict(), ruling.words(), ruling.until)
+            }
             Place::Collection { .. } => (Verdict::Unknown, Vec::new(), None),
         };
         Some(Judgement { state: verdict.state(), verdict: verdict.word(), codes, ownership_proofs: 0, until })
@@ -63,6 +68,7 @@ impl Kubeconfigs {
     fn cells_among(&self, subject: &SubjectId, sites: &Sites<'_>) -> Vec<Cell> {
         match Place::of(subject, sites) {
             Some(Place::Kubeconfig(place)) => present::cells(&place, &rule(&place, sites)),
+            Some(Place::Own(own)) => present::cells_of(own.pair(), &own.rule(sites.view.now)),
             Some(Place::Collection { .. }) | None => Vec::new(),
         }
     }
@@ -70,6 +76,7 @@ impl Kubeconfigs {
     fn explain_among(&self, subject: &SubjectId, sites: &Sites<'_>) -> Option<Explanation> {
         Some(match Place::of(subject, sites)? {
             Place::Kubeconfig(place) => explain::explain(&place, &rule(&place, sites), sites.view.now),
+            Place::Own(own) => own.explain(sites.view.now),
             Place::Collection { resource, gap } => {
                 explain::explain_collection(subject.cluster.as_str(), &resource, &gap)
             }
@@ -134,7 +141,8 @@ impl Domain for Kubeconfigs {
         let sites = Sites::new(view);
         match Place::of(subject, &sites)? {
             Place::Kubeconfig(place) => probe::find(&place, &rule(&place, &sites)),
-            Place::Collection { .. } => None,
+            // Whether it works is seen by connecting with it, which the fleet does anyway.
+            Place::Own(_) | Place::Collection { .. } => None,
         }
     }
 
@@ -142,6 +150,9 @@ impl Domain for Kubeconfigs {
         let sites = Sites::new(view);
         match Place::of(subject, &sites) {
             Some(Place::Kubeconfig(place)) => present::panels(&place, &rule(&place, &sites), view.now),
+            Some(Place::Own(own)) => {
+                own.pair().map(|pair| present::credential_panel(pair, view.now)).into_iter().collect()
+            }
             Some(Place::Collection { .. }) | None => Vec::new(),
         }
     }

@@ -48,6 +48,14 @@ pub const HOSTED_CLUSTER: Resource = Resource {
     namespaced: true,
 };
 
+/// A context of the user's own kubeconfig files; `fleet` lists them.
+pub const CONTEXT: Resource =
+    Resource { group: "local.trueup", version: "v1", kind: "Context", plural: "contexts", namespaced: false };
+/// On a context: the name of the file it is written in.
+pub const CONTEXT_FILE: &str = "local.trueup/file";
+/// On a context: why it can't be read.
+pub const CONTEXT_PROBLEM: &str = "local.trueup/problem";
+
 const TARGET: &str = "-kubeconfig";
 const USER: &str = "-user-kubeconfig";
 const SOURCE: &str = "-outputs-kubeconfig";

@@ -78,14 +78,12 @@ impl Ownership {
 /// Whether a controller is the control plane the Cluster names. Where it names none, any of Cluster API's may be.
 fn is_its_plane(subject: &Subject<'_>, owner: &Owner) -> bool {
     match subject.sort {
-        Sort::Hosted { .. } => return owner.group.ends_with("openshift.io"),
-        Sort::Capi { .. } | Sort::User { .. } => {}
+        Sort::Hosted => return owner.group.ends_with("openshift.io"),
+        Sort::Capi | Sort::User => {}
     }
-    let key = subject.cluster_key();
-    let cluster = subject.site.clusters.get(&key);
-    match cluster.seen.and_then(|cluster| cluster.plane.as_ref()) {
+    match subject.owners.cluster.seen.and_then(|cluster| cluster.plane.as_ref()) {
         Some(plane) => *plane.kind == *owner.kind && *plane.name == *owner.name,
-        None if subject.site.planes.get(&key).seen.is_some() => false,
+        None if subject.owners.plane.seen.is_some() => false,
         None => owner.group.ends_with(CAPI_GROUPS),
     }
 }

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use super::content::Pair;
 use super::expected::{CaStand, EndpointStand};
 use super::facts::Holder;
 use super::judge::{Ruling, pair_of};
@@ -28,7 +29,11 @@ pub const INTRODUCTION: Introduction = Introduction {
 
 /// One row, in the order of the columns.
 pub fn cells(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Cell> {
-    let pair = ruling.target.and_then(|target| pair_of(&subject.sort, target));
+    cells_of(ruling.target.and_then(|target| pair_of(subject.sort, target)), ruling)
+}
+
+/// The same for a kubeconfig that is not in a Secret.
+pub fn cells_of(pair: Option<&Pair>, ruling: &Ruling<'_>) -> Vec<Cell> {
     let span = pair.map(|pair| pair.credential.span());
     let left = span.and_then(|span| Some(Cell::Left { from: span.from?, until: span.until? }));
     let text = |text: &str| if text.is_empty() { Cell::Nothing } else { Cell::Text(text.into()) };
@@ -63,7 +68,7 @@ fn ca_word(stand: CaStand) -> &'static str {
 
 /// How much newer the source is, or what is wrong with it.
 fn source_word(ruling: &Ruling<'_>) -> String {
-    let issued = |sort: &Sort, holder: &Holder| pair_of(sort, holder)?.credential.span().issued;
+    let issued = |sort: Sort, holder: &Holder| pair_of(sort, holder)?.credential.span().issued;
     match &ruling.source {
         Source::None => String::new(),
         Source::NotKnown(_) => "?".to_owned(),
@@ -72,8 +77,8 @@ fn source_word(ruling: &Ruling<'_>) -> String {
         Source::Another { .. } => "another's".to_owned(),
         Source::Stale { .. } => "stale".to_owned(),
         Source::Good { holder, .. } => {
-            let theirs = issued(&Sort::Hosted { cluster: String::new() }, holder);
-            let ours = ruling.target.and_then(|target| issued(&Sort::Capi { cluster: String::new() }, target));
+            let theirs = issued(Sort::Hosted, holder);
+            let ours = ruling.target.and_then(|target| issued(Sort::Capi, target));
             match theirs.zip(ours).map(|(theirs, ours)| theirs.duration_since(ours)) {
                 Some(newer) if newer.is_positive() => format!("{} newer", span_words(newer)),
                 Some(older) if older.is_negative() => format!("{} older", span_words(older)),
@@ -112,19 +117,22 @@ pub fn panels(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> Vec
         note: ca_word(ruling.ca).to_owned(),
     });
     panels.push(Panel::Chain { title: "STAGES", links });
-    let pair = ruling.target.and_then(|target| pair_of(&subject.sort, target));
-    if let Some(pair) = pair {
-        let span = pair.credential.span();
-        let mut lines = vec![format!("{} for {}", pair.credential.kind(), pair.server)];
-        lines.extend(span.issued.map(|at| format!("issued {at}")));
-        lines.extend(span.until.map(|at| {
-            let left = at.duration_since(now);
-            let words = span_words(left);
-            if left.is_positive() { format!("ends {at}, in {words}") } else { format!("ended {at}, {words} ago") }
-        }));
-        panels.push(Panel::Lines { title: "CREDENTIAL", lines });
-    }
+    let pair = ruling.target.and_then(|target| pair_of(subject.sort, target));
+    panels.extend(pair.map(|pair| credential_panel(pair, now)));
     panels
+}
+
+/// What one is let in by, and how long.
+pub fn credential_panel(pair: &Pair, now: Timestamp) -> Panel {
+    let span = pair.credential.span();
+    let mut lines = vec![format!("{} for {}", pair.credential.kind(), pair.server)];
+    lines.extend(span.issued.map(|at| format!("issued {at}")));
+    lines.extend(span.until.map(|at| {
+        let left = at.duration_since(now);
+        let words = span_words(left);
+        if left.is_positive() { format!("ends {at}, in {words}") } else { format!("ended {at}, {words} ago") }
+    }));
+    Panel::Lines { title: "CREDENTIAL", lines }
 }
 
 fn source_step(ruling: &Ruling<'_>) -> Option<Step> {

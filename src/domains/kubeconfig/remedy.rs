@@ -20,8 +20,11 @@ use crate::world::{CollectionId, Key, Life, Uid};
 
 /// The actions a ruling calls for.
 pub fn actions<'a>(subject: &Subject<'a>, ruling: &Ruling<'a>) -> Vec<ActionDraft> {
-    let Sort::Capi { cluster } = &subject.sort else { return Vec::new() };
-    let draft = Draft { subject, ruling, cluster };
+    match subject.sort {
+        Sort::Capi => {}
+        Sort::User | Sort::Hosted => return Vec::new(),
+    }
+    let draft = Draft { subject, ruling, cluster: subject.cluster() };
     let mut actions = Vec::new();
     if let (true, Source::Good { key, holder, .. }) = (ruling.has(Verdict::BehindSource), &ruling.source) {
         match ruling.target {
@@ -134,7 +137,7 @@ impl<'a> Draft<'_, 'a> {
         diff += &match &target.value {
             Held::Absent => String::new(),
             Held::Empty => format!("-   {VALUE}: <0 bytes>\n"),
-            Held::Written { .. } => format!("-   {VALUE}: {}\n", described(&self.subject.sort, target, &target.value)),
+            Held::Written { .. } => format!("-   {VALUE}: {}\n", described(self.subject.sort, target, &target.value)),
         };
         diff += &format!("+   {VALUE}: {}\n", described_source(source));
         let followers = [(RELATIVE, target.relative), (TOKEN_FILE, target.token_file)];
@@ -170,11 +173,11 @@ impl<'a> Draft<'_, 'a> {
     }
 
     fn plane(&self) -> Option<&'a CaptPlane> {
-        self.subject.site.planes.get(&self.subject.cluster_key()).seen
+        self.subject.owners.plane.seen
     }
 
     fn capi_cluster(&self) -> Option<&'a CapiCluster> {
-        self.subject.site.clusters.get(&self.subject.cluster_key()).seen
+        self.subject.owners.cluster.seen
     }
 
     fn blocked(&self, target: &Holder, change: Change) -> Vec<Blocked> {
@@ -244,6 +247,7 @@ impl<'a> Draft<'_, 'a> {
                 name: self.subject.key.name.as_str().to_owned(),
                 uid: target.map(|target| target.meta.uid.clone()).filter(|uid: &Uid| !uid.is_empty()),
                 version: target.map(|target| target.meta.version.clone()),
+                cloud: None,
             },
             judged: None,
             source: None,
@@ -273,7 +277,7 @@ fn blocked(gate: GateName, why: impl Into<String>) -> Blocked {
 }
 
 /// `<1840 bytes, EKS token, until at most 2026-11-16T10:12:00Z>`
-pub fn described(sort: &Sort, holder: &Holder, held: &Held) -> String {
+pub fn described(sort: Sort, holder: &Holder, held: &Held) -> String {
     let Held::Written { value, .. } = held else { return "<0 bytes>".to_owned() };
     let length = value.length;
     let Some(credential) = pair_of(sort, holder).map(|pair| &pair.credential) else {
@@ -287,5 +291,5 @@ pub fn described(sort: &Sort, holder: &Holder, held: &Held) -> String {
 }
 
 fn described_source(source: &Holder) -> String {
-    described(&Sort::Hosted { cluster: String::new() }, source, &source.kubeconfig)
+    described(Sort::Hosted, source, &source.kubeconfig)
 }

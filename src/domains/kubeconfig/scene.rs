@@ -10,11 +10,12 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::expected::Addresses;
-use super::facts::{Anchor, CapiCluster, CaptPlane, Holder, HostedCluster, Mark, Typed};
-use super::names::{CAPT_PLANE, CLUSTER, HOSTED_CLUSTER, SECRET, SECRET_TYPE, SOURCE_NAMESPACE, source_name};
+use super::facts::{Anchor, CapiCluster, CaptPlane, Holder, HostedCluster, Mark, OwnContext, Typed};
+use super::names::{CAPT_PLANE, CLUSTER, CONTEXT, HOSTED_CLUSTER, SECRET, SECRET_TYPE, SOURCE_NAMESPACE, source_name};
+use super::subjects::Owners;
 use crate::world::{
-    Cluster, ClusterName, CollectionId, Fact, Gap, GapCause, Key, Namespace, ObjectName, Observation, Reading,
-    Resource, Uid, View,
+    Cluster, ClusterName, ClusterSource, CollectionId, Fact, Gap, GapCause, Key, Namespace, ObjectName, Observation,
+    Reading, Resource, Uid, View,
 };
 
 /// All sites that judging many subjects needs, each made once.
@@ -55,6 +56,8 @@ pub struct Site<'a> {
     pub clusters: Listing<'a, CapiCluster>,
     pub planes: Listing<'a, CaptPlane>,
     pub hosted: Listing<'a, HostedCluster>,
+    /// The contexts of the user's own files, where this is the member that lists them.
+    pub own: Listing<'a, OwnContext>,
     marks: RefCell<BTreeMap<Namespace, Reading<'a, Mark>>>,
     hosted_by_secret: OnceCell<BTreeMap<Key, ObjectName>>,
 }
@@ -68,6 +71,11 @@ impl<'a, F: Fact> Listing<'a, F> {
     fn of(view: View<'a>, cluster: &Cluster, resource: Resource) -> Self {
         let is_served = !cluster.served.lacks(&resource);
         Self { reading: is_served.then(|| view.read(&CollectionId::all(&cluster.name, resource))) }
+    }
+
+    /// Nobody is asked for contexts but the member that stands for the user's files.
+    fn of_own(view: View<'a>, cluster: &Cluster) -> Self {
+        if is_own(cluster) { Self::of(view, cluster, CONTEXT) } else { Self { reading: None } }
     }
 
     pub fn is_served(&self) -> bool {
@@ -129,6 +137,7 @@ impl<'a> Site<'a> {
             clusters: Listing::of(view, cluster, CLUSTER),
             planes: Listing::of(view, cluster, CAPT_PLANE),
             hosted: Listing::of(view, cluster, HOSTED_CLUSTER),
+            own: Listing::of_own(view, cluster),
             marks: RefCell::default(),
             hosted_by_secret: OnceCell::new(),
         })
@@ -201,20 +210,23 @@ impl<'a> Site<'a> {
     }
 
     /// Where CAPT's source for a cluster lies, when the cluster is CAPT's.
-    pub fn source_of(&self, namespace: &Namespace, name: &str) -> Option<Key> {
-        let key = Key { namespace: Some(namespace.clone()), name: ObjectName::new(name) };
-        let source = Key::new(Some(SOURCE_NAMESPACE), &source_name(name));
-        if self.planes.get(&key).seen.is_some() {
-            return Some(source);
+    pub fn source_of(&self, cluster: &Key, owners: &Owners<'a>) -> Option<Key> {
+        let source = || Key::new(Some(SOURCE_NAMESPACE), &source_name(cluster.name.as_str()));
+        if owners.plane.seen.is_some() {
+            return Some(source());
         }
-        let plane = self.clusters.get(&key).seen.map(|cluster| cluster.plane.as_ref().map(|plane| &*plane.kind));
-        let is_capt = match plane {
-            Some(Some(kind)) => kind == CAPT_PLANE.kind,
+        let plane = owners.cluster.seen.map(|cluster| cluster.plane.as_ref().map(|plane| &*plane.kind));
+        match plane {
+            Some(Some(kind)) => (kind == CAPT_PLANE.kind).then(source),
             // Nobody says who runs it: a source of its name does.
-            Some(None) | None => self.is_marked(&source),
-        };
-        is_capt.then_some(source)
+            Some(None) | None => Some(source()).filter(|source| self.is_marked(source)),
+        }
     }
+}
+
+/// Whether a member of the fleet stands for the user's own kubeconfig files.
+pub fn is_own(cluster: &Cluster) -> bool {
+    cluster.source == ClusterSource::Local
 }
 
 /// Files written by hand have objects without a uid.

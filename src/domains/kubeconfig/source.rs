@@ -80,7 +80,7 @@ impl<'a> Source<'a> {
 
 /// Finds and judges the source of a subject.
 pub fn find<'a>(subject: &Subject<'a>, expected: &Expected<'_>, sites: &Sites<'a>) -> Source<'a> {
-    let Some(key) = subject.site.source_of(subject.namespace(), subject.cluster()) else { return Source::None };
+    let Some(key) = subject.site.source_of(&subject.cluster_key, &subject.owners) else { return Source::None };
     let sight = subject.site.look::<Holder>(&key);
     if let Some(gap) = sight.gap {
         return Source::NotKnown(gap);

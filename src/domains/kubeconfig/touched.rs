@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 
 use super::facts::CaptPlane;
 use super::names::{
-    CAPT_PLANE, CLUSTER, HOSTED_CLUSTER, SECRET, SOURCE_NAMESPACE, cluster_of_source, is_anchor, target_name,
+    CAPT_PLANE, CLUSTER, CONTEXT, HOSTED_CLUSTER, SECRET, SOURCE_NAMESPACE, cluster_of_source, is_anchor, target_name,
 };
-use super::scene::Site;
+use super::scene::{Site, is_own};
 use super::subjects::subject;
 use crate::domains::Touched;
 use crate::engine::SubjectId;
@@ -31,10 +31,15 @@ pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
                 touched.clusters.insert(id.cluster.clone());
                 touch_sourced(view, &mut touched.clusters);
             }
+            Change::Collection { id, .. } if id.resource == CONTEXT => {
+                touched.clusters.insert(id.cluster.clone());
+            }
             Change::Collection { .. } => {}
             Change::Cluster(name) => {
                 touched.clusters.insert(name.clone());
                 touch_sourced(view, &mut touched.clusters);
+                // Whether its server lets a context in is part of what is said of it.
+                touched.clusters.extend(view.clusters().filter(|cluster| is_own(cluster)).map(|own| own.name.clone()));
             }
         }
     }

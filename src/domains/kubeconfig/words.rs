@@ -12,7 +12,7 @@ use super::subjects::{Sort, Subject};
 use super::verdict::{Code, Verdict};
 
 pub fn summary(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> String {
-    let key = key_word(&subject.sort);
+    let key = key_word(subject.sort);
     let source = source_words(ruling, now);
     match ruling.verdict() {
         Verdict::Unknown => {
@@ -21,7 +21,7 @@ pub fn summary(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> St
         Verdict::Missing => format!("the Secret does not exist{source}"),
         Verdict::Unreadable => format!("nobody can use key {key}: {}{source}", unreadable_words(subject, ruling)),
         Verdict::ExecRefused => {
-            let fields = ruling.target.and_then(|target| pair_of(&subject.sort, target));
+            let fields = ruling.target.and_then(|target| pair_of(subject.sort, target));
             let fields: Vec<&str> =
                 fields.map_or_else(Vec::new, |pair| pair.foreign.iter().map(|field| field.word()).collect());
             let fields = fields.join(", ");
@@ -54,21 +54,28 @@ pub fn summary(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> St
 }
 
 fn kind(subject: &Subject<'_>, ruling: &Ruling<'_>) -> &'static str {
-    let pair = ruling.target.and_then(|target| pair_of(&subject.sort, target));
+    let pair = ruling.target.and_then(|target| pair_of(subject.sort, target));
     pair.map_or("kubeconfig", |pair| pair.credential.kind())
 }
 
 fn ends(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Option<Timestamp> {
-    pair_of(&subject.sort, ruling.target?)?.credential.span().until
+    pair_of(subject.sort, ruling.target?)?.credential.span().until
 }
 
 /// `3m ago`, `in at most 4m`.
 fn ago(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> String {
-    let Some(until) = ends(subject, ruling) else { return "at a time nobody knows".to_owned() };
+    let pair = ruling.target.and_then(|target| pair_of(subject.sort, target));
+    pair.map_or_else(|| NOBODY_KNOWS_WHEN.to_owned(), |pair| end_words(&pair.credential, now))
+}
+
+const NOBODY_KNOWS_WHEN: &str = "at a time nobody knows";
+
+/// When a credential ends, or did.
+pub fn end_words(credential: &Credential, now: Timestamp) -> String {
+    let Some(until) = credential.span().until else { return NOBODY_KNOWS_WHEN.to_owned() };
     let left = until.duration_since(now);
     // A token dies with the session that signed it, which may be earlier.
-    let pair = ruling.target.and_then(|target| pair_of(&subject.sort, target));
-    let is_eks = pair.is_some_and(|pair| matches!(pair.credential, Credential::Token(Token::Eks(_))));
+    let is_eks = matches!(credential, Credential::Token(Token::Eks(_)));
     match (left.is_positive(), is_eks) {
         (true, true) => format!("in at most {}", span_words(left)),
         (true, false) => format!("in {}", span_words(left)),
@@ -94,10 +101,10 @@ pub fn span_words(span: SignedDuration) -> String {
 
 fn unreadable_words(subject: &Subject<'_>, ruling: &Ruling<'_>) -> String {
     let Some(target) = ruling.target else { return "it is not there".to_owned() };
-    match held(&subject.sort, target) {
+    match held(subject.sort, target) {
         Held::Written { content: Err(why), .. } => why.to_string(),
         Held::Absent | Held::Empty | Held::Written { content: Ok(_), .. } => {
-            match pair_of(&subject.sort, target).map(|pair| &pair.credential) {
+            match pair_of(subject.sort, target).map(|pair| &pair.credential) {
                 Some(Credential::Token(Token::Malformed(fault))) => fault.to_string(),
                 Some(_) | None => "it can't be read".to_owned(),
             }
@@ -106,7 +113,7 @@ fn unreadable_words(subject: &Subject<'_>, ruling: &Ruling<'_>) -> String {
 }
 
 fn drift_words(subject: &Subject<'_>, ruling: &Ruling<'_>) -> String {
-    let server = ruling.target.and_then(|target| pair_of(&subject.sort, target)).map(|pair| pair.server.as_str());
+    let server = ruling.target.and_then(|target| pair_of(subject.sort, target)).map(|pair| pair.server.as_str());
     let server = server.unwrap_or_default();
     let expected = ruling.expected.endpoints.first().map_or_else(String::new, |said| said.value.to_string());
     match (ruling.has(Verdict::EndpointDrift), ruling.has(Verdict::CaDrift)) {
@@ -126,9 +133,9 @@ fn contract_words(subject: &Subject<'_>, ruling: &Ruling<'_>) -> String {
             Some(format!("its type is {held} and not {SECRET_TYPE}"))
         }
         Code::Label => Some(format!("its label {CLUSTER_LABEL} is not {}", subject.cluster())),
-        Code::Key => Some(format!("key {} is absent or empty", key_word(&subject.sort))),
+        Code::Key => Some(format!("key {} is absent or empty", key_word(subject.sort))),
         Code::Context => {
-            let content = target.map(|target| held(&subject.sort, target));
+            let content = target.map(|target| held(subject.sort, target));
             let fault = match content {
                 Some(Held::Written { content: Ok(content), .. }) => match &content.current {
                     Current::Nothing(fault) => fault.to_string(),
@@ -200,13 +207,13 @@ pub fn fault_words(fault: SourceFault) -> &'static str {
 }
 
 fn source_until(holder: &Holder) -> Option<Timestamp> {
-    pair_of(&Sort::Hosted { cluster: String::new() }, holder)?.credential.span().until
+    pair_of(Sort::Hosted, holder)?.credential.span().until
 }
 
 /// The key of a Secret that holds the kubeconfig.
-pub fn key_word(sort: &Sort) -> &'static str {
+pub fn key_word(sort: Sort) -> &'static str {
     match sort {
-        Sort::Capi { .. } | Sort::User { .. } => VALUE,
-        Sort::Hosted { .. } => KUBECONFIG,
+        Sort::Capi | Sort::User => VALUE,
+        Sort::Hosted => KUBECONFIG,
     }
 }

@@ -53,7 +53,8 @@ impl<'a> Account<'a> {
             ClusterSource::Cloud { provider: Provider::Ibm, .. }
             | ClusterSource::Kubeconfig { .. }
             | ClusterSource::Hosted { .. }
-            | ClusterSource::Snapshot => None,
+            | ClusterSource::Snapshot
+            | ClusterSource::Local => None,
         }
     }
 

@@ -118,10 +118,14 @@ fn is_count(text: &str, value: u64) -> bool {
 }
 
 /// How a family stands as a whole: cpu, memory and GPU, whatever the labels say.
-struct Whole {
-    is_there: bool,
-    is_right: bool,
-    is_wrong: bool,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Whole {
+    Absent,
+    Right,
+    /// Something it says is not so.
+    Wrong,
+    /// What it says is so, and something is not said.
+    Short,
 }
 
 impl Whole {
@@ -129,10 +133,14 @@ impl Whole {
         let own = || lines.iter().filter(|line| line.family == family && line.key != CAPACITY_LABELS);
         // What shall not be there and counts as absent says nothing.
         let says = |line: &Line<'_>| line.actual.is_some() && (line.expected.is_some() || line.stand != Stand::Same);
-        Self {
-            is_there: own().any(says),
-            is_right: own().all(|line| line.stand == Stand::Same),
-            is_wrong: own().any(|line| line.stand == Stand::Differs),
+        if !own().any(says) {
+            Self::Absent
+        } else if own().all(|line| line.stand == Stand::Same) {
+            Self::Right
+        } else if own().any(|line| line.stand == Stand::Differs) {
+            Self::Wrong
+        } else {
+            Self::Short
         }
     }
 }
@@ -140,15 +148,14 @@ impl Whole {
 /// Rule 9.
 pub fn verdict(lines: &[Line<'_>], families: &[Family]) -> (Verdict, Option<Code>) {
     let wholes: Vec<Whole> = families.iter().map(|family| Whole::of(*family, lines)).collect();
-    if wholes.iter().all(|whole| !whole.is_there) {
+    if wholes.iter().all(|whole| *whole == Whole::Absent) {
         return (Verdict::Missing, None);
     }
     if lines.iter().all(|line| line.stand == Stand::Same) {
         return (Verdict::Match, None);
     }
-    if wholes.iter().any(|whole| whole.is_right) && wholes.iter().any(|whole| whole.is_wrong) {
+    if wholes.contains(&Whole::Right) && wholes.contains(&Whole::Wrong) {
         return (Verdict::KeysDisagree, None);
     }
-    let absent = wholes.iter().any(|whole| !whole.is_there);
-    (Verdict::Drift, absent.then_some(Code::FamilyAbsent))
+    (Verdict::Drift, wholes.contains(&Whole::Absent).then_some(Code::FamilyAbsent))
 }

@@ -66,11 +66,14 @@ impl GpuType {
     fn of(gpus: &[Gpu]) -> Self {
         let whole = || gpus.iter().filter(|gpu| gpu.whole > 0);
         let made_by = |maker: &str| whole().any(|gpu| gpu.maker.eq_ignore_ascii_case(maker));
-        match () {
-            () if whole().next().is_none() => Self::None,
-            () if made_by("NVIDIA") => Self::Nvidia,
-            () if made_by("AMD") => Self::Amd,
-            () => Self::Unknown,
+        if whole().next().is_none() {
+            Self::None
+        } else if made_by("NVIDIA") {
+            Self::Nvidia
+        } else if made_by("AMD") {
+            Self::Amd
+        } else {
+            Self::Unknown
         }
     }
 }

@@ -54,6 +54,7 @@ fn annotate(subject: &Subject<'_>, ruling: &Ruling<'_>, reason: Reason) -> Actio
             name: subject.key.name.as_str().to_owned(),
             uid: Some(subject.pool.uid.clone()).filter(|uid: &Uid| !uid.is_empty()),
             version: None,
+            cloud: None,
         },
         judged: Some(JudgedFields {
             fields: fields.iter().map(|field| (*field).to_owned()).collect(),

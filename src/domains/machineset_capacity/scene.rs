@@ -161,8 +161,10 @@ pub enum Sight<'a, F> {
 }
 
 impl<'a> Site<'a> {
+    /// Nothing for an account, and for a cluster that serves no sets of machines: most have none, and are asked about often.
     pub fn of(view: View<'a>, cluster: &ClusterName, accounts: &[Account<'a>]) -> Option<Self> {
-        let cluster = view.cluster(cluster).filter(|cluster| !Account::is_one(cluster))?;
+        let may_have_pools = |cluster: &&Cluster| [MACHINE_SET, DEPLOYMENT].iter().any(|kind| is_asked(cluster, kind));
+        let cluster = view.cluster(cluster).filter(|cluster| !Account::is_one(cluster)).filter(may_have_pools)?;
         Some(Self {
             view,
             cluster,

@@ -171,5 +171,6 @@ pub fn subject(cluster: &ClusterName, sort: Sort, namespace: Option<&Namespace>,
         kind: sort.resource().kind,
         namespace: namespace.map(|namespace| namespace.as_str().to_owned()),
         name: name.to_owned(),
+        cloud: None,
     }
 }

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use zeroize::Zeroizing;
 
 use super::ports::Seen;
-use crate::engine::{ObjectRef, OwnerReference};
+use crate::engine::{ObjectRef, OwnerReference, has_fields};
 
 /// The kind whose content is written in base64.
 const SECRET: &str = "Secret";
@@ -59,6 +59,8 @@ pub struct Patch {
     pub(super) annotations: Marks,
     /// A key without bytes goes.
     pub(super) data: BTreeMap<String, Option<Bytes>>,
+    /// Other fields, none of them secret, as a JSON merge patch.
+    pub(super) fields: serde_json::Map<String, serde_json::Value>,
 }
 
 /// How an object that is written is addressed.
@@ -88,15 +90,43 @@ impl Patch {
         Self { annotations: marks(set, remove), ..Self::default() }
     }
 
+    /// Changes fields that are no secret.
+    pub fn fields(patch: serde_json::Map<String, serde_json::Value>) -> Self {
+        Self { fields: patch, ..Self::default() }
+    }
+
+    /// The fields it changes, as the patch that is sent; nothing when it changes none.
+    pub(super) fn field_patch(&self) -> Option<serde_json::Value> {
+        (!self.fields.is_empty()).then(|| serde_json::Value::Object(self.fields.clone()))
+    }
+
+    /// Changes a cloud resource's tags, which are read as labels without values.
+    pub(super) fn tags(set: Vec<String>, remove: Vec<String>) -> Self {
+        Self::labels(set.into_iter().map(|tag| (tag, String::new())).collect(), remove)
+    }
+
+    /// The tags that shall be there, and those that shall not.
+    pub fn tag_names(&self) -> (Vec<String>, Vec<String>) {
+        let names = |is_set: bool| {
+            let wanted = self.labels.iter().filter(move |(_, value)| value.is_some() == is_set);
+            wanted.map(|(name, _)| name.clone()).collect()
+        };
+        (names(true), names(false))
+    }
+
     /// Whether an object is as the change wants it.
     pub(super) fn is_in(&self, kind: &str, seen: &Seen) -> bool {
         let same = |wanted: &Marks, found: &BTreeMap<String, String>| {
             wanted.iter().all(|(key, value)| found.get(key) == value.as_ref())
         };
         let holds = || Content::of(kind, &seen.json).is_ok_and(|content| self.is_content(&content));
+        let has = |patch: serde_json::Value| {
+            serde_json::from_slice(&seen.json).is_ok_and(|object: serde_json::Value| has_fields(&object, &patch))
+        };
         same(&self.labels, &seen.labels)
             && same(&self.annotations, &seen.annotations)
             && (self.data.is_empty() || holds())
+            && self.field_patch().is_none_or(has)
     }
 
     fn is_content(&self, content: &Content) -> bool {
@@ -131,8 +161,9 @@ impl Patch {
             },
             content_type: new.content_type,
             data: data.map(|(key, bytes)| (key.as_str(), Value::of(is_secret, bytes.as_ref()))).collect(),
+            fields: &self.fields,
         };
-        // Room for all of it: a vector that grows leaves copies behind.
+        // Room for all of it: a vector that grows leaves copies behind. What is no secret may be copied.
         let length: usize =
             self.data.iter().map(|(key, value)| key.len() + value.as_ref().map_or(4, |v| v.len())).sum();
         let mut bytes = Zeroizing::new(Vec::with_capacity(BODY_ROOM + 2 * length));
@@ -146,10 +177,14 @@ const BODY_ROOM: usize = 4096;
 
 impl fmt::Debug for Patch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { labels, annotations, data } = self;
+        let Self { labels, annotations, data, fields } = self;
         let lengths: BTreeMap<&String, Option<usize>> =
             data.iter().map(|(key, bytes)| (key, bytes.as_ref().map(|bytes| bytes.len()))).collect();
-        write!(f, "Patch {{ labels: {labels:?}, annotations: {annotations:?}, lengths: {lengths:?} }}")
+        let names: Vec<&String> = fields.keys().collect();
+        write!(
+            f,
+            "Patch {{ labels: {labels:?}, annotations: {annotations:?}, lengths: {lengths:?}, fields: {names:?} }}"
+        )
     }
 }
 
@@ -171,6 +206,8 @@ struct Body<'a> {
     content_type: Option<&'a str>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     data: BTreeMap<&'a str, Option<Value<'a>>>,
+    #[serde(flatten)]
+    fields: &'a serde_json::Map<String, serde_json::Value>,
 }
 
 #[derive(Serialize)]
@@ -277,6 +314,7 @@ mod tests {
             labels: [("new".to_owned(), Some("x".to_owned())), ("old".to_owned(), None)].into(),
             annotations: Marks::new(),
             data: [("value".to_owned(), bytes("s3cret\n")), ("gone".to_owned(), None)].into(),
+            fields: serde_json::Map::new(),
         }
     }
 
@@ -294,6 +332,30 @@ mod tests {
     }
 
     #[test]
+    fn fields_are_sent_as_the_plan_has_them_and_nothing_else() {
+        let serde_json::Value::Object(fields) = json!({ "spec": { "type": "OIDC", "webhook": null } }) else {
+            panic!()
+        };
+        let patch = Patch::fields(fields);
+        let bound = Addressed::ByPath { uid: "u", resource_version: "7" };
+        assert_eq!(
+            json_of(&patch.body("Authentication", bound, NewObject::default())),
+            json!({ "metadata": { "uid": "u", "resourceVersion": "7" }, "spec": { "type": "OIDC", "webhook": null } })
+        );
+        let seen = |spec: serde_json::Value| Seen {
+            uid: "u".to_owned(),
+            resource_version: "7".to_owned(),
+            deleting: false,
+            labels: BTreeMap::new(),
+            annotations: BTreeMap::new(),
+            json: Zeroizing::new(json!({ "spec": spec }).to_string().into_bytes()),
+        };
+        assert!(patch.is_in("Authentication", &seen(json!({ "type": "OIDC", "other": 1 }))));
+        assert!(!patch.is_in("Authentication", &seen(json!({ "type": "OIDC", "webhook": {} }))));
+        assert!(!patch.is_in("Authentication", &seen(json!({}))));
+    }
+
+    #[test]
     fn what_is_applied_leaves_out_what_goes() {
         let target = ObjectRef {
             api_version: "v1".to_owned(),
@@ -301,6 +363,7 @@ mod tests {
             namespace: Some("n".to_owned()),
             name: "x".to_owned(),
             uid: None,
+            cloud: None,
         };
         let addressed = Addressed::InBody { target: &target, bound: None };
         let metadata = json!({ "name": "x", "namespace": "n", "labels": { "new": "x" } });

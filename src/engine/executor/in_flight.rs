@@ -31,6 +31,12 @@ impl InFlight {
     pub fn attempt(&self) -> u32 {
         self.attempt
     }
+
+    /// For tests of what asks for one.
+    #[cfg(test)]
+    pub(crate) fn for_test() -> Self {
+        Self { action: "a1".to_owned(), attempt: 1 }
+    }
 }
 
 /// Writes records and waits until they are on the disk. One token for each intent among them, in their order.
@@ -75,6 +81,7 @@ mod tests {
             namespace: None,
             name: "x".to_owned(),
             uid: None,
+            cloud: None,
         };
         Record::Intent {
             plan: "p".to_owned(),
@@ -87,6 +94,7 @@ mod tests {
             verb: Verb::Delete,
             labels: None,
             annotations: None,
+            fields: None,
             keys: Vec::new(),
             deadline: now(),
             at: now(),

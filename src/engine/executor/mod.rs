@@ -12,27 +12,32 @@
 //! - what is copied has the uid and the version the plan shows, read right before, and is never in journal or plan;
 //! - an answer nobody can interpret is followed by a read, never by the same request;
 //! - nothing is sent without an [`InFlight`], which only an intent on the disk gives;
+//! - what is deleted in a cloud is waited for until it is gone, before anything that depends on it;
 //! - a stop, a kill switch, a freeze or the plan's end is noticed before the next request.
 //!
 //! - `run`: clusters and waves, gates, the look back. `wave`: the way of the actions of one wave. `wish`: what an action
-//!   wants. `ready`: an action on its way. `source`: what it copies. `content`: bytes under keys.
+//!   wants. `ready`: an action on its way. `source`: what it copies. `export`: what it seals besides its
+//!   target. `content`: bytes under keys, and fields.
 //! - `verdict`: what an answer and a read mean together. `recover`: what a crash left open, settled by reading.
 //! - [`ClusterPort`] and its neighbours in `ports`: everything the executor touches. `send`: the one place that writes
-//!   to a cluster. `answer`: the class of what it answers.
+//!   to a cluster. `answer`: the class of what it answers. `rehearse`: the same as a dry run.
 //!
 //! # Limits
 //! Clusters run one after another: those with T1 and T2 actions by name, then those with T3, then those with T4, so that
-//! what can't be undone comes last. An action that depends on one of a later cluster is skipped. Cloud verbs and `patch`
-//! can't be carried out.
+//! what can't be undone comes last. An action that depends on one of a later cluster is skipped. What no cluster points at in a
+//! cloud can't be carried out.
 
 mod answer;
 mod content;
+mod export;
 mod in_flight;
+mod outlast;
 mod owners;
 mod ports;
 mod read;
 mod ready;
 mod recover;
+mod rehearse;
 mod report;
 mod run;
 mod send;
@@ -48,9 +53,10 @@ pub use in_flight::InFlight;
 pub use owners::read_owners;
 pub use ports::{
     Again, ClusterPort, Clusters, ExecutorClock, JournalPort, LookBack, Ports, Progress, Reading, Recheck, Reply, Seen,
-    Switches, VaultPort, Write,
+    Switches, VaultPort, Write, cloud_version,
 };
 pub use recover::resolve;
+pub use rehearse::{BackupsThere, Rehearsal, RehearsalPorts, rehearse};
 pub use report::{End, Halt, Report, Skip};
 pub use run::{LOOK_BACK_AFTER, OnNewReference, RunSettings, apply};
 pub use send::KubeCluster;

@@ -29,6 +29,11 @@ pub trait ClusterPort: Send + Sync {
 
     /// Sends one request, once: the one whose intent the token stands for.
     fn send<'a>(&'a self, token: &'a InFlight, write: Write<'a>) -> BoxFuture<'a, Reply>;
+
+    /// Every object of a kind in all namespaces, as one list in JSON. A port that can't list says so.
+    fn list<'a>(&'a self, _api_version: &'a str, _kind: &'a str) -> BoxFuture<'a, Result<Zeroizing<Vec<u8>>, String>> {
+        Box::pin(std::future::ready(Err("nothing can be listed here".to_owned())))
+    }
 }
 
 /// What a read of one object gave.
@@ -50,6 +55,27 @@ pub struct Seen {
     pub labels: BTreeMap<String, String>,
     pub annotations: BTreeMap<String, String>,
     pub json: Zeroizing<Vec<u8>>,
+}
+
+impl Seen {
+    /// A cloud resource as it was read. Its tags are its version: clouds have no other.
+    pub fn cloud(id: &str, tags: &[String], deleting: bool, json: Vec<u8>) -> Self {
+        Self {
+            uid: id.to_owned(),
+            resource_version: cloud_version(tags),
+            deleting,
+            labels: tags.iter().map(|tag| (tag.to_lowercase(), String::new())).collect(),
+            annotations: BTreeMap::new(),
+            json: Zeroizing::new(json),
+        }
+    }
+}
+
+/// The tags of a cloud resource in place of a version, in an order and a case that don't matter. A comma is in no tag.
+pub fn cloud_version(tags: &[String]) -> String {
+    let tags: BTreeSet<String> = tags.iter().map(|tag| tag.to_lowercase()).collect();
+    let tags: Vec<String> = tags.into_iter().collect();
+    if tags.is_empty() { "without tags".to_owned() } else { tags.join(", ") }
 }
 
 /// A request that changes something.
@@ -232,7 +258,7 @@ fn object_of(vault: &Vault, file: &str) -> Result<Value, String> {
 }
 
 /// An error with what caused it.
-fn sentence(error: &dyn Error) -> String {
+pub(super) fn sentence(error: &dyn Error) -> String {
     match error.source() {
         Some(source) => format!("{error} ({source})"),
         None => error.to_string(),

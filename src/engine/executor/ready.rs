@@ -6,7 +6,7 @@ use super::ports::{Seen, Write};
 use super::report::End;
 use super::verdict::MAY_ARRIVE;
 use super::wish::Wish;
-use crate::engine::journal::{LabelChange, Record};
+use crate::engine::journal::{FieldRecord, LabelChange, Record};
 use crate::engine::{Action, Verb};
 
 /// How long one action may take, waits included. A server that asks for more is not fit for writes now.
@@ -26,12 +26,15 @@ pub(super) struct Ready<'a> {
     /// What the labels and annotations were and will be; known once the object was read.
     labels: Option<LabelChange>,
     annotations: Option<LabelChange>,
+    /// The same for fields.
+    fields: Option<FieldRecord>,
 }
 
 impl<'a> Ready<'a> {
     pub fn new(action: &'a Action, wish: Wish, now: Timestamp) -> Self {
         let deadline = now.checked_add(ACTION_TIME).unwrap_or(Timestamp::MAX);
-        Self { action, wish, attempt: 0, tries: 0, unsure: 0, deadline, labels: None, annotations: None }
+        let (labels, annotations, fields) = (None, None, None);
+        Self { action, wish, attempt: 0, tries: 0, unsure: 0, deadline, labels, annotations, fields }
     }
 
     pub fn write(&self) -> Write<'_> {
@@ -48,9 +51,10 @@ impl<'a> Ready<'a> {
         if self.is_in_doubt() { End::Unknown { why: format!("{why}; {MAY_ARRIVE}") } } else { End::failed(why) }
     }
 
-    /// Notes what the labels and annotations that will change are now.
-    pub fn remember_marks(&mut self, seen: &Seen) {
+    /// Notes what the labels, annotations and fields that will change are now.
+    pub fn remember_before(&mut self, seen: &Seen) {
         (self.labels, self.annotations) = self.wish.mark_changes(seen);
+        self.fields = self.wish.field_record(seen);
     }
 
     pub fn intent(&self, plan: &str, at: Timestamp) -> Record {
@@ -66,6 +70,7 @@ impl<'a> Ready<'a> {
             verb: self.verb(),
             labels: self.labels.clone(),
             annotations: self.annotations.clone(),
+            fields: self.fields.clone(),
             keys: self.wish.keys(),
             deadline: self.deadline,
             at,

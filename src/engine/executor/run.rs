@@ -162,6 +162,7 @@ impl<'p> Run<'p, '_> {
             let came = self.wave(port.as_ref(), &wave).await;
             let confirmed = self.confirm_cluster(cluster, &wave).await;
             came.and(confirmed)?;
+            self.outlast(port.as_ref(), &wave).await?;
             let deleted: Vec<&'p Action> = wave.into_iter().filter(|action| self.is_gone(action)).collect();
             self.look_back(&deleted, Duration::ZERO).await?;
         }
@@ -277,7 +278,8 @@ impl<'p> Run<'p, '_> {
     fn is_gone(&self, action: &Action) -> bool {
         let gone = [VerifiedState::Gone, VerifiedState::Terminating];
         let ended = matches!(self.report.ends.get(&action.id), Some(End::Done(state)) if gone.contains(state));
-        action.verb == Verb::Delete && ended
+        // Nothing refers to a cloud resource in a way that could bring it back.
+        action.verb == Verb::Delete && action.target.cloud.is_none() && ended
     }
 
     fn deleted(&self) -> Vec<&'p Action> {

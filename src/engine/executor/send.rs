@@ -20,6 +20,7 @@ use http_body_util::BodyExt as _;
 use kube::client::Body;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
@@ -41,6 +42,11 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// What a body may measure: etcd holds objects of 1.5 MiB, and base64 adds a third.
 const BODY_MAX: usize = 8 << 20;
+
+/// Objects a page of a list, as kubectl asks for them.
+const LIST_PAGE: usize = 500;
+/// Pages of a list: 100,000 objects, more users than any cluster has.
+const LIST_PAGES_MAX: usize = 200;
 
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
@@ -121,6 +127,52 @@ impl KubeCluster {
         Ok(reply(&got, &served.plural, &target.name))
     }
 
+    /// Every object of a kind, page by page.
+    async fn read_list(&self, api_version: &str, kind: &str) -> Result<Zeroizing<Vec<u8>>, String> {
+        #[derive(Deserialize)]
+        struct Page<'a> {
+            #[serde(borrow, default)]
+            items: Option<Vec<&'a RawValue>>,
+            #[serde(default)]
+            metadata: PageMetadata,
+        }
+        #[derive(Deserialize, Default)]
+        struct PageMetadata {
+            #[serde(default, rename = "continue")]
+            token: String,
+        }
+        let (api_version, kind) = (api_version.to_owned(), kind.to_owned());
+        let any = ObjectRef { api_version, kind, namespace: None, name: String::new(), uid: None, cloud: None };
+        let served = self.served(&any).await?;
+        let (mut token, mut items) = (String::new(), Zeroizing::new(Vec::new()));
+        for _ in 0..LIST_PAGES_MAX {
+            let next = utf8_percent_encode(&token, UNRESERVED).to_string();
+            let path = format!("{}?limit={LIST_PAGE}&continue={next}", path(&any, &served, Part::Collection));
+            let got = self.ask(Method::GET, &path, JSON, Zeroizing::default()).await?;
+            if got.status != StatusCode::OK {
+                return Err(format!("the server answered {}", got.status.as_u16()));
+            }
+            let page: Page<'_> = serde_json::from_slice(&got.body).map_err(|_| "the list can't be read".to_owned())?;
+            for item in page.items.unwrap_or_default() {
+                if !items.is_empty() {
+                    items.push(b',');
+                }
+                items.extend_from_slice(item.get().as_bytes());
+            }
+            token = page.metadata.token;
+            if token.is_empty() {
+                let head = json!({ "apiVersion": any.api_version, "kind": format!("{}List", any.kind) }).to_string();
+                let mut list = Zeroizing::new(Vec::with_capacity(head.len() + items.len() + 16));
+                list.extend_from_slice(head.trim_end_matches('}').as_bytes());
+                list.extend_from_slice(b",\"items\":[");
+                list.extend_from_slice(&items);
+                list.extend_from_slice(b"]}");
+                return Ok(list);
+            }
+        }
+        Err(format!("there are more than {} of them", LIST_PAGES_MAX * LIST_PAGE))
+    }
+
     async fn served(&self, target: &ObjectRef) -> Result<Served, String> {
         #[derive(Deserialize)]
         struct List {
@@ -183,6 +235,10 @@ impl KubeCluster {
 impl ClusterPort for KubeCluster {
     fn read<'a>(&'a self, target: &'a ObjectRef) -> BoxFuture<'a, Reading> {
         async move { self.read_object(target).await.unwrap_or_else(Reading::Unknown) }.boxed()
+    }
+
+    fn list<'a>(&'a self, api_version: &'a str, kind: &'a str) -> BoxFuture<'a, Result<Zeroizing<Vec<u8>>, String>> {
+        self.read_list(api_version, kind).boxed()
     }
 
     fn send<'a>(&'a self, token: &'a InFlight, write: Write<'a>) -> BoxFuture<'a, Reply> {

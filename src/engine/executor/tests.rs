@@ -3,6 +3,8 @@
 mod after;
 mod copies;
 mod judged;
+mod patches;
+mod rehearsals;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
@@ -325,6 +327,10 @@ struct Tapped {
 impl ClusterPort for Tapped {
     fn read<'a>(&'a self, target: &'a ObjectRef) -> BoxFuture<'a, Reading> {
         self.inner.read(target)
+    }
+
+    fn list<'a>(&'a self, api_version: &'a str, kind: &'a str) -> BoxFuture<'a, Result<Zeroizing<Vec<u8>>, String>> {
+        self.inner.list(api_version, kind)
     }
 
     fn send<'a>(&'a self, token: &'a InFlight, write: Write<'a>) -> BoxFuture<'a, Reply> {

@@ -166,7 +166,7 @@ fn unreadable(reading: &Reading) -> End {
 
 fn refusal(reply: &Reply) -> String {
     let code = reply.http.map_or_else(String::new, |code| format!(" ({code} {})", reply.reason));
-    format!("the cluster refused it{}", code.replace(" )", ")"))
+    format!("the server refused it{}", code.replace(" )", ")"))
 }
 
 fn conflict(ready: &Ready<'_>, reply: &Reply, reading: &Reading) -> String {

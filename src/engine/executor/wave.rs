@@ -9,6 +9,7 @@ use futures::future::join_all;
 use jiff::Timestamp;
 
 use super::content::Content;
+use super::export::{Exported, read_export, together};
 use super::in_flight::{InFlight, journal_intents};
 use super::owners::lost_owner;
 use super::ports::{Again, ClusterPort, Progress, Reading, Reply};
@@ -58,9 +59,14 @@ impl<'p> Run<'p, '_> {
             let lost = join_all(chunk.iter().map(|action| lost_owner(port, owners_shown(action)))).await;
             let clusters = self.ports.clusters;
             let sources = join_all(chunk.iter().map(|action| read_source(clusters, clock, action))).await;
-            for (((action, reading), lost), source) in chunk.iter().zip(readings).zip(lost).zip(sources) {
+            let exports = join_all(chunk.iter().map(|action| read_export(port, action))).await;
+            let brought = sources.into_iter().zip(exports);
+            for (((action, reading), lost), (source, export)) in chunk.iter().zip(readings).zip(lost).zip(brought) {
+                let prepare = |source: Option<Content>| {
+                    export.and_then(|export| self.prepare(action, &reading, source.as_ref(), export.as_ref()))
+                };
                 let prepared = match lost {
-                    None => source.and_then(|source| self.prepare(action, &reading, source.as_ref())),
+                    None => source.and_then(prepare),
                     Some(why) => Err(End::stale(why)),
                 };
                 match prepared {
@@ -84,7 +90,10 @@ impl<'p> Run<'p, '_> {
                     self.leave_unsent(in_flight.iter().map(|(one, _)| one), &halt)?;
                     return Err(halt);
                 }
-                let group = in_flight.drain(..in_flight.len().min(AT_ONCE_MAX)).collect();
+                // A cloud has no preconditions: one request at a time, each looked after before the next.
+                let is_cloud = in_flight.iter().any(|(one, _)| one.action.target.cloud.is_some());
+                let at_once = if is_cloud { 1 } else { AT_ONCE_MAX };
+                let group = in_flight.drain(..in_flight.len().min(at_once)).collect();
                 pause = pause.max(self.send_group(port, group, &mut again).await?);
             }
             if !again.is_empty() {
@@ -206,24 +215,27 @@ impl<'p> Run<'p, '_> {
     }
 
     /// Makes an action ready: it is the object the plan shows, what it copies is what the plan shows, and its backup is
-    /// sealed. What is as it shall be already is not sent.
-    fn prepare(&mut self, action: &'p Action, reading: &Reading, source: Option<&Content>) -> Result<Ready<'p>, End> {
+    /// sealed, together with what else goes. What is as it shall be already is not sent.
+    fn prepare(
+        &mut self,
+        action: &'p Action,
+        reading: &Reading,
+        source: Option<&Content>,
+        export: Option<&Exported>,
+    ) -> Result<Ready<'p>, End> {
         let mut wish = Wish::of(action, &self.report.plan, source, self.ports.vault)?;
-        if wish.is_fulfilled(&action.target.kind, reading) {
-            return Err(End::Already);
-        }
-        if let Some(why) = wish.hindrance(reading) {
-            return Err(match reading {
-                Reading::Unknown(_) => End::gated(format!("not-complete: {why}")),
-                Reading::Present(_) | Reading::Absent => End::stale(why),
-            });
+        if let Some(end) = wish.hindered(&action.target.kind, reading) {
+            return Err(end);
         }
         wish.bind_again(reading);
         let mut ready = Ready::new(action, wish, self.ports.clock.now());
         if let Reading::Present(seen) = reading {
-            ready.remember_marks(seen);
-            if ready.wish.needs_backup() {
-                let sealed = self.ports.vault.seal(&seen.json).map_err(|why| End::gated(format!("backup: {why}")))?;
+            ready.remember_before(seen);
+            // What is in a cloud can't be sealed; its tier says so.
+            if ready.wish.needs_backup() && action.target.cloud.is_none() {
+                let whole = export.map(|export| together(&seen.json, export));
+                let sealed = self.ports.vault.seal(whole.as_ref().unwrap_or(&seen.json));
+                let sealed = sealed.map_err(|why| End::gated(format!("backup: {why}")))?;
                 self.backups.insert(action.id.clone(), sealed);
             }
         }

@@ -6,12 +6,15 @@
 use std::collections::BTreeMap;
 
 use super::content::{Addressed, Bytes, Content, Marks, NewObject, Patch};
-use super::ports::{Reading, Seen, VaultPort, Write};
+use super::ports::{Reading, Seen, VaultPort, Write, cloud_version};
 use super::report::End;
 use super::verdict::difference;
-use crate::engine::journal::LabelChange;
+use crate::engine::journal::{FieldRecord, LabelChange};
 use crate::engine::vault::RESTORED_FROM;
-use crate::engine::{Action, ContentChange, JudgedFields, MarkChange, ObjectRef, Preconditions, Verb, short_id};
+use crate::engine::{
+    Action, ContentChange, FieldChange, JudgedFields, MarkChange, ObjectRef, Preconditions, TagChange, Verb, fields_at,
+    short_id,
+};
 
 /// The very object a request is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,8 +88,13 @@ impl Wish {
             Verb::Update => Ok(Self::Change { bound: bound()?, patch: patch_of(action, source, vault)? }),
             Verb::Apply => Ok(Self::Apply { bound: bound_of(action), patch: patch_of(action, source, vault)? }),
             Verb::Create => create(action, plan, source, vault),
-            Verb::Patch | Verb::Tag | Verb::Untag | Verb::ReOwn => {
-                Err(End::gated(format!("`{}` is not supported yet", action.verb.word())))
+            Verb::Patch => {
+                let FieldChange { patch, export: _ } = action.field_change().map_err(|_| unreadable())?;
+                Ok(Self::Change { bound: bound()?, patch: Patch::fields(patch) })
+            }
+            Verb::Tag | Verb::Untag | Verb::ReOwn => {
+                let TagChange { set, remove } = action.tag_change().map_err(|_| unreadable())?;
+                Ok(Self::Change { bound: bound()?, patch: Patch::tags(set, remove) })
             }
         }
     }
@@ -147,7 +155,7 @@ impl Wish {
     pub fn needs_backup(&self) -> bool {
         match self {
             Self::Delete { .. } => true,
-            Self::Change { patch, .. } => !patch.data.is_empty(),
+            Self::Change { patch, .. } => !patch.data.is_empty() || !patch.fields.is_empty(),
             Self::Apply { bound, .. } => bound.is_some(),
             Self::Create { .. } => false,
         }
@@ -161,6 +169,18 @@ impl Wish {
             (None, Reading::Present(_)) => Some("another object has the name".to_owned()),
             (None, Reading::Unknown(why)) => Some(format!("whether the name is free is unknown: {why}")),
         }
+    }
+
+    /// How it ends before it is sent, seeing what is there; nothing when it may be sent.
+    pub fn hindered(&self, kind: &str, reading: &Reading) -> Option<End> {
+        if self.is_fulfilled(kind, reading) {
+            return Some(End::Already);
+        }
+        let why = self.hindrance(reading)?;
+        Some(match reading {
+            Reading::Unknown(_) => End::gated(format!("not-complete: {why}")),
+            Reading::Present(_) | Reading::Absent => End::stale(why),
+        })
     }
 
     /// Whether the object is as the wish wants it already, so that there is nothing to send.
@@ -180,6 +200,13 @@ impl Wish {
         (change(&patch.labels, &seen.labels), change(&patch.annotations, &seen.annotations))
     }
 
+    /// What the fields it changes are now and will be, for undo.
+    pub fn field_record(&self, seen: &Seen) -> Option<FieldRecord> {
+        let after = self.patch()?.field_patch()?;
+        let object: serde_json::Value = serde_json::from_slice(&seen.json).ok()?;
+        Some(FieldRecord { before: fields_at(&object, &after), after })
+    }
+
     /// The keys of the content it writes.
     pub fn keys(&self) -> Vec<String> {
         self.patch().map(|patch| patch.data.keys().cloned().collect()).unwrap_or_default()
@@ -187,7 +214,12 @@ impl Wish {
 }
 
 fn bound_of(action: &Action) -> Option<Bound> {
-    let Preconditions { uid, resource_version, judged, source: _ } = action.preconditions.clone();
+    if let Some(cloud) = &action.target.cloud {
+        // A cloud knows no versions: the tags by which a resource was judged stand for one.
+        let tags = action.preconditions.tags.as_deref()?;
+        return Some(Bound { uid: cloud.id.clone(), resource_version: cloud_version(tags), judged: None });
+    }
+    let Preconditions { uid, resource_version, judged, source: _, tags: _, state: _ } = action.preconditions.clone();
     match (uid, resource_version, judged) {
         (Some(uid), Some(resource_version), None) => Some(Bound { uid, resource_version, judged: None }),
         // The version is that of the object as it is read right before the request.
@@ -221,7 +253,7 @@ fn patch_of(action: &Action, source: Option<&Content>, vault: &dyn VaultPort) ->
     if action.target.kind != "Secret" && !data.values().all(is_text) {
         return Err(End::gated(format!("a {} holds text, and its source does not", action.target.kind)));
     }
-    Ok(Patch { labels: change.labels, annotations: Marks::new(), data })
+    Ok(Patch { labels: change.labels, data, ..Patch::default() })
 }
 
 /// The content a plan shows.

@@ -47,7 +47,9 @@ pub fn access_questions(draft: &ActionDraft) -> Vec<AccessQuestion> {
         resource: target.resource.plural,
         namespace: target.namespace.clone(),
     };
-    draft.verb.rbac().iter().map(question).collect()
+    // What a cloud lets its user do is the cloud's to say.
+    let verbs = if target.cloud.is_some() { &[] } else { draft.verb.rbac() };
+    verbs.iter().map(question).collect()
 }
 
 /// What the user may not do, or what nobody knows whether they may, is not offered.

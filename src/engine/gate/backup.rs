@@ -19,7 +19,7 @@ pub enum BackupCheck {
 pub fn backup(candidate: &Candidate<'_>, around: &Surroundings<'_>) -> Option<Blocked> {
     let relies = match candidate.draft.undo {
         Undo::RestoreFromBackup => true,
-        Undo::RemoveWhatWasAdded | Undo::DeleteWhatWasCreated | Undo::None => false,
+        Undo::RemoveWhatWasAdded | Undo::DeleteWhatWasCreated | Undo::PutTagsBack | Undo::None => false,
     };
     if !relies || !around.is_live(candidate.cluster()) {
         return None;

@@ -17,6 +17,7 @@ mod cluster;
 mod dependency;
 mod evidence;
 mod freeze;
+mod login;
 mod policy;
 mod switch;
 
@@ -30,6 +31,7 @@ pub use backup::BackupCheck;
 pub use brake::DELETES_MAX;
 pub use evidence::{FRESH_FOR, empty_set};
 pub use freeze::{BadWindow, FreezeWindow};
+pub use login::OwnLogin;
 pub use policy::{PolicyEffect, PolicyRule};
 pub(super) use policy::{PolicySubject, judge_policy};
 pub use switch::ReadOnly;
@@ -37,7 +39,7 @@ pub use switch::ReadOnly;
 use super::action::{ActionDraft, Blocked, GateName, Verb};
 use super::finding::{DomainName, SubjectId};
 use super::tier::{Tier, tier};
-use crate::world::{Cluster, ClusterName, ClusterSource, CollectionId, Completeness, RiskClass};
+use crate::world::{Cluster, ClusterName, ClusterSource, CollectionId, Completeness, Link, RiskClass};
 
 /// What the gates look at besides the actions themselves.
 #[derive(Debug, Clone)]
@@ -50,6 +52,8 @@ pub struct Conditions {
     pub policy: Vec<PolicyRule>,
     /// What the clusters said about the permissions each action needs.
     pub access: AccessAnswers,
+    /// How we are logged in ourselves, where that was looked at.
+    pub logins: BTreeMap<ClusterName, OwnLogin>,
     /// Clusters whose certificate was not verified.
     pub unverified_tls: BTreeSet<ClusterName>,
     pub allow_insecure_writes: bool,
@@ -72,6 +76,7 @@ impl Conditions {
             freeze: Vec::new(),
             policy: Vec::new(),
             access: AccessAnswers::default(),
+            logins: BTreeMap::new(),
             unverified_tls: BTreeSet::new(),
             allow_insecure_writes: false,
             settle: Duration::ZERO,
@@ -121,7 +126,7 @@ pub(super) struct Gated {
 type Gate = fn(&Candidate<'_>, &Surroundings<'_>) -> Option<Blocked>;
 
 /// The gates that look at one action at a time.
-const SINGLE_GATES: [Gate; 11] = [
+const SINGLE_GATES: [Gate; 12] = [
     switch::read_only,
     switch::kill_switch,
     freeze::freeze,
@@ -131,6 +136,7 @@ const SINGLE_GATES: [Gate; 11] = [
     evidence::ownership,
     evidence::settling,
     access::access,
+    login::own_login,
     backup::backup,
     policy::deny,
 ];
@@ -165,7 +171,7 @@ impl Candidate<'_> {
     }
 
     fn group(&self) -> Group {
-        (self.cluster().clone(), self.draft.domain)
+        (self.subject.cluster.clone(), self.draft.domain)
     }
 }
 
@@ -173,7 +179,8 @@ impl Surroundings<'_> {
     fn is_live(&self, name: &ClusterName) -> bool {
         // A cluster nobody described is treated as the more dangerous sort.
         self.clusters.get(name).is_none_or(|cluster| match cluster.source {
-            ClusterSource::Kubeconfig { .. } | ClusterSource::Hosted { .. } | ClusterSource::Cloud { .. } => true,
+            ClusterSource::Kubeconfig { .. } | ClusterSource::Hosted { .. } | ClusterSource::Local => true,
+            ClusterSource::Cloud { .. } => cluster.link != Link::Recorded,
             ClusterSource::Snapshot => false,
         })
     }

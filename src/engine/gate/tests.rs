@@ -8,7 +8,7 @@ use super::*;
 use crate::engine::testing::{
     Given, NAMESPACE, cluster_name, complete, delete, finding, finding_in, given, glob, label, now, secrets_of, subject,
 };
-use crate::engine::{Action, Dependency, Plan, Reason, State};
+use crate::engine::{Action, Dependency, Plan, Reason, Stake, State};
 use crate::world::{ClusterIdentity, Gap, GapCause};
 
 fn one_delete() -> Given {
@@ -434,4 +434,36 @@ fn reasons_are_sorted_by_their_gate() {
         .plan();
     let gates: Vec<&str> = shut(&plan).into_iter().map(|(gate, _)| gate).collect();
     assert_eq!(gates, ["kill-switch", "ownership", "read-only", "settling"]);
+}
+
+#[test]
+fn nobody_changes_who_can_log_in_with_a_login_that_may_end() {
+    let switch = |login: Option<OwnLogin>| {
+        let draft = ActionDraft { stake: Stake::Login, ..label("guest-a", "x") };
+        let logins = login.into_iter().map(|login| (cluster_name("guest-a"), login)).collect();
+        given().finding(finding("x").draft(draft)).conditions(|c| c.logins = logins)
+    };
+    let oauth = || Some(OwnLogin::MayEnd("it is a token of the OAuth server".to_owned()));
+    let cases = [
+        ("a certificate", switch(Some(OwnLogin::Certificate)), None),
+        ("a service account", switch(Some(OwnLogin::ServiceAccount)), None),
+        ("the demo", switch(Some(OwnLogin::InProcess)), None),
+        ("a token that ends", switch(oauth()), Some("a token of the OAuth server")),
+        ("nobody looked", switch(None), Some("how you are logged in is not known")),
+        ("a recording", snapshot(switch(None)), None),
+        (
+            "another change",
+            one_label().conditions(|c| c.logins.extend(oauth().map(|l| (cluster_name("guest-a"), l)))),
+            None,
+        ),
+    ];
+    for (case, given, expected) in cases {
+        let shut = shut(&given.plan());
+        match expected {
+            None => assert_eq!(shut, [], "case: {case}"),
+            Some(says) => {
+                assert!(shut.len() == 1 && shut[0].0 == "access" && shut[0].1.contains(says), "case: {case}: {shut:?}");
+            }
+        }
+    }
 }

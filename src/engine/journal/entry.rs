@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use super::{Answer, ApprovalWay, ApprovedCluster, Found, LabelChange, Record, VerifiedState};
+use super::{Answer, ApprovalWay, ApprovedCluster, FieldRecord, Found, LabelChange, Record, VerifiedState};
 use crate::engine::{ObjectRef, Verb};
 
 /// What happened under one plan id.
@@ -57,6 +57,7 @@ pub struct Sent {
     pub target: ObjectRef,
     pub labels: Option<LabelChange>,
     pub annotations: Option<LabelChange>,
+    pub fields: Option<FieldRecord>,
     /// The keys whose content was written.
     pub keys: Vec<String>,
     pub uid: Option<String>,
@@ -146,6 +147,7 @@ impl Entry {
                 verb,
                 labels,
                 annotations,
+                fields,
                 keys,
                 deadline: _,
                 at,
@@ -160,6 +162,7 @@ impl Entry {
                     target: target.clone(),
                     labels: labels.clone(),
                     annotations: annotations.clone(),
+                    fields: fields.clone(),
                     keys: keys.clone(),
                     uid: uid.clone(),
                     resource_version: resource_version.clone(),
@@ -248,6 +251,7 @@ mod tests {
             namespace: Some("openshift-config".to_owned()),
             name: "a".to_owned(),
             uid: None,
+            cloud: None,
         };
         let (plan, action, cluster) = ("p".to_owned(), "a1".to_owned(), "guest-a".to_owned());
         let (uid, resource_version) = (Some("u".to_owned()), Some("7".to_owned()));
@@ -263,6 +267,7 @@ mod tests {
             verb,
             labels: None,
             annotations: None,
+            fields: None,
             keys: Vec::new(),
             deadline: at,
             at,

@@ -35,7 +35,7 @@ pub use error::JournalError;
 pub use folder::{FolderError, StateFolder};
 pub use frame::{Damage, TornTail};
 pub use lock::Holder;
-pub use record::{Answer, ApprovalWay, ApprovedCluster, Found, LabelChange, Record, VerifiedState};
+pub use record::{Answer, ApprovalWay, ApprovedCluster, FieldRecord, Found, LabelChange, Record, VerifiedState};
 pub use retention::Dropped;
 
 use disk::FileDisk;

@@ -1,7 +1,8 @@
 //! What the journal holds, record by record.
 //!
 //! Always true:
-//! - every field is named on purpose: no text of a server and no content of an object goes in;
+//! - every field is named on purpose: no text of a server goes in, and of an object nothing but labels, annotations and
+//!   patched fields, none of which is secret;
 //! - words may be added, none may change its meaning: old journals are read for as long as they exist.
 //!
 //! ```text
@@ -51,6 +52,9 @@ pub enum Record {
         /// The same for annotations.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         annotations: Option<LabelChange>,
+        /// What fields are changed, and what they were. Only of kinds that hold no secret.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fields: Option<FieldRecord>,
         /// The names of the keys whose content is written: undo puts it back from the backup.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         keys: Vec<String>,
@@ -159,6 +163,14 @@ pub struct ApprovedCluster {
 pub struct LabelChange {
     pub before: BTreeMap<String, Option<String>>,
     pub after: BTreeMap<String, Option<String>>,
+}
+
+/// The fields a request changes, each side in the shape of a JSON merge patch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FieldRecord {
+    pub before: serde_json::Value,
+    pub after: serde_json::Value,
 }
 
 /// How the yes was given.

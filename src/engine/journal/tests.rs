@@ -131,6 +131,7 @@ fn intent(action: &str, attempt: u32) -> Record {
         namespace: Some("openshift-config".to_owned()),
         name: format!("old-{action}"),
         uid: Some("u-1".to_owned()),
+        cloud: None,
     };
     Record::Intent {
         plan: PLAN.to_owned(),
@@ -143,6 +144,7 @@ fn intent(action: &str, attempt: u32) -> Record {
         verb: Verb::Delete,
         labels: None,
         annotations: None,
+        fields: None,
         keys: Vec::new(),
         deadline: at(60),
         at: at(1),

@@ -26,6 +26,7 @@ fn run(plan: &str, verb: Verb, end: Record, at: Timestamp) -> Vec<Record> {
         namespace: Some(NAMESPACE.to_owned()),
         name: "x".to_owned(),
         uid: None,
+        cloud: None,
     };
     let mut records = vec![approved];
     if verb == Verb::Delete {
@@ -43,6 +44,7 @@ fn run(plan: &str, verb: Verb, end: Record, at: Timestamp) -> Vec<Record> {
         verb,
         labels: None,
         annotations: None,
+        fields: None,
         keys: Vec::new(),
         deadline: at,
         at,

@@ -7,8 +7,12 @@ use serde_json::{Value, json};
 use super::{BackupSeen, Look, ObjectNow};
 use crate::engine::JudgedFields;
 use crate::engine::action::{Reason, Undo, Verb};
-use crate::engine::journal::{ActionEntry, ActionStanding, Answer, Found, LabelChange, Sent, VerifiedState};
-use crate::engine::plan::{Action, ObjectRef, Preconditions};
+use crate::engine::fields::{fields_diff, has_fields};
+use crate::engine::journal::{
+    ActionEntry, ActionStanding, Answer, FieldRecord, Found, LabelChange, Sent, VerifiedState,
+};
+use crate::engine::plan::{Action, Preconditions};
+use crate::engine::reference::ObjectRef;
 use crate::engine::tier::Tier;
 
 /// An action that takes back, and what it can't.
@@ -39,9 +43,9 @@ pub(super) fn inverse(done: &ActionEntry, look: Option<&Look>) -> Result<Inverse
         Verb::Apply if is_made(&done.standing) => unmake(done, sent, look?),
         Verb::Update | Verb::Apply if may_be_done(&done.standing) => put_content_back(done, sent, look?),
         Verb::Update | Verb::Apply => Err("it was not changed".to_owned()),
-        Verb::Patch | Verb::Tag | Verb::Untag | Verb::ReOwn => {
-            Err(format!("a `{}` can't be taken back yet", sent.verb.word()))
-        }
+        Verb::Patch if may_be_done(&done.standing) => put_fields_back(&done.id, sent, look?),
+        Verb::Patch => Err("it was not changed".to_owned()),
+        Verb::Tag | Verb::Untag | Verb::ReOwn => Err(format!("a `{}` can't be taken back yet", sent.verb.word())),
     }
 }
 
@@ -114,7 +118,7 @@ fn restore(done: &ActionEntry, sent: &Sent, look: &Look) -> Result<Inverse, Stri
     diff.extend(not_restored.iter().map(|what| format!("  {what}\n")));
     let change = json!({ "backup": file, "owners": look.owners.living });
     let target = ObjectRef { uid: None, ..sent.target.clone() };
-    let preconditions = Preconditions { uid: None, resource_version: None, judged: None, source: None };
+    let preconditions = Preconditions { uid: None, resource_version: None, ..Preconditions::default() };
     let action = Action {
         verb: Verb::Create,
         reason: Reason::Missing,
@@ -151,7 +155,7 @@ fn put_marks_back(id: &str, sent: &Sent, look: &Look, kind: MarkKind) -> Result<
     let LabelChange { before, after } =
         change.as_ref().ok_or_else(|| format!("the journal does not hold what the {word}s were"))?;
     let place = place(&sent.target);
-    let Same { resource_version, labels, annotations, uid: _ } = same_object(sent, look)?;
+    let Same { resource_version, labels, annotations, uid: _, fields: _ } = same_object(sent, look)?;
     let found = match kind {
         MarkKind::Label => labels,
         MarkKind::Annotation => annotations,
@@ -169,15 +173,14 @@ fn put_marks_back(id: &str, sent: &Sent, look: &Look, kind: MarkKind) -> Result<
         MarkKind::Label => Preconditions {
             uid: sent.uid.clone(),
             resource_version: Some(resource_version.to_owned()),
-            judged: None,
-            source: None,
+            ..Preconditions::default()
         },
         // What is annotated may have a version that moves by itself; the annotations are all that counts here.
         MarkKind::Annotation => Preconditions {
             uid: sent.uid.clone(),
             resource_version: None,
             judged: Some(annotations_judged(after.keys(), annotations)),
-            source: None,
+            ..Preconditions::default()
         },
     };
     let diff = format!("  metadata:\n    {word}s:\n{}", mark_lines(before, after));
@@ -211,6 +214,36 @@ fn annotations_judged<'k>(
     let field = |key: &String| format!("/metadata/annotations/{}", key.replace('~', "~0").replace('/', "~1"));
     let fields: Vec<String> = keys.map(field).collect();
     JudgedFields::of(&json!({ "metadata": { "annotations": annotations } }), &fields)
+}
+
+/// Puts patched fields back to what they were.
+fn put_fields_back(id: &str, sent: &Sent, look: &Look) -> Result<Inverse, String> {
+    let record = sent.fields.as_ref().ok_or("the journal does not hold what the fields were")?;
+    let FieldRecord { before, after } = record;
+    let place = place(&sent.target);
+    let Same { uid, resource_version, fields, .. } = same_object(sent, look)?;
+    if has_fields(fields, before) {
+        return Err(format!("{place} is what it was before already"));
+    }
+    if !has_fields(fields, after) {
+        return Err(format!("somebody changed the same fields of {place} since; look at it"));
+    }
+    let action = Action {
+        verb: Verb::Patch,
+        reason: Reason::Differs,
+        // What the fields decide is not in the journal, so they are taken for what matters most.
+        tier: Tier::T3,
+        undo: Undo::RestoreFromBackup,
+        ..action(
+            id,
+            sent,
+            sent.target.clone(),
+            bound_to(uid, resource_version),
+            fields_diff(after, before),
+            json!({ "patch": before }),
+        )
+    };
+    Ok(Inverse { action, not_restored: Vec::new() })
 }
 
 /// Puts content and labels back to what they were, from the backup.
@@ -263,6 +296,7 @@ struct Same<'l> {
     resource_version: &'l str,
     labels: &'l BTreeMap<String, String>,
     annotations: &'l BTreeMap<String, String>,
+    fields: &'l Value,
 }
 
 /// What has the name, when it is the object the request was for.
@@ -274,8 +308,8 @@ fn same_object<'l>(sent: &Sent, look: &'l Look) -> Result<Same<'l>, String> {
         ObjectNow::Present { uid, .. } if sent.uid.as_ref().is_some_and(|of| of != uid) => {
             Err(format!("another object has the name {place} now (uid {uid}); it is left alone"))
         }
-        ObjectNow::Present { uid, resource_version, labels, annotations } => {
-            Ok(Same { uid, resource_version, labels, annotations })
+        ObjectNow::Present { uid, resource_version, labels, annotations, fields } => {
+            Ok(Same { uid, resource_version, labels, annotations, fields })
         }
     }
 }
@@ -304,8 +338,7 @@ fn bound_to(uid: &str, resource_version: &str) -> Preconditions {
     Preconditions {
         uid: Some(uid.to_owned()),
         resource_version: Some(resource_version.to_owned()),
-        judged: None,
-        source: None,
+        ..Preconditions::default()
     }
 }
 
@@ -340,6 +373,5 @@ fn action(
 
 /// `Secret openshift-config/old`.
 fn place(object: &ObjectRef) -> String {
-    let ObjectRef { api_version: _, kind, namespace, name, uid: _ } = object;
-    namespace.as_deref().map_or_else(|| format!("{kind} {name}"), |namespace| format!("{kind} {namespace}/{name}"))
+    format!("{} {}", object.kind, object.place())
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::engine::journal::{ApprovalWay, ApprovedCluster, LabelChange, Record, VerifiedState, entries};
+use crate::engine::journal::{ApprovalWay, ApprovedCluster, FieldRecord, LabelChange, Record, VerifiedState, entries};
 use crate::engine::plan::IdentityRecord;
 use crate::engine::testing::now;
 use crate::engine::{Glob, PolicyEffect, Tier, Verb};
@@ -15,6 +15,7 @@ fn secret(uid: Option<&str>) -> ObjectRef {
         namespace: Some("openshift-config".to_owned()),
         name: "old".to_owned(),
         uid: uid.map(ToOwned::to_owned),
+        cloud: None,
     }
 }
 
@@ -49,6 +50,10 @@ fn entry(verb: Verb, state: VerifiedState, backup: bool) -> Entry {
         verb,
         labels: [Verb::Label, Verb::Update].contains(&verb).then(|| labels.clone()),
         annotations: (verb == Verb::Annotate).then_some(labels),
+        fields: (verb == Verb::Patch).then(|| FieldRecord {
+            before: json!({ "spec": { "type": "IntegratedOAuth", "webhook": { "name": "w" } } }),
+            after: json!({ "spec": { "type": "OIDC", "webhook": null } }),
+        }),
         keys: if [Verb::Update, Verb::Apply].contains(&verb) { vec!["value".to_owned()] } else { Vec::new() },
         deadline: now(),
         at: now(),
@@ -72,7 +77,8 @@ fn look(object: ObjectNow) -> Look {
 fn present(uid: &str, labels: &[(&str, &str)]) -> ObjectNow {
     let labels = labels.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
     let annotations = BTreeMap::new();
-    ObjectNow::Present { uid: uid.to_owned(), resource_version: "9".to_owned(), labels, annotations }
+    let fields = serde_json::Value::Null;
+    ObjectNow::Present { uid: uid.to_owned(), resource_version: "9".to_owned(), labels, annotations, fields }
 }
 
 fn undone(entry: &Entry, look: Look) -> UndoPlan {
@@ -195,8 +201,8 @@ fn labels_go_back_to_exactly_what_they_were_or_stay() {
 #[test]
 fn annotations_go_back_to_exactly_what_they_were_or_stay() {
     let annotated = |pairs: &[(&str, &str)]| match present("u", pairs) {
-        ObjectNow::Present { uid, resource_version, labels, annotations } => {
-            ObjectNow::Present { uid, resource_version, labels: annotations, annotations: labels }
+        ObjectNow::Present { uid, resource_version, labels, annotations, fields } => {
+            ObjectNow::Present { uid, resource_version, labels: annotations, annotations: labels, fields }
         }
         other => other,
     };
@@ -221,8 +227,8 @@ fn annotations_go_back_to_exactly_what_they_were_or_stay() {
 #[test]
 fn content_goes_back_only_when_nobody_touched_it_since() {
     let now = |version: &str| match present("u", &[]) {
-        ObjectNow::Present { uid, labels, annotations, .. } => {
-            ObjectNow::Present { uid, resource_version: version.to_owned(), labels, annotations }
+        ObjectNow::Present { uid, labels, annotations, fields, .. } => {
+            ObjectNow::Present { uid, resource_version: version.to_owned(), labels, annotations, fields }
         }
         other => other,
     };
@@ -269,6 +275,43 @@ fn only_what_a_plan_was_seen_to_create_is_deleted_again() {
         if let Some(action) = undo.plan.actions.first() {
             let bound = (action.preconditions.uid.as_deref(), action.preconditions.resource_version.as_deref());
             assert_eq!(bound, (Some("u"), Some("9")), "case: {case}");
+        }
+    }
+}
+
+#[test]
+fn patched_fields_go_back_while_they_are_what_the_plan_made_them() {
+    let switched = json!({ "spec": { "type": "OIDC", "webhook": null } });
+    let before = json!({ "spec": { "type": "IntegratedOAuth", "webhook": { "name": "w" } } });
+    let other = json!({ "spec": { "type": "None", "webhook": null } });
+    let now = |fields: &serde_json::Value| match present("u", &[]) {
+        ObjectNow::Present { uid, labels, annotations, .. } => ObjectNow::Present {
+            uid,
+            // Whoever wrote a status since does not stand in the way.
+            resource_version: "4711".to_owned(),
+            labels,
+            annotations,
+            fields: fields.clone(),
+        },
+        ObjectNow::Absent | ObjectNow::Unknown(_) => unreachable!(),
+    };
+    let cases = [
+        ("as the plan made it", VerifiedState::Changed, &switched, Ok(())),
+        ("as it was before", VerifiedState::Changed, &before, Err("is what it was before already")),
+        ("somebody came after", VerifiedState::Changed, &other, Err("somebody changed the same fields")),
+        ("never done", VerifiedState::Failed, &switched, Err("it was not changed")),
+    ];
+    for (case, state, fields, expected) in cases {
+        let undo = undone(&entry(Verb::Patch, state, true), look(now(fields)));
+        match expected {
+            Ok(()) => {
+                let [action] = undo.plan.actions.as_slice() else { panic!("case: {case}: {undo:?}") };
+                assert_eq!((action.verb, action.tier), (Verb::Patch, Tier::T3), "case: {case}");
+                assert_eq!(action.change, json!({ "patch": before }), "case: {case}");
+                assert_eq!(action.preconditions.resource_version.as_deref(), Some("4711"), "case: {case}");
+                assert!(action.can_be_carried_out() && action.diff.contains("+   type: \"IntegratedOAuth\""));
+            }
+            Err(why) => assert!(undo.left_out[0].contains(why), "case: {case}: {:?}", undo.left_out),
         }
     }
 }

@@ -50,6 +50,7 @@ pub fn owners(object: &Value) -> Vec<ObjectRef> {
             namespace: text(&metadata["namespace"]),
             name: text(&owner["name"])?,
             uid: Some(text(&owner["uid"])?),
+            cloud: None,
         })
     };
     metadata["ownerReferences"].as_array().into_iter().flatten().filter_map(owner).collect()

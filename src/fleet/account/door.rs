@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::{Account, Asked, Listing, NoListing};
+use crate::cloud::ibm;
 use crate::world::Resource;
 
 /// Until when a watch is held whose client names no limit: the API server's own default is about as long.
@@ -53,6 +54,10 @@ impl Door {
 
     pub fn server(&self) -> String {
         self.account.server()
+    }
+
+    pub fn ibm_account(&self) -> Option<Arc<ibm::Account>> {
+        self.account.ibm_account()
     }
 
     async fn answer(self, method: Method, path: String, query: BTreeMap<String, String>) -> Answer {

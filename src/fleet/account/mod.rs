@@ -15,6 +15,7 @@
 
 mod aws;
 mod door;
+mod ibm;
 #[cfg(test)]
 mod tests;
 
@@ -29,14 +30,22 @@ use serde_json::Value;
 
 use super::connector::{Connector, LinkError};
 use super::transport::{Connection, TlsTrust};
+use crate::cloud::ibm as ibm_cloud;
 use crate::world::Resource;
 
+pub use crate::cloud::ibm::Account as IbmClient;
 pub use aws::{AwsAccount, AwsShelf, AwsSource, AwsWay, End as ExaminedEnd, Examined, examine as examine_aws};
+pub use ibm::IbmAccount;
 
 /// A cloud account, as far as it can be listed.
 pub trait Account: Send + Sync {
     /// Who answers, for people: `ec2.amazonaws.com for cluster prod`.
     fn server(&self) -> String;
+
+    /// The account with IBM Cloud that answers, when it is one.
+    fn ibm_account(&self) -> Option<Arc<ibm_cloud::Account>> {
+        None
+    }
 
     /// The kinds it serves, all of its own group.
     fn kinds(&self) -> &'static [Resource];
@@ -97,6 +106,10 @@ impl Connector for AccountConnector {
             proxy: None,
         };
         Box::pin(std::future::ready(Ok(connection)))
+    }
+
+    fn ibm_account(&self) -> Option<Arc<ibm_cloud::Account>> {
+        self.door.ibm_account()
     }
 }
 

@@ -10,6 +10,7 @@
 mod access;
 mod error;
 mod file;
+mod flat;
 mod merge;
 
 pub use access::{

@@ -319,7 +319,20 @@ fn what_has_no_value_is_an_error_and_not_a_guess() {
             evaluated(expression, &claims)
         );
     }
-    let unknown = ["ip(claims.s).family() == 4", "claims == {}", "url(claims.s).getHost()", "strings.quote(claims.s)"];
+    let unknown = [
+        "ip(claims.s).family() == 4",
+        "cidr('10.0.0.0/8').containsIP(claims.s)",
+        "isIP(claims.s)",
+        "timestamp(claims.s) < timestamp('2026-01-01T00:00:00Z')",
+        "duration(claims.s) > duration('1h')",
+        "timestamp('2026-01-01T00:00:00Z').getFullYear() == 2026",
+        "quantity(claims.s).isGreaterThan(quantity('1Gi'))",
+        "isQuantity(claims.s)",
+        "semver(claims.s).major() == 1",
+        "claims == {}",
+        "url(claims.s).getHost()",
+        "strings.quote(claims.s)",
+    ];
     for expression in unknown {
         assert!(
             matches!(evaluated(expression, &claims), Err(Fault::NotVerifiable(_))),

@@ -2,6 +2,7 @@
 //!
 //! Always true: an object whose shape isn't understood is a misfit, never an object that asks for nothing.
 
+mod bindings;
 mod conditions;
 mod gates;
 mod infrastructure;
@@ -9,6 +10,7 @@ mod kube_api_server;
 mod maps;
 mod marks;
 
+pub use bindings::{Binding, Named};
 pub use conditions::{Complaint, OperatorStatus};
 pub use gates::{FeatureGates, Release};
 pub use infrastructure::{Infrastructure, Topology};

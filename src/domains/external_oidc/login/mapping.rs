@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 
 use serde_json::Value as Json;
 
-use super::super::cel::{Held, List, Scope, Value};
+use super::super::cel::{Held, List, Program, Scope, Value};
 use super::super::gates::Gate;
 use super::super::render::{filled, groups_expression, username_expression, username_prefix};
 use super::claims::text;
-use super::{CREDENTIAL_ID, Login, RefusedBy, Stop, refuse};
+use super::{CREDENTIAL_ID, Login, RefusedBy, Stop, expression_of, refuse};
 
 impl Login<'_> {
     pub(super) fn username(&self) -> Result<String, Stop> {
         if let Some(expression) = username_expression(self.provider, self.gates) {
             let value = self.evaluate(RefusedBy::Username, expression, Scope::Claims, &self.value)?;
+            self.looks_at_email_verified(expression)?;
             return match value {
                 Value::String(name) if !name.is_empty() => Ok(name.to_string()),
                 Value::String(_) => Err(refuse(RefusedBy::Username, expression, "the user name is empty")),
@@ -29,6 +30,28 @@ impl Login<'_> {
             self.email_verified()?;
         }
         Ok(format!("{}{name}", username_prefix(&self.provider.username, self.provider.issuer_url())))
+    }
+
+    /// kube-apiserver takes no name from an e-mail address of which nothing asks whether it was verified.
+    fn looks_at_email_verified(&self, username: &str) -> Result<(), Stop> {
+        let selects = |expression: &str, claim: &str| {
+            Program::compile(expression, Scope::Claims).is_ok_and(|program| program.selects(claim))
+        };
+        if !selects(username, "email") {
+            return Ok(());
+        }
+        let extra = self.provider.extra.iter().filter(|_| self.gates.on(Gate::UidAndExtra));
+        let extra = extra.filter_map(|one| one.expression.as_deref());
+        let rules = self.provider.claim_rules.iter().filter_map(expression_of).map(|(expression, _)| expression);
+        let mut looked_at = [username].into_iter().chain(extra).chain(rules);
+        match looked_at.any(|expression| selects(expression, "email_verified")) {
+            true => Ok(()),
+            false => {
+                let says = "the name comes from claims.email, and nothing looks at claims.email_verified: neither the \
+                            operator nor kube-apiserver takes such a spec";
+                Err(refuse(RefusedBy::EmailVerified, username, says))
+            }
+        }
     }
 
     /// A claim that has to be a text; null is an empty one.

@@ -20,7 +20,7 @@ use serde_json::{Map, Value as Json};
 use super::cel::{CelError, Fault, Program, Scope, Value};
 use super::gates::{Gate, Gates};
 use super::render::filled;
-use super::spec::{AuthSpec, ClaimRule, ClaimRuleKind, Provider};
+use super::spec::{AuthSpec, ClaimRule, ClaimRuleKind, ClaimsSource, Provider};
 use claims::Claims;
 pub use token::{BadToken, TEXT_MAX as TOKEN_MAX, Token};
 
@@ -119,6 +119,7 @@ pub fn login(spec: &AuthSpec, gates: &Gates, token: &Token, now: Timestamp) -> A
 fn run(spec: &AuthSpec, gates: &Gates, token: &Token, now: Timestamp) -> Result<Identity, Stop> {
     let (provider, claims, assumed) = claims::accept(spec, &token.claims, now)?;
     let login = Login { provider, gates, claims: &claims, value: Value::claims(&claims.0) };
+    login.sources()?;
     let username = login.username()?;
     let groups = login.groups()?;
     let uid = login.uid()?;
@@ -193,6 +194,14 @@ impl Login<'_> {
         results
             .into_iter()
             .try_for_each(|(expression, message, value)| passes(RefusedBy::UserRule, expression, message, &value))
+    }
+
+    /// Claims from elsewhere would be fetched before anything else is looked at.
+    fn sources(&self) -> Result<(), Stop> {
+        let sources = self.provider.sources.as_deref().filter(|_| self.gates.on(Gate::ExternalClaims));
+        let Some(source) = sources.and_then(<[ClaimsSource]>::first) else { return Ok(()) };
+        let host = source.hostname.as_deref().unwrap_or_default();
+        Err(Stop::NotVerifiable(format!("claims would be fetched from {host:?} (externalClaimsSources)")))
     }
 
     /// What an expression gives; whatever goes wrong refuses the login.

@@ -60,6 +60,48 @@ fn told(answer: &Answer) -> String {
 }
 
 #[test]
+fn a_name_from_an_address_needs_somebody_to_ask_whether_it_was_verified() {
+    let named = |expression: &str| json!({"username": {"expression": expression}});
+    let rule = |expression: &str| json!({"claimValidationRules": [{"type": "CEL", "cel": {"expression": expression, "message": "m"}}]});
+    let mut with_extra = named("claims.email");
+    with_extra["extra"] = json!([{"key": "example.org/v", "valueExpression": "string(claims.email_verified)"}]);
+    let verified = "claims.?email_verified.orValue(true) == true";
+    let cases = [
+        ("nobody asks", named("claims.email"), json!({}), "refused by email-verified"),
+        ("nobody asks, deeper", named("claims.?email.orValue('x')"), json!({}), "refused by email-verified"),
+        ("a rule about something else", named("claims.email"), rule("claims.sub == '1'"), "refused by email-verified"),
+        ("a rule asks", named("claims.email"), rule(verified), "j@x|1||{}"),
+        ("an extra asks", with_extra, json!({}), "j@x|1||{\"example.org/v\": [\"true\"]}"),
+        (
+            "the name itself asks",
+            named("claims.email_verified == true ? claims.email : 'nobody'"),
+            json!({}),
+            "j@x|1||{}",
+        ),
+        ("another claim", named("claims.sub"), json!({}), "1|1||{}"),
+        ("not selected by name", named("claims['email']"), json!({}), "j@x|1||{}"),
+    ];
+    for (case, mappings, more, expected) in cases {
+        let claims = json!({"sub": "1", "email": "j@x", "email_verified": true});
+        assert_eq!(told(&answer(&spec(mappings, more), claims)), expected, "case: {case}");
+    }
+}
+
+#[test]
+fn claims_that_would_be_fetched_make_it_not_verifiable_and_only_where_they_count() {
+    let sources = json!({"externalClaimsSources": [{
+        "url": {"hostname": "claims.example", "pathExpression": "'/x'"},
+        "mappings": [{"name": "groups", "expression": "response.groups"}],
+    }]});
+    let spec = spec(by_sub(), sources);
+    let with = |gates: &Gates, claims: Json| told(&login(&spec, gates, &token(claims), now()));
+    let sourcing = Gates::of([Gate::ExternalOidc, Gate::UidAndExtra, Gate::UpstreamParity, Gate::ExternalClaims]);
+    assert_eq!(with(&sourcing, json!({"sub": "jane"})), "not verifiable");
+    assert_eq!(with(&sourcing, json!({"sub": "jane", "aud": "x"})), "refused by audience", "that comes before");
+    assert_eq!(with(&newest(), json!({"sub": "jane"})), "jane|jane||{}", "without the gate nobody fetches");
+}
+
+#[test]
 fn names_and_groups_come_out_as_kube_apiserver_makes_them() {
     let email = |policy: &str| json!({"username": {"claim": "email", "prefixPolicy": policy}});
     let named = |expression: &str| json!({"username": {"expression": expression}});

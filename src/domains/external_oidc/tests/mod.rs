@@ -13,6 +13,8 @@ mod files;
 mod following;
 mod showing;
 mod stack;
+mod switching;
+mod trying;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,7 +26,7 @@ use zeroize::Zeroizing;
 use super::stack::PARTS;
 use super::{ExternalOidc, Hands, Settings};
 use crate::domains::Domain;
-use crate::engine::{Explanation, GateName, Judgement, State, SubjectId, Verb};
+use crate::engine::{Explanation, GateName, Judgement, Stake, State, SubjectId, Verb};
 use crate::fleet::recording::{Coverage, Incomplete, KindCoverage, RecordedCluster, RecordedObject};
 use crate::observe::{Digester, recorded};
 use crate::world::{
@@ -271,6 +273,16 @@ impl Given {
         self
     }
 
+    /// Offers the switch to OIDC, as `offer_switch = true` does.
+    pub fn switching(mut self) -> Self {
+        self.settings.offer = super::Offer::Switch;
+        self.managed()
+    }
+
+    pub fn settings(&self) -> Settings {
+        self.settings.clone()
+    }
+
     pub fn judged(&self) -> Judged {
         let domain = ExternalOidc::new(self.settings.clone());
         let mut world = World::default();
@@ -394,7 +406,10 @@ impl Answer {
         assert_eq!(judgement.codes, sorted, "{subject}");
         for draft in &explanation.remedy {
             let condemned = ["extra", "leftover", "removable"].contains(&judgement.verdict);
-            if draft.verb == Verb::Delete {
+            if draft.verb == Verb::Patch {
+                assert!(draft.stake == Stake::Login && !draft.selected, "{subject}: the switch is never ticked");
+                assert!(draft.target.uid.is_some() && draft.change["patch"].is_object(), "{subject}");
+            } else if draft.verb == Verb::Delete {
                 assert!(condemned, "{subject}: a delete for {}", judgement.verdict);
                 assert!(draft.ownership.len() >= 2, "{subject}: {:?}", draft.ownership);
                 assert!(!draft.rests_on.is_empty(), "{subject}");

@@ -107,10 +107,25 @@ fn the_command_to_log_in_is_the_one_the_console_shows() {
     spec["oidcProviders"][0]["oidcClients"] = client;
     let given = given().spec(spec).set("Infrastructure", "status.apiServerURL", json!("https://api.ocp.example:6443"));
     let panels = panels(&given, "Authentication/_/cluster");
-    let Some(Panel::Lines { lines, .. }) = panels.get(1) else { panic!("{panels:?}") };
+    let Some(Panel::Command { title: "LOG IN", command }) = panels.get(1) else { panic!("{panels:?}") };
     let expected = "oc login https://api.ocp.example:6443 --issuer-url https://idp.example --exec-plugin oc-oidc \
                     --client-id oc --extra-scopes email,groups";
-    assert_eq!(lines, &[expected]);
+    assert_eq!(command, expected);
+}
+
+#[test]
+fn nothing_of_the_command_to_log_in_is_run_by_a_shell() {
+    let client =
+        json!([{ "componentNamespace": "openshift-console", "componentName": "cli", "clientID": "a; reboot" }]);
+    let mut spec = oidc();
+    spec["oidcProviders"][0]["oidcClients"] = client;
+    spec["oidcProviders"][0]["issuer"]["issuerURL"] = json!("https://idp.example/$(reboot)");
+    spec["type"] = json!("IntegratedOAuth");
+    let panels = panels(&given().spec(spec), "Authentication/_/cluster");
+    let Some(Panel::Command { title: "LOG IN, ONCE ON OIDC", command }) = panels.get(1) else { panic!("{panels:?}") };
+    let expected = "oc login API_SERVER --issuer-url 'https://idp.example/$(reboot)' --exec-plugin oc-oidc \
+                    --client-id 'a; reboot'";
+    assert_eq!(command, expected);
 }
 
 #[test]

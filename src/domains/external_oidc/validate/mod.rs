@@ -40,6 +40,8 @@ pub enum About {
     Writing,
     /// Whether kube-apiserver starts with it.
     Starting,
+    /// Whether anybody can log in. It is said, and changes no verdict.
+    LoggingIn,
 }
 
 /// Where providers stand in the object.

@@ -1,7 +1,8 @@
 //! External sources of claims, where the gate is on.
 //!
 //! # Limits
-//! Their expressions are compiled by the oauth-apiserver alone, in an environment this program does not have.
+//! Their expressions are compiled by the oauth-apiserver alone, in an environment this program does not have: that they
+//! are not verifiable here is said of each source that has any.
 
 use super::super::check::Inputs;
 use super::super::gates::Gate;
@@ -30,6 +31,11 @@ fn one(findings: &mut Findings, inputs: &Inputs<'_>, source: &ClaimsSource, at: 
     findings.count_limit(&format!("{at}.predicates"), predicates.len(), 16);
     for (index, predicate) in predicates.iter().enumerate() {
         findings.limit(&format!("{at}.predicates[{index}].expression"), Some(predicate), EXPRESSION_CHARS_MAX);
+    }
+    let has_expressions = source.path_expression.is_some() || !source.mappings.is_empty() || !predicates.is_empty();
+    if has_expressions {
+        let says = format!("{at}: its expressions are not verifiable here; the oauth-apiserver alone compiles them");
+        findings.unknown(About::LoggingIn, says);
     }
     if let Some(name) = &source.ca {
         issuer::certificate_authority(findings, inputs, name, &format!("{at}.tls.certificateAuthority.name"));

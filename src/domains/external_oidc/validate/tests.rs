@@ -638,6 +638,20 @@ fn what_is_not_known_is_unknown_unless_something_else_decides() {
 }
 
 #[test]
+fn expressions_of_claims_sources_are_said_to_be_unverified_and_change_no_verdict() {
+    let source = json!([{"url": {"hostname": "claims.example", "pathExpression": "'/x'"},
+        "mappings": [{"name": "groups", "expression": "response.groups"}], "predicates": [{"expression": "true"}]}]);
+    let sourced =
+        |gates: &[Gate]| given().gates(gates.iter().copied()).set("externalClaimsSources", source.clone()).check();
+    let told = sourced(&Gate::ALL);
+    assert_eq!((told.verdict, told.rendered.is_some()), (Verdict::Valid, true), "{told:?}");
+    let [said] = told.unknowns.as_slice() else { panic!("{told:?}") };
+    assert!(said.contains("externalClaimsSources[0]") && said.contains("not verifiable here"), "{said}");
+    let off = sourced(&[Gate::ExternalOidc, Gate::UidAndExtra, Gate::UpstreamParity]);
+    assert_eq!(off.unknowns, Vec::<String>::new(), "without the gate they count for nothing");
+}
+
+#[test]
 fn warnings_stand_beside_any_verdict() {
     let client = |name: &str, secret: Value| json!([{"componentNamespace": "openshift-console", "componentName": name, "clientID": "c", "clientSecret": secret}]);
     let present = r#"{"jwt":[{"claimMappings":{"username":{"claim":"sub","prefix":""}}}]}"#;

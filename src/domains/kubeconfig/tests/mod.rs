@@ -9,6 +9,7 @@ mod edges;
 mod following;
 mod live;
 mod made;
+mod own;
 mod places;
 mod repairs;
 mod screens;

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::domains::Probe;
 
 const MOVED: &str = "https://other.gr7.us-west-2.eks.amazonaws.com";
 
@@ -410,7 +411,11 @@ fn only_a_kubeconfig_that_leads_home_may_be_tried() {
         given.fill(&mut world);
         let view = world.view(now());
         let subject = Kubeconfigs.subjects(view).into_iter().find(|one| one.to_string().ends_with(subject)).unwrap();
-        let probe = Kubeconfigs.probe(&subject, view);
+        let probe = match Kubeconfigs.probe(&subject, view) {
+            Some(Probe::Kubeconfig(probe)) => Some(probe),
+            Some(Probe::Discovery(other)) => panic!("case: {case}: {other:?}"),
+            None => None,
+        };
         assert_eq!(probe.as_ref().map(|probe| probe.key), expected, "case: {case}");
         assert!(
             probe.is_none_or(|probe| subject.to_string().ends_with(&format!("{}/{}", probe.namespace, probe.secret)))

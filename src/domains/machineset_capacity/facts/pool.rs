@@ -30,8 +30,6 @@ pub struct Pool {
     pub annotations: Box<[(&'static str, Box<str>)]>,
     /// As the autoscaler's annotation would spell them, sorted.
     pub taints: Box<[Box<str>]>,
-    /// `spec.replicas`, where it says.
-    pub replicas: Option<u64>,
     pub own: Own,
     /// A digest of all that a judgement rests on here.
     pub judged: Box<str>,
@@ -138,7 +136,6 @@ impl Fact for Pool {
             provider,
             annotations: annotations.collect(),
             taints: taints(&spec),
-            replicas: at(&spec, &["replicas"]).ok().flatten().and_then(Value::as_u64),
             own: if is_of_deployment(&raw.meta) { Own::OfDeployment } else { Own::Itself },
             judged: judged_digest(&parts(&raw.meta, spec, status), fields).into(),
         })

@@ -19,6 +19,10 @@ pub(super) async fn looks(stage: &Stage, port: &KubeCluster) -> BTreeMap<String,
                 resource_version: seen.resource_version.clone(),
                 labels: seen.labels.clone(),
                 annotations: seen.annotations.clone(),
+                fields: action.field_change().map_or(serde_json::Value::Null, |change| {
+                    let object = serde_json::from_slice(&seen.json).unwrap();
+                    crate::engine::fields_at(&object, &serde_json::Value::Object(change.patch))
+                }),
             },
         };
         let sealed = !stage.vault.sealed.lock().unwrap().is_empty();

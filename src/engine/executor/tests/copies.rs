@@ -5,17 +5,17 @@ use super::*;
 use crate::engine::testing::SECRETS;
 use crate::engine::{ActionDraft, Reason, SourceBinding, Stake, Undo, Verb as Planned};
 
-const SOURCE: &str = "openshift-config/outputs";
-const TARGET: &str = "openshift-config/kubeconfig";
+pub(super) const SOURCE: &str = "openshift-config/outputs";
+pub(super) const TARGET: &str = "openshift-config/kubeconfig";
 /// `fresh` and `stale` in base64.
 const FRESH: &str = "ZnJlc2g=";
-const STALE: &str = "c3RhbGU=";
+pub(super) const STALE: &str = "c3RhbGU=";
 
 fn object(sim: &SimCluster, key: &str) -> Option<Value> {
     sim.look("v1", "Secret", key).ok()
 }
 
-fn edit(sim: &SimCluster, key: &str, change: impl FnOnce(&mut Value)) -> Value {
+pub(super) fn edit(sim: &SimCluster, key: &str, change: impl FnOnce(&mut Value)) -> Value {
     sim.edit("v1", "Secret", key, change).unwrap()
 }
 
@@ -24,7 +24,7 @@ fn source() -> Value {
         "data": {"kubeconfig": FRESH, "other": "eA=="}})
 }
 
-fn target() -> Value {
+pub(super) fn target() -> Value {
     let owner = json!([{ "apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": "alive" }]);
     json!({"apiVersion": "v1", "kind": "Secret", "type": "cluster.x-k8s.io/secret",
         "metadata": {"name": "kubeconfig", "namespace": NAMESPACE, "labels": {"kept": "1"},
@@ -32,7 +32,7 @@ fn target() -> Value {
         "data": {"value": STALE, "kept": "a2VwdA==", "token-file": STALE}})
 }
 
-fn copy_change() -> Value {
+pub(super) fn copy_change() -> Value {
     let source = json!({ "kind": "Secret", "namespace": NAMESPACE, "name": "outputs" });
     json!({ "copy": { "source": source, "keys": { "value": "kubeconfig" }, "remove": ["token-file"] },
         "labels": { "cluster": "demo" } })
@@ -63,7 +63,7 @@ fn draft(sim: &SimCluster, verb: Planned, source: &Value, change: Value) -> Acti
 }
 
 /// A stage with a source, and with a target unless it is to be made.
-fn copying(verb: Planned, change: Value) -> Stage {
+pub(super) fn copying(verb: Planned, change: Value) -> Stage {
     let mut stage = stage(&[]);
     let source = stage.sim.seed(source()).unwrap();
     if verb == Planned::Update {
@@ -74,7 +74,7 @@ fn copying(verb: Planned, change: Value) -> Stage {
     stage
 }
 
-fn updating() -> Stage {
+pub(super) fn updating() -> Stage {
     copying(Planned::Update, copy_change())
 }
 
@@ -150,7 +150,7 @@ fn unbind(stage: &mut Stage) {
     stage.plan.id = stage.plan.computed_id().unwrap();
 }
 
-fn refuse(code: u16) -> FaultAction {
+pub(super) fn refuse(code: u16) -> FaultAction {
     FaultAction::Refuse { code, retry_after_seconds: None }
 }
 
@@ -293,7 +293,7 @@ fn create_change(owner_uid: &str) -> Value {
 }
 
 /// A stage where the target is to be made, owned by the source.
-fn creating() -> Stage {
+pub(super) fn creating() -> Stage {
     let mut stage = copying(Planned::Create, json!({}));
     let source = object(&stage.sim, SOURCE).unwrap();
     let change = create_change(source["metadata"]["uid"].as_str().unwrap());

@@ -1,0 +1,201 @@
+//! Writing to a cluster and to the cloud accounts its objects point into.
+//!
+//! Always true:
+//! - right before every write a cloud resource is read again, its tags by the tagging service itself; one with other tags
+//!   than those it was judged by is not touched;
+//! - a request goes out once, with the executor's token; what may have arrived is answered as ambiguous, and then read.
+//!
+//! Not here: which resource may go, and in which order (`domains::powervs_tags`, `engine::executor`).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+
+use crate::cloud::ibm::{Account, CloudError, IbmResource, IbmResourceKind, Problem, Which};
+use crate::engine::executor::{ClusterPort, InFlight, KubeCluster, Patch, Reading, Reply, Seen, Write, cloud_version};
+use crate::engine::journal::Answer;
+use crate::engine::{CloudRef, ObjectRef};
+
+/// How often and after which pause tags are read back: the service says itself that they take a moment.
+const READ_BACKS_MAX: u32 = 10;
+const READ_BACK_PAUSE: Duration = Duration::from_secs(2);
+
+/// Accounts by their ids.
+pub type Accounts = BTreeMap<String, Arc<Account>>;
+
+/// A cluster, and the accounts its objects point into.
+pub struct WithAccounts {
+    cluster: KubeCluster,
+    accounts: Accounts,
+}
+
+impl WithAccounts {
+    pub fn new(client: kube::Client, accounts: Accounts) -> Self {
+        Self { cluster: KubeCluster::new(client), accounts }
+    }
+
+    async fn read_cloud(&self, cloud: &CloudRef) -> Result<Option<IbmResource>, String> {
+        let account = self.account(cloud)?;
+        let kind = kind_of(cloud)?;
+        let which = Which { kind, id: &cloud.id, crn: cloud.crn.as_deref(), parent: None };
+        let found = account.read_resource(&which).await.map_err(|error| error.to_string())?;
+        // What waits for its reclamation was deleted; that it could be restored is no reason to wait for it.
+        Ok(found.filter(|resource| !is_over(resource)))
+    }
+
+    fn account(&self, cloud: &CloudRef) -> Result<&Account, String> {
+        let account = self.accounts.get(&cloud.account).map(AsRef::as_ref);
+        account.ok_or_else(|| format!("account {} is not among [clouds.{}]", cloud.account, cloud.cloud))
+    }
+
+    async fn send_cloud(&self, token: &InFlight, cloud: &CloudRef, write: Write<'_>) -> Reply {
+        let resource = match self.read_cloud(cloud).await {
+            Ok(Some(resource)) => resource,
+            Ok(None) => return reply(None, Answer::Gone),
+            // Nothing was sent.
+            Err(_) => return reply(None, Answer::Throttled),
+        };
+        let bound = match &write {
+            Write::Delete { resource_version, .. } | Write::Change { resource_version, .. } => *resource_version,
+            Write::Apply { .. } | Write::Create { .. } => return refused("a cloud resource is deleted or tagged"),
+        };
+        if cloud_version(&resource.tags) != bound {
+            return reply(None, Answer::Conflict);
+        }
+        let Ok(account) = self.account(cloud) else { return reply(None, Answer::Throttled) };
+        let sent = match write {
+            Write::Delete { .. } => account.delete(token, &resource).await,
+            Write::Change { patch, .. } => {
+                let Some(crn) = resource.crn.as_deref() else { return refused("it has no CRN, so no tags") };
+                match send_tags(account, token, crn, patch).await {
+                    Some(sent) => sent,
+                    None => return refused("tags with other keys can't be put on and taken off in one step"),
+                }
+            }
+            Write::Apply { .. } | Write::Create { .. } => return refused("a cloud resource is deleted or tagged"),
+        };
+        match sent {
+            Ok(()) => {
+                if let Write::Change { patch, .. } = write {
+                    self.read_back(cloud, patch).await;
+                }
+                reply(Some(200), Answer::Done)
+            }
+            Err(error) => failed(&error),
+        }
+    }
+
+    /// Waits a moment for tags to show. What they are then, the executor reads.
+    async fn read_back(&self, cloud: &CloudRef, patch: &Patch) {
+        let (set, remove) = patch.tag_names();
+        for _ in 0..READ_BACKS_MAX {
+            match self.read_cloud(cloud).await {
+                Ok(Some(resource)) => {
+                    let has = |tag: &String| resource.tags.contains(&tag.to_lowercase());
+                    if set.iter().all(has) && !remove.iter().any(has) {
+                        return;
+                    }
+                }
+                Ok(None) => return,
+                Err(_) => {}
+            }
+            tokio::time::sleep(READ_BACK_PAUSE).await;
+        }
+    }
+}
+
+/// Sends a change of tags as one request; nothing when it can't be one.
+async fn send_tags(account: &Account, token: &InFlight, crn: &str, patch: &Patch) -> Option<Result<(), CloudError>> {
+    let (set, remove) = patch.tag_names();
+    let keys = |tags: &[String]| -> BTreeSet<String> {
+        tags.iter().map(|tag| tag.split_once(':').map_or(tag.as_str(), |(key, _)| key).to_lowercase()).collect()
+    };
+    match (set.is_empty(), remove.is_empty()) {
+        (false, true) => Some(account.attach_tags(token, crn, &set).await),
+        (true, false) => Some(account.detach_tags(token, crn, &remove).await),
+        // Between two requests a resource would have two owners, and a crash would leave it so.
+        (false, false) if keys(&remove).is_subset(&keys(&set)) => Some(account.replace_tags(token, crn, &set).await),
+        (false, false) | (true, true) => None,
+    }
+}
+
+impl ClusterPort for WithAccounts {
+    fn read<'a>(&'a self, target: &'a ObjectRef) -> BoxFuture<'a, Reading> {
+        let Some(cloud) = target.cloud.as_deref() else { return self.cluster.read(target) };
+        async move {
+            match self.read_cloud(cloud).await {
+                Ok(Some(resource)) => Reading::Present(Box::new(seen(&resource))),
+                Ok(None) => Reading::Absent,
+                Err(why) => Reading::Unknown(why),
+            }
+        }
+        .boxed()
+    }
+
+    fn send<'a>(&'a self, token: &'a InFlight, write: Write<'a>) -> BoxFuture<'a, Reply> {
+        let target = match &write {
+            Write::Delete { target, .. }
+            | Write::Change { target, .. }
+            | Write::Apply { target, .. }
+            | Write::Create { target, .. } => *target,
+        };
+        match target.cloud.as_deref() {
+            None => self.cluster.send(token, write),
+            Some(cloud) => self.send_cloud(token, cloud, write).boxed(),
+        }
+    }
+}
+
+fn kind_of(cloud: &CloudRef) -> Result<IbmResourceKind, String> {
+    let known = IbmResourceKind::parse(&cloud.kind).filter(|_| cloud.cloud == "ibm");
+    known.ok_or_else(|| format!("nothing is known of a {} of {}", cloud.kind, cloud.cloud))
+}
+
+fn is_over(resource: &IbmResource) -> bool {
+    matches!(resource.state.as_deref(), Some("pending_reclamation" | "removed"))
+}
+
+fn seen(resource: &IbmResource) -> Seen {
+    let state = resource.state.as_deref().unwrap_or_default().to_lowercase();
+    let deleting = matches!(state.as_str(), "deleting" | "delete_pending" | "detaching" | "pending_removal");
+    let json = serde_json::to_vec(resource).unwrap_or_default();
+    Seen::cloud(&resource.id, &resource.tags, deleting, json)
+}
+
+fn reply(http: Option<u16>, answer: Answer) -> Reply {
+    Reply { http, answer, retry_after: None, reason: String::new(), managers: Vec::new() }
+}
+
+fn refused(why: &str) -> Reply {
+    Reply { reason: why.to_owned(), ..reply(Some(400), Answer::Refused) }
+}
+
+/// The class of a failed write.
+fn failed(error: &CloudError) -> Reply {
+    let retry_after = match &error.problem {
+        Problem::Refused { retry_after, .. } => *retry_after,
+        Problem::NoAnswer(_)
+        | Problem::ItemRefused { .. }
+        | Problem::NotUnderstood(_)
+        | Problem::PageLoop
+        | Problem::TooManyPages(_)
+        | Problem::OtherAccount { .. }
+        | Problem::Unaddressed(_)
+        | Problem::NotIndexed => None,
+    };
+    let answer = match error.status() {
+        _ if error.may_have_arrived() => Answer::Ambiguous,
+        Some(404 | 410) => Answer::Gone,
+        // Refused at the door, or never sent: it may be tried again.
+        Some(401 | 429) => Answer::Throttled,
+        None if matches!(error.problem, Problem::NoAnswer(_)) => Answer::Throttled,
+        Some(_) | None => Answer::Refused,
+    };
+    Reply { http: error.status().or(Some(200)), answer, retry_after, reason: error.to_string(), managers: Vec::new() }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,128 @@
+//! The story's IBM Cloud account: what clusters on PowerVS left in it, and what others own.
+//!
+//! - `harbor` runs: everything of its own is tagged, and it uses a gateway of the network team;
+//! - `lagoon` is being deleted;
+//! - `tundra` was moved to this management cluster and has a new uid, so its tags are those of the old one;
+//! - two resources belong to a cluster nobody has any more, and a workspace is locked.
+//!
+//! Always true: the same start gives the same account.
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::sim::ibm::{IbmSim, IbmSimOptions, Thing, ThingKind};
+
+/// The account's id.
+pub(super) const ACCOUNT: &str = "7f4c1d0be5a34a0c9d2e6b8f01a3c5d7";
+/// What opens it. It opens nothing but the story.
+pub(super) const API_KEY: &str = "trueup-demo";
+
+/// A cluster whose resources lie in the account.
+struct Tenant {
+    name: &'static str,
+    /// The uid in its tags.
+    uid: &'static str,
+    zone: &'static str,
+    gateway: Gateway,
+}
+
+/// Whose transit gateway a cluster uses.
+enum Gateway {
+    Own,
+    Shared(&'static str),
+}
+
+const HARBOR_UID: &str = "0a6f3c52-7e1b-4d1c-9a57-3b2f6c0e8d11";
+const LAGOON_UID: &str = "1b7e4d63-8f2c-4e2d-8b68-4c307d1f9e22";
+const TUNDRA_OLD_UID: &str = "2c8f5e74-903d-4f3e-8c79-5d418e20af33";
+const LOST_UID: &str = "3d906f85-a14e-404f-8d8a-6e529f31b044";
+
+const TENANTS: [Tenant; 3] = [
+    Tenant { name: "harbor", uid: HARBOR_UID, zone: "dal10", gateway: Gateway::Shared("backbone") },
+    Tenant { name: "lagoon", uid: LAGOON_UID, zone: "dal10", gateway: Gateway::Own },
+    Tenant { name: "tundra", uid: TUNDRA_OLD_UID, zone: "lon06", gateway: Gateway::Own },
+];
+
+/// How long ago the clusters were made.
+const AGE: SignedDuration = SignedDuration::from_hours(24 * 90);
+
+pub(super) fn account(seed: u64, start: Timestamp) -> IbmSim {
+    let (account, api_key) = (ACCOUNT.to_owned(), API_KEY.to_owned());
+    let sim = IbmSim::new(IbmSimOptions { account, api_key, seed, start });
+    let since = start.checked_sub(AGE).unwrap_or(start);
+    let thing = |kind, id: &str, name: &str, location: &str| Thing::new(kind, id, name, location, ACCOUNT, since);
+    let mut backbone =
+        thing(ThingKind::TransitGateway, "tg-backbone", "backbone", "us-south").tagged(&["team:network"]);
+    backbone.tags.insert(format!("powervs.cluster.x-k8s.io-tgconn:{HARBOR_UID}.vpc"));
+    backbone.tags.insert(format!("powervs.cluster.x-k8s.io-tgconn:{HARBOR_UID}.powervs"));
+    sim.seed(backbone);
+    let mut foreign = thing(ThingKind::Connection, "con-datacentre", "datacentre", "global").within("tg-backbone");
+    foreign.network_type = Some("directlink".to_owned());
+    sim.seed(foreign);
+    for tenant in &TENANTS {
+        for thing in resources(tenant, since) {
+            sim.seed(thing);
+        }
+    }
+    // Tagging stopped half-way.
+    sim.with(|server, now| {
+        server.edit(now, "r006-harbor-sg", |group| group.tags.retain(|tag| !tag.contains("-owner:")))
+    });
+    let lost = [format!("powervs.cluster.x-k8s.io-owner:{}", "quarry"), uuid_tag(LOST_UID)];
+    let lost: Vec<&str> = lost.iter().map(String::as_str).collect();
+    sim.seed(thing(ThingKind::Vpc, "r006-quarry-vpc", "quarry-vpc", "us-south").tagged(&lost));
+    sim.seed(thing(ThingKind::CosInstance, "cos-quarry", "quarry-cos", "global").tagged(&lost));
+    let mut vault = thing(ThingKind::Workspace, "ws-vault", "vault", "lon06").tagged(&["team:storage"]);
+    vault.locked = true;
+    sim.seed(vault);
+    sim
+}
+
+fn uuid_tag(uid: &str) -> String {
+    format!("powervs.cluster.x-k8s.io-cluster-uuid:{uid}")
+}
+
+fn resources(tenant: &Tenant, since: Timestamp) -> Vec<Thing> {
+    let Tenant { name, uid, zone, gateway } = tenant;
+    let own = [format!("powervs.cluster.x-k8s.io-owner:{name}"), uuid_tag(uid)];
+    let own: Vec<&str> = own.iter().map(String::as_str).collect();
+    let make = |kind, id: &str, tail: &str, location: &str| {
+        Thing::new(kind, id, &format!("{name}{tail}"), location, ACCOUNT, since).tagged(&own)
+    };
+    let id = |front: &str, tail: &str| format!("{front}{name}{tail}");
+    let (workspace, vpc) = (id("ws-", ""), id("r006-", "-vpc"));
+    let workspace_thing = make(ThingKind::Workspace, &workspace, "-workspace", zone);
+    let vpc_thing = make(ThingKind::Vpc, &vpc, "-vpc", "us-south");
+    let mut network = make(ThingKind::Network, &id("net-", ""), "", zone).within(&workspace);
+    network.name = format!("DHCPSERVER{name}-dhcp_Private");
+    let mut dhcp = Thing::new(ThingKind::DhcpServer, &id("dhcp-", ""), "", zone, ACCOUNT, since).within(&workspace);
+    dhcp.uses = vec![network.id.clone()];
+    let subnet = make(ThingKind::Subnet, &id("0717-", "-subnet"), "-subnet-us-south-1", "us-south-1").within(&vpc);
+    let mut balancer = make(ThingKind::LoadBalancer, &id("r006-", "-lb"), "-loadbalancer-public", "us-south");
+    balancer.uses = vec![subnet.id.clone()];
+    let gateway_id = match gateway {
+        Gateway::Own => id("tg-", ""),
+        Gateway::Shared(shared) => format!("tg-{shared}"),
+    };
+    let connection = |tail: &str, kind: &str, to: &Thing| {
+        let connection = Thing::new(ThingKind::Connection, &id("con-", tail), &id("", tail), "global", ACCOUNT, since);
+        let mut connection = connection.within(&gateway_id);
+        (connection.network_type, connection.network_id) = (Some(kind.to_owned()), Some(to.crn.clone()));
+        connection
+    };
+    let mut all = vec![
+        connection("-vpc-con", "vpc", &vpc_thing),
+        connection("-pvs-con", "power_virtual_server", &workspace_thing),
+        make(ThingKind::SecurityGroup, &id("r006-", "-sg"), "-sg", "us-south").within(&vpc),
+        make(ThingKind::CosInstance, &id("cos-", ""), "-cos", "global"),
+        network,
+        dhcp,
+        subnet,
+        balancer,
+        workspace_thing,
+        vpc_thing,
+    ];
+    if matches!(gateway, Gateway::Own) {
+        all.push(make(ThingKind::TransitGateway, &gateway_id, "-transitgateway", "us-south"));
+    }
+    all
+}

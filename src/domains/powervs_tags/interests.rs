@@ -1,0 +1,25 @@
+//! What this check wants to see: the accounts, every cluster that may own something in one, and who pauses them.
+
+use super::facts::{CapiCluster, CloudResource, PowerVsCluster};
+use super::names::{CAPI_CLUSTER, CLOUD_RESOURCE, POWERVS_CLUSTER};
+use super::scene::is_asked;
+use crate::world::{ClusterSource, CollectionId, Interest, Provider, View};
+
+pub fn list(view: View<'_>) -> Vec<Interest> {
+    let is_ibm = |source: &ClusterSource| matches!(source, ClusterSource::Cloud { provider: Provider::Ibm, .. });
+    let mut wanted: Vec<Interest> = view
+        .clusters()
+        .filter(|member| is_ibm(&member.source))
+        .map(|member| CollectionId::all(&member.name, CLOUD_RESOURCE).interest::<CloudResource>())
+        .collect();
+    let has_accounts = !wanted.is_empty();
+    for cluster in view.clusters().filter(|cluster| is_asked(cluster, has_accounts)) {
+        let id = CollectionId::all(&cluster.name, POWERVS_CLUSTER);
+        let has_owners = view.read::<PowerVsCluster>(&id).iter().any(|(_, fact)| fact.owner.is_some());
+        wanted.push(id.interest::<PowerVsCluster>());
+        if has_owners {
+            wanted.push(CollectionId::all(&cluster.name, CAPI_CLUSTER).interest::<CapiCluster>());
+        }
+    }
+    wanted
+}

@@ -1,0 +1,94 @@
+//! What proves that a resource is a cluster's, one line each.
+
+use super::facts::CloudResource;
+use super::judge::Ruling;
+use super::kind::Kind;
+use super::names::{OWNER_TAG, UUID_TAG};
+use super::scene::{By, Claim, Claimant, Leads, Scene};
+use super::subjects::Subject;
+use super::verdict::Verdict;
+
+/// The independent proofs, as a cluster sees them; without one, those of whoever the tags name.
+pub fn proofs(scene: &Scene<'_>, account: usize, item: usize, seen_from: Option<usize>) -> Vec<String> {
+    let resource = scene.resource(account, item);
+    let claimant = seen_from.map(|claimant| &scene.claimants[claimant]);
+    let mut proofs = match resource.kind {
+        Some(Kind::TgConnection) => connection_proofs(scene, account, item, seen_from),
+        Some(Kind::DhcpServer) => {
+            let network = resource.network.as_deref().and_then(|id| scene.accounts[account].find(Kind::Network, id));
+            let speaker = network.or(scene.accounts[account].parents[item]);
+            speaker.map_or_else(Vec::new, |speaker| {
+                let speaker = scene.resource(account, speaker);
+                let word = speaker.kind.map_or("", Kind::word);
+                let tagged = tag_proofs(speaker, claimant);
+                tagged.into_iter().map(|proof| format!("its {word}: {proof}")).collect()
+            })
+        }
+        Some(_) | None => tag_proofs(resource, claimant),
+    };
+    if let (Some(claimant), Some(seen_from)) = (claimant, seen_from)
+        && let Some((Claim { by: By::Status, .. }, Some(slot))) = scene.claim(account, item, seen_from)
+        && slot.is_created()
+    {
+        let object = claimant.described();
+        proofs.push(format!("{object} holds its id in {}", slot.field));
+        proofs.push(format!("{object} calls it controllerCreated in {}", slot.field));
+    }
+    proofs
+}
+
+/// The tags that say whose it is: those of the cluster, or of a dead owner whom they name alone.
+fn tag_proofs(resource: &CloudResource, claimant: Option<&Claimant<'_>>) -> Vec<String> {
+    let tags = &resource.tags;
+    let ours: Vec<&str> = claimant.map_or_else(Vec::new, |one| {
+        let both = [Some(one.owner_tag.as_str()), one.uuid_tag.as_deref()];
+        both.into_iter().flatten().filter(|tag| tags.has(tag)).collect()
+    });
+    let owners = || tags.iter().filter(|tag| tag.starts_with(OWNER_TAG) || tag.starts_with(UUID_TAG));
+    let is_dead_ones = ours.is_empty();
+    let shown: Vec<&str> = if is_dead_ones { owners().collect() } else { ours };
+    shown.into_iter().map(|tag| format!("the tag {tag}")).collect()
+}
+
+fn connection_proofs(scene: &Scene<'_>, account: usize, item: usize, seen_from: Option<usize>) -> Vec<String> {
+    let Some((claimant, seen_from)) = seen_from.map(|one| (&scene.claimants[one], one)) else { return Vec::new() };
+    let resource = scene.resource(account, item);
+    let mut proofs = Vec::new();
+    if scene.leads_to(account, item, seen_from) == Leads::Ours {
+        let what = resource.side.map_or("network", |side| side.kind().word());
+        proofs.push(format!("it leads to the {what} of {}", claimant.key));
+    }
+    let Some(gateway) = scene.accounts[account].parents[item] else { return proofs };
+    let gateway = scene.resource(account, gateway);
+    let tag = resource.side.and_then(|side| claimant.connection_tag(side));
+    if let Some(tag) = tag.filter(|tag| gateway.tags.has(tag)) {
+        proofs.push(format!("its gateway carries the tag {tag}"));
+    }
+    proofs.extend(tag_proofs(gateway, Some(claimant)).into_iter().filter_map(|proof| {
+        let is_ours = gateway.tags.has(&claimant.owner_tag);
+        is_ours.then(|| format!("its gateway carries {proof}"))
+    }));
+    proofs
+}
+
+/// How many proofs say that a subject is some cluster's.
+pub fn count(scene: &Scene<'_>, subject: &Subject, ruling: &Ruling) -> u8 {
+    let Subject::Resource { account, item, seen_from } = *subject else { return 0 };
+    match ruling.verdict {
+        Verdict::Owned
+        | Verdict::Locked
+        | Verdict::Untagged
+        | Verdict::HalfTagged
+        | Verdict::StaleOwner
+        | Verdict::Orphan => proofs(scene, account, item, seen_from).len().try_into().unwrap_or(u8::MAX),
+        Verdict::Unknown
+        | Verdict::Reclaiming
+        | Verdict::Deleting
+        | Verdict::Gone
+        | Verdict::TwoOwners
+        | Verdict::Reference
+        | Verdict::OtherOwner
+        | Verdict::Foreign
+        | Verdict::TagInvalid => 0,
+    }
+}

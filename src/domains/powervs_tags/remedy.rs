@@ -1,0 +1,412 @@
+//! What could be done about a ruling, as data: tags on, tags off, a new owner, and teardown.
+//!
+//! Always true:
+//! - a tag that says whose a resource is goes on only where the status holds the id, both in one call;
+//! - of a resource somebody else made, only tags that are ours come off: never another cluster's;
+//! - nothing is deleted but what the tags prove, or what an older status calls its own making;
+//! - who is not sure whose it is has no action.
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+
+use super::NAME;
+use super::facts::{CloudResource, Infra, Lock, UserTags};
+use super::judge::{Ruling, rule_resource};
+use super::kind::{Kind, Side};
+use super::names::{CAPI_CLUSTER, CLOUD_RESOURCE, POWERVS_CLUSTER};
+use super::proofs::proofs;
+use super::scene::{By, Claim, Claimant, Scene};
+use super::settings::Settings;
+use super::subjects::{Subject, resource};
+use super::tags::{is_ours_by_prefix, owner_fault};
+use super::verdict::Verdict;
+use crate::engine::text::{Charset, printable};
+use crate::engine::{
+    ActionDraft, Blocked, CloudRef, CloudTarget, Dependency, GateName, Reason, Stake, Target, Undo, Verb, empty_set,
+};
+use crate::world::{CollectionId, Provider, Resource};
+
+/// The actions a ruling calls for.
+pub fn actions(settings: Settings, scene: &Scene<'_>, subject: &Subject, ruling: &Ruling) -> Vec<ActionDraft> {
+    let Subject::Resource { account, item, seen_from } = *subject else { return Vec::new() };
+    let draft = Draft { scene, account, item, seen_from };
+    let is_going = draft.claimant().is_some_and(|claimant| claimant.fact.is_going());
+    match (ruling.verdict, is_going) {
+        (Verdict::Orphan, _) => vec![draft.delete_orphan(ruling)],
+        (Verdict::StaleOwner, _) => draft.re_own().into_iter().collect(),
+        (Verdict::Owned | Verdict::Untagged | Verdict::HalfTagged, true) => draft.delete(),
+        (Verdict::Untagged | Verdict::HalfTagged, false) => draft.tag().into_iter().collect(),
+        (Verdict::Owned, false) => draft.user_tags(),
+        (Verdict::Reference, true) => draft.leave().into_iter().collect(),
+        (Verdict::Reference, false) => draft.reference_tags(settings),
+        (
+            Verdict::Unknown
+            | Verdict::Reclaiming
+            | Verdict::Deleting
+            | Verdict::Gone
+            | Verdict::TwoOwners
+            | Verdict::Locked
+            | Verdict::OtherOwner
+            | Verdict::Foreign
+            | Verdict::TagInvalid,
+            _,
+        ) => Vec::new(),
+    }
+}
+
+struct Draft<'s, 'a> {
+    scene: &'s Scene<'a>,
+    account: usize,
+    item: usize,
+    seen_from: Option<usize>,
+}
+
+impl<'a> Draft<'_, 'a> {
+    fn claimant(&self) -> Option<&Claimant<'a>> {
+        self.seen_from.map(|claimant| &self.scene.claimants[claimant])
+    }
+
+    fn resource(&self) -> &'a CloudResource {
+        self.scene.resource(self.account, self.item)
+    }
+
+    fn is_held_by_status(&self) -> bool {
+        let claim = self.seen_from.and_then(|claimant| self.scene.claim(self.account, self.item, claimant));
+        matches!(claim, Some((Claim { by: By::Status, .. }, _)))
+    }
+
+    /// Both tags that say whose it is, when both can be had.
+    fn owner_tags(&self) -> Option<Vec<String>> {
+        let claimant = self.claimant()?;
+        let uuid = claimant.uuid_tag.clone().filter(|_| owner_fault(claimant.name()).is_none())?;
+        Some(vec![uuid, claimant.owner_tag.clone()])
+    }
+
+    fn tag(&self) -> Option<ActionDraft> {
+        match self.resource().kind {
+            Some(Kind::TgConnection) => self.tag_gateway(),
+            Some(Kind::DhcpServer) | None => None,
+            Some(_) if !self.is_held_by_status() => None,
+            Some(_) => {
+                let set = self.owner_tags()?;
+                Some(ActionDraft {
+                    stake: Stake::Ownership,
+                    blocked_by: self.claimed_twice().into_iter().collect(),
+                    ..self.tagging(self.item, Verb::Tag, Reason::NotTagged, set, Vec::new())
+                })
+            }
+        }
+    }
+
+    /// Two clusters that both call a resource their own making would each put their tags on it.
+    fn claimed_twice(&self) -> Option<Blocked> {
+        let claims = self.scene.accounts[self.account].claims.get(&self.item)?;
+        let others = claims.keys().filter(|claimant| Some(**claimant) != self.seen_from);
+        let other = others.copied().find(|claimant| {
+            let verdict = rule_resource(self.scene, self.account, self.item, Some(*claimant)).verdict;
+            let is_held =
+                matches!(self.scene.claim(self.account, self.item, *claimant), Some((Claim { by: By::Status, .. }, _)));
+            is_held && matches!(verdict, Verdict::Untagged | Verdict::HalfTagged)
+        })?;
+        let why = format!(
+            "{} holds its id too and calls it its own; see whose it is",
+            self.scene.claimants[other].described()
+        );
+        Some(Blocked { gate: GateName::Ownership, why })
+    }
+
+    /// A connection has no tags: its gateway says that one on it is ours.
+    fn tag_gateway(&self) -> Option<ActionDraft> {
+        let gateway = self.scene.accounts[self.account].parents[self.item]?;
+        let verdict = rule_resource(self.scene, self.account, gateway, self.seen_from).verdict;
+        let is_foreign = match verdict {
+            Verdict::Reference
+            | Verdict::Foreign
+            | Verdict::OtherOwner
+            | Verdict::TwoOwners
+            | Verdict::Orphan
+            | Verdict::StaleOwner => true,
+            // A gateway of ours says it by its own tags.
+            Verdict::Owned | Verdict::Locked | Verdict::Untagged | Verdict::HalfTagged => false,
+            Verdict::Unknown | Verdict::Reclaiming | Verdict::Deleting | Verdict::Gone | Verdict::TagInvalid => false,
+        };
+        let tag = self.claimant()?.connection_tag(self.resource().side?).filter(|_| is_foreign)?;
+        Some(ActionDraft {
+            stake: Stake::Ownership,
+            ..self.tagging(gateway, Verb::Tag, Reason::NotTagged, vec![tag], Vec::new())
+        })
+    }
+
+    /// The tags the user wants and it lacks, and those we attached and nobody wants any more.
+    fn user_tags(&self) -> Vec<ActionDraft> {
+        let (Some(claimant), true) = (self.claimant(), self.resource().kind.is_some_and(Kind::is_taggable)) else {
+            return Vec::new();
+        };
+        let UserTags::Wanted(wanted) = &claimant.fact.user_tags else { return Vec::new() };
+        let tags = &self.resource().tags;
+        let missing: Vec<String> = wanted.iter().filter(|tag| !tags.has(tag)).cloned().collect();
+        let dropped: Vec<String> = claimant
+            .fact
+            .attached
+            .iter()
+            .filter(|tag| tags.has(tag) && !wanted.contains(tag) && !is_ours_by_prefix(tag))
+            .filter(|tag| !self.is_wanted_by_another(tag))
+            .cloned()
+            .collect();
+        let mut actions = Vec::new();
+        if !missing.is_empty() {
+            actions.push(self.tagging(self.item, Verb::Tag, Reason::UserTag, missing, Vec::new()));
+        }
+        if !dropped.is_empty() {
+            actions.push(self.tagging(self.item, Verb::Untag, Reason::UserTag, Vec::new(), dropped));
+        }
+        actions
+    }
+
+    fn reference_tags(&self, settings: Settings) -> Vec<ActionDraft> {
+        let mut actions = self.user_tags();
+        actions.retain(|action| settings.tag_references || action.verb == Verb::Untag);
+        actions
+    }
+
+    /// Whether another cluster that points here has a tag too: then it is not only ours to take.
+    fn is_wanted_by_another(&self, tag: &str) -> bool {
+        let claims = self.scene.accounts[self.account].claims.get(&self.item);
+        claims.into_iter().flatten().filter(|(claimant, _)| Some(**claimant) != self.seen_from).any(|(claimant, _)| {
+            let fact = self.scene.claimants[*claimant].fact;
+            let is_wanted = matches!(&fact.user_tags, UserTags::Wanted(wanted) if wanted.iter().any(|one| one == tag));
+            is_wanted || fact.attached.iter().any(|one| one == tag)
+        })
+    }
+
+    /// What a cluster that goes takes off something it only used.
+    fn leave(&self) -> Option<ActionDraft> {
+        let (claimant, seen_from) = (self.claimant()?, self.seen_from?);
+        if !claimant.is_torn_down() || !self.resource().kind?.is_taggable() {
+            return None;
+        }
+        let tags = &self.resource().tags;
+        let mut remove: BTreeSet<String> =
+            Side::ALL.into_iter().filter_map(|side| claimant.connection_tag(side)).collect();
+        remove.extend(claimant.uuid_tag.clone());
+        // Under another cluster's uid the name is that one's word, which may only look like ours.
+        let is_anothers = tags.uuids().any(|_| claimant.uuid_tag.as_ref().is_none_or(|tag| !tags.has(tag)));
+        remove.extend(Some(claimant.owner_tag.clone()).filter(|_| !is_anothers));
+        remove.extend(claimant.fact.attached.iter().filter(|tag| !self.is_wanted_by_another(tag)).cloned());
+        let remove: Vec<String> = remove.into_iter().filter(|tag| tags.has(tag)).collect();
+        if remove.is_empty() {
+            return None;
+        }
+        let is_mark = remove.iter().any(|tag| is_ours_by_prefix(tag));
+        let teardown = self.scene.teardown(self.account, seen_from);
+        let connections = self.scene.accounts[self.account].held_by(self.item).iter();
+        let depends_on = connections.filter(|item| teardown.steps.contains_key(item));
+        Some(ActionDraft {
+            stake: if is_mark { Stake::Ownership } else { Stake::Reversible },
+            depends_on: depends_on.map(|item| self.after(*item, Some(seen_from))).collect(),
+            blocked_by: self.not_managed().into_iter().collect(),
+            ..self.tagging(self.item, Verb::Untag, Reason::ClusterDeleted, Vec::new(), remove)
+        })
+    }
+
+    fn re_own(&self) -> Option<ActionDraft> {
+        let set = self.owner_tags().filter(|_| self.is_held_by_status())?;
+        let tags = &self.resource().tags;
+        let theirs: Vec<String> = tags.uuids().map(super::tags::uuid_tag).collect();
+        Some(ActionDraft {
+            selected: false,
+            stake: Stake::Ownership,
+            ..self.tagging(self.item, Verb::ReOwn, Reason::Moved, set, theirs)
+        })
+    }
+
+    /// A step of the cluster's teardown; for a connection on a gateway that stays, its tag comes off after it.
+    fn delete(&self) -> Vec<ActionDraft> {
+        let Some((claimant, seen_from)) = self.claimant().zip(self.seen_from) else { return Vec::new() };
+        let teardown = self.scene.teardown(self.account, seen_from);
+        let Some(step) = teardown.steps.get(&self.item) else { return Vec::new() };
+        let mut blocked_by: Vec<Blocked> = self.not_managed().into_iter().collect();
+        blocked_by.extend(held(&step.holds));
+        blocked_by.extend(locked(step.lock));
+        let site = &claimant.site.name;
+        let rests_on = vec![
+            self.scene.accounts[self.account].listing.clone(),
+            CollectionId::all(site, POWERVS_CLUSTER),
+            CollectionId::all(site, CAPI_CLUSTER),
+        ];
+        let delete = ActionDraft {
+            depends_on: step.after.iter().map(|item| self.after(*item, Some(seen_from))).collect(),
+            blocked_by,
+            rests_on,
+            ..self.deleting(Reason::ClusterDeleted)
+        };
+        let mut actions = vec![delete];
+        actions.extend(self.untag_gateway(claimant, seen_from));
+        actions
+    }
+
+    /// A reference says in its own finding what comes off it; any other gateway that isn't ours has no actions itself.
+    fn untag_gateway(&self, claimant: &Claimant<'_>, seen_from: usize) -> Option<ActionDraft> {
+        let gateway = self.scene.accounts[self.account].parents[self.item]
+            .filter(|_| self.resource().kind == Some(Kind::TgConnection))?;
+        let verdict = rule_resource(self.scene, self.account, gateway, Some(seen_from)).verdict;
+        let stays =
+            matches!(verdict, Verdict::Foreign | Verdict::OtherOwner | Verdict::TwoOwners | Verdict::StaleOwner);
+        let tag = claimant.connection_tag(self.resource().side?)?;
+        if !stays || !self.scene.resource(self.account, gateway).tags.has(&tag) {
+            return None;
+        }
+        Some(ActionDraft {
+            stake: Stake::Ownership,
+            depends_on: vec![self.after(self.item, Some(seen_from))],
+            blocked_by: self.not_managed().into_iter().collect(),
+            ..self.tagging(gateway, Verb::Untag, Reason::ClusterDeleted, Vec::new(), vec![tag])
+        })
+    }
+
+    fn delete_orphan(&self, ruling: &Ruling) -> ActionDraft {
+        let owner = ruling.owner.as_deref().unwrap_or_default();
+        let (holds, before) = self.scene.orphan_content(self.account, self.item, owner);
+        let mut blocked_by: Vec<Blocked> = held(&holds).into_iter().collect();
+        blocked_by.extend(locked(self.resource().lock));
+        blocked_by.extend(empty_set(self.scene.claimants.len(), "the list of IBMPowerVSClusters"));
+        let mut rests_on = vec![self.scene.accounts[self.account].listing.clone()];
+        rests_on.extend(self.scene.fleet.iter().cloned());
+        let seen_from = |item: usize| {
+            let claims = self.scene.accounts[self.account].claims.get(&item);
+            claims.and_then(|claims| claims.keys().next().copied())
+        };
+        ActionDraft {
+            selected: false,
+            depends_on: before.into_iter().map(|item| self.after(item, seen_from(item))).collect(),
+            blocked_by,
+            rests_on,
+            ..self.deleting(Reason::NoOwner)
+        }
+    }
+
+    /// The first action of another resource's finding, which is its delete.
+    fn after(&self, item: usize, seen_from: Option<usize>) -> Dependency {
+        Dependency { finding: resource(self.scene, self.account, item, seen_from), order: 0 }
+    }
+
+    /// Without this mode the provider takes its finalizer off and touches nothing.
+    fn not_managed(&self) -> Option<Blocked> {
+        let claimant = self.claimant()?;
+        match claimant.fact.infra {
+            Infra::Managed => None,
+            Infra::NotManaged => {
+                let why = format!(
+                    "the provider does not manage the infrastructure of {}: neither the annotation powervs.cluster.x-k8s.io/create-infra nor spec.topology LoadBalancer says so; delete by hand what is not needed",
+                    claimant.key
+                );
+                Some(Blocked { gate: GateName::InfraNotManaged, why })
+            }
+        }
+    }
+
+    fn deleting(&self, reason: Reason) -> ActionDraft {
+        let resource = self.resource();
+        let mut diff = format!("- {}\n", self.scene.described(self.account, self.item));
+        diff.extend(resource.tags.iter().map(|tag| tag_line('-', tag)));
+        ActionDraft {
+            ownership: proofs(self.scene, self.account, self.item, self.seen_from),
+            stake: Stake::Irreversible,
+            diff,
+            change: json!({}),
+            undo: Undo::None,
+            ..self.draft(self.item, Verb::Delete, reason)
+        }
+    }
+
+    fn tagging(
+        &self,
+        item: usize,
+        verb: Verb,
+        reason: Reason,
+        mut set: Vec<String>,
+        mut remove: Vec<String>,
+    ) -> ActionDraft {
+        set.sort();
+        remove.sort();
+        let mut diff = format!("  {}\n", self.scene.described(self.account, item));
+        diff.extend(remove.iter().map(|tag| tag_line('-', tag)));
+        diff.extend(set.iter().map(|tag| tag_line('+', tag)));
+        ActionDraft {
+            ownership: proofs(self.scene, self.account, self.item, self.seen_from),
+            diff,
+            change: json!({ "set": set, "remove": remove }),
+            undo: Undo::PutTagsBack,
+            ..self.draft(item, verb, reason)
+        }
+    }
+
+    fn draft(&self, item: usize, verb: Verb, reason: Reason) -> ActionDraft {
+        let account = &self.scene.accounts[self.account];
+        ActionDraft {
+            domain: NAME,
+            verb,
+            target: self.target(item),
+            judged: None,
+            source: None,
+            selected: true,
+            reason,
+            ownership: Vec::new(),
+            stake: Stake::Reversible,
+            diff: String::new(),
+            change: json!({}),
+            undo: Undo::None,
+            depends_on: Vec::new(),
+            rests_on: vec![account.listing.clone()],
+            blocked_by: Vec::new(),
+        }
+    }
+
+    fn target(&self, item: usize) -> Target {
+        let account = &self.scene.accounts[self.account];
+        let found = self.scene.resource(self.account, item);
+        let kind = found.kind.map_or("", Kind::word);
+        let reference = CloudRef {
+            cloud: Provider::Ibm.word().to_owned(),
+            account: account.account.clone(),
+            kind: kind.to_owned(),
+            id: found.id.to_string(),
+            crn: found.crn.as_deref().map(str::to_owned),
+            name: found.name.as_deref().map(str::to_owned),
+        };
+        Target {
+            cluster: self.claimant().map_or_else(|| account.member.name.clone(), |one| one.site.name.clone()),
+            resource: Resource { kind, ..CLOUD_RESOURCE },
+            namespace: None,
+            name: found.name.as_deref().unwrap_or(&found.id).to_owned(),
+            uid: None,
+            version: None,
+            cloud: Some(Box::new(CloudTarget {
+                reference,
+                tags: found.tags.iter().map(str::to_owned).collect(),
+                state: found.state.to_string(),
+            })),
+        }
+    }
+}
+
+/// A line of a diff. Whoever may tag may write anything, and must not write lines of ours.
+fn tag_line(sign: char, tag: &str) -> String {
+    format!("{sign}   tag {}\n", printable(tag, Charset::Unicode))
+}
+
+fn held(holds: &[String]) -> Option<Blocked> {
+    let why = format!("it still holds what is not its owner's: {}; see to that first", holds.join(", "));
+    (!holds.is_empty()).then_some(Blocked { gate: GateName::Dependency, why })
+}
+
+fn locked(lock: Lock) -> Option<Blocked> {
+    match lock {
+        Lock::Open => None,
+        Lock::Locked => {
+            let why = "it is locked, and IBM Cloud deletes nothing that is; unlock it first".to_owned();
+            Some(Blocked { gate: GateName::Immutable, why })
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Which judgements a change touches.
+//!
+//! Always true: judging what is touched anew, and keeping the rest, gives what judging everything anew would give.
+//!
+//! A cluster that comes or goes decides whose every resource of an account is, so a change of either touches all of it. That
+//! is one pass over the account, whatever changed.
+
+use super::facts::PowerVsCluster;
+use super::names::{CAPI_CLUSTER, CLOUD_RESOURCE, POWERVS_CLUSTER};
+use super::scene::is_asked;
+use crate::domains::Touched;
+use crate::world::{Change, ChangeSet, Cluster, ClusterSource, CollectionId, Provider, View};
+
+pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
+    let is_ours = |change: &Change| match change {
+        Change::Collection { id, .. } => [CLOUD_RESOURCE, POWERVS_CLUSTER, CAPI_CLUSTER].contains(&id.resource),
+        Change::Cluster(_) => true,
+    };
+    let mut touched = Touched::default();
+    if !changes.iter().any(is_ours) {
+        return touched;
+    }
+    touched.clusters.extend(changes.iter().filter(|change| is_ours(change)).map(|change| change.cluster().clone()));
+    let is_account = |source: &ClusterSource| matches!(source, ClusterSource::Cloud { provider: Provider::Ibm, .. });
+    let has_clusters = |member: &Cluster| {
+        let id = CollectionId::all(&member.name, POWERVS_CLUSTER);
+        is_asked(member, false) || view.read::<PowerVsCluster>(&id).iter().next().is_some()
+    };
+    let concerned = view.clusters().filter(|member| is_account(&member.source) || has_clusters(member));
+    touched.clusters.extend(concerned.map(|member| member.name.clone()));
+    touched
+}

@@ -1,0 +1,116 @@
+//! Every sentence this check says in one line.
+
+use super::explain::seen_from;
+use super::facts::Course;
+use super::judge::Ruling;
+use super::kind::Kind;
+use super::scene::{Claimant, Scene};
+use super::subjects::Subject;
+use super::tags::Fault;
+use super::verdict::{Code, Verdict};
+
+/// One line about a subject.
+pub fn summary(scene: &Scene<'_>, subject: &Subject, ruling: &Ruling) -> String {
+    match subject {
+        Subject::Resource { account, item, seen_from: claimant } => {
+            let said = resource_words(scene, subject, ruling);
+            match (scene.resource(*account, *item).kind, ruling.verdict) {
+                (Some(kind @ (Kind::TgConnection | Kind::DhcpServer)), Verdict::Owned | Verdict::Foreign)
+                    if claimant.is_some() =>
+                {
+                    let by = if kind == Kind::TgConnection { "its gateway and where it leads" } else { "its network" };
+                    format!("{said} (by {by})")
+                }
+                (_, _) => said,
+            }
+        }
+        Subject::Missing { account, .. } => match (&ruling.gap, ruling.codes.contains(&Code::AccountMismatch)) {
+            (_, true) => mismatch(),
+            (Some(gap), false) => format!("whether it is still there is not known: {gap}"),
+            (None, false) => {
+                format!(
+                    "the status holds this id, and account {} has no such resource",
+                    scene.accounts[*account].account
+                )
+            }
+        },
+        Subject::Tag { claimant, fault } => fault_words(&scene.claimants[*claimant].fact.faults[*fault]),
+        Subject::Unplaced { claimant } => {
+            format!("the resources of {} are in no account that was read", scene.claimants[*claimant].key)
+        }
+        Subject::Clusters { gap } => format!("which clusters there are is not known completely: {gap}"),
+        Subject::Account { gap, .. } => format!("what is in the account is not known completely: {gap}"),
+    }
+}
+
+fn resource_words(scene: &Scene<'_>, subject: &Subject, ruling: &Ruling) -> String {
+    let Subject::Resource { account, item, .. } = subject else { return String::new() };
+    let resource = scene.resource(*account, *item);
+    let claimant = seen_from(scene, subject);
+    let whose = claimant.map_or_else(|| "nobody".to_owned(), |one| one.key.to_string());
+    match ruling.verdict {
+        Verdict::Unknown if ruling.codes.contains(&Code::AccountMismatch) => mismatch(),
+        Verdict::Unknown => {
+            let gap = ruling.gap.as_ref().map_or_else(String::new, ToString::to_string);
+            format!("whether its owner lives is not known: {gap}")
+        }
+        Verdict::Reclaiming => "deleted, and kept by IBM Cloud for some days in case it is wanted back".to_owned(),
+        Verdict::Deleting => format!("on its way out ({})", resource.state),
+        Verdict::Gone => "gone".to_owned(),
+        Verdict::TwoOwners => "carries the tags of several clusters; nobody may delete it".to_owned(),
+        Verdict::Reference => format!("used by {whose} and made by somebody else"),
+        Verdict::Owned => owned_words(claimant, &whose),
+        Verdict::Locked => format!("{whose} is being deleted, and this is locked"),
+        Verdict::OtherOwner => "carries the tags of another owner".to_owned(),
+        Verdict::StaleOwner => format!("carries the name of {whose} and the uid of a cluster that is gone"),
+        Verdict::Orphan => "its owner is gone, and no cluster points at it".to_owned(),
+        Verdict::HalfTagged => format!("carries one of the two tags of {whose}"),
+        Verdict::Untagged => format!("made for {whose}, and not tagged"),
+        Verdict::Foreign if ruling.codes.contains(&Code::AdoptedByName) => {
+            format!("{whose} found it by its name; nothing proves that it made it")
+        }
+        Verdict::Foreign => format!("nothing but its name says that it is {whose}'s"),
+        Verdict::TagInvalid => String::new(),
+    }
+}
+
+fn owned_words(claimant: Option<&Claimant<'_>>, whose: &str) -> String {
+    let Some(one) = claimant.filter(|one| one.fact.is_going()) else { return format!("{whose}'s own") };
+    if one.is_torn_down() {
+        format!("{whose}'s own, and the cluster is being deleted")
+    } else if one.fact.owner.is_none() {
+        format!("{whose}'s own; it is being deleted without an owner reference, so nothing is taken down")
+    } else {
+        format!("{whose}'s own; it is being deleted and is paused, so nothing is taken down")
+    }
+}
+
+fn mismatch() -> String {
+    "its account is not the one it should be in; nothing is concluded".to_owned()
+}
+
+/// What is wrong with a tag.
+pub fn fault_words(fault: &Fault) -> String {
+    let says: Vec<&str> = fault.codes.iter().map(|code| code_words(*code)).collect();
+    format!("the tag {} is never sent: {}", fault.tag, says.join("; "))
+}
+
+fn code_words(code: Code) -> &'static str {
+    match code {
+        Code::Characters => "IBM Cloud takes letters, digits, spaces and _ - . : alone, and no colon in a key",
+        Code::Empty => "its key or its value is empty",
+        Code::Length => "it is longer than 128 characters",
+        Code::NotJson => "the annotation is not the JSON it should be",
+        Code::OwnerTooLong => "the cluster's name is longer than 97 characters",
+        Code::ReservedPrefix => "what begins so says whose a resource is, which is not for users to say",
+        Code::AccountMismatch | Code::AdoptedByName | Code::TaggedReference => code.word(),
+    }
+}
+
+/// The state of a resource in a word, for its column.
+pub fn state_word(state: &str, course: Course) -> String {
+    match course {
+        Course::Stays | Course::Deleting => state.to_owned(),
+        Course::Reclaiming => "reclaiming".to_owned(),
+    }
+}

@@ -1,0 +1,50 @@
+//! Waiting for the end of what takes its time: a cloud answers a delete long before the resource is gone.
+//!
+//! Always true: only a read that finds nothing ends the wait as gone.
+
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::ports::{ClusterPort, Reading};
+use super::report::{End, Halt};
+use super::run::Run;
+use crate::engine::Action;
+use crate::engine::journal::VerifiedState;
+
+/// How often what is being deleted is looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+
+/// How long a deletion may take. Load balancers are the slowest; IBM's own tools give them half an hour.
+const END_PATIENCE: SignedDuration = SignedDuration::from_mins(30);
+
+impl<'p> Run<'p, '_> {
+    /// Waits until what a wave deleted in a cloud is gone. What depends on it can't go before.
+    pub(super) async fn outlast(&mut self, port: &dyn ClusterPort, wave: &[&'p Action]) -> Result<(), Halt> {
+        let terminating = |action: &&&'p Action| {
+            let end = self.report.ends.get(&action.id);
+            action.target.cloud.is_some() && end == Some(&End::Done(VerifiedState::Terminating))
+        };
+        let mut left: Vec<&'p Action> = wave.iter().filter(terminating).copied().collect();
+        let until = self.ports.clock.now().checked_add(END_PATIENCE).unwrap_or(Timestamp::MAX);
+        while !left.is_empty() {
+            if self.ports.clock.now() >= until {
+                let why = format!("it was still being deleted after {} minutes", END_PATIENCE.as_mins());
+                return self.write_ends(left.into_iter().map(|one| (one, End::Unknown { why: why.clone() })).collect());
+            }
+            self.wait(LOOK_EVERY).await?;
+            let mut ended = Vec::new();
+            for action in std::mem::take(&mut left) {
+                match port.read(&action.target).await {
+                    Reading::Absent => ended.push((action, End::Done(VerifiedState::Gone))),
+                    Reading::Present(seen) if !seen.deleting => {
+                        ended.push((action, End::failed("its deletion was given up, and it is still there")));
+                    }
+                    Reading::Present(_) | Reading::Unknown(_) => left.push(action),
+                }
+            }
+            self.write_ends(ended)?;
+        }
+        Ok(())
+    }
+}

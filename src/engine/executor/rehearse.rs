@@ -1,0 +1,82 @@
+//! Trying an action without doing it: the reads, the comparison and the body of the real write, sent as a dry run.
+//!
+//! Always true:
+//! - nothing is changed, sealed or written down: a rehearsal leaves no trace but requests;
+//! - what is copied is read as for the real write, and neither it nor what the server answers is kept;
+//! - what would not be sent in earnest is not sent here.
+
+use std::collections::BTreeSet;
+
+use zeroize::Zeroizing;
+
+use super::ports::{ClusterPort, Clusters, ExecutorClock, Reading, Reply, VaultPort, sentence};
+use super::read::read;
+use super::report::End;
+use super::send::KubeCluster;
+use super::source::read_source;
+use super::wish::Wish;
+use crate::engine::vault::{Backups, Sealed, owners, restorable};
+use crate::engine::{Action, ObjectRef};
+
+/// What came of trying.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Rehearsal {
+    /// It was sent as a dry run.
+    Answered(Reply),
+    /// It would end so before anything is sent.
+    NotSent(End),
+}
+
+/// What a rehearsal reads from. `clusters` holds whatever a source may be in.
+pub struct RehearsalPorts<'p> {
+    pub clusters: &'p Clusters,
+    pub vault: &'p dyn VaultPort,
+    pub clock: &'p dyn ExecutorClock,
+}
+
+/// Tries one action of a plan on the cluster it is for.
+pub async fn rehearse(cluster: &KubeCluster, plan: &str, action: &Action, ports: RehearsalPorts<'_>) -> Rehearsal {
+    let RehearsalPorts { clusters, vault, clock } = ports;
+    let prepared = async {
+        let source = read_source(clusters, clock, action).await?;
+        let mut wish = Wish::of(action, plan, source.as_ref(), vault)?;
+        let reading: Reading = read(cluster as &dyn ClusterPort, clock, &action.target).await;
+        if let Some(end) = wish.hindered(&action.target.kind, &reading) {
+            return Err(end);
+        }
+        wish.bind_again(&reading);
+        Ok(wish)
+    };
+    match prepared.await {
+        Ok(wish) => Rehearsal::Answered(cluster.rehearse(wish.write(&action.target)).await),
+        Err(end) => Rehearsal::NotSent(end),
+    }
+}
+
+/// The backups there are, for whoever makes none. Without any, nothing can come back from one.
+pub struct BackupsThere(pub Option<Backups>);
+
+impl VaultPort for BackupsThere {
+    fn seal(&self, _: &Zeroizing<Vec<u8>>) -> Result<Sealed, String> {
+        Err("nothing is sealed here".to_owned())
+    }
+
+    fn open(&self, file: &str) -> Result<Zeroizing<Vec<u8>>, String> {
+        let backups = self.0.as_ref().ok_or("there are no backups")?;
+        backups.open(file).map_err(|error| sentence(&error))
+    }
+
+    fn restorable(&self, file: &str, mark: &str, living: &BTreeSet<String>) -> Result<Zeroizing<Vec<u8>>, String> {
+        Ok(Zeroizing::new(restorable(self.object(file)?, living, mark).to_string().into_bytes()))
+    }
+
+    fn owners(&self, file: &str) -> Result<Vec<ObjectRef>, String> {
+        self.object(file).map(|object| owners(&object))
+    }
+}
+
+impl BackupsThere {
+    fn object(&self, file: &str) -> Result<serde_json::Value, String> {
+        serde_json::from_slice(&self.open(file)?).map_err(|_| "the backup is no object".to_owned())
+    }
+}

@@ -1,0 +1,39 @@
+//! An IBM Cloud account in memory: IAM, tagging, search, instances, VPC, transit gateways, PowerVS and object storage.
+//!
+//! Always true:
+//! - the core ([`IbmServer`]) is synchronous: state, request and time in, answer out;
+//! - what takes time in the real cloud takes time here: deletions have states, search is behind, reclamation waits;
+//! - paths, fields, paging and error bodies are those of the services; IBM's own Python clients are run against it
+//!   (`tests/real/ibm`).
+//!
+//! All services answer at one base URL; `/is/<region>` and `/power/<region>` in front of a path narrow it to a region.
+//!
+//! Not here: who owns what (`domains::powervs_tags`), the demo's story (`demo`).
+
+mod account;
+mod faults;
+mod iam;
+mod instances;
+mod listen;
+mod lucene;
+mod power;
+mod reply;
+mod request;
+mod search;
+mod server;
+mod storage;
+mod store;
+mod tagging;
+mod transit;
+mod vpc;
+
+#[cfg(test)]
+mod tests;
+
+pub use account::{IbmService, IbmSim, IbmSimLost, IbmSimOptions};
+pub use faults::{IbmEffect, IbmFault, IbmPart};
+pub use listen::{IbmListening, listen_ibm};
+pub use reply::{IbmAnswer, IbmReply};
+pub use request::IbmRequest;
+pub use server::{IbmLogged, IbmServer};
+pub use store::{Thing, ThingKind};

@@ -1,0 +1,332 @@
+//! The account's API: who asks, what goes wrong, and which service answers.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use http::Method;
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::faults::{IbmEffect, IbmFault, IbmPart};
+use super::reply::{IbmAnswer, IbmReply};
+use super::request::IbmRequest;
+use super::store::{Store, Thing, ThingKind, after};
+
+/// How far search is behind, unless told: IBM speaks of seconds, users of half a minute.
+const SEARCH_LAG: Duration = Duration::from_secs(20);
+
+/// How many requests are remembered.
+const LOG_MAX: usize = 20_000;
+
+/// One account.
+#[derive(Debug)]
+pub struct IbmServer {
+    pub(super) account: String,
+    pub(super) store: Store,
+    /// Account by API key.
+    pub(super) keys: BTreeMap<String, String>,
+    /// End and account by token.
+    pub(super) tokens: BTreeMap<String, (Timestamp, String)>,
+    pub(super) tokens_made: u64,
+    pub(super) search_lag: Duration,
+    /// Times of the calls that list tags: they are counted strictly.
+    pub(super) tag_lists: VecDeque<Timestamp>,
+    pub(super) tag_lists_max: usize,
+    /// Tags that exist without a resource: access tags.
+    pub(super) access_tags: Vec<String>,
+    faults: Vec<IbmFault>,
+    log: VecDeque<IbmLogged>,
+}
+
+/// A request that was answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IbmLogged {
+    pub at: Timestamp,
+    pub part: IbmPart,
+    pub method: Method,
+    pub path: String,
+    /// Nothing when the connection broke.
+    pub status: Option<u16>,
+}
+
+impl IbmServer {
+    /// An empty account with one key.
+    pub fn new(account: &str, key: &str, seed: u64) -> Self {
+        Self {
+            account: account.to_owned(),
+            store: Store::new(seed),
+            keys: BTreeMap::from([(key.to_owned(), account.to_owned())]),
+            tokens: BTreeMap::new(),
+            tokens_made: 0,
+            search_lag: SEARCH_LAG,
+            tag_lists: VecDeque::new(),
+            // Users measured about 100 a minute.
+            tag_lists_max: 100,
+            access_tags: Vec::new(),
+            faults: Vec::new(),
+            log: VecDeque::new(),
+        }
+    }
+
+    pub fn account(&self) -> &str {
+        &self.account
+    }
+
+    /// Puts a resource into the account; search knows it at once, as it would something old.
+    pub fn seed(&mut self, thing: Thing) {
+        self.store.put_known(thing);
+    }
+
+    pub fn things(&self) -> impl Iterator<Item = &Thing> {
+        self.store.all()
+    }
+
+    pub fn thing(&self, id: &str) -> Option<&Thing> {
+        self.store.all().find(|thing| thing.id == id)
+    }
+
+    /// Changes a resource behind everybody's back. Search hears of it later.
+    pub fn edit(&mut self, now: Timestamp, id: &str, change: impl FnOnce(&mut Thing)) {
+        let Some(thing) = self.store.get_mut(id) else { return };
+        change(thing);
+        let told = thing.clone();
+        self.store.tell(&told, after(now, self.search_lag));
+    }
+
+    /// Takes a resource away behind everybody's back.
+    pub fn remove(&mut self, now: Timestamp, id: &str) {
+        self.store.remove(id, after(now, self.search_lag));
+    }
+
+    /// Lets a key in, for this account or another one.
+    pub fn admit(&mut self, key: &str, account: &str) {
+        self.keys.insert(key.to_owned(), account.to_owned());
+    }
+
+    /// Ends all tokens at once.
+    pub fn revoke_tokens(&mut self) {
+        self.tokens.clear();
+    }
+
+    pub fn fault(&mut self, fault: IbmFault) {
+        self.faults.push(fault);
+    }
+
+    pub fn clear_faults(&mut self) {
+        self.faults.clear();
+    }
+
+    pub fn set_search_lag(&mut self, lag: Duration) {
+        self.search_lag = lag;
+    }
+
+    /// How many lists of tags a minute are answered.
+    pub fn set_tag_lists_max(&mut self, count: usize) {
+        self.tag_lists_max = count;
+    }
+
+    pub fn log(&self) -> impl Iterator<Item = &IbmLogged> {
+        self.log.iter()
+    }
+
+    /// Answers a request at a time.
+    pub fn handle(&mut self, now: Timestamp, request: &IbmRequest) -> IbmAnswer {
+        self.store.settle(now, self.search_lag);
+        let mut segments = request.segments();
+        let region = take_region(&mut segments);
+        let parts: Vec<&str> = segments.iter().map(String::as_str).collect();
+        let part = part_of(&parts);
+        let hit = self.faults.iter_mut().find_map(|fault| {
+            let hits = fault.hits(part, &request.method, &request.path);
+            hits.then(|| fault.effect.clone())
+        });
+        let answer = match hit {
+            None => IbmAnswer::Reply(self.answer(now, request, part, region.as_deref(), &parts)),
+            Some(effect) => self.go_wrong(now, request, part, region.as_deref(), &parts, &effect),
+        };
+        let status = match &answer {
+            IbmAnswer::Reply(reply) => Some(reply.status),
+            IbmAnswer::Lost | IbmAnswer::Silence => None,
+        };
+        if self.log.len() == LOG_MAX {
+            self.log.pop_front();
+        }
+        self.log.push_back(IbmLogged {
+            at: now,
+            part,
+            method: request.method.clone(),
+            path: request.path.clone(),
+            status,
+        });
+        answer
+    }
+
+    fn go_wrong(
+        &mut self,
+        now: Timestamp,
+        request: &IbmRequest,
+        part: IbmPart,
+        region: Option<&str>,
+        parts: &[&str],
+        effect: &IbmEffect,
+    ) -> IbmAnswer {
+        match effect {
+            IbmEffect::Refused { status, retry_after } => {
+                let mut reply = refusal(part, *status);
+                if let Some(value) = retry_after {
+                    reply = reply.with("retry-after", value.clone()).with("date", http_date(now));
+                }
+                IbmAnswer::Reply(reply)
+            }
+            IbmEffect::Page { status } => {
+                let page = "<!DOCTYPE html><html><title>proxy</title></html>".to_owned();
+                IbmAnswer::Reply(IbmReply::new(*status, "text/html", page))
+            }
+            IbmEffect::HalfJson => {
+                let whole = self.answer(now, request, part, region, parts);
+                let half = whole.body.slice(..whole.body.len() / 2);
+                IbmAnswer::Reply(IbmReply { body: half, ..whole })
+            }
+            IbmEffect::PageLoop => {
+                let mut first = request.clone();
+                first.query.retain(|(name, _)| name != "start");
+                IbmAnswer::Reply(self.answer(now, &first, part, region, parts))
+            }
+            IbmEffect::LostBefore => IbmAnswer::Lost,
+            IbmEffect::LostAfter => {
+                let _carried_out = self.answer(now, request, part, region, parts);
+                IbmAnswer::Lost
+            }
+            IbmEffect::GatewayTimeout => {
+                let _carried_out = self.answer(now, request, part, region, parts);
+                IbmAnswer::Reply(refusal(part, 504))
+            }
+            IbmEffect::Silence => IbmAnswer::Silence,
+        }
+    }
+
+    fn answer(
+        &mut self,
+        now: Timestamp,
+        request: &IbmRequest,
+        part: IbmPart,
+        region: Option<&str>,
+        parts: &[&str],
+    ) -> IbmReply {
+        if part == IbmPart::Iam {
+            return self.iam(now, request);
+        }
+        let Some(account) = self.caller(now, request) else { return refusal(part, 401) };
+        if account != self.account {
+            return refusal(part, 403);
+        }
+        match part {
+            IbmPart::Iam | IbmPart::Tagging => self.tagging(now, request, parts),
+            IbmPart::Search => self.search(request),
+            IbmPart::Instances => self.instances(now, request, parts),
+            IbmPart::Vpc => self.vpc(now, request, region, parts),
+            IbmPart::Transit => self.transit(now, request, parts),
+            IbmPart::Power => self.power(now, request, parts),
+            IbmPart::Storage => self.storage(request),
+        }
+    }
+
+    /// Begins a deletion that takes its time.
+    pub(super) fn leave(&mut self, now: Timestamp, id: &str, state: &str, then: super::store::Then) {
+        let lag = self.search_lag;
+        let Some(thing) = self.store.get_mut(id) else { return };
+        thing.state = state.to_owned();
+        thing.later = Some(super::store::Later { at: after(now, thing.kind.leaving()), then });
+        let told = thing.clone();
+        self.store.tell(&told, after(now, lag));
+        self.store.settle(now, lag);
+    }
+
+    /// Puts a new resource in.
+    pub(super) fn make(&mut self, now: Timestamp, thing: Thing) -> Thing {
+        self.store.put(thing.clone(), after(now, self.search_lag));
+        thing
+    }
+
+    pub(super) fn fresh(&mut self, now: Timestamp, kind: ThingKind, name: &str, location: &str) -> Thing {
+        let id = self.store.mint();
+        let id = match kind {
+            ThingKind::Vpc | ThingKind::SecurityGroup | ThingKind::LoadBalancer => format!("r006-{id}"),
+            ThingKind::Subnet => format!("0717-{id}"),
+            ThingKind::Workspace
+            | ThingKind::Network
+            | ThingKind::DhcpServer
+            | ThingKind::CosInstance
+            | ThingKind::TransitGateway
+            | ThingKind::Connection => id,
+        };
+        Thing::new(kind, &id, name, location, &self.account, now)
+    }
+}
+
+/// Takes `/is/<region>` or `/power/<region>` off the front.
+fn take_region(segments: &mut Vec<String>) -> Option<String> {
+    let narrowed = segments.len() > 2 && matches!(segments[0].as_str(), "is" | "power");
+    narrowed.then(|| {
+        segments.remove(0);
+        segments.remove(0)
+    })
+}
+
+fn part_of(parts: &[&str]) -> IbmPart {
+    match parts {
+        ["identity", ..] => IbmPart::Iam,
+        ["v3", "tags", ..] => IbmPart::Tagging,
+        ["v3", "resources", ..] => IbmPart::Search,
+        ["v2", ..] | ["v1", "reclamations", ..] => IbmPart::Instances,
+        ["v1", "transit_gateways" | "connections" | "locations", ..] => IbmPart::Transit,
+        ["pcloud", ..] | ["v1", "workspaces" | "datacenters" | "networks", ..] => IbmPart::Power,
+        ["v1", ..] => IbmPart::Vpc,
+        _ => IbmPart::Storage,
+    }
+}
+
+/// A refusal without a reason of its own, in the part's own words.
+fn refusal(part: IbmPart, status: u16) -> IbmReply {
+    let words = match status {
+        401 => "The provided token is invalid or expired",
+        403 => "You are not authorized to perform this action",
+        429 => "Too many requests",
+        _ => "The service is not available",
+    };
+    match part {
+        IbmPart::Iam => {
+            let body =
+                json!({ "errorCode": "BXNIM0000E", "errorMessage": words, "context": { "requestId": "sim-request" } });
+            IbmReply::json(status, &body).with("transaction-id", "sim-request".to_owned())
+        }
+        IbmPart::Instances | IbmPart::Storage => IbmReply::message(status, "refused", words),
+        IbmPart::Power => IbmReply::description(status, "refused", words),
+        IbmPart::Tagging | IbmPart::Search | IbmPart::Vpc | IbmPart::Transit => {
+            IbmReply::errors(status, "refused", words)
+        }
+    }
+}
+
+fn http_date(now: Timestamp) -> String {
+    now.to_zoned(jiff::tz::TimeZone::UTC).strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
+}
+
+/// One page of a list: the rows, and where the next one starts.
+pub(super) fn page<'t>(
+    rows: impl Iterator<Item = &'t Thing>,
+    request: &IbmRequest,
+    limit_default: usize,
+    limit_max: usize,
+) -> (Vec<&'t Thing>, Option<String>, usize) {
+    let limit = request.query("limit").and_then(|text| text.parse().ok()).unwrap_or(limit_default);
+    let limit = usize::clamp(limit, 1, limit_max);
+    let mut rows: Vec<&Thing> = rows.collect();
+    let total = rows.len();
+    if let Some(start) = request.query("start") {
+        rows.retain(|thing| thing.id.as_str() >= start);
+    }
+    let next = rows.get(limit).map(|thing| thing.id.clone());
+    rows.truncate(limit);
+    (rows, next, total)
+}
