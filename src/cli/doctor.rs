@@ -54,7 +54,8 @@ pub async fn run(context: &Context) -> Result<u8, CliError> {
         Some(dir) => checks.extend(folder(dir)),
         None => {
             checks.extend(kubeconfig(context));
-use super::{doctor_aws, doctor_ibm, doctor_live, look_live, members};
+            checks.extend(doctor_ibm::checks(context, config.as_ref()).await);
+            let asks_aws = config.as_ref().is_some_and(look_live::asks_aws);
             checks.extend(doctor_live::checks(context, config).await);
             if asks_aws {
                 checks.extend(doctor_aws::checks(context).await);
