@@ -8,7 +8,7 @@ use super::context::Context;
 use super::error::CliError;
 use super::output::padded;
 use super::terminal::{Color, Style, print};
-use super::{doctor_aws, doctor_ibm, doctor_live, members};
+use super::{doctor_aws, doctor_ibm, doctor_live, look_live, members};
 use crate::config::{Config, ConfigError, ConfigFile, parse_config, read_config};
 use crate::domains::registry;
 use crate::engine::text::Charset;
@@ -55,8 +55,11 @@ pub async fn run(context: &Context) -> Result<u8, CliError> {
         None => {
             checks.extend(kubeconfig(context));
             checks.extend(doctor_ibm::checks(context, config.as_ref()).await);
+            let asks_aws = config.as_ref().is_some_and(look_live::asks_aws);
             checks.extend(doctor_live::checks(context, config).await);
-            checks.extend(doctor_aws::checks(context).await);
+            if asks_aws {
+                checks.extend(doctor_aws::checks(context).await);
+            }
         }
     }
     let unfit = checks.iter().any(|check| matches!(check.fit, Fit::No { .. }));

@@ -90,9 +90,13 @@ pub async fn connect(context: &Context, config: &mut Config) -> Result<(Live, Se
 /// The way to the guests of management clusters.
 pub fn guests(context: &Context, config: &Config) -> Box<dyn GuestDoor> {
     let (rules, env) = (config.clusters.clone(), context.env.clone());
-    let wanted = config.domains.0.iter().any(|domain| ASKS_AWS.contains(&domain.name().0));
-    let aws = wanted.then(|| Arc::new(AwsShelf::new(AwsWay::Network, &env, wall_clock())));
+    let aws = asks_aws(config).then(|| Arc::new(AwsShelf::new(AwsWay::Network, &env, wall_clock())));
     Box::new(GuestsByKubeconfig { rules, acting_as: acting_as(context), env, aws })
+}
+
+/// Whether a check is on that needs to know what AWS offers.
+pub fn asks_aws(config: &Config) -> bool {
+    config.domains.0.iter().any(|domain| ASKS_AWS.contains(&domain.name().0))
 }
 
 /// Connects to these members and their guests, and waits until they have been read once.

@@ -1,5 +1,6 @@
 //! The loop on simulated clusters, in paused time.
 
+mod accounts;
 mod deletes;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -45,6 +45,7 @@ ok config       neither XDG_CONFIG_HOME nor HOME is set: defaults
 !! state folder neither XDG_STATE_HOME nor HOME is set; set HOME
 ok terminal     stdout is no terminal, no colour, plain ASCII (LANG names no UTF-8 locale)
 !! kubeconfig   $TMP/none: can't be read (entity not found); check the path and its permissions; or use --from
+ok aws          no role and no profile here: the Secret a MachineSet names is used, where one is named
 ----- stderr
 ----- exit 3
 "##);
