@@ -1,6 +1,7 @@
 //! `trueup oidc render` and `trueup oidc login`, as a shell sees them.
 
 use tempfile::TempDir;
+use trueup::engine::{Action, Plan};
 
 use super::fixture::{folder, guest_with_an_orphan, run, transcript};
 
@@ -187,4 +188,28 @@ fn what_is_not_known_is_no_yes() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("unknown: spec.oidcProviders[0].issuer.issuerCertificateAuthority.name"), "{said}");
     assert_eq!((output.status.code(), output.stdout.len()), (Some(3), 0), "{said}");
+}
+
+#[test]
+fn the_switch_is_in_a_plan_only_where_the_config_asks_for_it() {
+    let spec = VALID.replace("type: OIDC", "type: IntegratedOAuth");
+    let dir = folder(&[
+        ("fleet.yaml", FLEET),
+        ("clusters/ocp/all.yaml", &objects(&spec)),
+        ("manage.toml", "[domains.external-oidc]\nmanage = true\n"),
+        ("offer.toml", "[domains.external-oidc]\noffer_switch = true\n"),
+        ("both.toml", "[domains.external-oidc]\nmanage = true\noffer_switch = true\n"),
+    ]);
+    for (config, offered) in [("manage.toml", false), ("offer.toml", false), ("both.toml", true)] {
+        let config = format!("$TMP/{config}");
+        let args = ["plan", "--from", "$TMP", "-o", "json", "--domain", "external-oidc", "--config", &config];
+        let plan = Plan::read(&String::from_utf8(run(&dir, &args).stdout).unwrap()).unwrap();
+        let patches: Vec<&Action> = plan.actions.iter().filter(|action| action.verb.word() == "patch").collect();
+        assert_eq!(patches.len(), usize::from(offered), "{config}: {:?}", plan.actions);
+        for patch in patches {
+            assert_eq!((patch.selected, u8::from(patch.tier), patch.reason.word()), (false, 3, "differs"));
+            let gates: Vec<&str> = patch.blocked_by.iter().map(|blocked| blocked.gate.word()).collect();
+            assert_eq!(gates, ["access", "access"], "no certificates, and no administrator: {:?}", patch.blocked_by);
+        }
+    }
 }

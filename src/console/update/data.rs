@@ -270,7 +270,7 @@ mod tests {
             linked(&mut model, live(), &["x", "y"], State::Match);
             (model.alert, model.focus, model.alerted) = (alert, focus, Some(now()));
             let findings = ["x", "y"].map(|name| (subject(name), Some(held(state))));
-            let data = What::Data(Box::new(Update::of(findings.into_iter())));
+            let data = What::Data(Box::new(Update::of(findings)));
             let at = now() + SignedDuration::from_secs(later);
             update(&mut model, Event { at, what: data }, &HitMap::default()).terminal
         };

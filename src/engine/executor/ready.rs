@@ -70,7 +70,7 @@ impl<'a> Ready<'a> {
             verb: self.verb(),
             labels: self.labels.clone(),
             annotations: self.annotations.clone(),
-            fields: self.fields.clone(),
+            fields: self.fields.clone().map(Box::new),
             keys: self.wish.keys(),
             deadline: self.deadline,
             at,

@@ -162,7 +162,7 @@ impl Entry {
                     target: target.clone(),
                     labels: labels.clone(),
                     annotations: annotations.clone(),
-                    fields: fields.clone(),
+                    fields: fields.as_deref().cloned(),
                     keys: keys.clone(),
                     uid: uid.clone(),
                     resource_version: resource_version.clone(),

@@ -54,7 +54,7 @@ pub enum Record {
         annotations: Option<LabelChange>,
         /// What fields are changed, and what they were. Only of kinds that hold no secret.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        fields: Option<FieldRecord>,
+        fields: Option<Box<FieldRecord>>,
         /// The names of the keys whose content is written: undo puts it back from the backup.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         keys: Vec<String>,

@@ -50,9 +50,11 @@ fn entry(verb: Verb, state: VerifiedState, backup: bool) -> Entry {
         verb,
         labels: [Verb::Label, Verb::Update].contains(&verb).then(|| labels.clone()),
         annotations: (verb == Verb::Annotate).then_some(labels),
-        fields: (verb == Verb::Patch).then(|| FieldRecord {
-            before: json!({ "spec": { "type": "IntegratedOAuth", "webhook": { "name": "w" } } }),
-            after: json!({ "spec": { "type": "OIDC", "webhook": null } }),
+        fields: (verb == Verb::Patch).then(|| {
+            Box::new(FieldRecord {
+                before: json!({ "spec": { "type": "IntegratedOAuth", "webhook": { "name": "w" } } }),
+                after: json!({ "spec": { "type": "OIDC", "webhook": null } }),
+            })
         }),
         keys: if [Verb::Update, Verb::Apply].contains(&verb) { vec!["value".to_owned()] } else { Vec::new() },
         deadline: now(),

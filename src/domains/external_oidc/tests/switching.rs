@@ -131,7 +131,8 @@ fn whatever_could_shut_people_out_blocks_it() {
             &[("Group", group)],
         )
     };
-    let cases: [(&str, Given, &[(GateName, &str)]); 15] = [
+    type Row<'a> = (&'a str, Given, &'a [(GateName, &'a str)]);
+    let cases: [Row<'_>; 15] = [
         ("nothing", ready(), &[]),
         (
             "a spec the operator refuses",
