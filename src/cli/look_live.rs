@@ -44,6 +44,7 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(500);
 pub async fn look(context: &Context, config: &mut Config, wishes: &Wishes) -> Result<Seen, CliError> {
     let mut members = members(context, &config.clusters)?;
     members.extend(local::member(context, config, &members));
+    members.extend(accounts::members(context, config).await);
     let door = guests(context, config);
     let (live, settled) = join(context, config, members, door).await?;
     let stones = tombstones::read(context, Timestamp::now());
