@@ -124,13 +124,15 @@ impl Live {
         }
     }
 
-    /// An account is asked with what its cluster says, so a new connection to the cluster gives it a new way in.
-    pub(super) fn renew_account_of(&mut self, cluster: &ClusterName) {
+    /// An account is asked with what its cluster says, so a new connection to the cluster gives it a new way in, which it
+    /// takes at once: by the old one it would read its Secrets with a login that may have ended.
+    pub(super) fn renew_account_of(&mut self, cluster: &ClusterName, changes: &mut ChangeSet) {
         let accounts = discover::aws_accounts(self.world.view(self.ports.clock.now()));
         for (_, name) in accounts.into_iter().filter(|(of, _)| of == cluster) {
             let renewed = self.account(cluster, &name);
             if let (Some(station), Some(member)) = (self.stations.get_mut(&name), renewed) {
                 station.member.connector = member.connector;
+                self.link(&name, LinkEvent::KubeconfigChanged, changes);
             }
         }
     }

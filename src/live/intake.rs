@@ -112,7 +112,7 @@ impl Live {
         station.asked.values_mut().for_each(|asked| *asked = Asked::Waiting);
         self.link(cluster, LinkEvent::Connected, changes);
         self.renew_guests_of(cluster);
-        self.renew_account_of(cluster);
+        self.renew_account_of(cluster, changes);
     }
 
     fn discovered(&mut self, cluster: &ClusterName, served: Served, changes: &mut ChangeSet) {

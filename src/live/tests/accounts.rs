@@ -147,6 +147,18 @@ async fn a_cluster_elsewhere_has_no_account() {
     assert_eq!((members(&given.live), given.aws.calls().len()), (vec!["c".to_owned()], 0));
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_new_connection_to_the_cluster_gives_its_account_a_new_way_in() {
+    let mut given = machines("AWS", 5);
+    given.live.wait_settled(PATIENCE).await;
+    let before = given.aws.calls().len();
+    given.live.obey(Command::Reconnect(ClusterName::new("c")));
+    until(&mut given.live, "connecting anew", |live| link(live, "aws:c") == Link::Connecting).await;
+    assert_eq!(given.live.wait_settled(PATIENCE).await, Settled::Yes);
+    assert_eq!(verdicts(&given.live), BTreeMap::from([("missing".to_owned(), 5)]));
+    assert_eq!(given.aws.calls().len(), before, "what is known of AWS outlives a connection");
+}
+
 /// Each class has a verdict of its own, and what passes is judged again without anybody's help.
 #[tokio::test(start_paused = true)]
 async fn what_aws_refuses_is_told_as_such_and_recovers() {
