@@ -22,6 +22,8 @@ use trueup::world::{Change, ChangeSet, ClusterName, Delta, Interest, Interner, R
 
 const FACTS: usize = 10_000;
 const NAMESPACES: usize = 100;
+/// Others use the machine, too: the fastest of these is what the work takes.
+const ROUNDS: usize = 21;
 
 fn main() {
     let made = rcgen::generate_simple_self_signed(vec!["api.example".to_owned()]).expect("made of a good name");
@@ -132,9 +134,15 @@ fn judge_all(what: &str, objects: &Objects) {
     let view = world.view(now());
     let subjects: Vec<SubjectId> = Kubeconfigs.subjects(view).into_iter().collect();
     let asked: Vec<&SubjectId> = subjects.iter().collect();
-    let start = Instant::now();
-    let judged = Kubeconfigs.judge_all(&asked, view);
-    let spent = start.elapsed();
+    let mut judged = Vec::new();
+    let mut times: Vec<f64> = Vec::new();
+    for _ in 0..ROUNDS {
+        let start = Instant::now();
+        judged = Kubeconfigs.judge_all(&asked, view);
+        times.push(start.elapsed().as_secs_f64() * 1000.0);
+    }
+    times.sort_by(f64::total_cmp);
+    let (fastest, median) = (times[0], times[ROUNDS / 2]);
     let fresh = judged.iter().flatten().filter(|judgement| judgement.verdict == "fresh").count();
     let domains: Vec<Box<dyn Domain>> = vec![Box::new(Kubeconfigs)];
     let mut everything = ChangeSet::default();
@@ -142,9 +150,9 @@ fn judge_all(what: &str, objects: &Objects) {
     let start = Instant::now();
     let news = Judgements::default().follow(&domains, view, &everything).len();
     println!(
-        "{what}: {} subjects judged in {:.1} ms ({fresh} fresh); listed, judged and laid out in {:.1} ms ({news})",
+        "{what}: {} subjects judged in {fastest:.1} ms at best, {median:.1} ms in the middle of {ROUNDS} ({fresh} fresh); \
+         listed, judged and laid out in {:.1} ms ({news})",
         asked.len(),
-        spent.as_secs_f64() * 1000.0,
         start.elapsed().as_secs_f64() * 1000.0
     );
 }

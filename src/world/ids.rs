@@ -3,6 +3,7 @@
 //! Always true: an id never holds more than the text it was read from; comparing two ids is comparing bytes.
 //! Not here: how a name is shown (escaping belongs to whoever prints).
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
@@ -10,8 +11,21 @@ use std::sync::Arc;
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(Debug, Clone, PartialEq, Eq, Hash)]
         pub struct $name(Arc<str>);
+
+        impl Ord for $name {
+            /// By the text. The same shared text needs no look at it: lookups by id meet it at every step.
+            fn cmp(&self, other: &Self) -> Ordering {
+                if Arc::ptr_eq(&self.0, &other.0) { Ordering::Equal } else { self.0.cmp(&other.0) }
+            }
+        }
+
+        impl PartialOrd for $name {
+            fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+                Some(self.cmp(other))
+            }
+        }
 
         impl $name {
             pub fn new(text: impl Into<Arc<str>>) -> Self {
@@ -147,13 +161,35 @@ impl fmt::Display for ResourceVersion {
 }
 
 /// A kind of object as the API serves it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Resource {
     pub group: &'static str,
     pub version: &'static str,
     pub kind: &'static str,
     pub plural: &'static str,
     pub namespaced: bool,
+}
+
+impl Ord for Resource {
+    /// By group, version, kind and plural. Two uses of one constant are mostly the same text, which needs no look at it.
+    fn cmp(&self, other: &Self) -> Ordering {
+        let Self { group, version, kind, plural, namespaced } = self;
+        text_order(group, other.group)
+            .then_with(|| text_order(version, other.version))
+            .then_with(|| text_order(kind, other.kind))
+            .then_with(|| text_order(plural, other.plural))
+            .then_with(|| namespaced.cmp(&other.namespaced))
+    }
+}
+
+impl PartialOrd for Resource {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+fn text_order(one: &str, other: &str) -> Ordering {
+    if std::ptr::eq(one, other) { Ordering::Equal } else { one.cmp(other) }
 }
 
 impl Resource {
@@ -208,6 +244,20 @@ mod tests {
         fn a_version_prints_the_bytes_it_was_read_from(text in "[0-9]{1,25}|0*[0-9]{0,5}|.{0,12}") {
             prop_assert_eq!(ResourceVersion::parse(&text).to_string(), text);
         }
+    }
+
+    #[test]
+    fn names_and_kinds_are_ordered_by_their_text_whether_or_not_they_share_it() {
+        let shared = ObjectName::new("b");
+        let texts = ["", "a", "b", "ba", "c"];
+        for (one, other) in texts.iter().flat_map(|one| texts.iter().map(move |other| (*one, *other))) {
+            let name = |text: &str| if text == "b" { shared.clone() } else { ObjectName::new(text) };
+            assert_eq!(name(one).cmp(&name(other)), one.cmp(other), "{one} {other}");
+            assert_eq!(ObjectName::new(one).cmp(&ObjectName::new(other)), one.cmp(other), "{one} {other}");
+        }
+        let kind = |group, plural, namespaced| Resource { group, version: "v1", kind: "K", plural, namespaced };
+        let sorted = [kind("", "a", false), kind("", "a", true), kind("", "b", false), kind("g", "a", false)];
+        assert!(sorted.is_sorted() && sorted.windows(2).all(|pair| pair[0] < pair[1] && pair[0] != pair[1]));
     }
 
     #[test]

@@ -115,7 +115,7 @@ pub fn rule<'a>(subject: &Subject<'a>, sites: &Sites<'a>) -> Ruling<'a> {
 }
 
 /// The key of a Secret that holds the kubeconfig.
-pub fn held<'h>(sort: Sort, holder: &'h Holder) -> &'h Held {
+pub fn held(sort: Sort, holder: &Holder) -> &Held {
     match sort {
         Sort::Capi | Sort::User => &holder.value,
         Sort::Hosted => &holder.kubeconfig,
@@ -123,7 +123,7 @@ pub fn held<'h>(sort: Sort, holder: &'h Holder) -> &'h Held {
 }
 
 /// What the current context of a Secret's kubeconfig leads to.
-pub fn pair_of<'h>(sort: Sort, holder: &'h Holder) -> Option<&'h Pair> {
+pub fn pair_of(sort: Sort, holder: &Holder) -> Option<&Pair> {
     let Held::Written { content: Ok(content), .. } = held(sort, holder) else { return None };
     match &content.current {
         Current::Pair(pair) => Some(pair),

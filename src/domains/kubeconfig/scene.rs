@@ -14,8 +14,8 @@ use super::facts::{Anchor, CapiCluster, CaptPlane, Holder, HostedCluster, Mark, 
 use super::names::{CAPT_PLANE, CLUSTER, CONTEXT, HOSTED_CLUSTER, SECRET, SECRET_TYPE, SOURCE_NAMESPACE, source_name};
 use super::subjects::Owners;
 use crate::world::{
-    Cluster, ClusterName, ClusterSource, CollectionId, Fact, Gap, GapCause, Key, Namespace, ObjectName, Observation,
-    Reading, Resource, Uid, View,
+    self, Cluster, ClusterName, ClusterSource, CollectionId, Fact, Gap, GapCause, Key, Namespace, ObjectName,
+    Observation, Reading, Resource, Scope, Selector, Uid, View,
 };
 
 /// All sites that judging many subjects needs, each made once.
@@ -187,10 +187,7 @@ impl<'a> Site<'a> {
     /// A Secret with its content.
     pub fn look<F: Content>(&self, key: &Key) -> Sight<'a, F> {
         let Some(namespace) = &key.namespace else { return Sight { seen: None, gap: None } };
-        let read = || {
-            let id = CollectionId::object(&self.cluster.name, SECRET, Some(namespace.as_str()), key.name.as_str());
-            self.view.read::<F>(&id).get(key)
-        };
+        let read = || self.view.read::<F>(&content_id(&self.cluster.name, key)).get(key);
         match self.marks(namespace).get(key) {
             Observation::ProvenAbsent(_) => Sight { seen: None, gap: None },
             Observation::Present(mark) => match read() {
@@ -232,6 +229,17 @@ pub fn is_own(cluster: &Cluster) -> bool {
 /// Files written by hand have objects without a uid.
 pub fn is_same(one: &Uid, other: &Uid) -> bool {
     one.is_empty() || other.is_empty() || one == other
+}
+
+/// A Secret that is read by name. The names are shared and not copied: this is asked for every subject.
+fn content_id(cluster: &ClusterName, key: &Key) -> CollectionId {
+    CollectionId {
+        cluster: cluster.clone(),
+        resource: SECRET,
+        scope: Scope::Object { namespace: key.namespace.clone(), name: key.name.clone() },
+        selector: Selector::default(),
+        content: world::Content::Full,
+    }
 }
 
 pub fn marks_id(cluster: &ClusterName, namespace: &str) -> CollectionId {
