@@ -67,7 +67,7 @@ async fn merge(at: &Connection, path: &str, patch: Value) {
 }
 
 async fn annotations(at: &Connection, instance_type: &str) -> BTreeMap<String, String> {
-    let object = at.send(&Request::get(&path_of(instance_type))).await.unwrap().body;
+    let object = at.send(&Request::get(path_of(instance_type))).await.unwrap().body;
     serde_json::from_value(object["metadata"]["annotations"].clone()).unwrap_or_default()
 }
 

@@ -18,7 +18,7 @@ use crate::world::{
 
 pub fn list(view: View<'_>) -> Vec<Interest> {
     let mut wanted = Vec::new();
-    for cluster in view.clusters() {
+    for cluster in view.clusters().filter(|cluster| !cluster.source.is_account()) {
         let Some(site) = Site::of(view, &cluster.name) else { continue };
         owners(&site, &mut wanted);
         secrets(&site, &mut wanted);

@@ -18,8 +18,11 @@ use server::Moto;
 
 const ROLE: &str = "arn:aws:iam::123456789012:role/annotator";
 
-/// Type, vCPUs, MiB, GPUs counted, GPUs that are parts, architectures: EC2's own data.
-const TYPES: [(&str, u64, u64, u64, u64, &[&str]); 10] = [
+/// Type, vCPUs, MiB, GPUs counted, GPUs that are parts, architectures.
+type Row = (&'static str, u64, u64, u64, u64, &'static [&'static str]);
+
+/// EC2's own data.
+const TYPES: [Row; 10] = [
     ("a1.2xlarge", 8, 16_384, 0, 0, &["arm64"]),
     ("g4dn.xlarge", 4, 16_384, 1, 1, &["x86_64"]),
     ("g5g.xlarge", 4, 8_192, 1, 1, &["arm64"]),
