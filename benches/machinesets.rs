@@ -26,7 +26,8 @@ fn main() {
     let mut clusters = vec![member("shop", ClusterSource::Snapshot, "machine.openshift.io")];
     let mut recordings = BTreeMap::from([(ClusterName::new("shop"), shop())]);
     for region in REGIONS {
-        let source = ClusterSource::Cloud { provider: Provider::Aws, account: region.to_owned() };
+        let source =
+            ClusterSource::Cloud { provider: Provider::Aws, account: region.to_owned(), used_from: Vec::new() };
         let name = format!("aws:{region}");
         clusters.push(member(&name, source, "aws.cloud.trueup"));
         recordings.insert(ClusterName::new(name), catalogue(region));

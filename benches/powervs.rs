@@ -35,7 +35,7 @@ fn main() {
         ..cluster("mgmt", None)
     });
     changes.extend(world.put_cluster(trueup::world::Cluster {
-        source: ClusterSource::Cloud { provider: Provider::Ibm, account: "acc".to_owned() },
+        source: ClusterSource::Cloud { provider: Provider::Ibm, account: "acc".to_owned(), used_from: Vec::new() },
         served: Served::Recorded([Provider::Ibm.group().to_owned()].into()),
         ..cluster("ibm:main", None)
     }));

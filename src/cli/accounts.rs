@@ -10,6 +10,7 @@ use super::error::CliError;
 use crate::cloud::http::{HttpClient, HttpSettings, Proxies};
 use crate::cloud::ibm::{self, ApiKey, Endpoints, IbmService};
 use crate::config::{CloudAccount, CloudKey, Config};
+use crate::engine::Glob;
 use crate::fleet::account::{AccountConnector, IbmAccount};
 use crate::live::Member;
 use crate::world::{ClusterName, ClusterSource, Provider};
@@ -25,6 +26,8 @@ pub struct Reached {
     pub alias: String,
     /// Empty while IAM does not say it.
     pub id: String,
+    /// Patterns for the clusters whose objects may point into it.
+    pub used_from: Vec<String>,
     /// Nothing when what the config says of it can't be used, which was told.
     pub account: Option<Arc<ibm::Account>>,
 }
@@ -47,7 +50,8 @@ pub async fn ibm_accounts(context: &Context, config: &Config) -> Vec<Reached> {
             Some(account) => tokio::time::timeout(ID_PATIENCE, account.id()).await.ok().and_then(Result::ok),
             None => None,
         };
-        reached.push(Reached { alias: named.alias.clone(), id: id.unwrap_or_default(), account });
+        let used_from = named.management_clusters.iter().map(Glob::to_string).collect();
+        reached.push(Reached { alias: named.alias.clone(), id: id.unwrap_or_default(), used_from, account });
     }
     reached
 }
@@ -62,7 +66,7 @@ fn member(config: &Config, reached: Reached) -> Member {
     let name = ClusterName::new(format!("{}:{}", Provider::Ibm.word(), reached.alias));
     Member {
         class: config.clusters.class_of(&name, None),
-        source: ClusterSource::Cloud { provider: Provider::Ibm, account: reached.id },
+        source: ClusterSource::Cloud { provider: Provider::Ibm, account: reached.id, used_from: reached.used_from },
         hosted_by: None,
         connector: Arc::new(AccountConnector::new(Arc::new(IbmAccount::new(&reached.alias, reached.account)))),
         namespaces: Vec::new(),

@@ -26,13 +26,17 @@ use super::plan::{self, Wishes};
 use super::terminal::{Reader, print};
 use super::watch::Ways;
 use crate::cloud::http::HttpClient;
+use crate::cloud::ibm::{self, ApiKey, Endpoints};
 use crate::config::{Config, parse_config};
-use crate::demo::{DemoClass, DemoCluster, DemoRole, DemoService, Machines, Served, Story, StoryOptions, serve};
+use crate::demo::{
+    ACCOUNT, API_KEY, DemoClass, DemoCluster, DemoRole, DemoService, Machines, POWER_HOST, Served, Story, StoryOptions,
+    serve,
+};
 use crate::domains::registry;
-use crate::fleet::account::{AwsShelf, AwsWay};
+use crate::fleet::account::{AccountConnector, AwsShelf, AwsWay, IbmAccount};
 use crate::fleet::{Env, FixedConnector};
 use crate::live::{Guest, GuestDoor, Member};
-use crate::world::{Cluster, ClusterName, ClusterSource, RiskClass};
+use crate::world::{Cluster, ClusterName, ClusterSource, Provider, RiskClass};
 
 /// Where the demo is served when only `--headless` says that it should be: this machine, any port.
 const ANY_LOCAL_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
@@ -103,7 +107,7 @@ async fn serve_until_told(served: &Served, life: impl Future<Output = ()>) -> Re
 async fn show(context: &Context, story: Story) -> Result<u8, CliError> {
     let mut config = demo_config(context)?;
     let wishes = Wishes { settle: config.safety.settle.unwrap_or(plan::SETTLE) };
-    let members = story.clusters.iter().filter_map(contexts).collect();
+    let members = members(&story);
     let (live, settled) = look_live::join(context, &mut config, members, Box::new(DemoGuests::new(story))).await?;
     let seen = look_live::look_twice(context, live, settled, &wishes, Vec::new()).await;
     let args = PlanArgs { watch: true, ..PlanArgs::default() };
@@ -117,7 +121,7 @@ pub fn on_console(args: DemoArgs) -> MakeFleet {
         let story = story(&args);
         let mut config = demo_config(context)?;
         let life = tokio::spawn(story.life().run());
-        let members = story.clusters.iter().filter_map(contexts).collect();
+        let members = members(&story);
         let live = look_live::make(&mut config, members, Box::new(DemoGuests::new(story)))?;
         let scratch = Scratch::new()?;
         let state = Some(scratch.0.clone());
@@ -176,6 +180,32 @@ fn demo_config(context: &Context) -> Result<Config, CliError> {
     }
     let config = parse_config(CONFIG, Path::new("."), registry::entries());
     Ok(config.expect("the demo's config is part of the program and a test reads it"))
+}
+
+/// Everybody the demo begins with: who has a context, and the account with IBM Cloud.
+fn members(story: &Story) -> Vec<Member> {
+    let mut members: Vec<Member> = story.clusters.iter().filter_map(contexts).collect();
+    members.push(account(story));
+    members
+}
+
+/// The story's account, asked inside this process.
+fn account(story: &Story) -> Member {
+    let endpoints = Endpoints::at_one_place("https://ibm.demo.invalid").expect("the address is one");
+    let key = ApiKey::parse(API_KEY).expect("the demo's key is one");
+    let client = ibm::Account::new(HttpClient::in_process(story.account.service()), endpoints, key);
+    Member {
+        name: ClusterName::new(format!("{}:demo", Provider::Ibm.word())),
+        class: RiskClass::Stage,
+        source: ClusterSource::Cloud {
+            provider: Provider::Ibm,
+            account: ACCOUNT.to_owned(),
+            used_from: vec![POWER_HOST.to_owned()],
+        },
+        hosted_by: None,
+        connector: Arc::new(AccountConnector::new(Arc::new(IbmAccount::new("demo", Some(Arc::new(client)))))),
+        namespaces: Vec::new(),
+    }
 }
 
 /// A management cluster as a member of the fleet, reached inside this process.

@@ -171,7 +171,8 @@ fn kubeconfig(context: &Context) -> Vec<Check> {
         Err(error) => return vec![Check::unfit("kubeconfig", error.to_string(), "or use --from")],
     };
     let all = kubeconfig.context_names().count();
-    let mut checks = vec![Check::fit("kubeconfig", format!("{all} contexts"))];
+    let mut checks =
+        vec![Check::fit("kubeconfig", if all == 1 { "1 context".to_owned() } else { format!("{all} contexts") })];
     match kubeconfig.select(&members::selection(context)) {
         Ok(names) => {
             checks.push(Check::fit("contexts", names.join(", ")));

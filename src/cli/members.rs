@@ -134,7 +134,7 @@ pub fn aws_account(name: &ClusterName, cluster: &Cluster, client: &kube::Client,
     Member {
         name: name.clone(),
         class: cluster.class,
-        source: ClusterSource::Cloud { provider: Provider::Aws, account: String::new() },
+        source: ClusterSource::Cloud { provider: Provider::Aws, account: String::new(), used_from: Vec::new() },
         hosted_by: None,
         connector: Arc::new(AccountConnector::new(Arc::new(account))),
         namespaces: Vec::new(),

@@ -12,21 +12,26 @@ use jiff::{SignedDuration, Timestamp};
 use crate::sim::ibm::{IbmSim, IbmSimOptions, Thing, ThingKind};
 
 /// The account's id.
-pub(super) const ACCOUNT: &str = "7f4c1d0be5a34a0c9d2e6b8f01a3c5d7";
+pub const ACCOUNT: &str = "7f4c1d0be5a34a0c9d2e6b8f01a3c5d7";
 /// What opens it. It opens nothing but the story.
-pub(super) const API_KEY: &str = "trueup-demo";
+pub const API_KEY: &str = "trueup-demo";
 
 /// A cluster whose resources lie in the account.
-struct Tenant {
-    name: &'static str,
+pub(super) struct Tenant {
+    pub name: &'static str,
     /// The uid in its tags.
     uid: &'static str,
-    zone: &'static str,
-    gateway: Gateway,
+    /// The uid its object has.
+    pub uid_now: &'static str,
+    pub zone: &'static str,
+    pub gateway: Gateway,
+    pub is_going: bool,
+    /// A tag its user wants on everything.
+    pub user_tag: Option<(&'static str, &'static str)>,
 }
 
 /// Whose transit gateway a cluster uses.
-enum Gateway {
+pub(super) enum Gateway {
     Own,
     Shared(&'static str),
 }
@@ -34,13 +39,25 @@ enum Gateway {
 const HARBOR_UID: &str = "0a6f3c52-7e1b-4d1c-9a57-3b2f6c0e8d11";
 const LAGOON_UID: &str = "1b7e4d63-8f2c-4e2d-8b68-4c307d1f9e22";
 const TUNDRA_OLD_UID: &str = "2c8f5e74-903d-4f3e-8c79-5d418e20af33";
+const TUNDRA_UID: &str = "4ea17096-b25f-4150-8e9b-7f63a042c155";
 const LOST_UID: &str = "3d906f85-a14e-404f-8d8a-6e529f31b044";
 
-const TENANTS: [Tenant; 3] = [
-    Tenant { name: "harbor", uid: HARBOR_UID, zone: "dal10", gateway: Gateway::Shared("backbone") },
-    Tenant { name: "lagoon", uid: LAGOON_UID, zone: "dal10", gateway: Gateway::Own },
-    Tenant { name: "tundra", uid: TUNDRA_OLD_UID, zone: "lon06", gateway: Gateway::Own },
+pub(super) const TENANTS: [Tenant; 3] = [
+    Tenant {
+        gateway: Gateway::Shared("backbone"),
+        user_tag: Some(("cost-centre", "4711")),
+        ..tenant("harbor", HARBOR_UID, "dal10")
+    },
+    Tenant { is_going: true, ..tenant("lagoon", LAGOON_UID, "dal10") },
+    Tenant { uid_now: TUNDRA_UID, ..tenant("tundra", TUNDRA_OLD_UID, "lon06") },
 ];
+
+const fn tenant(name: &'static str, uid: &'static str, zone: &'static str) -> Tenant {
+    Tenant { name, uid, uid_now: uid, zone, gateway: Gateway::Own, is_going: false, user_tag: None }
+}
+
+/// Its tagging stopped half-way.
+const HALF_TAGGED: &str = "r006-harbor-sg";
 
 /// How long ago the clusters were made.
 const AGE: SignedDuration = SignedDuration::from_hours(24 * 90);
@@ -59,14 +76,13 @@ pub(super) fn account(seed: u64, start: Timestamp) -> IbmSim {
     foreign.network_type = Some("directlink".to_owned());
     sim.seed(foreign);
     for tenant in &TENANTS {
-        for thing in resources(tenant, since) {
+        for mut thing in resources(tenant, since) {
+            if thing.id == HALF_TAGGED {
+                thing.tags.retain(|tag| !tag.contains("-owner:"));
+            }
             sim.seed(thing);
         }
     }
-    // Tagging stopped half-way.
-    sim.with(|server, now| {
-        server.edit(now, "r006-harbor-sg", |group| group.tags.retain(|tag| !tag.contains("-owner:")))
-    });
     let lost = [format!("powervs.cluster.x-k8s.io-owner:{}", "quarry"), uuid_tag(LOST_UID)];
     let lost: Vec<&str> = lost.iter().map(String::as_str).collect();
     sim.seed(thing(ThingKind::Vpc, "r006-quarry-vpc", "quarry-vpc", "us-south").tagged(&lost));
@@ -82,7 +98,7 @@ fn uuid_tag(uid: &str) -> String {
 }
 
 fn resources(tenant: &Tenant, since: Timestamp) -> Vec<Thing> {
-    let Tenant { name, uid, zone, gateway } = tenant;
+    let Tenant { name, uid, zone, gateway, .. } = tenant;
     let own = [format!("powervs.cluster.x-k8s.io-owner:{name}"), uuid_tag(uid)];
     let own: Vec<&str> = own.iter().map(String::as_str).collect();
     let make = |kind, id: &str, tail: &str, location: &str| {

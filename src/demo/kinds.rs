@@ -8,6 +8,7 @@ pub const HYPERSHIFT: &str = "hypershift.openshift.io/v1beta1";
 pub const CLUSTER_API: &str = "cluster.x-k8s.io/v1beta1";
 pub const CAPT: &str = "controlplane.cluster.x-k8s.io/v1beta1";
 pub const CONFIG: &str = "config.openshift.io/v1";
+pub const POWER: &str = "infrastructure.cluster.x-k8s.io/v1beta3";
 pub const MACHINE_API: &str = "machine.openshift.io/v1beta1";
 
 /// What a management cluster serves beyond Kubernetes.
@@ -52,6 +53,15 @@ pub fn of_cluster_api() -> Vec<Value> {
             ..Shape::new(CAPT, "CAPTControlPlane", "captcontrolplanes")
         }),
     ]
+}
+
+/// What a management cluster serves that keeps clusters on PowerVS.
+pub fn of_power() -> Value {
+    definition(&Shape {
+        scope: "Namespaced",
+        columns: &[("Workspace", ".status.workspace.id"), ("VPC", ".status.vpc.id")],
+        ..Shape::new(POWER, "IBMPowerVSCluster", "ibmpowervsclusters")
+    })
 }
 
 /// What a guest serves beyond Kubernetes.

@@ -22,6 +22,7 @@ mod machines;
 mod objects;
 mod operators;
 mod people;
+mod power;
 mod provider;
 mod reach;
 mod serve;
@@ -31,6 +32,8 @@ mod story;
 mod tests;
 mod workload;
 
+pub use account::{ACCOUNT, API_KEY};
+pub use cast::WORKLOADS_HOST as POWER_HOST;
 pub use life::{Beat, Life, TICK};
 pub use machines::Machines;
 pub use reach::{DemoService, NotReached, Reach};

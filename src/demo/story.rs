@@ -14,6 +14,7 @@ use super::life::Life;
 use super::machines::{self, Machines};
 use super::objects::CLUSTERS;
 use super::operators::Operators;
+use super::power;
 use super::provider::Authentication;
 use super::reach::{DemoService, Reach};
 use super::standalone::{self, Standalone};
@@ -99,6 +100,7 @@ impl Story {
             furnish::management(&sim, host.name, &server, &mut dice, since);
             if host.name == WORKLOADS_HOST {
                 story.workloads = workload::furnish(&sim, options.seed, since, options.start);
+                power::furnish(&sim, since, options.start);
             }
             let role = DemoRole::Management { context: host.name.to_owned() };
             let (name, class) = (host.name.to_owned(), host.class);

@@ -188,7 +188,7 @@ impl Live {
     /// The accounts with IBM Cloud, by their ids.
     pub fn ibm_accounts(&self) -> BTreeMap<String, Arc<IbmClient>> {
         let account = |station: &Station| match &station.member.source {
-            ClusterSource::Cloud { provider: Provider::Ibm, account } => {
+            ClusterSource::Cloud { provider: Provider::Ibm, account, .. } => {
                 Some((account.clone(), station.member.connector.ibm_account()?))
             }
             ClusterSource::Cloud { provider: Provider::Aws, .. }

@@ -52,6 +52,8 @@ pub enum ClusterSource {
     Cloud {
         provider: Provider,
         account: String,
+        /// Patterns for the clusters whose objects may point into it; none: every cluster's may.
+        used_from: Vec<String>,
     },
     /// No cluster either: the user's own kubeconfig files, whose contexts are read like objects.
     Local,

@@ -97,10 +97,13 @@ pub async fn follow_ways(fleet: WeakFleet) {
 
 /// Reads keys and themes again whenever their files change, until the console ends.
 pub async fn follow_decoration(settings: ConsoleSettings, folder: PathBuf, tell: Teller) {
+    let alarm = || Alarm::new(&furnish::files(&settings, &folder), members::wall_clock());
+    let mut before = alarm();
     loop {
-        // Listed anew each time: a folder changes when a file comes or goes.
-        let mut alarm = Alarm::new(&furnish::files(&settings, &folder), members::wall_clock());
-        while alarm.next().await == Noticed::ClockJump {}
+        while before.next().await == Noticed::ClockJump {}
+        // Listed anew each time, as a folder changes when a file comes or goes; and before the files are read, so that a
+        // change during that is not missed.
+        before = alarm();
         let (keys, mut problems) = furnish::keymap(&settings, Some(&folder));
         let (themes, of_themes) = furnish::themes(Some(&folder));
         problems.extend(of_themes);

@@ -11,7 +11,7 @@
 //!            └► networks and DHCP servers of every workspace ─┴─► tags from search; the few it does not know, one by one
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _, stream};
@@ -62,6 +62,7 @@ struct Gathered {
     resources: Vec<IbmResource>,
     /// The subnets of load balancers, by the balancer's id.
     balancer_subnets: BTreeMap<String, Vec<String>>,
+    default_groups: BTreeSet<String>,
     missing: Vec<Missing>,
 }
 
@@ -113,11 +114,12 @@ pub(super) async fn read(session: &Session) -> Result<Inventory, CloudError> {
         gathered.take(what, part);
     }
     gathered.place_balancers();
+    gathered.leave_default_groups_out();
     match tags {
         Ok(tags) => gathered.tag(session, &tags).await,
         Err(error) => gathered.leave_out(&error, |resource| resource.kind.has_tags()),
     }
-    let Gathered { mut resources, mut missing, balancer_subnets: _ } = gathered;
+    let Gathered { mut resources, mut missing, balancer_subnets: _, default_groups: _ } = gathered;
     resources.sort_unstable_by(|one, other| (one.kind, &one.id).cmp(&(other.kind, &other.id)));
     missing.sort_by(|one, other| one.what.cmp(&other.what));
     Ok(Inventory { account, resources, missing, calls: session.calls() - before })
@@ -154,7 +156,8 @@ impl Gathered {
         match part {
             Ok(Part::Plain(found)) => self.resources.extend(found),
             Ok(Part::Vpc(found)) => {
-                for vpc::Found { resource, subnets } in found {
+                for vpc::Found { resource, subnets, default_group } in found {
+                    self.default_groups.extend(default_group);
                     if !subnets.is_empty() && resource.parent.is_none() {
                         self.balancer_subnets.insert(resource.id.clone(), subnets);
                     }
@@ -168,6 +171,12 @@ impl Gathered {
     fn lacks<T: Default>(&mut self, what: String, error: CloudError) -> T {
         self.missing.push(Missing { what, error });
         T::default()
+    }
+
+    /// A default group comes and goes with its VPC: nobody makes one, and nobody can delete it.
+    fn leave_default_groups_out(&mut self) {
+        let Self { resources, default_groups, .. } = self;
+        resources.retain(|one| one.kind != IbmResourceKind::SecurityGroup || !default_groups.contains(&one.id));
     }
 
     /// A load balancer is in the VPC of its subnets.
@@ -220,7 +229,8 @@ impl Gathered {
         self.resources.retain(|resource| !is_unknown(resource));
         let count = before - self.resources.len();
         if count > 0 {
-            let what = format!("{count} resources whose tags are not known");
+            let ones = if count == 1 { "resource" } else { "resources" };
+            let what = format!("{count} {ones} whose tags are not known");
             self.missing.push(Missing { what, error: error.clone() });
         }
     }

@@ -34,6 +34,7 @@ struct Row {
     vpc: Option<Id>,
     #[serde(default)]
     subnets: Vec<Id>,
+    default_security_group: Option<Id>,
 }
 
 #[derive(Deserialize)]
@@ -46,10 +47,13 @@ struct Next {
     href: String,
 }
 
-/// A load balancer's VPC is that of its subnets, which another list knows.
+/// What is found, with what only another list explains.
 pub(super) struct Found {
     pub resource: IbmResource,
+    /// A load balancer's VPC is that of its subnets.
     pub subnets: Vec<String>,
+    /// The group a VPC is born with.
+    pub default_group: Option<String>,
 }
 
 /// Every region that has VPCs. An endpoint without regions answers for all of them.
@@ -131,5 +135,9 @@ fn found(kind: IbmResourceKind, row: Row) -> Found {
     resource.state = row.status.or(row.provisioning_status);
     resource.created_at = row.created_at;
     resource.parent = row.vpc.map(|vpc| vpc.id);
-    Found { resource, subnets: row.subnets.into_iter().map(|subnet| subnet.id).collect() }
+    Found {
+        resource,
+        subnets: row.subnets.into_iter().map(|subnet| subnet.id).collect(),
+        default_group: row.default_security_group.map(|group| group.id),
+    }
 }

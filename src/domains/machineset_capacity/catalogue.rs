@@ -47,7 +47,7 @@ impl<'a> Account<'a> {
 
     fn of(cluster: &'a Cluster) -> Option<Self> {
         match &cluster.source {
-            ClusterSource::Cloud { provider: Provider::Aws, account } => {
+            ClusterSource::Cloud { provider: Provider::Aws, account, .. } => {
                 Some(Self { member: cluster, region: account })
             }
             ClusterSource::Cloud { provider: Provider::Ibm, .. }

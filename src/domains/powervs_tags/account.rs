@@ -31,7 +31,7 @@ pub struct Account<'a> {
 impl<'a> Account<'a> {
     /// Reads a member of the fleet that is an account with IBM Cloud.
     pub fn read(view: View<'a>, member: &'a Cluster) -> Option<Self> {
-        let ClusterSource::Cloud { provider: Provider::Ibm, account } = &member.source else { return None };
+        let ClusterSource::Cloud { provider: Provider::Ibm, account, .. } = &member.source else { return None };
         let listing = CollectionId::all(&member.name, CLOUD_RESOURCE);
         let reading = view.read::<CloudResource>(&listing);
         let items: Vec<&'a CloudResource> =

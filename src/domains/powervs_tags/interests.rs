@@ -2,7 +2,7 @@
 
 use super::facts::{CapiCluster, CloudResource, PowerVsCluster};
 use super::names::{CAPI_CLUSTER, CLOUD_RESOURCE, POWERVS_CLUSTER};
-use super::scene::is_asked;
+use super::scene::Users;
 use crate::world::{ClusterSource, CollectionId, Interest, Provider, View};
 
 pub fn list(view: View<'_>) -> Vec<Interest> {
@@ -12,8 +12,8 @@ pub fn list(view: View<'_>) -> Vec<Interest> {
         .filter(|member| is_ibm(&member.source))
         .map(|member| CollectionId::all(&member.name, CLOUD_RESOURCE).interest::<CloudResource>())
         .collect();
-    let has_accounts = !wanted.is_empty();
-    for cluster in view.clusters().filter(|cluster| is_asked(cluster, has_accounts)) {
+    let users = Users::of(view);
+    for cluster in view.clusters().filter(|cluster| users.asks(cluster)) {
         let id = CollectionId::all(&cluster.name, POWERVS_CLUSTER);
         let has_owners = view.read::<PowerVsCluster>(&id).iter().any(|(_, fact)| fact.owner.is_some());
         wanted.push(id.interest::<PowerVsCluster>());

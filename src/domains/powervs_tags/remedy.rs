@@ -211,7 +211,8 @@ impl<'a> Draft<'_, 'a> {
     }
 
     fn re_own(&self) -> Option<ActionDraft> {
-        let set = self.owner_tags().filter(|_| self.is_held_by_status())?;
+        let is_taggable = self.resource().kind.is_some_and(Kind::is_taggable);
+        let set = self.owner_tags().filter(|_| is_taggable && self.is_held_by_status())?;
         let tags = &self.resource().tags;
         let theirs: Vec<String> = tags.uuids().map(super::tags::uuid_tag).collect();
         Some(ActionDraft {

@@ -16,8 +16,10 @@ use super::names::{CAPI_CLUSTER, POWERVS_CLUSTER};
 use super::subjects::{Subject, list};
 use super::tags::{connection_tag, connection_uids, owner_tag, uuid_tag};
 use super::teardown::Teardown;
-use crate::engine::SubjectId;
-use crate::world::{Cluster, CollectionId, Gap, GapCause, Key, ObjectName, Observation, Served, View};
+use crate::engine::{Glob, SubjectId};
+use crate::world::{
+    Cluster, ClusterSource, CollectionId, Gap, GapCause, Key, ObjectName, Observation, Provider, Served, View,
+};
 
 /// Everything one look at the fleet needs, made once.
 pub struct Scene<'a> {
@@ -152,8 +154,8 @@ impl<'a> Scene<'a> {
     }
 
     fn read_clusters(&mut self) {
-        let has_accounts = !self.accounts.is_empty();
-        for site in self.view.clusters().filter(|site| is_asked(site, has_accounts)) {
+        let users = Users::of(self.view);
+        for site in self.view.clusters().filter(|site| users.asks(site)) {
             let id = CollectionId::all(&site.name, POWERVS_CLUSTER);
             let reading = self.view.read::<PowerVsCluster>(&id);
             if let Some(gap) = reading.gap() {
@@ -364,15 +366,45 @@ pub enum Leads {
     NotSaid,
 }
 
-/// Whether a cluster is asked for IBMPowerVSClusters. Where an account is watched, every cluster that may have some is: an
-/// owner nobody asked about must not pass for dead.
-pub fn is_asked(cluster: &Cluster, has_accounts: bool) -> bool {
-    if cluster.source.is_account() {
-        return false;
+/// Who may own something in the accounts that are watched.
+#[derive(Debug, Default)]
+pub struct Users(Vec<Vec<Glob>>);
+
+impl Users {
+    pub fn of(view: View<'_>) -> Self {
+        let patterns = |member: &Cluster| match &member.source {
+            ClusterSource::Cloud { provider: Provider::Ibm, used_from, .. } => {
+                Some(used_from.iter().filter_map(|pattern| Glob::parse(pattern).ok()).collect())
+            }
+            ClusterSource::Cloud { provider: Provider::Aws, .. }
+            | ClusterSource::Kubeconfig { .. }
+            | ClusterSource::Hosted { .. }
+            | ClusterSource::Snapshot
+            | ClusterSource::Local => None,
+        };
+        Self(view.clusters().filter_map(patterns).collect())
     }
-    match &cluster.served {
-        Served::Complete(_) => !cluster.served.lacks(&POWERVS_CLUSTER),
-        Served::Recorded(_) => has_accounts || !cluster.served.lacks(&POWERVS_CLUSTER),
-        Served::Unknown(_) => has_accounts,
+
+    /// Whether a cluster is asked for IBMPowerVSClusters. Where an account is watched, every cluster is that may have some and
+    /// may use it: an owner nobody asked about must not pass for dead.
+    pub fn asks(&self, cluster: &Cluster) -> bool {
+        let may_use = |patterns: &Vec<Glob>| {
+            patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(cluster.name.as_str()))
+        };
+        let is_user = self.0.iter().any(may_use);
+        match &cluster.served {
+            Served::Complete(_) => serves(cluster) && (is_user || self.0.is_empty()),
+            Served::Recorded(_) => !cluster.source.is_account() && (is_user || (self.0.is_empty() && serves(cluster))),
+            Served::Unknown(_) => !cluster.source.is_account() && is_user,
+        }
     }
+}
+
+/// Whether a cluster says that it has IBMPowerVSClusters.
+pub fn serves(cluster: &Cluster) -> bool {
+    let is_said = match &cluster.served {
+        Served::Complete(_) | Served::Recorded(_) => !cluster.served.lacks(&POWERVS_CLUSTER),
+        Served::Unknown(_) => false,
+    };
+    is_said && !cluster.source.is_account()
 }

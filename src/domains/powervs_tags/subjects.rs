@@ -7,7 +7,7 @@ use super::NAME;
 use super::account::Account;
 use super::kind::Kind;
 use super::names::{CLOUD_API, POWERVS_API, POWERVS_CLUSTER};
-use super::scene::{Claimant, Home, Scene, is_asked};
+use super::scene::{Claimant, Home, Scene, Users, serves};
 use crate::engine::{CloudPlace, SeenFrom, SubjectId};
 use crate::world::{ClusterName, CollectionId, Gap, Provider, Served};
 
@@ -53,7 +53,8 @@ pub fn list(scene: &Scene<'_>) -> BTreeMap<SubjectId, Subject> {
             subjects.insert(id, Subject::Unplaced { claimant });
         }
     }
-    for site in scene.view.clusters().filter(|site| is_asked(site, false)) {
+    let users = Users::of(scene.view);
+    for site in scene.view.clusters().filter(|site| serves(site) && users.asks(site)) {
         let reading = scene.view.read::<super::facts::PowerVsCluster>(&CollectionId::all(&site.name, POWERVS_CLUSTER));
         // Where nobody knows what is served, nobody knows whether there is anything to judge.
         let gap = reading.gap().filter(|_| !matches!(site.served, Served::Unknown(_)));

@@ -7,7 +7,7 @@
 
 use super::facts::PowerVsCluster;
 use super::names::{CAPI_CLUSTER, CLOUD_RESOURCE, POWERVS_CLUSTER};
-use super::scene::is_asked;
+use super::scene::serves;
 use crate::domains::Touched;
 use crate::world::{Change, ChangeSet, Cluster, ClusterSource, CollectionId, Provider, View};
 
@@ -24,7 +24,7 @@ pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
     let is_account = |source: &ClusterSource| matches!(source, ClusterSource::Cloud { provider: Provider::Ibm, .. });
     let has_clusters = |member: &Cluster| {
         let id = CollectionId::all(&member.name, POWERVS_CLUSTER);
-        is_asked(member, false) || view.read::<PowerVsCluster>(&id).iter().next().is_some()
+        serves(member) || view.read::<PowerVsCluster>(&id).iter().next().is_some()
     };
     let concerned = view.clusters().filter(|member| is_account(&member.source) || has_clusters(member));
     touched.clusters.extend(concerned.map(|member| member.name.clone()));

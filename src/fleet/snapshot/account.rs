@@ -60,7 +60,7 @@ pub(super) fn member(
     objects.into_iter().for_each(|object| recorded.push(object));
     SnapshotCluster {
         name: ClusterName::new(format!("{}:{alias}", provider.word())),
-        source: ClusterSource::Cloud { provider, account },
+        source: ClusterSource::Cloud { provider, account, used_from: Vec::new() },
         class: None,
         hosted_by: None,
         served: BTreeSet::from([provider.group().to_owned()]),

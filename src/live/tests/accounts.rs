@@ -22,7 +22,7 @@ impl GuestDoor for InAws {
 
     fn aws_account(&self, name: &ClusterName, cluster: &Cluster, client: &kube::Client) -> Option<Member> {
         let account = AwsAccount::new(cluster.name.as_str(), client.clone(), self.0.clone());
-        let source = ClusterSource::Cloud { provider: Provider::Aws, account: String::new() };
+        let source = ClusterSource::Cloud { provider: Provider::Aws, account: String::new(), used_from: Vec::new() };
         let connector = AccountConnector::new(Arc::new(account));
         Some(Member { source, ..member(name.as_str(), connector) })
     }

@@ -33,6 +33,8 @@ pub(super) fn given() -> Given {
     dhcp.uses = vec!["net-1".into()];
     let mut balancer = thing(ThingKind::LoadBalancer, "r006-4", "demo-lb", "us-south");
     balancer.uses = vec!["0717-2".into()];
+    let mut born_with_it = thing(ThingKind::SecurityGroup, "r006-5", "clever-name", "us-south").within("r006-1");
+    born_with_it.is_default = true;
     let connection = |id: &str, kind: &str, to: &str| {
         let mut connection = thing(ThingKind::Connection, id, id, "global").within("tg-1");
         (connection.network_type, connection.network_id) = (Some(kind.into()), Some(to.into()));
@@ -43,6 +45,7 @@ pub(super) fn given() -> Given {
         dhcp,
         thing(ThingKind::Subnet, "0717-2", "demo-subnet", "us-south-1").within("r006-1"),
         thing(ThingKind::SecurityGroup, "r006-3", "demo-sg", "us-south").within("r006-1"),
+        born_with_it,
         balancer,
         thing(ThingKind::TransitGateway, "tg-1", "demo-tg", "us-south"),
         connection("con-1", "vpc", &vpc_crn),

@@ -61,7 +61,11 @@ fn member(source: ClusterSource) -> Member {
 pub fn empty() -> Given {
     let mut given = Given { members: BTreeMap::new() };
     given.members.insert("shop".to_owned(), member(ClusterSource::Snapshot));
-    let account = |region: &str| ClusterSource::Cloud { provider: Provider::Aws, account: region.to_owned() };
+    let account = |region: &str| ClusterSource::Cloud {
+        provider: Provider::Aws,
+        account: region.to_owned(),
+        used_from: Vec::new(),
+    };
     given.members.insert("aws:shop".to_owned(), member(account("us-east-1")));
     given.offers("m6i.8xlarge", 32, 131_072, &["x86_64"]).offers("m6g.4xlarge", 16, 65_536, &["arm64"])
 }
@@ -277,7 +281,8 @@ impl Given {
     pub fn live_account(mut self) -> Self {
         let account = self.members.get_mut("aws:shop").unwrap();
         account.link = Link::Live { since: now() };
-        account.source = ClusterSource::Cloud { provider: Provider::Aws, account: String::new() };
+        account.source =
+            ClusterSource::Cloud { provider: Provider::Aws, account: String::new(), used_from: Vec::new() };
         let served = ["instancetypes", "lookups", "environments"]
             .map(|plural| ("aws.cloud.trueup".to_owned(), plural.to_owned()));
         account.served = Some(Served::Complete(served.into()));

@@ -14,6 +14,7 @@ mod pointing;
 mod screens;
 mod teardown;
 mod user_tags;
+mod users;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -318,7 +319,11 @@ impl Given {
         }
         for (alias, member) in &self.accounts {
             let name = ClusterName::new(format!("ibm:{alias}"));
-            let source = ClusterSource::Cloud { provider: Provider::Ibm, account: member.account.clone() };
+            let source = ClusterSource::Cloud {
+                provider: Provider::Ibm,
+                account: member.account.clone(),
+                used_from: Vec::new(),
+            };
             let served = Served::Recorded([Provider::Ibm.group().to_owned()].into());
             changes.extend(world.put_cluster(known_as(&name, source, served)));
             recordings.insert(name, member.recorded_account());
