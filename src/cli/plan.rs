@@ -195,6 +195,7 @@ fn scope(args: &PlanArgs, seen: &Seen, judged: &[Judged]) -> Result<PlanScope, C
     namespaces.extend(seen.namespaces.iter().cloned());
     Ok(PlanScope {
         changes_only: args.changes_only,
+        acts_only: false,
         domains: globs("--domain", &args.domains, &domains)?,
         clusters: globs("--cluster", &args.clusters, &clusters)?,
         namespaces: globs("--namespace", &args.namespaces, &namespaces)?,

@@ -54,6 +54,9 @@ pub struct Observed<'a> {
 #[derive(Debug, Clone, Default)]
 pub struct PlanScope {
     pub changes_only: bool,
+    /// Leaves out only those matches for which there is nothing to do: a cluster that goes takes with it what is as it should
+    /// be.
+    pub acts_only: bool,
     pub domains: Vec<Glob>,
     pub clusters: Vec<Glob>,
     /// Kinds without namespaces are in none of them, and are left out when any is named.
@@ -148,6 +151,7 @@ fn shown<'a>(input: &PlanInput<'a>) -> Vec<Shown<'a>> {
             Shown { id, judged, accepted }
         })
         .filter(|shown| !input.scope.changes_only || shown.state() != State::Match)
+        .filter(|shown| !input.scope.acts_only || shown.state() != State::Match || !shown.drafts().is_empty())
         .collect();
     shown.sort_by(|a, b| (&a.id, &a.judged.subject).cmp(&(&b.id, &b.judged.subject)));
     shown

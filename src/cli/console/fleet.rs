@@ -191,7 +191,7 @@ pub fn scope(wanted: crate::console::task::Wanted) -> PlanScope {
         Wanted::Check(name) => crate::engine::Glob::parse(name.0).into_iter().collect(),
         Wanted::Everything | Wanted::Subjects(_) => Vec::new(),
     };
-    PlanScope { changes_only: true, domains, subjects, ..PlanScope::default() }
+    PlanScope { acts_only: true, domains, subjects, ..PlanScope::default() }
 }
 
 #[cfg(test)]

@@ -84,7 +84,8 @@ impl FleetSheet {
                 None => roots.push(cluster),
             }
         }
-        roots.sort_by_key(|cluster| cluster.source == ClusterSource::Local);
+        // Clusters first; what they use and what leads to them comes after.
+        roots.sort_by_key(|member| (member.source == ClusterSource::Local, member.source.is_account()));
         let mut rows = Vec::new();
         for root in roots {
             let shown: Vec<&&Cluster> =
@@ -114,5 +115,35 @@ impl FleetSheet {
     fn fits(&self, cluster: &Cluster) -> bool {
         let text = format!("{} {} {}", cluster.name, cluster.class.word(), cluster.source.word()).to_lowercase();
         self.filter_text.split_whitespace().all(|word| text.contains(&word.to_lowercase()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::{ClusterIdentity, Link, Provider, RiskClass, Served};
+
+    #[test]
+    fn clusters_come_before_accounts_and_those_before_the_user_s_own_files() {
+        let account =
+            || ClusterSource::Cloud { provider: Provider::Ibm, account: "a".to_owned(), used_from: Vec::new() };
+        let kubeconfig = |name: &str| ClusterSource::Kubeconfig { context: name.to_owned() };
+        let mut sheet = FleetSheet::default();
+        for (name, source) in [
+            ("a-account", account()),
+            ("a-local", ClusterSource::Local),
+            ("z-cluster", kubeconfig("z-cluster")),
+            ("m-cluster", kubeconfig("m-cluster")),
+        ] {
+            let name = ClusterName::new(name);
+            let (class, identity, served) =
+                (RiskClass::Dev, ClusterIdentity::default(), Served::Recorded(std::collections::BTreeSet::new()));
+            let cluster =
+                Cluster { name: name.clone(), class, source, hosted_by: None, link: Link::Idle, identity, served };
+            sheet.put(name, Some(cluster));
+        }
+        sheet.arrange();
+        let rows: Vec<&str> = sheet.rows.iter().map(|row| row.name.as_str()).collect();
+        assert_eq!(rows, ["m-cluster", "z-cluster", "a-account", "a-local"]);
     }
 }

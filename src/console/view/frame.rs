@@ -25,7 +25,8 @@ pub fn header(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     let mut x = painter.text(area.x + 1, area.y, 7, "trueup", Role::Title) + 2;
     // The user's own files are no cluster anybody could mistake for another.
     let is_root = |cluster: &&Cluster| cluster.hosted_by.is_none() && cluster.source != ClusterSource::Local;
-    let roots: Vec<&Cluster> = model.fleet.clusters().filter(is_root).collect();
+    let mut roots: Vec<&Cluster> = model.fleet.clusters().filter(is_root).collect();
+    roots.sort_by_key(|member| member.source.is_account());
     let (count, mut left) = (roots.len(), roots.len());
     for cluster in roots {
         let chip = chip(model, cluster, painter);

@@ -121,6 +121,17 @@ fn an_accepted_finding_counts_as_match_and_has_no_actions() {
 }
 
 #[test]
+fn a_match_with_something_to_do_is_among_what_can_be_done() {
+    let all =
+        || given().finding(finding("goes").state(State::Match).deletes()).finding(finding("fine").state(State::Match));
+    let names = |given: Given| -> Vec<String> {
+        given.plan().findings.iter().map(|finding| finding.subject.name.clone()).collect()
+    };
+    assert_eq!(names(all().with(|given| given.scope.acts_only = true)), ["goes"]);
+    assert_eq!(names(all().with(|given| given.scope.changes_only = true)), Vec::<String>::new());
+}
+
+#[test]
 fn a_scope_narrows_what_is_in_the_file() {
     let all = || {
         given()
@@ -134,9 +145,10 @@ fn a_scope_narrows_what_is_in_the_file() {
                 FindingGiven(judged)
             })
     };
-    let cases: [(&str, Given, &[&str]); 6] = [
+    let cases: [(&str, Given, &[&str]); 7] = [
         ("everything", all(), &["cluster-wide", "extra", "fine", "other"]),
         ("changes", all().with(|given| given.scope.changes_only = true), &["cluster-wide", "extra", "other"]),
+        ("what can be done", all().with(|given| given.scope.acts_only = true), &["cluster-wide", "extra", "other"]),
         ("cluster", all().with(|given| given.scope.clusters = vec![glob("guest-b")]), &["other"]),
         (
             "namespace",

@@ -13,6 +13,9 @@ fn member(name: &str, source: ClusterSource, served: Served) -> Cluster {
     Cluster { name: ClusterName::new(name), class, source, hosted_by: None, link: Link::Idle, identity, served }
 }
 
+/// What it is called, from where each account is used, and who is asked.
+type Case = (&'static str, &'static [&'static [&'static str]], &'static [&'static str]);
+
 #[test]
 fn a_cluster_that_may_not_use_an_account_keeps_nobody_in_doubt() {
     let silent = || Served::Unknown(Gap::new(GapCause::Unreachable, "connection refused"));
@@ -21,7 +24,7 @@ fn a_cluster_that_may_not_use_an_account_keeps_nobody_in_doubt() {
             [super::super::names::POWERVS_CLUSTER].map(|one| (one.group.to_owned(), one.plural.to_owned())),
         ))
     };
-    let cases: [(&str, &[&[&str]], &[&str]); 4] = [
+    let cases: [Case; 4] = [
         ("no account", &[], &["mgmt-1", "edge"]),
         ("from everywhere", &[&[]], &["mgmt-1", "mgmt-2", "edge"]),
         ("from some", &[&["mgmt-*"]], &["mgmt-1", "mgmt-2"]),
