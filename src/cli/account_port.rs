@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
+use zeroize::Zeroizing;
 
 use crate::cloud::ibm::{Account, CloudError, IbmResource, IbmResourceKind, Problem, Which};
 use crate::engine::executor::{ClusterPort, InFlight, KubeCluster, Patch, Reading, Reply, Seen, Write, cloud_version};
@@ -146,6 +147,10 @@ impl ClusterPort for WithAccounts {
             None => self.cluster.send(token, write),
             Some(cloud) => self.send_cloud(token, cloud, write).boxed(),
         }
+    }
+
+    fn list<'a>(&'a self, api_version: &'a str, kind: &'a str) -> BoxFuture<'a, Result<Zeroizing<Vec<u8>>, String>> {
+        self.cluster.list(api_version, kind)
     }
 }
 
