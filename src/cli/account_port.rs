@@ -180,17 +180,6 @@ fn refused(why: &str) -> Reply {
 
 /// The class of a failed write.
 fn failed(error: &CloudError) -> Reply {
-    let retry_after = match &error.problem {
-        Problem::Refused { retry_after, .. } => *retry_after,
-        Problem::NoAnswer(_)
-        | Problem::ItemRefused { .. }
-        | Problem::NotUnderstood(_)
-        | Problem::PageLoop
-        | Problem::TooManyPages(_)
-        | Problem::OtherAccount { .. }
-        | Problem::Unaddressed(_)
-        | Problem::NotIndexed => None,
-    };
     let answer = match error.status() {
         _ if error.may_have_arrived() => Answer::Ambiguous,
         Some(404 | 410) => Answer::Gone,
@@ -199,7 +188,13 @@ fn failed(error: &CloudError) -> Reply {
         None if matches!(error.problem, Problem::NoAnswer(_)) => Answer::Throttled,
         Some(_) | None => Answer::Refused,
     };
-    Reply { http: error.status().or(Some(200)), answer, retry_after, reason: error.to_string(), managers: Vec::new() }
+    Reply {
+        http: error.status().or(Some(200)),
+        answer,
+        retry_after: error.retry_after(),
+        reason: error.to_string(),
+        managers: Vec::new(),
+    }
 }
 
 #[cfg(test)]

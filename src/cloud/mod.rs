@@ -13,4 +13,4 @@ pub mod ibm;
 mod secret;
 mod text;
 
-pub use secret::Secret;
+pub use secret::SecretText;

@@ -1,10 +1,11 @@
-//! Text that may be sent but never shown: access keys, session tokens, web identity tokens.
+//! Text that may be used but never shown: tokens, passwords, private and access keys.
 //!
 //! Always true:
 //! - its `Debug` prints nothing of the content, and there is no `Display` or `Serialize`;
 //! - the bytes are overwritten when it is dropped.
 //!
-//! The same as `fleet::SecretText`, which this room may not use: the fleet stands on the clouds, not the other way round.
+//! # Limits
+//! Copies made by parsers and by the HTTP stack's header buffers are outside our reach.
 
 use std::fmt;
 
@@ -13,9 +14,9 @@ use zeroize::Zeroizing;
 
 /// A secret text.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Secret(Zeroizing<String>);
+pub struct SecretText(Zeroizing<String>);
 
-impl Secret {
+impl SecretText {
     pub fn new(text: impl Into<String>) -> Self {
         Self(Zeroizing::new(text.into()))
     }
@@ -30,13 +31,13 @@ impl Secret {
     }
 }
 
-impl fmt::Debug for Secret {
+impl fmt::Debug for SecretText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(…)")
+        f.write_str("SecretText(…)")
     }
 }
 
-impl<'de> Deserialize<'de> for Secret {
+impl<'de> Deserialize<'de> for SecretText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer).map(Self::new)
     }
@@ -48,7 +49,7 @@ mod tests {
 
     #[test]
     fn debug_shows_nothing_of_the_content() {
-        let secret = Secret::new("canary-81c4");
-        assert_eq!(format!("{secret:?} {secret:#?}"), "Secret(…) Secret(…)");
+        let secret = SecretText::new("canary-5f2e".to_owned());
+        assert_eq!(format!("{secret:?} {secret:#?}"), "SecretText(…) SecretText(…)");
     }
 }

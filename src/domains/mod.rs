@@ -12,6 +12,8 @@ pub mod powervs_tags;
 mod present;
 pub mod registry;
 mod settings;
+#[cfg(test)]
+mod testing;
 
 pub use contract::{DiscoveryProbe, Domain, KubeconfigProbe, Probe, Touched};
 pub use nearest::nearest;

@@ -28,8 +28,8 @@ use zeroize::Zeroizing;
 
 use super::env::Env;
 use super::kubeconfig::{ExecSpec, NeedsTerminal};
-use super::secret::SecretText;
 use super::text::printable;
+use crate::cloud::SecretText;
 
 /// How long a plugin may take. Cloud logins answer in one to five seconds, a cold start with a slow identity provider
 /// in ten; one that opens a browser and waits for a person would hold up a console that can't say so.

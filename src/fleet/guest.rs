@@ -22,9 +22,9 @@ use super::connector::{Connector, LinkError, broken_settings, open_event};
 use super::env::Env;
 use super::kubeconfig::{Impersonation, Kubeconfig, KubeconfigError, Selection, Trust};
 use super::link::LinkEvent;
-use super::secret::SecretText;
 use super::transport::{self, Clock, Connection, Login, OpenError};
 use super::{classify, send};
+use crate::cloud::SecretText;
 use crate::world::{Gap, GapCause, HostedBy, ResourceVersion};
 
 /// The key of the Secret that holds the kubeconfig.

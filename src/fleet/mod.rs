@@ -23,7 +23,6 @@ mod link;
 mod local;
 mod probe;
 pub mod recording;
-mod secret;
 pub mod send;
 pub mod snapshot;
 #[cfg(test)]
@@ -32,6 +31,7 @@ mod text;
 mod transport;
 mod well_known;
 
+pub use crate::cloud::SecretText;
 pub use alarm::{Alarm, Noticed};
 pub use connector::{Connector, FixedConnector, KubeconfigConnector, LinkError};
 pub use env::Env;
@@ -44,7 +44,6 @@ pub use kubeconfig::{
 pub use link::{Dice, LinkEffect, LinkEvent, LinkMachine};
 pub use local::LocalConnector;
 pub use probe::{ProbePlace, Probed, probe};
-pub use secret::SecretText;
 pub use text::nearest as nearest_names;
 pub use transport::{
     BadImpersonation, Clock, Connection, DialError, LoginError, OpenError, ProxyError, TlsError, TlsTrust,

@@ -18,10 +18,10 @@ use serde_json::{Map, Value};
 
 use super::env::Env;
 use super::kubeconfig::{Access, Bearer, Impersonation, PemSource, Verification};
-use super::secret::SecretText;
 use super::text::printable;
 use super::transport::{self, Clock, Connection, Login};
 use super::{classify, send};
+use crate::cloud::SecretText;
 
 /// How long an answer may take, redirects included: the authentication operator's patience for one attempt.
 const FETCH_TIME: Duration = Duration::from_secs(5);

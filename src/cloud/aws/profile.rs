@@ -17,7 +17,7 @@ use super::partition::Region;
 use super::sso::{self, SsoProfile};
 use super::sts::{Keys, WebIdentity};
 use super::variables::Variables;
-use crate::cloud::Secret;
+use crate::cloud::SecretText;
 
 /// How many roles may lead to each other.
 const CHAIN_MAX: usize = 5;
@@ -124,8 +124,8 @@ impl Files {
         let keys = match (get("aws_access_key_id"), get("aws_secret_access_key")) {
             (Some(id), Some(secret)) => Some(Keys {
                 access_key_id: id.to_owned(),
-                secret_access_key: Secret::new(secret),
-                session_token: get("aws_session_token").map(Secret::new),
+                secret_access_key: SecretText::new(secret),
+                session_token: get("aws_session_token").map(SecretText::new),
                 expires: None,
             }),
             (Some(_), None) | (None, Some(_)) => return Err(bad("has one of two access keys")),
@@ -200,8 +200,8 @@ impl Aws {
 #[serde(rename_all = "PascalCase")]
 struct ProcessAnswer {
     access_key_id: String,
-    secret_access_key: Secret,
-    session_token: Option<Secret>,
+    secret_access_key: SecretText,
+    session_token: Option<SecretText>,
     expiration: Option<jiff::Timestamp>,
 }
 

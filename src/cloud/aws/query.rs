@@ -20,7 +20,7 @@ use super::error::{AwsError, Class, Patience};
 use super::partition::Region;
 use super::sts::Keys;
 use super::xml::{self, Met};
-use crate::cloud::Secret;
+use crate::cloud::SecretText;
 
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 const FORM: &str = "application/x-www-form-urlencoded; charset=utf-8";
@@ -38,7 +38,7 @@ pub(super) struct Call<'c> {
     /// The parameters beside action and version, in their order.
     pub parameters: Vec<(String, &'c str)>,
     /// The parameters that are secret.
-    pub secrets: Vec<(&'static str, &'c Secret)>,
+    pub secrets: Vec<(&'static str, &'c SecretText)>,
 }
 
 /// Who signs a call.
@@ -189,7 +189,7 @@ fn concealed(message: String, call: &Call<'_>) -> String {
     let mut hidden: Vec<&str> = call.secrets.iter().map(|(_, secret)| secret.expose()).collect();
     if let Signer::Keys(keys) = call.signer {
         hidden.push(keys.secret_access_key.expose());
-        hidden.extend(keys.session_token.as_ref().map(Secret::expose));
+        hidden.extend(keys.session_token.as_ref().map(SecretText::expose));
     }
     let echoes = |secret: &&str| secret.split('.').any(|part| part.len() >= 8 && message.contains(part));
     if hidden.iter().any(echoes) { String::new() } else { message }

@@ -8,7 +8,7 @@ use super::ini::Ini;
 use super::order::SecretContent;
 use super::sts::{Keys, WebIdentity};
 use super::variables::Variables;
-use crate::cloud::Secret;
+use crate::cloud::SecretText;
 
 /// The keys of the Secret that are looked at.
 pub const SECRET_KEYS: [&str; 3] = ["credentials", "aws_access_key_id", "aws_secret_access_key"];
@@ -55,6 +55,6 @@ fn default_profile(text: &str, env: &Variables) -> SecretContent {
 }
 
 fn keys(id: &str, secret: &str, session: Option<&str>) -> Keys {
-    let session_token = session.map(Secret::new);
-    Keys { access_key_id: id.to_owned(), secret_access_key: Secret::new(secret), session_token, expires: None }
+    let session_token = session.map(SecretText::new);
+    Keys { access_key_id: id.to_owned(), secret_access_key: SecretText::new(secret), session_token, expires: None }
 }

@@ -16,7 +16,7 @@ use super::error::{AwsError, Class};
 use super::ini::Ini;
 use super::partition::Region;
 use super::sts::Keys;
-use crate::cloud::Secret;
+use crate::cloud::SecretText;
 use crate::cloud::text::one_line;
 
 /// Files of the cache that are looked at; each login leaves one or two.
@@ -58,7 +58,7 @@ pub(super) fn profile<'t>(
 #[serde(rename_all = "camelCase")]
 struct Login {
     start_url: String,
-    access_token: Secret,
+    access_token: SecretText,
     expires_at: Timestamp,
 }
 
@@ -72,8 +72,8 @@ struct RoleAnswer {
 #[serde(rename_all = "camelCase")]
 struct RoleCredentials {
     access_key_id: String,
-    secret_access_key: Secret,
-    session_token: Secret,
+    secret_access_key: SecretText,
+    session_token: SecretText,
     /// Milliseconds since 1970.
     expiration: i64,
 }

@@ -14,7 +14,7 @@ use super::query::{self, Call, Signer};
 use super::token::{self, Claims};
 use super::variables::{self, Variables};
 use super::xml::{self, Met};
-use crate::cloud::Secret;
+use crate::cloud::SecretText;
 
 /// How long a session is asked to last: AWS's own default, which every role allows.
 const SESSION_SECONDS: &str = "3600";
@@ -25,8 +25,8 @@ const SESSION_NAME_MAX: usize = 64;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Keys {
     pub access_key_id: String,
-    pub secret_access_key: Secret,
-    pub session_token: Option<Secret>,
+    pub secret_access_key: SecretText,
+    pub session_token: Option<SecretText>,
     pub expires: Option<Timestamp>,
 }
 
@@ -174,16 +174,16 @@ fn read_session(call: &Call<'_>, body: &[u8], stem: &str) -> Result<Session, Aws
         if held("AccessKeyId") {
             id = Some(text.to_owned());
         } else if held("SecretAccessKey") {
-            secret = Some(Secret::new(text));
+            secret = Some(SecretText::new(text));
         } else if held("SessionToken") {
-            token = Some(Secret::new(text));
+            token = Some(SecretText::new(text));
         } else if held("Expiration") {
             expires = text.parse::<Timestamp>().ok();
         } else if xml::is(path, &[&result, "AssumedRoleUser", "Arn"]) {
             assumed = crate::cloud::text::one_line(text, 300);
         }
     })?;
-    let whole = |id: Option<String>, secret: Option<Secret>, token: Option<Secret>| {
+    let whole = |id: Option<String>, secret: Option<SecretText>, token: Option<SecretText>| {
         let id = id.filter(|id: &String| !id.is_empty())?;
         let keys = Keys { access_key_id: id, secret_access_key: secret?, session_token: Some(token?), expires };
         Some(keys)

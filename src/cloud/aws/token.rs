@@ -16,7 +16,7 @@ use tokio::io::AsyncReadExt as _;
 use zeroize::Zeroizing;
 
 use super::error::{AwsError, Class};
-use crate::cloud::Secret;
+use crate::cloud::SecretText;
 use crate::cloud::text::one_line;
 
 /// Service account tokens are about 1 KiB; STS takes 20,000 characters.
@@ -24,7 +24,7 @@ const TOKEN_BYTES_MAX: u64 = 20_000;
 
 /// A token that can be sent.
 pub(super) struct Token {
-    pub text: Secret,
+    pub text: SecretText,
     pub claims: Claims,
 }
 
@@ -93,7 +93,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Token, (&'static str, &'static str)>
     if ![header, claims, signature].into_iter().all(clean) {
         return Err(("token-malformed", "something else stands beside the token"));
     }
-    Ok(Token { text: Secret::new(text), claims: claims_of(claims) })
+    Ok(Token { text: SecretText::new(text), claims: claims_of(claims) })
 }
 
 /// The claims, as far as they can be read. STS is the judge of them.

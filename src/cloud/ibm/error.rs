@@ -77,6 +77,11 @@ impl CloudError {
         }
     }
 
+    /// How long the service asks to wait.
+    pub fn retry_after(&self) -> Option<Duration> {
+        if let Problem::Refused { retry_after, .. } = &self.problem { *retry_after } else { None }
+    }
+
     /// Whether the service says that the one thing asked for is not there (any more).
     pub fn is_absence(&self) -> bool {
         matches!(self.status(), Some(404 | 410))

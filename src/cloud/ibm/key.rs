@@ -8,11 +8,11 @@ use std::fmt;
 use http::HeaderValue;
 use serde::Deserialize;
 
-use crate::cloud::Secret;
+use crate::cloud::SecretText;
 
 /// An IBM Cloud API key.
 #[derive(Clone)]
-pub struct ApiKey(Secret);
+pub struct ApiKey(SecretText);
 
 /// Why a text is no API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -37,12 +37,12 @@ impl ApiKey {
     pub fn parse(text: &str) -> Result<Self, BadKey> {
         #[derive(Deserialize)]
         struct Downloaded {
-            apikey: Secret,
+            apikey: SecretText,
         }
         let text = text.trim();
         let key = match serde_json::from_str::<Downloaded>(text) {
-            Ok(Downloaded { apikey }) => Secret::new(apikey.expose().trim()),
-            Err(_) => Secret::new(text),
+            Ok(Downloaded { apikey }) => SecretText::new(apikey.expose().trim()),
+            Err(_) => SecretText::new(text),
         };
         if key.is_empty() {
             return Err(BadKey::Empty);

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use zeroize::Zeroizing;
 
 use super::key::AccessToken;
-use crate::cloud::Secret;
+use crate::cloud::SecretText;
 
 /// How long before its end a token counts as over: it must still hold when it arrives.
 const EARLY: Duration = Duration::from_secs(10);
@@ -37,7 +37,7 @@ pub(super) enum Fitness {
 
 #[derive(Deserialize)]
 struct Bought {
-    access_token: Secret,
+    access_token: SecretText,
     expires_in: u64,
 }
 

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::content::{Current, Packing, Trust};
+use super::content::{Current, Packing, Pair, Trust};
 use super::expected::{CaStand, EndpointStand, Said, Speaker};
 use super::facts::Held;
 use super::judge::{Ruling, held, pair_of};
@@ -79,16 +79,21 @@ fn actual(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Value {
     actual.insert("labels".into(), Value::Object(labels));
     actual.insert("data".into(), Value::Object(data));
     if let Some(pair) = pair_of(subject.sort, target) {
-        actual.insert("server".into(), json!(pair.server.as_str()));
-        if let Trust::Authorities(held) = &pair.trust {
-            actual.insert("authorities".into(), json!(held.short()));
-        }
-        actual.insert("credential".into(), json!(pair.credential.kind()));
-        let span = pair.credential.span();
-        actual.extend(span.issued.map(|at| ("issued".to_owned(), json!(at.to_string()))));
-        actual.extend(span.until.map(|at| ("until".to_owned(), json!(at.to_string()))));
+        lay_out(pair, &mut actual);
     }
     Value::Object(actual)
+}
+
+/// Where a login leads, whom it trusts and how long it holds.
+pub(super) fn lay_out(pair: &Pair, actual: &mut Map<String, Value>) {
+    actual.insert("server".into(), json!(pair.server.as_str()));
+    if let Trust::Authorities(held) = &pair.trust {
+        actual.insert("authorities".into(), json!(held.short()));
+    }
+    actual.insert("credential".into(), json!(pair.credential.kind()));
+    let span = pair.credential.span();
+    actual.extend(span.issued.map(|at| ("issued".to_owned(), json!(at.to_string()))));
+    actual.extend(span.until.map(|at| ("until".to_owned(), json!(at.to_string()))));
 }
 
 fn evidence(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> Vec<Evidence> {

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use super::content::{Content, Credential, Current, Pair, Token, Trust};
 use super::expected::{CaStand, Expected};
-use super::explain::line;
+use super::explain::{lay_out, line};
 use super::facts::OwnContext;
 use super::freshness::assess;
 use super::judge::{Ruling, credential};
@@ -200,14 +200,7 @@ impl<'a> Own<'a> {
         actual.insert("usable".into(), usable);
         actual.insert("file".into(), json!(self.context.file));
         if let Some(pair) = self.pair() {
-            actual.insert("server".into(), json!(pair.server.as_str()));
-            if let Trust::Authorities(held) = &pair.trust {
-                actual.insert("authorities".into(), json!(held.short()));
-            }
-            actual.insert("credential".into(), json!(pair.credential.kind()));
-            let span = pair.credential.span();
-            actual.extend(span.issued.map(|at| ("issued".to_owned(), json!(at.to_string()))));
-            actual.extend(span.until.map(|at| ("until".to_owned(), json!(at.to_string()))));
+            lay_out(pair, &mut actual);
         }
         Value::Object(actual)
     }

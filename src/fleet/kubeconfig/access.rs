@@ -9,7 +9,7 @@ use http::Uri;
 use super::error::{KubeconfigError, Part};
 use super::file;
 use super::merge::{Kubeconfig, Origin, Placed, Trust};
-use crate::fleet::secret::SecretText;
+use crate::cloud::SecretText;
 use crate::fleet::text::{nearest, printable};
 
 /// How to reach a cluster, and as whom.

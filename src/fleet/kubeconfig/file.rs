@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::error::KubeconfigError;
-use crate::fleet::secret::SecretText;
+use crate::cloud::SecretText;
 
 /// The file.
 #[derive(Debug, Default, Deserialize)]

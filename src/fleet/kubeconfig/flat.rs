@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 
 use super::file::{Cluster, User};
 use super::merge::{Kubeconfig, Origin, Placed, Trust};
-use crate::fleet::secret::SecretText;
+use crate::cloud::SecretText;
 use crate::fleet::text::printable;
 
 /// What all three parts are called in the text: the context's own name stands elsewhere.

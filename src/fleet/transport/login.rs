@@ -17,10 +17,10 @@ use tokio::time::Instant;
 use zeroize::Zeroizing;
 
 use super::{Bearer, ClientCertificate, PemSource, proxy};
+use crate::cloud::SecretText;
 use crate::fleet::env::Env;
 use crate::fleet::exec::{self, Credential, ExecError};
 use crate::fleet::kubeconfig::ExecSpec;
-use crate::fleet::secret::SecretText;
 use crate::fleet::text::printable;
 
 /// A token file is looked at again after this long. Kubelet rotates projected tokens at 80 % of their life, which is

@@ -10,8 +10,8 @@ use base64::Engine as _;
 use http::{HeaderValue, Uri};
 use percent_encoding::percent_decode_str;
 
+use crate::cloud::SecretText;
 use crate::fleet::env::Env;
-use crate::fleet::secret::SecretText;
 
 /// The way to a server.
 pub(super) enum Route {

@@ -136,7 +136,7 @@ async fn what_one_principal_learned_is_not_told_to_another() {
     find(&given, &catalogue, &["m5.large"]).await;
     let secret =
         |version: &str, keys: Keys| Principal::SecretKeys { uid: "u".to_owned(), version: version.to_owned(), keys };
-    let wrong = Keys { secret_access_key: Secret::new("another"), ..user_keys() };
+    let wrong = Keys { secret_access_key: SecretText::new("another"), ..user_keys() };
     let east = region("us-east-1");
     assert!(catalogue.find(&secret("1", wrong), &east, &wanted(&["m5.large"])).await.is_err());
     let mended = catalogue.find(&secret("2", user_keys()), &east, &wanted(&["m5.large"])).await.unwrap();

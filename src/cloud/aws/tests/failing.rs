@@ -105,7 +105,7 @@ async fn a_clock_far_off_is_told_as_such() {
 #[tokio::test]
 async fn keys_that_are_wrong_are_refused_by_their_signature() {
     let given = Given::new();
-    let wrong = Keys { secret_access_key: Secret::new("another"), ..user_keys() };
+    let wrong = Keys { secret_access_key: SecretText::new("another"), ..user_keys() };
     let unknown = Keys { access_key_id: "AKIANOBODY".to_owned(), ..user_keys() };
     let cases = [("wrong secret", wrong, "SignatureDoesNotMatch"), ("unknown id", unknown, "InvalidClientTokenId")];
     for (case, keys, expected) in cases {

@@ -14,7 +14,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::*;
-use crate::cloud::Secret;
+use crate::cloud::SecretText;
 use crate::cloud::http::HttpClient;
 use crate::sim::aws::SimAws;
 
@@ -94,7 +94,7 @@ fn region(name: &str) -> Region {
 fn user_keys() -> Keys {
     Keys {
         access_key_id: "AKIASIM".to_owned(),
-        secret_access_key: Secret::new("canary-user-secret"),
+        secret_access_key: SecretText::new("canary-user-secret"),
         session_token: None,
         expires: None,
     }

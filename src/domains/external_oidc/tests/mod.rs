@@ -21,14 +21,13 @@ use std::fmt;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use zeroize::Zeroizing;
 
 use super::stack::PARTS;
 use super::{ExternalOidc, Hands, Settings};
 use crate::domains::Domain;
+use crate::domains::testing::{answer_all, recording};
 use crate::engine::{Explanation, GateName, Judgement, Stake, State, SubjectId, Verb};
-use crate::fleet::recording::{Coverage, Incomplete, KindCoverage, RecordedCluster, RecordedObject};
-use crate::observe::{Digester, recorded};
+use crate::fleet::recording::{Coverage, Incomplete, KindCoverage, RecordedCluster};
 use crate::world::{
     ChangeSet, Cluster, ClusterIdentity, ClusterName, ClusterSource, HostedBy, Link, Namespace, ObjectName, RiskClass,
     Served, World,
@@ -302,31 +301,12 @@ impl Given {
         let served = self.served.clone().unwrap_or_else(|| Served::Recorded(recording.groups()));
         let mut changes = world.put_cluster(self.known_as(name.clone(), served));
         let recordings = BTreeMap::from([(name, recording)]);
-        let mut asked = Vec::new();
-        loop {
-            let wanted = domain.interests(world.view(now()));
-            if wanted == asked {
-                return changes;
-            }
-            changes.extend(recorded::fill(world, &recordings, &wanted, &Digester::new(&[7; 32]), now()));
-            asked = wanted;
-        }
+        changes.extend(answer_all(domain, world, &recordings, now()));
+        changes
     }
 
     fn recorded(&self) -> RecordedCluster {
-        let mut recording = RecordedCluster::new(self.coverage.clone());
-        for object in &self.objects {
-            let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-            let api_version = text(&object["apiVersion"]);
-            recording.push(RecordedObject {
-                group: api_version.rsplit_once('/').map_or(String::new(), |(group, _)| group.to_owned()),
-                kind: text(&object["kind"]),
-                namespace: text(&object["metadata"]["namespace"]),
-                name: text(&object["metadata"]["name"]),
-                json: Zeroizing::new(object.to_string()),
-            });
-        }
-        recording
+        recording(&self.coverage, &self.objects)
     }
 
     fn known_as(&self, name: ClusterName, served: Served) -> Cluster {

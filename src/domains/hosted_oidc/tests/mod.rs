@@ -24,15 +24,14 @@ use std::fmt;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use zeroize::Zeroizing;
 
 use self::things::Thing;
 use super::{Copies, HostedOidc, Settings};
 use crate::domains::Domain;
+use crate::domains::testing::{answer_all, recording};
 use crate::engine::glob::Glob;
 use crate::engine::{ActionDraft, Explanation, Judgement, SubjectId, Verb};
-use crate::fleet::recording::{Coverage, Incomplete, KindCoverage, RecordedCluster, RecordedObject};
-use crate::observe::{Digester, recorded};
+use crate::fleet::recording::{Coverage, Incomplete, KindCoverage, RecordedCluster};
 use crate::world::{
     ChangeSet, Cluster, ClusterIdentity, ClusterName, ClusterSource, HostedBy, Link, Namespace, ObjectName, RiskClass,
     Served, World,
@@ -289,15 +288,7 @@ impl Given {
             let served = Served::Recorded(recordings[&name].groups());
             changes.extend(world.put_cluster(cluster.known_as(name, served)));
         }
-        let mut asked = Vec::new();
-        loop {
-            let wanted = domain.interests(world.view(now()));
-            if wanted == asked {
-                break;
-            }
-            changes.extend(recorded::fill(world, &recordings, &wanted, &Digester::new(&[7; 32]), now()));
-            asked = wanted;
-        }
+        changes.extend(answer_all(domain, world, &recordings, now()));
         changes
     }
 
@@ -313,19 +304,7 @@ impl Given {
 
 impl GivenCluster {
     fn recorded(&self) -> RecordedCluster {
-        let mut recording = RecordedCluster::new(self.coverage.clone());
-        for object in &self.objects {
-            let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-            let api_version = text(&object["apiVersion"]);
-            recording.push(RecordedObject {
-                group: api_version.rsplit_once('/').map_or(String::new(), |(group, _)| group.to_owned()),
-                kind: text(&object["kind"]),
-                namespace: text(&object["metadata"]["namespace"]),
-                name: text(&object["metadata"]["name"]),
-                json: Zeroizing::new(object.to_string()),
-            });
-        }
-        recording
+        recording(&self.coverage, &self.objects)
     }
 
     fn known_as(&self, name: ClusterName, served: Served) -> Cluster {

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::*;
 use crate::fleet::FixedConnector;
 use crate::live::{Guest, GuestDoor, Live, LiveSetup, Member};
-use crate::observe::{Clock, Dice, Ports};
+use crate::observe::{Clock, Dice, Digester, Ports};
 use crate::sim::{ResourceKind, SimCluster, SimOptions};
 
 struct PausedClock(tokio::time::Instant);

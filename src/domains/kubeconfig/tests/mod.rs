@@ -22,14 +22,13 @@ use std::fmt;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use zeroize::Zeroizing;
 
 pub(in crate::domains::kubeconfig) use self::made::*;
 use super::Kubeconfigs;
 use crate::domains::Domain;
+use crate::domains::testing::{answer_all, recording};
 use crate::engine::{ActionDraft, Explanation, Judgement, SubjectId};
-use crate::fleet::recording::{Coverage, Incomplete, KindCoverage, RecordedCluster, RecordedObject};
-use crate::observe::{Digester, recorded};
+use crate::fleet::recording::{Coverage, Incomplete, KindCoverage, RecordedCluster};
 use crate::world::{ChangeSet, Cluster, ClusterIdentity, ClusterName, ClusterSource, Link, RiskClass, Served, World};
 
 pub const DEMO: &str = "team-a/demo-kubeconfig";
@@ -212,15 +211,7 @@ impl Given {
         for (name, recording) in &recordings {
             changes.extend(world.put_cluster(known_as(name, Served::Recorded(recording.groups()))));
         }
-        let mut asked = Vec::new();
-        loop {
-            let wanted = Kubeconfigs.interests(world.view(self.now));
-            if wanted == asked {
-                break;
-            }
-            changes.extend(recorded::fill(world, &recordings, &wanted, &Digester::new(&[7; 32]), self.now));
-            asked = wanted;
-        }
+        changes.extend(answer_all(&Kubeconfigs, world, &recordings, self.now));
         changes
     }
 }
@@ -239,19 +230,7 @@ fn known_as(name: &ClusterName, served: Served) -> Cluster {
 
 impl GivenCluster {
     fn recorded(&self) -> RecordedCluster {
-        let mut recording = RecordedCluster::new(self.coverage.clone());
-        for object in &self.objects {
-            let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-            let api_version = text(&object["apiVersion"]);
-            recording.push(RecordedObject {
-                group: api_version.rsplit_once('/').map_or(String::new(), |(group, _)| group.to_owned()),
-                kind: text(&object["kind"]),
-                namespace: text(&object["metadata"]["namespace"]),
-                name: text(&object["metadata"]["name"]),
-                json: Zeroizing::new(object.to_string()),
-            });
-        }
-        recording
+        recording(&self.coverage, &self.objects)
     }
 }
 

@@ -5,6 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 
 use super::*;
+use crate::observe::{Digester, recorded};
 use crate::world::{Gap, GapCause};
 
 const PROD: &str = "kubeconfig/local/Context/_/prod";

@@ -19,13 +19,12 @@ use std::fmt;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use zeroize::Zeroizing;
 
 use super::MachineSetCapacity;
 use crate::domains::Domain;
+use crate::domains::testing::{answer_all, recording};
 use crate::engine::{ActionDraft, Explanation, Judgement, SubjectId};
-use crate::fleet::recording::{Coverage, Incomplete, KindCoverage, RecordedCluster, RecordedObject};
-use crate::observe::{Digester, recorded};
+use crate::fleet::recording::{Coverage, Incomplete, KindCoverage, RecordedCluster};
 use crate::world::{
     ChangeSet, Cluster, ClusterIdentity, ClusterName, ClusterSource, Link, Provider, RiskClass, Served, World,
 };
@@ -345,15 +344,7 @@ impl Given {
             let served = member.served.clone().unwrap_or_else(|| Served::Recorded(recordings[&name].groups()));
             changes.extend(world.put_cluster(member.known_as(&name, served)));
         }
-        let mut asked = Vec::new();
-        loop {
-            let wanted = MachineSetCapacity.interests(world.view(now()));
-            if wanted == asked {
-                break;
-            }
-            changes.extend(recorded::fill(world, &recordings, &wanted, &Digester::new(&[7; 32]), now()));
-            asked = wanted;
-        }
+        changes.extend(answer_all(&MachineSetCapacity, world, &recordings, now()));
         changes
     }
 }
@@ -372,19 +363,7 @@ impl Member {
     }
 
     fn recorded(&self) -> RecordedCluster {
-        let mut recording = RecordedCluster::new(self.coverage.clone());
-        for object in &self.objects {
-            let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-            let api_version = text(&object["apiVersion"]);
-            recording.push(RecordedObject {
-                group: api_version.rsplit_once('/').map_or(String::new(), |(group, _)| group.to_owned()),
-                kind: text(&object["kind"]),
-                namespace: text(&object["metadata"]["namespace"]),
-                name: text(&object["metadata"]["name"]),
-                json: Zeroizing::new(object.to_string()),
-            });
-        }
-        recording
+        recording(&self.coverage, &self.objects)
     }
 }
 

@@ -25,9 +25,9 @@ use zeroize::Zeroizing;
 
 use super::{PowerVsTags, Settings};
 use crate::domains::Domain;
+use crate::domains::testing::{answer_all, recording};
 use crate::engine::{ActionDraft, Explanation, Judgement, SubjectId};
 use crate::fleet::recording::{Coverage, Incomplete, KindCoverage, RecordedCluster, RecordedObject};
-use crate::observe::{Digester, recorded};
 use crate::world::{
     ChangeSet, Cluster, ClusterIdentity, ClusterName, ClusterSource, Link, Provider, RiskClass, Served, World,
 };
@@ -328,15 +328,7 @@ impl Given {
             changes.extend(world.put_cluster(known_as(&name, source, served)));
             recordings.insert(name, member.recorded_account());
         }
-        let mut asked = Vec::new();
-        loop {
-            let wanted = PowerVsTags::default().interests(world.view(now()));
-            if wanted == asked {
-                break;
-            }
-            changes.extend(recorded::fill(world, &recordings, &wanted, &Digester::new(&[7; 32]), now()));
-            asked = wanted;
-        }
+        changes.extend(answer_all(&PowerVsTags::default(), world, &recordings, now()));
         changes
     }
 }
@@ -355,19 +347,7 @@ fn known_as(name: &ClusterName, source: ClusterSource, served: Served) -> Cluste
 
 impl Member {
     fn recorded(&self) -> RecordedCluster {
-        let mut recording = RecordedCluster::new(self.coverage.clone());
-        for object in &self.objects {
-            let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-            let api_version = text(&object["apiVersion"]);
-            recording.push(RecordedObject {
-                group: api_version.rsplit_once('/').map_or(String::new(), |(group, _)| group.to_owned()),
-                kind: text(&object["kind"]),
-                namespace: text(&object["metadata"]["namespace"]),
-                name: text(&object["metadata"]["name"]),
-                json: Zeroizing::new(object.to_string()),
-            });
-        }
-        recording
+        recording(&self.coverage, &self.objects)
     }
 
     fn recorded_account(&self) -> RecordedCluster {

@@ -8,12 +8,12 @@ use serde::Deserialize;
 use zeroize::{Zeroize as _, Zeroizing};
 
 use super::AwsShelf;
+use crate::cloud::SecretText;
 use crate::cloud::aws::{
     AwsError, Choice, Class, Decision, Irsa, NamedSecret, Principal, ProfileError, Profiles, Refusal, SecretContent,
     Step, Variables, Went, Workstation, decide, read_secret,
 };
 use crate::fleet::guest::is_object_name;
-use crate::fleet::secret::SecretText;
 use crate::fleet::{classify, send};
 
 /// Where an object says its credentials are.
