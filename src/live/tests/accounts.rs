@@ -77,7 +77,7 @@ fn machines(platform: &str, sets: usize) -> Machines {
     let ports =
         Ports::new(Arc::new(PausedClock(tokio::time::Instant::now())), Arc::new(EvenDice), Digester::new(&[5; 32]));
     let live = Live::new(LiveSetup {
-        domains: vec![Box::new(MachineSetCapacity)],
+        domains: vec![Box::new(MachineSetCapacity::default())],
         members: vec![member("c", FixedConnector(sim.client()))],
         door: Box::new(InAws(shelf)),
         ports,

@@ -10,7 +10,9 @@
 //! - `types=m5.large+m6g.4xlarge`: of these, those that are offered; without it, all that are. A lookup needs none: it
 //!   tells how the last list of types went for the same region and credentials, and waits for the first;
 //! - `credentials=secret/<namespace>/<name>`: the Secret an object of the cluster names; `environment`, or nothing: none
-//!   is named, and the order ends with the user's own profile, on a workstation.
+//!   is named, and the order ends with the user's own profile, on a workstation. `pod/secret/<namespace>/<name>` and `pod`
+//!   stand for a pod's environment in place of this process's: the Secret alone, and a role whose token is in the pod, in
+//!   whose place this machine's own login asks.
 //!
 //! Always true:
 //! - a Secret's bytes are read by name, used here, and wiped;
