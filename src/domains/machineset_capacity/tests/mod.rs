@@ -299,7 +299,6 @@ impl Given {
             ("", "secrets"),
             ("", "pods"),
             ("apps", "deployments"),
-            ("aws.cloud.trueup", "environments"),
             ("cluster.x-k8s.io", "clusters"),
             ("cluster.x-k8s.io", "machinedeployments"),
             ("cluster.x-k8s.io", "machinesets"),

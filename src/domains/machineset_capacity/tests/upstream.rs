@@ -177,13 +177,14 @@ fn events(given: &Given, subject: &str) -> Vec<String> {
     panels.into_iter().find_map(of).unwrap_or_default()
 }
 
+const UNKNOWN: &str = "Warning FailedUpdate: Failed to set autoscaling from zero annotations, instance type unknown";
+const NOTHING: &str = "Warning ReconcileError: no AWS credentials configured for machineSet workers: neither IRSA \
+                       environment variables nor credentialsSecret specified";
+const HALF: &str = "Warning ReconcileError: error creating aws client: AWS_ROLE_ARN is set but \
+                    AWS_WEB_IDENTITY_TOKEN_FILE is missing";
+
 #[test]
 fn its_events_stand_beside_our_cause() {
-    let unknown = "Warning FailedUpdate: Failed to set autoscaling from zero annotations, instance type unknown";
-    let nothing = "Warning ReconcileError: no AWS credentials configured for machineSet workers: neither IRSA environment \
-                   variables nor credentialsSecret specified";
-    let half = "Warning ReconcileError: error creating aws client: AWS_ROLE_ARN is set but AWS_WEB_IDENTITY_TOKEN_FILE is \
-                missing";
     let failed = |class: &str| {
         let outcome = json!({ "class": class, "code": "SomeCode", "says": "what was said" });
         let cut = given().live_account().incomplete("aws:shop", "aws.cloud.trueup/v1/instancetypes");
@@ -196,24 +197,24 @@ fn its_events_stand_beside_our_cause() {
         ("all is well", given(), &[]),
         ("it would write, and say nothing", given().bare(), &[]),
         ("paused", given().workers("spec.paused", json!(true)), &[]),
-        ("a refused login", failed("denied"), &[unknown]),
-        ("no token", failed("token-unreadable"), &[unknown]),
-        ("a busy AWS", failed("transient"), &[unknown]),
-        ("not offered", typed("m6h.8xlarge"), &[unknown]),
-        ("no type", typed(""), &[unknown]),
+        ("a refused login", failed("denied"), &[UNKNOWN]),
+        ("no token", failed("token-unreadable"), &[UNKNOWN]),
+        ("a busy AWS", failed("transient"), &[UNKNOWN]),
+        ("not offered", typed("m6h.8xlarge"), &[UNKNOWN]),
+        ("no type", typed(""), &[UNKNOWN]),
         ("a Mac", typed("mac2.metal").catalogue(mac), &["nothing: it writes the architecture amd64, and takes that for an answer"]),
         (
             "no such region",
             given().provider("placement.region", json!("us-east-1a")),
             &["Warning ReconcileError: error creating aws client: region us-east-1a is not a valid region"],
         ),
-        ("half a role", given().environment(role.clone()), &[half]),
+        ("half a role", given().environment(role.clone()), &[HALF]),
         (
             "half a role, hidden where no Secret is named",
             given().environment(role).provider("credentialsSecret", Value::Null),
-            &[nothing],
+            &[NOTHING],
         ),
-        ("no login", given().environment(json!({})).provider("credentialsSecret", Value::Null), &[nothing]),
+        ("no login", given().environment(json!({})).provider("credentialsSecret", Value::Null), &[NOTHING]),
         (
             "no such Secret",
             given().environment(json!({})),
@@ -231,7 +232,7 @@ fn its_events_stand_beside_our_cause() {
             given().workers("spec.template.spec.providerSpec.value", json!("x")),
             &["Warning ReconcileError: failed to get providerConfig: error unmarshalling providerSpec: …"],
         ),
-        ("no spec", given().workers("spec.template.spec.providerSpec", json!({})), &[nothing]),
+        ("no spec", given().workers("spec.template.spec.providerSpec", json!({})), &[NOTHING]),
     ];
     for (case, given, expected) in cases {
         assert_eq!(events(&given, WORKERS), expected, "case: {case}");
