@@ -130,7 +130,8 @@ pub fn furnish_annotators(cluster: &str, sim: &SimCluster, since: Timestamp) {
     put(sim, since, set(pool, "m5.large", &json!({})));
     let labels = json!({ "app": ANNOTATOR });
     let spec = json!({ "containers": [{ "name": "manager", "image": "annotator:1", "env": [variable] }] });
-    let (template, selector) = (json!({ "metadata": { "labels": labels }, "spec": spec }), json!({ "matchLabels": labels }));
+    let (template, selector) =
+        (json!({ "metadata": { "labels": labels }, "spec": spec }), json!({ "matchLabels": labels }));
     put(
         sim,
         since,

@@ -178,19 +178,21 @@ async fn nothing_that_annotating_and_taking_back_writes_holds_a_login() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_answer_of_aws_that_repeats_a_login_is_repeated() {
-    let refuse = |action, status, code| move |desk: &Desk| {
-        AwsFault::new(action, u32::MAX, AwsFaultKind::Refuse { status, code, message: desk.echo })
+    let refuse = |action, status, code| {
+        move |desk: &Desk| AwsFault::new(action, u32::MAX, AwsFaultKind::Refuse { status, code, message: desk.echo })
     };
-    let code = |action| move |desk: &Desk| {
-        // As a code a server may say anything, too.
-        let (id, _) = desk.echo.split_once(' ').unwrap();
-        AwsFault::new(action, u32::MAX, AwsFaultKind::Refuse { status: 400, code: id, message: "" })
+    let code = |action| {
+        move |desk: &Desk| {
+            // As a code a server may say anything, too.
+            let (id, _) = desk.echo.split_once(' ').unwrap();
+            AwsFault::new(action, u32::MAX, AwsFaultKind::Refuse { status: 400, code: id, message: "" })
+        }
     };
-    let page = |action, status| move |desk: &Desk| {
-        AwsFault::new(action, u32::MAX, AwsFaultKind::Page { status, body: desk.echo })
+    let page = |action, status| {
+        move |desk: &Desk| AwsFault::new(action, u32::MAX, AwsFaultKind::Page { status, body: desk.echo })
     };
-    let malformed = |action, body: fn(&str) -> String| move |desk: &Desk| {
-        AwsFault::new(action, u32::MAX, AwsFaultKind::Malformed { body: body(desk.echo) })
+    let malformed = |action, body: fn(&str) -> String| {
+        move |desk: &Desk| AwsFault::new(action, u32::MAX, AwsFaultKind::Malformed { body: body(desk.echo) })
     };
     type Make = Box<dyn Fn(&Desk) -> AwsFault>;
     let cases: Vec<(&str, Login, Make, &str)> = vec![
@@ -198,7 +200,12 @@ async fn no_answer_of_aws_that_repeats_a_login_is_repeated() {
         ("STS refuses the token", Login::Role, Box::new(refuse(STS, 400, "InvalidIdentityToken")), "denied"),
         ("STS calls it expired", Login::Role, Box::new(refuse(STS, 400, "ExpiredTokenException")), "denied"),
         ("STS answers with a page", Login::Role, Box::new(page(STS, 200)), "transient"),
-        ("STS answers with tags of its own", Login::Role, Box::new(malformed(STS, |echo| format!("<{echo}/>"))), "transient"),
+        (
+            "STS answers with tags of its own",
+            Login::Role,
+            Box::new(malformed(STS, |echo| format!("<{echo}/>"))),
+            "transient",
+        ),
         (
             "STS answers with half of one",
             Login::Role,

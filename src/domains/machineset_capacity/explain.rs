@@ -6,8 +6,8 @@ use super::compare::{Family, Line, Stand};
 use super::credentials::{Credentials, SecretSort};
 use super::judge::{PausedBy, Ruling, Why};
 use super::names::{
-    ANNOTATIONS, CAPACITY_TAINTS, CLUSTER, INFRASTRUCTURE, INSTANCE_TYPE, MACHINE_CPU, MACHINE_GPU,
-    MACHINE_MEMORY, ROLE_ARN, SECRET,
+    ANNOTATIONS, CAPACITY_TAINTS, CLUSTER, INFRASTRUCTURE, INSTANCE_TYPE, MACHINE_CPU, MACHINE_GPU, MACHINE_MEMORY,
+    ROLE_ARN, SECRET,
 };
 use super::region::{partition, partition_of_arn};
 use super::remedy::actions;

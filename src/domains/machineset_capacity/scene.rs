@@ -39,7 +39,14 @@ pub type Questions<'a> = BTreeMap<Question, BTreeSet<&'a str>>;
 impl<'a> Sites<'a> {
     pub fn new(view: View<'a>, settings: &'a Settings) -> Self {
         let accounts = Account::all(view);
-        Self { view, accounts, settings, last: RefCell::new(None), catalogues: RefCell::default(), questions: OnceCell::new() }
+        Self {
+            view,
+            accounts,
+            settings,
+            last: RefCell::new(None),
+            catalogues: RefCell::default(),
+            questions: OnceCell::new(),
+        }
     }
 
     pub fn of(&self, cluster: &ClusterName) -> Option<Rc<Site<'a>>> {
@@ -168,12 +175,7 @@ pub enum Sight<'a, F> {
 
 impl<'a> Site<'a> {
     /// Nothing for an account, and for a cluster that serves no sets of machines: most have none, and are asked about often.
-    pub fn of(
-        view: View<'a>,
-        cluster: &ClusterName,
-        accounts: &[Account<'a>],
-        settings: &Settings,
-    ) -> Option<Self> {
+    pub fn of(view: View<'a>, cluster: &ClusterName, accounts: &[Account<'a>], settings: &Settings) -> Option<Self> {
         let may_have_pools = |cluster: &&Cluster| [MACHINE_SET, DEPLOYMENT].iter().any(|kind| is_asked(cluster, kind));
         let cluster = view.cluster(cluster).filter(|cluster| !Account::is_one(cluster)).filter(may_have_pools)?;
         Some(Self {
@@ -213,7 +215,8 @@ impl<'a> Site<'a> {
     /// holds, by a read of it alone.
     pub fn login(&self, key: &Key) -> Sight<'a, Login> {
         let Some(namespace) = &key.namespace else {
-            let says = format!("Secret {key} is named by an object that says no namespace: in which to look is not known");
+            let says =
+                format!("Secret {key} is named by an object that says no namespace: in which to look is not known");
             return Sight::NotKnown(Gap::new(GapCause::Unreadable, says));
         };
         let read = || self.view.read::<Login>(&login_id(&self.cluster.name, namespace, key.name.as_str())).get(key);

@@ -35,7 +35,8 @@ impl Settings {
         match Workload::parse(text.get_ref()) {
             Some(workload) => Ok(Self { credentials_from: Some(workload) }),
             None => {
-                let says = "`credentials_from` wants a Deployment as \"namespace/name\", or \"namespace/name/container\"";
+                let says =
+                    "`credentials_from` wants a Deployment as \"namespace/name\", or \"namespace/name/container\"";
                 Err(vec![SettingsProblem::at(text.span(), says)])
             }
         }

@@ -81,7 +81,9 @@ impl Surroundings {
             }
             Observation::Present(deployment) => {
                 let said = match &deployment.labels {
-                    None => unreadable(format!("{} {key} picks its pods in a way they can't be asked for", WORKLOAD.kind)),
+                    None => {
+                        unreadable(format!("{} {key} picks its pods in a way they can't be asked for", WORKLOAD.kind))
+                    }
                     Some(labels) => {
                         let id = CollectionId::namespaced(&cluster.name, POD, &workload.namespace).labelled(labels);
                         let pods = view.read::<Pod>(&id);
@@ -162,7 +164,10 @@ fn of_pods(cluster: &Cluster, workload: &Workload, deployment: &Deployment, pods
     let Some(container) = chosen(workload, &first.containers) else { return no_container(workload, &object) };
     let differs = |pod: &Pod| chosen(workload, &pod.containers).is_none_or(|other| other != container);
     if running.any(|(_, pod)| differs(pod)) {
-        return unreadable(format!("the pods of {} {name} do not see the same variables: it is being rolled out", WORKLOAD.kind));
+        return unreadable(format!(
+            "the pods of {} {name} do not see the same variables: it is being rolled out",
+            WORKLOAD.kind
+        ));
     }
     seen(container, object, "spec.containers")
 }

@@ -63,9 +63,9 @@ fn of_machine_set(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<String> {
         // The question whether there is anything at all comes first there, and hides the half.
         Verdict::CredentialsPartial | Verdict::CredentialsNone => nothing_configured(),
         Verdict::SecretMissing => client(&format!("aws credentials secret {}: … not found", secret(subject))),
-        Verdict::SecretInvalid => client(
-            "failed to create shared credentials file from Secret: invalid secret for aws credentials",
-        ),
+        Verdict::SecretInvalid => {
+            client("failed to create shared credentials file from Secret: invalid secret for aws credentials")
+        }
         Verdict::Denied if is_about_region(ruling, "region-not-opted-in") => {
             client(&format!("region {region} is not opted in"))
         }
@@ -114,10 +114,17 @@ fn of_deployment(ruling: &Ruling<'_>) -> Vec<String> {
         }
         Verdict::RegionInvalid => {
             let is_empty = ruling.machine.as_ref().is_some_and(|machine| machine.region.value.is_empty());
-            if is_empty { twice("resolve AWS region", REGION_UNKNOWN.to_owned()) } else { vec![TYPE_UNKNOWN.to_owned()] }
+            if is_empty {
+                twice("resolve AWS region", REGION_UNKNOWN.to_owned())
+            } else {
+                vec![TYPE_UNKNOWN.to_owned()]
+            }
         }
         Verdict::CredentialsPartial | Verdict::CredentialsNone => {
-            vec!["nothing of the login: it takes whatever else its SDK finds, which may be the node's own role".to_owned()]
+            vec![
+                "nothing of the login: it takes whatever else its SDK finds, which may be the node's own role"
+                    .to_owned(),
+            ]
         }
         Verdict::InstanceTypeUnknown => not_described(ruling),
         Verdict::TokenUnreadable | Verdict::Denied | Verdict::Transient => vec![TYPE_UNKNOWN.to_owned()],

@@ -187,7 +187,9 @@ async fn a_lookup_that_failed_is_told_by_class_and_the_list_is_never_empty_inste
 
 #[tokio::test]
 async fn an_empty_bundle_is_none() {
-    for (case, data) in [("empty", json!({ "ca-bundle.pem": "" })), ("another key", json!({ "x": "y" })), ("none", json!(null))] {
+    for (case, data) in
+        [("empty", json!({ "ca-bundle.pem": "" })), ("another key", json!({ "x": "y" })), ("none", json!(null))]
+    {
         let cluster = vec![(SECRET, 200, keys_secret()), (CLOUD_CONFIG, 200, json!({ "data": data }))];
         let (status, list) = ask(
             &given(cluster, &[]).await.client,

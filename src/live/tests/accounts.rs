@@ -196,10 +196,12 @@ async fn a_named_deployment_is_followed_and_its_token_never_asked_for() {
         "apiVersion": "apps/v1", "kind": "Deployment", "metadata": { "namespace": "watched", "name": "annotator" },
         "spec": { "selector": { "matchLabels": labels }, "template": template },
     });
-    let pod = |name: &str, env: serde_json::Value| json!({
-        "apiVersion": "v1", "kind": "Pod", "metadata": { "namespace": "watched", "name": name, "labels": labels },
-        "spec": spec(env), "status": { "phase": "Running" },
-    });
+    let pod = |name: &str, env: serde_json::Value| {
+        json!({
+            "apiVersion": "v1", "kind": "Pod", "metadata": { "namespace": "watched", "name": name, "labels": labels },
+            "spec": spec(env), "status": { "phase": "Running" },
+        })
+    };
     stage.sim.seed(deployment).unwrap();
     let mut given = stage.enter(&[]);
     assert_eq!(given.live.wait_settled(PATIENCE).await, Settled::Yes);

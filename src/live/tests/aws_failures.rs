@@ -94,14 +94,20 @@ fn of_tokens() -> Vec<Failure> {
             stage.write_token("https://issuer", "openshift", "me", "2026-11-16T09:00:00Z");
             role(stage)
         }),
-        failure("its claims are refused", |stage| refusing(stage, STS, "IDPRejectedClaim", "The identity provider rejected the claim.")),
-        failure("the issuer does not answer STS", |stage| refusing(stage, STS, "IDPCommunicationError", "The identity provider could not be reached.")),
+        failure("its claims are refused", |stage| {
+            refusing(stage, STS, "IDPRejectedClaim", "The identity provider rejected the claim.")
+        }),
+        failure("the issuer does not answer STS", |stage| {
+            refusing(stage, STS, "IDPCommunicationError", "The identity provider could not be reached.")
+        }),
     ]
 }
 
 fn of_logins() -> Vec<Failure> {
     vec![
-        failure("the role may not describe instance types", |stage| refusing(stage, EC2, "UnauthorizedOperation", "You are not authorized to perform this operation.")),
+        failure("the role may not describe instance types", |stage| {
+            refusing(stage, EC2, "UnauthorizedOperation", "You are not authorized to perform this operation.")
+        }),
         failure("the Secret holds a wrong key", |stage| secret(stage, "AKIASIM", "a wrong one")),
         failure("the Secret holds a key nobody knows", |stage| secret(stage, "AKIANOBODY", "a wrong one")),
         failure("the clock is two hours off", |stage| {
@@ -128,7 +134,8 @@ fn of_the_way() -> Vec<Failure> {
             failing(stage, EC2, AwsFaultKind::Page { status: 200, body: "<html></html>" })
         }),
         failure("the answer is an XML bomb", |stage| {
-            let body = "<!DOCTYPE r [<!ENTITY a \"aaaa\">]><DescribeInstanceTypesResponse>&a;</DescribeInstanceTypesResponse>";
+            let body =
+                "<!DOCTYPE r [<!ENTITY a \"aaaa\">]><DescribeInstanceTypesResponse>&a;</DescribeInstanceTypesResponse>";
             failing(stage, EC2, AwsFaultKind::Malformed { body: body.to_owned() })
         }),
         failure("the answer breaks off", |stage| failing(stage, EC2, AwsFaultKind::CutShort)),

@@ -15,5 +15,5 @@ mod workload;
 pub use account::{Class, Environment, Gpu, InstanceType, Lookup};
 pub use cluster_api::{CapiCluster, Infrastructure, Reference, Regional, Template};
 pub use login::{Login, Mark, Sort as LoginSort};
-pub use workload::{Container, Deployment, Pod, Variable};
 pub use pool::{CAPI_FIELDS, MACHINE_FIELDS, Own, Pausing, Pool, Provider, SpecKind};
+pub use workload::{Container, Deployment, Pod, Variable};

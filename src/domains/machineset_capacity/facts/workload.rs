@@ -123,7 +123,11 @@ mod tests {
             ("without a value", json!({ "env": [role(json!({}))] }), Variable::Unset),
             ("from a ConfigMap", json!({ "env": [role(from_map)] }), Variable::Elsewhere),
             ("whole ConfigMaps are taken over", json!({ "envFrom": more.clone() }), Variable::Elsewhere),
-            ("and beside them it is set", json!({ "envFrom": more, "env": [role(json!({ "value": "arn" }))] }), set.clone()),
+            (
+                "and beside them it is set",
+                json!({ "envFrom": more, "env": [role(json!({ "value": "arn" }))] }),
+                set.clone(),
+            ),
             ("twice", json!({ "env": [role(json!({ "value": "old" })), role(json!({ "value": "arn" }))] }), set),
             ("an odd list", json!({ "env": "x" }), Variable::Unset),
         ];
@@ -134,7 +138,8 @@ mod tests {
 
     #[test]
     fn pods_are_asked_for_by_labels_alone() {
-        let expression = json!({ "matchLabels": { "a": "b" }, "matchExpressions": [{ "key": "x", "operator": "Exists" }] });
+        let expression =
+            json!({ "matchLabels": { "a": "b" }, "matchExpressions": [{ "key": "x", "operator": "Exists" }] });
         let cases = [
             ("labels", json!({ "matchLabels": { "app": "annotator", "tier": "1" } }), Some("app=annotator,tier=1")),
             ("none", json!({}), None),

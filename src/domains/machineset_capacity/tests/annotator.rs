@@ -102,11 +102,7 @@ fn logins_are_judged_by_the_pods_that_the_config_names() {
                 "match",
             ),
             ("somebody else's pod differs", running(json!([role(), token()])).object(stranger), "match"),
-            (
-                "another container",
-                running(json!([role()])).annotated_by("tools/annotator/proxy"),
-                "match",
-            ),
+            ("another container", running(json!([role()])).annotated_by("tools/annotator/proxy"), "match"),
             ("a container nobody has", running(json!([role()])).annotated_by("tools/annotator/none"), "unknown"),
         ],
     );
@@ -129,10 +125,13 @@ fn without_a_pod_a_template_decides_what_the_webhook_can_not_change() {
 #[test]
 fn a_deployment_that_is_not_there_leaves_it_to_this_process_and_one_that_is_not_seen_does_not() {
     let process = |given: Given| {
-        given.object_in("aws:shop", json!({
-            "apiVersion": "aws.cloud.trueup/v1", "kind": "Environment", "metadata": { "name": "process" },
-            "variables": { "AWS_ROLE_ARN": ROLE }
-        }))
+        given.object_in(
+            "aws:shop",
+            json!({
+                "apiVersion": "aws.cloud.trueup/v1", "kind": "Environment", "metadata": { "name": "process" },
+                "variables": { "AWS_ROLE_ARN": ROLE }
+            }),
+        )
     };
     let half = "credentials-partial aws-web-identity-token-file-missing";
     let absent = process(named());
@@ -182,8 +181,11 @@ fn only_the_named_workload_is_asked_for_and_a_token_in_a_pod_is_not_tried() {
     let judged = running(json!([role(), token()])).judged();
     let evidence = &judged.find(WORKERS).unwrap().explanation.evidence;
     let place = ("shop Pod tools/annotator-1", "spec.containers[name=manager].env");
-    let of_pod: Vec<&str> =
-        evidence.iter().filter(|one| (one.object.as_str(), one.field.as_str()) == place).map(|one| one.says.as_str()).collect();
+    let of_pod: Vec<&str> = evidence
+        .iter()
+        .filter(|one| (one.object.as_str(), one.field.as_str()) == place)
+        .map(|one| one.says.as_str())
+        .collect();
     assert!(of_pod.len() == 2 && of_pod[0].contains(ROLE) && of_pod[1].contains("not tried from here"), "{of_pod:?}");
 }
 

@@ -34,7 +34,8 @@ use super::*;
 
 #[test]
 fn edge_8_a_secret_that_is_deleted_is_missed_and_one_that_comes_back_is_read_again() {
-    let there = given().environment(json!({})).secret(json!({ "aws_access_key_id": "a", "aws_secret_access_key": "b" }));
+    let there =
+        given().environment(json!({})).secret(json!({ "aws_access_key_id": "a", "aws_secret_access_key": "b" }));
     let gone = there.clone().without("Secret", "aws-cloud-credentials");
     let anew = gone.clone().secret(json!({})).set("Secret", "aws-cloud-credentials", "metadata.uid", json!("s-2"));
     let mut world = World::default();
@@ -80,7 +81,10 @@ fn edge_21_a_set_that_is_paused_meanwhile_is_another_than_was_judged() {
     for (case, after) in [
         ("annotation", before.clone().with(json!({ "cluster.x-k8s.io/paused": "" }))),
         ("spec", before.clone().workers("spec.paused", json!(true))),
-        ("condition", before.clone().workers("status", json!({ "conditions": [{ "type": "Paused", "status": "True" }] }))),
+        (
+            "condition",
+            before.clone().workers("status", json!({ "conditions": [{ "type": "Paused", "status": "True" }] })),
+        ),
         ("another API", before.clone().workers("status", json!({ "authoritativeAPI": "Migrating" }))),
         ("deleted", before.clone().workers("metadata.deletionTimestamp", json!("2026-11-16T10:00:00Z"))),
     ] {

@@ -415,8 +415,7 @@ impl Judged {
         let view = world.view(now());
         let mut answers = BTreeMap::new();
         for subject in check.subjects(view) {
-            let judgement =
-                check.judge(&subject, view).unwrap_or_else(|| panic!("{subject} is not judged"));
+            let judgement = check.judge(&subject, view).unwrap_or_else(|| panic!("{subject} is not judged"));
             let explanation = check.explain(&subject, view).unwrap();
             let answer = Answer { judgement, explanation };
             answer.check(&subject);

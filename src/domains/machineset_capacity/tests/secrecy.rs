@@ -36,11 +36,7 @@ fn no_byte_of_a_login_leaves_the_edge() {
         let check = MachineSetCapacity::default();
         for subject in check.subjects(view) {
             said.push(format!("{:?}", check.explain(&subject, view)));
-            said.push(format!(
-                "{:?} {:?}",
-                check.cells(&subject, view),
-                check.panels(&subject, view)
-            ));
+            said.push(format!("{:?} {:?}", check.cells(&subject, view), check.panels(&subject, view)));
         }
         assert!(said.len() >= 4, "case {case}: {said:?}");
         for text in said {

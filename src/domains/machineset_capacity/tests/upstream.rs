@@ -202,7 +202,11 @@ fn its_events_stand_beside_our_cause() {
         ("a busy AWS", failed("transient"), &[UNKNOWN]),
         ("not offered", typed("m6h.8xlarge"), &[UNKNOWN]),
         ("no type", typed(""), &[UNKNOWN]),
-        ("a Mac", typed("mac2.metal").catalogue(mac), &["nothing: it writes the architecture amd64, and takes that for an answer"]),
+        (
+            "a Mac",
+            typed("mac2.metal").catalogue(mac),
+            &["nothing: it writes the architecture amd64, and takes that for an answer"],
+        ),
         (
             "no such region",
             given().provider("placement.region", json!("us-east-1a")),
@@ -224,8 +228,10 @@ fn its_events_stand_beside_our_cause() {
         (
             "a Secret of no use",
             given().environment(json!({})).secret(json!({})),
-            &["Warning ReconcileError: error creating aws client: failed to create shared credentials file from Secret: \
-               invalid secret for aws credentials"],
+            &[
+                "Warning ReconcileError: error creating aws client: failed to create shared credentials file from Secret: \
+               invalid secret for aws credentials",
+            ],
         ),
         (
             "a spec nobody can read",

@@ -95,7 +95,9 @@ pub(super) async fn of(shelf: &AwsShelf, client: &kube::Client, source: AwsSourc
     let unnamed = source == AwsSource::Unnamed;
     let found = match (&source, Irsa::of(env)) {
         // The environment decides alone; the Secret is not even read.
-        (_, Irsa::Complete(_) | Irsa::Partial(_) | Irsa::BadRole) | (AwsSource::Unnamed | AwsSource::PodsRole, _) => None,
+        (_, Irsa::Complete(_) | Irsa::Partial(_) | Irsa::BadRole) | (AwsSource::Unnamed | AwsSource::PodsRole, _) => {
+            None
+        }
         (AwsSource::Secret { namespace, name, .. }, Irsa::Absent { .. }) => read(client, namespace, name, env).await?,
     };
     let named = match (&source, &found) {
