@@ -91,7 +91,9 @@ async fn desk(login: Login) -> Desk {
         ("token", &token),
         (home, &profile),
     ]);
-    let echo = format!("{id} {key} {token} sim-secret-canary-1 sim-session-canary-1 ASIASIM0000000000001");
+    // Every command logs in anew: a session for each that may run.
+    let session = |n: u64| format!("sim-secret-canary-{n} sim-session-canary-{n} ASIASIM{n:013}");
+    let echo = format!("{id} {key} {token} {}", (1..=9).map(session).collect::<Vec<_>>().join(" "));
     Desk { dir, aws, login, canaries, echo: Box::leak(echo.into_boxed_str()), at: (cluster, listening) }
 }
 
