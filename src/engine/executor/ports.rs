@@ -71,9 +71,17 @@ impl Seen {
     }
 }
 
-/// The tags of a cloud resource in place of a version, in an order and a case that don't matter. A comma is in no tag.
+/// The tags of a cloud resource in place of a version. Their order, their case and blanks around the first colon don't
+/// matter: checks compare them so, and plans name them so. A comma is in no tag.
 pub fn cloud_version(tags: &[String]) -> String {
-    let tags: BTreeSet<String> = tags.iter().map(|tag| tag.to_lowercase()).collect();
+    let folded = |tag: &String| {
+        let tag = tag.trim().to_lowercase();
+        match tag.split_once(':') {
+            Some((key, value)) => format!("{}:{}", key.trim_end(), value.trim_start()),
+            None => tag,
+        }
+    };
+    let tags: BTreeSet<String> = tags.iter().map(folded).collect();
     let tags: Vec<String> = tags.into_iter().collect();
     if tags.is_empty() { "without tags".to_owned() } else { tags.join(", ") }
 }
