@@ -258,7 +258,9 @@ impl Session {
         let bearer = token.and_then(|token| token.0.to_str().ok()).and_then(|value| value.strip_prefix("Bearer "));
         // Of a token, each part alone as well: its claims say who somebody is.
         let parts = bearer.into_iter().flat_map(|token| token.split('.')).filter(|part| part.len() >= TOKEN_PART_MIN);
-        [Some(self.key.expose()), bearer].into_iter().flatten().chain(parts).fold(text.to_owned(), |text, secret| hide(secret, &text))
+        let key_as_sent = Zeroizing::new(escaped(self.key.expose()));
+        let secrets = [Some(self.key.expose()), Some(key_as_sent.as_str()), bearer].into_iter().flatten().chain(parts);
+        secrets.fold(text.to_owned(), |text, secret| hide(secret, &text))
     }
 
     /// The words of a service inside an answer that succeeded, fit to be shown.
