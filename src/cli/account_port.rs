@@ -16,13 +16,16 @@ use futures::future::BoxFuture;
 use zeroize::Zeroizing;
 
 use crate::cloud::ibm::{Account, CloudError, IbmResource, IbmResourceKind, Problem, Which};
-use crate::engine::executor::{ClusterPort, InFlight, KubeCluster, Patch, Reading, Reply, Seen, Write, cloud_version};
+use crate::engine::executor::{ClusterPort, InFlight, KubeCluster, Patch, Reading, Reply, Seen, Write};
 use crate::engine::journal::Answer;
-use crate::engine::{CloudRef, ObjectRef};
+use crate::engine::{CloudRef, ObjectRef, cloud_version};
 
 /// How often and after which pause tags are read back: the service says itself that they take a moment.
 const READ_BACKS_MAX: u32 = 10;
 const READ_BACK_PAUSE: Duration = Duration::from_secs(2);
+
+/// After which pause a delete is sent again that something holds back.
+const HELD_PAUSE: Duration = Duration::from_secs(10);
 
 /// Accounts by their ids.
 pub type Accounts = BTreeMap<String, Arc<Account>>;
@@ -93,7 +96,10 @@ impl WithAccounts {
             Err(error) if matches!(write, Write::Delete { .. }) && self.is_leaving_now(&error, cloud).await => {
                 reply(error.status(), Answer::Gone)
             }
-            Err(error) => failed(&error),
+            Err(error) => match write {
+                Write::Delete { .. } => still_held(&error, resource.kind).unwrap_or_else(|| failed(&error)),
+                Write::Change { .. } | Write::Apply { .. } | Write::Create { .. } => failed(&error),
+            },
         }
     }
 
@@ -199,6 +205,45 @@ fn reply(http: Option<u16>, answer: Answer) -> Reply {
 
 fn refused(why: &str) -> Reply {
     Reply { reason: why.to_owned(), ..reply(Some(400), Answer::Refused) }
+}
+
+/// The answer to a delete that is refused as long as something holds the resource; nothing for any other failure. What holds
+/// it may be on its way out, so it may be tried again.
+fn still_held(error: &CloudError, kind: IbmResourceKind) -> Option<Reply> {
+    let is_held = match kind {
+        // PowerVS says so with a 400.
+        IbmResourceKind::Network | IbmResourceKind::DhcpServer => matches!(error.status(), Some(400 | 409)),
+        IbmResourceKind::Workspace
+        | IbmResourceKind::CosInstance
+        | IbmResourceKind::Vpc
+        | IbmResourceKind::Subnet
+        | IbmResourceKind::SecurityGroup
+        | IbmResourceKind::LoadBalancer
+        | IbmResourceKind::TransitGateway
+        | IbmResourceKind::TgConnection => error.status() == Some(409),
+    };
+    let reason = format!("{error}; {}", what_holds(kind));
+    let retry_after = Some(error.retry_after().unwrap_or(HELD_PAUSE));
+    is_held.then(|| Reply { retry_after, reason, ..reply(error.status(), Answer::Throttled) })
+}
+
+/// What keeps a resource of a kind from going, and the way out.
+fn what_holds(kind: IbmResourceKind) -> &'static str {
+    match kind {
+        IbmResourceKind::LoadBalancer => "a load balancer goes once nothing is being changed on it",
+        IbmResourceKind::SecurityGroup => {
+            "a group goes once it is on no target and in no other group's rules: take it off there"
+        }
+        IbmResourceKind::Subnet => "a subnet goes once no load balancer, gateway or machine has an address in it",
+        IbmResourceKind::Vpc => "a VPC goes once no subnet, gateway, machine or connection is in it",
+        IbmResourceKind::Network | IbmResourceKind::DhcpServer => {
+            "a network goes once no machine is on it: delete the machines, or their network interfaces, first"
+        }
+        IbmResourceKind::TransitGateway => "a gateway goes once it has no connections",
+        IbmResourceKind::TgConnection => "a connection goes once nothing is being changed on it",
+        IbmResourceKind::Workspace => "a workspace goes once it is not locked and no connection leads to it",
+        IbmResourceKind::CosInstance => "an instance goes once it is not locked",
+    }
 }
 
 /// The class of a failed write.

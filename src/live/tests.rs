@@ -2,6 +2,7 @@
 
 mod accounts;
 mod deletes;
+mod powervs;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -5,11 +5,14 @@
 
 use std::process::{Child, Stdio};
 
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use http::Method;
 use serde_json::{Value, json};
+use trueup::engine::Plan;
 
 use super::front::{Moment, Which};
-use super::powervs_stage::{Gateway, Set, Stage, Tags, owner_tags, said, stage, ticked};
+use super::powervs_stage::{Gateway, Pace, Set, Stage, Tags, owner_tags, said, stage, ticked};
 
 /// Every kill is played when this is set, as CI does; without it, a few are, so that the tests of a working day stay short.
 const ALL_KILLS: &str = "TRUEUP_ALL_KILLS";
@@ -70,6 +73,8 @@ async fn live_and_die(set: Set) {
     assert_eq!(stage.deleted(), order, "one delete each, in the order that works");
     assert_eq!(stage.left(), [] as [String; 0]);
     assert_eq!(stage.others(), others, "what is not the cluster's is as it was");
+    let finalizers = stage.cluster()["metadata"]["finalizers"].clone();
+    assert_eq!(finalizers, json!(["ibmpowervscluster.infrastructure.cluster.x-k8s.io"]), "which are its provider's");
 
     let after = stage.plan();
     assert_eq!(ticked(&after), [].into(), "nothing is left to do");
@@ -79,12 +84,31 @@ async fn live_and_die(set: Set) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_whole_life_leaves_nothing_of_the_cluster_and_everything_of_others() {
     let slow = &["connections/con-delta-pvs", "load_balancers/r006-delta-lb", "resource_instances/ws-delta"];
-    live_and_die(Set { tags: Tags::Missing, slow, ..Set::default() }).await;
+    live_and_die(Set { tags: Tags::Missing, pace: Pace::Jumps { slow }, ..Set::default() }).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_gateway_of_others_keeps_its_own_tags_and_connections_through_a_whole_life() {
     live_and_die(Set { tags: Tags::Missing, gateway: Gateway::Shared, ..Set::default() }).await;
+}
+
+/// The index of tags is half a minute behind all the while.
+#[tokio::test(flavor = "multi_thread")]
+async fn one_tag_takes_another_ones_place_while_the_index_is_behind() {
+    let stage = stage(&Set { pace: Pace::Runs, ..Set::default() }).await;
+    let own = stage.taggable();
+    for id in &own {
+        // Before anybody looks, so that the index knows it.
+        let thing = stage.account.with(|server, _| server.thing(id).unwrap().clone());
+        stage.account.seed(thing.tagged(&["env:stage"]));
+    }
+    annotate(&stage, "trueup/attached-tags", &json!(["env:stage"]));
+    annotate(&stage, "trueup/user-tags", &json!({ "env": "prod" }));
+    plan_and_apply(&stage, "the user wants another one", &[each("tag", &own), each("untag", &own)].concat());
+    for id in &own {
+        let [uuid, owner] = owner_tags();
+        assert_eq!(stage.tags(id), ["env:prod".to_owned(), uuid, owner], "{id}");
+    }
 }
 
 /// A process that does not outlive a test that fails.
@@ -100,28 +124,50 @@ impl Drop for Killed {
 #[derive(Debug, Clone)]
 struct Kill {
     which: Which,
+    /// Which of its kind, counted from 0.
     nth: usize,
     moment: Moment,
 }
 
-/// Kills a teardown, then does what its user would: looks at the history, plans anew, applies.
-async fn kill_and_go_on(set: Set, kill: Kill) {
-    let case = format!("{kill:?}");
-    let stage = stage(&set).await;
-    let others = stage.others();
-    stage.delete_cluster();
-    let plan = stage.plan();
+/// What somebody does who finds that a run was killed.
+#[derive(Debug, Clone, Copy)]
+enum Next {
+    PlansAnew,
+    AppliesTheSame,
+}
+
+impl Next {
+    fn plan(self, stage: &Stage, killed: Plan) -> Plan {
+        match self {
+            Self::PlansAnew => stage.plan(),
+            Self::AppliesTheSame => killed,
+        }
+    }
+}
+
+/// Starts to apply a plan, waits until the request is held, and kills the process.
+async fn kill(stage: &Stage, plan: &Plan, kill: Kill) {
     let held = stage.front.hold(kill.which, kill.nth, kill.moment);
-    let args = stage.apply_args(&plan);
+    let args = stage.apply_args(plan);
     let mut command = stage.command(&args.iter().map(String::as_str).collect::<Vec<_>>());
     let mut child = Killed(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
     held.reached().await;
     child.0.kill().unwrap();
     child.0.wait().unwrap();
+}
+
+/// Kills a teardown, then does what its user would: looks at the history, and applies again.
+async fn kill_a_teardown(set: Set, at: Kill, next: Next) {
+    let case = format!("{at:?}, {next:?}");
+    let stage = stage(&set).await;
+    let others = stage.others();
+    stage.delete_cluster();
+    let plan = stage.plan();
+    kill(&stage, &plan, at).await;
     let before = stage.records();
 
     stage.assert_journal_settled(&case);
-    let again = stage.plan();
+    let again = next.plan(&stage, plan);
     let applied = stage.apply(&again);
     assert_eq!(applied.status.code(), Some(0), "case: {case}: {}", said(&applied));
     assert_eq!(stage.deleted(), stage.order(), "case: {case}: every delete once, in the order that works");
@@ -131,26 +177,85 @@ async fn kill_and_go_on(set: Set, kill: Kill) {
     stage.assert_journal_settled(&case);
 }
 
-async fn all_of(kills: Vec<(Set, Kill)>) {
-    let each = kills.into_iter().map(|(set, kill)| tokio::spawn(kill_and_go_on(set, kill)));
-    for ended in futures::future::join_all(each).await {
+/// Kills a run that puts tags on, and applies again.
+async fn kill_a_tagging(at: Kill, next: Next) {
+    let case = format!("{at:?}, {next:?}");
+    let stage = stage(&Set { tags: Tags::Missing, ..Set::default() }).await;
+    let (own, others) = (stage.taggable(), stage.others());
+    let plan = stage.plan();
+    kill(&stage, &plan, at).await;
+    stage.assert_journal_settled(&case);
+    let again = next.plan(&stage, plan);
+    let applied = stage.apply(&again);
+    assert_eq!(applied.status.code(), Some(0), "case: {case}: {}", said(&applied));
+    for id in &own {
+        assert_eq!(stage.tags(id), owner_tags(), "case: {case}: {id}");
+    }
+    assert_eq!(stage.front.through(&attach()), own.len(), "case: {case}: one request each");
+    assert_eq!(stage.others(), others, "case: {case}: what is not the cluster's is as it was");
+    stage.assert_journal_settled(&case);
+}
+
+fn delete() -> Which {
+    Which::new(Method::DELETE, "")
+}
+
+fn attach() -> Which {
+    Which::new(Method::POST, "/v3/tags/attach")
+}
+
+async fn all_of(kills: impl IntoIterator<Item = BoxFuture<'static, ()>>) {
+    for ended in futures::future::join_all(kills.into_iter().map(tokio::spawn)).await {
         ended.unwrap();
     }
 }
 
-/// Nine deletes, each killed before it arrives and after it was carried out: eighteen runs, of which four are played unless
-/// `TRUEUP_ALL_KILLS` is set.
+/// Nine deletes, each killed before it arrives and after it was carried out, each followed by a new plan and by the same one:
+/// 36 runs, of which some are played unless `TRUEUP_ALL_KILLS` is set.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_teardown_killed_at_any_delete_comes_to_the_same_end_with_every_delete_once() {
     let all = std::env::var_os(ALL_KILLS).is_some();
     let mut kills = Vec::new();
     for nth in 0..9 {
-        for moment in [Moment::BeforeTheServer, Moment::AfterTheServer] {
-            let is_sample = matches!((nth, moment), (0 | 6, Moment::BeforeTheServer) | (3 | 8, Moment::AfterTheServer));
+        for (moment, next) in [
+            (Moment::BeforeTheServer, Next::PlansAnew),
+            (Moment::AfterTheServer, Next::PlansAnew),
+            (Moment::BeforeTheServer, Next::AppliesTheSame),
+            (Moment::AfterTheServer, Next::AppliesTheSame),
+        ] {
+            let is_sample = match (moment, next) {
+                (Moment::BeforeTheServer, Next::PlansAnew) => nth == 0 || nth == 6,
+                (Moment::AfterTheServer, Next::PlansAnew) => nth == 3 || nth == 8,
+                (Moment::BeforeTheServer, Next::AppliesTheSame) => nth == 7,
+                (Moment::AfterTheServer, Next::AppliesTheSame) => nth == 2,
+            };
             if all || is_sample {
-                kills.push((Set::default(), Kill { which: Which::new(Method::DELETE, ""), nth, moment }));
+                let at = Kill { which: delete(), nth, moment };
+                kills.push(kill_a_teardown(Set::default(), at, next).boxed());
             }
         }
     }
     all_of(kills).await;
+}
+
+/// The balancer is still going when the next run begins: what needs it gone waits for it.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_killed_run_left_on_its_way_out_is_waited_for() {
+    let kills = [Next::PlansAnew, Next::AppliesTheSame].map(|next| {
+        let at = Kill { which: delete(), nth: 3, moment: Moment::AfterTheServer };
+        kill_a_teardown(Set { pace: Pace::Runs, ..Set::default() }, at, next).boxed()
+    });
+    all_of(kills).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tagging_killed_on_its_way_is_brought_to_its_end_with_one_request_a_resource() {
+    let all = std::env::var_os(ALL_KILLS).is_some();
+    let places = if all { 0..8 } else { 2..4 };
+    let moments = [Moment::BeforeTheServer, Moment::AfterTheServer];
+    let nexts = [Next::PlansAnew, Next::AppliesTheSame];
+    let kills = places.flat_map(|nth| moments.map(|moment| (nth, moment))).flat_map(|(nth, moment)| {
+        nexts.map(|next| kill_a_tagging(Kill { which: attach(), nth, moment }, next).boxed())
+    });
+    all_of(kills.collect::<Vec<_>>()).await;
 }

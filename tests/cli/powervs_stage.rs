@@ -2,8 +2,8 @@
 //! desk from which the binary works on them.
 //!
 //! Always true:
-//! - time in the account passes with what is asked of it: a deletion is over when it was looked at as often as a test says,
-//!   so that nothing here waits for a clock;
+//! - time in the account passes with what is asked of it, unless a test wants it to run: a deletion is over at once or when it
+//!   was seen under way, so that nothing here waits for a clock;
 //! - beside the cluster's own resources the account holds some of every kind that are not, to be left alone.
 
 use std::collections::BTreeSet;
@@ -57,13 +57,21 @@ pub struct Set {
     pub gateway: Gateway,
     pub tags: Tags,
     pub key: String,
-    /// Deletions of paths with one of these in them are seen under way once; all others are over at once.
-    pub slow: &'static [&'static str],
+    pub pace: Pace,
+}
+
+/// How time passes in the account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pace {
+    /// It jumps over every change. Deletions of paths with one of these in them are seen under way once before.
+    Jumps { slow: &'static [&'static str] },
+    /// It runs: deletions take seconds, and the index is behind.
+    Runs,
 }
 
 impl Default for Set {
     fn default() -> Self {
-        Self { gateway: Gateway::Own, tags: Tags::On, key: "a-key-that-opens-the-account".to_owned(), slow: &[] }
+        Self { gateway: Gateway::Own, tags: Tags::On, key: "a-key-that-opens-the-account".to_owned(), pace: Pace::Jumps { slow: &[] } }
     }
 }
 
@@ -84,7 +92,7 @@ pub async fn stage(set: &Set) -> Stage {
     let mut things = neighbours(start);
     things.extend(own(set, start));
     things.into_iter().for_each(|thing| account.seed(thing));
-    let clock = Arc::new(Clock { sim: account.clone(), slow: set.slow, leaving: Mutex::default() });
+    let clock = Arc::new(Clock { sim: account.clone(), pace: set.pace, leaving: Mutex::default() });
     let front = Front::start(Jumping(clock));
 
     let mgmt = SimCluster::new(SimOptions { name: "mgmt".to_owned(), seed: 1, start });
@@ -145,6 +153,11 @@ impl Stage {
     /// Changes the cluster's object, as its user or its controller does.
     pub fn edit(&self, change: impl FnOnce(&mut Value)) {
         self.mgmt.edit(API, KIND, &format!("{NAMESPACE}/delta"), change).unwrap();
+    }
+
+    /// The cluster's object as it is.
+    pub fn cluster(&self) -> Value {
+        self.mgmt.look(API, KIND, &format!("{NAMESPACE}/delta")).unwrap()
     }
 
     /// The cluster is deleted; its finalizer keeps it until its resources are gone.
@@ -369,14 +382,15 @@ fn neighbours(since: jiff::Timestamp) -> Vec<Thing> {
 /// The account's clock, which what is asked moves.
 struct Clock {
     sim: IbmSim,
-    slow: &'static [&'static str],
+    pace: Pace,
     /// Paths of deletions that nobody has looked at yet.
     leaving: Mutex<BTreeSet<String>>,
 }
 
 impl Clock {
     fn pass(&self, method: &Method, path: &str) {
-        let is_slow = self.slow.iter().any(|part| path.contains(part));
+        let Pace::Jumps { slow } = self.pace else { return };
+        let is_slow = slow.iter().any(|part| path.contains(part));
         let jumps = match *method {
             Method::DELETE if is_slow => {
                 self.leaving.lock().unwrap().insert(path.to_owned());

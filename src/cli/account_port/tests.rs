@@ -1,5 +1,8 @@
 //! The executor on a simulated account, in paused time: a cluster's resources from their tags to their end.
 
+mod taken_back;
+mod waits;
+
 use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -17,10 +20,10 @@ use super::*;
 use crate::cloud::http::HttpClient;
 use crate::cloud::ibm::{ApiKey, Endpoints};
 use crate::engine::executor::{
-    Again, Clusters, End, ExecutorClock, JournalPort, LOOK_BACK_AFTER, LookBack, OnNewReference, Ports, Recheck,
-    Report, RunSettings, Switches, VaultPort, apply, resolve,
+    Again, Clusters, End, ExecutorClock, JournalPort, LOOK_BACK_AFTER, LookBack, OnNewReference, Ports, Progress,
+    Recheck, Report, RunSettings, Switches, VaultPort, resolve, resume,
 };
-use crate::engine::journal::{Record, VerifiedState, entries};
+use crate::engine::journal::{Entry, Record, VerifiedState, entries};
 use crate::engine::vault::Sealed;
 use crate::engine::{Action, Answers, Blocked, Chosen, IdentityRecord, Plan, approve};
 use crate::sim::ibm::{
@@ -58,6 +61,11 @@ struct Stage {
     /// Called right before a request is handed to the account.
     before_send: Arc<dyn Fn(&IbmSim) + Send + Sync>,
     began: Instant,
+    /// Who the plan is made for, and who answers when asked.
+    target: (&'static str, Value),
+    who: Value,
+    /// What was waited for, as it was told: `lb 65s: why`.
+    waits: Mutex<Vec<String>>,
 }
 
 /// Ends the run like a killed process, at the so-manieth step.
@@ -119,6 +127,9 @@ fn stage() -> Stage {
         crash: Arc::default(),
         before_send: Arc::new(|_| ()),
         began: Instant::now(),
+        target: ("mgmt", identity()),
+        who: identity(),
+        waits: Mutex::default(),
     }
 }
 
@@ -172,7 +183,7 @@ impl Stage {
         }
         json!({
             "id": id, "finding": format!("powervs-tags/ibm:{ACCOUNT}/{kind}/{target}@ns/demo"), "domain": "powervs-tags",
-            "cluster": "mgmt", "verb": verb, "target": reference, "preconditions": { "tags": thing.tags },
+            "cluster": self.target.0, "verb": verb, "target": reference, "preconditions": { "tags": thing.tags },
             "selected": true, "reason": "cluster-deleted", "ownership": ["one", "two"], "tier": 4, "diff": "",
             "change": change, "undo": "none", "depends_on": depends_on, "blocked_by": [],
         })
@@ -195,7 +206,7 @@ impl Stage {
         let until = now.checked_add(SignedDuration::from_mins(15)).unwrap();
         let plan = json!({
             "schema": "trueup/plan/v1", "id": "", "created_at": now, "expires_at": until, "engine": env!("CARGO_PKG_VERSION"),
-            "targets": [{ "cluster": "mgmt", "source": "kubeconfig", "class": "prod", "identity": identity() }],
+            "targets": [{ "cluster": self.target.0, "source": "kubeconfig", "class": "prod", "identity": self.target.1 }],
             "observations": [], "findings": [], "actions": actions,
             "summary": { "findings": {}, "actions": {}, "blocked": 0 },
         });
@@ -205,7 +216,11 @@ impl Stage {
     }
 
     async fn run(&self, plan: Plan) -> Report {
-        let answers = Answers::flags(Some(plan.id.clone()), ["mgmt".to_owned()]);
+        self.take_up(plan, &[]).await
+    }
+
+    async fn take_up(&self, plan: Plan, earlier: &[Entry]) -> Report {
+        let answers = Answers::flags(Some(plan.id.clone()), [self.target.0.to_owned()]);
         let approved = approve(plan, &Chosen::Selected, &answers, self.now()).unwrap();
         let inner = WithAccounts::new(self.cluster.client(), self.accounts.clone());
         let (sim, before, crash) = (self.sim.clone(), self.before_send.clone(), self.crash.clone());
@@ -217,16 +232,25 @@ impl Stage {
             look_back_after: LOOK_BACK_AFTER,
         };
         let ports = Ports {
-            clusters: &Clusters::from([("mgmt".to_owned(), tapped)]),
-            recheck: &mut Agreeing,
+            clusters: &Clusters::from([(self.target.0.to_owned(), tapped)]),
+            recheck: &mut Agreeing(self.who.clone()),
             journal: &mut MemoryJournal(self.records.clone(), self.crash.clone()),
             vault: &NoVault,
             clock: &PausedClock(self.began),
             switches: &Open,
             stop: &AtomicBool::new(false),
-            progress: &mut |_, _| (),
+            progress: &mut |action, progress| {
+                if let Progress::Waiting { so_far, why } = progress {
+                    self.waits.lock().unwrap().push(format!("{} {}s: {why}", action.id, so_far.as_secs()));
+                }
+            },
         };
-        apply(approved, settings, ports).await
+        resume(approved, settings, ports, earlier).await
+    }
+
+    /// The journal, plan by plan.
+    fn entries(&self) -> Vec<Entry> {
+        entries(self.records.lock().unwrap().iter())
     }
 
     /// Lets somebody else send every delete of ours right before it arrives.
@@ -249,8 +273,7 @@ impl Stage {
     /// What a new start does first: it reads what came of the requests that were left open.
     async fn settle(&self) {
         let port: Arc<dyn ClusterPort> = Arc::new(WithAccounts::new(self.cluster.client(), self.accounts.clone()));
-        let found = entries(self.records.lock().unwrap().iter());
-        let resolved = resolve(&found, &Clusters::from([("mgmt".to_owned(), port)]), self.now()).await;
+        let resolved = resolve(&self.entries(), &Clusters::from([(self.target.0.to_owned(), port)]), self.now()).await;
         self.records.lock().unwrap().extend(resolved);
     }
 }
@@ -295,11 +318,12 @@ impl JournalPort for MemoryJournal {
 }
 
 /// A recheck that finds nothing new: the port alone is looked at here.
-struct Agreeing;
+struct Agreeing(Value);
 
 impl Recheck for Agreeing {
     fn read_identity<'a>(&'a mut self, _: &'a str) -> BoxFuture<'a, Option<IdentityRecord>> {
-        async { serde_json::from_value(identity()).ok() }.boxed()
+        let who = serde_json::from_value(self.0.clone()).ok();
+        async { who }.boxed()
     }
 
     fn judge_again<'a>(&'a mut self, actions: &'a [&'a Action]) -> BoxFuture<'a, Vec<Again>> {
@@ -381,27 +405,44 @@ async fn a_whole_life_leaves_nothing_of_ours_and_others_as_they_were() {
     assert_eq!(stage.accepted_deletes().len(), TEARDOWN.len());
 }
 
+/// How somebody goes on after a run that was killed.
+#[derive(Debug, Clone, Copy)]
+enum GoesOn {
+    WithTheSamePlan,
+    WithANewOne,
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_run_killed_at_any_step_comes_to_the_same_end_and_deletes_nothing_twice() {
+    for goes_on in [GoesOn::WithTheSamePlan, GoesOn::WithANewOne] {
+        kill_everywhere(goes_on).await;
+    }
+}
+
+async fn kill_everywhere(goes_on: GoesOn) {
     let mut kills = 0;
     for at in 0.. {
         let mut stage = stage();
         let others = stage.others();
+        let plan = stage.teardown();
         stage.crash = Arc::new(Crash { at: Some(at), ..Crash::default() });
-        let ended = AssertUnwindSafe(stage.run(stage.teardown())).catch_unwind().await;
+        let ended = AssertUnwindSafe(stage.run(plan.clone())).catch_unwind().await;
         if ended.is_ok() {
             break;
         }
         kills += 1;
         stage.crash = Arc::default();
         stage.settle().await;
-        let open = entries(stage.records.lock().unwrap().iter()).iter().map(|entry| entry.open_count()).sum::<usize>();
+        let open = stage.entries().iter().map(Entry::open_count).sum::<usize>();
         assert_eq!(open, 0, "killed at step {at}: requests are still open");
-        // What is on its way out is waited for, as the check does.
+        let report = match goes_on {
+            GoesOn::WithTheSamePlan => stage.take_up(plan, &stage.entries()).await,
+            GoesOn::WithANewOne => stage.take_up(stage.teardown(), &stage.entries()).await,
+        };
+        assert!(report.ends.is_empty() || report.code() == 0, "{goes_on:?}, killed at step {at}: {:?}", report.ends);
+        // What nobody waits for any more is on its way out.
         tokio::time::sleep(Duration::from_secs(60)).await;
-        let report = stage.run(stage.teardown()).await;
-        assert!(report.ends.is_empty() || report.code() == 0, "killed at step {at}: {:?}", report.ends);
-        assert!(TEARDOWN.iter().all(|(id, _)| !stage.is_there(id)), "killed at step {at}");
+        assert!(TEARDOWN.iter().all(|(id, _)| !stage.is_there(id)), "{goes_on:?}, killed at step {at}");
         assert_eq!(stage.others(), others, "killed at step {at}");
         let deletes = stage.accepted_deletes();
         let distinct: BTreeSet<&String> = deletes.iter().collect();
@@ -531,7 +572,8 @@ async fn what_depends_on_something_that_stays_is_not_touched() {
     stage.sim.with(|server, now| server.edit(now, "lb", |lb| lb.state = "update_pending".into()));
     let report = stage.run(stage.teardown()).await;
     let End::Failed { why } = &report.ends["lb"] else { panic!("{:?}", report.ends) };
-    assert!(why.contains("409") && why.contains("update_pending"), "{why}");
+    assert!(why.starts_with("it was not taken for 10 minutes: VPC: delete a VPC resource: 409"), "{why}");
+    assert!(why.contains("update_pending") && why.contains("once nothing is being changed on it"), "{why}");
     for id in ["subnet", "sg", "vpc"] {
         assert!(matches!(report.ends[id], End::Skipped { .. }) && stage.is_there(id), "{id}: {:?}", report.ends);
     }
