@@ -170,7 +170,8 @@ fn recorded_clusters(workspaces: usize) -> RecordedCluster {
             }
         });
         if workspaces < CLUSTERS {
-            object["spec"]["workspace"] = json!({ "type": "Reference", "reference": { "id": workspace_of(index, workspaces) } });
+            object["spec"]["workspace"] =
+                json!({ "type": "Reference", "reference": { "id": workspace_of(index, workspaces) } });
         }
         if index % 10 == 0 {
             object["metadata"]["deletionTimestamp"] = json!("2026-11-16T09:00:00Z");

@@ -14,7 +14,7 @@ use trueup::engine::Plan;
 use super::front::{Moment, Which};
 use super::powervs_stage::{Gateway, Pace, Set, Stage, Tags, owner_tags, said, stage, ticked};
 
-/// Every kill is played when this is set, as CI does; without it, a few are, so that the tests of a working day stay short.
+/// Every kill is played when this is set, as CI does; without it a few are, so that the tests of a working day stay short.
 const ALL_KILLS: &str = "TRUEUP_ALL_KILLS";
 
 /// Plans, holds what is ticked to what is expected, carries it out, and leaves nothing open.
@@ -243,7 +243,8 @@ async fn a_teardown_killed_at_any_delete_comes_to_the_same_end_with_every_delete
 async fn what_a_killed_run_left_on_its_way_out_is_waited_for() {
     let kills = [Next::PlansAnew, Next::AppliesTheSame].map(|next| {
         let at = Kill { which: delete(), nth: 3, moment: Moment::AfterTheServer };
-        kill_a_teardown(Set { pace: Pace::Runs, ..Set::default() }, at, next).boxed()
+        let pace = Pace::Jumps { slow: &["load_balancers/"] };
+        kill_a_teardown(Set { pace, ..Set::default() }, at, next).boxed()
     });
     all_of(kills).await;
 }

@@ -63,7 +63,8 @@ pub struct Set {
 /// How time passes in the account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pace {
-    /// It jumps over every change. Deletions of paths with one of these in them are seen under way once before.
+    /// It jumps over every change. Deletions of paths with one of these in them are first seen under way once, or refuse
+    /// somebody who needs them gone.
     Jumps { slow: &'static [&'static str] },
     /// It runs: deletions take seconds, and the index is behind.
     Runs,
@@ -71,7 +72,12 @@ pub enum Pace {
 
 impl Default for Set {
     fn default() -> Self {
-        Self { gateway: Gateway::Own, tags: Tags::On, key: "a-key-that-opens-the-account".to_owned(), pace: Pace::Jumps { slow: &[] } }
+        Self {
+            gateway: Gateway::Own,
+            tags: Tags::On,
+            key: "a-key-that-opens-the-account".to_owned(),
+            pace: Pace::Jumps { slow: &[] },
+        }
     }
 }
 
@@ -105,7 +111,8 @@ pub async fn stage(set: &Set) -> Stage {
         mgmt.seed(object(name, uid, gateway)).unwrap();
     }
     let port = listen("127.0.0.1:0".parse().unwrap(), vec![("mgmt".to_owned(), mgmt.clone())]).await.unwrap();
-    let dir = folder(&[("kubeconfig", &port.kubeconfig()), ("ibm.key", &set.key), ("config.toml", &config(&front.url()))]);
+    let dir =
+        folder(&[("kubeconfig", &port.kubeconfig()), ("ibm.key", &set.key), ("config.toml", &config(&front.url()))]);
     Stage { dir, mgmt, account, front, gateway: set.gateway, _port: port }
 }
 
@@ -276,7 +283,9 @@ fn object(name: &str, uid: &str, gateway: Gateway) -> Value {
     let made = json!({ "type": "Provision" });
     let (mut own_gateway, gateway_id) = match gateway {
         Gateway::Own => (made.clone(), format!("tg-{name}")),
-        Gateway::Shared => (json!({ "type": "Reference", "reference": { "id": "tg-backbone" } }), "tg-backbone".to_owned()),
+        Gateway::Shared => {
+            (json!({ "type": "Reference", "reference": { "id": "tg-backbone" } }), "tg-backbone".to_owned())
+        }
     };
     (own_gateway["vpcConnection"], own_gateway["powerVSConnection"]) = (made.clone(), made.clone());
     let id = |front: &str, tail: &str| format!("{front}-{name}{tail}");
@@ -326,10 +335,8 @@ fn tenant(name: &str, tags: &[String], gateway: Gateway, since: jiff::Timestamp)
         Gateway::Own => id("tg", ""),
         Gateway::Shared => "tg-backbone".to_owned(),
     };
-    let (vpc, workspace) = (
-        make(ThingKind::Vpc, id("r006", "-vpc"), "us-south"),
-        make(ThingKind::Workspace, id("ws", ""), "dal10"),
-    );
+    let (vpc, workspace) =
+        (make(ThingKind::Vpc, id("r006", "-vpc"), "us-south"), make(ThingKind::Workspace, id("ws", ""), "dal10"));
     let connection = |tail: &str, kind: &str, to: &Thing| {
         let mut connection = bare(ThingKind::Connection, id("con", tail), "global").within(&gateway_id);
         (connection.network_type, connection.network_id) = (Some(kind.to_owned()), Some(to.crn.clone()));
@@ -388,17 +395,22 @@ struct Clock {
 }
 
 impl Clock {
-    fn pass(&self, method: &Method, path: &str) {
+    fn pass(&self, method: &Method, path: &str, status: u16) {
         let Pace::Jumps { slow } = self.pace else { return };
-        let is_slow = slow.iter().any(|part| path.contains(part));
+        let mut leaving = self.leaving.lock().unwrap();
         let jumps = match *method {
-            Method::DELETE if is_slow => {
-                self.leaving.lock().unwrap().insert(path.to_owned());
+            // Somebody was refused because of what is on its way out: now it goes.
+            Method::DELETE if status == 409 => {
+                leaving.clear();
+                true
+            }
+            Method::DELETE if slow.iter().any(|part| path.contains(part)) => {
+                leaving.insert(path.to_owned());
                 false
             }
-            Method::GET => self.leaving.lock().unwrap().remove(path),
+            Method::DELETE => leaving.is_empty(),
+            Method::GET => leaving.remove(path),
             // The index is behind after every change.
-            Method::DELETE => true,
             _ => path.ends_with("/attach") || path.ends_with("/detach"),
         };
         if jumps {
@@ -415,7 +427,7 @@ impl Upstream for Jumping {
         Box::pin(async move {
             let (method, path) = (request.method().clone(), request.uri().path().to_owned());
             let answer = self.0.sim.service().oneshot(request.map(Full::new)).await?;
-            self.0.pass(&method, &path);
+            self.0.pass(&method, &path, answer.status().as_u16());
             Ok(answer.map(|body| body.map_err(|never| match never {}).boxed_unsync()))
         })
     }

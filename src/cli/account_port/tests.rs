@@ -26,9 +26,7 @@ use crate::engine::executor::{
 use crate::engine::journal::{Entry, Record, VerifiedState, entries};
 use crate::engine::vault::Sealed;
 use crate::engine::{Action, Answers, Blocked, Chosen, IdentityRecord, Plan, approve};
-use crate::sim::ibm::{
-    IbmAnswer, IbmEffect, IbmFault, IbmPart, IbmRequest, IbmSim, IbmSimOptions, Thing, ThingKind,
-};
+use crate::sim::ibm::{IbmAnswer, IbmEffect, IbmFault, IbmPart, IbmRequest, IbmSim, IbmSimOptions, Thing, ThingKind};
 use crate::sim::{SimCluster, SimOptions};
 
 const ACCOUNT: &str = "0123456789abcdef0123456789abcdef";
@@ -528,7 +526,9 @@ async fn edge_37_a_delete_that_another_deleter_was_first_with_is_not_a_failure()
         ("cos", "/v2/resource_instances/cos"),
     ];
     for (target, path) in targets {
-        for moment in ["gone before the last look", "under way at the last look", "between the last look and the request"] {
+        for moment in
+            ["gone before the last look", "under way at the last look", "between the last look and the request"]
+        {
             let mut stage = stage();
             match moment {
                 "gone before the last look" => {
