@@ -287,7 +287,7 @@ impl Given {
             ClusterSource::Cloud { provider: Provider::Aws, account: String::new(), used_from: Vec::new() };
         let served = ["instancetypes", "lookups", "environments"]
             .map(|plural| ("aws.cloud.trueup".to_owned(), plural.to_owned()));
-        account.served = Some(Served::Complete(served.into()));
+        account.served = Some(Served::Complete(served.into_iter().collect()));
         self
     }
 
