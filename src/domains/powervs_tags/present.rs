@@ -3,7 +3,7 @@
 use super::facts::CloudResource;
 use super::kind::Stage;
 use super::names::OWNER_TAG;
-use super::scene::Scene;
+use super::scene::{Claimant, Scene};
 use super::subjects::Subject;
 use super::words::state_word;
 use super::{explain::seen_from, facts::Course, tag_form};
@@ -14,7 +14,7 @@ pub const INTRODUCTION: Introduction = Introduction {
     short: "POWERVS",
     says: "who owns what in the IBM Cloud accounts, and what a deleted cluster leaves behind",
     columns: &[
-        Column { title: "SEEN FROM", side: Side::Left, width: 20, grows: false, rank: 1 },
+        Column { title: "SEEN FROM", side: Side::Left, width: 14, grows: false, rank: 1 },
         Column { title: "OWNER TAG", side: Side::Left, width: 12, grows: false, rank: 3 },
         Column { title: "STATE", side: Side::Left, width: 10, grows: false, rank: 4 },
         Column { title: "AGE", side: Side::Right, width: 5, grows: false, rank: 5 },
@@ -27,10 +27,7 @@ pub const INTRODUCTION: Introduction = Introduction {
 /// One row, in the order of the columns.
 pub fn cells(scene: &Scene<'_>, subject: &Subject) -> Vec<Cell> {
     let text = |text: &str| if text.is_empty() { Cell::Nothing } else { Cell::Text(text.into()) };
-    let whose = seen_from(scene, subject).map_or_else(String::new, |claimant| match claimant.fact.is_going() {
-        true => format!("{} going", claimant.key),
-        false => claimant.key.to_string(),
-    });
+    let whose = seen_from(scene, subject).map_or_else(String::new, |claimant| viewer(scene, claimant));
     let Subject::Resource { account, item, .. } = subject else {
         return vec![text(&whose), Cell::Nothing, Cell::Nothing, Cell::Nothing, Cell::Nothing];
     };
@@ -42,6 +39,13 @@ pub fn cells(scene: &Scene<'_>, subject: &Subject) -> Vec<Cell> {
         resource.created.map_or(Cell::Nothing, Cell::Age),
         text(&resource.id),
     ]
+}
+
+/// A cluster as short as it can be told from the others: by its name, unless two have it.
+fn viewer(scene: &Scene<'_>, claimant: &Claimant<'_>) -> String {
+    let is_alone = scene.namesakes.get(claimant.name()).is_none_or(|count| *count == 1);
+    let name = if is_alone { claimant.name().to_owned() } else { claimant.key.to_string() };
+    if claimant.fact.is_going() { format!("{name} going") } else { name }
 }
 
 fn owner_word(resource: &CloudResource) -> String {
