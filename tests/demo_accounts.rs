@@ -76,7 +76,8 @@ fn served() -> Served {
     let (url, key) = account.strip_prefix("IBM Cloud account: ").unwrap().split_once(" (API key ").unwrap();
     let services = ["iam", "tagging", "search", "resource-controller", "vpc", "transit", "power"];
     let endpoints: String = services.iter().map(|service| format!("{service} = \"{url}\"\n")).collect();
-    let text = format!("[clouds.ibm.try]\napi_key_env = \"TRY_KEY\"\n[clouds.ibm.try.endpoints]\n{endpoints}");
+    let key_and_users = "api_key_env = \"TRY_KEY\"\nmanagement_clusters = [\"mgmt-us\"]";
+    let text = format!("[clouds.ibm.try]\n{key_and_users}\n[clouds.ibm.try.endpoints]\n{endpoints}");
     std::fs::write(folder.path().join("config.toml"), text).unwrap();
     Served { _demo: demo, kubeconfig, key: key.trim_end_matches(')').to_owned(), folder }
 }
@@ -86,7 +87,7 @@ impl Served {
         let folder = self.folder.path();
         let mut command = Command::new(env!("CARGO_BIN_EXE_trueup"));
         command.env_clear().env("HOME", folder).env("TRY_KEY", &self.key).current_dir(folder).args(arguments);
-        command.args(["--kubeconfig", &self.kubeconfig, "--config", "config.toml"]);
+        command.args(["--kubeconfig", &self.kubeconfig, "--context", "mgmt-us", "--config", "config.toml"]);
         let ran = command.output().unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Ran { code: ran.status.code(), out: text(&ran.stdout), err: text(&ran.stderr) }
@@ -118,7 +119,7 @@ fn an_orphan_is_deleted_when_its_account_is_named_and_not_before() {
     let delete = action_on(&plan, "delete", "cos-quarry");
     assert_eq!((&delete["cluster"], &delete["selected"]), (&json!("ibm:try"), &json!(false)));
     let action = delete["id"].as_str().unwrap();
-    let unnamed = served.apply(&plan, action, &["--confirm-cluster", "mgmt-eu"]);
+    let unnamed = served.apply(&plan, action, &["--confirm-cluster", "mgmt-us"]);
     assert_eq!(unnamed.code, Some(3), "{}", unnamed.err);
     assert!(
         unnamed.err.contains("ibm:try has a T4 action, which asks for --confirm-cluster ibm:try"),
