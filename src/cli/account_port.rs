@@ -69,6 +69,10 @@ impl WithAccounts {
         if cloud_version(&resource.tags) != bound {
             return reply(None, Answer::Conflict);
         }
+        // Somebody else asked for its deletion between two looks: there is nothing left to ask for.
+        if matches!(write, Write::Delete { .. }) && is_leaving(&resource) {
+            return reply(None, Answer::Gone);
+        }
         let Ok(account) = self.account(cloud) else { return reply(None, Answer::Throttled) };
         let sent = match write {
             Write::Delete { .. } => account.delete(token, &resource).await,
@@ -88,10 +92,25 @@ impl WithAccounts {
                 }
                 reply(Some(200), Answer::Done)
             }
+            // Refused, because another deleter was first: what is read says so.
+            Err(error) if matches!(write, Write::Delete { .. }) && self.is_leaving_now(&error, cloud).await => {
+                reply(error.status(), Answer::Gone)
+            }
             Err(error) => match write {
                 Write::Delete { .. } => still_held(&error, resource.kind).unwrap_or_else(|| failed(&error)),
                 Write::Change { .. } | Write::Apply { .. } | Write::Create { .. } => failed(&error),
             },
+        }
+    }
+
+    /// Whether a delete was refused for being under way or over already.
+    async fn is_leaving_now(&self, error: &CloudError, cloud: &CloudRef) -> bool {
+        match error.status() {
+            Some(409) => match self.read_cloud(cloud).await {
+                Ok(found) => found.is_none_or(|resource| is_leaving(&resource)),
+                Err(_) => false,
+            },
+            Some(_) | None => false,
         }
     }
 
@@ -169,11 +188,15 @@ fn is_over(resource: &IbmResource) -> bool {
     matches!(resource.state.as_deref(), Some("pending_reclamation" | "removed"))
 }
 
-fn seen(resource: &IbmResource) -> Seen {
+/// Whether its deletion is under way.
+fn is_leaving(resource: &IbmResource) -> bool {
     let state = resource.state.as_deref().unwrap_or_default().to_lowercase();
-    let deleting = matches!(state.as_str(), "deleting" | "delete_pending" | "detaching" | "pending_removal");
+    matches!(state.as_str(), "deleting" | "delete_pending" | "detaching" | "pending_removal")
+}
+
+fn seen(resource: &IbmResource) -> Seen {
     let json = serde_json::to_vec(resource).unwrap_or_default();
-    Seen::cloud(&resource.id, &resource.tags, deleting, json)
+    Seen::cloud(&resource.id, &resource.tags, is_leaving(resource), json)
 }
 
 fn reply(http: Option<u16>, answer: Answer) -> Reply {

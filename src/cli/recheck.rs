@@ -142,7 +142,7 @@ impl<P: PlanAgain> Rechecker<P> {
         };
         match now.blocked_by.first() {
             Some(blocked) => Again::Blocked(format!("{}: {}", blocked.gate.word(), blocked.why)),
-            None if now.preconditions != action.preconditions || now.change != action.change => {
+            None if !is_bound_alike(now, action) || now.change != action.change => {
                 Again::Differs("it, or what is copied, changed since the plan was made".to_owned())
             }
             None => Again::Same,
@@ -185,6 +185,13 @@ impl<P: PlanAgain> Rechecker<P> {
             },
         }
     }
+}
+
+/// Whether two actions ask for the same object in the same state. The index that lists tags is behind, after a change of this
+/// run's own as well; before tags are changed the executor reads them from the tagging service, and holds them to the plan.
+fn is_bound_alike(now: &Action, action: &Action) -> bool {
+    let is_of_tags = action.target.cloud.is_some() && action.verb != Verb::Delete;
+    is_of_tags || now.preconditions == action.preconditions
 }
 
 /// Whether an action rests on its own object alone, which the executor reads itself: what comes from a backup on a free

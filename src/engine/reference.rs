@@ -64,9 +64,17 @@ const TAG_GAP: &str = ", ";
 /// The version of a resource without any.
 const NO_TAGS: &str = "without tags";
 
-/// The tags of a cloud resource in place of a version, which clouds don't have, in an order and a case that don't matter.
+/// The tags of a cloud resource in place of a version, which clouds don't have. Their order, their case and blanks around
+/// the first colon don't matter: checks compare them so, and plans name them so.
 pub fn cloud_version(tags: &[String]) -> String {
-    let tags: BTreeSet<String> = tags.iter().map(|tag| tag.to_lowercase()).collect();
+    let folded = |tag: &String| {
+        let tag = tag.trim().to_lowercase();
+        match tag.split_once(':') {
+            Some((key, value)) => format!("{}:{}", key.trim_end(), value.trim_start()),
+            None => tag,
+        }
+    };
+    let tags: BTreeSet<String> = tags.iter().map(folded).collect();
     let tags: Vec<String> = tags.into_iter().collect();
     if tags.is_empty() { NO_TAGS.to_owned() } else { tags.join(TAG_GAP) }
 }

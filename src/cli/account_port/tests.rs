@@ -9,9 +9,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use http::Method;
+use http_body_util::Full;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use tokio::time::Instant;
+use tower::ServiceExt as _;
 use zeroize::Zeroizing;
 
 use super::*;
@@ -24,7 +26,7 @@ use crate::engine::executor::{
 use crate::engine::journal::{Entry, Record, VerifiedState, entries};
 use crate::engine::vault::Sealed;
 use crate::engine::{Action, Answers, Blocked, Chosen, IdentityRecord, Plan, approve};
-use crate::sim::ibm::{IbmEffect, IbmFault, IbmPart, IbmSim, IbmSimOptions, Thing, ThingKind};
+use crate::sim::ibm::{IbmAnswer, IbmEffect, IbmFault, IbmPart, IbmRequest, IbmSim, IbmSimOptions, Thing, ThingKind};
 use crate::sim::{SimCluster, SimOptions};
 
 const ACCOUNT: &str = "0123456789abcdef0123456789abcdef";
@@ -249,6 +251,23 @@ impl Stage {
         entries(self.records.lock().unwrap().iter())
     }
 
+    /// Lets somebody else send every delete of ours right before it arrives.
+    fn delete_everything_twice(&mut self) {
+        let sim = self.sim.clone();
+        let service = tower::service_fn(move |request: http::Request<Full<bytes::Bytes>>| {
+            let sim = sim.clone();
+            async move {
+                if request.method() == Method::DELETE {
+                    drop(sim.service().oneshot(request.clone()).await);
+                }
+                sim.service().oneshot(request).await
+            }
+        });
+        let endpoints = Endpoints::at_one_place("http://ibm.sim").unwrap();
+        let account = Account::new(HttpClient::in_process(service), endpoints, ApiKey::parse("key").unwrap());
+        self.accounts = [(ACCOUNT.to_owned(), Arc::new(account))].into();
+    }
+
     /// What a new start does first: it reads what came of the requests that were left open.
     async fn settle(&self) {
         let port: Arc<dyn ClusterPort> = Arc::new(WithAccounts::new(self.cluster.client(), self.accounts.clone()));
@@ -464,6 +483,87 @@ async fn a_delete_ends_as_what_is_read_says_whatever_was_answered() {
             None => assert!(matches!(report.ends["a1"], End::Failed { .. }), "case: {case}: {:?}", report.ends),
         }
     }
+}
+
+/// A plan names tags as the check compares them: without the blank people put after a colon.
+#[tokio::test(start_paused = true)]
+async fn a_blank_in_somebodys_tag_keeps_nothing_from_going() {
+    let stage = stage();
+    stage.sim.with(|server, now| server.edit(now, "cos", |cos| cos.tags.extend(["env: prod".to_owned()])));
+    let mut delete = stage.action("a1", "delete", "cos", json!({}), &[]);
+    delete["preconditions"]["tags"] = json!(["env:prod", UUID, OWNER]);
+    let report = stage.run(stage.plan(vec![delete])).await;
+    assert_eq!(report.ends["a1"], End::Done(VerifiedState::Gone));
+}
+
+/// Edge case 23: a subnet is on its way out for as long as a balancer's addresses in it are being released.
+#[tokio::test(start_paused = true)]
+async fn edge_23_a_vpc_is_not_asked_to_go_before_its_subnet_reads_as_gone() {
+    let stage = stage();
+    assert_eq!(stage.run(stage.teardown()).await.code(), 0);
+    let said = |method: Method, path: &str| -> Vec<(usize, Option<u16>)> {
+        stage.sim.with(|server, _| {
+            let asked = server.log().enumerate().filter(|(_, one)| one.method == method && one.path.ends_with(path));
+            asked.map(|(place, one)| (place, one.status)).collect()
+        })
+    };
+    let asked_to_go = said(Method::DELETE, "/vpcs/vpc")[0].0;
+    let looks: Vec<Option<u16>> = said(Method::GET, "/subnets/subnet")
+        .into_iter()
+        .filter(|(place, _)| *place < asked_to_go)
+        .map(|(_, status)| status)
+        .collect();
+    assert_eq!(looks.last(), Some(&Some(404)), "{looks:?}");
+    assert!(looks.contains(&Some(200)), "it was seen on its way out: {looks:?}");
+}
+
+/// Edge case 37: the provider's controller and this program tear the same cluster down.
+#[tokio::test(start_paused = true)]
+async fn edge_37_a_delete_that_another_deleter_was_first_with_is_not_a_failure() {
+    let targets = [
+        ("con-pvs", "/v1/transit_gateways/tg/connections/con-pvs"),
+        ("lb", "/v1/load_balancers/lb"),
+        ("cos", "/v2/resource_instances/cos"),
+    ];
+    for (target, path) in targets {
+        for moment in
+            ["gone before the last look", "under way at the last look", "between the last look and the request"]
+        {
+            let mut stage = stage();
+            match moment {
+                "gone before the last look" => {
+                    stage.before_send = Arc::new(move |sim| sim.with(|server, now| server.remove(now, target)));
+                }
+                "under way at the last look" => stage.before_send = Arc::new(move |sim| delete_as_another(sim, path)),
+                _ => stage.delete_everything_twice(),
+            }
+            let delete = stage.action("a1", "delete", target, json!({}), &[]);
+            let report = stage.run(stage.plan(vec![delete])).await;
+            let ended = (&report.ends["a1"], stage.is_there(target));
+            assert_eq!(ended, (&End::Done(VerifiedState::Gone), false), "case: {target} {moment}");
+        }
+    }
+}
+
+/// Sends a delete with a token that somebody has.
+fn delete_as_another(sim: &IbmSim, path: &str) {
+    sim.with(|server, now| {
+        let authorization = format!("Bearer {}", server.tokens().next().unwrap_or_default());
+        let query = [("version", "2026-01-01"), ("generation", "2")];
+        let answer = server.handle(
+            now,
+            &IbmRequest {
+                method: Method::DELETE,
+                base: String::new(),
+                path: path.to_owned(),
+                query: query.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
+                authorization,
+                crn: String::new(),
+                body: bytes::Bytes::new(),
+            },
+        );
+        assert!(matches!(&answer, IbmAnswer::Reply(reply) if reply.status < 300), "{answer:?}");
+    });
 }
 
 #[tokio::test(start_paused = true)]
