@@ -207,7 +207,8 @@ async fn a_pods_secret_is_used_beside_no_environment_and_its_role_by_nobody_here
     let role = ("AWS_ROLE_ARN", "arn:aws:iam::123456789012:role/x");
     let both = [role, ("AWS_WEB_IDENTITY_TOKEN_FILE", "/nowhere/token")];
     let of_pod = "credentials=pod/secret/openshift-machine-api/aws-cloud-credentials";
-    let cases: [(&str, &[(&str, &str)], &str, &str, &str); 5] = [
+    type Case<'c> = (&'c str, &'c [(&'c str, &'c str)], &'c str, &'c str, &'c str);
+    let cases: [Case<'_>; 5] = [
         ("a Secret beside half a role here", &[role], of_pod, "ok", ""),
         ("a Secret beside a role here", &both, of_pod, "ok", ""),
         ("a role, and nothing here", &[], "credentials=pod", "token-unreadable", "token-elsewhere"),
