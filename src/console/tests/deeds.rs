@@ -218,6 +218,7 @@ fn a_plan_says_what_moved_and_is_made_anew_for_the_same_findings() {
     assert_eq!(stage.toasts(), ["the world moved since the plan was made; R makes it anew"]);
     let planned = stage.keys("R").asked_for();
     assert_eq!(planned, ["plan ext-auth-ca-old ext-auth-client-old keycloak-ca lost-copy tmp-client"]);
+    assert_eq!(stage.forget().keys("R R").asked_for(), [""; 0], "one that is being made is not begun again");
 }
 
 #[test]

@@ -55,6 +55,10 @@ fn ask_for_plan(model: &mut Model, wanted: Wanted) -> Effects {
 /// Reads again; on a plan, plans again for the same findings.
 pub fn refresh(model: &mut Model) -> Effects {
     if let (Place::Plan, Some(sheet)) = (model.place(), &model.plan) {
+        // One that is being made reads everything already; asked again and again, it would begin again and again.
+        if model.planning.is_some() {
+            return Effects::default();
+        }
         let planned: BTreeSet<&str> = sheet.plan.findings.iter().map(|finding| finding.id.as_str()).collect();
         let subjects: BTreeSet<SubjectId> = model
             .findings
