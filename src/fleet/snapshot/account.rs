@@ -15,16 +15,20 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
 
+use super::SnapshotCluster;
 use super::fleet_file::Environment;
+use super::instance_type::{self, Odd};
 use super::problem::Problem;
 use super::sheet::{self, Node, Step};
-use super::{SnapshotCluster, instance_type};
 use crate::fleet::recording::{Coverage, Incomplete, KindCoverage, RecordedCluster, RecordedObject};
 use crate::world::{ClusterIdentity, ClusterName, ClusterSource, Provider};
 
 const RESOURCE: &str = "Resource";
 const INSTANCE_TYPE: &str = "InstanceType";
 const ENVIRONMENT: &str = "Environment";
+
+/// How many entries of a file are named one by one; a file of another sort would name thousands.
+const ODD_MAX: usize = 10;
 
 /// How many letters a key may be off to be taken for another, as `instanceTypes` and `instance_type` are.
 const SLIP_MAX: usize = 2;
@@ -175,37 +179,48 @@ impl Reader<'_> {
     }
 
     fn entries(&mut self, whose: &str, entries: Vec<Value>) -> Vec<RecordedObject> {
-        let Shape { list, needed, .. } = Shape::of(self.provider);
-        let mut seen = BTreeSet::new();
-        let mut objects = Vec::new();
+        let list = Shape::of(self.provider).list;
+        let (mut seen, mut objects, mut odd) = (BTreeSet::new(), Vec::new(), 0);
         for (index, entry) in entries.into_iter().enumerate() {
-            let (namespace, name) = match self.provider {
-                Provider::Ibm => ("", both(field(&entry, "kind"), field(&entry, "id"))),
-                Provider::Aws => (whose, field(&entry, "name")),
-            };
-            let item = index + 1;
-            let mut place = vec![Step::Key(list), Step::Item(index)];
-            match (name, self.odd(&entry)) {
-                (None, _) => self.fault(&place, format!("entry {item} lacks {needed}: write it, or remove the entry")),
-                (Some(name), _) if !seen.insert(name.clone()) => {
-                    self.fault(&place, format!("entry {item} is {name} once more: remove one of them"));
+            match self.entry(whose, &entry, &mut seen) {
+                Ok(object) => objects.push(object),
+                Err(Odd { place, says }) => {
+                    odd += 1;
+                    let place = [vec![Step::Key(list), Step::Item(index)], place].concat();
+                    if odd <= ODD_MAX {
+                        self.fault(&place, format!("entry {} {says}", index + 1));
+                    }
                 }
-                (Some(_), Some(odd)) => {
-                    place.extend(odd.place);
-                    self.fault(&place, format!("entry {item} {}", odd.says));
-                }
-                (Some(name), None) => objects.push(self.object(namespace, &name, &entry)),
             }
+        }
+        if odd > ODD_MAX {
+            let says = format!(
+                "has {} more entries that can't be understood: see whether it is what it should be",
+                odd - ODD_MAX
+            );
+            self.fault(&[Step::Key(list)], says);
         }
         objects
     }
 
-    /// What can't be understood of an entry. IBM's resources are made of texts alone, and read one by one.
-    fn odd(&self, entry: &Value) -> Option<instance_type::Odd> {
-        match self.provider {
-            Provider::Ibm => None,
-            Provider::Aws => instance_type::odd(entry),
+    /// The object of an entry, or what is wrong with it.
+    fn entry(&self, whose: &str, entry: &Value, seen: &mut BTreeSet<String>) -> Result<RecordedObject, Odd> {
+        let (namespace, name) = match self.provider {
+            Provider::Ibm => ("", both(field(entry, "kind"), field(entry, "id"))),
+            Provider::Aws => (whose, field(entry, "name")),
+        };
+        let odd = |says: String| Odd { place: Vec::new(), says };
+        let needed = Shape::of(self.provider).needed;
+        let name = name.ok_or_else(|| odd(format!("lacks {needed}: write it, or remove the entry")))?;
+        if !seen.insert(name.clone()) {
+            return Err(odd(format!("is {name} once more: remove one of them")));
         }
+        match self.provider {
+            // IBM's resources are made of texts alone, which are read one by one.
+            Provider::Ibm => {}
+            Provider::Aws => instance_type::check(entry)?,
+        }
+        Ok(self.object(namespace, &name, entry))
     }
 
     fn object(&self, namespace: &str, name: &str, entry: &Value) -> RecordedObject {

@@ -386,6 +386,34 @@ fn an_environment_is_laid_into_every_cluster_of_the_folder() {
 }
 
 #[test]
+fn a_file_of_another_sort_is_not_named_entry_by_entry() {
+    let text = format!("account: a\nresources:\n{}", "  - { colour: red }\n".repeat(3000));
+    let dir = folder(&[("clusters/a/x.yaml", &object("Secret", "one")), ("clouds/ibm/main.yaml", &text)]);
+    let problems = problems(&dir, &read(&dir));
+    assert_eq!(problems.len(), 11);
+    assert!(
+        problems.iter().any(|one| one.starts_with("clouds/ibm/main.yaml:2: has 2990 more entries")),
+        "{problems:?}"
+    );
+}
+
+#[test]
+fn two_files_of_one_name_are_not_one_account() {
+    let types = |region: &str| format!("{{region: {region}, instance_types: [{{name: m5.large}}]}}");
+    let dir = folder(&[
+        ("clusters/a/x.yaml", &object("Secret", "one")),
+        ("clouds/aws/eu.json", &types("eu-west-1")),
+        ("clouds/aws/eu.yaml", &types("eu-central-1")),
+    ]);
+    let snapshot = read(&dir);
+    assert_eq!(snapshot.clusters.iter().filter(|one| one.source.is_account()).count(), 1);
+    assert_eq!(
+        problems(&dir, &snapshot),
+        ["clouds/aws/eu.yaml: has the name of the file before it, and is not read: rename one"]
+    );
+}
+
+#[test]
 fn an_environment_nobody_can_read_is_not_one_without_variables() {
     for environment in ["[]", "text", "{AWS_ROLE_ARN: [arn]}"] {
         let fleet = format!("clusters: {{a: {{}}}}\nenvironment: {environment}\n");
