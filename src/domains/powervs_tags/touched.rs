@@ -7,7 +7,7 @@
 
 use super::facts::PowerVsCluster;
 use super::names::{CAPI_CLUSTER, CLOUD_RESOURCE, POWERVS_CLUSTER};
-use super::scene::serves;
+use super::users::serves;
 use crate::domains::Touched;
 use crate::world::{Change, ChangeSet, Cluster, ClusterSource, CollectionId, Provider, View};
 

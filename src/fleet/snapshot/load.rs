@@ -189,20 +189,24 @@ fn read_accounts(dir: &Path, root: &Path, problems: &mut Vec<Problem>) -> Vec<Sn
         for path in paths.into_iter().filter(|path| super::walk::holds_objects(path)) {
             let alias = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
             let content = read_cloud(&path, root).map_err(|problem| problems.push(problem)).ok();
-            accounts.push(account::member(provider, &alias, &path, content, problems));
+            let member = account::member(provider, &alias, &path, content, problems);
+            accounts.push((path, member));
         }
     }
-    accounts
+    account::told_twice(&mut accounts, problems);
+    accounts.into_iter().map(|(_, member)| member).collect()
 }
 
-fn read_cloud(path: &Path, root: &Path) -> Result<serde_json::Value, Problem> {
+fn read_cloud(path: &Path, root: &Path) -> Result<account::Content, Problem> {
     let text = read_inside(path, root)?;
     let mut documents = Vec::new();
     yaml::documents(&text, |document| documents.push((document.line, document.json.to_owned())))
         .map_err(|fault| Problem::new(path, Some(fault.line), fault.says))?;
     match documents.as_slice() {
-        [(line, json)] => serde_json::from_str(json)
-            .map_err(|_| Problem::new(path, Some(*line), "is nested too deep to be a cloud account")),
+        [(line, json)] => match serde_json::from_str(json) {
+            Ok(value) => Ok(account::Content { text, value }),
+            Err(_) => Err(Problem::new(path, Some(*line), "is nested too deep to be a cloud account: make it flat")),
+        },
         [] => Err(Problem::new(path, None, "is empty: write the account, or remove the file")),
         [_, (line, _), ..] => Err(Problem::new(path, Some(*line), "has a second document: one account a file")),
     }

@@ -319,23 +319,72 @@ fn cloud_accounts_are_members_of_the_fleet() {
 
 #[test]
 fn an_account_that_can_not_be_understood_is_not_complete() {
+    let entry = |entry: &str| format!("account: a\nresources:\n- {{kind: vpc, id: x}}\n- {{kind: vpc, id: y, {entry}}}\n");
     let cases = [
-        ("- x\n", "is no mapping: write account: and resources:"),
-        ("resources: []\n", "does not say whose it is: write account:"),
-        ("account: a\ncomplete: maybe\n", "says `complete` with neither true nor false"),
-        ("account: a\nresources: {}\n", "has resources that are no list"),
-        ("account: a\nresources: [{kind: vpc}]\n", "entry 1 lacks a kind and an id"),
+        ("- x\n".to_owned(), "1: is no mapping: write account: and resources:"),
+        ("resources: []\n".to_owned(), "1: does not say whose it is: write account:"),
         (
-            "account: a\nresources: [{kind: vpc, id: x}, {kind: vpc, id: x}]\n",
-            "entry 2 is vpc/x once more: remove one of them",
+            "account: a\ncomplete: maybe\n".to_owned(),
+            "2: says `complete` with neither true nor false: write one of them",
+        ),
+        ("account: a\nresources: {}\n".to_owned(), "2: has resources that are no list: write `- ` before each"),
+        ("account: a\nresurces: []\n".to_owned(), "2: unknown key `resurces`: did you mean `resources`?"),
+        ("account: a\nresources: [{kind: vpc}]\n".to_owned(), "2: entry 1 lacks a kind or an id: write both"),
+        (entry("tag: []"), "4: entry 2: unknown key `tag`: did you mean `tags`?"),
+        (entry("tags: a"), "4: entry 2: tags are a list of texts: write it like [ \"key:value\" ]"),
+        (entry("tags: [1]"), "4: entry 2: tags are a list of texts: write it like [ \"key:value\" ]"),
+        (entry("locked: 'yes'"), "4: entry 2: `locked` is neither true nor false: write one of them"),
+        (entry("name: 7"), "4: entry 2: `name` is no text: write it in quotes"),
+        (
+            "account: a\nresources:\n- id: x\n  kind: vpcs\n".to_owned(),
+            "4: entry 1: `vpcs` is no kind of resource: write one of workspace, dhcp-server, network, vpc, subnet, \
+             security-group, load-balancer, transit-gateway, tg-connection, cos-instance",
+        ),
+        (
+            "account: a\nresources: [{kind: vpc, id: x}, {kind: vpc, id: x}]\n".to_owned(),
+            "2: entry 2 is vpc/x once more: remove one of them",
         ),
     ];
     for (text, says) in cases {
-        let dir = folder(&[("clusters/a/x.yaml", &object("Secret", "one")), ("clouds/ibm/main.yaml", text)]);
+        let dir = folder(&[("clusters/a/x.yaml", &object("Secret", "one")), ("clouds/ibm/main.yaml", &text)]);
         let snapshot = read(&dir);
-        assert_eq!(problems(&dir, &snapshot), [format!("clouds/ibm/main.yaml: {says}")]);
+        assert_eq!(problems(&dir, &snapshot), [format!("clouds/ibm/main.yaml:{says}")]);
         assert_eq!(snapshot.clusters[1].recorded.coverage.unreadable, ["main.yaml"], "{text}");
+        let read = snapshot.clusters[1].recorded.of_kind("ibm.cloud.trueup", "Resource");
+        assert!(read.iter().all(|one| one.name == "vpc/x"), "what can't be understood is left out: {text}");
     }
+}
+
+#[test]
+fn everything_an_account_may_say_is_understood() {
+    let text = "account: 12345\ncomplete: true\nresources:\n- kind: tg-connection\n  id: 7\n  crn: c\n  name: n\n  \
+                state: attached\n  created_at: 2026-11-01T00:00:00Z\n  tags: [\"a:b\"]\n  parent: p\n  network_type: vpc\n  \
+                network: w\n  network_id: i\n  locked: false\n- {kind: vpc, id: x, name: null, tags: , locked: }\n";
+    let dir = folder(&[("clusters/a/x.yaml", &object("Secret", "one")), ("clouds/ibm/main.yaml", text)]);
+    let snapshot = read(&dir);
+    assert_eq!(problems(&dir, &snapshot), [] as [String; 0]);
+    let read = snapshot.clusters[1].recorded.of_kind("ibm.cloud.trueup", "Resource");
+    assert_eq!(read.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["tg-connection/7", "vpc/x"]);
+}
+
+#[test]
+fn an_account_in_two_files_is_not_complete_and_counts_once() {
+    let dir = folder(&[
+        ("clusters/a/x.yaml", &object("Secret", "one")),
+        ("clouds/ibm/main.yaml", "account: a\nresources: [{kind: vpc, id: x}]\n"),
+        ("clouds/ibm/more.yaml", "account: a\nresources: [{kind: vpc, id: x}]\n"),
+        ("clouds/ibm/other.yaml", "account: b\n"),
+    ]);
+    let snapshot = read(&dir);
+    assert_eq!(
+        problems(&dir, &snapshot),
+        ["clouds/ibm/more.yaml: is of an account that main.yaml holds too: write both into one file"]
+    );
+    let accounts: Vec<&SnapshotCluster> = snapshot.clusters.iter().filter(|one| one.source.is_account()).collect();
+    let names: Vec<&str> = accounts.iter().map(|account| account.name.as_str()).collect();
+    assert_eq!(names, ["ibm:main", "ibm:other"]);
+    assert_eq!(accounts[0].recorded.coverage.unreadable, ["more.yaml"]);
+    assert!(accounts[1].recorded.coverage.unreadable.is_empty());
 }
 
 #[test]

@@ -291,6 +291,17 @@ fn a_connection_is_judged_by_its_gateway_and_by_where_it_leads() {
                 "owned",
             ),
             ("not while it goes", foreign(newer()).going(), "untagged"),
+            ("to a VPC that only its tags prove ours", newer().set("status.vpc", json!(null)), "owned"),
+            (
+                "to a VPC that only has the name",
+                newer().set("status.vpc", json!(null)).tags::<&str>("vpc", &[]),
+                "foreign",
+            ),
+            (
+                "on a gateway of who knows whose account",
+                newer().of("tg", "crn", json!(crn("transit-gateway", "tg").replace("a/acc", "a/another"))),
+                "unknown account-mismatch",
+            ),
         ],
     );
 }
@@ -318,6 +329,11 @@ fn a_dhcp_server_has_the_verdict_of_its_network_else_of_its_workspace() {
                 "untagged",
             ),
             ("itself on its way out", newer().of("dhcp", "state", json!("deleting")), "deleting"),
+            (
+                "its network is a dead owner's, and its own id is held",
+                newer().set("status.network", json!({ "dhcpServer": { "id": "dhcp" } })).tags("net", &dead()),
+                "other-owner",
+            ),
         ],
     );
 }
