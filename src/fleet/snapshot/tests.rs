@@ -319,7 +319,8 @@ fn cloud_accounts_are_members_of_the_fleet() {
 
 #[test]
 fn an_account_that_can_not_be_understood_is_not_complete() {
-    let entry = |entry: &str| format!("account: a\nresources:\n- {{kind: vpc, id: x}}\n- {{kind: vpc, id: y, {entry}}}\n");
+    let entry =
+        |entry: &str| format!("account: a\nresources:\n- {{kind: vpc, id: x}}\n- {{kind: vpc, id: y, {entry}}}\n");
     let cases = [
         ("- x\n".to_owned(), "1: is no mapping: write account: and resources:"),
         ("resources: []\n".to_owned(), "1: does not say whose it is: write account:"),
