@@ -7,7 +7,8 @@
 //!
 //! Always true:
 //! - an account of which something could not be read, or that says so itself, is not complete;
-//! - a key or a kind nobody knows is a problem with its line, never silently passed over: `resurces:` is no empty account.
+//! - a slip of the pen in a key or a kind is a problem with its line, never silently passed over: `resurces:` is no empty
+//!   account. What is no slip of any known word is somebody else's business, and is not read.
 //!
 //! Not here: what the entries mean (the domains project them).
 
@@ -195,8 +196,9 @@ impl Reader {
         };
         if self.provider == Provider::Ibm {
             for key in keys.into_iter().map(|(key, _)| key) {
-                let says = unknown(&key, &[shape.whose, "complete", shape.list]);
-                self.fault(At::Key(key), says);
+                if let Some(meant) = slip(&key, &[shape.whose, "complete", shape.list]) {
+                    self.fault(At::Key(key.clone()), unknown(&key, meant));
+                }
             }
         }
         (whose, objects, is_complete)
@@ -234,10 +236,14 @@ impl Reader {
         let item = index + 1;
         for (key, value) in entry.as_object().into_iter().flatten() {
             let says = match (key.as_str(), value) {
-                (key, _) if !IBM_KEYS.contains(&key) => unknown(key, &IBM_KEYS),
-                ("kind", Value::String(kind)) if !IBM_KINDS.contains(&kind.as_str()) => {
-                    format!("`{kind}` is no kind of resource: write one of {}", IBM_KINDS.join(", "))
-                }
+                (key, _) if !IBM_KEYS.contains(&key) => match slip(key, &IBM_KEYS) {
+                    Some(meant) => unknown(key, meant),
+                    None => continue,
+                },
+                ("kind", Value::String(kind)) => match slip(kind, &IBM_KINDS) {
+                    Some(meant) => format!("`{kind}` is no kind of resource: did you mean `{meant}`?"),
+                    None => continue,
+                },
                 (_, Value::Null) => continue,
                 ("tags", Value::Array(tags)) if tags.iter().all(Value::is_string) => continue,
                 ("tags", _) => "tags are a list of texts: write it like [ \"key:value\" ]".to_owned(),
@@ -273,9 +279,18 @@ impl Reader {
     }
 }
 
-fn unknown(key: &str, known: &[&str]) -> String {
-    let nearest = crate::fleet::text::nearest(key, known.iter().copied());
-    format!("unknown key `{key}`: did you mean `{}`?", nearest.first().map_or("", String::as_str))
+fn unknown(key: &str, meant: &str) -> String {
+    format!("unknown key `{key}`: did you mean `{meant}`?")
+}
+
+/// The known word that another, which is none of them, was most likely meant to be.
+fn slip<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
+    if known.contains(&word) {
+        return None;
+    }
+    let edits = |known: &str| strsim::levenshtein(&word.to_lowercase(), known);
+    let nearest = known.iter().min_by_key(|known| edits(known))?;
+    (edits(nearest) <= (nearest.len() / 3).clamp(1, 2)).then_some(*nearest)
 }
 
 /// The line of a place in a file whose entries are in `list`.

@@ -338,8 +338,7 @@ fn an_account_that_can_not_be_understood_is_not_complete() {
         (entry("name: 7"), "4: entry 2: `name` is no text: write it in quotes"),
         (
             "account: a\nresources:\n- id: x\n  kind: vpcs\n".to_owned(),
-            "4: entry 1: `vpcs` is no kind of resource: write one of workspace, dhcp-server, network, vpc, subnet, \
-             security-group, load-balancer, transit-gateway, tg-connection, cos-instance",
+            "4: entry 1: `vpcs` is no kind of resource: did you mean `vpc`?",
         ),
         (
             "account: a\nresources: [{kind: vpc, id: x}, {kind: vpc, id: x}]\n".to_owned(),
@@ -360,12 +359,16 @@ fn an_account_that_can_not_be_understood_is_not_complete() {
 fn everything_an_account_may_say_is_understood() {
     let text = "account: 12345\ncomplete: true\nresources:\n- kind: tg-connection\n  id: 7\n  crn: c\n  name: n\n  \
                 state: attached\n  created_at: 2026-11-01T00:00:00Z\n  tags: [\"a:b\"]\n  parent: p\n  network_type: vpc\n  \
-                network: w\n  network_id: i\n  locked: false\n- {kind: vpc, id: x, name: null, tags: , locked: }\n";
+                network: w\n  network_id: i\n  locked: false\n- {kind: vpc, id: x, name: null, tags: , locked: }\n- {kind: \
+                public-gateway, id: g, zone: us-south-1}\nregion: us-south\n";
     let dir = folder(&[("clusters/a/x.yaml", &object("Secret", "one")), ("clouds/ibm/main.yaml", text)]);
     let snapshot = read(&dir);
     assert_eq!(problems(&dir, &snapshot), [] as [String; 0]);
     let read = snapshot.clusters[1].recorded.of_kind("ibm.cloud.trueup", "Resource");
-    assert_eq!(read.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["tg-connection/7", "vpc/x"]);
+    assert_eq!(
+        read.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(),
+        ["tg-connection/7", "vpc/x", "public-gateway/g"]
+    );
 }
 
 #[test]
