@@ -59,9 +59,10 @@ impl<'a> Account<'a> {
         Some(read)
     }
 
-    /// The resource an id means.
+    /// The resource an id means; a CRN means what it ends in, where the listing has none.
     pub fn find(&self, kind: Kind, id: &str) -> Option<usize> {
-        self.by_id.get(&(kind, id)).copied()
+        let ends = || crn_ends(id).into_iter().find_map(|end| self.by_id.get(&(kind, end)));
+        self.by_id.get(&(kind, id)).or_else(ends).copied()
     }
 
     /// All resources of this name.

@@ -236,10 +236,14 @@ impl<'a> Look<'_, 'a> {
 
     /// The spec says that somebody else made it.
     fn is_users(&self) -> bool {
-        let Some((_, Some(slot))) = self.claim() else { return false };
+        let Some((claim, Some(slot))) = self.claim() else { return false };
         match &slot.wish {
             Wish::Reference { .. } => true,
-            Wish::Given { id } => self.scene.resource(self.account, self.item).is_called(id) && !slot.is_created(),
+            Wish::Given { id } => {
+                // The status may call another its making than the one the spec gives.
+                let is_made = claim.by == By::Status && slot.is_created();
+                self.scene.resource(self.account, self.item).is_called(id) && !is_made
+            }
             Wish::Silent | Wish::Unlisted | Wish::Plain | Wish::Named | Wish::Provision => false,
         }
     }

@@ -354,7 +354,7 @@ impl<'a> Scene<'a> {
         if slots().flat_map(Slot::ids).any(|id| id == crn || ends.contains(&id)) {
             return Leads::Ours;
         }
-        let end = account.find(side.kind(), crn).or_else(|| ends.first().and_then(|id| account.find(side.kind(), id)));
+        let end = account.find(side.kind(), crn);
         if end.is_some_and(|end| self.bears_tags_of(place, end, claimant)) {
             return Leads::Ours;
         }

@@ -114,7 +114,8 @@ impl<'v> Reader<'_, 'v> {
             return self.one(kind, "workspace");
         }
         let mut slot = self.one(kind, "serviceInstance")?;
-        if let (Wish::Silent, Some(id)) = (&slot.wish, self.spec.text("serviceInstanceID")?) {
+        let gives_none = matches!(slot.wish, Wish::Silent | Wish::Plain | Wish::Named);
+        if let Some(id) = self.spec.text("serviceInstanceID")?.filter(|_| gives_none) {
             slot.wish = Wish::Given { id: id.to_owned() };
         }
         Ok(slot)

@@ -106,11 +106,31 @@ fn what_the_spec_says_is_the_users_is_a_reference() {
                 given_by_id(json!(true)),
                 "untagged → tag selected not-tagged +~cluster-uuid:11111111-1111-1111-1111-111111111111 +~owner:demo",
             ),
+            (
+                "given by id, and the controller made another",
+                given_by_id(json!(true)).set("status.vpc.id", json!("vpc-2")),
+                "reference",
+            ),
         ],
     );
     let workspace =
-        older().set("spec.serviceInstanceID", json!("ws")).set("status.serviceInstance", json!({ "id": "ws" }));
-    assert_eq!(workspace.tags::<&str>("ws", &[]).about("workspace/ws@clusters/demo"), "reference");
+        || older().set("status.serviceInstance", json!({ "id": "ws" })).set("spec.serviceInstanceID", json!("ws"));
+    each(
+        "workspace/ws@clusters/demo",
+        [
+            ("the older of two fields", workspace().tags::<&str>("ws", &[]), "reference"),
+            (
+                "beside a name in the newer one",
+                workspace().set("spec.serviceInstance", json!({ "name": "x" })).tags::<&str>("ws", &[]),
+                "reference",
+            ),
+            (
+                "empty, as its schema wants it",
+                workspace().set("spec.serviceInstanceID", json!("")).tags::<&str>("ws", &[]),
+                "foreign adopted-by-name",
+            ),
+        ],
+    );
 }
 
 #[test]

@@ -197,6 +197,11 @@ fn a_cluster_whose_ids_are_in_no_account_is_not_known() {
 fn a_crn_as_an_id_means_the_same_resource() {
     let given = newer().set("status.cosInstance.id", json!(crn("cos-instance", "cos")));
     assert_eq!(given.about("cos-instance/cos@clusters/demo"), "owned");
+    assert_eq!(
+        given.of("cos", "crn", json!(null)).about("cos-instance/cos@clusters/demo"),
+        "owned",
+        "listed without one"
+    );
     let elsewhere = crn("cos-instance", "cos").replace("a/acc", "a/another");
     let given = newer().set("status.cosInstance.id", json!(elsewhere));
     assert_eq!(given.about("vpc/vpc@clusters/demo"), "unknown account-mismatch");
