@@ -24,8 +24,11 @@ fn shown() -> BTreeMap<String, usize> {
     let lines = BufReader::new(demo.0.stdout.take().unwrap()).lines().map(Result::unwrap);
     let table = lines.take_while(|line| !line.contains(" findings: "));
     let mut counts = BTreeMap::new();
-    const WORDS: [&str; 8] = ["orphan", "stale-owner", "half-tagged", "untagged", "delete", "re-own", "tag", "untag"];
-    for line in table.filter(|line| ["harbor", "lagoon", "tundra", "quarry"].iter().any(|name| line.contains(name))) {
+    const WORDS: [&str; 9] =
+        ["orphan", "stale-owner", "half-tagged", "untagged", "locked", "delete", "re-own", "tag", "untag"];
+    for line in
+        table.filter(|line| ["harbor", "lagoon", "marsh", "tundra", "quarry"].iter().any(|name| line.contains(name)))
+    {
         for word in line.split_whitespace().filter(|word| WORDS.contains(word)) {
             *counts.entry(word.to_owned()).or_default() += 1;
         }
@@ -42,5 +45,6 @@ fn the_account_has_a_teardown_a_move_a_half_tag_and_orphans() {
     // A DHCP server has no tags of its own, so that eight of nine stale ones can be owned anew.
     assert_eq!((of("stale-owner"), of("re-own")), (9, 8), "{counts:?}");
     assert_eq!(of("half-tagged"), 1, "{counts:?}");
+    assert!(of("locked") > 0, "{counts:?}");
     assert!(of("tag") >= 7, "{counts:?}");
 }

@@ -106,6 +106,7 @@ impl Domain for Shelves {
             short: "SHELVES",
             says: "whether shelves are full enough",
             columns: &[Column { title: "OPEN FOR", side: Side::Left, width: 16, grows: false, rank: 1 }],
+            verdict_width: 16,
             forms: &[Form { name: "room-for", title: "Is there room?", prompt: "how many books?" }],
         }
     }

@@ -3,7 +3,8 @@
 //! - `harbor` runs: everything of its own is tagged, and it uses a gateway of the network team;
 //! - `lagoon` is being deleted;
 //! - `tundra` was moved to this management cluster and has a new uid, so its tags are those of the old one;
-//! - two resources belong to a cluster nobody has any more, and a workspace is locked.
+//! - `marsh` is being deleted, and what is left of it is a workspace that somebody locked;
+//! - two resources belong to a cluster nobody has any more.
 //!
 //! Always true: the same start gives the same account.
 
@@ -40,6 +41,7 @@ const HARBOR_UID: &str = "0a6f3c52-7e1b-4d1c-9a57-3b2f6c0e8d11";
 const LAGOON_UID: &str = "1b7e4d63-8f2c-4e2d-8b68-4c307d1f9e22";
 const TUNDRA_OLD_UID: &str = "2c8f5e74-903d-4f3e-8c79-5d418e20af33";
 const TUNDRA_UID: &str = "4ea17096-b25f-4150-8e9b-7f63a042c155";
+const MARSH_UID: &str = "5fb281a7-c360-4261-9fac-8074b153d266";
 const LOST_UID: &str = "3d906f85-a14e-404f-8d8a-6e529f31b044";
 
 pub(super) const TENANTS: [Tenant; 3] = [
@@ -52,12 +54,15 @@ pub(super) const TENANTS: [Tenant; 3] = [
     Tenant { uid_now: TUNDRA_UID, ..tenant("tundra", TUNDRA_OLD_UID, "lon06") },
 ];
 
+/// All but its workspace is gone.
+pub(super) const MARSH: Tenant = Tenant { is_going: true, ..tenant("marsh", MARSH_UID, "lon06") };
+
 const fn tenant(name: &'static str, uid: &'static str, zone: &'static str) -> Tenant {
     Tenant { name, uid, uid_now: uid, zone, gateway: Gateway::Own, is_going: false, user_tag: None }
 }
 
 /// Its tagging stopped half-way.
-const HALF_TAGGED: &str = "r006-harbor-sg";
+const HALF_TAGGED: &str = "r006-harbor-vpc";
 
 /// How long ago the clusters were made.
 const AGE: SignedDuration = SignedDuration::from_hours(24 * 90);
@@ -87,9 +92,10 @@ pub(super) fn account(seed: u64, start: Timestamp) -> IbmSim {
     let lost: Vec<&str> = lost.iter().map(String::as_str).collect();
     sim.seed(thing(ThingKind::Vpc, "r006-quarry-vpc", "quarry-vpc", "us-south").tagged(&lost));
     sim.seed(thing(ThingKind::CosInstance, "cos-quarry", "quarry-cos", "global").tagged(&lost));
-    let mut vault = thing(ThingKind::Workspace, "ws-vault", "vault", "lon06").tagged(&["team:storage"]);
-    vault.locked = true;
-    sim.seed(vault);
+    for mut left in resources(&MARSH, since).into_iter().filter(|thing| thing.kind == ThingKind::Workspace) {
+        left.locked = true;
+        sim.seed(left);
+    }
     sim
 }
 

@@ -2,12 +2,13 @@
 //!
 //! - `harbor` runs, and wants its resources tagged for its cost centre;
 //! - `lagoon` is being deleted, and waits for its resources to go;
+//! - `marsh` is being deleted too, and waits for a workspace that somebody locked;
 //! - `tundra` came from another management cluster: its uid is new, its resources carry the old one.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::account::{Gateway, TENANTS, Tenant};
+use super::account::{Gateway, MARSH, TENANTS, Tenant};
 use super::guest::put;
 use super::kinds;
 use crate::sim::SimCluster;
@@ -21,11 +22,12 @@ pub fn furnish(sim: &SimCluster, since: Timestamp, start: Timestamp) {
     put(sim, since, kinds::of_power());
     put(sim, since, json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": NAMESPACE } }));
     for tenant in &TENANTS {
-        put(sim, since, object(tenant, start));
+        put(sim, since, object(tenant, status(tenant), start));
     }
+    put(sim, since, object(&MARSH, json!({ "workspace": status(&MARSH)["workspace"] }), start));
 }
 
-fn object(tenant: &Tenant, start: Timestamp) -> Value {
+fn object(tenant: &Tenant, status: Value, start: Timestamp) -> Value {
     let Tenant { name, uid_now, .. } = tenant;
     let mut object = json!({
         "apiVersion": kinds::POWER,
@@ -40,7 +42,7 @@ fn object(tenant: &Tenant, start: Timestamp) -> Value {
             ],
         },
         "spec": spec(tenant),
-        "status": status(tenant),
+        "status": status,
     });
     if tenant.is_going {
         object["metadata"]["deletionTimestamp"] = json!(start.strftime("%Y-%m-%dT%H:%M:%SZ").to_string());

@@ -80,8 +80,19 @@ pub enum Panel {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     pub label: String,
-    pub state: State,
+    /// Nothing where it was not judged, or nobody came so far.
+    pub state: Option<State>,
     pub note: String,
+}
+
+impl Step {
+    pub fn judged(label: impl Into<String>, state: State, note: impl Into<String>) -> Self {
+        Self { label: label.into(), state: Some(state), note: note.into() }
+    }
+
+    pub fn not_judged(label: impl Into<String>) -> Self {
+        Self { label: label.into(), state: None, note: String::new() }
+    }
 }
 
 /// A question a person may ask about a subject, with the field the answer needs.
@@ -104,12 +115,14 @@ pub struct Introduction {
     /// What it checks, in one line.
     pub says: &'static str,
     pub columns: &'static [Column],
+    /// Of its longest verdict, in the column all checks have.
+    pub verdict_width: u16,
     pub forms: &'static [Form],
 }
 
 impl Introduction {
     /// A check that says nothing of itself but its name.
     pub const fn named(name: &'static str) -> Self {
-        Self { title: name, short: name, says: "", columns: &[], forms: &[] }
+        Self { title: name, short: name, says: "", columns: &[], verdict_width: 16, forms: &[] }
     }
 }

@@ -48,6 +48,11 @@ pub struct SeenFrom {
 }
 
 impl SubjectId {
+    /// What people call it: its name, and of a cloud resource not its id where it has a name.
+    pub fn called(&self) -> &str {
+        self.cloud.as_ref().and_then(|place| place.name.as_deref()).unwrap_or(&self.name)
+    }
+
     /// The cluster a finding belongs to: of a cloud resource, the one it is seen from, and `""` when nobody points at it.
     pub fn home(&self) -> &str {
         match &self.cloud {

@@ -208,6 +208,25 @@ impl Plan {
         Ok(plan)
     }
 
+    /// The step each action belongs to, in the plan's order: 0 waits for nobody, every other comes after all it depends on.
+    pub fn steps(&self) -> Vec<usize> {
+        let places: BTreeMap<&str, usize> = self.actions.iter().map(|action| action.id.as_str()).zip(0..).collect();
+        let mut steps = vec![0; self.actions.len()];
+        // A chain is no longer than there are actions, and actions that wait for each other end there.
+        for _ in 0..self.actions.len() {
+            let mut is_settled = true;
+            for (place, action) in self.actions.iter().enumerate() {
+                let before = action.depends_on.iter().filter_map(|id| places.get(id.as_str()));
+                let step = before.map(|before| steps[*before] + 1).max().unwrap_or(0);
+                is_settled &= std::mem::replace(&mut steps[place], step) == step;
+            }
+            if is_settled {
+                break;
+            }
+        }
+        steps
+    }
+
     /// Whether the id is the one of this content.
     ///
     /// # Errors
@@ -272,4 +291,36 @@ fn id_of(mut plan: Value) -> Result<String, NotCanonical> {
         keys.remove("id");
     }
     canonical_digest(&plan)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::testing::{delete, finding, given};
+
+    #[test]
+    fn what_waits_for_others_comes_after_all_of_them() {
+        let drafts = ["a", "b", "c", "d"].map(|name| finding(name).draft(delete("guest-a", name)));
+        let plan = drafts.into_iter().fold(given(), |given, finding| given.finding(finding)).plan();
+        type Waits = &'static [(usize, &'static [usize])];
+        let cases: [(&str, Waits, [usize; 4]); 4] = [
+            ("nobody waits", &[], [0, 0, 0, 0]),
+            ("a chain against the plan's order", &[(0, &[1]), (1, &[2]), (2, &[3])], [3, 2, 1, 0]),
+            ("for the later of two", &[(3, &[0, 2]), (2, &[1])], [0, 0, 1, 2]),
+            ("for nobody of this plan", &[(0, &[9])], [0, 0, 0, 0]),
+        ];
+        for (case, waits, expected) in cases {
+            let mut plan = plan.clone();
+            for (place, before) in waits {
+                let id = |place: &usize| plan.actions.get(*place).map_or("a9".to_owned(), |action| action.id.clone());
+                plan.actions[*place].depends_on = before.iter().map(id).collect();
+            }
+            assert_eq!(plan.steps(), expected, "case: {case}");
+        }
+        let mut circle = plan;
+        for (place, other) in [(0, 1), (1, 0)] {
+            circle.actions[place].depends_on = vec![circle.actions[other].id.clone()];
+        }
+        assert_eq!(circle.steps()[2..], [0, 0], "those that wait for each other keep nobody");
+    }
 }

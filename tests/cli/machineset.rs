@@ -78,7 +78,7 @@ shop  dev  snapshot
   ~ drift   MachineSet  openshift-machine-api/half  drift                   one family of annotations for m6g.4xlarge is absent: cpu 16 is not there, and 2 more
   ! error   MachineSet  openshift-machine-api/mac   instance-type-unknown   mac2.metal has no architecture that nodes have: nothing is guessed
   ~ drift   MachineSet  openshift-machine-api/torn  keys-disagree           its two families of annotations disagree about m6g.4xlarge: cpu is 8 and not 16, and 1 more
-  ! error   MachineSet  openshift-machine-api/typo  instance-type-unknown   us-east-1 does not offer m6g.4xlrage
+  ! error   MachineSet  openshift-machine-api/typo  instance-type-unknown   us-east-1 does not offer m6g.4xlrage: name another type, or another region
   = ok      3
 
   [x] T1 annotate MachineSet openshift-machine-api/bare  missing, undo: remove-what-was-added

@@ -65,7 +65,7 @@ pub struct RunRow {
 
 impl Run {
     pub fn new(plan: &Plan, chosen: &Chosen) -> Self {
-        let is_chosen = |action: &&Action| match chosen {
+        let is_chosen = |action: &Action| match chosen {
             Chosen::Selected => action.selected && action.blocked_by.is_empty(),
             Chosen::Only(ids) => ids.contains(&action.id),
         };
@@ -80,7 +80,10 @@ impl Run {
             answered: None,
             ended: None,
         };
-        let rows = plan.actions.iter().filter(is_chosen).map(row).collect();
+        let mut chosen: Vec<(usize, &Action)> = plan.steps().into_iter().zip(&plan.actions).collect();
+        chosen.retain(|(_, action)| is_chosen(action));
+        chosen.sort_by_key(|(step, action)| (&action.cluster, *step));
+        let rows = chosen.into_iter().map(|(_, action)| row(action)).collect();
         Self { plan: plan.id.clone(), rows, state: RunState::Running, stopping: false, notices: Vec::new() }
     }
 

@@ -8,7 +8,7 @@ use super::findings::Findings;
 use crate::console::filter::{Fields, Filter, FilterProblem, Scratch};
 use crate::console::table::{Direction, ListState, Membership, Order};
 use crate::domains::{Cell, Introduction};
-use crate::engine::{DomainName, State, SubjectId};
+use crate::engine::{DomainName, SeenFrom, State, SubjectId};
 use crate::live::Held;
 use crate::world::RiskClass;
 
@@ -23,8 +23,11 @@ pub enum SortValue {
     Number(i64),
     Time(Timestamp),
     Text(Box<str>),
-    /// Under its parents, from the root down.
-    Path(Vec<Arc<SubjectId>>),
+    /// Under its parents, from the root down, among what is seen from the same object; what nobody points at first.
+    Path {
+        seen_from: Option<SeenFrom>,
+        path: Vec<Arc<SubjectId>>,
+    },
     /// Rows without a value come last.
     Nothing,
 }
@@ -153,10 +156,10 @@ fn sort_value(column: usize, id: &Arc<SubjectId>, held: &Held, is_tree: bool, fi
             let mut path = ancestors(id, findings);
             path.reverse();
             path.push(id.clone());
-            SortValue::Path(path)
+            SortValue::Path { seen_from: id.cloud.as_ref().and_then(|place| place.seen_from.clone()), path }
         }
         0 => SortValue::Rank(rank(held.judgement.state), soonest_end(&held.cells)),
-        1 => SortValue::Text(format!("{} {}", id.kind, id.name).into()),
+        1 => SortValue::Text(format!("{} {}", id.kind, id.called()).into()),
         2 => SortValue::Text(id.cluster.as_str().into()),
         3 => SortValue::Text(held.judgement.verdict.into()),
         4 => SortValue::Time(held.since),
@@ -213,8 +216,8 @@ fn membership(
         verdict: held.judgement.verdict,
         codes: &held.judgement.codes,
         kind: id.kind,
-        namespace: id.namespace.as_deref().unwrap_or_default(),
-        name: &id.name,
+        namespace: id.home_namespace().unwrap_or_default(),
+        name: id.called(),
         since: Some(held.since),
     };
     if filter.shows(&fields, now, scratch) { Membership::Shown } else { Membership::Hidden }

@@ -27,8 +27,10 @@ pub struct PlanSheet {
     pub trying: BTreeSet<String>,
     /// What became different since, by finding.
     pub moved: BTreeMap<String, Moved>,
-    /// In the order of the list: the riskiest first.
+    /// In the order of the list: the riskiest first, and what waits for others after them.
     order: Vec<String>,
+    /// When an action's turn comes, by its id. Empty when none waits for another.
+    steps: BTreeMap<String, usize>,
     pub list: ListState<String>,
     pub show: Show,
     pub scroll: usize,
@@ -80,11 +82,14 @@ impl PlanSheet {
     pub fn new(plan: Plan, left_out: Vec<String>) -> Self {
         let free = |action: &&Action| action.selected && action.blocked_by.is_empty();
         let included = plan.actions.iter().filter(free).map(|action| action.id.clone()).collect();
-        let mut rows: Vec<&Action> = plan.actions.iter().collect();
-        rows.sort_by_key(|action| {
-            (!action.blocked_by.is_empty(), std::cmp::Reverse(action.tier), action.cluster.clone(), action.id.clone())
+        let turns = plan.steps();
+        let is_ordered = turns.iter().any(|step| *step > 0);
+        let mut rows: Vec<(&Action, usize)> = plan.actions.iter().zip(turns).collect();
+        rows.sort_by_key(|(action, step)| {
+            (!action.blocked_by.is_empty(), std::cmp::Reverse(action.tier), action.cluster.clone(), *step)
         });
-        let order = rows.into_iter().map(|action| action.id.clone()).collect();
+        let order = rows.iter().map(|(action, _)| action.id.clone()).collect();
+        let steps = rows.iter().filter(|_| is_ordered).map(|(action, step)| (action.id.clone(), *step)).collect();
         let action_places = plan.actions.iter().map(|action| action.id.clone()).zip(0..).collect();
         let finding_places = plan.findings.iter().map(|finding| finding.id.clone()).zip(0..).collect();
         let mut sheet = Self {
@@ -98,6 +103,7 @@ impl PlanSheet {
             trying: BTreeSet::new(),
             moved: BTreeMap::new(),
             order,
+            steps,
             list: ListState::default(),
             show: Show::Diff,
             scroll: 0,
@@ -108,6 +114,16 @@ impl PlanSheet {
 
     pub fn order(&self) -> &[String] {
         &self.order
+    }
+
+    /// Whether some actions wait for others.
+    pub fn has_steps(&self) -> bool {
+        !self.steps.is_empty()
+    }
+
+    /// When an action's turn comes, from 1.
+    pub fn step(&self, id: &str) -> Option<usize> {
+        self.steps.get(id).map(|step| step + 1)
     }
 
     pub fn action(&self, id: &str) -> Option<&Action> {

@@ -33,6 +33,7 @@ const COPIES_INTRODUCED: Introduction = Introduction {
     short: "COPIES",
     says: "copies of secrets that something still refers to",
     columns: &[],
+    verdict_width: 16,
     forms: &[],
 };
 
@@ -47,6 +48,7 @@ const PARTS_INTRODUCED: Introduction = Introduction {
         Column { title: "LEFT", side: Side::Left, width: 16, grows: false, rank: 2 },
         Column { title: "ARCH", side: Side::Left, width: 12, grows: false, rank: 3 },
     ],
+    verdict_width: 16,
     forms: &[Form { name: "whoami", title: "Who would I be?", prompt: "claims, as JSON:" }],
 };
 
@@ -236,7 +238,7 @@ pub fn closer(subject: &SubjectId) -> Closer {
 }
 
 fn panels() -> Vec<Panel> {
-    let step = |label: &str, state, note: &str| Step { label: label.to_owned(), state, note: note.to_owned() };
+    let step = |label: &str, state, note: &str| Step::judged(label, state, note);
     vec![
         Panel::Lines { title: "NAMES", lines: vec!["demo".to_owned(), "demo.example.com".to_owned()] },
         Panel::Strip {
@@ -251,6 +253,7 @@ fn panels() -> Vec<Panel> {
             links: vec![
                 step("AWS_ROLE_ARN", State::Match, ""),
                 step("AWS_WEB_IDENTITY_TOKEN_FILE", State::Missing, "not set"),
+                Step::not_judged("lookup"),
             ],
         },
         Panel::Bar { title: "READY", done: 3, of: 12 },

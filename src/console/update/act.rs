@@ -289,6 +289,9 @@ fn object(model: &mut Model, tab: ObjectTab) -> Effects {
     }
     match object_here(model) {
         Some((cluster, target)) => open_object(model, cluster, target, tab),
+        None if model.subject().is_some_and(|subject| subject.cloud.is_some()) => {
+            say(model, "a cloud resource is no object of a cluster; the detail shows all that is known of it")
+        }
         None => say(model, "the cursor is on no single object"),
     }
 }

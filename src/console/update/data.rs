@@ -172,7 +172,7 @@ fn is_news(
 
 fn news(model: &mut Model, id: &SubjectId, now: Option<(State, &'static str)>) {
     let place = id.namespace.as_deref().map_or(String::new(), |namespace| format!("{namespace}/"));
-    let subject = format!("{} {place}{}", id.kind, id.name);
+    let subject = format!("{} {place}{}", id.kind, id.called());
     model.feed.push(FeedLine { at: model.now, cluster: id.cluster.clone(), subject, now });
 }
 

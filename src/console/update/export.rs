@@ -131,7 +131,7 @@ fn markdown<'a>(title: &str, rows: impl Iterator<Item = (&'a SubjectId, &'a Held
     let safe = |text: &str| printable(text, Charset::Unicode).replace('|', "\\|");
     for (id, held) in rows {
         let place = id.namespace.as_deref().map_or(String::new(), |namespace| format!("{namespace}/"));
-        let object = safe(&format!("{} {place}{}", id.kind, id.name));
+        let object = safe(&format!("{} {place}{}", id.kind, id.called()));
         let (state, verdict) = (held.judgement.state.word(), held.judgement.verdict);
         writeln!(text, "| {state} | {object} | {} | {verdict} | {} |", safe(id.cluster.as_str()), held.since)
             .expect("writing to a string does not fail");

@@ -85,8 +85,12 @@ fn title(model: &Model, approval: &Approval) -> Line {
     let targets = model.plan.iter().flat_map(|plan| &plan.plan.targets);
     let class = targets.filter(|target| target.cluster == question.cluster).map(|target| target.class).next();
     let class = class.unwrap_or_default();
-    Line::of(heading(question.deletions, question.actions.len()), Role::Title)
-        .and(" in ", Role::Text)
+    let things = match actions(model, approval).iter().all(|action| action.target.cloud.is_some()) {
+        true => Things { one: "cloud resource", many: "cloud resources", of: " of " },
+        false => Things { one: "object", many: "objects", of: " in " },
+    };
+    Line::of(heading(question.deletions, question.actions.len(), &things), Role::Title)
+        .and(things.of, Role::Text)
         .and(question.cluster.as_str(), Role::Accent)
         .and(format!(" ({})", class.word()), Role::from(class))
 }
@@ -105,8 +109,15 @@ fn step(approval: &Approval, plan: &str) -> Line {
     }
 }
 
-fn heading(deletions: usize, count: usize) -> String {
-    let things = |count: usize| if count == 1 { "1 object".to_owned() } else { format!("{count} objects") };
+/// What the actions of a question are about, and how a cluster has it.
+struct Things {
+    one: &'static str,
+    many: &'static str,
+    of: &'static str,
+}
+
+fn heading(deletions: usize, count: usize, things: &Things) -> String {
+    let things = |count: usize| format!("{count} {}", if count == 1 { things.one } else { things.many });
     match (deletions, count) {
         (0, count) => format!("Change {}", things(count)),
         (deletions, count) if deletions == count => format!("Delete {}", things(count)),

@@ -101,7 +101,7 @@ fn columns(check: &CheckSheet, room: u16) -> (Vec<Column>, Vec<usize>) {
         };
         all.push((own, OWN_COLUMNS_AFTER + 1 + place));
     }
-    all.push((Column::new("VERDICT", 16), 3));
+    all.push((Column::new("VERDICT", check.introduction.verdict_width), 3));
     all.push((Column::new("SINCE", 5).right().priority(5), 4));
     all.into_iter().unzip()
 }
@@ -237,7 +237,7 @@ fn branches(model: &Model, check: &CheckSheet, window: Range<usize>, glyphs: &Gl
 fn object_cell<'m>(branch: String, id: &'m SubjectId, painter: &Painter<'_>) -> Cell<'m> {
     let name: Cow<'m, str> = match id.name.as_str() {
         "*" => Cow::Borrowed("(not all could be read)"),
-        name => Cow::Borrowed(name),
+        _ => Cow::Borrowed(id.called()),
     };
     let pieces: Vec<(Cow<'m, str>, Style)> = vec![
         (Cow::Owned(branch), painter.style(Role::Muted)),

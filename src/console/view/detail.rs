@@ -23,7 +23,7 @@ pub fn draw(model: &Model, area: Rect, held: Held, painter: &mut Painter<'_>) {
     let subject = model.detail.subject.as_ref();
     let title = subject.map_or("Nothing chosen".to_owned(), |subject| {
         let place = subject.namespace.as_deref().map_or(String::new(), |namespace| format!("{namespace}/"));
-        let name = if subject.name == "*" { "(not all could be read)" } else { &subject.name };
+        let name = if subject.name == "*" { "(not all could be read)" } else { subject.called() };
         format!("{} {place}{name}", subject.kind)
     });
     let right = subject.map_or_else(Line::blank, |subject| {
@@ -246,7 +246,7 @@ fn steps_lines(title: &'static str, steps: &[Step], between: &str, width: usize,
     let mut lines = vec![Line::of(title, Role::Header)];
     let (mut line, mut used) = (Line::blank(), 0);
     for (place, step) in steps.iter().enumerate() {
-        let text = format!("{} {}", step.label, glyphs.state(step.state));
+        let text = format!("{} {}", step.label, step.state.map_or(glyphs.nothing, |state| glyphs.state(state)));
         // What leads on to the next step stands at the end of a line and has to fit there, too.
         let after = if place + 1 == steps.len() { 0 } else { between.trim_end().width() };
         let before = if place == 0 { "" } else { between };
@@ -259,10 +259,10 @@ fn steps_lines(title: &'static str, steps: &[Step], between: &str, width: usize,
             line = line.and(blanks, Role::Border);
             used += before.width() + text.width();
         }
-        line = line.and(text, Role::from(step.state));
+        line = line.and(text, step.state.map_or(Role::Muted, Role::from));
     }
     lines.push(line);
-    let broken = steps.iter().filter(|step| step.state != State::Match && !step.note.is_empty());
+    let broken = steps.iter().filter(|step| step.state != Some(State::Match) && !step.note.is_empty());
     lines.extend(broken.flat_map(|step| wrapped(&format!("{}: {}", step.label, step.note), width, 2, Role::Muted)));
     lines
 }

@@ -102,6 +102,7 @@ fn list(model: &Model) -> Vec<Action> {
         (_, _) => {
             let mut actions = vec![Action::Reconcile, Action::Mark];
             actions.extend(closer(model));
+            actions.extend(question(model));
             let rest = [Action::Filter, Action::SortNext, Action::NextPane, Action::Accept, Action::Copy, Action::Back];
             actions.extend(rest);
             actions
@@ -111,7 +112,7 @@ fn list(model: &Model) -> Vec<Action> {
 
 /// The ways to look closer at what the cursor is on, as far as there is something to look at.
 fn closer(model: &Model) -> Vec<Action> {
-    let is_object = model.subject().is_some_and(|subject| subject.name != "*");
+    let is_object = model.subject().is_some_and(|subject| subject.name != "*" && subject.cloud.is_none());
     let evidence = model.detail.closer.as_ref().map(|closer| closer.explanation.evidence.as_slice());
     let objects: &[Action] = if is_object { &[Action::ViewObject, Action::Events] } else { &[] };
     let referrers: &[Action] = if evidence.unwrap_or_default().is_empty() { &[] } else { &[Action::OpenReferrer] };
@@ -122,11 +123,14 @@ fn detail(model: &Model) -> Vec<Action> {
     let mut actions = vec![Action::Down, Action::Up];
     actions.extend(closer(model));
     actions.push(Action::Reconcile);
-    if model.check().is_some_and(|check| !check.introduction.forms.is_empty()) {
-        actions.push(Action::Question);
-    }
+    actions.extend(question(model));
     actions.push(Action::Back);
     actions
+}
+
+fn question(model: &Model) -> Option<Action> {
+    let check = model.check()?;
+    (!check.introduction.forms.is_empty()).then_some(Action::Question)
 }
 
 fn plan(model: &Model) -> Vec<Action> {

@@ -105,8 +105,11 @@ fn table(plan: &PlanSheet, area: Rect, border: u16, painter: &mut Painter<'_>) {
     // Once servers were asked, what they said is what a narrow screen keeps.
     let is_tried = !plan.trying.is_empty() || !plan.tried.is_empty();
     let (dry_run, back) = if is_tried { (1, 2) } else { (2, 1) };
+    // As wide as nothing where no action waits for another.
+    let step = if plan.has_steps() { Column::new("STEP", 4).gap(1) } else { Column::new("", 0).gap(0) };
     let columns = [
         Column::new("", 3).gap(0),
+        step,
         Column::new("TIER", 4).gap(1),
         Column::new("WHAT", 8).gap(1),
         Column::new("CLUSTER", 14),
@@ -137,7 +140,7 @@ fn table(plan: &PlanSheet, area: Rect, border: u16, painter: &mut Painter<'_>) {
 }
 
 struct Row<'p> {
-    cells: [Cell<'p>; 7],
+    cells: [Cell<'p>; 8],
     look: RowLook,
 }
 
@@ -156,6 +159,7 @@ impl<'p> Row<'p> {
             vec![(Cow::Owned(format!("{} ", action.target.kind)), muted), (Cow::Owned(object_text(action)), text)];
         let cells = [
             Cell::text(tick, text),
+            Cell::text(plan.step(id).map_or_else(String::new, |step| step.to_string()), muted),
             Cell::text(tier_word(action.tier), painter.style(tier_role(action.tier))),
             Cell::text(format!("{sign} {}", action.verb.word()), painter.style(role)),
             Cell::name(action.cluster.as_str(), text),
@@ -296,10 +300,19 @@ pub fn lines(plan: &PlanSheet, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     .into_iter()
     .flatten()
     .collect();
-    let sent_if = if preconditions.is_empty() { "the name is free".to_owned() } else { preconditions.join(", ") };
+    let sent_if = match (action.target.cloud.is_some(), preconditions[..].is_empty()) {
+        (true, _) => "its tags are the same when they are read right before".to_owned(),
+        (false, true) => "the name is free".to_owned(),
+        (false, false) => preconditions.join(", "),
+    };
     let between = glyphs.separator;
     let says = format!("reason {} {between} sent only if {sent_if}", action.reason.word());
     lines.extend(wrapped(&says, width, 2, Role::Muted));
+    let before = action.depends_on.iter().filter_map(|id| plan.action(id));
+    let before: Vec<String> = before.map(|action| format!("{} {}", action.target.kind, object_text(action))).collect();
+    if !before.is_empty() {
+        lines.extend(wrapped(&format!("after {}", before.join(", ")), width, 2, Role::Muted));
+    }
     match plan.show {
         Show::Diff => lines.extend(diff_lines(&action.diff, width)),
         Show::Fields => lines.extend(field_lines(action, width, glyphs)),
@@ -320,9 +333,6 @@ fn field_lines(action: &Action, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     let mut lines = Vec::new();
     for proof in &action.ownership {
         lines.extend(wrapped(&format!("ours: {proof}"), width, 2, Role::Text));
-    }
-    for id in &action.depends_on {
-        lines.push(Line::of(format!("after: {id}"), Role::Text));
     }
     let says = format!("action {} {} finding {}", action.id, glyphs.separator, action.finding);
     lines.extend(wrapped(&says, width, 2, Role::Muted));

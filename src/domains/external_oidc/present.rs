@@ -25,6 +25,7 @@ pub const INTRODUCTION: Introduction = Introduction {
     short: "OIDC",
     says: "who may log in: what was asked for, what every node runs with, and what is left of the OAuth server",
     columns: &[Column { title: "WANTED", side: Side::Left, width: 18, grows: false, rank: 4 }],
+    verdict_width: 16,
     forms: &[Form {
         name: WHO_FORM,
         title: "Who would I be with this token?",
@@ -109,15 +110,13 @@ fn way(scene: &Scene<'_>) -> Panel {
     let link = |label: &str, place: Place| {
         let ruling = rule(scene, &place);
         let (state, note) = ruling.map_or((State::Match, ""), |ruling| (ruling.state, ruling.verdict.word()));
-        Step { label: label.to_owned(), state, note: note.to_owned() }
+        Step::judged(label, state, note)
     };
     let left = PARTS.iter().map(|part| rule(scene, &Place::Part(part)));
     let states: Vec<State> = left.flatten().map(|ruling| ruling.state).filter(|state| *state != State::Match).collect();
-    let stack = Step {
-        label: "OAuth stack".to_owned(),
-        state: states.first().copied().unwrap_or(State::Match),
-        note: if states.is_empty() { "as it should be".to_owned() } else { format!("{} to look at", states.len()) },
-    };
+    let to_look_at =
+        if states.is_empty() { "as it should be".to_owned() } else { format!("{} to look at", states.len()) };
+    let stack = Step::judged("OAuth stack", states.first().copied().unwrap_or(State::Match), to_look_at);
     Panel::Chain {
         title: "THE WAY",
         links: vec![
@@ -145,7 +144,7 @@ fn nodes(scene: &Scene<'_>) -> Panel {
             (Revision::Oidc | Revision::Half(_), false) | (Revision::NoFile | Revision::Half(_), true) => State::Stale,
         };
         let way = if moving { format!("{} → {}", node.current, node.target) } else { node.current.to_string() };
-        Step { label: node.name.to_string(), state, note: format!("{way}: {}", told_words(&told)) }
+        Step::judged(node.name.to_string(), state, format!("{way}: {}", told_words(&told)))
     };
     Panel::Strip { title: "NODES", steps: nodes.iter().map(step).collect() }
 }

@@ -102,6 +102,7 @@ impl Domain for HostedOidc {
             short: "HOSTED",
             says: "copies of OIDC settings that HyperShift left in its guests",
             columns: &[],
+            verdict_width: 16,
             forms: &[],
         }
     }

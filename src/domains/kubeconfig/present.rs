@@ -24,6 +24,7 @@ pub const INTRODUCTION: Introduction = Introduction {
         Column { title: "CA", side: Side::Left, width: 10, grows: false, rank: 4 },
         Column { title: "SOURCE", side: Side::Left, width: 12, grows: false, rank: 5 },
     ],
+    verdict_width: 16,
     forms: &[],
 };
 
@@ -101,18 +102,18 @@ pub fn panels(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> Vec
     links.push(Step {
         label: "endpoint".to_owned(),
         state: match ruling.endpoint {
-            EndpointStand::Moved => State::Drift,
-            EndpointStand::Same | EndpointStand::Differs | EndpointStand::InCluster | EndpointStand::NotJudged => {
-                State::Match
-            }
+            EndpointStand::Moved => Some(State::Drift),
+            EndpointStand::Same | EndpointStand::Differs | EndpointStand::InCluster => Some(State::Match),
+            EndpointStand::NotJudged => None,
         },
         note: endpoint_word(ruling.endpoint).to_owned(),
     });
     links.push(Step {
         label: "authority".to_owned(),
         state: match ruling.ca {
-            CaStand::Disjoint | CaStand::Rotating => State::Drift,
-            CaStand::Same | CaStand::Insecure | CaStand::NotJudged => State::Match,
+            CaStand::Disjoint | CaStand::Rotating => Some(State::Drift),
+            CaStand::Same | CaStand::Insecure => Some(State::Match),
+            CaStand::NotJudged => None,
         },
         note: ca_word(ruling.ca).to_owned(),
     });
@@ -145,14 +146,17 @@ fn source_step(ruling: &Ruling<'_>) -> Option<Step> {
         Source::Stale { .. } => (State::Stale, "stale".to_owned()),
         Source::Good { .. } => (State::Match, "good".to_owned()),
     };
-    Some(Step { label: "source".to_owned(), state, note })
+    Some(Step::judged("source", state, note))
 }
 
 fn copy_step(ruling: &Ruling<'_>) -> Step {
-    let behind = ruling.has(Verdict::BehindSource);
-    Step {
-        label: "copy".to_owned(),
-        state: if behind { State::Drift } else { State::Match },
-        note: if behind { "behind".to_owned() } else { String::new() },
+    match &ruling.source {
+        Source::None | Source::NotKnown(_) | Source::Missing { .. } | Source::Invalid { .. } => {
+            Step::not_judged("copy")
+        }
+        Source::Another { .. } | Source::Stale { .. } | Source::Good { .. } if ruling.has(Verdict::BehindSource) => {
+            Step::judged("copy", State::Drift, "behind")
+        }
+        Source::Another { .. } | Source::Stale { .. } | Source::Good { .. } => Step::judged("copy", State::Match, ""),
     }
 }

@@ -1,5 +1,7 @@
 //! How a set of machines stands in its list: what it is made of, and what its annotations say of that.
 
+use std::cmp::Ordering;
+
 use super::compare::{Family, Line, Stand};
 use super::credentials::{Credentials, SecretSort};
 use super::expected::Expected;
@@ -20,14 +22,15 @@ pub const INTRODUCTION: Introduction = Introduction {
     short: "CAPACITY",
     says: "whether autoscalers know what a machine of each set would have, so that it can be scaled up from zero",
     columns: &[
-        Column { title: "TYPE", side: Side::Left, width: 14, grows: false, rank: 1 },
+        Column { title: "TYPE", side: Side::Left, width: 12, grows: false, rank: 1 },
         Column { title: "CPU", side: Side::Left, width: 7, grows: false, rank: 2 },
-        Column { title: "MEMORY", side: Side::Left, width: 12, grows: false, rank: 3 },
+        Column { title: "MEMORY", side: Side::Left, width: 11, grows: false, rank: 3 },
         Column { title: "GPU", side: Side::Left, width: 5, grows: false, rank: 4 },
         Column { title: "ARCH", side: Side::Left, width: 6, grows: false, rank: 6 },
         Column { title: "REGION", side: Side::Left, width: 14, grows: false, rank: 5 },
         Column { title: "LOGIN", side: Side::Left, width: 12, grows: false, rank: 7 },
     ],
+    verdict_width: 21,
     forms: &[],
 };
 
@@ -138,11 +141,11 @@ fn annotation_lines(ruling: &Ruling<'_>) -> Vec<String> {
 }
 
 fn stages(ruling: &Ruling<'_>) -> Vec<Step> {
-    let broken = |at: Stage| (stage(ruling.verdict) == at).then(|| ruling.verdict.state());
-    let step = |label: &str, at: Stage, note: String| Step {
-        label: label.to_owned(),
-        state: broken(at).unwrap_or(State::Match),
-        note,
+    let reached = stage(ruling);
+    let step = |label: &str, at: Stage, note: String| match at.cmp(&reached) {
+        Ordering::Less => Step::judged(label, State::Match, note),
+        Ordering::Equal => Step::judged(label, ruling.verdict.state(), note),
+        Ordering::Greater => Step::not_judged(label),
     };
     let machine = ruling.machine.as_ref();
     let spec = machine
@@ -167,28 +170,24 @@ fn stages(ruling: &Ruling<'_>) -> Vec<Step> {
     };
     vec![
         step("spec", Stage::Spec, spec),
-        step("login", Stage::Login, login_note(&ruling.credentials)),
+        match ruling.credentials {
+            Credentials::NotJudged => Step::not_judged("login"),
+            Credentials::NotKnown(_)
+            | Credentials::Role { .. }
+            | Credentials::Half(_)
+            | Credentials::Secret { .. }
+            | Credentials::SecretMissing { .. }
+            | Credentials::SecretInvalid { .. }
+            | Credentials::None { .. } => step("login", Stage::Login, credentials(&ruling.credentials)),
+        },
         step("lookup", Stage::Lookup, asked),
         step("type", Stage::Type, String::new()),
         step("annotations", Stage::Annotations, annotations),
     ]
 }
 
-fn login_note(login: &Credentials) -> String {
-    match login {
-        Credentials::NotJudged => String::new(),
-        Credentials::NotKnown(_)
-        | Credentials::Role { .. }
-        | Credentials::Half(_)
-        | Credentials::Secret { .. }
-        | Credentials::SecretMissing { .. }
-        | Credentials::SecretInvalid { .. }
-        | Credentials::None { .. } => credentials(login),
-    }
-}
-
-/// Where on the way a verdict falls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How far it is from a spec to its annotations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
     Spec,
     Login,
@@ -197,8 +196,11 @@ enum Stage {
     Annotations,
 }
 
-fn stage(verdict: Verdict) -> Stage {
-    match verdict {
+/// Where on the way a verdict falls.
+fn stage(ruling: &Ruling<'_>) -> Stage {
+    match ruling.verdict {
+        Verdict::Unknown if ruling.machine.is_none() => Stage::Spec,
+        Verdict::Unknown if matches!(ruling.credentials, Credentials::NotKnown(_)) => Stage::Login,
         Verdict::Skipped
         | Verdict::NotAws
         | Verdict::InvalidSpec

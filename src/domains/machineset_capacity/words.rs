@@ -16,7 +16,9 @@ pub fn summary(ruling: &Ruling<'_>) -> String {
     let region_word = || ruling.machine.as_ref().map_or("", |machine| machine.region.value);
     match ruling.verdict {
         Verdict::Skipped | Verdict::Unknown | Verdict::NotAws | Verdict::InvalidSpec => why(ruling, region_word()),
-        Verdict::InstanceTypeEmpty => "it names no instance type: nobody can say what its machines are like".to_owned(),
+        Verdict::InstanceTypeEmpty => {
+            "it names no instance type, so that nobody can say what its machines are like: name one".to_owned()
+        }
         Verdict::RegionInvalid if region_word().is_empty() => {
             format!("it names no region: set it where its spec has it, or annotate {REGION_ANNOTATION}")
         }
@@ -84,17 +86,23 @@ pub fn credentials(credentials: &Credentials) -> String {
         Credentials::NotKnown(gap) => format!("which login would be used is not known: {gap}"),
         Credentials::Role { role, .. } => format!("the role {role}, by the service account's token"),
         Credentials::Half(Half::RoleAlone) => format!(
-            "{ROLE_ARN} is set and {TOKEN_FILE} is not: set by hand, it keeps the EKS webhook from setting both"
+            "{ROLE_ARN} is set and {TOKEN_FILE} is not: set by hand, it keeps the EKS webhook from setting both; \
+             take it out of the pod's spec"
         ),
         Credentials::Half(Half::TokenFileAlone) => format!(
-            "{TOKEN_FILE} is set and {ROLE_ARN} is not: set by hand, it keeps the EKS webhook from setting both"
+            "{TOKEN_FILE} is set and {ROLE_ARN} is not: set by hand, it keeps the EKS webhook from setting both; \
+             take it out of the pod's spec"
         ),
         Credentials::Secret { key, .. } => format!("{} {key}", SECRET.kind),
         Credentials::SecretMissing { key } => {
-            format!("{} {key}, which it names for its login to AWS, does not exist", SECRET.kind)
+            format!(
+                "{} {key}, which it names for its login to AWS, does not exist: make it, or name another",
+                SECRET.kind
+            )
         }
         Credentials::SecretInvalid { key } => format!(
-            "{} {key} holds neither an access key nor a profile [default] with a key or a web identity",
+            "{} {key} holds neither an access key nor a profile [default] with a key or a web identity: put \
+             aws_access_key_id and aws_secret_access_key in it",
             SECRET.kind
         ),
         Credentials::None { has_pod_identity: true } => format!(
@@ -102,7 +110,10 @@ pub fn credentials(credentials: &Credentials) -> String {
              {TOKEN_FILE}, or name a Secret"
         ),
         Credentials::None { has_pod_identity: false } => {
-            format!("nothing says how to log in to AWS: neither {ROLE_ARN} and {TOKEN_FILE} nor a Secret")
+            format!(
+                "nothing says how to log in to AWS: neither {ROLE_ARN} and {TOKEN_FILE} nor a Secret; annotate the \
+                 service account with a role, or name a Secret as credentialsSecret"
+            )
         }
     }
 }
@@ -122,7 +133,7 @@ fn failed(ruling: &Ruling<'_>) -> String {
 fn not_offered(ruling: &Ruling<'_>, instance_type: &str, region: &str) -> String {
     let has = |code: Code| ruling.codes.contains(&code);
     match (has(Code::CapacityZero), has(Code::ArchitectureUnknown)) {
-        (false, false) => format!("{region} does not offer {instance_type}"),
+        (false, false) => format!("{region} does not offer {instance_type}: name another type, or another region"),
         (true, false) => {
             format!("how many CPUs or how much memory {instance_type} has is not said: nothing is guessed")
         }

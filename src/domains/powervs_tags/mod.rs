@@ -18,6 +18,7 @@ mod remedy;
 mod scene;
 mod settings;
 mod subjects;
+mod tag_form;
 mod tags;
 mod teardown;
 #[cfg(test)]
@@ -133,5 +134,14 @@ impl Domain for PowerVsTags {
     fn panels(&self, subject: &SubjectId, view: View<'_>) -> Vec<Panel> {
         let scene = Scene::new(view);
         scene.subjects.get(subject).map_or_else(Vec::new, |place| present::panels(&scene, place))
+    }
+
+    fn answer(&self, form: &str, typed: &str, subject: &SubjectId, view: View<'_>) -> Vec<String> {
+        if form != tag_form::FORM.name {
+            return Vec::new();
+        }
+        let scene = Scene::new(view);
+        let place = scene.subjects.get(subject);
+        place.map_or_else(Vec::new, |place| tag_form::answer(self.settings, &scene, place, typed))
     }
 }

@@ -3,10 +3,10 @@
 use super::facts::CloudResource;
 use super::kind::Stage;
 use super::names::OWNER_TAG;
-use super::scene::Scene;
+use super::scene::{Claimant, Scene};
 use super::subjects::Subject;
 use super::words::state_word;
-use super::{explain::seen_from, facts::Course};
+use super::{explain::seen_from, facts::Course, tag_form};
 use crate::domains::{Cell, Column, Introduction, Panel, Side};
 
 pub const INTRODUCTION: Introduction = Introduction {
@@ -14,30 +14,38 @@ pub const INTRODUCTION: Introduction = Introduction {
     short: "POWERVS",
     says: "who owns what in the IBM Cloud accounts, and what a deleted cluster leaves behind",
     columns: &[
-        Column { title: "NAME", side: Side::Left, width: 18, grows: false, rank: 1 },
-        Column { title: "SEEN FROM", side: Side::Left, width: 16, grows: false, rank: 2 },
+        Column { title: "SEEN FROM", side: Side::Left, width: 14, grows: false, rank: 1 },
         Column { title: "OWNER TAG", side: Side::Left, width: 12, grows: false, rank: 3 },
         Column { title: "STATE", side: Side::Left, width: 10, grows: false, rank: 4 },
         Column { title: "AGE", side: Side::Right, width: 5, grows: false, rank: 5 },
+        Column { title: "ID", side: Side::Left, width: 14, grows: true, rank: 6 },
     ],
-    forms: &[],
+    verdict_width: 12,
+    forms: &[tag_form::FORM],
 };
 
 /// One row, in the order of the columns.
 pub fn cells(scene: &Scene<'_>, subject: &Subject) -> Vec<Cell> {
     let text = |text: &str| if text.is_empty() { Cell::Nothing } else { Cell::Text(text.into()) };
-    let whose = seen_from(scene, subject).map(|claimant| claimant.key.to_string()).unwrap_or_default();
+    let whose = seen_from(scene, subject).map_or_else(String::new, |claimant| viewer(scene, claimant));
     let Subject::Resource { account, item, .. } = subject else {
-        return vec![Cell::Nothing, text(&whose), Cell::Nothing, Cell::Nothing, Cell::Nothing];
+        return vec![text(&whose), Cell::Nothing, Cell::Nothing, Cell::Nothing, Cell::Nothing];
     };
     let resource = scene.resource(*account, *item);
     vec![
-        text(resource.name.as_deref().unwrap_or_default()),
         text(if whose.is_empty() { "-" } else { &whose }),
         text(&owner_word(resource)),
         text(&state_word(&resource.state, resource.course())),
         resource.created.map_or(Cell::Nothing, Cell::Age),
+        text(&resource.id),
     ]
+}
+
+/// A cluster as short as it can be told from the others: by its name, unless two have it.
+fn viewer(scene: &Scene<'_>, claimant: &Claimant<'_>) -> String {
+    let is_alone = scene.namesakes.get(claimant.name()).is_none_or(|count| *count == 1);
+    let name = if is_alone { claimant.name().to_owned() } else { claimant.key.to_string() };
+    if claimant.fact.is_going() { format!("{name} going") } else { name }
 }
 
 fn owner_word(resource: &CloudResource) -> String {

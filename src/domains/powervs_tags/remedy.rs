@@ -55,6 +55,35 @@ pub fn actions(settings: Settings, scene: &Scene<'_>, subject: &Subject, ruling:
     }
 }
 
+/// What would go on a resource and what would come off, if these were the user's tags for the cluster that sees it.
+pub fn user_tags_if(
+    settings: Settings,
+    scene: &Scene<'_>,
+    subject: &Subject,
+    wanted: &[String],
+) -> (Vec<String>, Vec<String>) {
+    let Subject::Resource { account, item, seen_from } = *subject else { return (Vec::new(), Vec::new()) };
+    let (on, off) = Draft { scene, account, item, seen_from }.user_tags_if(wanted);
+    match rule_resource(scene, account, item, seen_from).verdict {
+        Verdict::Owned => (on, off),
+        Verdict::Reference if settings.tag_references => (on, off),
+        Verdict::Reference => (Vec::new(), off),
+        Verdict::Unknown
+        | Verdict::Reclaiming
+        | Verdict::Deleting
+        | Verdict::Gone
+        | Verdict::TwoOwners
+        | Verdict::Locked
+        | Verdict::OtherOwner
+        | Verdict::StaleOwner
+        | Verdict::Orphan
+        | Verdict::HalfTagged
+        | Verdict::Untagged
+        | Verdict::Foreign
+        | Verdict::TagInvalid => (Vec::new(), Vec::new()),
+    }
+}
+
 struct Draft<'s, 'a> {
     scene: &'s Scene<'a>,
     account: usize,
@@ -140,20 +169,10 @@ impl<'a> Draft<'_, 'a> {
 
     /// The tags the user wants and it lacks, and those we attached and nobody wants any more.
     fn user_tags(&self) -> Vec<ActionDraft> {
-        let (Some(claimant), true) = (self.claimant(), self.resource().kind.is_some_and(Kind::is_taggable)) else {
+        let Some(UserTags::Wanted(wanted)) = self.claimant().map(|claimant| &claimant.fact.user_tags) else {
             return Vec::new();
         };
-        let UserTags::Wanted(wanted) = &claimant.fact.user_tags else { return Vec::new() };
-        let tags = &self.resource().tags;
-        let missing: Vec<String> = wanted.iter().filter(|tag| !tags.has(tag)).cloned().collect();
-        let dropped: Vec<String> = claimant
-            .fact
-            .attached
-            .iter()
-            .filter(|tag| tags.has(tag) && !wanted.contains(tag) && !is_ours_by_prefix(tag))
-            .filter(|tag| !self.is_wanted_by_another(tag))
-            .cloned()
-            .collect();
+        let (missing, dropped) = self.user_tags_if(wanted);
         let mut actions = Vec::new();
         if !missing.is_empty() {
             actions.push(self.tagging(self.item, Verb::Tag, Reason::UserTag, missing, Vec::new()));
@@ -162,6 +181,18 @@ impl<'a> Draft<'_, 'a> {
             actions.push(self.tagging(self.item, Verb::Untag, Reason::UserTag, Vec::new(), dropped));
         }
         actions
+    }
+
+    /// What would go on and what would come off, if these were the tags the user wants.
+    fn user_tags_if(&self, wanted: &[String]) -> (Vec<String>, Vec<String>) {
+        let (Some(claimant), true) = (self.claimant(), self.resource().kind.is_some_and(Kind::is_taggable)) else {
+            return (Vec::new(), Vec::new());
+        };
+        let tags = &self.resource().tags;
+        let missing = wanted.iter().filter(|tag| !tags.has(tag)).cloned().collect();
+        let dropped = claimant.fact.attached.iter();
+        let dropped = dropped.filter(|tag| tags.has(tag) && !wanted.contains(tag) && !is_ours_by_prefix(tag));
+        (missing, dropped.filter(|tag| !self.is_wanted_by_another(tag)).cloned().collect())
     }
 
     fn reference_tags(&self, settings: Settings) -> Vec<ActionDraft> {

@@ -30,6 +30,8 @@ pub struct Scene<'a> {
     /// Why not every cluster is known.
     pub fleet_gap: Option<Gap>,
     living: BTreeMap<String, usize>,
+    /// How many clusters have each name.
+    pub namesakes: BTreeMap<&'a str, usize>,
     pub subjects: BTreeMap<SubjectId, Subject>,
     pub(super) teardowns: RefCell<BTreeMap<usize, Rc<Teardown>>>,
 }
@@ -119,6 +121,7 @@ impl<'a> Scene<'a> {
             fleet: Vec::new(),
             fleet_gap: None,
             living: BTreeMap::new(),
+            namesakes: BTreeMap::new(),
             subjects: BTreeMap::new(),
             teardowns: RefCell::default(),
         };
@@ -166,6 +169,7 @@ impl<'a> Scene<'a> {
                 if let Some(uid) = &uid {
                     self.living.insert(uid.clone(), self.claimants.len());
                 }
+                *self.namesakes.entry(key.name.as_str()).or_default() += 1;
                 self.claimants.push(Claimant {
                     site,
                     key,

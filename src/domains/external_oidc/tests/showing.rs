@@ -23,7 +23,7 @@ fn panels(given: &Given, subject: &str) -> Vec<Panel> {
 }
 
 fn told(steps: &[Step]) -> Vec<(&str, State, &str)> {
-    steps.iter().map(|step| (step.label.as_str(), step.state, step.note.as_str())).collect()
+    steps.iter().map(|step| (step.label.as_str(), step.state.unwrap(), step.note.as_str())).collect()
 }
 
 #[test]

@@ -49,6 +49,13 @@ pub enum UserTags {
     NotKnown,
 }
 
+/// Where the user's tags are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UserTagsIn {
+    Spec,
+    Annotation,
+}
+
 /// What is kept of an IBMPowerVSCluster.
 #[derive(Debug, PartialEq, Eq)]
 pub struct PowerVsCluster {
@@ -60,6 +67,7 @@ pub struct PowerVsCluster {
     pub owner: Option<OwnerRef>,
     pub slots: Vec<Slot>,
     pub user_tags: UserTags,
+    pub user_tags_in: UserTagsIn,
     /// The user tags we attached, folded; nothing when the annotation can't be read.
     pub attached: Vec<String>,
     /// Tags that would be refused, sorted.
@@ -106,6 +114,7 @@ fn parts(spec: &Value, status: &Value, raw: &RawObject<'_>) -> Misfits<PowerVsCl
         owner: owner.map(|owner| OwnerRef { name: owner.name.as_ref().into() }),
         slots: read(&meta.name, &spec, &status)?,
         user_tags,
+        user_tags_in: if spec.has("tags") { UserTagsIn::Spec } else { UserTagsIn::Annotation },
         attached,
         faults,
     })

@@ -9,6 +9,6 @@ mod sheet;
 mod slots;
 
 pub use capi::CapiCluster;
-pub use cluster::{Infra, Pause, PowerVsCluster, Shape, UserTags};
+pub use cluster::{Infra, Pause, PowerVsCluster, Shape, UserTags, UserTagsIn};
 pub use resource::{CloudResource, Course, Lock, account_of_crn, crn_ends};
 pub use slots::{Held, Slot, Wish};

@@ -5,6 +5,7 @@
 //!
 //! Always true: whatever is judged here is also held to what must hold for every world (see [`Answer::check`]).
 
+mod asking;
 mod edges;
 mod following;
 mod oracle;
