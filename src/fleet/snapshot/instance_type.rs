@@ -6,16 +6,8 @@
 
 use serde_json::Value;
 
+use super::odd::Odd;
 use super::sheet::Step;
-
-/// What is wrong with an entry.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Odd {
-    /// Where in the entry.
-    pub place: Vec<Step<'static>>,
-    /// What is wrong and what to do.
-    pub says: String,
-}
 
 /// Whether an entry can be believed. What it does not say is no fault.
 ///

@@ -199,10 +199,12 @@ fn read_accounts(dir: &Path, root: &Path, problems: &mut Vec<Problem>) -> Vec<Sn
                 continue;
             }
             let content = read_cloud(&path, root).map_err(|problem| problems.push(problem)).ok();
-            accounts.push(account::member(provider, &alias, &path, content, problems));
+            let member = account::member(provider, &alias, &path, content, problems);
+            accounts.push((path, member));
         }
     }
-    accounts
+    account::told_twice(&mut accounts, problems);
+    accounts.into_iter().map(|(_, member)| member).collect()
 }
 
 fn read_cloud(path: &Path, root: &Path) -> Result<account::Content, Problem> {

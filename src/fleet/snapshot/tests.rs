@@ -319,32 +319,45 @@ fn cloud_accounts_are_members_of_the_fleet() {
 
 #[test]
 fn an_account_that_can_not_be_understood_is_not_complete() {
+    let entry =
+        |entry: &str| format!("account: a\nresources:\n- {{kind: vpc, id: x}}\n- {{kind: vpc, id: y, {entry}}}\n");
     let cases = [
-        ("- x\n", 1, "is no mapping: write account: and resources:"),
-        ("resources: []\n", 1, "does not say whose it is: write account:"),
-        ("account: a\ncomplete: maybe\n", 2, "says `complete` with neither true nor false: write one of them"),
+        ("- x\n".to_owned(), "1: is no mapping: write account: and resources:"),
+        ("resources: []\n".to_owned(), "1: does not say whose it is: write account:"),
         (
-            "account: a\nresources: {}\n",
-            2,
-            "has resources that are no list: write them like `- { kind: vpc, id: r006-1 }`",
-        ),
-        ("account: a\nresource: []\n", 2, "unknown key `resource`: did you mean `resources`?"),
-        (
-            "account: a\nresources:\n  - { kind: vpc, id: y }\n  - { kind: vpc }\n",
-            4,
-            "entry 2 lacks a kind and an id: write it, or remove the entry",
+            "account: a\ncomplete: maybe\n".to_owned(),
+            "2: says `complete` with neither true nor false: write one of them",
         ),
         (
-            "account: a\nresources: [{kind: vpc, id: x},\n {kind: vpc, id: x}]\n",
-            3,
-            "entry 2 is vpc/x once more: remove one of them",
+            "account: a\nresources: {}\n".to_owned(),
+            "2: has resources that are no list: write them like `- { kind: vpc, id: r006-1 }`",
+        ),
+        ("account: a\nresurces: []\n".to_owned(), "2: unknown key `resurces`: did you mean `resources`?"),
+        (
+            "account: a\nresources: [{kind: vpc}]\n".to_owned(),
+            "2: entry 1 lacks a kind and an id: write it, or remove the entry",
+        ),
+        (entry("tag: []"), "4: entry 2 has the unknown key `tag`: did you mean `tags`?"),
+        (entry("tags: a"), "4: entry 2 has tags that are no list of texts: write them like [ \"key:value\" ]"),
+        (entry("tags: [1]"), "4: entry 2 has tags that are no list of texts: write them like [ \"key:value\" ]"),
+        (entry("locked: 'yes'"), "4: entry 2 says `locked` with neither true nor false: write one of them"),
+        (entry("name: 7"), "4: entry 2 says `name` with no text: write it in quotes"),
+        (
+            "account: a\nresources:\n- id: x\n  kind: vpcs\n".to_owned(),
+            "4: entry 1 is a `vpcs`, which is no kind of resource: did you mean `vpc`?",
+        ),
+        (
+            "account: a\nresources: [{kind: vpc, id: x},\n {kind: vpc, id: x}]\n".to_owned(),
+            "3: entry 2 is vpc/x once more: remove one of them",
         ),
     ];
-    for (text, line, says) in cases {
-        let dir = folder(&[("clusters/a/x.yaml", &object("Secret", "one")), ("clouds/ibm/main.yaml", text)]);
+    for (text, says) in cases {
+        let dir = folder(&[("clusters/a/x.yaml", &object("Secret", "one")), ("clouds/ibm/main.yaml", &text)]);
         let snapshot = read(&dir);
-        assert_eq!(problems(&dir, &snapshot), [format!("clouds/ibm/main.yaml:{line}: {says}")]);
+        assert_eq!(problems(&dir, &snapshot), [format!("clouds/ibm/main.yaml:{says}")]);
         assert_eq!(snapshot.clusters[1].recorded.coverage.unreadable, ["main.yaml"], "{text}");
+        let read = snapshot.clusters[1].recorded.of_kind("ibm.cloud.trueup", "Resource");
+        assert!(read.iter().all(|one| one.name == "vpc/x"), "what can't be understood is left out: {text}");
     }
 }
 
@@ -372,6 +385,42 @@ fn an_instance_type_that_can_not_be_understood_is_left_out_and_its_account_is_no
             fault.iter().map(|(line, says)| format!("clouds/aws/main.yaml:{line}: {says}")).collect();
         assert_eq!(problems(&dir, &snapshot), says, "{entry}");
     }
+}
+
+#[test]
+fn everything_an_account_may_say_is_understood() {
+    let text = "account: 12345\ncomplete: true\nresources:\n- kind: tg-connection\n  id: 7\n  crn: c\n  name: n\n  \
+                state: attached\n  created_at: 2026-11-01T00:00:00Z\n  tags: [\"a:b\"]\n  parent: p\n  network_type: vpc\n  \
+                network: w\n  network_id: i\n  locked: false\n- {kind: vpc, id: x, name: null, tags: , locked: }\n- {kind: \
+                public-gateway, id: g, zone: us-south-1}\nregion: us-south\n";
+    let dir = folder(&[("clusters/a/x.yaml", &object("Secret", "one")), ("clouds/ibm/main.yaml", text)]);
+    let snapshot = read(&dir);
+    assert_eq!(problems(&dir, &snapshot), [] as [String; 0]);
+    let read = snapshot.clusters[1].recorded.of_kind("ibm.cloud.trueup", "Resource");
+    assert_eq!(
+        read.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(),
+        ["tg-connection/7", "vpc/x", "public-gateway/g"]
+    );
+}
+
+#[test]
+fn an_account_in_two_files_is_not_complete_and_counts_once() {
+    let dir = folder(&[
+        ("clusters/a/x.yaml", &object("Secret", "one")),
+        ("clouds/ibm/main.yaml", "account: a\nresources: [{kind: vpc, id: x}]\n"),
+        ("clouds/ibm/more.yaml", "account: a\nresources: [{kind: vpc, id: x}]\n"),
+        ("clouds/ibm/other.yaml", "account: b\n"),
+    ]);
+    let snapshot = read(&dir);
+    assert_eq!(
+        problems(&dir, &snapshot),
+        ["clouds/ibm/more.yaml: is of an account that main.yaml holds too: write both into one file"]
+    );
+    let accounts: Vec<&SnapshotCluster> = snapshot.clusters.iter().filter(|one| one.source.is_account()).collect();
+    let names: Vec<&str> = accounts.iter().map(|account| account.name.as_str()).collect();
+    assert_eq!(names, ["ibm:main", "ibm:other"]);
+    assert_eq!(accounts[0].recorded.coverage.unreadable, ["more.yaml"]);
+    assert!(accounts[1].recorded.coverage.unreadable.is_empty());
 }
 
 #[test]
