@@ -82,7 +82,7 @@ async fn neither_key_nor_token_is_in_anything_a_good_day_writes() {
     for format in ["table", "json"] {
         watched.run("explains", &["explain", "vpc/r006-delta-vpc@power/delta", "-o", format]);
     }
-    assert!(said(&watched.run("doctor", &["doctor"])).contains(&format!("prod is account")));
+    assert!(said(&watched.run("doctor", &["doctor"])).contains("prod is account"));
     let plan = watched.stage.plan();
     let args = watched.stage.apply_args(&plan);
     let applied = watched.run("applies", &strs(&args));
