@@ -207,10 +207,16 @@ fn finding_of<'p>(action: &Action, cluster: &str, plan: &'p Plan) -> Option<&'p 
     plan.findings.iter().find(|finding| {
         finding.cluster == cluster
             && finding.domain == action.domain
+            && group(&finding.subject.api_version) == group(&action.target.api_version)
             && finding.subject.kind == action.target.kind
             && finding.subject.namespace == action.target.namespace
             && finding.subject.name == action.target.name
     })
+}
+
+/// Two groups may have a kind of the same name, as MachineSet.
+fn group(api_version: &str) -> &str {
+    api_version.rsplit_once('/').map_or("", |(group, _)| group)
 }
 
 impl<P: PlanAgain> Recheck for Rechecker<P> {

@@ -78,12 +78,15 @@ pub fn build(input: &PlanInput<'_>) -> Result<Plan, NotCanonical> {
     let gated = judge(&candidates, &surroundings(input));
     let mut actions: Vec<Action> =
         candidates.iter().zip(gated).map(|(candidate, gated)| action(candidate, gated, &candidates)).collect();
-    let mut actions_of: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for action in &actions {
-        actions_of.entry(&action.finding).or_default().push(action.id.clone());
+    // By the subject and not by the finding's id, which kinds of the same name in two API groups share.
+    let mut actions_of: BTreeMap<&SubjectId, Vec<String>> = BTreeMap::new();
+    for (candidate, action) in candidates.iter().zip(&actions) {
+        actions_of.entry(candidate.subject).or_default().push(action.id.clone());
     }
-    let findings: Vec<Finding> =
-        shown.iter().map(|shown| finding(shown, actions_of.remove(shown.id.as_str()).unwrap_or_default())).collect();
+    let findings: Vec<Finding> = shown
+        .iter()
+        .map(|shown| finding(shown, actions_of.remove(&shown.judged.subject).unwrap_or_default()))
+        .collect();
     actions.sort_by(|a, b| a.id.cmp(&b.id));
     let created_at = whole_second(input.conditions.now);
     let mut plan = Plan {

@@ -30,7 +30,7 @@ mod judged;
 mod plan;
 mod reference;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 pub mod text;
 mod tier;
 mod tombstones;

@@ -323,7 +323,6 @@ fn id_of(mut plan: Value) -> Result<String, NotCanonical> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::engine::testing::{delete, finding, given};
 
     #[test]

@@ -1,6 +1,7 @@
 //! The loop on simulated clusters, in paused time.
 
 mod accounts;
+mod aws_failures;
 mod deletes;
 mod powervs;
 

@@ -10,6 +10,7 @@ mod killed_support;
 mod act_secrets;
 mod after;
 mod apply;
+mod aws_secrets;
 mod doctor;
 mod external_oidc;
 mod fixture;
