@@ -3,6 +3,7 @@
 mod accounts;
 mod aws_failures;
 mod deletes;
+mod powervs;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};

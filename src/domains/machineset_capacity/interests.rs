@@ -12,7 +12,7 @@ use super::facts::{
     CapiCluster, Infrastructure, InstanceType, Login, Lookup, Mark, Pool, Provider, Regional, Template,
 };
 use super::names::{AWS_CLUSTER, CLUSTER, INFRASTRUCTURE, LOOKUP, MANAGED_PLANE, TEMPLATE};
-use super::scene::{Site, Sites, is_asked, login_id, marks_id};
+use super::scene::{Listing, Site, Sites, is_asked, login_id, marks_id};
 use super::settings::Settings;
 use super::subjects::Sort;
 use super::surroundings::Said;
@@ -34,7 +34,9 @@ pub fn list(view: View<'_>, settings: &Settings) -> Vec<Interest> {
             Served::Complete(_) => !account.member.served.lacks(&LOOKUP),
             Served::Recorded(_) | Served::Unknown(_) => false,
         };
-        for (question, types) in sites.questions().iter().filter(|(question, _)| account.covers(question)) {
+        let is_worth_asking = |types: &BTreeSet<&str>| account.is_recorded() || !types.is_empty();
+        let questions = sites.questions().iter().filter(|(question, _)| account.covers(question));
+        for (question, types) in questions.filter(|(_, types)| is_worth_asking(types)) {
             wanted.push(catalogue_id(account, question, types).interest::<InstanceType>());
             wanted.extend(says_lookups.then(|| lookups_id(account, question).interest::<Lookup>()));
         }
@@ -64,6 +66,10 @@ fn named(site: &Site<'_>, wanted: &mut Vec<Interest>) {
         leaf::<Template>(site, TEMPLATE, wanted);
         leaf::<Regional>(site, AWS_CLUSTER, wanted);
         leaf::<Regional>(site, MANAGED_PLANE, wanted);
+        within(site, &site.clusters, wanted);
+        within(site, &site.templates, wanted);
+        within(site, &site.aws_clusters, wanted);
+        within(site, &site.planes, wanted);
     }
     wanted.extend(site.surroundings.interests());
 }
@@ -71,6 +77,13 @@ fn named(site: &Site<'_>, wanted: &mut Vec<Interest>) {
 fn leaf<F: Fact>(site: &Site<'_>, resource: Resource, wanted: &mut Vec<Interest>) {
     let is_asked = is_asked(site.cluster, &resource);
     wanted.extend(is_asked.then(|| CollectionId::all(&site.cluster.name, resource).interest::<F>()));
+}
+
+/// What a listing that is cut short somewhere may still say of the namespaces that have sets.
+fn within<F: Fact>(site: &Site<'_>, listing: &Listing<'_, F>, wanted: &mut Vec<Interest>) {
+    let sets = site.deployments.iter().chain(site.capi_sets.iter());
+    let namespaces: BTreeSet<_> = sets.filter_map(|(key, _)| key.namespace.as_ref()).collect();
+    wanted.extend(namespaces.into_iter().filter_map(|namespace| Some(listing.within(namespace)?.interest::<F>())));
 }
 
 /// The Secrets that MachineSets name, where somebody says what the annotating process sees beside them.

@@ -6,7 +6,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::catalogue::{Account, Catalogue, Question};
+use super::catalogue::{Account, Catalogue, Question, may_be_asked};
 use super::credentials::Credentials;
 use super::facts::{CapiCluster, Infrastructure, Login, Mark, Pool, Regional, Template};
 use super::machine;
@@ -18,8 +18,8 @@ use super::settings::Settings;
 use super::subjects;
 use super::surroundings::Surroundings;
 use crate::world::{
-    Cluster, ClusterName, CollectionId, Fact, Gap, GapCause, Key, Namespace, Observation, Reading, Resource, Served,
-    Uid, View,
+    Cluster, ClusterName, CollectionId, Fact, Gap, GapCause, Key, Link, Namespace, Observation, Reading, Resource,
+    Served, Uid, View,
 };
 
 /// All sites that judging many subjects needs, each made once.
@@ -92,7 +92,8 @@ impl<'a> Sites<'a> {
                     let login = credentials.login(site.surroundings.whose()).filter(|_| partition(region).is_some());
                     let Some(login) = login.filter(|_| !instance_type.is_empty()) else { continue };
                     let question = Question { cluster: cluster.name.clone(), region: region.to_owned(), login };
-                    questions.entry(question).or_default().insert(instance_type);
+                    let types = questions.entry(question).or_default();
+                    types.extend(may_be_asked(instance_type).then_some(instance_type));
                 }
             }
             questions
@@ -119,14 +120,25 @@ pub struct Site<'a> {
 
 /// A collection, or that nobody serves it.
 pub struct Listing<'a, F> {
+    view: View<'a>,
+    cluster: &'a Cluster,
     resource: Resource,
     reading: Option<Reading<'a, F>>,
 }
 
 impl<'a, F: Fact> Listing<'a, F> {
-    fn of(view: View<'a>, cluster: &Cluster, resource: Resource) -> Self {
+    fn of(view: View<'a>, cluster: &'a Cluster, resource: Resource) -> Self {
         let is_asked = is_asked(cluster, &resource);
-        Self { resource, reading: is_asked.then(|| view.read(&CollectionId::all(&cluster.name, resource))) }
+        let reading = is_asked.then(|| view.read(&CollectionId::all(&cluster.name, resource)));
+        Self { view, cluster, resource, reading }
+    }
+
+    /// The same of one namespace, where that may say more: a folder whose list over all namespaces is cut short says in
+    /// which of them.
+    pub fn within(&self, namespace: &Namespace) -> Option<CollectionId> {
+        let is_cut = self.gap().is_some_and(|gap| gap.cause == GapCause::CutShort);
+        let says_where = is_cut && self.cluster.link == Link::Recorded && self.resource.namespaced;
+        says_where.then(|| CollectionId::namespaced(&self.cluster.name, self.resource, namespace.as_str()))
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&'a Key, &'a F)> + use<'a, F> {
@@ -142,7 +154,11 @@ impl<'a, F: Fact> Listing<'a, F> {
         match self.reading.map(|reading| reading.get(key)) {
             Some(Observation::Present(fact)) => Sight::Seen(fact),
             Some(Observation::ProvenAbsent(_)) => Sight::Absent,
-            Some(Observation::Unknown(gap)) => Sight::NotKnown(gap),
+            Some(Observation::Unknown(gap)) => {
+                let within = key.namespace.as_ref().and_then(|namespace| self.within(namespace));
+                let is_absent = |id| self.view.read::<F>(&id).get(key).is_proven_absent();
+                if within.is_some_and(is_absent) { Sight::Absent } else { Sight::NotKnown(gap) }
+            }
             None => {
                 let says = format!("{key} is named, and nobody serves {}", self.resource.path());
                 Sight::NotKnown(Gap::new(GapCause::Discovery, says))

@@ -71,7 +71,7 @@ async fn an_account_serves_its_own_kinds_and_nothing_else() {
         ("aws.cloud.trueup", "instancetypes"),
         ("aws.cloud.trueup", "lookups"),
     ];
-    assert_eq!(kinds, expected.map(|(group, plural)| (group.to_owned(), plural.to_owned())).into());
+    assert_eq!(kinds.names().collect::<Vec<_>>(), expected);
 }
 
 #[tokio::test]
@@ -207,8 +207,8 @@ async fn a_pods_secret_is_used_beside_no_environment_and_its_role_by_nobody_here
     let role = ("AWS_ROLE_ARN", "arn:aws:iam::123456789012:role/x");
     let both = [role, ("AWS_WEB_IDENTITY_TOKEN_FILE", "/nowhere/token")];
     let of_pod = "credentials=pod/secret/openshift-machine-api/aws-cloud-credentials";
-    type Case<'c> = (&'c str, &'c [(&'c str, &'c str)], &'c str, &'c str, &'c str);
-    let cases: [Case<'_>; 5] = [
+    type Variables<'a> = &'a [(&'a str, &'a str)];
+    let cases: [(&str, Variables<'_>, &str, &str, &str); 5] = [
         ("a Secret beside half a role here", &[role], of_pod, "ok", ""),
         ("a Secret beside a role here", &both, of_pod, "ok", ""),
         ("a role, and nothing here", &[], "credentials=pod", "token-unreadable", "token-elsewhere"),

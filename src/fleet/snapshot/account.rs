@@ -8,14 +8,17 @@
 //! Always true: an account of which something could not be read, or that says so itself, is not complete.
 //! Not here: what the entries mean (the domains project them).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
 
-use super::SnapshotCluster;
+use super::fleet_file::Environment;
 use super::problem::Problem;
+use super::sheet::{self, Node, Step};
+use super::{SnapshotCluster, instance_type};
 use crate::fleet::recording::{Coverage, Incomplete, KindCoverage, RecordedCluster, RecordedObject};
 use crate::world::{ClusterIdentity, ClusterName, ClusterSource, Provider};
 
@@ -23,18 +26,38 @@ const RESOURCE: &str = "Resource";
 const INSTANCE_TYPE: &str = "InstanceType";
 const ENVIRONMENT: &str = "Environment";
 
+/// How many letters a key may be off to be taken for another, as `instanceTypes` and `instance_type` are.
+const SLIP_MAX: usize = 2;
+
+/// What a file about an account holds.
+pub(super) struct Content {
+    pub value: Value,
+    /// It as it was written, for its lines.
+    pub text: Zeroizing<String>,
+}
+
 /// The keys of an account's file.
 struct Shape {
     /// The key that says which account or region it is.
     whose: &'static str,
     list: &'static str,
+    /// What an entry of the list can't do without, as it is said and as it is written.
+    needed: &'static str,
+    entry: &'static str,
 }
 
 impl Shape {
     fn of(provider: Provider) -> Self {
         match provider {
-            Provider::Ibm => Self { whose: "account", list: "resources" },
-            Provider::Aws => Self { whose: "region", list: "instance_types" },
+            Provider::Ibm => Self {
+                whose: "account",
+                list: "resources",
+                needed: "a kind and an id",
+                entry: "- { kind: vpc, id: r006-1 }",
+            },
+            Provider::Aws => {
+                Self { whose: "region", list: "instance_types", needed: "a name", entry: "- { name: m6g.4xlarge }" }
+            }
         }
     }
 }
@@ -44,11 +67,13 @@ pub(super) fn member(
     provider: Provider,
     alias: &str,
     path: &Path,
-    content: Option<Value>,
+    content: Option<Content>,
     problems: &mut Vec<Problem>,
 ) -> SnapshotCluster {
-    let mut reader = Reader { provider, path, problems, is_whole: content.is_some() };
-    let (account, objects, is_complete) = reader.read(content.unwrap_or_default());
+    let is_whole = content.is_some();
+    let Content { value, text } = content.unwrap_or(Content { value: Value::Null, text: Zeroizing::default() });
+    let mut reader = Reader { provider, path, text: &text, lines: OnceCell::new(), problems, is_whole };
+    let (account, objects, is_complete) = reader.read(value);
     let file = || path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let cut_short = Incomplete { group: provider.group().to_owned(), plural: plural(provider), namespace: None };
     let mut recorded = RecordedCluster::new(Coverage {
@@ -69,10 +94,20 @@ pub(super) fn member(
     }
 }
 
-/// Lays the environment a fleet file gives into a cluster, as an object of it.
-pub(super) fn lay_environment(cluster: &mut SnapshotCluster, variables: &BTreeMap<String, String>) {
-    cluster.recorded.push(object(Provider::Aws, ENVIRONMENT, "", "pod", "variables", &json!(variables)));
-    cluster.served.insert(Provider::Aws.group().to_owned());
+/// Lays the environment a fleet file gives into a cluster, as an object of it. One that nobody can read is not known to
+/// hold nothing.
+pub(super) fn lay_environment(cluster: &mut SnapshotCluster, environment: &Environment) {
+    let group = Provider::Aws.group().to_owned();
+    match environment {
+        Environment::Variables(variables) => {
+            cluster.recorded.push(object(Provider::Aws, ENVIRONMENT, "", "pod", "variables", &json!(variables)));
+        }
+        Environment::Unreadable => {
+            let unknown = Incomplete { group: group.clone(), plural: "environments".to_owned(), namespace: None };
+            cluster.recorded.coverage.incomplete.push(unknown);
+        }
+    }
+    cluster.served.insert(group);
 }
 
 fn plural(provider: Provider) -> String {
@@ -85,6 +120,9 @@ fn plural(provider: Provider) -> String {
 struct Reader<'r> {
     provider: Provider,
     path: &'r Path,
+    text: &'r str,
+    /// The file with its lines, read when something is wrong; nothing where it has aliases.
+    lines: OnceCell<Option<Node>>,
     problems: &'r mut Vec<Problem>,
     is_whole: bool,
 }
@@ -92,37 +130,52 @@ struct Reader<'r> {
 impl Reader<'_> {
     /// Whose account it is, what is in it, and whether that is all.
     fn read(&mut self, content: Value) -> (String, Vec<RecordedObject>, bool) {
-        let shape = Shape::of(self.provider);
+        let Shape { whose, list, entry, .. } = Shape::of(self.provider);
         let Value::Object(mut keys) = content else {
             if self.is_whole {
-                self.fault(format!("is no mapping: write {}: and {}:", shape.whose, shape.list));
+                self.fault(&[], format!("is no mapping: write {whose}: and {list}:"));
             }
             return (String::new(), Vec::new(), true);
         };
-        let whose = keys.remove(shape.whose).and_then(|whose| text(&whose)).unwrap_or_default();
-        if whose.is_empty() {
-            self.fault(format!("does not say whose it is: write {}:", shape.whose));
+        let owner = keys.remove(whose).and_then(|owner| text(&owner)).unwrap_or_default();
+        if owner.is_empty() {
+            self.fault(&[Step::Key(whose)], format!("does not say whose it is: write {whose}:"));
         }
         let is_complete = match keys.remove("complete") {
             None | Some(Value::Bool(true)) => true,
             Some(Value::Bool(false)) => false,
             Some(_) => {
-                self.fault("says `complete` with neither true nor false".to_owned());
+                let says = "says `complete` with neither true nor false: write one of them";
+                self.fault(&[Step::Key("complete")], says.to_owned());
                 false
             }
         };
-        let objects = match keys.remove(shape.list) {
-            None | Some(Value::Null) => Vec::new(),
-            Some(Value::Array(entries)) => self.entries(&whose, entries),
+        let objects = match keys.remove(list) {
+            None => {
+                self.misspelt(list, &keys);
+                Vec::new()
+            }
+            Some(Value::Null) => Vec::new(),
+            Some(Value::Array(entries)) => self.entries(&owner, entries),
             Some(_) => {
-                self.fault(format!("has {} that are no list", shape.list));
+                let says = format!("has {list} that are no list: write them like `{entry}`");
+                self.fault(&[Step::Key(list)], says);
                 Vec::new()
             }
         };
-        (whose, objects, is_complete)
+        (owner, objects, is_complete)
+    }
+
+    /// A file without its list is an empty account, unless it has one under a name that is nearly right.
+    fn misspelt(&mut self, list: &str, others: &Map<String, Value>) {
+        let is_near = |key: &&String| strsim::damerau_levenshtein(&key.to_lowercase(), list) <= SLIP_MAX;
+        if let Some(key) = others.keys().find(is_near) {
+            self.fault(&[Step::Key(key)], format!("unknown key `{key}`: did you mean `{list}`?"));
+        }
     }
 
     fn entries(&mut self, whose: &str, entries: Vec<Value>) -> Vec<RecordedObject> {
+        let Shape { list, needed, .. } = Shape::of(self.provider);
         let mut seen = BTreeSet::new();
         let mut objects = Vec::new();
         for (index, entry) in entries.into_iter().enumerate() {
@@ -130,20 +183,29 @@ impl Reader<'_> {
                 Provider::Ibm => ("", both(field(&entry, "kind"), field(&entry, "id"))),
                 Provider::Aws => (whose, field(&entry, "name")),
             };
-            let needed = match self.provider {
-                Provider::Ibm => "a kind and an id",
-                Provider::Aws => "a name",
-            };
             let item = index + 1;
-            match name {
-                None => self.fault(format!("entry {item} lacks {needed}")),
-                Some(name) if !seen.insert(name.clone()) => {
-                    self.fault(format!("entry {item} is {name} once more: remove one of them"));
+            let mut place = vec![Step::Key(list), Step::Item(index)];
+            match (name, self.odd(&entry)) {
+                (None, _) => self.fault(&place, format!("entry {item} lacks {needed}: write it, or remove the entry")),
+                (Some(name), _) if !seen.insert(name.clone()) => {
+                    self.fault(&place, format!("entry {item} is {name} once more: remove one of them"));
                 }
-                Some(name) => objects.push(self.object(namespace, &name, &entry)),
+                (Some(_), Some(odd)) => {
+                    place.extend(odd.place);
+                    self.fault(&place, format!("entry {item} {}", odd.says));
+                }
+                (Some(name), None) => objects.push(self.object(namespace, &name, &entry)),
             }
         }
         objects
+    }
+
+    /// What can't be understood of an entry. IBM's resources are made of texts alone, and read one by one.
+    fn odd(&self, entry: &Value) -> Option<instance_type::Odd> {
+        match self.provider {
+            Provider::Ibm => None,
+            Provider::Aws => instance_type::odd(entry),
+        }
     }
 
     fn object(&self, namespace: &str, name: &str, entry: &Value) -> RecordedObject {
@@ -154,9 +216,11 @@ impl Reader<'_> {
         object(self.provider, kind, namespace, name, field, entry)
     }
 
-    fn fault(&mut self, says: String) {
+    fn fault(&mut self, place: &[Step<'_>], says: String) {
         self.is_whole = false;
-        self.problems.push(Problem::new(self.path, None, says));
+        let lines = self.lines.get_or_init(|| sheet::read(self.text).ok());
+        let line = lines.as_ref().map(|root| root.line_of(place));
+        self.problems.push(Problem::new(self.path, line, says));
     }
 }
 

@@ -83,8 +83,8 @@ pub fn load(dir: &Path) -> Result<Snapshot, LoadError> {
         FleetReading::Absent | FleetReading::Broken => (None, None),
     };
     let mut clusters: Vec<SnapshotCluster> = assembled.into_iter().map(|one| one.cluster).collect();
-    if let Some(variables) = environment {
-        clusters.iter_mut().for_each(|cluster| account::lay_environment(cluster, &variables));
+    if let Some(environment) = environment {
+        clusters.iter_mut().for_each(|cluster| account::lay_environment(cluster, &environment));
     }
     clusters.extend(accounts);
     Ok(Snapshot { now, clusters, problems })
@@ -195,14 +195,15 @@ fn read_accounts(dir: &Path, root: &Path, problems: &mut Vec<Problem>) -> Vec<Sn
     accounts
 }
 
-fn read_cloud(path: &Path, root: &Path) -> Result<serde_json::Value, Problem> {
+fn read_cloud(path: &Path, root: &Path) -> Result<account::Content, Problem> {
     let text = read_inside(path, root)?;
     let mut documents = Vec::new();
     yaml::documents(&text, |document| documents.push((document.line, document.json.to_owned())))
         .map_err(|fault| Problem::new(path, Some(fault.line), fault.says))?;
     match documents.as_slice() {
         [(line, json)] => serde_json::from_str(json)
-            .map_err(|_| Problem::new(path, Some(*line), "is nested too deep to be a cloud account")),
+            .map(|value| account::Content { value, text })
+            .map_err(|_| Problem::new(path, Some(*line), "is nested too deep to be a cloud account: write it flat")),
         [] => Err(Problem::new(path, None, "is empty: write the account, or remove the file")),
         [_, (line, _), ..] => Err(Problem::new(path, Some(*line), "has a second document: one account a file")),
     }

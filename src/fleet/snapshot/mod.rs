@@ -18,6 +18,7 @@ mod assemble;
 mod file;
 mod fleet_file;
 mod head;
+mod instance_type;
 mod layout;
 mod load;
 mod problem;

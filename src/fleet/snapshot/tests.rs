@@ -320,21 +320,57 @@ fn cloud_accounts_are_members_of_the_fleet() {
 #[test]
 fn an_account_that_can_not_be_understood_is_not_complete() {
     let cases = [
-        ("- x\n", "is no mapping: write account: and resources:"),
-        ("resources: []\n", "does not say whose it is: write account:"),
-        ("account: a\ncomplete: maybe\n", "says `complete` with neither true nor false"),
-        ("account: a\nresources: {}\n", "has resources that are no list"),
-        ("account: a\nresources: [{kind: vpc}]\n", "entry 1 lacks a kind and an id"),
+        ("- x\n", 1, "is no mapping: write account: and resources:"),
+        ("resources: []\n", 1, "does not say whose it is: write account:"),
+        ("account: a\ncomplete: maybe\n", 2, "says `complete` with neither true nor false: write one of them"),
         (
-            "account: a\nresources: [{kind: vpc, id: x}, {kind: vpc, id: x}]\n",
+            "account: a\nresources: {}\n",
+            2,
+            "has resources that are no list: write them like `- { kind: vpc, id: r006-1 }`",
+        ),
+        ("account: a\nresource: []\n", 2, "unknown key `resource`: did you mean `resources`?"),
+        (
+            "account: a\nresources:\n  - { kind: vpc, id: y }\n  - { kind: vpc }\n",
+            4,
+            "entry 2 lacks a kind and an id: write it, or remove the entry",
+        ),
+        (
+            "account: a\nresources: [{kind: vpc, id: x},\n {kind: vpc, id: x}]\n",
+            3,
             "entry 2 is vpc/x once more: remove one of them",
         ),
     ];
-    for (text, says) in cases {
+    for (text, line, says) in cases {
         let dir = folder(&[("clusters/a/x.yaml", &object("Secret", "one")), ("clouds/ibm/main.yaml", text)]);
         let snapshot = read(&dir);
-        assert_eq!(problems(&dir, &snapshot), [format!("clouds/ibm/main.yaml: {says}")]);
+        assert_eq!(problems(&dir, &snapshot), [format!("clouds/ibm/main.yaml:{line}: {says}")]);
         assert_eq!(snapshot.clusters[1].recorded.coverage.unreadable, ["main.yaml"], "{text}");
+    }
+}
+
+#[test]
+fn an_instance_type_that_can_not_be_understood_is_left_out_and_its_account_is_not_complete() {
+    let good = "region: us-east-1\ninstance_types:\n  - { name: good, vcpu: 2 }\n";
+    let cases = [
+        ("  - name: bad\n    vcpu: many\n", Some((5, "entry 2 says `vcpu` with no whole number: write it like 16"))),
+        (
+            "  - name: bad\n    gpus:\n      - count: 1\n      - count: two\n",
+            Some((7, "entry 2 counts its GPUs with no number: write it like 1")),
+        ),
+        ("  - { name: better, vcpu: 0, price: cheap }\n", None),
+    ];
+    for (entry, fault) in cases {
+        let text = format!("{good}{entry}");
+        let dir = folder(&[("clusters/a/x.yaml", &object("Secret", "one")), ("clouds/aws/main.yaml", &text)]);
+        let snapshot = read(&dir);
+        let account = snapshot.clusters.iter().find(|one| one.source.is_account()).unwrap();
+        let types = account.recorded.of_kind("aws.cloud.trueup", "InstanceType");
+        assert!(!types.iter().any(|one| one.name == "bad"), "{entry}");
+        assert_eq!(types.len(), if fault.is_some() { 1 } else { 2 }, "{entry}");
+        assert_eq!(account.recorded.coverage.unreadable.is_empty(), fault.is_none(), "{entry}");
+        let says: Vec<String> =
+            fault.iter().map(|(line, says)| format!("clouds/aws/main.yaml:{line}: {says}")).collect();
+        assert_eq!(problems(&dir, &snapshot), says, "{entry}");
     }
 }
 
@@ -346,6 +382,25 @@ fn an_environment_is_laid_into_every_cluster_of_the_folder() {
         let cluster = &read(&dir).clusters[0];
         assert_eq!(cluster.recorded.of_kind("aws.cloud.trueup", "Environment").len(), seen, "{fleet}");
         assert_eq!(cluster.served.contains("aws.cloud.trueup"), seen == 1, "{fleet}");
+    }
+}
+
+#[test]
+fn an_environment_nobody_can_read_is_not_one_without_variables() {
+    for environment in ["[]", "text", "{AWS_ROLE_ARN: [arn]}"] {
+        let fleet = format!("clusters: {{a: {{}}}}\nenvironment: {environment}\n");
+        let dir = folder(&[("fleet.yaml", &fleet), ("clusters/a/x.yaml", &object("Secret", "one"))]);
+        let snapshot = read(&dir);
+        let cluster = &snapshot.clusters[0];
+        assert_eq!(snapshot.problems.len(), 1, "{environment}");
+        assert!(cluster.recorded.of_kind("aws.cloud.trueup", "Environment").is_empty(), "{environment}");
+        let plurals: Vec<&str> =
+            cluster.recorded.coverage.incomplete.iter().map(|entry| entry.plural.as_str()).collect();
+        assert_eq!(
+            (plurals, cluster.served.contains("aws.cloud.trueup")),
+            (vec!["environments"], true),
+            "{environment}"
+        );
     }
 }
 

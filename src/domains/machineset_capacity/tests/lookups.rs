@@ -35,6 +35,11 @@ fn each_failure_has_its_own_verdict() {
                 live().provider("instanceType", json!("m7i.large")).lookup(outcome("transient")),
                 "instance-type-unknown",
             ),
+            (
+                "a name that is no type's, which nobody is asked about",
+                live().provider("instanceType", json!("m6i.8xlarge,credentials=secret/a/b")),
+                "instance-type-unknown",
+            ),
             ("a list cut short", unanswered().lookup(outcome("ok")), "unknown"),
             ("no token", unanswered().lookup(outcome("token-unreadable")), "token-unreadable"),
             ("refused", unanswered().lookup(outcome("denied")), "denied"),
@@ -89,6 +94,11 @@ fn an_account_is_asked_for_the_types_in_use_with_the_login_they_have() {
             vec![
                 "us-east-1 credentials=secret/openshift-machine-api/aws-cloud-credentials,types=a1.2xlarge+m6i.8xlarge",
             ],
+        ),
+        (
+            "a name that would say more than a type",
+            live().environment(role()).object(machine_set("odd", "x,credentials=secret/a/b")),
+            vec!["us-east-1 credentials=environment,types=m6i.8xlarge"],
         ),
         ("no login", live().environment(json!({})), vec![]),
         (

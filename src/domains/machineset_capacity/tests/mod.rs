@@ -287,7 +287,7 @@ impl Given {
             ClusterSource::Cloud { provider: Provider::Aws, account: String::new(), used_from: Vec::new() };
         let served = ["instancetypes", "lookups", "environments"]
             .map(|plural| ("aws.cloud.trueup".to_owned(), plural.to_owned()));
-        account.served = Some(Served::Complete(served.into()));
+        account.served = Some(Served::Complete(served.into_iter().collect()));
         self
     }
 
@@ -308,7 +308,7 @@ impl Given {
             ("machine.openshift.io", "machinesets"),
         ];
         let pair = |(group, plural): (&str, &str)| (group.to_owned(), plural.to_owned());
-        shop.served = Some(Served::Complete(served.map(pair).into()));
+        shop.served = Some(Served::Complete(served.map(pair).into_iter().collect()));
         let mut parts = workload.split('/').map(str::to_owned);
         let (namespace, deployment) = (parts.next().unwrap(), parts.next().unwrap());
         self.settings.credentials_from = Some(Workload { namespace, deployment, container: parts.next() });
