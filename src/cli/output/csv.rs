@@ -14,14 +14,13 @@ const HEADER: [&str; 11] =
 /// Renders the rows under their header.
 pub fn csv(page: &Page<'_>) -> String {
     let mut text = HEADER.join(",") + "\n";
-    let mut actions_of: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut lines: BTreeMap<&str, String> = BTreeMap::new();
     for action in &page.plan.actions {
         let note = if would_run(action) { "" } else { " (not selected or blocked)" };
-        let line = format!("{} {}{note}", action.id, action.verb.word());
-        actions_of.entry(&action.finding).or_default().push(line);
+        lines.insert(&action.id, format!("{} {}{note}", action.id, action.verb.word()));
     }
     for finding in &page.plan.findings {
-        let actions = actions_of.remove(finding.id.as_str()).unwrap_or_default();
+        let actions: Vec<String> = finding.actions.iter().filter_map(|id| lines.remove(id.as_str())).collect();
         let cells = [
             finding.id.as_str(),
             &finding.domain,

@@ -46,7 +46,7 @@ pub fn explain_json(page: &Page<'_>, finding: &Finding) -> String {
 }
 
 fn actions_of<'p>(page: &Page<'p>, finding: &Finding) -> Vec<&'p Action> {
-    page.plan.actions.iter().filter(|action| action.finding == finding.id).collect()
+    page.plan.actions.iter().filter(|action| finding.actions.contains(&action.id)).collect()
 }
 
 fn section(page: &Page<'_>, lines: &mut Vec<String>, title: &str, content: Vec<String>) {

@@ -35,7 +35,7 @@ fn plan() -> Plan {
             { "cluster": "guest-a", "resource": "v1/secrets", "state": "complete", "at": "2026-11-16T09:59:30Z" },
             { "cluster": "guest-a", "resource": "v1/configmaps", "state": "unknown", "reason": "forbidden" },
         ],
-        "findings": [ finding(&long, "extra", json!({})), finding("kept", "match", accepted), finding("ok", "match", json!({})) ],
+        "findings": [ finding(&long, "extra", json!({ "actions": ["a1"] })), finding("kept", "match", accepted), finding("ok", "match", json!({})) ],
         "actions": [ {
             "id": "a1", "finding": format!("hosted-oidc/guest-a/Secret/openshift-config/{long}"), "domain": "hosted-oidc",
             "cluster": "guest-a", "verb": "delete", "target": subject(&long), "preconditions": {}, "selected": true,

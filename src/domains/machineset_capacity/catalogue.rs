@@ -8,11 +8,12 @@
 //! lookups in the namespace us-east-1         credentials=environment
 //! ```
 //!
-//! `credentials` is `environment` (the variables of the process), or `secret/<namespace>/<name>`. A folder's account is
+//! `credentials` is `environment` (the variables of the process), or `secret/<namespace>/<name>`; where logins are judged
+//! by a pod's environment, `pod` (a role whose token is in it) and `pod/secret/<namespace>/<name>`. A folder's account is
 //! every cluster's, and is read whole.
 //!
 //! Always true:
-//! - a type is called not offered only by a complete list of its region;
+//! - a type is called not offered only by a complete list of its region, or because its name is no type's;
 //! - what one account offers, a region offers: which account was asked makes no difference to a machine's size.
 
 use std::collections::BTreeSet;
@@ -93,6 +94,13 @@ pub fn lookups_id(account: &Account<'_>, question: &Question) -> CollectionId {
     id.with_fields(&format!("credentials={}", question.login))
 }
 
+/// Whether an account can be asked about a type: a name of another form is no type of AWS', and in a selector it could
+/// say something else.
+pub fn may_be_asked(instance_type: &str) -> bool {
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
+    !instance_type.is_empty() && instance_type.bytes().all(is_letter)
+}
+
 /// What the accounts say about one region.
 pub struct Catalogue<'a> {
     region: String,
@@ -159,6 +167,10 @@ impl<'a> Catalogue<'a> {
         let mut gaps = Vec::new();
         let mut without = None;
         for page in &self.pages {
+            if !page.account.is_recorded() && !may_be_asked(instance_type) {
+                without = without.or(Some(page.account.member));
+                continue;
+            }
             match page.types.get(&key) {
                 Observation::Present(offered) => return Offer::Offered { by: page.account.member, offered },
                 Observation::ProvenAbsent(_) => without = without.or(Some(page.account.member)),

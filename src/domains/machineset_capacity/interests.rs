@@ -1,6 +1,7 @@
 //! What this check wants to see, step by step: the sets of machines, what they name, and the regions they are in.
 //!
 //! Always true:
+//! - of those who annotate, the one Deployment that the config names is asked for, and its pods;
 //! - a Secret is read whole only when a MachineSet names it for its login; of the others, metadata alone;
 //! - an account is asked about the regions and types that are in use, and no others.
 
@@ -8,15 +9,17 @@ use std::collections::BTreeSet;
 
 use super::catalogue::{catalogue_id, lookups_id};
 use super::facts::{
-    CapiCluster, Environment, Infrastructure, InstanceType, Login, Lookup, Mark, Pool, Provider, Regional, Template,
+    CapiCluster, Infrastructure, InstanceType, Login, Lookup, Mark, Pool, Provider, Regional, Template,
 };
 use super::names::{AWS_CLUSTER, CLUSTER, INFRASTRUCTURE, LOOKUP, MANAGED_PLANE, TEMPLATE};
-use super::scene::{Site, Sites, is_asked, login_id, marks_id};
+use super::scene::{Listing, Site, Sites, is_asked, login_id, marks_id};
+use super::settings::Settings;
 use super::subjects::Sort;
+use super::surroundings::Said;
 use crate::world::{CollectionId, Fact, GapCause, Interest, Key, Observation, Resource, Served, View};
 
-pub fn list(view: View<'_>) -> Vec<Interest> {
-    let sites = Sites::new(view);
+pub fn list(view: View<'_>, settings: &Settings) -> Vec<Interest> {
+    let sites = Sites::new(view, settings);
     let mut wanted = Vec::new();
     for cluster in view.clusters() {
         let Some(site) = sites.of(&cluster.name) else { continue };
@@ -31,7 +34,9 @@ pub fn list(view: View<'_>) -> Vec<Interest> {
             Served::Complete(_) => !account.member.served.lacks(&LOOKUP),
             Served::Recorded(_) | Served::Unknown(_) => false,
         };
-        for (question, types) in sites.questions().iter().filter(|(question, _)| account.covers(question)) {
+        let is_worth_asking = |types: &BTreeSet<&str>| account.is_recorded() || !types.is_empty();
+        let questions = sites.questions().iter().filter(|(question, _)| account.covers(question));
+        for (question, types) in questions.filter(|(_, types)| is_worth_asking(types)) {
             wanted.push(catalogue_id(account, question, types).interest::<InstanceType>());
             wanted.extend(says_lookups.then(|| lookups_id(account, question).interest::<Lookup>()));
         }
@@ -61,9 +66,12 @@ fn named(site: &Site<'_>, wanted: &mut Vec<Interest>) {
         leaf::<Template>(site, TEMPLATE, wanted);
         leaf::<Regional>(site, AWS_CLUSTER, wanted);
         leaf::<Regional>(site, MANAGED_PLANE, wanted);
+        within(site, &site.clusters, wanted);
+        within(site, &site.templates, wanted);
+        within(site, &site.aws_clusters, wanted);
+        within(site, &site.planes, wanted);
     }
-    let environment = site.environment.iter().map(|(id, _)| id.clone().interest::<Environment>());
-    wanted.extend(environment);
+    wanted.extend(site.surroundings.interests());
 }
 
 fn leaf<F: Fact>(site: &Site<'_>, resource: Resource, wanted: &mut Vec<Interest>) {
@@ -71,10 +79,18 @@ fn leaf<F: Fact>(site: &Site<'_>, resource: Resource, wanted: &mut Vec<Interest>
     wanted.extend(is_asked.then(|| CollectionId::all(&site.cluster.name, resource).interest::<F>()));
 }
 
+/// What a listing that is cut short somewhere may still say of the namespaces that have sets.
+fn within<F: Fact>(site: &Site<'_>, listing: &Listing<'_, F>, wanted: &mut Vec<Interest>) {
+    let sets = site.deployments.iter().chain(site.capi_sets.iter());
+    let namespaces: BTreeSet<_> = sets.filter_map(|(key, _)| key.namespace.as_ref()).collect();
+    wanted.extend(namespaces.into_iter().filter_map(|namespace| Some(listing.within(namespace)?.interest::<F>())));
+}
+
 /// The Secrets that MachineSets name, where somebody says what the annotating process sees beside them.
 fn secrets(site: &Site<'_>, wanted: &mut Vec<Interest>) {
-    if site.environment.is_none() {
-        return;
+    match &site.surroundings.said {
+        Said::Nothing => return,
+        Said::NotKnown(_) | Said::Known(_) => {}
     }
     let mut names = BTreeSet::new();
     for (key, pool) in site.machine_sets.iter() {

@@ -6,25 +6,27 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::catalogue::{Account, Catalogue, Question};
+use super::catalogue::{Account, Catalogue, Question, may_be_asked};
 use super::credentials::Credentials;
-use super::facts::{CapiCluster, Environment, Infrastructure, Login, Mark, Pool, Regional, Template};
+use super::facts::{CapiCluster, Infrastructure, Login, Mark, Pool, Regional, Template};
 use super::machine;
 use super::names::{
-    AWS_CLUSTER, CAPI_SET, CLUSTER, DEPLOYMENT, ENVIRONMENT, INFRASTRUCTURE, MACHINE_SET, MANAGED_PLANE, SECRET,
-    TEMPLATE,
+    AWS_CLUSTER, CAPI_SET, CLUSTER, DEPLOYMENT, INFRASTRUCTURE, MACHINE_SET, MANAGED_PLANE, SECRET, TEMPLATE,
 };
 use super::region::partition;
+use super::settings::Settings;
 use super::subjects;
+use super::surroundings::Surroundings;
 use crate::world::{
-    Cluster, ClusterName, CollectionId, Fact, Gap, GapCause, Key, Namespace, Observation, Reading, Resource, Served,
-    Uid, View,
+    Cluster, ClusterName, CollectionId, Fact, Gap, GapCause, Key, Link, Namespace, Observation, Reading, Resource,
+    Served, Uid, View,
 };
 
 /// All sites that judging many subjects needs, each made once.
 pub struct Sites<'a> {
     pub view: View<'a>,
     pub accounts: Vec<Account<'a>>,
+    settings: &'a Settings,
     /// Subjects are sorted by cluster, so the last one is asked for again and again.
     last: RefCell<Option<(ClusterName, Option<Rc<Site<'a>>>)>>,
     catalogues: RefCell<BTreeMap<Question, Rc<Catalogue<'a>>>>,
@@ -35,9 +37,16 @@ pub struct Sites<'a> {
 pub type Questions<'a> = BTreeMap<Question, BTreeSet<&'a str>>;
 
 impl<'a> Sites<'a> {
-    pub fn new(view: View<'a>) -> Self {
+    pub fn new(view: View<'a>, settings: &'a Settings) -> Self {
         let accounts = Account::all(view);
-        Self { view, accounts, last: RefCell::new(None), catalogues: RefCell::default(), questions: OnceCell::new() }
+        Self {
+            view,
+            accounts,
+            settings,
+            last: RefCell::new(None),
+            catalogues: RefCell::default(),
+            questions: OnceCell::new(),
+        }
     }
 
     pub fn of(&self, cluster: &ClusterName) -> Option<Rc<Site<'a>>> {
@@ -45,11 +54,15 @@ impl<'a> Sites<'a> {
         match last.as_ref() {
             Some((held, site)) if held == cluster => site.clone(),
             Some(_) | None => {
-                let site = Site::of(self.view, cluster, &self.accounts).map(Rc::new);
+                let site = self.site(cluster);
                 *last = Some((cluster.clone(), site.clone()));
                 site
             }
         }
+    }
+
+    fn site(&self, cluster: &ClusterName) -> Option<Rc<Site<'a>>> {
+        Site::of(self.view, cluster, &self.accounts, self.settings).map(Rc::new)
     }
 
     /// What the accounts of the fleet answer to a question.
@@ -71,15 +84,16 @@ impl<'a> Sites<'a> {
         self.questions.get_or_init(|| {
             let mut questions = Questions::new();
             for cluster in self.view.clusters() {
-                let Some(site) = Site::of(self.view, &cluster.name, &self.accounts).map(Rc::new) else { continue };
+                let Some(site) = self.site(&cluster.name) else { continue };
                 for subject in subjects::pools(&site) {
                     let Ok(machine) = machine::find(&subject) else { continue };
                     let (instance_type, region) = (machine.instance_type.value, machine.region.value);
                     let credentials = Credentials::of(&site, subject.namespace(), &subject.pool.provider);
-                    let login = credentials.login().filter(|_| partition(region).is_some());
+                    let login = credentials.login(site.surroundings.whose()).filter(|_| partition(region).is_some());
                     let Some(login) = login.filter(|_| !instance_type.is_empty()) else { continue };
                     let question = Question { cluster: cluster.name.clone(), region: region.to_owned(), login };
-                    questions.entry(question).or_default().insert(instance_type);
+                    let types = questions.entry(question).or_default();
+                    types.extend(may_be_asked(instance_type).then_some(instance_type));
                 }
             }
             questions
@@ -99,21 +113,32 @@ pub struct Site<'a> {
     pub aws_clusters: Listing<'a, Regional>,
     pub planes: Listing<'a, Regional>,
     pub infrastructure: Listing<'a, Infrastructure>,
-    /// Where somebody says what the annotating process sees; the collection and what is in it.
-    pub environment: Option<(CollectionId, Reading<'a, Environment>)>,
+    /// What the annotating process sees.
+    pub surroundings: Surroundings,
     marks: RefCell<BTreeMap<Namespace, Reading<'a, Mark>>>,
 }
 
 /// A collection, or that nobody serves it.
 pub struct Listing<'a, F> {
+    view: View<'a>,
+    cluster: &'a Cluster,
     resource: Resource,
     reading: Option<Reading<'a, F>>,
 }
 
 impl<'a, F: Fact> Listing<'a, F> {
-    fn of(view: View<'a>, cluster: &Cluster, resource: Resource) -> Self {
+    fn of(view: View<'a>, cluster: &'a Cluster, resource: Resource) -> Self {
         let is_asked = is_asked(cluster, &resource);
-        Self { resource, reading: is_asked.then(|| view.read(&CollectionId::all(&cluster.name, resource))) }
+        let reading = is_asked.then(|| view.read(&CollectionId::all(&cluster.name, resource)));
+        Self { view, cluster, resource, reading }
+    }
+
+    /// The same of one namespace, where that may say more: a folder whose list over all namespaces is cut short says in
+    /// which of them.
+    pub fn within(&self, namespace: &Namespace) -> Option<CollectionId> {
+        let is_cut = self.gap().is_some_and(|gap| gap.cause == GapCause::CutShort);
+        let says_where = is_cut && self.cluster.link == Link::Recorded && self.resource.namespaced;
+        says_where.then(|| CollectionId::namespaced(&self.cluster.name, self.resource, namespace.as_str()))
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&'a Key, &'a F)> + use<'a, F> {
@@ -129,7 +154,11 @@ impl<'a, F: Fact> Listing<'a, F> {
         match self.reading.map(|reading| reading.get(key)) {
             Some(Observation::Present(fact)) => Sight::Seen(fact),
             Some(Observation::ProvenAbsent(_)) => Sight::Absent,
-            Some(Observation::Unknown(gap)) => Sight::NotKnown(gap),
+            Some(Observation::Unknown(gap)) => {
+                let within = key.namespace.as_ref().and_then(|namespace| self.within(namespace));
+                let is_absent = |id| self.view.read::<F>(&id).get(key).is_proven_absent();
+                if within.is_some_and(is_absent) { Sight::Absent } else { Sight::NotKnown(gap) }
+            }
             None => {
                 let says = format!("{key} is named, and nobody serves {}", self.resource.path());
                 Sight::NotKnown(Gap::new(GapCause::Discovery, says))
@@ -162,7 +191,7 @@ pub enum Sight<'a, F> {
 
 impl<'a> Site<'a> {
     /// Nothing for an account, and for a cluster that serves no sets of machines: most have none, and are asked about often.
-    pub fn of(view: View<'a>, cluster: &ClusterName, accounts: &[Account<'a>]) -> Option<Self> {
+    pub fn of(view: View<'a>, cluster: &ClusterName, accounts: &[Account<'a>], settings: &Settings) -> Option<Self> {
         let may_have_pools = |cluster: &&Cluster| [MACHINE_SET, DEPLOYMENT].iter().any(|kind| is_asked(cluster, kind));
         let cluster = view.cluster(cluster).filter(|cluster| !Account::is_one(cluster)).filter(may_have_pools)?;
         Some(Self {
@@ -176,7 +205,7 @@ impl<'a> Site<'a> {
             aws_clusters: Listing::of(view, cluster, AWS_CLUSTER),
             planes: Listing::of(view, cluster, MANAGED_PLANE),
             infrastructure: Listing::of(view, cluster, INFRASTRUCTURE),
-            environment: environment_id(cluster, accounts).map(|id| (id.clone(), view.read(&id))),
+            surroundings: Surroundings::of(view, cluster, accounts, settings.credentials_from.as_ref()),
             marks: RefCell::default(),
         })
     }
@@ -201,7 +230,11 @@ impl<'a> Site<'a> {
     /// The sort of login a Secret holds. That it is there, or is not, is said by the list of its namespace; what it
     /// holds, by a read of it alone.
     pub fn login(&self, key: &Key) -> Sight<'a, Login> {
-        let Some(namespace) = &key.namespace else { return Sight::Absent };
+        let Some(namespace) = &key.namespace else {
+            let says =
+                format!("Secret {key} is named by an object that says no namespace: in which to look is not known");
+            return Sight::NotKnown(Gap::new(GapCause::Unreadable, says));
+        };
         let read = || self.view.read::<Login>(&login_id(&self.cluster.name, namespace, key.name.as_str())).get(key);
         match self.marks(namespace).get(key) {
             Observation::ProvenAbsent(_) => Sight::Absent,
@@ -220,18 +253,6 @@ impl<'a> Site<'a> {
             },
         }
     }
-}
-
-/// Where the variables of the annotating process are: in the recording of its cluster, else with an account, which knows
-/// those of this process.
-fn environment_id(cluster: &Cluster, accounts: &[Account<'_>]) -> Option<CollectionId> {
-    let says = |one: &Cluster| match &one.served {
-        Served::Complete(_) | Served::Recorded(_) => !one.served.lacks(&ENVIRONMENT),
-        Served::Unknown(_) => false,
-    };
-    let own = accounts.iter().filter(|account| !account.is_recorded() && account.is_of(&cluster.name));
-    let owner = if says(cluster) { Some(cluster) } else { own.map(|account| account.member).find(|one| says(one)) };
-    owner.map(|owner| CollectionId::all(&owner.name, ENVIRONMENT))
 }
 
 /// Files written by hand have objects without a uid.

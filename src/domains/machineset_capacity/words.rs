@@ -22,7 +22,7 @@ pub fn summary(ruling: &Ruling<'_>) -> String {
         Verdict::RegionInvalid if region_word().is_empty() => {
             format!("it names no region: set it where its spec has it, or annotate {REGION_ANNOTATION}")
         }
-        Verdict::RegionInvalid => format!("{} is no region of AWS: correct it", region_word()),
+        Verdict::RegionInvalid => format!("{} is no region of AWS: correct it", shown(region_word())),
         Verdict::CredentialsPartial | Verdict::CredentialsNone | Verdict::SecretMissing | Verdict::SecretInvalid => {
             credentials(&ruling.credentials)
         }
@@ -133,7 +133,9 @@ fn failed(ruling: &Ruling<'_>) -> String {
 fn not_offered(ruling: &Ruling<'_>, instance_type: &str, region: &str) -> String {
     let has = |code: Code| ruling.codes.contains(&code);
     match (has(Code::CapacityZero), has(Code::ArchitectureUnknown)) {
-        (false, false) => format!("{region} does not offer {instance_type}: name another type, or another region"),
+        (false, false) => {
+            format!("{region} does not offer {}: name another type, or another region", shown(instance_type))
+        }
         (true, false) => {
             format!("how many CPUs or how much memory {instance_type} has is not said: nothing is guessed")
         }
@@ -142,6 +144,12 @@ fn not_offered(ruling: &Ruling<'_>, instance_type: &str, region: &str) -> String
             format!("neither the size nor the architecture of {instance_type} is known: nothing is guessed")
         }
     }
+}
+
+/// A word as it is said; in quotes where it is wrong for something nobody would see.
+fn shown(word: &str) -> String {
+    let is_plain = word.trim() == word && !word.contains(char::is_control);
+    if is_plain { word.to_owned() } else { format!("{word:?}") }
 }
 
 /// The annotations that are not right, by their last words.

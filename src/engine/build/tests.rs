@@ -55,6 +55,25 @@ fn a_plan_has_the_shape_the_contract_shows() {
     assert!(plan.id.starts_with("sha256:") && plan.id.len() == "sha256:".len() + 64, "{}", plan.id);
 }
 
+/// Kinds of the same name in two API groups: their findings share an id, and each keeps its own actions.
+#[test]
+fn findings_with_one_id_keep_their_own_actions() {
+    let of_group = |api_version: &'static str, verb: Verb| {
+        let mut finding = finding("same").draft(ActionDraft { verb, ..label("guest-a", "same") });
+        finding.0.subject.api_version = api_version;
+        finding
+    };
+    let plan = given()
+        .finding(of_group("a.example.com/v1", Verb::Label))
+        .finding(of_group("b.example.com/v1", Verb::Annotate))
+        .plan();
+    let actions = plan.findings.iter().map(|one| (one.subject.api_version.as_str(), one.actions.concat()));
+    assert_eq!(
+        actions.collect::<Vec<_>>(),
+        [("a.example.com/v1", "a1".to_owned()), ("b.example.com/v1", "a2".to_owned())]
+    );
+}
+
 #[test]
 fn what_is_absent_has_no_key() {
     let mut draft = label("guest-a", "x");

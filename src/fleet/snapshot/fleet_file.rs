@@ -20,8 +20,16 @@ pub(super) struct FleetFile {
     pub now: Option<Timestamp>,
     pub clusters: BTreeMap<String, ClusterEntry>,
     /// What the annotating controller's pod would see, when the file says anything of it.
-    pub environment: Option<BTreeMap<String, String>>,
+    pub environment: Option<Environment>,
     pub problems: Vec<Problem>,
+}
+
+/// What a process would see of variables.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Environment {
+    Variables(BTreeMap<String, String>),
+    /// Part of it could not be understood.
+    Unreadable,
 }
 
 /// What it says of one cluster.
@@ -160,6 +168,7 @@ impl Reader<'_> {
     }
 
     fn environment(&mut self, value: Node) {
+        let before = self.fleet.problems.len();
         let mut variables = BTreeMap::new();
         for Entry { key, value, .. } in self.entries(value, "environment").unwrap_or_default() {
             let text = match value.value {
@@ -168,7 +177,9 @@ impl Reader<'_> {
             };
             variables.extend(text.map(|text| (key, text)));
         }
-        self.fleet.environment = Some(variables);
+        let is_whole = self.fleet.problems.len() == before;
+        self.fleet.environment =
+            Some(if is_whole { Environment::Variables(variables) } else { Environment::Unreadable });
     }
 
     fn entries(&mut self, node: Node, what: &str) -> Option<Vec<Entry>> {
@@ -262,7 +273,10 @@ mod tests {
                 ("bare".into(), ClusterEntry { line: 4, ..ClusterEntry::default() }),
                 ("guest".into(), guest),
             ]),
-            environment: Some(BTreeMap::from([("AWS_ROLE_ARN".into(), "arn".into()), ("EMPTY".into(), String::new())])),
+            environment: Some(Environment::Variables(BTreeMap::from([
+                ("AWS_ROLE_ARN".into(), "arn".into()),
+                ("EMPTY".into(), String::new()),
+            ]))),
             problems: Vec::new(),
         };
         assert_eq!(fleet, expected);

@@ -83,8 +83,8 @@ pub fn load(dir: &Path) -> Result<Snapshot, LoadError> {
         FleetReading::Absent | FleetReading::Broken => (None, None),
     };
     let mut clusters: Vec<SnapshotCluster> = assembled.into_iter().map(|one| one.cluster).collect();
-    if let Some(variables) = environment {
-        clusters.iter_mut().for_each(|cluster| account::lay_environment(cluster, &variables));
+    if let Some(environment) = environment {
+        clusters.iter_mut().for_each(|cluster| account::lay_environment(cluster, &environment));
     }
     clusters.extend(accounts);
     Ok(Snapshot { now, clusters, problems })
@@ -203,10 +203,9 @@ fn read_cloud(path: &Path, root: &Path) -> Result<account::Content, Problem> {
     yaml::documents(&text, |document| documents.push((document.line, document.json.to_owned())))
         .map_err(|fault| Problem::new(path, Some(fault.line), fault.says))?;
     match documents.as_slice() {
-        [(line, json)] => match serde_json::from_str(json) {
-            Ok(value) => Ok(account::Content { text, value }),
-            Err(_) => Err(Problem::new(path, Some(*line), "is nested too deep to be a cloud account: make it flat")),
-        },
+        [(line, json)] => serde_json::from_str(json)
+            .map(|value| account::Content { value, text })
+            .map_err(|_| Problem::new(path, Some(*line), "is nested too deep to be a cloud account: write it flat")),
         [] => Err(Problem::new(path, None, "is empty: write the account, or remove the file")),
         [_, (line, _), ..] => Err(Problem::new(path, Some(*line), "has a second document: one account a file")),
     }

@@ -18,6 +18,8 @@ mod assemble;
 mod file;
 mod fleet_file;
 mod head;
+mod ibm_resource;
+mod instance_type;
 mod layout;
 mod load;
 mod problem;

@@ -30,6 +30,29 @@ pub(super) struct Entry {
     pub value: Node,
 }
 
+/// One step into a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step<'s> {
+    Key(&'s str),
+    Item(usize),
+}
+
+impl Node {
+    /// The line of what a path leads to; where it ends early, of the last value on the way.
+    pub(super) fn line_of(&self, path: &[Step<'_>]) -> u64 {
+        let Some((step, rest)) = path.split_first() else { return self.line };
+        match (step, &self.value) {
+            (Step::Key(key), Sheet::Map(entries)) => match entries.iter().find(|entry| entry.key == *key) {
+                Some(entry) if rest.is_empty() => entry.line,
+                Some(entry) => entry.value.line_of(rest),
+                None => self.line,
+            },
+            (Step::Item(index), Sheet::Seq(items)) => items.get(*index).map_or(self.line, |item| item.line_of(rest)),
+            (Step::Key(_) | Step::Item(_), Sheet::Empty | Sheet::Text(_) | Sheet::Map(_) | Sheet::Seq(_)) => self.line,
+        }
+    }
+}
+
 /// Reads a file of one document.
 ///
 /// # Errors

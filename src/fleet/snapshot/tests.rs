@@ -319,76 +319,90 @@ fn cloud_accounts_are_members_of_the_fleet() {
 
 #[test]
 fn an_account_that_can_not_be_understood_is_not_complete() {
-    let entry =
-        |entry: &str| format!("account: a\nresources:\n- {{kind: vpc, id: x}}\n- {{kind: vpc, id: y, {entry}}}\n");
     let cases = [
-        ("- x\n".to_owned(), "1: is no mapping: write account: and resources:"),
-        ("resources: []\n".to_owned(), "1: does not say whose it is: write account:"),
+        ("- x\n", 1, "is no mapping: write account: and resources:"),
+        ("resources: []\n", 1, "does not say whose it is: write account:"),
+        ("account: a\ncomplete: maybe\n", 2, "says `complete` with neither true nor false: write one of them"),
         (
-            "account: a\ncomplete: maybe\n".to_owned(),
-            "2: says `complete` with neither true nor false: write one of them",
+            "account: a\nresources: {}\n",
+            2,
+            "has resources that are no list: write them like `- { kind: vpc, id: r006-1 }`",
         ),
-        ("account: a\nresources: {}\n".to_owned(), "2: has resources that are no list: write `- ` before each"),
-        ("account: a\nresurces: []\n".to_owned(), "2: unknown key `resurces`: did you mean `resources`?"),
-        ("account: a\nresources: [{kind: vpc}]\n".to_owned(), "2: entry 1 lacks a kind or an id: write both"),
-        (entry("tag: []"), "4: entry 2: unknown key `tag`: did you mean `tags`?"),
-        (entry("tags: a"), "4: entry 2: tags are a list of texts: write it like [ \"key:value\" ]"),
-        (entry("tags: [1]"), "4: entry 2: tags are a list of texts: write it like [ \"key:value\" ]"),
-        (entry("locked: 'yes'"), "4: entry 2: `locked` is neither true nor false: write one of them"),
-        (entry("name: 7"), "4: entry 2: `name` is no text: write it in quotes"),
+        ("account: a\nresource: []\n", 2, "unknown key `resource`: did you mean `resources`?"),
+        ("account: a\ncompleted: false\n", 2, "unknown key `completed`: did you mean `complete`?"),
         (
-            "account: a\nresources:\n- id: x\n  kind: vpcs\n".to_owned(),
-            "4: entry 1: `vpcs` is no kind of resource: did you mean `vpc`?",
+            "account: a\nresources:\n  - id: y\n    kind: vpcs\n",
+            4,
+            "entry 1 is a `vpcs`, which is no kind: did you mean `vpc`?",
         ),
         (
-            "account: a\nresources: [{kind: vpc, id: x}, {kind: vpc, id: x}]\n".to_owned(),
-            "2: entry 2 is vpc/x once more: remove one of them",
+            "account: a\nresources:\n  - { kind: vpc, id: y }\n  - { kind: vpc }\n",
+            4,
+            "entry 2 lacks a kind and an id: write it, or remove the entry",
+        ),
+        (
+            "account: a\nresources: [{kind: vpc, id: x},\n {kind: vpc, id: x}]\n",
+            3,
+            "entry 2 is vpc/x once more: remove one of them",
         ),
     ];
-    for (text, says) in cases {
-        let dir = folder(&[("clusters/a/x.yaml", &object("Secret", "one")), ("clouds/ibm/main.yaml", &text)]);
+    for (text, line, says) in cases {
+        let dir = folder(&[("clusters/a/x.yaml", &object("Secret", "one")), ("clouds/ibm/main.yaml", text)]);
         let snapshot = read(&dir);
-        assert_eq!(problems(&dir, &snapshot), [format!("clouds/ibm/main.yaml:{says}")]);
+        assert_eq!(problems(&dir, &snapshot), [format!("clouds/ibm/main.yaml:{line}: {says}")]);
         assert_eq!(snapshot.clusters[1].recorded.coverage.unreadable, ["main.yaml"], "{text}");
-        let read = snapshot.clusters[1].recorded.of_kind("ibm.cloud.trueup", "Resource");
-        assert!(read.iter().all(|one| one.name == "vpc/x"), "what can't be understood is left out: {text}");
     }
 }
 
 #[test]
-fn everything_an_account_may_say_is_understood() {
-    let text = "account: 12345\ncomplete: true\nresources:\n- kind: tg-connection\n  id: 7\n  crn: c\n  name: n\n  \
-                state: attached\n  created_at: 2026-11-01T00:00:00Z\n  tags: [\"a:b\"]\n  parent: p\n  network_type: vpc\n  \
-                network: w\n  network_id: i\n  locked: false\n- {kind: vpc, id: x, name: null, tags: , locked: }\n- {kind: \
-                public-gateway, id: g, zone: us-south-1}\nregion: us-south\n";
-    let dir = folder(&[("clusters/a/x.yaml", &object("Secret", "one")), ("clouds/ibm/main.yaml", text)]);
-    let snapshot = read(&dir);
-    assert_eq!(problems(&dir, &snapshot), [] as [String; 0]);
-    let read = snapshot.clusters[1].recorded.of_kind("ibm.cloud.trueup", "Resource");
-    assert_eq!(
-        read.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(),
-        ["tg-connection/7", "vpc/x", "public-gateway/g"]
-    );
-}
-
-#[test]
-fn an_account_in_two_files_is_not_complete_and_counts_once() {
+fn a_resource_that_can_not_be_understood_is_left_out_and_an_account_in_two_files_counts_once() {
     let dir = folder(&[
         ("clusters/a/x.yaml", &object("Secret", "one")),
-        ("clouds/ibm/main.yaml", "account: a\nresources: [{kind: vpc, id: x}]\n"),
+        ("clouds/ibm/main.yaml", "account: a\nresources:\n  - {kind: vpc, id: x}\n  - {kind: vpc, id: y, tag: []}\n"),
         ("clouds/ibm/more.yaml", "account: a\nresources: [{kind: vpc, id: x}]\n"),
-        ("clouds/ibm/other.yaml", "account: b\n"),
+        ("clouds/ibm/other.yaml", "account: b\nregion: us-south\n"),
     ]);
     let snapshot = read(&dir);
     assert_eq!(
         problems(&dir, &snapshot),
-        ["clouds/ibm/more.yaml: is of an account that main.yaml holds too: write both into one file"]
+        [
+            "clouds/ibm/main.yaml:4: entry 2 has the unknown key `tag`: did you mean `tags`?",
+            "clouds/ibm/more.yaml: is of an account that main.yaml holds too: write both into one file",
+        ]
     );
     let accounts: Vec<&SnapshotCluster> = snapshot.clusters.iter().filter(|one| one.source.is_account()).collect();
     let names: Vec<&str> = accounts.iter().map(|account| account.name.as_str()).collect();
     assert_eq!(names, ["ibm:main", "ibm:other"]);
-    assert_eq!(accounts[0].recorded.coverage.unreadable, ["more.yaml"]);
+    let listed = accounts[0].recorded.of_kind("ibm.cloud.trueup", "Resource");
+    assert_eq!(listed.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["vpc/x"]);
+    assert_eq!(accounts[0].recorded.coverage.unreadable, ["main.yaml", "more.yaml"]);
     assert!(accounts[1].recorded.coverage.unreadable.is_empty());
+}
+
+#[test]
+fn an_instance_type_that_can_not_be_understood_is_left_out_and_its_account_is_not_complete() {
+    let good = "region: us-east-1\ninstance_types:\n  - { name: good, vcpu: 2 }\n";
+    let cases = [
+        ("  - name: bad\n    vcpu: many\n", Some((5, "entry 2 says `vcpu` with no whole number: write it like 16"))),
+        (
+            "  - name: bad\n    gpus:\n      - count: 1\n      - count: two\n",
+            Some((7, "entry 2 counts its GPUs with no number: write it like 1")),
+        ),
+        ("  - { name: better, vcpu: 0, price: cheap }\n", None),
+    ];
+    for (entry, fault) in cases {
+        let text = format!("{good}{entry}");
+        let dir = folder(&[("clusters/a/x.yaml", &object("Secret", "one")), ("clouds/aws/main.yaml", &text)]);
+        let snapshot = read(&dir);
+        let account = snapshot.clusters.iter().find(|one| one.source.is_account()).unwrap();
+        let types = account.recorded.of_kind("aws.cloud.trueup", "InstanceType");
+        assert!(!types.iter().any(|one| one.name == "bad"), "{entry}");
+        assert_eq!(types.len(), if fault.is_some() { 1 } else { 2 }, "{entry}");
+        assert_eq!(account.recorded.coverage.unreadable.is_empty(), fault.is_none(), "{entry}");
+        let says: Vec<String> =
+            fault.iter().map(|(line, says)| format!("clouds/aws/main.yaml:{line}: {says}")).collect();
+        assert_eq!(problems(&dir, &snapshot), says, "{entry}");
+    }
 }
 
 #[test]
@@ -399,6 +413,25 @@ fn an_environment_is_laid_into_every_cluster_of_the_folder() {
         let cluster = &read(&dir).clusters[0];
         assert_eq!(cluster.recorded.of_kind("aws.cloud.trueup", "Environment").len(), seen, "{fleet}");
         assert_eq!(cluster.served.contains("aws.cloud.trueup"), seen == 1, "{fleet}");
+    }
+}
+
+#[test]
+fn an_environment_nobody_can_read_is_not_one_without_variables() {
+    for environment in ["[]", "text", "{AWS_ROLE_ARN: [arn]}"] {
+        let fleet = format!("clusters: {{a: {{}}}}\nenvironment: {environment}\n");
+        let dir = folder(&[("fleet.yaml", &fleet), ("clusters/a/x.yaml", &object("Secret", "one"))]);
+        let snapshot = read(&dir);
+        let cluster = &snapshot.clusters[0];
+        assert_eq!(snapshot.problems.len(), 1, "{environment}");
+        assert!(cluster.recorded.of_kind("aws.cloud.trueup", "Environment").is_empty(), "{environment}");
+        let plurals: Vec<&str> =
+            cluster.recorded.coverage.incomplete.iter().map(|entry| entry.plural.as_str()).collect();
+        assert_eq!(
+            (plurals, cluster.served.contains("aws.cloud.trueup")),
+            (vec!["environments"], true),
+            "{environment}"
+        );
     }
 }
 

@@ -67,7 +67,7 @@ impl Fact for InstanceType {
         let gpu = |gpu: &Value, pool: &mut Interner| Gpu {
             maker: pool.text(&text(gpu, &["manufacturer"]).unwrap_or_default()),
             whole: count(gpu, "count"),
-            logical: count(gpu, "logical_count"),
+            logical: count(gpu, "logical_count").max(u64::from(is_part(gpu))),
         };
         let architectures = items(&said, &["architectures"]).iter().filter_map(Value::as_str);
         Ok(Self {
@@ -77,6 +77,11 @@ impl Fact for InstanceType {
             architectures: architectures.map(|name| pool.text(name)).collect(),
         })
     }
+}
+
+/// Whether somebody counts a part of a GPU as the part that it is.
+fn is_part(gpu: &Value) -> bool {
+    gpu.get("count").and_then(Value::as_f64).is_some_and(|count| 0.0 < count && count < 1.0)
 }
 
 impl Fact for Environment {

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::super::names::REGION_ANNOTATION;
-use super::reading::{Odd, at, items, text};
+use super::reading::{Odd, at, items, text, written};
 use crate::world::{Fact, Interner, Misfit, Obj, RawObject};
 
 /// An object that is named by another one.
@@ -75,7 +75,7 @@ impl Fact for CapiCluster {
             paused: spec.get("paused") == Some(&Value::Bool(true)),
             infrastructure: Reference::read_at(&spec, "infrastructureRef"),
             plane: Reference::read_at(&spec, "controlPlaneRef"),
-            region: pool.text(raw.meta.annotation(REGION_ANNOTATION).unwrap_or_default().trim()),
+            region: pool.text(written(raw.meta.annotation(REGION_ANNOTATION).unwrap_or_default())),
         })
     }
 }

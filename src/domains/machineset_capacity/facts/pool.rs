@@ -12,7 +12,7 @@ use super::super::names::{
     ANNOTATIONS, AWS_PROVIDER_KIND, DEPLOYMENT, MACHINE_SET, PAUSED_ANNOTATION, PAUSED_CONDITION, REGION_ANNOTATION,
 };
 use super::cluster_api::Reference;
-use super::reading::{Odd, at, items, text};
+use super::reading::{Odd, at, items, text, written};
 use crate::engine::judged_digest;
 use crate::world::{Fact, Interner, Life, Misfit, RawMeta, RawObject, Uid};
 
@@ -200,7 +200,7 @@ fn named(spec: &Value, meta: &RawMeta<'_>, pool: &mut Interner) -> Provider {
     Provider::Template {
         cluster: text(spec, &["clusterName"]).unwrap_or_default(),
         template: template.and_then(Result::ok).unwrap_or_default(),
-        region: pool.text(meta.annotation(REGION_ANNOTATION).unwrap_or_default().trim()),
+        region: pool.text(written(meta.annotation(REGION_ANNOTATION).unwrap_or_default())),
     }
 }
 

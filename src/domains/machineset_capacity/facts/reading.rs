@@ -25,9 +25,15 @@ pub fn at<'v>(value: &'v Value, path: &[&str]) -> Result<Option<&'v Value>, Odd>
 pub fn text(value: &Value, path: &[&str]) -> Result<Box<str>, Odd> {
     match at(value, path)? {
         None => Ok("".into()),
-        Some(Value::String(text)) => Ok(text.trim().into()),
+        Some(Value::String(text)) => Ok(written(text).into()),
         Some(_) => Err(Odd),
     }
+}
+
+/// Text as somebody wrote it; blanks alone are nothing. Blanks around a word stay: nobody on the way to AWS takes them
+/// off, so that `us-east-1 ` is no region there.
+pub fn written(text: &str) -> &str {
+    if text.trim().is_empty() { "" } else { text }
 }
 
 /// The items of the list at the end of a path; none where it is something else.

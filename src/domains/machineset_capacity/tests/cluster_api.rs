@@ -94,6 +94,32 @@ fn a_reference_that_does_not_resolve_is_a_fault_of_the_spec() {
                 deployed().without("Cluster", "demo").incomplete("shop", "cluster.x-k8s.io/v1beta1/clusters"),
                 "unknown",
             ),
+            (
+                "no cluster, and another namespace is not known",
+                deployed().without("Cluster", "demo").incomplete("shop", "cluster.x-k8s.io/v1beta1/clusters@team-b"),
+                "invalid-spec",
+            ),
+            (
+                "no template, and another namespace is not known",
+                deployed()
+                    .without("AWSMachineTemplate", "large")
+                    .incomplete("shop", "infrastructure.cluster.x-k8s.io/v1beta2/awsmachinetemplates@team-b"),
+                "invalid-spec",
+            ),
+            (
+                "no AWSCluster, and its own namespace is not known",
+                deployed()
+                    .without("AWSCluster", "demo")
+                    .incomplete("shop", "infrastructure.cluster.x-k8s.io/v1beta2/awsclusters@team-a"),
+                "unknown",
+            ),
+            (
+                "no AWSCluster, and another namespace is not known",
+                deployed()
+                    .without("AWSCluster", "demo")
+                    .incomplete("shop", "infrastructure.cluster.x-k8s.io/v1beta2/awsclusters@team-b"),
+                "invalid-spec",
+            ),
             ("no AWSCluster", deployed().without("AWSCluster", "demo"), "invalid-spec"),
             (
                 "no AWSCluster, whatever an annotation says",

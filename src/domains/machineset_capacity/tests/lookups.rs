@@ -35,6 +35,11 @@ fn each_failure_has_its_own_verdict() {
                 live().provider("instanceType", json!("m7i.large")).lookup(outcome("transient")),
                 "instance-type-unknown",
             ),
+            (
+                "a name that is no type's, which nobody is asked about",
+                live().provider("instanceType", json!("m6i.8xlarge,credentials=secret/a/b")),
+                "instance-type-unknown",
+            ),
             ("a list cut short", unanswered().lookup(outcome("ok")), "unknown"),
             ("no token", unanswered().lookup(outcome("token-unreadable")), "token-unreadable"),
             ("refused", unanswered().lookup(outcome("denied")), "denied"),
@@ -90,6 +95,11 @@ fn an_account_is_asked_for_the_types_in_use_with_the_login_they_have() {
                 "us-east-1 credentials=secret/openshift-machine-api/aws-cloud-credentials,types=a1.2xlarge+m6i.8xlarge",
             ],
         ),
+        (
+            "a name that would say more than a type",
+            live().environment(role()).object(machine_set("odd", "x,credentials=secret/a/b")),
+            vec!["us-east-1 credentials=environment,types=m6i.8xlarge"],
+        ),
         ("no login", live().environment(json!({})), vec![]),
         (
             "two regions",
@@ -103,7 +113,7 @@ fn an_account_is_asked_for_the_types_in_use_with_the_login_they_have() {
     for (case, given, expected) in cases {
         let mut world = World::default();
         given.fill(&mut world);
-        let wanted = MachineSetCapacity.interests(world.view(now()));
+        let wanted = given.check().interests(world.view(now()));
         let asked = wanted.iter().filter(|interest| interest.id.resource.plural == "instancetypes").map(
             |Interest { id, .. }| {
                 let CollectionId { selector, .. } = id;

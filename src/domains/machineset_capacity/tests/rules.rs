@@ -116,6 +116,8 @@ fn a_type_and_a_region_are_needed() {
                 given().provider("instanceType", json!("")).provider("placement", json!({})),
                 "instance-type-empty",
             ),
+            ("a type with a blank", given().provider("instanceType", json!("m6i.8xlarge ")), "instance-type-unknown"),
+            ("a region with a blank", given().provider("placement.region", json!("us-east-1\n")), "region-invalid"),
             ("no region", given().provider("placement", json!({})), "region-invalid"),
             ("an empty region", given().provider("placement.region", json!("")), "region-invalid"),
             ("a zone for a region", given().provider("placement.region", json!("us-east-1a")), "region-invalid"),
@@ -302,4 +304,21 @@ fn a_list_that_is_not_whole_is_a_finding_and_what_was_seen_is_judged() {
     assert_eq!(empty().judged().all(), Vec::<String>::new(), "a cluster without any is not applicable");
     let clusters_alone = empty().seen_only().object(capi_cluster());
     assert_eq!(clusters_alone.judged().all(), Vec::<String>::new(), "nor is one that records other kinds of the group");
+}
+
+/// The Machine API and Cluster API both have a kind MachineSet, and a finding's id says the kind alone.
+#[test]
+fn two_lists_of_one_kind_that_are_not_whole_are_one_finding() {
+    let both = given()
+        .object(deployment("pool"))
+        .incomplete("shop", "machine.openshift.io/v1beta1/machinesets")
+        .incomplete("shop", "cluster.x-k8s.io/v1beta1/machinesets");
+    let mut world = World::default();
+    both.fill(&mut world);
+    let stars = |world: &World| {
+        let subjects = MachineSetCapacity::default().subjects(world.view(now()));
+        let named = subjects.into_iter().filter(|one| one.name == "*").map(|one| one.to_string());
+        named.collect::<Vec<_>>()
+    };
+    assert_eq!(stars(&world), ["machineset-capacity/shop/MachineSet/_/*"]);
 }
