@@ -32,23 +32,24 @@ fn main() {
         clusters.push(member(&name, source, "aws.cloud.trueup"));
         recordings.insert(ClusterName::new(name), catalogue(region));
     }
-    let domains: Vec<Box<dyn Domain>> = vec![Box::new(MachineSetCapacity)];
+    let check = MachineSetCapacity::default();
+    let domains: Vec<Box<dyn Domain>> = vec![Box::new(check.clone())];
     let start = Instant::now();
     let (world, _) = recorded(&domains, clusters, &recordings, &Digester::new(&[7; 32]), now());
     println!("{SETS} sets read, judged and laid out in {:.1} ms", start.elapsed().as_secs_f64() * 1000.0);
     let view = world.view(now());
-    let asked = MachineSetCapacity.interests(view);
+    let asked = check.interests(view);
     let of_accounts = asked.iter().filter(|one| one.id.resource.plural == "instancetypes").count();
     println!("{of_accounts} questions to AWS for {} regions and {TYPES} types", REGIONS.len());
-    let subjects: Vec<SubjectId> = MachineSetCapacity.subjects(view).into_iter().collect();
+    let subjects: Vec<SubjectId> = check.subjects(view).into_iter().collect();
     let all: Vec<&SubjectId> = subjects.iter().collect();
     let start = Instant::now();
-    let judged = MachineSetCapacity.judge_all(&all, view);
+    let judged = check.judge_all(&all, view);
     let spent = start.elapsed();
     let right = judged.iter().flatten().filter(|judgement| judgement.verdict == "match").count();
     println!("{} sets judged in {:.1} ms ({right} match)", all.len(), spent.as_secs_f64() * 1000.0);
     let start = Instant::now();
-    let explained = MachineSetCapacity.explain_all(&all, view).len();
+    let explained = check.explain_all(&all, view).len();
     println!("{explained} sets explained in {:.1} ms", start.elapsed().as_secs_f64() * 1000.0);
 }
 

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 
+use serde_json::{Value, json};
+
 /// Ends with the test.
 struct Demo(Child);
 
@@ -47,4 +49,130 @@ fn the_account_has_a_teardown_a_move_a_half_tag_and_orphans() {
     assert_eq!(of("half-tagged"), 1, "{counts:?}");
     assert!(of("locked") > 0, "{counts:?}");
     assert!(of("tag") >= 7, "{counts:?}");
+}
+
+/// The demo, served, with a home of one's own and a config that names its account.
+struct Served {
+    _demo: Demo,
+    folder: tempfile::TempDir,
+    kubeconfig: String,
+    key: String,
+}
+
+/// What a command said, and how it ended.
+struct Ran {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+fn served() -> Served {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_trueup"));
+    command.env_clear().env("TMPDIR", folder.path()).args(["demo", "--headless", "--listen", "127.0.0.1:0"]);
+    let mut demo = Demo(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
+    let mut lines = BufReader::new(demo.0.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let (kubeconfig, account) = (lines.next().unwrap(), lines.next().unwrap());
+    let (url, key) = account.strip_prefix("IBM Cloud account: ").unwrap().split_once(" (API key ").unwrap();
+    let services = ["iam", "tagging", "search", "resource-controller", "vpc", "transit", "power"];
+    let endpoints: String = services.iter().map(|service| format!("{service} = \"{url}\"\n")).collect();
+    let text = format!("[clouds.ibm.try]\napi_key_env = \"TRY_KEY\"\n[clouds.ibm.try.endpoints]\n{endpoints}");
+    std::fs::write(folder.path().join("config.toml"), text).unwrap();
+    Served { _demo: demo, kubeconfig, key: key.trim_end_matches(')').to_owned(), folder }
+}
+
+impl Served {
+    fn run(&self, arguments: &[&str]) -> Ran {
+        let folder = self.folder.path();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_trueup"));
+        command.env_clear().env("HOME", folder).env("TRY_KEY", &self.key).current_dir(folder).args(arguments);
+        command.args(["--kubeconfig", &self.kubeconfig, "--config", "config.toml"]);
+        let ran = command.output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Ran { code: ran.status.code(), out: text(&ran.stdout), err: text(&ran.stderr) }
+    }
+
+    /// Plans, and says the plan's id with what it holds.
+    fn plan(&self) -> Value {
+        let ran = self.run(&["plan", "--domain", "powervs-tags", "--settle", "0s", "-o", "json", "--out", "plan.json"]);
+        serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{}", ran.err))
+    }
+
+    /// Applies one action of the plan that was written last.
+    fn apply(&self, plan: &Value, action: &str, more: &[&str]) -> Ran {
+        let id = plan["id"].as_str().unwrap();
+        let arguments = ["apply", "plan.json", "--only", action, "--expect", id, "--look-back", "0s"];
+        self.run(&[&arguments, more].concat())
+    }
+}
+
+fn action_on<'p>(plan: &'p Value, verb: &str, id: &str) -> &'p Value {
+    let is_meant = |one: &&Value| one["verb"] == verb && one["target"]["id"] == id;
+    plan["actions"].as_array().unwrap().iter().find(is_meant).unwrap_or_else(|| panic!("no {verb} of {id}"))
+}
+
+#[test]
+fn an_orphan_is_deleted_when_its_account_is_named_and_not_before() {
+    let served = served();
+    let plan = served.plan();
+    let delete = action_on(&plan, "delete", "cos-quarry");
+    assert_eq!((&delete["cluster"], &delete["selected"]), (&json!("ibm:try"), &json!(false)));
+    let action = delete["id"].as_str().unwrap();
+    let unnamed = served.apply(&plan, action, &["--confirm-cluster", "mgmt-eu"]);
+    assert_eq!(unnamed.code, Some(3), "{}", unnamed.err);
+    assert!(
+        unnamed.err.contains("ibm:try has a T4 action, which asks for --confirm-cluster ibm:try"),
+        "{}",
+        unnamed.err
+    );
+    let named = served.apply(&plan, action, &["--confirm-cluster", "ibm:try"]);
+    assert_eq!(named.code, Some(0), "{}{}", named.out, named.err);
+    assert!(named.out.contains("delete ibm:try cos-instance quarry-cos (cos-quarry)"), "{}", named.out);
+    let left = served.plan();
+    let is_left = |one: &Value| one["id"].as_str().unwrap().ends_with("cos-instance/cos-quarry@-");
+    let verdict =
+        left["findings"].as_array().unwrap().iter().find(|one| is_left(one)).map(|one| one["verdict"].clone());
+    assert!(verdict.is_none() || verdict == Some(json!("reclaiming")), "{verdict:?}");
+    let undo = served.run(&["undo", &format!("{}/{action}", &plan["id"].as_str().unwrap()[7..15])]);
+    assert!(undo.err.contains("IBM Cloud keeps it for up to 7 days"), "{}", undo.err);
+}
+
+#[test]
+fn a_key_of_another_account_applies_nothing() {
+    let mut served = served();
+    let plan = served.plan();
+    let action = action_on(&plan, "delete", "cos-quarry")["id"].as_str().unwrap().to_owned();
+    served.key = "not-this-accounts".to_owned();
+    let ran = served.apply(&plan, &action, &["--confirm-cluster", "ibm:try"]);
+    assert_eq!(ran.code, Some(3), "{}{}", ran.out, ran.err);
+    assert!(ran.err.contains("no API key of the config is for ibm:try"), "{}", ran.err);
+}
+
+#[test]
+fn a_new_owner_is_taken_back_and_both_connections_of_a_gateway_are_tagged() {
+    let served = served();
+    let plan = served.plan();
+    let re_own = action_on(&plan, "re-own", "r006-tundra-vpc");
+    let (action, cluster) = (re_own["id"].as_str().unwrap(), re_own["cluster"].as_str().unwrap());
+    let before = re_own["preconditions"]["tags"].clone();
+    let ran = served.apply(&plan, action, &[]);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+    let entry = format!("{}/{action}", &plan["id"].as_str().unwrap()[7..15]);
+    let ran = served.run(&["undo", &entry, "--out", "undo.json"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let undo: Value =
+        serde_json::from_str(&std::fs::read_to_string(served.folder.path().join("undo.json")).unwrap()).unwrap();
+    let back = &undo["actions"][0];
+    assert_eq!((&back["verb"], &back["cluster"]), (&json!("re-own"), &json!(cluster)));
+    let ran = served.run(&["apply", "undo.json", "--expect", undo["id"].as_str().unwrap(), "--look-back", "0s"]);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+    let again = served.plan();
+    assert_eq!(action_on(&again, "re-own", "r006-tundra-vpc")["preconditions"]["tags"], before);
+
+    let gateway = |one: &&Value| one["verb"] == "tag" && one["target"]["id"] == "tg-tundra";
+    let both: Vec<&str> =
+        again["actions"].as_array().unwrap().iter().filter(gateway).map(|one| one["id"].as_str().unwrap()).collect();
+    assert_eq!(both.len(), 2);
+    let ran = served.apply(&again, both[0], &["--only", both[1]]);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
 }

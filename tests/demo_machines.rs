@@ -48,10 +48,13 @@ fn every_step_of_a_login_goes_wrong_somewhere_and_what_is_known_can_be_written()
     let expected = [
         ("pool-anonymous", "credentials-none"),
         ("pool-arm", "keys-disagree"),
+        ("pool-by-hand", "credentials-partial"),
+        ("pool-from-settings", "unknown"),
         ("pool-gpu", "drift"),
         ("pool-half-made", "invalid-spec"),
         ("pool-mac", "instance-type-unknown"),
         ("pool-new", "missing"),
+        ("pool-overseas", "transient"),
         ("pool-profile", "secret-invalid"),
         ("pool-revoked", "denied"),
         ("pool-secretless", "secret-missing"),

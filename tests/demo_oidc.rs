@@ -70,7 +70,7 @@ fn troubles(story: &Story, name: &str) -> BTreeMap<String, String> {
         hosted_by: None,
         link: Link::Live { since: start() },
         identity: ClusterIdentity::default(),
-        served: Served::Complete(served),
+        served: Served::Complete(served.into_iter().collect()),
     });
     let recordings = BTreeMap::from([(known, recording)]);
     // Who it is, whether it has the kinds, everything else, the secrets that are compared.

@@ -99,7 +99,7 @@ fn member(cluster: &DemoCluster) -> Cluster {
         hosted_by,
         link: Link::Live { since: start() },
         identity: ClusterIdentity::default(),
-        served: Served::Complete(served.collect::<BTreeSet<_>>()),
+        served: Served::Complete(served.collect()),
     }
 }
 

@@ -76,6 +76,31 @@ fn tests_may_do_what_sources_may_not() {
     assert_eq!(rules::all(&files), []);
 }
 
+/// The numbers and the tests of one line of the table of edge cases.
+fn edge(line: &str) -> Option<(Vec<u32>, Vec<&str>)> {
+    let (numbers, tests) = line.strip_prefix("//! | ")?.split_once(" | ")?;
+    let numbers: Option<Vec<u32>> = numbers.split(", ").map(|number| number.parse().ok()).collect();
+    Some((numbers?, tests.split('`').skip(1).step_by(2).collect()))
+}
+
+#[test]
+fn every_edge_case_of_an_account_names_a_test_that_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let sources: Vec<SourceFile> = ["src", "tests"].iter().flat_map(|room| read_sources(&root.join(room))).collect();
+    let table = std::fs::read_to_string(root.join("src/domains/powervs_tags/tests/edges.rs")).unwrap();
+    let edges: Vec<(Vec<u32>, Vec<&str>)> = table.lines().filter_map(edge).collect();
+    let mut numbers: Vec<u32> = edges.iter().flat_map(|(numbers, _)| numbers.clone()).collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, (1..=38).collect::<Vec<u32>>());
+    for (numbers, tests) in edges {
+        assert!(!tests.is_empty(), "{numbers:?} names no test");
+        for test in tests {
+            let is_there = sources.iter().any(|file| file.text.contains(&format!("fn {test}()")));
+            assert!(is_there, "{numbers:?}: there is no test {test}");
+        }
+    }
+}
+
 fn file(path: &str, code: &str) -> SourceFile {
     SourceFile::new(path, &format!("//! A file.\n\n{code}"))
 }

@@ -16,13 +16,16 @@ use futures::future::BoxFuture;
 use zeroize::Zeroizing;
 
 use crate::cloud::ibm::{Account, CloudError, IbmResource, IbmResourceKind, Problem, Which};
-use crate::engine::executor::{ClusterPort, InFlight, KubeCluster, Patch, Reading, Reply, Seen, Write, cloud_version};
+use crate::engine::executor::{ClusterPort, InFlight, KubeCluster, Patch, Reading, Reply, Seen, Write};
 use crate::engine::journal::Answer;
-use crate::engine::{CloudRef, ObjectRef};
+use crate::engine::{CloudRef, ObjectRef, cloud_version};
 
 /// How often and after which pause tags are read back: the service says itself that they take a moment.
 const READ_BACKS_MAX: u32 = 10;
 const READ_BACK_PAUSE: Duration = Duration::from_secs(2);
+
+/// After which pause a delete is sent again that something holds back.
+const HELD_PAUSE: Duration = Duration::from_secs(10);
 
 /// Accounts by their ids.
 pub type Accounts = BTreeMap<String, Arc<Account>>;
@@ -66,6 +69,10 @@ impl WithAccounts {
         if cloud_version(&resource.tags) != bound {
             return reply(None, Answer::Conflict);
         }
+        // Somebody else asked for its deletion between two looks: there is nothing left to ask for.
+        if matches!(write, Write::Delete { .. }) && is_leaving(&resource) {
+            return reply(None, Answer::Gone);
+        }
         let Ok(account) = self.account(cloud) else { return reply(None, Answer::Throttled) };
         let sent = match write {
             Write::Delete { .. } => account.delete(token, &resource).await,
@@ -85,7 +92,25 @@ impl WithAccounts {
                 }
                 reply(Some(200), Answer::Done)
             }
-            Err(error) => failed(&error),
+            // Refused, because another deleter was first: what is read says so.
+            Err(error) if matches!(write, Write::Delete { .. }) && self.is_leaving_now(&error, cloud).await => {
+                reply(error.status(), Answer::Gone)
+            }
+            Err(error) => match write {
+                Write::Delete { .. } => still_held(&error, resource.kind).unwrap_or_else(|| failed(&error)),
+                Write::Change { .. } | Write::Apply { .. } | Write::Create { .. } => failed(&error),
+            },
+        }
+    }
+
+    /// Whether a delete was refused for being under way or over already.
+    async fn is_leaving_now(&self, error: &CloudError, cloud: &CloudRef) -> bool {
+        match error.status() {
+            Some(409) => match self.read_cloud(cloud).await {
+                Ok(found) => found.is_none_or(|resource| is_leaving(&resource)),
+                Err(_) => false,
+            },
+            Some(_) | None => false,
         }
     }
 
@@ -163,11 +188,15 @@ fn is_over(resource: &IbmResource) -> bool {
     matches!(resource.state.as_deref(), Some("pending_reclamation" | "removed"))
 }
 
-fn seen(resource: &IbmResource) -> Seen {
+/// Whether its deletion is under way.
+fn is_leaving(resource: &IbmResource) -> bool {
     let state = resource.state.as_deref().unwrap_or_default().to_lowercase();
-    let deleting = matches!(state.as_str(), "deleting" | "delete_pending" | "detaching" | "pending_removal");
+    matches!(state.as_str(), "deleting" | "delete_pending" | "detaching" | "pending_removal")
+}
+
+fn seen(resource: &IbmResource) -> Seen {
     let json = serde_json::to_vec(resource).unwrap_or_default();
-    Seen::cloud(&resource.id, &resource.tags, deleting, json)
+    Seen::cloud(&resource.id, &resource.tags, is_leaving(resource), json)
 }
 
 fn reply(http: Option<u16>, answer: Answer) -> Reply {
@@ -176,6 +205,45 @@ fn reply(http: Option<u16>, answer: Answer) -> Reply {
 
 fn refused(why: &str) -> Reply {
     Reply { reason: why.to_owned(), ..reply(Some(400), Answer::Refused) }
+}
+
+/// The answer to a delete that is refused as long as something holds the resource; nothing for any other failure. What holds
+/// it may be on its way out, so it may be tried again.
+fn still_held(error: &CloudError, kind: IbmResourceKind) -> Option<Reply> {
+    let is_held = match kind {
+        // PowerVS says so with a 400.
+        IbmResourceKind::Network | IbmResourceKind::DhcpServer => matches!(error.status(), Some(400 | 409)),
+        IbmResourceKind::Workspace
+        | IbmResourceKind::CosInstance
+        | IbmResourceKind::Vpc
+        | IbmResourceKind::Subnet
+        | IbmResourceKind::SecurityGroup
+        | IbmResourceKind::LoadBalancer
+        | IbmResourceKind::TransitGateway
+        | IbmResourceKind::TgConnection => error.status() == Some(409),
+    };
+    let reason = format!("{error}; {}", what_holds(kind));
+    let retry_after = Some(error.retry_after().unwrap_or(HELD_PAUSE));
+    is_held.then(|| Reply { retry_after, reason, ..reply(error.status(), Answer::Throttled) })
+}
+
+/// What keeps a resource of a kind from going, and the way out.
+fn what_holds(kind: IbmResourceKind) -> &'static str {
+    match kind {
+        IbmResourceKind::LoadBalancer => "a load balancer goes once nothing is being changed on it",
+        IbmResourceKind::SecurityGroup => {
+            "a group goes once it is on no target and in no other group's rules: take it off there"
+        }
+        IbmResourceKind::Subnet => "a subnet goes once no load balancer, gateway or machine has an address in it",
+        IbmResourceKind::Vpc => "a VPC goes once no subnet, gateway, machine or connection is in it",
+        IbmResourceKind::Network | IbmResourceKind::DhcpServer => {
+            "a network goes once no machine is on it: delete the machines, or their network interfaces, first"
+        }
+        IbmResourceKind::TransitGateway => "a gateway goes once it has no connections",
+        IbmResourceKind::TgConnection => "a connection goes once nothing is being changed on it",
+        IbmResourceKind::Workspace => "a workspace goes once it is not locked and no connection leads to it",
+        IbmResourceKind::CosInstance => "an instance goes once it is not locked",
+    }
 }
 
 /// The class of a failed write.

@@ -27,9 +27,9 @@ use super::terminal::print;
 use crate::config::Config;
 use crate::engine::executor::{
     Clusters, End, ExecutorClock, Halt, LOOK_BACK_AFTER, OnNewReference, Ports, Progress, Report, RunSettings,
-    Switches, apply,
+    Switches, resume,
 };
-use crate::engine::journal::{Entry, Journal, Opened, Record, StateFolder};
+use crate::engine::journal::{Entry, Journal, Opened, Record, StateFolder, entries};
 use crate::engine::vault::Vault;
 use crate::engine::{
     Action, ApprovedPlan, Blocked, FreezeWindow, GateName, Plan, TOMBSTONE_TIME, TargetRecord, short_id,
@@ -63,13 +63,16 @@ pub async fn run(context: &Context, approved: ApprovedPlan, args: &ConsentArgs) 
         connected = connected => connected?,
     };
     let clusters = ports_of(&live, &names);
-    drop_old(context, &mut journal, [records, resolved].concat(), &vault, config.safety.keep)?;
+    let records = [records, resolved].concat();
+    let earlier = entries(&records);
+    drop_old(context, &mut journal, records, &vault, config.safety.keep)?;
     let plan = approved.plan().clone();
     let planner = OwnFleet { context, config: &config, live: Some(live) };
     let mut recheck = Rechecker::new(planner, names, &plan);
     let stop = Arc::new(AtomicBool::new(false));
     let watcher = tokio::spawn(stop_when_interrupted(stop.clone()));
     let format = args.format;
+    let mut waits = Waits::default();
     let ports = Ports {
         clusters: &clusters,
         recheck: &mut recheck,
@@ -78,13 +81,17 @@ pub async fn run(context: &Context, approved: ApprovedPlan, args: &ConsentArgs) 
         clock: &WallTime,
         switches: &SafetySwitches::new(context, &config),
         stop: &stop,
-        progress: &mut |action, progress| {
-            if let Progress::Ended(end) = progress {
-                tell(context, format, action, end);
+        progress: &mut |action, progress| match progress {
+            Progress::Ended(end) => tell(context, format, action, end),
+            Progress::Waiting { so_far, why } => {
+                if let Some(minutes) = waits.due(&action.id, so_far) {
+                    tell_wait(context, format, action, minutes, why);
+                }
             }
+            Progress::Intended | Progress::Sent | Progress::Answered => {}
         },
     };
-    let report = apply(approved, settings(context, args), ports).await;
+    let report = resume(approved, settings(context, args), ports, &earlier).await;
     watcher.abort();
     show(context, format, &plan, &report)?;
     Ok(report.code())
@@ -126,13 +133,20 @@ pub fn live_names<'t>(
     let mut names = BTreeMap::new();
     for target in targets {
         let found = live.view().clusters().find(|cluster| is_target(cluster, target)).map(|cluster| &cluster.name);
-        let Some(name) = found else {
-            let cause = format!("identity: no connected cluster is the {} the plan was made for", target.cluster);
-            return Err(CliError::refused(DOING, cause, "name its context with --context, or plan again"));
-        };
+        let Some(name) = found else { return Err(nowhere(target)) };
         names.insert(target.cluster.clone(), name.clone());
     }
     Ok(names)
+}
+
+fn nowhere(target: &TargetRecord) -> CliError {
+    let TargetRecord { cluster, identity, .. } = target;
+    if identity.account.is_empty() {
+        let cause = format!("identity: no connected cluster is the {cluster} the plan was made for");
+        return CliError::refused(DOING, cause, "name its context with --context, or plan again");
+    }
+    let cause = format!("identity: no API key of the config is for {cluster}, account {}", identity.account);
+    CliError::refused(DOING, cause, "check the key in the config with trueup doctor, or plan again")
 }
 
 fn is_target(cluster: &Cluster, target: &TargetRecord) -> bool {
@@ -243,19 +257,36 @@ impl Switches for SafetySwitches {
     }
 }
 
-/// A line for an action that came to its end. That nobody reads it any more is no reason to stop in the middle.
+/// How long each wait was when it was last told: a line a minute is enough to know that something is happening.
+#[derive(Default)]
+struct Waits(BTreeMap<String, u64>);
+
+impl Waits {
+    /// The minutes a wait has taken, when they are to be told.
+    fn due(&mut self, action: &str, so_far: Duration) -> Option<u64> {
+        let minutes = so_far.as_secs() / 60;
+        let told = self.0.insert(action.to_owned(), minutes);
+        (minutes > 0 && told != Some(minutes)).then_some(minutes)
+    }
+}
+
+/// A line for an action that came to its end.
 fn tell(context: &Context, format: ApplyFormat, action: &Action, end: &End) {
+    tell_line(context, format, action, end.word(), end.why());
+}
+
+/// A line for an action that takes its time.
+fn tell_wait(context: &Context, format: ApplyFormat, action: &Action, minutes: u64, why: &str) {
+    tell_line(context, format, action, "waiting", &format!("for {minutes} min so far, {why}"));
+}
+
+/// That nobody reads it any more is no reason to stop in the middle.
+fn tell_line(context: &Context, format: ApplyFormat, action: &Action, word: &str, why: &str) {
     if format == ApplyFormat::Table {
-        let what = format!(
-            "{}  {} {} {} {}",
-            action.id,
-            action.verb.word(),
-            action.cluster,
-            action.target.kind,
-            place(&action.target)
-        );
-        let why = if end.why().is_empty() { String::new() } else { format!(": {}", end.why()) };
-        let line = format!("{}{}", padded(end.word(), WORD_COLUMNS), context.terminal.safe(&(what + &why)));
+        let Action { id, verb, cluster, target, .. } = action;
+        let what = format!("{id}  {} {cluster} {} {}", verb.word(), target.kind, place(target));
+        let why = if why.is_empty() { String::new() } else { format!(": {why}") };
+        let line = format!("{}{}", padded(word, WORD_COLUMNS), context.terminal.safe(&(what + &why)));
         let _ = print(&(line + "\n"));
     }
 }

@@ -42,7 +42,12 @@ use crate::world::{Cluster, ClusterName, ClusterSource, Provider, RiskClass};
 const ANY_LOCAL_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 /// The demo's config: in a fleet where things happen every few seconds, three are long.
-const CONFIG: &str = "[safety]\nsettle = \"3s\"\n";
+const CONFIG: &str = "\
+[safety]
+settle = \"3s\"
+[domains.machineset-capacity]
+credentials_from = \"openshift-machine-api/machine-annotator\"
+";
 /// For the same reason a delete is looked back at sooner than in a real fleet.
 const LOOK_BACK_AFTER: Duration = Duration::from_secs(3);
 

@@ -7,6 +7,7 @@
 //!   look serves a second wave.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt as _;
@@ -21,9 +22,10 @@ use super::plan::{self, Wishes};
 use crate::config::Config;
 use crate::engine::executor::{Again, LookBack, Recheck};
 use crate::engine::{Action, Finding, IdentityRecord, Plan, State, Verb};
+use crate::fleet::account::IbmClient;
 use crate::fleet::{TlsTrust, identity};
 use crate::live::{Live, Settled};
-use crate::world::ClusterName;
+use crate::world::{ClusterIdentity, ClusterName};
 
 /// Makes the plan that would be made now.
 pub trait PlanAgain: Send {
@@ -32,6 +34,9 @@ pub trait PlanAgain: Send {
 
     /// The client of a live cluster, and how far its server can be trusted.
     fn connection<'a>(&'a mut self, cluster: &'a ClusterName) -> BoxFuture<'a, Option<(kube::Client, TlsTrust)>>;
+
+    /// The account with IBM Cloud that a member of the fleet is, when it is one.
+    fn account<'a>(&'a mut self, member: &'a ClusterName) -> BoxFuture<'a, Option<Arc<IbmClient>>>;
 
     /// Whether a server nobody verified may be written to all the same.
     fn allows_insecure_writes(&self) -> bool;
@@ -85,6 +90,11 @@ impl PlanAgain for OwnFleet<'_> {
         async move { found }.boxed()
     }
 
+    fn account<'a>(&'a mut self, member: &'a ClusterName) -> BoxFuture<'a, Option<Arc<IbmClient>>> {
+        let found = self.live.as_ref().and_then(|live| live.ibm_account(member));
+        async move { found }.boxed()
+    }
+
     fn allows_insecure_writes(&self) -> bool {
         self.context.globals.allow_insecure_writes
     }
@@ -123,6 +133,8 @@ impl<P: PlanAgain> Rechecker<P> {
                 && one.domain == action.domain
                 && one.verb == action.verb
                 && one.target == action.target
+                // Of a cloud resource several findings may speak: each connection of a gateway for itself.
+                && (one.target.cloud.is_none() || one.finding == action.finding)
         };
         let Some(now) = plan.actions.iter().find(same) else {
             let summary = finding.map_or("there is no finding any more", |finding| finding.summary.as_str());
@@ -130,7 +142,7 @@ impl<P: PlanAgain> Rechecker<P> {
         };
         match now.blocked_by.first() {
             Some(blocked) => Again::Blocked(format!("{}: {}", blocked.gate.word(), blocked.why)),
-            None if now.preconditions != action.preconditions || now.change != action.change => {
+            None if !is_bound_alike(now, action) || now.change != action.change => {
                 Again::Differs("it, or what is copied, changed since the plan was made".to_owned())
             }
             None => Again::Same,
@@ -175,6 +187,13 @@ impl<P: PlanAgain> Rechecker<P> {
     }
 }
 
+/// Whether two actions ask for the same object in the same state. The index that lists tags is behind, after a change of this
+/// run's own as well; before tags are changed the executor reads them from the tagging service, and holds them to the plan.
+fn is_bound_alike(now: &Action, action: &Action) -> bool {
+    let is_of_tags = action.target.cloud.is_some() && action.verb != Verb::Delete;
+    is_of_tags || now.preconditions == action.preconditions
+}
+
 /// Whether an action rests on its own object alone, which the executor reads itself: what comes from a backup on a free
 /// name, everything else of an undo on uid and version.
 fn rests_on_itself(action: &Action) -> bool {
@@ -203,9 +222,14 @@ fn group(api_version: &str) -> &str {
 impl<P: PlanAgain> Recheck for Rechecker<P> {
     fn read_identity<'a>(&'a mut self, cluster: &'a str) -> BoxFuture<'a, Option<IdentityRecord>> {
         async move {
-            let (client, _) = self.planner.connection(self.names.get(cluster)?).await?;
-            let read = identity::read(&client).await.identity;
-            Some(IdentityRecord { kube_system_uid: read.kube_system_uid, ca_sha256: read.ca_sha256 })
+            let name = self.names.get(cluster)?;
+            if let Some(account) = self.planner.account(name).await {
+                // The token that would be sent says whose it is; a key that became another account's says so, too.
+                return account.id().await.ok().map(|id| IdentityRecord::of_account(&id));
+            }
+            let (client, _) = self.planner.connection(name).await?;
+            let ClusterIdentity { kube_system_uid, ca_sha256 } = identity::read(&client).await.identity;
+            Some(IdentityRecord { kube_system_uid, ca_sha256, ..IdentityRecord::default() })
         }
         .boxed()
     }
@@ -241,5 +265,55 @@ impl<P: PlanAgain> Recheck for Rechecker<P> {
             }
         }
         .boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cloud::http::HttpClient;
+    use crate::cloud::ibm::{Account, ApiKey, Endpoints};
+    use crate::engine::testing::given;
+    use crate::sim::ibm::{IbmSim, IbmSimOptions};
+
+    /// A fleet of one account.
+    struct OneAccount(Arc<Account>);
+
+    impl PlanAgain for OneAccount {
+        fn plan_again(&mut self) -> BoxFuture<'_, Result<Plan, String>> {
+            async { Ok(given().plan()) }.boxed()
+        }
+
+        fn connection<'a>(&'a mut self, _: &'a ClusterName) -> BoxFuture<'a, Option<(kube::Client, TlsTrust)>> {
+            async { None }.boxed()
+        }
+
+        fn account<'a>(&'a mut self, member: &'a ClusterName) -> BoxFuture<'a, Option<Arc<IbmClient>>> {
+            let found = (member.as_str() == "ibm:live").then(|| self.0.clone());
+            async { found }.boxed()
+        }
+
+        fn allows_insecure_writes(&self) -> bool {
+            false
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_account_is_who_its_token_says_whatever_it_is_called() {
+        let names: BTreeMap<String, ClusterName> = [("ibm:prod", "ibm:live"), ("mgmt", "mgmt")]
+            .map(|(plan, live)| (plan.to_owned(), ClusterName::new(live)))
+            .into();
+        let cases = [("its key", "key", "ibm:prod", Some("acc-1")), ("a key nobody knows", "other", "ibm:prod", None)];
+        for (case, key, asked, expected) in cases {
+            let (account, api_key) = ("acc-1".to_owned(), "key".to_owned());
+            let start = "2026-11-16T10:00:00Z".parse().unwrap();
+            let sim = IbmSim::new(IbmSimOptions { account, api_key, seed: 1, start });
+            let endpoints = Endpoints::at_one_place("http://ibm.sim").unwrap();
+            let http = HttpClient::in_process(sim.service());
+            let account = Arc::new(Account::new(http, endpoints, ApiKey::parse(key).unwrap()));
+            let mut recheck = Rechecker::new(OneAccount(account), names.clone(), &given().plan());
+            assert_eq!(recheck.read_identity(asked).await, expected.map(IdentityRecord::of_account), "case: {case}");
+            assert_eq!(recheck.read_identity("mgmt").await, None, "case: {case}: it is not connected");
+        }
     }
 }

@@ -167,11 +167,9 @@ pub fn ports_of(live: &Live, names: &BTreeMap<String, ClusterName>) -> Clusters 
     names.iter().filter_map(port).collect()
 }
 
-/// Whether a live cluster is the one with this identity.
+/// Whether a live cluster or account is the one with this identity.
 pub fn is_same(cluster: &Cluster, identity: &IdentityRecord) -> bool {
-    cluster.identity.is_known()
-        && cluster.identity.kube_system_uid == identity.kube_system_uid
-        && cluster.identity.ca_sha256 == identity.ca_sha256
+    identity.is_known() && IdentityRecord::of(cluster) == *identity
 }
 
 /// Who writes, for the second one to read.

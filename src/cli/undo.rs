@@ -156,7 +156,8 @@ fn open_backup(backups: &Backups, action: &ActionEntry) -> (BackupSeen, Vec<Obje
     (BackupSeen::Opens { lost }, owners(&object))
 }
 
-async fn object_now(port: &dyn ClusterPort, sent: &Sent) -> ObjectNow {
+/// What has the name of what was sent.
+pub async fn object_now(port: &dyn ClusterPort, sent: &Sent) -> ObjectNow {
     match port.read(&sent.target).await {
         Reading::Absent => ObjectNow::Absent,
         Reading::Unknown(why) => ObjectNow::Unknown(why),

@@ -8,6 +8,7 @@
 //! Not here: doing it ([`Backstage`] is implemented by whoever opens the console).
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use zeroize::Zeroizing;
@@ -218,6 +219,11 @@ pub enum Stage {
     Intended,
     Sent,
     Answered,
+    /// It takes its time: for how long so far, and why.
+    Waiting {
+        so_far: Duration,
+        why: String,
+    },
     Ended(End),
 }
 

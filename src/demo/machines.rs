@@ -4,6 +4,7 @@
 //! the story from another process finds nobody there, and no AWS is ever asked by mistake.
 //!
 //! Between them, the sets show how a login and an annotation go wrong; `pool-burst` changes its type while the story runs.
+//! Two other clusters have an annotator of their own, whose environment somebody wrote by hand.
 
 use std::fmt;
 
@@ -20,7 +21,15 @@ use crate::sim::aws::SimAws;
 /// Whose machines they are.
 pub const CLUSTER: &str = "ocp-oslo";
 
+/// Where the annotator has half a role, and where what it has comes from elsewhere.
+const BY_HAND: &str = "ocp-lisbon";
+const FROM_ELSEWHERE: &str = "ocp-paris";
+
 const NAMESPACE: &str = "openshift-machine-api";
+/// The Deployment that annotates; the demo's config names it.
+const ANNOTATOR: &str = "machine-annotator";
+/// Where a proxy answers in AWS's place.
+const REGION_BEHIND_A_PAGE: &str = "eu-west-1";
 const REGION: &str = "us-east-1";
 /// The Secret with a key that works.
 const LOGIN: &str = "aws-cloud-credentials";
@@ -50,18 +59,13 @@ impl fmt::Debug for Machines {
 impl Machines {
     /// Furnishes a cluster with sets of machines.
     pub fn furnish(sim: &SimCluster, since: Timestamp) -> Self {
-        let shape = Shape {
-            scope: "Namespaced",
-            columns: &[("Desired", ".spec.replicas"), ("Type", ".spec.template.spec.providerSpec.value.instanceType")],
-            ..Shape::new(MACHINE_API, "MachineSet", "machinesets")
-        };
-        put(sim, since, definition(&shape));
-        put(sim, since, json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": NAMESPACE } }));
+        open(sim, since);
         logins().into_iter().for_each(|secret| put(sim, since, secret));
         sets().into_iter().for_each(|set| put(sim, since, set));
         let clock = sim.clone();
         let aws = SimAws::new(move || clock.now());
         aws.add_user("machine-api", KEY_ID, KEY);
+        aws.put_behind_a_page(REGION_BEHIND_A_PAGE);
         let machines = Self { sim: sim.clone(), aws };
         machines.say_where_aws_is(since);
         machines
@@ -111,6 +115,53 @@ impl Machines {
     }
 }
 
+/// Gives two clusters a set of machines and an annotator whose environment is not what it should be.
+pub fn furnish_annotators(cluster: &str, sim: &SimCluster, since: Timestamp) {
+    let role = "arn:aws:iam::123456789012:role/annotator";
+    let (pool, variable) = match cluster {
+        BY_HAND => ("pool-by-hand", json!({ "name": "AWS_ROLE_ARN", "value": role })),
+        FROM_ELSEWHERE => {
+            let from = json!({ "configMapKeyRef": { "name": "aws-settings", "key": "role" } });
+            ("pool-from-settings", json!({ "name": "AWS_ROLE_ARN", "valueFrom": from }))
+        }
+        _ => return,
+    };
+    open(sim, since);
+    put(sim, since, set(pool, "m5.large", &json!({})));
+    let labels = json!({ "app": ANNOTATOR });
+    let spec = json!({ "containers": [{ "name": "manager", "image": "annotator:1", "env": [variable] }] });
+    let (template, selector) =
+        (json!({ "metadata": { "labels": labels }, "spec": spec }), json!({ "matchLabels": labels }));
+    put(
+        sim,
+        since,
+        json!({
+            "apiVersion": "apps/v1", "kind": "Deployment", "metadata": { "namespace": NAMESPACE, "name": ANNOTATOR },
+            "spec": { "replicas": 1, "selector": selector, "template": template },
+        }),
+    );
+    put(
+        sim,
+        since,
+        json!({
+            "apiVersion": "v1", "kind": "Pod",
+            "metadata": { "namespace": NAMESPACE, "name": format!("{ANNOTATOR}-5d9c7"), "labels": labels },
+            "spec": spec, "status": { "phase": "Running" },
+        }),
+    );
+}
+
+/// The kind, and the namespace its objects are in.
+fn open(sim: &SimCluster, since: Timestamp) {
+    let shape = Shape {
+        scope: "Namespaced",
+        columns: &[("Desired", ".spec.replicas"), ("Type", ".spec.template.spec.providerSpec.value.instanceType")],
+        ..Shape::new(MACHINE_API, "MachineSet", "machinesets")
+    };
+    put(sim, since, definition(&shape));
+    put(sim, since, json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": NAMESPACE } }));
+}
+
 /// A key that works, one that nobody knows, a web identity whose token is in a pod, and nothing of use.
 fn logins() -> Vec<Value> {
     let keys = |name: &str, id: &str, key: &str| {
@@ -150,6 +201,7 @@ fn sets() -> Vec<Value> {
         set("pool-typo", "m5.lrage", &none),
         set("pool-unset", "", &none),
         placed(set("pool-zone", "m5.large", &none), "us-east-1a"),
+        placed(set("pool-overseas", "m5.large", &none), REGION_BEHIND_A_PAGE),
         signed(set("pool-revoked", "m5.large", &none), "aws-revoked"),
         signed(set("pool-sts", "m5.large", &none), "aws-web-identity"),
         signed(set("pool-profile", "m5.large", &none), "aws-other-profile"),

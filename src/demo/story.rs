@@ -109,6 +109,7 @@ impl Story {
         let (alone, standalone) = standalone::enter(options, since);
         let on_aws = alone.iter().find(|one| one.name == machines::CLUSTER);
         story.machines = on_aws.map(|one| Machines::furnish(&one.sim, since));
+        alone.iter().for_each(|one| machines::furnish_annotators(&one.name, &one.sim, since));
         story.clusters.extend(alone);
         story.standalone = standalone;
         for character in &CAST {

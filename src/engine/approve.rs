@@ -239,7 +239,7 @@ fn places(plan: &Plan, chosen: &Chosen) -> Result<BTreeSet<usize>, Refusal> {
         }
         Chosen::Only(ids) => ids.iter().map(|id| named_place(plan, id)).collect::<Result<_, _>>()?,
     };
-    // A cloud resource nobody points at has no cluster of this plan through which it could be reached.
+    // A cloud resource is reached through the cluster that points at it, or through its account when none does.
     let is_reached = |action: &Action| {
         action.target.cloud.is_none() || plan.targets.iter().any(|target| target.cluster == action.cluster)
     };

@@ -21,7 +21,7 @@ use super::plan::{
     SourcePrecondition, Summary, TargetRecord,
 };
 use super::reference::{CloudRef, ObjectRef};
-use crate::world::{Cluster, CollectionId, Completeness, Content, Scope, Uid, View};
+use crate::world::{Cluster, ClusterSource, CollectionId, Completeness, Content, Link, Scope, Uid, View};
 
 /// Everything a plan is made of.
 pub struct PlanInput<'a> {
@@ -95,7 +95,7 @@ pub fn build(input: &PlanInput<'_>) -> Result<Plan, NotCanonical> {
         created_at,
         expires_at: created_at.saturating_add(PLAN_TTL).expect("a span of minutes is no calendar unit"),
         engine: env!("CARGO_PKG_VERSION").to_owned(),
-        targets: targets(&input.clusters),
+        targets: targets(&input.clusters, &actions),
         observations: observations(&input.observed),
         summary: Summary::of(&findings, &actions),
         findings,
@@ -319,23 +319,27 @@ fn action(candidate: &Candidate<'_>, gated: Gated, candidates: &[Candidate<'_>])
     }
 }
 
-fn targets(clusters: &[&Cluster]) -> Vec<TargetRecord> {
-    // An account is read and never the cluster a plan is made for: what is written there is said by each target.
+fn targets(clusters: &[&Cluster], actions: &[Action]) -> Vec<TargetRecord> {
+    // What is done in an account for a cluster is done by that cluster's leave. An account stands for itself only where
+    // no cluster points at what would be touched.
+    let acts_itself = |member: &Cluster| actions.iter().any(|action| action.cluster == member.name.as_str());
     let mut targets: Vec<TargetRecord> = clusters
         .iter()
-        .filter(|cluster| !cluster.source.is_account())
-        .map(|cluster| TargetRecord {
-            cluster: cluster.name.to_string(),
-            source: cluster.source.word().to_owned(),
-            class: cluster.class,
-            identity: IdentityRecord {
-                kube_system_uid: cluster.identity.kube_system_uid.clone(),
-                ca_sha256: cluster.identity.ca_sha256.clone(),
-            },
+        .filter(|member| !member.source.is_account() || acts_itself(member))
+        .map(|member| TargetRecord {
+            cluster: member.name.to_string(),
+            source: source_word(member).to_owned(),
+            class: member.class,
+            identity: IdentityRecord::of(member),
         })
         .collect();
     targets.sort_by(|a, b| a.cluster.cmp(&b.cluster));
     targets
+}
+
+/// Where what is known of it comes from. An account out of a folder is a recording like a cluster out of one.
+fn source_word(member: &Cluster) -> &'static str {
+    if member.link == Link::Recorded { ClusterSource::Snapshot.word() } else { member.source.word() }
 }
 
 fn observations(observed: &[Observed<'_>]) -> Vec<ObservationRecord> {

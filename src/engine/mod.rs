@@ -30,7 +30,7 @@ mod judged;
 mod plan;
 mod reference;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 pub mod text;
 mod tier;
 mod tombstones;
@@ -63,7 +63,7 @@ pub use plan::{
     Acceptance, Action, Finding, IdentityRecord, ObservationRecord, PLAN_SCHEMA, PLAN_TTL, Plan, PlanReadError,
     Preconditions, SourcePrecondition, Summary, TargetRecord,
 };
-pub use reference::{CloudRef, ObjectRef};
+pub use reference::{CloudRef, ObjectRef, cloud_version};
 pub use tier::{NoSuchTier, Tier, tier};
 pub use tombstones::{DELETED_BY_TRUEUP, TOMBSTONE_TIME, Tombstone, raise, tombstones};
 pub use undo::{BackupSeen, Look, ObjectNow, OwnersSeen, UndoPlan, undo};

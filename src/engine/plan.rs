@@ -19,7 +19,7 @@ use super::finding::{Evidence, State};
 use super::judged::JudgedFields;
 use super::reference::ObjectRef;
 use super::tier::Tier;
-use crate::world::RiskClass;
+use crate::world::{Cluster, ClusterIdentity, ClusterSource, RiskClass};
 
 /// The shape of the file. Keys may be added under the same name; nothing may change meaning.
 pub const PLAN_SCHEMA: &str = "trueup/plan/v1";
@@ -43,7 +43,7 @@ pub struct Plan {
     pub summary: Summary,
 }
 
-/// A cluster that was judged.
+/// A cluster that was judged, or an account that something would be done in for itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetRecord {
     pub cluster: String,
@@ -52,11 +52,39 @@ pub struct TargetRecord {
     pub identity: IdentityRecord,
 }
 
-/// Which cluster it really was.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Which cluster or account it really was. What could not be read is empty.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct IdentityRecord {
     pub kube_system_uid: String,
     pub ca_sha256: String,
+    /// The id of a cloud account, which has neither of the others. Clusters have none, and their plans don't name it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub account: String,
+}
+
+impl IdentityRecord {
+    /// Who a member of the fleet is, as far as that is known.
+    pub fn of(member: &Cluster) -> Self {
+        let ClusterIdentity { kube_system_uid, ca_sha256 } = member.identity.clone();
+        match &member.source {
+            ClusterSource::Cloud { account, .. } => Self::of_account(account),
+            ClusterSource::Kubeconfig { .. }
+            | ClusterSource::Hosted { .. }
+            | ClusterSource::Snapshot
+            | ClusterSource::Local => Self { kube_system_uid, ca_sha256, ..Self::default() },
+        }
+    }
+
+    /// A cloud account by its id.
+    pub fn of_account(id: &str) -> Self {
+        Self { account: id.to_owned(), ..Self::default() }
+    }
+
+    /// Whether it says enough to tell one cluster or account from all others.
+    pub fn is_known(&self) -> bool {
+        let Self { kube_system_uid, ca_sha256, account } = self;
+        !account.is_empty() || (!kube_system_uid.is_empty() && !ca_sha256.is_empty())
+    }
 }
 
 /// How well a collection was known.
@@ -295,7 +323,6 @@ fn id_of(mut plan: Value) -> Result<String, NotCanonical> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::engine::testing::{delete, finding, given};
 
     #[test]

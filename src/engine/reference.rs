@@ -5,6 +5,8 @@
 //!
 //! Always true: of a cloud resource, `kind` and `name` say what [`CloudRef`] says, and the fields it has none of are empty.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// An object of a cluster, or a resource of a cloud account.
@@ -55,6 +57,32 @@ impl From<CloudRef> for ObjectRef {
             cloud: Some(Box::new(cloud)),
         }
     }
+}
+
+/// What stands between two tags in a version. A comma is in no tag.
+const TAG_GAP: &str = ", ";
+/// The version of a resource without any.
+const NO_TAGS: &str = "without tags";
+
+/// The tags of a cloud resource in place of a version, which clouds don't have. Their order, their case and blanks around
+/// the first colon don't matter: checks compare them so, and plans name them so.
+pub fn cloud_version(tags: &[String]) -> String {
+    let folded = |tag: &String| {
+        let tag = tag.trim().to_lowercase();
+        match tag.split_once(':') {
+            Some((key, value)) => format!("{}:{}", key.trim_end(), value.trim_start()),
+            None => tag,
+        }
+    };
+    let tags: BTreeSet<String> = tags.iter().map(folded).collect();
+    let tags: Vec<String> = tags.into_iter().collect();
+    if tags.is_empty() { NO_TAGS.to_owned() } else { tags.join(TAG_GAP) }
+}
+
+/// The tags that a version made by [`cloud_version`] stands for.
+pub fn cloud_tags(version: &str) -> BTreeSet<String> {
+    let tags = version.split(TAG_GAP).filter(|_| version != NO_TAGS);
+    tags.map(str::to_owned).collect()
 }
 
 /// The shape of an object.
@@ -117,6 +145,18 @@ impl<'de> Deserialize<'de> for ObjectRef {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn tags_in_place_of_a_version_read_back_whatever_their_order_and_case() {
+        let cases: [(&[&str], &str); 3] =
+            [(&[], "without tags"), (&["b:1", "A"], "a, b:1"), (&["a b:c d", "a b:c d"], "a b:c d")];
+        for (tags, version) in cases {
+            let tags: Vec<String> = tags.iter().map(|tag| (*tag).to_owned()).collect();
+            assert_eq!(cloud_version(&tags), version);
+            let folded: BTreeSet<String> = tags.iter().map(|tag| tag.to_lowercase()).collect();
+            assert_eq!(cloud_tags(version), folded);
+        }
+    }
 
     #[test]
     fn both_shapes_read_back_as_they_were_written_and_print_their_place() {

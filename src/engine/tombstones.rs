@@ -71,12 +71,8 @@ pub fn raise(judged: &mut [Judged], stones: &[Tombstone], clusters: &[&Cluster],
     }
     let identities: BTreeMap<&str, IdentityRecord> = clusters
         .iter()
-        .filter(|cluster| cluster.identity.is_known())
-        .map(|cluster| {
-            let (kube_system_uid, ca_sha256) =
-                (cluster.identity.kube_system_uid.clone(), cluster.identity.ca_sha256.clone());
-            (cluster.name.as_str(), IdentityRecord { kube_system_uid, ca_sha256 })
-        })
+        .map(|cluster| (cluster.name.as_str(), IdentityRecord::of(cluster)))
+        .filter(|(_, identity)| identity.is_known())
         .collect();
     for one in judged.iter_mut().filter(|one| is_missed(one)) {
         let identity = identities.get(one.subject.cluster.as_str());
@@ -111,12 +107,11 @@ impl Tombstone {
 }
 
 /// Cluster, kind and name.
-type Place = (String, String, String, String, Option<String>, String);
+type Place = (IdentityRecord, String, String, Option<String>, String);
 
 fn place(identity: &IdentityRecord, target: &ObjectRef) -> Place {
-    let IdentityRecord { kube_system_uid, ca_sha256 } = identity.clone();
     let ObjectRef { api_version, kind, namespace, name, uid: _, cloud: _ } = target.clone();
-    (kube_system_uid, ca_sha256, api_version, kind, namespace, name)
+    (identity.clone(), api_version, kind, namespace, name)
 }
 
 fn sent_to<'e>(entry: &'e Entry, action: &'e ActionEntry) -> Option<(&'e Sent, &'e IdentityRecord)> {

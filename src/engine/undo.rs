@@ -4,12 +4,15 @@
 //! - an undo is a plan like any other: shown, named by its id, approved, journalled;
 //! - it creates what was deleted, from its backup, and never overwrites what has the name now;
 //! - it puts labels, annotations and patched fields back to what they were, when they still are what the plan made them;
+//! - it puts the tags of a cloud resource back when they are those the plan left it with; what was deleted there is gone;
 //! - it puts content back from its backup, and deletes what was created, when nobody has touched the object since;
 //! - what it can't bring back is said, with the reason.
 //!
-//! Not here: reading backups, objects and owners. What was seen of them is in [`Look`]. `inverse`: of one action.
+//! Not here: reading backups, objects and owners. What was seen of them is in [`Look`]. `inverse`: of one action;
+//! `tags`: of one in a cloud.
 
 mod inverse;
+mod tags;
 #[cfg(test)]
 mod tests;
 
@@ -95,7 +98,7 @@ pub fn undo(
     let mut not_restored = Vec::new();
     let mut actions = Vec::new();
     for done in entry.actions.iter().filter(|action| only.is_none_or(|only| only == action.id)) {
-        match inverse(done, looks.get(&done.id)) {
+        match inverse(entry, done, looks.get(&done.id)) {
             Ok(inverse) => {
                 not_restored.extend(inverse.not_restored.iter().map(|what| format!("{}: {what}", done.id)));
                 actions.push(inverse.action);

@@ -6,13 +6,11 @@
 //!
 //! Decoding is pure ([`aggregated`], [`group_versions`], [`resources`]); only [`read`] sends.
 
-use std::collections::BTreeSet;
-
 use futures::StreamExt as _;
 use serde::Deserialize;
 
 use super::{classify, send};
-use crate::world::{Gap, GapCause, Served};
+use crate::world::{Gap, GapCause, Kinds, Served};
 
 /// Aggregated discovery (two requests) where the server has it, the old documents otherwise.
 const ACCEPT: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
@@ -23,9 +21,6 @@ const ACCEPT: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDis
 const REQUESTS_AT_ONCE: usize = 8;
 
 const WHAT: &str = "asking the server what it serves";
-
-/// `(group, plural)` of what is served.
-pub type Kinds = BTreeSet<(String, String)>;
 
 /// What one of the two root documents says.
 #[derive(Debug, PartialEq, Eq)]
@@ -47,7 +42,7 @@ pub async fn read(client: &kube::Client) -> Served {
 async fn read_all(client: &kube::Client) -> Result<Kinds, Gap> {
     let (core, groups) = futures::join!(get(client, "/api".to_owned()), get(client, "/apis".to_owned()));
     let (core, groups) = (core?, groups?);
-    let mut kinds = Kinds::new();
+    let mut kinds = Kinds::default();
     let mut versions = Vec::new();
     for body in [&core, &groups] {
         match root(body)? {
@@ -100,7 +95,7 @@ pub fn root(body: &[u8]) -> Result<Root, Gap> {
 /// It can't be read, or a group version in it is stale.
 pub fn aggregated(body: &[u8]) -> Result<Kinds, Gap> {
     let list: GroupDiscoveryList = decoded(body)?;
-    let mut kinds = Kinds::new();
+    let mut kinds = Kinds::default();
     for group in list.items {
         let group_name = group.metadata.name;
         for version in group.versions {
@@ -108,7 +103,9 @@ pub fn aggregated(body: &[u8]) -> Result<Kinds, Gap> {
                 let says = format!("{WHAT}: the group {group_name}/{} did not answer the API server", version.version);
                 return Err(Gap::new(GapCause::Discovery, says));
             }
-            kinds.extend(version.resources.into_iter().map(|resource| (group_name.clone(), resource.resource)));
+            for resource in &version.resources {
+                kinds.insert(&group_name, &resource.resource, &version.version);
+            }
         }
     }
     Ok(kinds)
@@ -133,14 +130,17 @@ pub fn resources(body: &[u8], group_version: &str) -> Result<Kinds, Gap> {
     if list.group_version != group_version {
         return Err(classify::undecodable(body, WHAT));
     }
-    let group = group_version.split_once('/').map_or("", |(group, _)| group);
-    let whole = list.resources.into_iter().filter(|resource| !resource.name.contains('/'));
-    Ok(whole.map(|resource| (group.to_owned(), resource.name)).collect())
+    let (group, version) = group_version.split_once('/').unwrap_or(("", group_version));
+    let mut kinds = Kinds::default();
+    for resource in list.resources.iter().filter(|resource| !resource.name.contains('/')) {
+        kinds.insert(group, &resource.name, version);
+    }
+    Ok(kinds)
 }
 
 /// Doubts an answer that lacks what every API server has.
 fn whole(kinds: Kinds) -> Result<Kinds, Gap> {
-    if kinds.contains(&(String::new(), "namespaces".to_owned())) {
+    if kinds.names().any(|kind| kind == ("", "namespaces")) {
         return Ok(kinds);
     }
     Err(Gap::new(GapCause::Discovery, format!("{WHAT}: the answer lacks even namespaces")))
@@ -263,9 +263,9 @@ mod tests {
 
     #[test]
     fn both_forms_of_discovery_say_the_same() {
-        let expected: Kinds = [("", "namespaces"), ("apps", "deployments")]
-            .map(|(group, kind)| (group.to_owned(), kind.to_owned()))
-            .into();
+        let mut expected = Kinds::default();
+        expected.insert("", "namespaces", "v1");
+        expected.insert("apps", "deployments", "v1");
         let new = vec![("/api", 200, core_body()), ("/apis", 200, aggregated_body("Current"))];
         let mut mixed = old();
         mixed[1].2 = aggregated_body("Current");

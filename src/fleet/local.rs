@@ -202,7 +202,7 @@ mod tests {
     async fn it_serves_contexts_and_nothing_else() {
         let (_folder, client) = client(TWO, Selection::All).await;
         let Served::Complete(kinds) = discovery::read(&client).await else { panic!("not believed") };
-        let kinds: Vec<(&str, &str)> = kinds.iter().map(|(group, plural)| (group.as_str(), plural.as_str())).collect();
+        let kinds: Vec<(&str, &str)> = kinds.names().collect();
         assert_eq!(kinds, [("", "namespaces"), ("local.trueup", "contexts")]);
         let (status, _) = get(&client, "/api/v1/namespaces/kube-system").await;
         assert_eq!(status, 404, "nobody can take it for a cluster");

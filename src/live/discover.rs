@@ -394,7 +394,7 @@ mod tests {
         for (case, infrastructure, objects, expected) in cases {
             let mut world = World::default();
             let pair = |resource: &Resource| (resource.group.to_owned(), resource.plural.to_owned());
-            let served = Served::Complete([&INFRASTRUCTURES, &AWS_TEMPLATES].map(pair).into());
+            let served = Served::Complete([&INFRASTRUCTURES, &AWS_TEMPLATES].map(pair).into_iter().collect());
             world.put_cluster(Cluster { served, ..cluster("a", None) });
             feed(&mut world, &guest_mark(&ClusterName::new("a")), &[&infrastructure]);
             feed(&mut world, &templates(&ClusterName::new("a")), objects);

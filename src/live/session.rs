@@ -200,6 +200,11 @@ impl Live {
         self.stations.values().filter_map(account).collect()
     }
 
+    /// The account with IBM Cloud that a member is, when it is one.
+    pub fn ibm_account(&self, member: &ClusterName) -> Option<Arc<IbmClient>> {
+        self.stations.get(member)?.member.connector.ibm_account()
+    }
+
     /// Waits for something to happen and takes it in.
     ///
     /// May be dropped while it waits: what happens then is taken in by the next step.

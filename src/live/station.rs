@@ -1,7 +1,7 @@
 //! One cluster in the loop: its link, its observer, and what has been asked of it.
 
 use std::any::TypeId;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -9,8 +9,8 @@ use jiff::Timestamp;
 use crate::fleet::{Connection, Connector, LinkEffect, LinkEvent, LinkMachine};
 use crate::observe::{Epoch, Marks, Observer};
 use crate::world::{
-    Cluster, ClusterIdentity, ClusterName, ClusterSource, CollectionId, Gap, GapCause, HostedBy, Interest, Link,
-    Namespace, Resource, RiskClass, Scope, Served,
+    Cluster, ClusterIdentity, ClusterName, ClusterSource, CollectionId, Gap, GapCause, HostedBy, Interest, Kinds, Link,
+    Namespace, RiskClass, Scope, Served,
 };
 
 /// A cluster of the fleet, and the way to it.
@@ -43,7 +43,7 @@ pub(super) struct Station {
     pub identity: ClusterIdentity,
     pub served: Served,
     /// The last complete answer about what is served.
-    pub served_once: Option<BTreeSet<(String, String)>>,
+    pub served_once: Option<Kinds>,
     /// Whether a collection was lost in a way that may mean the whole connection is dead.
     pub ailing: bool,
     /// When the link wants to be woken.
@@ -152,9 +152,7 @@ impl Station {
         let before = self.served_once.take();
         let lost = before.as_ref().and_then(|before| {
             let wanted = self.asked.keys().map(|(id, _)| &id.resource);
-            let was_served =
-                |resource: &&Resource| before.contains(&(resource.group.to_owned(), resource.plural.to_owned()));
-            wanted.filter(was_served).find(|resource| served.lacks(resource))
+            wanted.filter(|resource| before.has(resource)).find(|resource| served.lacks(resource))
         });
         self.served = match lost {
             Some(resource) => {

@@ -1,7 +1,9 @@
 //! The loop on simulated clusters, in paused time.
 
 mod accounts;
+mod aws_failures;
 mod deletes;
+mod powervs;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};

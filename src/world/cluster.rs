@@ -1,6 +1,6 @@
 //! What is known of a cluster as a whole: who it is, how it is reached, what it serves.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::ids::{ClusterName, Namespace, ObjectName, Resource};
 use super::known::Gap;
@@ -159,8 +159,8 @@ impl ClusterIdentity {
 /// What the API server says it serves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Served {
-    /// Complete, error-free discovery: `(group, plural)` of everything served.
-    Complete(BTreeSet<(String, String)>),
+    /// Complete, error-free discovery: everything served.
+    Complete(Kinds),
     /// Discovery failed or is incomplete: nothing may be concluded from what is missing.
     Unknown(Gap),
     /// A snapshot: the groups that hold objects. A group without any is not applicable there.
@@ -171,9 +171,93 @@ impl Served {
     /// Whether complete discovery lacks the resource, so that nothing of it can exist.
     pub fn lacks(&self, resource: &Resource) -> bool {
         match self {
-            Self::Complete(all) => !all.contains(&(resource.group.to_owned(), resource.plural.to_owned())),
+            Self::Complete(all) => !all.has(resource),
             Self::Unknown(_) => false,
             Self::Recorded(groups) => !groups.contains(resource.group),
+        }
+    }
+
+    /// The first of these that is served in its version; the first of all where nobody knows which versions are.
+    ///
+    /// # Assumes
+    /// They are one kind in several versions, at least one.
+    pub fn choose(&self, versions: &[Resource]) -> Resource {
+        let is_served = |resource: &&Resource| match self {
+            Self::Complete(all) => all.has_version(resource),
+            Self::Unknown(_) | Self::Recorded(_) => true,
+        };
+        *versions.iter().find(is_served).unwrap_or(&versions[0])
+    }
+}
+
+/// Kinds, by group and plural, each with the versions it is served in.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Kinds(BTreeMap<(String, String), BTreeSet<String>>);
+
+impl Kinds {
+    pub fn insert(&mut self, group: &str, plural: &str, version: &str) {
+        self.0.entry((group.to_owned(), plural.to_owned())).or_default().insert(version.to_owned());
+    }
+
+    /// Adds everything that others are served in.
+    pub fn extend(&mut self, others: Self) {
+        for (kind, versions) in others.0 {
+            self.0.entry(kind).or_default().extend(versions);
+        }
+    }
+
+    /// Whether the resource is served, in whatever version.
+    pub fn has(&self, resource: &Resource) -> bool {
+        self.versions(resource).is_some()
+    }
+
+    /// Whether the resource is served in its version, as far as versions were said.
+    pub fn has_version(&self, resource: &Resource) -> bool {
+        self.versions(resource).is_some_and(|all| all.is_empty() || all.contains(resource.version))
+    }
+
+    /// Group and plural of each.
+    pub fn names(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.keys().map(|(group, plural)| (group.as_str(), plural.as_str()))
+    }
+
+    fn versions(&self, resource: &Resource) -> Option<&BTreeSet<String>> {
+        self.0.get(&(resource.group.to_owned(), resource.plural.to_owned()))
+    }
+}
+
+/// Kinds of which nobody said the versions.
+impl FromIterator<(String, String)> for Kinds {
+    fn from_iter<I: IntoIterator<Item = (String, String)>>(kinds: I) -> Self {
+        Self(kinds.into_iter().map(|kind| (kind, BTreeSet::new())).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::GapCause;
+
+    #[test]
+    fn the_first_version_that_is_served_is_asked_for() {
+        let version = |version| Resource { group: "g", version, kind: "Thing", plural: "things", namespaced: true };
+        let complete = |versions: &[&str]| {
+            let mut kinds = Kinds::default();
+            versions.iter().for_each(|version| kinds.insert("g", "things", version));
+            Served::Complete(kinds)
+        };
+        let unsaid: Kinds = [("g".to_owned(), "things".to_owned())].into_iter().collect();
+        let cases = [
+            ("both", complete(&["v1", "v2"]), "v2"),
+            ("the older", complete(&["v1"]), "v1"),
+            ("another", complete(&["v9"]), "v2"),
+            ("none", complete(&[]), "v2"),
+            ("versions unsaid", Served::Complete(unsaid), "v2"),
+            ("recorded", Served::Recorded(["g".to_owned()].into()), "v2"),
+            ("not known", Served::Unknown(Gap::new(GapCause::Discovery, "x")), "v2"),
+        ];
+        for (case, served, expected) in cases {
+            assert_eq!(served.choose(&[version("v2"), version("v1")]).version, expected, "case: {case}");
         }
     }
 }

@@ -18,7 +18,7 @@ mod shape;
 mod view;
 
 pub use change::{Change, ChangeSet, What};
-pub use cluster::{Cluster, ClusterIdentity, ClusterSource, HostedBy, Link, Provider, RiskClass, Served};
+pub use cluster::{Cluster, ClusterIdentity, ClusterSource, HostedBy, Kinds, Link, Provider, RiskClass, Served};
 pub use collection::{Applied, Collection, Delta, Shelf, Standing};
 pub use fact::{Fact, FactBatch, FactKind, Interner};
 pub use ids::{ClusterName, Key, Namespace, ObjectName, Resource, ResourceVersion, Uid};

@@ -247,7 +247,8 @@ async fn plans_past_their_time_are_dropped_at_the_next_apply_and_verify_says_so(
 
 /// The records of a plan that came to its end.
 fn finished(plan: &str, at: Timestamp) -> Vec<Record> {
-    let identity = IdentityRecord { kube_system_uid: "k".to_owned(), ca_sha256: "c".to_owned() };
+    let identity =
+        IdentityRecord { kube_system_uid: "k".to_owned(), ca_sha256: "c".to_owned(), ..IdentityRecord::default() };
     let clusters = vec![ApprovedCluster { name: "guest-a".to_owned(), identity }];
     let target = ObjectRef {
         api_version: "v1".to_owned(),

@@ -260,7 +260,11 @@ fn at(second: i64) -> Timestamp {
 }
 
 fn approved(plan: &str, how: ApprovalWay, second: i64) -> Record {
-    let identity = IdentityRecord { kube_system_uid: "ks-1".to_owned(), ca_sha256: "ca-1".to_owned() };
+    let identity = IdentityRecord {
+        kube_system_uid: "ks-1".to_owned(),
+        ca_sha256: "ca-1".to_owned(),
+        ..IdentityRecord::default()
+    };
     Record::PlanApproved {
         plan: plan.to_owned(),
         who: "anna".to_owned(),

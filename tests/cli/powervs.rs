@@ -149,8 +149,13 @@ fn targets_changes_and_what_must_hold_are_written_out() {
     assert_eq!(tag["preconditions"], json!({ "tags": [], "state": "available" }));
     assert_eq!((&tag["cluster"], &plan["actions"][0]["cluster"]), (&json!("mgmt"), &json!("ibm:main")));
     assert_eq!(plan["actions"][5]["change"], json!({ "set": ["env:prod"], "remove": [] }));
-    let clusters: Vec<&str> = plan["targets"].as_array().unwrap().iter().map(|one| text(&one["cluster"])).collect();
-    assert_eq!(clusters, ["mgmt"]);
+    let (account, mgmt) = (&plan["targets"][0], &plan["targets"][1]);
+    assert_eq!((text(&account["cluster"]), text(&mgmt["cluster"])), ("ibm:main", "mgmt"));
+    let whose = json!({ "kube_system_uid": "", "ca_sha256": "", "account": "0123456789abcdef0123456789abcdef" });
+    assert_eq!((&account["identity"], text(&account["source"])), (&whose, "snapshot"));
+    assert_eq!(mgmt["identity"], json!({ "kube_system_uid": "", "ca_sha256": "" }), "clusters have no account");
+    let claimed = planned(&fleet(), &["--cluster", "mgmt"]);
+    assert_eq!(claimed["targets"].as_array().unwrap().len(), 1, "nothing would be done in the account for itself");
     let whole = Plan::read(&plan.to_string()).unwrap();
     assert_eq!(serde_json::to_value(&whole).unwrap(), plan, "it reads back as it was written");
 }
@@ -188,6 +193,14 @@ fn the_table_shows_cloud_resources_by_name_and_id() {
     insta::assert_snapshot!(transcript(&fleet(), &["plan", "--from", "$TMP", "--utc"]), @r##"
 plan $ID  made 2026-11-16 10:00:00 UTC, valid until 10:15:00
 
+ibm:main  prod  snapshot
+  - extra   cos-instance       old-cos (cos-9)        orphan           its owner is gone, and no cluster points at it
+  - extra   vpc                half-dead (r006-7)     orphan           its owner is gone, and no cluster points at it
+
+  [ ] T4 delete   cos-instance old-cos (cos-9)  no-owner, undo: none
+  [ ] T4 delete   vpc half-dead (r006-7)  no-owner, undo: none
+         x ownership: only one proof (the tag powervs.cluster.x-k8s.io-cluster-uuid:99999999-9999-9999-9999-999999999999) says that the platform made this object, and a delete needs two; look at it and delete it by hand
+
 mgmt  prod  snapshot
   + missing vpc                demo-vpc (r006-1)      untagged    15d  made for clusters/demo, and not tagged
   ! error   IBMPowerVSCluster  clusters/demo#bad:a/b  tag-invalid      the tag bad:a/b is never sent: IBM Cloud takes letters, digits, spaces and _ - . : alone, and no colon in a key
@@ -198,15 +211,7 @@ mgmt  prod  snapshot
   [x] T4 delete   vpc bye-vpc (r006-2)  cluster-deleted, undo: none
   [x] T1 tag      workspace demo-serviceInstance (ws-1)  user-tag, undo: put-tags-back
 
-(no cluster)
-  - extra   cos-instance       old-cos (cos-9)        orphan           its owner is gone, and no cluster points at it
-  - extra   vpc                half-dead (r006-7)     orphan           its owner is gone, and no cluster points at it
-
-  [ ] T4 delete   cos-instance old-cos (cos-9)  no-owner, undo: none
-  [ ] T4 delete   vpc half-dead (r006-7)  no-owner, undo: none
-         x ownership: only one proof (the tag powervs.cluster.x-k8s.io-cluster-uuid:99999999-9999-9999-9999-999999999999) says that the platform made this object, and a delete needs two; look at it and delete it by hand
-
-1 cluster; 7 findings: 3 ok, 1 missing, 2 extra, 1 error; 6 actions: 4 delete, 2 tag; 1 blocked
+1 cluster; 1 account; 7 findings: 3 ok, 1 missing, 2 extra, 1 error; 6 actions: 4 delete, 2 tag; 1 blocked
 ----- stderr
 ----- exit 2
 "##);

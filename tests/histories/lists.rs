@@ -132,7 +132,7 @@ impl Lister {
         let kube_system_uid = text(namespace, "/metadata/uid").unwrap_or_default();
         // Any text that differs from cluster to cluster tells them apart here.
         let ca_sha256 = text(roots, "/data/ca.crt").map(|pem| pem.chars().skip(28).take(32).collect());
-        IdentityRecord { kube_system_uid, ca_sha256: ca_sha256.unwrap_or_default() }
+        IdentityRecord { kube_system_uid, ca_sha256: ca_sha256.unwrap_or_default(), ..IdentityRecord::default() }
     }
 
     async fn list(&mut self, site: usize, namespace: &str, plural: &str) -> Result<Vec<Item>, Unread> {

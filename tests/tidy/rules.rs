@@ -3,7 +3,7 @@
 /// One source file, by its path below `src/`.
 pub struct SourceFile {
     pub path: String,
-    text: String,
+    pub text: String,
 }
 
 /// A place that breaks a rule.

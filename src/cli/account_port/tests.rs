@@ -1,27 +1,32 @@
 //! The executor on a simulated account, in paused time: a cluster's resources from their tags to their end.
 
+mod taken_back;
+mod waits;
+
 use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use http::Method;
+use http_body_util::Full;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use tokio::time::Instant;
+use tower::ServiceExt as _;
 use zeroize::Zeroizing;
 
 use super::*;
 use crate::cloud::http::HttpClient;
 use crate::cloud::ibm::{ApiKey, Endpoints};
 use crate::engine::executor::{
-    Again, Clusters, End, ExecutorClock, JournalPort, LOOK_BACK_AFTER, LookBack, OnNewReference, Ports, Recheck,
-    Report, RunSettings, Switches, VaultPort, apply, resolve,
+    Again, Clusters, End, ExecutorClock, JournalPort, LOOK_BACK_AFTER, LookBack, OnNewReference, Ports, Progress,
+    Recheck, Report, RunSettings, Switches, VaultPort, resolve, resume,
 };
-use crate::engine::journal::{Record, VerifiedState, entries};
+use crate::engine::journal::{Entry, Record, VerifiedState, entries};
 use crate::engine::vault::Sealed;
 use crate::engine::{Action, Answers, Blocked, Chosen, IdentityRecord, Plan, approve};
-use crate::sim::ibm::{IbmEffect, IbmFault, IbmPart, IbmSim, IbmSimOptions, Thing, ThingKind};
+use crate::sim::ibm::{IbmAnswer, IbmEffect, IbmFault, IbmPart, IbmRequest, IbmSim, IbmSimOptions, Thing, ThingKind};
 use crate::sim::{SimCluster, SimOptions};
 
 const ACCOUNT: &str = "0123456789abcdef0123456789abcdef";
@@ -54,6 +59,11 @@ struct Stage {
     /// Called right before a request is handed to the account.
     before_send: Arc<dyn Fn(&IbmSim) + Send + Sync>,
     began: Instant,
+    /// Who the plan is made for, and who answers when asked.
+    target: (&'static str, Value),
+    who: Value,
+    /// What was waited for, as it was told: `lb 65s: why`.
+    waits: Mutex<Vec<String>>,
 }
 
 /// Ends the run like a killed process, at the so-manieth step.
@@ -115,6 +125,9 @@ fn stage() -> Stage {
         crash: Arc::default(),
         before_send: Arc::new(|_| ()),
         began: Instant::now(),
+        target: ("mgmt", identity()),
+        who: identity(),
+        waits: Mutex::default(),
     }
 }
 
@@ -168,7 +181,7 @@ impl Stage {
         }
         json!({
             "id": id, "finding": format!("powervs-tags/ibm:{ACCOUNT}/{kind}/{target}@ns/demo"), "domain": "powervs-tags",
-            "cluster": "mgmt", "verb": verb, "target": reference, "preconditions": { "tags": thing.tags },
+            "cluster": self.target.0, "verb": verb, "target": reference, "preconditions": { "tags": thing.tags },
             "selected": true, "reason": "cluster-deleted", "ownership": ["one", "two"], "tier": 4, "diff": "",
             "change": change, "undo": "none", "depends_on": depends_on, "blocked_by": [],
         })
@@ -191,7 +204,7 @@ impl Stage {
         let until = now.checked_add(SignedDuration::from_mins(15)).unwrap();
         let plan = json!({
             "schema": "trueup/plan/v1", "id": "", "created_at": now, "expires_at": until, "engine": env!("CARGO_PKG_VERSION"),
-            "targets": [{ "cluster": "mgmt", "source": "kubeconfig", "class": "prod", "identity": identity() }],
+            "targets": [{ "cluster": self.target.0, "source": "kubeconfig", "class": "prod", "identity": self.target.1 }],
             "observations": [], "findings": [], "actions": actions,
             "summary": { "findings": {}, "actions": {}, "blocked": 0 },
         });
@@ -201,7 +214,11 @@ impl Stage {
     }
 
     async fn run(&self, plan: Plan) -> Report {
-        let answers = Answers::flags(Some(plan.id.clone()), ["mgmt".to_owned()]);
+        self.take_up(plan, &[]).await
+    }
+
+    async fn take_up(&self, plan: Plan, earlier: &[Entry]) -> Report {
+        let answers = Answers::flags(Some(plan.id.clone()), [self.target.0.to_owned()]);
         let approved = approve(plan, &Chosen::Selected, &answers, self.now()).unwrap();
         let inner = WithAccounts::new(self.cluster.client(), self.accounts.clone());
         let (sim, before, crash) = (self.sim.clone(), self.before_send.clone(), self.crash.clone());
@@ -213,23 +230,48 @@ impl Stage {
             look_back_after: LOOK_BACK_AFTER,
         };
         let ports = Ports {
-            clusters: &Clusters::from([("mgmt".to_owned(), tapped)]),
-            recheck: &mut Agreeing,
+            clusters: &Clusters::from([(self.target.0.to_owned(), tapped)]),
+            recheck: &mut Agreeing(self.who.clone()),
             journal: &mut MemoryJournal(self.records.clone(), self.crash.clone()),
             vault: &NoVault,
             clock: &PausedClock(self.began),
             switches: &Open,
             stop: &AtomicBool::new(false),
-            progress: &mut |_, _| (),
+            progress: &mut |action, progress| {
+                if let Progress::Waiting { so_far, why } = progress {
+                    self.waits.lock().unwrap().push(format!("{} {}s: {why}", action.id, so_far.as_secs()));
+                }
+            },
         };
-        apply(approved, settings, ports).await
+        resume(approved, settings, ports, earlier).await
+    }
+
+    /// The journal, plan by plan.
+    fn entries(&self) -> Vec<Entry> {
+        entries(self.records.lock().unwrap().iter())
+    }
+
+    /// Lets somebody else send every delete of ours right before it arrives.
+    fn delete_everything_twice(&mut self) {
+        let sim = self.sim.clone();
+        let service = tower::service_fn(move |request: http::Request<Full<bytes::Bytes>>| {
+            let sim = sim.clone();
+            async move {
+                if request.method() == Method::DELETE {
+                    drop(sim.service().oneshot(request.clone()).await);
+                }
+                sim.service().oneshot(request).await
+            }
+        });
+        let endpoints = Endpoints::at_one_place("http://ibm.sim").unwrap();
+        let account = Account::new(HttpClient::in_process(service), endpoints, ApiKey::parse("key").unwrap());
+        self.accounts = [(ACCOUNT.to_owned(), Arc::new(account))].into();
     }
 
     /// What a new start does first: it reads what came of the requests that were left open.
     async fn settle(&self) {
         let port: Arc<dyn ClusterPort> = Arc::new(WithAccounts::new(self.cluster.client(), self.accounts.clone()));
-        let found = entries(self.records.lock().unwrap().iter());
-        let resolved = resolve(&found, &Clusters::from([("mgmt".to_owned(), port)]), self.now()).await;
+        let resolved = resolve(&self.entries(), &Clusters::from([(self.target.0.to_owned(), port)]), self.now()).await;
         self.records.lock().unwrap().extend(resolved);
     }
 }
@@ -274,11 +316,12 @@ impl JournalPort for MemoryJournal {
 }
 
 /// A recheck that finds nothing new: the port alone is looked at here.
-struct Agreeing;
+struct Agreeing(Value);
 
 impl Recheck for Agreeing {
     fn read_identity<'a>(&'a mut self, _: &'a str) -> BoxFuture<'a, Option<IdentityRecord>> {
-        async { serde_json::from_value(identity()).ok() }.boxed()
+        let who = serde_json::from_value(self.0.clone()).ok();
+        async { who }.boxed()
     }
 
     fn judge_again<'a>(&'a mut self, actions: &'a [&'a Action]) -> BoxFuture<'a, Vec<Again>> {
@@ -360,27 +403,44 @@ async fn a_whole_life_leaves_nothing_of_ours_and_others_as_they_were() {
     assert_eq!(stage.accepted_deletes().len(), TEARDOWN.len());
 }
 
+/// How somebody goes on after a run that was killed.
+#[derive(Debug, Clone, Copy)]
+enum GoesOn {
+    WithTheSamePlan,
+    WithANewOne,
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_run_killed_at_any_step_comes_to_the_same_end_and_deletes_nothing_twice() {
+    for goes_on in [GoesOn::WithTheSamePlan, GoesOn::WithANewOne] {
+        kill_everywhere(goes_on).await;
+    }
+}
+
+async fn kill_everywhere(goes_on: GoesOn) {
     let mut kills = 0;
     for at in 0.. {
         let mut stage = stage();
         let others = stage.others();
+        let plan = stage.teardown();
         stage.crash = Arc::new(Crash { at: Some(at), ..Crash::default() });
-        let ended = AssertUnwindSafe(stage.run(stage.teardown())).catch_unwind().await;
+        let ended = AssertUnwindSafe(stage.run(plan.clone())).catch_unwind().await;
         if ended.is_ok() {
             break;
         }
         kills += 1;
         stage.crash = Arc::default();
         stage.settle().await;
-        let open = entries(stage.records.lock().unwrap().iter()).iter().map(|entry| entry.open_count()).sum::<usize>();
+        let open = stage.entries().iter().map(Entry::open_count).sum::<usize>();
         assert_eq!(open, 0, "killed at step {at}: requests are still open");
-        // What is on its way out is waited for, as the check does.
+        let report = match goes_on {
+            GoesOn::WithTheSamePlan => stage.take_up(plan, &stage.entries()).await,
+            GoesOn::WithANewOne => stage.take_up(stage.teardown(), &stage.entries()).await,
+        };
+        assert!(report.ends.is_empty() || report.code() == 0, "{goes_on:?}, killed at step {at}: {:?}", report.ends);
+        // What nobody waits for any more is on its way out.
         tokio::time::sleep(Duration::from_secs(60)).await;
-        let report = stage.run(stage.teardown()).await;
-        assert!(report.ends.is_empty() || report.code() == 0, "killed at step {at}: {:?}", report.ends);
-        assert!(TEARDOWN.iter().all(|(id, _)| !stage.is_there(id)), "killed at step {at}");
+        assert!(TEARDOWN.iter().all(|(id, _)| !stage.is_there(id)), "{goes_on:?}, killed at step {at}");
         assert_eq!(stage.others(), others, "killed at step {at}");
         let deletes = stage.accepted_deletes();
         let distinct: BTreeSet<&String> = deletes.iter().collect();
@@ -425,13 +485,95 @@ async fn a_delete_ends_as_what_is_read_says_whatever_was_answered() {
     }
 }
 
+/// A plan names tags as the check compares them: without the blank people put after a colon.
+#[tokio::test(start_paused = true)]
+async fn a_blank_in_somebodys_tag_keeps_nothing_from_going() {
+    let stage = stage();
+    stage.sim.with(|server, now| server.edit(now, "cos", |cos| cos.tags.extend(["env: prod".to_owned()])));
+    let mut delete = stage.action("a1", "delete", "cos", json!({}), &[]);
+    delete["preconditions"]["tags"] = json!(["env:prod", UUID, OWNER]);
+    let report = stage.run(stage.plan(vec![delete])).await;
+    assert_eq!(report.ends["a1"], End::Done(VerifiedState::Gone));
+}
+
+/// Edge case 23: a subnet is on its way out for as long as a balancer's addresses in it are being released.
+#[tokio::test(start_paused = true)]
+async fn edge_23_a_vpc_is_not_asked_to_go_before_its_subnet_reads_as_gone() {
+    let stage = stage();
+    assert_eq!(stage.run(stage.teardown()).await.code(), 0);
+    let said = |method: Method, path: &str| -> Vec<(usize, Option<u16>)> {
+        stage.sim.with(|server, _| {
+            let asked = server.log().enumerate().filter(|(_, one)| one.method == method && one.path.ends_with(path));
+            asked.map(|(place, one)| (place, one.status)).collect()
+        })
+    };
+    let asked_to_go = said(Method::DELETE, "/vpcs/vpc")[0].0;
+    let looks: Vec<Option<u16>> = said(Method::GET, "/subnets/subnet")
+        .into_iter()
+        .filter(|(place, _)| *place < asked_to_go)
+        .map(|(_, status)| status)
+        .collect();
+    assert_eq!(looks.last(), Some(&Some(404)), "{looks:?}");
+    assert!(looks.contains(&Some(200)), "it was seen on its way out: {looks:?}");
+}
+
+/// Edge case 37: the provider's controller and this program tear the same cluster down.
+#[tokio::test(start_paused = true)]
+async fn edge_37_a_delete_that_another_deleter_was_first_with_is_not_a_failure() {
+    let targets = [
+        ("con-pvs", "/v1/transit_gateways/tg/connections/con-pvs"),
+        ("lb", "/v1/load_balancers/lb"),
+        ("cos", "/v2/resource_instances/cos"),
+    ];
+    for (target, path) in targets {
+        for moment in
+            ["gone before the last look", "under way at the last look", "between the last look and the request"]
+        {
+            let mut stage = stage();
+            match moment {
+                "gone before the last look" => {
+                    stage.before_send = Arc::new(move |sim| sim.with(|server, now| server.remove(now, target)));
+                }
+                "under way at the last look" => stage.before_send = Arc::new(move |sim| delete_as_another(sim, path)),
+                _ => stage.delete_everything_twice(),
+            }
+            let delete = stage.action("a1", "delete", target, json!({}), &[]);
+            let report = stage.run(stage.plan(vec![delete])).await;
+            let ended = (&report.ends["a1"], stage.is_there(target));
+            assert_eq!(ended, (&End::Done(VerifiedState::Gone), false), "case: {target} {moment}");
+        }
+    }
+}
+
+/// Sends a delete with a token that somebody has.
+fn delete_as_another(sim: &IbmSim, path: &str) {
+    sim.with(|server, now| {
+        let authorization = format!("Bearer {}", server.tokens().next().unwrap_or_default());
+        let query = [("version", "2026-01-01"), ("generation", "2")];
+        let answer = server.handle(
+            now,
+            &IbmRequest {
+                method: Method::DELETE,
+                base: String::new(),
+                path: path.to_owned(),
+                query: query.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
+                authorization,
+                crn: String::new(),
+                body: bytes::Bytes::new(),
+            },
+        );
+        assert!(matches!(&answer, IbmAnswer::Reply(reply) if reply.status < 300), "{answer:?}");
+    });
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_depends_on_something_that_stays_is_not_touched() {
     let stage = stage();
     stage.sim.with(|server, now| server.edit(now, "lb", |lb| lb.state = "update_pending".into()));
     let report = stage.run(stage.teardown()).await;
     let End::Failed { why } = &report.ends["lb"] else { panic!("{:?}", report.ends) };
-    assert!(why.contains("409") && why.contains("update_pending"), "{why}");
+    assert!(why.starts_with("it was not taken for 10 minutes: VPC: delete a VPC resource: 409"), "{why}");
+    assert!(why.contains("update_pending") && why.contains("once nothing is being changed on it"), "{why}");
     for id in ["subnet", "sg", "vpc"] {
         assert!(matches!(report.ends[id], End::Skipped { .. }) && stage.is_there(id), "{id}: {:?}", report.ends);
     }

@@ -18,9 +18,9 @@ use crate::console::Teller;
 use crate::console::task::{Stage, Told, Tried};
 use crate::engine::executor::{
     BackupsThere, End, KubeCluster, OnNewReference, Ports, Progress, Rehearsal, RehearsalPorts, Report, RunSettings,
-    Skip, apply as carry_out, rehearse,
+    Skip, rehearse, resume,
 };
-use crate::engine::journal::{Answer, StateFolder};
+use crate::engine::journal::{Answer, StateFolder, entries};
 use crate::engine::vault::Backups;
 use crate::engine::{ApprovedPlan, Plan};
 use crate::world::ClusterName;
@@ -39,10 +39,12 @@ async fn run(fleet: &Fleet, tell: &Teller, approved: ApprovedPlan, stop: &Atomic
     let found = fleet.ask(move |live| {
         let names = apply_live::live_names(live, &targets).map_err(|error| error.to_string())?;
         let clusters = settle::ports_of(live, &names);
-        Ok::<_, String>((names, clusters, settle::left_open(live, &records)))
+        let open = settle::left_open(live, &records);
+        Ok::<_, String>((names, clusters, open, records))
     });
-    let (names, clusters, open) = found.await??;
-    apply_live::settle_open(context, &mut journal, open).await.map_err(|error| error.to_string())?;
+    let (names, clusters, open, records) = found.await??;
+    let resolved = apply_live::settle_open(context, &mut journal, open).await.map_err(|error| error.to_string())?;
+    let earlier = entries(records.iter().chain(&resolved));
     let plan = approved.plan().clone();
     let mut recheck = Rechecker::new(fleet.clone(), names, &plan);
     let settings = RunSettings {
@@ -64,12 +66,13 @@ async fn run(fleet: &Fleet, tell: &Teller, approved: ApprovedPlan, stop: &Atomic
                 Progress::Intended => Stage::Intended,
                 Progress::Sent => Stage::Sent,
                 Progress::Answered => Stage::Answered,
+                Progress::Waiting { so_far, why } => Stage::Waiting { so_far, why: why.to_owned() },
                 Progress::Ended(end) => Stage::Ended(end.clone()),
             };
             tell.tell(Told::Progress { action: action.id.clone(), at: Timestamp::now(), stage });
         },
     };
-    Ok(carry_out(approved, settings, ports).await)
+    Ok(resume(approved, settings, ports, &earlier).await)
 }
 
 /// Lets the servers try actions without doing them, one after another, and tells what each said.
@@ -83,6 +86,11 @@ pub async fn dry_run(fleet: Fleet, tell: Teller, plan: Box<Plan>, actions: Vec<S
     for action in plan.actions.iter().filter(|action| actions.contains(&action.id)) {
         let cluster = ClusterName::new(action.cluster.as_str());
         let trying = async {
+            if action.target.cloud.is_some() {
+                return Tried::Unknown(
+                    "a cloud tries nothing without doing it; tags are read again right before".into(),
+                );
+            }
             match fleet.client_of(&cluster).await {
                 Some(client) => {
                     let ports = RehearsalPorts { clusters: &clusters, vault: &vault, clock: &WallTime };

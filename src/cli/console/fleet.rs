@@ -18,6 +18,7 @@ use crate::cli::{access, look_live, tombstones};
 use crate::config::Config;
 use crate::engine::{AcceptRule, Conditions, GateName, Judged, Plan, PlanScope, Tombstone};
 use crate::fleet::TlsTrust;
+use crate::fleet::account::IbmClient;
 use crate::live::{Command, Live};
 use crate::world::ClusterName;
 
@@ -166,6 +167,11 @@ impl PlanAgain for Fleet {
     fn connection<'a>(&'a mut self, cluster: &'a ClusterName) -> BoxFuture<'a, Option<(kube::Client, TlsTrust)>> {
         let cluster = cluster.clone();
         async move { self.ask(move |live| live.client(&cluster).zip(live.tls(&cluster))).await.ok().flatten() }.boxed()
+    }
+
+    fn account<'a>(&'a mut self, member: &'a ClusterName) -> BoxFuture<'a, Option<Arc<IbmClient>>> {
+        let member = member.clone();
+        async move { self.ask(move |live| live.ibm_account(&member)).await.ok().flatten() }.boxed()
     }
 
     fn allows_insecure_writes(&self) -> bool {

@@ -5,7 +5,7 @@
 use super::words::{accepted_note, place, would_run};
 use super::{Matches, Page};
 use crate::engine::text::{Charset, printable};
-use crate::engine::{Action, Finding, State};
+use crate::engine::{Action, Finding, IdentityRecord, State};
 
 /// Renders the document.
 pub fn markdown(page: &Page<'_>) -> String {
@@ -26,7 +26,9 @@ pub fn markdown(page: &Page<'_>) -> String {
         "| --- | --- | --- | --- |".to_owned(),
     ];
     for target in &plan.targets {
-        lines.push(row(&[&target.cluster, target.class.word(), &target.source, &target.identity.kube_system_uid]));
+        let IdentityRecord { kube_system_uid, ca_sha256: _, account } = &target.identity;
+        let who = if account.is_empty() { kube_system_uid.clone() } else { format!("account {account}") };
+        lines.push(row(&[&target.cluster, target.class.word(), &target.source, &who]));
     }
     lines.extend([String::new(), "## Actions".to_owned(), String::new()]);
     lines.extend(actions(&plan.actions));

@@ -35,7 +35,8 @@ pub fn table(page: &Page<'_>) -> String {
             lines.push(String::new());
         }
     }
-    let elsewhere = of_cluster(&plan.findings, "", |finding| &finding.cluster);
+    let is_told = |one: &&Finding| plan.targets.iter().any(|target| is_of(one, target));
+    let elsewhere: Vec<&Finding> = plan.findings.iter().filter(|one| !is_told(one)).collect();
     if !elsewhere.is_empty() {
         lines.push(page.terminal.paint("(no cluster)", Style::Title));
         lines.extend(findings(page, &elsewhere, &columns));
@@ -60,8 +61,8 @@ fn title(page: &Page<'_>) -> String {
 
 fn cluster(page: &Page<'_>, target: &TargetRecord, columns: &Columns) -> Vec<String> {
     let plan = page.plan;
-    let own = of_cluster(&plan.findings, &target.cluster, |finding| &finding.cluster);
-    let mut actions = of_cluster(&plan.actions, &target.cluster, |action| &action.cluster);
+    let own: Vec<&Finding> = plan.findings.iter().filter(|one| is_of(one, target)).collect();
+    let mut actions: Vec<&Action> = plan.actions.iter().filter(|one| one.cluster == target.cluster).collect();
     actions.sort_by(|one, other| one.finding.cmp(&other.finding));
     if own.is_empty() && actions.is_empty() {
         return Vec::new();
@@ -77,8 +78,12 @@ fn cluster(page: &Page<'_>, target: &TargetRecord, columns: &Columns) -> Vec<Str
     lines
 }
 
-fn of_cluster<'p, T>(all: &'p [T], cluster: &str, cluster_of: impl Fn(&T) -> &String) -> Vec<&'p T> {
-    all.iter().filter(|one| cluster_of(one) == cluster).collect()
+/// Whether a finding stands under a target: its cluster, or the account that holds what no cluster points at.
+fn is_of(finding: &Finding, target: &TargetRecord) -> bool {
+    let account =
+        finding.subject.cloud.as_ref().map(|cloud| cloud.account.as_str()).filter(|account| !account.is_empty());
+    let is_unclaimed = finding.cluster.is_empty() && account == Some(target.identity.account.as_str());
+    finding.cluster == target.cluster || is_unclaimed
 }
 
 /// How old the oldest part of what is known is, and whether parts are missing. A recording has no age of its own.
@@ -214,7 +219,9 @@ fn fit(page: &Page<'_>, line: &str) -> String {
 
 fn totals(page: &Page<'_>, silent: usize) -> String {
     // The user's own files are no cluster.
-    let clusters = page.plan.targets.iter().filter(|target| target.source != ClusterSource::Local.word());
+    let members = page.plan.targets.iter().filter(|target| target.source != ClusterSource::Local.word());
+    let (accounts, clusters): (Vec<&TargetRecord>, Vec<&TargetRecord>) =
+        members.partition(|target| !target.identity.account.is_empty());
     let plan = page.plan;
     let dot = page.terminal.pick(" · ", "; ");
     let by_state: Vec<String> = State::ALL
@@ -226,11 +233,14 @@ fn totals(page: &Page<'_>, silent: usize) -> String {
         .collect();
     let by_verb: Vec<String> = plan.summary.actions.iter().map(|(verb, number)| format!("{number} {verb}")).collect();
     let listed = |all: Vec<String>| if all.is_empty() { String::new() } else { format!(": {}", all.join(", ")) };
-    let mut parts = vec![
-        count(clusters.count(), "cluster"),
+    let mut parts = vec![count(clusters.len(), "cluster")];
+    if !accounts.is_empty() {
+        parts.push(count(accounts.len(), "account"));
+    }
+    parts.extend([
         format!("{}{}", count(plan.findings.len(), "finding"), listed(by_state)),
         format!("{}{}", count(plan.actions.len(), "action"), listed(by_verb)),
-    ];
+    ]);
     if plan.summary.blocked > 0 {
         parts.push(format!("{} blocked", plan.summary.blocked));
     }

@@ -20,7 +20,7 @@ use super::endpoint::Service;
 use super::error::{AwsError, Class};
 use super::partition::Region;
 use super::profile::{Profile, Profiles};
-use super::sts::{Keys, WebIdentity};
+use super::sts::{Keys, Session, WebIdentity};
 
 /// How long an instance type is what it was: AWS doesn't change what a type is.
 const KNOWN_HOLDS: Duration = Duration::from_secs(24 * 3600);
@@ -288,7 +288,7 @@ impl Catalogue {
     async fn log_in(&self, principal: &Principal, region: &Region) -> Result<Held, AwsError> {
         let (keys, assumed) = match principal {
             Principal::WebIdentity(identity) => {
-                let session = self.aws.exchange(identity, region).await?;
+                let session = self.exchange(identity, region).await?;
                 (session.keys, session.assumed)
             }
             Principal::SecretKeys { keys, .. } => (keys.clone(), String::new()),
@@ -305,6 +305,18 @@ impl Catalogue {
             // Keys that are no good are no good for EC2, either, which would say less about it.
             Err(error) if error.class == Class::Denied && error.code != "AccessDenied" => Err(error),
             Err(_) => Ok(Held { keys, caller: assumed }),
+        }
+    }
+
+    /// Exchanges a token where the machines are. A region that has no server may be none at all: keys from the partition's
+    /// home can ask which regions there are.
+    async fn exchange(&self, identity: &WebIdentity, region: &Region) -> Result<Session, AwsError> {
+        let home = region.partition().home();
+        match self.aws.exchange(identity, region).await {
+            Err(error) if error.code == "name-lookup" && home != *region => {
+                self.aws.exchange(identity, &home).await.map_err(|_| error)
+            }
+            exchanged => exchanged,
         }
     }
 

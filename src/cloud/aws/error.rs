@@ -71,7 +71,7 @@ impl AwsError {
         let code = plain_code(code).unwrap_or_else(|| format!("HTTP{status}"));
         let (class, remedy) = judge(&code, status);
         let what = format!("{} {action}", service.word());
-        let says = match one_line(message, 240).as_str() {
+        let says = match one_line(message, 240).trim_end_matches('.') {
             "" => format!("{what}: {code}"),
             message => format!("{what}: {code}: {message}"),
         };

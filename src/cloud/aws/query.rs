@@ -106,7 +106,7 @@ impl Aws {
             return Ok(answer.body);
         }
         let (code, message) = refusal(&answer.body);
-        let message = concealed(message, call);
+        let (code, message) = (concealed(code, call), concealed(message, call));
         Err(AwsError::answered(call.service, call.action, answer.status.as_u16(), &code, &message))
     }
 
@@ -184,15 +184,16 @@ fn refusal(body: &[u8]) -> (String, String) {
     if read.is_err() { (String::new(), String::new()) } else { (code, message) }
 }
 
-/// The message without what must not be shown: a server may echo what it was sent.
-fn concealed(message: String, call: &Call<'_>) -> String {
+/// A text of an answer, or nothing where it shows what must not be shown: a server may echo what it was sent.
+fn concealed(text: String, call: &Call<'_>) -> String {
     let mut hidden: Vec<&str> = call.secrets.iter().map(|(_, secret)| secret.expose()).collect();
     if let Signer::Keys(keys) = call.signer {
+        hidden.push(&keys.access_key_id);
         hidden.push(keys.secret_access_key.expose());
         hidden.extend(keys.session_token.as_ref().map(SecretText::expose));
     }
-    let echoes = |secret: &&str| secret.split('.').any(|part| part.len() >= 8 && message.contains(part));
-    if hidden.iter().any(echoes) { String::new() } else { message }
+    let echoes = |secret: &&str| secret.split('.').any(|part| part.len() >= 8 && text.contains(part));
+    if hidden.iter().any(echoes) { String::new() } else { text }
 }
 
 /// Reads a good answer.

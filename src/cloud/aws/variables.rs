@@ -40,6 +40,12 @@ impl Variables {
         self.0.get(name).map(String::as_str)
     }
 
+    /// The same without those that name a role and its token.
+    pub fn without_web_identity(&self) -> Self {
+        let kept = self.0.iter().filter(|(name, _)| ![ROLE_ARN, TOKEN_FILE].contains(&name.as_str()));
+        Self(kept.map(|(name, value)| (name.clone(), value.clone())).collect())
+    }
+
     /// What may be shown and recorded: nothing secret, and only what says how credentials are found.
     pub fn telling(&self) -> BTreeMap<&'static str, &str> {
         TELLING.into_iter().filter_map(|name| Some((name, self.get(name)?))).collect()

@@ -136,6 +136,11 @@ impl HttpClient {
         Self { carry: Arc::new(carry), answer_timeout: ANSWER_TIMEOUT, body_max: BODY_MAX }
     }
 
+    /// The same, with so much time for a whole answer.
+    pub fn within(self, answer_timeout: Duration) -> Self {
+        Self { answer_timeout, ..self }
+    }
+
     /// Sends a request and collects its answer.
     ///
     /// # Errors

@@ -21,6 +21,7 @@ use super::endpoints::{Endpoints, IbmService};
 use super::error::{CloudError, Problem, looks_like_a_page, read_body};
 use super::key::{AccessToken, ApiKey};
 use super::token::{Fitness, HeldToken};
+use crate::cloud::hide;
 use crate::cloud::http::{Answer, HttpClient};
 use crate::engine::text::{Charset, printable};
 
@@ -35,6 +36,9 @@ const PAUSE_MAX: Duration = Duration::from_secs(65);
 
 /// Everything but the characters that are themselves in a path segment or a query value.
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// Parts of a token that are shorter say nothing: a signature in tests has four letters.
+const TOKEN_PART_MIN: usize = 8;
 
 /// Where services say which request an answer belongs to.
 const REQUEST_IDS: [&str; 4] = ["x-request-id", "transaction-id", "x-correlation-id", "x-global-transaction-id"];
@@ -202,12 +206,12 @@ impl Session {
         self.calls.fetch_add(1, Ordering::Relaxed);
         let answer = self.http.send(request).await.map_err(|error| ask.error(Problem::NoAnswer(error)))?;
         let Answer { status, headers, body } = answer;
-        let request_id = request_id(&headers);
+        let request_id = request_id(&headers).map(|id| self.without_secrets(&id, token));
         if status.is_success() {
             return Ok(Got { body, request_id });
         }
         let mut said = read_body(&body);
-        for text in [&mut said.code, &mut said.message] {
+        for text in [&mut said.code, &mut said.message].into_iter().chain(said.trace.as_mut()) {
             *text = self.without_secrets(text, token);
         }
         let retry_after = retry_after(&headers);
@@ -252,10 +256,17 @@ impl Session {
     /// An endpoint that echoes what it was sent must not bring the key or the token into a message.
     fn without_secrets(&self, text: &str, token: Option<&AccessToken>) -> String {
         let bearer = token.and_then(|token| token.0.to_str().ok()).and_then(|value| value.strip_prefix("Bearer "));
-        [Some(self.key.expose()), bearer]
-            .into_iter()
-            .flatten()
-            .fold(text.to_owned(), |text, secret| text.replace(secret, "<secret>"))
+        // Of a token, each part alone as well: its claims say who somebody is.
+        let parts = bearer.into_iter().flat_map(|token| token.split('.')).filter(|part| part.len() >= TOKEN_PART_MIN);
+        let key_as_sent = Zeroizing::new(escaped(self.key.expose()));
+        let secrets = [Some(self.key.expose()), Some(key_as_sent.as_str()), bearer].into_iter().flatten().chain(parts);
+        secrets.fold(text.to_owned(), |text, secret| hide(secret, &text))
+    }
+
+    /// The words of a service inside an answer that succeeded, fit to be shown.
+    pub(super) async fn words(&self, text: &str) -> String {
+        let held = self.held.lock().await.clone();
+        self.without_secrets(&printable(text, Charset::Unicode), held.as_ref().map(|held| &held.token))
     }
 }
 

@@ -74,7 +74,7 @@ async fn change_tags(
     let results: Results = session.write(&ask).await?.decode(&ask)?;
     match results.results.into_iter().find(|result| result.resource_id == crn) {
         Some(TagResult { is_error: Some(true), message, .. }) => {
-            let message = printable(&message.unwrap_or_default(), Charset::Unicode);
+            let message = session.words(&message.unwrap_or_default()).await;
             Err(ask.error(Problem::ItemRefused { message }))
         }
         Some(TagResult { is_error: Some(false) | None, .. }) => Ok(()),

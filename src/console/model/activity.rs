@@ -1,6 +1,7 @@
 //! What is being applied, and what was.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use jiff::Timestamp;
 
@@ -60,6 +61,8 @@ pub struct RunRow {
     pub intended: Option<Timestamp>,
     pub sent: Option<Timestamp>,
     pub answered: Option<Timestamp>,
+    /// For how long it has been waited for, and why, while it is.
+    pub waiting: Option<(Duration, String)>,
     pub ended: Option<(Timestamp, End)>,
 }
 
@@ -78,6 +81,7 @@ impl Run {
             intended: None,
             sent: None,
             answered: None,
+            waiting: None,
             ended: None,
         };
         let mut chosen: Vec<(usize, &Action)> = plan.steps().into_iter().zip(&plan.actions).collect();
@@ -89,10 +93,12 @@ impl Run {
 
     pub fn take(&mut self, action: &str, at: Timestamp, stage: Stage) {
         let Some(row) = self.rows.iter_mut().find(|row| row.id == action) else { return };
+        row.waiting = None;
         match stage {
             Stage::Intended => row.intended = Some(at),
             Stage::Sent => row.sent = Some(at),
             Stage::Answered => row.answered = Some(at),
+            Stage::Waiting { so_far, why } => row.waiting = Some((so_far, why)),
             Stage::Ended(end) => row.ended = Some((at, end)),
         }
     }
@@ -100,6 +106,9 @@ impl Run {
     pub fn finish(&mut self, report: &Report, halted: Option<String>, at: Timestamp) {
         self.notices.clone_from(&report.notices);
         // What was cut off in the middle ends with the run.
+        for row in &mut self.rows {
+            row.waiting = None;
+        }
         for row in self.rows.iter_mut().filter(|row| row.ended.is_none()) {
             row.ended = report.ends.get(&row.id).map(|end| (at, end.clone()));
         }
@@ -111,7 +120,7 @@ impl Run {
     }
 
     pub fn done(&self) -> usize {
-        self.rows.iter().filter(|row| row.ended.is_some()).count()
+        self.rows.iter().filter(|row| row.ended.is_some() && row.waiting.is_none()).count()
     }
 
     /// How many ended in each word.

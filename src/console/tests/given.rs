@@ -425,7 +425,7 @@ fn finding_of(action: &Action) -> Finding {
 }
 
 fn identity() -> IdentityRecord {
-    IdentityRecord { kube_system_uid: "uid".to_owned(), ca_sha256: "c0ffee".to_owned() }
+    IdentityRecord { kube_system_uid: "uid".to_owned(), ca_sha256: "c0ffee".to_owned(), ..IdentityRecord::default() }
 }
 
 /// An entry for each way a plan can have ended, oldest first.

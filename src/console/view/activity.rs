@@ -1,5 +1,7 @@
 //! What is being applied as it happens, and the journal of what was.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr as _;
@@ -113,7 +115,9 @@ fn run_right(model: &Model, run: &Run) -> Line {
 
 fn row_lines(model: &Model, run: &Run, row: &RunRow, widths: Widths, width: usize, painter: &Painter<'_>) -> Vec<Line> {
     let glyphs = painter.glyphs();
+    let waited = row.waiting.as_ref().map(|(so_far, _)| format!("waits {}", short(*so_far)));
     let (sign, word, role) = match &row.ended {
+        Some(_) | None if waited.is_some() => (glyphs.running, waited.as_deref().unwrap_or_default(), Role::Accent),
         Some((_, End::Done(_))) => (glyphs.done, "verified", Role::Ok),
         Some((_, End::Already)) => (glyphs.done, "already so", Role::Ok),
         Some((_, End::TakenBack { .. })) => (glyphs.done, "taken back", Role::Warn),
@@ -136,12 +140,21 @@ fn row_lines(model: &Model, run: &Run, row: &RunRow, widths: Widths, width: usiz
     // Half a time says nothing.
     let fits = line.plain().width() + times.width() <= width;
     let mut lines = vec![if fits { line.and(times, Role::Muted) } else { line }];
-    let why = row.ended.as_ref().map(|(_, end)| end.why()).filter(|why| !why.is_empty());
+    let waits_for = row.waiting.as_ref().map(|(_, why)| why.as_str());
+    let why = waits_for.or(row.ended.as_ref().map(|(_, end)| end.why())).filter(|why| !why.is_empty());
     if let Some(why) = why {
         let text = format!("{}{why}", " ".repeat(WHY_INDENT));
         lines.extend(wrapped(&text, width, WHY_INDENT, role));
     }
     lines
+}
+
+/// `45s`, `12m`.
+fn short(span: Duration) -> String {
+    match span.as_secs() {
+        seconds @ 0..60 => format!("{seconds}s"),
+        seconds => format!("{}m", seconds / 60),
+    }
 }
 
 /// A text with the blanks that make it as wide as its column, and two more.

@@ -8,7 +8,8 @@
 //! lookups in the namespace us-east-1         credentials=environment
 //! ```
 //!
-//! `credentials` is `environment` (the variables of the process), or `secret/<namespace>/<name>`. A folder's account is
+//! `credentials` is `environment` (the variables of the process), or `secret/<namespace>/<name>`; where logins are judged
+//! by a pod's environment, `pod` (a role whose token is in it) and `pod/secret/<namespace>/<name>`. A folder's account is
 //! every cluster's, and is read whole.
 //!
 //! Always true:

@@ -5,6 +5,7 @@
 
 use super::facts::{LoginSort, Provider};
 use super::scene::{Sight, Site};
+use super::surroundings::{Said, Seen, Whose};
 use super::verdict::{Code, Verdict};
 use crate::world::{Gap, Key, Namespace, ObjectName};
 
@@ -53,14 +54,15 @@ pub enum SecretSort {
 
 impl Credentials {
     /// Rule 6.
-    pub fn of(site: &Site<'_>, namespace: &Namespace, provider: &Provider) -> Self {
-        let Some((_, reading)) = &site.environment else { return Self::NotJudged };
-        let Some((_, environment)) = reading.iter().next() else {
-            return reading.gap().map_or(Self::NotJudged, Self::NotKnown);
+    pub fn of(site: &Site<'_>, namespace: Option<&Namespace>, provider: &Provider) -> Self {
+        let Seen { role, token_file, has_pod_identity, .. } = match &site.surroundings.said {
+            Said::Nothing => return Self::NotJudged,
+            Said::NotKnown(gap) => return Self::NotKnown(gap.clone()),
+            Said::Known(seen) => seen,
         };
-        match (&environment.role, &environment.token_file) {
+        match (role, token_file) {
             (Some(role), Some(token_file)) => {
-                return Self::Role { role: role.to_string(), token_file: token_file.to_string() };
+                return Self::Role { role: role.clone(), token_file: token_file.clone() };
             }
             (Some(_), None) => return Self::Half(Half::RoleAlone),
             (None, Some(_)) => return Self::Half(Half::TokenFileAlone),
@@ -72,9 +74,9 @@ impl Credentials {
             | Provider::Template { .. }
             | Provider::Absent
             | Provider::Unreadable
-            | Provider::Foreign { .. } => return Self::None { has_pod_identity: environment.has_pod_identity },
+            | Provider::Foreign { .. } => return Self::None { has_pod_identity: *has_pod_identity },
         };
-        let key = Key { namespace: Some(namespace.clone()), name: ObjectName::new(name.as_ref()) };
+        let key = Key { namespace: namespace.cloned(), name: ObjectName::new(name.as_ref()) };
         match site.login(&key) {
             Sight::NotKnown(gap) => Self::NotKnown(gap),
             Sight::Absent => Self::SecretMissing { key },
@@ -86,16 +88,22 @@ impl Credentials {
         }
     }
 
-    /// How an account is told with whose login to ask; nothing where there is none.
-    pub fn login(&self) -> Option<String> {
-        match self {
-            Self::NotJudged | Self::Role { .. } => Some("environment".to_owned()),
-            Self::Secret { key, .. } => Some(format!("secret/{key}")),
-            Self::NotKnown(_)
-            | Self::Half(_)
-            | Self::SecretMissing { .. }
-            | Self::SecretInvalid { .. }
-            | Self::None { .. } => None,
+    /// How an account is told with whose login to ask; nothing where there is none. A role that a pod takes on with a token
+    /// of its own can't be taken on here.
+    pub fn login(&self, whose: Whose) -> Option<String> {
+        match (self, whose) {
+            (Self::NotJudged, _) | (Self::Role { .. }, Whose::Process) => Some("environment".to_owned()),
+            (Self::Role { .. }, Whose::Pod) => Some("pod".to_owned()),
+            (Self::Secret { key, .. }, Whose::Process) => Some(format!("secret/{key}")),
+            (Self::Secret { key, .. }, Whose::Pod) => Some(format!("pod/secret/{key}")),
+            (
+                Self::NotKnown(_)
+                | Self::Half(_)
+                | Self::SecretMissing { .. }
+                | Self::SecretInvalid { .. }
+                | Self::None { .. },
+                _,
+            ) => None,
         }
     }
 

@@ -6,13 +6,14 @@ use super::compare::{Family, Line, Stand};
 use super::credentials::{Credentials, SecretSort};
 use super::judge::{PausedBy, Ruling, Why};
 use super::names::{
-    ANNOTATIONS, CAPACITY_TAINTS, CLUSTER, ENVIRONMENT, INFRASTRUCTURE, INSTANCE_TYPE, MACHINE_CPU, MACHINE_GPU,
-    MACHINE_MEMORY, ROLE_ARN, SECRET,
+    ANNOTATIONS, CAPACITY_TAINTS, CLUSTER, INFRASTRUCTURE, INSTANCE_TYPE, MACHINE_CPU, MACHINE_GPU, MACHINE_MEMORY,
+    ROLE_ARN, SECRET,
 };
 use super::region::{partition, partition_of_arn};
 use super::remedy::actions;
 use super::scene::Sight;
 use super::subjects::{Sort, Subject};
+use super::surroundings::{Said, Seen, Whose};
 use super::words::{credentials, fault_words, paused, summary};
 use crate::engine::{Evidence, Explanation};
 use crate::world::{Gap, Resource};
@@ -99,23 +100,24 @@ fn why_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
 
 /// Where the login comes from, and what speaks against it.
 fn login_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
-    let Some((id, _)) = &subject.site.environment else { return Vec::new() };
-    let place = format!("{} {} pod", id.cluster, ENVIRONMENT.kind);
-    let says = credentials(&ruling.credentials);
     let mut lines = Vec::new();
+    if let Some(object) = &subject.site.surroundings.without {
+        let says = "does not exist, though the config says to judge logins by its environment: this process's is taken";
+        lines.push(line(says.to_owned(), object.clone(), ""));
+    }
+    let seen = match &subject.site.surroundings.said {
+        Said::Nothing => return lines,
+        Said::NotKnown(_) => None,
+        Said::Known(seen) => Some(seen),
+    };
+    let (place, field) = seen.map_or(("", ""), |seen| (seen.object.as_str(), seen.field.as_str()));
+    let says = credentials(&ruling.credentials);
     match &ruling.credentials {
         Credentials::NotJudged | Credentials::NotKnown(_) => {}
-        Credentials::Half(_) | Credentials::None { .. } => lines.push(line(says, place, "variables")),
-        Credentials::Role { role, .. } => {
-            lines.push(line(format!("the login is {says}"), place.clone(), "variables"));
-            let region = ruling.machine.as_ref().map_or("", |machine| machine.region.value);
-            let (theirs, ours) = (partition_of_arn(role), partition(region));
-            if let (Some(theirs), Some(ours)) = (theirs, ours)
-                && theirs != ours
-            {
-                let says = format!("the role is of the partition {theirs}, and {region} is of {ours}");
-                lines.push(line(says, place, ROLE_ARN));
-            }
+        Credentials::Half(_) | Credentials::None { .. } => lines.push(line(says, place.to_owned(), field)),
+        Credentials::Role { role, token_file } => {
+            lines.push(line(format!("the login is {says}"), place.to_owned(), field));
+            lines.extend(seen.into_iter().flat_map(|seen| role_evidence(seen, role, token_file, ruling)));
         }
         Credentials::Secret { key, sort } => {
             let object = format!("{} {} {key}", subject.site.cluster.name, SECRET.kind);
@@ -132,6 +134,29 @@ fn login_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
             let says = format!("{service} is asked at {url}");
             line(says, object.clone(), "status.platformStatus.aws.serviceEndpoints")
         }));
+    }
+    lines
+}
+
+/// What keeps a role from being tried here, or from being of use there.
+fn role_evidence(seen: &Seen, role: &str, token_file: &str, ruling: &Ruling<'_>) -> Vec<Evidence> {
+    let mut lines = Vec::new();
+    match seen.whose {
+        Whose::Process => {}
+        Whose::Pod => {
+            let says = format!(
+                "its token {token_file} is in the pod: whether AWS lets it take the role on is not tried from here, and AWS \
+                 is asked with a login of this machine's own"
+            );
+            lines.push(line(says, seen.object.clone(), &seen.field));
+        }
+    }
+    let region = ruling.machine.as_ref().map_or("", |machine| machine.region.value);
+    if let (Some(theirs), Some(ours)) = (partition_of_arn(role), partition(region))
+        && theirs != ours
+    {
+        let says = format!("the role is of the partition {theirs}, and {region} is of {ours}");
+        lines.push(line(says, seen.object.clone(), ROLE_ARN));
     }
     lines
 }

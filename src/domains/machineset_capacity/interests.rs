@@ -1,6 +1,7 @@
 //! What this check wants to see, step by step: the sets of machines, what they name, and the regions they are in.
 //!
 //! Always true:
+//! - of those who annotate, the one Deployment that the config names is asked for, and its pods;
 //! - a Secret is read whole only when a MachineSet names it for its login; of the others, metadata alone;
 //! - an account is asked about the regions and types that are in use, and no others.
 
@@ -8,15 +9,17 @@ use std::collections::BTreeSet;
 
 use super::catalogue::{catalogue_id, lookups_id};
 use super::facts::{
-    CapiCluster, Environment, Infrastructure, InstanceType, Login, Lookup, Mark, Pool, Provider, Regional, Template,
+    CapiCluster, Infrastructure, InstanceType, Login, Lookup, Mark, Pool, Provider, Regional, Template,
 };
 use super::names::{AWS_CLUSTER, CLUSTER, INFRASTRUCTURE, LOOKUP, MANAGED_PLANE, TEMPLATE};
 use super::scene::{Listing, Site, Sites, is_asked, login_id, marks_id};
+use super::settings::Settings;
 use super::subjects::Sort;
+use super::surroundings::Said;
 use crate::world::{CollectionId, Fact, GapCause, Interest, Key, Observation, Resource, Served, View};
 
-pub fn list(view: View<'_>) -> Vec<Interest> {
-    let sites = Sites::new(view);
+pub fn list(view: View<'_>, settings: &Settings) -> Vec<Interest> {
+    let sites = Sites::new(view, settings);
     let mut wanted = Vec::new();
     for cluster in view.clusters() {
         let Some(site) = sites.of(&cluster.name) else { continue };
@@ -68,8 +71,7 @@ fn named(site: &Site<'_>, wanted: &mut Vec<Interest>) {
         within(site, &site.aws_clusters, wanted);
         within(site, &site.planes, wanted);
     }
-    let environment = site.environment.iter().map(|(id, _)| id.clone().interest::<Environment>());
-    wanted.extend(environment);
+    wanted.extend(site.surroundings.interests());
 }
 
 fn leaf<F: Fact>(site: &Site<'_>, resource: Resource, wanted: &mut Vec<Interest>) {
@@ -86,8 +88,9 @@ fn within<F: Fact>(site: &Site<'_>, listing: &Listing<'_, F>, wanted: &mut Vec<I
 
 /// The Secrets that MachineSets name, where somebody says what the annotating process sees beside them.
 fn secrets(site: &Site<'_>, wanted: &mut Vec<Interest>) {
-    if site.environment.is_none() {
-        return;
+    match &site.surroundings.said {
+        Said::Nothing => return,
+        Said::NotKnown(_) | Said::Known(_) => {}
     }
     let mut names = BTreeSet::new();
     for (key, pool) in site.machine_sets.iter() {

@@ -17,7 +17,7 @@ use super::region::partition;
 use super::scene::{Sight, Sites};
 use super::subjects::Subject;
 use super::verdict::{Code, Verdict};
-use crate::world::{ClusterName, Gap, Key, Life};
+use crate::world::{ClusterName, Gap, Key, Life, ObjectName};
 
 /// A verdict with what it rests on.
 #[derive(Debug)]
@@ -121,7 +121,8 @@ pub fn rule<'a>(subject: &Subject<'a>, sites: &Sites<'a>) -> Ruling<'a> {
         };
         return ruling.end(verdict, None, why);
     }
-    let (cluster, login) = (subject.site.cluster.name.clone(), ruling.credentials.login().unwrap_or_default());
+    let whose = subject.site.surroundings.whose();
+    let (cluster, login) = (subject.site.cluster.name.clone(), ruling.credentials.login(whose).unwrap_or_default());
     let catalogue = sites.catalogue(&Question { cluster, region: region.to_owned(), login });
     ruling.identity = catalogue.identity();
     looked_up(ruling, subject, catalogue.find(instance_type))
@@ -139,7 +140,7 @@ fn left_alone(subject: &Subject<'_>) -> Option<(Verdict, Option<Code>, Why)> {
     if let Provider::Template { cluster, .. } = &pool.provider
         && !cluster.is_empty()
     {
-        let key = Key::new(Some(subject.namespace().as_str()), cluster);
+        let key = Key { namespace: subject.namespace().cloned(), name: ObjectName::new(cluster.as_ref()) };
         match subject.site.clusters.get(&key) {
             Sight::Seen(found) if found.paused => {
                 return Some((Verdict::Skipped, Some(Code::Paused), Why::Paused(PausedBy::Cluster(key))));

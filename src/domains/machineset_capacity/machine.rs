@@ -9,7 +9,7 @@ use super::names::{
 };
 use super::scene::{Listing, Sight};
 use super::subjects::Subject;
-use crate::world::{Fact, Gap, Key};
+use crate::world::{Fact, Gap, Key, Namespace};
 
 /// A machine, as far as the spec says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -191,8 +191,9 @@ fn resolve<'a, F: Fact>(
     kind: &'static str,
     named: &Reference,
 ) -> Result<(Key, &'a F), NoMachine> {
-    let namespace = if named.namespace.is_empty() { subject.namespace().as_str() } else { &named.namespace };
-    let key = Key::new(Some(namespace), &named.name);
+    let own = subject.namespace().map(Namespace::as_str);
+    let namespace = if named.namespace.is_empty() { own } else { Some(&*named.namespace) };
+    let key = Key::new(namespace, &named.name);
     match listing.get(&key) {
         Sight::Seen(found) => Ok((key, found)),
         Sight::Absent => Err(NoMachine::Invalid(Fault::Dangling { kind, key })),

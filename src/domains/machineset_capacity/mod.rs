@@ -24,9 +24,11 @@ mod remedy;
 mod scene;
 mod settings;
 mod subjects;
+mod surroundings;
 #[cfg(test)]
 mod tests;
 mod touched;
+mod upstream;
 mod verdict;
 mod words;
 
@@ -34,7 +36,7 @@ use std::collections::BTreeSet;
 
 use judge::rule;
 use scene::Sites;
-pub use settings::ENTRY;
+pub use settings::{ENTRY, Settings, Workload};
 use subjects::Place;
 use verdict::Verdict;
 
@@ -46,10 +48,16 @@ use crate::world::{ChangeSet, ClusterName, Interest, View};
 pub const NAME: DomainName = DomainName("machineset-capacity");
 
 /// The check.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct MachineSetCapacity;
+#[derive(Debug, Clone, Default)]
+pub struct MachineSetCapacity {
+    settings: Settings,
+}
 
 impl MachineSetCapacity {
+    pub fn new(settings: Settings) -> Self {
+        Self { settings }
+    }
+
     fn judge_among(&self, subject: &SubjectId, sites: &Sites<'_>) -> Option<Judgement> {
         let (verdict, codes) = match Place::of(subject, sites)? {
             Place::Pool(subject) => {
@@ -88,46 +96,46 @@ impl Domain for MachineSetCapacity {
     }
 
     fn interests(&self, view: View<'_>) -> Vec<Interest> {
-        interests::list(view)
+        interests::list(view, &self.settings)
     }
 
     fn subjects_in(&self, cluster: &ClusterName, view: View<'_>) -> BTreeSet<SubjectId> {
-        Sites::new(view).of(cluster).map_or_else(BTreeSet::new, |site| subjects::list(&site))
+        Sites::new(view, &self.settings).of(cluster).map_or_else(BTreeSet::new, |site| subjects::list(&site))
     }
 
     fn touched(&self, changes: &ChangeSet, view: View<'_>) -> Touched {
-        touched::find(changes, view)
+        touched::find(changes, view, &self.settings)
     }
 
     fn judge(&self, subject: &SubjectId, view: View<'_>) -> Option<Judgement> {
-        self.judge_among(subject, &Sites::new(view))
+        self.judge_among(subject, &Sites::new(view, &self.settings))
     }
 
     fn explain(&self, subject: &SubjectId, view: View<'_>) -> Option<Explanation> {
-        self.explain_among(subject, &Sites::new(view))
+        self.explain_among(subject, &Sites::new(view, &self.settings))
     }
 
     fn judge_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Option<Judgement>> {
-        let sites = Sites::new(view);
+        let sites = Sites::new(view, &self.settings);
         subjects.iter().map(|subject| self.judge_among(subject, &sites)).collect()
     }
 
     fn explain_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Option<Explanation>> {
-        let sites = Sites::new(view);
+        let sites = Sites::new(view, &self.settings);
         subjects.iter().map(|subject| self.explain_among(subject, &sites)).collect()
     }
 
     fn cells(&self, subject: &SubjectId, view: View<'_>) -> Vec<Cell> {
-        self.cells_among(subject, &Sites::new(view))
+        self.cells_among(subject, &Sites::new(view, &self.settings))
     }
 
     fn cells_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Vec<Cell>> {
-        let sites = Sites::new(view);
+        let sites = Sites::new(view, &self.settings);
         subjects.iter().map(|subject| self.cells_among(subject, &sites)).collect()
     }
 
     fn panels(&self, subject: &SubjectId, view: View<'_>) -> Vec<Panel> {
-        let sites = Sites::new(view);
+        let sites = Sites::new(view, &self.settings);
         match Place::of(subject, &sites) {
             Some(Place::Pool(subject)) => present::panels(&subject, &rule(&subject, &sites)),
             Some(Place::Collection { .. }) | None => Vec::new(),

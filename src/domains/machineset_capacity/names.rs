@@ -57,6 +57,10 @@ pub const ACCESS_KEY_ID: &str = "aws_access_key_id";
 pub const SECRET_ACCESS_KEY: &str = "aws_secret_access_key";
 
 pub const SECRET: Resource = Resource { group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true };
+pub const POD: Resource = Resource { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true };
+/// Of those who annotate; sets of machines are [`DEPLOYMENT`]s of another group.
+pub const WORKLOAD: Resource =
+    Resource { group: "apps", version: "v1", kind: "Deployment", plural: "deployments", namespaced: true };
 pub const INFRASTRUCTURE: Resource = Resource {
     group: "config.openshift.io",
     version: "v1",

@@ -12,6 +12,7 @@ use super::names::{
 };
 use super::quantity::Quantity;
 use super::subjects::Subject;
+use super::upstream;
 use super::verdict::Verdict;
 use super::words::{credentials, key_word};
 use crate::domains::{Cell, Column, Introduction, Panel, Side, Step};
@@ -110,6 +111,10 @@ pub fn panels(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Panel> {
     let notes: Vec<String> = advice(subject, ruling).into_iter().map(|one| one.says).collect();
     if !notes.is_empty() {
         panels.push(Panel::Lines { title: "WORTH KNOWING", lines: notes });
+    }
+    let events = upstream::says(subject, ruling);
+    if !events.is_empty() {
+        panels.push(Panel::Lines { title: "UPSTREAM'S ANNOTATOR SAYS", lines: events });
     }
     panels
 }

@@ -50,7 +50,7 @@ fn annotate(subject: &Subject<'_>, ruling: &Ruling<'_>, reason: Reason) -> Actio
         target: Target {
             cluster: site.clone(),
             resource,
-            namespace: Some(subject.namespace().as_str().to_owned()),
+            namespace: subject.namespace().map(|namespace| namespace.as_str().to_owned()),
             name: subject.key.name.as_str().to_owned(),
             uid: Some(subject.pool.uid.clone()).filter(|uid: &Uid| !uid.is_empty()),
             version: None,

@@ -8,14 +8,15 @@ use std::rc::Rc;
 
 use super::catalogue::{Account, Catalogue, Question, may_be_asked};
 use super::credentials::Credentials;
-use super::facts::{CapiCluster, Environment, Infrastructure, Login, Mark, Pool, Regional, Template};
+use super::facts::{CapiCluster, Infrastructure, Login, Mark, Pool, Regional, Template};
 use super::machine;
 use super::names::{
-    AWS_CLUSTER, CAPI_SET, CLUSTER, DEPLOYMENT, ENVIRONMENT, INFRASTRUCTURE, MACHINE_SET, MANAGED_PLANE, SECRET,
-    TEMPLATE,
+    AWS_CLUSTER, CAPI_SET, CLUSTER, DEPLOYMENT, INFRASTRUCTURE, MACHINE_SET, MANAGED_PLANE, SECRET, TEMPLATE,
 };
 use super::region::partition;
+use super::settings::Settings;
 use super::subjects;
+use super::surroundings::Surroundings;
 use crate::world::{
     Cluster, ClusterName, CollectionId, Fact, Gap, GapCause, Key, Link, Namespace, Observation, Reading, Resource,
     Served, Uid, View,
@@ -25,6 +26,7 @@ use crate::world::{
 pub struct Sites<'a> {
     pub view: View<'a>,
     pub accounts: Vec<Account<'a>>,
+    settings: &'a Settings,
     /// Subjects are sorted by cluster, so the last one is asked for again and again.
     last: RefCell<Option<(ClusterName, Option<Rc<Site<'a>>>)>>,
     catalogues: RefCell<BTreeMap<Question, Rc<Catalogue<'a>>>>,
@@ -35,9 +37,16 @@ pub struct Sites<'a> {
 pub type Questions<'a> = BTreeMap<Question, BTreeSet<&'a str>>;
 
 impl<'a> Sites<'a> {
-    pub fn new(view: View<'a>) -> Self {
+    pub fn new(view: View<'a>, settings: &'a Settings) -> Self {
         let accounts = Account::all(view);
-        Self { view, accounts, last: RefCell::new(None), catalogues: RefCell::default(), questions: OnceCell::new() }
+        Self {
+            view,
+            accounts,
+            settings,
+            last: RefCell::new(None),
+            catalogues: RefCell::default(),
+            questions: OnceCell::new(),
+        }
     }
 
     pub fn of(&self, cluster: &ClusterName) -> Option<Rc<Site<'a>>> {
@@ -45,11 +54,15 @@ impl<'a> Sites<'a> {
         match last.as_ref() {
             Some((held, site)) if held == cluster => site.clone(),
             Some(_) | None => {
-                let site = Site::of(self.view, cluster, &self.accounts).map(Rc::new);
+                let site = self.site(cluster);
                 *last = Some((cluster.clone(), site.clone()));
                 site
             }
         }
+    }
+
+    fn site(&self, cluster: &ClusterName) -> Option<Rc<Site<'a>>> {
+        Site::of(self.view, cluster, &self.accounts, self.settings).map(Rc::new)
     }
 
     /// What the accounts of the fleet answer to a question.
@@ -71,12 +84,12 @@ impl<'a> Sites<'a> {
         self.questions.get_or_init(|| {
             let mut questions = Questions::new();
             for cluster in self.view.clusters() {
-                let Some(site) = Site::of(self.view, &cluster.name, &self.accounts).map(Rc::new) else { continue };
+                let Some(site) = self.site(&cluster.name) else { continue };
                 for subject in subjects::pools(&site) {
                     let Ok(machine) = machine::find(&subject) else { continue };
                     let (instance_type, region) = (machine.instance_type.value, machine.region.value);
                     let credentials = Credentials::of(&site, subject.namespace(), &subject.pool.provider);
-                    let login = credentials.login().filter(|_| partition(region).is_some());
+                    let login = credentials.login(site.surroundings.whose()).filter(|_| partition(region).is_some());
                     let Some(login) = login.filter(|_| !instance_type.is_empty()) else { continue };
                     let question = Question { cluster: cluster.name.clone(), region: region.to_owned(), login };
                     let types = questions.entry(question).or_default();
@@ -100,8 +113,8 @@ pub struct Site<'a> {
     pub aws_clusters: Listing<'a, Regional>,
     pub planes: Listing<'a, Regional>,
     pub infrastructure: Listing<'a, Infrastructure>,
-    /// Where somebody says what the annotating process sees; the collection and what is in it.
-    pub environment: Option<(CollectionId, Reading<'a, Environment>)>,
+    /// What the annotating process sees.
+    pub surroundings: Surroundings,
     marks: RefCell<BTreeMap<Namespace, Reading<'a, Mark>>>,
 }
 
@@ -178,7 +191,7 @@ pub enum Sight<'a, F> {
 
 impl<'a> Site<'a> {
     /// Nothing for an account, and for a cluster that serves no sets of machines: most have none, and are asked about often.
-    pub fn of(view: View<'a>, cluster: &ClusterName, accounts: &[Account<'a>]) -> Option<Self> {
+    pub fn of(view: View<'a>, cluster: &ClusterName, accounts: &[Account<'a>], settings: &Settings) -> Option<Self> {
         let may_have_pools = |cluster: &&Cluster| [MACHINE_SET, DEPLOYMENT].iter().any(|kind| is_asked(cluster, kind));
         let cluster = view.cluster(cluster).filter(|cluster| !Account::is_one(cluster)).filter(may_have_pools)?;
         Some(Self {
@@ -192,7 +205,7 @@ impl<'a> Site<'a> {
             aws_clusters: Listing::of(view, cluster, AWS_CLUSTER),
             planes: Listing::of(view, cluster, MANAGED_PLANE),
             infrastructure: Listing::of(view, cluster, INFRASTRUCTURE),
-            environment: environment_id(cluster, accounts).map(|id| (id.clone(), view.read(&id))),
+            surroundings: Surroundings::of(view, cluster, accounts, settings.credentials_from.as_ref()),
             marks: RefCell::default(),
         })
     }
@@ -217,7 +230,11 @@ impl<'a> Site<'a> {
     /// The sort of login a Secret holds. That it is there, or is not, is said by the list of its namespace; what it
     /// holds, by a read of it alone.
     pub fn login(&self, key: &Key) -> Sight<'a, Login> {
-        let Some(namespace) = &key.namespace else { return Sight::Absent };
+        let Some(namespace) = &key.namespace else {
+            let says =
+                format!("Secret {key} is named by an object that says no namespace: in which to look is not known");
+            return Sight::NotKnown(Gap::new(GapCause::Unreadable, says));
+        };
         let read = || self.view.read::<Login>(&login_id(&self.cluster.name, namespace, key.name.as_str())).get(key);
         match self.marks(namespace).get(key) {
             Observation::ProvenAbsent(_) => Sight::Absent,
@@ -236,18 +253,6 @@ impl<'a> Site<'a> {
             },
         }
     }
-}
-
-/// Where the variables of the annotating process are: in the recording of its cluster, else with an account, which knows
-/// those of this process.
-fn environment_id(cluster: &Cluster, accounts: &[Account<'_>]) -> Option<CollectionId> {
-    let says = |one: &Cluster| match &one.served {
-        Served::Complete(_) | Served::Recorded(_) => !one.served.lacks(&ENVIRONMENT),
-        Served::Unknown(_) => false,
-    };
-    let own = accounts.iter().filter(|account| !account.is_recorded() && account.is_of(&cluster.name));
-    let owner = if says(cluster) { Some(cluster) } else { own.map(|account| account.member).find(|one| says(one)) };
-    owner.map(|owner| CollectionId::all(&owner.name, ENVIRONMENT))
 }
 
 /// Files written by hand have objects without a uid.

@@ -83,15 +83,16 @@ impl<'a> Place<'a> {
         if subject.name == WHOLE_COLLECTION {
             return gap_of(&site, sort).map(|gap| Self::Collection { resource: sort.resource(), gap });
         }
-        let key = Key::new(Some(subject.namespace.as_deref()?), &subject.name);
+        let key = Key::new(subject.namespace.as_deref(), &subject.name);
         let Sight::Seen(pool) = site.pools(sort).get(&key) else { return None };
         is_subject(&site, sort, &key, pool).then_some(Self::Pool(Subject { site, sort, key, pool }))
     }
 }
 
 impl Subject<'_> {
-    pub fn namespace(&self) -> &Namespace {
-        self.key.namespace.as_ref().expect("a subject has a namespace, and its key is made of it")
+    /// Nothing where a file written by hand leaves it out.
+    pub fn namespace(&self) -> Option<&Namespace> {
+        self.key.namespace.as_ref()
     }
 
     /// `mgmt MachineSet openshift-machine-api/worker-a`
@@ -113,7 +114,7 @@ impl<'a> Site<'a> {
 /// Every set of machines of one cluster that is judged.
 pub fn pools<'a>(site: &Rc<Site<'a>>) -> impl Iterator<Item = Subject<'a>> {
     let all = Sort::ALL.into_iter().flat_map(|sort| site.pools(sort).iter().map(move |(key, pool)| (sort, key, pool)));
-    let judged = all.filter(|(sort, key, pool)| key.namespace.is_some() && is_subject(site, *sort, key, pool));
+    let judged = all.filter(|(sort, key, pool)| is_subject(site, *sort, key, pool));
     judged.map(|(sort, key, pool)| Subject { site: site.clone(), sort, key: key.clone(), pool })
 }
 

@@ -7,15 +7,22 @@ use super::facts::{Pool, Provider};
 use super::names::{
     AWS_CLUSTER, CLUSTER, ENVIRONMENT, INFRASTRUCTURE, INSTANCE_TYPE, LOOKUP, MANAGED_PLANE, SECRET, TEMPLATE,
 };
+use super::settings::Settings;
 use super::subjects::{Sort, subject};
+use super::surroundings::is_of_workload;
 use crate::domains::Touched;
 use crate::world::{Change, ChangeSet, ClusterName, CollectionId, Key, View, What};
 
-pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
+pub fn find(changes: &ChangeSet, view: View<'_>, settings: &Settings) -> Touched {
     let mut touched = Touched::default();
     for change in changes.iter() {
         match change {
-            Change::Collection { id, what } => collection(id, what, view, &mut touched),
+            Change::Collection { id, what } => {
+                if settings.credentials_from.as_ref().is_some_and(|workload| is_of_workload(id, workload)) {
+                    touched.clusters.insert(id.cluster.clone());
+                }
+                collection(id, what, view, &mut touched);
+            }
             Change::Cluster(name) => {
                 touched.clusters.insert(name.clone());
                 // What an account says is beside every cluster's machines; one that is gone can't say what it was.
@@ -33,11 +40,8 @@ fn collection(id: &CollectionId, what: &What, view: View<'_>, touched: &mut Touc
     let sort = Sort::ALL.into_iter().find(|sort| sort.resource() == id.resource);
     match (sort, what) {
         (Some(sort), What::Keys(keys)) => {
-            let subjects = keys.iter().filter_map(|key| {
-                let namespace = key.namespace.as_ref()?;
-                Some(subject(&id.cluster, sort, Some(namespace), key.name.as_str()))
-            });
-            touched.subjects.extend(subjects);
+            let of = |key: &Key| subject(&id.cluster, sort, key.namespace.as_ref(), key.name.as_str());
+            touched.subjects.extend(keys.iter().map(of));
         }
         (Some(_), What::Everything) => drop(touched.clusters.insert(id.cluster.clone())),
         (None, What::Keys(keys)) if id.resource == SECRET => touch_users(&id.cluster, keys, view, touched),

@@ -73,6 +73,21 @@ impl Kind {
             | Self::CosInstance => true,
         }
     }
+
+    /// Whether a deletion is only the beginning of its end: the resource controller keeps what it deleted for some days.
+    pub fn is_kept_a_while(self) -> bool {
+        match self {
+            Self::Workspace | Self::CosInstance => true,
+            Self::DhcpServer
+            | Self::TgConnection
+            | Self::Network
+            | Self::Vpc
+            | Self::Subnet
+            | Self::SecurityGroup
+            | Self::LoadBalancer
+            | Self::TransitGateway => false,
+        }
+    }
 }
 
 /// Which end of a gateway a connection is.

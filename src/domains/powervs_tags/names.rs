@@ -5,7 +5,7 @@
 //! their old names, so both are looked for.
 
 use super::kind::Kind;
-use crate::world::Resource;
+use crate::world::{Cluster, CollectionId, Resource};
 
 /// What all tags of ours begin with.
 pub const TAG_PREFIX: &str = "powervs.cluster.x-k8s.io-";
@@ -28,8 +28,7 @@ pub const LOAD_BALANCER_TOPOLOGY: &str = "LoadBalancer";
 
 pub const CAPI_GROUP: &str = "cluster.x-k8s.io";
 
-/// # Limits
-/// Asked for in the version every release since 0.14 stores. Both shapes of it are read, and the older version's in files.
+/// In the version every release since 0.14 stores.
 pub const POWERVS_CLUSTER: Resource = Resource {
     group: "infrastructure.cluster.x-k8s.io",
     version: "v1beta3",
@@ -37,9 +36,43 @@ pub const POWERVS_CLUSTER: Resource = Resource {
     plural: "ibmpowervsclusters",
     namespaced: true,
 };
-pub const POWERVS_API: &str = "infrastructure.cluster.x-k8s.io/v1beta3";
+/// Every version there has been, the newest first. What an object looks like is told by its fields, never by its version.
+const POWERVS_VERSIONS: [Resource; 3] = [
+    POWERVS_CLUSTER,
+    Resource { version: "v1beta2", ..POWERVS_CLUSTER },
+    Resource { version: "v1beta1", ..POWERVS_CLUSTER },
+];
+const POWERVS_APIS: [&str; 3] = [
+    "infrastructure.cluster.x-k8s.io/v1beta3",
+    "infrastructure.cluster.x-k8s.io/v1beta2",
+    "infrastructure.cluster.x-k8s.io/v1beta1",
+];
 pub const CAPI_CLUSTER: Resource =
     Resource { group: CAPI_GROUP, version: "v1beta1", kind: "Cluster", plural: "clusters", namespaced: true };
+const CAPI_VERSIONS: [Resource; 2] = [CAPI_CLUSTER, Resource { version: "v1beta2", ..CAPI_CLUSTER }];
+
+/// The IBMPowerVSClusters of a cluster, in the newest version it serves.
+pub fn powervs_clusters(cluster: &Cluster) -> CollectionId {
+    CollectionId::all(&cluster.name, cluster.served.choose(&POWERVS_VERSIONS))
+}
+
+/// The Clusters of Cluster API beside them.
+pub fn capi_clusters(cluster: &Cluster) -> CollectionId {
+    CollectionId::all(&cluster.name, cluster.served.choose(&CAPI_VERSIONS))
+}
+
+/// Whether a collection is one of those two, in whatever version.
+pub fn is_of_clusters(resource: &Resource) -> bool {
+    POWERVS_VERSIONS.contains(resource) || CAPI_VERSIONS.contains(resource)
+}
+
+/// The API a cluster's IBMPowerVSClusters are read through.
+pub fn powervs_api(cluster: &Cluster) -> &'static str {
+    let asked = cluster.served.choose(&POWERVS_VERSIONS);
+    let place = POWERVS_VERSIONS.iter().position(|version| *version == asked);
+    POWERVS_APIS[place.unwrap_or_default()]
+}
+
 pub const CLOUD_RESOURCE: Resource =
     Resource { group: "ibm.cloud.trueup", version: "v1", kind: "Resource", plural: "resources", namespaced: false };
 pub const CLOUD_API: &str = "ibm.cloud.trueup/v1";

@@ -14,7 +14,7 @@ use super::NAME;
 use super::facts::{CloudResource, Infra, Lock, UserTags};
 use super::judge::{Ruling, rule_resource};
 use super::kind::{Kind, Side};
-use super::names::{CAPI_CLUSTER, CLOUD_RESOURCE, POWERVS_CLUSTER};
+use super::names::{CLOUD_RESOURCE, capi_clusters, powervs_clusters};
 use super::proofs::proofs;
 use super::scene::{By, Claim, Claimant, Scene};
 use super::settings::Settings;
@@ -25,7 +25,7 @@ use crate::engine::text::{Charset, printable};
 use crate::engine::{
     ActionDraft, Blocked, CloudRef, CloudTarget, Dependency, GateName, Reason, Stake, Target, Undo, Verb, empty_set,
 };
-use crate::world::{CollectionId, Provider, Resource};
+use crate::world::{Provider, Resource};
 
 /// The actions a ruling calls for.
 pub fn actions(settings: Settings, scene: &Scene<'_>, subject: &Subject, ruling: &Ruling) -> Vec<ActionDraft> {
@@ -150,12 +150,10 @@ impl<'a> Draft<'_, 'a> {
         let gateway = self.scene.accounts[self.account].parents[self.item]?;
         let verdict = rule_resource(self.scene, self.account, gateway, self.seen_from).verdict;
         let is_foreign = match verdict {
-            Verdict::Reference
-            | Verdict::Foreign
-            | Verdict::OtherOwner
-            | Verdict::TwoOwners
-            | Verdict::Orphan
-            | Verdict::StaleOwner => true,
+            Verdict::Reference | Verdict::Foreign | Verdict::OtherOwner | Verdict::TwoOwners | Verdict::Orphan => true,
+            // Its uid tag is a dead cluster's, so it is not ours, and whether it ever is again is for a person to say: a new
+            // owner is not ticked. Until then nothing else would say that the connection is ours.
+            Verdict::StaleOwner => true,
             // A gateway of ours says it by its own tags.
             Verdict::Owned | Verdict::Locked | Verdict::Untagged | Verdict::HalfTagged => false,
             Verdict::Unknown | Verdict::Reclaiming | Verdict::Deleting | Verdict::Gone | Verdict::TagInvalid => false,
@@ -262,11 +260,10 @@ impl<'a> Draft<'_, 'a> {
         blocked_by.extend(held(&step.holds));
         blocked_by.extend(locked(step.lock));
         blocked_by.extend(self.claimed_twice());
-        let site = &claimant.site.name;
         let rests_on = vec![
             self.scene.accounts[self.account].listing.clone(),
-            CollectionId::all(site, POWERVS_CLUSTER),
-            CollectionId::all(site, CAPI_CLUSTER),
+            powervs_clusters(claimant.site),
+            capi_clusters(claimant.site),
         ];
         let delete = ActionDraft {
             depends_on: step.after.iter().map(|item| self.after(*item, Some(seen_from))).collect(),
@@ -343,6 +340,9 @@ impl<'a> Draft<'_, 'a> {
         let resource = self.resource();
         let mut diff = format!("- {}\n", self.scene.described(self.account, self.item));
         diff.extend(resource.tags.iter().map(|tag| tag_line('-', tag)));
+        if resource.kind.is_some_and(Kind::is_kept_a_while) {
+            diff.push_str("  IBM Cloud keeps it for up to 7 days; until then it can be restored there\n");
+        }
         ActionDraft {
             ownership: proofs(self.scene, self.account, self.item, self.seen_from),
             stake: Stake::Irreversible,

@@ -12,7 +12,7 @@ use std::rc::Rc;
 use super::account::Account;
 use super::facts::{CapiCluster, CloudResource, Pause, PowerVsCluster, Slot, Wish, account_of_crn, crn_ends};
 use super::kind::{Kind, Side};
-use super::names::{CAPI_CLUSTER, POWERVS_CLUSTER};
+use super::names::{POWERVS_CLUSTER, capi_clusters, powervs_clusters};
 use super::subjects::{Subject, list};
 use super::tags::{connection_tag, connection_uids, owner_tag, uuid_tag};
 use super::teardown::Teardown;
@@ -159,7 +159,7 @@ impl<'a> Scene<'a> {
     fn read_clusters(&mut self) {
         let users = Users::of(self.view);
         for site in self.view.clusters().filter(|site| users.asks(site)) {
-            let id = CollectionId::all(&site.name, POWERVS_CLUSTER);
+            let id = powervs_clusters(site);
             let reading = self.view.read::<PowerVsCluster>(&id);
             if let Some(gap) = reading.gap() {
                 self.fleet_gap.get_or_insert(Gap::new(gap.cause, format!("{}: {gap}", site.name)));
@@ -192,8 +192,7 @@ impl<'a> Scene<'a> {
     fn pause(&self, site: &Cluster, key: &Key, fact: &PowerVsCluster) -> Pause {
         let Some(owner) = fact.owner.as_ref().filter(|_| fact.pause == Pause::No) else { return fact.pause };
         let owner = Key { namespace: key.namespace.clone(), name: ObjectName::new(&*owner.name) };
-        let id = CollectionId::all(&site.name, CAPI_CLUSTER);
-        match self.view.read::<CapiCluster>(&id).get(&owner) {
+        match self.view.read::<CapiCluster>(&capi_clusters(site)).get(&owner) {
             Observation::Present(cluster) => cluster.pause,
             Observation::ProvenAbsent(_) | Observation::Unknown(_) => Pause::No,
         }

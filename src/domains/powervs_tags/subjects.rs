@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use super::NAME;
 use super::account::Account;
 use super::kind::Kind;
-use super::names::{CLOUD_API, POWERVS_API, POWERVS_CLUSTER};
+use super::names::{CLOUD_API, POWERVS_CLUSTER, powervs_api, powervs_clusters};
 use super::scene::{Claimant, Home, Scene, Users, serves};
 use crate::engine::{CloudPlace, SeenFrom, SubjectId};
-use crate::world::{ClusterName, CollectionId, Gap, Provider, Served};
+use crate::world::{Cluster, Gap, Provider, Served};
 
 /// Stands for a collection that isn't completely known.
 pub const WHOLE_COLLECTION: &str = "*";
@@ -44,22 +44,21 @@ pub fn list(scene: &Scene<'_>) -> BTreeMap<SubjectId, Subject> {
     for (claimant, one) in scene.claimants.iter().enumerate() {
         for (fault, tag) in one.fact.faults.iter().enumerate() {
             let name = format!("{}#{}", one.name(), tag.tag);
-            subjects
-                .insert(cluster_object(&one.site.name, Some(one.namespace()), name), Subject::Tag { claimant, fault });
+            subjects.insert(cluster_object(one.site, Some(one.namespace()), name), Subject::Tag { claimant, fault });
         }
         let has_ids = one.fact.slots.iter().any(|slot| slot.held.is_some());
         if one.home == Home::Nowhere && has_ids {
-            let id = cluster_object(&one.site.name, Some(one.namespace()), one.name().to_owned());
+            let id = cluster_object(one.site, Some(one.namespace()), one.name().to_owned());
             subjects.insert(id, Subject::Unplaced { claimant });
         }
     }
     let users = Users::of(scene.view);
     for site in scene.view.clusters().filter(|site| serves(site) && users.asks(site)) {
-        let reading = scene.view.read::<super::facts::PowerVsCluster>(&CollectionId::all(&site.name, POWERVS_CLUSTER));
+        let reading = scene.view.read::<super::facts::PowerVsCluster>(&powervs_clusters(site));
         // Where nobody knows what is served, nobody knows whether there is anything to judge.
         let gap = reading.gap().filter(|_| !matches!(site.served, Served::Unknown(_)));
         if let Some(gap) = gap {
-            let id = cluster_object(&site.name, None, WHOLE_COLLECTION.to_owned());
+            let id = cluster_object(site, None, WHOLE_COLLECTION.to_owned());
             subjects.insert(id, Subject::Clusters { gap });
         }
     }
@@ -134,11 +133,11 @@ fn cloud(account: &Account<'_>, id: CloudId<'_>, seen_from: Option<&Claimant<'_>
     }
 }
 
-fn cluster_object(site: &ClusterName, namespace: Option<&str>, name: String) -> SubjectId {
+fn cluster_object(site: &Cluster, namespace: Option<&str>, name: String) -> SubjectId {
     SubjectId {
         domain: NAME,
-        cluster: site.clone(),
-        api_version: POWERVS_API,
+        cluster: site.name.clone(),
+        api_version: powervs_api(site),
         kind: POWERVS_CLUSTER.kind,
         namespace: namespace.map(str::to_owned),
         name,

@@ -6,14 +6,14 @@
 //! is one pass over the account, whatever changed.
 
 use super::facts::PowerVsCluster;
-use super::names::{CAPI_CLUSTER, CLOUD_RESOURCE, POWERVS_CLUSTER};
+use super::names::{CLOUD_RESOURCE, is_of_clusters, powervs_clusters};
 use super::scene::serves;
 use crate::domains::Touched;
-use crate::world::{Change, ChangeSet, Cluster, ClusterSource, CollectionId, Provider, View};
+use crate::world::{Change, ChangeSet, Cluster, ClusterSource, Provider, View};
 
 pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
     let is_ours = |change: &Change| match change {
-        Change::Collection { id, .. } => [CLOUD_RESOURCE, POWERVS_CLUSTER, CAPI_CLUSTER].contains(&id.resource),
+        Change::Collection { id, .. } => id.resource == CLOUD_RESOURCE || is_of_clusters(&id.resource),
         Change::Cluster(_) => true,
     };
     let mut touched = Touched::default();
@@ -23,8 +23,7 @@ pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
     touched.clusters.extend(changes.iter().filter(|change| is_ours(change)).map(|change| change.cluster().clone()));
     let is_account = |source: &ClusterSource| matches!(source, ClusterSource::Cloud { provider: Provider::Ibm, .. });
     let has_clusters = |member: &Cluster| {
-        let id = CollectionId::all(&member.name, POWERVS_CLUSTER);
-        serves(member) || view.read::<PowerVsCluster>(&id).iter().next().is_some()
+        serves(member) || view.read::<PowerVsCluster>(&powervs_clusters(member)).iter().next().is_some()
     };
     let concerned = view.clusters().filter(|member| is_account(&member.source) || has_clusters(member));
     touched.clusters.extend(concerned.map(|member| member.name.clone()));

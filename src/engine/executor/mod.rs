@@ -17,20 +17,22 @@
 //!
 //! - `run`: clusters and waves, gates, the look back. `wave`: the way of the actions of one wave. `wish`: what an action
 //!   wants. `ready`: an action on its way. `source`: what it copies. `export`: what it seals besides its
-//!   target. `content`: bytes under keys, and fields.
+//!   target. `content`: bytes under keys, and fields. `moved`: a resource
+//!   that several actions are about. `outlast`: the wait for an end. `resume`: what an earlier run has done.
 //! - `verdict`: what an answer and a read mean together. `recover`: what a crash left open, settled by reading.
 //! - [`ClusterPort`] and its neighbours in `ports`: everything the executor touches. `send`: the one place that writes
 //!   to a cluster. `answer`: the class of what it answers. `rehearse`: the same as a dry run.
 //!
 //! # Limits
 //! Clusters run one after another: those with T1 and T2 actions by name, then those with T3, then those with T4, so that
-//! what can't be undone comes last. An action that depends on one of a later cluster is skipped. What no cluster points at in a
-//! cloud can't be carried out.
+//! what can't be undone comes last. An action that depends on one of a later cluster is skipped. A cloud account is a cluster
+//! here when it is a target itself: what is in it and no cluster points at.
 
 mod answer;
 mod content;
 mod export;
 mod in_flight;
+mod moved;
 mod outlast;
 mod owners;
 mod ports;
@@ -39,6 +41,7 @@ mod ready;
 mod recover;
 mod rehearse;
 mod report;
+mod resume;
 mod run;
 mod send;
 mod source;
@@ -53,10 +56,10 @@ pub use in_flight::InFlight;
 pub use owners::read_owners;
 pub use ports::{
     Again, ClusterPort, Clusters, ExecutorClock, JournalPort, LookBack, Ports, Progress, Reading, Recheck, Reply, Seen,
-    Switches, VaultPort, Write, cloud_version,
+    Switches, VaultPort, Write,
 };
 pub use recover::resolve;
 pub use rehearse::{BackupsThere, Rehearsal, RehearsalPorts, rehearse};
 pub use report::{End, Halt, Report, Skip};
-pub use run::{LOOK_BACK_AFTER, OnNewReference, RunSettings, apply};
+pub use run::{LOOK_BACK_AFTER, OnNewReference, RunSettings, apply, resume};
 pub use send::KubeCluster;

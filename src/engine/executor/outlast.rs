@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::ports::{ClusterPort, Reading};
+use super::ports::{ClusterPort, Progress, Reading};
 use super::report::{End, Halt};
 use super::run::Run;
 use crate::engine::Action;
@@ -18,6 +18,8 @@ const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// How long a deletion may take. Load balancers are the slowest; IBM's own tools give them half an hour.
 const END_PATIENCE: SignedDuration = SignedDuration::from_mins(30);
 
+const LEAVING: &str = "it is being deleted";
+
 impl<'p> Run<'p, '_> {
     /// Waits until what a wave deleted in a cloud is gone. What depends on it can't go before.
     pub(super) async fn outlast(&mut self, port: &dyn ClusterPort, wave: &[&'p Action]) -> Result<(), Halt> {
@@ -26,11 +28,16 @@ impl<'p> Run<'p, '_> {
             action.target.cloud.is_some() && end == Some(&End::Done(VerifiedState::Terminating))
         };
         let mut left: Vec<&'p Action> = wave.iter().filter(terminating).copied().collect();
-        let until = self.ports.clock.now().checked_add(END_PATIENCE).unwrap_or(Timestamp::MAX);
+        let began = self.ports.clock.now();
+        let until = began.checked_add(END_PATIENCE).unwrap_or(Timestamp::MAX);
         while !left.is_empty() {
+            let so_far = Duration::try_from(self.ports.clock.now().duration_since(began)).unwrap_or_default();
             if self.ports.clock.now() >= until {
                 let why = format!("it was still being deleted after {} minutes", END_PATIENCE.as_mins());
                 return self.write_ends(left.into_iter().map(|one| (one, End::Unknown { why: why.clone() })).collect());
+            }
+            for action in &left {
+                (self.ports.progress)(action, Progress::Waiting { so_far, why: LEAVING });
             }
             self.wait(LOOK_EVERY).await?;
             let mut ended = Vec::new();

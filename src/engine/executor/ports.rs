@@ -18,7 +18,7 @@ use super::in_flight::InFlight;
 use super::report::End;
 use crate::engine::journal::{Answer, Journal, Record};
 use crate::engine::vault::{Sealed, Vault, owners, restorable};
-use crate::engine::{Action, Blocked, IdentityRecord, ObjectRef};
+use crate::engine::{Action, Blocked, IdentityRecord, ObjectRef, cloud_version};
 
 /// The clusters of a run, by the names the plan uses.
 pub type Clusters = BTreeMap<String, Arc<dyn ClusterPort>>;
@@ -69,13 +69,6 @@ impl Seen {
             json: Zeroizing::new(json),
         }
     }
-}
-
-/// The tags of a cloud resource in place of a version, in an order and a case that don't matter. A comma is in no tag.
-pub fn cloud_version(tags: &[String]) -> String {
-    let tags: BTreeSet<String> = tags.iter().map(|tag| tag.to_lowercase()).collect();
-    let tags: Vec<String> = tags.into_iter().collect();
-    if tags.is_empty() { "without tags".to_owned() } else { tags.join(", ") }
 }
 
 /// A request that changes something.
@@ -218,6 +211,11 @@ pub enum Progress<'e> {
     Sent,
     /// The server has answered, or nobody knows; what is there now is being read.
     Answered,
+    /// It takes its time: for how long so far, and why.
+    Waiting {
+        so_far: Duration,
+        why: &'e str,
+    },
     Ended(&'e End),
 }
 

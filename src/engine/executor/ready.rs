@@ -12,6 +12,15 @@ use crate::engine::{Action, Verb};
 /// How long one action may take, waits included. A server that asks for more is not fit for writes now.
 pub(super) const ACTION_TIME: SignedDuration = SignedDuration::from_secs(60);
 
+/// How long a cloud may refuse a delete because something else has to end first: a load balancer that is being changed
+/// takes minutes, and so does what an earlier run has sent away.
+const BUSY_TIME: SignedDuration = SignedDuration::from_mins(10);
+
+/// How often a request may go out at all. Waits are bounded by time as well.
+const TRIES_MAX: u32 = 5;
+/// The same for a delete in a cloud: one every ten seconds for ten minutes, and some for what a service asks to be sent sooner.
+const BUSY_TRIES_MAX: u32 = 90;
+
 /// An action that may be sent.
 pub(super) struct Ready<'a> {
     pub action: &'a Action,
@@ -22,7 +31,10 @@ pub(super) struct Ready<'a> {
     pub tries: u32,
     /// How often nobody knew what came of it.
     pub unsure: u32,
+    pub began: Timestamp,
     pub deadline: Timestamp,
+    /// Why it was not taken yet, in the server's words.
+    pub waits_for: String,
     /// What the labels and annotations were and will be; known once the object was read.
     labels: Option<LabelChange>,
     annotations: Option<LabelChange>,
@@ -32,9 +44,33 @@ pub(super) struct Ready<'a> {
 
 impl<'a> Ready<'a> {
     pub fn new(action: &'a Action, wish: Wish, now: Timestamp) -> Self {
-        let deadline = now.checked_add(ACTION_TIME).unwrap_or(Timestamp::MAX);
-        let (labels, annotations, fields) = (None, None, None);
-        Self { action, wish, attempt: 0, tries: 0, unsure: 0, deadline, labels, annotations, fields }
+        let time = if is_patient(action) { BUSY_TIME } else { ACTION_TIME };
+        let deadline = now.checked_add(time).unwrap_or(Timestamp::MAX);
+        Self {
+            action,
+            wish,
+            attempt: 0,
+            tries: 0,
+            unsure: 0,
+            began: now,
+            deadline,
+            waits_for: String::new(),
+            labels: None,
+            annotations: None,
+            fields: None,
+        }
+    }
+
+    pub fn tries_max(&self) -> u32 {
+        if is_patient(self.action) { BUSY_TRIES_MAX } else { TRIES_MAX }
+    }
+
+    /// Why it was given up, when it was not taken for so long.
+    pub fn not_taken(&self) -> String {
+        if is_patient(self.action) && !self.waits_for.is_empty() {
+            return format!("it was not taken for {} minutes: {}", BUSY_TIME.as_mins(), self.waits_for);
+        }
+        format!("the cluster is too busy to take it within {} s", ACTION_TIME.as_secs())
     }
 
     pub fn write(&self) -> Write<'_> {
@@ -84,4 +120,9 @@ impl<'a> Ready<'a> {
             Wish::Delete { .. } | Wish::Change { .. } | Wish::Apply { .. } => self.action.verb,
         }
     }
+}
+
+/// Whether what is refused now may well be taken in some minutes.
+fn is_patient(action: &Action) -> bool {
+    action.target.cloud.is_some() && action.verb == Verb::Delete
 }

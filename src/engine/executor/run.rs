@@ -13,13 +13,14 @@ use std::time::Duration;
 use jiff::Timestamp;
 use zeroize::Zeroizing;
 
+use super::moved::{Moved, share_a_resource};
 use super::owners::read_owners;
 use super::ports::{ClusterPort, LookBack, Ports, Progress, Reading};
 use super::read::read;
 use super::ready::Ready;
 use super::report::{End, Halt, Report};
 use super::wish::{Proof, Wish};
-use crate::engine::journal::{ApprovalWay, ApprovedCluster, Record, VerifiedState};
+use crate::engine::journal::{ApprovalWay, ApprovedCluster, Entry, Record, VerifiedState};
 use crate::engine::vault::Sealed;
 use crate::engine::{Action, ApprovedPlan, Blocked, GateName, How, TargetRecord, Tier, Verb, short_id};
 
@@ -69,7 +70,14 @@ pub struct RunSettings {
 ///
 /// May not be dropped while it runs, unless the process ends: an open intent is settled at the next start.
 pub async fn apply(approved: ApprovedPlan, settings: RunSettings, ports: Ports<'_>) -> Report {
+    resume(approved, settings, ports, &[]).await
+}
+
+/// The same, knowing what earlier runs did: one of this very plan that was broken off is taken up where it ended.
+pub async fn resume(approved: ApprovedPlan, settings: RunSettings, ports: Ports<'_>, earlier: &[Entry]) -> Report {
     let plan = &approved.plan().id;
+    let earlier = earlier.iter().filter(|entry| entry.plan == *plan).flat_map(|entry| &entry.actions);
+    let sent_earlier = earlier.filter(|action| action.sent.is_some()).map(|action| action.id.clone()).collect();
     let report = Report { plan: plan.clone(), ..Report::default() };
     let mut run = Run {
         approved: &approved,
@@ -80,6 +88,8 @@ pub async fn apply(approved: ApprovedPlan, settings: RunSettings, ports: Ports<'
         attempts: BTreeMap::new(),
         versions: BTreeMap::new(),
         sent: BTreeSet::new(),
+        sent_earlier,
+        moved: Moved::default(),
     };
     let halted = run.whole().await.err();
     if let Some(halt) = &halted {
@@ -108,6 +118,9 @@ pub(super) struct Run<'p, 'q> {
     pub versions: BTreeMap<String, String>,
     /// The actions of which a request left the program.
     pub sent: BTreeSet<String>,
+    /// The actions of which an earlier run of the same plan has sent a request.
+    pub sent_earlier: BTreeSet<String>,
+    pub moved: Moved,
 }
 
 /// Whether a cluster is the one a plan was made for.
@@ -153,6 +166,10 @@ impl<'p> Run<'p, '_> {
             left.into_iter().for_each(|action| self.end(action, end.clone()));
             return Ok(());
         };
+        if left.iter().any(|action| self.sent_earlier.contains(&action.id)) {
+            self.check_gates(cluster).await?;
+            left = self.take_up(port.as_ref(), left).await?;
+        }
         while !left.is_empty() {
             let wave = self.take_wave(&mut left);
             if wave.is_empty() {
@@ -171,14 +188,19 @@ impl<'p> Run<'p, '_> {
 
     /// Takes the next actions whose dependencies are done; ends those whose dependencies never will be.
     fn take_wave(&mut self, left: &mut Vec<&'p Action>) -> Vec<&'p Action> {
-        let mut wave = Vec::new();
+        let mut wave: Vec<&'p Action> = Vec::new();
         for action in std::mem::take(left) {
             let open = |id: &String| !self.report.ends.contains_key(id) && self.is_approved_for(id, &action.cluster);
             let done = |id: &String| self.report.ends.get(id).is_some_and(End::is_done);
             let missing = action.depends_on.iter().find(|id| !done(id) && !open(id)).cloned();
             match missing {
                 Some(id) => self.end(action, End::gated(format!("dependency: {id} was not done"))),
-                None if wave.len() < WAVE_MAX && action.depends_on.iter().all(done) => wave.push(action),
+                None if wave.len() < WAVE_MAX
+                    && action.depends_on.iter().all(done)
+                    && !wave.iter().any(|other| share_a_resource(other, action)) =>
+                {
+                    wave.push(action);
+                }
                 None => left.push(action),
             }
         }
@@ -208,7 +230,7 @@ impl<'p> Run<'p, '_> {
         let expected = self.approved.targets().into_iter().find(|target| target.cluster == cluster);
         let actual = self.ports.recheck.read_identity(cluster).await;
         match expected.zip(actual) {
-            Some((_, actual)) if actual.kube_system_uid.is_empty() || actual.ca_sha256.is_empty() => Sameness::Unknown,
+            Some((_, actual)) if !actual.is_known() => Sameness::Unknown,
             Some((expected, actual)) if expected.identity == actual => Sameness::Same,
             Some(_) => Sameness::Other,
             None => Sameness::Unknown,

@@ -296,7 +296,11 @@ impl Recheck for Judges {
         let other = self.other_identity_from.is_some_and(|from| self.identity_reads >= from);
         self.identity_reads += 1;
         let uid = if other { "another" } else { "uid-of-kube-system" };
-        let identity = IdentityRecord { kube_system_uid: uid.to_owned(), ca_sha256: "c0ffee".to_owned() };
+        let identity = IdentityRecord {
+            kube_system_uid: uid.to_owned(),
+            ca_sha256: "c0ffee".to_owned(),
+            ..IdentityRecord::default()
+        };
         async move { Some(identity) }.boxed()
     }
 

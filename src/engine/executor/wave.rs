@@ -2,6 +2,7 @@
 //!
 //! Always true: requests go out in small groups, and between two groups a stop is noticed.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use super::in_flight::{InFlight, journal_intents};
 use super::owners::lost_owner;
 use super::ports::{Again, ClusterPort, Progress, Reading, Reply};
 use super::read::read;
-use super::ready::{ACTION_TIME, Ready};
+use super::ready::Ready;
 use super::report::{End, Halt};
 use super::run::Run;
 use super::source::read_source;
@@ -27,8 +28,6 @@ use crate::engine::vault::Sealed;
 /// Requests under way at once in a cluster: enough to hide a slow line, few enough that a stop leaves little undone.
 const AT_ONCE_MAX: usize = 16;
 
-/// How often a request may go out at all. Waits are bounded by time as well.
-const TRIES_MAX: u32 = 5;
 /// How often nobody may know what came of it: one more gated try after the first, as things may just have hung.
 const UNSURE_MAX: u32 = 2;
 
@@ -42,7 +41,9 @@ impl<'p> Run<'p, '_> {
     /// Carries out the actions of one wave.
     pub(super) async fn wave(&mut self, port: &dyn ClusterPort, wave: &[&'p Action]) -> Result<(), Halt> {
         let clock = self.ports.clock;
-        let again = self.ports.recheck.judge_again(wave).await;
+        let now: Vec<Cow<'p, Action>> = wave.iter().map(|action| self.moved.bound_anew(action)).collect();
+        let now: Vec<&Action> = now.iter().map(AsRef::as_ref).collect();
+        let again = self.ports.recheck.judge_again(&now).await;
         let mut same = Vec::new();
         for (place, action) in wave.iter().enumerate() {
             match again.get(place) {
@@ -134,6 +135,7 @@ impl<'p> Run<'p, '_> {
         let mut verified = Vec::new();
         for ((mut ready, reply), reading) in group.into_iter().zip(replies).zip(readings) {
             ready.unsure += u32::from(reply.answer == Answer::Ambiguous);
+            ready.waits_for.clone_from(&reply.reason);
             match next(&ready, &reply, &reading) {
                 Next::End(end) => {
                     self.remember_version(&ready, &end, &reading);
@@ -155,6 +157,7 @@ impl<'p> Run<'p, '_> {
     /// Notes the version at which an object was seen to be as it was wanted: undo knows by it that nobody came after.
     fn remember_version(&mut self, ready: &Ready<'_>, end: &End, reading: &Reading) {
         if let (End::Done(_), Some(_), Reading::Present(seen)) = (end, ready.wish.patch(), reading) {
+            self.moved.note(ready.action, seen);
             self.versions.insert(ready.action.id.clone(), seen.resource_version.clone());
         }
     }
@@ -163,18 +166,22 @@ impl<'p> Run<'p, '_> {
     fn may_try_again(&self, ready: &Ready<'_>, reply: &Reply) -> Result<Duration, End> {
         let asked = reply.retry_after;
         let wait = asked.unwrap_or(WAIT_DEFAULT);
-        if ready.unsure >= UNSURE_MAX || ready.tries >= TRIES_MAX {
+        if ready.unsure >= UNSURE_MAX || ready.tries >= ready.tries_max() {
             return Err(ready.given_up(format!("it was sent {} times, and the object is as it was", ready.tries)));
         }
         let then = self.ports.clock.now().checked_add(wait).unwrap_or(Timestamp::MAX);
         if then >= ready.deadline {
-            let seconds = ACTION_TIME.as_secs();
-            return Err(ready.given_up(format!("the cluster is too busy to take it within {seconds} s")));
+            return Err(ready.given_up(ready.not_taken()));
         }
         Ok(wait)
     }
 
     async fn wait_again(&mut self, again: &[Ready<'p>], pause: Duration) -> Result<(), Halt> {
+        let now = self.ports.clock.now();
+        for ready in again {
+            let so_far = Duration::try_from(now.duration_since(ready.began)).unwrap_or_default();
+            (self.ports.progress)(ready.action, Progress::Waiting { so_far, why: &ready.waits_for });
+        }
         let halted = match self.wait(pause).await {
             Ok(()) => self.check_switches().err(),
             Err(halt) => Some(halt),
@@ -223,7 +230,7 @@ impl<'p> Run<'p, '_> {
         source: Option<&Content>,
         export: Option<&Exported>,
     ) -> Result<Ready<'p>, End> {
-        let mut wish = Wish::of(action, &self.report.plan, source, self.ports.vault)?;
+        let mut wish = Wish::of(&self.moved.bound_anew(action), &self.report.plan, source, self.ports.vault)?;
         if let Some(end) = wish.hindered(&action.target.kind, reading) {
             return Err(end);
         }

@@ -6,14 +6,14 @@
 use std::collections::BTreeMap;
 
 use super::content::{Addressed, Bytes, Content, Marks, NewObject, Patch};
-use super::ports::{Reading, Seen, VaultPort, Write, cloud_version};
+use super::ports::{Reading, Seen, VaultPort, Write};
 use super::report::End;
 use super::verdict::difference;
 use crate::engine::journal::{FieldRecord, LabelChange};
 use crate::engine::vault::RESTORED_FROM;
 use crate::engine::{
-    Action, ContentChange, FieldChange, JudgedFields, MarkChange, ObjectRef, Preconditions, TagChange, Verb, fields_at,
-    short_id,
+    Action, ContentChange, FieldChange, JudgedFields, MarkChange, ObjectRef, Preconditions, TagChange, Verb,
+    cloud_version, fields_at, short_id,
 };
 
 /// The very object a request is for.

@@ -1,8 +1,9 @@
 //! Gates about the cluster an action would be sent to.
 
 use super::{Blocked, Candidate, GateName, Surroundings, blocked};
+use crate::engine::plan::IdentityRecord;
 
-/// A live cluster has to be known by more than its name before anything is written there.
+/// A live cluster or account has to be known by more than its name before anything is written there.
 pub fn identity(candidate: &Candidate<'_>, around: &Surroundings<'_>) -> Option<Blocked> {
     let name = candidate.cluster();
     if !around.is_live(name) {
@@ -11,12 +12,16 @@ pub fn identity(candidate: &Candidate<'_>, around: &Surroundings<'_>) -> Option<
     let Some(cluster) = around.clusters.get(name) else {
         return Some(blocked(GateName::Identity, format!("nothing is known of cluster {name}; connect to it first")));
     };
-    if cluster.identity.is_known() {
+    if IdentityRecord::of(cluster).is_known() {
         return None;
     }
-    let why = format!(
-        "the identity of {name} is not known; reading it needs `get` on Namespace kube-system and on ConfigMap kube-root-ca.crt in it"
-    );
+    let why = if cluster.source.is_account() {
+        format!("which account {name} is nobody knows; IAM has to give its API key a token: see trueup doctor")
+    } else {
+        format!(
+            "the identity of {name} is not known; reading it needs `get` on Namespace kube-system and on ConfigMap kube-root-ca.crt in it"
+        )
+    };
     Some(blocked(GateName::Identity, why))
 }
 

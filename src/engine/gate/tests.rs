@@ -9,7 +9,7 @@ use crate::engine::testing::{
     Given, NAMESPACE, cluster_name, complete, delete, finding, finding_in, given, glob, label, now, secrets_of, subject,
 };
 use crate::engine::{Action, Dependency, Plan, Reason, Stake, State};
-use crate::world::{ClusterIdentity, Gap, GapCause};
+use crate::world::{ClusterIdentity, Gap, GapCause, Provider};
 
 fn one_delete() -> Given {
     given().finding(finding("x").deletes())
@@ -112,6 +112,18 @@ fn a_live_cluster_has_to_be_known_verified_and_willing() {
         assert!(live[0].0 == gate && live[0].1.contains(says), "case: {case}: {live:?}");
         assert_eq!(shut(&change(snapshot(one_delete())).plan()), [], "case: {case}, in a snapshot");
     }
+}
+
+#[test]
+fn an_account_is_known_by_its_id_alone() {
+    let account = |id: &str| {
+        let source = ClusterSource::Cloud { provider: Provider::Ibm, account: id.to_owned(), used_from: Vec::new() };
+        one_delete()
+            .cluster(|cluster| (cluster.source, cluster.identity) = (source.clone(), ClusterIdentity::default()))
+    };
+    assert_eq!(shut(&account("0123").plan()), []);
+    let unknown = shut(&account("").plan());
+    assert!(unknown[0].0 == "identity" && unknown[0].1.contains("which account guest-a is"), "{unknown:?}");
 }
 
 #[test]

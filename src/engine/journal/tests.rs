@@ -108,7 +108,11 @@ fn at(second: i64) -> jiff::Timestamp {
 }
 
 fn approved() -> Record {
-    let identity = IdentityRecord { kube_system_uid: "ks-1".to_owned(), ca_sha256: "ca-1".to_owned() };
+    let identity = IdentityRecord {
+        kube_system_uid: "ks-1".to_owned(),
+        ca_sha256: "ca-1".to_owned(),
+        ..IdentityRecord::default()
+    };
     Record::PlanApproved {
         plan: PLAN.to_owned(),
         who: "anna".to_owned(),

@@ -6,7 +6,11 @@ use crate::engine::testing::{NAMESPACE, SECRETS, cluster, finding, given, now};
 use crate::engine::{Plan, Tier};
 
 fn identity() -> IdentityRecord {
-    IdentityRecord { kube_system_uid: "uid-of-kube-system".to_owned(), ca_sha256: "c0ffee".to_owned() }
+    IdentityRecord {
+        kube_system_uid: "uid-of-kube-system".to_owned(),
+        ca_sha256: "c0ffee".to_owned(),
+        ..IdentityRecord::default()
+    }
 }
 
 /// So long before now.

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::tags::{no_way_back, put_tags_back};
 use super::{BackupSeen, Look, ObjectNow};
 use crate::engine::JudgedFields;
 use crate::engine::action::{Reason, Undo, Verb};
 use crate::engine::fields::{fields_diff, has_fields};
 use crate::engine::journal::{
-    ActionEntry, ActionStanding, Answer, FieldRecord, Found, LabelChange, Sent, VerifiedState,
+    ActionEntry, ActionStanding, Answer, Entry, FieldRecord, Found, LabelChange, Sent, VerifiedState,
 };
 use crate::engine::plan::{Action, Preconditions};
 use crate::engine::reference::ObjectRef;
@@ -22,15 +23,18 @@ pub(super) struct Inverse {
     pub not_restored: Vec<String>,
 }
 
-/// What takes an action back.
+/// What takes an action of an entry back.
 ///
 /// # Errors
 /// One sentence: why nothing does.
-pub(super) fn inverse(done: &ActionEntry, look: Option<&Look>) -> Result<Inverse, String> {
+pub(super) fn inverse(entry: &Entry, done: &ActionEntry, look: Option<&Look>) -> Result<Inverse, String> {
     let sent = done.sent.as_ref().ok_or("nothing was sent")?;
     let look = look.ok_or("nobody looked at it");
     match sent.verb {
-        Verb::Delete if is_gone(sent.verb, &done.standing) => restore(done, sent, look?),
+        Verb::Delete if is_gone(sent.verb, &done.standing) => match &sent.target.cloud {
+            Some(cloud) => Err(no_way_back(cloud)),
+            None => restore(done, sent, look?),
+        },
         Verb::Delete => Err("it was not deleted".to_owned()),
         // A create after a delete is a restore that was tried; when it came to nothing, the object is still gone.
         Verb::Create if done.backup.is_some() && is_gone(sent.verb, &done.standing) => restore(done, sent, look?),
@@ -45,7 +49,8 @@ pub(super) fn inverse(done: &ActionEntry, look: Option<&Look>) -> Result<Inverse
         Verb::Update | Verb::Apply => Err("it was not changed".to_owned()),
         Verb::Patch if may_be_done(&done.standing) => put_fields_back(&done.id, sent, look?),
         Verb::Patch => Err("it was not changed".to_owned()),
-        Verb::Tag | Verb::Untag | Verb::ReOwn => Err(format!("a `{}` can't be taken back yet", sent.verb.word())),
+        Verb::Tag | Verb::Untag | Verb::ReOwn if may_be_done(&done.standing) => put_tags_back(entry, done, sent, look?),
+        Verb::Tag | Verb::Untag | Verb::ReOwn => Err("its tags were not changed".to_owned()),
     }
 }
 
@@ -291,16 +296,16 @@ fn unmake(done: &ActionEntry, sent: &Sent, look: &Look) -> Result<Inverse, Strin
 }
 
 /// The object an action was about, as it is now.
-struct Same<'l> {
-    uid: &'l str,
-    resource_version: &'l str,
-    labels: &'l BTreeMap<String, String>,
-    annotations: &'l BTreeMap<String, String>,
-    fields: &'l Value,
+pub(super) struct Same<'l> {
+    pub uid: &'l str,
+    pub resource_version: &'l str,
+    pub labels: &'l BTreeMap<String, String>,
+    pub annotations: &'l BTreeMap<String, String>,
+    pub fields: &'l Value,
 }
 
 /// What has the name, when it is the object the request was for.
-fn same_object<'l>(sent: &Sent, look: &'l Look) -> Result<Same<'l>, String> {
+pub(super) fn same_object<'l>(sent: &Sent, look: &'l Look) -> Result<Same<'l>, String> {
     let place = place(&sent.target);
     match &look.object {
         ObjectNow::Unknown(why) => Err(format!("{place} can't be read: {why}")),
@@ -343,7 +348,7 @@ fn bound_to(uid: &str, resource_version: &str) -> Preconditions {
 }
 
 /// What all inverses have in common. Verb, reason, tier and undo are the caller's.
-fn action(
+pub(super) fn action(
     id: &str,
     sent: &Sent,
     target: ObjectRef,
@@ -372,6 +377,6 @@ fn action(
 }
 
 /// `Secret openshift-config/old`.
-fn place(object: &ObjectRef) -> String {
+pub(super) fn place(object: &ObjectRef) -> String {
     format!("{} {}", object.kind, object.place())
 }

@@ -21,7 +21,8 @@ fn secret(uid: Option<&str>) -> ObjectRef {
 
 fn entry(verb: Verb, state: VerifiedState, backup: bool) -> Entry {
     let (plan, action) = ("sha256:aa".to_owned(), "a1".to_owned());
-    let identity = IdentityRecord { kube_system_uid: "k".to_owned(), ca_sha256: "c".to_owned() };
+    let identity =
+        IdentityRecord { kube_system_uid: "k".to_owned(), ca_sha256: "c".to_owned(), ..IdentityRecord::default() };
     let clusters = vec![ApprovedCluster { name: "guest-a".to_owned(), identity }];
     let mut records = vec![Record::PlanApproved {
         plan: plan.clone(),

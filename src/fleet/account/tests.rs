@@ -71,7 +71,7 @@ async fn an_account_serves_its_own_kinds_and_nothing_else() {
         ("aws.cloud.trueup", "instancetypes"),
         ("aws.cloud.trueup", "lookups"),
     ];
-    assert_eq!(kinds, expected.map(|(group, plural)| (group.to_owned(), plural.to_owned())).into());
+    assert_eq!(kinds.names().collect::<Vec<_>>(), expected);
 }
 
 #[tokio::test]
@@ -182,6 +182,45 @@ async fn a_lookup_that_failed_is_told_by_class_and_the_list_is_never_empty_inste
         assert_eq!(told, 200, "case: {case}");
         assert_eq!((outcome["class"].as_str(), outcome["code"].as_str()), (Some(class), Some(code)), "case: {case}");
         assert!(!lookups.to_string().contains("canary"), "case: {case}");
+    }
+}
+
+#[tokio::test]
+async fn an_empty_bundle_is_none() {
+    for (case, data) in
+        [("empty", json!({ "ca-bundle.pem": "" })), ("another key", json!({ "x": "y" })), ("none", json!(null))]
+    {
+        let cluster = vec![(SECRET, 200, keys_secret()), (CLOUD_CONFIG, 200, json!({ "data": data }))];
+        let (status, list) = ask(
+            &given(cluster, &[]).await.client,
+            "namespaces/us-east-1/instancetypes",
+            &format!("{NAMED},types=m5.large"),
+        )
+        .await;
+        assert_eq!((status, names(&list)), (200, vec!["m5.large"]), "case: {case}");
+    }
+}
+
+/// A pod's environment stands in place of this process's: what this process would use first is not looked at.
+#[tokio::test]
+async fn a_pods_secret_is_used_beside_no_environment_and_its_role_by_nobody_here() {
+    let role = ("AWS_ROLE_ARN", "arn:aws:iam::123456789012:role/x");
+    let both = [role, ("AWS_WEB_IDENTITY_TOKEN_FILE", "/nowhere/token")];
+    let of_pod = "credentials=pod/secret/openshift-machine-api/aws-cloud-credentials";
+    type Variables<'a> = &'a [(&'a str, &'a str)];
+    let cases: [(&str, Variables<'_>, &str, &str, &str); 5] = [
+        ("a Secret beside half a role here", &[role], of_pod, "ok", ""),
+        ("a Secret beside a role here", &both, of_pod, "ok", ""),
+        ("a role, and nothing here", &[], "credentials=pod", "token-unreadable", "token-elsewhere"),
+        ("a role, and half a role here", &[role], "credentials=pod", "denied", "aws-web-identity-token-file-missing"),
+        ("a form nobody knows", &[], "credentials=pod/x", "denied", "credentials"),
+    ];
+    for (case, env, credentials, class, code) in cases {
+        let given = given(vec![(SECRET, 200, keys_secret())], env).await;
+        let fields = format!("{credentials},types=m5.large");
+        let (_, lookups) = ask(&given.client, "namespaces/us-east-1/lookups", &fields).await;
+        let outcome = &lookups["items"][0]["outcome"];
+        assert_eq!((outcome["class"].as_str(), outcome["code"].as_str()), (Some(class), Some(code)), "case: {case}");
     }
 }
 

@@ -3,13 +3,13 @@
 
 use super::*;
 use crate::cloud::http::HttpClient;
-use crate::domains::machineset_capacity::MachineSetCapacity;
+use crate::domains::machineset_capacity::{MachineSetCapacity, Settings, Workload};
 use crate::fleet::Env;
 use crate::fleet::account::{AccountConnector, AwsAccount, AwsShelf, AwsWay};
 use crate::sim::aws::{AwsFault, SimAws, SimInstanceType};
 use crate::world::{Cluster, Provider};
 
-const ROLE: &str = "arn:aws:iam::123456789012:role/annotator";
+pub(super) const ROLE: &str = "arn:aws:iam::123456789012:role/annotator";
 const REGIONS: [&str; 5] = ["us-east-1", "us-east-2", "us-west-2", "eu-west-1", "eu-central-1"];
 
 /// The way to the simulated AWS, which every cluster has.
@@ -28,11 +28,11 @@ impl GuestDoor for InAws {
     }
 }
 
-struct Machines {
+pub(super) struct Machines {
     sim: SimCluster,
     aws: SimAws,
-    live: Live,
-    _token: tempfile::TempDir,
+    pub live: Live,
+    _folder: tempfile::TempDir,
 }
 
 /// The clock of AWS and its client, which goes with the loop's.
@@ -43,50 +43,88 @@ fn clock() -> impl Fn() -> Timestamp + Clone + Send + Sync + 'static {
 
 /// A cluster on a platform, with this many MachineSets over five regions and forty types.
 fn machines(platform: &str, sets: usize) -> Machines {
-    let sim = cluster("c", 1);
-    sim.register(
-        ResourceKind::custom("config.openshift.io/v1", "Infrastructure", "infrastructures")
-            .cluster_scoped()
-            .with_status(),
-    );
-    sim.register(ResourceKind::custom("machine.openshift.io/v1beta1", "MachineSet", "machinesets").with_status());
-    let status = json!({ "platformStatus": { "type": platform } });
-    let infrastructure = json!({
-        "apiVersion": "config.openshift.io/v1", "kind": "Infrastructure", "metadata": { "name": "cluster" }, "status": status,
-    });
-    sim.seed(infrastructure).unwrap();
+    let stage = Stage::new(platform);
     for number in 0..sets {
-        put_set(&sim, &format!("set-{number}"), REGIONS[number % 5], &format!("m{}.large", number % 40));
+        put_set(&stage.sim, &format!("set-{number}"), REGIONS[number % 5], &format!("m{}.large", number % 40));
     }
-
-    let clock = clock();
-    let aws = SimAws::new(clock.clone());
-    aws.trust(ROLE, "https://issuer", "openshift", "me");
-    for region in REGIONS {
-        for number in 0..40 {
-            aws.offer(region, SimInstanceType::new(&format!("m{number}.large"), 2, 8192, &["x86_64"]));
-        }
-    }
-    let token = tempfile::tempdir().unwrap();
-    let file = token.path().join("token");
-    let text = aws.mint_token("https://issuer", "openshift", "me", "2026-11-17T10:00:00Z".parse().unwrap());
-    std::fs::write(&file, text).unwrap();
-    let env = [("AWS_ROLE_ARN", ROLE), ("AWS_WEB_IDENTITY_TOKEN_FILE", file.to_str().unwrap())];
-    let way = AwsWay::InProcess(HttpClient::in_process(aws.service()));
-    let shelf = Arc::new(AwsShelf::new(way, &Env::new(env), Arc::new(clock)));
-    let ports =
-        Ports::new(Arc::new(PausedClock(tokio::time::Instant::now())), Arc::new(EvenDice), Digester::new(&[5; 32]));
-    let live = Live::new(LiveSetup {
-        domains: vec![Box::new(MachineSetCapacity)],
-        members: vec![member("c", FixedConnector(sim.client()))],
-        door: Box::new(InAws(shelf)),
-        ports,
-        live_max: LIVE_MAX,
-    });
-    Machines { sim, aws, live, _token: token }
+    let env = role_here(&stage.token_file());
+    stage.enter(&env)
 }
 
-fn put_set(sim: &SimCluster, name: &str, region: &str, instance_type: &str) {
+/// The variables of a process that takes a role on.
+pub(super) fn role_here(token_file: &str) -> Vec<(String, String)> {
+    [("AWS_ROLE_ARN", ROLE), ("AWS_WEB_IDENTITY_TOKEN_FILE", token_file)]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .to_vec()
+}
+
+/// A cluster and an AWS, before anybody looks.
+pub(super) struct Stage {
+    pub sim: SimCluster,
+    pub aws: SimAws,
+    pub folder: tempfile::TempDir,
+    pub check: MachineSetCapacity,
+    /// The clock of whoever asks AWS.
+    pub clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+}
+
+impl Stage {
+    pub fn new(platform: &str) -> Self {
+        let sim = cluster("c", 1);
+        sim.register(
+            ResourceKind::custom("config.openshift.io/v1", "Infrastructure", "infrastructures")
+                .cluster_scoped()
+                .with_status(),
+        );
+        sim.register(ResourceKind::custom("machine.openshift.io/v1beta1", "MachineSet", "machinesets").with_status());
+        let status = json!({ "platformStatus": { "type": platform } });
+        let infrastructure = json!({
+            "apiVersion": "config.openshift.io/v1", "kind": "Infrastructure", "metadata": { "name": "cluster" },
+            "status": status,
+        });
+        sim.seed(infrastructure).unwrap();
+        let clock = clock();
+        let aws = SimAws::new(clock.clone());
+        aws.trust(ROLE, "https://issuer", "openshift", "me");
+        for region in REGIONS {
+            for number in 0..40 {
+                aws.offer(region, SimInstanceType::new(&format!("m{number}.large"), 2, 8192, &["x86_64"]));
+            }
+        }
+        let (folder, check) = (tempfile::tempdir().unwrap(), MachineSetCapacity::default());
+        let stage = Self { sim, aws, folder, check, clock: Arc::new(clock) };
+        stage.write_token("https://issuer", "openshift", "me", "2026-11-17T10:00:00Z");
+        stage
+    }
+
+    pub fn token_file(&self) -> String {
+        self.folder.path().join("token").to_str().unwrap().to_owned()
+    }
+
+    pub fn write_token(&self, issuer: &str, audience: &str, subject: &str, until: &str) {
+        let text = self.aws.mint_token(issuer, audience, subject, until.parse().unwrap());
+        std::fs::write(self.token_file(), text).unwrap();
+    }
+
+    /// Starts looking, with these variables and no others.
+    pub fn enter(self, env: &[(String, String)]) -> Machines {
+        let Self { sim, aws, folder, check, clock } = self;
+        let way = AwsWay::InProcess(HttpClient::in_process(aws.service()));
+        let shelf = Arc::new(AwsShelf::new(way, &Env::new(env.iter().cloned()), clock));
+        let ports =
+            Ports::new(Arc::new(PausedClock(tokio::time::Instant::now())), Arc::new(EvenDice), Digester::new(&[5; 32]));
+        let live = Live::new(LiveSetup {
+            domains: vec![Box::new(check)],
+            members: vec![member("c", FixedConnector(sim.client()))],
+            door: Box::new(InAws(shelf)),
+            ports,
+            live_max: LIVE_MAX,
+        });
+        Machines { sim, aws, live, _folder: folder }
+    }
+}
+
+pub(super) fn put_set(sim: &SimCluster, name: &str, region: &str, instance_type: &str) {
     let provider = json!({
         "kind": "AWSMachineProviderConfig", "instanceType": instance_type, "placement": { "region": region },
     });
@@ -99,7 +137,7 @@ fn put_set(sim: &SimCluster, name: &str, region: &str, instance_type: &str) {
 }
 
 /// How often each verdict was given.
-fn verdicts(live: &Live) -> BTreeMap<String, usize> {
+pub(super) fn verdicts(live: &Live) -> BTreeMap<String, usize> {
     let mut counted = BTreeMap::new();
     for (_, held) in live.judgements().iter() {
         *counted.entry(held.judgement.verdict.to_string()).or_default() += 1;
@@ -116,14 +154,64 @@ fn calls(aws: &SimAws, action: &str) -> usize {
 }
 
 #[tokio::test(start_paused = true)]
-async fn two_hundred_sets_in_five_regions_cost_one_call_a_region() {
-    let mut given = machines("AWS", 200);
+async fn two_thousand_sets_in_five_regions_cost_one_call_a_region() {
+    let mut given = machines("AWS", 2_000);
     assert_eq!(given.live.wait_settled(PATIENCE).await, Settled::Yes);
     assert_eq!(members(&given.live), ["aws:c", "c"]);
-    assert_eq!(verdicts(&given.live), BTreeMap::from([("missing".to_owned(), 200)]));
+    assert_eq!(verdicts(&given.live), BTreeMap::from([("missing".to_owned(), 2_000)]));
     let made =
         ["AssumeRoleWithWebIdentity", "GetCallerIdentity", "DescribeInstanceTypes"].map(|one| calls(&given.aws, one));
     assert_eq!(made, [1, 1, 5], "{:?}", given.aws.calls());
+    assert_eq!(given.aws.calls().len(), 7, "and nothing else");
+}
+
+#[tokio::test(start_paused = true)]
+async fn pages_cost_a_call_each_and_no_more() {
+    let stage = Stage::new("AWS");
+    stage.aws.set_page(3);
+    for number in 0..400 {
+        put_set(&stage.sim, &format!("set-{number}"), REGIONS[number % 5], &format!("m{}.large", number % 40));
+    }
+    let env = role_here(&stage.token_file());
+    let mut given = stage.enter(&env);
+    assert_eq!(given.live.wait_settled(PATIENCE).await, Settled::Yes);
+    assert_eq!(verdicts(&given.live), BTreeMap::from([("missing".to_owned(), 400)]));
+    // 40 types over 5 regions: 8 a region, 3 a page.
+    assert_eq!(calls(&given.aws, "DescribeInstanceTypes"), 5 * 3, "{:?}", given.aws.calls());
+}
+
+/// The whole way with an annotator of the cluster's own: its pods are found by its labels, and say what it sees.
+#[tokio::test(start_paused = true)]
+async fn a_named_deployment_is_followed_and_its_token_never_asked_for() {
+    let mut stage = Stage::new("AWS");
+    let (namespace, deployment) = ("watched".to_owned(), "annotator".to_owned());
+    let named = Workload { namespace, deployment, container: None };
+    stage.check = MachineSetCapacity::new(Settings { credentials_from: Some(named) });
+    put_set(&stage.sim, "set", "us-east-1", "m1.large");
+    let labels = json!({ "app": "annotator" });
+    let spec = |env: serde_json::Value| json!({ "containers": [{ "name": "manager", "image": "x", "env": env }] });
+    let role = json!({ "name": "AWS_ROLE_ARN", "value": ROLE });
+    let template = json!({ "metadata": { "labels": labels }, "spec": spec(json!([role])) });
+    let deployment = json!({
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": { "namespace": "watched", "name": "annotator" },
+        "spec": { "selector": { "matchLabels": labels }, "template": template },
+    });
+    let pod = |name: &str, env: serde_json::Value| {
+        json!({
+            "apiVersion": "v1", "kind": "Pod", "metadata": { "namespace": "watched", "name": name, "labels": labels },
+            "spec": spec(env), "status": { "phase": "Running" },
+        })
+    };
+    stage.sim.seed(deployment).unwrap();
+    let mut given = stage.enter(&[]);
+    assert_eq!(given.live.wait_settled(PATIENCE).await, Settled::Yes);
+    assert_eq!(verdicts(&given.live), BTreeMap::from([("credentials-partial".to_owned(), 1)]), "by its template");
+    let token = json!({ "name": "AWS_WEB_IDENTITY_TOKEN_FILE", "value": "/var/run/token" });
+    given.sim.seed(pod("annotator-1", json!([role, token]))).unwrap();
+    // Its token is there and not here, and there is no other login on this machine.
+    let judged = |live: &Live| verdicts(live) == BTreeMap::from([("token-unreadable".to_owned(), 1)]);
+    until(&mut given.live, "judged by the pod", judged).await;
+    assert_eq!(given.aws.calls().len(), 0, "nobody asked AWS");
 }
 
 #[tokio::test(start_paused = true)]

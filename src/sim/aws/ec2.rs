@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::answer::{AwsAnswer, Refused, good, tag};
 use super::signature::Signed;
-use super::{Policy, SimInstanceType, State};
+use super::{Policy, SimInstanceType, State, Way};
 
 pub(super) fn describe_instance_types(
     state: &State,
@@ -12,12 +12,15 @@ pub(super) fn describe_instance_types(
     form: &BTreeMap<String, String>,
 ) -> Result<AwsAnswer, Refused> {
     allowed(signed, "ec2:DescribeInstanceTypes")?;
-    let types = &state.regions.get(&signed.region).filter(|region| region.opt_in != "not-opted-in");
-    let types = &types
-        .ok_or_else(|| {
-            Refused::new(401, "AuthFailure", "AWS was not able to validate the provided access credentials")
-        })?
-        .types;
+    let region = state.regions.get(&signed.region).filter(|region| region.opt_in != "not-opted-in");
+    let region = region.ok_or_else(|| {
+        Refused::new(401, "AuthFailure", "AWS was not able to validate the provided access credentials")
+    })?;
+    match region.way {
+        Way::Open => {}
+        Way::Page => return Ok(AwsAnswer { status: 200, body: "<html><body>Please log in</body></html>".to_owned() }),
+    }
+    let types = &region.types;
     let wanted: Vec<&str> = names(form).collect();
     if wanted.len() > 100 {
         return Err(Refused::new(400, "InvalidParameterValue", "more than 100 instance types"));

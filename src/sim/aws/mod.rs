@@ -84,12 +84,21 @@ enum Policy {
 struct RegionState {
     opt_in: &'static str,
     types: BTreeMap<String, SimInstanceType>,
+    way: Way,
+}
+
+/// Who answers for a region's EC2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Open,
+    /// A proxy that wants somebody to log in, with a good status.
+    Page,
 }
 
 impl SimAws {
     /// An AWS with the instance types of [`data`] in two regions and a third that is not enabled.
     pub fn new(clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
-        let region = |opt_in| RegionState { opt_in, types: data::types() };
+        let region = |opt_in| RegionState { opt_in, types: data::types(), way: Way::Open };
         let regions = BTreeMap::from([
             ("us-east-1".to_owned(), region("opt-in-not-required")),
             ("eu-west-1".to_owned(), region("opt-in-not-required")),
@@ -141,9 +150,14 @@ impl SimAws {
     /// Puts an instance type on offer in a region, which comes into being with its first.
     pub fn offer(&self, region: &str, instance_type: SimInstanceType) {
         let mut state = self.lock();
-        let fresh = || RegionState { opt_in: "opt-in-not-required", types: BTreeMap::new() };
+        let fresh = || RegionState { opt_in: "opt-in-not-required", types: BTreeMap::new(), way: Way::Open };
         let region = state.regions.entry(region.to_owned()).or_insert_with(fresh);
         region.types.insert(instance_type.name.clone(), instance_type);
+    }
+
+    /// Puts a proxy before a region, which answers every question about its types with a page of its own.
+    pub fn put_behind_a_page(&self, region: &str) {
+        self.lock().regions.entry(region.to_owned()).and_modify(|region| region.way = Way::Page);
     }
 
     /// How many instance types stand on a page.

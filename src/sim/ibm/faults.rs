@@ -1,5 +1,7 @@
 //! Things that go wrong on demand.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use http::Method;
 
 /// A part of the account's API.
@@ -52,6 +54,36 @@ pub enum IbmEffect {
     /// The request is carried out, and a gateway says that it was too slow.
     GatewayTimeout,
     Silence,
+    /// Refused in words that repeat all that was sent: token, key, body, in one form, wherever words stand. With a status of
+    /// success the words are inside a result.
+    Echo {
+        status: u16,
+        form: IbmEcho,
+    },
+}
+
+/// How an echo writes what it repeats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IbmEcho {
+    Plain,
+    Base64,
+    Base64Url,
+    Hex,
+    Percent,
+}
+
+impl IbmEcho {
+    pub const ALL: [Self; 5] = [Self::Plain, Self::Base64, Self::Base64Url, Self::Hex, Self::Percent];
+
+    pub(super) fn write(self, text: &str) -> String {
+        match self {
+            Self::Plain => text.to_owned(),
+            Self::Base64 => STANDARD.encode(text),
+            Self::Base64Url => URL_SAFE_NO_PAD.encode(text),
+            Self::Hex => text.bytes().map(|byte| format!("{byte:02x}")).collect(),
+            Self::Percent => text.bytes().map(|byte| format!("%{byte:02X}")).collect(),
+        }
+    }
 }
 
 impl IbmFault {

@@ -31,7 +31,7 @@ mod vpc;
 mod tests;
 
 pub use account::{IbmService, IbmSim, IbmSimLost, IbmSimOptions};
-pub use faults::{IbmEffect, IbmFault, IbmPart};
+pub use faults::{IbmEcho, IbmEffect, IbmFault, IbmPart};
 pub use listen::{IbmListening, listen_ibm};
 pub use reply::{IbmAnswer, IbmReply};
 pub use request::IbmRequest;

@@ -7,7 +7,7 @@ use http::Method;
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::faults::{IbmEffect, IbmFault, IbmPart};
+use super::faults::{IbmEcho, IbmEffect, IbmFault, IbmPart};
 use super::reply::{IbmAnswer, IbmReply};
 use super::request::IbmRequest;
 use super::store::{Store, Thing, ThingKind, after};
@@ -125,6 +125,11 @@ impl IbmServer {
         self.tag_lists_max = count;
     }
 
+    /// Every token that was given out and not taken back.
+    pub fn tokens(&self) -> impl Iterator<Item = &str> {
+        self.tokens.keys().map(String::as_str)
+    }
+
     pub fn log(&self) -> impl Iterator<Item = &IbmLogged> {
         self.log.iter()
     }
@@ -207,6 +212,7 @@ impl IbmServer {
                 IbmAnswer::Reply(refusal(part, 504))
             }
             IbmEffect::Silence => IbmAnswer::Silence,
+            IbmEffect::Echo { status, form } => IbmAnswer::Reply(echo(request, *status, *form)),
         }
     }
 
@@ -311,6 +317,25 @@ fn refusal(part: IbmPart, status: u16) -> IbmReply {
             IbmReply::errors(status, "refused", words)
         }
     }
+}
+
+/// A refusal that repeats what it was sent: in every field of every error shape, and in the headers people look at.
+fn echo(request: &IbmRequest, status: u16, form: IbmEcho) -> IbmReply {
+    let body = String::from_utf8_lossy(&request.body);
+    let sent = format!("{} {} {}", request.path, request.authorization, body);
+    let words = form.write(&sent);
+    let form_fields = super::request::pairs(&body);
+    let key = form_fields.iter().find(|(name, _)| name == "apikey").map_or("", |(_, value)| value.as_str());
+    let key = form.write(key);
+    let resources = request.json()["resources"].clone();
+    let result = json!({ "resource_id": resources[0]["resource_id"], "is_error": true, "message": words });
+    let body = json!({
+        "errors": [{ "code": key, "message": words }], "trace": words, "error": words, "message": words,
+        "errorMessage": words, "errorCode": key, "description": words, "code": key, "results": [result],
+    });
+    let header: String = words.chars().filter(|letter| letter.is_ascii_graphic() || *letter == ' ').collect();
+    // Who is told to wait no time needs no clock to try again.
+    IbmReply::json(status, &body).with("x-request-id", header).with("retry-after", "0".to_owned())
 }
 
 fn http_date(now: Timestamp) -> String {

@@ -147,10 +147,14 @@ async fn what_one_principal_learned_is_not_told_to_another() {
 async fn a_region_that_is_not_there_is_told_from_a_network_that_is_not() {
     let given = Given::new();
     let catalogue = Catalogue::new(given.aws.clone());
-    let keys = Principal::SecretKeys { uid: "u".to_owned(), version: "1".to_owned(), keys: user_keys() };
-    let cases = [("made up", "us-east-9", "region-unknown"), ("not enabled", "af-south-1", "region-not-opted-in")];
-    for (case, name, expected) in cases {
-        let error = catalogue.find(&keys, &region(name), &wanted(&["m5.large"])).await.unwrap_err();
+    let keys = || Principal::SecretKeys { uid: "u".to_owned(), version: "1".to_owned(), keys: user_keys() };
+    let cases = [
+        ("made up", keys(), "us-east-9", "region-unknown"),
+        ("not enabled", keys(), "af-south-1", "region-not-opted-in"),
+        ("made up, with a role that is taken on there", principal(&given), "us-east-9", "region-unknown"),
+    ];
+    for (case, principal, name, expected) in cases {
+        let error = catalogue.find(&principal, &region(name), &wanted(&["m5.large"])).await.unwrap_err();
         assert_eq!((error.class, error.code.as_str()), (Class::Denied, expected), "case: {case}");
     }
 }

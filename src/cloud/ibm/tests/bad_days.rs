@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::sim::ibm::{IbmEffect, IbmFault};
+use crate::sim::ibm::{IbmEcho, IbmEffect, IbmFault};
 
 fn refused(status: u16) -> IbmEffect {
     IbmEffect::Refused { status, retry_after: None }
@@ -132,7 +132,9 @@ async fn create_vpc(sim: &IbmSim) -> String {
 #[tokio::test(start_paused = true)]
 async fn neither_key_nor_token_is_in_any_error() {
     for part in [IbmPart::Iam, IbmPart::Search, IbmPart::Vpc, IbmPart::Power, IbmPart::Instances, IbmPart::Transit] {
-        for effect in [refused(400), refused(401), refused(500), IbmEffect::HalfJson, IbmEffect::Page { status: 200 }] {
+        let echo = |status| IbmEffect::Echo { status, form: IbmEcho::Plain };
+        let effects = [refused(400), refused(401), refused(500), IbmEffect::HalfJson, IbmEffect::Page { status: 200 }];
+        for effect in effects.into_iter().chain([400, 401, 403, 500].map(echo)) {
             let given = given();
             given.sim.with(|server, _| server.fault(IbmFault::new(part, effect)));
             let read = given.account.read_inventory().await;

@@ -196,6 +196,18 @@ async fn instances_in_every_state_are_listed_and_those_removed_are_not() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn edge_29_what_the_index_still_has_and_no_list_does_is_gone() {
+    let given = given();
+    let which = given.sim.with(|server, _| server.thing("r006-3").map(|group| group.crn.clone())).unwrap();
+    given.sim.with(|server, now| server.remove(now, "r006-3"));
+    let inventory = given.account.read_inventory().await.unwrap();
+    let is_listed = inventory.resources.iter().any(|resource| resource.id == "r006-3");
+    assert_eq!((is_listed, inventory.is_complete()), (false, true), "the index is behind, the lists are not");
+    let which = Which { kind: IbmResourceKind::SecurityGroup, id: "r006-3", crn: Some(&which), parent: None };
+    assert_eq!(given.account.read_resource(&which).await, Ok(None));
+}
+
+#[tokio::test(start_paused = true)]
 async fn five_thousand_resources_take_a_call_for_every_hundred() {
     let given = given();
     given.sim.with(|server, now| {

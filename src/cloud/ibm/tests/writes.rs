@@ -1,8 +1,12 @@
 //! Writes go out once, with a token, to the key's own account.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use bytes::Bytes;
 use http::Method;
+use http_body_util::Full;
+use tower::ServiceExt as _;
 
 use super::*;
 use crate::engine::executor::InFlight;
@@ -96,4 +100,24 @@ async fn every_kind_goes_when_its_turn_has_come() {
     }
     let left = given.account.read_inventory().await.unwrap();
     assert_eq!(left.resources.len(), 1, "{:?}", left.resources);
+}
+
+/// Edge case 25: its keys would keep it, and are of no use without it. Its buckets' names are free for everybody then.
+#[tokio::test(start_paused = true)]
+async fn edge_25_an_instance_of_object_storage_goes_with_its_keys() {
+    let given = given();
+    let asked: Arc<Mutex<Vec<String>>> = Arc::default();
+    let (sim, noted) = (given.sim.clone(), asked.clone());
+    let service = tower::service_fn(move |request: http::Request<Full<Bytes>>| {
+        if request.method() == Method::DELETE {
+            noted.lock().unwrap().push(request.uri().to_string());
+        }
+        sim.service().oneshot(request)
+    });
+    let endpoints = Endpoints::at_one_place("http://ibm.sim").unwrap();
+    let account = Account::new(HttpClient::in_process(service), endpoints, ApiKey::parse(KEY).unwrap());
+    let inventory = account.read_inventory().await.unwrap();
+    let cos = inventory.resources.iter().find(|resource| resource.id == "cos-1").unwrap();
+    account.delete(&InFlight::for_test(), cos).await.unwrap();
+    assert_eq!(*asked.lock().unwrap(), ["http://ibm.sim/v2/resource_instances/cos-1?recursive=true"]);
 }

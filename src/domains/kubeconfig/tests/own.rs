@@ -37,7 +37,7 @@ fn linked(link: Link) -> Cluster {
 fn world(context: Value, cluster: Option<Cluster>) -> World {
     let mut world = World::default();
     let name = ClusterName::new("local");
-    let served = Served::Complete([("local.trueup".to_owned(), "contexts".to_owned())].into());
+    let served = Served::Complete([("local.trueup".to_owned(), "contexts".to_owned())].into_iter().collect());
     world.put_cluster(Cluster { source: ClusterSource::Local, ..known_as(&name, served) });
     if let Some(cluster) = cluster {
         world.put_cluster(cluster);
@@ -188,7 +188,7 @@ fn a_server_that_lets_a_context_in_wakes_its_judgement() {
 fn files_that_could_not_be_listed_are_one_unknown() {
     let mut world = World::default();
     let name = ClusterName::new("local");
-    let served = Served::Complete([("local.trueup".to_owned(), "contexts".to_owned())].into());
+    let served = Served::Complete([("local.trueup".to_owned(), "contexts".to_owned())].into_iter().collect());
     world.put_cluster(Cluster { source: ClusterSource::Local, ..known_as(&name, served) });
     for interest in Kubeconfigs.interests(world.view(now())) {
         world.open(&interest);

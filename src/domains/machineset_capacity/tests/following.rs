@@ -18,6 +18,7 @@ enum Step {
     Cluster { paused: bool, region: u8 },
     Secret { sort: u8 },
     Environment { sort: u8 },
+    Annotator { sort: u8, is_running: bool },
     Offer { of: u8, cpus: u64 },
     Drop { member: bool, at: usize },
 }
@@ -32,6 +33,7 @@ fn step() -> impl Strategy<Value = Step> {
         (any::<bool>(), few.clone()).prop_map(|(paused, region)| Step::Cluster { paused, region }),
         few.clone().prop_map(|sort| Step::Secret { sort }),
         few.clone().prop_map(|sort| Step::Environment { sort }),
+        (few.clone(), any::<bool>()).prop_map(|(sort, is_running)| Step::Annotator { sort, is_running }),
         (few, 0..3u64).prop_map(|(of, cpus)| Step::Offer { of, cpus }),
         (any::<bool>(), 0..20usize).prop_map(|(member, at)| Step::Drop { member, at }),
     ]
@@ -86,6 +88,22 @@ fn apply(given: Given, step: &Step, version: usize) -> Given {
             ];
             given.environment(all[usize::from(*sort)].clone())
         }
+        Step::Annotator { sort, is_running } => {
+            let (role, token) = (json!({ "name": "AWS_ROLE_ARN", "value": "a" }), "AWS_WEB_IDENTITY_TOKEN_FILE");
+            let env = [json!([]), json!([role.clone()]), json!([role, { "name": token, "value": "b" }])];
+            let spec = json!({ "containers": [{ "name": "manager", "env": env[usize::from(*sort)] }] });
+            let labels = json!({ "app": "annotator" });
+            let deployment = json!({
+                "apiVersion": "apps/v1", "kind": "Deployment", "metadata": { "namespace": "tools", "name": "annotator" },
+                "spec": { "selector": { "matchLabels": labels }, "template": { "spec": spec } },
+            });
+            let pod = json!({
+                "apiVersion": "v1", "kind": "Pod", "spec": spec,
+                "metadata": { "namespace": "tools", "name": format!("annotator-{sort}"), "labels": labels },
+            });
+            let given = given.object(versioned(deployment));
+            if *is_running { given.object(versioned(pod)) } else { given }
+        }
         Step::Offer { of, cpus } => given.offers(&type_name(*of), *cpus, 8192, &["x86_64"]),
         Step::Drop { member, at } => {
             let mut given = given;
@@ -106,12 +124,16 @@ proptest! {
     fn what_is_followed_is_what_would_be_judged_anew(
         steps in prop::collection::vec(step(), 1..16),
         is_live in any::<bool>(),
+        is_named in any::<bool>(),
     ) {
-        let domains: Vec<Box<dyn Domain>> = vec![Box::new(MachineSetCapacity)];
         let (mut given, mut world, mut judgements) = (empty(), World::default(), Judgements::default());
         if is_live {
             given = given.live_account();
         }
+        if is_named {
+            given = given.annotated_by("tools/annotator");
+        }
+        let domains: Vec<Box<dyn Domain>> = vec![Box::new(given.check())];
         for (version, step) in steps.iter().enumerate() {
             given = apply(given, step, version + 1);
             let changes = given.fill(&mut world);
@@ -119,7 +141,7 @@ proptest! {
             let followed: BTreeMap<String, Judgement> =
                 judgements.iter().map(|(subject, held)| (subject.to_string(), held.judgement.clone())).collect();
             let anew: BTreeMap<String, Judgement> =
-                Judged::new(&world).answers.into_iter().map(|(id, answer)| (id, answer.judgement)).collect();
+                Judged::new(&world, &given.check()).answers.into_iter().map(|(id, answer)| (id, answer.judgement)).collect();
             prop_assert_eq!(followed, anew, "after {:?}", step);
         }
     }
@@ -130,7 +152,8 @@ proptest! {
 fn a_status_that_moves_by_itself_changes_nothing() {
     let (mut world, given) = (World::default(), given().bare());
     given.fill(&mut world);
-    let judged = |world: &World| Judged::new(world).find(WORKERS).unwrap().explanation.remedy[0].judged.clone();
+    let check = given.check();
+    let judged = |world: &World| Judged::new(world, &check).find(WORKERS).unwrap().explanation.remedy[0].judged.clone();
     let before = judged(&world);
     let moved = given
         .workers("metadata.resourceVersion", json!("99"))

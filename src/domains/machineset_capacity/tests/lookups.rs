@@ -113,7 +113,7 @@ fn an_account_is_asked_for_the_types_in_use_with_the_login_they_have() {
     for (case, given, expected) in cases {
         let mut world = World::default();
         given.fill(&mut world);
-        let wanted = MachineSetCapacity.interests(world.view(now()));
+        let wanted = given.check().interests(world.view(now()));
         let asked = wanted.iter().filter(|interest| interest.id.resource.plural == "instancetypes").map(
             |Interest { id, .. }| {
                 let CollectionId { selector, .. } = id;

@@ -6,7 +6,9 @@
 //! Always true: whatever is judged here is also held to what must hold for every world (see [`Judged::new`]).
 
 mod annotations;
+mod annotator;
 mod cluster_api;
+mod edges;
 mod following;
 mod lookups;
 mod rules;
@@ -20,7 +22,7 @@ use std::fmt;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::MachineSetCapacity;
+use super::{MachineSetCapacity, Settings, Workload};
 use crate::domains::Domain;
 use crate::domains::testing::{answer_all, recording};
 use crate::engine::{ActionDraft, Explanation, Judgement, SubjectId};
@@ -40,6 +42,7 @@ pub fn now() -> Timestamp {
 #[derive(Clone)]
 pub struct Given {
     members: BTreeMap<String, Member>,
+    settings: Settings,
 }
 
 #[derive(Clone)]
@@ -58,7 +61,7 @@ fn member(source: ClusterSource) -> Member {
 
 /// The cluster `shop` with nothing in it, and the account.
 pub fn empty() -> Given {
-    let mut given = Given { members: BTreeMap::new() };
+    let mut given = Given { members: BTreeMap::new(), settings: Settings::default() };
     given.members.insert("shop".to_owned(), member(ClusterSource::Snapshot));
     let account = |region: &str| ClusterSource::Cloud {
         provider: Provider::Aws,
@@ -284,7 +287,31 @@ impl Given {
             ClusterSource::Cloud { provider: Provider::Aws, account: String::new(), used_from: Vec::new() };
         let served = ["instancetypes", "lookups", "environments"]
             .map(|plural| ("aws.cloud.trueup".to_owned(), plural.to_owned()));
-        account.served = Some(Served::Complete(served.into()));
+        account.served = Some(Served::Complete(served.into_iter().collect()));
+        self
+    }
+
+    /// The cluster is asked over the network, and the config says who annotates there.
+    pub fn annotated_by(mut self, workload: &str) -> Self {
+        let shop = self.members.get_mut("shop").unwrap();
+        shop.link = Link::Live { since: now() };
+        let served = [
+            ("", "secrets"),
+            ("", "pods"),
+            ("apps", "deployments"),
+            ("cluster.x-k8s.io", "clusters"),
+            ("cluster.x-k8s.io", "machinedeployments"),
+            ("cluster.x-k8s.io", "machinesets"),
+            ("infrastructure.cluster.x-k8s.io", "awsmachinetemplates"),
+            ("infrastructure.cluster.x-k8s.io", "awsclusters"),
+            ("config.openshift.io", "infrastructures"),
+            ("machine.openshift.io", "machinesets"),
+        ];
+        let pair = |(group, plural): (&str, &str)| (group.to_owned(), plural.to_owned());
+        shop.served = Some(Served::Complete(served.map(pair).into_iter().collect()));
+        let mut parts = workload.split('/').map(str::to_owned);
+        let (namespace, deployment) = (parts.next().unwrap(), parts.next().unwrap());
+        self.settings.credentials_from = Some(Workload { namespace, deployment, container: parts.next() });
         self
     }
 
@@ -318,7 +345,12 @@ impl Given {
     pub fn judged(&self) -> Judged {
         let mut world = World::default();
         self.fill(&mut world);
-        Judged::new(&world)
+        Judged::new(&world, &self.check())
+    }
+
+    /// The check with the settings of this fleet.
+    pub fn check(&self) -> MachineSetCapacity {
+        MachineSetCapacity::new(self.settings.clone())
     }
 
     /// The answer for one subject of `shop`: `Kind/namespace/name`.
@@ -344,7 +376,7 @@ impl Given {
             let served = member.served.clone().unwrap_or_else(|| Served::Recorded(recordings[&name].groups()));
             changes.extend(world.put_cluster(member.known_as(&name, served)));
         }
-        changes.extend(answer_all(&MachineSetCapacity, world, &recordings, now()));
+        changes.extend(answer_all(&self.check(), world, &recordings, now()));
         changes
     }
 }
@@ -379,13 +411,12 @@ pub struct Answer {
 
 impl Judged {
     /// Judges everything, and checks what must hold whatever the world is.
-    pub fn new(world: &World) -> Self {
+    pub fn new(world: &World, check: &MachineSetCapacity) -> Self {
         let view = world.view(now());
         let mut answers = BTreeMap::new();
-        for subject in MachineSetCapacity.subjects(view) {
-            let judgement =
-                MachineSetCapacity.judge(&subject, view).unwrap_or_else(|| panic!("{subject} is not judged"));
-            let explanation = MachineSetCapacity.explain(&subject, view).unwrap();
+        for subject in check.subjects(view) {
+            let judgement = check.judge(&subject, view).unwrap_or_else(|| panic!("{subject} is not judged"));
+            let explanation = check.explain(&subject, view).unwrap();
             let answer = Answer { judgement, explanation };
             answer.check(&subject);
             answers.insert(subject.to_string(), answer);

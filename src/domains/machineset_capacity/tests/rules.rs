@@ -316,7 +316,7 @@ fn two_lists_of_one_kind_that_are_not_whole_are_one_finding() {
     let mut world = World::default();
     both.fill(&mut world);
     let stars = |world: &World| {
-        let subjects = MachineSetCapacity.subjects(world.view(now()));
+        let subjects = MachineSetCapacity::default().subjects(world.view(now()));
         let named = subjects.into_iter().filter(|one| one.name == "*").map(|one| one.to_string());
         named.collect::<Vec<_>>()
     };

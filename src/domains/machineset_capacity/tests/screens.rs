@@ -32,7 +32,7 @@ fn fleet() -> Given {
 fn open(size: (u16, u16)) -> Console {
     let mut world = World::default();
     let changes = fleet().fill(&mut world);
-    Console::open(Box::new(MachineSetCapacity), world, &changes, now(), size)
+    Console::open(Box::new(MachineSetCapacity::default()), world, &changes, now(), size)
 }
 
 #[test]

@@ -33,13 +33,10 @@ fn no_byte_of_a_login_leaves_the_edge() {
         assert_eq!(said.len(), 1, "case {case}: the Secret was read");
         let id = CollectionId::all(&shop, super::super::names::ENVIRONMENT);
         said.extend(view.read::<super::super::facts::Environment>(&id).iter().map(|fact| format!("{fact:?}")));
-        for subject in MachineSetCapacity.subjects(view) {
-            said.push(format!("{:?}", MachineSetCapacity.explain(&subject, view)));
-            said.push(format!(
-                "{:?} {:?}",
-                MachineSetCapacity.cells(&subject, view),
-                MachineSetCapacity.panels(&subject, view)
-            ));
+        let check = MachineSetCapacity::default();
+        for subject in check.subjects(view) {
+            said.push(format!("{:?}", check.explain(&subject, view)));
+            said.push(format!("{:?} {:?}", check.cells(&subject, view), check.panels(&subject, view)));
         }
         assert!(said.len() >= 4, "case {case}: {said:?}");
         for text in said {

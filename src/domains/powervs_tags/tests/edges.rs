@@ -1,13 +1,43 @@
-//! Edge cases by their number in the reference, where no other test here names them.
+//! Edge cases by their number in the reference: those of judging here, and where the others are.
+//!
+//! `tests/tidy.rs` fails when a number is missing or a test it names does not exist.
 //!
 //! | number | test |
 //! | --- | --- |
-//! | 8, 9, 10, 12 | `tags::tests`, `user_tags` |
-//! | 11 | `user_tags`, `teardown::a_reference_loses_what_we_attached_and_nothing_of_others` |
-//! | 14, 15, 17, 18, 20, 34, 35 | `teardown` |
-//! | 27, 32 | `pointing` |
-//! | 31 | `facts::resource::tests`, `owners::an_account_that_does_not_fit_leaves_everything_open` |
-//! | 13, 22, 23, 25, 28, 29, 30, 33, 36, 37, 38 | of whoever talks to the cloud, not of judging |
+//! | 1 | `edge_1_two_owners_are_a_conflict_and_nobody_deletes` |
+//! | 2 | `edge_2_a_cluster_made_anew_under_its_name_neither_adopts_nor_deletes` |
+//! | 3 | `edge_3_of_clusters_with_one_name_only_the_uid_tells` |
+//! | 4 | `edge_4_our_uid_under_another_name_is_not_ours` |
+//! | 5 | `edge_5_after_a_move_the_new_uid_is_offered_where_the_status_holds_the_id` |
+//! | 6 | `edge_6_a_crash_between_create_and_tag_leaves_a_name_that_proves_nothing` |
+//! | 7 | `edge_7_a_half_attached_pair_is_sent_again_whole` |
+//! | 8, 9 | `tags_compare_without_case_and_without_the_space_after_the_colon` |
+//! | 10, 12 | `each_tag_that_would_be_refused_is_a_finding_of_its_own_and_is_never_sent` |
+//! | 11 | `references_get_user_tags_unless_that_is_switched_off`, `a_reference_loses_what_we_attached_and_nothing_of_others` |
+//! | 13 | `nothing_leaves_for_another_account_or_for_a_wildcard` |
+//! | 14 | `a_gateway_of_others_loses_our_connections_and_then_our_tags` |
+//! | 15, 17, 20 | `a_holder_of_foreign_things_stays_and_names_them` |
+//! | 16 | `edge_16_a_connection_the_user_made_again_is_known_by_its_network` |
+//! | 18 | `in_a_workspace_of_others_our_network_goes_after_its_server` |
+//! | 19 | `edge_19_a_dhcp_server_in_error_has_no_network_and_is_judged_by_its_workspace` |
+//! | 21 | `edge_21_a_group_nobody_points_at_is_not_deleted_by_itself` |
+//! | 22 | `edge_22_a_balancer_that_is_being_updated_is_still_a_step_and_a_failed_one_too` |
+//! | 23 | `edge_23_a_vpc_is_not_asked_to_go_before_its_subnet_reads_as_gone` |
+//! | 24 | `edge_24_what_is_being_reclaimed_has_no_action_and_keeps_nothing_waiting` |
+//! | 25 | `edge_25_an_instance_of_object_storage_goes_with_its_keys` |
+//! | 26 | `edge_26_a_locked_workspace_is_said_and_never_tried` |
+//! | 27 | `an_id_beats_a_name` |
+//! | 28 | `edge_28_an_empty_listing_that_was_cut_short_is_not_gone`, `what_search_does_not_know_yet_has_its_tags_looked_up` |
+//! | 29 | `edge_29_what_the_index_still_has_and_no_list_does_is_gone` |
+//! | 30 | `every_region_is_asked_at_its_own_endpoint` |
+//! | 31 | `a_crn_names_its_account_and_its_end`, `an_account_that_does_not_fit_leaves_everything_open` |
+//! | 32 | `tags_in_an_account_the_clusters_ids_do_not_lie_in_are_not_its_pointing` |
+//! | 33 | `a_token_that_ends_in_mid_run_is_replaced`, `a_wait_is_read_in_seconds_and_as_a_date_of_the_services_clock` |
+//! | 34 | `what_was_made_before_there_were_tags_goes_by_the_older_flag_alone` |
+//! | 35 | `what_the_provider_would_not_do_is_not_done_or_is_blocked` |
+//! | 36 | `what_depends_on_something_that_stays_is_not_touched`, `a_whole_life_leaves_nothing_of_the_cluster_and_everything_of_others` |
+//! | 37 | `edge_37_a_delete_that_another_deleter_was_first_with_is_not_a_failure` |
+//! | 38 | `no_answer_that_repeats_the_key_or_the_token_is_repeated` |
 
 use serde_json::json;
 

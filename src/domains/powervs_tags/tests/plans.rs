@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 use crate::engine::{
-    Chosen, Conditions, Judged as Whole, Observed, Plan, PlanInput, PlanScope, Refusal, build, questions,
+    Chosen, Conditions, Judged as Whole, Observed, Plan, PlanInput, PlanScope, Tier, build, questions,
 };
 
 fn plan_of(given: &Given) -> Plan {
@@ -98,14 +98,14 @@ fn what_waits_for_a_blocked_step_is_blocked_with_it() {
 }
 
 #[test]
-fn a_teardown_asks_for_the_name_of_the_cluster_that_points_and_an_unclaimed_orphan_is_refused() {
+fn a_teardown_asks_for_the_name_of_the_cluster_that_points_and_an_unclaimed_orphan_for_its_accounts() {
     let plan = plan_of(&newer().going().has(resource("vpc", "stray")).tags("stray", &dead()));
     let asked = questions(&plan, &Chosen::Selected).unwrap();
     let said: Vec<String> = asked.iter().map(|one| format!("{} {} {}", one.cluster, one.tier, one.deletions)).collect();
     assert_eq!(said, ["mgmt T4 9"]);
     let orphan = plan.actions.iter().find(|action| !action.selected).unwrap().id.clone();
-    let refusal = questions(&plan, &Chosen::Only([orphan].into())).unwrap_err();
-    assert!(matches!(&refusal, Refusal::NotSupported { .. }), "{refusal:?}");
+    let asked = questions(&plan, &Chosen::Only([orphan].into())).unwrap();
+    assert_eq!((asked[0].cluster.as_str(), asked[0].tier), ("ibm:main", Tier::T4));
 }
 
 #[test]
@@ -116,5 +116,9 @@ fn the_finding_belongs_to_who_points_and_an_unclaimed_one_to_nobody() {
     assert_eq!(of("vpc/stray@-").cluster, "");
     let orphan = plan.actions.iter().find(|action| action.finding.ends_with("vpc/stray@-")).unwrap();
     assert_eq!((orphan.cluster.as_str(), orphan.selected), ("ibm:main", false));
-    assert_eq!(plan.targets.len(), 1, "an account is no cluster a plan is made for");
+    let targets: Vec<(&str, &str)> =
+        plan.targets.iter().map(|target| (target.cluster.as_str(), target.identity.account.as_str())).collect();
+    assert_eq!(targets, [("ibm:main", ACCOUNT), ("mgmt", "")]);
+    let claimed = plan_of(&newer());
+    assert_eq!(claimed.targets.len(), 1, "nothing would be done in the account for itself");
 }

@@ -20,9 +20,8 @@ type Case = (&'static str, &'static [&'static [&'static str]], &'static [&'stati
 fn a_cluster_that_may_not_use_an_account_keeps_nobody_in_doubt() {
     let silent = || Served::Unknown(Gap::new(GapCause::Unreachable, "connection refused"));
     let power = || {
-        Served::Complete(BTreeSet::from(
-            [super::super::names::POWERVS_CLUSTER].map(|one| (one.group.to_owned(), one.plural.to_owned())),
-        ))
+        let kinds = [super::super::names::POWERVS_CLUSTER].map(|one| (one.group.to_owned(), one.plural.to_owned()));
+        Served::Complete(kinds.into_iter().collect())
     };
     let cases: [Case; 4] = [
         ("no account", &[], &["mgmt-1", "edge"]),

@@ -10,7 +10,9 @@
 //! - `types=m5.large+m6g.4xlarge`: of these, those that are offered; without it, all that are. A lookup needs none: it
 //!   tells how the last list of types went for the same region and credentials, and waits for the first;
 //! - `credentials=secret/<namespace>/<name>`: the Secret an object of the cluster names; `environment`, or nothing: none
-//!   is named, and the order ends with the user's own profile, on a workstation.
+//!   is named, and the order ends with the user's own profile, on a workstation. `pod/secret/<namespace>/<name>` and `pod`
+//!   stand for a pod's environment in place of this process's: the Secret alone, and a role whose token is in the pod, in
+//!   whose place this machine's own login asks.
 //!
 //! Always true:
 //! - a Secret's bytes are read by name, used here, and wiped;
@@ -38,6 +40,7 @@ use crate::cloud::aws::{
 };
 use crate::cloud::http::{HttpClient, HttpSettings, Proxies, Roots};
 use crate::fleet::env::Env;
+use crate::fleet::send::STREAM_START_TIMEOUT;
 use crate::fleet::transport::Clock;
 use crate::world::{Provider, Resource};
 
@@ -59,12 +62,13 @@ const GOOD_FOR: Duration = Duration::from_secs(300);
 const BAD_FOR: Duration = Duration::from_secs(30);
 /// When to ask again after what may pass by itself.
 const RETRY_AFTER: Duration = Duration::from_secs(10);
-/// How long one answer of AWS may take. Four tries with their waits then end within a minute, before the list that
-/// waits for them is given up.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long one answer of AWS may take: a few types are described in less than one. Four tries with their waits end in
+/// 4 × 6 + 3.5 = 27.5 s, before the list that waits for them is given up; otherwise what went wrong would never be told.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(6);
+const _: () = assert!(4 * ANSWER_TIMEOUT.as_millis() + 3_500 < STREAM_START_TIMEOUT.as_millis());
 
 /// How long a lookup waits for the list of types it is about: as long as four tries and their waits may take.
-const LIST_TIMEOUT: Duration = Duration::from_secs(50);
+const LIST_TIMEOUT: Duration = Duration::from_secs(29);
 
 /// The way to AWS.
 #[derive(Clone)]
@@ -123,7 +127,7 @@ impl AwsShelf {
             return Ok(catalogue.clone());
         }
         let http = match &self.way {
-            AwsWay::InProcess(http) => http.clone(),
+            AwsWay::InProcess(http) => http.clone().within(ANSWER_TIMEOUT),
             AwsWay::Network => {
                 let settings = HttpSettings {
                     extra_roots: setting.roots.clone(),

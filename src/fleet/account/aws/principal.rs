@@ -24,21 +24,43 @@ pub enum AwsSource {
     Secret {
         namespace: String,
         name: String,
+        /// Whose environment comes before it.
+        beside: Beside,
     },
+    /// A role that a pod takes on with a token of its own: it can't be taken on here.
+    PodsRole,
+}
+
+/// Whose environment comes before a Secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Beside {
+    /// This process's.
+    Process,
+    /// A pod's, which has no web identity: whoever names the Secret so has seen it.
+    Pod,
 }
 
 impl AwsSource {
-    /// Reads `secret/<namespace>/<name>`; empty names none.
+    /// Reads `secret/<namespace>/<name>`, `pod` and `pod/secret/<namespace>/<name>`; empty names none.
     ///
     /// # Errors
-    /// It is neither.
+    /// It is none of them.
     pub fn parse(text: &str) -> Result<Self, AwsError> {
         if text.is_empty() || text == "environment" {
             return Ok(Self::Unnamed);
         }
-        let named = text.strip_prefix("secret/").and_then(|rest| rest.split_once('/'));
+        if text == "pod" {
+            return Ok(Self::PodsRole);
+        }
+        let (rest, beside) = match text.strip_prefix("pod/") {
+            Some(rest) => (rest, Beside::Pod),
+            None => (text, Beside::Process),
+        };
+        let named = rest.strip_prefix("secret/").and_then(|rest| rest.split_once('/'));
         match named.filter(|(namespace, name)| is_object_name(namespace) && is_object_name(name)) {
-            Some((namespace, name)) => Ok(Self::Secret { namespace: namespace.to_owned(), name: name.to_owned() }),
+            Some((namespace, name)) => {
+                Ok(Self::Secret { namespace: namespace.to_owned(), name: name.to_owned(), beside })
+            }
             None => Err(broken("credentials", "the credentials are named in a form nobody knows".to_owned(), "")),
         }
     }
@@ -61,15 +83,25 @@ struct SecretFound {
 /// # Errors
 /// Nobody can, or the Secret can't be read.
 pub(super) async fn of(shelf: &AwsShelf, client: &kube::Client, source: AwsSource) -> Result<Principal, AwsError> {
-    let env = &shelf.env;
+    let own;
+    let env = match &source {
+        AwsSource::Secret { beside: Beside::Pod, .. } => {
+            own = shelf.env.without_web_identity();
+            &own
+        }
+        AwsSource::Secret { beside: Beside::Process, .. } | AwsSource::Unnamed => &shelf.env,
+        AwsSource::PodsRole => return in_place_of_a_pod(&shelf.env).await,
+    };
     let unnamed = source == AwsSource::Unnamed;
     let found = match (&source, Irsa::of(env)) {
         // The environment decides alone; the Secret is not even read.
-        (_, Irsa::Complete(_) | Irsa::Partial(_) | Irsa::BadRole) | (AwsSource::Unnamed, _) => None,
-        (AwsSource::Secret { namespace, name }, Irsa::Absent { .. }) => read(client, namespace, name, env).await?,
+        (_, Irsa::Complete(_) | Irsa::Partial(_) | Irsa::BadRole) | (AwsSource::Unnamed | AwsSource::PodsRole, _) => {
+            None
+        }
+        (AwsSource::Secret { namespace, name, .. }, Irsa::Absent { .. }) => read(client, namespace, name, env).await?,
     };
     let named = match (&source, &found) {
-        (AwsSource::Unnamed, _) => NamedSecret::NotNamed,
+        (AwsSource::Unnamed | AwsSource::PodsRole, _) => NamedSecret::NotNamed,
         (AwsSource::Secret { .. }, None) => NamedSecret::Absent,
         (AwsSource::Secret { .. }, Some(found)) => NamedSecret::Held(found.content.clone()),
     };
@@ -90,6 +122,23 @@ pub(super) async fn of(shelf: &AwsShelf, client: &kube::Client, source: AwsSourc
             Ok(Principal::SecretKeys { uid, version, keys })
         }
         Choice::Profile(name) => profile(env, name).await,
+    }
+}
+
+/// Who asks for a pod whose token is not here: this process's own role, or the user's own profile.
+///
+/// # Errors
+/// There is neither.
+async fn in_place_of_a_pod(env: &Variables) -> Result<Principal, AwsError> {
+    let (_, found) = of_environment(env).await;
+    match found {
+        Some(found) => found,
+        None => Err(AwsError::new(
+            Class::TokenUnreadable,
+            "token-elsewhere",
+            "the role's token is in the pod that uses it, and this machine has no login of its own to ask with",
+            "name a profile with AWS_PROFILE, or run where the token is mounted",
+        )),
     }
 }
 

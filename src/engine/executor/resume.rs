@@ -1,0 +1,51 @@
+//! Taking a plan up again that an earlier run was broken off in: what it sent to a cloud is looked at, not sent again.
+//!
+//! Always true: only a read says that something was done; what was not, goes the way of every other action.
+
+use std::borrow::Cow;
+
+use super::ports::{ClusterPort, Reading};
+use super::read::read;
+use super::report::{End, Halt};
+use super::run::Run;
+use super::wish::Wish;
+use crate::engine::Action;
+use crate::engine::journal::VerifiedState;
+
+impl<'p> Run<'p, '_> {
+    /// Ends the actions an earlier run of this plan has done in a cloud, and waits for what it left on its way out. What is
+    /// left is the answer.
+    pub(super) async fn take_up(
+        &mut self,
+        port: &dyn ClusterPort,
+        actions: Vec<&'p Action>,
+    ) -> Result<Vec<&'p Action>, Halt> {
+        let (mut left, mut leaving) = (Vec::new(), Vec::new());
+        for action in actions {
+            if action.target.cloud.is_none() || !self.sent_earlier.contains(&action.id) {
+                left.push(action);
+                continue;
+            }
+            let reading = read(port, self.ports.clock, &action.target).await;
+            match (&reading, self.wish_now(action)) {
+                (Reading::Absent, Some(Wish::Delete { .. })) => self.end(action, End::Already),
+                (Reading::Present(seen), Some(Wish::Delete { .. })) if seen.deleting => {
+                    self.end(action, End::Done(VerifiedState::Terminating));
+                    leaving.push(action);
+                }
+                (Reading::Present(seen), Some(wish)) if wish.is_fulfilled(&action.target.kind, &reading) => {
+                    self.moved.note(action, seen);
+                    self.end(action, End::Already);
+                }
+                (Reading::Present(_) | Reading::Absent | Reading::Unknown(_), _) => left.push(action),
+            }
+        }
+        self.outlast(port, &leaving).await?;
+        Ok(left)
+    }
+
+    fn wish_now(&self, action: &Action) -> Option<Wish> {
+        let action: Cow<'_, Action> = self.moved.bound_anew(action);
+        Wish::of(&action, &self.report.plan, None, self.ports.vault).ok()
+    }
+}

@@ -1,0 +1,99 @@
+//! Taking a change of a cloud resource's tags back, and why a deletion in a cloud can't be taken back.
+//!
+//! Always true: tags are put back only where the resource has exactly those the plan left it with; whoever came after is
+//! not overwritten.
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+
+use super::Look;
+use super::inverse::{Inverse, Same, action, place, same_object};
+use crate::engine::action::{Reason, Undo, Verb};
+use crate::engine::journal::{ActionEntry, Entry, LabelChange, Sent};
+use crate::engine::plan::{Action, Preconditions};
+use crate::engine::reference::{CloudRef, cloud_tags};
+use crate::engine::text::{Charset, printable};
+use crate::engine::tier::Tier;
+
+/// How long IBM Cloud keeps what its resource controller has deleted.
+const RECLAIMABLE_DAYS: u32 = 7;
+
+/// The kinds of which a deletion there is only the beginning of the end.
+const RECLAIMABLE_KINDS: [&str; 2] = ["workspace", "cos-instance"];
+
+/// Puts the tags of a resource back to what they were.
+pub(super) fn put_tags_back(entry: &Entry, done: &ActionEntry, sent: &Sent, look: &Look) -> Result<Inverse, String> {
+    let LabelChange { before, after: _ } =
+        sent.labels.as_ref().ok_or("the journal does not hold what the tags were")?;
+    let place = place(&sent.target);
+    let Same { resource_version, .. } = same_object(sent, look)?;
+    let tags = cloud_tags(resource_version);
+    let of = |was_there: bool| before.iter().filter(move |(_, value)| value.is_some() == was_there).map(|(tag, _)| tag);
+    let set: Vec<&String> = of(true).filter(|tag| !tags.contains(*tag)).collect();
+    let remove: Vec<&String> = of(false).filter(|tag| tags.contains(*tag)).collect();
+    let verb = match (set.is_empty(), remove.is_empty()) {
+        (true, true) => return Err(format!("the tags of {place} are what they were before already")),
+        (false, true) => Verb::Tag,
+        (true, false) => Verb::Untag,
+        (false, false) => Verb::ReOwn,
+    };
+    if !left_with(entry, done).contains(&tags) {
+        return Err(format!("somebody changed the tags of {place} since; look at it"));
+    }
+    let mut diff = format!("  {place}\n");
+    let line = |sign: char, tag: &str| format!("{sign}   tag {}\n", printable(tag, Charset::Unicode));
+    diff.extend(remove.iter().map(|tag| line('-', tag)));
+    diff.extend(set.iter().map(|tag| line('+', tag)));
+    let change = json!({ "set": set, "remove": remove });
+    let preconditions = Preconditions { tags: Some(tags.into_iter().collect()), ..Preconditions::default() };
+    let action = Action {
+        verb,
+        reason: Reason::Differs,
+        // Whether a tag says whose the resource is, is not in the journal, so it is taken for one that does.
+        tier: Tier::T3,
+        undo: Undo::PutTagsBack,
+        ..action(&done.id, sent, sent.target.clone(), preconditions, diff, change)
+    };
+    Ok(Inverse { action, not_restored: Vec::new() })
+}
+
+/// The tags a resource had after an action, and after each action of the same plan that came upon it later.
+fn left_with(entry: &Entry, done: &ActionEntry) -> Vec<BTreeSet<String>> {
+    let Some(first) = done.sent.as_ref() else { return Vec::new() };
+    let mut left: Vec<BTreeSet<String>> = changed(first).into_iter().collect();
+    let later = entry.actions.iter().filter(|one| one.id != done.id).filter_map(|one| one.sent.as_ref());
+    let mut later: Vec<&Sent> = later.filter(|sent| sent.target == first.target && sent.at >= first.at).collect();
+    later.sort_by_key(|sent| sent.at);
+    for sent in later {
+        let began = sent.resource_version.as_deref().map(cloud_tags);
+        if began.is_some() && began.as_ref() == left.last() {
+            left.extend(changed(sent));
+        }
+    }
+    left
+}
+
+/// The tags of a resource once a request was carried out: those it was bound to, but for what it changed.
+fn changed(sent: &Sent) -> Option<BTreeSet<String>> {
+    let mut tags = cloud_tags(sent.resource_version.as_deref()?);
+    for (tag, value) in &sent.labels.as_ref()?.after {
+        match value {
+            Some(_) => tags.insert(tag.clone()),
+            None => tags.remove(tag),
+        };
+    }
+    Some(tags)
+}
+
+/// Why what was deleted in a cloud is not brought back from here.
+pub(super) fn no_way_back(cloud: &CloudRef) -> String {
+    let kind = &cloud.kind;
+    if RECLAIMABLE_KINDS.contains(&kind.as_str()) {
+        return format!(
+            "trueup can't bring a {kind} back, but IBM Cloud keeps it for up to {RECLAIMABLE_DAYS} days: find {} with `ibmcloud resource reclamations` and restore it with `ibmcloud resource reclamation-restore`",
+            cloud.id
+        );
+    }
+    format!("a {kind} that was deleted in a cloud has no backup; make a new one")
+}
