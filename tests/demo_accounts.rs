@@ -76,7 +76,8 @@ fn served() -> Served {
     let (url, key) = account.strip_prefix("IBM Cloud account: ").unwrap().split_once(" (API key ").unwrap();
     let services = ["iam", "tagging", "search", "resource-controller", "vpc", "transit", "power"];
     let endpoints: String = services.iter().map(|service| format!("{service} = \"{url}\"\n")).collect();
-    let text = format!("[clouds.ibm.try]\napi_key_env = \"TRY_KEY\"\n[clouds.ibm.try.endpoints]\n{endpoints}");
+    let key_and_users = "api_key_env = \"TRY_KEY\"\nmanagement_clusters = [\"mgmt-us\"]";
+    let text = format!("[clouds.ibm.try]\n{key_and_users}\n[clouds.ibm.try.endpoints]\n{endpoints}");
     std::fs::write(folder.path().join("config.toml"), text).unwrap();
     Served { _demo: demo, kubeconfig, key: key.trim_end_matches(')').to_owned(), folder }
 }
@@ -86,7 +87,7 @@ impl Served {
         let folder = self.folder.path();
         let mut command = Command::new(env!("CARGO_BIN_EXE_trueup"));
         command.env_clear().env("HOME", folder).env("TRY_KEY", &self.key).current_dir(folder).args(arguments);
-        command.args(["--kubeconfig", &self.kubeconfig, "--config", "config.toml"]);
+        command.args(["--kubeconfig", &self.kubeconfig, "--context", "mgmt-us", "--config", "config.toml"]);
         let ran = command.output().unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Ran { code: ran.status.code(), out: text(&ran.stdout), err: text(&ran.stderr) }
@@ -106,6 +107,20 @@ impl Served {
     }
 }
 
+impl Served {
+    /// Takes an action back, and says the plan that did.
+    fn undo(&self, plan: &Value, action: &str, file: &str) -> Value {
+        let entry = format!("{}/{action}", &plan["id"].as_str().unwrap()[7..15]);
+        let ran = self.run(&["undo", &entry, "--out", file]);
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        let undo = std::fs::read_to_string(self.folder.path().join(file)).unwrap();
+        let undo: Value = serde_json::from_str(&undo).unwrap();
+        let ran = self.run(&["apply", file, "--expect", undo["id"].as_str().unwrap(), "--look-back", "0s"]);
+        assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+        undo
+    }
+}
+
 fn action_on<'p>(plan: &'p Value, verb: &str, id: &str) -> &'p Value {
     let is_meant = |one: &&Value| one["verb"] == verb && one["target"]["id"] == id;
     plan["actions"].as_array().unwrap().iter().find(is_meant).unwrap_or_else(|| panic!("no {verb} of {id}"))
@@ -118,7 +133,7 @@ fn an_orphan_is_deleted_when_its_account_is_named_and_not_before() {
     let delete = action_on(&plan, "delete", "cos-quarry");
     assert_eq!((&delete["cluster"], &delete["selected"]), (&json!("ibm:try"), &json!(false)));
     let action = delete["id"].as_str().unwrap();
-    let unnamed = served.apply(&plan, action, &["--confirm-cluster", "mgmt-eu"]);
+    let unnamed = served.apply(&plan, action, &["--confirm-cluster", "mgmt-us"]);
     assert_eq!(unnamed.code, Some(3), "{}", unnamed.err);
     assert!(
         unnamed.err.contains("ibm:try has a T4 action, which asks for --confirm-cluster ibm:try"),
@@ -149,30 +164,28 @@ fn a_key_of_another_account_applies_nothing() {
 }
 
 #[test]
-fn a_new_owner_is_taken_back_and_both_connections_of_a_gateway_are_tagged() {
+fn both_connections_of_a_gateway_are_tagged_in_one_run() {
+    let served = served();
+    let plan = served.plan();
+    let is_meant = |one: &&Value| one["verb"] == "tag" && one["target"]["id"] == "tg-tundra";
+    let tags: Vec<&str> =
+        plan["actions"].as_array().unwrap().iter().filter(is_meant).map(|one| one["id"].as_str().unwrap()).collect();
+    assert_eq!(tags.len(), 2);
+    let ran = served.apply(&plan, tags[0], &["--only", tags[1]]);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+}
+
+#[test]
+fn a_new_owner_is_taken_back() {
     let served = served();
     let plan = served.plan();
     let re_own = action_on(&plan, "re-own", "r006-tundra-vpc");
-    let (action, cluster) = (re_own["id"].as_str().unwrap(), re_own["cluster"].as_str().unwrap());
-    let before = re_own["preconditions"]["tags"].clone();
+    let (action, before) = (re_own["id"].as_str().unwrap(), &re_own["preconditions"]["tags"]);
     let ran = served.apply(&plan, action, &[]);
     assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
-    let entry = format!("{}/{action}", &plan["id"].as_str().unwrap()[7..15]);
-    let ran = served.run(&["undo", &entry, "--out", "undo.json"]);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
-    let undo: Value =
-        serde_json::from_str(&std::fs::read_to_string(served.folder.path().join("undo.json")).unwrap()).unwrap();
-    let back = &undo["actions"][0];
-    assert_eq!((&back["verb"], &back["cluster"]), (&json!("re-own"), &json!(cluster)));
-    let ran = served.run(&["apply", "undo.json", "--expect", undo["id"].as_str().unwrap(), "--look-back", "0s"]);
-    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
-    let again = served.plan();
-    assert_eq!(action_on(&again, "re-own", "r006-tundra-vpc")["preconditions"]["tags"], before);
-
-    let gateway = |one: &&Value| one["verb"] == "tag" && one["target"]["id"] == "tg-tundra";
-    let both: Vec<&str> =
-        again["actions"].as_array().unwrap().iter().filter(gateway).map(|one| one["id"].as_str().unwrap()).collect();
-    assert_eq!(both.len(), 2);
-    let ran = served.apply(&again, both[0], &["--only", both[1]]);
-    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+    let back = served.undo(&plan, action, "back.json");
+    assert_eq!((&back["actions"][0]["verb"], &back["targets"][0]["cluster"]), (&json!("re-own"), &json!("mgmt-us")));
+    // Taking the undo back would start from what was there before it all.
+    let forth = served.undo(&back, action, "forth.json");
+    assert_eq!(&forth["actions"][0]["preconditions"]["tags"], before);
 }

@@ -210,17 +210,19 @@ fn refused(why: &str) -> Reply {
 /// The answer to a delete that is refused as long as something holds the resource; nothing for any other failure. What holds
 /// it may be on its way out, so it may be tried again.
 fn still_held(error: &CloudError, kind: IbmResourceKind) -> Option<Reply> {
-    let is_held = match kind {
-        // PowerVS says so with a 400.
-        IbmResourceKind::Network | IbmResourceKind::DhcpServer => matches!(error.status(), Some(400 | 409)),
-        IbmResourceKind::Workspace
-        | IbmResourceKind::CosInstance
-        | IbmResourceKind::Vpc
-        | IbmResourceKind::Subnet
-        | IbmResourceKind::SecurityGroup
-        | IbmResourceKind::LoadBalancer
-        | IbmResourceKind::TransitGateway
-        | IbmResourceKind::TgConnection => error.status() == Some(409),
+    let is_held = match &error.problem {
+        Problem::Refused { status: 409, .. } => true,
+        // PowerVS says it so, of the network of a DHCP server.
+        Problem::Refused { status: 400, message, .. } => message.contains("still attached"),
+        Problem::Refused { .. }
+        | Problem::NoAnswer(_)
+        | Problem::ItemRefused { .. }
+        | Problem::NotUnderstood(_)
+        | Problem::PageLoop
+        | Problem::TooManyPages(_)
+        | Problem::OtherAccount { .. }
+        | Problem::Unaddressed(_)
+        | Problem::NotIndexed => false,
     };
     let reason = format!("{error}; {}", what_holds(kind));
     let retry_after = Some(error.retry_after().unwrap_or(HELD_PAUSE));

@@ -13,13 +13,13 @@ use super::look_live;
 use super::plan::Wishes;
 use super::probe::{self, Tried};
 use super::tombstones;
-use crate::config::Config;
+use crate::config::{CloudAccount, Config};
 use crate::domains::Domain;
-use crate::engine::{Conditions, InputReading, Judged, Tombstone};
+use crate::engine::{Conditions, Glob, InputReading, Judged, Tombstone};
 use crate::fleet::snapshot::{self, Snapshot, SnapshotCluster};
 use crate::live::{Judgements, Live, explained, recorded};
 use crate::observe::Digester;
-use crate::world::{Cluster, ClusterName, Link, Served, View, World};
+use crate::world::{Cluster, ClusterName, ClusterSource, Link, Served, View, World};
 
 /// What was seen and judged.
 pub struct Seen {
@@ -123,12 +123,23 @@ fn known_cluster(cluster: &SnapshotCluster, config: &Config) -> Cluster {
     Cluster {
         name: cluster.name.clone(),
         class: cluster.class.unwrap_or_else(|| config.clusters.class_of(&cluster.name, host)),
-        source: cluster.source.clone(),
+        source: used_from(cluster, config),
         hosted_by: cluster.hosted_by.clone(),
         link: Link::Recorded,
         identity: cluster.identity.clone(),
         served: Served::Recorded(cluster.served.clone()),
     }
+}
+
+/// Where it comes from; of a recorded account, the config says from where it is used.
+fn used_from(cluster: &SnapshotCluster, config: &Config) -> ClusterSource {
+    let ClusterSource::Cloud { provider, account, .. } = &cluster.source else { return cluster.source.clone() };
+    let is_meant = |named: &&CloudAccount| {
+        named.provider == *provider && cluster.name.as_str() == format!("{}:{}", provider.word(), named.alias)
+    };
+    let named = config.clouds.iter().find(is_meant);
+    let patterns = named.into_iter().flat_map(|named| &named.management_clusters).map(Glob::to_string);
+    ClusterSource::Cloud { provider: *provider, account: account.clone(), used_from: patterns.collect() }
 }
 
 /// A digester with a key of this run.

@@ -273,7 +273,6 @@ mod tests {
     use super::*;
     use crate::cloud::http::HttpClient;
     use crate::cloud::ibm::{Account, ApiKey, Endpoints};
-    use crate::engine::testing::given;
     use crate::sim::ibm::{IbmSim, IbmSimOptions};
 
     /// A fleet of one account.
@@ -281,7 +280,7 @@ mod tests {
 
     impl PlanAgain for OneAccount {
         fn plan_again(&mut self) -> BoxFuture<'_, Result<Plan, String>> {
-            async { Ok(given().plan()) }.boxed()
+            async { Ok(no_plan()) }.boxed()
         }
 
         fn connection<'a>(&'a mut self, _: &'a ClusterName) -> BoxFuture<'a, Option<(kube::Client, TlsTrust)>> {
@@ -298,6 +297,15 @@ mod tests {
         }
     }
 
+    fn no_plan() -> Plan {
+        let at = "2026-11-16T10:00:00Z";
+        let plan = serde_json::json!({
+            "schema": "trueup/plan/v1", "id": "", "created_at": at, "expires_at": at, "engine": "", "targets": [],
+            "observations": [], "findings": [], "actions": [], "summary": { "findings": {}, "actions": {}, "blocked": 0 },
+        });
+        serde_json::from_value(plan).unwrap()
+    }
+
     #[tokio::test(start_paused = true)]
     async fn an_account_is_who_its_token_says_whatever_it_is_called() {
         let names: BTreeMap<String, ClusterName> = [("ibm:prod", "ibm:live"), ("mgmt", "mgmt")]
@@ -311,7 +319,7 @@ mod tests {
             let endpoints = Endpoints::at_one_place("http://ibm.sim").unwrap();
             let http = HttpClient::in_process(sim.service());
             let account = Arc::new(Account::new(http, endpoints, ApiKey::parse(key).unwrap()));
-            let mut recheck = Rechecker::new(OneAccount(account), names.clone(), &given().plan());
+            let mut recheck = Rechecker::new(OneAccount(account), names.clone(), &no_plan());
             assert_eq!(recheck.read_identity(asked).await, expected.map(IdentityRecord::of_account), "case: {case}");
             assert_eq!(recheck.read_identity("mgmt").await, None, "case: {case}: it is not connected");
         }

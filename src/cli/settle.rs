@@ -201,3 +201,35 @@ fn every(entries: &[Entry], why: impl Fn(&str) -> String) -> StillOpen {
     })
     .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::{ClusterIdentity, ClusterSource, Gap, GapCause, Link, Provider, RiskClass, Served};
+
+    #[test]
+    fn an_account_is_the_one_with_its_id_and_never_a_cluster_nobody_knows() {
+        let member = |source: ClusterSource| Cluster {
+            name: ClusterName::new("x"),
+            class: RiskClass::Prod,
+            source,
+            hosted_by: None,
+            link: Link::Idle,
+            identity: ClusterIdentity::default(),
+            served: Served::Unknown(Gap::new(GapCause::NotObserved, "")),
+        };
+        let account = |id: &str| {
+            member(ClusterSource::Cloud { provider: Provider::Ibm, account: id.to_owned(), used_from: Vec::new() })
+        };
+        let cluster = member(ClusterSource::Kubeconfig { context: "x".to_owned() });
+        let cases = [
+            ("the same", account("a"), IdentityRecord::of_account("a"), true),
+            ("another", account("b"), IdentityRecord::of_account("a"), false),
+            ("an account nobody knows", account(""), IdentityRecord::of_account(""), false),
+            ("a cluster nobody knows", cluster, IdentityRecord::default(), false),
+        ];
+        for (case, member, identity, expected) in cases {
+            assert_eq!(is_same(&member, &identity), expected, "case: {case}");
+        }
+    }
+}

@@ -94,7 +94,7 @@ impl RecordedCluster {
         }
         if let Some(entry) = coverage.incomplete.iter().find(|entry| entry.covers(id)) {
             let place = entry.namespace.as_ref().map_or(String::new(), |namespace| format!(" in {namespace}"));
-            return Some(Gap::new(GapCause::CutShort, format!("the fleet file says {path}{place} is not complete")));
+            return Some(Gap::new(GapCause::CutShort, format!("the snapshot says {path}{place} is not complete")));
         }
         let seen = !self.of_kind(id.resource.group, id.resource.kind).is_empty();
         match coverage.kinds {

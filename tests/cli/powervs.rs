@@ -179,6 +179,16 @@ fn a_listing_cut_short_or_a_fleet_half_known_never_offers_a_delete() {
 }
 
 #[test]
+fn a_recorded_account_is_used_from_where_the_config_says() {
+    let dir = fleet();
+    let fleet = FLEET.replace("class: prod }", "class: prod }, far: { unreachable: timeout }");
+    let config = "[clouds.ibm.main]\napi_key_env = \"KEY\"\nmanagement_clusters = [\"mgm*\"]\n";
+    add(dir.path(), &[("fleet.yaml", &fleet), ("config.toml", config)]);
+    let known = planned(&dir, &["--config", "$TMP/config.toml"]);
+    assert!(findings(&known).contains(&"cos-instance/cos-9@- in \"\": orphan".to_owned()), "{:#?}", findings(&known));
+}
+
+#[test]
 fn what_is_asked_for_narrows_by_the_cluster_and_namespace_that_points() {
     let dir = fleet();
     assert_eq!(findings(&planned(&dir, &["--cluster", "mgmt"])).len(), 5);

@@ -284,6 +284,16 @@ fn every_stage(stage: &mut Stage) {
     progress(stage, "a5", vec![Step::Intended]);
 }
 
+/// One that is on its way out, and one that is held back.
+fn every_wait(stage: &mut Stage) {
+    let wait = |seconds: u64, why: &str| Step::Waiting { so_far: Duration::from_secs(seconds), why: why.to_owned() };
+    let leaving = Step::Ended(End::Done(VerifiedState::Terminating));
+    progress(stage, "a1", vec![Step::Intended, Step::Sent, Step::Answered, leaving, wait(150, "it is being deleted")]);
+    let held =
+        wait(45, "VPC: delete a VPC resource: 409 (load_balancer_busy: the load balancer is in state update_pending)");
+    progress(stage, "a2", vec![Step::Intended, Step::Sent, Step::Answered, held]);
+}
+
 fn every_end(stage: &mut Stage) {
     let ends = [
         ("a1", End::Done(VerifiedState::Gone)),
@@ -336,6 +346,7 @@ fn activity() -> States {
             }),
         ),
         ("every stage", running(every_stage)),
+        ("what takes its time", running(every_wait)),
         (
             "stopping",
             running(|stage| {

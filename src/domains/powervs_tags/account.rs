@@ -6,6 +6,8 @@ use super::facts::{CloudResource, crn_ends};
 use super::kind::Kind;
 use super::names::CLOUD_RESOURCE;
 use super::scene::{Claim, Missing};
+use super::users::used_from;
+use crate::engine::Glob;
 use crate::world::{Cluster, ClusterSource, CollectionId, Gap, Provider, View};
 
 /// An account, and who points at what in it.
@@ -14,6 +16,8 @@ pub struct Account<'a> {
     /// The account's id; its alias while nobody knows it.
     pub account: String,
     pub listing: CollectionId,
+    /// The clusters it is used from; from everywhere when there are none.
+    pub used_from: Vec<Glob>,
     /// Why the listing is not complete.
     pub gap: Option<Gap>,
     /// Those of a kind a cluster is made of.
@@ -40,6 +44,7 @@ impl<'a> Account<'a> {
         let mut read = Self {
             member,
             account: if account.is_empty() { alias.to_owned() } else { account.clone() },
+            used_from: used_from(member).unwrap_or_default(),
             gap: reading.gap(),
             listing,
             parents: Vec::new(),
@@ -54,9 +59,10 @@ impl<'a> Account<'a> {
         Some(read)
     }
 
-    /// The resource an id means.
+    /// The resource an id means; a CRN means what it ends in, where the listing has none.
     pub fn find(&self, kind: Kind, id: &str) -> Option<usize> {
-        self.by_id.get(&(kind, id)).copied()
+        let ends = || crn_ends(id).into_iter().find_map(|end| self.by_id.get(&(kind, end)));
+        self.by_id.get(&(kind, id)).or_else(ends).copied()
     }
 
     /// All resources of this name.
@@ -89,7 +95,11 @@ impl<'a> Account<'a> {
                     self.by_id.entry((kind, end)).or_insert(place);
                 }
             }
-            if let Some(name) = resource.name.as_deref() {
+            // A DHCP server has no name of its own in IBM Cloud: it is found by that of its network.
+            let served = resource.network.as_deref().and_then(|id| self.find(Kind::Network, id));
+            let network = served.and_then(|network| self.items[network].name.as_deref());
+            let names = [resource.name.as_deref(), network.filter(|_| kind == Kind::DhcpServer)];
+            for name in names.into_iter().flatten() {
                 self.by_name.entry((kind, name)).or_default().push(place);
             }
         }

@@ -2,7 +2,7 @@
 
 use super::facts::{CapiCluster, CloudResource, PowerVsCluster};
 use super::names::{CLOUD_RESOURCE, capi_clusters, powervs_clusters};
-use super::scene::Users;
+use super::users::Users;
 use crate::world::{ClusterSource, CollectionId, Interest, Provider, View};
 
 pub fn list(view: View<'_>) -> Vec<Interest> {

@@ -61,10 +61,8 @@ pub fn rule(scene: &Scene<'_>, subject: &Subject) -> Ruling {
 /// Judges a resource as a cluster sees it, or as nobody does.
 pub fn rule_resource(scene: &Scene<'_>, account: usize, item: usize, seen_from: Option<usize>) -> Ruling {
     let resource = scene.resource(account, item);
-    let read_from = &scene.accounts[account].account;
-    let is_elsewhere = resource.crn_account().is_some_and(|named| named != *read_from);
     let is_torn = seen_from.is_some_and(|claimant| scene.claimants[claimant].home == Home::Several);
-    if is_elsewhere || is_torn {
+    if is_elsewhere(scene, account, item) || is_torn {
         return Ruling::with(Verdict::Unknown, Code::AccountMismatch);
     }
     match resource.course() {
@@ -78,6 +76,12 @@ pub fn rule_resource(scene: &Scene<'_>, account: usize, item: usize, seen_from: 
         Some(Kind::DhcpServer) => look.dhcp_server(),
         Some(_) | None => look.tagged(),
     }
+}
+
+/// Whether a resource's CRN names another account than the one it was read from.
+fn is_elsewhere(scene: &Scene<'_>, account: usize, item: usize) -> bool {
+    let named = scene.resource(account, item).crn_account();
+    named.is_some_and(|named| named != scene.accounts[account].account)
 }
 
 fn rule_missing(scene: &Scene<'_>, account: usize, claimant: usize) -> Ruling {
@@ -119,6 +123,10 @@ impl<'a> Look<'_, 'a> {
         };
         let (scene, account) = (self.scene, &self.scene.accounts[self.account]);
         let gateway = account.parents[self.item];
+        // Its gateway's word counts for nothing while it isn't known whose gateway it is.
+        if gateway.is_some_and(|gateway| is_elsewhere(scene, self.account, gateway)) {
+            return Ruling::with(Verdict::Unknown, Code::AccountMismatch);
+        }
         let is_tagged = |gateway: usize| {
             let side = scene.resource(self.account, self.item).side;
             let tag = side.and_then(|side| claimant.connection_tag(side));
@@ -159,6 +167,9 @@ impl<'a> Look<'_, 'a> {
                     rule_resource(self.scene, self.account, speaker, self.seen_from);
                 // How the network came to be known says nothing of the server.
                 let codes = codes.into_iter().filter(|code| *code == Code::AccountMismatch).collect();
+                // A server whose id some cluster holds is nobody's orphan, whatever its network's tags say.
+                let is_held = self.scene.is_pointed_at_by_id(self.account, self.item);
+                let verdict = if verdict == Verdict::Orphan && is_held { Verdict::OtherOwner } else { verdict };
                 Ruling { verdict, codes, gap, owner }
             }
             None => self.tagged(),
@@ -225,10 +236,14 @@ impl<'a> Look<'_, 'a> {
 
     /// The spec says that somebody else made it.
     fn is_users(&self) -> bool {
-        let Some((_, Some(slot))) = self.claim() else { return false };
+        let Some((claim, Some(slot))) = self.claim() else { return false };
         match &slot.wish {
             Wish::Reference { .. } => true,
-            Wish::Given { id } => self.scene.resource(self.account, self.item).is_called(id) && !slot.is_created(),
+            Wish::Given { id } => {
+                // The status may call another its making than the one the spec gives.
+                let is_made = claim.by == By::Status && slot.is_created();
+                self.scene.resource(self.account, self.item).is_called(id) && !is_made
+            }
             Wish::Silent | Wish::Unlisted | Wish::Plain | Wish::Named | Wish::Provision => false,
         }
     }

@@ -25,6 +25,7 @@ mod teardown;
 mod tests;
 mod touched;
 mod tree;
+mod users;
 mod verdict;
 mod words;
 

@@ -16,10 +16,9 @@ use super::names::{POWERVS_CLUSTER, capi_clusters, powervs_clusters};
 use super::subjects::{Subject, list};
 use super::tags::{connection_tag, connection_uids, owner_tag, uuid_tag};
 use super::teardown::Teardown;
-use crate::engine::{Glob, SubjectId};
-use crate::world::{
-    Cluster, ClusterSource, CollectionId, Gap, GapCause, Key, ObjectName, Observation, Provider, Served, View,
-};
+use super::users::{Users, may_use};
+use crate::engine::SubjectId;
+use crate::world::{Cluster, CollectionId, Gap, GapCause, Key, ObjectName, Observation, View};
 
 /// Everything one look at the fleet needs, made once.
 pub struct Scene<'a> {
@@ -206,28 +205,30 @@ impl<'a> Scene<'a> {
         }
     }
 
+    /// Only accounts its objects may point into count. Without any id there, it is the one there is.
     fn home(&self, claimant: &Claimant<'a>) -> Home {
+        let is_allowed = |(_, account): &(usize, &Account<'a>)| may_use(&account.used_from, claimant.site);
+        let allowed: Vec<(usize, &Account<'a>)> = self.accounts.iter().enumerate().filter(is_allowed).collect();
         let mut found: BTreeMap<String, Option<usize>> = BTreeMap::new();
         for slot in &claimant.fact.slots {
             for id in slot.ids() {
                 if let Some(named) = account_of_crn(id) {
-                    let place = self.accounts.iter().position(|account| account.account == named);
+                    let place = allowed.iter().find(|(_, account)| account.account == named);
                     let known = found.entry(named).or_default();
-                    *known = known.or(place);
+                    *known = known.or(place.map(|(place, _)| *place));
                 }
-                for (place, account) in self.accounts.iter().enumerate() {
+                for (place, account) in &allowed {
                     if account.find(slot.kind, id).is_some() {
-                        found.entry(account.account.clone()).or_default().get_or_insert(place);
+                        found.entry(account.account.clone()).or_default().get_or_insert(*place);
                     }
                 }
             }
         }
         let known: Vec<Option<usize>> = found.into_values().collect();
-        match known[..] {
-            [] if self.accounts.len() == 1 => Home::Account(0),
-            [] | [None] => Home::Nowhere,
-            [Some(place)] => Home::Account(place),
-            _ => Home::Several,
+        match (&known[..], &allowed[..]) {
+            ([], [(place, _)]) | ([Some(place)], _) => Home::Account(*place),
+            ([] | [None], _) => Home::Nowhere,
+            (_, _) => Home::Several,
         }
     }
 
@@ -272,6 +273,12 @@ impl<'a> Scene<'a> {
         }
     }
 
+    /// Whether a resource carries both tags of a cluster.
+    fn bears_tags_of(&self, place: usize, item: usize, claimant: usize) -> bool {
+        let (tags, one) = (&self.resource(place, item).tags, &self.claimants[claimant]);
+        tags.has(&one.owner_tag) && one.uuid_tag.as_ref().is_some_and(|tag| tags.has(tag))
+    }
+
     /// Both tags of a living cluster are that cluster pointing, in its own account.
     fn point_by_tags(&mut self) {
         for place in 0..self.accounts.len() {
@@ -300,7 +307,7 @@ impl<'a> Scene<'a> {
                 let is_claimed = |claimant: &usize| {
                     let one = &self.claimants[*claimant];
                     let connects = |side: Side| one.connection_tag(side).is_some_and(|tag| tags.has(&tag));
-                    let owns = tags.has(&one.owner_tag) && one.uuid_tag.as_ref().is_some_and(|tag| tags.has(tag));
+                    let owns = self.bears_tags_of(place, holder, *claimant);
                     let resource = self.accounts[place].items[item];
                     let leads = match (resource.kind, resource.side) {
                         (Some(Kind::TgConnection), Some(side)) => {
@@ -350,10 +357,13 @@ impl<'a> Scene<'a> {
         if slots().flat_map(Slot::ids).any(|id| id == crn || ends.contains(&id)) {
             return Leads::Ours;
         }
-        let end = account.find(side.kind(), crn).or_else(|| ends.first().and_then(|id| account.find(side.kind(), id)));
+        let end = account.find(side.kind(), crn);
+        if end.is_some_and(|end| self.bears_tags_of(place, end, claimant)) {
+            return Leads::Ours;
+        }
         let claim = end.and_then(|end| self.claim(place, end, claimant));
         match claim {
-            Some((Claim { by: By::Status | By::Spec | By::Tags, .. }, _)) => Leads::Ours,
+            Some((Claim { by: By::Status | By::Spec, .. }, _)) => Leads::Ours,
             Some((_, Some(Slot { wish: Wish::Reference { .. }, .. }))) => Leads::Ours,
             Some(_) | None => Leads::Elsewhere,
         }
@@ -367,47 +377,4 @@ pub enum Leads {
     Elsewhere,
     /// The listing does not say.
     NotSaid,
-}
-
-/// Who may own something in the accounts that are watched.
-#[derive(Debug, Default)]
-pub struct Users(Vec<Vec<Glob>>);
-
-impl Users {
-    pub fn of(view: View<'_>) -> Self {
-        let patterns = |member: &Cluster| match &member.source {
-            ClusterSource::Cloud { provider: Provider::Ibm, used_from, .. } => {
-                Some(used_from.iter().filter_map(|pattern| Glob::parse(pattern).ok()).collect())
-            }
-            ClusterSource::Cloud { provider: Provider::Aws, .. }
-            | ClusterSource::Kubeconfig { .. }
-            | ClusterSource::Hosted { .. }
-            | ClusterSource::Snapshot
-            | ClusterSource::Local => None,
-        };
-        Self(view.clusters().filter_map(patterns).collect())
-    }
-
-    /// Whether a cluster is asked for IBMPowerVSClusters. Where an account is watched, every cluster is that may have some and
-    /// may use it: an owner nobody asked about must not pass for dead.
-    pub fn asks(&self, cluster: &Cluster) -> bool {
-        let may_use = |patterns: &Vec<Glob>| {
-            patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(cluster.name.as_str()))
-        };
-        let is_user = self.0.iter().any(may_use);
-        match &cluster.served {
-            Served::Complete(_) => serves(cluster) && (is_user || self.0.is_empty()),
-            Served::Recorded(_) => !cluster.source.is_account() && (is_user || (self.0.is_empty() && serves(cluster))),
-            Served::Unknown(_) => !cluster.source.is_account() && is_user,
-        }
-    }
-}
-
-/// Whether a cluster says that it has IBMPowerVSClusters.
-pub fn serves(cluster: &Cluster) -> bool {
-    let is_said = match &cluster.served {
-        Served::Complete(_) | Served::Recorded(_) => !cluster.served.lacks(&POWERVS_CLUSTER),
-        Served::Unknown(_) => false,
-    };
-    is_said && !cluster.source.is_account()
 }

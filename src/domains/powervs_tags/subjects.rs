@@ -7,7 +7,8 @@ use super::NAME;
 use super::account::Account;
 use super::kind::Kind;
 use super::names::{CLOUD_API, POWERVS_CLUSTER, powervs_api, powervs_clusters};
-use super::scene::{Claimant, Home, Scene, Users, serves};
+use super::scene::{Claimant, Home, Scene};
+use super::users::{Users, serves};
 use crate::engine::{CloudPlace, SeenFrom, SubjectId};
 use crate::world::{Cluster, Gap, Provider, Served};
 

@@ -7,7 +7,7 @@
 
 use super::facts::PowerVsCluster;
 use super::names::{CLOUD_RESOURCE, is_of_clusters, powervs_clusters};
-use super::scene::serves;
+use super::users::serves;
 use crate::domains::Touched;
 use crate::world::{Change, ChangeSet, Cluster, ClusterSource, Provider, View};
 

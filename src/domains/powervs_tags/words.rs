@@ -55,6 +55,7 @@ fn resource_words(scene: &Scene<'_>, subject: &Subject, ruling: &Ruling) -> Stri
             format!("whether its owner lives is not known: {gap}")
         }
         Verdict::Reclaiming => "deleted, and kept by IBM Cloud for some days in case it is wanted back".to_owned(),
+        Verdict::Deleting if resource.course() == Course::Stays => "what it belongs to is on its way out".to_owned(),
         Verdict::Deleting => format!("on its way out ({})", resource.state),
         Verdict::Gone => "gone".to_owned(),
         Verdict::TwoOwners => "carries the tags of several clusters; nobody may delete it".to_owned(),

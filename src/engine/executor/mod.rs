@@ -15,10 +15,11 @@
 //! - what is deleted in a cloud is waited for until it is gone, before anything that depends on it;
 //! - a stop, a kill switch, a freeze or the plan's end is noticed before the next request.
 //!
-//! - `run`: clusters and waves, gates, the look back. `wave`: the way of the actions of one wave. `wish`: what an action
-//!   wants. `ready`: an action on its way. `source`: what it copies. `export`: what it seals besides its
-//!   target. `content`: bytes under keys, and fields. `moved`: a resource
-//!   that several actions are about. `outlast`: the wait for an end. `resume`: what an earlier run has done.
+//! - `run`: clusters and waves, gates. `wave`: the way of the actions of one wave. `wish`: what an action wants. `ready`: an
+//!   action on its way. `source`: what it copies. `export`: what it seals besides its target. `content`: bytes under keys,
+//!   and fields. `look_back`: what refers to what was deleted.
+//! - `moved`: a resource that several actions are about. `outlast`: the wait for an end. `resume`: what an earlier run of the
+//!   same plan has done.
 //! - `verdict`: what an answer and a read mean together. `recover`: what a crash left open, settled by reading.
 //! - [`ClusterPort`] and its neighbours in `ports`: everything the executor touches. `send`: the one place that writes
 //!   to a cluster. `answer`: the class of what it answers. `rehearse`: the same as a dry run.
@@ -32,6 +33,7 @@ mod answer;
 mod content;
 mod export;
 mod in_flight;
+mod look_back;
 mod moved;
 mod outlast;
 mod owners;

@@ -1,4 +1,4 @@
-//! A run: clusters one after another, the highest tier last, each in waves, and a look back at what was deleted.
+//! A run: clusters one after another, the highest tier last, each in waves.
 //!
 //! Always true:
 //! - before every wave all switches, the plan's end and the cluster's identity are looked at again, and the identity once
@@ -11,18 +11,13 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use zeroize::Zeroizing;
 
 use super::moved::{Moved, share_a_resource};
-use super::owners::read_owners;
-use super::ports::{ClusterPort, LookBack, Ports, Progress, Reading};
-use super::read::read;
-use super::ready::Ready;
+use super::ports::{Ports, Progress};
 use super::report::{End, Halt, Report};
-use super::wish::{Proof, Wish};
 use crate::engine::journal::{ApprovalWay, ApprovedCluster, Entry, Record, VerifiedState};
 use crate::engine::vault::Sealed;
-use crate::engine::{Action, ApprovedPlan, Blocked, GateName, How, TargetRecord, Tier, Verb, short_id};
+use crate::engine::{Action, ApprovedPlan, Blocked, GateName, How, TargetRecord, Tier, Verb};
 
 /// Actions that are judged again together. More would stretch the time between the look and the last request; fewer
 /// would list the same collections more often.
@@ -217,7 +212,7 @@ impl<'p> Run<'p, '_> {
         self.approved.actions().any(|action| action.id == id && action.cluster == cluster)
     }
 
-    async fn check_gates(&mut self, cluster: &str) -> Result<(), Halt> {
+    pub async fn check_gates(&mut self, cluster: &str) -> Result<(), Halt> {
         self.check_switches()?;
         match self.read_sameness(cluster).await {
             Sameness::Same => Ok(()),
@@ -306,111 +301,6 @@ impl<'p> Run<'p, '_> {
 
     fn deleted(&self) -> Vec<&'p Action> {
         self.approved.actions().filter(|action| self.is_gone(action)).collect()
-    }
-
-    /// Looks for references that appeared, and restores or reports. What still holds the name of a referenced object is
-    /// waited for as long as `patience` says; without any, the last look back sees to it.
-    async fn look_back(&mut self, deleted: &[&'p Action], patience: Duration) -> Result<(), Halt> {
-        if deleted.is_empty() {
-            return Ok(());
-        }
-        let found = self.ports.recheck.look_back(deleted).await;
-        for (action, found) in deleted.iter().zip(found) {
-            let name = format!("{} {}", action.target.kind, action.target.name);
-            match (found, self.settings.on_new_reference) {
-                (LookBack::Nothing, _) => {}
-                (LookBack::Unknown(why), _) => {
-                    self.notice(format!("whether something refers to the deleted {name} is not known: {why}"));
-                }
-                (LookBack::Referenced(what), OnNewReference::Report) => {
-                    let undo = format!("{}/{}", short_id(&self.report.plan), action.id);
-                    self.notice(format!("{name} was deleted, and now {what}; bring it back with trueup undo {undo}"));
-                }
-                (LookBack::Referenced(what), OnNewReference::Restore) => self.restore(action, &what, patience).await?,
-            }
-        }
-        Ok(())
-    }
-
-    fn notice(&mut self, text: String) {
-        if !self.report.notices.contains(&text) {
-            self.report.notices.push(text);
-        }
-    }
-
-    async fn restore(&mut self, action: &'p Action, what: &str, patience: Duration) -> Result<(), Halt> {
-        let mark = format!("{}/{}", short_id(&self.report.plan), action.id);
-        let port = self.ports.clusters.get(&action.cluster).cloned();
-        let (Some(port), Some(backup)) = (port, self.backups.get(&action.id).cloned()) else { return Ok(()) };
-        let held = self.is_held(port.as_ref(), action, patience).await;
-        if !matches!(held, Ok(false)) {
-            if held.is_err() || !patience.is_zero() {
-                let name = &action.target.name;
-                self.notice(format!(
-                    "{name} is being deleted, {what}, and a finalizer holds it: bring it back with trueup undo {mark} when it is gone"
-                ));
-            }
-            return held.map(|_| ());
-        }
-        let object = match self.restorable(port.as_ref(), action, &backup, &mark).await {
-            Ok(object) => object,
-            Err(why) => {
-                self.notice(format!("{} can't be brought back: {why}", action.target.name));
-                return Ok(());
-            }
-        };
-        let ready = Ready::new(action, Wish::Create { object, proof: Proof::Mark(mark) }, self.ports.clock.now());
-        let deleted = self.report.ends.get(&action.id).cloned();
-        // The name is free in any cluster: a create has nothing that binds it to this one but this look.
-        let came = match self.check_gates(&action.cluster).await {
-            Ok(()) => self.rounds(port.as_ref(), vec![ready]).await,
-            Err(halt) => Err(halt),
-        };
-        let end = self.report.ends.get(&action.id);
-        if end == Some(&End::Done(VerifiedState::Restored)) {
-            self.end(action, End::TakenBack { why: what.to_owned() });
-            return came;
-        }
-        let why = match &came {
-            Ok(()) => end.map(|end| end.why().to_owned()).unwrap_or_default(),
-            Err(halt) => halt.end().why().to_owned(),
-        };
-        self.notice(format!("{} was deleted, {what}, and bringing it back failed: {why}", action.target.name));
-        // What holds is that it is deleted, whatever kept it from coming back; an undo may still succeed.
-        self.write_ends(deleted.map(|end| (action, end)).into_iter().collect())?;
-        came
-    }
-
-    /// Whether the deleted object still has its name, because a finalizer holds it, after so much patience.
-    async fn is_held(&mut self, port: &dyn ClusterPort, action: &Action, patience: Duration) -> Result<bool, Halt> {
-        let (mut left, mut pause) = (patience, Duration::from_secs(1));
-        loop {
-            let reading = read(port, self.ports.clock, &action.target).await;
-            let held = matches!(&reading, Reading::Present(seen) if seen.deleting && action.target.uid.as_ref() == Some(&seen.uid));
-            if !held || left.is_zero() {
-                return Ok(held);
-            }
-            let span = pause.min(left);
-            self.wait(span).await?;
-            left -= span;
-            pause *= 2;
-        }
-    }
-
-    /// The object of a backup with the owners that still live; those that don't are said.
-    async fn restorable(
-        &mut self,
-        port: &dyn ClusterPort,
-        action: &Action,
-        backup: &Sealed,
-        mark: &str,
-    ) -> Result<Zeroizing<Vec<u8>>, String> {
-        let owners = read_owners(port, self.ports.vault.owners(&backup.file)?).await;
-        for dropped in &owners.dropped {
-            self.notice(format!("{} comes back without an owner: {dropped}", action.target.name));
-        }
-        let living = owners.living.into_iter().filter_map(|owner| owner.uid).collect();
-        self.ports.vault.restorable(&backup.file, mark, &living)
     }
 
     fn approval(&self) -> Record {

@@ -201,7 +201,7 @@ impl<'p> Run<'p, '_> {
         for mut one in again {
             let reading = read(port, clock, &one.action.target).await;
             let source = read_source(self.ports.clusters, clock, one.action).await.err();
-            let doubted = if one.is_in_doubt() { in_doubt(&one, &reading) } else { None };
+            let doubted = if one.is_in_doubt() || is_leaving(&one, &reading) { in_doubt(&one, &reading) } else { None };
             match (doubted, one.wish.hindrance(&reading), source) {
                 (Some(end), _, _) => {
                     self.remember_version(&one, &end, &reading);
@@ -315,4 +315,15 @@ impl<'p> Run<'p, '_> {
         }
         self.write(&records)
     }
+}
+
+/// Whether somebody else, who tears the same down, has deleted a cloud resource between two attempts: then it is on its way
+/// all the same.
+fn is_leaving(ready: &Ready<'_>, reading: &Reading) -> bool {
+    let is_gone = match reading {
+        Reading::Absent => true,
+        Reading::Present(seen) => seen.deleting,
+        Reading::Unknown(_) => false,
+    };
+    is_gone && ready.action.target.cloud.is_some() && matches!(ready.wish, Wish::Delete { .. })
 }

@@ -5,20 +5,25 @@
 //! clouds/aws/eu.yaml     member aws:eu     aws.cloud.trueup/v1 InstanceType, in the region's namespace, the entry in `type`
 //! ```
 //!
-//! Always true: an account of which something could not be read, or that says so itself, is not complete.
+//! Always true:
+//! - an account of which something could not be read, or that says so itself, is not complete;
+//! - a slip of the pen in a key or a kind is a problem with its line, never silently passed over: `resurces:` is no empty
+//!   account. What is no slip of any known word is somebody else's business, and is not read.
+//!
 //! Not here: what the entries mean (the domains project them).
 
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
 
 use super::fleet_file::Environment;
+use super::odd::{Odd, slip};
 use super::problem::Problem;
 use super::sheet::{self, Node, Step};
-use super::{SnapshotCluster, instance_type};
+use super::{SnapshotCluster, cloud_resource, instance_type};
 use crate::fleet::recording::{Coverage, Incomplete, KindCoverage, RecordedCluster, RecordedObject};
 use crate::world::{ClusterIdentity, ClusterName, ClusterSource, Provider};
 
@@ -26,8 +31,8 @@ const RESOURCE: &str = "Resource";
 const INSTANCE_TYPE: &str = "InstanceType";
 const ENVIRONMENT: &str = "Environment";
 
-/// How many letters a key may be off to be taken for another, as `instanceTypes` and `instance_type` are.
-const SLIP_MAX: usize = 2;
+/// How many entries of a file are named one by one; a file of another sort would name thousands.
+const ODD_MAX: usize = 10;
 
 /// What a file about an account holds.
 pub(super) struct Content {
@@ -74,13 +79,12 @@ pub(super) fn member(
     let Content { value, text } = content.unwrap_or(Content { value: Value::Null, text: Zeroizing::default() });
     let mut reader = Reader { provider, path, text: &text, lines: OnceCell::new(), problems, is_whole };
     let (account, objects, is_complete) = reader.read(value);
-    let file = || path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let cut_short = Incomplete { group: provider.group().to_owned(), plural: plural(provider), namespace: None };
     let mut recorded = RecordedCluster::new(Coverage {
         kinds: KindCoverage::All,
         incomplete: if is_complete { Vec::new() } else { vec![cut_short] },
         unreachable: None,
-        unreadable: if reader.is_whole { Vec::new() } else { vec![file()] },
+        unreadable: if reader.is_whole { Vec::new() } else { vec![file_name(path)] },
     });
     objects.into_iter().for_each(|object| recorded.push(object));
     SnapshotCluster {
@@ -108,6 +112,30 @@ pub(super) fn lay_environment(cluster: &mut SnapshotCluster, environment: &Envir
         }
     }
     cluster.served.insert(group);
+}
+
+/// An account in two files: nobody knows which of them is right. The first is kept and is not complete.
+pub(super) fn told_twice(accounts: &mut Vec<(PathBuf, SnapshotCluster)>, problems: &mut Vec<Problem>) {
+    let mut first: BTreeMap<String, usize> = BTreeMap::new();
+    let mut again: Vec<(usize, usize)> = Vec::new();
+    for (place, (_, member)) in accounts.iter().enumerate() {
+        let ClusterSource::Cloud { provider: Provider::Ibm, account, .. } = &member.source else { continue };
+        match first.get(account).filter(|_| !account.is_empty()) {
+            Some(held) => again.push((*held, place)),
+            None => drop(first.insert(account.clone(), place)),
+        }
+    }
+    for (held, place) in again.into_iter().rev() {
+        let (path, _) = accounts.remove(place);
+        let (kept, member) = &mut accounts[held];
+        let says = format!("is of an account that {} holds too: write both into one file", file_name(kept));
+        problems.push(Problem::new(&path, None, says));
+        member.recorded.coverage.unreadable.push(file_name(&path));
+    }
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
 fn plural(provider: Provider) -> String {
@@ -151,11 +179,7 @@ impl Reader<'_> {
             }
         };
         let objects = match keys.remove(list) {
-            None => {
-                self.misspelt(list, &keys);
-                Vec::new()
-            }
-            Some(Value::Null) => Vec::new(),
+            None | Some(Value::Null) => Vec::new(),
             Some(Value::Array(entries)) => self.entries(&owner, entries),
             Some(_) => {
                 let says = format!("has {list} that are no list: write them like `{entry}`");
@@ -163,49 +187,60 @@ impl Reader<'_> {
                 Vec::new()
             }
         };
+        self.misspelt(&[whose, "complete", list], &keys);
         (owner, objects, is_complete)
     }
 
-    /// A file without its list is an empty account, unless it has one under a name that is nearly right.
-    fn misspelt(&mut self, list: &str, others: &Map<String, Value>) {
-        let is_near = |key: &&String| strsim::damerau_levenshtein(&key.to_lowercase(), list) <= SLIP_MAX;
-        if let Some(key) = others.keys().find(is_near) {
-            self.fault(&[Step::Key(key)], format!("unknown key `{key}`: did you mean `{list}`?"));
+    fn misspelt(&mut self, known: &[&str], others: &Map<String, Value>) {
+        for key in others.keys() {
+            if let Some(meant) = slip(key, known) {
+                self.fault(&[Step::Key(key)], format!("unknown key `{key}`: did you mean `{meant}`?"));
+            }
         }
     }
 
     fn entries(&mut self, whose: &str, entries: Vec<Value>) -> Vec<RecordedObject> {
-        let Shape { list, needed, .. } = Shape::of(self.provider);
-        let mut seen = BTreeSet::new();
-        let mut objects = Vec::new();
+        let list = Shape::of(self.provider).list;
+        let (mut seen, mut objects, mut odd) = (BTreeSet::new(), Vec::new(), 0);
         for (index, entry) in entries.into_iter().enumerate() {
-            let (namespace, name) = match self.provider {
-                Provider::Ibm => ("", both(field(&entry, "kind"), field(&entry, "id"))),
-                Provider::Aws => (whose, field(&entry, "name")),
-            };
-            let item = index + 1;
-            let mut place = vec![Step::Key(list), Step::Item(index)];
-            match (name, self.odd(&entry)) {
-                (None, _) => self.fault(&place, format!("entry {item} lacks {needed}: write it, or remove the entry")),
-                (Some(name), _) if !seen.insert(name.clone()) => {
-                    self.fault(&place, format!("entry {item} is {name} once more: remove one of them"));
+            match self.entry(whose, &entry, &mut seen) {
+                Ok(object) => objects.push(object),
+                Err(Odd { place, says }) => {
+                    odd += 1;
+                    let place = [vec![Step::Key(list), Step::Item(index)], place].concat();
+                    if odd <= ODD_MAX {
+                        self.fault(&place, format!("entry {} {says}", index + 1));
+                    }
                 }
-                (Some(_), Some(odd)) => {
-                    place.extend(odd.place);
-                    self.fault(&place, format!("entry {item} {}", odd.says));
-                }
-                (Some(name), None) => objects.push(self.object(namespace, &name, &entry)),
             }
+        }
+        if odd > ODD_MAX {
+            let says = format!(
+                "has {} more entries that can't be understood: see whether it is what it should be",
+                odd - ODD_MAX
+            );
+            self.fault(&[Step::Key(list)], says);
         }
         objects
     }
 
-    /// What can't be understood of an entry. IBM's resources are made of texts alone, and read one by one.
-    fn odd(&self, entry: &Value) -> Option<instance_type::Odd> {
-        match self.provider {
-            Provider::Ibm => None,
-            Provider::Aws => instance_type::odd(entry),
+    /// The object of an entry, or what is wrong with it.
+    fn entry(&self, whose: &str, entry: &Value, seen: &mut BTreeSet<String>) -> Result<RecordedObject, Odd> {
+        let (namespace, name) = match self.provider {
+            Provider::Ibm => ("", both(field(entry, "kind"), field(entry, "id"))),
+            Provider::Aws => (whose, field(entry, "name")),
+        };
+        let odd = |says: String| Odd { place: Vec::new(), says };
+        let needed = Shape::of(self.provider).needed;
+        let name = name.ok_or_else(|| odd(format!("lacks {needed}: write it, or remove the entry")))?;
+        if !seen.insert(name.clone()) {
+            return Err(odd(format!("is {name} once more: remove one of them")));
         }
+        match self.provider {
+            Provider::Ibm => cloud_resource::check(entry)?,
+            Provider::Aws => instance_type::check(entry)?,
+        }
+        Ok(self.object(namespace, &name, entry))
     }
 
     fn object(&self, namespace: &str, name: &str, entry: &Value) -> RecordedObject {

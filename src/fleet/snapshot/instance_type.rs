@@ -6,19 +6,18 @@
 
 use serde_json::Value;
 
+use super::odd::Odd;
 use super::sheet::Step;
 
-/// What is wrong with an entry.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Odd {
-    /// Where in the entry.
-    pub place: Vec<Step<'static>>,
-    /// What is wrong and what to do.
-    pub says: &'static str,
+/// Whether an entry can be believed. What it does not say is no fault.
+///
+/// # Errors
+/// The first thing that can't be understood.
+pub(super) fn check(entry: &Value) -> Result<(), Odd> {
+    odd(entry).map_or(Ok(()), Err)
 }
 
-/// The first thing in an entry that can't be understood. What an entry does not say is no fault.
-pub(super) fn odd(entry: &Value) -> Option<Odd> {
+fn odd(entry: &Value) -> Option<Odd> {
     let at = |key: &'static str| (entry.get(key).unwrap_or(&Value::Null), vec![Step::Key(key)]);
     let (cpus, memory) = (at("vcpu"), at("memory_mib"));
     first([
@@ -43,7 +42,7 @@ fn gpus((value, place): (&Value, Vec<Step<'static>>)) -> Option<Odd> {
     let sorts = match value {
         Value::Null => return None,
         Value::Array(sorts) => sorts,
-        Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => return Some(Odd { place, says }),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => return unless(false, place, says),
     };
     sorts.iter().enumerate().find_map(|(index, sort)| {
         let at = |key: &'static str| [place.clone(), vec![Step::Item(index), Step::Key(key)]].concat();
@@ -67,7 +66,7 @@ fn first<const N: usize>(all: [Option<Odd>; N]) -> Option<Odd> {
 }
 
 fn unless(is_fine: bool, place: Vec<Step<'static>>, says: &'static str) -> Option<Odd> {
-    (!is_fine).then_some(Odd { place, says })
+    (!is_fine).then(|| Odd { place, says: says.to_owned() })
 }
 
 /// Nothing, or a whole number. One below zero says as little as none, and is judged so.

@@ -1,5 +1,6 @@
 //! Loading a folder: lay out, read files on all cores, put them together in one order.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -186,13 +187,24 @@ fn read_accounts(dir: &Path, root: &Path, problems: &mut Vec<Problem>) -> Vec<Sn
         let Ok(entries) = fs::read_dir(&folder) else { continue };
         let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
         paths.sort();
+        let mut aliases = BTreeSet::new();
         for path in paths.into_iter().filter(|path| super::walk::holds_objects(path)) {
             let alias = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+            if !aliases.insert(alias.clone()) {
+                problems.push(Problem::new(
+                    &path,
+                    None,
+                    "has the name of the file before it, and is not read: rename one",
+                ));
+                continue;
+            }
             let content = read_cloud(&path, root).map_err(|problem| problems.push(problem)).ok();
-            accounts.push(account::member(provider, &alias, &path, content, problems));
+            let member = account::member(provider, &alias, &path, content, problems);
+            accounts.push((path, member));
         }
     }
-    accounts
+    account::told_twice(&mut accounts, problems);
+    accounts.into_iter().map(|(_, member)| member).collect()
 }
 
 fn read_cloud(path: &Path, root: &Path) -> Result<account::Content, Problem> {

@@ -15,12 +15,14 @@
 
 mod account;
 mod assemble;
+mod cloud_resource;
 mod file;
 mod fleet_file;
 mod head;
 mod instance_type;
 mod layout;
 mod load;
+mod odd;
 mod problem;
 mod scalar;
 mod sheet;

@@ -319,32 +319,45 @@ fn cloud_accounts_are_members_of_the_fleet() {
 
 #[test]
 fn an_account_that_can_not_be_understood_is_not_complete() {
+    let entry =
+        |entry: &str| format!("account: a\nresources:\n- {{kind: vpc, id: x}}\n- {{kind: vpc, id: y, {entry}}}\n");
     let cases = [
-        ("- x\n", 1, "is no mapping: write account: and resources:"),
-        ("resources: []\n", 1, "does not say whose it is: write account:"),
-        ("account: a\ncomplete: maybe\n", 2, "says `complete` with neither true nor false: write one of them"),
+        ("- x\n".to_owned(), "1: is no mapping: write account: and resources:"),
+        ("resources: []\n".to_owned(), "1: does not say whose it is: write account:"),
         (
-            "account: a\nresources: {}\n",
-            2,
-            "has resources that are no list: write them like `- { kind: vpc, id: r006-1 }`",
-        ),
-        ("account: a\nresource: []\n", 2, "unknown key `resource`: did you mean `resources`?"),
-        (
-            "account: a\nresources:\n  - { kind: vpc, id: y }\n  - { kind: vpc }\n",
-            4,
-            "entry 2 lacks a kind and an id: write it, or remove the entry",
+            "account: a\ncomplete: maybe\n".to_owned(),
+            "2: says `complete` with neither true nor false: write one of them",
         ),
         (
-            "account: a\nresources: [{kind: vpc, id: x},\n {kind: vpc, id: x}]\n",
-            3,
-            "entry 2 is vpc/x once more: remove one of them",
+            "account: a\nresources: {}\n".to_owned(),
+            "2: has resources that are no list: write them like `- { kind: vpc, id: r006-1 }`",
+        ),
+        ("account: a\nresurces: []\n".to_owned(), "2: unknown key `resurces`: did you mean `resources`?"),
+        (
+            "account: a\nresources: [{kind: vpc}]\n".to_owned(),
+            "2: entry 1 lacks a kind and an id: write it, or remove the entry",
+        ),
+        (entry("tag: []"), "4: entry 2 has the unknown key `tag`: did you mean `tags`?"),
+        (entry("tags: a"), "4: entry 2 has tags that are no list of texts: write them like [ \"key:value\" ]"),
+        (entry("tags: [1]"), "4: entry 2 has tags that are no list of texts: write them like [ \"key:value\" ]"),
+        (entry("locked: 'yes'"), "4: entry 2 says `locked` with neither true nor false: write one of them"),
+        (entry("name: 7"), "4: entry 2 says `name` with no text: write it in quotes"),
+        (
+            "account: a\nresources:\n- id: x\n  kind: vpcs\n".to_owned(),
+            "4: entry 1 is a `vpcs`, which is no kind of resource: did you mean `vpc`?",
+        ),
+        (
+            "account: a\nresources: [{kind: vpc, id: x},\n {kind: vpc, id: x}]\n".to_owned(),
+            "3: entry 2 is vpc/x once more: remove one of them",
         ),
     ];
-    for (text, line, says) in cases {
-        let dir = folder(&[("clusters/a/x.yaml", &object("Secret", "one")), ("clouds/ibm/main.yaml", text)]);
+    for (text, says) in cases {
+        let dir = folder(&[("clusters/a/x.yaml", &object("Secret", "one")), ("clouds/ibm/main.yaml", &text)]);
         let snapshot = read(&dir);
-        assert_eq!(problems(&dir, &snapshot), [format!("clouds/ibm/main.yaml:{line}: {says}")]);
+        assert_eq!(problems(&dir, &snapshot), [format!("clouds/ibm/main.yaml:{says}")]);
         assert_eq!(snapshot.clusters[1].recorded.coverage.unreadable, ["main.yaml"], "{text}");
+        let read = snapshot.clusters[1].recorded.of_kind("ibm.cloud.trueup", "Resource");
+        assert!(read.iter().all(|one| one.name == "vpc/x"), "what can't be understood is left out: {text}");
     }
 }
 
@@ -375,6 +388,42 @@ fn an_instance_type_that_can_not_be_understood_is_left_out_and_its_account_is_no
 }
 
 #[test]
+fn everything_an_account_may_say_is_understood() {
+    let text = "account: 12345\ncomplete: true\nresources:\n- kind: tg-connection\n  id: 7\n  crn: c\n  name: n\n  \
+                state: attached\n  created_at: 2026-11-01T00:00:00Z\n  tags: [\"a:b\"]\n  parent: p\n  network_type: vpc\n  \
+                network: w\n  network_id: i\n  locked: false\n- {kind: vpc, id: x, name: null, tags: , locked: }\n- {kind: \
+                public-gateway, id: g, zone: us-south-1}\nregion: us-south\n";
+    let dir = folder(&[("clusters/a/x.yaml", &object("Secret", "one")), ("clouds/ibm/main.yaml", text)]);
+    let snapshot = read(&dir);
+    assert_eq!(problems(&dir, &snapshot), [] as [String; 0]);
+    let read = snapshot.clusters[1].recorded.of_kind("ibm.cloud.trueup", "Resource");
+    assert_eq!(
+        read.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(),
+        ["tg-connection/7", "vpc/x", "public-gateway/g"]
+    );
+}
+
+#[test]
+fn an_account_in_two_files_is_not_complete_and_counts_once() {
+    let dir = folder(&[
+        ("clusters/a/x.yaml", &object("Secret", "one")),
+        ("clouds/ibm/main.yaml", "account: a\nresources: [{kind: vpc, id: x}]\n"),
+        ("clouds/ibm/more.yaml", "account: a\nresources: [{kind: vpc, id: x}]\n"),
+        ("clouds/ibm/other.yaml", "account: b\n"),
+    ]);
+    let snapshot = read(&dir);
+    assert_eq!(
+        problems(&dir, &snapshot),
+        ["clouds/ibm/more.yaml: is of an account that main.yaml holds too: write both into one file"]
+    );
+    let accounts: Vec<&SnapshotCluster> = snapshot.clusters.iter().filter(|one| one.source.is_account()).collect();
+    let names: Vec<&str> = accounts.iter().map(|account| account.name.as_str()).collect();
+    assert_eq!(names, ["ibm:main", "ibm:other"]);
+    assert_eq!(accounts[0].recorded.coverage.unreadable, ["more.yaml"]);
+    assert!(accounts[1].recorded.coverage.unreadable.is_empty());
+}
+
+#[test]
 fn an_environment_is_laid_into_every_cluster_of_the_folder() {
     let with = "clusters: {a: {}}\nenvironment: {AWS_ROLE_ARN: arn}\n";
     for (fleet, seen) in [(with, 1), ("clusters: {a: {}}\nenvironment:\n", 1), ("clusters: {a: {}}\n", 0)] {
@@ -383,6 +432,34 @@ fn an_environment_is_laid_into_every_cluster_of_the_folder() {
         assert_eq!(cluster.recorded.of_kind("aws.cloud.trueup", "Environment").len(), seen, "{fleet}");
         assert_eq!(cluster.served.contains("aws.cloud.trueup"), seen == 1, "{fleet}");
     }
+}
+
+#[test]
+fn a_file_of_another_sort_is_not_named_entry_by_entry() {
+    let text = format!("account: a\nresources:\n{}", "  - { colour: red }\n".repeat(3000));
+    let dir = folder(&[("clusters/a/x.yaml", &object("Secret", "one")), ("clouds/ibm/main.yaml", &text)]);
+    let problems = problems(&dir, &read(&dir));
+    assert_eq!(problems.len(), 11);
+    assert!(
+        problems.iter().any(|one| one.starts_with("clouds/ibm/main.yaml:2: has 2990 more entries")),
+        "{problems:?}"
+    );
+}
+
+#[test]
+fn two_files_of_one_name_are_not_one_account() {
+    let types = |region: &str| format!("{{region: {region}, instance_types: [{{name: m5.large}}]}}");
+    let dir = folder(&[
+        ("clusters/a/x.yaml", &object("Secret", "one")),
+        ("clouds/aws/eu.json", &types("eu-west-1")),
+        ("clouds/aws/eu.yaml", &types("eu-central-1")),
+    ]);
+    let snapshot = read(&dir);
+    assert_eq!(snapshot.clusters.iter().filter(|one| one.source.is_account()).count(), 1);
+    assert_eq!(
+        problems(&dir, &snapshot),
+        ["clouds/aws/eu.yaml: has the name of the file before it, and is not read: rename one"]
+    );
 }
 
 #[test]

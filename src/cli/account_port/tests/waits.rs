@@ -39,3 +39,19 @@ async fn what_stays_held_back_says_by_what_and_the_way_out() {
         assert!(stage.is_there(id), "{id}");
     }
 }
+
+/// Edge case 37: the provider tears down as well.
+#[tokio::test(start_paused = true)]
+async fn what_somebody_else_deletes_while_it_is_held_back_is_done() {
+    let stage = stage();
+    stage.sim.with(|server, now| server.edit(now, "lb", |lb| lb.state = "update_pending".into()));
+    let sim = stage.sim.clone();
+    tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_secs(35)).await;
+        sim.with(|server, now| server.edit(now, "lb", |lb| lb.state = "removed".into()));
+    });
+    let delete = stage.action("a1", "delete", "lb", json!({}), &[]);
+    let report = stage.run(stage.plan(vec![delete])).await;
+    assert_eq!(report.ends["a1"], End::Done(VerifiedState::Gone));
+    assert_eq!(stage.accepted_deletes(), Vec::<String>::new());
+}

@@ -62,7 +62,8 @@ impl CloudResource {
 
     /// Whether an id some cluster holds means this: its own id, its CRN, or the instance its CRN names.
     pub fn is_called(&self, id: &str) -> bool {
-        *self.id == *id || self.crn.as_deref().is_some_and(|crn| crn == id || crn_ends(crn).contains(&id))
+        let is_its_crn = |crn: &str| crn == id || crn_ends(crn).contains(&id);
+        *self.id == *id || self.crn.as_deref().is_some_and(is_its_crn) || crn_ends(id).contains(&&*self.id)
     }
 }
 

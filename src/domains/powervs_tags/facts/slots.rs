@@ -114,7 +114,8 @@ impl<'v> Reader<'_, 'v> {
             return self.one(kind, "workspace");
         }
         let mut slot = self.one(kind, "serviceInstance")?;
-        if let (Wish::Silent, Some(id)) = (&slot.wish, self.spec.text("serviceInstanceID")?) {
+        let gives_none = matches!(slot.wish, Wish::Silent | Wish::Plain | Wish::Named);
+        if let Some(id) = self.spec.text("serviceInstanceID")?.filter(|_| gives_none) {
             slot.wish = Wish::Given { id: id.to_owned() };
         }
         Ok(slot)
@@ -132,7 +133,8 @@ impl<'v> Reader<'_, 'v> {
             None => single(Kind::DhcpServer, self.cluster),
         };
         let mut network_names: Vec<String> = asked_network.name.clone().into_iter().collect();
-        network_names.extend(server_names.iter().map(|name| dhcp_network(name)));
+        let generated: Vec<String> = server_names.iter().map(|name| dhcp_network(name)).collect();
+        network_names.extend(generated.iter().cloned());
         let asked_server = match asked_network.wish {
             Wish::Provision | Wish::Reference { .. } => Asked { wish: asked_network.wish.clone(), name: None },
             Wish::Silent | Wish::Unlisted | Wish::Plain | Wish::Named | Wish::Given { .. } => asked(&server)?,
@@ -144,7 +146,7 @@ impl<'v> Reader<'_, 'v> {
             ..self.slot(Kind::Network, asked_network, held(&status)?, Vec::new(), status.path())
         };
         let server = Slot {
-            names: server_names,
+            names: [server_names, generated].concat(),
             ..self.slot(Kind::DhcpServer, asked_server, held(&server_status)?, Vec::new(), server_status.path())
         };
         Ok([network, server])

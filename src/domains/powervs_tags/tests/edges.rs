@@ -111,6 +111,10 @@ fn edge_16_a_connection_the_user_made_again_is_known_by_its_network() {
 fn edge_19_a_dhcp_server_in_error_has_no_network_and_is_judged_by_its_workspace() {
     let broken = newer().going().of("dhcp", "state", json!("ERROR")).of("dhcp", "network", json!(null));
     assert_eq!(broken.about("dhcp-server/dhcp@clusters/demo"), "owned");
+    let dying = newer().of("net", "state", json!("deleting")).judged();
+    let server = dying.find("dhcp-server/dhcp@clusters/demo").unwrap();
+    assert_eq!(server.judgement.verdict, "deleting");
+    assert_eq!(server.explanation.summary, "what it belongs to is on its way out", "its own state is ACTIVE");
     let several = newer().has(json!({ "kind": "dhcp-server", "id": "d2", "parent": "ws", "network": "theirs" }));
     assert_eq!(several.about("dhcp-server/d2@clusters/demo"), "no subject");
 }

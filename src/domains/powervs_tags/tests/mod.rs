@@ -77,6 +77,8 @@ pub struct Given {
 struct Member {
     /// Of an account: its id.
     account: String,
+    /// Of an account: from where it is used.
+    used_from: Vec<String>,
     objects: Vec<Value>,
     coverage: Coverage,
 }
@@ -84,7 +86,7 @@ struct Member {
 impl Member {
     fn new(account: &str) -> Self {
         let coverage = Coverage { kinds: KindCoverage::All, ..Coverage::default() };
-        Self { account: account.to_owned(), objects: Vec::new(), coverage }
+        Self { account: account.to_owned(), used_from: Vec::new(), objects: Vec::new(), coverage }
     }
 }
 
@@ -208,6 +210,12 @@ impl Given {
         self
     }
 
+    /// Only these clusters use the account.
+    pub fn used_from(mut self, alias: &str, pattern: &str) -> Self {
+        self.accounts.get_mut(alias).unwrap().used_from.push(pattern.to_owned());
+        self
+    }
+
     pub fn cluster_object(self, object: Value) -> Self {
         self.object_in("mgmt", object)
     }
@@ -323,7 +331,7 @@ impl Given {
             let source = ClusterSource::Cloud {
                 provider: Provider::Ibm,
                 account: member.account.clone(),
-                used_from: Vec::new(),
+                used_from: member.used_from.clone(),
             };
             let served = Served::Recorded([Provider::Ibm.group().to_owned()].into());
             changes.extend(world.put_cluster(known_as(&name, source, served)));

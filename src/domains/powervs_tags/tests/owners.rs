@@ -106,11 +106,31 @@ fn what_the_spec_says_is_the_users_is_a_reference() {
                 given_by_id(json!(true)),
                 "untagged → tag selected not-tagged +~cluster-uuid:11111111-1111-1111-1111-111111111111 +~owner:demo",
             ),
+            (
+                "given by id, and the controller made another",
+                given_by_id(json!(true)).set("status.vpc.id", json!("vpc-2")),
+                "reference",
+            ),
         ],
     );
     let workspace =
-        older().set("spec.serviceInstanceID", json!("ws")).set("status.serviceInstance", json!({ "id": "ws" }));
-    assert_eq!(workspace.tags::<&str>("ws", &[]).about("workspace/ws@clusters/demo"), "reference");
+        || older().set("status.serviceInstance", json!({ "id": "ws" })).set("spec.serviceInstanceID", json!("ws"));
+    each(
+        "workspace/ws@clusters/demo",
+        [
+            ("the older of two fields", workspace().tags::<&str>("ws", &[]), "reference"),
+            (
+                "beside a name in the newer one",
+                workspace().set("spec.serviceInstance", json!({ "name": "x" })).tags::<&str>("ws", &[]),
+                "reference",
+            ),
+            (
+                "empty, as its schema wants it",
+                workspace().set("spec.serviceInstanceID", json!("")).tags::<&str>("ws", &[]),
+                "foreign adopted-by-name",
+            ),
+        ],
+    );
 }
 
 #[test]
@@ -297,6 +317,17 @@ fn a_connection_is_judged_by_its_gateway_and_by_where_it_leads() {
                 "owned",
             ),
             ("not while it goes", foreign(newer()).going(), "untagged"),
+            ("to a VPC that only its tags prove ours", newer().set("status.vpc", json!(null)), "owned"),
+            (
+                "to a VPC that only has the name",
+                newer().set("status.vpc", json!(null)).tags::<&str>("vpc", &[]),
+                "foreign",
+            ),
+            (
+                "on a gateway of who knows whose account",
+                newer().of("tg", "crn", json!(crn("transit-gateway", "tg").replace("a/acc", "a/another"))),
+                "unknown account-mismatch",
+            ),
         ],
     );
 }
@@ -324,6 +355,11 @@ fn a_dhcp_server_has_the_verdict_of_its_network_else_of_its_workspace() {
                 "untagged",
             ),
             ("itself on its way out", newer().of("dhcp", "state", json!("deleting")), "deleting"),
+            (
+                "its network is a dead owner's, and its own id is held",
+                newer().set("status.network", json!({ "dhcpServer": { "id": "dhcp" } })).tags("net", &dead()),
+                "other-owner",
+            ),
         ],
     );
 }

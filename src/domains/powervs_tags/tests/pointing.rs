@@ -58,6 +58,22 @@ fn without_an_id_the_names_of_both_generations_are_looked_for() {
 }
 
 #[test]
+fn a_dhcp_server_has_no_name_and_is_found_by_that_of_its_network() {
+    let server = |network: &str| {
+        let given = young(json!({})).has(resource("network", "net")).of("net", "name", json!(network));
+        given.has(json!({ "kind": "dhcp-server", "id": "dhcp", "state": "ACTIVE", "network": "net" }))
+    };
+    let cases = [
+        ("of the older provider", "DHCPSERVERdemo_Private", "foreign"),
+        ("of the newer one", "DHCPSERVERdemo-dhcp_Private", "foreign"),
+        ("of somebody else", "DHCPSERVERtheirs_Private", "no subject"),
+    ];
+    for (case, network, expected) in cases {
+        assert_eq!(server(network).about("dhcp-server/dhcp@clusters/demo"), expected, "case: {case}");
+    }
+}
+
+#[test]
 fn a_given_name_takes_the_place_of_the_usual_ones() {
     let names = [
         ("vpc", "demo-vpc"),
@@ -151,6 +167,22 @@ fn tags_in_an_account_the_clusters_ids_do_not_lie_in_are_not_its_pointing() {
 }
 
 #[test]
+fn a_cluster_without_ids_looks_in_the_account_it_may_use_when_that_is_one() {
+    let young = || newer().set("status", json!({})).account("second", "acc2");
+    let cases = [
+        ("nobody says which of two", young(), "no subject"),
+        ("the other is used from elsewhere", young().used_from("second", "edge-*"), "owned"),
+        ("both are said to be its", young().used_from("main", "mg*").used_from("second", "mgmt"), "no subject"),
+        ("this one is used from elsewhere", young().used_from("main", "edge-*"), "no subject"),
+    ];
+    for (case, given, expected) in cases {
+        assert_eq!(given.about("ibm:acc/vpc/vpc@clusters/demo"), expected, "case: {case}");
+    }
+    let ids = newer().account("second", "acc2").used_from("main", "edge-*");
+    assert_eq!(ids.about("ibm:acc/vpc/vpc@-"), "other-owner", "ids count only where its objects may point");
+}
+
+#[test]
 fn a_cluster_whose_ids_are_in_no_account_is_not_known() {
     let given = newer().account("second", "acc2");
     let nothing = ["ws", "net", "dhcp", "vpc", "sub", "sg", "lb", "tg", "con-v", "con-p", "cos"];
@@ -165,6 +197,11 @@ fn a_cluster_whose_ids_are_in_no_account_is_not_known() {
 fn a_crn_as_an_id_means_the_same_resource() {
     let given = newer().set("status.cosInstance.id", json!(crn("cos-instance", "cos")));
     assert_eq!(given.about("cos-instance/cos@clusters/demo"), "owned");
+    assert_eq!(
+        given.of("cos", "crn", json!(null)).about("cos-instance/cos@clusters/demo"),
+        "owned",
+        "listed without one"
+    );
     let elsewhere = crn("cos-instance", "cos").replace("a/acc", "a/another");
     let given = newer().set("status.cosInstance.id", json!(elsewhere));
     assert_eq!(given.about("vpc/vpc@clusters/demo"), "unknown account-mismatch");

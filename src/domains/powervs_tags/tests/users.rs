@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::scene::Users;
+use super::super::users::Users;
 use super::now;
 use crate::world::{
     Cluster, ClusterIdentity, ClusterName, ClusterSource, Gap, GapCause, Link, Provider, RiskClass, Served, World,

@@ -1,0 +1,125 @@
+//! The look back: whether something refers to what was deleted, and bringing it back where that is wished.
+//!
+//! Always true: what comes back is made on a free name, in the cluster the plan was made for.
+
+use std::time::Duration;
+
+use zeroize::Zeroizing;
+
+use super::owners::read_owners;
+use super::ports::{ClusterPort, LookBack, Reading};
+use super::read::read;
+use super::ready::Ready;
+use super::report::{End, Halt};
+use super::run::{OnNewReference, Run};
+use super::wish::{Proof, Wish};
+use crate::engine::journal::VerifiedState;
+use crate::engine::vault::Sealed;
+use crate::engine::{Action, short_id};
+
+impl<'p> Run<'p, '_> {
+    /// Looks for references that appeared, and restores or reports. What still holds the name of a referenced object is
+    /// waited for as long as `patience` says; without any, the last look back sees to it.
+    pub(super) async fn look_back(&mut self, deleted: &[&'p Action], patience: Duration) -> Result<(), Halt> {
+        if deleted.is_empty() {
+            return Ok(());
+        }
+        let found = self.ports.recheck.look_back(deleted).await;
+        for (action, found) in deleted.iter().zip(found) {
+            let name = format!("{} {}", action.target.kind, action.target.name);
+            match (found, self.settings.on_new_reference) {
+                (LookBack::Nothing, _) => {}
+                (LookBack::Unknown(why), _) => {
+                    self.notice(format!("whether something refers to the deleted {name} is not known: {why}"));
+                }
+                (LookBack::Referenced(what), OnNewReference::Report) => {
+                    let undo = format!("{}/{}", short_id(&self.report.plan), action.id);
+                    self.notice(format!("{name} was deleted, and now {what}; bring it back with trueup undo {undo}"));
+                }
+                (LookBack::Referenced(what), OnNewReference::Restore) => self.restore(action, &what, patience).await?,
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn notice(&mut self, text: String) {
+        if !self.report.notices.contains(&text) {
+            self.report.notices.push(text);
+        }
+    }
+
+    async fn restore(&mut self, action: &'p Action, what: &str, patience: Duration) -> Result<(), Halt> {
+        let mark = format!("{}/{}", short_id(&self.report.plan), action.id);
+        let port = self.ports.clusters.get(&action.cluster).cloned();
+        let (Some(port), Some(backup)) = (port, self.backups.get(&action.id).cloned()) else { return Ok(()) };
+        let held = self.is_held(port.as_ref(), action, patience).await;
+        if !matches!(held, Ok(false)) {
+            if held.is_err() || !patience.is_zero() {
+                let name = &action.target.name;
+                self.notice(format!(
+                    "{name} is being deleted, {what}, and a finalizer holds it: bring it back with trueup undo {mark} when it is gone"
+                ));
+            }
+            return held.map(|_| ());
+        }
+        let object = match self.restorable(port.as_ref(), action, &backup, &mark).await {
+            Ok(object) => object,
+            Err(why) => {
+                self.notice(format!("{} can't be brought back: {why}", action.target.name));
+                return Ok(());
+            }
+        };
+        let ready = Ready::new(action, Wish::Create { object, proof: Proof::Mark(mark) }, self.ports.clock.now());
+        let deleted = self.report.ends.get(&action.id).cloned();
+        // The name is free in any cluster: a create has nothing that binds it to this one but this look.
+        let came = match self.check_gates(&action.cluster).await {
+            Ok(()) => self.rounds(port.as_ref(), vec![ready]).await,
+            Err(halt) => Err(halt),
+        };
+        let end = self.report.ends.get(&action.id);
+        if end == Some(&End::Done(VerifiedState::Restored)) {
+            self.end(action, End::TakenBack { why: what.to_owned() });
+            return came;
+        }
+        let why = match &came {
+            Ok(()) => end.map(|end| end.why().to_owned()).unwrap_or_default(),
+            Err(halt) => halt.end().why().to_owned(),
+        };
+        self.notice(format!("{} was deleted, {what}, and bringing it back failed: {why}", action.target.name));
+        // What holds is that it is deleted, whatever kept it from coming back; an undo may still succeed.
+        self.write_ends(deleted.map(|end| (action, end)).into_iter().collect())?;
+        came
+    }
+
+    /// Whether the deleted object still has its name, because a finalizer holds it, after so much patience.
+    async fn is_held(&mut self, port: &dyn ClusterPort, action: &Action, patience: Duration) -> Result<bool, Halt> {
+        let (mut left, mut pause) = (patience, Duration::from_secs(1));
+        loop {
+            let reading = read(port, self.ports.clock, &action.target).await;
+            let held = matches!(&reading, Reading::Present(seen) if seen.deleting && action.target.uid.as_ref() == Some(&seen.uid));
+            if !held || left.is_zero() {
+                return Ok(held);
+            }
+            let span = pause.min(left);
+            self.wait(span).await?;
+            left -= span;
+            pause *= 2;
+        }
+    }
+
+    /// The object of a backup with the owners that still live; those that don't are said.
+    async fn restorable(
+        &mut self,
+        port: &dyn ClusterPort,
+        action: &Action,
+        backup: &Sealed,
+        mark: &str,
+    ) -> Result<Zeroizing<Vec<u8>>, String> {
+        let owners = read_owners(port, self.ports.vault.owners(&backup.file)?).await;
+        for dropped in &owners.dropped {
+            self.notice(format!("{} comes back without an owner: {dropped}", action.target.name));
+        }
+        let living = owners.living.into_iter().filter_map(|owner| owner.uid).collect();
+        self.ports.vault.restorable(&backup.file, mark, &living)
+    }
+}
