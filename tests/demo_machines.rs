@@ -30,7 +30,7 @@ fn shown() -> (BTreeMap<String, String>, BTreeSet<String>) {
         let words: Vec<&str> = line.split_whitespace().collect();
         let place = words.iter().position(|word| word.starts_with(NAMESPACE)).unwrap();
         let name = words[place].trim_start_matches(NAMESPACE).to_owned();
-        if line.contains("annotate") {
+        if line.trim_start().starts_with('[') {
             actions.insert(name);
         } else {
             verdicts.insert(name, words[place + 1].to_owned());
