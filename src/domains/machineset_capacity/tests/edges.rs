@@ -10,19 +10,19 @@
 //! | 5 | role of another partition than the region | `upstream::a_role_of_another_partition_is_shown_beside_the_region`, `cloud::aws::tests::tokens::a_role_of_another_partition_is_refused_before_anything_is_sent` |
 //! | 6 | session name longer than 64 | `cloud::aws::tests::tokens::a_session_name_is_made_fit` |
 //! | 7 | Secret in another namespace | `rules::a_secret_is_there_and_holds_a_login_or_is_said_not_to` |
-//! | 8 | Secret deleted in between | `edge_8_…` |
-//! | 9 | ini with CRLF, tabs, another profile | `facts::login::tests`, `cloud::aws::tests::finding::a_secret_is_keys_a_web_identity_or_of_no_use` |
+//! | 8 | Secret deleted in between | `edge_8_a_secret_that_is_deleted_is_missed_and_one_that_comes_back_is_read_again` |
+//! | 9 | ini with CRLF, tabs, another profile | `facts::login::tests::the_default_profile_of_a_shared_file_says_what_sort_of_login_it_is`, `cloud::aws::tests::finding::a_secret_is_keys_a_web_identity_or_of_no_use` |
 //! | 10 | Infrastructure absent or forbidden | `rules::machines_of_another_cloud_are_not_judged`, `fleet::account::tests::a_lookup_that_failed_is_told_by_class_and_the_list_is_never_empty_instead` |
-//! | 11, 12, 13 | endpoints twice, with a path, over http | `cloud::aws::tests::finding::endpoints_are_the_clusters_then_the_environments_then_awss`, `…::an_endpoint_that_cannot_be_used_is_an_error_and_no_detour` |
+//! | 11, 12, 13 | endpoints twice, with a path, over http | `cloud::aws::tests::finding::endpoints_are_the_clusters_then_the_environments_then_awss`, `cloud::aws::tests::finding::an_endpoint_that_cannot_be_used_is_an_error_and_no_detour` |
 //! | 14 | CA bundle that is empty | `fleet::account::tests::an_empty_bundle_is_none` |
 //! | 15 | region empty | `rules::a_type_and_a_region_are_needed` |
 //! | 16 | type newer than what is known | `cloud::aws::tests::caching::a_miss_is_asked_for_once_and_then_waits`, `live::tests::accounts::a_type_that_comes_up_later_is_asked_for_alone` |
-//! | 17 | type offered, and not in this region | `edge_17_…` |
+//! | 17 | type offered, and not in this region | `edge_17_a_type_that_another_region_offers_is_not_offered_here` |
 //! | 18 | annotation that is no number | `annotations::values_are_compared_and_not_spellings` |
 //! | 19 | somebody else's annotation | `upstream::foreign_annotations_are_neither_judged_nor_touched` |
 //! | 20 | copies of both APIs | `cluster_api::copies_of_both_apis_are_judged_each_by_its_own_rules` |
-//! | 21 | paused between read and write | `edge_21_…`, `tests/real/machinesets.rs` |
-//! | 22 | two writers of the labels | `edge_22_…` |
+//! | 21 | paused between read and write | `edge_21_a_set_that_is_paused_meanwhile_is_another_than_was_judged`, `machinesets::machines_are_looked_up_annotated_and_taken_back_while_their_status_moves` on a real API server |
+//! | 22 | two writers of the labels | `edge_22_of_two_writers_of_the_labels_the_second_is_not_overwritten` |
 //!
 //! Bad input beyond that list: a CA bundle that is no PEM and a region nobody has
 //! (`fleet::account::tests`, `cloud::aws::tests::caching::a_region_that_is_not_there_is_told_from_a_network_that_is_not`), XML
