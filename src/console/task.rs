@@ -143,6 +143,8 @@ pub enum Told {
         report: Result<Box<Report>, String>,
     },
     History {
+        /// Which of the reads it is: one that was asked for later may have been faster.
+        asked: u64,
         entries: Result<Vec<Entry>, String>,
     },
     Object {

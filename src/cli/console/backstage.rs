@@ -32,6 +32,8 @@ pub struct Crew {
     pub stop: Arc<AtomicBool>,
     pub log: Option<PathBuf>,
     pub asides: Asides,
+    /// How often the journal was read.
+    pub history_asked: u64,
     pub kind: FleetKind,
     /// What the fleet is remembered by, and the state folder it is remembered in.
     pub memory: Option<(String, PathBuf)>,
@@ -163,10 +165,11 @@ impl Crew {
         spawn_answering(self.tell.clone(), |says| Told::Notice { says }, work);
     }
 
-    fn read_history(&self) {
-        let fleet = self.fleet.clone();
-        let work = move || Told::History { entries: history(&fleet).map(|(entries, _)| entries) };
-        self.asides.spawn(self.tell.clone(), |says| Told::History { entries: Err(says) }, work);
+    fn read_history(&mut self) {
+        self.history_asked += 1;
+        let (fleet, asked) = (self.fleet.clone(), self.history_asked);
+        let work = move || Told::History { asked, entries: history(&fleet).map(|(entries, _)| entries) };
+        self.asides.spawn(self.tell.clone(), move |says| Told::History { asked, entries: Err(says) }, work);
     }
 
     fn save(&self, file: SavedFile, text: String) {

@@ -17,6 +17,8 @@ pub struct Activity {
     pub run: Option<Run>,
     /// The journal, newest first.
     pub history: History,
+    /// Which of the reads that is.
+    history_asked: u64,
     pub list: ListState<String>,
     names: Vec<String>,
 }
@@ -138,7 +140,12 @@ impl Activity {
         self.run.as_ref().is_some_and(Run::is_running)
     }
 
-    pub fn take_history(&mut self, entries: Result<Vec<Entry>, String>) {
+    /// Takes what a read of the journal found, unless a later read was faster.
+    pub fn take_history(&mut self, asked: u64, entries: Result<Vec<Entry>, String>) {
+        if asked < self.history_asked {
+            return;
+        }
+        self.history_asked = asked;
         self.history = match entries {
             Ok(mut entries) => {
                 entries.reverse();

@@ -264,7 +264,7 @@ fn running(act: impl FnOnce(&mut Stage)) -> Stage {
         let plan: Plan = given::plan(given::actions());
         let ids = ["a1", "a2", "a4", "a5", "a6"].map(str::to_owned);
         stage.model.activity.run = Some(Run::new(&plan, &Chosen::Only(ids.into())));
-        stage.keys("ga").told(Told::History { entries: Ok(given::journal()) });
+        stage.keys("ga").told(Told::History { asked: 1, entries: Ok(given::journal()) });
         act(stage);
     })
 }
@@ -328,7 +328,7 @@ fn activity() -> States {
         (
             "nothing was ever applied",
             full(|stage| {
-                stage.keys("ga").told(Told::History { entries: Ok(Vec::new()) });
+                stage.keys("ga").told(Told::History { asked: 1, entries: Ok(Vec::new()) });
             }),
         ),
         ("the journal is being read", typed("ga")),
@@ -336,13 +336,13 @@ fn activity() -> States {
             "the journal can't be read",
             full(|stage| {
                 let entries = Err("the journal is damaged at byte 812".to_owned());
-                stage.keys("ga").told(Told::History { entries });
+                stage.keys("ga").told(Told::History { asked: 1, entries });
             }),
         ),
         (
             "the journal alone",
             full(|stage| {
-                stage.keys("ga").told(Told::History { entries: Ok(given::journal()) }).keys("j");
+                stage.keys("ga").told(Told::History { asked: 1, entries: Ok(given::journal()) }).keys("j");
             }),
         ),
         ("every stage", running(every_stage)),

@@ -30,7 +30,7 @@ pub fn take(model: &mut Model, told: Told) -> Effects {
             }
         }
         Told::Applied { report } => applied(model, report, &mut effects),
-        Told::History { entries } => model.activity.take_history(entries),
+        Told::History { asked, entries } => model.activity.take_history(asked, entries),
         Told::Object { ask, object } => {
             if let Some(view) = model.object.as_mut().filter(|view| view.ask == ask) {
                 view.sheet = Some(object);

@@ -213,10 +213,10 @@ def check_instances():
         for one in whole["resources"]:
             assert result(instances.get_resource_instance(id=one["guid"])) == one
             assert result(instances.get_resource_instance(id=one["crn"])) == one
-    named = result(instances.list_resource_instances(name="vault"))["resources"]
+    named = result(instances.list_resource_instances(name="marsh-workspace"))["resources"]
     assert [one["locked"] for one in named] == [True]
     refused(404, instances.get_resource_instance, id="nowhere")
-    refused(409, instances.delete_resource_instance, id="ws-vault")
+    refused(409, instances.delete_resource_instance, id="ws-marsh")
     assert result(groups.list_resource_groups())["resources"]
 
 
