@@ -121,12 +121,9 @@ fn is_empty(tree: &Value) -> bool {
 
 fn both_sides(expected: &Value, actual: &Value, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     let divider = format!(" {} ", glyphs.divider);
-    if width < BESIDE_FROM {
-        let mut lines = vec![Line::of("EXPECTED", Role::Header)];
-        lines.extend(tree(expected, width).into_iter().map(|text| Line::of(text, Role::Text)));
-        lines.push(Line::of("ACTUAL", Role::Header));
-        lines.extend(tree(actual, width).into_iter().map(|text| Line::of(text, Role::Text)));
-        return lines;
+    // Beside nothing there is nothing to compare, and the other side may have all the room.
+    if width < BESIDE_FROM || is_empty(expected) || is_empty(actual) {
+        return [one_side("EXPECTED", expected, width), one_side("ACTUAL", actual, width)].concat();
     }
     let half = (width - 3) / 2;
     let (left, right) = (tree(expected, half), tree(actual, half));
@@ -145,16 +142,21 @@ fn both_sides(expected: &Value, actual: &Value, width: usize, glyphs: &Glyphs) -
     lines
 }
 
+fn one_side(title: &str, side: &Value, width: usize) -> Vec<Line> {
+    if is_empty(side) {
+        return vec![Line::of(title, Role::Header).and(" nothing", Role::Text)];
+    }
+    let mut lines = vec![Line::of(title, Role::Header)];
+    lines.extend(tree(side, width).into_iter().map(|text| Line::of(text, Role::Text)));
+    lines
+}
+
 fn padded(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
 }
 
 /// A tree as indented lines, the way YAML reads.
 fn tree(value: &Value, width: usize) -> Vec<String> {
-    let is_empty = value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty);
-    if is_empty {
-        return vec!["nothing".to_owned()];
-    }
     let mut lines = Vec::new();
     branch(value, 0, &mut lines);
     lines.iter().flat_map(|line| wrap(line, width, line.len() - line.trim_start().len() + 2)).collect()
