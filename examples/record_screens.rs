@@ -171,7 +171,7 @@ impl Scene {
                 self.progress(&actions[0], &[Stage::Ended(End::Done(VerifiedState::Gone))]);
                 self.progress(&actions[1], &[Stage::Intended, Stage::Sent]);
             }
-            Task::ReadHistory => self.told(Told::History { asked: 1, entries: Ok(Vec::new()) }),
+            Task::ReadHistory { asked } => self.told(Told::History { asked, entries: Ok(Vec::new()) }),
             Task::Undo { .. }
             | Task::DryRun { .. }
             | Task::Stop

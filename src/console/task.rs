@@ -52,7 +52,9 @@ pub enum Task {
     Apply(Box<ApprovedPlan>),
     /// Stop what is being applied, at the next action.
     Stop,
-    ReadHistory,
+    ReadHistory {
+        asked: u64,
+    },
     /// Read an object, masked, and what happened to it.
     ReadObject {
         ask: Ask,
@@ -143,7 +145,7 @@ pub enum Told {
         report: Result<Box<Report>, String>,
     },
     History {
-        /// Which of the reads it is: one that was asked for later may have been faster.
+        /// Which of the reads it is.
         asked: u64,
         entries: Result<Vec<Entry>, String>,
     },

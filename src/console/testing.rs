@@ -256,7 +256,7 @@ fn said(task: &Task) -> String {
             format!("apply {}", ids.join(" "))
         }
         Task::Stop => "stop".to_owned(),
-        Task::ReadHistory => "read history".to_owned(),
+        Task::ReadHistory { .. } => "read history".to_owned(),
         Task::ReadObject { ask: _, cluster, target } => format!("read {cluster} {} {}", target.kind, target.name),
         Task::Answer { ask: _, form, typed, subject } => format!("answer {form} {typed:?} of {}", subject.name),
         Task::Need(cluster) => format!("need {cluster}"),

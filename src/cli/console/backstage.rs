@@ -32,8 +32,6 @@ pub struct Crew {
     pub stop: Arc<AtomicBool>,
     pub log: Option<PathBuf>,
     pub asides: Asides,
-    /// How often the journal was read.
-    pub history_asked: u64,
     pub kind: FleetKind,
     /// What the fleet is remembered by, and the state folder it is remembered in.
     pub memory: Option<(String, PathBuf)>,
@@ -63,7 +61,7 @@ impl Backstage for Crew {
             }
             Task::Apply(approved) => self.apply(approved),
             Task::Stop => self.stop.store(true, Ordering::SeqCst),
-            Task::ReadHistory => self.read_history(),
+            Task::ReadHistory { asked } => self.read_history(asked),
             Task::ReadObject { ask, cluster, target } => self.read_object(ask, cluster, target),
             Task::Answer { ask, form, typed, subject } => self.answer(ask, form, typed, subject),
             Task::Need(cluster) => self.command(Command::Need(cluster)),
@@ -165,9 +163,8 @@ impl Crew {
         spawn_answering(self.tell.clone(), |says| Told::Notice { says }, work);
     }
 
-    fn read_history(&mut self) {
-        self.history_asked += 1;
-        let (fleet, asked) = (self.fleet.clone(), self.history_asked);
+    fn read_history(&self, asked: u64) {
+        let fleet = self.fleet.clone();
         let work = move || Told::History { asked, entries: history(&fleet).map(|(entries, _)| entries) };
         self.asides.spawn(self.tell.clone(), move |says| Told::History { asked, entries: Err(says) }, work);
     }

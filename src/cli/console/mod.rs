@@ -216,8 +216,7 @@ fn start(mut context: Context, mut make: MakeFleet, tell: Teller) -> BoxFuture<'
         let log = fleet.context.globals.log.clone();
         let accepted_file = folder.map(|folder| folder.join(ACCEPTED_FILE));
         let asides = aside::Asides::default();
-        let (stop, history_asked) = (Arc::default(), 0);
-        let crew = Crew { fleet, tell, stop, log, asides, history_asked, kind, memory, accepted_file, _keeps: keeps };
+        let crew = Crew { fleet, tell, stop: Arc::default(), log, asides, kind, memory, accepted_file, _keeps: keeps };
         Ok(Started { looks, furnishing, start, backstage: Box::new(crew), updates })
     }
     .boxed()

@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::console::table::ListState;
-use crate::console::task::Stage;
+use crate::console::task::{Stage, Task};
 use crate::engine::executor::{End, Report};
 use crate::engine::journal::Entry;
 use crate::engine::{Action, Chosen, Plan};
@@ -17,7 +17,7 @@ pub struct Activity {
     pub run: Option<Run>,
     /// The journal, newest first.
     pub history: History,
-    /// Which of the reads that is.
+    /// How often it was asked for.
     history_asked: u64,
     pub list: ListState<String>,
     names: Vec<String>,
@@ -140,12 +140,17 @@ impl Activity {
         self.run.as_ref().is_some_and(Run::is_running)
     }
 
-    /// Takes what a read of the journal found, unless a later read was faster.
+    /// Asks for the journal: what an earlier read still brings is not looked at any more.
+    pub fn ask_history(&mut self) -> Task {
+        self.history_asked += 1;
+        Task::ReadHistory { asked: self.history_asked }
+    }
+
+    /// Takes what a read of the journal found, unless a later one is under way.
     pub fn take_history(&mut self, asked: u64, entries: Result<Vec<Entry>, String>) {
         if asked < self.history_asked {
             return;
         }
-        self.history_asked = asked;
         self.history = match entries {
             Ok(mut entries) => {
                 entries.reverse();
@@ -154,6 +159,14 @@ impl Activity {
             }
             Err(why) => History::Failed(why),
         };
+    }
+
+    /// The plan an undo is about: the one the cursor is on, and the last run's until the journal is read again.
+    pub fn to_undo(&self) -> Option<String> {
+        match &self.history {
+            History::NotRead => self.run.as_ref().map(|run| run.plan.clone()),
+            History::Read(_) | History::Failed(_) => self.cursor().map(|entry| entry.plan.clone()),
+        }
     }
 
     /// The entry of the journal the cursor is on.

@@ -126,7 +126,9 @@ fn the_whole_way_from_a_plan_to_its_end() {
     let report = Report { plan: stage.model.activity.run.as_ref().unwrap().plan.clone(), ..Report::default() };
     assert_eq!(stage.told(Told::Applied { report: Ok(Box::new(report)) }).asked_for(), ["read history"]);
     assert_eq!(stage.model.activity.run.as_ref().unwrap().state, RunState::Finished { halted: None });
-    stage.told(Told::History { asked: 1, entries: Ok(given::journal()) });
+    let run = stage.model.activity.run.as_ref().unwrap().plan.clone();
+    assert_eq!(stage.keys("u").asked_for(), [format!("undo {run}")], "before the journal is read again");
+    stage.told(Told::History { asked: u64::MAX, entries: Ok(given::journal()) });
     let newest = given::journal().pop().unwrap().plan;
     assert_eq!(stage.keys("u").asked_for(), [format!("undo {newest}")]);
     assert!(stage.model.planning.is_some());
@@ -279,7 +281,7 @@ fn leaving_while_something_is_applied_asks_and_waits_for_the_running_action() {
 #[test]
 fn while_one_plan_is_applied_no_other_is_approved_or_undone() {
     let mut stage = asked();
-    stage.keys("guest-payments enter").told(Told::History { asked: 1, entries: Ok(given::journal()) }).forget();
+    stage.keys("guest-payments enter").told(Told::History { asked: u64::MAX, entries: Ok(given::journal()) }).forget();
     assert_eq!(stage.keys("u").asked_for(), [""; 0]);
     stage.planned(given::plan(given::actions())).forget();
     assert_eq!(stage.keys("a").asked_for(), [""; 0]);
@@ -435,7 +437,7 @@ fn what_is_taken_along_names_the_object_and_is_safe_to_paste() {
 /// A screen, and whether its keys find all they may need.
 fn looked_at(keys: &str) -> Stage {
     let mut stage = planned();
-    stage.told(Told::History { asked: 1, entries: Ok(given::journal()) }).keys("0").keys(keys);
+    stage.told(Told::History { asked: u64::MAX, entries: Ok(given::journal()) }).keys("0").keys(keys);
     if stage.model.detail.subject.is_some() {
         stage.explained();
     }
@@ -513,9 +515,9 @@ fn a_command_that_the_detail_shows_is_copied_from_within_it() {
 #[test]
 fn a_read_of_the_journal_that_was_overtaken_is_not_shown() {
     let mut stage = Stage::full();
-    stage.keys("ga").told(Told::History { asked: 2, entries: Ok(given::journal()) });
-    let shown = given::journal().len();
+    stage.keys("ga 0 ga");
+    stage.told(Told::History { asked: 2, entries: Ok(given::journal()) });
     stage.told(Told::History { asked: 1, entries: Ok(Vec::new()) });
     let History::Read(entries) = &stage.model.activity.history else { panic!("{:?}", stage.model.activity.history) };
-    assert_eq!(entries.len(), shown);
+    assert_eq!(entries.len(), given::journal().len());
 }

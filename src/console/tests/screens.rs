@@ -264,7 +264,7 @@ fn running(act: impl FnOnce(&mut Stage)) -> Stage {
         let plan: Plan = given::plan(given::actions());
         let ids = ["a1", "a2", "a4", "a5", "a6"].map(str::to_owned);
         stage.model.activity.run = Some(Run::new(&plan, &Chosen::Only(ids.into())));
-        stage.keys("ga").told(Told::History { asked: 1, entries: Ok(given::journal()) });
+        stage.keys("ga").told(Told::History { asked: u64::MAX, entries: Ok(given::journal()) });
         act(stage);
     })
 }
@@ -320,6 +320,7 @@ fn activity() -> States {
             let ends = ["a1", "a2", "a4", "a5", "a6"].map(|id| (id.to_owned(), end.clone()));
             let report = Report { plan: "sha256:5f21c9aa".to_owned(), halted, ends: ends.into(), ..Report::default() };
             stage.told(Told::Applied { report: Ok(Box::new(report)) });
+            stage.told(Told::History { asked: u64::MAX, entries: Ok(given::journal()) });
         }
     };
     let stopped = End::Skipped { class: Skip::Stopped, why: "stopped before it was sent".to_owned() };
@@ -328,7 +329,7 @@ fn activity() -> States {
         (
             "nothing was ever applied",
             full(|stage| {
-                stage.keys("ga").told(Told::History { asked: 1, entries: Ok(Vec::new()) });
+                stage.keys("ga").told(Told::History { asked: u64::MAX, entries: Ok(Vec::new()) });
             }),
         ),
         ("the journal is being read", typed("ga")),
@@ -336,13 +337,13 @@ fn activity() -> States {
             "the journal can't be read",
             full(|stage| {
                 let entries = Err("the journal is damaged at byte 812".to_owned());
-                stage.keys("ga").told(Told::History { asked: 1, entries });
+                stage.keys("ga").told(Told::History { asked: u64::MAX, entries });
             }),
         ),
         (
             "the journal alone",
             full(|stage| {
-                stage.keys("ga").told(Told::History { asked: 1, entries: Ok(given::journal()) }).keys("j");
+                stage.keys("ga").told(Told::History { asked: u64::MAX, entries: Ok(given::journal()) }).keys("j");
             }),
         ),
         ("every stage", running(every_stage)),

@@ -173,7 +173,7 @@ fn go_check(model: &mut Model, place: usize) -> Effects {
 
 fn go_activity(model: &mut Model) -> Effects {
     let mut effects = go(model, Place::Activity);
-    effects.task(Task::ReadHistory);
+    effects.task(model.activity.ask_history());
     effects
 }
 

@@ -205,7 +205,7 @@ fn apply(model: &mut Model, answers: &Answers) -> Effects {
             model.plan = None;
             let mut effects = go(model, Place::Activity);
             effects.task(Task::Apply(Box::new(approved)));
-            effects.task(Task::ReadHistory);
+            effects.task(model.activity.ask_history());
             effects
         }
         Err(refusal) => {
@@ -231,7 +231,7 @@ pub fn undo(model: &mut Model) -> Effects {
     if model.activity.is_running() {
         return say(model, "a plan is being applied; wait for its end");
     }
-    let Some(plan) = model.activity.cursor().map(|entry| entry.plan.clone()) else {
+    let Some(plan) = model.activity.to_undo() else {
         return say(model, "the journal holds nothing to undo");
     };
     let ask = model.next_ask();

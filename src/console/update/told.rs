@@ -3,8 +3,8 @@
 use super::data;
 use crate::console::effect::{Effects, TerminalWish};
 use crate::console::furnishing::{Furnishing, Redecoration};
-use crate::console::model::{CheckSheet, Model, Place, PlanSheet, RunState, Standing};
-use crate::console::task::{Planned, SavedFile, Start, Task, Told};
+use crate::console::model::{CheckSheet, History, Model, Place, PlanSheet, RunState, Standing};
+use crate::console::task::{Planned, SavedFile, Start, Told};
 use crate::engine::executor::{Halt, Report};
 use crate::engine::short_id;
 
@@ -125,7 +125,9 @@ fn planned(model: &mut Model, is_awaited: bool, plan: Result<Box<Planned>, Strin
 }
 
 fn applied(model: &mut Model, report: Result<Box<Report>, String>, effects: &mut Effects) {
-    effects.task(Task::ReadHistory);
+    // What is known of the journal is from before the run.
+    model.activity.history = History::NotRead;
+    effects.task(model.activity.ask_history());
     let Some(run) = &mut model.activity.run else { return };
     match report {
         Ok(report) => {
