@@ -76,7 +76,8 @@ fn inner_width(area: Rect) -> usize {
 }
 
 fn actions<'m>(model: &'m Model, approval: &Approval) -> Vec<&'m Action> {
-    let all = model.plan.iter().flat_map(|plan| &plan.plan.actions);
+    // In the order of the plan's list, which is the one they are carried out in.
+    let all = model.plan.iter().flat_map(|plan| plan.order().iter().filter_map(|id| plan.action(id)));
     all.filter(|action| approval.question().actions.contains(&action.id)).collect()
 }
 
