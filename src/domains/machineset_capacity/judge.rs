@@ -50,6 +50,18 @@ pub enum Why {
     Failure(Failure),
 }
 
+impl Why {
+    /// What is wrong with the spec, where that is the reason.
+    pub fn fault(&self) -> Option<&Fault> {
+        if let Self::Fault(fault) = self { Some(fault) } else { None }
+    }
+
+    /// What failed on the way to AWS, where that is the reason.
+    pub fn failure(&self) -> Option<&Failure> {
+        if let Self::Failure(failure) = self { Some(failure) } else { None }
+    }
+}
+
 /// What says that controllers shall leave it alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PausedBy {

@@ -6,7 +6,7 @@ use super::compare::{Family, Line, Stand};
 use super::credentials::{Credentials, SecretSort};
 use super::expected::Expected;
 use super::explain::advice;
-use super::judge::{Ruling, Why};
+use super::judge::Ruling;
 use super::names::{
     CAPACITY_CPU, CAPACITY_GPU_COUNT, CAPACITY_LABELS, CAPACITY_MEMORY, MACHINE_CPU, MACHINE_GPU, MACHINE_MEMORY,
 };
@@ -156,16 +156,7 @@ fn stages(ruling: &Ruling<'_>) -> Vec<Step> {
     let spec = machine
         .map_or_else(String::new, |machine| format!("{} in {}", machine.instance_type.value, machine.region.value));
     let offered = ruling.asked.map_or_else(String::new, |by| by.to_string());
-    let asked = match &ruling.why {
-        Why::Failure(failure) => failure.code.clone(),
-        Why::Nothing
-        | Why::Gap(_)
-        | Why::Deleting
-        | Why::Paused(_)
-        | Why::Authority(_)
-        | Why::Platform(_)
-        | Why::Fault(_) => offered,
-    };
+    let asked = ruling.why.failure().map_or(offered, |failure| failure.code.clone());
     let labels = ruling.lines.iter().any(|line| line.key == CAPACITY_LABELS && line.stand != Stand::Same);
     let wrong = ruling.lines.iter().filter(|line| line.stand != Stand::Same).count();
     let annotations = match (wrong, labels) {

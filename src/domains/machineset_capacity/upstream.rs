@@ -8,7 +8,7 @@
 
 use super::credentials::{Credentials, Half};
 use super::facts::Provider;
-use super::judge::{Ruling, Why};
+use super::judge::Ruling;
 use super::machine::Fault;
 use super::names::TEMPLATE;
 use super::subjects::{Sort, Subject};
@@ -44,7 +44,7 @@ fn of_machine_set(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<String> {
     };
     let region = ruling.machine.as_ref().map_or("", |machine| machine.region.value);
     match ruling.verdict {
-        Verdict::InvalidSpec => match fault(ruling) {
+        Verdict::InvalidSpec => match ruling.why.fault() {
             Some(Fault::Unreadable) => {
                 failed("failed to get providerConfig: error unmarshalling providerSpec: …".to_owned())
             }
@@ -92,7 +92,7 @@ fn of_deployment(ruling: &Ruling<'_>) -> Vec<String> {
         vec![format!("Warning FailedUpdate: Failed to {what}: {why}"), format!("Warning ReconcileError: {why}")]
     };
     match ruling.verdict {
-        Verdict::InvalidSpec => match fault(ruling) {
+        Verdict::InvalidSpec => match ruling.why.fault() {
             Some(Fault::Unnamed(kind)) if *kind == TEMPLATE.kind => {
                 twice("resolve AWSMachineTemplate", "infrastructureRef.name is empty".to_owned())
             }
@@ -166,19 +166,6 @@ fn secret(subject: &Subject<'_>) -> String {
     }
 }
 
-fn fault<'r>(ruling: &'r Ruling<'_>) -> Option<&'r Fault> {
-    match &ruling.why {
-        Why::Fault(fault) => Some(fault),
-        Why::Nothing
-        | Why::Gap(_)
-        | Why::Deleting
-        | Why::Paused(_)
-        | Why::Authority(_)
-        | Why::Platform(_)
-        | Why::Failure(_) => None,
-    }
-}
-
 fn half(credentials: &Credentials) -> &'static str {
     match credentials {
         Credentials::Half(Half::RoleAlone) => "AWS_ROLE_ARN is set but AWS_WEB_IDENTITY_TOKEN_FILE is missing",
@@ -194,14 +181,5 @@ fn half(credentials: &Credentials) -> &'static str {
 }
 
 fn is_about_region(ruling: &Ruling<'_>, code: &str) -> bool {
-    match &ruling.why {
-        Why::Failure(failure) => failure.code == code,
-        Why::Nothing
-        | Why::Gap(_)
-        | Why::Deleting
-        | Why::Paused(_)
-        | Why::Authority(_)
-        | Why::Platform(_)
-        | Why::Fault(_) => false,
-    }
+    ruling.why.failure().is_some_and(|failure| failure.code == code)
 }

@@ -119,7 +119,7 @@ pub fn credentials(credentials: &Credentials) -> String {
 }
 
 fn failed(ruling: &Ruling<'_>) -> String {
-    let Why::Failure(failure) = &ruling.why else { return String::new() };
+    let Some(failure) = ruling.why.failure() else { return String::new() };
     let code = if failure.code.is_empty() { String::new() } else { format!(" ({})", failure.code) };
     let says = match ruling.verdict {
         Verdict::TokenUnreadable => "the token for the login can't be used",

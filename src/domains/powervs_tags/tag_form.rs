@@ -26,6 +26,9 @@ pub fn answer(settings: Settings, scene: &Scene<'_>, subject: &Subject, typed: &
     let Some(claimant) = seen_from(scene, subject) else {
         return vec!["no cluster points at it, so nobody could want tags on it".to_owned()];
     };
+    if claimant.fact.is_going() {
+        return vec![format!("{} is being deleted, so nothing of it is tagged any more", claimant.key)];
+    }
     let (pairs, mut lines) = read(typed);
     let wanted: Vec<String> = pairs.iter().map(|pair| pair.tag.clone()).collect();
     let mut attached: BTreeSet<String> = claimant.fact.attached.iter().cloned().collect();

@@ -65,3 +65,9 @@ fn nobody_wants_tags_on_what_no_cluster_points_at() {
     let answer = asked(&given, "cos-instance/lost@-", "env:prod");
     assert_eq!(answer, ["no cluster points at it, so nobody could want tags on it"]);
 }
+
+#[test]
+fn nothing_of_a_cluster_that_goes_is_tagged_any_more() {
+    let answer = asked(&only_a_vpc().going(), "vpc/vpc@clusters/demo", "env:prod");
+    assert_eq!(answer, ["clusters/demo is being deleted, so nothing of it is tagged any more"]);
+}
