@@ -18,7 +18,7 @@ use trueup::console::filter::{Fields, Filter, Scratch};
 use trueup::console::table::{
     Cell, Column, Direction, Glyphs, ListState, Look, Membership, Order, RowLook, TableRow, TableView, age, draw,
 };
-use trueup::engine::State;
+use trueup_core::engine::State;
 
 const SCREEN: Rect = Rect { x: 0, y: 0, width: 200, height: 60 };
 

@@ -9,9 +9,9 @@ use std::process::Command;
 use std::time::Instant;
 
 use support::{Shape, hcp_secret_page, resident_bytes};
-use trueup::observe::Digester;
-use trueup::observe::decode::{self, DataSort, Reader};
-use trueup::world::{Content, Delta, Interner, ResourceVersion, World};
+use trueup_core::decode::Digester;
+use trueup_core::decode::{self, DataSort, Reader};
+use trueup_core::world::{Content, Delta, Interner, ResourceVersion, World};
 
 const PAGE: usize = 500;
 

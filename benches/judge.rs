@@ -8,13 +8,13 @@ mod support;
 use std::time::Instant;
 
 use support::{cluster, now};
-use trueup::domains::Domain;
-use trueup::domains::hosted_oidc::{HostedOidc, Settings};
-use trueup::engine::{Conditions, Judged, Observed, PlanInput, PlanScope, build};
-use trueup::live::{Judgements, explained};
-use trueup::observe::Digester;
-use trueup::observe::decode::{DataSort, Reader};
-use trueup::world::{
+use trueup_checks::Domain;
+use trueup_checks::hosted_oidc::{HostedOidc, Settings};
+use trueup_checks::judgements::{Judgements, explained};
+use trueup_core::decode::Digester;
+use trueup_core::decode::{DataSort, Reader};
+use trueup_core::engine::{Conditions, Judged, Observed, PlanInput, PlanScope, build};
+use trueup_core::world::{
     Change, ChangeSet, ClusterName, Delta, HostedBy, Interest, Interner, Namespace, ObjectName, ResourceVersion, World,
 };
 
@@ -72,7 +72,7 @@ fn judge_all(domains: &[Box<dyn Domain>], world: &World) -> Judgements {
     judgements
 }
 
-fn plan(judged: &[Judged], world: &World) -> trueup::engine::Plan {
+fn plan(judged: &[Judged], world: &World) -> trueup_core::engine::Plan {
     let view = world.view(now());
     let input = PlanInput {
         judged,
@@ -124,7 +124,7 @@ fn feed(world: &mut World, interest: &Interest) {
     world.apply(&interest.id, interest.fact, Delta::Listed { facts, version, at: now(), gap: None });
 }
 
-fn decode(interest: &Interest, objects: &[String]) -> Box<dyn trueup::world::FactBatch> {
+fn decode(interest: &Interest, objects: &[String]) -> Box<dyn trueup_core::world::FactBatch> {
     let digester = Digester::new(&[7; 32]);
     let api_version = interest.id.resource.api_version();
     let reader = Reader {
@@ -142,7 +142,7 @@ fn decode(interest: &Interest, objects: &[String]) -> Box<dyn trueup::world::Fac
     batch
 }
 
-fn change(world: &mut World, interest: &Interest, object: &str) -> trueup::world::ChangeSet {
+fn change(world: &mut World, interest: &Interest, object: &str) -> trueup_core::world::ChangeSet {
     let facts = decode(interest, &[object.to_owned()]);
     let delta = Delta::Changed { facts, removed: Vec::new(), version: ResourceVersion::parse("2"), at: now() };
     world.apply(&interest.id, interest.fact, delta).1

@@ -12,13 +12,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
 use support::{cluster, now};
-use trueup::domains::Domain;
-use trueup::domains::kubeconfig::Kubeconfigs;
-use trueup::engine::SubjectId;
-use trueup::live::Judgements;
-use trueup::observe::Digester;
-use trueup::observe::decode::{DataSort, Reader};
-use trueup::world::{Change, ChangeSet, ClusterName, Delta, Interest, Interner, ResourceVersion, Scope, World};
+use trueup_checks::Domain;
+use trueup_checks::judgements::Judgements;
+use trueup_checks::kubeconfig::Kubeconfigs;
+use trueup_core::decode::Digester;
+use trueup_core::decode::{DataSort, Reader};
+use trueup_core::engine::SubjectId;
+use trueup_core::world::{Change, ChangeSet, ClusterName, Delta, Interest, Interner, ResourceVersion, Scope, World};
 
 const FACTS: usize = 10_000;
 const NAMESPACES: usize = 100;
@@ -197,7 +197,7 @@ fn matching(interest: &Interest, objects: &Objects) -> Vec<String> {
     }
 }
 
-fn decode(interest: &Interest, objects: &[String]) -> Box<dyn trueup::world::FactBatch> {
+fn decode(interest: &Interest, objects: &[String]) -> Box<dyn trueup_core::world::FactBatch> {
     let digester = Digester::new(&[7; 32]);
     let api_version = interest.id.resource.api_version();
     let reader = Reader {

@@ -21,9 +21,10 @@ use jiff::Timestamp;
 use serde_json::json;
 use server::http::Request;
 use server::real::{RealServer, User};
-use trueup::fleet::{Connector as _, Env, Impersonation, Kubeconfig, KubeconfigConnector, Places};
-use trueup::observe::{Digester, Epoch, Marks, Observer, ObserverSetup, Ports, ProcessDice, WallClock, outbox};
-use trueup::world::{Content, World};
+use trueup_core::decode::Digester;
+use trueup_core::world::{Content, World};
+use trueup_fleet::connect::{Connector as _, Env, Impersonation, Kubeconfig, KubeconfigConnector, Places};
+use trueup_fleet::observe::{Epoch, Marks, Observer, ObserverSetup, Ports, ProcessDice, WallClock, outbox};
 
 /// The word that tells this program to be the process whose memory is measured.
 const CHILD: &str = "--list-from";

@@ -10,13 +10,13 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 use support::now;
-use trueup::domains::Domain;
-use trueup::domains::machineset_capacity::MachineSetCapacity;
-use trueup::engine::SubjectId;
-use trueup::live::recorded;
-use trueup::observe::Digester;
-use trueup::observe::recorded::{Coverage, KindCoverage, RecordedCluster, RecordedObject};
-use trueup::world::{Cluster, ClusterIdentity, ClusterName, ClusterSource, Link, Provider, RiskClass, Served};
+use trueup_checks::Domain;
+use trueup_checks::machineset_capacity::MachineSetCapacity;
+use trueup_core::decode::Digester;
+use trueup_core::decode::recorded::{Coverage, KindCoverage, RecordedCluster, RecordedObject};
+use trueup_core::engine::SubjectId;
+use trueup_core::world::{Cluster, ClusterIdentity, ClusterName, ClusterSource, Link, Provider, RiskClass, Served};
+use trueup_fleet::live::recorded;
 
 const SETS: usize = 2_000;
 const REGIONS: [&str; 5] = ["us-east-1", "us-west-2", "eu-west-1", "eu-central-1", "ap-southeast-2"];

@@ -13,16 +13,16 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use support::{cluster, now};
-use trueup::cloud::http::{HttpClient, HttpSettings};
-use trueup::cloud::ibm::{Account, ApiKey, Endpoints, IbmResource, Inventory};
-use trueup::domains::Domain;
-use trueup::domains::powervs_tags::PowerVsTags;
-use trueup::engine::{Conditions, Judged, Observed, PlanInput, PlanScope, build};
-use trueup::fleet::recording::{Coverage, KindCoverage, RecordedCluster, RecordedObject};
-use trueup::live::{Judgements, explained};
-use trueup::observe::{Digester, recorded};
-use trueup::sim::ibm::{IbmSim, IbmSimOptions, Thing, ThingKind, listen_ibm};
-use trueup::world::{ChangeSet, ClusterName, ClusterSource, Provider, Served, World};
+use trueup_checks::Domain;
+use trueup_checks::judgements::{Judgements, explained};
+use trueup_checks::powervs_tags::PowerVsTags;
+use trueup_core::decode::recording::{Coverage, KindCoverage, RecordedCluster, RecordedObject};
+use trueup_core::decode::{Digester, recorded};
+use trueup_core::engine::{Conditions, Judged, Observed, PlanInput, PlanScope, build};
+use trueup_core::world::{ChangeSet, ClusterName, ClusterSource, Provider, Served, World};
+use trueup_fleet::ibm::{Account, ApiKey, Endpoints, IbmResource, Inventory};
+use trueup_net::http::{HttpClient, HttpSettings};
+use trueup_sim::ibm::{IbmSim, IbmSimOptions, Thing, ThingKind, listen_ibm};
 
 const CLUSTERS: usize = 500;
 /// Of each cluster: a workspace, a network, a VPC, five subnets, a group, a load balancer.
@@ -102,12 +102,12 @@ fn judge_and_plan(inventory: &Inventory, workspaces: usize) {
 
 fn decoded(world: &mut World, recordings: &BTreeMap<ClusterName, RecordedCluster>, domain: &dyn Domain) -> ChangeSet {
     let groups = recordings[&ClusterName::new("mgmt")].groups();
-    let mut changes = world.put_cluster(trueup::world::Cluster {
+    let mut changes = world.put_cluster(trueup_core::world::Cluster {
         source: ClusterSource::Snapshot,
         served: Served::Recorded(groups),
         ..cluster("mgmt", None)
     });
-    changes.extend(world.put_cluster(trueup::world::Cluster {
+    changes.extend(world.put_cluster(trueup_core::world::Cluster {
         source: ClusterSource::Cloud { provider: Provider::Ibm, account: ACCOUNT.to_owned(), used_from: Vec::new() },
         served: Served::Recorded([Provider::Ibm.group().to_owned()].into()),
         ..cluster("ibm:main", None)

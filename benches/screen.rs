@@ -22,11 +22,12 @@ use trueup::console::terminal::{ColorDepth, Writer};
 use trueup::console::theme::{DEFAULT, Signs, Themes};
 use trueup::console::update::update;
 use trueup::console::view::{Look, view};
-use trueup::domains::Domain as _;
-use trueup::domains::hosted_oidc::{self, HostedOidc};
-use trueup::engine::{Evidence, Explanation, Judgement, State, SubjectId};
-use trueup::live::{Held, Update};
-use trueup::world::{Cluster, ClusterIdentity, ClusterName, ClusterSource, Link, RiskClass, Served};
+use trueup_checks::Domain as _;
+use trueup_checks::hosted_oidc::{self, HostedOidc};
+use trueup_checks::judgements::Held;
+use trueup_core::engine::{Evidence, Explanation, Judgement, State, SubjectId};
+use trueup_core::world::{Cluster, ClusterIdentity, ClusterName, ClusterSource, Link, RiskClass, Served};
+use trueup_fleet::live::Update;
 
 const SCREEN: Rect = Rect { x: 0, y: 0, width: 200, height: 50 };
 /// Each is typed letter by letter, and taken back.

@@ -13,12 +13,13 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use support::{cluster, cpu_seconds, cpu_seconds_of_children, now};
-use trueup::domains::Domain;
-use trueup::domains::hosted_oidc::{HostedOidc, Settings};
-use trueup::engine::{Conditions, Observed, PlanInput, PlanScope, build};
-use trueup::fleet::snapshot::load;
-use trueup::live::{explained, recorded};
-use trueup::observe::Digester;
+use trueup_checks::Domain;
+use trueup_checks::hosted_oidc::{HostedOidc, Settings};
+use trueup_checks::judgements::explained;
+use trueup_core::decode::Digester;
+use trueup_core::engine::{Conditions, Observed, PlanInput, PlanScope, build};
+use trueup_fleet::live::recorded;
+use trueup_fleet::snapshot::load;
 
 /// The best of a few: on a shared machine the others say more about the neighbours.
 const RUNS: usize = 5;

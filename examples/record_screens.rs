@@ -22,17 +22,19 @@ use trueup::console::task::{Closer, Planned, Stage, Start, Task, Told, Wanted};
 use trueup::console::theme::{Signs, Themes};
 use trueup::console::update::update;
 use trueup::console::view::{Look, view};
-use trueup::demo::{DemoClass, DemoCluster, DemoRole, DemoService, Story, StoryOptions};
-use trueup::domains::registry;
-use trueup::engine::executor::End;
-use trueup::engine::journal::VerifiedState;
-use trueup::engine::{
+use trueup_checks::judgements::explained;
+use trueup_checks::registry;
+use trueup_core::decode::Digester;
+use trueup_core::engine::executor::End;
+use trueup_core::engine::journal::VerifiedState;
+use trueup_core::engine::{
     AccessAnswer, BackupCheck, Conditions, Observed, Plan, PlanInput, PlanScope, access_questions, build,
 };
-use trueup::fleet::FixedConnector;
-use trueup::live::{Guest, GuestDoor, Live, LiveSetup, Member, Update, explained};
-use trueup::observe::{Clock, Dice, Digester, Ports};
-use trueup::world::{ClusterName, ClusterSource, RiskClass};
+use trueup_core::world::{ClusterName, ClusterSource, RiskClass};
+use trueup_fleet::connect::FixedConnector;
+use trueup_fleet::live::{Guest, GuestDoor, Live, LiveSetup, Member, Update};
+use trueup_fleet::observe::{Clock, Dice, Ports};
+use trueup_sim::demo::{DemoClass, DemoCluster, DemoRole, DemoService, Story, StoryOptions};
 
 /// Wide enough for the detail beside the list, small enough for a page.
 const AREA: Rect = Rect { x: 0, y: 0, width: 120, height: 36 };

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 
 use jiff::Timestamp;
 use serde_json::json;
-use trueup::sim::{ResourceKind, SimCluster, SimOptions, listen};
+use trueup_sim::{ResourceKind, SimCluster, SimOptions, listen};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -7,7 +7,7 @@ use std::time::Instant;
 use http::Method;
 use jiff::Timestamp;
 use serde_json::json;
-use trueup::sim::{Answer, Reply, Request, Server};
+use trueup_sim::{Answer, Reply, Request, Server};
 
 const ROUNDS: u32 = 200_000;
 

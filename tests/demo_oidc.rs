@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde_json::Value;
-use trueup::demo::{DemoCluster, Story, StoryOptions};
-use trueup::domains::Domain;
-use trueup::domains::external_oidc::ExternalOidc;
-use trueup::observe::Digester;
-use trueup::observe::recorded::{Coverage, KindCoverage, RecordedCluster, RecordedObject, fill};
-use trueup::sim::{Answer, Request};
-use trueup::world::{Cluster, ClusterIdentity, ClusterName, ClusterSource, Link, RiskClass, Served, World};
+use trueup_checks::Domain;
+use trueup_checks::external_oidc::ExternalOidc;
+use trueup_core::decode::Digester;
+use trueup_core::decode::recorded::{Coverage, KindCoverage, RecordedCluster, RecordedObject, fill};
+use trueup_core::world::{Cluster, ClusterIdentity, ClusterName, ClusterSource, Link, RiskClass, Served, World};
+use trueup_sim::demo::{DemoCluster, Story, StoryOptions};
+use trueup_sim::{Answer, Request};
 
 fn start() -> Timestamp {
     "2026-03-01T12:00:00Z".parse().unwrap()

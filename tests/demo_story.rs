@@ -5,17 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde_json::Value;
-use trueup::demo::{Beat, DemoCluster, DemoRole, Life, Reach, Story, StoryOptions};
-use trueup::domains::Domain;
-use trueup::domains::hosted_oidc::HostedOidc;
-use trueup::domains::kubeconfig::Kubeconfigs;
-use trueup::observe::Digester;
-use trueup::observe::recorded::{Coverage, Incomplete, KindCoverage, RecordedCluster, RecordedObject, fill};
-use trueup::sim::{Answer, Request};
-use trueup::world::{
+use trueup_checks::Domain;
+use trueup_checks::hosted_oidc::HostedOidc;
+use trueup_checks::kubeconfig::Kubeconfigs;
+use trueup_core::decode::Digester;
+use trueup_core::decode::recorded::{Coverage, Incomplete, KindCoverage, RecordedCluster, RecordedObject, fill};
+use trueup_core::world::{
     Cluster, ClusterIdentity, ClusterName, ClusterSource, HostedBy, Link, Namespace, ObjectName, RiskClass, Served,
     World,
 };
+use trueup_sim::demo::{Beat, DemoCluster, DemoRole, Life, Reach, Story, StoryOptions};
+use trueup_sim::{Answer, Request};
 
 const KINDS: [(&str, &str, &str, &str); 13] = [
     ("/apis/cluster.x-k8s.io/v1beta1", "cluster.x-k8s.io", "Cluster", "clusters"),

@@ -20,7 +20,7 @@ fn the_house_keeps_its_rules() {
 #[test]
 fn each_rule_finds_a_breach_made_on_purpose() {
     let cases = [
-        ("a pure room reaches back", file("world/x.rs", "use crate::engine::Plan;\n"), "may not use engine"),
+        ("a pure room reaches back", file("world/x.rs", "use trueup_core::engine::Plan;\n"), "may not use engine"),
         (
             "a grouped import reaches back",
             file("engine/x.rs", "use crate::{world::Key, cli::Args};\n"),
@@ -28,10 +28,10 @@ fn each_rule_finds_a_breach_made_on_purpose() {
         ),
         (
             "a path inside code reaches back",
-            file("domains/x.rs", "fn f() { crate::observe::look(); }\n"),
+            file("domains/x.rs", "fn f() { trueup_fleet::observe::look(); }\n"),
             "may not use observe",
         ),
-        ("the demo touches the engine", file("demo/x.rs", "use crate::engine::Plan;\n"), "may not use engine"),
+        ("the demo touches the engine", file("demo/x.rs", "use trueup_core::engine::Plan;\n"), "may not use engine"),
         ("a clock in a pure room", file("domains/x.rs", "fn f() { jiff::Timestamp::now(); }\n"), "Timestamp::now"),
         ("another clock", file("world/x.rs", "fn f() { std::time::SystemTime::now(); }\n"), "SystemTime"),
         ("tokio in a pure room", file("engine/x.rs", "async fn f() { tokio::task::yield_now().await; }\n"), "tokio"),

@@ -20,19 +20,20 @@ use trueup::console::task::{Closer, Planned, Start, Task, Told, Wanted};
 use trueup::console::theme::{Signs, Theme};
 use trueup::console::update::update;
 use trueup::console::view::{Look, view};
-use trueup::domains::registry::Entry;
-use trueup::domains::{Cell, Column, Domain, Form, Introduction, Panel, SettingsProblem, SettingsTable, Side, Touched};
-use trueup::engine::{
+use trueup_checks::judgements::{Judgements, explained};
+use trueup_checks::registry::Entry;
+use trueup_checks::{Cell, Column, Domain, Form, Introduction, Panel, SettingsProblem, SettingsTable, Side, Touched};
+use trueup_core::decode::Digester;
+use trueup_core::decode::recorded::{Coverage, KindCoverage, RecordedCluster, RecordedObject};
+use trueup_core::engine::{
     AccessAnswer, ActionDraft, Conditions, DomainName, Evidence, Explanation, Judgement, Observed, Plan, PlanInput,
     PlanScope, Reason, Stake, State, SubjectId, Target, Undo, Verb, access_questions, build,
 };
-use trueup::live::{Judgements, Update, explained, recorded};
-use trueup::observe::Digester;
-use trueup::observe::recorded::{Coverage, KindCoverage, RecordedCluster, RecordedObject};
-use trueup::world::{
+use trueup_core::world::{
     ChangeSet, Cluster, ClusterIdentity, ClusterName, ClusterSource, CollectionId, Fact, Interest, Interner, Key, Link,
     Misfit, RawObject, Resource, ResourceVersion, RiskClass, Served, Uid, View, World,
 };
+use trueup_fleet::live::{Update, recorded};
 
 const NAME: DomainName = DomainName("shelves");
 const CONFIG_MAPS: Resource =

@@ -3,7 +3,7 @@
 
 use base64::Engine as _;
 use jiff::Timestamp;
-use trueup::world::{
+use trueup_core::world::{
     Cluster, ClusterIdentity, ClusterName, ClusterSource, Content, HostedBy, Interest, Link, Namespace, ObjectName,
     RiskClass, Served, World,
 };
@@ -67,9 +67,9 @@ pub fn base64_value(index: usize, bytes: usize) -> String {
 
 /// The interest the product itself has in Secrets: of a guest (full) or of a control plane's namespace (metadata).
 pub fn secret_interest(content: Content) -> Interest {
-    use trueup::domains::Domain;
+    use trueup_checks::Domain;
     let (world, now) = small_world();
-    let interests = trueup::domains::hosted_oidc::HostedOidc::new(Default::default()).interests(world.view(now));
+    let interests = trueup_checks::hosted_oidc::HostedOidc::new(Default::default()).interests(world.view(now));
     let wanted = |interest: &Interest| interest.id.resource.kind == "Secret" && interest.id.content == content;
     interests.into_iter().find(wanted).expect("the check looks at Secrets both ways")
 }
@@ -145,8 +145,8 @@ pub fn cluster(name: &str, hosted_by: Option<HostedBy>) -> Cluster {
 }
 
 fn feed(world: &mut World, cluster: &str, object: serde_json::Value) {
-    use trueup::domains::Domain;
-    use trueup::observe::recorded::{Coverage, KindCoverage, RecordedCluster, RecordedObject, fill};
+    use trueup_checks::Domain;
+    use trueup_core::decode::recorded::{Coverage, KindCoverage, RecordedCluster, RecordedObject, fill};
     let mut recorded = RecordedCluster::new(Coverage { kinds: KindCoverage::All, ..Coverage::default() });
     recorded.push(RecordedObject {
         group: "hypershift.openshift.io".to_owned(),
@@ -156,7 +156,7 @@ fn feed(world: &mut World, cluster: &str, object: serde_json::Value) {
         json: zeroize::Zeroizing::new(object.to_string()),
     });
     let clusters = [(ClusterName::new(cluster), recorded)].into();
-    let check = trueup::domains::hosted_oidc::HostedOidc::new(Default::default());
+    let check = trueup_checks::hosted_oidc::HostedOidc::new(Default::default());
     let interests = check.interests(world.view(now()));
-    fill(world, &clusters, &interests, &trueup::observe::Digester::new(&[7; 32]), now());
+    fill(world, &clusters, &interests, &trueup_core::decode::Digester::new(&[7; 32]), now());
 }

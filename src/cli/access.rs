@@ -10,9 +10,9 @@ use kube::client::Body;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::engine::{AccessAnswer, AccessAnswers, AccessQuestion, Judged, access_questions};
-use crate::fleet::send;
-use crate::live::Live;
+use trueup_core::engine::{AccessAnswer, AccessAnswers, AccessQuestion, Judged, access_questions};
+use trueup_fleet::connect::send;
+use trueup_fleet::live::Live;
 
 const PATH: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 /// An answer is a few hundred bytes; a server that sends more is not answering this question.

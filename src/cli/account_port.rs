@@ -15,10 +15,10 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use zeroize::Zeroizing;
 
-use crate::cloud::ibm::{Account, CloudError, IbmResource, IbmResourceKind, Problem, Which};
-use crate::engine::executor::{ClusterPort, InFlight, KubeCluster, Patch, Reading, Reply, Seen, Write};
-use crate::engine::journal::Answer;
-use crate::engine::{CloudRef, ObjectRef, cloud_version};
+use trueup_core::engine::executor::{ClusterPort, InFlight, KubeCluster, Patch, Reading, Reply, Seen, Write};
+use trueup_core::engine::journal::Answer;
+use trueup_core::engine::{CloudRef, ObjectRef, cloud_version};
+use trueup_fleet::ibm::{Account, CloudError, IbmResource, IbmResourceKind, Problem, Which};
 
 /// How often and after which pause tags are read back: the service says itself that they take a moment.
 const READ_BACKS_MAX: u32 = 10;

@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use super::context::Context;
 use super::error::CliError;
-use crate::cloud::http::{HttpClient, HttpSettings, Proxies};
-use crate::cloud::ibm::{self, ApiKey, Endpoints, IbmService};
 use crate::config::{CloudAccount, CloudKey, Config};
-use crate::engine::Glob;
-use crate::fleet::account::{AccountConnector, IbmAccount};
-use crate::live::Member;
-use crate::world::{ClusterName, ClusterSource, Provider};
+use trueup_core::engine::Glob;
+use trueup_core::world::{ClusterName, ClusterSource, Provider};
+use trueup_fleet::account::{AccountConnector, IbmAccount};
+use trueup_fleet::ibm::{self, ApiKey, Endpoints, IbmService};
+use trueup_fleet::live::Member;
+use trueup_net::http::{HttpClient, HttpSettings, Proxies};
 
 /// The check that needs to know what is in an account. Where it is off, no account is asked.
 const ASKS_IBM: &str = "powervs-tags";

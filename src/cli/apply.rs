@@ -13,7 +13,9 @@ use super::ask;
 use super::context::Context;
 use super::error::CliError;
 use super::terminal::print;
-use crate::engine::{Answers, ApprovedPlan, Chosen, Plan, PlanReadError, Refusal, approve, check_whole, questions};
+use trueup_core::engine::{
+    Answers, ApprovedPlan, Chosen, Plan, PlanReadError, Refusal, approve, check_whole, questions,
+};
 
 const DOING: &str = "apply";
 

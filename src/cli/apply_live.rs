@@ -25,17 +25,17 @@ use super::recheck::{OwnFleet, Rechecker};
 use super::settle::{holder, host, is_same, left_open, ports_of, settle, who};
 use super::terminal::print;
 use crate::config::Config;
-use crate::engine::executor::{
+use trueup_core::engine::executor::{
     Clusters, End, ExecutorClock, Halt, LOOK_BACK_AFTER, OnNewReference, Ports, Progress, Report, RunSettings,
     Switches, resume,
 };
-use crate::engine::journal::{Entry, Journal, Opened, Record, StateFolder, entries};
-use crate::engine::vault::Vault;
-use crate::engine::{
+use trueup_core::engine::journal::{Entry, Journal, Opened, Record, StateFolder, entries};
+use trueup_core::engine::vault::Vault;
+use trueup_core::engine::{
     Action, ApprovedPlan, Blocked, FreezeWindow, GateName, Plan, TOMBSTONE_TIME, TargetRecord, short_id,
 };
-use crate::live::Live;
-use crate::world::{Cluster, ClusterName};
+use trueup_core::world::{Cluster, ClusterName};
+use trueup_fleet::live::Live;
 
 const DOING: &str = "apply";
 
@@ -304,7 +304,7 @@ fn show(context: &Context, format: ApplyFormat, plan: &Plan, report: &Report) ->
         }
         ApplyFormat::Json => {
             let value = serde_json::to_string_pretty(&report_json(plan, report)).expect("it is made of JSON values");
-            crate::engine::text::printable_json(&value)
+            trueup_core::engine::text::printable_json(&value)
         }
     };
     print(&(text + "\n"))?;

@@ -7,8 +7,8 @@ use super::context::Context;
 use super::error::CliError;
 use super::output::place;
 use super::terminal::{Stderr, write_stderr};
-use crate::engine::text::{Charset, printable};
-use crate::engine::{Answers, Asks, ClusterQuestion, Plan, short_id};
+use trueup_core::engine::text::{Charset, printable};
+use trueup_core::engine::{Answers, Asks, ClusterQuestion, Plan, short_id};
 
 /// Whether there is a person to ask.
 pub fn is_interactive(context: &Context) -> bool {

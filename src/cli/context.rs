@@ -11,8 +11,8 @@ use super::terminal::{Terminal, write_stderr};
 use crate::config::{Config, ConfigError, ConfigFile, read_config};
 use crate::console::Teller;
 use crate::console::task::Told;
-use crate::domains::registry;
-use crate::fleet::Env;
+use trueup_checks::registry;
+use trueup_fleet::connect::Env;
 
 /// Made once, at the start.
 pub struct Context {

@@ -25,18 +25,18 @@ use super::members::aws_account;
 use super::plan::{self, Wishes};
 use super::terminal::{Reader, print};
 use super::watch::Ways;
-use crate::cloud::http::HttpClient;
-use crate::cloud::ibm::{self, ApiKey, Endpoints};
 use crate::config::{Config, parse_config};
-use crate::demo::{
+use trueup_checks::registry;
+use trueup_core::world::{Cluster, ClusterName, ClusterSource, Provider, RiskClass};
+use trueup_fleet::account::{AccountConnector, AwsShelf, AwsWay, IbmAccount};
+use trueup_fleet::connect::{Env, FixedConnector};
+use trueup_fleet::ibm::{self, ApiKey, Endpoints};
+use trueup_fleet::live::{Guest, GuestDoor, Member};
+use trueup_net::http::HttpClient;
+use trueup_sim::demo::{
     ACCOUNT, API_KEY, DemoClass, DemoCluster, DemoRole, DemoService, Machines, POWER_HOST, Served, Story, StoryOptions,
     serve,
 };
-use crate::domains::registry;
-use crate::fleet::account::{AccountConnector, AwsShelf, AwsWay, IbmAccount};
-use crate::fleet::{Env, FixedConnector};
-use crate::live::{Guest, GuestDoor, Member};
-use crate::world::{Cluster, ClusterName, ClusterSource, Provider, RiskClass};
 
 /// Where the demo is served when only `--headless` says that it should be: this machine, any port.
 const ANY_LOCAL_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);

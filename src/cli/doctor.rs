@@ -10,9 +10,9 @@ use super::output::padded;
 use super::terminal::{Color, Style, print};
 use super::{doctor_aws, doctor_ibm, doctor_live, look_live, members};
 use crate::config::{Config, ConfigError, ConfigFile, parse_config, read_config};
-use crate::domains::registry;
-use crate::engine::text::Charset;
-use crate::fleet::snapshot;
+use trueup_checks::registry;
+use trueup_core::engine::text::Charset;
+use trueup_fleet::snapshot;
 
 /// What the shell is told when something is not fit.
 const UNFIT: u8 = 3;

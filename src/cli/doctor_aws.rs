@@ -3,8 +3,8 @@
 use super::context::Context;
 use super::doctor::Check;
 use super::members::wall_clock;
-use crate::cloud::aws::Went;
-use crate::fleet::account::{AwsWay, Examined, ExaminedEnd, examine_aws};
+use trueup_fleet::account::{AwsWay, Examined, ExaminedEnd, examine_aws};
+use trueup_fleet::aws::Went;
 
 const NAME: &str = "aws";
 
@@ -62,9 +62,9 @@ mod tests {
 
     use super::super::doctor::Fit;
     use super::*;
-    use crate::cloud::http::HttpClient;
-    use crate::fleet::Env;
-    use crate::sim::aws::SimAws;
+    use trueup_fleet::connect::Env;
+    use trueup_net::http::HttpClient;
+    use trueup_sim::aws::SimAws;
 
     const ROLE: &str = "arn:aws:iam::123456789012:role/annotator";
     const NOW: &str = "2026-11-16T10:00:00Z";

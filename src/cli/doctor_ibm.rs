@@ -4,7 +4,7 @@ use super::accounts;
 use super::context::Context;
 use super::doctor::Check;
 use crate::config::Config;
-use crate::world::Provider;
+use trueup_core::world::Provider;
 
 const NAME: &str = "account";
 

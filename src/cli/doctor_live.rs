@@ -9,9 +9,9 @@ use super::context::Context;
 use super::doctor::Check;
 use super::look_live::{connect, judged, trouble, unread as unread_of};
 use crate::config::Config;
-use crate::engine::{AccessAnswer, AccessQuestion};
-use crate::live::{Live, Settled};
-use crate::world::{ClusterName, GapCause};
+use trueup_core::engine::{AccessAnswer, AccessQuestion};
+use trueup_core::world::{ClusterName, GapCause};
+use trueup_fleet::live::{Live, Settled};
 
 /// Beyond this the age of what was seen can't be told from the age of a clock: the freshest is asked for 90 s.
 const SKEW_MAX_SECONDS: i64 = 30;
@@ -81,8 +81,10 @@ fn permission(question: &AccessQuestion, answer: &AccessAnswer) -> Check {
 /// How far the server's clock is from ours, by the date every answer carries.
 async fn clock(name: &ClusterName, client: &kube::Client) -> Option<Check> {
     let request = Request::get("/version").body(Body::empty()).ok()?;
-    let answer =
-        tokio::time::timeout(crate::fleet::send::STREAM_START_TIMEOUT, client.send(request)).await.ok()?.ok()?;
+    let answer = tokio::time::timeout(trueup_fleet::connect::send::STREAM_START_TIMEOUT, client.send(request))
+        .await
+        .ok()?
+        .ok()?;
     let date = answer.headers().get(header::DATE)?.to_str().ok()?;
     let server = jiff::fmt::rfc2822::parse(date).ok()?.timestamp();
     let skew = Timestamp::now().as_second() - server.as_second();

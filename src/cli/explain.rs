@@ -8,7 +8,7 @@ use super::error::CliError;
 use super::output::{self, Matches};
 use super::plan;
 use super::terminal::print;
-use crate::engine::Finding;
+use trueup_core::engine::Finding;
 
 /// How many candidates are named: more don't fit the eye, and a longer part is needed anyway.
 const CANDIDATES_MAX: usize = 10;
@@ -34,7 +34,8 @@ fn pick<'f>(findings: &'f [Finding], asked: &str) -> Result<&'f Finding, CliErro
     match candidates.as_slice() {
         [one] => Ok(one),
         [] => {
-            let nearest = crate::fleet::nearest_names(asked, findings.iter().map(|finding| finding.id.as_str()));
+            let nearest =
+                trueup_fleet::connect::nearest_names(asked, findings.iter().map(|finding| finding.id.as_str()));
             let hint = match nearest.is_empty() {
                 true => "nothing was judged at all; see trueup plan".to_owned(),
                 false => format!("the nearest are: {}", nearest.join(", ")),

@@ -17,10 +17,10 @@ use super::error::CliError;
 use super::output::{count, padded, place, wrapped};
 use super::settle::{Known, Reach, read_settled};
 use super::terminal::{Style, print};
-use crate::engine::journal::{
+use trueup_core::engine::journal::{
     self, ActionEntry, ActionStanding, Approval, Entry, History, JournalError, Record, StateFolder, TornTail,
 };
-use crate::engine::text::printable_json;
+use trueup_core::engine::text::printable_json;
 
 /// What the user was doing, for errors.
 const DOING: &str = "history";

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::context::Context;
 use super::members::{selection, wall_clock};
 use crate::config::Config;
-use crate::domains::kubeconfig;
-use crate::fleet::{LocalConnector, Places};
-use crate::live::Member;
-use crate::world::{ClusterName, ClusterSource};
+use trueup_checks::kubeconfig;
+use trueup_core::world::{ClusterName, ClusterSource};
+use trueup_fleet::connect::{LocalConnector, Places};
+use trueup_fleet::live::Member;
 
 /// What the member is called.
 const NAME: &str = "local";

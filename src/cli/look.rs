@@ -14,12 +14,13 @@ use super::plan::Wishes;
 use super::probe::{self, Tried};
 use super::tombstones;
 use crate::config::{CloudAccount, Config};
-use crate::domains::Domain;
-use crate::engine::{Conditions, Glob, InputReading, Judged, Tombstone};
-use crate::fleet::snapshot::{self, Snapshot, SnapshotCluster};
-use crate::live::{Judgements, Live, explained, recorded};
-use crate::observe::Digester;
-use crate::world::{Cluster, ClusterName, ClusterSource, Link, Served, View, World};
+use trueup_checks::Domain;
+use trueup_checks::judgements::{Judgements, explained};
+use trueup_core::decode::Digester;
+use trueup_core::engine::{Conditions, Glob, InputReading, Judged, Tombstone};
+use trueup_core::world::{Cluster, ClusterName, ClusterSource, Link, Served, View, World};
+use trueup_fleet::live::{Live, recorded};
+use trueup_fleet::snapshot::{self, Snapshot, SnapshotCluster};
 
 /// What was seen and judged.
 pub struct Seen {

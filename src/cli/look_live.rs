@@ -19,13 +19,14 @@ use super::probe::Tried;
 use super::terminal::Stderr;
 use super::tombstones;
 use crate::config::Config;
-use crate::engine::vault::check_possible;
-use crate::engine::{BackupCheck, Conditions, InputReading, Judged, OwnLogin, Tombstone, Verb};
-use crate::fleet::TlsTrust;
-use crate::fleet::account::{AwsShelf, AwsWay};
-use crate::live::{GuestDoor, Live, LiveSetup, Member, Settled, explained};
-use crate::observe::{Ports, ProcessDice, WallClock};
-use crate::world::{ClusterName, Gap, GapCause, Link, View};
+use trueup_checks::judgements::explained;
+use trueup_core::engine::vault::check_possible;
+use trueup_core::engine::{BackupCheck, Conditions, InputReading, Judged, OwnLogin, Tombstone, Verb};
+use trueup_core::world::{ClusterName, Gap, GapCause, Link, View};
+use trueup_fleet::account::{AwsShelf, AwsWay};
+use trueup_fleet::connect::TlsTrust;
+use trueup_fleet::live::{GuestDoor, Live, LiveSetup, Member, Settled};
+use trueup_fleet::observe::{Ports, ProcessDice, WallClock};
 
 /// How long clusters may take to be read: 100,000 objects of 7 kB take 28 s over 200 Mbit/s. Whoever is not done then
 /// is judged by what is there, and the rest is unknown.

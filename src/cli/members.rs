@@ -8,13 +8,13 @@ use jiff::Timestamp;
 use super::context::Context;
 use super::error::CliError;
 use crate::config::ClusterRules;
-use crate::fleet::account::{AccountConnector, AwsAccount, AwsShelf};
-use crate::fleet::{
+use trueup_core::world::{Cluster, ClusterName, ClusterSource, Provider};
+use trueup_fleet::account::{AccountConnector, AwsAccount, AwsShelf};
+use trueup_fleet::connect::{
     Clock, Connection, Connector, Env, GuestConnector, GuestSecrets, Impersonation, Kubeconfig, KubeconfigConnector,
     KubeconfigError, LinkError, Places, Selection,
 };
-use crate::live::{Guest, GuestDoor, Member};
-use crate::world::{Cluster, ClusterName, ClusterSource, Provider};
+use trueup_fleet::live::{Guest, GuestDoor, Member};
 
 /// The contexts the command line chooses.
 pub fn selection(context: &Context) -> Selection {

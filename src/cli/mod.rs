@@ -56,7 +56,7 @@ use args::{Cli, Command, PlanArgs};
 use context::Context;
 use error::CliError;
 
-use crate::fleet::Env;
+use trueup_fleet::connect::Env;
 
 /// What a shell expects of a program that was interrupted: 128 and the signal's number.
 const INTERRUPTED: u8 = 130;

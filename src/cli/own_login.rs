@@ -4,10 +4,10 @@
 
 use super::context::Context;
 use super::members::read_kubeconfig;
-use crate::domains::kubeconfig::content::{Jwt, Token};
-use crate::engine::{Conditions, Evidence, Judged, OwnLogin, Stake};
-use crate::fleet::{Access, Bearer};
-use crate::world::{ClusterName, ClusterSource, View};
+use trueup_checks::kubeconfig::content::{Jwt, Token};
+use trueup_core::engine::{Conditions, Evidence, Judged, OwnLogin, Stake};
+use trueup_core::world::{ClusterName, ClusterSource, View};
+use trueup_fleet::connect::{Access, Bearer};
 
 /// Tokens have a few kilobytes; a file that is larger holds something else.
 const TOKEN_BYTES_MAX: u64 = 64 * 1024;
@@ -95,7 +95,7 @@ mod tests {
     use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
     use super::*;
-    use crate::fleet::{Kubeconfig, Trust};
+    use trueup_fleet::connect::{Kubeconfig, Trust};
 
     fn jwt(claims: &str) -> String {
         format!("{}.{}.c2ln", URL_SAFE_NO_PAD.encode(r#"{"alg":"RS256"}"#), URL_SAFE_NO_PAD.encode(claims))

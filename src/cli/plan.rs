@@ -19,10 +19,10 @@ use super::probe;
 use super::terminal::print;
 use super::watch::{self, Ways};
 use crate::config::Config;
-use crate::engine::{
+use trueup_core::engine::{
     AcceptRule, Conditions, Glob, Judged, Observed, Plan, PlanInput, PlanScope, ReadOnly, build, plan_exit,
 };
-use crate::world::{Cluster, ClusterSource, View};
+use trueup_core::world::{Cluster, ClusterSource, View};
 
 /// How long a verdict has to hold when neither the flag nor the config says.
 pub const SETTLE: Duration = Duration::from_secs(5);
@@ -208,7 +208,7 @@ fn globs(flag: &str, asked: &[String], known: &BTreeSet<String>) -> Result<Vec<G
     for text in asked {
         let glob = Glob::parse(text).map_err(|error| CliError::usage(flag, error.to_string(), ""))?;
         if !known.iter().any(|name| glob.matches(name)) {
-            let nearest = crate::fleet::nearest_names(text, known.iter().map(String::as_str));
+            let nearest = trueup_fleet::connect::nearest_names(text, known.iter().map(String::as_str));
             let hint = match nearest.is_empty() {
                 true => "nothing was found to choose from".to_owned(),
                 false => format!("there are: {}", nearest.join(", ")),

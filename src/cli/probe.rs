@@ -9,12 +9,12 @@ use futures::StreamExt as _;
 use super::context::Context;
 use super::look::{Seen, Sight};
 use super::members::wall_clock;
-use crate::domains::external_oidc::WarningCode;
-use crate::domains::{DiscoveryProbe, Domain, KubeconfigProbe, Probe};
-use crate::engine::{Evidence, Judged, PlanScope, SubjectId};
-use crate::fleet::{Env, Fetched, ProbePlace, Probed, WellKnown, fetch_well_known, probe};
-use crate::live::Live;
-use crate::world::View;
+use trueup_checks::external_oidc::WarningCode;
+use trueup_checks::{DiscoveryProbe, Domain, KubeconfigProbe, Probe};
+use trueup_core::engine::{Evidence, Judged, PlanScope, SubjectId};
+use trueup_core::world::View;
+use trueup_fleet::connect::{Env, Fetched, ProbePlace, Probed, WellKnown, fetch_well_known, probe};
+use trueup_fleet::live::Live;
 
 /// Tries under way at once: each may take seconds, and none of them loads a cluster.
 const AT_ONCE_MAX: usize = 16;
@@ -161,13 +161,13 @@ pub fn add(judged: &mut [Judged], tried: &Tried) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{Explanation, Judgement, State};
-    use crate::world::ClusterName;
+    use trueup_core::engine::{Explanation, Judgement, State};
+    use trueup_core::world::ClusterName;
 
     #[test]
     fn what_is_bad_is_in_the_summary_and_whatever_was_found_is_evidence() {
         let subject = |name: &str| SubjectId {
-            domain: crate::engine::DomainName("kubeconfig"),
+            domain: trueup_core::engine::DomainName("kubeconfig"),
             cluster: ClusterName::new("mgmt"),
             api_version: "v1",
             kind: "Secret",

@@ -20,12 +20,12 @@ use super::look::Sight;
 use super::look_live;
 use super::plan::{self, Wishes};
 use crate::config::Config;
-use crate::engine::executor::{Again, LookBack, Recheck};
-use crate::engine::{Action, Finding, IdentityRecord, Plan, State, Verb};
-use crate::fleet::account::IbmClient;
-use crate::fleet::{TlsTrust, identity};
-use crate::live::{Live, Settled};
-use crate::world::{ClusterIdentity, ClusterName};
+use trueup_core::engine::executor::{Again, LookBack, Recheck};
+use trueup_core::engine::{Action, Finding, IdentityRecord, Plan, State, Verb};
+use trueup_core::world::{ClusterIdentity, ClusterName};
+use trueup_fleet::account::IbmClient;
+use trueup_fleet::connect::{TlsTrust, identity};
+use trueup_fleet::live::{Live, Settled};
 
 /// Makes the plan that would be made now.
 pub trait PlanAgain: Send {
@@ -271,9 +271,9 @@ impl<P: PlanAgain> Recheck for Rechecker<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cloud::http::HttpClient;
-    use crate::cloud::ibm::{Account, ApiKey, Endpoints};
-    use crate::sim::ibm::{IbmSim, IbmSimOptions};
+    use trueup_fleet::ibm::{Account, ApiKey, Endpoints};
+    use trueup_net::http::HttpClient;
+    use trueup_sim::ibm::{IbmSim, IbmSimOptions};
 
     /// A fleet of one account.
     struct OneAccount(Arc<Account>);

@@ -17,14 +17,14 @@ use super::context::Context;
 use super::error::CliError;
 use super::history::journal_error;
 use super::look_live;
-use crate::engine::executor::{ClusterPort, Clusters, resolve};
-use crate::engine::journal::{
+use trueup_core::engine::executor::{ClusterPort, Clusters, resolve};
+use trueup_core::engine::journal::{
     self, ApprovedCluster, Entry, History, Holder, Journal, JournalError, Opened, Record, StateFolder, entries,
     open_intents,
 };
-use crate::engine::{IdentityRecord, short_id};
-use crate::live::Live;
-use crate::world::{Cluster, ClusterName};
+use trueup_core::engine::{IdentityRecord, short_id};
+use trueup_core::world::{Cluster, ClusterName};
+use trueup_fleet::live::Live;
 
 /// Why each open request is still open, by plan and action.
 pub type StillOpen = BTreeMap<(String, String), String>;
@@ -205,7 +205,7 @@ fn every(entries: &[Entry], why: impl Fn(&str) -> String) -> StillOpen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::world::{ClusterIdentity, ClusterSource, Gap, GapCause, Link, Provider, RiskClass, Served};
+    use trueup_core::world::{ClusterIdentity, ClusterSource, Gap, GapCause, Link, Provider, RiskClass, Served};
 
     #[test]
     fn an_account_is_the_one_with_its_id_and_never_a_cluster_nobody_knows() {

@@ -7,7 +7,7 @@ use std::io::{IsTerminal, Write};
 
 use super::args::ColorWhen;
 use super::error::CliError;
-use crate::engine::text::Charset;
+use trueup_core::engine::text::Charset;
 
 /// How to print.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +59,7 @@ impl Terminal {
 
     /// Text from outside, fit for this terminal.
     pub fn safe(&self, text: &str) -> String {
-        crate::engine::text::printable(text, self.charset)
+        trueup_core::engine::text::printable(text, self.charset)
     }
 
     /// Text in a style, where there is colour.

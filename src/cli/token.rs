@@ -17,11 +17,11 @@ use super::args::{TokenArgs, TokenFormat};
 use super::context::Context;
 use super::error::CliError;
 use super::terminal::{Style, print};
-use crate::domains::kubeconfig::content::{
+use trueup_checks::kubeconfig::content::{
     Certificate, Credential, Current, Document, EksToken, ExecElsewhere, Packing, Pair, Token, Trust,
 };
-use crate::domains::kubeconfig::{HalfLife, Renewal, Standing, assess};
-use crate::engine::text::printable_json;
+use trueup_checks::kubeconfig::{HalfLife, Renewal, Standing, assess};
+use trueup_core::engine::text::printable_json;
 
 /// A Secret holds no more than a mebibyte; a kubeconfig of a person with hundreds of clusters is smaller.
 const INPUT_MAX: u64 = 4 << 20;

@@ -6,9 +6,9 @@
 use jiff::Timestamp;
 
 use super::context::Context;
-use crate::engine::journal::{self, JournalError, StateFolder, entries};
-use crate::engine::{Judged, Tombstone, raise, tombstones};
-use crate::world::{Resource, View};
+use trueup_core::engine::journal::{self, JournalError, StateFolder, entries};
+use trueup_core::engine::{Judged, Tombstone, raise, tombstones};
+use trueup_core::world::{Resource, View};
 
 /// The tombstones of this machine's journal.
 pub fn read(context: &Context, now: Timestamp) -> Vec<Tombstone> {

@@ -14,12 +14,12 @@ use super::history::{journal_error, pick};
 use super::out_file::write_private;
 use super::settle::{Known, Reach, clusters_of, is_same, read_settled};
 use super::{apply, apply_live, ask, output};
-use crate::engine::executor::{ClusterPort, Clusters, Reading, Seen, read_owners};
-use crate::engine::journal::{ActionEntry, ApprovedCluster, Entry, FieldRecord, Sent, StateFolder, entries};
-use crate::engine::vault::{Backups, owners};
-use crate::engine::{BackupSeen, Chosen, Look, ObjectNow, ObjectRef, OwnersSeen, UndoPlan, fields_at, undo};
-use crate::live::Live;
-use crate::world::RiskClass;
+use trueup_core::engine::executor::{ClusterPort, Clusters, Reading, Seen, read_owners};
+use trueup_core::engine::journal::{ActionEntry, ApprovedCluster, Entry, FieldRecord, Sent, StateFolder, entries};
+use trueup_core::engine::vault::{Backups, owners};
+use trueup_core::engine::{BackupSeen, Chosen, Look, ObjectNow, ObjectRef, OwnersSeen, UndoPlan, fields_at, undo};
+use trueup_core::world::RiskClass;
+use trueup_fleet::live::Live;
 
 const DOING: &str = "undo";
 

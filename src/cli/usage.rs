@@ -1,7 +1,7 @@
 //! What clap has to say, in our manner: help to stdout, wrong usage as one sentence with exit code 1.
 
 use super::terminal::{print, write_stderr};
-use crate::engine::text::{Charset, printable};
+use trueup_core::engine::text::{Charset, printable};
 
 /// Answers instead of a command and returns the exit code.
 pub fn answer(error: &clap::Error) -> u8 {

@@ -10,9 +10,10 @@ use super::members;
 use super::output::{state_mark, wrapped};
 use super::terminal::{Reader, print};
 use super::tombstones;
-use crate::engine::{DELETED_BY_TRUEUP, Judged, State, SubjectId};
-use crate::fleet::{Alarm, Noticed, Places};
-use crate::live::{Command, Held, Live, Update};
+use trueup_checks::judgements::Held;
+use trueup_core::engine::{DELETED_BY_TRUEUP, Judged, State, SubjectId};
+use trueup_fleet::connect::{Alarm, Noticed, Places};
+use trueup_fleet::live::{Command, Live, Update};
 
 /// What was last said of a finding.
 type Said = BTreeMap<SubjectId, (State, &'static str)>;

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::Problems;
 use super::safety::take_path;
-use crate::domains::{SettingsProblem, SettingsTable};
-use crate::engine::Glob;
-use crate::world::Provider;
+use trueup_checks::{SettingsProblem, SettingsTable};
+use trueup_core::engine::Glob;
+use trueup_core::world::Provider;
 
 /// One account.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! `[[clusters]]`: how risky each cluster is, and where to look when a cluster-wide list is forbidden.
 
 use super::Problems;
-use crate::domains::{SettingsProblem, SettingsTable};
-use crate::engine::Glob;
-use crate::world::{ClusterName, Namespace, RiskClass};
+use trueup_checks::{SettingsProblem, SettingsTable};
+use trueup_core::engine::Glob;
+use trueup_core::world::{ClusterName, Namespace, RiskClass};
 
 /// The rules in the order of the file. The first that matches a name wins.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

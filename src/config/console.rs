@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use super::Problems;
 use super::rules::{required, take_words};
 use super::safety::take_path;
-use crate::domains::registry::{Entry, announced};
-use crate::domains::{SettingsProblem, SettingsTable};
+use trueup_checks::registry::{Entry, announced};
+use trueup_checks::{SettingsProblem, SettingsTable};
 
 /// The settings of `[console]`.
 #[derive(Debug, Clone, PartialEq, Eq)]

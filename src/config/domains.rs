@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::Problems;
-use crate::domains::registry::{Entry, announced};
-use crate::domains::{Domain, SettingsProblem, SettingsTable};
+use trueup_checks::registry::{Entry, announced};
+use trueup_checks::{Domain, SettingsProblem, SettingsTable};
 
 /// The checks that are on, in the registry's order.
 pub struct EnabledDomains(pub Vec<Box<dyn Domain>>);

@@ -6,9 +6,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{Config, parse_accepted, parse_config};
-use crate::domains::SettingsProblem;
-use crate::domains::registry::Entry;
-use crate::engine::AcceptRule;
+use trueup_checks::SettingsProblem;
+use trueup_checks::registry::Entry;
+use trueup_core::engine::AcceptRule;
 
 /// Beside the config: what was accepted on the console.
 pub const ACCEPTED_FILE: &str = "accepted.toml";

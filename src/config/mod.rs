@@ -28,9 +28,9 @@ pub use duration::{BadDuration, parse_duration};
 pub use file::{ACCEPTED_FILE, ConfigError, ConfigFile, ConfigProblem, accept_line, read_config};
 pub use safety::Safety;
 
-use crate::domains::registry::Entry;
-use crate::domains::{SettingsProblem, SettingsTable};
-use crate::engine::{AcceptRule, PolicyRule};
+use trueup_checks::registry::Entry;
+use trueup_checks::{SettingsProblem, SettingsTable};
+use trueup_core::engine::{AcceptRule, PolicyRule};
 
 /// Everything the file says.
 #[derive(Debug)]

@@ -2,8 +2,8 @@
 
 use super::Problems;
 use super::clusters::{CLASSES, take_glob};
-use crate::domains::{SettingsProblem, SettingsTable};
-use crate::engine::{AcceptRule, Glob, PolicyEffect, PolicyRule, Tier, Verb};
+use trueup_checks::{SettingsProblem, SettingsTable};
+use trueup_core::engine::{AcceptRule, Glob, PolicyEffect, PolicyRule, Tier, Verb};
 
 const POLICY_KEYS: [&str; 8] = ["cluster", "class", "namespace", "kind", "verb", "deny", "cap", "tier"];
 

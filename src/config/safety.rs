@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::Problems;
 use super::duration::parse_duration;
-use crate::domains::{SettingsProblem, SettingsTable};
-use crate::engine::{FreezeWindow, TOMBSTONE_TIME};
+use trueup_checks::{SettingsProblem, SettingsTable};
+use trueup_core::engine::{FreezeWindow, TOMBSTONE_TIME};
 
 /// The settings of `[safety]`.
 #[derive(Debug, Clone, PartialEq, Eq)]

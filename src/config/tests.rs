@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::*;
-use crate::domains::{Domain, Touched};
-use crate::engine::{DomainName, Explanation, Glob, Judgement, PolicyEffect, SubjectId, Tier};
-use crate::world::{ChangeSet, ClusterName, Interest, Namespace, Provider, RiskClass, View};
+use trueup_checks::{Domain, Touched};
+use trueup_core::engine::{DomainName, Explanation, Glob, Judgement, PolicyEffect, SubjectId, Tier};
+use trueup_core::world::{ChangeSet, ClusterName, Interest, Namespace, Provider, RiskClass, View};
 
 /// A check with one setting of its own, which the config room knows nothing of.
 struct Probe {
@@ -316,7 +316,7 @@ fn the_default_file_is_where_the_environment_says() {
 #[test]
 fn a_check_that_is_announced_may_be_switched_off_before_it_exists() {
     let read = |name: &str| parse_config(&format!("[domains]\ndisabled = ['{name}']"), Path::new("."), &[]);
-    for name in crate::domains::registry::announced() {
+    for name in trueup_checks::registry::announced() {
         assert!(read(name).is_ok(), "{name}");
         assert!(read(&format!("{name}z")).is_err(), "{name}");
     }

@@ -4,7 +4,7 @@ use crossterm::event::{KeyEvent, MouseEvent};
 use jiff::Timestamp;
 
 use super::task::Told;
-use crate::live::Update;
+use trueup_fleet::live::Update;
 
 /// Something happened, at a moment.
 #[derive(Debug)]

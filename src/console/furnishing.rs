@@ -6,7 +6,7 @@ use super::effect::{Alert, MouseHold};
 use super::keymap::Keymap;
 use super::model::{Remembered, SavedView, Zone};
 use super::theme::{Signs, Themes};
-use crate::engine::AcceptRule;
+use trueup_core::engine::AcceptRule;
 
 /// What the model is told.
 #[derive(Debug)]

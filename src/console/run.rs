@@ -31,8 +31,8 @@ use super::terminal::{
 use super::theme::{Signs, Theme, Themes};
 use super::update::update;
 use super::view::{Look, view};
-use crate::live::Update;
-use crate::world::ClusterName;
+use trueup_core::world::ClusterName;
+use trueup_fleet::live::Update;
 
 /// Data is drawn at most this often: more can't be seen.
 const FRAME: Duration = Duration::from_millis(16);

@@ -16,11 +16,11 @@ use zeroize::Zeroizing;
 use super::furnishing::{Furnishing, Redecoration};
 use super::model::Remembered;
 use super::run::Login;
-use crate::domains::{Introduction, Panel};
-use crate::engine::executor::{End, Report};
-use crate::engine::journal::Entry;
-use crate::engine::{AcceptRule, ApprovedPlan, DomainName, Explanation, ObjectRef, Plan, SubjectId};
-use crate::world::ClusterName;
+use trueup_checks::{Introduction, Panel};
+use trueup_core::engine::executor::{End, Report};
+use trueup_core::engine::journal::Entry;
+use trueup_core::engine::{AcceptRule, ApprovedPlan, DomainName, Explanation, ObjectRef, Plan, SubjectId};
+use trueup_core::world::ClusterName;
 
 /// The number of a question. A later question of the same sort makes earlier ones void.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]

@@ -23,7 +23,7 @@ use super::tests::given;
 use super::theme::{Theme, Themes};
 use super::update::update;
 use super::view::{Look, view};
-use crate::live::Update;
+use trueup_fleet::live::Update;
 
 /// The sizes every screen is looked at in: narrow, the classic one, detail beside the list, plenty.
 pub const SIZES: [(u16, u16); 4] = [(60, 20), (80, 24), (120, 40), (200, 60)];
@@ -156,7 +156,7 @@ impl Stage {
     }
 
     /// Asks for a plan and gets this one.
-    pub fn planned(&mut self, plan: crate::engine::Plan) -> &mut Self {
+    pub fn planned(&mut self, plan: trueup_core::engine::Plan) -> &mut Self {
         let ask = self.model.next_ask();
         self.model.planning = Some(ask);
         let planned = super::task::Planned { plan, left_out: Vec::new() };

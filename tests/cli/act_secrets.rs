@@ -7,8 +7,8 @@ use std::process::{Command, Output};
 use base64::Engine as _;
 use http::Method;
 use serde_json::{Value, json};
-use trueup::engine::Plan;
-use trueup::sim::{Listening, SimCluster, listen};
+use trueup_core::engine::Plan;
+use trueup_sim::{Listening, SimCluster, listen};
 
 use super::canaries::Canaries;
 use super::fixture::{GUEST_CONFIG, HOSTED, folder};

@@ -5,9 +5,9 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
-use trueup::engine::journal::{ApprovalWay, ApprovedCluster, Holder, Journal, Record, StateFolder, VerifiedState};
-use trueup::engine::{IdentityRecord, ObjectRef, Plan, Verb as Does};
-use trueup::sim::{Fault, FaultAction, Matcher, Verb};
+use trueup_core::engine::journal::{ApprovalWay, ApprovedCluster, Holder, Journal, Record, StateFolder, VerifiedState};
+use trueup_core::engine::{IdentityRecord, ObjectRef, Plan, Verb as Does};
+use trueup_sim::{Fault, FaultAction, Matcher, Verb};
 
 use super::apply::{ORPHAN, apply, deletes, is_there, planned, text, trueup};
 use super::live::{Fleet, fleet, fleet_with_guest_at};

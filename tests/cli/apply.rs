@@ -4,8 +4,8 @@
 use std::process::{Command, Output};
 
 use serde_json::{Value, json};
-use trueup::engine::Plan;
-use trueup::sim::{Fault, FaultAction, Matcher, Verb};
+use trueup_core::engine::Plan;
+use trueup_sim::{Fault, FaultAction, Matcher, Verb};
 
 use super::fixture::guest_with_an_orphan;
 use super::live::{Fleet, fleet};

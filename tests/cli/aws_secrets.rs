@@ -8,9 +8,9 @@ use std::process::Command;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use trueup::engine::Plan;
-use trueup::sim::aws::{AwsFault, AwsFaultKind, SimAws, SimAwsListening};
-use trueup::sim::{Listening, ResourceKind, listen};
+use trueup_core::engine::Plan;
+use trueup_sim::aws::{AwsFault, AwsFaultKind, SimAws, SimAwsListening};
+use trueup_sim::{Listening, ResourceKind, listen};
 
 use super::canaries::Canaries;
 use super::fixture::folder;

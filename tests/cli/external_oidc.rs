@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use serde_json::Value;
 use tempfile::TempDir;
-use trueup::demo::{DemoCluster, Story, StoryOptions, serve};
-use trueup::engine::Plan;
-use trueup::sim::{Answer, Request};
+use trueup_core::engine::Plan;
+use trueup_sim::demo::{DemoCluster, Story, StoryOptions, serve};
+use trueup_sim::{Answer, Request};
 
 use super::apply::{text, trueup};
 use super::fixture::{add, folder, transcript};

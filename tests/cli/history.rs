@@ -7,10 +7,10 @@ use std::process::Command;
 
 use jiff::Timestamp;
 use tempfile::TempDir;
-use trueup::engine::journal::{
+use trueup_core::engine::journal::{
     Answer, ApprovalWay, ApprovedCluster, Found, Holder, Journal, Record, StateFolder, VerifiedState,
 };
-use trueup::engine::{IdentityRecord, ObjectRef, Verb};
+use trueup_core::engine::{IdentityRecord, ObjectRef, Verb};
 
 const PLAN_A: &str = "sha256:1a2b3c4d000000000000000000000000000000000000000000000000000000aa";
 const PLAN_B: &str = "sha256:1a9f0000000000000000000000000000000000000000000000000000000000bb";

@@ -69,7 +69,8 @@ fn the_config_decides_classes_and_stops_writes() {
     )]);
     let config = out.path().join("config.toml");
     let args = ["plan", "--from", "$TMP", "-o", "json", "--config", config.to_str().unwrap()];
-    let plan = |out: std::process::Output| trueup::engine::Plan::read(&String::from_utf8(out.stdout).unwrap()).unwrap();
+    let plan =
+        |out: std::process::Output| trueup_core::engine::Plan::read(&String::from_utf8(out.stdout).unwrap()).unwrap();
     let free = plan(run(&dir, &args));
     assert_eq!((free.targets[0].class.word(), free.actions[0].blocked_by.len()), ("dev", 0));
     fs::write(out.path().join("stop"), "").unwrap();

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use serde_json::{Value, json};
-use trueup::engine::Plan;
-use trueup::sim::{Listening, ResourceKind, SimCluster, SimOptions, listen};
+use trueup_core::engine::Plan;
+use trueup_sim::{Listening, ResourceKind, SimCluster, SimOptions, listen};
 
 use super::fixture::{COPIES, GUEST_CONFIG, HOSTED, folder, run_with_state, transcript};
 

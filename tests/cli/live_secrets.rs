@@ -14,7 +14,7 @@ use http_body_util::{BodyExt as _, Either, Full};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
-use trueup::sim::{Identity, Listening, SimCluster, listen, listen_with_tokens};
+use trueup_sim::{Identity, Listening, SimCluster, listen, listen_with_tokens};
 
 use super::canaries::Canaries;
 use super::fixture::{GUEST_CONFIG, HOSTED, folder};
@@ -269,7 +269,7 @@ async fn spoiling(sim: SimCluster, (before, after): (&'static str, String)) -> S
                     let bytes = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();
                     let text = String::from_utf8_lossy(&bytes).replace(before, &after);
                     let answer = http::Response::from_parts(head, Either::Right(Full::new(Bytes::from(text))));
-                    Ok::<_, trueup::sim::SimLost>(answer)
+                    Ok::<_, trueup_sim::SimLost>(answer)
                 }
             });
             let server = hyper_util::server::conn::auto::Builder::new(TokioExecutor::new());

@@ -4,8 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use trueup::engine::Plan;
-use trueup::sim::{Listening, listen};
+use trueup_core::engine::Plan;
+use trueup_sim::{Listening, listen};
 
 use super::canaries::Canaries;
 use super::fixture::{add, folder, guest_with_an_orphan, run, run_with_state};

@@ -1,7 +1,7 @@
 //! `trueup oidc render` and `trueup oidc login`, as a shell sees them.
 
 use tempfile::TempDir;
-use trueup::engine::{Action, Plan};
+use trueup_core::engine::{Action, Plan};
 
 use super::fixture::{folder, guest_with_an_orphan, run, transcript};
 

@@ -127,7 +127,7 @@ hosted-oidc/guest-a/Secret/openshift-config/old-client,hosted-oidc,guest-a,Secre
 fn json_is_the_plan_and_its_id_is_right() {
     let dir = guest_with_an_orphan();
     let output = run(&dir, &["plan", "--from", "$TMP", "-o", "json"]);
-    let plan = trueup::engine::Plan::read(&String::from_utf8(output.stdout).unwrap()).unwrap();
+    let plan = trueup_core::engine::Plan::read(&String::from_utf8(output.stdout).unwrap()).unwrap();
     let states: Vec<&str> = plan.findings.iter().map(|finding| finding.state.word()).collect();
     assert_eq!((states, plan.actions.len(), output.status.code()), (vec!["match", "extra"], 1, Some(2)));
 }
@@ -136,7 +136,7 @@ fn json_is_the_plan_and_its_id_is_right() {
 fn changes_only_leaves_matches_out() {
     let dir = guest_with_an_orphan();
     let output = run(&dir, &["plan", "--from", "$TMP", "-o", "json", "--changes-only"]);
-    let plan = trueup::engine::Plan::read(&String::from_utf8(output.stdout).unwrap()).unwrap();
+    let plan = trueup_core::engine::Plan::read(&String::from_utf8(output.stdout).unwrap()).unwrap();
     assert_eq!(plan.findings.iter().map(|finding| finding.state.word()).collect::<Vec<_>>(), ["extra"]);
 }
 
@@ -148,7 +148,7 @@ fn a_plan_file_is_private_and_holds_what_json_prints() {
     let output = run(&dir, &["plan", "--from", "$TMP", "-o", "json", "--out", path.to_str().unwrap()]);
     assert_eq!(fs::read(&path).unwrap(), output.stdout);
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-    let plan = trueup::engine::Plan::read(&fs::read_to_string(&path).unwrap()).unwrap();
+    let plan = trueup_core::engine::Plan::read(&fs::read_to_string(&path).unwrap()).unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.starts_with(&format!("plan {} written to ", plan.id)), "{said}");
 }

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use trueup::engine::Plan;
+use trueup_core::engine::Plan;
 
 use super::fixture::{add, folder, run, transcript};
 

@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _, stream};
 use http::Method;
 use serde_json::{Value, json};
-use trueup::engine::Plan;
+use trueup_core::engine::Plan;
 
 use super::front::{Moment, Which};
 use super::powervs_stage::{Gateway, Pace, Set, Stage, Tags, owner_tags, said, stage, ticked};

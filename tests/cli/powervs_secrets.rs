@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use http::Method;
-use trueup::sim::ibm::{IbmEcho, IbmEffect, IbmFault, IbmPart};
+use trueup_sim::ibm::{IbmEcho, IbmEffect, IbmFault, IbmPart};
 
 use super::canaries::Canaries;
 use super::powervs_stage::{Set, Stage, Tags, said, stage};

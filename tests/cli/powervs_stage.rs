@@ -18,9 +18,9 @@ use http::{Method, Request, Response};
 use http_body_util::{BodyExt as _, Full};
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
-use trueup::engine::{Action, Plan};
-use trueup::sim::ibm::{IbmSim, IbmSimOptions, Thing, ThingKind};
-use trueup::sim::{Listening, ResourceKind, SimCluster, SimOptions, listen};
+use trueup_core::engine::{Action, Plan};
+use trueup_sim::ibm::{IbmSim, IbmSimOptions, Thing, ThingKind};
+use trueup_sim::{Listening, ResourceKind, SimCluster, SimOptions, listen};
 
 use super::fixture::folder;
 use super::front::{Front, FrontBody, Upstream};

@@ -5,8 +5,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use portable_pty::{CommandBuilder, MasterPty, PtySize, native_pty_system};
-use trueup::engine::Plan;
-use trueup::sim::{Fault, FaultAction, Matcher, Verb};
+use trueup_core::engine::Plan;
+use trueup_sim::{Fault, FaultAction, Matcher, Verb};
 
 use super::apply::{ORPHAN, deletes, is_there, planned};
 use super::live::{Fleet, fleet};

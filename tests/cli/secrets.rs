@@ -72,7 +72,7 @@ fn no_secret_value_is_in_any_output() {
             .to_vec();
         commands.push(vec!["doctor".to_owned()]);
         let json = run(dir, &["plan", "--from", "$TMP", "-o", "json"]);
-        let findings = trueup::engine::Plan::read(&String::from_utf8(json.stdout).unwrap()).unwrap().findings;
+        let findings = trueup_core::engine::Plan::read(&String::from_utf8(json.stdout).unwrap()).unwrap().findings;
         assert!(findings.len() >= 3, "the secrets were judged");
         for finding in findings {
             for format in ["table", "json"] {

@@ -83,7 +83,7 @@ fn a_plan_is_written_to_a_file_that_apply_takes() {
     demo.pty.wait_for_text("apply it with trueup apply");
     let file = std::fs::read_dir(demo.folder.path()).unwrap().map(|entry| entry.unwrap().path());
     let file = file.into_iter().find(|path| path.extension().is_some_and(|end| end == "json")).unwrap();
-    let plan = trueup::engine::Plan::read(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    let plan = trueup_core::engine::Plan::read(&std::fs::read_to_string(&file).unwrap()).unwrap();
     assert_eq!(plan.actions.len(), 1);
     std::fs::remove_file(file).unwrap();
     demo.quit();

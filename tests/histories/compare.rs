@@ -9,7 +9,7 @@ use std::time::Duration;
 use http::Method;
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use trueup::sim::Request;
+use trueup_sim::Request;
 
 use super::chance::Chance;
 use super::history::run;

@@ -5,7 +5,7 @@
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use trueup::engine::journal::Disk;
+use trueup_core::engine::journal::Disk;
 
 use super::chance::Chance;
 

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use serde_json::Value;
-use trueup::engine::Verb;
-use trueup::engine::executor::{End, Report};
-use trueup::engine::journal::{ActionEntry, ActionStanding, Answer, Entry, Found, VerifiedState, entries};
+use trueup_core::engine::Verb;
+use trueup_core::engine::executor::{End, Report};
+use trueup_core::engine::journal::{ActionEntry, ActionStanding, Answer, Entry, Found, VerifiedState, entries};
 
 use super::standing::{Deeds, Meant};
 use super::world::{COPIED, MARK, World};

@@ -5,9 +5,9 @@ use std::task::Poll;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use trueup::engine::Chosen;
-use trueup::engine::executor::{Ports, Report, RunSettings, apply, resolve};
-use trueup::engine::journal::{Journal, Opened, Record, entries, open_intents};
+use trueup_core::engine::Chosen;
+use trueup_core::engine::executor::{Ports, Report, RunSettings, apply, resolve};
+use trueup_core::engine::journal::{Journal, Opened, Record, entries, open_intents};
 
 use super::chance::Chance;
 use super::disk::Left;
@@ -244,7 +244,7 @@ async fn settle(shared: &Shared, who: usize) {
     let resolved: Vec<Record> = resolve(&known, &tap::ports(shared, who, same), at).await;
     let mut journal = NotedJournal { hold, journal };
     // That it can't be written now leaves the requests open, for the next time.
-    let _ = trueup::engine::executor::JournalPort::append(&mut journal, &resolved);
+    let _ = trueup_core::engine::executor::JournalPort::append(&mut journal, &resolved);
 }
 
 /// Everything comes to rest, and has to be settled then.

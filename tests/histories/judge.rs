@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use trueup::engine::executor::{Again, LookBack, Recheck};
-use trueup::engine::{Action, IdentityRecord, Verb};
+use trueup_core::engine::executor::{Again, LookBack, Recheck};
+use trueup_core::engine::{Action, IdentityRecord, Verb};
 
 use super::lists::{Item, Lister, Unread};
 use super::ports::Hold;

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::Value;
-use trueup::engine::{IdentityRecord, empty_set};
-use trueup::sim::Request;
+use trueup_core::engine::{IdentityRecord, empty_set};
+use trueup_sim::Request;
 
 use super::ports::Hold;
 use super::world::{APPS, CONFIG, Heard, MADE_BY, OURS, OWNER_LABEL, SOURCE, SOURCES, Target};

@@ -5,8 +5,8 @@
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
-use trueup::engine::FreezeWindow;
-use trueup::sim::Server;
+use trueup_core::engine::FreezeWindow;
+use trueup_sim::Server;
 
 use super::chance::Chance;
 use super::kind::Kind;

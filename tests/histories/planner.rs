@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
-use trueup::engine::{
+use trueup_core::engine::{
     AccessAnswer, ActionDraft, Answers, ApprovedPlan, Blocked, Chosen, Conditions, Dependency, DomainName, Explanation,
     FreezeWindow, GateName, Glob, Judged, Judgement, Observed, Plan, PlanInput, PlanScope, PolicyEffect, PolicyRule,
     ReadOnly, Reason, SourceBinding, Stake, State, SubjectId, Target as DraftTarget, Undo, Verb, access_questions,
     approve, build,
 };
-use trueup::world::{
+use trueup_core::world::{
     Cluster, ClusterIdentity, ClusterName, ClusterSource, CollectionId, Completeness, Gap, GapCause, Link, Resource,
     ResourceVersion, RiskClass, Served, Uid,
 };
@@ -77,8 +77,9 @@ impl Made {
 
     /// What would be deleted: which object, its uid and version, and its content as shown.
     pub fn deletions(&self) -> Vec<(Target, String, String, Value)> {
-        let deletes = |action: &&trueup::engine::Action| action.verb == Verb::Delete && action.blocked_by.is_empty();
-        let shown = |action: &trueup::engine::Action| {
+        let deletes =
+            |action: &&trueup_core::engine::Action| action.verb == Verb::Delete && action.blocked_by.is_empty();
+        let shown = |action: &trueup_core::engine::Action| {
             let target = target_of(action);
             let uid = action.preconditions.uid.clone().unwrap_or_default();
             let version = action.preconditions.resource_version.clone().unwrap_or_default();
@@ -93,7 +94,7 @@ impl Made {
         let confirmed = (0..world.sites.len()).map(Site::name);
         let answers = Answers::flags(Some(self.plan.id.clone()), confirmed);
         let approved = approve(self.plan.clone(), chosen, &answers, world.engine_now()).ok()?;
-        let meant = |action: &trueup::engine::Action| {
+        let meant = |action: &trueup_core::engine::Action| {
             let target = target_of(action);
             let meant = Meant {
                 verb: action.verb,

@@ -7,10 +7,10 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 use serde_json::Value;
-use trueup::engine::executor::{ExecutorClock, JournalPort, Switches, VaultPort};
-use trueup::engine::journal::{Journal, Record};
-use trueup::engine::vault::{Sealed, owners, restorable};
-use trueup::engine::{Blocked, GateName, ObjectRef};
+use trueup_core::engine::executor::{ExecutorClock, JournalPort, Switches, VaultPort};
+use trueup_core::engine::journal::{Journal, Record};
+use trueup_core::engine::vault::{Sealed, owners, restorable};
+use trueup_core::engine::{Blocked, GateName, ObjectRef};
 use zeroize::Zeroizing;
 
 use super::kind::Kind;

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use jiff::Timestamp;
 use serde_json::Value;
-use trueup::engine::Verb;
-use trueup::engine::journal::Record;
+use trueup_core::engine::Verb;
+use trueup_core::engine::journal::Record;
 
 use super::disk::MemoryDisk;
 use super::world::Target;

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::Method;
 use jiff::SignedDuration;
 use serde_json::Value;
-use trueup::sim::{Answer, Fault, FaultAction, GroupFault, Matcher, Reply, Request};
+use trueup_sim::{Answer, Fault, FaultAction, GroupFault, Matcher, Reply, Request};
 
 use super::kind::Kind;
 use super::world::{CONFIG, Heard, Late, Target, World};

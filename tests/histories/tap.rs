@@ -10,9 +10,9 @@ use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderValue, Response};
 use http_body_util::BodyExt as _;
 use kube::client::Body;
-use trueup::engine::executor::{ClusterPort, Clusters, KubeCluster};
-use trueup::sim::api::Query;
-use trueup::sim::{Identity, Request, SimBody, SimLost, respond};
+use trueup_core::engine::executor::{ClusterPort, Clusters, KubeCluster};
+use trueup_sim::api::Query;
+use trueup_sim::{Identity, Request, SimBody, SimLost, respond};
 
 use super::world::{Heard, Shared, Site};
 

@@ -5,8 +5,8 @@
 //! no reference that could be seen when it was judged still stands, and nothing else was touched.
 
 use serde_json::{Value, json};
-use trueup::engine::Verb;
-use trueup::sim::Request;
+use trueup_core::engine::Verb;
+use trueup_sim::Request;
 
 use super::kind::Kind;
 use super::standing::{Meant, Phase};

@@ -2,7 +2,7 @@
 //!
 //! Always true: a calm history has no fault and no mover, so that everything its plan holds has to be done.
 
-use trueup::engine::executor::OnNewReference;
+use trueup_core::engine::executor::OnNewReference;
 
 use super::chance::Chance;
 use super::kind::Kind;

@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use trueup::engine::FreezeWindow;
-use trueup::sim::{Reply, Request, Server};
+use trueup_core::engine::FreezeWindow;
+use trueup_sim::{Reply, Request, Server};
 
 use super::chance::Chance;
 use super::compare::Commit;

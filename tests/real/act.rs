@@ -1,7 +1,7 @@
 //! Plan, apply, history and undo by the real binary on real clusters.
 
 use serde_json::{Value, json};
-use trueup::engine::Plan;
+use trueup_core::engine::Plan;
 
 use super::desk::{AS_READER, Acting, Desk};
 use crate::support::killed::said;

@@ -16,7 +16,7 @@ mod session;
 mod strategies;
 mod targets;
 
-use trueup::sim::{SimCluster, SimOptions};
+use trueup_sim::{SimCluster, SimOptions};
 
 use self::compare::compare;
 use self::flawed::{Flaw, Flawed};

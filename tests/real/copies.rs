@@ -2,7 +2,7 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use trueup::engine::{Action, Plan};
+use trueup_core::engine::{Action, Plan};
 
 use super::desk::Desk;
 use super::fleet::{furnish_guest, furnish_management, host, inline_kubeconfig, start_two};

@@ -16,7 +16,7 @@ use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::OnceCell;
-use trueup::engine::{Action, Plan};
+use trueup_core::engine::{Action, Plan};
 
 use super::fleet::{
     READER, copy, create, furnish_guest, furnish_management, grant_reader, host_behind, inline_kubeconfig, start_two,

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use http::Method;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
-use trueup::engine::{Finding, Plan};
+use trueup_core::engine::{Finding, Plan};
 
 use super::fleet::{create, furnish_management, inline_kubeconfig, run};
 use crate::support::crds::install_crd;

@@ -7,8 +7,8 @@ use std::process::Output;
 use http::Method;
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use trueup::engine::Plan;
-use trueup::sim::aws::{SimAws, SimAwsListening};
+use trueup_core::engine::Plan;
+use trueup_sim::aws::{SimAws, SimAwsListening};
 
 use super::desk::Desk;
 use super::fleet::{create, furnish_management, inline_kubeconfig};

@@ -7,15 +7,16 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::json;
-use trueup::domains::{Domain, Touched};
-use trueup::engine::{DomainName, Explanation, Judgement, SubjectId};
-use trueup::fleet::{Env, Impersonation, Kubeconfig, KubeconfigConnector, Places};
-use trueup::live::{Guest, GuestDoor, LIVE_MAX, Live, LiveSetup, Member, Settled};
-use trueup::observe::{Digester, Ports, ProcessDice, WallClock};
-use trueup::world::{
+use trueup_checks::{Domain, Touched};
+use trueup_core::decode::Digester;
+use trueup_core::engine::{DomainName, Explanation, Judgement, SubjectId};
+use trueup_core::world::{
     ChangeSet, ClusterName, ClusterSource, CollectionId, Completeness, Fact, GapCause, Interest, Interner, Key, Link,
     Misfit, RawObject, Resource, RiskClass, Served, View,
 };
+use trueup_fleet::connect::{Env, Impersonation, Kubeconfig, KubeconfigConnector, Places};
+use trueup_fleet::live::{Guest, GuestDoor, LIVE_MAX, Live, LiveSetup, Member, Settled};
+use trueup_fleet::observe::{Ports, ProcessDice, WallClock};
 
 use crate::support::http::Request;
 use crate::support::real::{Connection, RealServer, User};

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
-use trueup::domains::external_oidc::{
+use trueup_checks::external_oidc::{
     Answer, AuthSpec, CaBundle, Checked, Gate, Gates, Identity, Inputs, Presence, SpecVerdict, Token, check, login,
 };
 

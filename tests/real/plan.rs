@@ -1,6 +1,6 @@
 //! `trueup plan` on real clusters: a management cluster and a guest behind the kubeconfig in its Secret.
 
-use trueup::engine::{Action, Plan};
+use trueup_core::engine::{Action, Plan};
 
 use super::fleet::{BLIND, Hosted, READER, furnish_management, host, inline_kubeconfig, run, start_two};
 use crate::support::canaries::Canaries;

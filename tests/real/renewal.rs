@@ -13,7 +13,7 @@ use http::Method;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
-use trueup::engine::{Action, Finding, Plan};
+use trueup_core::engine::{Action, Finding, Plan};
 
 use super::desk::Desk;
 use super::fleet::{create, furnish_management, inline_kubeconfig};

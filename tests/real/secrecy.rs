@@ -2,7 +2,7 @@
 
 use http::Method;
 use serde_json::json;
-use trueup::engine::Plan;
+use trueup_core::engine::Plan;
 
 use super::desk::{Acting, Desk, which};
 use super::fleet::{Hosted, inline_kubeconfig, run};

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use serde_json::{Value, json};
-use trueup::engine::{Action, Finding, Plan};
+use trueup_core::engine::{Action, Finding, Plan};
 
 use super::desk::Desk;
 use super::external_oidc::{AUTHENTICATION, MERGE, asked, furnish, get, patch};

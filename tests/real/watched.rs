@@ -7,16 +7,17 @@ use futures::future::BoxFuture;
 use http::Method;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
-use trueup::domains::kubeconfig::Kubeconfigs;
-use trueup::engine::executor::{
+use trueup_checks::kubeconfig::Kubeconfigs;
+use trueup_core::decode::Digester;
+use trueup_core::engine::executor::{
     BackupsThere, ClusterPort, Clusters, ExecutorClock, KubeCluster, Rehearsal, RehearsalPorts, rehearse,
 };
-use trueup::engine::journal::Answer;
-use trueup::engine::{Action, Plan};
-use trueup::fleet::{Connector as _, Env, Impersonation, Kubeconfig, KubeconfigConnector, Places};
-use trueup::live::{Guest, GuestDoor, LIVE_MAX, Live, LiveSetup, Member, Settled};
-use trueup::observe::{Digester, Ports, ProcessDice, WallClock};
-use trueup::world::{ClusterName, ClusterSource, RiskClass};
+use trueup_core::engine::journal::Answer;
+use trueup_core::engine::{Action, Plan};
+use trueup_core::world::{ClusterName, ClusterSource, RiskClass};
+use trueup_fleet::connect::{Connector as _, Env, Impersonation, Kubeconfig, KubeconfigConnector, Places};
+use trueup_fleet::live::{Guest, GuestDoor, LIVE_MAX, Live, LiveSetup, Member, Settled};
+use trueup_fleet::observe::{Ports, ProcessDice, WallClock};
 
 use super::renewal::{MINUTE, Workload, Workloads, action, get, merge, plan};
 use crate::support::canaries::Canaries;

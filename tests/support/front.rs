@@ -5,7 +5,7 @@
 //! - a request that is held before the server never reaches it; one whose answer is held was carried out;
 //! - it lives on a thread of its own, so that tests with runtimes of their own can share it.
 //!
-//! Not here: faults of a simulated server (`trueup::sim`).
+//! Not here: faults of a simulated server (`trueup_sim`).
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -21,7 +21,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use serde_json::Value;
 use tokio::sync::watch;
 use tower::ServiceExt as _;
-use trueup::sim::SimCluster;
+use trueup_sim::SimCluster;
 
 /// How long a request may take to arrive that a test waits for, on a machine that is busy with something else.
 const ARRIVAL_MAX: Duration = Duration::from_secs(60);

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Output, Stdio};
 use futures::future::BoxFuture;
 use http::Method;
 use serde_json::Value;
-use trueup::engine::{Action, Plan};
+use trueup_core::engine::{Action, Plan};
 
 use super::front::{Front, Moment, Which};
 

@@ -17,17 +17,17 @@ use tower::ServiceExt as _;
 use zeroize::Zeroizing;
 
 use super::*;
-use crate::cloud::http::HttpClient;
-use crate::cloud::ibm::{ApiKey, Endpoints};
-use crate::engine::executor::{
+use trueup_core::engine::executor::{
     Again, Clusters, End, ExecutorClock, JournalPort, LOOK_BACK_AFTER, LookBack, OnNewReference, Ports, Progress,
     Recheck, Report, RunSettings, Switches, VaultPort, resolve, resume,
 };
-use crate::engine::journal::{Entry, Record, VerifiedState, entries};
-use crate::engine::vault::Sealed;
-use crate::engine::{Action, Answers, Blocked, Chosen, IdentityRecord, Plan, approve};
-use crate::sim::ibm::{IbmAnswer, IbmEffect, IbmFault, IbmPart, IbmRequest, IbmSim, IbmSimOptions, Thing, ThingKind};
-use crate::sim::{SimCluster, SimOptions};
+use trueup_core::engine::journal::{Entry, Record, VerifiedState, entries};
+use trueup_core::engine::vault::Sealed;
+use trueup_core::engine::{Action, Answers, Blocked, Chosen, IdentityRecord, Plan, approve};
+use trueup_fleet::ibm::{ApiKey, Endpoints};
+use trueup_net::http::HttpClient;
+use trueup_sim::ibm::{IbmAnswer, IbmEffect, IbmFault, IbmPart, IbmRequest, IbmSim, IbmSimOptions, Thing, ThingKind};
+use trueup_sim::{SimCluster, SimOptions};
 
 const ACCOUNT: &str = "0123456789abcdef0123456789abcdef";
 const OWNER: &str = "powervs.cluster.x-k8s.io-owner:demo";

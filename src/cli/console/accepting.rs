@@ -14,7 +14,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use crate::config::{accept_line, parse_accepted};
-use crate::engine::{AcceptRule, Glob, SubjectId};
+use trueup_core::engine::{AcceptRule, Glob, SubjectId};
 
 /// What the file begins with.
 const HEAD: &str =
@@ -65,8 +65,8 @@ pub fn write_down(path: &Path, rule: &AcceptRule) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::DomainName;
-    use crate::world::ClusterName;
+    use trueup_core::engine::DomainName;
+    use trueup_core::world::ClusterName;
 
     fn subject(name: &str) -> SubjectId {
         SubjectId {

@@ -16,14 +16,14 @@ use crate::cli::recheck::Rechecker;
 use crate::cli::settle;
 use crate::console::Teller;
 use crate::console::task::{Stage, Told, Tried};
-use crate::engine::executor::{
+use trueup_core::engine::executor::{
     BackupsThere, End, KubeCluster, OnNewReference, Ports, Progress, Rehearsal, RehearsalPorts, Report, RunSettings,
     Skip, rehearse, resume,
 };
-use crate::engine::journal::{Answer, StateFolder, entries};
-use crate::engine::vault::Backups;
-use crate::engine::{ApprovedPlan, Plan};
-use crate::world::ClusterName;
+use trueup_core::engine::journal::{Answer, StateFolder, entries};
+use trueup_core::engine::vault::Backups;
+use trueup_core::engine::{ApprovedPlan, Plan};
+use trueup_core::world::ClusterName;
 
 /// Carries out a plan and tells how far it is.
 pub async fn apply(fleet: Fleet, tell: Teller, approved: Box<ApprovedPlan>, stop: Arc<AtomicBool>) -> Told {

@@ -20,10 +20,10 @@ use crate::console::Teller;
 use crate::console::model::Remembered;
 use crate::console::run::Login;
 use crate::console::task::{Ask, Backstage, Closer, Planned, SavedFile, Task, Told};
-use crate::engine::journal::{Entry, StateFolder, entries, read};
-use crate::engine::{AcceptRule, ApprovedPlan, ObjectRef, SubjectId, UndoPlan, undo as plan_inverse};
-use crate::live::{Command, Live};
-use crate::world::ClusterName;
+use trueup_core::engine::journal::{Entry, StateFolder, entries, read};
+use trueup_core::engine::{AcceptRule, ApprovedPlan, ObjectRef, SubjectId, UndoPlan, undo as plan_inverse};
+use trueup_core::world::ClusterName;
+use trueup_fleet::live::{Command, Live};
 
 pub struct Crew {
     pub fleet: Fleet,

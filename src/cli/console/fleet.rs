@@ -16,11 +16,11 @@ use crate::cli::plan::{self, Wanted};
 use crate::cli::recheck::PlanAgain;
 use crate::cli::{access, look_live, tombstones};
 use crate::config::Config;
-use crate::engine::{AcceptRule, Conditions, GateName, Judged, Plan, PlanScope, Tombstone};
-use crate::fleet::TlsTrust;
-use crate::fleet::account::IbmClient;
-use crate::live::{Command, Live};
-use crate::world::ClusterName;
+use trueup_core::engine::{AcceptRule, Conditions, GateName, Judged, Plan, PlanScope, Tombstone};
+use trueup_core::world::ClusterName;
+use trueup_fleet::account::IbmClient;
+use trueup_fleet::connect::TlsTrust;
+use trueup_fleet::live::{Command, Live};
 
 /// What a person sees when the loop is gone, which happens only while the program ends.
 const GONE: &str = "the fleet is no longer watched";
@@ -194,7 +194,7 @@ pub fn scope(wanted: crate::console::task::Wanted) -> PlanScope {
         Wanted::Subjects(subjects) => Some(subjects.clone()),
     };
     let domains = match &wanted {
-        Wanted::Check(name) => crate::engine::Glob::parse(name.0).into_iter().collect(),
+        Wanted::Check(name) => trueup_core::engine::Glob::parse(name.0).into_iter().collect(),
         Wanted::Everything | Wanted::Subjects(_) => Vec::new(),
     };
     PlanScope { acts_only: true, domains, subjects, ..PlanScope::default() }
@@ -209,10 +209,10 @@ mod tests {
     use super::*;
     use crate::cli::args::Cli;
     use crate::config::parse_config;
-    use crate::fleet::Env;
-    use crate::live::Judgements;
-    use crate::observe::Digester;
-    use crate::world::World;
+    use trueup_checks::judgements::Judgements;
+    use trueup_core::decode::Digester;
+    use trueup_core::world::World;
+    use trueup_fleet::connect::Env;
 
     #[tokio::test]
     async fn a_question_that_breaks_is_answered_and_leaves_the_loop_whole() {

@@ -15,7 +15,7 @@ use crate::console::keymap::Keymap;
 use crate::console::model::{Remembered, SavedView, Zone};
 use crate::console::terminal::{ColorChoice, ColorDepth, color_depth};
 use crate::console::theme::{DEFAULT, Signs, Themes};
-use crate::engine::text::Charset;
+use trueup_core::engine::text::Charset;
 
 /// Beside the config.
 const KEYS: &str = "keys.toml";

@@ -19,8 +19,8 @@ use crate::config::ConsoleSettings;
 use crate::console::Teller;
 use crate::console::furnishing::Redecoration;
 use crate::console::task::Told;
-use crate::fleet::{Alarm, Noticed, Places};
-use crate::live::{Command, Live, Update};
+use trueup_fleet::connect::{Alarm, Noticed, Places};
+use trueup_fleet::live::{Command, Live, Update};
 
 /// A loop that breaks on what a cluster says breaks again on the same: three more times tell a chance from a rule.
 const RESTARTS_MAX: u32 = 3;
@@ -137,10 +137,10 @@ mod tests {
     use crate::cli::console::FleetKind;
     use crate::config::parse_config;
     use crate::console::task::Ask;
-    use crate::fleet::Env;
-    use crate::live::Judgements;
-    use crate::observe::Digester;
-    use crate::world::{Cluster, ClusterIdentity, ClusterName, ClusterSource, Link, RiskClass, Served, World};
+    use trueup_checks::judgements::Judgements;
+    use trueup_core::decode::Digester;
+    use trueup_core::world::{Cluster, ClusterIdentity, ClusterName, ClusterSource, Link, RiskClass, Served, World};
+    use trueup_fleet::connect::Env;
 
     fn recording(name: &str) -> Live {
         let mut world = World::default();

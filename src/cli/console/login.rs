@@ -8,9 +8,9 @@ use super::FleetKind;
 use super::fleet::Fleet;
 use crate::cli::members;
 use crate::console::run::Login;
-use crate::fleet::{Access, Bearer, ExecSpec, KubeconfigConnector, plugin_on_terminal, read_credential};
-use crate::live::Member;
-use crate::world::{ClusterName, ClusterSource};
+use trueup_core::world::{ClusterName, ClusterSource};
+use trueup_fleet::connect::{Access, Bearer, ExecSpec, KubeconfigConnector, plugin_on_terminal, read_credential};
+use trueup_fleet::live::Member;
 
 /// How a person logs in to this cluster.
 pub fn way(fleet: &Fleet, kind: &FleetKind, cluster: &ClusterName) -> Login {

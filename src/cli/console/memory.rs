@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cli::out_file::write_private;
 use crate::console::model::Remembered;
-use crate::engine::journal::StateFolder;
+use trueup_core::engine::journal::StateFolder;
 
 const FILE: &str = "console.json";
 /// Another version means another shape.

@@ -34,11 +34,11 @@ use crate::config::{ACCEPTED_FILE, Config};
 use crate::console::Teller;
 use crate::console::run::{Opening, Started, run as run_console};
 use crate::console::task::Start;
-use crate::engine::executor::LOOK_BACK_AFTER;
-use crate::live::Live;
 use backstage::Crew;
 use fleet::Fleet;
 use keeping::Keeper;
+use trueup_core::engine::executor::LOOK_BACK_AFTER;
+use trueup_fleet::live::Live;
 
 /// How many commands and updates may wait on their way.
 const CHANNEL: usize = 64;

@@ -10,11 +10,11 @@ use serde_json::{Map, Value};
 
 use super::fleet::Fleet;
 use crate::console::task::ObjectSheet;
-use crate::engine::ObjectRef;
-use crate::engine::executor::{ClusterPort as _, KubeCluster, Reading};
-use crate::fleet::send;
-use crate::live::Live;
-use crate::world::ClusterName;
+use trueup_core::engine::ObjectRef;
+use trueup_core::engine::executor::{ClusterPort as _, KubeCluster, Reading};
+use trueup_core::world::ClusterName;
+use trueup_fleet::connect::send;
+use trueup_fleet::live::Live;
 
 /// What applies wrote down of itself: a whole copy of the object, secrets included.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";

@@ -6,7 +6,7 @@ use jiff::Zoned;
 
 use crate::cli::out_file::write_private;
 use crate::console::task::SavedFile;
-use crate::engine::short_id;
+use trueup_core::engine::short_id;
 
 /// How much of a log is worth reading on a screen.
 const LOG_LINES: usize = 2_000;

@@ -7,9 +7,9 @@ use super::super::error::CliError;
 use super::super::look::{Sight, look_at_folder};
 use super::super::look_live;
 use crate::config::Config;
-use crate::domains::external_oidc::{self, Scene};
-use crate::domains::{Domain, SettingsTable};
-use crate::world::{Cluster, ClusterName, View};
+use trueup_checks::external_oidc::{self, Scene};
+use trueup_checks::{Domain, SettingsTable};
+use trueup_core::world::{Cluster, ClusterName, View};
 
 /// What was seen, by this check alone: nothing else is asked of the clusters.
 pub struct Looked {

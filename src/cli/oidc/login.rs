@@ -14,8 +14,8 @@ use super::super::error::CliError;
 use super::super::terminal::print;
 use super::render::{checked, not_oidc, tell};
 use super::{NOT_CLEAR, chosen};
-use crate::domains::external_oidc::{Answer, Identity, Refusal, Reserved, TOKEN_MAX, Token, login};
-use crate::engine::text::printable_json;
+use trueup_checks::external_oidc::{Answer, Identity, Refusal, Reserved, TOKEN_MAX, Token, login};
+use trueup_core::engine::text::printable_json;
 
 /// Reads claims or a token from a file, or from stdin for `-`.
 ///

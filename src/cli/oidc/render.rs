@@ -7,10 +7,10 @@ use super::super::error::CliError;
 use super::super::probe;
 use super::super::terminal::print;
 use super::{NOT_CLEAR, chosen};
-use crate::domains::DiscoveryProbe;
-use crate::domains::external_oidc::{Checked, Scene, SpecVerdict, Warning, discovery};
-use crate::engine::text::printable_json;
-use crate::world::View;
+use trueup_checks::DiscoveryProbe;
+use trueup_checks::external_oidc::{Checked, Scene, SpecVerdict, Warning, discovery};
+use trueup_core::engine::text::printable_json;
+use trueup_core::world::View;
 
 pub async fn run(context: &Context, cluster: Option<&str>, probing: bool) -> Result<u8, CliError> {
     let looked = chosen::look(context).await?;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::Page;
 use super::words::would_run;
-use crate::engine::text::{Charset, printable};
+use trueup_core::engine::text::{Charset, printable};
 
 const HEADER: [&str; 11] =
     ["id", "domain", "cluster", "kind", "namespace", "name", "state", "verdict", "codes", "summary", "actions"];

@@ -6,8 +6,8 @@ use super::Page;
 use super::text::wrapped;
 use super::words::{accepted_note, age, place, state_mark, would_run};
 use crate::cli::terminal::Style;
-use crate::engine::text::printable_json;
-use crate::engine::{Action, Finding};
+use trueup_core::engine::text::printable_json;
+use trueup_core::engine::{Action, Finding};
 
 /// Renders the finding for a person.
 pub fn explain_text(page: &Page<'_>, finding: &Finding) -> String {

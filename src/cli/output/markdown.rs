@@ -4,8 +4,8 @@
 
 use super::words::{accepted_note, place, would_run};
 use super::{Matches, Page};
-use crate::engine::text::{Charset, printable};
-use crate::engine::{Action, Finding, IdentityRecord, State};
+use trueup_core::engine::text::{Charset, printable};
+use trueup_core::engine::{Action, Finding, IdentityRecord, State};
 
 /// Renders the document.
 pub fn markdown(page: &Page<'_>) -> String {

@@ -17,7 +17,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::terminal::Terminal;
-use crate::engine::Plan;
+use trueup_core::engine::Plan;
 
 pub use csv::csv;
 pub use explain::{explain_json, explain_text};
@@ -60,7 +60,7 @@ impl Page<'_> {
 /// The plan as its file holds it.
 pub fn json(plan: &Plan) -> String {
     let text = serde_json::to_string_pretty(plan).expect("a plan is made of JSON values and text keys");
-    crate::engine::text::printable_json(&text) + "\n"
+    trueup_core::engine::text::printable_json(&text) + "\n"
 }
 
 /// The first characters of a plan's id, as people say it.

@@ -6,8 +6,8 @@ use super::text::{padded, right, width, without_end, without_middle, wrapped};
 use super::words::{accepted_note, age, count, place, state_mark, would_run};
 use super::{Matches, Page, short_id};
 use crate::cli::terminal::Style;
-use crate::engine::{Action, Finding, State, TargetRecord};
-use crate::world::ClusterSource;
+use trueup_core::engine::{Action, Finding, State, TargetRecord};
+use trueup_core::world::ClusterSource;
 
 /// What a name gets even where there is no room for it.
 const NAME_WIDTH_MIN: usize = 16;

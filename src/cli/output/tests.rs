@@ -6,8 +6,8 @@ use serde_json::json;
 use super::text::width;
 use super::{Matches, Page, csv, explain_text, markdown, table};
 use crate::cli::terminal::{Color, Stderr, Terminal};
-use crate::engine::Plan;
-use crate::engine::text::Charset;
+use trueup_core::engine::Plan;
+use trueup_core::engine::text::Charset;
 
 const CREATED: &str = "2026-11-16T10:00:00Z";
 

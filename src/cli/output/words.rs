@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 
 use crate::cli::terminal::{Style, Terminal};
-use crate::engine::text::Charset;
-use crate::engine::{Action, Finding, ObjectRef, State};
+use trueup_core::engine::text::Charset;
+use trueup_core::engine::{Action, Finding, ObjectRef, State};
 
 /// The sign of a state, its word, and the style of both.
 pub fn state_mark(state: State, terminal: &Terminal) -> (char, &'static str, Style) {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::parse::{field_of, keys};
 use super::term::Field;
-use crate::engine::State;
+use trueup_core::engine::State;
 
 /// Values that are there right now, each sorted as it should be offered.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use nucleo_matcher::pattern::Atom;
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
 use super::term::{Field, Filter, Sense, Term, Test, Value};
-use crate::engine::State;
+use trueup_core::engine::State;
 
 /// What of a row can be asked for. A text it does not have is empty.
 #[derive(Debug, Clone, Copy, Default)]

@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::time::Duration;
 
 use super::term::{Field, Filter, FuzzyWord, Sense, Term, Test, UNITS, Value};
-use crate::domains::nearest;
-use crate::engine::State;
-use crate::engine::glob::Glob;
+use trueup_checks::nearest;
+use trueup_core::engine::State;
+use trueup_core::engine::glob::Glob;
 
 /// A part of the text that can't be meant as it stands.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

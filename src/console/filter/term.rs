@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use nucleo_matcher::pattern::{Atom, AtomKind, CaseMatching, Normalization};
 
-use crate::engine::State;
-use crate::engine::glob::Glob;
+use trueup_core::engine::State;
+use trueup_core::engine::glob::Glob;
 
 /// A filter: every term has to hold. Without terms it lets everything through.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 
 use super::*;
-use crate::engine::State;
+use trueup_core::engine::State;
 
 const NOW: Timestamp = Timestamp::constant(1_800_000_000, 0);
 

@@ -6,7 +6,7 @@ use toml::Spanned;
 
 use super::bindings::{Binding, Clash, Keymap};
 use super::{Action, Scope, Stroke};
-use crate::domains::{SettingsProblem, SettingsTable};
+use trueup_checks::{SettingsProblem, SettingsTable};
 
 /// The file that is built in, as `trueup keys` prints it.
 pub const DEFAULT_KEYS: &str = include_str!("default.toml");

@@ -10,7 +10,7 @@ use crokey::KeyCombination;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use toml::Spanned;
 
-use crate::domains::SettingsProblem;
+use trueup_checks::SettingsProblem;
 
 /// A key with what is held down beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

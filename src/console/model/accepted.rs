@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::engine::{AcceptRule, State, SubjectId};
-use crate::live::Held;
+use trueup_checks::judgements::Held;
+use trueup_core::engine::{AcceptRule, State, SubjectId};
 
 /// The code an accepted finding carries, beside those of its check.
 pub const ACCEPTED: &str = "accepted";

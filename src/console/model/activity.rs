@@ -7,9 +7,9 @@ use jiff::Timestamp;
 
 use crate::console::table::ListState;
 use crate::console::task::{Stage, Task};
-use crate::engine::executor::{End, Report};
-use crate::engine::journal::Entry;
-use crate::engine::{Action, Chosen, Plan};
+use trueup_core::engine::executor::{End, Report};
+use trueup_core::engine::journal::Entry;
+use trueup_core::engine::{Action, Chosen, Plan};
 
 #[derive(Debug, Default)]
 pub struct Activity {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::engine::{Answers, Asks, ClusterQuestion};
+use trueup_core::engine::{Answers, Asks, ClusterQuestion};
 
 /// How long after a question appears keys are dropped: they were meant for what was there before.
 pub const GUARD: Duration = Duration::from_millis(300);
@@ -122,7 +122,7 @@ impl Approval {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::Tier;
+    use trueup_core::engine::Tier;
 
     fn at(millis: i64) -> Timestamp {
         Timestamp::from_millisecond(1_800_000_000_000 + millis).unwrap()

@@ -7,10 +7,10 @@ use jiff::Timestamp;
 use super::findings::Findings;
 use crate::console::filter::{Fields, Filter, FilterProblem, Scratch};
 use crate::console::table::{Direction, ListState, Membership, Order};
-use crate::domains::{Cell, Introduction};
-use crate::engine::{DomainName, SeenFrom, State, SubjectId};
-use crate::live::Held;
-use crate::world::RiskClass;
+use trueup_checks::judgements::Held;
+use trueup_checks::{Cell, Introduction};
+use trueup_core::engine::{DomainName, SeenFrom, State, SubjectId};
+use trueup_core::world::RiskClass;
 
 /// What rows are sorted by; equal ones by their id.
 pub type SortKey = SortValue;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::console::task::{Ask, Closer, ObjectSheet};
-use crate::engine::{ObjectRef, SubjectId};
-use crate::world::ClusterName;
+use trueup_core::engine::{ObjectRef, SubjectId};
+use trueup_core::world::ClusterName;
 
 /// The detail beside a list.
 #[derive(Debug, Default)]

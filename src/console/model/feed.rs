@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use jiff::Timestamp;
 
-use crate::engine::State;
-use crate::world::ClusterName;
+use trueup_core::engine::State;
+use trueup_core::world::ClusterName;
 
 /// Lines of news a person may scroll through.
 const LINES_MAX: usize = 500;

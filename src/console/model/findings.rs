@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::engine::{DomainName, State, SubjectId};
-use crate::live::Held;
-use crate::world::ClusterName;
+use trueup_checks::judgements::Held;
+use trueup_core::engine::{DomainName, State, SubjectId};
+use trueup_core::world::ClusterName;
 
 #[derive(Debug, Default)]
 pub struct Findings {

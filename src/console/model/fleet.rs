@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::console::table::ListState;
-use crate::world::{Cluster, ClusterName, ClusterSource, RiskClass};
+use trueup_core::world::{Cluster, ClusterName, ClusterSource, RiskClass};
 
 #[derive(Debug, Default)]
 pub struct FleetSheet {
@@ -121,7 +121,7 @@ impl FleetSheet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::world::{ClusterIdentity, Link, Provider, RiskClass, Served};
+    use trueup_core::world::{ClusterIdentity, Link, Provider, RiskClass, Served};
 
     #[test]
     fn clusters_come_before_accounts_and_those_before_the_user_s_own_files() {

@@ -4,8 +4,8 @@ use tui_input::Input;
 
 use super::approval::Approval;
 use crate::console::keymap::Action;
-use crate::engine::SubjectId;
-use crate::world::ClusterName;
+use trueup_core::engine::SubjectId;
+use trueup_core::world::ClusterName;
 
 pub enum Layer {
     Help {

@@ -40,8 +40,8 @@ use super::keymap::{Keymap, Scope, Stroke};
 use super::layout::{Body, Layout, SPLIT};
 use super::task::{Ask, Start};
 use super::theme::Signs;
-use crate::engine::SubjectId;
-use crate::live::Update;
+use trueup_core::engine::SubjectId;
+use trueup_fleet::live::Update;
 
 /// The whole console.
 pub struct Model {

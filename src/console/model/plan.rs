@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::accepted::ACCEPTED;
 use crate::console::table::ListState;
 use crate::console::task::Tried;
-use crate::engine::{Action, Chosen, Plan, Verb};
-use crate::live::Held;
+use trueup_checks::judgements::Held;
+use trueup_core::engine::{Action, Chosen, Plan, Verb};
 
 pub struct PlanSheet {
     pub plan: Plan,

@@ -101,8 +101,8 @@ mod tests {
 
     use super::*;
     use crate::console::model::{CheckSheet, Zone};
-    use crate::domains::Introduction;
-    use crate::engine::DomainName;
+    use trueup_checks::Introduction;
+    use trueup_core::engine::DomainName;
 
     fn model() -> Model {
         let mut model = Model::new(Timestamp::UNIX_EPOCH, Rect::new(0, 0, 120, 40), Zone::Utc);
@@ -124,7 +124,7 @@ mod tests {
         before.fleet.filter_by("eu");
         let Model { checks, findings, .. } = &mut before;
         checks[1].sort_by(2, Direction::Descending, findings);
-        checks[1].filter_by("state:extra", |_| crate::world::RiskClass::Prod, Timestamp::UNIX_EPOCH);
+        checks[1].filter_by("state:extra", |_| trueup_core::world::RiskClass::Prod, Timestamp::UNIX_EPOCH);
         let remembered = before.remembered();
         assert_eq!(remembered.screen, "two", "a plan does not outlive the console: the screen before it counts");
         let text = serde_json::to_string(&remembered).unwrap();

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::engine::text::{Charset, misleads, printable};
+use trueup_core::engine::text::{Charset, misleads, printable};
 
 /// The signs a list is drawn with, each one column wide but for the ellipsis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,10 +8,10 @@ use crate::console::event::What;
 use crate::console::model::{History, Layer, Pane, Place, RunState, Standing};
 use crate::console::task::{Ask, Planned, Told, Tried};
 use crate::console::testing::Stage;
-use crate::domains::Panel;
-use crate::engine::executor::Report;
-use crate::engine::{State, Tier};
-use crate::live::Update;
+use trueup_checks::Panel;
+use trueup_core::engine::executor::Report;
+use trueup_core::engine::{State, Tier};
+use trueup_fleet::live::Update;
 
 const GUARD: Duration = Duration::from_millis(300);
 

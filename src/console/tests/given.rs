@@ -8,17 +8,17 @@ use crate::console::furnishing::Furnishing;
 use crate::console::model::{SavedView, Zone};
 use crate::console::task::{Closer, ObjectSheet, Start};
 use crate::console::testing::{after, ago};
-use crate::domains::{Cell, Column, Form, Introduction, Panel, Side, Step};
-use crate::engine::journal::{
+use trueup_checks::judgements::Held;
+use trueup_checks::{Cell, Column, Form, Introduction, Panel, Side, Step};
+use trueup_core::engine::journal::{
     ActionEntry, ActionStanding, Approval, ApprovalWay, ApprovedCluster, Entry, Found, VerifiedState,
 };
-use crate::engine::{
+use trueup_core::engine::{
     AcceptRule, Action, ActionDraft, Blocked, DomainName, Evidence, Explanation, Finding, GateName, Glob,
     IdentityRecord, Judgement, ObjectRef, PLAN_SCHEMA, PLAN_TTL, Plan, Preconditions, Reason, Stake, State, SubjectId,
     Summary, Target, TargetRecord, Tier, Undo, Verb,
 };
-use crate::live::Held;
-use crate::world::{
+use trueup_core::world::{
     Cluster, ClusterIdentity, ClusterName, ClusterSource, Gap, GapCause, HostedBy, Link, Namespace, ObjectName,
     Resource, ResourceVersion, RiskClass, Served, Uid,
 };

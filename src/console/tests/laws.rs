@@ -11,8 +11,8 @@ use crate::console::event::What;
 use crate::console::model::Layer;
 use crate::console::task::{Task, Told};
 use crate::console::testing::Stage;
-use crate::engine::State;
-use crate::live::Update;
+use trueup_core::engine::State;
+use trueup_fleet::live::Update;
 
 /// A change of one of a few findings: there in some state, or gone.
 fn change() -> impl Strategy<Value = (usize, Option<State>)> {

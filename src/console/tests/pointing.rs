@@ -7,8 +7,8 @@ use crate::console::hits::{Hit, Tab};
 use crate::console::model::{Layer, Pane, Place};
 use crate::console::table::Direction;
 use crate::console::testing::Stage;
-use crate::engine::{State, Tier};
-use crate::live::Update;
+use trueup_core::engine::{State, Tier};
+use trueup_fleet::live::Update;
 
 fn drawn(keys: &str) -> Stage {
     let mut stage = Stage::full();

@@ -12,11 +12,11 @@ use crate::console::model::{Run, RunState};
 use crate::console::task::{ObjectSheet, Stage as Step, Told, Tried};
 use crate::console::testing::{Stage, after, ago};
 use crate::console::theme::Signs;
-use crate::engine::executor::{End, Halt, Report, Skip};
-use crate::engine::journal::VerifiedState;
-use crate::engine::{Action, Chosen, Plan, State, Tier, Undo};
-use crate::live::Update;
-use crate::world::{ClusterName, Link, RiskClass};
+use trueup_core::engine::executor::{End, Halt, Report, Skip};
+use trueup_core::engine::journal::VerifiedState;
+use trueup_core::engine::{Action, Chosen, Plan, State, Tier, Undo};
+use trueup_core::world::{ClusterName, Link, RiskClass};
+use trueup_fleet::live::Update;
 
 /// A screen's states, each under its name.
 type States = Vec<(&'static str, Stage)>;

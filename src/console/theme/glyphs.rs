@@ -5,8 +5,8 @@
 
 use ratatui::symbols::border;
 
-use crate::engine::State;
-use crate::world::Link;
+use trueup_core::engine::State;
+use trueup_core::world::Link;
 
 /// Which signs the terminal, or the person before it, can read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

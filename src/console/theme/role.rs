@@ -1,7 +1,7 @@
 //! What a piece of text on the screen means.
 
-use crate::engine::State;
-use crate::world::RiskClass;
+use trueup_core::engine::State;
+use trueup_core::world::RiskClass;
 
 macro_rules! roles {
     ($($role:ident = $name:literal: $says:literal,)+) => {

@@ -14,8 +14,8 @@ use ratatui::style::Style;
 
 use super::role::Role;
 use super::style::{self, BadStyle};
-use crate::domains::{SettingsProblem, SettingsTable};
-use crate::world::RiskClass;
+use trueup_checks::{SettingsProblem, SettingsTable};
+use trueup_core::world::RiskClass;
 
 /// The theme that uses the terminal's own palette.
 pub const DEFAULT: &str = "terminal";

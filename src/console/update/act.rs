@@ -9,8 +9,8 @@ use crate::console::model::{
 };
 use crate::console::table::Direction;
 use crate::console::task::Task;
-use crate::engine::ObjectRef;
-use crate::world::ClusterName;
+use trueup_core::engine::ObjectRef;
+use trueup_core::world::ClusterName;
 
 /// How far a key moves the divider, in percent.
 const DIVIDER_STEP: i16 = 5;

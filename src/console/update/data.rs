@@ -9,9 +9,10 @@ use crate::console::effect::{Alert, Effects, TerminalWish};
 use crate::console::event::Focus;
 use crate::console::model::{ACCEPTED, Accepted, FeedLine, Model, Paused};
 use crate::console::task::Task;
-use crate::engine::{AcceptRule, State, SubjectId};
-use crate::live::{Held, Update};
-use crate::world::{ClusterName, Link};
+use trueup_checks::judgements::Held;
+use trueup_core::engine::{AcceptRule, State, SubjectId};
+use trueup_core::world::{ClusterName, Link};
+use trueup_fleet::live::Update;
 
 /// Who was called is on the way: a storm of changes is one call.
 const ALERT_AGAIN_AFTER: SignedDuration = SignedDuration::from_secs(60);
@@ -202,9 +203,9 @@ mod tests {
     use crate::console::model::{CheckSheet, Zone};
     use crate::console::task::Told;
     use crate::console::update::update;
-    use crate::domains::Introduction;
-    use crate::engine::{DomainName, Glob, Judgement};
-    use crate::world::{Cluster, ClusterIdentity, ClusterSource, RiskClass, Served};
+    use trueup_checks::Introduction;
+    use trueup_core::engine::{DomainName, Glob, Judgement};
+    use trueup_core::world::{Cluster, ClusterIdentity, ClusterSource, RiskClass, Served};
 
     const CHECK: DomainName = DomainName("toy");
 

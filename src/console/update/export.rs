@@ -7,10 +7,10 @@ use crate::console::effect::{Effects, TerminalWish};
 use crate::console::model::{ExportForm, Model, Pane, Place, PlanSheet};
 use crate::console::task::{SavedFile, Task};
 use crate::console::view;
-use crate::domains::Panel;
-use crate::engine::text::{Charset, printable, shell_word};
-use crate::engine::{ObjectRef, SubjectId};
-use crate::live::Held;
+use trueup_checks::Panel;
+use trueup_checks::judgements::Held;
+use trueup_core::engine::text::{Charset, printable, shell_word};
+use trueup_core::engine::{ObjectRef, SubjectId};
 
 /// Copies what the cursor is on: a name people paste into other tools.
 pub fn copy(model: &mut Model) -> Effects {
@@ -48,9 +48,10 @@ pub fn copy_command(model: &mut Model) -> Effects {
             .list
             .cursor()
             .map(|name| format!("kubectl --context {} cluster-info", shell_word(name.as_str()))),
-        Place::Activity => {
-            model.activity.cursor().map(|entry| format!("trueup history show {}", crate::engine::short_id(&entry.plan)))
-        }
+        Place::Activity => model
+            .activity
+            .cursor()
+            .map(|entry| format!("trueup history show {}", trueup_core::engine::short_id(&entry.plan))),
         Place::Logs => None,
     };
     copied(model, text)

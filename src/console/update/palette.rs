@@ -9,7 +9,7 @@ use crate::console::effect::Effects;
 use crate::console::keymap::{Action, Group};
 use crate::console::model::{ExportForm, Layer, Model, Picker, PickerItem, PickerWhat, Prompt, PromptWhat, SavedView};
 use crate::console::task::Task;
-use crate::engine::SubjectId;
+use trueup_core::engine::SubjectId;
 
 /// Everything that can be done or gone to.
 pub fn open(model: &mut Model) -> Effects {
@@ -71,7 +71,7 @@ pub fn open_forms(model: &mut Model) -> Effects {
     if forms.len() == 1 {
         return prompt_form(model, (*subject).clone(), 0);
     }
-    let item = |(place, form): (usize, &crate::domains::Form)| PickerItem {
+    let item = |(place, form): (usize, &trueup_checks::Form)| PickerItem {
         label: form.title.to_owned(),
         note: form.prompt.to_owned(),
         what: PickerWhat::Form(place),
@@ -146,7 +146,7 @@ fn label(model: &Model, action: Action) -> String {
 }
 
 fn clusters(model: &Model) -> Vec<PickerItem> {
-    let item = |cluster: &crate::world::Cluster| PickerItem {
+    let item = |cluster: &trueup_core::world::Cluster| PickerItem {
         label: cluster.name.to_string(),
         note: format!("cluster, {}", cluster.class.word()),
         what: PickerWhat::Cluster(cluster.name.clone()),

@@ -7,8 +7,8 @@ use crate::console::effect::Effects;
 use crate::console::model::{Approval, Entered, Layer, Model, ObjectTab, Pane, Place, Run};
 use crate::console::task::{SavedFile, Task, Wanted};
 use crate::console::view;
-use crate::engine::{Answers, Chosen, ObjectRef, SubjectId, approve as approve_plan, questions};
-use crate::world::{Cluster, ClusterName};
+use trueup_core::engine::{Answers, Chosen, ObjectRef, SubjectId, approve as approve_plan, questions};
+use trueup_core::world::{Cluster, ClusterName};
 
 /// Plans for the marked rows, else for the row at the cursor.
 pub fn reconcile(model: &mut Model) -> Effects {

@@ -5,8 +5,8 @@ use crate::console::effect::{Effects, TerminalWish};
 use crate::console::furnishing::{Furnishing, Redecoration};
 use crate::console::model::{CheckSheet, History, Model, Place, PlanSheet, RunState, Standing};
 use crate::console::task::{Planned, SavedFile, Start, Told};
-use crate::engine::executor::{Halt, Report};
-use crate::engine::short_id;
+use trueup_core::engine::executor::{Halt, Report};
+use trueup_core::engine::short_id;
 
 pub fn take(model: &mut Model, told: Told) -> Effects {
     let mut effects = Effects::redraw();

@@ -14,9 +14,9 @@ use crate::console::keymap::Action;
 use crate::console::layout::Layout;
 use crate::console::model::{History, Model, Run, RunRow, RunState};
 use crate::console::theme::Role;
-use crate::engine::executor::{End, Skip};
-use crate::engine::journal::{ActionStanding, Entry};
-use crate::engine::short_id;
+use trueup_core::engine::executor::{End, Skip};
+use trueup_core::engine::journal::{ActionStanding, Entry};
+use trueup_core::engine::short_id;
 
 /// How wide the bar is, beside its words.
 const BAR: usize = 24;

@@ -12,8 +12,8 @@ use crate::console::layout::HEIGHT_MIN;
 use crate::console::model::{Approval, Fits, Layer, Model};
 use crate::console::terminal::Cursor;
 use crate::console::theme::{Role, Signs};
-use crate::engine::text::{Charset, printable};
-use crate::engine::{Action, Asks, Tier, Undo, Verb, short_id};
+use trueup_core::engine::text::{Charset, printable};
+use trueup_core::engine::{Action, Asks, Tier, Undo, Verb, short_id};
 
 /// What the box may need beside the list: two borders, where the list ends, a blank, two lines each for what can be taken
 /// back and for the question, the word, and what is wrong with it.

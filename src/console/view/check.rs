@@ -17,10 +17,10 @@ use crate::console::layout::Layout;
 use crate::console::model::{ACCEPTED, CheckSheet, Model, OWN_COLUMNS_AFTER, Pane};
 use crate::console::table::{Cell, Column, Cut, RowLook, TableRow, TableView, Tone, draw as draw_table};
 use crate::console::theme::{Glyphs, Role};
-use crate::domains::{self, Side};
-use crate::engine::{State, SubjectId, Verb};
-use crate::live::Held;
-use crate::world::Link;
+use trueup_checks::Side;
+use trueup_checks::judgements::Held;
+use trueup_core::engine::{State, SubjectId, Verb};
+use trueup_core::world::Link;
 
 /// How many columns a bar of time is wide.
 const BAR: usize = 10;
@@ -252,16 +252,16 @@ fn cluster_cell<'m>(model: &Model, id: &'m SubjectId, painter: &Painter<'_>) -> 
     Cell::name(id.cluster.as_str(), painter.style(Role::from(class)))
 }
 
-fn own_cell<'m>(cell: Option<&'m domains::Cell>, model: &Model, painter: &mut Painter<'_>) -> Cell<'m> {
+fn own_cell<'m>(cell: Option<&'m trueup_checks::Cell>, model: &Model, painter: &mut Painter<'_>) -> Cell<'m> {
     let text = painter.style(Role::Text);
     match cell {
-        None | Some(domains::Cell::Nothing) => Cell::text(painter.glyphs().nothing, painter.style(Role::Muted)),
-        Some(domains::Cell::Text(words)) => Cell::name(&**words, text),
-        Some(domains::Cell::Number(number)) => Cell::text(number.to_string(), text),
-        Some(domains::Cell::Age(at)) => Cell::text(painter.age(*at, model.now), painter.style(Role::Muted)),
-        Some(domains::Cell::Left { from, until }) => left_cell(*from, *until, model, painter),
-        Some(domains::Cell::Pair { expected, actual }) if expected == actual => Cell::name(&**actual, text),
-        Some(domains::Cell::Pair { expected, actual }) => {
+        None | Some(trueup_checks::Cell::Nothing) => Cell::text(painter.glyphs().nothing, painter.style(Role::Muted)),
+        Some(trueup_checks::Cell::Text(words)) => Cell::name(&**words, text),
+        Some(trueup_checks::Cell::Number(number)) => Cell::text(number.to_string(), text),
+        Some(trueup_checks::Cell::Age(at)) => Cell::text(painter.age(*at, model.now), painter.style(Role::Muted)),
+        Some(trueup_checks::Cell::Left { from, until }) => left_cell(*from, *until, model, painter),
+        Some(trueup_checks::Cell::Pair { expected, actual }) if expected == actual => Cell::name(&**actual, text),
+        Some(trueup_checks::Cell::Pair { expected, actual }) => {
             let arrow = painter.glyphs().arrow;
             Cell::name(format!("{actual}{arrow}{expected}"), painter.style(Role::Drift))
         }

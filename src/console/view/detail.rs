@@ -11,8 +11,8 @@ use crate::console::keymap::{Action, Scope};
 use crate::console::model::Model;
 use crate::console::task::Closer;
 use crate::console::theme::{Glyphs, Role};
-use crate::domains::{Panel, Step};
-use crate::engine::{ActionDraft, Evidence, State, Undo};
+use trueup_checks::{Panel, Step};
+use trueup_core::engine::{ActionDraft, Evidence, State, Undo};
 
 /// From this width on expected and actual stand side by side.
 const BESIDE_FROM: usize = 56;

@@ -16,8 +16,8 @@ use crate::console::table::{
     Cell, Column, Cut, Look as TableLook, RowLook, TableRow, TableView, Tone, draw as draw_table,
 };
 use crate::console::theme::Role;
-use crate::engine::State;
-use crate::world::{Cluster, ClusterSource, Link};
+use trueup_core::engine::State;
+use trueup_core::world::{Cluster, ClusterSource, Link};
 
 /// Columns before the checks' own.
 const BEFORE: usize = 4;

@@ -10,8 +10,8 @@ use crate::console::keymap::Action;
 use crate::console::layout::Layout;
 use crate::console::model::{Model, Place, ToastKind, Zone};
 use crate::console::theme::Role;
-use crate::engine::short_id;
-use crate::world::{Cluster, ClusterSource, Link};
+use trueup_core::engine::short_id;
+use trueup_core::world::{Cluster, ClusterSource, Link};
 
 /// Where the header goes on after the program's name.
 const AFTER_NAME: u16 = 20;

@@ -14,7 +14,7 @@ use crate::console::model::{Model, Pane, PlanSheet, Show, Skipped, Totals};
 use crate::console::table::{Cell, Column, Cut, RowLook, TableRow, TableView, Tone, draw as draw_table};
 use crate::console::task::Tried;
 use crate::console::theme::{Glyphs, Role};
-use crate::engine::{Action, State, Tier, Undo, Verb, short_id};
+use trueup_core::engine::{Action, State, Tier, Undo, Verb, short_id};
 
 /// More lines above the list would leave no room for it.
 const WARNINGS_MAX: usize = 4;

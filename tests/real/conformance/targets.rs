@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 use tower::ServiceExt;
-use trueup::sim::{SimBody, SimCluster};
+use trueup_sim::{SimBody, SimCluster};
 
 use crate::support::http::{Request, Response, Watched, read_response, read_watch};
 use crate::support::real::Connection;

@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 use http::Method;
 use serde_json::{Value, json};
-use trueup::engine::Plan;
+use trueup_core::engine::Plan;
 
 use super::server::Moto;
 use super::{ROLE, TYPES};

@@ -9,10 +9,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use trueup::cloud::aws::{
+use trueup_fleet::aws::{
     Aws, AwsSettings, Catalogue, Class, Endpoints, InstanceType, Principal, Region, RoleArn, Variables, WebIdentity,
 };
-use trueup::cloud::http::{HttpClient, HttpSettings, Roots};
+use trueup_net::http::{HttpClient, HttpSettings, Roots};
 
 use server::Moto;
 

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::cli::undo::object_now;
-use crate::engine::journal::ActionEntry;
-use crate::engine::{BackupSeen, Look, OwnersSeen, UndoPlan, undo};
+use trueup_core::engine::journal::ActionEntry;
+use trueup_core::engine::{BackupSeen, Look, OwnersSeen, UndoPlan, undo};
 
 const OLD_UUID: &str = "powervs.cluster.x-k8s.io-cluster-uuid:u-0";
 

@@ -130,7 +130,7 @@ fn a_hostile_name_stays_in_its_cell_and_steers_nothing() {
     {
         let (buffer, _) = drawn(&[row(object)], 30, 2);
         let line = &lines(&buffer)[1];
-        assert!(!line.chars().any(crate::engine::text::misleads), "{line:?}");
+        assert!(!line.chars().any(trueup_core::engine::text::misleads), "{line:?}");
         assert_eq!(line.width(), 30, "{line:?}");
         assert!(line.contains("├ gue…ents"), "the next column is where it was: {line:?}");
     }

@@ -1,0 +1,119 @@
+//! ConfigMaps: CA bundles, and what kube-apiserver is told.
+//!
+//! Always true: a key counts only when it is in `data`. Go code that reads `.data[key]` does not see `binaryData`.
+
+use serde_json::{Value, json};
+
+use super::super::names::{
+    AUTH_CONFIG_ARGUMENT, AUTH_CONFIG_KEY, AUTH_CONFIG_PATH, CA_KEY, KAS_CONFIG_KEY, WEBHOOK_ARGUMENT,
+};
+use trueup_core::world::{Fact, Interner, Meta, Misfit, RawObject};
+
+/// A ConfigMap that may hold a CA bundle. Certificates are no secret, so the text is kept.
+#[derive(Debug, PartialEq)]
+pub struct Bundle {
+    pub meta: Meta,
+    /// Names of all keys, sorted.
+    pub keys: Box<[Box<str>]>,
+    pub text: Option<Box<str>>,
+    /// Whether the console's operator is named as its owner.
+    pub owner: BundleOwner,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BundleOwner {
+    Console,
+    Other,
+}
+
+impl Fact for Bundle {
+    const DIGESTED_KEYS: &'static [&'static str] = &[CA_KEY];
+
+    fn project(raw: &RawObject<'_>, pool: &mut Interner) -> Result<Self, Misfit> {
+        let owned = raw.meta.owners.iter().any(|owner| owner.kind == "Console");
+        Ok(Self {
+            meta: Meta::project(&raw.meta, pool),
+            keys: raw.data.iter().map(|entry| entry.key.as_ref().into()).collect(),
+            text: text(raw, CA_KEY),
+            owner: if owned { BundleOwner::Console } else { BundleOwner::Other },
+        })
+    }
+}
+
+/// A ConfigMap that may hold an `auth-config.json` or kube-apiserver's own config.
+#[derive(Debug, PartialEq)]
+pub struct ConfigFile {
+    pub meta: Meta,
+    pub auth_config: Option<Box<str>>,
+    /// Nothing when the ConfigMap has no `config.yaml`.
+    pub config: Option<KasConfig>,
+}
+
+/// What a revision's `config.yaml` says about who may log in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KasConfig {
+    pub argument: Argument,
+    pub webhook: Webhook,
+    pub metadata: Metadata,
+}
+
+/// The argument that names the file with the providers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Argument {
+    NamesTheFile,
+    Otherwise,
+}
+
+/// Whether tokens are sent to the OAuth server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Webhook {
+    Asked,
+    NotAsked,
+}
+
+/// Whether people are told where the OAuth server is. Without OIDC's default the key would be absent, which counts as told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Metadata {
+    Served,
+    NotServed,
+}
+
+impl Fact for ConfigFile {
+    const DIGESTED_KEYS: &'static [&'static str] = &[AUTH_CONFIG_KEY, KAS_CONFIG_KEY];
+
+    fn project(raw: &RawObject<'_>, pool: &mut Interner) -> Result<Self, Misfit> {
+        let config = text(raw, KAS_CONFIG_KEY).map(|text| KasConfig::read(&text));
+        Ok(Self { meta: Meta::project(&raw.meta, pool), auth_config: text(raw, AUTH_CONFIG_KEY), config })
+    }
+}
+
+impl KasConfig {
+    /// Reads the JSON. Text that is none is searched the way the authentication operator searches all of them.
+    fn read(text: &str) -> Self {
+        let (ours, asked, empty) = match serde_json::from_str::<Value>(text) {
+            Ok(config) => {
+                let argument = |name: &str| config.get("apiServerArguments").and_then(|all| all.get(name));
+                let metadata = config.pointer("/authConfig/oauthMetadataFile");
+                (
+                    argument(AUTH_CONFIG_ARGUMENT) == Some(&json!([AUTH_CONFIG_PATH])),
+                    argument(WEBHOOK_ARGUMENT).is_some(),
+                    metadata == Some(&json!("")),
+                )
+            }
+            Err(_) => (
+                text.contains(&format!("\"{AUTH_CONFIG_ARGUMENT}\":[\"{AUTH_CONFIG_PATH}\"]")),
+                text.contains(&format!("\"{WEBHOOK_ARGUMENT}\":")),
+                text.contains("\"oauthMetadataFile\":\"\""),
+            ),
+        };
+        Self {
+            argument: if ours { Argument::NamesTheFile } else { Argument::Otherwise },
+            webhook: if asked { Webhook::Asked } else { Webhook::NotAsked },
+            metadata: if empty { Metadata::NotServed } else { Metadata::Served },
+        }
+    }
+}
+
+fn text(raw: &RawObject<'_>, key: &str) -> Option<Box<str>> {
+    raw.entry(key).and_then(|entry| entry.text.as_deref()).map(Into::into)
+}

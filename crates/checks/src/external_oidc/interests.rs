@@ -1,0 +1,98 @@
+//! What this check wants to see, step by step: first who a cluster is, then whether it has the kinds, then all the rest.
+//!
+//! Always true: a cluster that lacks the kinds, and a hosted guest, is asked for nothing more.
+
+use super::bound;
+use super::console::wanted_secret;
+use super::facts::{
+    Binding, Bundle, ClientSecret, ConfigFile, FeatureGates, Infrastructure, KubeApiServer, Mark, OperatorStatus,
+    Release,
+};
+use super::names::{
+    AUTHENTICATION, AUTHENTICATION_OPERATOR, CLUSTER_VERSION, CONFIG_NAMESPACE, CONSOLE_NAMESPACE, CONSOLE_OPERATOR,
+    CONSOLE_SECRET, CUSTOM_RESOURCE_DEFINITION, FEATURE_GATE, INFRASTRUCTURE, KUBE_API_SERVER, RESTRICTIONS_CRD,
+    ROLE_BINDING_RESTRICTION, SECRET, by_name,
+};
+use super::scene::{
+    BUNDLE_NAMESPACES, FILE_NAMESPACES, Scene, Standing, config_maps, is_served, secret_marks, standing,
+};
+use super::settings::Settings;
+use super::spec::Authentication;
+use super::stack::PARTS;
+use super::switch;
+use trueup_core::world::{Cluster, CollectionId, Interest, Served, View};
+
+pub fn list(settings: &Settings, view: View<'_>) -> Vec<Interest> {
+    let mut wanted = Vec::new();
+    for cluster in view.clusters().filter(|cluster| cluster.hosted_by.is_none() && may_apply(cluster)) {
+        let all = |resource| CollectionId::all(&cluster.name, resource);
+        wanted.push(all(INFRASTRUCTURE).interest::<Infrastructure>());
+        if standing(view, cluster) == Standing::NotOurs {
+            continue;
+        }
+        wanted.push(all(AUTHENTICATION).interest::<Authentication>());
+        wanted.push(all(KUBE_API_SERVER).interest::<KubeApiServer>());
+        if let Some(scene) = Scene::of(view, &cluster.name) {
+            furniture(&scene, &mut wanted);
+            bindings(settings, &scene, &mut wanted);
+        }
+    }
+    wanted
+}
+
+/// Whether the kinds may be there: a folder that holds one of the groups may hold them.
+fn may_apply(cluster: &Cluster) -> bool {
+    let lacks = |resource| cluster.served.lacks(resource);
+    match &cluster.served {
+        Served::Complete(_) => !lacks(&AUTHENTICATION) && !lacks(&KUBE_API_SERVER),
+        Served::Recorded(_) | Served::Unknown(_) => !lacks(&AUTHENTICATION) || !lacks(&KUBE_API_SERVER),
+    }
+}
+
+fn furniture(scene: &Scene<'_>, wanted: &mut Vec<Interest>) {
+    let cluster = scene.name();
+    let all = |resource| CollectionId::all(cluster, resource);
+    let singletons = [
+        all(FEATURE_GATE).interest::<FeatureGates>(),
+        all(CLUSTER_VERSION).interest::<Release>(),
+        all(AUTHENTICATION_OPERATOR).interest::<OperatorStatus>(),
+        all(CONSOLE_OPERATOR).interest::<OperatorStatus>(),
+    ];
+    wanted.extend(singletons.into_iter().filter(|interest| is_served(scene.cluster, &interest.id.resource)));
+    wanted.extend(FILE_NAMESPACES.map(|namespace| config_maps(cluster, namespace).interest::<ConfigFile>()));
+    wanted.extend(BUNDLE_NAMESPACES.map(|namespace| config_maps(cluster, namespace).interest::<Bundle>()));
+    let mut marks: Vec<CollectionId> = PARTS
+        .iter()
+        .filter(|part| is_served(scene.cluster, &part.resource))
+        .map(|part| part.collection(cluster))
+        .collect();
+    marks.extend([CONFIG_NAMESPACE, CONSOLE_NAMESPACE].map(|namespace| secret_marks(cluster, namespace)));
+    marks.push(by_name(cluster, CUSTOM_RESOURCE_DEFINITION, RESTRICTIONS_CRD));
+    if is_served(scene.cluster, &ROLE_BINDING_RESTRICTION) {
+        marks.push(all(ROLE_BINDING_RESTRICTION).metadata());
+    }
+    marks.sort();
+    marks.dedup();
+    wanted.extend(marks.into_iter().map(CollectionId::interest::<Mark>));
+    secrets(scene, wanted);
+}
+
+/// Who is bound to what, where tokens of a provider count or shall count soon. Elsewhere nobody asks.
+fn bindings(settings: &Settings, scene: &Scene<'_>, wanted: &mut Vec<Interest>) {
+    let is_oidc = scene.authentication.seen.is_some_and(|authentication| authentication.spec.is_oidc());
+    if is_oidc || switch::is_offered(settings, scene) {
+        let served = |id: &CollectionId| is_served(scene.cluster, &id.resource);
+        wanted.extend(bound::collections(scene).into_iter().filter(served).map(CollectionId::interest::<Binding>));
+    }
+}
+
+/// The two secrets that are compared, by name, and again when the list shows another version.
+fn secrets(scene: &Scene<'_>, wanted: &mut Vec<Interest>) {
+    let Some(name) = wanted_secret(scene) else { return };
+    for (namespace, name) in [(CONFIG_NAMESPACE, name), (CONSOLE_NAMESPACE, CONSOLE_SECRET)] {
+        let Some(mark) = scene.secret_mark(namespace, name).seen else { continue };
+        let content = CollectionId::object(scene.name(), SECRET, Some(namespace), name);
+        let read_at_least = Some(mark.meta.version.clone());
+        wanted.push(Interest { read_at_least, ..content.interest::<ClientSecret>() });
+    }
+}

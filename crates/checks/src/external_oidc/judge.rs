@@ -1,0 +1,208 @@
+//! The rules for everything but the console: the first that holds gives the verdict.
+//!
+//! Always true: what would lead to a delete is said only of complete lists; whatever isn't known makes it `unknown`.
+
+use jiff::Timestamp;
+
+use super::availability::{Availability, Progress, current_revisions, still_carries};
+use super::check;
+use super::names::{KAS_NAMESPACE, MANAGED_NAMESPACE};
+use super::ruling::Ruling;
+use super::scene::{Scene, Sight};
+use super::spec::AuthKind;
+use super::stack::{Fate, Part};
+use super::subjects::Place;
+use super::verdict::{Code, Verdict};
+use super::{console, observed};
+use trueup_core::engine::State;
+use trueup_core::world::{Fact, Gap, GapCause};
+
+/// Judges one subject; nothing when it is none.
+pub fn rule(scene: &Scene<'_>, place: &Place) -> Option<Ruling> {
+    match place {
+        Place::Authentication => Some(authentication(scene)),
+        Place::AuthConfig => Some(auth_config(scene)),
+        Place::Rollout => Some(rollout(scene)),
+        Place::ObservedConfig => Some(observed::rule(scene)),
+        Place::KasCopy => Some(kas_copy(scene)),
+        Place::Part(part) => Some(stack_part(scene, part)),
+        Place::Restrictions => Some(restrictions(scene)),
+        Place::ConsoleCa { name } => console::authority(scene, name),
+        Place::ConsoleSecret => console::secret(scene),
+        Place::Client { component } => console::client(scene, component),
+    }
+}
+
+fn authentication(scene: &Scene<'_>) -> Ruling {
+    let checked = match scene.checked() {
+        Ok(checked) => checked,
+        Err(gap) => return Ruling::unknown(gap),
+    };
+    let problems = checked.problems.iter().map(|problem| problem.code.word());
+    let warnings = checked.warnings.iter().map(|warning| warning.code.word());
+    let ruling = match checked.verdict {
+        check::Verdict::Unknown => Ruling::unknown(undecided(checked)),
+        verdict => Ruling::new(verdict.into()),
+    };
+    Ruling { until: next_expiry(scene), ..ruling.with_words(problems.chain(warnings)) }
+}
+
+/// An issuer that is trusted for service accounts today may be free tomorrow.
+fn next_expiry(scene: &Scene<'_>) -> Option<Timestamp> {
+    let wanted = scene.kind().is_ok_and(|kind| *kind == AuthKind::Oidc);
+    let issuers = scene.kube_api_server.seen.filter(|_| wanted).map_or(&[][..], |kas| &kas.issuers);
+    issuers.iter().filter_map(|issuer| issuer.expires).filter(|expires| *expires > scene.view.now).min()
+}
+
+fn undecided(checked: &check::Checked) -> Gap {
+    Gap::new(GapCause::NotObserved, checked.unknowns.join("; "))
+}
+
+/// What the authentication operator writes, byte for byte.
+fn auth_config(scene: &Scene<'_>) -> Ruling {
+    let file = scene.auth_config(MANAGED_NAMESPACE);
+    match scene.kind() {
+        Err(gap) => return Ruling::unknown(gap),
+        Ok(AuthKind::Oidc) => {}
+        Ok(AuthKind::IntegratedOAuth | AuthKind::None | AuthKind::Other(_)) => {
+            return unwanted(scene, &file, Verdict::Extra);
+        }
+    }
+    let rendered = match scene.checked() {
+        Err(gap) => return Ruling::unknown(gap),
+        Ok(checked) if checked.verdict == check::Verdict::Invalid => return Ruling::new(Verdict::Unrenderable),
+        Ok(checked) => checked.rendered.as_ref().ok_or_else(|| undecided(checked)),
+    };
+    match (rendered, file.known()) {
+        (Err(gap), _) | (Ok(_), Err(gap)) => Ruling::unknown(gap),
+        (Ok(_), Ok(None)) => Ruling::new(Verdict::Missing),
+        (Ok(wanted), Ok(Some(file))) if file.auth_config.as_deref() == Some(wanted) => Ruling::new(Verdict::Match),
+        (Ok(_), Ok(Some(_))) => Ruling::new(Verdict::Drift),
+    }
+}
+
+/// Something that should not be there.
+fn unwanted<F: Fact>(scene: &Scene<'_>, sight: &Sight<'_, F>, present: Verdict) -> Ruling {
+    let gap = sight.gap.as_ref().or(scene.authentication.gap.as_ref());
+    match (sight.seen, gap) {
+        (_, Some(gap)) => Ruling::unknown(gap.clone()),
+        (None, None) => Ruling::new(Verdict::Match),
+        (Some(_), None) => Ruling::new(present),
+    }
+}
+
+/// Whether kube-apiserver's operator copies `auth-config`: on OIDC, unless the oauth-apiserver authenticates.
+pub fn is_copied(scene: &Scene<'_>) -> Result<bool, Gap> {
+    match scene.kind()? {
+        AuthKind::Oidc => scene.claims_sourcing().map(|claims| !claims),
+        AuthKind::IntegratedOAuth | AuthKind::None | AuthKind::Other(_) => Ok(false),
+    }
+}
+
+/// The copy that revisions are made from, against its source.
+fn kas_copy(scene: &Scene<'_>) -> Ruling {
+    let copy = scene.auth_config(KAS_NAMESPACE);
+    match is_copied(scene) {
+        Err(gap) => return Ruling::unknown(gap),
+        Ok(false) => return unwanted(scene, &copy, Verdict::Extra),
+        Ok(true) => {}
+    }
+    let source = scene.auth_config(MANAGED_NAMESPACE);
+    match (source.known(), copy.known()) {
+        (Err(gap), _) | (Ok(_), Err(gap)) => Ruling::unknown(gap),
+        (Ok(None), Ok(_)) => unwanted(scene, &copy, Verdict::Extra),
+        (Ok(Some(_)), Ok(None)) => Ruling::new(Verdict::Missing),
+        (Ok(Some(source)), Ok(Some(copy))) if source.auth_config == copy.auth_config => Ruling::new(Verdict::Match),
+        (Ok(Some(_)), Ok(Some(_))) => Ruling::new(Verdict::Drift),
+    }
+}
+
+/// What kube-apiserver runs with, on all nodes together.
+fn rollout(scene: &Scene<'_>) -> Ruling {
+    match scene.availability() {
+        Availability::Unknown(gap) => Ruling::unknown(gap.clone()),
+        Availability::Available => Ruling::new(Verdict::Available),
+        Availability::NotYet(Progress::RollingOut) => Ruling::new(Verdict::RollingOut),
+        Availability::NotYet(Progress::NotStarted) => Ruling::new(Verdict::NotAvailable),
+        Availability::NotWanted => match still_on_oidc(scene) {
+            Err(gap) => Ruling::unknown(gap),
+            Ok(true) => Ruling::new(Verdict::NotAvailable).with(Code::StillOnOidc),
+            Ok(false) => Ruling { state: State::Match, ..Ruling::new(Verdict::NotAvailable) },
+        },
+    }
+}
+
+fn still_on_oidc(scene: &Scene<'_>) -> Result<bool, Gap> {
+    let Some(kas) = scene.kube_api_server.known()? else { return Ok(false) };
+    let mut gap = None;
+    for revision in current_revisions(kas) {
+        match still_carries(scene, revision) {
+            Ok(true) => return Ok(true),
+            Ok(false) => {}
+            Err(why) => gap = Some(why),
+        }
+    }
+    gap.map_or(Ok(false), Err)
+}
+
+/// Whether a resource of the OAuth stack should be there.
+pub enum Wish {
+    Wanted,
+    Unwanted,
+    Either,
+    NotKnown(Gap),
+}
+
+pub fn wish(scene: &Scene<'_>, part: &Part) -> Wish {
+    let claims = match (scene.kind(), scene.claims_sourcing()) {
+        (Err(gap), _) => return Wish::NotKnown(gap),
+        (Ok(AuthKind::IntegratedOAuth | AuthKind::None | AuthKind::Other(_)), _) => {
+            return if part.fate == Fate::Optional { Wish::Either } else { Wish::Wanted };
+        }
+        (Ok(AuthKind::Oidc), Err(gap)) => return Wish::NotKnown(gap),
+        (Ok(AuthKind::Oidc), Ok(claims)) => claims,
+    };
+    if claims && part.fate == Fate::KeptForClaims {
+        return Wish::Wanted;
+    }
+    match scene.availability() {
+        Availability::Available => Wish::Unwanted,
+        Availability::NotYet(_) | Availability::NotWanted => Wish::Either,
+        Availability::Unknown(gap) => Wish::NotKnown(gap.clone()),
+    }
+}
+
+fn stack_part(scene: &Scene<'_>, part: &Part) -> Ruling {
+    let sight = scene.part(part);
+    match (wish(scene, part), sight.known()) {
+        (Wish::NotKnown(gap), _) | (Wish::Wanted, Err(gap)) => Ruling::unknown(gap),
+        (Wish::Either, _) | (Wish::Wanted, Ok(Some(_))) => Ruling::new(Verdict::Match),
+        (Wish::Wanted, Ok(None)) => Ruling::new(Verdict::Missing),
+        (Wish::Unwanted, _) => unwanted(scene, &sight, Verdict::Leftover),
+    }
+}
+
+/// RoleBindingRestrictions: upstream keeps their definition, whatever the type.
+fn restrictions(scene: &Scene<'_>) -> Ruling {
+    let definition = scene.restrictions_definition();
+    match definition.known() {
+        Err(gap) => return Ruling::unknown(gap),
+        Ok(None) => return Ruling::new(Verdict::Match),
+        Ok(Some(_)) => {}
+    }
+    match scene.kind() {
+        Err(gap) => return Ruling::unknown(gap),
+        Ok(AuthKind::IntegratedOAuth | AuthKind::None | AuthKind::Other(_)) => return Ruling::new(Verdict::Keep),
+        Ok(AuthKind::Oidc) => {}
+    }
+    let restrictions = scene.restrictions();
+    if restrictions.iter().next().is_some() {
+        return Ruling::new(Verdict::BlocksOidc);
+    }
+    match (restrictions.gap(), scene.availability()) {
+        (Some(gap), _) => Ruling::unknown(gap),
+        (None, Availability::Unknown(gap)) => Ruling::unknown(gap.clone()),
+        (None, Availability::NotYet(_) | Availability::NotWanted) => Ruling::new(Verdict::Keep),
+        (None, Availability::Available) => unwanted(scene, &definition, Verdict::Removable),
+    }
+}

@@ -1,0 +1,175 @@
+//! Direct external OIDC: what `Authentication/cluster` asks for, what comes of it, and who a token would be.
+//!
+//! Turning a cluster to an external OIDC provider goes through three operators, minutes of rollout on every node and an
+//! OAuth server that is taken away at the end. This check computes what each of them should have written, compares it
+//! with what is there, follows the rollout node by node, and lists what is left.
+//!
+//! Always true: a cluster whose control plane runs elsewhere has no finding here; its guest's copies are `hosted_oidc`'s.
+//!
+//! Not here: writing. What is proposed is data for the plan, and the operators' own until the config hands it over.
+
+mod availability;
+mod bound;
+mod check;
+mod console;
+mod discovery;
+mod evidence;
+mod explain;
+mod facts;
+mod gates;
+mod interests;
+mod judge;
+mod login;
+mod names;
+mod observed;
+mod pem;
+mod present;
+mod problem;
+mod remedy;
+mod render;
+mod ruling;
+mod scene;
+mod settings;
+mod spec;
+mod stack;
+mod subjects;
+mod switch;
+#[cfg(test)]
+mod tests;
+mod touched;
+mod validate;
+mod verdict;
+mod who;
+
+use std::collections::BTreeSet;
+
+use ruling::Ruling;
+use scene::Scenes;
+use subjects::Place;
+
+pub use check::{CaBundle, Checked, Inputs, Presence, Verdict as SpecVerdict, check};
+pub use discovery::discovery;
+pub use gates::{Gate, Gates};
+pub use login::{Answer, BadToken, Identity, Refusal, RefusedBy, Reserved, TOKEN_MAX, Token, login};
+pub use problem::{Code as SpecCode, Problem, Refuser, Warning, WarningCode};
+pub use scene::Scene;
+pub use settings::{ENTRY, Hands, Offer, Settings};
+pub use spec::{AuthKind, AuthSpec, Authentication, ClientStatus, Component, CurrentClient, TrustedIssuer};
+
+use super::contract::{Domain, Probe, Touched};
+use super::present::{Cell, Introduction, Panel};
+use trueup_core::engine::{DomainName, Explanation, Judgement, SubjectId};
+use trueup_core::world::{ChangeSet, ClusterName, Interest, View};
+
+pub const NAME: DomainName = DomainName("external-oidc");
+
+/// The check.
+#[derive(Debug, Default)]
+pub struct ExternalOidc {
+    settings: Settings,
+}
+
+impl ExternalOidc {
+    pub fn new(settings: Settings) -> Self {
+        Self { settings }
+    }
+
+    fn judge_among(&self, subject: &SubjectId, scenes: &Scenes<'_>) -> Option<Judgement> {
+        let place = Place::of(subject)?;
+        let scene = scenes.of(&subject.cluster)?;
+        let ruling = judge::rule(&scene, &place)?;
+        let Ruling { verdict, state, codes, gap: _, until } = ruling;
+        let ownership_proofs = proofs(&scene, &place);
+        Some(Judgement { state, verdict: verdict.word(), codes, ownership_proofs, until })
+    }
+
+    fn explain_among(&self, subject: &SubjectId, scenes: &Scenes<'_>) -> Option<Explanation> {
+        let place = Place::of(subject)?;
+        let scene = scenes.of(&subject.cluster)?;
+        let ruling = judge::rule(&scene, &place)?;
+        Some(explain::explain(&self.settings, &scene, &place, &ruling))
+    }
+}
+
+/// How many proofs say that what is there is the platform's. Only what the platform writes can be removed.
+fn proofs(scene: &Scene<'_>, place: &Place) -> u8 {
+    let written = match place {
+        Place::AuthConfig | Place::KasCopy | Place::Part(_) | Place::Restrictions => true,
+        Place::Authentication
+        | Place::Rollout
+        | Place::ObservedConfig
+        | Place::ConsoleCa { .. }
+        | Place::ConsoleSecret
+        | Place::Client { .. } => false,
+    };
+    if written && explain::meta(scene, place).is_some() { 2 } else { 0 }
+}
+
+fn cells_among(subject: &SubjectId, scenes: &Scenes<'_>) -> Vec<Cell> {
+    let scene = scenes.of(&subject.cluster);
+    scene.zip(Place::of(subject)).map(|(scene, place)| present::cells(&scene, &place)).unwrap_or_default()
+}
+
+impl Domain for ExternalOidc {
+    fn name(&self) -> DomainName {
+        NAME
+    }
+
+    fn introduction(&self) -> Introduction {
+        present::INTRODUCTION
+    }
+
+    fn interests(&self, view: View<'_>) -> Vec<Interest> {
+        interests::list(&self.settings, view)
+    }
+
+    fn subjects_in(&self, cluster: &ClusterName, view: View<'_>) -> BTreeSet<SubjectId> {
+        Scene::of(view, cluster).map(|scene| subjects::list(&scene)).unwrap_or_default()
+    }
+
+    fn touched(&self, changes: &ChangeSet, view: View<'_>) -> Touched {
+        touched::find(changes, view)
+    }
+
+    fn judge(&self, subject: &SubjectId, view: View<'_>) -> Option<Judgement> {
+        self.judge_among(subject, &Scenes::new(view))
+    }
+
+    fn explain(&self, subject: &SubjectId, view: View<'_>) -> Option<Explanation> {
+        self.explain_among(subject, &Scenes::new(view))
+    }
+
+    fn judge_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Option<Judgement>> {
+        let scenes = Scenes::new(view);
+        subjects.iter().map(|subject| self.judge_among(subject, &scenes)).collect()
+    }
+
+    fn explain_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Option<Explanation>> {
+        let scenes = Scenes::new(view);
+        subjects.iter().map(|subject| self.explain_among(subject, &scenes)).collect()
+    }
+
+    fn cells(&self, subject: &SubjectId, view: View<'_>) -> Vec<Cell> {
+        cells_among(subject, &Scenes::new(view))
+    }
+
+    fn cells_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Vec<Cell>> {
+        let scenes = Scenes::new(view);
+        subjects.iter().map(|subject| cells_among(subject, &scenes)).collect()
+    }
+
+    fn panels(&self, subject: &SubjectId, view: View<'_>) -> Vec<Panel> {
+        let scene = Scene::of(view, &subject.cluster);
+        scene.zip(Place::of(subject)).map(|(scene, place)| present::panels(&scene, &place)).unwrap_or_default()
+    }
+
+    fn probe(&self, subject: &SubjectId, view: View<'_>) -> Option<Probe> {
+        let scene = Scene::of(view, &subject.cluster).filter(|_| Place::of(subject) == Some(Place::Authentication))?;
+        discovery(&scene).map(Probe::Discovery)
+    }
+
+    fn answer(&self, form: &str, typed: &str, subject: &SubjectId, view: View<'_>) -> Vec<String> {
+        let scene = Scene::of(view, &subject.cluster).filter(|_| form == present::WHO_FORM);
+        scene.map(|scene| who::answer(&scene, typed)).unwrap_or_default()
+    }
+}

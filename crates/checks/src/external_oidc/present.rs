@@ -1,0 +1,199 @@
+//! How this check is shown: a column with what is wanted beside what is, the way a switch takes, the nodes of a rollout,
+//! the OAuth stack as a table, and the question who a token would be.
+
+use super::availability::{Revision, what_it_was_told};
+use super::console::listed;
+use super::evidence::told_words;
+use super::explain::awaited;
+use super::facts::{Infrastructure, Node};
+use super::judge::{Wish, rule, wish};
+use super::names::{CONSOLE_NAMESPACE, INFRASTRUCTURE, KAS_NAMESPACE, MANAGED_NAMESPACE, SINGLETON};
+use super::scene::Scene;
+use super::spec::Component;
+use super::stack::{PARTS, Part};
+use super::subjects::Place;
+use crate::present::{Cell, Column, Form, Introduction, Panel, Side, Step};
+use trueup_core::engine::State;
+use trueup_core::engine::text::shell_word;
+use trueup_core::world::{CollectionId, Key, Observation};
+
+/// The form that asks for a token's claims.
+pub const WHO_FORM: &str = "who";
+
+pub const INTRODUCTION: Introduction = Introduction {
+    title: "External OIDC",
+    short: "OIDC",
+    says: "who may log in: what was asked for, what every node runs with, and what is left of the OAuth server",
+    columns: &[Column { title: "WANTED", side: Side::Left, width: 18, grows: false, rank: 4 }],
+    verdict_width: 16,
+    forms: &[Form {
+        name: WHO_FORM,
+        title: "Who would I be with this token?",
+        prompt: "claims as JSON, or the token itself",
+    }],
+};
+
+/// What is wanted beside what is.
+pub fn cells(scene: &Scene<'_>, place: &Place) -> Vec<Cell> {
+    let pair = |expected: String, actual: String| Cell::Pair { expected: expected.into(), actual: actual.into() };
+    let cell = match place {
+        Place::Part(part) => match wish(scene, part) {
+            Wish::Wanted => pair("present".to_owned(), presence(scene, part).to_owned()),
+            Wish::Unwanted => pair("absent".to_owned(), presence(scene, part).to_owned()),
+            Wish::Either | Wish::NotKnown(_) => Cell::Text(presence(scene, part).into()),
+        },
+        Place::AuthConfig => {
+            let wanted = scene.checked().ok().and_then(|checked| checked.rendered.as_deref());
+            pair(size(wanted), size(file(scene, MANAGED_NAMESPACE)))
+        }
+        Place::KasCopy => pair(size(file(scene, MANAGED_NAMESPACE)), size(file(scene, KAS_NAMESPACE))),
+        Place::Rollout => match scene.kube_api_server.seen {
+            None => Cell::Nothing,
+            Some(kas) => {
+                let there = kas.nodes.iter().filter(|node| runs_oidc(scene, node)).count();
+                Cell::Text(format!("{there} of {} on OIDC", kas.nodes.len()).into())
+            }
+        },
+        Place::Authentication => match scene.kind() {
+            Ok(kind) => Cell::Text(kind.word().into()),
+            Err(_) => Cell::Nothing,
+        },
+        Place::ObservedConfig
+        | Place::Restrictions
+        | Place::ConsoleCa { .. }
+        | Place::ConsoleSecret
+        | Place::Client { .. } => Cell::Nothing,
+    };
+    vec![cell]
+}
+
+fn presence(scene: &Scene<'_>, part: &Part) -> &'static str {
+    match scene.part(part).known() {
+        Err(_) => "not known",
+        Ok(None) => "absent",
+        Ok(Some(_)) => "present",
+    }
+}
+
+fn size(text: Option<&str>) -> String {
+    text.map_or_else(|| "absent".to_owned(), |text| format!("{} bytes", text.len()))
+}
+
+fn file<'a>(scene: &Scene<'a>, namespace: &str) -> Option<&'a str> {
+    scene.auth_config(namespace).seen.and_then(|file| file.auth_config.as_deref())
+}
+
+fn runs_oidc(scene: &Scene<'_>, node: &Node) -> bool {
+    what_it_was_told(scene, node.current) == Revision::Oidc
+}
+
+/// What else there is to see of a subject.
+pub fn panels(scene: &Scene<'_>, place: &Place) -> Vec<Panel> {
+    match place {
+        Place::Authentication => {
+            let mut panels = vec![way(scene)];
+            panels.extend(log_in(scene));
+            panels
+        }
+        Place::Rollout => {
+            let lines = vec![awaited(scene)];
+            vec![nodes(scene), Panel::Lines { title: "NEXT", lines }, stack(scene)]
+        }
+        Place::AuthConfig | Place::KasCopy | Place::ObservedConfig => vec![way(scene)],
+        Place::Part(_) | Place::Restrictions => vec![stack(scene)],
+        Place::ConsoleCa { .. } | Place::ConsoleSecret | Place::Client { .. } => Vec::new(),
+    }
+}
+
+/// The way of a switch, from the wish to the last leftover.
+fn way(scene: &Scene<'_>) -> Panel {
+    let link = |label: &str, place: Place| {
+        let ruling = rule(scene, &place);
+        let (state, note) = ruling.map_or((State::Match, ""), |ruling| (ruling.state, ruling.verdict.word()));
+        Step::judged(label, state, note)
+    };
+    let left = PARTS.iter().map(|part| rule(scene, &Place::Part(part)));
+    let states: Vec<State> = left.flatten().map(|ruling| ruling.state).filter(|state| *state != State::Match).collect();
+    let to_look_at =
+        if states.is_empty() { "as it should be".to_owned() } else { format!("{} to look at", states.len()) };
+    let stack = Step::judged("OAuth stack", states.first().copied().unwrap_or(State::Match), to_look_at);
+    Panel::Chain {
+        title: "THE WAY",
+        links: vec![
+            link("Authentication", Place::Authentication),
+            link("auth-config", Place::AuthConfig),
+            link("kube-apiserver's copy", Place::KasCopy),
+            link("arguments", Place::ObservedConfig),
+            link("nodes", Place::Rollout),
+            stack,
+        ],
+    }
+}
+
+fn nodes(scene: &Scene<'_>) -> Panel {
+    let nodes = scene.kube_api_server.seen.map_or(&[][..], |kas| &kas.nodes);
+    let wanted = scene.authentication.seen.is_some_and(|authentication| authentication.spec.is_oidc());
+    let step = |node: &Node| {
+        let told = what_it_was_told(scene, node.current);
+        let moving = node.target > 0 && node.target != node.current;
+        let failing = node.last_failed.as_ref().is_some_and(|failed| failed.revision == node.target);
+        let state = match (&told, wanted) {
+            _ if moving && failing => State::Error,
+            (Revision::NotKnown(_), _) => State::Unknown,
+            (Revision::Oidc, true) | (Revision::NoFile, false) => State::Match,
+            (Revision::Oidc | Revision::Half(_), false) | (Revision::NoFile | Revision::Half(_), true) => State::Stale,
+        };
+        let way = if moving { format!("{} → {}", node.current, node.target) } else { node.current.to_string() };
+        Step::judged(node.name.to_string(), state, format!("{way}: {}", told_words(&told)))
+    };
+    Panel::Strip { title: "NODES", steps: nodes.iter().map(step).collect() }
+}
+
+/// Every resource of the OAuth stack, a line each, under the namespace it is in.
+fn stack(scene: &Scene<'_>) -> Panel {
+    let line = |part: &&'static Part| {
+        let wish = match wish(scene, part) {
+            Wish::Wanted => "wanted",
+            Wish::Unwanted => "unwanted",
+            Wish::Either => "either",
+            Wish::NotKnown(_) => "?",
+        };
+        let glyph = rule(scene, &Place::Part(part)).map_or('?', |ruling| ruling.state.glyph());
+        let presence = presence(scene, part);
+        format!("{glyph} {wish:<8} {presence:<7} {} {}", part.resource.kind, part.name)
+    };
+    let mut namespaces: Vec<Option<&str>> = Vec::new();
+    for part in &PARTS {
+        if !namespaces.contains(&part.namespace) {
+            namespaces.push(part.namespace);
+        }
+    }
+    let mut lines = Vec::new();
+    for namespace in namespaces {
+        lines.push(format!("in {}", namespace.unwrap_or("the whole cluster")));
+        lines.extend(PARTS.iter().filter(|part| part.namespace == namespace).map(|part| line(&part)));
+    }
+    Panel::Lines { title: "OAUTH STACK", lines }
+}
+
+/// How people log in once OIDC is there: the command of the `cli` client. It is shown before, too.
+fn log_in(scene: &Scene<'_>) -> Option<Panel> {
+    let spec = &scene.authentication.seen?.spec;
+    let component = Component { namespace: CONSOLE_NAMESPACE.to_owned(), name: "cli".to_owned() };
+    let (provider, client) = listed(spec, &component)?;
+    let id = CollectionId::all(scene.name(), INFRASTRUCTURE);
+    let server = match scene.view.read::<Infrastructure>(&id).get(&Key::new(None, SINGLETON)) {
+        Observation::Present(infrastructure) if !infrastructure.api_server_url.is_empty() => {
+            shell_word(&infrastructure.api_server_url)
+        }
+        Observation::Present(_) | Observation::ProvenAbsent(_) | Observation::Unknown(_) => "API_SERVER".to_owned(),
+    };
+    let scopes = match client.extra_scopes.as_slice() {
+        [] => String::new(),
+        scopes => format!(" --extra-scopes {}", shell_word(&scopes.join(","))),
+    };
+    let (issuer, client) = (shell_word(provider.issuer_url()), shell_word(&client.client_id));
+    let command = format!("oc login {server} --issuer-url {issuer} --exec-plugin oc-oidc --client-id {client}{scopes}");
+    let title = if spec.is_oidc() { "LOG IN" } else { "LOG IN, ONCE ON OIDC" };
+    Some(Panel::Command { title, command })
+}

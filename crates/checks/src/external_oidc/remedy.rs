@@ -1,0 +1,376 @@
+//! What could be done about a ruling, as data: which object, which change, which proofs, what stands in the way.
+//!
+//! Always true:
+//! - everything here but the switch to OIDC is some operator's work, and stays blocked until the config hands it over;
+//! - a delete follows from a verdict that only complete lists give, and names those lists;
+//! - nothing is written that would keep kube-apiserver from starting, or everybody from logging in.
+
+use serde_json::{Value, json};
+use similar::{ChangeTag, TextDiff};
+
+use super::NAME;
+use super::check;
+use super::console::{holds_ca_alone, is_named, wanted_authority, wanted_secret};
+use super::facts::{BundleOwner, Complaint};
+use super::judge::rule;
+use super::names::{
+    AUTH_CONFIG, AUTH_CONFIG_KEY, AUTHENTICATION, AUTHENTICATION_OPERATOR, CA_KEY, CONFIG_MAP, CONFIG_NAMESPACE,
+    CONSOLE_NAMESPACE, CONSOLE_OPERATOR, CONSOLE_SECRET, CUSTOM_RESOURCE_DEFINITION, FEATURE_GATE, KAS_NAMESPACE,
+    KUBE_API_SERVER, MANAGED_NAMESPACE, OAUTH_API_NAMESPACE, RESTRICTIONS_CRD, ROLE_BINDING_RESTRICTION, SECRET,
+    SINGLETON, by_name,
+};
+use super::ruling::Ruling;
+use super::scene::{Scene, config_maps, secret_marks};
+use super::settings::{Hands, Settings};
+use super::stack::{PARTS, Part};
+use super::subjects::Place;
+use super::switch;
+use super::verdict::Verdict;
+use trueup_core::engine::{ActionDraft, Blocked, Dependency, GateName, Reason, Stake, Target, Undo, Verb};
+use trueup_core::world::{CollectionId, Meta, Resource};
+
+/// The actions a ruling calls for.
+pub fn actions(settings: &Settings, scene: &Scene<'_>, place: &Place, ruling: &Ruling) -> Vec<ActionDraft> {
+    let hands = Hand { settings, scene };
+    let action = match (place, ruling.verdict) {
+        (Place::AuthConfig, Verdict::Missing | Verdict::Drift) => hands.write_auth_config(),
+        (Place::AuthConfig, Verdict::Extra) => hands.delete_file(MANAGED_NAMESPACE, Operator::Authentication),
+        (Place::KasCopy, Verdict::Missing | Verdict::Drift) => hands.write_kas_copy(),
+        (Place::KasCopy, Verdict::Extra) => hands.delete_file(KAS_NAMESPACE, Operator::KubeApiServer),
+        (Place::Part(part), Verdict::Leftover) => hands.delete_part(part),
+        (Place::Restrictions, Verdict::Removable) => hands.delete_definition(),
+        (Place::ConsoleCa { name }, Verdict::Missing | Verdict::Drift) => hands.copy_authority(name),
+        (Place::ConsoleCa { name }, Verdict::Leftover) => hands.delete_authority(name),
+        (Place::ConsoleSecret, Verdict::Leftover) => hands.delete_console_secret(),
+        (Place::Authentication, _) => switch::draft(settings, scene),
+        // Everything else is right, not known, or not ours to mend.
+        (
+            Place::AuthConfig
+            | Place::Rollout
+            | Place::ObservedConfig
+            | Place::KasCopy
+            | Place::Part(_)
+            | Place::Restrictions
+            | Place::ConsoleCa { .. }
+            | Place::ConsoleSecret
+            | Place::Client { .. },
+            _,
+        ) => None,
+    };
+    action.into_iter().collect()
+}
+
+/// Whose work it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operator {
+    Authentication,
+    KubeApiServer,
+    Console,
+}
+
+impl Operator {
+    /// Who looks after a place.
+    pub fn of(place: &Place) -> Self {
+        match place {
+            Place::Authentication | Place::AuthConfig | Place::Part(_) | Place::Restrictions => Self::Authentication,
+            Place::Rollout | Place::ObservedConfig | Place::KasCopy => Self::KubeApiServer,
+            Place::ConsoleCa { .. } | Place::ConsoleSecret | Place::Client { .. } => Self::Console,
+        }
+    }
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Authentication => "the authentication operator",
+            Self::KubeApiServer => "kube-apiserver's operator",
+            Self::Console => "the console operator",
+        }
+    }
+
+    pub fn resource(self) -> Resource {
+        match self {
+            Self::Authentication => AUTHENTICATION_OPERATOR,
+            Self::KubeApiServer => KUBE_API_SERVER,
+            Self::Console => CONSOLE_OPERATOR,
+        }
+    }
+
+    /// What it complains of, the gravest first.
+    pub fn complaints<'a>(self, scene: &Scene<'a>) -> &'a [Complaint] {
+        match self {
+            Self::KubeApiServer => scene.kube_api_server.seen.map_or(&[], |kas| &kas.complaints),
+            Self::Authentication | Self::Console => {
+                scene.operator(self.resource(), SINGLETON).map_or(&[], |status| &status.complaints)
+            }
+        }
+    }
+}
+
+struct Hand<'s, 'a> {
+    settings: &'s Settings,
+    scene: &'s Scene<'a>,
+}
+
+impl Hand<'_, '_> {
+    fn write_auth_config(&self) -> Option<ActionDraft> {
+        let wanted = self.scene.checked().ok()?.rendered.as_ref()?;
+        Some(self.write_file(MANAGED_NAMESPACE, wanted, Operator::Authentication))
+    }
+
+    fn write_kas_copy(&self) -> Option<ActionDraft> {
+        let wanted = self.scene.auth_config(MANAGED_NAMESPACE).seen?.auth_config.as_deref()?;
+        Some(self.write_file(KAS_NAMESPACE, wanted, Operator::KubeApiServer))
+    }
+
+    fn write_file(&self, namespace: &'static str, wanted: &str, operator: Operator) -> ActionDraft {
+        let held = self.scene.auth_config(namespace).seen;
+        let before = held.and_then(|file| file.auth_config.as_deref());
+        let target = self.target(CONFIG_MAP, Some(namespace), AUTH_CONFIG, held.map(|file| &file.meta));
+        let mut draft = self.write(target, AUTH_CONFIG_KEY, before.map(pretty).as_deref(), &pretty(wanted), operator);
+        draft.change = json!({ "data": { AUTH_CONFIG_KEY: wanted } });
+        draft.blocked_by.extend(self.harmful());
+        draft
+    }
+
+    fn copy_authority(&self, name: &str) -> Option<ActionDraft> {
+        let wanted = self.scene.bundle(CONFIG_NAMESPACE, name).seen?.text.as_deref()?;
+        let held = self.scene.bundle(CONSOLE_NAMESPACE, name).seen;
+        let before = held.and_then(|bundle| bundle.text.as_deref());
+        let target = self.target(CONFIG_MAP, Some(CONSOLE_NAMESPACE), name, held.map(|bundle| &bundle.meta));
+        Some(self.write(target, CA_KEY, before, wanted, Operator::Console))
+    }
+
+    fn delete_file(&self, namespace: &'static str, operator: Operator) -> Option<ActionDraft> {
+        let file = self.scene.auth_config(namespace).seen?;
+        let target = self.target(CONFIG_MAP, Some(namespace), AUTH_CONFIG, Some(&file.meta));
+        let proofs = vec![
+            format!("{} calls what it writes in {namespace} {AUTH_CONFIG}", operator.word()),
+            format!("namespace {namespace} is reserved for the platform"),
+        ];
+        let rests_on = vec![config_maps(self.scene.name(), namespace), self.all(AUTHENTICATION)];
+        Some(self.delete(target, Reason::OidcNotWanted, proofs, rests_on, operator, &file.meta))
+    }
+
+    fn delete_part(&self, part: &'static Part) -> Option<ActionDraft> {
+        let mark = self.scene.part(part).seen?;
+        let target = self.target(part.resource, part.namespace, part.name, Some(&mark.meta));
+        let mut rests_on = self.availability_rests_on();
+        rests_on.push(part.collection(self.scene.name()));
+        let draft =
+            self.delete(target, Reason::OidcAvailable, part.proofs(), rests_on, Operator::Authentication, &mark.meta);
+        Some(ActionDraft { depends_on: self.before(part), ..draft })
+    }
+
+    /// The leftovers of the same side whose turn comes right before.
+    fn before(&self, part: &Part) -> Vec<Dependency> {
+        let is_leftover = |other: &&'static Part| {
+            rule(self.scene, &Place::Part(other)).is_some_and(|ruling| ruling.verdict == Verdict::Leftover)
+        };
+        let comes_before = |other: &&'static Part| other.side() == part.side() && other.turn < part.turn;
+        let earlier: Vec<&'static Part> = PARTS.iter().filter(comes_before).filter(is_leftover).collect();
+        let last = earlier.iter().map(|part| part.turn).max();
+        let subject = |part: &'static Part| Place::Part(part).subject(self.scene.name());
+        let waits_for = earlier.into_iter().filter(|part| Some(part.turn) == last);
+        waits_for.map(|part| Dependency { finding: subject(part), order: 0 }).collect()
+    }
+
+    fn delete_definition(&self) -> Option<ActionDraft> {
+        let mark = self.scene.restrictions_definition().seen?;
+        let target = self.target(CUSTOM_RESOURCE_DEFINITION, None, RESTRICTIONS_CRD, Some(&mark.meta));
+        let proofs = vec![
+            "it is the definition OpenShift ships under this name".to_owned(),
+            "the API group authorization.openshift.io is the platform's".to_owned(),
+        ];
+        let mut rests_on = self.availability_rests_on();
+        rests_on.push(by_name(self.scene.name(), CUSTOM_RESOURCE_DEFINITION, RESTRICTIONS_CRD));
+        rests_on.push(self.all(ROLE_BINDING_RESTRICTION).metadata());
+        let draft = self.delete(target, Reason::OidcAvailable, proofs, rests_on, Operator::Authentication, &mark.meta);
+        // Not the operator's work: nobody upstream does it.
+        let blocked_by = match self.settings.hands {
+            Hands::On => draft.blocked_by,
+            Hands::Off => {
+                let why = "it comes with the release, and upstream never removes it (hand it over with manage = true)";
+                vec![Blocked { gate: GateName::OperatorOwned, why: why.to_owned() }]
+            }
+        };
+        Some(ActionDraft { selected: false, stake: Stake::Irreversible, blocked_by, ..draft })
+    }
+
+    fn delete_authority(&self, name: &str) -> Option<ActionDraft> {
+        let bundle = self.scene.bundle(CONSOLE_NAMESPACE, name).seen?;
+        let target = self.target(CONFIG_MAP, Some(CONSOLE_NAMESPACE), name, Some(&bundle.meta));
+        let mut proofs = Vec::new();
+        if holds_ca_alone(bundle) {
+            proofs.push(format!("it holds {CA_KEY} alone, as the console operator's copies do"));
+        }
+        if is_named(self.scene, name) {
+            proofs.push("a provider of Authentication/cluster names a CA like it".to_owned());
+        }
+        if bundle.owner == BundleOwner::Console {
+            proofs.push("its owner is the console operator's configuration".to_owned());
+        }
+        if self.scene.bundle(CONFIG_NAMESPACE, name).seen.is_some() {
+            proofs.push(format!("a bundle of this name is in {CONFIG_NAMESPACE}"));
+        }
+        let wanted = wanted_authority(self.scene) == Some(name);
+        let mut rests_on = vec![config_maps(self.scene.name(), CONSOLE_NAMESPACE), self.all(AUTHENTICATION)];
+        rests_on.extend(wanted.then(|| config_maps(self.scene.name(), CONFIG_NAMESPACE)));
+        let reason = if wanted { Reason::SourceRemoved } else { Reason::NoReferrer };
+        Some(self.delete(target, reason, proofs, rests_on, Operator::Console, &bundle.meta))
+    }
+
+    /// The console's pods mount it, so it is never ticked: whoever wants it gone says so.
+    fn delete_console_secret(&self) -> Option<ActionDraft> {
+        let mark = self.scene.secret_mark(CONSOLE_NAMESPACE, CONSOLE_SECRET).seen?;
+        let target = self.target(SECRET, Some(CONSOLE_NAMESPACE), CONSOLE_SECRET, Some(&mark.meta));
+        let proofs = vec![
+            "the console operator calls its client secret so".to_owned(),
+            format!("namespace {CONSOLE_NAMESPACE} is reserved for the platform"),
+        ];
+        let mut rests_on = vec![secret_marks(self.scene.name(), CONSOLE_NAMESPACE), self.all(AUTHENTICATION)];
+        rests_on.extend(wanted_secret(self.scene).map(|_| secret_marks(self.scene.name(), CONFIG_NAMESPACE)));
+        let draft = self.delete(target, Reason::NoReferrer, proofs, rests_on, Operator::Console, &mark.meta);
+        Some(ActionDraft { selected: false, ..draft })
+    }
+
+    /// A server-side apply of one key. Other keys stay as they are.
+    fn write(&self, target: Target, key: &str, before: Option<&str>, after: &str, operator: Operator) -> ActionDraft {
+        let is_new = target.uid.is_none();
+        ActionDraft {
+            reason: if is_new { Reason::Missing } else { Reason::Differs },
+            diff: text_diff(key, before, after),
+            change: json!({ "data": { key: after } }),
+            undo: if is_new { Undo::DeleteWhatWasCreated } else { Undo::RestoreFromBackup },
+            rests_on: vec![self.all(AUTHENTICATION)],
+            ..self.draft(Verb::Apply, target, Stake::Reversible, operator)
+        }
+    }
+
+    fn delete(
+        &self,
+        target: Target,
+        reason: Reason,
+        ownership: Vec<String>,
+        rests_on: Vec<CollectionId>,
+        operator: Operator,
+        meta: &Meta,
+    ) -> ActionDraft {
+        let diff = described(&target);
+        let draft = self.draft(Verb::Delete, target, Stake::DeleteWithBackup, operator);
+        let mut blocked_by = draft.blocked_by.clone();
+        if meta.is_terminating() {
+            blocked_by.push(Blocked { gate: GateName::Deleting, why: "it is being deleted already".to_owned() });
+        }
+        ActionDraft { reason, ownership, diff, undo: Undo::RestoreFromBackup, rests_on, blocked_by, ..draft }
+    }
+
+    fn draft(&self, verb: Verb, target: Target, stake: Stake, operator: Operator) -> ActionDraft {
+        ActionDraft {
+            domain: NAME,
+            verb,
+            target,
+            judged: None,
+            source: None,
+            selected: true,
+            reason: Reason::Missing,
+            ownership: Vec::new(),
+            stake,
+            diff: String::new(),
+            change: Value::Null,
+            undo: Undo::None,
+            depends_on: Vec::new(),
+            rests_on: Vec::new(),
+            blocked_by: self.operator_owned(operator).into_iter().collect(),
+        }
+    }
+
+    fn operator_owned(&self, operator: Operator) -> Option<Blocked> {
+        match self.settings.hands {
+            Hands::On => None,
+            Hands::Off => {
+                let who = operator.word();
+                let because = match operator.complaints(self.scene).first() {
+                    Some(complaint) => complaint.says.to_string(),
+                    None => "no condition says why it hasn't".to_owned(),
+                };
+                let why = format!("{who} looks after this (hand it over with manage = true); {because}");
+                Some(Blocked { gate: GateName::OperatorOwned, why })
+            }
+        }
+    }
+
+    /// What nobody should be told to write, whoever asks.
+    fn harmful(&self) -> Option<Blocked> {
+        let why = match self.scene.checked().ok()?.verdict {
+            check::Verdict::Valid => return None,
+            check::Verdict::Lockout => "with no provider nobody could log in with a token; name one first",
+            check::Verdict::KasWouldRefuse => {
+                "kube-apiserver would not start with it; mend Authentication/cluster first"
+            }
+            check::Verdict::Invalid => "the Authentication is invalid; mend it first",
+            check::Verdict::Unknown => "whether kube-apiserver would start with it is not known",
+        };
+        Some(Blocked { gate: GateName::OperatorOwned, why: why.to_owned() })
+    }
+
+    /// What the answer "OIDC is available" was read from.
+    fn availability_rests_on(&self) -> Vec<CollectionId> {
+        let claims = self.scene.claims_sourcing() == Ok(true);
+        let files = if claims { OAUTH_API_NAMESPACE } else { KAS_NAMESPACE };
+        vec![
+            self.all(AUTHENTICATION),
+            self.all(FEATURE_GATE),
+            self.all(KUBE_API_SERVER),
+            config_maps(self.scene.name(), files),
+        ]
+    }
+
+    fn all(&self, resource: Resource) -> CollectionId {
+        CollectionId::all(self.scene.name(), resource)
+    }
+
+    fn target(&self, resource: Resource, namespace: Option<&str>, name: &str, meta: Option<&Meta>) -> Target {
+        Target {
+            cluster: self.scene.name().clone(),
+            resource,
+            namespace: namespace.map(str::to_owned),
+            name: name.to_owned(),
+            uid: meta.map(|meta| meta.uid.clone()),
+            version: meta.map(|meta| meta.version.clone()),
+            cloud: None,
+        }
+    }
+}
+
+/// The object as a person reads it.
+fn described(target: &Target) -> String {
+    let mut lines = vec![
+        format!("apiVersion: {}", target.resource.api_version()),
+        format!("kind: {}", target.resource.kind),
+        "metadata:".to_owned(),
+    ];
+    lines.extend(target.namespace.as_ref().map(|namespace| format!("  namespace: {namespace}")));
+    lines.push(format!("  name: {}", target.name));
+    lines.iter().map(|line| format!("- {line}\n")).collect()
+}
+
+/// One key of a ConfigMap, before and after, line by line.
+fn text_diff(key: &str, before: Option<&str>, after: &str) -> String {
+    let sign = if before.is_some() { ' ' } else { '+' };
+    let mut diff = format!("  data:\n{sign}   {key}: |\n");
+    let before = before.unwrap_or_default();
+    for change in TextDiff::from_lines(before, after).iter_all_changes() {
+        let sign = match change.tag() {
+            ChangeTag::Delete => '-',
+            ChangeTag::Insert => '+',
+            ChangeTag::Equal => ' ',
+        };
+        diff.push_str(&format!("{sign}     {}\n", change.value().trim_end_matches('\n')));
+    }
+    diff
+}
+
+/// JSON as people read it; what is none as it is.
+fn pretty(json: &str) -> String {
+    let value: Result<Value, _> = serde_json::from_str(json);
+    value.ok().and_then(|value| serde_json::to_string_pretty(&value).ok()).unwrap_or_else(|| json.to_owned())
+}

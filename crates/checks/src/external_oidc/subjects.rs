@@ -1,0 +1,141 @@
+//! Which subjects there are, and what each of them points at.
+
+use std::collections::BTreeSet;
+
+use super::NAME;
+use super::console::{is_stray, wanted_authority};
+use super::judge::rule;
+use super::names::{
+    AUTH_CONFIG, AUTHENTICATION, CONFIG_MAP, CONSOLE_NAMESPACE, CONSOLE_SECRET, CUSTOM_RESOURCE_DEFINITION,
+    KAS_NAMESPACE, KUBE_API_SERVER, MANAGED_NAMESPACE, OBSERVED_CONFIG, RESTRICTIONS_CRD, SECRET, SINGLETON,
+};
+use super::scene::Scene;
+use super::spec::Component;
+use super::stack::{PARTS, Part};
+use trueup_core::engine::SubjectId;
+use trueup_core::world::{ClusterName, Resource};
+
+/// What a subject id points at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    Authentication,
+    /// `auth-config` as the authentication operator writes it.
+    AuthConfig,
+    /// What kube-apiserver runs with.
+    Rollout,
+    ObservedConfig,
+    /// `auth-config` as kube-apiserver's operator copies it.
+    KasCopy,
+    Part(&'static Part),
+    Restrictions,
+    ConsoleCa {
+        name: String,
+    },
+    ConsoleSecret,
+    Client {
+        component: Component,
+    },
+}
+
+impl Place {
+    pub fn of(subject: &SubjectId) -> Option<Self> {
+        let SubjectId { domain: _, cluster: _, api_version: _, kind, namespace, name, cloud: _ } = subject;
+        let (namespace, name) = (namespace.as_deref(), name.as_str());
+        if let Some(part) = Part::find(kind, namespace, name) {
+            return Some(Self::Part(part));
+        }
+        match (*kind, namespace, name) {
+            ("Authentication", None, SINGLETON) => Some(Self::Authentication),
+            ("Authentication", None, name) => {
+                let (namespace, name) = name.split_once('/')?;
+                let component = Component { namespace: namespace.to_owned(), name: name.to_owned() };
+                Some(Self::Client { component })
+            }
+            ("KubeAPIServer", None, SINGLETON) => Some(Self::Rollout),
+            ("KubeAPIServer", None, OBSERVED_CONFIG) => Some(Self::ObservedConfig),
+            ("ConfigMap", Some(MANAGED_NAMESPACE), AUTH_CONFIG) => Some(Self::AuthConfig),
+            ("ConfigMap", Some(KAS_NAMESPACE), AUTH_CONFIG) => Some(Self::KasCopy),
+            ("ConfigMap", Some(CONSOLE_NAMESPACE), name) => Some(Self::ConsoleCa { name: name.to_owned() }),
+            ("Secret", Some(CONSOLE_NAMESPACE), CONSOLE_SECRET) => Some(Self::ConsoleSecret),
+            ("CustomResourceDefinition", None, RESTRICTIONS_CRD) => Some(Self::Restrictions),
+            _ => None,
+        }
+    }
+
+    pub fn subject(&self, cluster: &ClusterName) -> SubjectId {
+        let id = |resource: Resource, namespace: Option<&str>, name: &str| SubjectId {
+            domain: NAME,
+            cluster: cluster.clone(),
+            api_version: api_version(resource),
+            kind: resource.kind,
+            namespace: namespace.map(str::to_owned),
+            name: name.to_owned(),
+            cloud: None,
+        };
+        match self {
+            Self::Authentication => id(AUTHENTICATION, None, SINGLETON),
+            Self::AuthConfig => id(CONFIG_MAP, Some(MANAGED_NAMESPACE), AUTH_CONFIG),
+            Self::Rollout => id(KUBE_API_SERVER, None, SINGLETON),
+            Self::ObservedConfig => id(KUBE_API_SERVER, None, OBSERVED_CONFIG),
+            Self::KasCopy => id(CONFIG_MAP, Some(KAS_NAMESPACE), AUTH_CONFIG),
+            Self::Part(part) => id(part.resource, part.namespace, part.name),
+            Self::Restrictions => id(CUSTOM_RESOURCE_DEFINITION, None, RESTRICTIONS_CRD),
+            Self::ConsoleCa { name } => id(CONFIG_MAP, Some(CONSOLE_NAMESPACE), name),
+            Self::ConsoleSecret => id(SECRET, Some(CONSOLE_NAMESPACE), CONSOLE_SECRET),
+            Self::Client { component } => {
+                id(AUTHENTICATION, None, &format!("{}/{}", component.namespace, component.name))
+            }
+        }
+    }
+}
+
+/// As plans spell it. Subjects hold it for the life of the program, so the kinds this check knows are written out.
+fn api_version(resource: Resource) -> &'static str {
+    match resource.group {
+        "" => "v1",
+        "apps" => "apps/v1",
+        "route.openshift.io" => "route.openshift.io/v1",
+        "rbac.authorization.k8s.io" => "rbac.authorization.k8s.io/v1",
+        "apiregistration.k8s.io" => "apiregistration.k8s.io/v1",
+        "apiextensions.k8s.io" => "apiextensions.k8s.io/v1",
+        "operator.openshift.io" => "operator.openshift.io/v1",
+        _ => "config.openshift.io/v1",
+    }
+}
+
+/// The places every cluster of this check has.
+const FIXED: [Place; 6] = [
+    Place::Authentication,
+    Place::AuthConfig,
+    Place::Rollout,
+    Place::ObservedConfig,
+    Place::KasCopy,
+    Place::Restrictions,
+];
+
+/// Every subject of a cluster.
+pub fn list(scene: &Scene<'_>) -> BTreeSet<SubjectId> {
+    let judged = places(scene).into_iter().filter(|place| rule(scene, place).is_some());
+    // A component's name may be such that its subject reads as another one.
+    let named = judged.map(|place| (place.subject(scene.name()), place));
+    named.filter(|(subject, place)| Place::of(subject).as_ref() == Some(place)).map(|(subject, _)| subject).collect()
+}
+
+/// Every place of a cluster that may be a subject.
+fn places(scene: &Scene<'_>) -> Vec<Place> {
+    let mut places: Vec<Place> = FIXED.into_iter().chain(PARTS.iter().map(Place::Part)).collect();
+    let strays = scene.bundles(CONSOLE_NAMESPACE);
+    let strays = strays.iter().filter(|(key, bundle)| is_stray(scene, key.name.as_str(), bundle));
+    let authorities: BTreeSet<&str> =
+        wanted_authority(scene).into_iter().chain(strays.map(|(key, _)| key.name.as_str())).collect();
+    places.extend(authorities.into_iter().map(|name| Place::ConsoleCa { name: name.to_owned() }));
+    places.push(Place::ConsoleSecret);
+    let mut components = BTreeSet::new();
+    if let Some(authentication) = scene.authentication.seen {
+        components.extend(authentication.clients.iter().map(|status| status.component.clone()));
+        let listed = authentication.spec.providers.iter().flat_map(|provider| &provider.clients);
+        components.extend(listed.map(|client| client.component.clone()));
+    }
+    places.extend(components.into_iter().map(|component| Place::Client { component }));
+    places
+}

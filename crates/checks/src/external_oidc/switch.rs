@@ -1,0 +1,315 @@
+//! Turning `spec.type` to OIDC, as an edit that somebody reviews: what speaks against it is found out before.
+//!
+//! Always true:
+//! - it is offered only where the config asks for it, the providers are listed already, and never ticked;
+//! - whatever would shut people out, or isn't known, blocks it: a spec nobody could start with, no client certificates to
+//!   come back with, nobody left who could be an administrator;
+//! - the same edit takes `webhookTokenAuthenticator` away, and everything that vanishes with the OAuth server is sealed
+//!   before it is sent.
+//!
+//! Not here: whether the login of whoever sends it survives (the engine's gate for [`Stake::Login`]).
+
+use serde_json::{Value, json};
+
+use super::NAME;
+use super::bound::{self, Bound};
+use super::check::{Checked, Verdict};
+use super::facts::Named;
+use super::gates::{Gate, Gates};
+use super::names::{
+    ADMIN_CLIENT_CA, AUTHENTICATION, CLUSTER_ADMIN, CLUSTER_ROLE_BINDING, CONFIG_NAMESPACE, FEATURE_GATE, GROUP,
+    IDENTITY, OAUTH_CLIENT, ROLE_BINDING_RESTRICTION, SINGLETON, USER,
+};
+use super::pem::latest_end;
+use super::render::{filled, groups_expression, username_expression, username_prefix};
+use super::scene::{Scene, config_maps, is_served};
+use super::settings::{Hands, Offer, Settings};
+use super::spec::{AuthKind, AuthSpec, Provider};
+use trueup_core::engine::{ActionDraft, Blocked, Evidence, GateName, Reason, Stake, Target, Undo, Verb, fields_diff};
+use trueup_core::world::{CollectionId, Resource};
+
+/// What ends to exist when the OAuth API server goes, though etcd keeps it; and what nobody enforces any more.
+const VANISHING: [Resource; 5] = [USER, GROUP, IDENTITY, OAUTH_CLIENT, ROLE_BINDING_RESTRICTION];
+
+/// How many names a line lists before it says how many more there are.
+const NAMES_MAX: usize = 8;
+
+/// Whether the switch is offered on this cluster.
+pub fn is_offered(settings: &Settings, scene: &Scene<'_>) -> bool {
+    let asked = settings.hands == Hands::On && settings.offer == Offer::Switch;
+    let spec = scene.authentication.seen.map(|authentication| &authentication.spec);
+    asked && spec.is_some_and(|spec| !spec.is_oidc() && !spec.providers.is_empty())
+}
+
+/// The edit itself; nothing where it isn't offered.
+pub fn draft(settings: &Settings, scene: &Scene<'_>) -> Option<ActionDraft> {
+    let authentication = scene.authentication.seen.filter(|_| is_offered(settings, scene))?;
+    let export: Vec<Resource> = VANISHING.into_iter().filter(|kind| is_served(scene.cluster, kind)).collect();
+    let kinds: Vec<Value> =
+        export.iter().map(|kind| json!({ "apiVersion": kind.api_version(), "kind": kind.kind })).collect();
+    let patch = json!({ "spec": { "type": "OIDC", "webhookTokenAuthenticator": null } });
+    let mut diff = fields_diff(&before(&authentication.spec), &patch);
+    let words: Vec<&str> = export.iter().map(|kind| kind.plural).collect();
+    diff.push_str(&format!("  sealed first: every object of {}\n", words.join(", ")));
+    diff.push_str(&format!("  the way back: {}\n", way_back(scene)));
+    let all = |resource| CollectionId::all(scene.name(), resource);
+    let mut rests_on = vec![all(AUTHENTICATION), all(FEATURE_GATE), config_maps(scene.name(), CONFIG_NAMESPACE)];
+    rests_on.extend(bound::collections(scene));
+    Some(ActionDraft {
+        domain: NAME,
+        verb: Verb::Patch,
+        target: Target {
+            cluster: scene.name().clone(),
+            resource: AUTHENTICATION,
+            namespace: None,
+            name: SINGLETON.to_owned(),
+            uid: Some(authentication.meta.uid.clone()),
+            version: Some(authentication.meta.version.clone()),
+            cloud: None,
+        },
+        judged: None,
+        source: None,
+        selected: false,
+        reason: Reason::Differs,
+        ownership: Vec::new(),
+        stake: Stake::Login,
+        diff,
+        change: json!({ "patch": patch, "export": kinds }),
+        undo: Undo::RestoreFromBackup,
+        depends_on: Vec::new(),
+        rests_on,
+        blocked_by: looked_at(scene).into_iter().filter_map(|look| look.blocked).collect(),
+    })
+}
+
+/// What a person should know before.
+pub fn evidence(settings: &Settings, scene: &Scene<'_>) -> Vec<Evidence> {
+    if !is_offered(settings, scene) {
+        return Vec::new();
+    }
+    let line = |says: String, object: String, field: &str| Evidence {
+        says,
+        object,
+        field: field.to_owned(),
+        resource_version: String::new(),
+    };
+    let authentication = || format!("{} Authentication {SINGLETON}", scene.name());
+    let mut lines: Vec<Evidence> =
+        looked_at(scene).into_iter().map(|look| line(look.says, look.object, look.field)).collect();
+    let back = format!("the way back from OIDC: {}", way_back(scene));
+    lines.push(line(back, authentication(), "spec.type"));
+    lines
+}
+
+/// What was there before, as far as the edit touches it.
+fn before(spec: &AuthSpec) -> Value {
+    let webhook = spec.webhook.as_ref().map(|name| json!({ "kubeConfig": { "name": name } }));
+    json!({ "spec": { "type": spec.kind.word(), "webhookTokenAuthenticator": webhook } })
+}
+
+/// What whoever is shut out does, with the client certificate that goes on working.
+fn way_back(scene: &Scene<'_>) -> String {
+    let kind = match scene.kind() {
+        Ok(AuthKind::None) => "None",
+        Ok(AuthKind::IntegratedOAuth | AuthKind::Oidc | AuthKind::Other(_)) | Err(_) => "IntegratedOAuth",
+    };
+    format!(
+        "trueup undo, or with a client-certificate kubeconfig: oc patch authentication.config/cluster --type=merge \
+         -p '{{\"spec\":{{\"type\":\"{kind}\"}}}}'; users, groups and clients come back with the OAuth server"
+    )
+}
+
+/// One thing that was looked at, and what it means for the switch.
+struct Look {
+    says: String,
+    object: String,
+    field: &'static str,
+    blocked: Option<Blocked>,
+}
+
+/// Everything that is looked at before people are sent through the door.
+fn looked_at(scene: &Scene<'_>) -> Vec<Look> {
+    let mut looks = vec![spec(scene), certificates(scene)];
+    looks.extend(subjects(scene));
+    looks.extend(restrictions(scene));
+    looks
+}
+
+fn look(says: String, object: String, field: &'static str, blocked: Option<(GateName, &str)>) -> Look {
+    let blocked = blocked.map(|(gate, why)| Blocked { gate, why: why.to_owned() });
+    Look { says, object, field, blocked }
+}
+
+/// What the spec would come to with type OIDC.
+fn spec(scene: &Scene<'_>) -> Look {
+    let object = format!("{} Authentication {SINGLETON}", scene.name());
+    let field = "spec.oidcProviders";
+    let gate_is_off = scene.gates.as_ref().is_ok_and(|gates| !gates.on(Gate::ExternalOidc));
+    if gate_is_off {
+        let why = "the feature gate ExternalOIDC is off, so the API server refuses type OIDC";
+        return look(why.to_owned(), object, field, Some((GateName::OperatorOwned, why)));
+    }
+    let checked = match scene.checked_as_oidc() {
+        Ok(checked) => checked,
+        Err(gap) => {
+            let says = format!("what the spec would come to with type OIDC is not known: {gap}");
+            return Look {
+                blocked: Some(Blocked { gate: GateName::NotComplete, why: says.clone() }),
+                says,
+                object,
+                field,
+            };
+        }
+    };
+    let Checked { verdict, problems, warnings, unknowns, .. } = &checked;
+    let first = problems.first().map(|problem| format!(": {}: {}", problem.path, problem.why)).unwrap_or_default();
+    let warned: Vec<&str> = warnings.iter().map(|warning| warning.code.word()).collect();
+    let says = match verdict {
+        Verdict::Valid if warned.is_empty() => "with type OIDC the spec is valid".to_owned(),
+        Verdict::Valid => format!("with type OIDC the spec is valid, with warnings: {}", warned.join(", ")),
+        Verdict::Unknown => format!("what the spec would come to is not known: {}", unknowns.join("; ")),
+        Verdict::Lockout | Verdict::Invalid | Verdict::KasWouldRefuse => {
+            format!("with type OIDC the spec is {}{first}", verdict.word())
+        }
+    };
+    let gate = match verdict {
+        Verdict::Valid => None,
+        Verdict::Unknown => Some(GateName::NotComplete),
+        Verdict::Lockout | Verdict::Invalid | Verdict::KasWouldRefuse => Some(GateName::OperatorOwned),
+    };
+    let blocked = gate.map(|gate| Blocked { gate, why: format!("{says}; mend the providers first") });
+    Look { says, object, field, blocked }
+}
+
+/// Whether administrators can come in by certificate while nobody can log in.
+fn certificates(scene: &Scene<'_>) -> Look {
+    let object = format!("{} ConfigMap {CONFIG_NAMESPACE}/{ADMIN_CLIENT_CA}", scene.name());
+    let field = "data";
+    let absent = "kube-apiserver trusts no authority for administrators' client certificates: once nobody can log in, \
+                  nobody can come back; keep an admin kubeconfig with a client certificate first";
+    match scene.bundle(CONFIG_NAMESPACE, ADMIN_CLIENT_CA).known() {
+        Err(gap) => {
+            let says = format!("whether there are client certificates for administrators is not known: {gap}");
+            Look { blocked: Some(Blocked { gate: GateName::NotComplete, why: says.clone() }), says, object, field }
+        }
+        Ok(None) => look(absent.to_owned(), object, field, Some((GateName::Access, absent))),
+        Ok(Some(bundle)) => match bundle.text.as_deref().and_then(latest_end).filter(|end| *end > scene.view.now) {
+            None => look(absent.to_owned(), object, field, Some((GateName::Access, absent))),
+            Some(end) => {
+                let says = format!("administrators' client certificates are trusted until {end}; have one at hand");
+                look(says, object, field, None)
+            }
+        },
+    }
+}
+
+/// What names the tokens of a provider can become.
+#[derive(Debug, PartialEq, Eq)]
+enum Names {
+    /// All that begin so.
+    Prefixed(String),
+    /// Whatever the provider says.
+    Any,
+    None,
+}
+
+impl Names {
+    fn of_users(provider: &Provider, gates: &Gates) -> Self {
+        match username_expression(provider, gates) {
+            Some(_) => Self::Any,
+            None => Self::prefixed(username_prefix(&provider.username, provider.issuer_url())),
+        }
+    }
+
+    fn of_groups(provider: &Provider, gates: &Gates) -> Self {
+        match (groups_expression(provider, gates), filled(provider.groups.claim.as_deref())) {
+            (Some(_), _) => Self::Any,
+            (None, Some(_)) => Self::prefixed(provider.groups.prefix.clone().unwrap_or_default()),
+            (None, None) => Self::None,
+        }
+    }
+
+    fn prefixed(prefix: String) -> Self {
+        if prefix.is_empty() { Self::Any } else { Self::Prefixed(prefix) }
+    }
+
+    fn hold(&self, name: &str) -> bool {
+        match self {
+            Self::Prefixed(prefix) => name.starts_with(prefix),
+            Self::Any => true,
+            Self::None => false,
+        }
+    }
+}
+
+/// Which users and groups of bindings no token can become, and whether any administrator is left.
+fn subjects(scene: &Scene<'_>) -> Vec<Look> {
+    let object = || format!("{} {} and RoleBindings", scene.name(), "ClusterRoleBindings");
+    let field = "subjects";
+    let provider = scene.authentication.seen.and_then(|authentication| authentication.spec.providers.first());
+    let (Some(provider), Ok(gates)) = (provider, &scene.gates) else { return Vec::new() };
+    if let [gap, ..] = bound::gaps(scene).as_slice() {
+        let says = format!("which users and groups stop matching is not known: {gap}");
+        let blocked = Some(Blocked { gate: GateName::NotComplete, why: says.clone() });
+        return vec![Look { says, object: object(), field, blocked }];
+    }
+    let (users, groups) = (Names::of_users(provider, gates), Names::of_groups(provider, gates));
+    let can_be = |named: &Named| match named {
+        Named::User(name) => users.hold(name),
+        Named::Group(name) => groups.hold(name),
+    };
+    let all = bound::all(scene);
+    let mut stop: Vec<String> =
+        all.iter().flat_map(|bound| people(bound)).filter(|named| !can_be(named)).map(Named::says).collect();
+    stop.sort();
+    stop.dedup();
+    let stops = match stop.as_slice() {
+        [] => "no binding names a user or group that stops matching for its name alone".to_owned(),
+        names => format!("no token can become these any more, though bindings name them: {}", listed(names)),
+    };
+    let same = match (&users, &groups) {
+        (Names::Prefixed(_), Names::Prefixed(_) | Names::None) => "",
+        (Names::Any | Names::None, _) | (_, Names::Any) => "; the others match whom the provider calls so",
+    };
+    let mut looks = vec![look(format!("{stops}{same}"), object(), field, None)];
+    let is_admin =
+        |bound: &&Bound<'_>| bound.kind == CLUSTER_ROLE_BINDING.kind && *bound.binding.role == *CLUSTER_ADMIN;
+    let mut admins: Vec<String> = all
+        .iter()
+        .filter(is_admin)
+        .flat_map(|bound| people(bound))
+        .filter(|named| can_be(named))
+        .map(Named::says)
+        .collect();
+    admins.sort();
+    admins.dedup();
+    looks.push(match admins.as_slice() {
+        [] => {
+            let why = "no ClusterRoleBinding gives cluster-admin to a user or group that a token of the provider can \
+                       become; bind one first";
+            look(why.to_owned(), object(), field, Some((GateName::Access, why)))
+        }
+        names => look(format!("cluster-admin is bound to {}", listed(names)), object(), field, None),
+    });
+    looks
+}
+
+/// The users and groups that a binding names and Kubernetes does not keep for itself.
+fn people<'a>(bound: &Bound<'a>) -> impl Iterator<Item = &'a Named> {
+    bound.binding.named.iter().filter(|named| !named.name().starts_with("system:"))
+}
+
+fn listed(names: &[String]) -> String {
+    let first = names.iter().take(NAMES_MAX).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(NAMES_MAX) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
+}
+
+/// RoleBindingRestrictions that nobody enforces from then on.
+fn restrictions(scene: &Scene<'_>) -> Option<Look> {
+    let names: Vec<String> = scene.restrictions().iter().map(|(key, _)| key.to_string()).collect();
+    let object = format!("{} RoleBindingRestrictions", scene.name());
+    (!names.is_empty()).then(|| look(format!("nobody enforces these any more: {}", listed(&names)), object, "", None))
+}

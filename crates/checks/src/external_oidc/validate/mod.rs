@@ -1,0 +1,212 @@
+//! What is wrong with an Authentication: by the CRD, by the operator, by kube-apiserver.
+//!
+//! Always true:
+//! - every problem that applies is found, not the first alone;
+//! - a field whose gate is off is not looked at: the CRD of that feature set does not have it;
+//! - what can't be decided here is said, and never counted as right or wrong.
+//!
+//! Not here: the verdict (`check`), what becomes of the spec (`render`).
+
+mod clients;
+mod issuer;
+mod mappings;
+mod rules;
+mod sources;
+
+use super::check::Inputs;
+use super::gates::Gate;
+use super::problem::{Code, Problem, Refuser, Warning, WarningCode};
+use trueup_cel::{CHARS_MAX as EXPRESSION_CHARS_MAX, CelError, Program, Scope};
+
+/// Everything that was found.
+#[derive(Debug, Default)]
+pub struct Findings {
+    pub problems: Vec<Problem>,
+    pub warnings: Vec<Warning>,
+    pub unknowns: Vec<Unknown>,
+}
+
+/// Something that could not be decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unknown {
+    pub about: About,
+    pub says: String,
+}
+
+/// What hangs on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum About {
+    /// Whether the operator writes anything.
+    Writing,
+    /// Whether kube-apiserver starts with it.
+    Starting,
+    /// Whether anybody can log in. It is said, and changes no verdict.
+    LoggingIn,
+}
+
+/// Where providers stand in the object.
+pub const PROVIDERS: &str = "spec.oidcProviders";
+
+/// Looks at every rule.
+pub fn validate(inputs: &Inputs<'_>) -> Findings {
+    let mut findings = Findings::default();
+    let spec = inputs.authentication;
+    match spec.providers.len() {
+        0 => findings.problem(Slip {
+            code: Code::NoProviders,
+            path: PROVIDERS.to_owned(),
+            value: "",
+            why: "with type OIDC and no provider the OAuth server goes and no token is accepted",
+            remedy: "add a provider, or set spec.type back to IntegratedOAuth",
+            refuser: Refuser::Nobody,
+        }),
+        1 => {}
+        count => findings.problem(Slip {
+            code: Code::ProviderCount,
+            path: PROVIDERS.to_owned(),
+            value: &count.to_string(),
+            why: "there may be one provider",
+            remedy: "keep one",
+            refuser: Refuser::Schema,
+        }),
+    }
+    for (index, provider) in spec.providers.iter().enumerate() {
+        let at = format!("{PROVIDERS}[{index}]");
+        issuer::validate(&mut findings, inputs, provider, &at);
+        let compiled = mappings::validate(&mut findings, inputs.gates, provider, &at);
+        rules::validate(&mut findings, inputs.gates, provider, &at, compiled);
+        clients::validate(&mut findings, inputs, provider, &at);
+        sources::validate(&mut findings, inputs, provider, &at);
+        mappings::warn_of_renaming(&mut findings, inputs, provider, &at);
+    }
+    if let Some(secret) = spec.webhook.as_deref().filter(|_| !inputs.gates.on(Gate::ExternalClaims)) {
+        findings.warn(
+            WarningCode::WebhookAuthenticatorSet,
+            "spec.webhookTokenAuthenticator.kubeConfig.name",
+            secret,
+            "older releases refuse it beside type OIDC; set spec.webhookTokenAuthenticator to null in the same edit",
+        );
+    }
+    findings
+}
+
+/// A problem in the making.
+struct Slip<'a> {
+    code: Code,
+    path: String,
+    value: &'a str,
+    why: &'a str,
+    remedy: &'a str,
+    refuser: Refuser,
+}
+
+/// Values longer than this are cut in problems: CA bundles and long expressions say nothing more to a person.
+const VALUE_CHARS_MAX: usize = 120;
+
+impl Findings {
+    fn problem(&mut self, slip: Slip<'_>) {
+        let Slip { code, path, value, why, remedy, refuser } = slip;
+        let mut shown: String = value.chars().take(VALUE_CHARS_MAX).collect();
+        if shown.len() < value.len() {
+            shown.push_str("...");
+        }
+        self.problems.push(Problem {
+            code,
+            path,
+            value: shown,
+            why: why.to_owned(),
+            remedy: remedy.to_owned(),
+            refuser,
+        });
+    }
+
+    fn warn(&mut self, code: WarningCode, path: impl Into<String>, value: &str, says: &str) {
+        self.warnings.push(Warning { code, path: path.into(), value: value.to_owned(), says: says.to_owned() });
+    }
+
+    fn unknown(&mut self, about: About, says: impl Into<String>) {
+        self.unknowns.push(Unknown { about, says: says.into() });
+    }
+
+    /// Finds a text that is longer than its field allows; lengths count characters, as the API server does.
+    fn limit(&mut self, path: &str, value: Option<&str>, chars_max: usize) -> Length {
+        let Some(value) = value.filter(|value| value.chars().nth(chars_max).is_some()) else {
+            return Length::Fits;
+        };
+        self.problem(Slip {
+            code: Code::TooLong,
+            path: path.to_owned(),
+            value,
+            why: &format!("it has {} characters, and {chars_max} are allowed", value.chars().count()),
+            remedy: "shorten it",
+            refuser: Refuser::Schema,
+        });
+        Length::TooLong
+    }
+
+    fn count_limit(&mut self, path: &str, count: usize, items_max: usize) {
+        if count > items_max {
+            self.problem(Slip {
+                code: Code::TooMany,
+                path: path.to_owned(),
+                value: &count.to_string(),
+                why: &format!("{items_max} are allowed"),
+                remedy: "remove some",
+                refuser: Refuser::Schema,
+            });
+        }
+    }
+
+    /// Compiles an expression that fits its field; what is wrong with it becomes a problem.
+    fn compile(&mut self, path: &str, expression: Option<&str>, scope: Scope, wants: Wants) -> Option<Program> {
+        let expression = expression.filter(|expression| !expression.is_empty())?;
+        if self.limit(path, Some(expression), EXPRESSION_CHARS_MAX) == Length::TooLong {
+            return None;
+        }
+        let program = match Program::compile(expression, scope) {
+            Ok(program) => program,
+            Err(CelError::NotVerifiable(why)) => {
+                self.unknown(About::Writing, format!("{path}: the expression is not verifiable here: {why}"));
+                return None;
+            }
+            Err(CelError::Wrong(why)) => {
+                self.problem(Slip {
+                    code: Code::CelCompile,
+                    path: path.to_owned(),
+                    value: expression,
+                    why: &format!("the expression does not compile: {why}"),
+                    remedy: "correct the expression",
+                    refuser: Refuser::Operator,
+                });
+                return None;
+            }
+        };
+        if wants == Wants::Bool && !program.is_bool() {
+            self.problem(Slip {
+                code: Code::CelNotBool,
+                path: path.to_owned(),
+                value: expression,
+                why: &format!("a rule has to be a bool before any claim is known, and this is {}", program.result()),
+                remedy: "compare the value, as in `claims.x == true`",
+                refuser: Refuser::Operator,
+            });
+        }
+        Some(program)
+    }
+}
+
+/// What an expression has to give.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wants {
+    Anything,
+    Bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Length {
+    Fits,
+    TooLong,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,337 @@
+//! The long answer: one line, expected beside actual, and evidence that names object, field and version.
+
+use serde_json::{Map, Value, json};
+
+use super::facts::{Copy, SecretType};
+use super::judge::{Ruling, still_current};
+use super::names::{CONSOLE_NAMESPACE, COPIES_NAMESPACE, CopyKind, SINGLETON};
+use super::ownership::proofs;
+use super::remedy::actions;
+use super::scene::Scene;
+use super::settings::Settings;
+use super::subjects::Place;
+use super::verdict::{Code, Verdict};
+use trueup_core::engine::{Evidence, Explanation, SubjectId};
+use trueup_core::world::Key;
+
+pub fn explain(settings: &Settings, subject: &SubjectId, place: &Place<'_>, ruling: &Ruling) -> Explanation {
+    let name = subject.name.as_str();
+    match place {
+        Place::Copy { scene, kind } => {
+            let copy = scene.copies(*kind).get(&scene.copy_key(name)).present();
+            Explanation {
+                uid: copy.map(|copy| copy.meta.uid.clone()),
+                created: copy.and_then(|copy| copy.meta.created),
+                summary: summary(scene, *kind, name, ruling),
+                expected: expected(scene, *kind, name),
+                actual: copy.map_or_else(|| json!({}), |copy| actual(*kind, copy, ruling)),
+                evidence: evidence(scene, *kind, name, copy, ruling),
+                remedy: actions(settings, scene, *kind, name, copy, ruling),
+            }
+        }
+        Place::Collection { scene, kind } => {
+            let gap = ruling.gap.as_ref().map_or_else(String::new, |gap| gap.says.clone());
+            let (guest, word) = (&scene.guest.name, kind.resource().kind);
+            bare(
+                format!("{word}s of {COPIES_NAMESPACE} are not known completely: {gap}"),
+                Evidence {
+                    says: gap,
+                    object: format!("{guest} {word} {COPIES_NAMESPACE}/*"),
+                    field: String::new(),
+                    resource_version: String::new(),
+                },
+            )
+        }
+        Place::ConsoleMirror { scene } => leftover(scene, CopyKind::ConfigMap, name, Where::Console),
+        Place::ControlPlaneNamespace { scene, kind } => leftover(scene, *kind, name, Where::ControlPlane),
+    }
+}
+
+fn bare(summary: String, evidence: Evidence) -> Explanation {
+    Explanation {
+        uid: None,
+        created: None,
+        summary,
+        expected: json!({}),
+        actual: json!({}),
+        evidence: vec![evidence],
+        remedy: Vec::new(),
+    }
+}
+
+/// Where a leftover lies.
+enum Where {
+    Console,
+    ControlPlane,
+}
+
+fn leftover(scene: &Scene<'_>, kind: CopyKind, name: &str, lies: Where) -> Explanation {
+    let word = kind.resource().kind;
+    let (mark, cluster, namespace, why) = match lies {
+        Where::Console => (
+            scene.console_mirror(name),
+            &scene.guest.name,
+            CONSOLE_NAMESPACE,
+            "the console operator mirrored it and never removes its mirror",
+        ),
+        Where::ControlPlane => {
+            let (cluster, namespace) = scene.source_namespace().unwrap_or((&scene.guest.name, ""));
+            (scene.source(kind, name).seen, cluster, namespace, "the HyperShift operator never prunes this namespace")
+        }
+    };
+    let orphan = format!("{word} {COPIES_NAMESPACE}/{name} of {}", scene.guest.name);
+    let evidence = Evidence {
+        says: format!("the same kind and name as the orphan {orphan}; {why}"),
+        object: format!("{cluster} {word} {namespace}/{name}"),
+        field: String::new(),
+        resource_version: mark.map_or_else(String::new, |mark| mark.version.to_string()),
+    };
+    Explanation {
+        uid: mark.map(|mark| mark.uid.clone()),
+        ..bare(format!("left over from the orphan {orphan}; shown only"), evidence)
+    }
+}
+
+fn summary(scene: &Scene<'_>, kind: CopyKind, name: &str, ruling: &Ruling) -> String {
+    let has = |code| ruling.codes.contains(&code);
+    let key = kind.copied_key();
+    match ruling.verdict {
+        Verdict::Terminating => "it is being deleted already".to_owned(),
+        Verdict::Protected if kind.protected_names().contains(&name) => "a name the platform owns".to_owned(),
+        Verdict::Protected => "another part of the configuration refers to it".to_owned(),
+        Verdict::Unknown => {
+            ruling.gap.as_ref().map_or_else(|| "not known".to_owned(), |gap| format!("can't be judged: {gap}"))
+        }
+        Verdict::SourceMissing => {
+            "the provider names it, but its source is missing in the control plane's namespace: make it beside the HostedCluster, or take it out of its spec.configuration.authentication".to_owned()
+        }
+        Verdict::MissingCopy if has(Code::UserProvided) => {
+            "the provider names it and the user has not made it in the guest".to_owned()
+        }
+        Verdict::MissingCopy => "the provider names it, but the guest lacks the copy".to_owned(),
+        Verdict::StaleCopy => format!("{key} differs from its source"),
+        Verdict::Referenced if has(Code::Unlabelled) => "in use; nothing marks it as made for OIDC yet".to_owned(),
+        Verdict::Referenced => "in use by an OIDC provider".to_owned(),
+        Verdict::Pending if has(Code::GuestStillRefers) => {
+            "the guest's Authentication/cluster still names it: set spec.configuration.authentication.type on the HostedCluster".to_owned()
+        }
+        Verdict::Pending if has(Code::NotPropagated) => {
+            "the HostedCluster names it, but the control plane has not been told yet".to_owned()
+        }
+        Verdict::Pending => match still_current(scene) {
+            Some(client) => format!("{} still uses client {}", client.component, client.client_id),
+            None => "a client is still in use".to_owned(),
+        },
+        Verdict::Foreign if has(Code::NamePattern) => "not HyperShift's by any mark, but its name matches a pattern".to_owned(),
+        Verdict::Foreign => "not a copy HyperShift made".to_owned(),
+        Verdict::Moot => format!("nothing to do now: the hosted cluster is {}", moot_words(ruling)),
+        Verdict::OrphanCertain => "no provider names it, and its label says it was made for one".to_owned(),
+        Verdict::OrphanProbable => "no provider names it, and it looks exactly like a copy HyperShift made".to_owned(),
+        Verdict::Leftover => "left over".to_owned(),
+    }
+}
+
+fn moot_words(ruling: &Ruling) -> String {
+    let words = ruling.codes.iter().map(|code| match code {
+        Code::Deleting => "being deleted",
+        Code::Restored => "being restored from a backup",
+        other => other.word(),
+    });
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// What the control plane wants to be there; empty when it wants nothing.
+fn expected(scene: &Scene<'_>, kind: CopyKind, name: &str) -> Value {
+    let wanted = scene.control_plane.seen.map(|plane| &plane.hosted.authentication);
+    if !wanted.is_some_and(|wanted| wanted.expects(kind, name)) {
+        return json!({});
+    }
+    let source = scene.source_content(kind, name).present();
+    let mut expected = Map::new();
+    if let Some(length) = source.map(|source| source.value.map_or(0, |value| value.length)) {
+        expected.insert("data".into(), json!({ kind.copied_key(): format!("<{length} bytes>") }));
+    }
+    if let (Some((cluster, namespace)), true) = (scene.source_namespace(), source.is_some()) {
+        expected.insert("from".into(), json!(format!("{cluster} {} {namespace}/{name}", kind.resource().kind)));
+    }
+    expected.insert("exists".into(), json!(true));
+    Value::Object(expected)
+}
+
+fn actual(kind: CopyKind, copy: &Copy, ruling: &Ruling) -> Value {
+    let changed = |key: &str| ruling.verdict == Verdict::StaleCopy && key == kind.copied_key();
+    let data: Map<String, Value> = copy
+        .keys
+        .iter()
+        .map(|(key, length)| {
+            let suffix = if changed(key) { ", changed" } else { "" };
+            (key.to_string(), json!(format!("<{length} bytes{suffix}>")))
+        })
+        .collect();
+    let labels: Map<String, Value> =
+        copy.meta.labels.iter().map(|(key, value)| (key.to_string(), json!(value.as_ref()))).collect();
+    let mut actual = Map::new();
+    actual.insert("exists".into(), json!(true));
+    actual.insert("data".into(), Value::Object(data));
+    actual.insert("labels".into(), Value::Object(labels));
+    if let (CopyKind::Secret, secret_type) = (kind, &copy.secret_type) {
+        let word = match secret_type {
+            SecretType::Opaque => "Opaque",
+            SecretType::Other(other) => other,
+        };
+        actual.insert("type".into(), json!(word));
+    }
+    Value::Object(actual)
+}
+
+fn evidence(scene: &Scene<'_>, kind: CopyKind, name: &str, copy: Option<&Copy>, ruling: &Ruling) -> Vec<Evidence> {
+    let mut lines = Vec::new();
+    lines
+        .extend(ruling.gap.as_ref().map(|gap| line(gap.says.clone(), scene.guest.name.to_string(), "", String::new())));
+    lines.extend(plane_evidence(scene, kind, name));
+    lines.extend(cluster_evidence(scene, kind, name, ruling));
+    lines.extend(guest_evidence(scene, kind, name));
+    lines.extend(config_evidence(scene, kind, name));
+    if let Some(copy) = copy {
+        lines.push(copy_evidence(scene, kind, name, copy));
+    }
+    lines
+}
+
+fn line(says: String, object: String, field: &str, resource_version: String) -> Evidence {
+    Evidence { says, object, field: field.to_owned(), resource_version }
+}
+
+fn plane_evidence(scene: &Scene<'_>, kind: CopyKind, name: &str) -> Vec<Evidence> {
+    let (Ok(by), Some(key)) = (&scene.home, &scene.control_plane_key) else {
+        return Vec::new();
+    };
+    let object = format!("{} HostedControlPlane {key}", by.cluster);
+    let Some(plane) = scene.control_plane.seen else {
+        let absent = scene.control_plane.is_proven_absent();
+        return absent.then(|| line("does not exist".to_owned(), object, "", String::new())).into_iter().collect();
+    };
+    let version = || plane.hosted.version.to_string();
+    let wanted = &plane.hosted.authentication;
+    let kind_field = "spec.configuration.authentication.type";
+    let mut lines =
+        vec![line(format!("authentication type is {}", wanted.kind.word()), object.clone(), kind_field, version())];
+    let named = [&wanted.providers, &wanted.claims_sources].into_iter().find_map(|refs| refs.find(kind, name));
+    match named {
+        Some(found) => lines.push(line("names it".to_owned(), object.clone(), &found.field, version())),
+        None => {
+            let field = "spec.configuration.authentication.oidcProviders";
+            lines.push(line("no provider names it".to_owned(), object.clone(), field, version()));
+        }
+    }
+    if let Some(found) = plane.other_refs.find(kind, name) {
+        lines.push(line("refers to it".to_owned(), object, &found.field, version()));
+    }
+    lines
+}
+
+fn cluster_evidence(scene: &Scene<'_>, kind: CopyKind, name: &str, ruling: &Ruling) -> Vec<Evidence> {
+    let Ok(by) = &scene.home else {
+        return Vec::new();
+    };
+    let object = format!(
+        "{} HostedCluster {}",
+        by.cluster,
+        Key { namespace: Some(by.namespace.clone()), name: by.name.clone() }
+    );
+    let Some(cluster) = scene.hosted_cluster.seen else {
+        let absent = scene.hosted_cluster.is_proven_absent();
+        return absent.then(|| line("does not exist".to_owned(), object, "", String::new())).into_iter().collect();
+    };
+    let version = || cluster.0.version.to_string();
+    let mut lines = Vec::new();
+    if ruling.codes.contains(&Code::NotPropagated) {
+        let found = cluster.0.authentication.providers.find(kind, name);
+        let field = found.map_or("spec.configuration.authentication.oidcProviders", |found| &found.field);
+        lines.push(line("names it".to_owned(), object.clone(), field, version()));
+    }
+    if ruling.verdict == Verdict::Moot {
+        lines.push(line(format!("is {}", moot_words(ruling)), object.clone(), "", version()));
+    }
+    if is_settled_by_the_spec(ruling.verdict) {
+        let says = "what providers name is changed here: the guest's own Authentication is write-protected".to_owned();
+        lines.push(line(says, object.clone(), "spec.configuration.authentication.oidcProviders", version()));
+    }
+    if matches!(ruling.verdict, Verdict::MissingCopy | Verdict::StaleCopy | Verdict::SourceMissing) {
+        let complaints = super::judge::hosted(scene).flat_map(|hosted| hosted.complaints.iter());
+        lines.extend(complaints.map(|complaint| {
+            line(
+                complaint.says.to_string(),
+                object.clone(),
+                &format!("status.conditions[{}]", complaint.condition),
+                version(),
+            )
+        }));
+    }
+    lines
+}
+
+/// Whether somebody has to change what the providers name, or wait until it has come through.
+fn is_settled_by_the_spec(verdict: Verdict) -> bool {
+    match verdict {
+        Verdict::Pending | Verdict::SourceMissing | Verdict::MissingCopy => true,
+        Verdict::Terminating
+        | Verdict::Protected
+        | Verdict::Unknown
+        | Verdict::StaleCopy
+        | Verdict::Referenced
+        | Verdict::Foreign
+        | Verdict::Moot
+        | Verdict::OrphanCertain
+        | Verdict::OrphanProbable
+        | Verdict::Leftover => false,
+    }
+}
+
+fn guest_evidence(scene: &Scene<'_>, kind: CopyKind, name: &str) -> Vec<Evidence> {
+    let object = format!("{} Authentication {SINGLETON}", scene.guest.name);
+    let Some(guest) = scene.authentication.seen else {
+        let absent = scene.authentication.is_proven_absent();
+        return absent.then(|| line("does not exist".to_owned(), object, "", String::new())).into_iter().collect();
+    };
+    let version = || guest.version.to_string();
+    let named = [&guest.spec.providers, &guest.spec.claims_sources].into_iter().find_map(|refs| refs.find(kind, name));
+    let mut lines = match named {
+        Some(found) => vec![line("names it".to_owned(), object.clone(), &found.field, version())],
+        None => vec![line("names it nowhere".to_owned(), object.clone(), "spec.oidcProviders", version())],
+    };
+    let says = match still_current(scene) {
+        Some(client) => format!("{} still uses client {} of {}", client.component, client.client_id, client.provider),
+        None => "no client is current that the control plane does not list".to_owned(),
+    };
+    lines.push(line(says, object, "status.oidcClients", version()));
+    lines
+}
+
+fn config_evidence(scene: &Scene<'_>, kind: CopyKind, name: &str) -> Vec<Evidence> {
+    let mut silent = Vec::new();
+    let mut lines = Vec::new();
+    for (resource, config) in scene.configs(kind) {
+        match config.seen.map(|config| (config, config.refs.find(kind, name))) {
+            Some((config, Some(found))) => {
+                let object = format!("{} {} {SINGLETON}", scene.guest.name, resource.kind);
+                lines.push(line("refers to it".to_owned(), object, &found.field, config.version.to_string()));
+            }
+            Some((_, None)) => silent.push(resource.kind),
+            None if config.is_proven_absent() => silent.push(resource.kind),
+            None => {}
+        }
+    }
+    if lines.is_empty() && !silent.is_empty() {
+        let says = format!("no {} config refers to it", silent.join(", "));
+        lines.push(line(says, format!("{} config.openshift.io/v1", scene.guest.name), "", String::new()));
+    }
+    lines
+}
+
+fn copy_evidence(scene: &Scene<'_>, kind: CopyKind, name: &str, copy: &Copy) -> Evidence {
+    let marks = proofs(scene, kind, name, copy);
+    let says = if marks.is_empty() { "nothing marks it as HyperShift's".to_owned() } else { marks.join("; ") };
+    let object = format!("{} {} {COPIES_NAMESPACE}/{name}", scene.guest.name, kind.resource().kind);
+    line(says, object, "metadata.labels", copy.meta.version.to_string())
+}

@@ -1,0 +1,139 @@
+//! Orphaned OIDC copies in HyperShift guests.
+//!
+//! HyperShift copies an OIDC provider's CA and client secrets into a guest's `openshift-config` and never removes them.
+//! This check lays what the HostedControlPlane expects there beside what is there, and condemns a copy only when
+//! nothing refers to it, nothing still uses it, and two independent marks say that HyperShift made it.
+//!
+//! Not here: deleting. What is proposed is data for the plan.
+
+mod explain;
+mod facts;
+mod interests;
+mod judge;
+mod names;
+mod ownership;
+mod refs;
+mod remedy;
+mod scene;
+mod settings;
+mod subjects;
+#[cfg(test)]
+mod tests;
+mod touched;
+mod verdict;
+
+use std::collections::BTreeSet;
+
+use judge::{Ruling, rule};
+use names::CopyKind;
+use scene::Scenes;
+pub use settings::{Copies, ENTRY, Settings};
+use subjects::{Place, is_orphan};
+
+use super::contract::{Domain, Touched};
+use super::present::Introduction;
+use trueup_core::engine::{DomainName, Explanation, Judgement, SubjectId};
+use trueup_core::world::{ChangeSet, ClusterName, Interest, View};
+
+pub const NAME: DomainName = DomainName("hosted-oidc");
+
+/// The check.
+#[derive(Debug, Default)]
+pub struct HostedOidc {
+    settings: Settings,
+}
+
+impl HostedOidc {
+    pub fn new(settings: Settings) -> Self {
+        Self { settings }
+    }
+
+    /// The ruling on a subject, with the place it is about.
+    fn ruling<'a>(&self, subject: &SubjectId, scenes: &Scenes<'a>) -> Option<(Place<'a>, Ruling)> {
+        let place = Place::of(subject, scenes)?;
+        let ruling = match &place {
+            Place::Copy { scene, kind } => rule(scene, *kind, &subject.name, &self.settings.name_patterns)?,
+            Place::Collection { scene, kind } => Ruling::unknown(scene.copies(*kind).gap()?),
+            Place::ConsoleMirror { scene } => {
+                scene.console_mirror(&subject.name)?;
+                is_orphan(scene, CopyKind::ConfigMap, &subject.name).then(Ruling::leftover)?
+            }
+            Place::ControlPlaneNamespace { scene, kind } => {
+                scene.source(*kind, &subject.name).seen?;
+                Ruling::leftover()
+            }
+        };
+        Some((place, ruling))
+    }
+
+    fn judge_among(&self, subject: &SubjectId, scenes: &Scenes<'_>) -> Option<Judgement> {
+        let (place, ruling) = self.ruling(subject, scenes)?;
+        let ownership_proofs = match &place {
+            Place::Copy { scene, kind } => scene
+                .copies(*kind)
+                .get(&scene.copy_key(&subject.name))
+                .present()
+                .map_or(0, |copy| ownership::marks(scene, *kind, &subject.name, copy).len()),
+            Place::Collection { .. } | Place::ConsoleMirror { .. } | Place::ControlPlaneNamespace { .. } => 0,
+        };
+        Some(Judgement {
+            state: ruling.verdict.state(),
+            verdict: ruling.verdict.word(),
+            codes: ruling.codes.iter().map(|code| code.word()).collect(),
+            ownership_proofs: u8::try_from(ownership_proofs).unwrap_or(u8::MAX),
+            until: ruling.until,
+        })
+    }
+
+    fn explain_among(&self, subject: &SubjectId, scenes: &Scenes<'_>) -> Option<Explanation> {
+        let (place, ruling) = self.ruling(subject, scenes)?;
+        Some(explain::explain(&self.settings, subject, &place, &ruling))
+    }
+}
+
+impl Domain for HostedOidc {
+    fn name(&self) -> DomainName {
+        NAME
+    }
+
+    fn introduction(&self) -> Introduction {
+        Introduction {
+            title: "Hosted OIDC",
+            short: "HOSTED",
+            says: "copies of OIDC settings that HyperShift left in its guests",
+            columns: &[],
+            verdict_width: 16,
+            forms: &[],
+        }
+    }
+
+    fn interests(&self, view: View<'_>) -> Vec<Interest> {
+        interests::list(view)
+    }
+
+    fn subjects_in(&self, cluster: &ClusterName, view: View<'_>) -> BTreeSet<SubjectId> {
+        subjects::list(cluster, view)
+    }
+
+    fn touched(&self, changes: &ChangeSet, view: View<'_>) -> Touched {
+        touched::find(changes, view)
+    }
+
+    fn judge(&self, subject: &SubjectId, view: View<'_>) -> Option<Judgement> {
+        self.judge_among(subject, &Scenes::new(view))
+    }
+
+    fn explain(&self, subject: &SubjectId, view: View<'_>) -> Option<Explanation> {
+        self.explain_among(subject, &Scenes::new(view))
+    }
+
+    fn judge_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Option<Judgement>> {
+        let scenes = Scenes::new(view);
+        subjects.iter().map(|subject| self.judge_among(subject, &scenes)).collect()
+    }
+
+    fn explain_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Option<Explanation>> {
+        let scenes = Scenes::new(view);
+        subjects.iter().map(|subject| self.explain_among(subject, &scenes)).collect()
+    }
+}

@@ -1,0 +1,105 @@
+//! Whether an object is one of HyperShift's copies: the marks, and how many of them are independent proofs.
+
+use super::facts::{Copy, PlatformMark, SecretType};
+use super::names::{CopyKind, MANAGED_LABEL, OIDC_LABEL};
+use super::scene::Scene;
+use trueup_core::world::Owners;
+
+/// The OIDC label of an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OidcMark {
+    Marked,
+    /// Another value than "true": somebody opted the object out.
+    OptedOut,
+    Absent,
+}
+
+/// How an object comes to be looked at as an orphan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Candidate {
+    /// Carries the OIDC label.
+    Certain,
+    /// Carries the managed label and looks exactly like a copy.
+    Probable,
+    No,
+}
+
+pub fn oidc_mark(copy: &Copy) -> OidcMark {
+    match copy.meta.label(OIDC_LABEL) {
+        Some("true") => OidcMark::Marked,
+        Some(_) => OidcMark::OptedOut,
+        None => OidcMark::Absent,
+    }
+}
+
+pub fn is_managed(copy: &Copy) -> bool {
+    copy.meta.label(MANAGED_LABEL) == Some("true")
+}
+
+/// Exactly the copied key, type Opaque, no owner reference: what HyperShift writes and little else does.
+pub fn has_fingerprint(kind: CopyKind, copy: &Copy) -> bool {
+    copy.keys.iter().map(|(key, _)| key.as_ref()).eq([kind.copied_key()])
+        && copy.secret_type == SecretType::Opaque
+        && copy.meta.owners == Owners::None
+}
+
+pub fn candidate(kind: CopyKind, copy: &Copy) -> Candidate {
+    match oidc_mark(copy) {
+        OidcMark::Marked => Candidate::Certain,
+        OidcMark::OptedOut => Candidate::No,
+        OidcMark::Absent if is_managed(copy) && has_fingerprint(kind, copy) => Candidate::Probable,
+        OidcMark::Absent => Candidate::No,
+    }
+}
+
+/// An independent proof that an object is HyperShift's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    OidcLabel,
+    ManagedLabel,
+    Fingerprint,
+    PlatformSource,
+}
+
+/// The independent proofs that the object is HyperShift's.
+pub fn marks(scene: &Scene<'_>, kind: CopyKind, name: &str, copy: &Copy) -> Vec<Mark> {
+    let platform = || scene.source(kind, name).seen.is_some_and(|source| source.platform == PlatformMark::Marked);
+    let all = [
+        (Mark::OidcLabel, oidc_mark(copy) == OidcMark::Marked),
+        (Mark::ManagedLabel, is_managed(copy)),
+        (Mark::Fingerprint, has_fingerprint(kind, copy)),
+        (Mark::PlatformSource, platform()),
+    ];
+    all.into_iter().filter_map(|(mark, there)| there.then_some(mark)).collect()
+}
+
+/// The same, one line each.
+pub fn proofs(scene: &Scene<'_>, kind: CopyKind, name: &str, copy: &Copy) -> Vec<String> {
+    marks(scene, kind, name, copy).into_iter().map(|mark| mark.line(kind)).collect()
+}
+
+impl Mark {
+    fn line(self, kind: CopyKind) -> String {
+        match self {
+            Self::OidcLabel => format!("label {OIDC_LABEL}=true"),
+            Self::ManagedLabel => format!("label {MANAGED_LABEL}=true"),
+            Self::Fingerprint => format!("fingerprint: exactly the key {}, no owner", kind.copied_key()),
+            Self::PlatformSource => {
+                "the same name in the control plane's namespace, annotated by HyperShift".to_owned()
+            }
+        }
+    }
+}
+
+/// What speaks against deleting it although it is marked: content that HyperShift did not write.
+pub fn foreign_content(kind: CopyKind, copy: &Copy) -> Option<String> {
+    let others: Vec<&str> =
+        copy.keys.iter().map(|(key, _)| key.as_ref()).filter(|key| *key != kind.copied_key()).collect();
+    if !others.is_empty() {
+        return Some(format!("it holds keys HyperShift did not write: {}", others.join(", ")));
+    }
+    match copy.meta.owners {
+        Owners::Some => Some("it has an owner reference, so something else keeps it".to_owned()),
+        Owners::None => None,
+    }
+}

@@ -1,0 +1,221 @@
+//! What could be done about a ruling, as data: which object, which change, which proofs, what stands in the way.
+
+use serde_json::{Map, Value, json};
+
+use super::NAME;
+use super::facts::Copy;
+use super::judge::{Ruling, hosted};
+use super::names::{
+    AUTHENTICATION, CONTROL_PLANE, COPIES_NAMESPACE, CopyKind, HOSTED_CLUSTER, MANAGED_LABEL, OIDC_LABEL,
+};
+use super::ownership::{OidcMark, foreign_content, oidc_mark, proofs};
+use super::scene::{Scene, copies_id};
+use super::settings::{Copies, Settings};
+use super::verdict::{Code, Verdict};
+use trueup_core::engine::{ActionDraft, Blocked, GateName, Reason, SourceBinding, Stake, Target, Undo, Verb};
+use trueup_core::world::CollectionId;
+
+/// The actions a ruling calls for. `copy` is the object when it is there.
+pub fn actions(
+    settings: &Settings,
+    scene: &Scene<'_>,
+    kind: CopyKind,
+    name: &str,
+    copy: Option<&Copy>,
+    ruling: &Ruling,
+) -> Vec<ActionDraft> {
+    let subject = Subject { scene, kind, name, copy };
+    match (ruling.verdict, copy) {
+        (Verdict::OrphanCertain, Some(copy)) => vec![subject.delete(copy, true)],
+        (Verdict::OrphanProbable, Some(copy)) => vec![subject.delete(copy, false)],
+        (Verdict::Referenced, Some(_)) if ruling.codes.contains(&Code::Unlabelled) => vec![subject.label()],
+        (Verdict::MissingCopy, _) if ruling.codes.contains(&Code::UserProvided) => Vec::new(),
+        (Verdict::MissingCopy, _) => subject.copy_again(settings, Reason::Missing).into_iter().collect(),
+        (Verdict::StaleCopy, _) => subject.copy_again(settings, Reason::Differs).into_iter().collect(),
+        (
+            Verdict::OrphanCertain
+            | Verdict::OrphanProbable
+            | Verdict::Referenced
+            | Verdict::Terminating
+            | Verdict::Protected
+            | Verdict::Unknown
+            | Verdict::SourceMissing
+            | Verdict::Pending
+            | Verdict::Foreign
+            | Verdict::Moot
+            | Verdict::Leftover,
+            _,
+        ) => Vec::new(),
+    }
+}
+
+struct Subject<'s, 'a> {
+    scene: &'s Scene<'a>,
+    kind: CopyKind,
+    name: &'s str,
+    copy: Option<&'s Copy>,
+}
+
+impl Subject<'_, '_> {
+    fn delete(&self, copy: &Copy, selected: bool) -> ActionDraft {
+        let blocked = foreign_content(self.kind, copy).map(|why| Blocked { gate: GateName::Ownership, why });
+        ActionDraft {
+            ownership: proofs(self.scene, self.kind, self.name, copy),
+            diff: described(self.kind, self.name, copy).iter().map(|line| format!("- {line}\n")).collect(),
+            undo: Undo::RestoreFromBackup,
+            blocked_by: blocked.into_iter().collect(),
+            ..self.draft(Verb::Delete, Reason::NoReferrer, Stake::DeleteWithBackup, selected)
+        }
+    }
+
+    /// Adds the OIDC label, so that the copy will be a certain orphan once nothing names it any more.
+    fn label(&self) -> ActionDraft {
+        ActionDraft {
+            ownership: self.copy.map_or_else(Vec::new, |copy| proofs(self.scene, self.kind, self.name, copy)),
+            diff: format!("  metadata:\n    labels:\n+     {OIDC_LABEL}: \"true\"\n"),
+            change: json!({ "set": { OIDC_LABEL: "true" }, "remove": [] }),
+            undo: Undo::RemoveWhatWasAdded,
+            ..self.draft(Verb::Label, Reason::NotLabelled, Stake::Ownership, false)
+        }
+    }
+
+    /// Writes the copy the way HyperShift would, with both labels.
+    fn copy_again(&self, settings: &Settings, reason: Reason) -> Option<ActionDraft> {
+        let content = self.scene.source_content(self.kind, self.name).present()?;
+        let length = content.value.map_or(0, |value| value.length);
+        let diff = match self.copy {
+            None => self.created(length),
+            Some(copy) => self.changed(copy, length),
+        };
+        Some(ActionDraft {
+            source: Some(SourceBinding { uid: content.uid.clone(), version: content.version.clone() }),
+            diff,
+            change: self.copied_change(content.text.as_deref()),
+            undo: if self.copy.is_some() { Undo::RestoreFromBackup } else { Undo::DeleteWhatWasCreated },
+            blocked_by: self.operator_owned(settings).into_iter().collect(),
+            ..self.draft(Verb::Apply, reason, Stake::Ownership, true)
+        })
+    }
+
+    /// The labels that are written: both, but an opt-out somebody chose stays.
+    fn labels(&self) -> Vec<&'static str> {
+        let opted_out = self.copy.is_some_and(|copy| oidc_mark(copy) == OidcMark::OptedOut);
+        if opted_out { vec![MANAGED_LABEL] } else { vec![MANAGED_LABEL, OIDC_LABEL] }
+    }
+
+    fn created(&self, length: u32) -> String {
+        let mut diff = format!("+ apiVersion: v1\n+ kind: {}\n+ metadata:\n", self.kind.resource().kind);
+        diff.push_str(&format!("+   namespace: {COPIES_NAMESPACE}\n+   name: {}\n+   labels:\n", self.name));
+        for label in self.labels() {
+            diff.push_str(&format!("+     {label}: \"true\"\n"));
+        }
+        diff.push_str(&format!("+ data:\n+   {}: <{length} bytes>\n", self.kind.copied_key()));
+        diff
+    }
+
+    fn changed(&self, copy: &Copy, length: u32) -> String {
+        let mut diff = String::new();
+        let absent = self.labels().into_iter().filter(|label| copy.meta.label(label) != Some("true"));
+        let lines: String = absent.map(|label| format!("+     {label}: \"true\"\n")).collect();
+        if !lines.is_empty() {
+            diff.push_str(&format!("  metadata:\n    labels:\n{lines}"));
+        }
+        let key = self.kind.copied_key();
+        diff.push_str("  data:\n");
+        diff.push_str(&copy.value.map_or_else(String::new, |value| format!("-   {key}: <{} bytes>\n", value.length)));
+        diff.push_str(&format!("+   {key}: <{length} bytes, changed>\n"));
+        diff
+    }
+
+    /// The exact new content of a CA; of a secret only which key is taken from where.
+    fn copied_change(&self, text: Option<&str>) -> Value {
+        let labels: Map<String, Value> =
+            self.labels().iter().map(|label| ((*label).to_owned(), json!("true"))).collect();
+        let key = self.kind.copied_key();
+        let (cluster, namespace) =
+            self.scene.source_namespace().map_or(("", ""), |(cluster, ns)| (cluster.as_str(), ns));
+        let kind = self.kind.resource().kind;
+        let source = json!({ "cluster": cluster, "kind": kind, "namespace": namespace, "name": self.name });
+        let copy = json!({ "source": source, "keys": { key: key } });
+        match self.kind {
+            CopyKind::ConfigMap => json!({ "labels": labels, "data": { key: text.unwrap_or_default() }, "copy": copy }),
+            CopyKind::Secret => json!({ "labels": labels, "copy": copy }),
+        }
+    }
+
+    fn operator_owned(&self, settings: &Settings) -> Option<Blocked> {
+        match settings.copies {
+            Copies::Manage => None,
+            Copies::Observe => Some(Blocked { gate: GateName::OperatorOwned, why: self.why_operator() }),
+        }
+    }
+
+    fn why_operator(&self) -> String {
+        let owner = "the hosted cluster config operator writes this copy (hand it over with copies = \"manage\")";
+        let complaint = hosted(self.scene).find_map(|hosted| hosted.complaints.first());
+        match complaint {
+            Some(complaint) => format!("{owner}; {}", complaint.says),
+            None => format!("{owner}; no condition says why it hasn't"),
+        }
+    }
+
+    fn draft(&self, verb: Verb, reason: Reason, stake: Stake, selected: bool) -> ActionDraft {
+        ActionDraft {
+            domain: NAME,
+            verb,
+            target: Target {
+                cluster: self.scene.guest.name.clone(),
+                resource: self.kind.resource(),
+                namespace: Some(COPIES_NAMESPACE.to_owned()),
+                name: self.name.to_owned(),
+                uid: self.copy.map(|copy| copy.meta.uid.clone()),
+                version: self.copy.map(|copy| copy.meta.version.clone()),
+                cloud: None,
+            },
+            judged: None,
+            source: None,
+            selected,
+            reason,
+            ownership: Vec::new(),
+            stake,
+            diff: String::new(),
+            change: json!({}),
+            undo: Undo::None,
+            depends_on: Vec::new(),
+            rests_on: self.rests_on(),
+            blocked_by: Vec::new(),
+        }
+    }
+
+    /// Everything that could hold a reference to the object. Its source is none: an orphan is one with or without it.
+    fn rests_on(&self) -> Vec<CollectionId> {
+        let guest = &self.scene.guest.name;
+        let mut ids = vec![copies_id(guest, self.kind), CollectionId::all(guest, AUTHENTICATION)];
+        ids.extend(self.kind.referring_configs().iter().map(|config| CollectionId::all(guest, *config)));
+        if let Ok(by) = &self.scene.home {
+            ids.push(CollectionId::all(&by.cluster, HOSTED_CLUSTER));
+            ids.push(CollectionId::all(&by.cluster, CONTROL_PLANE));
+        }
+        ids
+    }
+}
+
+/// The object as a person reads it, secrets as lengths.
+fn described(kind: CopyKind, name: &str, copy: &Copy) -> Vec<String> {
+    let mut lines = vec![
+        "apiVersion: v1".to_owned(),
+        format!("kind: {}", kind.resource().kind),
+        "metadata:".to_owned(),
+        format!("  namespace: {COPIES_NAMESPACE}"),
+        format!("  name: {name}"),
+    ];
+    if !copy.meta.labels.is_empty() {
+        lines.push("  labels:".to_owned());
+        lines.extend(copy.meta.labels.iter().map(|(key, value)| format!("    {key}: \"{value}\"")));
+    }
+    if !copy.keys.is_empty() {
+        lines.push("data:".to_owned());
+        lines.extend(copy.keys.iter().map(|(key, length)| format!("  {key}: <{length} bytes>")));
+    }
+    lines
+}

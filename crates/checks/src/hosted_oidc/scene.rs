@@ -1,0 +1,307 @@
+//! One guest with everything its judgements look at: its own configs, and its HostedCluster and control plane.
+//!
+//! Always true: what was seen in a list that isn't complete may be used to keep an object, never to condemn it.
+
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
+
+use super::facts::{
+    Authentication, ControlPlane, Copy, HostedCluster, Infrastructure, ReferringConfig, SourceContent, SourceMark,
+    Topology,
+};
+use super::names::{
+    AUTHENTICATION, CONSOLE_NAMESPACE, CONTROL_PLANE, COPIES_NAMESPACE, CopyKind, HOSTED_CLUSTER, INFRASTRUCTURE,
+    SINGLETON,
+};
+use trueup_core::world::{
+    Cluster, ClusterName, CollectionId, Fact, Gap, GapCause, HostedBy, Key, Namespace, ObjectName, Observation,
+    Reading, Resource, View,
+};
+
+/// A guest and where to look.
+pub struct Scene<'a> {
+    pub view: View<'a>,
+    pub guest: &'a Cluster,
+    /// Its HostedCluster's place, or why it isn't known.
+    pub home: Result<HostedBy, Gap>,
+    pub hosted_cluster: Sight<'a, HostedCluster>,
+    pub control_plane: Sight<'a, ControlPlane>,
+    /// Where the control plane was found.
+    pub control_plane_key: Option<Key>,
+    pub authentication: Sight<'a, Authentication>,
+    /// Looked up when first asked for, by kind.
+    shared: [Shared<'a>; CopyKind::ALL.len()],
+    copies_namespace: Namespace,
+}
+
+/// What the judgements of one kind in one guest share.
+#[derive(Default)]
+struct Shared<'a> {
+    copies: OnceCell<Reading<'a, Copy>>,
+    sources: OnceCell<Reading<'a, SourceMark>>,
+    configs: OnceCell<Vec<(Resource, Sight<'a, ReferringConfig>)>>,
+}
+
+/// The scenes that judging many subjects needs, each made once.
+pub struct Scenes<'a> {
+    view: View<'a>,
+    /// Subjects are sorted by cluster, so the last one is asked for again and again.
+    last: RefCell<Option<(ClusterName, Option<Rc<Scene<'a>>>)>>,
+    guests: OnceCell<Vec<Rc<Scene<'a>>>>,
+}
+
+impl<'a> Scenes<'a> {
+    pub fn new(view: View<'a>) -> Self {
+        Self { view, last: RefCell::new(None), guests: OnceCell::new() }
+    }
+
+    /// The scene of a guest, or nothing when the cluster is not known to be one.
+    pub fn of(&self, cluster: &ClusterName) -> Option<Rc<Scene<'a>>> {
+        let mut last = self.last.borrow_mut();
+        match last.as_ref() {
+            Some((held, scene)) if held == cluster => scene.clone(),
+            Some(_) | None => {
+                let scene = Scene::of(self.view, cluster).map(Rc::new);
+                *last = Some((cluster.clone(), scene.clone()));
+                scene
+            }
+        }
+    }
+
+    /// Every guest of the fleet.
+    pub fn guests(&self) -> &[Rc<Scene<'a>>] {
+        self.guests.get_or_init(|| super::subjects::guests(self.view).map(Rc::new).collect())
+    }
+}
+
+/// What was seen of one object, and why that isn't the whole truth.
+///
+/// Nothing seen and no gap: proven absent.
+pub struct Sight<'a, F> {
+    pub seen: Option<&'a F>,
+    pub gap: Option<Gap>,
+}
+
+impl<F> Clone for Sight<'_, F> {
+    fn clone(&self) -> Self {
+        Self { seen: self.seen, gap: self.gap.clone() }
+    }
+}
+
+impl<'a, F: Fact> Sight<'a, F> {
+    fn of(reading: Reading<'a, F>, key: &Key) -> Self {
+        let gap = reading.gap();
+        match reading.get(key) {
+            Observation::Present(fact) => Self { seen: Some(fact), gap },
+            Observation::ProvenAbsent(_) => Self { seen: None, gap: None },
+            Observation::Unknown(why) => Self { seen: None, gap: Some(gap.unwrap_or(why)) },
+        }
+    }
+
+    fn unknown(gap: Gap) -> Self {
+        Self { seen: None, gap: Some(gap) }
+    }
+
+    pub fn is_proven_absent(&self) -> bool {
+        self.seen.is_none() && self.gap.is_none()
+    }
+}
+
+impl<'a> Scene<'a> {
+    /// The scene of a guest, or nothing when the cluster is not known to be one.
+    pub fn of(view: View<'a>, cluster: &ClusterName) -> Option<Self> {
+        let guest = view.cluster(cluster)?;
+        let home = home(view, guest)?;
+        let (hosted_cluster, control_plane, control_plane_key) = match &home {
+            Ok(by) => find_control_plane(view, by),
+            Err(gap) => (Sight::unknown(gap.clone()), Sight::unknown(gap.clone()), None),
+        };
+        let authentication = Sight::of(view.read(&CollectionId::all(&guest.name, AUTHENTICATION)), &singleton());
+        Some(Self {
+            view,
+            guest,
+            home,
+            hosted_cluster,
+            control_plane,
+            control_plane_key,
+            authentication,
+            shared: Default::default(),
+            copies_namespace: Namespace::new(COPIES_NAMESPACE),
+        })
+    }
+
+    fn shared(&self, kind: CopyKind) -> &Shared<'a> {
+        match kind {
+            CopyKind::ConfigMap => &self.shared[0],
+            CopyKind::Secret => &self.shared[1],
+        }
+    }
+
+    /// A name in `openshift-config`.
+    pub fn copy_key(&self, name: &str) -> Key {
+        Key { namespace: Some(self.copies_namespace.clone()), name: ObjectName::new(name) }
+    }
+
+    /// The ConfigMaps or Secrets of `openshift-config`.
+    pub fn copies(&self, kind: CopyKind) -> Reading<'a, Copy> {
+        *self.shared(kind).copies.get_or_init(|| self.view.read(&copies_id(&self.guest.name, kind)))
+    }
+
+    /// Configs that can refer to this kind, each with what it names.
+    pub fn configs(&self, kind: CopyKind) -> &[(Resource, Sight<'a, ReferringConfig>)] {
+        self.shared(kind).configs.get_or_init(|| {
+            let sight = |resource: &Resource| {
+                let reading = self.view.read(&CollectionId::all(&self.guest.name, *resource));
+                (*resource, Sight::of(reading, &singleton()))
+            };
+            kind.referring_configs().iter().map(sight).collect()
+        })
+    }
+
+    /// The control plane's namespace in the management cluster.
+    pub fn source_namespace(&self) -> Option<(&ClusterName, &str)> {
+        self.sources_place().map(|(cluster, namespace)| (cluster, namespace.as_str()))
+    }
+
+    fn sources_place(&self) -> Option<(&ClusterName, &Namespace)> {
+        let by = self.home.as_ref().ok()?;
+        let namespace = self.control_plane_key.as_ref()?.namespace.as_ref()?;
+        Some((&by.cluster, namespace))
+    }
+
+    /// Where the control plane is and always was: in its usual place, with none elsewhere that says it is this guest's.
+    pub fn settled_control_plane(&self) -> Option<Key> {
+        let by = self.home.as_ref().ok()?;
+        let usual = usual_control_plane(by);
+        let belongs = format!("{}/{}", by.namespace, by.name);
+        let planes: Reading<'a, ControlPlane> = self.view.read(&CollectionId::all(&by.cluster, CONTROL_PLANE));
+        let elsewhere = planes.iter().any(|(key, plane)| *key != usual && *plane.belongs_to == *belongs);
+        (!elsewhere && self.control_plane_key.as_ref() == Some(&usual)).then_some(usual)
+    }
+
+    /// The object of the same kind and name in the control plane's namespace.
+    pub fn source(&self, kind: CopyKind, name: &str) -> Sight<'a, SourceMark> {
+        match self.sources_place() {
+            Some((cluster, namespace)) => {
+                let sources = &self.shared(kind).sources;
+                let reading = sources.get_or_init(|| self.view.read(&sources_id(cluster, kind, namespace.as_str())));
+                let key = Key { namespace: Some(namespace.clone()), name: ObjectName::new(name) };
+                Sight::of(*reading, &key)
+            }
+            None => Sight::unknown(Gap::new(GapCause::NotObserved, "the control plane's namespace is not known")),
+        }
+    }
+
+    /// That object's content, read by name.
+    pub fn source_content(&self, kind: CopyKind, name: &str) -> Observation<'a, SourceContent> {
+        match self.source_namespace() {
+            Some((cluster, namespace)) => {
+                let id = CollectionId::object(cluster, kind.resource(), Some(namespace), name);
+                self.view.read(&id).get(&Key::new(Some(namespace), name))
+            }
+            None => Observation::Unknown(Gap::new(GapCause::NotObserved, "the control plane's namespace is not known")),
+        }
+    }
+
+    /// The mirror of a CA in the console's namespace.
+    pub fn console_mirror(&self, name: &str) -> Option<&'a SourceMark> {
+        let reading: Reading<'a, SourceMark> = self.view.read(&console_id(&self.guest.name));
+        reading.get(&Key::new(Some(CONSOLE_NAMESPACE), name)).present()
+    }
+}
+
+pub fn copies_id(guest: &ClusterName, kind: CopyKind) -> CollectionId {
+    CollectionId::namespaced(guest, kind.resource(), COPIES_NAMESPACE)
+}
+
+pub fn sources_id(cluster: &ClusterName, kind: CopyKind, namespace: &str) -> CollectionId {
+    CollectionId::namespaced(cluster, kind.resource(), namespace).metadata()
+}
+
+pub fn console_id(guest: &ClusterName) -> CollectionId {
+    CollectionId::namespaced(guest, CopyKind::ConfigMap.resource(), CONSOLE_NAMESPACE).metadata()
+}
+
+fn singleton() -> Key {
+    Key::new(None, SINGLETON)
+}
+
+/// Where a guest's HostedCluster is; nothing when the cluster is not known to be a guest at all.
+fn home(view: View<'_>, guest: &Cluster) -> Option<Result<HostedBy, Gap>> {
+    if let Some(by) = &guest.hosted_by {
+        return Some(Ok(by.clone()));
+    }
+    let infrastructure: Reading<'_, Infrastructure> = view.read(&CollectionId::all(&guest.name, INFRASTRUCTURE));
+    let infrastructure = infrastructure.get(&singleton()).present()?;
+    match infrastructure.topology {
+        Topology::Own => None,
+        Topology::External => Some(home_by_infra_id(view, &infrastructure.infra_id)),
+    }
+}
+
+/// The HostedClusters with the infraID of a guest that is known only by its topology.
+pub fn possible_homes(view: View<'_>, guest: &Cluster) -> Vec<HostedBy> {
+    let infrastructure: Reading<'_, Infrastructure> = view.read(&CollectionId::all(&guest.name, INFRASTRUCTURE));
+    match infrastructure.get(&singleton()).present() {
+        Some(own) if guest.hosted_by.is_none() => with_infra_id(view, &own.infra_id),
+        Some(_) | None => Vec::new(),
+    }
+}
+
+fn with_infra_id(view: View<'_>, infra_id: &str) -> Vec<HostedBy> {
+    let mut found = Vec::new();
+    for cluster in view.clusters() {
+        let reading: Reading<'_, HostedCluster> = view.read(&CollectionId::all(&cluster.name, HOSTED_CLUSTER));
+        for (key, _) in reading.iter().filter(|(_, fact)| !infra_id.is_empty() && fact.0.infra_id.as_ref() == infra_id)
+        {
+            let Some(namespace) = &key.namespace else { continue };
+            found.push(HostedBy {
+                cluster: cluster.name.clone(),
+                namespace: namespace.clone(),
+                name: key.name.clone(),
+            });
+        }
+    }
+    found
+}
+
+/// A guest known only by its topology belongs to the one HostedCluster with its infraID.
+fn home_by_infra_id(view: View<'_>, infra_id: &str) -> Result<HostedBy, Gap> {
+    let mut found = with_infra_id(view, infra_id);
+    match (found.pop(), found.is_empty()) {
+        (Some(one), true) => Ok(one),
+        (Some(_), false) => {
+            Err(Gap::new(GapCause::NotObserved, format!("several HostedClusters have its infraID {infra_id}")))
+        }
+        (None, _) => Err(Gap::new(
+            GapCause::NotObserved,
+            format!("no HostedCluster of the fleet has its infraID \"{infra_id}\", so its control plane is not known"),
+        )),
+    }
+}
+
+type Found<'a> = (Sight<'a, HostedCluster>, Sight<'a, ControlPlane>, Option<Key>);
+
+fn find_control_plane<'a>(view: View<'a>, by: &HostedBy) -> Found<'a> {
+    let key = Key { namespace: Some(by.namespace.clone()), name: by.name.clone() };
+    let hosted_cluster = Sight::of(view.read(&CollectionId::all(&by.cluster, HOSTED_CLUSTER)), &key);
+    let planes: Reading<'a, ControlPlane> = view.read(&CollectionId::all(&by.cluster, CONTROL_PLANE));
+    let belongs = format!("{}/{}", by.namespace, by.name);
+    let usual = usual_control_plane(by);
+    let at_usual = Sight::of(planes, &usual);
+    if at_usual.seen.is_some_and(|plane| plane.belongs_to.is_empty() || *plane.belongs_to == *belongs) {
+        return (hosted_cluster, at_usual, Some(usual));
+    }
+    if let Some((key, _)) = planes.iter().find(|(_, plane)| *plane.belongs_to == *belongs) {
+        return (hosted_cluster, Sight::of(planes, key), Some(key.clone()));
+    }
+    let gap = planes.gap();
+    // Nothing to show, but its namespace is still where leftovers of it would lie.
+    (hosted_cluster, Sight { seen: None, gap }, Some(usual))
+}
+
+/// HyperShift names the namespace after both, with the dots of the name replaced.
+fn usual_control_plane(by: &HostedBy) -> Key {
+    let namespace = format!("{}-{}", by.namespace, by.name.as_str().replace('.', "-"));
+    Key::new(Some(&namespace), by.name.as_str())
+}

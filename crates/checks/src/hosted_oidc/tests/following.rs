@@ -1,0 +1,167 @@
+//! Judging only what a change touched: the moves of guests between homes, by name.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use super::super::HostedOidc;
+use super::things::secret;
+use super::{Given, control_plane, given, hosted_cluster, now};
+use crate::Domain;
+use trueup_core::engine::{Judgement, SubjectId};
+use trueup_core::world::{ChangeSet, World};
+
+/// Judges everything from nothing.
+pub fn anew(domain: &HostedOidc, world: &World) -> BTreeMap<SubjectId, Judgement> {
+    let view = world.view(now());
+    let judge = |subject: SubjectId| domain.judge(&subject, view).map(|judgement| (subject, judgement));
+    domain.subjects(view).into_iter().filter_map(judge).collect()
+}
+
+/// Judges again only what a change touched.
+pub fn follow(domain: &HostedOidc, world: &World, changes: &ChangeSet, held: &mut BTreeMap<SubjectId, Judgement>) {
+    let view = world.view(now());
+    let touched = domain.touched(changes, view);
+    held.retain(|subject, _| !touched.clusters.contains(&subject.cluster));
+    let known = touched.clusters.iter().filter(|cluster| view.cluster(cluster).is_some());
+    let mut again = touched.subjects;
+    again.extend(known.flat_map(|cluster| domain.subjects_in(cluster, view)));
+    for subject in again {
+        match domain.judge(&subject, view) {
+            Some(judgement) => held.insert(subject, judgement),
+            None => held.remove(&subject),
+        };
+    }
+}
+
+/// Closes what nobody wants any more, as a live fleet does some time after a change.
+pub fn forget_unwanted(domain: &HostedOidc, world: &mut World) -> ChangeSet {
+    let wanted = domain.interests(world.view(now()));
+    let held: Vec<_> = world.observations().map(|(id, _, _)| id.clone()).collect();
+    let mut changes = ChangeSet::default();
+    for id in held.iter().filter(|id| !wanted.iter().any(|interest| &interest.id == *id)) {
+        changes.extend(world.close(id));
+    }
+    changes
+}
+
+/// An orphan with a leftover in the management cluster.
+fn orphaned() -> Given {
+    given().has(secret("s").oidc()).source(secret("s"))
+}
+
+/// A second management cluster with a HostedCluster of this infraID, and the same leftover.
+fn second_home(given: Given, infra_id: &str) -> Given {
+    let mut cluster = hosted_cluster("clusters", "guest-a");
+    cluster["spec"]["infraID"] = json!(infra_id);
+    given
+        .cluster("mgmt-2")
+        .object("mgmt-2", cluster)
+        .object("mgmt-2", control_plane("clusters", "guest-a", "clusters-guest-a"))
+        .object("mgmt-2", secret("s").in_namespace("clusters-guest-a"))
+}
+
+#[test]
+fn leftovers_follow_a_guest_that_goes_or_finds_another_home() {
+    let by_id = |given: Given, infra_id: &str| given.known_by_topology("guest-a", infra_id);
+    let told = || orphaned();
+    let found = || by_id(orphaned(), "guest-a-infra");
+    let nobody = "no leftover";
+    let (first, second) = ("mgmt", "mgmt-2");
+    // Case, before, after, where the leftover lies before and after.
+    let cases = [
+        ("a told guest goes", told(), told().forget_cluster("guest-a"), first, nobody),
+        ("a found guest goes", found(), found().forget_cluster("guest-a"), first, nobody),
+        ("a guest comes", found().forget_cluster("guest-a"), found(), nobody, first),
+        (
+            "a guest is told of another home",
+            second_home(told(), "x"),
+            second_home(told(), "x").hosted("guest-a", "mgmt-2", "clusters", "guest-a"),
+            first,
+            second,
+        ),
+        (
+            "a guest's own id changes",
+            second_home(found(), "x"),
+            second_home(by_id(orphaned(), "x"), "x"),
+            first,
+            second,
+        ),
+        (
+            "another home with its id appears",
+            second_home(found(), "x"),
+            second_home(found(), "guest-a-infra"),
+            first,
+            nobody,
+        ),
+        (
+            "the other home with its id goes",
+            second_home(found(), "guest-a-infra"),
+            second_home(found(), "guest-a-infra").set("mgmt", "HostedCluster", "spec.infraID", json!("x")),
+            nobody,
+            second,
+        ),
+        (
+            "the other home goes with its cluster",
+            second_home(found(), "guest-a-infra"),
+            second_home(found(), "guest-a-infra").forget_cluster("mgmt"),
+            nobody,
+            second,
+        ),
+        (
+            "its only home gets another id",
+            found(),
+            found().set("mgmt", "HostedCluster", "spec.infraID", json!("x")),
+            first,
+            nobody,
+        ),
+        ("its only home is deleted", found(), found().without("mgmt", "HostedCluster"), first, nobody),
+        ("a guest becomes a cluster of its own", found(), orphaned().known_by_nobody("guest-a"), first, nobody),
+    ];
+    for (case, before, after, lay, lies) in cases {
+        let domain = HostedOidc::default();
+        let mut world = World::default();
+        before.fill(&domain, &mut world);
+        let mut held = anew(&domain, &world);
+        assert_eq!(leftover_in(&held), lay, "case: {case}: before");
+        let changes = after.fill(&domain, &mut world);
+        follow(&domain, &world, &changes, &mut held);
+        assert_eq!(held, anew(&domain, &world), "case: {case}");
+        assert_eq!(leftover_in(&held), lies, "case: {case}: after");
+    }
+}
+
+fn leftover_in(held: &BTreeMap<SubjectId, Judgement>) -> &str {
+    let mut leftovers = held.iter().filter(|(_, judgement)| judgement.verdict == "leftover");
+    leftovers.next().map_or("no leftover", |(subject, _)| subject.cluster.as_str())
+}
+
+#[test]
+fn a_guest_known_under_two_names_follows_its_control_plane_under_both() {
+    let twins = |paused: &str| {
+        orphaned()
+            .cluster("a-twin")
+            .hosted("a-twin", "mgmt", "clusters", "guest-a")
+            .object("a-twin", secret("s").oidc().in_namespace("openshift-config"))
+            .set("mgmt", "HostedControlPlane", "spec.pausedUntil", json!(paused))
+    };
+    let domain = HostedOidc::default();
+    let mut world = World::default();
+    twins("false").fill(&domain, &mut world);
+    let mut held = anew(&domain, &world);
+    let changes = twins("true").fill(&domain, &mut world);
+    follow(&domain, &world, &changes, &mut held);
+    assert_eq!(held, anew(&domain, &world));
+}
+
+#[test]
+fn a_copy_that_changes_touches_itself_and_what_it_leaves_and_no_whole_cluster() {
+    let domain = HostedOidc::default();
+    let mut world = World::default();
+    orphaned().has(secret("t")).fill(&domain, &mut world);
+    let changes = orphaned().has(secret("t").oidc()).fill(&domain, &mut world);
+    let touched = domain.touched(&changes, world.view(now()));
+    assert!(touched.clusters.is_empty(), "one Secret changed: {touched:?}");
+    let ids: Vec<String> = touched.subjects.iter().map(SubjectId::to_string).collect();
+    assert_eq!(ids, ["hosted-oidc/guest-a/Secret/openshift-config/t", "hosted-oidc/mgmt/Secret/clusters-guest-a/t"]);
+}

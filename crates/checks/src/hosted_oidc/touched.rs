@@ -1,0 +1,138 @@
+//! Which judgements a change touches.
+//!
+//! Always true: judging what is touched anew, and keeping the rest, gives what judging everything anew would give. A
+//! change is seen after it happened, so where it may have moved a guest from one home to another, both are touched.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::facts::HostedCluster;
+use super::names::{CONSOLE_NAMESPACE, CONTROL_PLANE, COPIES_NAMESPACE, CopyKind, HOSTED_CLUSTER, INFRASTRUCTURE};
+use super::scene::{Scene, possible_homes};
+use super::subjects::{guests, possible_source_subject, subject};
+use crate::Touched;
+use trueup_core::engine::SubjectId;
+use trueup_core::world::{Change, ChangeSet, ClusterName, CollectionId, Key, Namespace, Scope, View, What};
+
+pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
+    let mut touched = Touched::default();
+    for change in changes.iter() {
+        match change {
+            Change::Collection { id, what: What::Keys(keys) } if is_copies(id) => {
+                touch_copies(id, keys, view, &mut touched.subjects)
+            }
+            Change::Collection { id, what: What::Keys(keys) } if id.resource == HOSTED_CLUSTER => {
+                touch_hosted_clusters(id, keys, view, &mut touched);
+                touch_topology_guests(&id.cluster, view, &mut touched.clusters);
+            }
+            Change::Collection { id, what: What::Keys(keys) } if id.resource == CONTROL_PLANE => {
+                touch_control_planes(id, keys, view, &mut touched);
+            }
+            Change::Collection { id, .. } if id.resource == HOSTED_CLUSTER => {
+                touch_neighbours(&id.cluster, view, &mut touched.clusters);
+                touch_topology_guests(&id.cluster, view, &mut touched.clusters);
+            }
+            Change::Collection { id, .. } if id.resource == INFRASTRUCTURE => {
+                touch_neighbours(&id.cluster, view, &mut touched.clusters);
+                touch_managers(view, &mut touched.clusters);
+            }
+            Change::Collection { id, .. } => touch_neighbours(&id.cluster, view, &mut touched.clusters),
+            Change::Cluster(name) => {
+                touch_neighbours(name, view, &mut touched.clusters);
+                if view.cluster(name).is_none() {
+                    touch_topology_guests(name, view, &mut touched.clusters);
+                    touch_managers(view, &mut touched.clusters);
+                }
+            }
+        }
+    }
+    touched
+}
+
+/// A copy touches itself and what it leaves elsewhere when it is an orphan.
+fn touch_copies(id: &CollectionId, keys: &[Key], view: View<'_>, subjects: &mut BTreeSet<SubjectId>) {
+    let Some(kind) = CopyKind::of(id.resource.kind) else { return };
+    let scene = Scene::of(view, &id.cluster);
+    for name in keys.iter().map(|key| key.name.as_str()) {
+        subjects.insert(subject(&id.cluster, kind, COPIES_NAMESPACE, name));
+        subjects.extend(kind.is_mirrored().then(|| subject(&id.cluster, kind, CONSOLE_NAMESPACE, name)));
+        subjects.extend(scene.as_ref().and_then(|scene| possible_source_subject(scene, kind, name)));
+    }
+}
+
+/// A HostedCluster touches the guests that say it is theirs.
+fn touch_hosted_clusters(id: &CollectionId, keys: &[Key], view: View<'_>, touched: &mut Touched) {
+    for guest in view.clusters() {
+        let Some(by) = guest.hosted_by.as_ref().filter(|by| by.cluster == id.cluster) else { continue };
+        let is_its = |key: &Key| key.name == by.name && key.namespace.as_ref() == Some(&by.namespace);
+        if keys.iter().any(is_its) {
+            touched.clusters.insert(guest.name.clone());
+            touch_leftovers(&guest.name, view, &mut touched.subjects);
+        }
+    }
+}
+
+/// A control plane in its usual place touches its guest. Anything else may have moved a guest from one namespace to
+/// another, and touches the whole neighbourhood.
+fn touch_control_planes(id: &CollectionId, keys: &[Key], view: View<'_>, touched: &mut Touched) {
+    // Several guests of one control plane: one that is known under two names.
+    let mut usual: BTreeMap<Key, Vec<Scene<'_>>> = BTreeMap::new();
+    for scene in guests(view).filter(|scene| scene.home.as_ref().is_ok_and(|by| by.cluster == id.cluster)) {
+        if let Some(key) = scene.settled_control_plane() {
+            usual.entry(key).or_default().push(scene);
+        }
+    }
+    for key in keys {
+        match usual.get(key) {
+            Some(scenes) => {
+                for scene in scenes {
+                    touched.clusters.insert(scene.guest.name.clone());
+                    touch_leftovers(&scene.guest.name, view, &mut touched.subjects);
+                }
+            }
+            None => touch_neighbours(&id.cluster, view, &mut touched.clusters),
+        }
+    }
+}
+
+/// What a guest's copies may have left in the control plane's namespace.
+fn touch_leftovers(guest: &ClusterName, view: View<'_>, subjects: &mut BTreeSet<SubjectId>) {
+    let Some(scene) = Scene::of(view, guest) else { return };
+    for kind in CopyKind::ALL {
+        let copies = scene.copies(kind);
+        let names = copies.iter().map(|(key, _)| key.name.as_str());
+        subjects.extend(names.filter_map(|name| possible_source_subject(&scene, kind, name)));
+    }
+}
+
+/// A change in a cluster touches itself, the guests it hosts and the cluster that hosts it.
+fn touch_neighbours(changed: &ClusterName, view: View<'_>, clusters: &mut BTreeSet<ClusterName>) {
+    clusters.insert(changed.clone());
+    for scene in guests(view) {
+        match &scene.home {
+            Ok(by) if &by.cluster == changed => drop(clusters.insert(scene.guest.name.clone())),
+            Ok(by) if &scene.guest.name == changed => drop(clusters.insert(by.cluster.clone())),
+            Ok(_) | Err(_) => {}
+        }
+    }
+}
+
+/// Guests whose home is found by infraID may have found, lost or changed it, whichever cluster the change was in.
+fn touch_topology_guests(changed: &ClusterName, view: View<'_>, clusters: &mut BTreeSet<ClusterName>) {
+    for scene in guests(view).filter(|scene| scene.guest.hosted_by.is_none()) {
+        clusters.insert(changed.clone());
+        clusters.insert(scene.guest.name.clone());
+        clusters.extend(possible_homes(view, scene.guest).into_iter().map(|by| by.cluster));
+    }
+}
+
+/// Every cluster that hosts somebody: where leftovers of a guest would lie that is one no more.
+fn touch_managers(view: View<'_>, clusters: &mut BTreeSet<ClusterName>) {
+    let hosts = |name: &ClusterName| {
+        view.read::<HostedCluster>(&CollectionId::all(name, HOSTED_CLUSTER)).iter().next().is_some()
+    };
+    clusters.extend(view.clusters().map(|cluster| cluster.name.clone()).filter(hosts));
+}
+
+fn is_copies(id: &CollectionId) -> bool {
+    id.scope == Scope::Namespace(Namespace::new(COPIES_NAMESPACE)) && CopyKind::of(id.resource.kind).is_some()
+}

@@ -1,0 +1,248 @@
+//! The judgements, kept current: only what a change or the clock touches is judged again.
+//!
+//! Always true:
+//! - what is held is what judging everything anew would give;
+//! - `since` is the first moment of an unbroken row of equal verdicts.
+
+mod explain;
+
+pub use explain::explained;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use crate::{Cell, Domain, Touched};
+use trueup_core::engine::{DomainName, Judgement, SubjectId};
+use trueup_core::world::{ChangeSet, ClusterName, Completeness, View};
+
+/// A judgement, and since when it has been the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    pub judgement: Judgement,
+    pub since: Timestamp,
+    /// What stands in the check's own columns.
+    pub cells: Vec<Cell>,
+    /// What it hangs under.
+    pub parent: Option<Arc<SubjectId>>,
+}
+
+/// What judging changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FindingChange {
+    /// New, or different from before.
+    Judged { subject: Arc<SubjectId>, held: Arc<Held> },
+    /// No subject any more.
+    Gone { subject: Arc<SubjectId> },
+}
+
+/// The judgements of all domains. Whoever is told of one shares it: there are ten thousands, and one copy is enough.
+#[derive(Debug, Default)]
+pub struct Judgements {
+    held: BTreeMap<Arc<SubjectId>, Arc<Held>>,
+    /// When judgements may change by time alone.
+    deadlines: BTreeSet<(Timestamp, Arc<SubjectId>)>,
+}
+
+impl Judgements {
+    pub fn iter(&self) -> impl Iterator<Item = (&SubjectId, &Held)> {
+        self.held.iter().map(|(subject, held)| (&**subject, &**held))
+    }
+
+    /// The same, to be held elsewhere too.
+    pub fn shared(&self) -> impl Iterator<Item = (&Arc<SubjectId>, &Arc<Held>)> {
+        self.held.iter()
+    }
+
+    pub fn get(&self, subject: &SubjectId) -> Option<&Held> {
+        self.held.get(subject).map(Arc::as_ref)
+    }
+
+    pub fn len(&self) -> usize {
+        self.held.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.held.is_empty()
+    }
+
+    /// The next moment at which [`Self::wake`] has something to do.
+    pub fn next_deadline(&self) -> Option<Timestamp> {
+        self.deadlines.first().map(|(at, _)| *at)
+    }
+
+    /// Judges again what these changes touch.
+    pub fn follow(&mut self, domains: &[Box<dyn Domain>], view: View<'_>, changes: &ChangeSet) -> Vec<FindingChange> {
+        let mut news = Vec::new();
+        if changes.is_empty() {
+            return news;
+        }
+        for domain in domains {
+            self.judge_touched(domain.as_ref(), domain.touched(changes, view), view, &mut news);
+        }
+        news
+    }
+
+    /// Judges again what may have changed by time alone.
+    pub fn wake(&mut self, domains: &[Box<dyn Domain>], view: View<'_>) -> Vec<FindingChange> {
+        let mut news = Vec::new();
+        let mut due: BTreeMap<DomainName, Touched> = BTreeMap::new();
+        while let Some((_, subject)) = self.deadlines.first().filter(|(at, _)| *at <= view.now).cloned() {
+            self.deadlines.pop_first();
+            if let Some(domain) = domains.iter().find(|domain| domain.name() == subject.domain) {
+                let Touched { subjects, clusters } = domain.woken(&subject, view);
+                let all = due.entry(subject.domain).or_default();
+                all.subjects.extend(subjects);
+                all.clusters.extend(clusters);
+            }
+        }
+        for domain in domains {
+            if let Some(touched) = due.remove(&domain.name()) {
+                self.judge_touched(domain.as_ref(), touched, view, &mut news);
+            }
+        }
+        news
+    }
+
+    /// How long each verdict has held between two looks at the clusters it rests on: its own, the one that hosts it, and
+    /// the one a cloud resource is seen from. Time that passed without a look does not count.
+    pub fn held_for(&self, view: View<'_>) -> BTreeMap<SubjectId, Duration> {
+        let looked = last_looks(view);
+        let mut all = BTreeMap::new();
+        for (subject, held) in &self.held {
+            let host = view.cluster(&subject.cluster).and_then(|cluster| cluster.hosted_by.as_ref());
+            let seen_from = subject.cloud.as_ref().and_then(|place| place.seen_from.as_ref());
+            let looks =
+                [Some(&subject.cluster), host.map(|host| &host.cluster), seen_from.map(|seen_from| &seen_from.cluster)];
+            let last = looks.into_iter().flatten().filter_map(|cluster| looked.get(cluster)).min();
+            let span = last.map_or(Duration::ZERO, |last| span(held.since, *last));
+            all.insert((**subject).clone(), span);
+        }
+        all
+    }
+
+    fn judge_touched(
+        &mut self,
+        domain: &dyn Domain,
+        Touched { subjects, clusters }: Touched,
+        view: View<'_>,
+        news: &mut Vec<FindingChange>,
+    ) {
+        for cluster in &clusters {
+            self.judge_cluster(domain, cluster, view, news);
+        }
+        let others = subjects.into_iter().filter(|subject| !clusters.contains(&subject.cluster)).collect();
+        self.judge_all(domain, others, view, news);
+    }
+
+    fn judge_cluster(
+        &mut self,
+        domain: &dyn Domain,
+        cluster: &ClusterName,
+        view: View<'_>,
+        news: &mut Vec<FindingChange>,
+    ) {
+        let subjects = domain.subjects_in(cluster, view);
+        let held = self.held.range(Arc::new(first_of(domain.name(), cluster))..).map(|(subject, _)| subject);
+        let held = held.take_while(|subject| subject.domain == domain.name() && subject.cluster == *cluster);
+        let gone: Vec<Arc<SubjectId>> = held.filter(|subject| !subjects.contains(&***subject)).cloned().collect();
+        for subject in gone {
+            self.forget(&subject, news);
+        }
+        self.judge_all(domain, subjects, view, news);
+    }
+
+    fn judge_all(
+        &mut self,
+        domain: &dyn Domain,
+        subjects: BTreeSet<SubjectId>,
+        view: View<'_>,
+        news: &mut Vec<FindingChange>,
+    ) {
+        let asked: Vec<&SubjectId> = subjects.iter().collect();
+        let judgements = domain.judge_all(&asked, view);
+        let cells = domain.cells_all(&asked, view);
+        for (subject, (judgement, cells)) in subjects.into_iter().zip(judgements.into_iter().zip(cells)) {
+            self.take(domain, subject, judgement.map(|judgement| (judgement, cells)), view, news);
+        }
+    }
+
+    fn take(
+        &mut self,
+        domain: &dyn Domain,
+        subject: SubjectId,
+        judged: Option<(Judgement, Vec<Cell>)>,
+        view: View<'_>,
+        news: &mut Vec<FindingChange>,
+    ) {
+        let Some((judgement, cells)) = judged else {
+            self.forget(&subject, news);
+            return;
+        };
+        let known = self.held.get_key_value(&subject);
+        let before = known.map(|(_, before)| &**before);
+        let since =
+            before.filter(|before| same_verdict(&before.judgement, &judgement)).map_or(view.now, |held| held.since);
+        let parent = domain.parent(&subject, view).map(Arc::new);
+        let held = Held { judgement, since, cells, parent };
+        // A deadline that has passed already would wake the loop for ever.
+        let until = held.judgement.until.filter(|until| *until > view.now);
+        let until_before = before.and_then(|before| before.judgement.until);
+        let is_same = before == Some(&held);
+        let subject = known.map(|(known, _)| known.clone()).unwrap_or_else(|| Arc::new(subject));
+        if let Some(until) = until_before {
+            self.deadlines.remove(&(until, subject.clone()));
+        }
+        if let Some(until) = until {
+            self.deadlines.insert((until, subject.clone()));
+        }
+        if is_same {
+            return;
+        }
+        let held = Arc::new(held);
+        self.held.insert(subject.clone(), held.clone());
+        news.push(FindingChange::Judged { subject, held });
+    }
+
+    fn forget(&mut self, subject: &SubjectId, news: &mut Vec<FindingChange>) {
+        if let Some((subject, held)) = self.held.remove_entry(subject) {
+            if let Some(until) = held.judgement.until {
+                self.deadlines.remove(&(until, subject.clone()));
+            }
+            news.push(FindingChange::Gone { subject });
+        }
+    }
+}
+
+/// What sorts before every subject of a domain in a cluster.
+fn first_of(domain: DomainName, cluster: &ClusterName) -> SubjectId {
+    let (name, cluster) = (String::new(), cluster.clone());
+    SubjectId { domain, cluster, api_version: "", kind: "", namespace: None, name, cloud: None }
+}
+
+/// Whether two judgements say the same of the subject. When the clock will say something else is no part of that.
+fn same_verdict(before: &Judgement, after: &Judgement) -> bool {
+    let Judgement { state, verdict, codes, ownership_proofs, until: _ } = after;
+    before.state == *state
+        && before.verdict == *verdict
+        && before.codes == *codes
+        && before.ownership_proofs == *ownership_proofs
+}
+
+/// When every complete collection of a cluster had been looked at, as of the one looked at longest ago.
+fn last_looks(view: View<'_>) -> BTreeMap<ClusterName, Timestamp> {
+    let mut looks: BTreeMap<ClusterName, Timestamp> = BTreeMap::new();
+    for (id, completeness, _) in view.observations() {
+        if let Completeness::Complete { at, .. } = completeness {
+            let look = looks.entry(id.cluster.clone()).or_insert(*at);
+            *look = (*look).min(*at);
+        }
+    }
+    looks
+}
+
+fn span(from: Timestamp, to: Timestamp) -> Duration {
+    Duration::try_from(to.duration_since(from)).unwrap_or(Duration::ZERO)
+}

@@ -1,0 +1,216 @@
+//! Where a cluster is and who vouches for it, as its own objects say: what its kubeconfig is laid beside.
+
+use std::collections::BTreeMap;
+
+use super::content::{Authorities, Overlap, Pair, Server, Trust};
+use super::facts::Anchor;
+use super::names::{CAPT_PLANE, CLUSTER, SECRET, ca_name, connection_name};
+use super::scene::{Sight, Site};
+use super::subjects::Owners;
+use trueup_core::world::{ClusterName, Gap, Key, ObjectName, ResourceVersion, View};
+
+/// What the objects of one cluster say, the most trusted first.
+pub struct Expected<'a> {
+    pub endpoints: Vec<Said<'a, Server>>,
+    pub authorities: Vec<Said<'a, Authorities>>,
+    /// What may say more and is not known.
+    pub gap: Option<Gap>,
+}
+
+/// What an object says.
+pub struct Said<'a, T> {
+    pub value: &'a T,
+    pub speaker: Speaker,
+    /// Of a Secret; the others' versions move by themselves.
+    pub version: Option<&'a ResourceVersion>,
+}
+
+impl<'a, T> Said<'a, T> {
+    fn versioned(value: &'a T, speaker: Speaker, version: &'a ResourceVersion) -> Self {
+        Self { value, speaker, version: Some(version) }
+    }
+}
+
+/// Who says where a cluster is, or who vouches for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Speaker {
+    Connection,
+    ConnectionAuthority,
+    Authority,
+    Cluster,
+    Plane,
+}
+
+impl Speaker {
+    /// `Secret team-a/demo-eks-connection`
+    pub fn object(self, cluster: &Key) -> String {
+        let name = cluster.name.as_str();
+        let (kind, name) = match self {
+            Self::Connection | Self::ConnectionAuthority => (SECRET.kind, connection_name(name)),
+            Self::Authority => (SECRET.kind, ca_name(name)),
+            Self::Cluster => (CLUSTER.kind, name.to_owned()),
+            Self::Plane => (CAPT_PLANE.kind, name.to_owned()),
+        };
+        format!("{kind} {}", Key { namespace: cluster.namespace.clone(), name: ObjectName::new(name) })
+    }
+
+    pub fn field(self) -> &'static str {
+        match self {
+            Self::Connection => "data.cluster_endpoint",
+            Self::ConnectionAuthority => "data.cluster_certificate_authority_data",
+            Self::Authority => "data",
+            Self::Cluster | Self::Plane => "spec.controlPlaneEndpoint",
+        }
+    }
+}
+
+/// How a kubeconfig's server lies to the one that is expected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EndpointStand {
+    Same,
+    Moved,
+    /// Another one, and there is a proxy or a server name that may be the reason.
+    Differs,
+    /// Means something only inside the cluster.
+    InCluster,
+    NotJudged,
+}
+
+/// How its authorities do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CaStand {
+    Same,
+    Rotating,
+    Disjoint,
+    /// Nobody is verified.
+    Insecure,
+    NotJudged,
+}
+
+impl<'a> Expected<'a> {
+    /// What is known of a cluster.
+    pub fn of(site: &Site<'a>, cluster: &Key, owners: &Owners<'a>) -> Self {
+        let beside = |name: String| Key { namespace: cluster.namespace.clone(), name: ObjectName::new(name) };
+        let connection: Sight<'a, Anchor> = site.look(&beside(connection_name(cluster.name.as_str())));
+        let authority: Sight<'a, Anchor> = site.look(&beside(ca_name(cluster.name.as_str())));
+        let mut endpoints = Vec::new();
+        let mut authorities = Vec::new();
+        let of_connection = connection.seen.and_then(|anchor| Some((anchor.endpoint.as_ref()?, &anchor.version)));
+        let of_cluster = owners.cluster.seen.and_then(|cluster| cluster.endpoint.as_ref());
+        let of_plane = owners.plane.seen.and_then(|plane| plane.endpoint.as_ref());
+        endpoints.extend(of_connection.map(|(value, version)| Said::versioned(value, Speaker::Connection, version)));
+        endpoints.extend(of_cluster.map(|value| Said { value, speaker: Speaker::Cluster, version: None }));
+        endpoints.extend(of_plane.map(|value| Said { value, speaker: Speaker::Plane, version: None }));
+        for (seen, speaker) in [(connection.seen, Speaker::ConnectionAuthority), (authority.seen, Speaker::Authority)] {
+            let held = seen.and_then(|anchor| Some((anchor.authorities.as_ref()?, &anchor.version)));
+            authorities.extend(held.map(|(value, version)| Said::versioned(value, speaker, version)));
+        }
+        // The first that says anything counts: what might be said after it is not needed.
+        let says_where = of_connection.is_some();
+        let says_who = connection.seen.is_some_and(|anchor| anchor.authorities.is_some());
+        let gap = connection.gap.or(authority.gap.filter(|_| !says_who));
+        let gap = gap.or_else(|| owners.cluster.gap.clone().filter(|_| !says_where));
+        let gap = gap.or_else(|| owners.plane.gap.clone().filter(|_| !says_where && of_cluster.is_none()));
+        Self { endpoints, authorities, gap }
+    }
+
+    /// Nothing is expected of where it leads.
+    pub fn nothing() -> Self {
+        Self { endpoints: Vec::new(), authorities: Vec::new(), gap: None }
+    }
+
+    /// Whether those who say where the cluster is say different things.
+    pub fn disagree(&self) -> bool {
+        let endpoints = self.endpoints.windows(2).any(|pair| pair[0].value != pair[1].value);
+        let authorities = self.authorities.windows(2).any(|pair| pair[0].value.overlap(pair[1].value) != Overlap::Same);
+        endpoints || authorities
+    }
+
+    pub fn endpoint_stand(&self, pair: &Pair) -> EndpointStand {
+        if pair.server.is_in_cluster() {
+            return EndpointStand::InCluster;
+        }
+        match self.endpoints.first() {
+            None => EndpointStand::NotJudged,
+            Some(said) if *said.value == pair.server => EndpointStand::Same,
+            Some(_) if pair.way_round.is_some() => EndpointStand::Differs,
+            Some(_) => EndpointStand::Moved,
+        }
+    }
+
+    pub fn ca_stand(&self, pair: &Pair) -> CaStand {
+        let held = match &pair.trust {
+            Trust::Authorities(held) => held,
+            Trust::Nobody => return CaStand::Insecure,
+            Trust::System | Trust::File => return CaStand::NotJudged,
+        };
+        match self.authorities.first().map(|said| said.value.overlap(held)) {
+            None => CaStand::NotJudged,
+            Some(Overlap::Same) => CaStand::Same,
+            Some(Overlap::Partly) => CaStand::Rotating,
+            Some(Overlap::Disjoint) => CaStand::Disjoint,
+        }
+    }
+
+    /// Whether any of those who speak for this cluster name the server, or vouch with one of these authorities.
+    fn owns_server(&self, server: &Server) -> bool {
+        self.endpoints.iter().any(|said| said.value == server)
+    }
+
+    fn owns_authorities(&self, held: &Authorities) -> bool {
+        self.authorities.iter().any(|said| said.value.overlap(held) != Overlap::Disjoint)
+    }
+}
+
+/// A cluster by where its objects lie.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Who {
+    pub site: ClusterName,
+    pub key: Key,
+}
+
+/// Where each cluster of the fleet is supposed to be, and who vouches for it.
+#[derive(Default)]
+pub struct Addresses<'a> {
+    servers: BTreeMap<&'a Server, Vec<Who>>,
+    authorities: Vec<(Who, &'a Authorities)>,
+}
+
+impl<'a> Addresses<'a> {
+    pub fn of(view: View<'a>) -> Self {
+        let mut all = Self::default();
+        for cluster in view.clusters() {
+            let Some(site) = Site::of(view, &cluster.name) else { continue };
+            let keys = site.clusters.iter().map(|(key, _)| key).chain(site.planes.iter().map(|(key, _)| key));
+            for key in keys {
+                all.add(&site, key);
+            }
+        }
+        all
+    }
+
+    fn add(&mut self, site: &Site<'a>, key: &Key) {
+        let who = Who { site: site.cluster.name.clone(), key: key.clone() };
+        let expected = Expected::of(site, key, &Owners::of(site, key));
+        for said in expected.endpoints {
+            self.servers.entry(said.value).or_default().push(who.clone());
+        }
+        self.authorities.extend(expected.authorities.into_iter().map(|said| (who.clone(), said.value)));
+    }
+
+    /// Another cluster of the fleet that a kubeconfig leads to, when it does not lead to this one.
+    pub fn another(&self, pair: &Pair, who: &Who, own: &Expected<'_>) -> Option<&Who> {
+        let is_other = |other: &&Who| *other != who;
+        if !own.owns_server(&pair.server)
+            && let Some(other) = self.servers.get(&pair.server).and_then(|all| all.iter().find(is_other))
+        {
+            return Some(other);
+        }
+        let Trust::Authorities(held) = &pair.trust else { return None };
+        if own.owns_authorities(held) {
+            return None;
+        }
+        let vouched = |(_, theirs): &&(Who, &Authorities)| theirs.overlap(held) != Overlap::Disjoint;
+        self.authorities.iter().filter(vouched).map(|(other, _)| other).find(is_other)
+    }
+}

@@ -1,0 +1,122 @@
+//! What this check wants to see, step by step: who has clusters, which Secrets are there, and then the few that count.
+//!
+//! Always true: a Secret is read whole only when its name says that it holds a kubeconfig, an address or an authority of
+//! a cluster that was seen; of the others, metadata alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::facts::{Anchor, CapiCluster, CaptPlane, Holder, HostedCluster, Mark, OwnContext, Typed};
+use super::names::{
+    CAPT_PLANE, CLUSTER, CONTEXT, HOSTED_CLUSTER, SECRET, SOURCE_NAMESPACE, ca_name, cluster_of_target,
+    cluster_of_user, connection_name, hosted_default_name, target_name, user_name,
+};
+use super::scene::{Site, marks_id, typed_id};
+use super::subjects::Owners;
+use trueup_core::world::{
+    ClusterName, CollectionId, GapCause, Interest, Key, Namespace, ObjectName, Observation, Served, View,
+};
+
+pub fn list(view: View<'_>) -> Vec<Interest> {
+    let mut wanted = Vec::new();
+    for cluster in view.clusters().filter(|cluster| !cluster.source.is_account()) {
+        let Some(site) = Site::of(view, &cluster.name) else { continue };
+        owners(&site, &mut wanted);
+        secrets(&site, &mut wanted);
+    }
+    wanted
+}
+
+/// The objects that have kubeconfigs.
+fn owners(site: &Site<'_>, wanted: &mut Vec<Interest>) {
+    let name = &site.cluster.name;
+    if site.clusters.is_served() {
+        wanted.push(CollectionId::all(name, CLUSTER).interest::<CapiCluster>());
+    }
+    if site.planes.is_served() {
+        wanted.push(CollectionId::all(name, CAPT_PLANE).interest::<CaptPlane>());
+    }
+    if site.hosted.is_served() {
+        wanted.push(CollectionId::all(name, HOSTED_CLUSTER).interest::<HostedCluster>());
+    }
+    if site.own.is_served() {
+        wanted.push(CollectionId::all(name, CONTEXT).interest::<OwnContext>());
+    }
+    // A recording may hold Secrets of clusters whose own objects were left out.
+    let is_recorded = matches!(site.cluster.served, Served::Recorded(_));
+    if is_recorded || site.clusters.is_served() || site.planes.is_served() {
+        wanted.push(typed_id(name).interest::<Typed>());
+    }
+}
+
+/// The Secrets of the namespaces that have clusters, and by name those that are compared.
+fn secrets(site: &Site<'_>, wanted: &mut Vec<Interest>) {
+    let names = names(site);
+    let cluster = &site.cluster.name;
+    let mut namespaces: BTreeSet<&Namespace> = names.keys().filter_map(|key| key.namespace.as_ref()).collect();
+    // Whether a cluster has a source of CAPT's is seen in the list of this namespace.
+    let sources = Namespace::new(SOURCE_NAMESPACE);
+    if names.keys().any(|key| cluster_of_target(key.name.as_str()).is_some()) {
+        namespaces.insert(&sources);
+    }
+    wanted.extend(namespaces.iter().map(|namespace| marks_id(cluster, namespace.as_str()).interest::<Mark>()));
+    for (key, content) in &names {
+        wanted.extend(read(site, cluster, key, *content));
+    }
+}
+
+/// What a Secret is read for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Use {
+    Kubeconfig,
+    Anchor,
+}
+
+/// Every Secret that may count.
+fn names(site: &Site<'_>) -> BTreeMap<Key, Use> {
+    let mut names = BTreeMap::new();
+    let in_namespace =
+        |namespace: &Namespace, name: String| Key { namespace: Some(namespace.clone()), name: ObjectName::new(name) };
+    let clusters = site.clusters.iter().map(|(key, _)| (key.namespace.as_ref(), key.name.as_str()));
+    let planes = site.planes.iter().map(|(key, _)| (key.namespace.as_ref(), key.name.as_str()));
+    let typed: Vec<&Key> = site.typed().iter().map(|(key, _)| key).collect();
+    let others = typed.iter().filter_map(|key| Some((key.namespace.as_ref(), cluster_named(key.name.as_str())?)));
+    for (namespace, cluster) in clusters.chain(planes).chain(others) {
+        let Some(namespace) = namespace else { continue };
+        names.insert(in_namespace(namespace, target_name(cluster)), Use::Kubeconfig);
+        names.insert(in_namespace(namespace, user_name(cluster)), Use::Kubeconfig);
+        names.insert(in_namespace(namespace, connection_name(cluster)), Use::Anchor);
+        names.insert(in_namespace(namespace, ca_name(cluster)), Use::Anchor);
+        let key = in_namespace(namespace, cluster.to_owned());
+        names.extend(site.source_of(&key, &Owners::of(site, &key)).map(|source| (source, Use::Kubeconfig)));
+    }
+    for (key, hosted) in site.hosted.iter() {
+        let Some(namespace) = &key.namespace else { continue };
+        let admin = hosted.kubeconfig.as_deref().map_or_else(|| hosted_default_name(key.name.as_str()), str::to_owned);
+        names.insert(in_namespace(namespace, admin), Use::Kubeconfig);
+        names.extend(hosted.custom.as_deref().map(|name| (in_namespace(namespace, name.to_owned()), Use::Kubeconfig)));
+    }
+    names
+}
+
+/// The cluster a Secret of Cluster API's type belongs to by its name.
+fn cluster_named(secret: &str) -> Option<&str> {
+    cluster_of_user(secret).or_else(|| cluster_of_target(secret))
+}
+
+/// A read of a Secret that is there, as new as the list says; where the list isn't known, a read on suspicion.
+fn read(site: &Site<'_>, cluster: &ClusterName, key: &Key, content: Use) -> Option<Interest> {
+    let namespace = key.namespace.as_ref()?;
+    let read_at_least = match site.marks(namespace).get(key) {
+        Observation::Present(mark) => Some(mark.version.clone()),
+        Observation::ProvenAbsent(_) => return None,
+        // Its list is on its way.
+        Observation::Unknown(gap) if gap.cause == GapCause::NotObserved => return None,
+        Observation::Unknown(_) => None,
+    };
+    let id = CollectionId::object(cluster, SECRET, Some(namespace.as_str()), key.name.as_str());
+    let interest = match content {
+        Use::Kubeconfig => id.interest::<Holder>(),
+        Use::Anchor => id.interest::<Anchor>(),
+    };
+    Some(Interest { read_at_least, ..interest })
+}

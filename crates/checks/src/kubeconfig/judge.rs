@@ -1,0 +1,307 @@
+//! The rules. Everything that holds is collected; the worst of it is the verdict.
+//!
+//! Always true:
+//! - what isn't known completely is `unknown`, and what is seen beside it is still said;
+//! - a target is called behind its source only when the source is good, is this cluster's, and would be taken now;
+//! - nothing here looks at a secret: it compares lengths, digests and what was kept of the content.
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+
+use super::content::{Content, Credential, Current, ExecElsewhere, Pair, Token};
+use super::expected::{CaStand, EndpointStand, Expected};
+use super::facts::{Extras, Held, Holder};
+use super::freshness::{Assessment, HalfLife, Renewal, Standing, assess};
+use super::names::{CLUSTER_LABEL, SECRET_TYPE};
+use super::owner::{Ownership, ownership};
+use super::scene::Sites;
+use super::source::{Source, SourceFault, find as find_source};
+use super::subjects::{Sort, Subject};
+use super::verdict::{Code, Verdict};
+use trueup_core::world::Gap;
+
+/// A verdict with what it rests on.
+pub struct Ruling<'a> {
+    pub holds: BTreeSet<Verdict>,
+    pub codes: BTreeSet<Code>,
+    /// What is not known, for `unknown`.
+    pub gap: Option<Gap>,
+    pub until: Option<Timestamp>,
+    /// What was looked at, for whoever explains.
+    pub target: Option<&'a Holder>,
+    pub expected: Expected<'a>,
+    pub endpoint: EndpointStand,
+    pub ca: CaStand,
+    pub time: Option<Assessment>,
+    pub source: Source<'a>,
+    pub ownership: Ownership,
+}
+
+impl<'a> Ruling<'a> {
+    pub fn new(expected: Expected<'a>) -> Self {
+        Self {
+            holds: BTreeSet::new(),
+            codes: BTreeSet::new(),
+            gap: None,
+            until: None,
+            target: None,
+            expected,
+            endpoint: EndpointStand::NotJudged,
+            ca: CaStand::NotJudged,
+            time: None,
+            source: Source::None,
+            ownership: Ownership::Fine,
+        }
+    }
+
+    pub fn verdict(&self) -> Verdict {
+        self.holds.first().copied().unwrap_or(Verdict::Fresh)
+    }
+
+    /// The codes, and every lower-ranking verdict that holds too; sorted, as plans spell them.
+    pub fn words(&self) -> Vec<&'static str> {
+        let mut words: Vec<&'static str> = self.codes.iter().map(|code| code.word()).collect();
+        words.extend(self.holds.iter().skip(1).map(|verdict| verdict.word()));
+        words.sort_unstable();
+        words
+    }
+
+    pub fn has(&self, verdict: Verdict) -> bool {
+        self.holds.contains(&verdict)
+    }
+
+    fn unknown(&mut self, gap: Option<Gap>) {
+        if let Some(gap) = gap {
+            self.holds.insert(Verdict::Unknown);
+            self.gap.get_or_insert(gap);
+        }
+    }
+
+    pub fn contract(&mut self, code: Code) {
+        self.holds.insert(Verdict::Contract);
+        self.codes.insert(code);
+    }
+
+    pub fn wake_at(&mut self, at: Option<Timestamp>) {
+        self.until = [self.until, at].into_iter().flatten().min();
+    }
+}
+
+/// Judges one kubeconfig.
+pub fn rule<'a>(subject: &Subject<'a>, sites: &Sites<'a>) -> Ruling<'a> {
+    let site = &subject.site;
+    let expected = match subject.sort {
+        Sort::Capi | Sort::User => Expected::of(site, &subject.cluster_key, &subject.owners),
+        Sort::Hosted => Expected::nothing(),
+    };
+    let sight = site.look::<Holder>(&subject.key);
+    let mut ruling = Ruling::new(expected);
+    ruling.target = sight.seen;
+    ruling.unknown(sight.gap.clone());
+    ruling.unknown(ruling.expected.gap.clone());
+    if ruling.expected.disagree() {
+        ruling.codes.insert(Code::ExpectationsDisagree);
+    }
+    match sight.seen {
+        Some(holder) => present(&mut ruling, subject, holder, sites.view.now),
+        None if sight.is_proven_absent() => drop(ruling.holds.insert(Verdict::Missing)),
+        None => {}
+    }
+    if let Sort::Capi = subject.sort {
+        beside_source(&mut ruling, subject, sites);
+    }
+    ruling
+}
+
+/// The key of a Secret that holds the kubeconfig.
+pub fn held(sort: Sort, holder: &Holder) -> &Held {
+    match sort {
+        Sort::Capi | Sort::User => &holder.value,
+        Sort::Hosted => &holder.kubeconfig,
+    }
+}
+
+/// What the current context of a Secret's kubeconfig leads to.
+pub fn pair_of(sort: Sort, holder: &Holder) -> Option<&Pair> {
+    let Held::Written { content: Ok(content), .. } = held(sort, holder) else { return None };
+    match &content.current {
+        Current::Pair(pair) => Some(pair),
+        Current::Nothing(_) => None,
+    }
+}
+
+fn present(ruling: &mut Ruling<'_>, subject: &Subject<'_>, holder: &Holder, now: Timestamp) {
+    match held(subject.sort, holder) {
+        Held::Absent | Held::Empty => ruling.contract(Code::Key),
+        Held::Written { content: Err(_), .. } => drop(ruling.holds.insert(Verdict::Unreadable)),
+        Held::Written { content: Ok(content), .. } => read(ruling, subject, content, now),
+    }
+    match subject.sort {
+        Sort::Capi => {
+            if *holder.secret_type != *SECRET_TYPE {
+                ruling.contract(Code::Type);
+            }
+            if holder.meta.label(CLUSTER_LABEL) != Some(subject.cluster()) {
+                ruling.contract(Code::Label);
+            }
+            if let Extras::Disagree(_) = holder.extras {
+                ruling.contract(Code::ExtraKeyDisagrees);
+            }
+            owned(ruling, subject, holder);
+        }
+        Sort::Hosted => owned(ruling, subject, holder),
+        Sort::User => {}
+    }
+}
+
+fn owned(ruling: &mut Ruling<'_>, subject: &Subject<'_>, holder: &Holder) {
+    ruling.ownership = ownership(subject, holder);
+    match &ruling.ownership {
+        Ownership::Fine => {}
+        Ownership::Dead { .. } | Ownership::Another { .. } => ruling.contract(Code::Owner),
+        Ownership::NotKnown(gap) => ruling.unknown(Some(gap.clone())),
+    }
+}
+
+/// What the kubeconfig itself says.
+fn read(ruling: &mut Ruling<'_>, subject: &Subject<'_>, content: &Content, now: Timestamp) {
+    if content.elsewhere == ExecElsewhere::Yes {
+        ruling.codes.insert(Code::ExecInOtherUser);
+    }
+    let pair = match &content.current {
+        Current::Pair(pair) => pair,
+        Current::Nothing(_) => return ruling.contract(Code::Context),
+    };
+    where_it_leads(ruling, pair);
+    match subject.sort {
+        Sort::User => {
+            if pair.credential == Credential::Exec {
+                ruling.codes.insert(Code::ExecUser);
+            }
+        }
+        Sort::Capi | Sort::Hosted => {
+            if !pair.foreign.is_empty() {
+                ruling.holds.insert(Verdict::ExecRefused);
+            }
+            let assessment = assess(&pair.credential, now);
+            ruling.time = Some(assessment);
+            ruling.wake_at(assessment.until);
+            credential(ruling, &pair.credential, assessment);
+        }
+    }
+}
+
+fn where_it_leads(ruling: &mut Ruling<'_>, pair: &Pair) {
+    ruling.endpoint = ruling.expected.endpoint_stand(pair);
+    match ruling.endpoint {
+        EndpointStand::Same | EndpointStand::NotJudged => {}
+        EndpointStand::Moved => drop(ruling.holds.insert(Verdict::EndpointDrift)),
+        EndpointStand::Differs => drop(ruling.codes.insert(Code::EndpointDiffers)),
+        EndpointStand::InCluster => drop(ruling.codes.insert(Code::InClusterEndpoint)),
+    }
+    ruling.ca = ruling.expected.ca_stand(pair);
+    match ruling.ca {
+        CaStand::Same | CaStand::NotJudged => {}
+        CaStand::Rotating => drop(ruling.holds.insert(Verdict::CaRotating)),
+        CaStand::Disjoint => drop(ruling.holds.insert(Verdict::CaDrift)),
+        CaStand::Insecure => drop(ruling.codes.insert(Code::Insecure)),
+    }
+}
+
+/// What a credential says of itself, and what time does to it.
+pub fn credential(ruling: &mut Ruling<'_>, credential: &Credential, assessment: Assessment) {
+    match credential {
+        Credential::Token(Token::Malformed(_)) => {
+            ruling.holds.insert(Verdict::Unreadable);
+            ruling.codes.insert(Code::TokenMalformed);
+        }
+        Credential::Basic => ruling.contract(Code::BasicAuth),
+        Credential::Nothing => ruling.contract(Code::Anonymous),
+        Credential::Token(Token::Eks(_) | Token::Jwt(_) | Token::Opaque)
+        | Credential::Certificate(_)
+        | Credential::Exec
+        | Credential::AuthProvider
+        | Credential::File => {}
+    }
+    let held = match assessment.standing {
+        Standing::Valid | Standing::NotTimed => None,
+        Standing::Expiring => Some(Verdict::Expiring),
+        Standing::Expired => Some(Verdict::Expired),
+        Standing::NotYetValid => Some(Verdict::NotYetValid),
+        Standing::Opaque => Some(Verdict::Opaque),
+        Standing::NoExpiry => {
+            ruling.codes.insert(Code::NoExpiry);
+            Some(Verdict::Opaque)
+        }
+    };
+    ruling.holds.extend(held);
+    if assessment.renewal == Renewal::Stalled {
+        ruling.holds.insert(Verdict::RefreshStalled);
+    }
+    if assessment.half_life == HalfLife::Past {
+        ruling.codes.insert(Code::PastHalfLife);
+    }
+}
+
+/// Lays the target beside the source it is copied from.
+fn beside_source<'a>(ruling: &mut Ruling<'a>, subject: &Subject<'a>, sites: &Sites<'a>) {
+    ruling.source = find_source(subject, &ruling.expected, sites);
+    match &ruling.source {
+        Source::None | Source::Stale { .. } => {}
+        Source::NotKnown(gap) => ruling.unknown(Some(gap.clone())),
+        Source::Missing { .. } => drop(ruling.holds.insert(Verdict::SourceMissing)),
+        Source::Another { .. } => drop(ruling.holds.insert(Verdict::WrongCluster)),
+        Source::Invalid { fault, .. } => {
+            let code = match fault {
+                SourceFault::Key => Code::Key,
+                SourceFault::Unparseable => Code::Unparseable,
+                SourceFault::Exec => Code::Exec,
+                SourceFault::Drift => Code::SourceDrift,
+            };
+            ruling.holds.insert(Verdict::SourceInvalid);
+            ruling.codes.insert(code);
+        }
+        Source::Good { .. } => {}
+    }
+    ruling.wake_at(ruling.source.until());
+    let Source::Good { holder: source, .. } = &ruling.source else { return };
+    // Without knowing where the cluster is, nobody can say that the source is its own.
+    if ruling.expected.gap.is_none() && ruling.gap.is_none() && is_behind(ruling, source) {
+        ruling.holds.insert(Verdict::BehindSource);
+    }
+}
+
+/// Whether the source has other bytes, and better ones.
+fn is_behind(ruling: &Ruling<'_>, source: &Holder) -> bool {
+    let Some(target) = ruling.target else { return ruling.has(Verdict::Missing) };
+    let (Held::Written { value: theirs, .. }, Held::Written { value: ours, .. }) = (&source.kubeconfig, &target.value)
+    else {
+        return true;
+    };
+    theirs != ours && (is_unusable(ruling) || is_fresher(source, target))
+}
+
+/// Whether nobody gets in with the target as it is.
+fn is_unusable(ruling: &Ruling<'_>) -> bool {
+    let hopeless = [
+        Verdict::Unreadable,
+        Verdict::ExecRefused,
+        Verdict::Expired,
+        Verdict::NotYetValid,
+        Verdict::EndpointDrift,
+        Verdict::CaDrift,
+    ];
+    let useless = [Code::Key, Code::Context, Code::BasicAuth, Code::Anonymous];
+    hopeless.iter().any(|verdict| ruling.has(*verdict)) || useless.iter().any(|code| ruling.codes.contains(code))
+}
+
+/// Whether the source was issued later.
+fn is_fresher(source: &Holder, target: &Holder) -> bool {
+    let span = |sort: Sort, holder: &Holder| pair_of(sort, holder).map(|pair| pair.credential.span());
+    let (Some(theirs), Some(ours)) = (span(Sort::Hosted, source), span(Sort::Capi, target)) else { return false };
+    match (theirs.issued, ours.issued) {
+        (Some(theirs), Some(ours)) => theirs > ours,
+        (Some(_) | None, Some(_) | None) => theirs.until.zip(ours.until).is_some_and(|(theirs, ours)| theirs > ours),
+    }
+}

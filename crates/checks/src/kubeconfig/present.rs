@@ -1,0 +1,162 @@
+//! How a kubeconfig stands in its list: what is left of it, what it is, where it leads.
+
+use jiff::Timestamp;
+
+use super::content::Pair;
+use super::expected::{CaStand, EndpointStand};
+use super::facts::Holder;
+use super::judge::{Ruling, pair_of};
+use super::source::Source;
+use super::subjects::{Sort, Subject};
+use super::verdict::Verdict;
+use super::words::span_words;
+use crate::{Cell, Column, Introduction, Panel, Side, Step};
+use trueup_core::engine::State;
+
+pub const INTRODUCTION: Introduction = Introduction {
+    title: "Kubeconfigs",
+    short: "KUBECFG",
+    says: "which kubeconfigs still work, for how long, and whether they lead where their clusters are",
+    columns: &[
+        Column { title: "LEFT", side: Side::Left, width: 16, grows: false, rank: 1 },
+        Column { title: "KIND", side: Side::Left, width: 12, grows: false, rank: 2 },
+        Column { title: "ENDPOINT", side: Side::Left, width: 10, grows: false, rank: 3 },
+        Column { title: "CA", side: Side::Left, width: 10, grows: false, rank: 4 },
+        Column { title: "SOURCE", side: Side::Left, width: 12, grows: false, rank: 5 },
+    ],
+    verdict_width: 16,
+    forms: &[],
+};
+
+/// One row, in the order of the columns.
+pub fn cells(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Cell> {
+    cells_of(ruling.target.and_then(|target| pair_of(subject.sort, target)), ruling)
+}
+
+/// The same for a kubeconfig that is not in a Secret.
+pub fn cells_of(pair: Option<&Pair>, ruling: &Ruling<'_>) -> Vec<Cell> {
+    let span = pair.map(|pair| pair.credential.span());
+    let left = span.and_then(|span| Some(Cell::Left { from: span.from?, until: span.until? }));
+    let text = |text: &str| if text.is_empty() { Cell::Nothing } else { Cell::Text(text.into()) };
+    vec![
+        left.unwrap_or(Cell::Nothing),
+        text(pair.map_or("", |pair| pair.credential.kind())),
+        text(endpoint_word(ruling.endpoint)),
+        text(ca_word(ruling.ca)),
+        text(&source_word(ruling)),
+    ]
+}
+
+fn endpoint_word(stand: EndpointStand) -> &'static str {
+    match stand {
+        EndpointStand::Same => "=",
+        EndpointStand::Moved => "≠ moved",
+        EndpointStand::Differs => "~ proxied",
+        EndpointStand::InCluster => "inside",
+        EndpointStand::NotJudged => "",
+    }
+}
+
+fn ca_word(stand: CaStand) -> &'static str {
+    match stand {
+        CaStand::Same => "=",
+        CaStand::Rotating => "~ rotating",
+        CaStand::Disjoint => "≠ disjoint",
+        CaStand::Insecure => "insecure",
+        CaStand::NotJudged => "",
+    }
+}
+
+/// How much newer the source is, or what is wrong with it.
+fn source_word(ruling: &Ruling<'_>) -> String {
+    let issued = |sort: Sort, holder: &Holder| pair_of(sort, holder)?.credential.span().issued;
+    match &ruling.source {
+        Source::None => String::new(),
+        Source::NotKnown(_) => "?".to_owned(),
+        Source::Missing { .. } => "missing".to_owned(),
+        Source::Invalid { .. } => "invalid".to_owned(),
+        Source::Another { .. } => "another's".to_owned(),
+        Source::Stale { .. } => "stale".to_owned(),
+        Source::Good { holder, .. } => {
+            let theirs = issued(Sort::Hosted, holder);
+            let ours = ruling.target.and_then(|target| issued(Sort::Capi, target));
+            match theirs.zip(ours).map(|(theirs, ours)| theirs.duration_since(ours)) {
+                Some(newer) if newer.is_positive() => format!("{} newer", span_words(newer)),
+                Some(older) if older.is_negative() => format!("{} older", span_words(older)),
+                Some(_) => "same".to_owned(),
+                None if ruling.has(Verdict::BehindSource) => "differs".to_owned(),
+                None => "there".to_owned(),
+            }
+        }
+    }
+}
+
+/// The way a kubeconfig goes, stage by stage; the first that is not right breaks the chain.
+pub fn panels(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> Vec<Panel> {
+    let mut panels = Vec::new();
+    let mut links = Vec::new();
+    if let Some(step) = source_step(ruling) {
+        links.push(step);
+        links.push(copy_step(ruling));
+    }
+    links.push(Step {
+        label: "endpoint".to_owned(),
+        state: match ruling.endpoint {
+            EndpointStand::Moved => Some(State::Drift),
+            EndpointStand::Same | EndpointStand::Differs | EndpointStand::InCluster => Some(State::Match),
+            EndpointStand::NotJudged => None,
+        },
+        note: endpoint_word(ruling.endpoint).to_owned(),
+    });
+    links.push(Step {
+        label: "authority".to_owned(),
+        state: match ruling.ca {
+            CaStand::Disjoint | CaStand::Rotating => Some(State::Drift),
+            CaStand::Same | CaStand::Insecure => Some(State::Match),
+            CaStand::NotJudged => None,
+        },
+        note: ca_word(ruling.ca).to_owned(),
+    });
+    panels.push(Panel::Chain { title: "STAGES", links });
+    let pair = ruling.target.and_then(|target| pair_of(subject.sort, target));
+    panels.extend(pair.map(|pair| credential_panel(pair, now)));
+    panels
+}
+
+/// What one is let in by, and how long.
+pub fn credential_panel(pair: &Pair, now: Timestamp) -> Panel {
+    let span = pair.credential.span();
+    let mut lines = vec![format!("{} for {}", pair.credential.kind(), pair.server)];
+    lines.extend(span.issued.map(|at| format!("issued {at}")));
+    lines.extend(span.until.map(|at| {
+        let left = at.duration_since(now);
+        let words = span_words(left);
+        if left.is_positive() { format!("ends {at}, in {words}") } else { format!("ended {at}, {words} ago") }
+    }));
+    Panel::Lines { title: "CREDENTIAL", lines }
+}
+
+fn source_step(ruling: &Ruling<'_>) -> Option<Step> {
+    let (state, note) = match &ruling.source {
+        Source::None => return None,
+        Source::NotKnown(gap) => (State::Unknown, gap.to_string()),
+        Source::Missing { .. } => (State::Error, "missing".to_owned()),
+        Source::Invalid { .. } => (State::Error, "invalid".to_owned()),
+        Source::Another { .. } => (State::Drift, "another cluster's".to_owned()),
+        Source::Stale { .. } => (State::Stale, "stale".to_owned()),
+        Source::Good { .. } => (State::Match, "good".to_owned()),
+    };
+    Some(Step::judged("source", state, note))
+}
+
+fn copy_step(ruling: &Ruling<'_>) -> Step {
+    match &ruling.source {
+        Source::None | Source::NotKnown(_) | Source::Missing { .. } | Source::Invalid { .. } => {
+            Step::not_judged("copy")
+        }
+        Source::Another { .. } | Source::Stale { .. } | Source::Good { .. } if ruling.has(Verdict::BehindSource) => {
+            Step::judged("copy", State::Drift, "behind")
+        }
+        Source::Another { .. } | Source::Stale { .. } | Source::Good { .. } => Step::judged("copy", State::Match, ""),
+    }
+}

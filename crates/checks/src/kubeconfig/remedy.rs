@@ -1,0 +1,295 @@
+//! What could be done about a ruling, as data: the copy that is behind, the label that is missing, and what stands in the
+//! way.
+//!
+//! Always true: no value and no digest is in a draft. It names the source by uid and version, and says lengths, kinds
+//! and times.
+
+use serde_json::{Map, Value, json};
+
+use super::NAME;
+use super::facts::{CapiCluster, CaptPlane, Held, Holder, Mutability, Pause};
+use super::judge::{Ruling, pair_of};
+use super::names::{CAPT_PLANE, CLUSTER, CLUSTER_LABEL, KUBECONFIG, RELATIVE, SECRET, SECRET_TYPE, TOKEN_FILE, VALUE};
+use super::owner::Ownership;
+use super::scene::marks_id;
+use super::source::Source;
+use super::subjects::{Sort, Subject};
+use super::verdict::{Code, Verdict};
+use trueup_core::engine::{ActionDraft, Blocked, GateName, Reason, SourceBinding, Stake, Target, Undo, Verb};
+use trueup_core::world::{CollectionId, Key, Life, Uid};
+
+/// The actions a ruling calls for.
+pub fn actions<'a>(subject: &Subject<'a>, ruling: &Ruling<'a>) -> Vec<ActionDraft> {
+    match subject.sort {
+        Sort::Capi => {}
+        Sort::User | Sort::Hosted => return Vec::new(),
+    }
+    let draft = Draft { subject, ruling, cluster: subject.cluster() };
+    let mut actions = Vec::new();
+    if let (true, Source::Good { key, holder, .. }) = (ruling.has(Verdict::BehindSource), &ruling.source) {
+        match ruling.target {
+            Some(target) => actions.push(draft.update(target, key, holder)),
+            None => actions.extend(draft.create(key, holder)),
+        }
+    }
+    let relabels = actions.iter().any(|action| action.change.get("labels").is_some());
+    match ruling.target {
+        Some(target) if ruling.codes.contains(&Code::Label) && !relabels => actions.push(draft.label(target)),
+        Some(_) | None => {}
+    }
+    actions
+}
+
+struct Draft<'s, 'a> {
+    subject: &'s Subject<'a>,
+    ruling: &'s Ruling<'a>,
+    cluster: &'s str,
+}
+
+impl<'a> Draft<'_, 'a> {
+    fn update(&self, target: &Holder, key: &Key, source: &Holder) -> ActionDraft {
+        let blocked_by = self.blocked(target, Change::Data);
+        let labels = self.labels(target);
+        // An update nobody may make takes the label with it into the way.
+        let relabels = !labels.is_empty() && target.mutability == Mutability::Mutable;
+        let mut change = self.copy(key, self.followers(target));
+        if relabels {
+            change["labels"] = json!({ CLUSTER_LABEL: self.cluster });
+        }
+        ActionDraft {
+            source: Some(SourceBinding { uid: source.meta.uid.clone(), version: source.meta.version.clone() }),
+            ownership: self.proofs(target),
+            diff: self.updated(target, source, relabels),
+            change,
+            undo: Undo::RestoreFromBackup,
+            blocked_by,
+            ..self.draft(Verb::Update, Reason::Stale, Some(target))
+        }
+    }
+
+    /// A new Secret as the contract wants it, when there is somebody to own it.
+    fn create(&self, key: &Key, source: &Holder) -> Option<ActionDraft> {
+        let owner = self.owner()?;
+        let mut change = self.copy(key, Vec::new());
+        change["labels"] = json!({ CLUSTER_LABEL: self.cluster });
+        change["type"] = json!(SECRET_TYPE);
+        change["owner"] = owner;
+        Some(ActionDraft {
+            source: Some(SourceBinding { uid: source.meta.uid.clone(), version: source.meta.version.clone() }),
+            diff: self.created(source),
+            change,
+            undo: Undo::DeleteWhatWasCreated,
+            blocked_by: self.cluster_gates(),
+            ..self.draft(Verb::Create, Reason::Missing, None)
+        })
+    }
+
+    fn label(&self, target: &Holder) -> ActionDraft {
+        let held = target.meta.label(CLUSTER_LABEL);
+        let removed = held.map_or_else(String::new, |held| format!("-     {CLUSTER_LABEL}: \"{held}\"\n"));
+        ActionDraft {
+            ownership: self.proofs(target),
+            diff: format!("  metadata:\n    labels:\n{removed}+     {CLUSTER_LABEL}: \"{}\"\n", self.cluster),
+            change: json!({ "set": { CLUSTER_LABEL: self.cluster }, "remove": [] }),
+            undo: Undo::RemoveWhatWasAdded,
+            blocked_by: self.blocked(target, Change::Label),
+            ..self.draft(Verb::Label, Reason::NotLabelled, Some(target))
+        }
+    }
+
+    /// Which key is taken from where, and which keys would disagree afterwards.
+    fn copy(&self, source: &Key, remove: Vec<&str>) -> Value {
+        let mut copy = json!({
+            "source": {
+                "cluster": self.subject.site.cluster.name.as_str(),
+                "apiVersion": "v1",
+                "kind": SECRET.kind,
+                "namespace": source.namespace.as_ref().map_or("", |namespace| namespace.as_str()),
+                "name": source.name.as_str(),
+            },
+            "keys": { VALUE: KUBECONFIG },
+        });
+        if !remove.is_empty() {
+            copy["remove"] = json!(remove);
+        }
+        json!({ "copy": copy })
+    }
+
+    /// Keys that carry the old token beside `value`. The source has no such keys: without the old ones nobody takes a
+    /// token from them that `value` no longer has.
+    fn followers(&self, target: &Holder) -> Vec<&'static str> {
+        let all = [(RELATIVE, target.relative), (TOKEN_FILE, target.token_file)];
+        all.into_iter().filter_map(|(key, length)| length.map(|_| key)).collect()
+    }
+
+    fn labels(&self, target: &Holder) -> Vec<&'static str> {
+        if target.meta.label(CLUSTER_LABEL) == Some(self.cluster) { Vec::new() } else { vec![CLUSTER_LABEL] }
+    }
+
+    fn updated(&self, target: &Holder, source: &Holder, relabels: bool) -> String {
+        let mut diff = String::new();
+        if relabels {
+            let held = target.meta.label(CLUSTER_LABEL);
+            let removed = held.map_or_else(String::new, |held| format!("-     {CLUSTER_LABEL}: \"{held}\"\n"));
+            diff += &format!("  metadata:\n    labels:\n{removed}+     {CLUSTER_LABEL}: \"{}\"\n", self.cluster);
+        }
+        diff += "  data:\n";
+        diff += &match &target.value {
+            Held::Absent => String::new(),
+            Held::Empty => format!("-   {VALUE}: <0 bytes>\n"),
+            Held::Written { .. } => format!("-   {VALUE}: {}\n", described(self.subject.sort, target, &target.value)),
+        };
+        diff += &format!("+   {VALUE}: {}\n", described_source(source));
+        let followers = [(RELATIVE, target.relative), (TOKEN_FILE, target.token_file)];
+        for (key, length) in followers.into_iter().filter_map(|(key, length)| Some((key, length?))) {
+            diff += &format!("-   {key}: <{length} bytes>\n");
+        }
+        diff
+    }
+
+    fn created(&self, source: &Holder) -> String {
+        let (namespace, name) = (self.subject.namespace(), &self.subject.key.name);
+        format!(
+            "+ apiVersion: v1\n+ kind: Secret\n+ type: {SECRET_TYPE}\n+ metadata:\n+   namespace: {namespace}\n\
+             +   name: {name}\n+   labels:\n+     {CLUSTER_LABEL}: \"{}\"\n+   ownerReferences:\n\
+             +   - {} {}\n+ data:\n+   {VALUE}: {}\n",
+            self.cluster,
+            CAPT_PLANE.kind,
+            self.cluster,
+            described_source(source)
+        )
+    }
+
+    /// The control plane that would own a new Secret.
+    fn owner(&self) -> Option<Value> {
+        let plane = self.plane()?;
+        Some(json!({
+            "apiVersion": CAPT_PLANE.api_version(),
+            "kind": CAPT_PLANE.kind,
+            "name": self.cluster,
+            "uid": plane.uid.to_string(),
+            "controller": true,
+        }))
+    }
+
+    fn plane(&self) -> Option<&'a CaptPlane> {
+        self.subject.owners.plane.seen
+    }
+
+    fn capi_cluster(&self) -> Option<&'a CapiCluster> {
+        self.subject.owners.cluster.seen
+    }
+
+    fn blocked(&self, target: &Holder, change: Change) -> Vec<Blocked> {
+        let mut gates = Vec::new();
+        if change == Change::Data && target.mutability == Mutability::Immutable {
+            gates.push(blocked(GateName::Immutable, "the Secret is immutable: delete it and have it made anew"));
+        }
+        if *target.secret_type != *SECRET_TYPE {
+            let why = format!(
+                "its type is {}, which can't be changed: delete it and have it made anew as {SECRET_TYPE}",
+                target.secret_type
+            );
+            gates.push(blocked(GateName::Type, why));
+        }
+        if let Ownership::Another { owner } = &self.ruling.ownership {
+            gates.push(blocked(GateName::Ownership, format!("it is controlled by {owner}, which writes it itself")));
+        }
+        gates.extend(self.cluster_gates());
+        if target.meta.is_terminating() && !gates.iter().any(|gate| gate.gate == GateName::Deleting) {
+            gates.push(blocked(GateName::Deleting, "the Secret is being deleted"));
+        }
+        gates
+    }
+
+    /// What the cluster's own objects say against touching anything of it.
+    fn cluster_gates(&self) -> Vec<Blocked> {
+        let owners = [
+            self.capi_cluster().map(|cluster| (CLUSTER.kind, cluster.pause, cluster.life)),
+            self.plane().map(|plane| (CAPT_PLANE.kind, plane.pause, plane.life)),
+        ];
+        let owners: Vec<_> = owners.into_iter().flatten().collect();
+        let mut gates = Vec::new();
+        if let Some((kind, ..)) = owners.iter().find(|(_, pause, _)| *pause == Pause::Yes) {
+            gates.push(blocked(GateName::Paused, format!("the {kind} is paused: resume it first")));
+        }
+        if let Some((kind, ..)) = owners.iter().find(|(.., life)| *life == Life::Terminating) {
+            gates.push(blocked(GateName::Deleting, format!("the {kind} is being deleted")));
+        }
+        gates
+    }
+
+    /// Why the Secret is known to be this cluster's.
+    fn proofs(&self, target: &Holder) -> Vec<String> {
+        let mut proofs = Vec::new();
+        if target.meta.label(CLUSTER_LABEL) == Some(self.cluster) {
+            proofs.push(format!("label {CLUSTER_LABEL}={}", self.cluster));
+        }
+        if *target.secret_type == *SECRET_TYPE {
+            proofs.push(format!("type {SECRET_TYPE}"));
+        }
+        if self.ruling.ownership == Ownership::Fine && !target.owners.is_empty() {
+            proofs.push("owned by its own cluster's objects".to_owned());
+        }
+        proofs
+    }
+
+    fn draft(&self, verb: Verb, reason: Reason, target: Option<&Holder>) -> ActionDraft {
+        let site = &self.subject.site.cluster.name;
+        let namespace = self.subject.namespace();
+        ActionDraft {
+            domain: NAME,
+            verb,
+            target: Target {
+                cluster: site.clone(),
+                resource: SECRET,
+                namespace: Some(namespace.as_str().to_owned()),
+                name: self.subject.key.name.as_str().to_owned(),
+                uid: target.map(|target| target.meta.uid.clone()).filter(|uid: &Uid| !uid.is_empty()),
+                version: target.map(|target| target.meta.version.clone()),
+                cloud: None,
+            },
+            judged: None,
+            source: None,
+            selected: true,
+            reason,
+            ownership: Vec::new(),
+            stake: Stake::Reversible,
+            diff: String::new(),
+            change: Value::Object(Map::new()),
+            undo: Undo::None,
+            depends_on: Vec::new(),
+            rests_on: vec![marks_id(site, namespace.as_str()), CollectionId::all(site, CLUSTER)],
+            blocked_by: Vec::new(),
+        }
+    }
+}
+
+/// What an action changes of a Secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Change {
+    Data,
+    Label,
+}
+
+fn blocked(gate: GateName, why: impl Into<String>) -> Blocked {
+    Blocked { gate, why: why.into() }
+}
+
+/// `<1840 bytes, EKS token, until at most 2026-11-16T10:12:00Z>`
+pub fn described(sort: Sort, holder: &Holder, held: &Held) -> String {
+    let Held::Written { value, .. } = held else { return "<0 bytes>".to_owned() };
+    let length = value.length;
+    let Some(credential) = pair_of(sort, holder).map(|pair| &pair.credential) else {
+        return format!("<{length} bytes>");
+    };
+    let (kind, words) = (credential.kind(), credential.until_words());
+    match credential.span().until {
+        None => format!("<{length} bytes, {kind}>"),
+        Some(until) => format!("<{length} bytes, {kind}, {words} {until}>"),
+    }
+}
+
+fn described_source(source: &Holder) -> String {
+    described(Sort::Hosted, source, &source.kubeconfig)
+}

@@ -1,0 +1,129 @@
+//! The Secret a target is copied from, and whether it may be.
+//!
+//! Always true: a source is good only when it parses, runs nothing, leads to this cluster and would be taken now.
+
+use jiff::Timestamp;
+
+use super::content::{Content, Credential, Current, Packing, Pair, Token};
+use super::expected::{CaStand, EndpointStand, Expected, Who};
+use super::facts::{Held, Holder};
+use super::freshness::{Standing, assess};
+use super::scene::Sites;
+use super::subjects::Subject;
+use trueup_core::world::{Gap, Key};
+
+/// What is known of a target's source.
+pub enum Source<'a> {
+    /// Nobody copies this kubeconfig.
+    None,
+    NotKnown(Gap),
+    Missing {
+        key: Key,
+    },
+    /// It can't be used as it is.
+    Invalid {
+        key: Key,
+        holder: &'a Holder,
+        fault: SourceFault,
+    },
+    /// It leads to another cluster of the fleet.
+    Another {
+        key: Key,
+        holder: &'a Holder,
+        who: Who,
+    },
+    /// It leads to the right cluster, which would not let it in now.
+    Stale {
+        key: Key,
+        holder: &'a Holder,
+        until: Option<Timestamp>,
+    },
+    Good {
+        key: Key,
+        holder: &'a Holder,
+        until: Option<Timestamp>,
+    },
+}
+
+/// What is wrong with a source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SourceFault {
+    /// The key is absent or empty.
+    Key,
+    Unparseable,
+    /// It would run a command or read a file.
+    Exec,
+    /// It leads somewhere else than its cluster is.
+    Drift,
+}
+
+impl<'a> Source<'a> {
+    /// The next instant it changes by time alone.
+    pub fn until(&self) -> Option<Timestamp> {
+        match self {
+            Self::Stale { until, .. } | Self::Good { until, .. } => *until,
+            Self::None | Self::NotKnown(_) | Self::Missing { .. } | Self::Invalid { .. } | Self::Another { .. } => None,
+        }
+    }
+
+    /// The Secret, where it is there.
+    pub fn seen(&self) -> Option<(&Key, &'a Holder)> {
+        match self {
+            Self::Invalid { key, holder, .. }
+            | Self::Another { key, holder, .. }
+            | Self::Stale { key, holder, .. }
+            | Self::Good { key, holder, .. } => Some((key, holder)),
+            Self::None | Self::NotKnown(_) | Self::Missing { .. } => None,
+        }
+    }
+}
+
+/// Finds and judges the source of a subject.
+pub fn find<'a>(subject: &Subject<'a>, expected: &Expected<'_>, sites: &Sites<'a>) -> Source<'a> {
+    let Some(key) = subject.site.source_of(&subject.cluster_key, &subject.owners) else { return Source::None };
+    let sight = subject.site.look::<Holder>(&key);
+    if let Some(gap) = sight.gap {
+        return Source::NotKnown(gap);
+    }
+    let Some(holder) = sight.seen else { return Source::Missing { key } };
+    let pair = match usable(holder) {
+        Ok(pair) => pair,
+        Err(fault) => return Source::Invalid { key, holder, fault },
+    };
+    let endpoint = expected.endpoint_stand(pair);
+    let ca = expected.ca_stand(pair);
+    let is_proven = endpoint == EndpointStand::Same && matches!(ca, CaStand::Same | CaStand::Rotating);
+    if !is_proven && let Some(who) = sites.addresses().another(pair, &subject.who(), expected) {
+        return Source::Another { key, holder, who: who.clone() };
+    }
+    if endpoint == EndpointStand::Moved || ca == CaStand::Disjoint {
+        return Source::Invalid { key, holder, fault: SourceFault::Drift };
+    }
+    let assessment = assess(&pair.credential, sites.view.now);
+    match assessment.standing {
+        Standing::Expired | Standing::NotYetValid => Source::Stale { key, holder, until: assessment.until },
+        Standing::Valid | Standing::Expiring | Standing::Opaque | Standing::NoExpiry | Standing::NotTimed => {
+            Source::Good { key, holder, until: pair.credential.span().until }
+        }
+    }
+}
+
+/// The pair a source leads to, when somebody could use it.
+fn usable(holder: &Holder) -> Result<&Pair, SourceFault> {
+    let content: &Content = match &holder.kubeconfig {
+        Held::Absent | Held::Empty => return Err(SourceFault::Key),
+        Held::Written { content: Err(_), .. } => return Err(SourceFault::Unparseable),
+        Held::Written { content: Ok(content), .. } => content,
+    };
+    let pair = match &content.current {
+        Current::Pair(pair) => pair,
+        Current::Nothing(_) => return Err(SourceFault::Unparseable),
+    };
+    if !pair.foreign.is_empty() {
+        return Err(SourceFault::Exec);
+    }
+    // A copy of it would be as useless: no client undoes base64, and nobody is let in by these.
+    let is_useless = content.packing == Packing::Twice
+        || matches!(pair.credential, Credential::Token(Token::Malformed(_)) | Credential::Basic | Credential::Nothing);
+    if is_useless { Err(SourceFault::Unparseable) } else { Ok(pair) }
+}

@@ -1,0 +1,241 @@
+//! Which kubeconfigs there are, and what each of them is.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use super::NAME;
+use super::expected::Who;
+use super::facts::{CapiCluster, CaptPlane, HostedCluster};
+use super::names::{
+    CAPT_PLANE, CLUSTER, CONTEXT, SECRET, SOURCE_NAMESPACE, cluster_of_source, cluster_of_target, cluster_of_user,
+    hosted_default_name, target_name, user_name,
+};
+use super::own::Own;
+use super::scene::{Sight, Site, Sites};
+use trueup_core::engine::SubjectId;
+use trueup_core::world::{ClusterName, Gap, GapCause, Key, Namespace, ObjectName, Observation, Resource, Served};
+
+/// Stands for a collection that isn't completely known.
+pub const WHOLE_COLLECTION: &str = "*";
+
+/// The collections that say which subjects there are. HostedClusters are not among them: their guests say themselves
+/// that they are not known.
+pub const TELLING: [Resource; 4] = [CLUSTER, CAPT_PLANE, SECRET, CONTEXT];
+
+/// A kubeconfig in a Secret.
+pub struct Subject<'a> {
+    pub site: Rc<Site<'a>>,
+    pub sort: Sort,
+    pub key: Key,
+    /// The cluster it is the kubeconfig of.
+    pub cluster_key: Key,
+    /// That cluster's own objects. HyperShift's are looked at elsewhere.
+    pub owners: Owners<'a>,
+}
+
+/// The objects a kubeconfig of Cluster API may belong to.
+pub struct Owners<'a> {
+    pub cluster: Sight<'a, CapiCluster>,
+    pub plane: Sight<'a, CaptPlane>,
+}
+
+/// Whose kubeconfig it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sort {
+    /// Cluster API's own.
+    Capi,
+    /// The one Cluster API's AWS provider makes for people, once.
+    User,
+    /// HyperShift's, for the administrators of a HostedCluster.
+    Hosted,
+}
+
+/// What a subject id points at.
+pub enum Place<'a> {
+    Kubeconfig(Subject<'a>),
+    /// A context of the user's own files.
+    Own(Own<'a>),
+    /// A collection that isn't completely known, and why.
+    Collection {
+        resource: Resource,
+        gap: Gap,
+    },
+}
+
+impl<'a> Place<'a> {
+    pub fn of(subject: &SubjectId, sites: &Sites<'a>) -> Option<Self> {
+        let site = sites.of(&subject.cluster)?;
+        if subject.name == WHOLE_COLLECTION {
+            let resource = TELLING.into_iter().find(|resource| resource.kind == subject.kind)?;
+            let gap = gap_of(&site, &resource)?;
+            return Some(Self::Collection { resource, gap });
+        }
+        if subject.kind == CONTEXT.kind {
+            return Own::find(&site, &subject.name).map(Self::Own);
+        }
+        let key = Key::new(Some(subject.namespace.as_deref()?), &subject.name);
+        let (sort, cluster) = sort_of(&site, &key).filter(|_| subject.kind == SECRET.kind)?;
+        let cluster_key = Key { namespace: key.namespace.clone(), name: cluster };
+        let owners = match sort {
+            Sort::Capi | Sort::User => Owners::of(&site, &cluster_key),
+            Sort::Hosted => Owners::nobody(),
+        };
+        Some(Self::Kubeconfig(Subject { site, sort, key, cluster_key, owners }))
+    }
+}
+
+impl<'a> Owners<'a> {
+    pub fn of(site: &Site<'a>, cluster: &Key) -> Self {
+        Self { cluster: site.clusters.get(cluster), plane: site.planes.get(cluster) }
+    }
+
+    fn nobody() -> Self {
+        Self { cluster: Sight { seen: None, gap: None }, plane: Sight { seen: None, gap: None } }
+    }
+}
+
+impl Subject<'_> {
+    /// The name the kubeconfig's cluster goes by.
+    pub fn cluster(&self) -> &str {
+        self.cluster_key.name.as_str()
+    }
+
+    pub fn namespace(&self) -> &Namespace {
+        self.key.namespace.as_ref().expect("a subject is a Secret, and Secrets have a namespace")
+    }
+
+    pub fn who(&self) -> Who {
+        Who { site: self.site.cluster.name.clone(), key: self.cluster_key.clone() }
+    }
+}
+
+/// Every subject of one cluster.
+pub fn list(site: &Site<'_>) -> BTreeSet<SubjectId> {
+    let cluster = &site.cluster.name;
+    let mut subjects = BTreeSet::new();
+    for key in site.clusters.iter().map(|(key, _)| key).chain(site.planes.iter().map(|(key, _)| key)) {
+        let Some(namespace) = &key.namespace else { continue };
+        subjects.insert(subject(cluster, namespace, &target_name(key.name.as_str())));
+        let user = Key { name: ObjectName::new(user_name(key.name.as_str())), ..key.clone() };
+        subjects.extend(site.is_marked(&user).then(|| subject(cluster, namespace, user.name.as_str())));
+    }
+    for (key, _) in site.typed().iter() {
+        let Some(namespace) = &key.namespace else { continue };
+        subjects.extend(sort_of(site, key).map(|_| subject(cluster, namespace, key.name.as_str())));
+    }
+    for (key, hosted) in site.hosted.iter() {
+        let Some(namespace) = &key.namespace else { continue };
+        subjects.extend(hosted_names(site, key, hosted).into_iter().map(|name| subject(cluster, namespace, &name)));
+    }
+    subjects.extend(site.own.iter().map(|(key, _)| own_subject(cluster, key.name.as_str())));
+    for resource in TELLING {
+        if gap_of(site, &resource).is_some() {
+            subjects.insert(whole(cluster, &resource));
+        }
+    }
+    subjects
+}
+
+/// The Secrets a HostedCluster's kubeconfigs are in: those its status names, else the usual one.
+///
+/// One that is not there is no subject: a control plane that is being made has none yet, and its guest says so itself.
+fn hosted_names(site: &Site<'_>, key: &Key, hosted: &HostedCluster) -> Vec<String> {
+    let Some(namespace) = &key.namespace else { return Vec::new() };
+    let usual = hosted_default_name(key.name.as_str());
+    let admin = hosted.kubeconfig.as_deref().unwrap_or(&usual);
+    let may_be = |name: &&str| {
+        let secret = Key { name: ObjectName::new(*name), ..key.clone() };
+        match site.marks(namespace).get(&secret) {
+            Observation::Present(_) => true,
+            Observation::ProvenAbsent(_) => false,
+            Observation::Unknown(gap) => {
+                hosted.names(name) && !matches!(gap.cause, GapCause::NotRecorded | GapCause::NotObserved)
+            }
+        }
+    };
+    [Some(admin), hosted.custom.as_deref()].into_iter().flatten().filter(may_be).map(str::to_owned).collect()
+}
+
+/// What a Secret of this name is, and of which cluster, when it is a kubeconfig this check knows.
+pub fn sort_of(site: &Site<'_>, key: &Key) -> Option<(Sort, ObjectName)> {
+    let name = key.name.as_str();
+    if let Some(hosted) = site.hosted_by_secret(hosted_names).get(key) {
+        return Some((Sort::Hosted, hosted.clone()));
+    }
+    let exists = |cluster: &str| {
+        let cluster = Key { name: ObjectName::new(cluster), ..key.clone() };
+        site.clusters.get(&cluster).seen.is_some() || site.planes.get(&cluster).seen.is_some()
+    };
+    let target = cluster_of_target(name)?;
+    if exists(target) {
+        return Some((Sort::Capi, ObjectName::new(target)));
+    }
+    let is_typed = site.is_typed(key);
+    if let Some(cluster) = cluster_of_user(name) {
+        let is_user = is_typed || (exists(cluster) && site.is_marked(key));
+        return is_user.then(|| (Sort::User, ObjectName::new(cluster)));
+    }
+    let is_source = key.namespace.as_ref().is_some_and(|namespace| namespace.as_str() == SOURCE_NAMESPACE)
+        && cluster_of_source(name).is_some();
+    (is_typed && !is_source).then(|| (Sort::Capi, ObjectName::new(target)))
+}
+
+/// Why a collection that says which subjects there are isn't complete. One that nobody serves is.
+fn gap_of(site: &Site<'_>, resource: &Resource) -> Option<Gap> {
+    // Where nobody knows what is served, nobody knows whether there is anything to judge.
+    if matches!(site.cluster.served, Served::Unknown(_)) {
+        return None;
+    }
+    match *resource {
+        CLUSTER => site.clusters.gap(),
+        CAPT_PLANE => site.planes.gap(),
+        CONTEXT => site.own.gap(),
+        // Secrets nobody's Cluster names are of interest only where there is Cluster API.
+        _ if site.clusters.is_served() || site.planes.is_served() => site.typed().gap(),
+        _ => None,
+    }
+}
+
+pub fn subject(cluster: &ClusterName, namespace: &Namespace, name: &str) -> SubjectId {
+    SubjectId {
+        domain: NAME,
+        cluster: cluster.clone(),
+        api_version: "v1",
+        kind: SECRET.kind,
+        namespace: Some(namespace.as_str().to_owned()),
+        name: name.to_owned(),
+        cloud: None,
+    }
+}
+
+/// A context of the user's own files.
+pub fn own_subject(cluster: &ClusterName, context: &str) -> SubjectId {
+    SubjectId {
+        domain: NAME,
+        cluster: cluster.clone(),
+        api_version: "local.trueup/v1",
+        kind: CONTEXT.kind,
+        namespace: None,
+        name: context.to_owned(),
+        cloud: None,
+    }
+}
+
+/// The subject that stands for a whole collection.
+fn whole(cluster: &ClusterName, resource: &Resource) -> SubjectId {
+    let api_version = match *resource {
+        CLUSTER => "cluster.x-k8s.io/v1beta1",
+        CAPT_PLANE => "controlplane.cluster.x-k8s.io/v1beta1",
+        CONTEXT => "local.trueup/v1",
+        _ => "v1",
+    };
+    SubjectId {
+        domain: NAME,
+        cluster: cluster.clone(),
+        api_version,
+        kind: resource.kind,
+        namespace: None,
+        name: WHOLE_COLLECTION.to_owned(),
+        cloud: None,
+    }
+}

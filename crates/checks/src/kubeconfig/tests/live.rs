@@ -1,0 +1,134 @@
+//! The check on a simulated API server, in paused time: events and the clock move its verdicts, and nothing else is asked.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::*;
+use trueup_fleet::connect::FixedConnector;
+use trueup_fleet::live::{Guest, GuestDoor, Live, LiveSetup, Member};
+use trueup_core::decode::Digester;
+use trueup_fleet::observe::{Clock, Dice, Ports};
+use trueup_sim::{ResourceKind, SimCluster, SimOptions};
+
+struct PausedClock(tokio::time::Instant);
+
+impl Clock for PausedClock {
+    fn now(&self) -> Timestamp {
+        now() + jiff::SignedDuration::try_from(self.0.elapsed()).unwrap()
+    }
+}
+
+struct EvenDice;
+
+impl Dice for EvenDice {
+    fn fraction(&self) -> f64 {
+        0.5
+    }
+}
+
+struct NoGuests;
+
+impl GuestDoor for NoGuests {
+    fn member(&self, guest: &Guest, _: &kube::Client) -> Member {
+        panic!("nobody hosts {}", guest.name)
+    }
+}
+
+fn server() -> SimCluster {
+    let sim = SimCluster::new(SimOptions { name: "mgmt".to_owned(), seed: 1, start: now() });
+    for (api_version, kind, plural) in [
+        ("cluster.x-k8s.io/v1beta1", "Cluster", "clusters"),
+        ("controlplane.cluster.x-k8s.io/v1beta1", "CAPTControlPlane", "captcontrolplanes"),
+    ] {
+        sim.register(ResourceKind::custom(api_version, kind, plural).with_status());
+    }
+    for namespace in ["team-a", "team-z"] {
+        sim.seed(json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": namespace } })).unwrap();
+    }
+    for mut object in given().clusters["mgmt"].objects.clone() {
+        let metadata = object["metadata"].as_object_mut().unwrap();
+        metadata.retain(|field, _| field != "uid" && field != "resourceVersion");
+        sim.seed(object).unwrap();
+    }
+    sim
+}
+
+fn watch(sim: &SimCluster) -> Live {
+    let ports =
+        Ports::new(Arc::new(PausedClock(tokio::time::Instant::now())), Arc::new(EvenDice), Digester::new(&[5; 32]));
+    let member = Member {
+        name: ClusterName::new("mgmt"),
+        class: RiskClass::Prod,
+        source: ClusterSource::Kubeconfig { context: "mgmt".to_owned() },
+        hosted_by: None,
+        connector: Arc::new(FixedConnector(sim.client())),
+        namespaces: Vec::new(),
+    };
+    Live::new(LiveSetup {
+        domains: vec![Box::new(Kubeconfigs)],
+        members: vec![member],
+        door: Box::new(NoGuests),
+        ports,
+        live_max: 1,
+    })
+}
+
+fn said(live: &Live) -> Vec<String> {
+    let all = live.judgements().iter();
+    all.map(|(subject, held)| format!("{} {} {:?}", subject.name, held.judgement.verdict, held.judgement.codes))
+        .collect()
+}
+
+async fn until(live: &mut Live, expected: &[&str]) {
+    let waited = tokio::time::timeout(Duration::from_secs(3600), async {
+        while said(live) != expected {
+            live.step().await;
+        }
+    });
+    assert!(waited.await.is_ok(), "never {expected:?}: {:?}", said(live));
+}
+
+fn write(sim: &SimCluster, key: &str, field: &str, config: &Config) {
+    let value = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, config.text());
+    sim.edit("v1", "Secret", key, |object| object["data"][field] = json!(value)).unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_source_that_changes_shows_its_target_behind_and_a_copy_settles_it() {
+    let sim = server();
+    let mut live = watch(&sim);
+    live.wait_settled(Duration::from_secs(60)).await;
+    assert_eq!(said(&live), ["demo-kubeconfig fresh []"]);
+    let renewed = config().signed(minutes(0));
+    write(&sim, "default/demo-outputs-kubeconfig", "kubeconfig", &renewed);
+    until(&mut live, &["demo-kubeconfig behind-source []"]).await;
+    write(&sim, DEMO, "value", &renewed);
+    until(&mut live, &["demo-kubeconfig fresh []"]).await;
+    sim.edit("v1", "Secret", "default/demo-outputs-kubeconfig", |object| object["data"] = json!({})).unwrap();
+    until(&mut live, &["demo-kubeconfig source-invalid [\"key\"]"]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_verdict_changes_at_the_instant_it_should_with_no_word_from_the_server() {
+    let sim = server();
+    let mut live = watch(&sim);
+    live.wait_settled(Duration::from_secs(60)).await;
+    until(&mut live, &["demo-kubeconfig expiring []"]).await;
+    let since = live.judgements().iter().next().unwrap().1.since;
+    assert_eq!(since, minutes(9), "signed a minute ago: five of fifteen are left then");
+    until(&mut live, &["demo-kubeconfig expired []"]).await;
+    assert_eq!(live.judgements().iter().next().unwrap().1.since, minutes(14));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_secret_of_the_type_is_found_in_a_namespace_without_clusters() {
+    let sim = server();
+    let mut orphan = target("team-z", "gone", &config()).0;
+    orphan["metadata"].as_object_mut().unwrap().retain(|field, _| field != "uid" && field != "resourceVersion");
+    sim.seed(orphan).unwrap();
+    let mut live = watch(&sim);
+    live.wait_settled(Duration::from_secs(60)).await;
+    assert_eq!(said(&live), ["demo-kubeconfig fresh []", "gone-kubeconfig fresh []"]);
+}

@@ -1,0 +1,62 @@
+//! The list and the detail as the console draws them, at the two sizes that count.
+
+use crossterm::event::KeyCode;
+use serde_json::json;
+
+use super::*;
+use crate::testing::Console;
+
+/// One of each sort.
+fn fleet() -> Given {
+    let mut given = given();
+    let mut with = |name: &str, source: Config, target: Config| {
+        let place = |config: Config| {
+            config.server(&format!("https://{name}.gr7.us-west-2.eks.amazonaws.com")).authorities(&[name])
+        };
+        given = given
+            .clone()
+            .object(capi_cluster("team-b", name))
+            .object(plane("team-b", name))
+            .has(connection("team-b", name));
+        given = given.clone().has(self::source(name, &place(source))).has(self::target("team-b", name, &place(target)));
+    };
+    with("shop", config().signed(minutes(-1)), config().signed(minutes(-18)));
+    with("pay", config().signed(minutes(-11)), config().signed(minutes(-11)));
+    with("stall", config().signed(minutes(-13)), config().signed(minutes(-13)));
+    let moved = config().server("https://gone.example").certificate(days(-30), days(330));
+    let status = json!({ "kubeconfig": { "name": "guest-admin-kubeconfig" } });
+    given
+        .object(plain_cluster("team-c", "old", "10.0.0.1", 6443))
+        .has(target("team-c", "old", &moved))
+        .object(hosted("clusters", "guest", status))
+        .has(
+            secret("clusters", "guest-admin-kubeconfig")
+                .key("kubeconfig", &config().certificate(days(-400), days(-2)).text()),
+        )
+}
+
+fn open(size: (u16, u16)) -> Console {
+    let mut world = World::default();
+    let changes = fleet().fill(&mut world);
+    Console::open(Box::new(Kubeconfigs), world, &changes, now(), size)
+}
+
+/// What stands in the rows of a list, in their order.
+fn rows(screen: &str) -> Vec<&'static str> {
+    let names = ["old", "gue", "shop", "pay", "stall", "demo"];
+    let at = |name: &&'static str| screen.find(&format!("Secret {name}"));
+    let mut found: Vec<(usize, &'static str)> = names.iter().filter_map(|name| Some((at(name)?, *name))).collect();
+    found.sort_unstable();
+    found.into_iter().map(|(_, name)| name).collect()
+}
+
+#[test]
+fn the_list_shows_what_is_left_and_the_soonest_of_a_state_first() {
+    for (width, height) in [(80, 24), (160, 45)] {
+        let mut console = open((width, height));
+        console.press(KeyCode::Char('1'));
+        let screen = console.screen();
+        assert_eq!(rows(&screen), ["old", "gue", "shop", "stall", "pay", "demo"], "{screen}");
+        assert!(screen.contains("LEFT") && screen.contains("expired"), "{screen}");
+    }
+}

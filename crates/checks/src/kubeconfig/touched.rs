@@ -1,0 +1,95 @@
+//! Which judgements a change touches.
+//!
+//! Always true: judging what is touched anew, and keeping the rest, gives what judging everything anew would give.
+
+use std::collections::BTreeSet;
+
+use super::facts::CaptPlane;
+use super::names::{
+    CAPT_PLANE, CLUSTER, CONTEXT, HOSTED_CLUSTER, SECRET, SOURCE_NAMESPACE, cluster_of_source, is_anchor, target_name,
+};
+use super::scene::{Site, is_own};
+use super::subjects::subject;
+use crate::Touched;
+use trueup_core::engine::SubjectId;
+use trueup_core::world::{Change, ChangeSet, ClusterName, CollectionId, Key, View, What};
+
+pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
+    let mut touched = Touched::default();
+    for change in changes.iter() {
+        match change {
+            Change::Collection { id, what: What::Keys(keys) }
+                if id.resource == SECRET && id.selector.fields.is_empty() =>
+            {
+                touch_secrets(id, keys, view, &mut touched);
+            }
+            Change::Collection { id, .. } if id.resource == SECRET || id.resource == HOSTED_CLUSTER => {
+                touched.clusters.insert(id.cluster.clone());
+                touch_anchored(id, view, &mut touched.clusters);
+            }
+            Change::Collection { id, .. } if id.resource == CLUSTER || id.resource == CAPT_PLANE => {
+                touched.clusters.insert(id.cluster.clone());
+                touch_sourced(view, &mut touched.clusters);
+            }
+            Change::Collection { id, .. } if id.resource == CONTEXT => {
+                touched.clusters.insert(id.cluster.clone());
+            }
+            Change::Collection { .. } => {}
+            Change::Cluster(name) => {
+                touched.clusters.insert(name.clone());
+                touch_sourced(view, &mut touched.clusters);
+                // Whether its server lets a context in is part of what is said of it.
+                touched.clusters.extend(view.clusters().filter(|cluster| is_own(cluster)).map(|own| own.name.clone()));
+            }
+        }
+    }
+    touched
+}
+
+/// A kubeconfig touches itself, a source what is copied from it, and what says where a cluster is, everything that is
+/// laid beside it.
+fn touch_secrets(id: &CollectionId, keys: &[Key], view: View<'_>, touched: &mut Touched) {
+    for key in keys {
+        let Some(namespace) = &key.namespace else { continue };
+        let name = key.name.as_str();
+        touched.subjects.insert(subject(&id.cluster, namespace, name));
+        if is_anchor(name) {
+            touched.clusters.insert(id.cluster.clone());
+            touch_sourced(view, &mut touched.clusters);
+        }
+        let source = cluster_of_source(name).filter(|_| namespace.as_str() == SOURCE_NAMESPACE);
+        if let Some(cluster) = source {
+            touch_copies(&id.cluster, cluster, view, &mut touched.subjects);
+        }
+    }
+}
+
+/// Every target that may be copied from the source of this name.
+fn touch_copies(site: &ClusterName, cluster: &str, view: View<'_>, subjects: &mut BTreeSet<SubjectId>) {
+    let Some(site) = Site::of(view, site) else { return };
+    let typed = site.typed();
+    let target = target_name(cluster);
+    let owners = site.clusters.iter().map(|(key, _)| key).chain(site.planes.iter().map(|(key, _)| key));
+    let owners = owners.filter(|key| key.name.as_str() == cluster);
+    let others = typed.iter().map(|(key, _)| key).filter(|key| key.name.as_str() == target);
+    for key in owners.chain(others) {
+        let Some(namespace) = &key.namespace else { continue };
+        subjects.insert(subject(&site.cluster.name, namespace, &target));
+    }
+}
+
+/// A list that changed as a whole may have told where a cluster is.
+fn touch_anchored(id: &CollectionId, view: View<'_>, clusters: &mut BTreeSet<ClusterName>) {
+    if id.resource == SECRET {
+        touch_sourced(view, clusters);
+    }
+}
+
+/// Sources are looked for in the whole fleet: who may have one is judged anew when any cluster's place changes.
+fn touch_sourced(view: View<'_>, clusters: &mut BTreeSet<ClusterName>) {
+    let has_planes = |name: &ClusterName| {
+        view.read::<CaptPlane>(&CollectionId::all(name, CAPT_PLANE)).iter().next().is_some()
+            || view.read::<super::facts::CapiCluster>(&CollectionId::all(name, CLUSTER)).iter().next().is_some()
+    };
+    clusters.extend(view.clusters().map(|cluster| cluster.name.clone()).filter(has_planes));
+}

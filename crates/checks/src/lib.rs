@@ -1,0 +1,22 @@
+//! The checks. Each is one folder here and one line in [`registry`]; no other room knows any of them by name.
+//!
+//! Always true: a domain is pure. It reads a [`trueup_core::world::View`], and what it wants to see it declares as interests.
+
+mod contract;
+pub mod external_oidc;
+pub mod hosted_oidc;
+pub mod judgements;
+pub mod kubeconfig;
+pub mod machineset_capacity;
+mod nearest;
+pub mod powervs_tags;
+mod present;
+pub mod registry;
+mod settings;
+#[cfg(test)]
+mod testing;
+
+pub use contract::{DiscoveryProbe, Domain, KubeconfigProbe, Probe, Touched};
+pub use nearest::nearest;
+pub use present::{Cell, Column, Form, Introduction, Panel, Side, Step};
+pub use settings::{SettingsProblem, SettingsTable};

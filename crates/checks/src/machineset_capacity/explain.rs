@@ -1,0 +1,243 @@
+//! The long answer: one line, expected beside actual, and evidence that names object and field.
+
+use serde_json::{Map, Value, json};
+
+use super::compare::{Family, Line, Stand};
+use super::credentials::{Credentials, SecretSort};
+use super::judge::{PausedBy, Ruling, Why};
+use super::names::{
+    ANNOTATIONS, CAPACITY_TAINTS, CLUSTER, INFRASTRUCTURE, INSTANCE_TYPE, MACHINE_CPU, MACHINE_GPU, MACHINE_MEMORY,
+    ROLE_ARN, SECRET,
+};
+use super::region::{partition, partition_of_arn};
+use super::remedy::actions;
+use super::scene::Sight;
+use super::subjects::{Sort, Subject};
+use super::surroundings::{Said, Seen, Whose};
+use super::words::{credentials, fault_words, paused, summary};
+use trueup_core::engine::{Evidence, Explanation};
+use trueup_core::world::{Gap, Resource};
+
+pub fn explain(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Explanation {
+    Explanation {
+        uid: Some(subject.pool.uid.clone()),
+        created: subject.pool.created,
+        summary: summary(ruling),
+        expected: expected(ruling),
+        actual: actual(subject, ruling),
+        evidence: evidence(subject, ruling),
+        remedy: actions(subject, ruling),
+    }
+}
+
+/// A collection that isn't completely known.
+pub fn explain_collection(cluster: &str, resource: &Resource, gap: &Gap) -> Explanation {
+    Explanation {
+        uid: None,
+        created: None,
+        summary: format!("which sets of machines there are is not known completely: {gap}"),
+        expected: json!({}),
+        actual: json!({}),
+        evidence: vec![line(gap.says.clone(), format!("{cluster} {} *", resource.kind), "")],
+        remedy: Vec::new(),
+    }
+}
+
+fn expected(ruling: &Ruling<'_>) -> Value {
+    let values = ruling.lines.iter().filter_map(|line| Some((line.key.to_owned(), json!(line.expected.as_ref()?))));
+    match ruling.expected {
+        None => json!({}),
+        Some(node) => json!({
+            "annotations": values.collect::<Map<String, Value>>(),
+            "architecture": node.arch.word(),
+        }),
+    }
+}
+
+fn actual(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Value {
+    let held: Map<String, Value> =
+        ANNOTATIONS.iter().filter_map(|key| Some(((*key).to_owned(), json!(subject.pool.annotation(key)?)))).collect();
+    let mut actual = Map::new();
+    actual.insert("annotations".to_owned(), Value::Object(held));
+    if let Some(machine) = &ruling.machine {
+        actual.insert("instanceType".to_owned(), json!(machine.instance_type.value));
+        actual.insert("region".to_owned(), json!(machine.region.value));
+    }
+    Value::Object(actual)
+}
+
+fn evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
+    let mut lines = why_evidence(subject, ruling);
+    if let Some(machine) = &ruling.machine {
+        for (what, said) in [("instance type", &machine.instance_type), ("region", &machine.region)] {
+            let value = if said.value.is_empty() { "not said" } else { said.value };
+            lines.push(line(format!("the {what} is {value}"), said.object.clone(), &said.field));
+        }
+    }
+    lines.extend(login_evidence(subject, ruling));
+    lines.extend(lookup_evidence(ruling));
+    lines.extend(ruling.lines.iter().map(|one| annotation_evidence(subject, one)));
+    lines.extend(advice(subject, ruling));
+    lines
+}
+
+fn why_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
+    let (object, cluster) = (subject.object(), &subject.site.cluster.name);
+    let one = match &ruling.why {
+        Why::Nothing | Why::Failure(_) => return Vec::new(),
+        Why::Gap(gap) => line(gap.says.clone(), cluster.to_string(), ""),
+        Why::Deleting => line("is set".to_owned(), object, "metadata.deletionTimestamp"),
+        Why::Paused(by @ PausedBy::Itself(_)) => line(paused(by), object, ""),
+        Why::Paused(PausedBy::Cluster(key)) => {
+            line("true".to_owned(), format!("{cluster} {} {key}", CLUSTER.kind), "spec.paused")
+        }
+        Why::Authority(api) => line(api.clone(), object, "status.authoritativeAPI"),
+        Why::Platform(platform) => line(platform.clone(), object, "spec.template.spec.providerSpec.value.kind"),
+        Why::Fault(fault) => line(fault_words(fault), object, "spec.template.spec"),
+    };
+    vec![one]
+}
+
+/// Where the login comes from, and what speaks against it.
+fn login_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
+    let mut lines = Vec::new();
+    if let Some(object) = &subject.site.surroundings.without {
+        let says = "does not exist, though the config says to judge logins by its environment: this process's is taken";
+        lines.push(line(says.to_owned(), object.clone(), ""));
+    }
+    let seen = match &subject.site.surroundings.said {
+        Said::Nothing => return lines,
+        Said::NotKnown(_) => None,
+        Said::Known(seen) => Some(seen),
+    };
+    let (place, field) = seen.map_or(("", ""), |seen| (seen.object.as_str(), seen.field.as_str()));
+    let says = credentials(&ruling.credentials);
+    match &ruling.credentials {
+        Credentials::NotJudged | Credentials::NotKnown(_) => {}
+        Credentials::Half(_) | Credentials::None { .. } => lines.push(line(says, place.to_owned(), field)),
+        Credentials::Role { role, token_file } => {
+            lines.push(line(format!("the login is {says}"), place.to_owned(), field));
+            lines.extend(seen.into_iter().flat_map(|seen| role_evidence(seen, role, token_file, ruling)));
+        }
+        Credentials::Secret { key, sort } => {
+            let object = format!("{} {} {key}", subject.site.cluster.name, SECRET.kind);
+            lines.push(line(secret_words(*sort).to_owned(), object, "data"));
+        }
+        Credentials::SecretMissing { key } | Credentials::SecretInvalid { key } => {
+            let object = format!("{} {} {key}", subject.site.cluster.name, SECRET.kind);
+            lines.push(line(says, object, "data"));
+        }
+    }
+    if let Sight::Seen(found) = subject.site.infrastructure.only("cluster") {
+        let object = format!("{} {} cluster", subject.site.cluster.name, INFRASTRUCTURE.kind);
+        lines.extend(found.endpoints.iter().map(|(service, url)| {
+            let says = format!("{service} is asked at {url}");
+            line(says, object.clone(), "status.platformStatus.aws.serviceEndpoints")
+        }));
+    }
+    lines
+}
+
+/// What keeps a role from being tried here, or from being of use there.
+fn role_evidence(seen: &Seen, role: &str, token_file: &str, ruling: &Ruling<'_>) -> Vec<Evidence> {
+    let mut lines = Vec::new();
+    match seen.whose {
+        Whose::Process => {}
+        Whose::Pod => {
+            let says = format!(
+                "its token {token_file} is in the pod: whether AWS lets it take the role on is not tried from here, and AWS \
+                 is asked with a login of this machine's own"
+            );
+            lines.push(line(says, seen.object.clone(), &seen.field));
+        }
+    }
+    let region = ruling.machine.as_ref().map_or("", |machine| machine.region.value);
+    if let (Some(theirs), Some(ours)) = (partition_of_arn(role), partition(region))
+        && theirs != ours
+    {
+        let says = format!("the role is of the partition {theirs}, and {region} is of {ours}");
+        lines.push(line(says, seen.object.clone(), ROLE_ARN));
+    }
+    lines
+}
+
+fn secret_words(sort: SecretSort) -> &'static str {
+    match sort {
+        SecretSort::Keys => "holds an access key",
+        SecretSort::WebIdentity => {
+            "names a role and a token file: the file is in the pods that use this Secret, and not here"
+        }
+    }
+}
+
+/// What the account said.
+fn lookup_evidence(ruling: &Ruling<'_>) -> Vec<Evidence> {
+    let Some(machine) = &ruling.machine else { return Vec::new() };
+    let (instance_type, region) = (machine.instance_type.value, machine.region.value);
+    let mut lines = Vec::new();
+    if let Why::Failure(failure) = &ruling.why {
+        lines.push(line(failure.says.clone(), format!("{} {region}", failure.by), ""));
+    }
+    if let Some(by) = ruling.asked {
+        let object = format!("{by} {} {region}/{instance_type}", INSTANCE_TYPE.kind);
+        lines.push(match &ruling.expected {
+            None => line("offers no machine of this type that could be described".to_owned(), object, ""),
+            Some(node) => {
+                let size = format!("cpu {}, memory {}Mi, GPU {}", node.cpus, node.memory_mib, node.gpus);
+                line(format!("{size}, {}", node.arch.word()), object, "type")
+            }
+        });
+    }
+    // A role that is configured may not be the one that AWS sees: another source may have come first.
+    if let Some((by, identity)) = ruling.identity {
+        lines.push(line(format!("AWS was asked as {identity}"), format!("{by} {region}"), "identity"));
+    }
+    lines
+}
+
+fn annotation_evidence(subject: &Subject<'_>, one: &Line<'_>) -> Evidence {
+    let expected = one.expected.as_deref().unwrap_or("nothing");
+    let says = match (one.stand, one.actual) {
+        (Stand::Same, Some(held)) => format!("says {held}, as it should"),
+        (Stand::Same, None) => "is not there, as it should be".to_owned(),
+        (Stand::Differs, held) => format!("says {}; {expected} is expected", held.unwrap_or_default()),
+        (Stand::Absent, _) => format!("is not there; {expected} is expected"),
+    };
+    line(says, subject.object(), &format!("metadata.annotations[\"{}\"]", one.key))
+}
+
+/// What is worth knowing and is nobody's fault.
+pub fn advice(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
+    let mut lines = Vec::new();
+    let annotation = |key: &str| format!("metadata.annotations[\"{key}\"]");
+    if let Some(machine) = &ruling.machine
+        && let Some((cpu, memory)) = machine.native
+    {
+        let says = format!(
+            "the provider says itself that a machine has {cpu} CPUs and {memory}: annotations override that, and are not needed"
+        );
+        let object = machine.instance_type.object.clone();
+        lines.push(line(says, object, "status.capacity"));
+    }
+    let taints = subject.pool.taints.join(",");
+    let held = subject.pool.annotation(CAPACITY_TAINTS).unwrap_or_default();
+    if !ruling.lines.is_empty() && taints != held && !taints.is_empty() {
+        let says = format!("its machines get the taints {taints}, which an autoscaler sees only in this annotation");
+        lines.push(line(says, subject.object(), &annotation(CAPACITY_TAINTS)));
+    }
+    let is_capi = match subject.sort {
+        Sort::MachineApi => false,
+        Sort::Deployment | Sort::CapiSet => true,
+    };
+    let ignored =
+        [MACHINE_CPU, MACHINE_MEMORY, MACHINE_GPU].into_iter().find(|key| subject.pool.annotation(key).is_some());
+    if let Some(key) = ignored.filter(|_| is_capi) {
+        let says = format!("autoscalers of Cluster API do not read {}/…", Family::Machine.prefix());
+        lines.push(line(says, subject.object(), &annotation(key)));
+    }
+    lines
+}
+
+fn line(says: String, object: String, field: &str) -> Evidence {
+    Evidence { says, object, field: field.to_owned(), resource_version: String::new() }
+}

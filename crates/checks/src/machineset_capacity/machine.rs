@@ -1,0 +1,202 @@
+//! Which machine a set is made of: its instance type and its region, and the objects they were read from.
+//!
+//! Always true: a reference that a complete list does not resolve is a fault of the spec; one that is not known is not.
+
+use super::facts::{CapiCluster, Provider, Reference, Regional, SpecKind};
+use super::names::{
+    AWS_CLUSTER, AWS_PLATFORM, CLUSTER, INFRASTRUCTURE, MANAGED_CLUSTER_KIND, MANAGED_PLANE, REGION_ANNOTATION,
+    TEMPLATE,
+};
+use super::scene::{Listing, Sight};
+use super::subjects::Subject;
+use trueup_core::world::{Fact, Gap, Key, Namespace};
+
+/// A machine, as far as the spec says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Machine<'a> {
+    pub instance_type: Said<'a>,
+    pub region: Said<'a>,
+    /// What the provider's own controller says the template's machines have.
+    pub native: Option<(&'a str, &'a str)>,
+}
+
+/// A value, and the object and field it was read from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said<'a> {
+    pub value: &'a str,
+    pub object: String,
+    pub field: String,
+}
+
+/// Why there is no machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoMachine {
+    NotAws { platform: String },
+    Invalid(Fault),
+    NotKnown(Gap),
+}
+
+/// What is wrong with a spec.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fault {
+    Absent,
+    Unreadable,
+    /// It names no object of this kind.
+    Unnamed(&'static str),
+    /// It names one that does not exist.
+    Dangling {
+        kind: &'static str,
+        key: Key,
+    },
+    /// Its Cluster is made of something that has no region.
+    Regionless {
+        kind: String,
+    },
+    /// The template's spec has another shape.
+    OddTemplate {
+        key: Key,
+    },
+}
+
+/// Rules 2 and 3.
+pub fn find<'a>(subject: &Subject<'a>) -> Result<Machine<'a>, NoMachine> {
+    match &subject.pool.provider {
+        Provider::Foreign { kind } => Err(NoMachine::NotAws { platform: kind.to_string() }),
+        Provider::Absent => other_platform(subject).and(Err(NoMachine::Invalid(Fault::Absent))),
+        Provider::Unreadable => other_platform(subject).and(Err(NoMachine::Invalid(Fault::Unreadable))),
+        Provider::Inline { kind, instance_type, region, secret: _ } => {
+            match kind {
+                SpecKind::Aws => {}
+                SpecKind::Unsaid => other_platform(subject)?,
+            }
+            let said = |value, field: &str| Said {
+                value,
+                object: subject.object(),
+                field: format!("spec.template.spec.providerSpec.value.{field}"),
+            };
+            Ok(Machine {
+                instance_type: said(instance_type, "instanceType"),
+                region: said(region, "placement.region"),
+                native: None,
+            })
+        }
+        Provider::Template { cluster, template, region } => templated(subject, cluster, template, region),
+    }
+}
+
+/// What the cluster's own Infrastructure says, where a provider spec does not say whose it is.
+fn other_platform(subject: &Subject<'_>) -> Result<(), NoMachine> {
+    match subject.site.infrastructure.only("cluster") {
+        Sight::Seen(found) if found.platform.is_empty() || *found.platform == *AWS_PLATFORM => Ok(()),
+        Sight::Seen(found) => {
+            Err(NoMachine::NotAws { platform: format!("{} {}", INFRASTRUCTURE.kind, found.platform) })
+        }
+        Sight::Absent => Ok(()),
+        Sight::NotKnown(gap) => Err(NoMachine::NotKnown(gap)),
+    }
+}
+
+fn templated<'a>(
+    subject: &Subject<'a>,
+    cluster: &str,
+    template: &Reference,
+    own_region: &'a str,
+) -> Result<Machine<'a>, NoMachine> {
+    let site = &subject.site;
+    if template.name.is_empty() {
+        return Err(NoMachine::Invalid(Fault::Unnamed(TEMPLATE.kind)));
+    }
+    let (template_key, template) = resolve(subject, &site.templates, TEMPLATE.kind, template)?;
+    if cluster.is_empty() {
+        return Err(NoMachine::Invalid(Fault::Unnamed(CLUSTER.kind)));
+    }
+    let named = Reference { kind: CLUSTER.kind.into(), namespace: "".into(), name: cluster.into() };
+    let (cluster_key, cluster) = resolve(subject, &site.clusters, CLUSTER.kind, &named)?;
+    let region = region(subject, &cluster_key, cluster, own_region)?;
+    let Some(instance_type) = template.instance_type.as_deref() else {
+        return Err(NoMachine::Invalid(Fault::OddTemplate { key: template_key }));
+    };
+    let object = format!("{} {} {template_key}", site.cluster.name, TEMPLATE.kind);
+    let field = "spec.template.spec.instanceType".to_owned();
+    let native = template.capacity.as_ref().map(|(cpu, memory)| (cpu.as_ref(), memory.as_ref()));
+    Ok(Machine { instance_type: Said { value: instance_type, object, field }, region, native })
+}
+
+/// The region of the object a Cluster is made of; where that says none, the one an annotation says.
+fn region<'a>(
+    subject: &Subject<'a>,
+    cluster_key: &Key,
+    cluster: &'a CapiCluster,
+    own_region: &'a str,
+) -> Result<Said<'a>, NoMachine> {
+    let site = &subject.site;
+    let annotated = |value: &'a str, object: String| Said {
+        value,
+        object,
+        field: format!("metadata.annotations[\"{REGION_ANNOTATION}\"]"),
+    };
+    let cluster_object = format!("{} {} {cluster_key}", site.cluster.name, CLUSTER.kind);
+    let by_annotation = match (own_region, &*cluster.region) {
+        ("", "") => None,
+        ("", region) => Some(annotated(region, cluster_object)),
+        (region, _) => Some(annotated(region, subject.object())),
+    };
+    match home(subject, cluster) {
+        Ok(said) if !said.value.is_empty() => Ok(said),
+        Ok(said) => Ok(by_annotation.unwrap_or(said)),
+        Err(NoMachine::Invalid(Fault::Unnamed(kind))) => by_annotation.ok_or(NoMachine::Invalid(Fault::Unnamed(kind))),
+        Err(NoMachine::Invalid(Fault::Regionless { kind })) => {
+            by_annotation.ok_or(NoMachine::Invalid(Fault::Regionless { kind }))
+        }
+        Err(other) => Err(other),
+    }
+}
+
+/// What the object says that a Cluster is made of.
+fn home<'a>(subject: &Subject<'a>, cluster: &'a CapiCluster) -> Result<Said<'a>, NoMachine> {
+    let site = &subject.site;
+    let Some(made_of) = &cluster.infrastructure else {
+        return match &cluster.plane {
+            Some(plane) if *plane.kind == *MANAGED_PLANE.kind => {
+                regional(subject, &site.planes, MANAGED_PLANE.kind, plane)
+            }
+            Some(_) | None => Err(NoMachine::Invalid(Fault::Unnamed(AWS_CLUSTER.kind))),
+        };
+    };
+    match (&*made_of.kind, &cluster.plane) {
+        (kind, _) if kind == AWS_CLUSTER.kind => regional(subject, &site.aws_clusters, AWS_CLUSTER.kind, made_of),
+        (kind, _) if kind == MANAGED_PLANE.kind => regional(subject, &site.planes, MANAGED_PLANE.kind, made_of),
+        (kind, Some(plane)) if kind == MANAGED_CLUSTER_KIND && *plane.kind == *MANAGED_PLANE.kind => {
+            regional(subject, &site.planes, MANAGED_PLANE.kind, plane)
+        }
+        (kind, _) => Err(NoMachine::Invalid(Fault::Regionless { kind: kind.to_owned() })),
+    }
+}
+
+fn regional<'a>(
+    subject: &Subject<'a>,
+    listing: &Listing<'a, Regional>,
+    kind: &'static str,
+    named: &Reference,
+) -> Result<Said<'a>, NoMachine> {
+    let (key, found) = resolve(subject, listing, kind, named)?;
+    let object = format!("{} {kind} {key}", subject.site.cluster.name);
+    Ok(Said { value: &found.region, object, field: "spec.region".to_owned() })
+}
+
+/// The object a reference leads to. It is in the namespace of whoever names it unless it says another.
+fn resolve<'a, F: Fact>(
+    subject: &Subject<'a>,
+    listing: &Listing<'a, F>,
+    kind: &'static str,
+    named: &Reference,
+) -> Result<(Key, &'a F), NoMachine> {
+    let own = subject.namespace().map(Namespace::as_str);
+    let namespace = if named.namespace.is_empty() { own } else { Some(&*named.namespace) };
+    let key = Key::new(namespace, &named.name);
+    match listing.get(&key) {
+        Sight::Seen(found) => Ok((key, found)),
+        Sight::Absent => Err(NoMachine::Invalid(Fault::Dangling { kind, key })),
+        Sight::NotKnown(gap) => Err(NoMachine::NotKnown(gap)),
+    }
+}

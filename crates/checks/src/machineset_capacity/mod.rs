@@ -1,0 +1,144 @@
+//! Sets of machines: whether autoscalers know what a machine of each would have.
+//!
+//! A set that has no machines is scaled up only when its annotations say what a node would be like: CPUs, memory, GPUs,
+//! architecture. They follow from the instance type, which AWS knows; the way there goes through a login that is easy to
+//! get almost right. Every step of that way has its own verdict, so that a refused token is not called an unknown type.
+//!
+//! Not here: asking AWS (`fleet::account`), writing (`engine`).
+
+mod catalogue;
+mod compare;
+mod credentials;
+mod expected;
+mod explain;
+mod facts;
+mod interests;
+mod judge;
+mod labels;
+mod machine;
+mod names;
+mod present;
+mod quantity;
+mod region;
+mod remedy;
+mod scene;
+mod settings;
+mod subjects;
+mod surroundings;
+#[cfg(test)]
+mod tests;
+mod touched;
+mod upstream;
+mod verdict;
+mod words;
+
+use std::collections::BTreeSet;
+
+use judge::rule;
+use scene::Sites;
+pub use settings::{ENTRY, Settings, Workload};
+use subjects::Place;
+use verdict::Verdict;
+
+use super::contract::{Domain, Touched};
+use super::present::{Cell, Introduction, Panel};
+use trueup_core::engine::{DomainName, Explanation, Judgement, SubjectId};
+use trueup_core::world::{ChangeSet, ClusterName, Interest, View};
+
+pub const NAME: DomainName = DomainName("machineset-capacity");
+
+/// The check.
+#[derive(Debug, Clone, Default)]
+pub struct MachineSetCapacity {
+    settings: Settings,
+}
+
+impl MachineSetCapacity {
+    pub fn new(settings: Settings) -> Self {
+        Self { settings }
+    }
+
+    fn judge_among(&self, subject: &SubjectId, sites: &Sites<'_>) -> Option<Judgement> {
+        let (verdict, codes) = match Place::of(subject, sites)? {
+            Place::Pool(subject) => {
+                let ruling = rule(&subject, sites);
+                (ruling.verdict, ruling.words())
+            }
+            Place::Collection { .. } => (Verdict::Unknown, Vec::new()),
+        };
+        Some(Judgement { state: verdict.state(), verdict: verdict.word(), codes, ownership_proofs: 0, until: None })
+    }
+
+    fn cells_among(&self, subject: &SubjectId, sites: &Sites<'_>) -> Vec<Cell> {
+        match Place::of(subject, sites) {
+            Some(Place::Pool(subject)) => present::cells(&rule(&subject, sites)),
+            Some(Place::Collection { .. }) | None => Vec::new(),
+        }
+    }
+
+    fn explain_among(&self, subject: &SubjectId, sites: &Sites<'_>) -> Option<Explanation> {
+        Some(match Place::of(subject, sites)? {
+            Place::Pool(subject) => explain::explain(&subject, &rule(&subject, sites)),
+            Place::Collection { resource, gap } => {
+                explain::explain_collection(subject.cluster.as_str(), &resource, &gap)
+            }
+        })
+    }
+}
+
+impl Domain for MachineSetCapacity {
+    fn name(&self) -> DomainName {
+        NAME
+    }
+
+    fn introduction(&self) -> Introduction {
+        present::INTRODUCTION
+    }
+
+    fn interests(&self, view: View<'_>) -> Vec<Interest> {
+        interests::list(view, &self.settings)
+    }
+
+    fn subjects_in(&self, cluster: &ClusterName, view: View<'_>) -> BTreeSet<SubjectId> {
+        Sites::new(view, &self.settings).of(cluster).map_or_else(BTreeSet::new, |site| subjects::list(&site))
+    }
+
+    fn touched(&self, changes: &ChangeSet, view: View<'_>) -> Touched {
+        touched::find(changes, view, &self.settings)
+    }
+
+    fn judge(&self, subject: &SubjectId, view: View<'_>) -> Option<Judgement> {
+        self.judge_among(subject, &Sites::new(view, &self.settings))
+    }
+
+    fn explain(&self, subject: &SubjectId, view: View<'_>) -> Option<Explanation> {
+        self.explain_among(subject, &Sites::new(view, &self.settings))
+    }
+
+    fn judge_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Option<Judgement>> {
+        let sites = Sites::new(view, &self.settings);
+        subjects.iter().map(|subject| self.judge_among(subject, &sites)).collect()
+    }
+
+    fn explain_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Option<Explanation>> {
+        let sites = Sites::new(view, &self.settings);
+        subjects.iter().map(|subject| self.explain_among(subject, &sites)).collect()
+    }
+
+    fn cells(&self, subject: &SubjectId, view: View<'_>) -> Vec<Cell> {
+        self.cells_among(subject, &Sites::new(view, &self.settings))
+    }
+
+    fn cells_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Vec<Cell>> {
+        let sites = Sites::new(view, &self.settings);
+        subjects.iter().map(|subject| self.cells_among(subject, &sites)).collect()
+    }
+
+    fn panels(&self, subject: &SubjectId, view: View<'_>) -> Vec<Panel> {
+        let sites = Sites::new(view, &self.settings);
+        match Place::of(subject, &sites) {
+            Some(Place::Pool(subject)) => present::panels(&subject, &rule(&subject, &sites)),
+            Some(Place::Collection { .. }) | None => Vec::new(),
+        }
+    }
+}

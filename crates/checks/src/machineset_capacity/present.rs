@@ -1,0 +1,212 @@
+//! How a set of machines stands in its list: what it is made of, and what its annotations say of that.
+
+use std::cmp::Ordering;
+
+use super::compare::{Family, Line, Stand};
+use super::credentials::{Credentials, SecretSort};
+use super::expected::Expected;
+use super::explain::advice;
+use super::judge::Ruling;
+use super::names::{
+    CAPACITY_CPU, CAPACITY_GPU_COUNT, CAPACITY_LABELS, CAPACITY_MEMORY, MACHINE_CPU, MACHINE_GPU, MACHINE_MEMORY,
+};
+use super::quantity::Quantity;
+use super::subjects::Subject;
+use super::upstream;
+use super::verdict::Verdict;
+use super::words::{credentials, key_word};
+use crate::{Cell, Column, Introduction, Panel, Side, Step};
+use trueup_core::engine::State;
+
+pub const INTRODUCTION: Introduction = Introduction {
+    title: "Machine sets",
+    short: "CAPACITY",
+    says: "whether autoscalers know what a machine of each set would have, so that it can be scaled up from zero",
+    columns: &[
+        Column { title: "TYPE", side: Side::Left, width: 12, grows: false, rank: 1 },
+        Column { title: "CPU", side: Side::Left, width: 7, grows: false, rank: 2 },
+        Column { title: "MEMORY", side: Side::Left, width: 11, grows: false, rank: 3 },
+        Column { title: "GPU", side: Side::Left, width: 5, grows: false, rank: 4 },
+        Column { title: "ARCH", side: Side::Left, width: 6, grows: false, rank: 6 },
+        Column { title: "REGION", side: Side::Left, width: 14, grows: false, rank: 5 },
+        Column { title: "LOGIN", side: Side::Left, width: 12, grows: false, rank: 7 },
+    ],
+    verdict_width: 21,
+    forms: &[],
+};
+
+/// One row, in the order of the columns.
+pub fn cells(ruling: &Ruling<'_>) -> Vec<Cell> {
+    let text = |text: &str| if text.is_empty() { Cell::Nothing } else { Cell::Text(text.into()) };
+    let (instance_type, region) =
+        ruling.machine.as_ref().map_or(("", ""), |machine| (machine.instance_type.value, machine.region.value));
+    let node = ruling.expected;
+    let value = |of: fn(&Expected) -> String, keys: [&str; 2]| pair(ruling, node.as_ref().map(of), keys, as_it_is);
+    let memory = node.as_ref().map(|node| size(node.memory_mib));
+    vec![
+        text(instance_type),
+        value(|node| node.cpus.to_string(), [CAPACITY_CPU, MACHINE_CPU]),
+        pair(ruling, memory, [CAPACITY_MEMORY, MACHINE_MEMORY], size_of),
+        value(|node| node.gpus.to_string(), [CAPACITY_GPU_COUNT, MACHINE_GPU]),
+        text(node.as_ref().map_or("", |node| node.arch.word())),
+        text(region),
+        text(login_word(&ruling.credentials)),
+    ]
+}
+
+/// What is expected beside the first of these keys that says something else.
+fn pair(ruling: &Ruling<'_>, expected: Option<String>, keys: [&str; 2], shown: Shown) -> Cell {
+    let Some(expected) = expected else { return Cell::Nothing };
+    let wrong = |line: &&Line<'_>| keys.contains(&line.key) && line.stand != Stand::Same;
+    match ruling.lines.iter().filter(wrong).max_by_key(|line| line.actual.is_some()) {
+        None => Cell::Text(expected.into()),
+        Some(line) => {
+            Cell::Pair { expected: expected.into(), actual: shown(line).unwrap_or_else(|| "-".to_owned()).into() }
+        }
+    }
+}
+
+/// How a cell shows what an annotation says; nothing where it is not there.
+type Shown = fn(&Line<'_>) -> Option<String>;
+
+fn as_it_is(line: &Line<'_>) -> Option<String> {
+    line.actual.map(str::to_owned)
+}
+
+/// Mebibytes in a few letters.
+fn size(mebibytes: u64) -> String {
+    if mebibytes.is_multiple_of(1024) { format!("{}Gi", mebibytes / 1024) } else { format!("{mebibytes}Mi") }
+}
+
+/// What an annotation says of memory in as few letters: one family counts mebibytes, the other says a unit.
+fn size_of(line: &Line<'_>) -> Option<String> {
+    let held = line.actual?;
+    let mebibytes = match line.family {
+        Family::Machine => held.parse().ok(),
+        Family::Capacity => Quantity::parse(held).and_then(Quantity::whole_mebibytes),
+    };
+    Some(mebibytes.map_or_else(|| held.to_owned(), size))
+}
+
+fn login_word(credentials: &Credentials) -> &'static str {
+    match credentials {
+        Credentials::NotJudged => "",
+        Credentials::NotKnown(_) => "?",
+        Credentials::Role { .. } => "role",
+        Credentials::Half(_) => "half a role",
+        Credentials::Secret { sort: SecretSort::Keys, .. } => "key",
+        Credentials::Secret { sort: SecretSort::WebIdentity, .. } => "web identity",
+        Credentials::SecretMissing { .. } => "no Secret",
+        Credentials::SecretInvalid { .. } => "bad Secret",
+        Credentials::None { .. } => "none",
+    }
+}
+
+/// The way from a spec to its annotations, stage by stage; the first that is not right breaks the chain.
+pub fn panels(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Panel> {
+    let mut panels = vec![Panel::Chain { title: "STAGES", links: stages(ruling) }];
+    if !ruling.lines.is_empty() {
+        panels.push(Panel::Lines { title: "ANNOTATIONS", lines: annotation_lines(ruling) });
+    }
+    let notes: Vec<String> = advice(subject, ruling).into_iter().map(|one| one.says).collect();
+    if !notes.is_empty() {
+        panels.push(Panel::Lines { title: "WORTH KNOWING", lines: notes });
+    }
+    let events = upstream::says(subject, ruling);
+    if !events.is_empty() {
+        panels.push(Panel::Lines { title: "UPSTREAM'S ANNOTATOR SAYS", lines: events });
+    }
+    panels
+}
+
+/// Both families under one another, so that a difference is seen.
+fn annotation_lines(ruling: &Ruling<'_>) -> Vec<String> {
+    let of = |line: &Line<'_>| {
+        let sign = match line.stand {
+            Stand::Same => "=",
+            Stand::Absent => "+",
+            Stand::Differs => "≠",
+        };
+        let held = line.actual.unwrap_or("-");
+        let expected = match line.stand {
+            Stand::Same => String::new(),
+            Stand::Absent | Stand::Differs => format!(" → {}", line.expected.as_deref().unwrap_or("-")),
+        };
+        format!("{sign} {:<9} {held}{expected}", key_word(line.key))
+    };
+    let mut lines = Vec::new();
+    for family in [Family::Machine, Family::Capacity] {
+        let own: Vec<String> = ruling.lines.iter().filter(|line| line.family == family).map(of).collect();
+        if !own.is_empty() {
+            lines.push(format!("{}/", family.prefix()));
+            lines.extend(own);
+        }
+    }
+    lines
+}
+
+fn stages(ruling: &Ruling<'_>) -> Vec<Step> {
+    let reached = stage(ruling);
+    let step = |label: &str, at: Stage, note: String| match at.cmp(&reached) {
+        Ordering::Less => Step::judged(label, State::Match, note),
+        Ordering::Equal => Step::judged(label, ruling.verdict.state(), note),
+        Ordering::Greater => Step::not_judged(label),
+    };
+    let machine = ruling.machine.as_ref();
+    let spec = machine
+        .map_or_else(String::new, |machine| format!("{} in {}", machine.instance_type.value, machine.region.value));
+    let offered = ruling.asked.map_or_else(String::new, |by| by.to_string());
+    let asked = ruling.why.failure().map_or(offered, |failure| failure.code.clone());
+    let labels = ruling.lines.iter().any(|line| line.key == CAPACITY_LABELS && line.stand != Stand::Same);
+    let wrong = ruling.lines.iter().filter(|line| line.stand != Stand::Same).count();
+    let annotations = match (wrong, labels) {
+        (0, _) => String::new(),
+        (1, true) => "labels differ".to_owned(),
+        (wrong, _) => format!("{wrong} to set right"),
+    };
+    vec![
+        step("spec", Stage::Spec, spec),
+        match ruling.credentials {
+            Credentials::NotJudged => Step::not_judged("login"),
+            Credentials::NotKnown(_)
+            | Credentials::Role { .. }
+            | Credentials::Half(_)
+            | Credentials::Secret { .. }
+            | Credentials::SecretMissing { .. }
+            | Credentials::SecretInvalid { .. }
+            | Credentials::None { .. } => step("login", Stage::Login, credentials(&ruling.credentials)),
+        },
+        step("lookup", Stage::Lookup, asked),
+        step("type", Stage::Type, String::new()),
+        step("annotations", Stage::Annotations, annotations),
+    ]
+}
+
+/// How far it is from a spec to its annotations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    Spec,
+    Login,
+    Lookup,
+    Type,
+    Annotations,
+}
+
+/// Where on the way a verdict falls.
+fn stage(ruling: &Ruling<'_>) -> Stage {
+    match ruling.verdict {
+        Verdict::Unknown if ruling.machine.is_none() => Stage::Spec,
+        Verdict::Unknown if matches!(ruling.credentials, Credentials::NotKnown(_)) => Stage::Login,
+        Verdict::Skipped
+        | Verdict::NotAws
+        | Verdict::InvalidSpec
+        | Verdict::InstanceTypeEmpty
+        | Verdict::RegionInvalid => Stage::Spec,
+        Verdict::CredentialsPartial | Verdict::CredentialsNone | Verdict::SecretMissing | Verdict::SecretInvalid => {
+            Stage::Login
+        }
+        Verdict::TokenUnreadable | Verdict::Denied | Verdict::Transient | Verdict::Unknown => Stage::Lookup,
+        Verdict::InstanceTypeUnknown => Stage::Type,
+        Verdict::Missing | Verdict::KeysDisagree | Verdict::Drift | Verdict::Match => Stage::Annotations,
+    }
+}

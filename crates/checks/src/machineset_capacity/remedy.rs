@@ -1,0 +1,93 @@
+//! What could be done about a ruling, as data: the annotations that are not right, set right.
+//!
+//! Always true: only what differs is in the change, and every other annotation stays.
+
+use serde_json::{Map, Value, json};
+
+use super::NAME;
+use super::compare::{Line, Stand};
+use super::facts::{CAPI_FIELDS, MACHINE_FIELDS};
+use super::judge::Ruling;
+use super::subjects::{Sort, Subject};
+use super::verdict::Verdict;
+use trueup_core::engine::{ActionDraft, JudgedFields, Reason, Stake, Target, Undo, Verb};
+use trueup_core::world::{CollectionId, Uid};
+
+/// The actions a ruling calls for.
+pub fn actions(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<ActionDraft> {
+    let reason = match ruling.verdict {
+        Verdict::Missing => Reason::Missing,
+        Verdict::Drift | Verdict::KeysDisagree => Reason::Differs,
+        Verdict::Skipped
+        | Verdict::NotAws
+        | Verdict::InvalidSpec
+        | Verdict::InstanceTypeEmpty
+        | Verdict::RegionInvalid
+        | Verdict::CredentialsPartial
+        | Verdict::CredentialsNone
+        | Verdict::SecretMissing
+        | Verdict::SecretInvalid
+        | Verdict::TokenUnreadable
+        | Verdict::Denied
+        | Verdict::Transient
+        | Verdict::InstanceTypeUnknown
+        | Verdict::Match
+        | Verdict::Unknown => return Vec::new(),
+    };
+    vec![annotate(subject, ruling, reason)]
+}
+
+fn annotate(subject: &Subject<'_>, ruling: &Ruling<'_>, reason: Reason) -> ActionDraft {
+    let wrong: Vec<&Line<'_>> = ruling.lines.iter().filter(|line| line.stand != Stand::Same).collect();
+    let (site, resource) = (&subject.site.cluster.name, subject.sort.resource());
+    let fields = match subject.sort {
+        Sort::MachineApi => MACHINE_FIELDS,
+        Sort::Deployment | Sort::CapiSet => CAPI_FIELDS,
+    };
+    ActionDraft {
+        domain: NAME,
+        verb: Verb::Annotate,
+        target: Target {
+            cluster: site.clone(),
+            resource,
+            namespace: subject.namespace().map(|namespace| namespace.as_str().to_owned()),
+            name: subject.key.name.as_str().to_owned(),
+            uid: Some(subject.pool.uid.clone()).filter(|uid: &Uid| !uid.is_empty()),
+            version: None,
+            cloud: None,
+        },
+        judged: Some(JudgedFields {
+            fields: fields.iter().map(|field| (*field).to_owned()).collect(),
+            digest: subject.pool.judged.to_string(),
+        }),
+        source: None,
+        selected: true,
+        reason,
+        ownership: Vec::new(),
+        stake: Stake::Reversible,
+        diff: diff(&wrong),
+        change: change(&wrong),
+        undo: Undo::RemoveWhatWasAdded,
+        depends_on: Vec::new(),
+        rests_on: vec![CollectionId::all(site, resource)],
+        blocked_by: Vec::new(),
+    }
+}
+
+fn change(wrong: &[&Line<'_>]) -> Value {
+    let set: Map<String, Value> =
+        wrong.iter().filter_map(|line| Some((line.key.to_owned(), json!(line.expected.as_ref()?)))).collect();
+    let mut remove: Vec<&str> = wrong.iter().filter(|line| line.expected.is_none()).map(|line| line.key).collect();
+    remove.sort_unstable();
+    json!({ "set": set, "remove": remove })
+}
+
+fn diff(wrong: &[&Line<'_>]) -> String {
+    let mut diff = "  metadata:\n    annotations:\n".to_owned();
+    for line in wrong {
+        diff += &line.actual.map_or_else(String::new, |held| format!("-     {}: \"{held}\"\n", line.key));
+        let expected = line.expected.as_ref();
+        diff += &expected.map_or_else(String::new, |value| format!("+     {}: \"{value}\"\n", line.key));
+    }
+    diff
+}

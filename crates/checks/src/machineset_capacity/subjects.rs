@@ -1,0 +1,179 @@
+//! Which sets of machines there are, and what each of them is.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use super::NAME;
+use super::compare::Family;
+use super::facts::{Own, Pool, Provider};
+use super::names::{AWS_CLUSTER, CAPI_SET, DEPLOYMENT, MACHINE_SET, MANAGED_CLUSTER_KIND, MANAGED_PLANE, TEMPLATE};
+use super::scene::{Sight, Site, Sites};
+use trueup_core::engine::SubjectId;
+use trueup_core::world::{ClusterName, Gap, GapCause, Key, Namespace, ObjectName, Resource, Served};
+
+/// Stands for a collection that isn't completely known.
+pub const WHOLE_COLLECTION: &str = "*";
+
+/// Whose kind a set of machines is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sort {
+    /// A MachineSet of OpenShift's Machine API.
+    MachineApi,
+    /// A MachineDeployment of Cluster API.
+    Deployment,
+    /// A MachineSet of Cluster API that no MachineDeployment made.
+    CapiSet,
+}
+
+impl Sort {
+    pub const ALL: [Self; 3] = [Self::MachineApi, Self::Deployment, Self::CapiSet];
+
+    pub fn resource(self) -> Resource {
+        match self {
+            Self::MachineApi => MACHINE_SET,
+            Self::Deployment => DEPLOYMENT,
+            Self::CapiSet => CAPI_SET,
+        }
+    }
+
+    /// The keys its autoscalers read.
+    pub fn families(self) -> &'static [Family] {
+        match self {
+            Self::MachineApi => Family::MACHINE_API,
+            Self::Deployment | Self::CapiSet => Family::CLUSTER_API,
+        }
+    }
+
+    fn api_version(self) -> &'static str {
+        match self {
+            Self::MachineApi => "machine.openshift.io/v1beta1",
+            Self::Deployment | Self::CapiSet => "cluster.x-k8s.io/v1beta1",
+        }
+    }
+
+    fn of(subject: &SubjectId) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|sort| sort.resource().kind == subject.kind && sort.api_version() == subject.api_version)
+    }
+}
+
+/// A set of machines that is judged.
+pub struct Subject<'a> {
+    pub site: Rc<Site<'a>>,
+    pub sort: Sort,
+    pub key: Key,
+    pub pool: &'a Pool,
+}
+
+/// What a subject id points at.
+pub enum Place<'a> {
+    Pool(Subject<'a>),
+    /// A collection that isn't completely known, and why.
+    Collection {
+        resource: Resource,
+        gap: Gap,
+    },
+}
+
+impl<'a> Place<'a> {
+    pub fn of(subject: &SubjectId, sites: &Sites<'a>) -> Option<Self> {
+        let site = sites.of(&subject.cluster)?;
+        let sort = Sort::of(subject)?;
+        if subject.name == WHOLE_COLLECTION {
+            return gap_of(&site, sort).map(|gap| Self::Collection { resource: sort.resource(), gap });
+        }
+        let key = Key::new(subject.namespace.as_deref(), &subject.name);
+        let Sight::Seen(pool) = site.pools(sort).get(&key) else { return None };
+        is_subject(&site, sort, &key, pool).then_some(Self::Pool(Subject { site, sort, key, pool }))
+    }
+}
+
+impl Subject<'_> {
+    /// Nothing where a file written by hand leaves it out.
+    pub fn namespace(&self) -> Option<&Namespace> {
+        self.key.namespace.as_ref()
+    }
+
+    /// `mgmt MachineSet openshift-machine-api/worker-a`
+    pub fn object(&self) -> String {
+        format!("{} {} {}", self.site.cluster.name, self.sort.resource().kind, self.key)
+    }
+}
+
+impl<'a> Site<'a> {
+    pub fn pools(&self, sort: Sort) -> &super::scene::Listing<'a, Pool> {
+        match sort {
+            Sort::MachineApi => &self.machine_sets,
+            Sort::Deployment => &self.deployments,
+            Sort::CapiSet => &self.capi_sets,
+        }
+    }
+}
+
+/// Every set of machines of one cluster that is judged.
+pub fn pools<'a>(site: &Rc<Site<'a>>) -> impl Iterator<Item = Subject<'a>> {
+    let all = Sort::ALL.into_iter().flat_map(|sort| site.pools(sort).iter().map(move |(key, pool)| (sort, key, pool)));
+    let judged = all.filter(|(sort, key, pool)| is_subject(site, *sort, key, pool));
+    judged.map(|(sort, key, pool)| Subject { site: site.clone(), sort, key: key.clone(), pool })
+}
+
+/// Every subject of one cluster.
+pub fn list(site: &Rc<Site<'_>>) -> BTreeSet<SubjectId> {
+    let cluster = &site.cluster.name;
+    let named = |one: Subject<'_>| subject(cluster, one.sort, one.key.namespace.as_ref(), one.key.name.as_str());
+    let mut subjects: BTreeSet<SubjectId> = pools(site).map(named).collect();
+    // Two of the collections are of the same kind, and a finding's id says the kind alone: one line for both.
+    let mut kinds = BTreeSet::new();
+    for sort in Sort::ALL {
+        if gap_of(site, sort).is_some() && kinds.insert(sort.resource().kind) {
+            subjects.insert(subject(&site.cluster.name, sort, None, WHOLE_COLLECTION));
+        }
+    }
+    subjects
+}
+
+/// Every MachineSet of the Machine API; of Cluster API what runs on AWS and is not made by what is judged already.
+fn is_subject(site: &Site<'_>, sort: Sort, key: &Key, pool: &Pool) -> bool {
+    match (sort, &pool.provider) {
+        (Sort::MachineApi, _) => true,
+        (Sort::CapiSet, _) if pool.own == Own::OfDeployment => false,
+        (Sort::Deployment | Sort::CapiSet, Provider::Template { cluster, template, .. }) => {
+            *template.kind == *TEMPLATE.kind || (template.kind.is_empty() && is_on_aws(site, key, cluster))
+        }
+        (
+            Sort::Deployment | Sort::CapiSet,
+            Provider::Absent | Provider::Unreadable | Provider::Inline { .. } | Provider::Foreign { .. },
+        ) => false,
+    }
+}
+
+/// Whether the cluster of a set that names no template runs on AWS.
+fn is_on_aws(site: &Site<'_>, key: &Key, cluster: &str) -> bool {
+    let key = Key { namespace: key.namespace.clone(), name: ObjectName::new(cluster) };
+    let Sight::Seen(cluster) = site.clusters.get(&key) else { return false };
+    let kinds = [AWS_CLUSTER.kind, MANAGED_PLANE.kind, MANAGED_CLUSTER_KIND];
+    [&cluster.infrastructure, &cluster.plane].into_iter().flatten().any(|named| kinds.contains(&&*named.kind))
+}
+
+/// Why a collection of subjects isn't complete. One that nobody serves is.
+fn gap_of(site: &Site<'_>, sort: Sort) -> Option<Gap> {
+    // Where nobody knows what is served, nobody knows whether there is anything to judge.
+    if matches!(site.cluster.served, Served::Unknown(_)) {
+        return None;
+    }
+    // A recording of other kinds of these groups has no sets of machines, and nothing that refers to one.
+    site.pools(sort).gap().filter(|gap| gap.cause != GapCause::NotRecorded)
+}
+
+pub fn subject(cluster: &ClusterName, sort: Sort, namespace: Option<&Namespace>, name: &str) -> SubjectId {
+    SubjectId {
+        domain: NAME,
+        cluster: cluster.clone(),
+        api_version: sort.api_version(),
+        kind: sort.resource().kind,
+        namespace: namespace.map(|namespace| namespace.as_str().to_owned()),
+        name: name.to_owned(),
+        cloud: None,
+    }
+}

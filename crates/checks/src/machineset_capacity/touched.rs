@@ -1,0 +1,74 @@
+//! Which judgements a change touches.
+//!
+//! Always true: judging what is touched anew, and keeping the rest, gives what judging everything anew would give.
+
+use super::catalogue::Account;
+use super::facts::{Pool, Provider};
+use super::names::{
+    AWS_CLUSTER, CLUSTER, ENVIRONMENT, INFRASTRUCTURE, INSTANCE_TYPE, LOOKUP, MANAGED_PLANE, SECRET, TEMPLATE,
+};
+use super::settings::Settings;
+use super::subjects::{Sort, subject};
+use super::surroundings::is_of_workload;
+use crate::Touched;
+use trueup_core::world::{Change, ChangeSet, ClusterName, CollectionId, Key, View, What};
+
+pub fn find(changes: &ChangeSet, view: View<'_>, settings: &Settings) -> Touched {
+    let mut touched = Touched::default();
+    for change in changes.iter() {
+        match change {
+            Change::Collection { id, what } => {
+                if settings.credentials_from.as_ref().is_some_and(|workload| is_of_workload(id, workload)) {
+                    touched.clusters.insert(id.cluster.clone());
+                }
+                collection(id, what, view, &mut touched);
+            }
+            Change::Cluster(name) => {
+                touched.clusters.insert(name.clone());
+                // What an account says is beside every cluster's machines; one that is gone can't say what it was.
+                if view.cluster(name).is_none_or(Account::is_one) {
+                    touch_all(view, &mut touched);
+                }
+            }
+        }
+    }
+    touched
+}
+
+fn collection(id: &CollectionId, what: &What, view: View<'_>, touched: &mut Touched) {
+    let leaves = [CLUSTER, TEMPLATE, AWS_CLUSTER, MANAGED_PLANE, INFRASTRUCTURE];
+    let sort = Sort::ALL.into_iter().find(|sort| sort.resource() == id.resource);
+    match (sort, what) {
+        (Some(sort), What::Keys(keys)) => {
+            let of = |key: &Key| subject(&id.cluster, sort, key.namespace.as_ref(), key.name.as_str());
+            touched.subjects.extend(keys.iter().map(of));
+        }
+        (Some(_), What::Everything) => drop(touched.clusters.insert(id.cluster.clone())),
+        (None, What::Keys(keys)) if id.resource == SECRET => touch_users(&id.cluster, keys, view, touched),
+        (None, _) if id.resource == SECRET => drop(touched.clusters.insert(id.cluster.clone())),
+        (None, _) if leaves.contains(&id.resource) => drop(touched.clusters.insert(id.cluster.clone())),
+        (None, _) if [INSTANCE_TYPE, LOOKUP, ENVIRONMENT].contains(&id.resource) => touch_all(view, touched),
+        (None, _) => {}
+    }
+}
+
+/// The MachineSets that name one of these Secrets.
+fn touch_users(cluster: &ClusterName, keys: &[Key], view: View<'_>, touched: &mut Touched) {
+    let sets = view.read::<Pool>(&CollectionId::all(cluster, Sort::MachineApi.resource()));
+    for (key, pool) in sets.iter() {
+        let (Provider::Inline { secret, .. }, Some(namespace)) = (&pool.provider, &key.namespace) else { continue };
+        let names = |one: &Key| one.namespace.as_ref() == Some(namespace) && one.name.as_str() == &**secret;
+        if keys.iter().any(names) {
+            touched.subjects.insert(subject(cluster, Sort::MachineApi, Some(namespace), key.name.as_str()));
+        }
+    }
+}
+
+/// Every cluster that has machines.
+fn touch_all(view: View<'_>, touched: &mut Touched) {
+    let has_pools = |name: &ClusterName| {
+        let of = |sort: Sort| view.read::<Pool>(&CollectionId::all(name, sort.resource()));
+        Sort::ALL.into_iter().any(|sort| of(sort).iter().next().is_some())
+    };
+    touched.clusters.extend(view.clusters().map(|cluster| cluster.name.clone()).filter(has_pools));
+}

@@ -1,0 +1,243 @@
+//! The long answer: one line, expected beside actual, and evidence that names object and field.
+
+use serde_json::{Map, Value, json};
+
+use super::facts::{CloudResource, Held, Slot, UserTags};
+use super::judge::Ruling;
+use super::kind::Kind;
+use super::remedy::actions;
+use super::scene::{By, Claim, Claimant, Leads, Scene};
+use super::settings::Settings;
+use super::subjects::Subject;
+use super::tags::is_ours_by_prefix;
+use super::words::{fault_words, summary};
+use trueup_core::engine::{Evidence, Explanation};
+use trueup_core::world::Uid;
+
+pub fn explain(settings: Settings, scene: &Scene<'_>, subject: &Subject, ruling: &Ruling) -> Explanation {
+    Explanation {
+        uid: object_uid(scene, subject),
+        created: found(scene, subject).and_then(|resource| resource.created),
+        summary: summary(scene, subject, ruling),
+        expected: expected(scene, subject),
+        actual: actual(scene, subject),
+        evidence: evidence(scene, subject, ruling),
+        remedy: actions(settings, scene, subject, ruling),
+    }
+}
+
+/// The uid of the object a subject is about, when it is about one of a cluster.
+fn object_uid(scene: &Scene<'_>, subject: &Subject) -> Option<Uid> {
+    match subject {
+        Subject::Tag { claimant, .. } | Subject::Unplaced { claimant } => {
+            Some(scene.claimants[*claimant].fact.uid.clone())
+        }
+        Subject::Resource { .. } | Subject::Missing { .. } | Subject::Clusters { .. } | Subject::Account { .. } => None,
+    }
+}
+
+/// The resource a subject is about, when it is there.
+fn found<'a>(scene: &Scene<'a>, subject: &Subject) -> Option<&'a CloudResource> {
+    match subject {
+        Subject::Resource { account, item, .. } => Some(scene.resource(*account, *item)),
+        Subject::Missing { .. }
+        | Subject::Tag { .. }
+        | Subject::Unplaced { .. }
+        | Subject::Clusters { .. }
+        | Subject::Account { .. } => None,
+    }
+}
+
+/// The cluster a subject is seen from.
+pub fn seen_from<'s, 'a>(scene: &'s Scene<'a>, subject: &Subject) -> Option<&'s Claimant<'a>> {
+    let claimant = match subject {
+        Subject::Resource { seen_from, .. } => *seen_from,
+        Subject::Missing { claimant, .. } | Subject::Tag { claimant, .. } | Subject::Unplaced { claimant } => {
+            Some(*claimant)
+        }
+        Subject::Clusters { .. } | Subject::Account { .. } => None,
+    };
+    claimant.map(|claimant| &scene.claimants[claimant])
+}
+
+/// The tags of a resource that is the cluster's, and what the user wants on it.
+fn expected(scene: &Scene<'_>, subject: &Subject) -> Value {
+    let Some(claimant) = seen_from(scene, subject) else { return json!({}) };
+    let is_taggable = match subject {
+        Subject::Resource { account, item, .. } => scene.resource(*account, *item).kind.is_some_and(Kind::is_taggable),
+        Subject::Missing { .. } => return json!({ "exists": true }),
+        Subject::Tag { .. } | Subject::Unplaced { .. } | Subject::Clusters { .. } | Subject::Account { .. } => false,
+    };
+    let mut expected = Map::new();
+    expected.insert("cluster".into(), json!(claimant.key.to_string()));
+    if is_taggable {
+        let mut tags: Vec<&str> = claimant.uuid_tag.as_deref().into_iter().collect();
+        tags.push(&claimant.owner_tag);
+        if let UserTags::Wanted(wanted) = &claimant.fact.user_tags {
+            tags.extend(wanted.iter().map(String::as_str));
+        }
+        tags.sort_unstable();
+        expected.insert("tags".into(), json!(tags));
+    }
+    Value::Object(expected)
+}
+
+fn actual(scene: &Scene<'_>, subject: &Subject) -> Value {
+    let Some(resource) = found(scene, subject) else {
+        return match subject {
+            Subject::Missing { .. } => json!({ "exists": false }),
+            Subject::Resource { .. }
+            | Subject::Tag { .. }
+            | Subject::Unplaced { .. }
+            | Subject::Clusters { .. }
+            | Subject::Account { .. } => json!({}),
+        };
+    };
+    let mut actual = Map::new();
+    actual.insert("id".into(), json!(&*resource.id));
+    let texts = [
+        ("name", resource.name.as_deref()),
+        ("crn", resource.crn.as_deref()),
+        ("parent", resource.parent.as_deref()),
+        ("network", resource.network.as_deref()),
+        ("leads_to", resource.leads_to.as_deref()),
+        ("state", Some(&*resource.state).filter(|state| !state.is_empty())),
+    ];
+    actual.extend(texts.into_iter().filter_map(|(key, text)| Some((key.to_owned(), json!(text?)))));
+    if resource.kind.is_some_and(Kind::is_taggable) {
+        actual.insert("tags".into(), json!(resource.tags.iter().collect::<Vec<_>>()));
+    }
+    Value::Object(actual)
+}
+
+fn evidence(scene: &Scene<'_>, subject: &Subject, ruling: &Ruling) -> Vec<Evidence> {
+    let mut lines = Vec::new();
+    let gap = ruling.gap.as_ref();
+    match subject {
+        Subject::Resource { account, item, seen_from } => {
+            lines.extend(resource_evidence(scene, *account, *item));
+            lines
+                .extend(seen_from.map(|claimant| claim_evidence(scene, *account, *item, claimant)).unwrap_or_default());
+            lines.extend(owner_evidence(scene, ruling));
+        }
+        Subject::Missing { account, claimant, slot } => {
+            let claimant = &scene.claimants[*claimant];
+            let slot = &claimant.fact.slots[*slot];
+            lines.extend(slot.held.as_ref().map(|held| held_line(claimant, slot, held)));
+            if gap.is_none() {
+                let account = &scene.accounts[*account];
+                let object = format!("{} {} *", account.member.name, slot.kind.word());
+                lines.push(line("a complete listing does not have it".to_owned(), object, ""));
+            }
+        }
+        Subject::Tag { claimant, fault } => {
+            let claimant = &scene.claimants[*claimant];
+            let fault = &claimant.fact.faults[*fault];
+            lines.push(line(fault_words(fault), claimant.described(), ""));
+        }
+        Subject::Unplaced { claimant } => {
+            let claimant = &scene.claimants[*claimant];
+            let held = claimant.fact.slots.iter().filter_map(|slot| Some((slot, slot.held.as_ref()?)));
+            lines.extend(held.map(|(slot, held)| held_line(claimant, slot, held)));
+        }
+        Subject::Clusters { .. } | Subject::Account { .. } => {}
+    }
+    lines.extend(gap.map(|gap| line(gap.says.clone(), "what is not known".to_owned(), "")));
+    lines
+}
+
+fn resource_evidence(scene: &Scene<'_>, account: usize, item: usize) -> Vec<Evidence> {
+    let resource = scene.resource(account, item);
+    let kind = resource.kind.map_or("", Kind::word);
+    let object = format!("{} {kind} {}", scene.accounts[account].member.name, resource.id);
+    let ours: Vec<&str> = resource.tags.iter().filter(|tag| is_ours_by_prefix(tag)).collect();
+    let mut lines = Vec::new();
+    if resource.kind.is_some_and(Kind::is_taggable) {
+        let says = match ours[..] {
+            [] => "carries no tag that says whose it is".to_owned(),
+            [..] => format!("carries {}", ours.join(", ")),
+        };
+        lines.push(line(says, object.clone(), "tags"));
+    }
+    if !resource.state.is_empty() {
+        lines.push(line(format!("is {}", resource.state), object.clone(), "state"));
+    }
+    if let Some(named) = resource.crn_account().filter(|named| *named != scene.accounts[account].account) {
+        let says = format!("names the account {named}, and was read from {}", scene.accounts[account].account);
+        lines.push(line(says, object, "crn"));
+    }
+    let holder = match resource.kind {
+        Some(Kind::TgConnection) => scene.accounts[account].parents[item],
+        Some(Kind::DhcpServer) => {
+            let network = resource.network.as_deref().and_then(|id| scene.accounts[account].find(Kind::Network, id));
+            network.or(scene.accounts[account].parents[item])
+        }
+        Some(_) | None => None,
+    };
+    lines.extend(holder.into_iter().flat_map(|holder| resource_evidence(scene, account, holder)));
+    lines
+}
+
+fn claim_evidence(scene: &Scene<'_>, account: usize, item: usize, claimant: usize) -> Vec<Evidence> {
+    let one = &scene.claimants[claimant];
+    let mut lines = Vec::new();
+    match scene.claim(account, item, claimant) {
+        Some((Claim { by: By::Status, .. }, Some(slot))) => {
+            lines.extend(slot.held.as_ref().map(|held| held_line(one, slot, held)));
+        }
+        Some((Claim { by: By::Spec, .. }, Some(slot))) => {
+            lines.push(line("gives this id".to_owned(), one.described(), &slot.field.replacen("status", "spec", 1)));
+        }
+        Some((Claim { by: By::Name, .. }, Some(_))) => {
+            lines.push(line(
+                "would call its own by this name, and holds no id of it".to_owned(),
+                one.described(),
+                "spec",
+            ));
+        }
+        Some(_) | None => {}
+    }
+    match scene.leads_to(account, item, claimant) {
+        Leads::Ours => lines.push(line("has what the connection leads to".to_owned(), one.described(), "status")),
+        Leads::Elsewhere => {
+            lines.push(line("has nothing of what the connection leads to".to_owned(), one.described(), "status"));
+        }
+        Leads::NotSaid => {}
+    }
+    if one.fact.is_going() {
+        let says = if one.is_torn_down() {
+            "is being deleted".to_owned()
+        } else if one.fact.owner.is_none() {
+            "is being deleted, and has no owner reference to a Cluster: the provider deletes nothing".to_owned()
+        } else {
+            "is being deleted, and is paused: the provider deletes nothing".to_owned()
+        };
+        lines.push(line(says, one.described(), "metadata.deletionTimestamp"));
+    }
+    lines
+}
+
+/// Who the tags name.
+fn owner_evidence(scene: &Scene<'_>, ruling: &Ruling) -> Option<Evidence> {
+    let uid = ruling.owner.as_deref()?;
+    Some(match scene.living(uid) {
+        Some(claimant) => line(format!("has the uid {uid}"), scene.claimants[claimant].described(), "metadata.uid"),
+        None => {
+            let lists = scene.fleet.iter().map(|id| id.cluster.to_string()).collect::<Vec<_>>().join(", ");
+            line(format!("no IBMPowerVSCluster has the uid {uid}"), format!("the lists of {lists}"), "metadata.uid")
+        }
+    })
+}
+
+fn held_line(claimant: &Claimant<'_>, slot: &Slot, held: &Held) -> Evidence {
+    let created = match held.created {
+        Some(true) => ", controllerCreated",
+        Some(false) => ", not controllerCreated",
+        None => "",
+    };
+    line(format!("holds the id {}{created}", held.id), claimant.described(), &format!("{}.id", slot.field))
+}
+
+fn line(says: String, object: String, field: &str) -> Evidence {
+    Evidence { says, object, field: field.to_owned(), resource_version: String::new() }
+}

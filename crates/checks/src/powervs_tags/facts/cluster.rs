@@ -1,0 +1,186 @@
+//! An IBMPowerVSCluster, both shapes of it read by the fields that are there: the same version has been both.
+
+use serde_json::Value;
+
+use super::super::names::{
+    ATTACHED_TAGS, CAPI_CLUSTER, CAPI_GROUP, CREATE_INFRA, LOAD_BALANCER_TOPOLOGY, PAUSED, USER_TAGS,
+};
+use super::super::tags::{Fault, folded, joined, owner_fault};
+use super::super::verdict::Code;
+use super::sheet::{Misfits, Sheet};
+use super::slots::{Slot, read};
+use trueup_core::world::{Fact, Interner, Life, Misfit, RawMeta, RawObject, Uid};
+
+/// Whether controllers are told to leave it alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pause {
+    No,
+    Yes,
+}
+
+/// Whether the provider makes and removes the infrastructure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Infra {
+    Managed,
+    NotManaged,
+}
+
+/// Which of the two shapes an object has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// `serviceInstance`, maps, `controllerCreated`.
+    Older,
+    /// `workspace`, lists, a `type` that says who makes what.
+    Newer,
+}
+
+/// The Cluster that owns it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnerRef {
+    pub name: Box<str>,
+}
+
+/// What the user wants on the resources.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UserTags {
+    /// Those the cloud would take, folded and sorted.
+    Wanted(Vec<String>),
+    /// The annotation is no JSON, so what is wanted is not known.
+    NotKnown,
+}
+
+/// Where the user's tags are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UserTagsIn {
+    Spec,
+    Annotation,
+}
+
+/// What is kept of an IBMPowerVSCluster.
+#[derive(Debug, PartialEq, Eq)]
+pub struct PowerVsCluster {
+    pub uid: Uid,
+    pub life: Life,
+    pub pause: Pause,
+    pub infra: Infra,
+    pub shape: Shape,
+    pub owner: Option<OwnerRef>,
+    pub slots: Vec<Slot>,
+    pub user_tags: UserTags,
+    pub user_tags_in: UserTagsIn,
+    /// The user tags we attached, folded; nothing when the annotation can't be read.
+    pub attached: Vec<String>,
+    /// Tags that would be refused, sorted.
+    pub faults: Vec<Fault>,
+}
+
+impl PowerVsCluster {
+    /// The uid as uuid tags hold it. Files written by hand may have none, and then no tag is ours.
+    pub fn uid_text(&self) -> Option<String> {
+        (!self.uid.is_empty()).then(|| self.uid.to_string().to_lowercase())
+    }
+
+    pub fn is_going(&self) -> bool {
+        self.life == Life::Terminating
+    }
+}
+
+impl Fact for PowerVsCluster {
+    fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
+        let (spec, status): (Value, Value) = (raw.field("spec")?, raw.field("status")?);
+        parts(&spec, &status, raw).map_err(|what| raw.misfit(what))
+    }
+}
+
+fn parts(spec: &Value, status: &Value, raw: &RawObject<'_>) -> Misfits<PowerVsCluster> {
+    let (spec, status, meta) = (Sheet::of(spec, "spec")?, Sheet::of(status, "status")?, &raw.meta);
+    let mut faults: Vec<Fault> = owner_fault(&meta.name).into_iter().collect();
+    let user_tags = user_tags(&spec, meta, &mut faults)?;
+    let attached = attached(meta, &mut faults);
+    faults.sort();
+    faults.dedup();
+    let is_managed =
+        meta.annotation(CREATE_INFRA) == Some("true") || spec.text("topology")? == Some(LOAD_BALANCER_TOPOLOGY);
+    let owner = meta.owners.iter().find(|owner| {
+        let group = owner.api_version.split_once('/').map_or("", |(group, _)| group);
+        owner.kind == CAPI_CLUSTER.kind && group == CAPI_GROUP
+    });
+    Ok(PowerVsCluster {
+        uid: Uid::parse(&meta.uid),
+        life: if meta.deletion_timestamp.is_some() { Life::Terminating } else { Life::Living },
+        pause: if meta.annotation(PAUSED).is_some() { Pause::Yes } else { Pause::No },
+        infra: if is_managed { Infra::Managed } else { Infra::NotManaged },
+        shape: shape(&spec, &status)?,
+        owner: owner.map(|owner| OwnerRef { name: owner.name.as_ref().into() }),
+        slots: read(&meta.name, &spec, &status)?,
+        user_tags,
+        user_tags_in: if spec.has("tags") { UserTagsIn::Spec } else { UserTagsIn::Annotation },
+        attached,
+        faults,
+    })
+}
+
+/// The newer shape, if any field says so.
+fn shape(spec: &Sheet<'_>, status: &Sheet<'_>) -> Misfits<Shape> {
+    let words = ["type", "reference", "provision"];
+    let mut is_newer = spec.has("workspace") || spec.has("topology") || spec.has("subnets") || status.has("workspace");
+    for key in ["network", "vpc", "transitGateway", "cosInstance"] {
+        let part = spec.part(key)?;
+        is_newer |= words.iter().any(|word| part.has(word));
+    }
+    for key in ["loadBalancers", "vpcSecurityGroups"] {
+        is_newer |= spec.parts(key)?.iter().any(|entry| words.iter().any(|word| entry.sheet.has(word)));
+    }
+    is_newer |= ["vpcSubnets", "vpcSecurityGroups", "loadBalancers"].iter().any(|key| status.is_list(key));
+    is_newer |= status.part("network")?.has("dhcpServer");
+    Ok(if is_newer { Shape::Newer } else { Shape::Older })
+}
+
+fn user_tags(spec: &Sheet<'_>, meta: &RawMeta<'_>, faults: &mut Vec<Fault>) -> Misfits<UserTags> {
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    if spec.has("tags") {
+        for entry in spec.parts("tags")? {
+            let text = |key: &str| entry.sheet.text(key).map(|text| text.unwrap_or_default().to_owned());
+            pairs.push((text("key")?, text("value")?));
+        }
+    } else if let Some(text) = meta.annotation(USER_TAGS) {
+        match serde_json::from_str::<std::collections::BTreeMap<String, String>>(text) {
+            Ok(map) => pairs.extend(map),
+            Err(_) => {
+                faults.push(not_json(USER_TAGS));
+                return Ok(UserTags::NotKnown);
+            }
+        }
+    }
+    let mut wanted = Vec::new();
+    for (key, value) in pairs {
+        match joined(&key, &value) {
+            Ok(tag) => wanted.push(tag),
+            Err(fault) => faults.push(fault),
+        }
+    }
+    wanted.sort();
+    wanted.dedup();
+    Ok(UserTags::Wanted(wanted))
+}
+
+fn attached(meta: &RawMeta<'_>, faults: &mut Vec<Fault>) -> Vec<String> {
+    let Some(text) = meta.annotation(ATTACHED_TAGS) else { return Vec::new() };
+    match serde_json::from_str::<Vec<String>>(text) {
+        Ok(tags) => {
+            let mut tags: Vec<String> = tags.iter().map(|tag| folded(tag)).collect();
+            tags.sort();
+            tags.dedup();
+            tags
+        }
+        Err(_) => {
+            faults.push(not_json(ATTACHED_TAGS));
+            Vec::new()
+        }
+    }
+}
+
+/// An annotation that can't be read stands where its tags would.
+fn not_json(annotation: &str) -> Fault {
+    Fault { tag: annotation.to_owned(), codes: [Code::NotJson].into() }
+}

@@ -1,0 +1,265 @@
+//! The rules, from top to bottom: the first that holds gives the verdict.
+//!
+//! Always true:
+//! - only both tags of a cluster make a resource its own; one tag, a name or a flag never does. What can't be tagged takes the
+//!   word of what it lies on;
+//! - that a uid is nobody's needs every cluster's list;
+//! - what isn't known is `unknown`, and says what is missing.
+
+use std::collections::BTreeSet;
+
+use super::facts::{Course, Held, Lock, Shape, Slot, Wish};
+use super::kind::Kind;
+use super::scene::{By, Claim, Claimant, Home, Leads, Scene};
+use super::subjects::Subject;
+use super::verdict::{Code, Verdict};
+use trueup_core::world::Gap;
+
+/// A verdict with what it rests on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ruling {
+    pub verdict: Verdict,
+    pub codes: BTreeSet<Code>,
+    /// What is not known, for `unknown`.
+    pub gap: Option<Gap>,
+    /// The uid of the owner, for `orphan`, `stale-owner` and `other-owner`.
+    pub owner: Option<String>,
+}
+
+impl Ruling {
+    fn of(verdict: Verdict) -> Self {
+        Self { verdict, codes: BTreeSet::new(), gap: None, owner: None }
+    }
+
+    fn with(verdict: Verdict, code: Code) -> Self {
+        Self { codes: [code].into(), ..Self::of(verdict) }
+    }
+
+    fn unknown(gap: Gap) -> Self {
+        Self { gap: Some(gap), ..Self::of(Verdict::Unknown) }
+    }
+
+    fn owned_by(verdict: Verdict, uid: Option<&str>) -> Self {
+        Self { owner: uid.map(str::to_owned), ..Self::of(verdict) }
+    }
+}
+
+/// Judges one subject.
+pub fn rule(scene: &Scene<'_>, subject: &Subject) -> Ruling {
+    match subject {
+        Subject::Resource { account, item, seen_from } => rule_resource(scene, *account, *item, *seen_from),
+        Subject::Missing { account, claimant, .. } => rule_missing(scene, *account, *claimant),
+        Subject::Tag { claimant, fault } => {
+            let codes = scene.claimants[*claimant].fact.faults[*fault].codes.clone();
+            Ruling { codes, ..Ruling::of(Verdict::TagInvalid) }
+        }
+        Subject::Unplaced { .. } => Ruling::of(Verdict::Unknown),
+        Subject::Clusters { gap, .. } | Subject::Account { gap, .. } => Ruling::unknown(gap.clone()),
+    }
+}
+
+/// Judges a resource as a cluster sees it, or as nobody does.
+pub fn rule_resource(scene: &Scene<'_>, account: usize, item: usize, seen_from: Option<usize>) -> Ruling {
+    let resource = scene.resource(account, item);
+    let is_torn = seen_from.is_some_and(|claimant| scene.claimants[claimant].home == Home::Several);
+    if is_elsewhere(scene, account, item) || is_torn {
+        return Ruling::with(Verdict::Unknown, Code::AccountMismatch);
+    }
+    match resource.course() {
+        Course::Reclaiming => return Ruling::of(Verdict::Reclaiming),
+        Course::Deleting => return Ruling::of(Verdict::Deleting),
+        Course::Stays => {}
+    }
+    let look = Look { scene, account, item, seen_from };
+    match resource.kind {
+        Some(Kind::TgConnection) => look.connection(),
+        Some(Kind::DhcpServer) => look.dhcp_server(),
+        Some(_) | None => look.tagged(),
+    }
+}
+
+/// Whether a resource's CRN names another account than the one it was read from.
+fn is_elsewhere(scene: &Scene<'_>, account: usize, item: usize) -> bool {
+    let named = scene.resource(account, item).crn_account();
+    named.is_some_and(|named| named != scene.accounts[account].account)
+}
+
+fn rule_missing(scene: &Scene<'_>, account: usize, claimant: usize) -> Ruling {
+    if scene.claimants[claimant].home == Home::Several {
+        return Ruling::with(Verdict::Unknown, Code::AccountMismatch);
+    }
+    match &scene.accounts[account].gap {
+        Some(gap) => Ruling::unknown(gap.clone()),
+        None => Ruling::of(Verdict::Gone),
+    }
+}
+
+/// Whether both tags say that a resource is the cluster's, and nothing speaks against it. Its state doesn't matter here.
+pub fn is_owned(scene: &Scene<'_>, account: usize, item: usize, claimant: usize) -> bool {
+    let verdict = Look { scene, account, item, seen_from: Some(claimant) }.tagged().verdict;
+    matches!(verdict, Verdict::Owned | Verdict::Locked)
+}
+
+/// One resource, seen from somewhere.
+struct Look<'s, 'a> {
+    scene: &'s Scene<'a>,
+    account: usize,
+    item: usize,
+    seen_from: Option<usize>,
+}
+
+impl<'a> Look<'_, 'a> {
+    fn claimant(&self) -> Option<&Claimant<'a>> {
+        self.seen_from.map(|claimant| &self.scene.claimants[claimant])
+    }
+
+    fn claim(&self) -> Option<(Claim, Option<&'a Slot>)> {
+        self.scene.claim(self.account, self.item, self.seen_from?)
+    }
+
+    fn connection(&self) -> Ruling {
+        let (Some(claimant), Some(seen_from)) = (self.claimant(), self.seen_from) else {
+            return Ruling::of(Verdict::Foreign);
+        };
+        let (scene, account) = (self.scene, &self.scene.accounts[self.account]);
+        let gateway = account.parents[self.item];
+        // Its gateway's word counts for nothing while it isn't known whose gateway it is.
+        if gateway.is_some_and(|gateway| is_elsewhere(scene, self.account, gateway)) {
+            return Ruling::with(Verdict::Unknown, Code::AccountMismatch);
+        }
+        let is_tagged = |gateway: usize| {
+            let side = scene.resource(self.account, self.item).side;
+            let tag = side.and_then(|side| claimant.connection_tag(side));
+            tag.is_some_and(|tag| scene.resource(self.account, gateway).tags.has(&tag))
+        };
+        let is_ours_there =
+            gateway.is_some_and(|gateway| is_owned(scene, self.account, gateway, seen_from) || is_tagged(gateway));
+        let claim = self.claim();
+        let is_created =
+            claim.is_some_and(|(claim, slot)| claim.by == By::Status && slot.is_some_and(Slot::is_created));
+        let is_owned = match scene.leads_to(self.account, self.item, seen_from) {
+            Leads::Ours => is_ours_there || is_created,
+            // Whose network it leads to is not said; that the status calls it its own making is.
+            Leads::NotSaid => is_created,
+            Leads::Elsewhere => false,
+        };
+        if is_owned {
+            return Ruling::of(Verdict::Owned);
+        }
+        match claim {
+            Some((Claim { by: By::Status, .. }, Some(Slot { wish: Wish::Provision, .. })))
+                if gateway.is_some() && !is_ours_there =>
+            {
+                Ruling::of(Verdict::Untagged)
+            }
+            Some(_) | None => Ruling::of(Verdict::Foreign),
+        }
+    }
+
+    /// Takes the word of its network, else of its workspace.
+    fn dhcp_server(&self) -> Ruling {
+        let account = &self.scene.accounts[self.account];
+        let network = self.scene.resource(self.account, self.item).network.as_deref();
+        let speaker = network.and_then(|id| account.find(Kind::Network, id)).or(account.parents[self.item]);
+        match speaker {
+            Some(speaker) => {
+                let Ruling { verdict, codes, gap, owner } =
+                    rule_resource(self.scene, self.account, speaker, self.seen_from);
+                // How the network came to be known says nothing of the server.
+                let codes = codes.into_iter().filter(|code| *code == Code::AccountMismatch).collect();
+                // A server whose id some cluster holds is nobody's orphan, whatever its network's tags say.
+                let is_held = self.scene.is_pointed_at_by_id(self.account, self.item);
+                let verdict = if verdict == Verdict::Orphan && is_held { Verdict::OtherOwner } else { verdict };
+                Ruling { verdict, codes, gap, owner }
+            }
+            None => self.tagged(),
+        }
+    }
+
+    fn tagged(&self) -> Ruling {
+        let tags = &self.scene.resource(self.account, self.item).tags;
+        let uuids: Vec<&str> = tags.uuids().collect();
+        if uuids.len() > 1 {
+            return Ruling::of(Verdict::TwoOwners);
+        }
+        let claimant = self.claimant();
+        let has_owner = claimant.is_some_and(|one| tags.has(&one.owner_tag));
+        let has_uuid = claimant.is_some_and(|one| one.uuid_tag.as_ref().is_some_and(|tag| tags.has(tag)));
+        if self.is_users() {
+            let is_tagged = has_owner || has_uuid;
+            let codes = is_tagged.then_some(Code::TaggedReference).into_iter().collect();
+            return Ruling { codes, ..Ruling::of(Verdict::Reference) };
+        }
+        if has_owner && has_uuid {
+            return Ruling::of(if self.must_go_and_can_not() { Verdict::Locked } else { Verdict::Owned });
+        }
+        let other_uuid = uuids.first().copied().filter(|_| !has_uuid);
+        let is_named = tags.owners().next().is_some();
+        if other_uuid.is_some() || (is_named && !has_owner) {
+            return self.another(uuids.first().copied(), has_owner);
+        }
+        if has_owner || has_uuid {
+            return Ruling::of(Verdict::HalfTagged);
+        }
+        self.bare()
+    }
+
+    /// The tags name another owner, or one of another name.
+    fn another(&self, uuid: Option<&str>, has_our_name: bool) -> Ruling {
+        let scene = self.scene;
+        let Some(uuid) = uuid.filter(|uuid| scene.living(uuid).is_none()) else {
+            return Ruling::owned_by(Verdict::OtherOwner, uuid);
+        };
+        if let Some(gap) = &scene.fleet_gap {
+            return Ruling::unknown(gap.clone());
+        }
+        let verdict = if has_our_name {
+            Verdict::StaleOwner
+        } else if scene.is_pointed_at_by_id(self.account, self.item) {
+            Verdict::OtherOwner
+        } else {
+            Verdict::Orphan
+        };
+        Ruling::owned_by(verdict, Some(uuid))
+    }
+
+    /// No tag says whose it is.
+    fn bare(&self) -> Ruling {
+        match self.claim() {
+            Some((Claim { by: By::Status, .. }, Some(slot))) if self.was_ours_to_create(slot) => {
+                Ruling::of(Verdict::Untagged)
+            }
+            Some((Claim { by: By::Status, .. }, _)) => Ruling::with(Verdict::Foreign, Code::AdoptedByName),
+            Some(_) | None => Ruling::of(Verdict::Foreign),
+        }
+    }
+
+    /// The spec says that somebody else made it.
+    fn is_users(&self) -> bool {
+        let Some((claim, Some(slot))) = self.claim() else { return false };
+        match &slot.wish {
+            Wish::Reference { .. } => true,
+            Wish::Given { id } => {
+                // The status may call another its making than the one the spec gives.
+                let is_made = claim.by == By::Status && slot.is_created();
+                self.scene.resource(self.account, self.item).is_called(id) && !is_made
+            }
+            Wish::Silent | Wish::Unlisted | Wish::Plain | Wish::Named | Wish::Provision => false,
+        }
+    }
+
+    fn was_ours_to_create(&self, slot: &Slot) -> bool {
+        let is_created = matches!(slot.held, Some(Held { created: Some(true), .. }));
+        let is_newer = self.claimant().is_some_and(|claimant| claimant.fact.shape == Shape::Newer);
+        match slot.wish {
+            Wish::Provision => true,
+            Wish::Silent => is_created || is_newer,
+            Wish::Unlisted | Wish::Plain | Wish::Named | Wish::Given { .. } | Wish::Reference { .. } => is_created,
+        }
+    }
+
+    fn must_go_and_can_not(&self) -> bool {
+        let is_locked = self.scene.resource(self.account, self.item).lock == Lock::Locked;
+        is_locked && self.claimant().is_some_and(Claimant::is_torn_down)
+    }
+}

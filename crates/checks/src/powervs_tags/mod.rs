@@ -1,0 +1,147 @@
+//! PowerVS tags: who owns what in the IBM Cloud accounts, proven by tags, and a teardown that takes nothing that isn't ours.
+//!
+//! A status is lost when its object is deleted, moved or restored; tags stay with the resource. Two of them, the name and the
+//! uid of the IBMPowerVSCluster, make a resource that cluster's. A name that matches proves nothing.
+//!
+//! Not here: asking the cloud (`cloud::ibm`), writing to it (`engine`).
+
+mod account;
+mod explain;
+mod facts;
+mod interests;
+mod judge;
+mod kind;
+mod names;
+mod present;
+mod proofs;
+mod remedy;
+mod scene;
+mod settings;
+mod subjects;
+mod tag_form;
+mod tags;
+mod teardown;
+#[cfg(test)]
+mod tests;
+mod touched;
+mod tree;
+mod users;
+mod verdict;
+mod words;
+
+use std::collections::BTreeSet;
+
+use judge::rule;
+use scene::Scene;
+pub use settings::{ENTRY, Settings};
+
+use super::contract::{Domain, Touched};
+use super::present::{Cell, Introduction, Panel};
+use trueup_core::engine::{DomainName, Explanation, Judgement, SubjectId};
+use trueup_core::world::{ChangeSet, ClusterName, Interest, View};
+
+pub const NAME: DomainName = DomainName("powervs-tags");
+
+/// The check.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PowerVsTags {
+    settings: Settings,
+}
+
+impl PowerVsTags {
+    pub fn new(settings: Settings) -> Self {
+        Self { settings }
+    }
+
+    fn judge_in(&self, subject: &SubjectId, scene: &Scene<'_>) -> Option<Judgement> {
+        let place = scene.subjects.get(subject)?;
+        let ruling = rule(scene, place);
+        Some(Judgement {
+            state: ruling.verdict.state(),
+            verdict: ruling.verdict.word(),
+            codes: ruling.codes.iter().map(|code| code.word()).collect(),
+            ownership_proofs: proofs::count(scene, place, &ruling),
+            until: None,
+        })
+    }
+
+    fn explain_in(&self, subject: &SubjectId, scene: &Scene<'_>) -> Option<Explanation> {
+        let place = scene.subjects.get(subject)?;
+        Some(explain::explain(self.settings, scene, place, &rule(scene, place)))
+    }
+
+    fn cells_in(&self, subject: &SubjectId, scene: &Scene<'_>) -> Vec<Cell> {
+        scene.subjects.get(subject).map_or_else(Vec::new, |place| present::cells(scene, place))
+    }
+}
+
+impl Domain for PowerVsTags {
+    fn name(&self) -> DomainName {
+        NAME
+    }
+
+    fn introduction(&self) -> Introduction {
+        present::INTRODUCTION
+    }
+
+    fn interests(&self, view: View<'_>) -> Vec<Interest> {
+        interests::list(view)
+    }
+
+    fn subjects_in(&self, cluster: &ClusterName, view: View<'_>) -> BTreeSet<SubjectId> {
+        self.subjects(view).into_iter().filter(|subject| subject.cluster == *cluster).collect()
+    }
+
+    fn subjects(&self, view: View<'_>) -> BTreeSet<SubjectId> {
+        Scene::new(view).subjects.into_keys().collect()
+    }
+
+    fn touched(&self, changes: &ChangeSet, view: View<'_>) -> Touched {
+        touched::find(changes, view)
+    }
+
+    fn judge(&self, subject: &SubjectId, view: View<'_>) -> Option<Judgement> {
+        self.judge_in(subject, &Scene::new(view))
+    }
+
+    fn explain(&self, subject: &SubjectId, view: View<'_>) -> Option<Explanation> {
+        self.explain_in(subject, &Scene::new(view))
+    }
+
+    fn judge_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Option<Judgement>> {
+        let scene = Scene::new(view);
+        subjects.iter().map(|subject| self.judge_in(subject, &scene)).collect()
+    }
+
+    fn explain_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Option<Explanation>> {
+        let scene = Scene::new(view);
+        subjects.iter().map(|subject| self.explain_in(subject, &scene)).collect()
+    }
+
+    fn cells(&self, subject: &SubjectId, view: View<'_>) -> Vec<Cell> {
+        self.cells_in(subject, &Scene::new(view))
+    }
+
+    fn cells_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Vec<Cell>> {
+        let scene = Scene::new(view);
+        subjects.iter().map(|subject| self.cells_in(subject, &scene)).collect()
+    }
+
+    fn parent(&self, subject: &SubjectId, view: View<'_>) -> Option<SubjectId> {
+        tree::parent(subject, view)
+    }
+
+    fn panels(&self, subject: &SubjectId, view: View<'_>) -> Vec<Panel> {
+        let scene = Scene::new(view);
+        scene.subjects.get(subject).map_or_else(Vec::new, |place| present::panels(&scene, place))
+    }
+
+    fn answer(&self, form: &str, typed: &str, subject: &SubjectId, view: View<'_>) -> Vec<String> {
+        if form != tag_form::FORM.name {
+            return Vec::new();
+        }
+        let scene = Scene::new(view);
+        let place = scene.subjects.get(subject);
+        place.map_or_else(Vec::new, |place| tag_form::answer(self.settings, &scene, place, typed))
+    }
+}

@@ -1,0 +1,99 @@
+//! How a resource stands in its list: what it is called, who sees it, whose tags it carries; and a teardown, step by step.
+
+use super::facts::CloudResource;
+use super::kind::Stage;
+use super::names::OWNER_TAG;
+use super::scene::{Claimant, Scene};
+use super::subjects::Subject;
+use super::words::state_word;
+use super::{explain::seen_from, facts::Course, tag_form};
+use crate::{Cell, Column, Introduction, Panel, Side};
+
+pub const INTRODUCTION: Introduction = Introduction {
+    title: "PowerVS tags",
+    short: "POWERVS",
+    says: "who owns what in the IBM Cloud accounts, and what a deleted cluster leaves behind",
+    columns: &[
+        Column { title: "SEEN FROM", side: Side::Left, width: 14, grows: false, rank: 1 },
+        Column { title: "OWNER TAG", side: Side::Left, width: 12, grows: false, rank: 3 },
+        Column { title: "STATE", side: Side::Left, width: 10, grows: false, rank: 4 },
+        Column { title: "AGE", side: Side::Right, width: 5, grows: false, rank: 5 },
+        Column { title: "ID", side: Side::Left, width: 14, grows: true, rank: 6 },
+    ],
+    verdict_width: 12,
+    forms: &[tag_form::FORM],
+};
+
+/// One row, in the order of the columns.
+pub fn cells(scene: &Scene<'_>, subject: &Subject) -> Vec<Cell> {
+    let text = |text: &str| if text.is_empty() { Cell::Nothing } else { Cell::Text(text.into()) };
+    let whose = seen_from(scene, subject).map_or_else(String::new, |claimant| viewer(scene, claimant));
+    let Subject::Resource { account, item, .. } = subject else {
+        return vec![text(&whose), Cell::Nothing, Cell::Nothing, Cell::Nothing, Cell::Nothing];
+    };
+    let resource = scene.resource(*account, *item);
+    vec![
+        text(if whose.is_empty() { "-" } else { &whose }),
+        text(&owner_word(resource)),
+        text(&state_word(&resource.state, resource.course())),
+        resource.created.map_or(Cell::Nothing, Cell::Age),
+        text(&resource.id),
+    ]
+}
+
+/// A cluster as short as it can be told from the others: by its name, unless two have it.
+fn viewer(scene: &Scene<'_>, claimant: &Claimant<'_>) -> String {
+    let is_alone = scene.namesakes.get(claimant.name()).is_none_or(|count| *count == 1);
+    let name = if is_alone { claimant.name().to_owned() } else { claimant.key.to_string() };
+    if claimant.fact.is_going() { format!("{name} going") } else { name }
+}
+
+fn owner_word(resource: &CloudResource) -> String {
+    let owners = resource.tags.iter().filter_map(|tag| tag.strip_prefix(OWNER_TAG));
+    owners.collect::<Vec<_>>().join(" ")
+}
+
+/// The tags, and for a cluster that is being deleted the order in which everything of it goes.
+pub fn panels(scene: &Scene<'_>, subject: &Subject) -> Vec<Panel> {
+    let mut panels = Vec::new();
+    let Subject::Resource { account, item, seen_from } = subject else { return panels };
+    let tags: Vec<String> = scene.resource(*account, *item).tags.iter().map(str::to_owned).collect();
+    if !tags.is_empty() {
+        panels.push(Panel::Lines { title: "TAGS", lines: tags });
+    }
+    let lines = seen_from.map(|claimant| teardown_lines(scene, *account, *item, claimant)).unwrap_or_default();
+    if !lines.is_empty() {
+        panels.push(Panel::Lines { title: "TEARDOWN", lines });
+    }
+    panels
+}
+
+/// Every step in its order, what keeps it, and what is on its way out already.
+fn teardown_lines(scene: &Scene<'_>, account: usize, item: usize, claimant: usize) -> Vec<String> {
+    let teardown = scene.teardown(account, claimant);
+    let mut lines = Vec::new();
+    for stage in Stage::ALL {
+        for (place, step) in teardown.steps.iter().filter(|(_, step)| step.stage == stage) {
+            let here = if *place == item { ">" } else { " " };
+            let what = scene.described(account, *place);
+            let kept = match step.holds[..] {
+                [] => String::new(),
+                [..] => format!(", stays while it holds {}", step.holds.join(", ")),
+            };
+            lines.push(format!("{here} {} {what}{kept}", lines.len() + 1));
+        }
+    }
+    if scene.claimants[claimant].is_torn_down() {
+        let claims = scene.accounts[account].claims.iter().filter(|(_, by)| by.contains_key(&claimant));
+        let leaving = claims.map(|(place, _)| *place).filter(|place| {
+            let course = scene.resource(account, *place).course();
+            course != Course::Stays
+        });
+        lines.extend(
+            leaving.map(|place| {
+                format!("  - {}: {}", scene.described(account, place), scene.resource(account, place).state)
+            }),
+        );
+    }
+    lines
+}

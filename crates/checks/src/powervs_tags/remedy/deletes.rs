@@ -1,0 +1,136 @@
+//! What goes: the steps of a cluster's teardown, and what dead clusters left behind.
+//!
+//! Always true: nothing is deleted but what the tags prove, or what an older status calls its own making, and nothing that
+//! still holds things of others.
+
+use serde_json::json;
+
+use super::{Draft, tag_line};
+use crate::powervs_tags::facts::{Infra, Lock};
+use crate::powervs_tags::judge::{Ruling, rule_resource};
+use crate::powervs_tags::kind::Kind;
+use crate::powervs_tags::names::{capi_clusters, powervs_clusters};
+use crate::powervs_tags::proofs::proofs;
+use crate::powervs_tags::scene::Claimant;
+use crate::powervs_tags::subjects::resource;
+use crate::powervs_tags::verdict::Verdict;
+use trueup_core::engine::{ActionDraft, Blocked, Dependency, GateName, Reason, Stake, Undo, Verb, empty_set};
+
+impl Draft<'_, '_> {
+    /// A step of the cluster's teardown; for a connection on a gateway that stays, its tag comes off after it.
+    pub(super) fn delete(&self) -> Vec<ActionDraft> {
+        let Some((claimant, seen_from)) = self.claimant().zip(self.seen_from) else { return Vec::new() };
+        let teardown = self.scene.teardown(self.account, seen_from);
+        let Some(step) = teardown.steps.get(&self.item) else { return Vec::new() };
+        let mut blocked_by: Vec<Blocked> = self.not_managed().into_iter().collect();
+        blocked_by.extend(held(&step.holds));
+        blocked_by.extend(locked(step.lock));
+        blocked_by.extend(self.claimed_twice());
+        let rests_on = vec![
+            self.scene.accounts[self.account].listing.clone(),
+            powervs_clusters(claimant.site),
+            capi_clusters(claimant.site),
+        ];
+        let delete = ActionDraft {
+            depends_on: step.after.iter().map(|item| self.after(*item, Some(seen_from))).collect(),
+            blocked_by,
+            rests_on,
+            ..self.deleting(Reason::ClusterDeleted)
+        };
+        let mut actions = vec![delete];
+        actions.extend(self.untag_gateway(claimant, seen_from));
+        actions
+    }
+
+    /// A reference says in its own finding what comes off it; any other gateway that isn't ours has no actions itself.
+    fn untag_gateway(&self, claimant: &Claimant<'_>, seen_from: usize) -> Option<ActionDraft> {
+        let gateway = self.scene.accounts[self.account].parents[self.item]
+            .filter(|_| self.resource().kind == Some(Kind::TgConnection))?;
+        let verdict = rule_resource(self.scene, self.account, gateway, Some(seen_from)).verdict;
+        let stays =
+            matches!(verdict, Verdict::Foreign | Verdict::OtherOwner | Verdict::TwoOwners | Verdict::StaleOwner);
+        let tag = claimant.connection_tag(self.resource().side?)?;
+        if !stays || !self.scene.resource(self.account, gateway).tags.has(&tag) {
+            return None;
+        }
+        Some(ActionDraft {
+            stake: Stake::Ownership,
+            depends_on: vec![self.after(self.item, Some(seen_from))],
+            blocked_by: self.not_managed().into_iter().collect(),
+            ..self.tagging(gateway, Verb::Untag, Reason::ClusterDeleted, Vec::new(), vec![tag])
+        })
+    }
+
+    pub(super) fn delete_orphan(&self, ruling: &Ruling) -> ActionDraft {
+        let owner = ruling.owner.as_deref().unwrap_or_default();
+        let (holds, before) = self.scene.orphan_content(self.account, self.item, owner);
+        let mut blocked_by: Vec<Blocked> = held(&holds).into_iter().collect();
+        blocked_by.extend(locked(self.resource().lock));
+        blocked_by.extend(empty_set(self.scene.claimants.len(), "the list of IBMPowerVSClusters"));
+        let mut rests_on = vec![self.scene.accounts[self.account].listing.clone()];
+        rests_on.extend(self.scene.fleet.iter().cloned());
+        let seen_from = |item: usize| {
+            let claims = self.scene.accounts[self.account].claims.get(&item);
+            claims.and_then(|claims| claims.keys().next().copied())
+        };
+        ActionDraft {
+            selected: false,
+            depends_on: before.into_iter().map(|item| self.after(item, seen_from(item))).collect(),
+            blocked_by,
+            rests_on,
+            ..self.deleting(Reason::NoOwner)
+        }
+    }
+
+    /// The first action of another resource's finding, which is its delete.
+    pub(super) fn after(&self, item: usize, seen_from: Option<usize>) -> Dependency {
+        Dependency { finding: resource(self.scene, self.account, item, seen_from), order: 0 }
+    }
+
+    /// Without this mode the provider takes its finalizer off and touches nothing.
+    pub(super) fn not_managed(&self) -> Option<Blocked> {
+        let claimant = self.claimant()?;
+        match claimant.fact.infra {
+            Infra::Managed => None,
+            Infra::NotManaged => {
+                let why = format!(
+                    "the provider does not manage the infrastructure of {}: neither the annotation powervs.cluster.x-k8s.io/create-infra nor spec.topology LoadBalancer says so; delete by hand what is not needed",
+                    claimant.key
+                );
+                Some(Blocked { gate: GateName::InfraNotManaged, why })
+            }
+        }
+    }
+
+    fn deleting(&self, reason: Reason) -> ActionDraft {
+        let resource = self.resource();
+        let mut diff = format!("- {}\n", self.scene.described(self.account, self.item));
+        diff.extend(resource.tags.iter().map(|tag| tag_line('-', tag)));
+        if resource.kind.is_some_and(Kind::is_kept_a_while) {
+            diff.push_str("  IBM Cloud keeps it for up to 7 days; until then it can be restored there\n");
+        }
+        ActionDraft {
+            ownership: proofs(self.scene, self.account, self.item, self.seen_from),
+            stake: Stake::Irreversible,
+            diff,
+            change: json!({}),
+            undo: Undo::None,
+            ..self.draft(self.item, Verb::Delete, reason)
+        }
+    }
+}
+
+fn held(holds: &[String]) -> Option<Blocked> {
+    let why = format!("it still holds what is not its owner's: {}; see to that first", holds.join(", "));
+    (!holds.is_empty()).then_some(Blocked { gate: GateName::Dependency, why })
+}
+
+fn locked(lock: Lock) -> Option<Blocked> {
+    match lock {
+        Lock::Open => None,
+        Lock::Locked => {
+            let why = "it is locked, and IBM Cloud deletes nothing that is; unlock it first".to_owned();
+            Some(Blocked { gate: GateName::Immutable, why })
+        }
+    }
+}

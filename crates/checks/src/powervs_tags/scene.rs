@@ -1,0 +1,380 @@
+//! Accounts and clusters laid beside each other: which cluster points at which resource, and how.
+//!
+//! Always true:
+//! - an id beats a name: a cluster that holds an id of a sort is not matched by name there;
+//! - a cluster points only into the account its ids lie in. Where they lie in several, nothing is concluded;
+//! - that a uid is nobody's is said only when every cluster's list of IBMPowerVSClusters is known.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use super::account::Account;
+use super::facts::{CapiCluster, CloudResource, Pause, PowerVsCluster, Slot, Wish, account_of_crn, crn_ends};
+use super::kind::{Kind, Side};
+use super::names::{POWERVS_CLUSTER, capi_clusters, powervs_clusters};
+use super::subjects::{Subject, list};
+use super::tags::{connection_tag, connection_uids, owner_tag, uuid_tag};
+use super::teardown::Teardown;
+use super::users::{Users, may_use};
+use trueup_core::engine::SubjectId;
+use trueup_core::world::{Cluster, CollectionId, Gap, GapCause, Key, ObjectName, Observation, View};
+
+/// Everything one look at the fleet needs, made once.
+pub struct Scene<'a> {
+    pub view: View<'a>,
+    pub accounts: Vec<Account<'a>>,
+    pub claimants: Vec<Claimant<'a>>,
+    /// Every list of IBMPowerVSClusters there is.
+    pub fleet: Vec<CollectionId>,
+    /// Why not every cluster is known.
+    pub fleet_gap: Option<Gap>,
+    living: BTreeMap<String, usize>,
+    /// How many clusters have each name.
+    pub namesakes: BTreeMap<&'a str, usize>,
+    pub subjects: BTreeMap<SubjectId, Subject>,
+    pub(super) teardowns: RefCell<BTreeMap<usize, Rc<Teardown>>>,
+}
+
+/// An IBMPowerVSCluster, and where its resources are.
+pub struct Claimant<'a> {
+    pub site: &'a Cluster,
+    pub key: &'a Key,
+    pub fact: &'a PowerVsCluster,
+    pub home: Home,
+    pub owner_tag: String,
+    /// Nothing for an object without a uid.
+    pub uuid_tag: Option<String>,
+    pub pause: Pause,
+}
+
+/// The account a cluster's ids lie in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Home {
+    Account(usize),
+    /// Several, which can't be.
+    Several,
+    /// None that was read.
+    Nowhere,
+}
+
+/// How a cluster points at a resource, the strongest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum By {
+    /// Its status holds the id.
+    Status,
+    /// Its spec gives the id.
+    Spec,
+    /// A given or default name.
+    Name,
+    /// Both of its tags.
+    Tags,
+    /// What it lies on carries its tags, and it leads to what is the cluster's.
+    Holder,
+}
+
+/// One cluster pointing at one resource.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Claim {
+    pub by: By,
+    /// The slot it was found by.
+    pub slot: Option<usize>,
+}
+
+/// An id the status holds and no listing has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Missing {
+    pub claimant: usize,
+    pub slot: usize,
+}
+
+impl<'a> Claimant<'a> {
+    pub fn namespace(&self) -> &str {
+        self.key.namespace.as_ref().map_or("", |namespace| namespace.as_str())
+    }
+
+    pub fn name(&self) -> &'a str {
+        self.key.name.as_str()
+    }
+
+    pub fn connection_tag(&self, side: Side) -> Option<String> {
+        self.fact.uid_text().map(|uid| connection_tag(&uid, side))
+    }
+
+    /// Whether its teardown is due: it is being deleted, and the provider would act on that.
+    pub fn is_torn_down(&self) -> bool {
+        self.fact.is_going() && self.pause == Pause::No && self.fact.owner.is_some()
+    }
+
+    /// `mgmt IBMPowerVSCluster clusters/demo`.
+    pub fn described(&self) -> String {
+        format!("{} {} {}", self.site.name, POWERVS_CLUSTER.kind, self.key)
+    }
+}
+
+impl<'a> Scene<'a> {
+    pub fn new(view: View<'a>) -> Self {
+        let mut scene = Self {
+            view,
+            accounts: view.clusters().filter_map(|member| Account::read(view, member)).collect(),
+            claimants: Vec::new(),
+            fleet: Vec::new(),
+            fleet_gap: None,
+            living: BTreeMap::new(),
+            namesakes: BTreeMap::new(),
+            subjects: BTreeMap::new(),
+            teardowns: RefCell::default(),
+        };
+        scene.read_clusters();
+        scene.settle();
+        scene.point();
+        scene.point_by_tags();
+        scene.point_by_holder();
+        scene.subjects = list(&scene);
+        scene
+    }
+
+    /// The cluster with this uid, when it lives.
+    pub fn living(&self, uid: &str) -> Option<usize> {
+        self.living.get(uid).copied()
+    }
+
+    pub fn resource(&self, account: usize, item: usize) -> &'a CloudResource {
+        self.accounts[account].items[item]
+    }
+
+    pub fn claim(&self, account: usize, item: usize, claimant: usize) -> Option<(Claim, Option<&'a Slot>)> {
+        let claim = *self.accounts[account].claims.get(&item)?.get(&claimant)?;
+        let fact = self.claimants[claimant].fact;
+        Some((claim, claim.slot.map(|slot| &fact.slots[slot])))
+    }
+
+    /// Whether any cluster holds the resource's id.
+    pub fn is_pointed_at_by_id(&self, account: usize, item: usize) -> bool {
+        let claims = self.accounts[account].claims.get(&item);
+        claims.is_some_and(|claims| claims.values().any(|claim| claim.by <= By::Spec))
+    }
+
+    fn read_clusters(&mut self) {
+        let users = Users::of(self.view);
+        for site in self.view.clusters().filter(|site| users.asks(site)) {
+            let id = powervs_clusters(site);
+            let reading = self.view.read::<PowerVsCluster>(&id);
+            if let Some(gap) = reading.gap() {
+                self.fleet_gap.get_or_insert(Gap::new(gap.cause, format!("{}: {gap}", site.name)));
+            }
+            self.fleet.push(id);
+            for (key, fact) in reading.iter() {
+                let uid = fact.uid_text();
+                if let Some(uid) = &uid {
+                    self.living.insert(uid.clone(), self.claimants.len());
+                }
+                *self.namesakes.entry(key.name.as_str()).or_default() += 1;
+                self.claimants.push(Claimant {
+                    site,
+                    key,
+                    fact,
+                    home: Home::Nowhere,
+                    owner_tag: owner_tag(key.name.as_str()),
+                    uuid_tag: uid.map(|uid| uuid_tag(&uid)),
+                    pause: self.pause(site, key, fact),
+                });
+            }
+        }
+        if self.fleet.is_empty() {
+            let says = "no cluster was asked for IBMPowerVSClusters";
+            self.fleet_gap = Some(Gap::new(GapCause::NotObserved, says));
+        }
+    }
+
+    /// Its own, or that of the Cluster it belongs to. Where that is not known, its delete is not offered for that reason.
+    fn pause(&self, site: &Cluster, key: &Key, fact: &PowerVsCluster) -> Pause {
+        let Some(owner) = fact.owner.as_ref().filter(|_| fact.pause == Pause::No) else { return fact.pause };
+        let owner = Key { namespace: key.namespace.clone(), name: ObjectName::new(&*owner.name) };
+        match self.view.read::<CapiCluster>(&capi_clusters(site)).get(&owner) {
+            Observation::Present(cluster) => cluster.pause,
+            Observation::ProvenAbsent(_) | Observation::Unknown(_) => Pause::No,
+        }
+    }
+
+    /// Finds the account of each cluster.
+    fn settle(&mut self) {
+        let homes: Vec<Home> = self.claimants.iter().map(|claimant| self.home(claimant)).collect();
+        for (claimant, home) in self.claimants.iter_mut().zip(homes) {
+            claimant.home = home;
+        }
+    }
+
+    /// Only accounts its objects may point into count. Without any id there, it is the one there is.
+    fn home(&self, claimant: &Claimant<'a>) -> Home {
+        let is_allowed = |(_, account): &(usize, &Account<'a>)| may_use(&account.used_from, claimant.site);
+        let allowed: Vec<(usize, &Account<'a>)> = self.accounts.iter().enumerate().filter(is_allowed).collect();
+        let mut found: BTreeMap<String, Option<usize>> = BTreeMap::new();
+        for slot in &claimant.fact.slots {
+            for id in slot.ids() {
+                if let Some(named) = account_of_crn(id) {
+                    let place = allowed.iter().find(|(_, account)| account.account == named);
+                    let known = found.entry(named).or_default();
+                    *known = known.or(place.map(|(place, _)| *place));
+                }
+                for (place, account) in &allowed {
+                    if account.find(slot.kind, id).is_some() {
+                        found.entry(account.account.clone()).or_default().get_or_insert(*place);
+                    }
+                }
+            }
+        }
+        let known: Vec<Option<usize>> = found.into_values().collect();
+        match (&known[..], &allowed[..]) {
+            ([], [(place, _)]) | ([Some(place)], _) => Home::Account(*place),
+            ([] | [None], _) => Home::Nowhere,
+            (_, _) => Home::Several,
+        }
+    }
+
+    /// Points by ids and names.
+    fn point(&mut self) {
+        for claimant in 0..self.claimants.len() {
+            let fact = self.claimants[claimant].fact;
+            let places: Vec<usize> = match self.claimants[claimant].home {
+                Home::Account(place) => vec![place],
+                Home::Several => (0..self.accounts.len()).collect(),
+                Home::Nowhere => Vec::new(),
+            };
+            for place in places {
+                for (index, slot) in fact.slots.iter().enumerate() {
+                    self.point_slot(place, claimant, index, slot);
+                }
+            }
+        }
+    }
+
+    fn point_slot(&mut self, place: usize, claimant: usize, index: usize, slot: &Slot) {
+        let is_home = self.claimants[claimant].home == Home::Account(place);
+        let account = &mut self.accounts[place];
+        let claim = |by| Claim { by, slot: Some(index) };
+        if let Some(held) = &slot.held {
+            match account.find(slot.kind, &held.id) {
+                Some(item) => account.claimed(item, claimant, claim(By::Status)),
+                None if is_home => account.missing.push(Missing { claimant, slot: index }),
+                None => {}
+            }
+        }
+        if let Wish::Given { id } | Wish::Reference { id: Some(id) } = &slot.wish
+            && let Some(item) = account.find(slot.kind, id)
+        {
+            account.claimed(item, claimant, claim(By::Spec));
+        }
+        if slot.ids().next().is_none() && is_home {
+            let named: BTreeSet<usize> = slot.names.iter().flat_map(|name| account.named(slot.kind, name)).collect();
+            for item in named {
+                account.claimed(item, claimant, claim(By::Name));
+            }
+        }
+    }
+
+    /// Whether a resource carries both tags of a cluster.
+    fn bears_tags_of(&self, place: usize, item: usize, claimant: usize) -> bool {
+        let (tags, one) = (&self.resource(place, item).tags, &self.claimants[claimant]);
+        tags.has(&one.owner_tag) && one.uuid_tag.as_ref().is_some_and(|tag| tags.has(tag))
+    }
+
+    /// Both tags of a living cluster are that cluster pointing, in its own account.
+    fn point_by_tags(&mut self) {
+        for place in 0..self.accounts.len() {
+            for item in 0..self.accounts[place].items.len() {
+                let tags = &self.resource(place, item).tags;
+                let owners: Vec<usize> = tags
+                    .uuids()
+                    .filter_map(|uid| self.living(uid))
+                    .filter(|claimant| tags.has(&self.claimants[*claimant].owner_tag))
+                    .filter(|claimant| self.claimants[*claimant].home == Home::Account(place))
+                    .collect();
+                for claimant in owners {
+                    self.accounts[place].claimed(item, claimant, Claim { by: By::Tags, slot: None });
+                }
+            }
+        }
+    }
+
+    /// What has no tags of its own is found by what it lies on: a connection by its gateway's tags and the network it leads
+    /// to, a DHCP server by its network's.
+    fn point_by_holder(&mut self) {
+        for place in 0..self.accounts.len() {
+            for item in 0..self.accounts[place].items.len() {
+                let Some(holder) = self.tagged_holder(place, item) else { continue };
+                let tags = &self.resource(place, holder).tags;
+                let is_claimed = |claimant: &usize| {
+                    let one = &self.claimants[*claimant];
+                    let connects = |side: Side| one.connection_tag(side).is_some_and(|tag| tags.has(&tag));
+                    let owns = self.bears_tags_of(place, holder, *claimant);
+                    let resource = self.accounts[place].items[item];
+                    let leads = match (resource.kind, resource.side) {
+                        (Some(Kind::TgConnection), Some(side)) => {
+                            (owns || connects(side)) && self.leads_to(place, item, *claimant) == Leads::Ours
+                        }
+                        (Some(Kind::TgConnection), None) => false,
+                        _ => owns,
+                    };
+                    one.home == Home::Account(place) && leads
+                };
+                let uids = tags.uuids().map(str::to_owned).chain(connection_uids(tags));
+                let owners: BTreeSet<usize> = uids.filter_map(|uid| self.living(&uid)).filter(is_claimed).collect();
+                for claimant in owners {
+                    self.accounts[place].claimed(item, claimant, Claim { by: By::Holder, slot: None });
+                }
+            }
+        }
+    }
+
+    /// Whose tags speak for something without any.
+    fn tagged_holder(&self, place: usize, item: usize) -> Option<usize> {
+        let account = &self.accounts[place];
+        let resource = account.items[item];
+        match resource.kind? {
+            Kind::TgConnection => account.parents[item],
+            Kind::DhcpServer => account.find(Kind::Network, resource.network.as_deref()?),
+            Kind::Workspace
+            | Kind::Network
+            | Kind::Vpc
+            | Kind::Subnet
+            | Kind::SecurityGroup
+            | Kind::LoadBalancer
+            | Kind::TransitGateway
+            | Kind::CosInstance => None,
+        }
+    }
+
+    /// Whether a connection leads to a VPC or workspace of the cluster.
+    pub fn leads_to(&self, place: usize, item: usize, claimant: usize) -> Leads {
+        let account = &self.accounts[place];
+        let resource = account.items[item];
+        let Some(crn) = resource.leads_to.as_deref() else { return Leads::NotSaid };
+        // A network of a sort no cluster has.
+        let Some(side) = resource.side else { return Leads::Elsewhere };
+        let slots = || self.claimants[claimant].fact.slots.iter().filter(|slot| slot.kind == side.kind());
+        let ends = crn_ends(crn);
+        if slots().flat_map(Slot::ids).any(|id| id == crn || ends.contains(&id)) {
+            return Leads::Ours;
+        }
+        let end = account.find(side.kind(), crn);
+        if end.is_some_and(|end| self.bears_tags_of(place, end, claimant)) {
+            return Leads::Ours;
+        }
+        let claim = end.and_then(|end| self.claim(place, end, claimant));
+        match claim {
+            Some((Claim { by: By::Status | By::Spec, .. }, _)) => Leads::Ours,
+            Some((_, Some(Slot { wish: Wish::Reference { .. }, .. }))) => Leads::Ours,
+            Some(_) | None => Leads::Elsewhere,
+        }
+    }
+}
+
+/// Where a connection leads, as a cluster sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leads {
+    Ours,
+    Elsewhere,
+    /// The listing does not say.
+    NotSaid,
+}

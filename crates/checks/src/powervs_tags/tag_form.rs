@@ -1,0 +1,108 @@
+//! The question a person may ask before tags are edited: what would these change?
+//!
+//! Always true: nothing is written; a tag the cloud would refuse is named with its fault and is in no command.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::explain::seen_from;
+use super::facts::UserTagsIn;
+use super::names::{ATTACHED_TAGS, POWERVS_CLUSTER, USER_TAGS};
+use super::remedy::user_tags_if;
+use super::scene::{Claimant, Scene};
+use super::settings::Settings;
+use super::subjects::Subject;
+use super::tags::joined;
+use crate::Form;
+use trueup_core::engine::text::shell_word;
+
+pub const FORM: Form =
+    Form { name: "tags", title: "What would these user tags change?", prompt: "all of them, as key:value, key:value" };
+
+/// The answer, line by line.
+pub fn answer(settings: Settings, scene: &Scene<'_>, subject: &Subject, typed: &str) -> Vec<String> {
+    let Some(claimant) = seen_from(scene, subject) else {
+        return vec!["no cluster points at it, so nobody could want tags on it".to_owned()];
+    };
+    if claimant.fact.is_going() {
+        return vec![format!("{} is being deleted, so nothing of it is tagged any more", claimant.key)];
+    }
+    let (pairs, mut lines) = read(typed);
+    let wanted: Vec<String> = pairs.iter().map(|pair| pair.tag.clone()).collect();
+    let mut attached: BTreeSet<String> = claimant.fact.attached.iter().cloned().collect();
+    let before = lines.len();
+    for seen in scene.subjects.values() {
+        if !seen_from(scene, seen).is_some_and(|other| std::ptr::eq(other, claimant)) {
+            continue;
+        }
+        let (on, off) = user_tags_if(settings, scene, seen, &wanted);
+        lines.extend(changed(scene, seen, &on, &off));
+        attached.extend(on);
+    }
+    if lines.len() == before {
+        lines.push(format!("nothing of {} would change", claimant.key));
+        return lines;
+    }
+    lines.push(format!("on {}: {}", claimant.site.name, command(claimant, &pairs, &attached)));
+    lines
+}
+
+/// What a person typed for one tag, and the tag the cloud would keep.
+struct Pair {
+    key: String,
+    value: String,
+    tag: String,
+}
+
+/// The pairs that can be tags, and a line for each that can't.
+fn read(typed: &str) -> (Vec<Pair>, Vec<String>) {
+    let (mut pairs, mut refused) = (Vec::new(), Vec::new());
+    for text in typed.split(',').map(str::trim).filter(|text| !text.is_empty()) {
+        let (key, value) = text.split_once(':').unwrap_or((text, ""));
+        match joined(key, value) {
+            Ok(tag) => pairs.push(Pair { key: key.trim().to_owned(), value: value.trim().to_owned(), tag }),
+            Err(fault) => {
+                let codes: Vec<&str> = fault.codes.iter().map(|code| code.word()).collect();
+                refused.push(format!("{text} would be refused: {}", codes.join(", ")));
+            }
+        }
+    }
+    (pairs, refused)
+}
+
+fn changed(scene: &Scene<'_>, subject: &Subject, on: &[String], off: &[String]) -> Option<String> {
+    let Subject::Resource { account, item, .. } = *subject else { return None };
+    if on.is_empty() && off.is_empty() {
+        return None;
+    }
+    let mut line = scene.described(account, item);
+    for (sign, tags) in [('+', on), ('-', off)] {
+        for tag in tags {
+            write!(line, " {sign}{tag}").expect("writing to a string does not fail");
+        }
+    }
+    Some(line)
+}
+
+/// The one command that writes the wish down, and with it which tags came from here, so that they can go again.
+fn command(claimant: &Claimant<'_>, pairs: &[Pair], attached: &BTreeSet<String>) -> String {
+    let attached = json!(attached).to_string();
+    let place =
+        format!("{} -n {} {}", POWERVS_CLUSTER.plural, shell_word(claimant.namespace()), shell_word(claimant.name()));
+    match claimant.fact.user_tags_in {
+        UserTagsIn::Annotation => {
+            let map: serde_json::Map<String, Value> =
+                pairs.iter().map(|pair| (pair.key.clone(), json!(pair.value))).collect();
+            let user = shell_word(&format!("{USER_TAGS}={}", Value::Object(map)));
+            let ours = shell_word(&format!("{ATTACHED_TAGS}={attached}"));
+            format!("kubectl annotate {place} --overwrite {user} {ours}")
+        }
+        UserTagsIn::Spec => {
+            let list: Vec<Value> = pairs.iter().map(|pair| json!({ "key": pair.key, "value": pair.value })).collect();
+            let patch = json!({ "metadata": { "annotations": { ATTACHED_TAGS: attached } }, "spec": { "tags": list } });
+            format!("kubectl patch {place} --type merge -p {}", shell_word(&patch.to_string()))
+        }
+    }
+}

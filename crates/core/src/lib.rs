@@ -1,0 +1,10 @@
+//! The core of trueup: what is known, and what follows from it.
+//!
+//! - [`world`]: ids, facts, collections that know whether they are complete, change sets.
+//! - [`decode`]: objects as JSON become facts; secret bytes end here.
+//! - [`engine`]: findings become a plan with gates, tiers and an id; an approved plan is applied, journalled and can be
+//!   undone. Everything but the executor, the journal and the vault is pure.
+
+pub mod decode;
+pub mod engine;
+pub mod world;

@@ -1,0 +1,274 @@
+//! The way into a HyperShift guest: the admin kubeconfig that its management cluster keeps in a Secret.
+//!
+//! Always true:
+//! - the kubeconfig's bytes stay in this file and are overwritten when it is done with them;
+//! - what came out of a Secret runs no command and reads no file (`kubeconfig::Trust::FromSecret`);
+//! - the Secret is read by its name, never by listing.
+//!
+//! Names and keys: `facts/hypershift-oidc.md` section 2.4. Client certificates rotate, so [`GuestConnector::secret_read`]
+//! says which version of the Secret was used: connect anew when it changes, and after a 401.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use base64::Engine as _;
+use bytes::Bytes;
+use futures::future::BoxFuture;
+use http::{StatusCode, Uri};
+use serde::Deserialize;
+use zeroize::{Zeroize as _, Zeroizing};
+
+use super::connector::{Connector, LinkError, broken_settings, open_event};
+use super::env::Env;
+use super::kubeconfig::{Impersonation, Kubeconfig, KubeconfigError, Selection, Trust};
+use super::link::LinkEvent;
+use super::transport::{self, Clock, Connection, Login, OpenError};
+use super::{classify, send};
+use trueup_core::world::{Gap, GapCause, HostedBy, ResourceVersion};
+use trueup_net::SecretText;
+
+/// The key of the Secret that holds the kubeconfig.
+const KEY: &str = "kubeconfig";
+
+/// Which Secrets hold a guest's kubeconfig.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GuestSecrets {
+    /// Tried first: `.status.kubeconfig.name` of the HostedCluster.
+    pub admin: String,
+    /// Tried when the first leads nowhere: `.status.customKubeconfig.name`.
+    pub custom: Option<String>,
+}
+
+/// The Secret a connection was made from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SecretRead {
+    pub name: String,
+    pub version: ResourceVersion,
+}
+
+/// Why a guest can't be reached. `secret` is `namespace/name`.
+#[derive(Debug, thiserror::Error)]
+pub enum GuestError {
+    #[error("the HostedCluster names {name:?} as its kubeconfig Secret, which can't be a name")]
+    BadName { name: String },
+    #[error("there is no Secret {secret} with the guest's kubeconfig (yet)")]
+    SecretAbsent { secret: String },
+    #[error("the Secret {secret} may not be read; reaching the guest needs `get` on it")]
+    Forbidden { secret: String },
+    #[error("{0}")]
+    NotRead(Gap),
+    #[error("the Secret {secret} has no key {key:?}")]
+    KeyMissing { secret: String, key: &'static str },
+    #[error("the key {key:?} of Secret {secret} does not hold text")]
+    NotText { secret: String, key: &'static str },
+    #[error(transparent)]
+    Kubeconfig(KubeconfigError),
+    #[error(transparent)]
+    Open(OpenError),
+    #[error("the guest's API server {host} is private: it can be reached only from its own network or by port-forward")]
+    PrivateEndpoint { host: String },
+    #[error("{0}")]
+    Unreachable(Gap),
+    #[error("{0}")]
+    LoginRefused(Gap),
+}
+
+/// Connects to the guest of a HostedCluster.
+pub struct GuestConnector {
+    management: kube::Client,
+    guest: HostedBy,
+    secrets: GuestSecrets,
+    acting_as: Impersonation,
+    env: Env,
+    clock: Clock,
+    used: Mutex<Option<SecretRead>>,
+}
+
+impl GuestSecrets {
+    /// The names from a HostedCluster's status, with HyperShift's default for the first.
+    pub fn new(hosted_cluster: &str, admin: Option<&str>, custom: Option<&str>) -> Self {
+        let admin = admin.filter(|name| !name.is_empty());
+        Self {
+            admin: admin.map_or_else(|| format!("{hosted_cluster}-admin-kubeconfig"), str::to_owned),
+            custom: custom.filter(|name| !name.is_empty()).map(str::to_owned),
+        }
+    }
+}
+
+impl GuestConnector {
+    pub fn new(
+        management: kube::Client,
+        guest: HostedBy,
+        secrets: GuestSecrets,
+        acting_as: Impersonation,
+        env: Env,
+        clock: Clock,
+    ) -> Self {
+        Self { management, guest, secrets, acting_as, env, clock, used: Mutex::new(None) }
+    }
+
+    /// The Secret the last good connection was made from.
+    pub fn secret_read(&self) -> Option<SecretRead> {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    async fn reach(&self) -> Result<Connection, GuestError> {
+        let first = self.reach_by(&self.secrets.admin).await;
+        match (first, &self.secrets.custom) {
+            (Err(error), Some(custom)) if error.leads_nowhere() => self.reach_by(custom).await.map_err(|_| error),
+            (first, _) => first,
+        }
+    }
+
+    async fn reach_by(&self, name: &str) -> Result<Connection, GuestError> {
+        let secret = format!("{}/{name}", self.guest.namespace);
+        let body = self.get(name, &secret).await?;
+        let (text, version) = kubeconfig_text(body, &secret, KEY)?;
+        let (connection, host) = self.open(&text, &format!("Secret {secret}")).await?;
+        drop(text);
+        probe(&connection, &host).await?;
+        let read = SecretRead { name: name.to_owned(), version };
+        *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Some(read);
+        Ok(connection)
+    }
+
+    async fn get(&self, name: &str, secret: &str) -> Result<Bytes, GuestError> {
+        if !is_object_name(name) {
+            return Err(GuestError::BadName { name: super::text::printable(name, 80) });
+        }
+        let path = format!("/api/v1/namespaces/{}/secrets/{name}", self.guest.namespace);
+        let what = format!("reading Secret {secret}");
+        let answer = send::get_bytes(&self.management, &path, send::JSON).await;
+        let (code, body) = answer.map_err(|error| GuestError::NotRead(classify::transport(&error, &what)))?;
+        match code {
+            StatusCode::OK => Ok(body),
+            StatusCode::NOT_FOUND => Err(GuestError::SecretAbsent { secret: secret.to_owned() }),
+            StatusCode::FORBIDDEN => Err(GuestError::Forbidden { secret: secret.to_owned() }),
+            other => Err(GuestError::NotRead(classify::status(other, classify::reason(&body).as_deref(), &what))),
+        }
+    }
+
+    async fn open(&self, text: &str, place: &str) -> Result<(Connection, String), GuestError> {
+        let file = Kubeconfig::parse(text, place, Trust::FromSecret).map_err(GuestError::Kubeconfig)?;
+        let context = file.select(&Selection::Current).map_err(GuestError::Kubeconfig)?.remove(0);
+        let access = file.access(&context).map_err(GuestError::Kubeconfig)?;
+        let login = Arc::new(Login::new(&access.bearer, &self.env, self.clock.clone()));
+        let opened = transport::open(&access, &login, &self.acting_as, &self.env).await;
+        Ok((opened.map_err(GuestError::Open)?, host_of(&access.server)))
+    }
+}
+
+impl Connector for GuestConnector {
+    fn connect(&self) -> BoxFuture<'_, Result<Connection, LinkError>> {
+        Box::pin(async { Ok(self.reach().await?) })
+    }
+}
+
+impl GuestError {
+    /// Whether another kubeconfig of the same guest could do better.
+    fn leads_nowhere(&self) -> bool {
+        match self {
+            Self::SecretAbsent { .. } | Self::PrivateEndpoint { .. } | Self::Unreachable(_) => true,
+            Self::BadName { .. }
+            | Self::Forbidden { .. }
+            | Self::NotRead(_)
+            | Self::KeyMissing { .. }
+            | Self::NotText { .. }
+            | Self::Kubeconfig(_)
+            | Self::Open(_)
+            | Self::LoginRefused(_) => false,
+        }
+    }
+
+    /// What the link's state machine is told.
+    pub(super) fn event(&self) -> LinkEvent {
+        match self {
+            Self::BadName { .. } | Self::Kubeconfig(_) => broken_settings(self),
+            Self::Open(error) => open_event(error),
+            // A guest that is being made gets its Secret, and then its key, after a while.
+            Self::SecretAbsent { .. }
+            | Self::KeyMissing { .. }
+            | Self::NotText { .. }
+            | Self::PrivateEndpoint { .. } => LinkEvent::Failing(Gap::new(GapCause::Unreachable, self.to_string())),
+            Self::Forbidden { .. } => LinkEvent::Failing(Gap::new(GapCause::Forbidden, self.to_string())),
+            Self::NotRead(gap) | Self::Unreachable(gap) => LinkEvent::Failing(gap.clone()),
+            Self::LoginRefused(gap) => LinkEvent::Unauthorized {
+                gap: gap.clone(),
+                hint: "the guest's admin kubeconfig is out of date; HyperShift should renew it".to_owned(),
+            },
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Secret {
+    metadata: SecretMetadata,
+    data: Option<BTreeMap<String, SecretText>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SecretMetadata {
+    resource_version: String,
+}
+
+/// Picks the kubeconfig out of a Secret and overwrites the response it came in.
+pub(super) fn kubeconfig_text(
+    body: Bytes,
+    secret: &str,
+    key: &'static str,
+) -> Result<(Zeroizing<String>, ResourceVersion), GuestError> {
+    let decoded = serde_json::from_slice::<Secret>(&body)
+        .map_err(|_| GuestError::NotRead(classify::undecodable(&body, &format!("reading Secret {secret}"))));
+    if let Ok(mut buffer) = body.try_into_mut() {
+        buffer.zeroize();
+    }
+    let Secret { metadata, data } = decoded?;
+    let entry = data.as_ref().and_then(|data| data.get(key)).filter(|value| !value.is_empty());
+    let entry = entry.ok_or_else(|| GuestError::KeyMissing { secret: secret.to_owned(), key })?;
+    let not_text = || GuestError::NotText { secret: secret.to_owned(), key };
+    let bytes = base64::engine::general_purpose::STANDARD.decode(entry.expose()).map_err(|_| not_text())?;
+    let text = String::from_utf8(bytes).map_err(|_| not_text())?;
+    Ok((Zeroizing::new(text), ResourceVersion::parse(&metadata.resource_version)))
+}
+
+/// Asks for something everybody may read, to learn whether the server is there and takes the login.
+async fn probe(connection: &Connection, host: &str) -> Result<(), GuestError> {
+    let what = format!("reaching {host}");
+    match send::get_bytes(&connection.client, "/version", send::JSON).await {
+        Ok((StatusCode::UNAUTHORIZED, _)) => {
+            Err(GuestError::LoginRefused(classify::status(StatusCode::UNAUTHORIZED, None, &what)))
+        }
+        Ok(_) => Ok(()),
+        Err(error) => {
+            let gap = classify::transport(&error, &what);
+            match gap.cause {
+                GapCause::Unauthorized => Err(GuestError::LoginRefused(gap)),
+                _ if is_private(host) => Err(GuestError::PrivateEndpoint { host: host.to_owned() }),
+                _ => Err(GuestError::Unreachable(gap)),
+            }
+        }
+    }
+}
+
+fn host_of(server: &Uri) -> String {
+    server.host().unwrap_or_default().to_owned()
+}
+
+/// Whether a host name means something only inside a cluster or a private zone.
+fn is_private(host: &str) -> bool {
+    let host = host.trim_end_matches('.').to_ascii_lowercase();
+    let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok();
+    let inside = [".hypershift.local", ".svc", ".svc.cluster.local", ".cluster.local"];
+    !address && (!host.contains('.') || inside.iter().any(|end| host.ends_with(end)))
+}
+
+/// RFC 1123 subdomain: what may stand in a path without being something else.
+pub(crate) fn is_object_name(name: &str) -> bool {
+    let letters = |letter: u8| letter.is_ascii_lowercase() || letter.is_ascii_digit() || matches!(letter, b'-' | b'.');
+    let edges = |letter: Option<u8>| letter.is_some_and(|letter| letter.is_ascii_alphanumeric());
+    name.len() <= 253 && name.bytes().all(letters) && edges(name.bytes().next()) && edges(name.bytes().last())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,48 @@
+//! The fleet: how to reach each cluster.
+//!
+//! A [`Connector`] makes a [`Connection`]; [`LinkMachine`] says when to make one and when to try again; [`send`] asks
+//! for bytes over it and [`classify`] says what it means when none come.
+//!
+//! Always true:
+//! - credentials live in [`SecretText`] and in nothing that can be shown;
+//! - a kubeconfig that came out of a cluster runs no command and reads no file.
+//!
+//! Not here: lists and watches (`observe`), what is known (`world`).
+
+mod alarm;
+pub mod classify;
+mod connector;
+pub mod discovery;
+mod env;
+mod exec;
+mod guest;
+pub mod identity;
+mod kubeconfig;
+mod link;
+mod local;
+mod probe;
+pub mod send;
+#[cfg(test)]
+pub(crate) mod testing;
+mod text;
+mod transport;
+mod well_known;
+
+pub use alarm::{Alarm, Noticed};
+pub use connector::{Connector, FixedConnector, KubeconfigConnector, LinkError};
+pub use env::Env;
+pub use exec::{Credential, ExecError, on_terminal as plugin_on_terminal, read as read_credential};
+pub(crate) use guest::is_object_name;
+pub use guest::{GuestConnector, GuestError, GuestSecrets, SecretRead};
+pub use kubeconfig::{
+    Access, Bearer, ClientCertificate, ExecSpec, ExecVersion, Impersonation, Kubeconfig, KubeconfigError,
+    NeedsTerminal, Part, PemSource, Places, Selection, Trust, Verification,
+};
+pub use link::{Dice, LinkEffect, LinkEvent, LinkMachine};
+pub use local::LocalConnector;
+pub use probe::{ProbePlace, Probed, probe};
+pub use text::nearest as nearest_names;
+pub use transport::{
+    BadImpersonation, Clock, Connection, DialError, LoginError, OpenError, ProxyError, TlsError, TlsTrust,
+};
+pub use well_known::{Fetched, WellKnown, fetch as fetch_well_known};

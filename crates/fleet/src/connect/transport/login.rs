@@ -1,0 +1,244 @@
+//! The login: where the `Authorization` header comes from, and when it is fetched anew.
+//!
+//! Always true:
+//! - at most one plugin run or file read at a time, however many requests wait for it;
+//! - a refused login (401) is forgotten at once; the request that met it is not sent again.
+//!
+//! Not here: running plugins (`exec`).
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::HeaderValue;
+use jiff::{SignedDuration, Timestamp};
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+use zeroize::Zeroizing;
+
+use super::{Bearer, ClientCertificate, PemSource, proxy};
+use crate::connect::env::Env;
+use crate::connect::exec::{self, Credential, ExecError};
+use crate::connect::kubeconfig::ExecSpec;
+use crate::connect::text::printable;
+use trueup_net::SecretText;
+
+/// A token file is looked at again after this long. Kubelet rotates projected tokens at 80 % of their life, which is
+/// ten minutes at least, so one minute is early enough.
+const TOKEN_FILE_FRESH: Duration = Duration::from_secs(60);
+
+/// A plugin is asked anew this long before its credential ends: time for a request to arrive, and for clocks to differ.
+const EXPIRY_MARGIN: SignedDuration = SignedDuration::from_secs(60);
+
+/// Gives the wall clock's time.
+pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// The login of one context. Outlives its connections, so that reconnecting needs no new plugin run.
+#[derive(Debug)]
+pub struct Login {
+    source: Source,
+}
+
+/// Why there is no `Authorization` header.
+#[derive(Debug, thiserror::Error)]
+pub enum LoginError {
+    #[error(transparent)]
+    Exec(#[from] ExecError),
+    #[error("the token file {file} can't be read ({why})")]
+    TokenFile { file: String, why: String },
+    #[error("the token {whence} holds characters that can't be sent")]
+    BadToken { whence: String },
+    #[error("the credential plugin gave a new client certificate; the connection has to be made anew")]
+    NewCertificate,
+}
+
+/// Which fetch a request's header came from, so that a late 401 does not discard a newer one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Lease(u64);
+
+enum Source {
+    Fixed(Option<HeaderValue>),
+    Unusable,
+    File { path: PathBuf, held: Mutex<Held<Instant>> },
+    Exec(Box<Plugin>),
+}
+
+struct Plugin {
+    spec: ExecSpec,
+    env: Env,
+    clock: Clock,
+    held: Mutex<Held<ExecHeld>>,
+}
+
+struct Held<T> {
+    value: Option<(HeaderSlot, T)>,
+    fetches: u64,
+}
+
+type HeaderSlot = Option<HeaderValue>;
+
+struct ExecHeld {
+    certificate: Option<ClientCertificate>,
+    expires_at: Option<Timestamp>,
+}
+
+impl<T> Held<T> {
+    fn empty() -> Mutex<Self> {
+        Mutex::new(Self { value: None, fetches: 0 })
+    }
+
+    fn put(&mut self, header: HeaderSlot, rest: T) -> (HeaderSlot, Lease) {
+        self.fetches += 1;
+        self.value = Some((header.clone(), rest));
+        (header, Lease(self.fetches))
+    }
+
+    fn forget(&mut self, lease: Lease) {
+        if lease.0 == self.fetches {
+            self.value = None;
+        }
+    }
+}
+
+impl Login {
+    pub fn new(bearer: &Bearer, env: &Env, clock: Clock) -> Self {
+        let source = match bearer {
+            Bearer::None => Source::Fixed(None),
+            Bearer::Token(token) => bearer_value(token).map_or(Source::Unusable, |value| Source::Fixed(Some(value))),
+            Bearer::Basic { username, password } => Source::Fixed(Some(proxy::basic(username, password))),
+            Bearer::TokenFile(path) => Source::File { path: path.clone(), held: Held::empty() },
+            Bearer::Exec(spec) => {
+                Source::Exec(Box::new(Plugin { spec: (**spec).clone(), env: env.clone(), clock, held: Held::empty() }))
+            }
+        };
+        Self { source }
+    }
+
+    /// Takes in a credential the plugin gave a person. Other logins have no use for one.
+    ///
+    /// # Errors
+    /// The token can't be sent.
+    pub fn begun_with(self, credential: Credential) -> Result<Self, Arc<LoginError>> {
+        let source = match self.source {
+            Source::Exec(mut plugin) => {
+                let (header, rest) = taken(credential)?;
+                plugin.held.get_mut().put(header, rest);
+                Source::Exec(plugin)
+            }
+            other @ (Source::Fixed(_) | Source::Unusable | Source::File { .. }) => other,
+        };
+        Ok(Self { source })
+    }
+
+    /// The header to send, fetched if the one held is missing or about to end.
+    ///
+    /// The locks below are held across an await on purpose: they are what keeps a second plugin from starting, and
+    /// whoever waits for one needs its answer anyway. Dropping the future kills the plugin and leaves nothing held.
+    pub(super) async fn header(&self) -> Result<(HeaderSlot, Lease), Arc<LoginError>> {
+        match &self.source {
+            Source::Fixed(value) => Ok((value.clone(), Lease(0))),
+            Source::Unusable => Err(Arc::new(LoginError::BadToken { whence: "in the kubeconfig".to_owned() })),
+            Source::File { path, held } => {
+                let mut held = held.lock().await;
+                match &held.value {
+                    Some((header, read_at)) if read_at.elapsed() < TOKEN_FILE_FRESH => {
+                        Ok((header.clone(), Lease(held.fetches)))
+                    }
+                    Some(_) | None => Ok(held.put(Some(read_token(path).await?), Instant::now())),
+                }
+            }
+            Source::Exec(plugin) => {
+                let Plugin { spec, env, clock, held } = &**plugin;
+                let mut held = held.lock().await;
+                let known = match &held.value {
+                    Some((header, rest)) if is_fresh(rest.expires_at, clock()) => {
+                        return Ok((header.clone(), Lease(held.fetches)));
+                    }
+                    Some((_, rest)) => rest.certificate.clone(),
+                    None => None,
+                };
+                let first = held.fetches == 0;
+                let (header, rest) = fetch(spec, env).await?;
+                let changed = rest.certificate != known;
+                let answer = held.put(header, rest);
+                // A certificate belongs to the TLS session: the open one still shows the old.
+                if changed && !first { Err(Arc::new(LoginError::NewCertificate)) } else { Ok(answer) }
+            }
+        }
+    }
+
+    /// The client certificate a plugin brings, if this login has a plugin and it brings one.
+    pub(super) async fn certificate(&self) -> Result<Option<ClientCertificate>, Arc<LoginError>> {
+        let Source::Exec(plugin) = &self.source else {
+            return Ok(None);
+        };
+        match self.header().await {
+            Ok(_) => {}
+            // Just what is asked for: the connection being made will show the new one.
+            Err(error) if matches!(*error, LoginError::NewCertificate) => {}
+            Err(error) => return Err(error),
+        }
+        let held = plugin.held.lock().await;
+        Ok(held.value.as_ref().and_then(|(_, rest)| rest.certificate.clone()))
+    }
+
+    /// Forgets the header of this lease: the server did not take it.
+    pub(super) async fn refused(&self, lease: Lease) {
+        match &self.source {
+            Source::Fixed(_) | Source::Unusable => {}
+            Source::File { held, .. } => held.lock().await.forget(lease),
+            Source::Exec(plugin) => plugin.held.lock().await.forget(lease),
+        }
+    }
+}
+
+async fn fetch(spec: &ExecSpec, env: &Env) -> Result<(HeaderSlot, ExecHeld), Arc<LoginError>> {
+    let given = exec::run(spec, env, exec::TIMEOUT).await.map_err(|error| Arc::new(LoginError::Exec(error)))?;
+    taken(given)
+}
+
+/// A credential as it is held.
+fn taken(credential: Credential) -> Result<(HeaderSlot, ExecHeld), Arc<LoginError>> {
+    let Credential { token, certificate, expires_at } = credential;
+    let whence = || LoginError::BadToken { whence: "from the credential plugin".to_owned() };
+    let header = token.as_ref().map(|token| bearer_value(token).ok_or_else(whence)).transpose()?;
+    let certificate = certificate
+        .map(|(chain, key)| ClientCertificate { chain: PemSource::Inline(chain), key: PemSource::Inline(key) });
+    Ok((header, ExecHeld { certificate, expires_at }))
+}
+
+async fn read_token(path: &PathBuf) -> Result<HeaderValue, Arc<LoginError>> {
+    let file = || printable(&path.to_string_lossy(), 300);
+    let text = tokio::fs::read_to_string(path).await.map(Zeroizing::new);
+    let text = text.map_err(|error| LoginError::TokenFile { file: file(), why: error.kind().to_string() })?;
+    let token = SecretText::new(text.trim().to_owned());
+    if token.is_empty() {
+        return Err(Arc::new(LoginError::TokenFile { file: file(), why: "it is empty".to_owned() }));
+    }
+    bearer_value(&token).ok_or_else(|| Arc::new(LoginError::BadToken { whence: format!("in {}", file()) }))
+}
+
+fn bearer_value(token: &SecretText) -> Option<HeaderValue> {
+    let text = Zeroizing::new(format!("Bearer {}", token.expose().trim()));
+    let mut value = HeaderValue::from_str(&text).ok()?;
+    value.set_sensitive(true);
+    Some(value)
+}
+
+fn is_fresh(expires_at: Option<Timestamp>, now: Timestamp) -> bool {
+    expires_at.is_none_or(|end| now.duration_until(end) > EXPIRY_MARGIN)
+}
+
+impl std::fmt::Debug for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Fixed(None) => "Anonymous",
+            Self::Fixed(Some(_)) | Self::Unusable => "Fixed(…)",
+            Self::File { .. } => "File(…)",
+            Self::Exec(_) => "Exec(…)",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,426 @@
+//! More clusters from what is known: the guests of HostedClusters. Pure.
+//!
+//! A guest is called as its HostedCluster is called. When that name is taken (by a context of the kubeconfig, or by
+//! another HostedCluster of the same name), it is called `<management>/<namespace>/<name>`. A name once given is kept,
+//! so that a second guest of the same name does not rename the first.
+//!
+//! And the AWS accounts that clusters point into: each cluster whose machines are in AWS has one of its own, called
+//! `aws:<cluster>`, because its own objects say with which credentials and endpoints it is asked.
+//!
+//! A context of the kubeconfig may lead to a guest directly: its Infrastructure says so, and names the same infraID as
+//! the HostedCluster. Such a guest is in the fleet already and is not connected to a second time.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+
+use trueup_core::world::{
+    Cluster, ClusterName, ClusterSource, CollectionId, Fact, HostedBy, Interest, Interner, Life, Misfit, Namespace,
+    Obj, ObjectName, RawObject, Resource, Served, View,
+};
+
+pub const HOSTED_CLUSTERS: Resource = Resource {
+    group: "hypershift.openshift.io",
+    version: "v1beta1",
+    kind: "HostedCluster",
+    plural: "hostedclusters",
+    namespaced: true,
+};
+
+const INFRASTRUCTURES: Resource = Resource {
+    group: "config.openshift.io",
+    version: "v1",
+    kind: "Infrastructure",
+    plural: "infrastructures",
+    namespaced: false,
+};
+
+const AWS_TEMPLATES: Resource = Resource {
+    group: "infrastructure.cluster.x-k8s.io",
+    version: "v1beta2",
+    kind: "AWSMachineTemplate",
+    plural: "awsmachinetemplates",
+    namespaced: true,
+};
+
+/// What reaching a guest takes of its HostedCluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostedClusterLink {
+    /// `.status.kubeconfig.name`: there once the control plane has one.
+    pub kubeconfig_secret: Option<Box<str>>,
+    /// `.status.customKubeconfig.name`.
+    pub custom_kubeconfig_secret: Option<Box<str>>,
+    /// `.spec.infraID`: the guest's own Infrastructure has the same.
+    pub infra_id: Box<str>,
+    pub life: Life,
+}
+
+/// What a cluster's own Infrastructure says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct GuestMark {
+    /// The infraID it goes by, when its control plane runs elsewhere. Empty for every other cluster.
+    infra_id: Box<str>,
+    /// Whether its machines are in AWS.
+    is_in_aws: bool,
+}
+
+impl Fact for GuestMark {
+    fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
+        let Obj(status): Obj<InfrastructureWire> = raw.field("status")?;
+        let external = status.control_plane_topology.as_deref() == Some("External");
+        let infra_id = status.infrastructure_name.filter(|_| external).unwrap_or_default().into();
+        let platform = status.platform_status.and_then(|Obj(platform)| platform.kind);
+        Ok(Self { infra_id, is_in_aws: platform.as_deref() == Some("AWS") })
+    }
+}
+
+/// That there is a template for machines in AWS.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct AwsTemplate;
+
+impl Fact for AwsTemplate {
+    fn project(_: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
+        Ok(Self)
+    }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct InfrastructureWire {
+    control_plane_topology: Option<String>,
+    infrastructure_name: Option<String>,
+    platform_status: Option<Obj<PlatformWire>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct PlatformWire {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct SpecWire {
+    #[serde(rename = "infraID")]
+    infra_id: Option<String>,
+}
+
+/// A guest somebody could connect to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Guest {
+    pub name: ClusterName,
+    pub hosted_by: HostedBy,
+    pub link: HostedClusterLink,
+}
+
+impl Guest {
+    pub fn is_living(&self) -> bool {
+        self.link.life == Life::Living
+    }
+}
+
+impl Fact for HostedClusterLink {
+    fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
+        let Obj(status): Obj<StatusWire> = raw.field("status")?;
+        let Obj(spec): Obj<SpecWire> = raw.field("spec")?;
+        let name =
+            |named: Option<Named>| named.map(|named| named.name.into_boxed_str()).filter(|name| !name.is_empty());
+        Ok(Self {
+            kubeconfig_secret: name(status.kubeconfig),
+            custom_kubeconfig_secret: name(status.custom_kubeconfig),
+            infra_id: spec.infra_id.unwrap_or_default().into(),
+            life: if raw.meta.deletion_timestamp.is_some() { Life::Terminating } else { Life::Living },
+        })
+    }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct StatusWire {
+    kubeconfig: Option<Named>,
+    custom_kubeconfig: Option<Named>,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    #[serde(default)]
+    name: String,
+}
+
+/// What discovery wants to see: the HostedClusters of every cluster that may have some.
+pub fn interests(view: View<'_>) -> Vec<Interest> {
+    let hosts = view.clusters().filter(|cluster| may_host(cluster)).map(|cluster| hosted_clusters(&cluster.name));
+    let guests = view.clusters().filter(|cluster| may_be_guest(cluster)).map(|cluster| guest_mark(&cluster.name));
+    let pools = view.clusters().filter(|cluster| may_have_templates(cluster)).map(|cluster| templates(&cluster.name));
+    hosts.chain(guests).chain(pools).collect()
+}
+
+/// The clusters whose machines are in AWS, each with the name of its account.
+pub fn aws_accounts(view: View<'_>) -> Vec<(ClusterName, ClusterName)> {
+    let is_in_aws = |cluster: &&Cluster| {
+        let platform = may_be_guest(cluster)
+            && view.read::<GuestMark>(&guest_mark(&cluster.name).id).iter().any(|(_, mark)| mark.is_in_aws);
+        let template = || view.read::<AwsTemplate>(&templates(&cluster.name).id).iter().next().is_some();
+        platform || (may_have_templates(cluster) && template())
+    };
+    let named = |cluster: &Cluster| (cluster.name.clone(), ClusterName::new(format!("aws:{}", cluster.name)));
+    view.clusters().filter(is_in_aws).map(named).collect()
+}
+
+/// The guests of the fleet: every HostedCluster, whether or not it can be reached yet. One that can't is shown as such,
+/// because a guest nobody mentions looks like a guest without findings.
+pub fn guests(view: View<'_>) -> Vec<Guest> {
+    let mut found: BTreeMap<HostedBy, HostedClusterLink> = BTreeMap::new();
+    let reached = reached_by_context(view);
+    for cluster in view.clusters().filter(|cluster| may_host(cluster)) {
+        let reading = view.read::<HostedClusterLink>(&hosted_clusters(&cluster.name).id);
+        for (key, link) in reading.iter().filter(|(_, link)| !reached.contains(&*link.infra_id)) {
+            let Some(namespace) = key.namespace.clone() else { continue };
+            let hosted_by = HostedBy { cluster: cluster.name.clone(), namespace, name: key.name.clone() };
+            found.insert(hosted_by, link.clone());
+        }
+    }
+    let names = names(view, found.keys());
+    let named =
+        |(hosted_by, link): (HostedBy, HostedClusterLink)| Guest { name: names[&hosted_by].clone(), hosted_by, link };
+    found.into_iter().map(named).collect()
+}
+
+/// Whether the HostedCluster of a guest is proven to be gone.
+pub fn is_gone(view: View<'_>, hosted_by: &HostedBy) -> bool {
+    let HostedBy { cluster, namespace, name } = hosted_by;
+    let key = trueup_core::world::Key { namespace: Some(namespace.clone()), name: name.clone() };
+    view.read::<HostedClusterLink>(&hosted_clusters(cluster).id).get(&key).is_proven_absent()
+}
+
+/// Whether a guest is in the fleet already, under the name of a context that leads to it.
+pub fn has_context(view: View<'_>, hosted_by: &HostedBy) -> bool {
+    let HostedBy { cluster, namespace, name } = hosted_by;
+    let key = trueup_core::world::Key { namespace: Some(namespace.clone()), name: name.clone() };
+    let link = view.read::<HostedClusterLink>(&hosted_clusters(cluster).id).get(&key).present();
+    link.is_some_and(|link| reached_by_context(view).contains(&*link.infra_id))
+}
+
+/// The infraIDs of guests that contexts of the kubeconfig lead to.
+fn reached_by_context<'a>(view: View<'a>) -> BTreeSet<&'a str> {
+    let marks = view.clusters().filter(|cluster| may_be_guest(cluster)).flat_map(|cluster| {
+        let reading = view.read::<GuestMark>(&guest_mark(&cluster.name).id);
+        reading.iter().map(|(_, mark): (_, &'a GuestMark)| &*mark.infra_id).collect::<Vec<&'a str>>()
+    });
+    marks.filter(|infra_id| !infra_id.is_empty()).collect()
+}
+
+fn guest_mark(cluster: &ClusterName) -> Interest {
+    CollectionId::all(cluster, INFRASTRUCTURES).interest::<GuestMark>()
+}
+
+fn may_be_guest(cluster: &Cluster) -> bool {
+    matches!(cluster.source, ClusterSource::Kubeconfig { .. }) && !cluster.served.lacks(&INFRASTRUCTURES)
+}
+
+fn templates(cluster: &ClusterName) -> Interest {
+    CollectionId::all(cluster, AWS_TEMPLATES).interest::<AwsTemplate>()
+}
+
+/// Only where complete discovery names the kind: most clusters have no such thing, and need not be asked.
+fn may_have_templates(cluster: &Cluster) -> bool {
+    let is_live = match cluster.source {
+        ClusterSource::Kubeconfig { .. } => true,
+        ClusterSource::Hosted { .. } | ClusterSource::Snapshot | ClusterSource::Cloud { .. } | ClusterSource::Local => {
+            false
+        }
+    };
+    is_live && matches!(cluster.served, Served::Complete(_)) && !cluster.served.lacks(&AWS_TEMPLATES)
+}
+
+fn hosted_clusters(cluster: &ClusterName) -> Interest {
+    CollectionId::all(cluster, HOSTED_CLUSTERS).interest::<HostedClusterLink>()
+}
+
+/// Guests host nobody, and a folder is read once: its guests are folders, too.
+fn may_host(cluster: &Cluster) -> bool {
+    let reachable = match cluster.source {
+        ClusterSource::Kubeconfig { .. } => true,
+        ClusterSource::Hosted { .. } | ClusterSource::Snapshot | ClusterSource::Cloud { .. } | ClusterSource::Local => {
+            false
+        }
+    };
+    reachable && cluster.hosted_by.is_none() && !cluster.served.lacks(&HOSTED_CLUSTERS)
+}
+
+fn names<'g>(view: View<'_>, guests: impl Iterator<Item = &'g HostedBy> + Clone) -> BTreeMap<HostedBy, ClusterName> {
+    let known: BTreeMap<&HostedBy, &ClusterName> =
+        view.clusters().filter_map(|cluster| Some((cluster.hosted_by.as_ref()?, &cluster.name))).collect();
+    let taken: BTreeSet<&str> = view.clusters().map(|cluster| cluster.name.as_str()).collect();
+    let mut wanted: BTreeMap<&str, usize> = BTreeMap::new();
+    for guest in guests.clone().filter(|guest| !known.contains_key(guest)) {
+        *wanted.entry(guest.name.as_str()).or_default() += 1;
+    }
+    let name = |guest: &HostedBy| {
+        if let Some(&kept) = known.get(guest) {
+            return kept.clone();
+        }
+        let short = guest.name.as_str();
+        if taken.contains(short) || wanted[short] > 1 { long_name(guest) } else { ClusterName::new(short) }
+    };
+    guests.map(|guest| (guest.clone(), name(guest))).collect()
+}
+
+fn long_name(guest: &HostedBy) -> ClusterName {
+    let HostedBy { cluster, namespace, name }: &HostedBy = guest;
+    let (namespace, name): (&Namespace, &ObjectName) = (namespace, name);
+    ClusterName::new(format!("{cluster}/{namespace}/{name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trueup_core::decode::Digester;
+    use trueup_core::decode::{DataSort, Reader};
+    use trueup_core::world::{ClusterIdentity, Delta, Gap, GapCause, Link, ResourceVersion, RiskClass, World};
+
+    fn cluster(name: &str, hosted_by: Option<HostedBy>) -> Cluster {
+        let source = match &hosted_by {
+            Some(by) => ClusterSource::Hosted { by: by.cluster.clone() },
+            None => ClusterSource::Kubeconfig { context: name.to_owned() },
+        };
+        Cluster {
+            name: ClusterName::new(name),
+            class: RiskClass::Dev,
+            source,
+            hosted_by,
+            link: Link::Idle,
+            identity: ClusterIdentity::default(),
+            served: Served::Unknown(Gap::new(GapCause::NotObserved, "not asked")),
+        }
+    }
+
+    fn by(cluster: &str, name: &str) -> HostedBy {
+        let (cluster, namespace) = (ClusterName::new(cluster), Namespace::new("clusters"));
+        HostedBy { cluster, namespace, name: ObjectName::new(name) }
+    }
+
+    /// Lists these HostedClusters in a management cluster.
+    fn list(world: &mut World, management: &str, objects: &[&str]) {
+        feed(world, &hosted_clusters(&ClusterName::new(management)), objects);
+    }
+
+    fn feed(world: &mut World, interest: &Interest, objects: &[&str]) {
+        let digester = Digester::new(&[0; 32]);
+        let sort = DataSort::Other;
+        let kind = interest.id.resource.kind;
+        let reader = Reader { digester: &digester, sort, digested: &[], reduced: &[], api_version: "", kind };
+        let mut facts = interest.fact.new_batch();
+        for object in objects {
+            facts.push(&reader.object(object).unwrap(), &mut Interner::default()).unwrap();
+        }
+        world.open(interest);
+        let (version, at) = (ResourceVersion::Number(1), jiff::Timestamp::UNIX_EPOCH);
+        world.apply(&interest.id, interest.fact, Delta::Listed { facts, version, at, gap: None });
+    }
+
+    fn hosted(name: &str) -> String {
+        format!(r#"{{"metadata":{{"name":"{name}","namespace":"clusters"}},"status":{{"kubeconfig":{{"name":"k"}}}}}}"#)
+    }
+
+    #[test]
+    fn guests_are_called_like_their_hosted_cluster_unless_that_name_is_taken() {
+        let (a, shared) = (hosted("a"), hosted("shared"));
+        let cases: [(&str, Vec<Cluster>, &[&str]); 4] = [
+            ("free", vec![], &["a", "m1/clusters/shared", "m2/clusters/shared"]),
+            (
+                "taken by a context",
+                vec![cluster("a", None)],
+                &["m1/clusters/a", "m1/clusters/shared", "m2/clusters/shared"],
+            ),
+            (
+                "a name once given is kept",
+                vec![cluster("shared", Some(by("m1", "shared")))],
+                &["a", "shared", "m2/clusters/shared"],
+            ),
+            ("whatever it is", vec![cluster("mine", Some(by("m2", "shared")))], &["a", "shared", "mine"]),
+        ];
+        for (case, known, expected) in cases {
+            let mut world = World::default();
+            for cluster in known.into_iter().chain([cluster("m1", None), cluster("m2", None)]) {
+                world.put_cluster(cluster);
+            }
+            list(&mut world, "m1", &[&a, &shared]);
+            list(&mut world, "m2", &[&shared]);
+            let guests = guests(world.view(jiff::Timestamp::UNIX_EPOCH));
+            let names: Vec<&str> = guests.iter().map(|guest| guest.name.as_str()).collect();
+            assert_eq!(names, expected, "case: {case}");
+        }
+    }
+
+    #[test]
+    fn a_guest_that_a_context_leads_to_is_not_connected_to_twice() {
+        let object = r#"{"metadata":{"name":"a","namespace":"clusters"},"spec":{"infraID":"a-x1"},"status":{"kubeconfig":{"name":"k"}}}"#;
+        let infrastructure = |topology: &str, name: &str| {
+            format!(
+                r#"{{"metadata":{{"name":"cluster"}},"status":{{"controlPlaneTopology":"{topology}","infrastructureName":"{name}"}}}}"#
+            )
+        };
+        let cases = [
+            ("the same infraID", infrastructure("External", "a-x1"), 0),
+            ("another infraID", infrastructure("External", "b-x1"), 1),
+            ("its control plane is its own", infrastructure("HighlyAvailable", "a-x1"), 1),
+        ];
+        for (case, infrastructure, expected) in cases {
+            let mut world = World::default();
+            world.put_cluster(cluster("m1", None));
+            world.put_cluster(cluster("my-context", None));
+            list(&mut world, "m1", &[object]);
+            feed(&mut world, &guest_mark(&ClusterName::new("my-context")), &[&infrastructure]);
+            let view = world.view(jiff::Timestamp::UNIX_EPOCH);
+            assert_eq!(guests(view).len(), expected, "case: {case}");
+            assert_eq!(has_context(view, &by("m1", "a")), expected == 0, "case: {case}");
+        }
+    }
+
+    #[test]
+    fn a_cluster_has_an_account_when_its_machines_are_in_aws() {
+        let platform = |kind: &str| {
+            format!(r#"{{"metadata":{{"name":"cluster"}},"status":{{"platformStatus":{{"type":"{kind}"}}}}}}"#)
+        };
+        let template = r#"{"metadata":{"name":"t","namespace":"n"}}"#;
+        let cases: [(&str, String, &[&str], &[&str]); 4] = [
+            ("Infrastructure says so", platform("AWS"), &[], &["aws:a"]),
+            ("another platform", platform("Azure"), &[], &[]),
+            ("another platform, with machines there", platform("None"), &[template], &["aws:a"]),
+            ("nothing is said", r#"{"metadata":{"name":"cluster"}}"#.to_owned(), &[], &[]),
+        ];
+        for (case, infrastructure, objects, expected) in cases {
+            let mut world = World::default();
+            let pair = |resource: &Resource| (resource.group.to_owned(), resource.plural.to_owned());
+            let served = Served::Complete([&INFRASTRUCTURES, &AWS_TEMPLATES].map(pair).into_iter().collect());
+            world.put_cluster(Cluster { served, ..cluster("a", None) });
+            feed(&mut world, &guest_mark(&ClusterName::new("a")), &[&infrastructure]);
+            feed(&mut world, &templates(&ClusterName::new("a")), objects);
+            let accounts = aws_accounts(world.view(jiff::Timestamp::UNIX_EPOCH));
+            let names: Vec<&str> = accounts.iter().map(|(_, account)| account.as_str()).collect();
+            assert_eq!(names, expected, "case: {case}");
+        }
+    }
+
+    #[test]
+    fn every_hosted_cluster_is_a_guest_whether_or_not_it_has_a_kubeconfig_yet() {
+        let mut world = World::default();
+        world.put_cluster(cluster("m1", None));
+        let cases = [
+            ("no status", r#"{"metadata":{"name":"a","namespace":"n"}}"#, None),
+            ("no name", r#"{"metadata":{"name":"a","namespace":"n"},"status":{"kubeconfig":{}}}"#, None),
+            ("named", r#"{"metadata":{"name":"a","namespace":"n"},"status":{"kubeconfig":{"name":"k"}}}"#, Some("k")),
+        ];
+        for (case, object, secret) in cases {
+            list(&mut world, "m1", &[object]);
+            let guests = guests(world.view(jiff::Timestamp::UNIX_EPOCH));
+            let secrets: Vec<Option<&str>> =
+                guests.iter().map(|guest| guest.link.kubeconfig_secret.as_deref()).collect();
+            assert_eq!(secrets, [secret], "case: {case}");
+        }
+        let view = world.view(jiff::Timestamp::UNIX_EPOCH);
+        assert!(is_gone(view, &by("m1", "b")) && !is_gone(view, &by("m2", "b")), "gone needs a complete list");
+    }
+}

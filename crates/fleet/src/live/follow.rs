@@ -1,0 +1,277 @@
+//! What follows from what is known now: guests, interests, links, judgements.
+//!
+//! Always true: an interest in a cluster that can't be observed is answered with the reason, never left open.
+
+use std::any::TypeId;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use super::discover;
+use super::session::{Live, later};
+use super::slots;
+use super::station::{Asked, Member, Station};
+use super::update::Update;
+use crate::connect::LinkEvent;
+use crate::observe::Observer;
+use trueup_core::world::{
+    Change, ChangeSet, ClusterName, CollectionId, Delta, Gap, GapCause, Interest, Link, What, World,
+};
+
+/// How often interests may lead to further interests within a step. Deeper chains go on in the next one.
+const ROUNDS_MAX: usize = 8;
+/// How often it is found out what is wanted, at most: it takes a look at everything, and a busy cluster changes
+/// thousands of times a second.
+const WISHES_APART: Duration = Duration::from_millis(100);
+/// The same after news that lead somewhere: a list that is whole for the first time, a cluster that answers. A guest is
+/// reached over a chain of five of them, and somebody waits for its rows. Short enough not to be felt; long enough for
+/// a fleet of hundreds that all answer at once.
+const WISHES_APART_AFTER_NEWS: Duration = Duration::from_millis(2);
+
+/// Whether wishes led to nothing further.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rounds {
+    Finished,
+    Unfinished,
+}
+
+impl Live {
+    /// Brings guests, interests, links and judgements up to what is known now.
+    pub(super) fn follow(&mut self, mut changes: ChangeSet) -> Update {
+        let now = self.ports.clock.now();
+        self.follow_links(&mut changes);
+        if !changes.is_empty() {
+            let apart = if changes.iter().any(leads_somewhere) { WISHES_APART_AFTER_NEWS } else { WISHES_APART };
+            let due = later(self.wishes_made, apart);
+            self.wishes_due = Some(self.wishes_due.map_or(due, |earlier| earlier.min(due)));
+        }
+        if self.wishes_due.take_if(|due| *due <= now).is_some() {
+            self.wishes_made = now;
+            if self.follow_wishes(&mut changes) == Rounds::Unfinished {
+                self.wishes_due = Some(later(now, WISHES_APART));
+            }
+        }
+        let view = self.world.view(self.ports.clock.now());
+        let mut update = Update::default();
+        update.note(self.judgements.follow(&self.domains, view, &changes));
+        update.note(self.judgements.wake(&self.domains, view));
+        if !changes.is_empty() || !update.is_empty() {
+            self.moves += 1;
+        }
+        for change in changes.iter() {
+            if let Change::Cluster(name) = change {
+                update.clusters.insert(name.clone(), view.cluster(name).cloned());
+            }
+        }
+        update
+    }
+
+    /// Finds out what is wanted now, until that leads to nothing further.
+    fn follow_wishes(&mut self, changes: &mut ChangeSet) -> Rounds {
+        for _ in 0..ROUNDS_MAX {
+            let mut more = ChangeSet::default();
+            self.follow_guests(&mut more);
+            self.follow_accounts(&mut more);
+            self.follow_interests(&mut more);
+            self.follow_links(&mut more);
+            if more.is_empty() {
+                return Rounds::Finished;
+            }
+            changes.extend(more);
+        }
+        Rounds::Unfinished
+    }
+
+    fn follow_guests(&mut self, changes: &mut ChangeSet) {
+        let view = self.world.view(self.ports.clock.now());
+        let guests = discover::guests(view);
+        let gone: Vec<ClusterName> = self
+            .stations
+            .values()
+            .filter(|station| station.is_guest())
+            .filter(|station| {
+                let hosted_by = station.member.hosted_by.as_ref();
+                hosted_by.is_some_and(|by| discover::is_gone(view, by) || discover::has_context(view, by))
+            })
+            .map(|station| station.member.name.clone())
+            .collect();
+        for name in gone {
+            self.stations.remove(&name);
+            changes.extend(self.world.remove_cluster(&name));
+        }
+        for guest in guests {
+            let management = self.stations.get(&guest.hosted_by.cluster).and_then(|host| host.connection.as_ref());
+            let is_new = !self.stations.contains_key(&guest.name) && guest.is_living();
+            if let Some(connection) = management.filter(|_| is_new) {
+                let member = self.door.member(&guest, &connection.client);
+                self.enter(member, changes);
+            }
+        }
+        for (cluster, event) in slots::moves(self.stations.values(), self.live_max) {
+            if event == LinkEvent::Released {
+                self.rest(&cluster, changes);
+            }
+            self.link(&cluster, event, changes);
+        }
+    }
+
+    /// Accounts enter with the first object that points into them, and stay.
+    fn follow_accounts(&mut self, changes: &mut ChangeSet) {
+        let accounts = discover::aws_accounts(self.world.view(self.ports.clock.now()));
+        for (cluster, name) in accounts {
+            if !self.stations.contains_key(&name)
+                && let Some(member) = self.account(&cluster, &name)
+            {
+                self.enter(member, changes);
+            }
+        }
+    }
+
+    /// An account is asked with what its cluster says, so a new connection to the cluster gives it a new way in, which it
+    /// takes at once: by the old one it would read its Secrets with a login that may have ended.
+    pub(super) fn renew_account_of(&mut self, cluster: &ClusterName, changes: &mut ChangeSet) {
+        let accounts = discover::aws_accounts(self.world.view(self.ports.clock.now()));
+        for (_, name) in accounts.into_iter().filter(|(of, _)| of == cluster) {
+            let renewed = self.account(cluster, &name);
+            if let (Some(station), Some(member)) = (self.stations.get_mut(&name), renewed) {
+                station.member.connector = member.connector;
+                self.link(&name, LinkEvent::KubeconfigChanged, changes);
+            }
+        }
+    }
+
+    fn account(&self, cluster: &ClusterName, name: &ClusterName) -> Option<Member> {
+        let station = self.stations.get(cluster)?;
+        let connection = station.connection.as_ref()?;
+        self.door.aws_account(name, &station.cluster(), &connection.client)
+    }
+
+    /// Guests are reached over their management cluster's connection, so a new one gives them new ways in.
+    pub(super) fn renew_guests_of(&mut self, management: &ClusterName) {
+        let Some(client) = self.client(management) else { return };
+        let guests = discover::guests(self.world.view(self.ports.clock.now()));
+        for guest in guests.iter().filter(|guest| guest.hosted_by.cluster == *management) {
+            if let Some(station) = self.stations.get_mut(&guest.name).filter(|station| station.is_guest()) {
+                station.member.connector = self.door.member(guest, &client).connector;
+            }
+        }
+    }
+
+    fn follow_interests(&mut self, changes: &mut ChangeSet) {
+        let view = self.world.view(self.ports.clock.now());
+        let mut wanted: BTreeMap<ClusterName, Vec<Interest>> = BTreeMap::new();
+        let all = self.domains.iter().flat_map(|domain| domain.interests(view)).chain(discover::interests(view));
+        for interest in all {
+            wanted.entry(interest.id.cluster.clone()).or_default().push(interest);
+        }
+        for (name, station) in &mut self.stations {
+            let interests = wanted.remove(name).unwrap_or_default();
+            if station.interests == interests && (station.observer.is_some() || station.is_answered()) {
+                continue;
+            }
+            close_unwanted(&mut self.world, station, &interests, changes);
+            ask(&mut self.world, station, &interests, changes);
+            station.interests = interests;
+        }
+    }
+
+    fn follow_links(&mut self, changes: &mut ChangeSet) {
+        for cluster in self.names() {
+            let Some(station) = self.stations.get(&cluster).filter(|station| station.observer.is_some()) else {
+                continue;
+            };
+            let listed = station.observer.as_ref().map_or(0, Observer::objects_listed);
+            let event = match station.machine.link() {
+                Link::Listing { .. } | Link::Live { .. } if !station.is_answered() => Some(LinkEvent::Progress(listed)),
+                Link::Listing { .. } => Some(self.dead(station).map_or(LinkEvent::AllListed, LinkEvent::Failing)),
+                Link::Live { .. } => self.dead(station).map(LinkEvent::Failing),
+                Link::Idle
+                | Link::Connecting
+                | Link::Degraded { .. }
+                | Link::AuthExpired { .. }
+                | Link::Failed { .. }
+                | Link::Recorded => None,
+            };
+            if let Some(station) = self.stations.get_mut(&cluster).filter(|station| station.is_answered()) {
+                station.ailing = false;
+            }
+            if let Some(event) = event {
+                self.link(&cluster, event, changes);
+            }
+        }
+    }
+
+    /// Why the whole connection counts as dead: every collection says so.
+    fn dead(&self, station: &Station) -> Option<Gap> {
+        if !station.ailing {
+            return None;
+        }
+        let asked: BTreeSet<&CollectionId> =
+            station.asked.keys().map(|(id, _)| id).filter(|id| Station::speaks_for_the_link(id)).collect();
+        let mut last = None;
+        for (id, completeness, _) in self.world.observations().filter(|(id, ..)| asked.contains(id)) {
+            if station.served.lacks(&id.resource) {
+                continue;
+            }
+            last =
+                Some(completeness.gap().filter(|gap| matches!(gap.cause, GapCause::Unreachable | GapCause::Silent))?);
+        }
+        last.cloned()
+    }
+}
+
+/// Whether a change may lead to something that nobody could want before. Objects that change one by one may too, but
+/// they are many, and what follows from them can wait a moment.
+fn leads_somewhere(change: &Change) -> bool {
+    match change {
+        Change::Cluster(_) | Change::Collection { what: What::Everything, .. } => true,
+        Change::Collection { what: What::Keys(_), .. } => false,
+    }
+}
+
+/// Forgets collections nobody wants any more.
+fn close_unwanted(world: &mut World, station: &mut Station, interests: &[Interest], changes: &mut ChangeSet) {
+    let ids: BTreeSet<&CollectionId> = interests.iter().map(|interest| &interest.id).collect();
+    let facts: BTreeSet<(&CollectionId, TypeId)> =
+        interests.iter().map(|interest| (&interest.id, interest.fact.type_id())).collect();
+    station.asked.retain(|(id, fact), _| {
+        let wanted = facts.contains(&(id, *fact));
+        if !ids.contains(id) {
+            changes.extend(world.close(id));
+        } else if !wanted {
+            world.close_fact(id, *fact);
+        }
+        wanted
+    });
+}
+
+/// Has interests observed, or answers them with the reason why they can't be.
+fn ask(world: &mut World, station: &mut Station, interests: &[Interest], changes: &mut ChangeSet) {
+    let mut observed = Vec::new();
+    for interest in interests {
+        world.open(interest);
+        let slot = (interest.id.clone(), interest.fact.type_id());
+        let before = station.asked.get(&slot).copied();
+        let gap = if station.served.lacks(&interest.id.resource) {
+            let says = format!("{} does not serve {}", station.member.name, interest.id.resource.path());
+            Some(Gap::new(GapCause::Discovery, says))
+        } else {
+            station.observer.is_none().then(|| station.rest.clone())
+        };
+        let asked = match gap {
+            Some(gap) => {
+                if before != Some(Asked::Answered) {
+                    changes.extend(world.apply(&interest.id, interest.fact, Delta::Lost { gap }).1);
+                }
+                Asked::Answered
+            }
+            None => {
+                observed.push(interest.clone());
+                before.unwrap_or(Asked::Waiting)
+            }
+        };
+        station.asked.insert(slot, asked);
+    }
+    if let Some(observer) = &mut station.observer {
+        observer.set_interests(&observed);
+    }
+}

@@ -1,0 +1,136 @@
+//! Taking in what happened: reports of observers, connections made or not, the clock.
+//!
+//! Always true:
+//! - a report over an earlier connection changes nothing;
+//! - another cluster under the same name starts from nothing.
+
+use std::time::Duration;
+
+use super::attempt::{self, Done, Opened, What};
+use super::session::{Live, later};
+use super::station::Asked;
+use crate::connect::LinkEvent;
+use crate::observe::{Batch, Marks, Observer, ObserverSetup};
+use trueup_core::world::{Applied, ChangeSet, ClusterName, Delta, GapCause, Served};
+
+/// Reports taken in before judging: enough to merge a burst, few enough to answer a key press in between.
+const REPORTS_A_STEP_MAX: usize = 1_000;
+/// How long a complete answer about what is served holds: new kinds come with operators, by hand.
+const SERVED_HOLDS: Duration = Duration::from_secs(300);
+/// How long an incomplete one holds.
+const SERVED_UNKNOWN_HOLDS: Duration = Duration::from_secs(30);
+
+impl Live {
+    pub(super) fn take_reports(&mut self, first: Batch, changes: &mut ChangeSet) {
+        self.take_report(first, changes);
+        for _ in 1..REPORTS_A_STEP_MAX {
+            let Some(batch) = self.inbox.try_next() else { break };
+            self.take_report(batch, changes);
+        }
+    }
+
+    fn take_report(&mut self, batch: Batch, changes: &mut ChangeSet) {
+        let Batch { cluster, epoch, collection, fact, delta } = batch;
+        let Some(station) = self.stations.get_mut(&cluster).filter(|station| station.epoch == epoch) else {
+            return;
+        };
+        if let Delta::Lost { gap } = &delta {
+            station.ailing |= matches!(gap.cause, GapCause::Unreachable | GapCause::Silent);
+        }
+        let (is_answer, refused) = match &delta {
+            Delta::Listed { .. } | Delta::Seen { .. } => (true, None),
+            Delta::Lost { gap } => (true, (gap.cause == GapCause::Unauthorized).then(|| gap.clone())),
+            Delta::Begun { .. } | Delta::Changed { .. } | Delta::Confirmed { .. } => (false, None),
+        };
+        if let Some(asked) = station.asked.get_mut(&(collection.clone(), fact.type_id())).filter(|_| is_answer) {
+            *asked = Asked::Answered;
+        }
+        let (applied, more) = self.world.apply(&collection, fact, delta);
+        if let Applied::RefusedOlder { offered, seen } = applied {
+            tracing::warn!(%cluster, %offered, %seen, "older list refused");
+        }
+        changes.extend(more);
+        if let Some(gap) = refused {
+            self.link(&cluster, attempt::unauthorized(gap), changes);
+        }
+    }
+
+    pub(super) fn take_done(&mut self, done: Done, changes: &mut ChangeSet) {
+        let Done { cluster, epoch, what } = done;
+        if self.stations.get(&cluster).is_none_or(|station| station.epoch != epoch) {
+            return;
+        }
+        match what {
+            What::Connected(opened) => self.connected(&cluster, *opened, changes),
+            What::NotConnected(event) => self.link(&cluster, event, changes),
+            What::Discovered(served) => self.discovered(&cluster, served, changes),
+        }
+    }
+
+    pub(super) fn take_time(&mut self, changes: &mut ChangeSet) {
+        let now = self.ports.clock.now();
+        for cluster in self.names() {
+            let Some(station) = self.stations.get_mut(&cluster) else { continue };
+            if station.rediscover_at.take_if(|at| *at <= now).is_some() {
+                let (epoch, client) = (station.epoch, station.connection.as_ref().map(|open| open.client.clone()));
+                if let Some(client) = client {
+                    self.aside.spawn(attempt::rediscover(cluster.clone(), epoch, client));
+                }
+            }
+            if station.retry_at.take_if(|at| *at <= now).is_some() {
+                self.link(&cluster, LinkEvent::RetryDue, changes);
+            }
+        }
+    }
+
+    fn connected(&mut self, cluster: &ClusterName, opened: Opened, changes: &mut ChangeSet) {
+        let Opened { connection, identity, served } = opened;
+        let now = self.ports.clock.now();
+        let Some(station) = self.stations.get_mut(cluster) else { return };
+        let replaced = station.identity.is_known() && identity.is_known() && station.identity != identity;
+        if replaced {
+            tracing::warn!(%cluster, "another cluster answers under this name: what was known of the old one is dropped");
+            changes.extend(self.world.remove_cluster(cluster));
+            station.marks = Marks::default();
+            station.asked.clear();
+            station.served_once = None;
+        }
+        station.identity = identity;
+        station.take_served(served);
+        station.rediscover_at = Some(later(now, served_holds(&station.served)));
+        station.observer = Some(Observer::new(ObserverSetup {
+            client: connection.client.clone(),
+            epoch: station.epoch,
+            ports: self.ports.clone(),
+            marks: station.marks.clone(),
+            outbox: self.outbox.clone(),
+            fallback_namespaces: station.member.namespaces.clone(),
+        }));
+        station.connection = Some(connection);
+        // The new observer is told everything that is wanted, and answers all of it anew.
+        station.interests.clear();
+        station.asked.values_mut().for_each(|asked| *asked = Asked::Waiting);
+        self.link(cluster, LinkEvent::Connected, changes);
+        self.renew_guests_of(cluster);
+        self.renew_account_of(cluster, changes);
+    }
+
+    fn discovered(&mut self, cluster: &ClusterName, served: Served, changes: &mut ChangeSet) {
+        let now = self.ports.clock.now();
+        let Some(station) = self.stations.get_mut(cluster) else { return };
+        let before = station.served.clone();
+        station.take_served(served);
+        station.rediscover_at = Some(later(now, served_holds(&station.served)));
+        if station.served != before {
+            station.interests.clear();
+            changes.extend(self.world.put_cluster(station.cluster()));
+        }
+    }
+}
+
+fn served_holds(served: &Served) -> Duration {
+    match served {
+        Served::Complete(_) | Served::Recorded(_) => SERVED_HOLDS,
+        Served::Unknown(_) => SERVED_UNKNOWN_HOLDS,
+    }
+}

@@ -1,0 +1,26 @@
+//! The loop that joins the rooms: it keeps clusters connected, interests observed, the world fed and judgements
+//! current.
+//!
+//! [`Live`] is the loop itself: `step` by step, until settled ([`Live::wait_settled`]) for the headless commands, or for
+//! ever ([`Live::run`]) for the console. [`recorded`] gives the same for folders, without a loop.
+//!
+//! Not here: what is right (`domains`), and doing anything about it (`engine`).
+
+mod attempt;
+mod discover;
+mod follow;
+mod intake;
+mod links;
+mod recorded;
+mod session;
+mod slots;
+mod station;
+#[cfg(test)]
+mod tests;
+mod update;
+
+pub use discover::{Guest, HostedClusterLink};
+pub use recorded::recorded;
+pub use session::{GuestDoor, LIVE_MAX, Live, LiveSetup, Settled};
+pub use station::Member;
+pub use update::{Command, Question, Update};

@@ -1,0 +1,408 @@
+//! The loop: connections, discovery, interests, deltas, judgements.
+//!
+//! ```text
+//!   connections ─► identity, what is served ─┐
+//!   observers  ─► deltas ────────────────────┼─► world ─► interests, guests ─► observers, connections
+//!   the clock  ─► retries, deadlines ────────┘     └───► judgements ─► updates
+//! ```
+//!
+//! Always true: what happens between two waits is one step, judged as a whole.
+//!
+//! Not here: taking one thing in (`intake`), what follows from it (`follow`), a cluster's link (`links`).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep, timeout_at};
+
+use super::attempt::Done;
+use super::discover::Guest;
+use super::station::{Asked, Member, Station};
+use super::update::{Command, Question, Update};
+use crate::account::IbmClient;
+use crate::connect::{FixedConnector, LinkEvent, TlsTrust};
+use crate::observe::{Batch, Clock, Inbox, Outbox, Ports, ProcessDice, outbox};
+use trueup_checks::Domain;
+use trueup_checks::judgements::Judgements;
+use trueup_core::decode::Digester;
+use trueup_core::world::{ChangeSet, Cluster, ClusterName, ClusterSource, Link, Provider, RiskClass, View, World};
+
+/// How often a listing cluster's count of objects is told.
+const PROGRESS_EVERY: Duration = Duration::from_millis(500);
+/// Guests that are kept live at once, unless the configuration says otherwise.
+pub const LIVE_MAX: usize = 64;
+
+/// Makes members of guests.
+pub trait GuestDoor: Send + Sync {
+    /// The guest as a member, reached over its management cluster.
+    fn member(&self, guest: &Guest, management: &kube::Client) -> Member;
+
+    /// The AWS account a cluster's machines are in, as a member of this name. Nothing where nobody wants to know of it.
+    fn aws_account(&self, _name: &ClusterName, _cluster: &Cluster, _client: &kube::Client) -> Option<Member> {
+        None
+    }
+}
+
+/// What the loop is made of.
+pub struct LiveSetup {
+    pub domains: Vec<Box<dyn Domain>>,
+    pub members: Vec<Member>,
+    pub door: Box<dyn GuestDoor>,
+    pub ports: Ports,
+    pub live_max: usize,
+}
+
+/// Whether waiting brought everything.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Settled {
+    Yes,
+    /// These clusters were still being read.
+    TimedOut {
+        waiting: Vec<ClusterName>,
+    },
+}
+
+/// The living fleet.
+pub struct Live {
+    pub(super) world: World,
+    pub(super) judgements: Judgements,
+    pub(super) domains: Vec<Box<dyn Domain>>,
+    pub(super) door: Box<dyn GuestDoor>,
+    pub(super) ports: Ports,
+    pub(super) live_max: usize,
+    pub(super) stations: BTreeMap<ClusterName, Station>,
+    pub(super) aside: JoinSet<Done>,
+    pub(super) outbox: Outbox,
+    pub(super) inbox: Inbox,
+    pub(super) needs: u64,
+    /// When it was last found out what is wanted, and when it is to be found out again.
+    pub(super) wishes_made: Timestamp,
+    pub(super) wishes_due: Option<Timestamp>,
+    /// Clusters nobody has been told of yet.
+    pub(super) unannounced: ChangeSet,
+    /// How often anything has changed that a judgement or its explanation may rest on.
+    pub(super) moves: u64,
+    /// Questions that wait for a fresh look, each until its moment.
+    pub(super) afresh: Vec<(Timestamp, Question)>,
+    pace: Pace,
+}
+
+/// Whether anything can happen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pace {
+    Living,
+    /// A recording: it answers, and stays as it is.
+    Still,
+}
+
+/// Why the loop woke.
+enum Wake {
+    Report(Box<Batch>),
+    Done(Done),
+    Time,
+}
+
+impl Live {
+    /// The loop before its first step. Must be called inside a tokio runtime.
+    pub fn new(setup: LiveSetup) -> Self {
+        let LiveSetup { domains, members, door, ports, live_max } = setup;
+        let (outbox, inbox) = outbox();
+        let mut live = Self {
+            world: World::default(),
+            judgements: Judgements::default(),
+            domains,
+            door,
+            ports,
+            live_max: live_max.max(1),
+            stations: BTreeMap::new(),
+            aside: JoinSet::new(),
+            outbox,
+            inbox,
+            needs: 0,
+            wishes_made: Timestamp::MIN,
+            wishes_due: None,
+            unannounced: ChangeSet::default(),
+            moves: 0,
+            afresh: Vec::new(),
+            pace: Pace::Living,
+        };
+        let mut changes = ChangeSet::default();
+        for member in members {
+            live.enter(member, &mut changes);
+        }
+        live.unannounced = changes;
+        live
+    }
+
+    /// What was recorded, as it was at `now`: it answers questions and never changes. Must be called inside a tokio
+    /// runtime.
+    pub fn still(
+        domains: Vec<Box<dyn Domain>>,
+        world: World,
+        judgements: Judgements,
+        now: Timestamp,
+        digester: Digester,
+    ) -> Self {
+        let ports = Ports::new(Arc::new(StoppedClock(now)), Arc::new(ProcessDice), digester);
+        let (members, door) = (Vec::new(), Box::new(NoGuests));
+        let live = Self::new(LiveSetup { domains, members, door, ports, live_max: 1 });
+        Self { world, judgements, pace: Pace::Still, ..live }
+    }
+
+    /// Whether this is a recording.
+    pub fn is_still(&self) -> bool {
+        self.pace == Pace::Still
+    }
+
+    pub fn view(&self) -> View<'_> {
+        self.world.view(self.ports.clock.now())
+    }
+
+    pub fn judgements(&self) -> &Judgements {
+        &self.judgements
+    }
+
+    pub fn domains(&self) -> &[Box<dyn Domain>] {
+        &self.domains
+    }
+
+    /// A number that grows whenever something changes. While it is the same, what was explained still holds, but for
+    /// how long ago things were.
+    pub fn moves(&self) -> u64 {
+        self.moves
+    }
+
+    /// How far a cluster's server can be trusted, while there is a connection.
+    pub fn tls(&self, cluster: &ClusterName) -> Option<TlsTrust> {
+        self.stations.get(cluster)?.connection.as_ref().map(|connection| connection.tls)
+    }
+
+    /// The client of a cluster, while there is a connection.
+    pub fn client(&self, cluster: &ClusterName) -> Option<kube::Client> {
+        self.stations.get(cluster)?.connection.as_ref().map(|connection| connection.client.clone())
+    }
+
+    /// The accounts with IBM Cloud, by their ids.
+    pub fn ibm_accounts(&self) -> BTreeMap<String, Arc<IbmClient>> {
+        let account = |station: &Station| match &station.member.source {
+            ClusterSource::Cloud { provider: Provider::Ibm, account, .. } => {
+                Some((account.clone(), station.member.connector.ibm_account()?))
+            }
+            ClusterSource::Cloud { provider: Provider::Aws, .. }
+            | ClusterSource::Kubeconfig { .. }
+            | ClusterSource::Hosted { .. }
+            | ClusterSource::Snapshot
+            | ClusterSource::Local => None,
+        };
+        self.stations.values().filter_map(account).collect()
+    }
+
+    /// The account with IBM Cloud that a member is, when it is one.
+    pub fn ibm_account(&self, member: &ClusterName) -> Option<Arc<IbmClient>> {
+        self.stations.get(member)?.member.connector.ibm_account()
+    }
+
+    /// Waits for something to happen and takes it in.
+    ///
+    /// May be dropped while it waits: what happens then is taken in by the next step.
+    pub async fn step(&mut self) -> Update {
+        let wake = self.wake().await;
+        let mut changes = ChangeSet::default();
+        match wake {
+            Wake::Report(batch) => self.take_reports(*batch, &mut changes),
+            Wake::Done(done) => self.take_done(done, &mut changes),
+            Wake::Time => self.take_time(&mut changes),
+        }
+        self.follow(changes)
+    }
+
+    /// Does as it is told.
+    pub fn obey(&mut self, command: Command) -> Update {
+        let mut changes = ChangeSet::default();
+        match command {
+            Command::Need(cluster) => self.need(&cluster, &mut changes),
+            Command::Reconnect(cluster) => {
+                let resting = self.stations.get(&cluster).is_some_and(|at| *at.machine.link() == Link::Idle);
+                let event = if resting { LinkEvent::Wanted } else { LinkEvent::KubeconfigChanged };
+                self.link(&cluster, event, &mut changes);
+            }
+            Command::Renew(member) => {
+                let Member { name, connector, .. } = *member;
+                if let Some(station) = self.stations.get_mut(&name) {
+                    station.member.connector = connector;
+                    self.link(&name, LinkEvent::KubeconfigChanged, &mut changes);
+                }
+            }
+            Command::ClockJumped => {
+                for cluster in self.names() {
+                    self.link(&cluster, LinkEvent::ClockJumped, &mut changes);
+                }
+            }
+            Command::LookAgain => self.look_again(),
+            Command::Ask(question) => question(self),
+            Command::AskAfresh(patience, question) => {
+                self.look_again();
+                let until = later(self.ports.clock.now(), patience);
+                self.afresh.push((until, question));
+            }
+        }
+        self.follow(changes)
+    }
+
+    /// Runs until the other end of either channel is gone. While the reader is slow, updates are merged.
+    pub async fn run(&mut self, commands: &mut mpsc::Receiver<Command>, updates: &mpsc::Sender<Update>) {
+        let mut pending = match self.pace {
+            Pace::Living => self.announce(),
+            Pace::Still => self.everything(),
+        };
+        loop {
+            self.answer_afresh();
+            tokio::select! {
+                biased;
+                command = commands.recv() => match command {
+                    Some(command) => pending.merge(self.obey(command)),
+                    None => return,
+                },
+                permit = updates.reserve(), if !pending.is_empty() => match permit {
+                    Ok(permit) => permit.send(std::mem::take(&mut pending)),
+                    Err(_) => return,
+                },
+                update = self.step(), if self.pace == Pace::Living => pending.merge(update),
+            }
+        }
+    }
+
+    /// Everything that is known, as one update.
+    fn everything(&self) -> Update {
+        Update {
+            findings: self.judgements.shared().map(|(id, held)| (id.clone(), Some(held.clone()))).collect(),
+            clusters: self.view().clusters().map(|one| (one.name.clone(), Some(one.clone()))).collect(),
+        }
+    }
+
+    /// The update that takes back all that was ever told, for a loop that begins anew.
+    pub fn farewell(&self) -> Update {
+        let mut all = self.everything();
+        all.findings.values_mut().for_each(|held| *held = None);
+        all.clusters.values_mut().for_each(|cluster| *cluster = None);
+        all
+    }
+
+    /// Steps until nothing is on its way that is not known to be missing, or the time is up.
+    pub async fn wait_settled(&mut self, patience: Duration) -> Settled {
+        let deadline = Instant::now() + patience;
+        self.announce();
+        loop {
+            let waiting = self.waiting();
+            if waiting.is_empty() && self.wishes_due.is_none() {
+                return Settled::Yes;
+            }
+            if timeout_at(deadline, self.step()).await.is_err() {
+                return Settled::TimedOut { waiting };
+            }
+        }
+    }
+
+    /// Reads everything that is connected again; [`Self::wait_settled`] then waits for the new answers.
+    pub fn look_again(&mut self) {
+        for station in self.stations.values_mut() {
+            let Some(observer) = &station.observer else { continue };
+            observer.look_again();
+            let served = &station.served;
+            for ((id, _), asked) in &mut station.asked {
+                if !served.lacks(&id.resource) {
+                    *asked = Asked::Waiting;
+                }
+            }
+        }
+    }
+
+    /// Answers what waited for a fresh look, if that has come or took too long.
+    fn answer_afresh(&mut self) {
+        if self.afresh.is_empty() {
+            return;
+        }
+        let settled = self.waiting().is_empty() && self.wishes_due.is_none();
+        let now = self.ports.clock.now();
+        let (due, waiting) =
+            std::mem::take(&mut self.afresh).into_iter().partition(|(until, _)| settled || *until <= now);
+        self.afresh = waiting;
+        let due: Vec<(Timestamp, Question)> = due;
+        for (_, question) in due {
+            question(self);
+        }
+    }
+
+    fn waiting(&self) -> Vec<ClusterName> {
+        self.stations.iter().filter(|(_, station)| !station.is_settled()).map(|(name, _)| name.clone()).collect()
+    }
+
+    pub(super) fn names(&self) -> Vec<ClusterName> {
+        self.stations.keys().cloned().collect()
+    }
+
+    /// The step before the first: the clusters there are from the beginning.
+    fn announce(&mut self) -> Update {
+        let changes = std::mem::take(&mut self.unannounced);
+        self.follow(changes)
+    }
+
+    async fn wake(&mut self) -> Wake {
+        let now = self.ports.clock.now();
+        let wait = self.next_time(now).map(|at| Duration::try_from(at.duration_since(now)).unwrap_or_default());
+        tokio::select! {
+            biased;
+            Some(done) = self.aside.join_next() => {
+                Wake::Done(done.expect("work done aside catches its panics and is never aborted"))
+            }
+            batch = self.inbox.next() => Wake::Report(Box::new(batch)),
+            () = sleep(wait.unwrap_or_default()), if wait.is_some() => Wake::Time,
+        }
+    }
+
+    fn next_time(&self, now: Timestamp) -> Option<Timestamp> {
+        let stations = self.stations.values();
+        let retries = stations.clone().flat_map(|station| [station.retry_at, station.rediscover_at]).flatten();
+        let listing = stations.clone().any(|station| matches!(station.machine.link(), Link::Listing { .. }));
+        let progress = listing.then(|| later(now, PROGRESS_EVERY));
+        retries
+            .chain(self.judgements.next_deadline())
+            .chain(progress)
+            .chain(self.wishes_due)
+            .chain(self.afresh.iter().map(|(until, _)| *until))
+            .min()
+    }
+}
+
+/// The moment of a recording.
+struct StoppedClock(Timestamp);
+
+impl Clock for StoppedClock {
+    fn now(&self) -> Timestamp {
+        self.0
+    }
+}
+
+/// A recording has no guests to reach.
+struct NoGuests;
+
+impl GuestDoor for NoGuests {
+    fn member(&self, guest: &Guest, management: &kube::Client) -> Member {
+        Member {
+            name: guest.name.clone(),
+            class: RiskClass::default(),
+            source: ClusterSource::Snapshot,
+            hosted_by: Some(guest.hosted_by.clone()),
+            connector: Arc::new(FixedConnector(management.clone())),
+            namespaces: Vec::new(),
+        }
+    }
+}
+
+pub(super) fn later(now: Timestamp, span: Duration) -> Timestamp {
+    now.checked_add(span).unwrap_or(Timestamp::MAX)
+}

@@ -1,0 +1,118 @@
+//! Which guests are kept connected: every one until it has been judged once, then those needed last.
+//!
+//! Always true: at most `live_max` guests hold a connection, and none is let go before it has been judged.
+
+use super::station::Station;
+use crate::connect::LinkEvent;
+use trueup_core::world::{ClusterName, Link};
+
+/// What a guest is to the choice.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Guest {
+    name: ClusterName,
+    standing: Standing,
+    needed: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    /// Holds a slot and has something to finish.
+    Working,
+    /// Holds a slot and could do without.
+    Judged,
+    /// Waits for its first slot.
+    Unseen,
+    /// Has been judged and let go of.
+    Resting,
+}
+
+/// The links to wake and to release, in this order: releases make room for the ones that follow.
+pub(super) fn moves<'s>(stations: impl Iterator<Item = &'s Station>, live_max: usize) -> Vec<(ClusterName, LinkEvent)> {
+    choose(stations.filter(|station| station.is_guest()).filter_map(guest).collect(), live_max)
+}
+
+fn guest(station: &Station) -> Option<Guest> {
+    let standing = match (station.is_busy(), station.machine.link()) {
+        (true, _) if station.judged && station.is_answered() => Standing::Judged,
+        (true, _) => Standing::Working,
+        (false, Link::Idle) if station.judged => Standing::Resting,
+        (false, Link::Idle) => Standing::Unseen,
+        // Failed for good: only a person can change that, and asks for it.
+        (false, _) => return None,
+    };
+    Some(Guest { name: station.member.name.clone(), standing, needed: station.needed })
+}
+
+fn choose(mut guests: Vec<Guest>, live_max: usize) -> Vec<(ClusterName, LinkEvent)> {
+    let holding = |guest: &&Guest| matches!(guest.standing, Standing::Working | Standing::Judged);
+    let mut free = live_max.saturating_sub(guests.iter().filter(holding).count());
+    // Most wanted first: never seen, then needed last, then by name.
+    guests.sort_by(|one, other| {
+        let unseen = |guest: &Guest| guest.standing == Standing::Unseen;
+        (unseen(other), other.needed, &one.name).cmp(&(unseen(one), one.needed, &other.name))
+    });
+    let mut releasable: Vec<&Guest> = guests.iter().filter(|guest| guest.standing == Standing::Judged).collect();
+    releasable.sort_by(|one, other| (one.needed, &other.name).cmp(&(other.needed, &one.name)).reverse());
+    let mut moves = Vec::new();
+    for guest in &guests {
+        let may_push_out = match guest.standing {
+            Standing::Unseen => true,
+            Standing::Resting if guest.needed > 0 => releasable.last().is_some_and(|last| last.needed < guest.needed),
+            Standing::Resting | Standing::Working | Standing::Judged => continue,
+        };
+        if free == 0 {
+            let Some(out) = releasable.pop().filter(|_| may_push_out) else { continue };
+            moves.push((out.name.clone(), LinkEvent::Released));
+            free += 1;
+        }
+        free -= 1;
+        moves.push((guest.name.clone(), LinkEvent::Wanted));
+    }
+    moves
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guest(name: &str, standing: Standing, needed: u64) -> Guest {
+        Guest { name: ClusterName::new(name), standing, needed }
+    }
+
+    #[test]
+    fn every_guest_is_judged_once_and_those_needed_last_stay() {
+        use Standing::{Judged, Resting, Unseen, Working};
+        let cases = [
+            ("room for all", vec![guest("a", Unseen, 0), guest("b", Unseen, 0)], vec!["+a", "+b"]),
+            (
+                "no room while all work",
+                vec![guest("a", Working, 0), guest("b", Working, 0), guest("c", Unseen, 0)],
+                vec![],
+            ),
+            (
+                "the one needed longest ago makes room",
+                vec![guest("a", Judged, 5), guest("b", Judged, 3), guest("c", Unseen, 0)],
+                vec!["-b", "+c"],
+            ),
+            ("resting guests stay at rest", vec![guest("a", Judged, 0), guest("b", Resting, 0)], vec![]),
+            (
+                "a guest somebody looks at comes back",
+                vec![guest("a", Judged, 1), guest("b", Judged, 2), guest("c", Resting, 3)],
+                vec!["-a", "+c"],
+            ),
+            (
+                "but pushes out nobody who is needed more",
+                vec![guest("a", Judged, 8), guest("b", Judged, 9), guest("c", Resting, 3)],
+                vec![],
+            ),
+            ("and takes a free slot", vec![guest("a", Judged, 8), guest("c", Resting, 3)], vec!["+c"]),
+        ];
+        for (case, guests, expected) in cases {
+            let moves: Vec<String> = choose(guests, 2)
+                .into_iter()
+                .map(|(name, event)| format!("{}{name}", if event == LinkEvent::Released { '-' } else { '+' }))
+                .collect();
+            assert_eq!(moves, expected, "case: {case}");
+        }
+    }
+}

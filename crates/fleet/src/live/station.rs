@@ -1,0 +1,185 @@
+//! One cluster in the loop: its link, its observer, and what has been asked of it.
+
+use std::any::TypeId;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::connect::{Connection, Connector, LinkEffect, LinkEvent, LinkMachine};
+use crate::observe::{Epoch, Marks, Observer};
+use trueup_core::world::{
+    Cluster, ClusterIdentity, ClusterName, ClusterSource, CollectionId, Gap, GapCause, HostedBy, Interest, Kinds, Link,
+    Namespace, RiskClass, Scope, Served,
+};
+
+/// A cluster of the fleet, and the way to it.
+#[derive(Clone)]
+pub struct Member {
+    pub name: ClusterName,
+    pub class: RiskClass,
+    pub source: ClusterSource,
+    pub hosted_by: Option<HostedBy>,
+    pub connector: Arc<dyn Connector>,
+    /// Where to look when looking everywhere is forbidden.
+    pub namespaces: Vec<Namespace>,
+}
+
+/// What one interest has come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asked {
+    Waiting,
+    /// A list, a read, or a reason why there is none.
+    Answered,
+}
+
+pub(super) struct Station {
+    pub member: Member,
+    pub machine: LinkMachine,
+    pub epoch: Epoch,
+    pub connection: Option<Connection>,
+    pub observer: Option<Observer>,
+    pub marks: Marks,
+    pub identity: ClusterIdentity,
+    pub served: Served,
+    /// The last complete answer about what is served.
+    pub served_once: Option<Kinds>,
+    /// Whether a collection was lost in a way that may mean the whole connection is dead.
+    pub ailing: bool,
+    /// When the link wants to be woken.
+    pub retry_at: Option<Timestamp>,
+    /// When to ask again what the cluster serves.
+    pub rediscover_at: Option<Timestamp>,
+    pub interests: Vec<Interest>,
+    pub asked: BTreeMap<(CollectionId, TypeId), Asked>,
+    /// Why nothing is being observed, while nothing is.
+    pub rest: Gap,
+    /// Whether everything has been answered once, if only by a failure.
+    pub judged: bool,
+    /// Larger is more recent: who was needed last.
+    pub needed: u64,
+}
+
+impl Station {
+    pub fn new(member: Member) -> Self {
+        Self {
+            member,
+            machine: LinkMachine::default(),
+            epoch: Epoch::default(),
+            connection: None,
+            observer: None,
+            marks: Marks::default(),
+            identity: ClusterIdentity::default(),
+            served: Served::Unknown(Gap::new(GapCause::NotObserved, "not connected yet")),
+            served_once: None,
+            ailing: false,
+            retry_at: None,
+            rediscover_at: None,
+            interests: Vec::new(),
+            asked: BTreeMap::new(),
+            rest: Gap::new(GapCause::NotObserved, "not connected yet"),
+            judged: false,
+            needed: 0,
+        }
+    }
+
+    /// As the world knows it.
+    pub fn cluster(&self) -> Cluster {
+        let Member { name, class, source, hosted_by, connector: _, namespaces: _ } = &self.member;
+        Cluster {
+            name: name.clone(),
+            class: *class,
+            source: source.clone(),
+            hosted_by: hosted_by.clone(),
+            link: self.machine.link().clone(),
+            identity: self.identity.clone(),
+            served: self.served.clone(),
+        }
+    }
+
+    pub fn is_guest(&self) -> bool {
+        match self.member.source {
+            ClusterSource::Hosted { .. } => true,
+            ClusterSource::Kubeconfig { .. }
+            | ClusterSource::Snapshot
+            | ClusterSource::Cloud { .. }
+            | ClusterSource::Local => false,
+        }
+    }
+
+    /// Whether it holds a connection, or is on its way to one.
+    pub fn is_busy(&self) -> bool {
+        match self.machine.link() {
+            Link::Connecting | Link::Listing { .. } | Link::Live { .. } | Link::Degraded { .. } => true,
+            Link::Idle | Link::AuthExpired { .. } | Link::Failed { .. } | Link::Recorded => false,
+        }
+    }
+
+    pub fn is_answered(&self) -> bool {
+        self.asked.values().all(|asked| *asked == Asked::Answered)
+    }
+
+    /// Whether waiting longer would bring nothing that is not known to be missing.
+    pub fn is_settled(&self) -> bool {
+        match self.machine.link() {
+            Link::Idle => self.judged,
+            Link::Connecting | Link::Listing { .. } => false,
+            Link::Live { .. } => self.is_answered(),
+            // A refused login gets one more try right away.
+            Link::Degraded { gap, .. } => gap.cause != GapCause::Unauthorized,
+            Link::AuthExpired { .. } | Link::Failed { .. } | Link::Recorded => true,
+        }
+    }
+
+    /// What an event of the link leads to.
+    pub fn step(&mut self, event: LinkEvent, now: Timestamp, dice: crate::connect::Dice) -> Option<LinkEffect> {
+        let effect = self.machine.step(event, now, dice);
+        match self.machine.link() {
+            Link::Degraded { gap, .. } | Link::AuthExpired { gap, .. } | Link::Failed { gap } => {
+                self.rest = gap.clone();
+                self.judged = true;
+            }
+            Link::Idle | Link::Connecting | Link::Listing { .. } | Link::Live { .. } | Link::Recorded => {}
+        }
+        effect
+    }
+
+    /// Takes in what the cluster says it serves.
+    ///
+    /// A wanted kind that was served and is gone proves nothing of its objects: something took it away. Then nothing
+    /// is known of what is served, until it is back.
+    pub fn take_served(&mut self, served: Served) {
+        let before = self.served_once.take();
+        let lost = before.as_ref().and_then(|before| {
+            let wanted = self.asked.keys().map(|(id, _)| &id.resource);
+            wanted.filter(|resource| before.has(resource)).find(|resource| served.lacks(resource))
+        });
+        self.served = match lost {
+            Some(resource) => {
+                let says = format!("{} was served earlier and is gone", resource.path());
+                Served::Unknown(Gap::new(GapCause::Discovery, says))
+            }
+            None => served,
+        };
+        self.served_once = match &self.served {
+            Served::Complete(all) => Some(all.clone()),
+            Served::Unknown(_) | Served::Recorded(_) => before,
+        };
+    }
+
+    /// Ends the connection; what was known stays, and what is still asked waits for the next one.
+    pub fn disconnect(&mut self) {
+        self.observer = None;
+        self.connection = None;
+        self.rediscover_at = None;
+        self.ailing = false;
+    }
+
+    /// Whether a collection says something about the connection as a whole: a lone object may well be missing.
+    pub fn speaks_for_the_link(id: &CollectionId) -> bool {
+        match id.scope {
+            Scope::All | Scope::Namespace(_) => true,
+            Scope::Object { .. } => false,
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! What the loop tells, and what it can be told.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::session::Live;
+use super::station::Member;
+use trueup_checks::judgements::{FindingChange, Held};
+use trueup_core::engine::SubjectId;
+use trueup_core::world::{Cluster, ClusterName};
+
+/// What changed since the last one. The latest of each subject and cluster; nothing means it is gone.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Update {
+    pub findings: BTreeMap<Arc<SubjectId>, Option<Arc<Held>>>,
+    pub clusters: BTreeMap<ClusterName, Option<Cluster>>,
+}
+
+/// What the loop can be asked to do.
+pub enum Command {
+    /// Somebody looks at this cluster: keep it live, and connect if it is not.
+    Need(ClusterName),
+    /// Connect anew: new credentials, or a person who does not want to wait.
+    Reconnect(ClusterName),
+    /// The kubeconfig changed: reach this cluster the new way from now on.
+    Renew(Box<Member>),
+    /// The wall clock jumped, as after sleep: connections that look open are dead.
+    ClockJumped,
+    /// Read everything again.
+    LookAgain,
+    /// Answer a question from what is known.
+    Ask(Question),
+    /// Read everything again, then answer from that, or from what there is when it takes too long.
+    AskAfresh(Duration, Question),
+}
+
+/// A question, with the way its answer goes inside it.
+pub type Question = Box<dyn FnOnce(&Live) + Send>;
+
+impl Update {
+    /// These findings alone.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn of(findings: impl IntoIterator<Item = (trueup_core::engine::SubjectId, Option<Held>)>) -> Self {
+        let shared = findings.into_iter().map(|(id, held)| (Arc::new(id), held.map(Arc::new)));
+        Self { findings: shared.collect(), ..Self::default() }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.findings.is_empty() && self.clusters.is_empty()
+    }
+
+    /// Adds a later update.
+    pub fn merge(&mut self, later: Self) {
+        let Self { findings, clusters } = later;
+        self.findings.extend(findings);
+        self.clusters.extend(clusters);
+    }
+
+    pub(super) fn note(&mut self, changes: Vec<FindingChange>) {
+        for change in changes {
+            match change {
+                FindingChange::Judged { subject, held } => self.findings.insert(subject, Some(held)),
+                FindingChange::Gone { subject } => self.findings.insert(subject, None),
+            };
+        }
+    }
+}

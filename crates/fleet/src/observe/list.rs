@@ -1,0 +1,124 @@
+//! A consistent list, page by page, straight into facts.
+//!
+//! Always true:
+//! - a list counts only when its last page has arrived, and all its pages show the same version;
+//! - its first page may be shown before, as a beginning and never as an answer;
+//! - pages gathered before the server let go of the list (410) are thrown away;
+//! - a body that is no list is never an empty one.
+
+use jiff::Timestamp;
+
+use super::ask::{Doing, Failure, Lack};
+use super::lane::Lane;
+use super::request::{PAGE_LIMIT, Part};
+use crate::connect::classify;
+use trueup_core::decode::harvest::{Harvest, Recipe};
+use trueup_core::decode::{self, ListHead};
+use trueup_core::world::{Delta, Gap, GapCause, Interner, ResourceVersion};
+
+/// How often a list that the server let go of is begun again before it counts as not known. A list that can't be
+/// finished three times within the server's window of about five minutes is too slow to be finished at all.
+const BEGINNINGS_MAX: u32 = 3;
+
+/// The size of a first page that is shown at once: what fits on a large screen, and no more, so that it comes fast.
+const BEGINNING_LIMIT: u32 = 100;
+
+/// What of a list is handed on before it is whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Early {
+    /// The first page, where more follow: nobody has seen anything of this collection yet.
+    FirstPage,
+    Nothing,
+}
+
+/// A whole list.
+pub(super) struct Listed {
+    pub harvest: Harvest,
+    pub version: ResourceVersion,
+    /// When it was asked for: what it shows may have changed from then on.
+    pub at: Timestamp,
+}
+
+/// One page's worth of answer.
+struct Page {
+    harvest: Harvest,
+    head: ListHead,
+}
+
+/// Lists a part of a collection.
+///
+/// # Errors
+/// The gap that is left, and the wait the server asked for. Of an unfinished list nothing counts.
+pub(super) async fn list(lane: &Lane, part: &Part<'_>, recipe: &Recipe, early: Early) -> Result<Listed, Lack> {
+    for beginning in 1..=BEGINNINGS_MAX {
+        match list_once(lane, part, recipe, early).await {
+            Ok(listed) => return Ok(listed),
+            Err(Failure::Expired) => {
+                tracing::warn!(cluster = %part.id.cluster, what = part.describe(), beginning, "list let go half-way, begun again");
+            }
+            Err(Failure::NotFound(lack) | Failure::Other(lack)) => return Err(lack),
+        }
+    }
+    Err(Failure::Expired.into_lack(part, Doing::Listing))
+}
+
+async fn list_once(lane: &Lane, part: &Part<'_>, recipe: &Recipe, early: Early) -> Result<Listed, Failure> {
+    let at = lane.ports.clock.now();
+    let mut pool = Interner::default();
+    let mut gathered = recipe.harvest();
+    let mut token = String::new();
+    let mut version: Option<String> = None;
+    loop {
+        let begins = early == Early::FirstPage && token.is_empty();
+        let limit = if begins { BEGINNING_LIMIT } else { PAGE_LIMIT };
+        let body = lane.asker.read(part, Doing::Listing, &part.list(&token, limit), part.accept_list()).await?;
+        let page = read_page(part, recipe, &mut pool, &body)?;
+        if begins && !page.head.continue_token.is_empty() {
+            show_beginning(lane, part, read_page(part, recipe, &mut pool, &body)?);
+        }
+        let shown = page.head.resource_version;
+        // Without a version there is nothing to watch from; `0` and empty would mean "any moment".
+        if shown.is_empty() || shown == "0" {
+            return Err(Failure::unreadable(part, Doing::Listing, "the list carries no version"));
+        }
+        if version.as_ref().is_some_and(|first| *first != shown) {
+            // Two moments stitched together are no moment: changes between them would be missed.
+            return Err(Failure::Expired);
+        }
+        lane.count_listed(page.harvest.objects());
+        gathered.append(page.harvest);
+        if page.head.continue_token.is_empty() {
+            return Ok(Listed { harvest: gathered, version: ResourceVersion::parse(&shown), at });
+        }
+        token = page.head.continue_token;
+        version = Some(shown);
+    }
+}
+
+/// Hands on the first page while the rest is read.
+fn show_beginning(lane: &Lane, part: &Part<'_>, page: Page) {
+    let says = format!("{} is being listed; {} seen so far", part.describe(), page.harvest.objects());
+    for row in page.harvest.rows {
+        let gap = Gap::new(GapCause::NotObserved, says.clone());
+        lane.put(row.kind, Delta::Begun { facts: row.facts, gap });
+    }
+}
+
+fn read_page(part: &Part<'_>, recipe: &Recipe, pool: &mut Interner, body: &[u8]) -> Result<Page, Failure> {
+    let mut harvest = recipe.harvest();
+    if let Ok(head) = decode::list(recipe.reader(), body, &mut |raw| harvest.push(raw, pool)) {
+        return Ok(Page { harvest, head });
+    }
+    // Some object has another shape: read object by object, so that the others are kept.
+    let mut harvest = recipe.harvest();
+    let texts = decode::items(body).map_err(|_| {
+        Failure::Other(Lack { gap: classify::undecodable(body, &Doing::Listing.what(part)), retry_after: None })
+    })?;
+    for text in texts.items {
+        match recipe.reader().object(text.get()) {
+            Ok(raw) => harvest.push(&raw, pool),
+            Err(error) => harvest.spoil(&error.to_string()),
+        }
+    }
+    Ok(Page { harvest, head: texts.metadata })
+}

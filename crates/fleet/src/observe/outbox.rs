@@ -1,0 +1,321 @@
+//! The way from observers to the one who reads them.
+//!
+//! Always true:
+//! - nothing is dropped: what the reader has not taken yet is merged per object, and the latest wins;
+//! - nothing grows without limit: a collection waits as at most one list and the changes since, each object at most
+//!   about twice;
+//! - a collection's reports arrive in the order in which they hold: list, changes, loss.
+//!
+//! ```text
+//!  put:  Listed ─┬─► base (a newer list replaces all that waits)
+//!        Changed ┼─► changes, one entry an object once merged
+//!        Lost ───┴─► loss (the last one; a newer list ends it)
+//!  take: base, then changes, then loss
+//! ```
+
+use std::any::TypeId;
+use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use jiff::Timestamp;
+use tokio::sync::Notify;
+
+use trueup_core::world::{ClusterName, CollectionId, Delta, FactBatch, FactKind, Gap, Key, ResourceVersion};
+
+/// Chunks of changes that may wait before they are merged, beyond twice what the last merging left.
+const CHUNKS_UNMERGED_MAX: usize = 64;
+
+/// Which connection to a cluster a report came over. A report of an earlier one is stale.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Epoch(pub u64);
+
+/// One report on its way to the world.
+pub struct Batch {
+    pub cluster: ClusterName,
+    pub epoch: Epoch,
+    pub collection: CollectionId,
+    pub fact: FactKind,
+    pub delta: Delta,
+}
+
+/// The observers' end.
+#[derive(Clone)]
+pub struct Outbox {
+    shared: Arc<Shared>,
+}
+
+/// The reader's end.
+pub struct Inbox {
+    shared: Arc<Shared>,
+    taken: VecDeque<Batch>,
+}
+
+/// An outbox and its inbox.
+pub fn outbox() -> (Outbox, Inbox) {
+    let shared = Arc::new(Shared::default());
+    (Outbox { shared: shared.clone() }, Inbox { shared, taken: VecDeque::new() })
+}
+
+#[derive(Default)]
+struct Shared {
+    waiting: Mutex<Waiting>,
+    filled: Notify,
+}
+
+type Slot = (CollectionId, TypeId);
+
+#[derive(Default)]
+struct Waiting {
+    /// Slots in the order in which they were first filled since they were last taken.
+    order: VecDeque<Slot>,
+    slots: BTreeMap<Slot, Pending>,
+}
+
+/// What waits of one collection and kind of fact.
+struct Pending {
+    epoch: Epoch,
+    fact: FactKind,
+    base: Option<Delta>,
+    changes: Vec<Changes>,
+    merge_at: usize,
+    confirmed: Option<(ResourceVersion, Timestamp)>,
+    loss: Option<Gap>,
+}
+
+struct Changes {
+    facts: Box<dyn FactBatch>,
+    removed: Vec<Key>,
+}
+
+impl Outbox {
+    /// Leaves a report. Never waits.
+    pub fn put(&self, epoch: Epoch, collection: &CollectionId, fact: FactKind, delta: Delta) {
+        let mut waiting = self.shared.lock();
+        let slot = (collection.clone(), fact.type_id());
+        match waiting.slots.get_mut(&slot) {
+            Some(pending) if pending.epoch > epoch => return,
+            Some(pending) if pending.epoch == epoch => pending.put(delta),
+            Some(pending) => {
+                *pending = Pending::new(epoch, fact);
+                pending.put(delta);
+            }
+            None => {
+                let mut pending = Pending::new(epoch, fact);
+                pending.put(delta);
+                waiting.slots.insert(slot.clone(), pending);
+                waiting.order.push_back(slot);
+            }
+        }
+        drop(waiting);
+        self.shared.filled.notify_one();
+    }
+
+    /// Takes back what waits of a collection nobody wants any more.
+    pub fn forget(&self, collection: &CollectionId) {
+        let mut waiting = self.shared.lock();
+        waiting.slots.retain(|(id, _), _| id != collection);
+        waiting.order.retain(|(id, _)| id != collection);
+    }
+}
+
+impl Inbox {
+    /// The next report; waits for one.
+    ///
+    /// May be dropped while it waits: nothing is taken before it returns.
+    pub async fn next(&mut self) -> Batch {
+        loop {
+            if let Some(batch) = self.try_next() {
+                return batch;
+            }
+            self.shared.filled.notified().await;
+        }
+    }
+
+    /// The next report, if one waits.
+    pub fn try_next(&mut self) -> Option<Batch> {
+        if self.taken.is_empty() {
+            let mut waiting = self.shared.lock();
+            let slot = waiting.order.pop_front()?;
+            let pending = waiting.slots.remove(&slot).expect("a slot in the order is filled");
+            drop(waiting);
+            self.taken.extend(pending.take(slot.0));
+        }
+        self.taken.pop_front()
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        // Nothing below panics half-way through a change, so what a poisoned lock guards is whole.
+        self.waiting.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+impl Pending {
+    fn new(epoch: Epoch, fact: FactKind) -> Self {
+        let merge_at = CHUNKS_UNMERGED_MAX;
+        Self { epoch, fact, base: None, changes: Vec::new(), merge_at, confirmed: None, loss: None }
+    }
+
+    fn put(&mut self, delta: Delta) {
+        match delta {
+            Delta::Listed { .. } | Delta::Seen { .. } => {
+                *self = Self { base: Some(delta), ..Self::new(self.epoch, self.fact) };
+            }
+            // What waits already says more, and a list that is whole soon replaces it.
+            Delta::Begun { .. } => {
+                if self.base.is_none() && self.confirmed.is_none() && self.loss.is_none() {
+                    self.base = Some(delta);
+                }
+            }
+            Delta::Changed { facts, removed, version, at } => {
+                self.changes.push(Changes { facts, removed });
+                self.confirmed = Some((version, at));
+                if self.changes.len() >= self.merge_at {
+                    self.merge();
+                }
+            }
+            Delta::Confirmed { version, at } => self.confirmed = Some((version, at)),
+            Delta::Lost { gap } => self.loss = Some(gap),
+        }
+    }
+
+    /// Leaves one chunk that says the same: the latest of each object.
+    fn merge(&mut self) {
+        let mut seen: HashSet<Key> = HashSet::new();
+        let mut merged = Changes { facts: self.fact.new_batch(), removed: Vec::new() };
+        for mut chunk in std::mem::take(&mut self.changes).into_iter().rev() {
+            chunk.facts.retain(&mut |key| !seen.contains(key));
+            chunk.removed.retain(|key| !seen.contains(key));
+            seen.extend(chunk.facts.keys());
+            seen.extend(chunk.removed.iter().cloned());
+            merged.facts.append(chunk.facts);
+            merged.removed.append(&mut chunk.removed);
+        }
+        // Merging costs what is held, so it waits until as much again has come: each change is merged a few times.
+        self.merge_at = CHUNKS_UNMERGED_MAX + seen.len();
+        self.changes.push(merged);
+    }
+
+    fn take(mut self, collection: CollectionId) -> impl Iterator<Item = Batch> {
+        if self.changes.len() > 1 {
+            self.merge();
+        }
+        let changed = match (self.changes.pop(), self.confirmed) {
+            (Some(Changes { facts, removed }), Some((version, at))) => {
+                Some(Delta::Changed { facts, removed, version, at })
+            }
+            (None, Some((version, at))) => Some(Delta::Confirmed { version, at }),
+            (_, None) => None,
+        };
+        let lost = self.loss.map(|gap| Delta::Lost { gap });
+        let (epoch, fact) = (self.epoch, self.fact);
+        [self.base, changed, lost].into_iter().flatten().map(move |delta| Batch {
+            cluster: collection.cluster.clone(),
+            epoch,
+            collection: collection.clone(),
+            fact,
+            delta,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::observe::fake::{Version, secrets};
+    use trueup_core::decode::{DataSort, Reader};
+    use trueup_core::world::{Completeness, GapCause, Interner, World};
+
+    /// What an observer may report, in numbers.
+    #[derive(Debug, Clone)]
+    enum Report {
+        Listed(Vec<u8>),
+        Changed { put: Vec<u8>, removed: Vec<u8> },
+        Confirmed,
+        Lost,
+    }
+
+    fn report() -> impl Strategy<Value = Report> {
+        let names = || proptest::collection::vec(0u8..6, 0..4);
+        prop_oneof![
+            1 => names().prop_map(Report::Listed),
+            8 => (names(), names()).prop_map(|(put, removed)| Report::Changed { put, removed }),
+            2 => Just(Report::Confirmed),
+            1 => Just(Report::Lost),
+        ]
+    }
+
+    fn facts(names: &[u8], version: u64) -> Box<dyn FactBatch> {
+        let digester = trueup_core::decode::Digester::new(&[0; 32]);
+        let sort = DataSort::Other;
+        let reader =
+            Reader { digester: &digester, sort, digested: &[], reduced: &[], api_version: "v1", kind: "Secret" };
+        let mut batch = FactKind::of::<Version>().new_batch();
+        for name in names.iter().collect::<std::collections::BTreeSet<_>>() {
+            let text = format!(r#"{{"metadata":{{"name":"s{name}","resourceVersion":"{version}"}}}}"#);
+            batch.push(&reader.object(&text).unwrap(), &mut Interner::default()).unwrap();
+        }
+        batch
+    }
+
+    fn delta(report: &Report, number: u64) -> Delta {
+        let (version, at) = (ResourceVersion::Number(number), Timestamp::from_second(number as i64).unwrap());
+        match report {
+            Report::Listed(names) => Delta::Listed { facts: facts(names, number), version, at, gap: None },
+            Report::Changed { put, removed } => {
+                let removed = removed.iter().filter(|name| !put.contains(name));
+                let removed = removed.map(|name| Key::new(None, &format!("s{name}"))).collect();
+                Delta::Changed { facts: facts(put, number), removed, version, at }
+            }
+            Report::Confirmed => Delta::Confirmed { version, at },
+            Report::Lost => Delta::Lost { gap: Gap::new(GapCause::Silent, "silent") },
+        }
+    }
+
+    fn state(world: &World) -> (Completeness, Vec<(Key, Version)>) {
+        let reading = world.view(Timestamp::UNIX_EPOCH).read::<Version>(&secrets());
+        let facts = reading.iter().map(|(key, fact)| (key.clone(), fact.clone())).collect();
+        (reading.completeness().unwrap().clone(), facts)
+    }
+
+    proptest! {
+        #[test]
+        fn a_reader_of_any_slowness_ends_where_one_that_saw_everything_ends(
+            reports in proptest::collection::vec((report(), any::<bool>()), 1..200), burst in 1usize..90
+        ) {
+            let (interest, kind) = (secrets().interest::<Version>(), FactKind::of::<Version>());
+            let (mut direct, mut through) = (World::default(), World::default());
+            direct.open(&interest);
+            through.open(&interest);
+            let (outbox, mut inbox) = outbox();
+            // Changes come only after a list.
+            let first = [(Report::Listed(Vec::new()), false)];
+            for (number, (report, takes)) in (1u64..).zip(first.iter().chain(&reports)) {
+                direct.apply(&secrets(), kind, delta(report, number));
+                outbox.put(Epoch(1), &secrets(), kind, delta(report, number));
+                if *takes && (number as usize).is_multiple_of(burst) {
+                    while let Some(batch) = inbox.try_next() {
+                        through.apply(&secrets(), kind, batch.delta);
+                    }
+                }
+            }
+            while let Some(batch) = inbox.try_next() {
+                through.apply(&secrets(), kind, batch.delta);
+            }
+            prop_assert_eq!(state(&through), state(&direct));
+        }
+    }
+
+    #[test]
+    fn reports_of_an_earlier_connection_give_way() {
+        let (kind, (outbox, mut inbox)) = (FactKind::of::<Version>(), outbox());
+        outbox.put(Epoch(1), &secrets(), kind, delta(&Report::Listed(vec![1]), 1));
+        outbox.put(Epoch(2), &secrets(), kind, delta(&Report::Lost, 2));
+        outbox.put(Epoch(1), &secrets(), kind, delta(&Report::Confirmed, 3));
+        let taken: Vec<Epoch> = std::iter::from_fn(|| inbox.try_next()).map(|batch| batch.epoch).collect();
+        assert_eq!(taken, [Epoch(2)]);
+    }
+}

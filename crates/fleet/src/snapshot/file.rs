@@ -1,0 +1,116 @@
+//! Reading one file: its objects, and what in it can't be read.
+//!
+//! Always true:
+//! - the file's bytes and every object cut out of them are wiped after use;
+//! - what is wrong is said in our own words, because parsers quote what they stumble over.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use serde_json::value::RawValue;
+use zeroize::Zeroizing;
+
+use super::walk::why;
+use super::{head, yaml};
+use trueup_core::decode::recording::RecordedObject;
+
+/// Files above this are refused unread: the text, its objects and their JSON are in memory at once, about three times
+/// this. A list of 25,000 objects of 8 kB still fits.
+pub(super) const FILE_BYTES_MAX: u64 = 200 * 1024 * 1024;
+
+/// What a file gave.
+#[derive(Default)]
+pub(super) struct Parsed {
+    pub objects: Vec<(RecordedObject, Spot)>,
+    pub faults: Vec<(Option<Spot>, String)>,
+}
+
+/// A place inside a file: the line its document starts on, and which item of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Spot {
+    pub line: u64,
+    pub item: Option<usize>,
+}
+
+impl Parsed {
+    fn fault(&mut self, line: Option<u64>, says: impl Into<String>) {
+        self.faults.push((line.map(|line| Spot { line, item: None }), says.into()));
+    }
+
+    fn document(&mut self, line: u64, json: &str) {
+        let Self { objects, faults } = self;
+        head::objects(json, &mut |object, item| objects.push((object, Spot { line, item })), &mut |nameless| {
+            faults.push((Some(Spot { line, item: nameless.item }), nameless.says.to_owned()))
+        });
+    }
+}
+
+/// Reads the objects of a file.
+pub(super) fn read_objects(path: &Path) -> Parsed {
+    let mut parsed = Parsed::default();
+    match read_text(path) {
+        Err((line, says)) => parsed.fault(line, says),
+        Ok(text) if is_json(path) => read_json(&text, &mut parsed),
+        Ok(text) => {
+            let end = yaml::documents(&text, |document| parsed.document(document.line, document.json));
+            if let Err(fault) = end {
+                parsed.fault(Some(fault.line), fault.says);
+            }
+        }
+    }
+    parsed
+}
+
+/// Reads a file as text, without the mark some editors put first.
+pub(super) fn read_text(path: &Path) -> Result<Zeroizing<String>, (Option<u64>, String)> {
+    let cant = |error: std::io::Error| (None, format!("can't be read ({}): check its mode", why(&error)));
+    let mut file = File::open(path).map_err(cant)?;
+    let size = file.metadata().map_err(cant)?.len();
+    if size > FILE_BYTES_MAX {
+        let (size, limit) = (size / 1024 / 1024, FILE_BYTES_MAX / 1024 / 1024);
+        return Err((None, format!("is {size} MiB large and was not read (the limit is {limit} MiB): split it")));
+    }
+    let mut bytes = Zeroizing::new(Vec::with_capacity(size as usize + 1));
+    file.read_to_end(&mut bytes).map_err(cant)?;
+    let text = String::from_utf8(std::mem::take(&mut *bytes)).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let bytes = Zeroizing::new(error.into_bytes());
+        (Some(line_at(&bytes, valid)), "is not UTF-8 text from here on: convert or remove it".to_owned())
+    })?;
+    let mut text = Zeroizing::new(text);
+    if text.starts_with('\u{feff}') {
+        text.drain(..'\u{feff}'.len_utf8());
+    }
+    Ok(text)
+}
+
+fn is_json(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"))
+}
+
+fn read_json(text: &str, parsed: &mut Parsed) {
+    let (mut line, mut counted) = (1, 0);
+    for document in serde_json::Deserializer::from_str(text).into_iter::<&RawValue>() {
+        match document {
+            Ok(json) => {
+                let at = json.get().as_ptr() as usize - text.as_ptr() as usize;
+                line += lines_in(&text.as_bytes()[counted..at]);
+                counted = at;
+                if json.get() != "null" {
+                    parsed.document(line, json.get());
+                }
+            }
+            Err(error) => parsed.fault(Some(error.line() as u64), "is not valid JSON from here on: fix or remove it"),
+        }
+    }
+}
+
+/// The line of a byte, counted from one.
+fn line_at(bytes: &[u8], at: usize) -> u64 {
+    1 + lines_in(&bytes[..at])
+}
+
+fn lines_in(bytes: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', bytes).count() as u64
+}

@@ -1,0 +1,220 @@
+//! What a JSON document of a recording is: an object with a name, or a list of them.
+//!
+//! Always true:
+//! - an object is cut out of its document as it stands, so that nothing is read or copied twice;
+//! - what is wrong with a document is said without quoting it.
+//!
+//! Not here: what the objects mean (`observe::recorded` reads them again, by interest).
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+use zeroize::Zeroizing;
+
+use trueup_core::decode::recording::RecordedObject;
+
+/// How deep lists may stand inside lists. The API has one level; `kubectl get a,b` adds none.
+const LIST_DEPTH_MAX: u8 = 4;
+
+/// The parts of a document that say what it is.
+#[derive(Deserialize)]
+struct Head<'a> {
+    #[serde(borrow, default, rename = "apiVersion")]
+    api_version: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    kind: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    metadata: Option<MetaHead<'a>>,
+    #[serde(borrow, default, deserialize_with = "null_is_there")]
+    items: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize, Default)]
+struct MetaHead<'a> {
+    #[serde(borrow, default)]
+    name: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    namespace: Option<Cow<'a, str>>,
+    #[serde(borrow, default, rename = "continue")]
+    rest: Option<Cow<'a, str>>,
+}
+
+/// What list items are when they don't say so themselves: the API leaves it out.
+#[derive(Clone, Copy, Default)]
+struct Promise<'a> {
+    api_version: Option<&'a str>,
+    kind: Option<&'a str>,
+}
+
+/// Something in a document that is no object, and which item of a list it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Nameless {
+    /// Counted from one.
+    pub item: Option<usize>,
+    pub says: &'static str,
+}
+
+/// Hands on every object of a document, and everything in it that is none.
+pub(super) fn objects(
+    json: &str,
+    object: &mut dyn FnMut(RecordedObject, Option<usize>),
+    nameless: &mut dyn FnMut(Nameless),
+) {
+    let mut sink = Sink { object, nameless };
+    sink.document(json, Promise::default(), None, LIST_DEPTH_MAX);
+}
+
+struct Sink<'s> {
+    object: &'s mut dyn FnMut(RecordedObject, Option<usize>),
+    nameless: &'s mut dyn FnMut(Nameless),
+}
+
+impl Sink<'_> {
+    fn document(&mut self, json: &str, promise: Promise<'_>, item: Option<usize>, depth: u8) {
+        // A sequence would be read as the fields in their order.
+        let head = serde_json::from_str::<Head<'_>>(json).ok().filter(|_| json.trim_start().starts_with('{'));
+        let Some(head) = head else {
+            return self.refuse(item, "is no object with apiVersion, kind and metadata: move it out of the snapshot");
+        };
+        let kind = filled(head.kind.as_deref()).or(promise.kind);
+        let api_version = filled(head.api_version.as_deref()).or(promise.api_version);
+        let Some(kind) = kind else {
+            return self.refuse(item, "has no kind: add it, or move the file out of the snapshot");
+        };
+        if let (Some(of), Some(items)) = (kind.strip_suffix("List"), head.items) {
+            let promise = Promise { api_version: api_version.filter(|_| !of.is_empty()), kind: filled(Some(of)) };
+            let rest = head.metadata.as_ref().and_then(|metadata| filled(metadata.rest.as_deref()));
+            if rest.is_some() {
+                self.refuse(item, "holds a list that was cut short (metadata.continue is set): record all of it");
+            }
+            return self.list(items, promise, item, depth);
+        }
+        let Some(api_version) = api_version else {
+            return self.refuse(item, "has no apiVersion: add it, or move the file out of the snapshot");
+        };
+        let metadata = head.metadata.unwrap_or_default();
+        let Some(name) = filled(metadata.name.as_deref()) else {
+            return self.refuse(item, "has no metadata.name: add it, or move the file out of the snapshot");
+        };
+        let group = api_version.rsplit_once('/').map_or("", |(group, _)| group);
+        let recorded = RecordedObject {
+            group: group.to_owned(),
+            kind: kind.to_owned(),
+            namespace: metadata.namespace.as_deref().unwrap_or_default().to_owned(),
+            name: name.to_owned(),
+            json: Zeroizing::new(json.to_owned()),
+        };
+        (self.object)(recorded, item);
+    }
+
+    fn list(&mut self, items: &RawValue, promise: Promise<'_>, item: Option<usize>, depth: u8) {
+        let Ok(items) = serde_json::from_str::<Option<Vec<&RawValue>>>(items.get()) else {
+            return self.refuse(item, "holds a list whose items are no list: record it again");
+        };
+        if depth == 0 {
+            return self.refuse(item, "holds lists inside lists inside lists: write them one after the other");
+        }
+        for (index, json) in items.unwrap_or_default().into_iter().enumerate() {
+            self.document(json.get(), promise, item.or(Some(index + 1)), depth - 1);
+        }
+    }
+
+    fn refuse(&mut self, item: Option<usize>, says: &'static str) {
+        (self.nameless)(Nameless { item, says });
+    }
+}
+
+/// Tells `items: null`, which is how Go writes an empty list, from no items at all.
+fn null_is_there<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+fn filled(text: Option<&str>) -> Option<&str> {
+    text.filter(|text| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(json: &str) -> (Vec<String>, Vec<Nameless>) {
+        let (mut all, mut bad) = (Vec::new(), Vec::new());
+        objects(
+            json,
+            &mut |object, _| {
+                let RecordedObject { group, kind, namespace, name, json: _ } = object;
+                all.push(format!("{group}|{kind}|{namespace}|{name}"));
+            },
+            &mut |nameless| bad.push(nameless),
+        );
+        (all, bad)
+    }
+
+    #[test]
+    fn objects_and_lists_are_told_apart() {
+        let cases = [
+            (
+                "object",
+                r#"{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a","namespace":"n"}}"#,
+                vec!["|Secret|n|a"],
+            ),
+            (
+                "cluster scope",
+                r#"{"apiVersion":"config.openshift.io/v1","kind":"Proxy","metadata":{"name":"cluster"}}"#,
+                vec!["config.openshift.io|Proxy||cluster"],
+            ),
+            (
+                "mixed list",
+                r#"{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Node","metadata":{"name":"a"}},{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"b","namespace":"n"}}]}"#,
+                vec!["|Node||a", "apps|Deployment|n|b"],
+            ),
+            (
+                "items that don't say what they are",
+                r#"{"apiVersion":"v1","kind":"SecretList","items":[{"metadata":{"name":"a","namespace":"n"}}]}"#,
+                vec!["|Secret|n|a"],
+            ),
+            ("empty as Go writes it", r#"{"apiVersion":"v1","kind":"SecretList","items":null}"#, vec![]),
+            (
+                "a kind that ends in List",
+                r#"{"apiVersion":"x/v1","kind":"AllowList","metadata":{"name":"a"}}"#,
+                vec!["x|AllowList||a"],
+            ),
+        ];
+        for (case, json, expected) in cases {
+            let (all, bad) = read(json);
+            assert_eq!((all.iter().map(String::as_str).collect(), bad), (expected, vec![]), "case: {case}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_object_is_said_without_quoting_it() {
+        let cases = [
+            ("text", r#""s3cret""#, None, "is no object"),
+            ("a sequence", r#"["s3cret"]"#, None, "is no object"),
+            ("no kind", r#"{"apiVersion":"v1","metadata":{"name":"s3cret"}}"#, None, "no kind"),
+            ("no apiVersion", r#"{"kind":"Secret","metadata":{"name":"s3cret"}}"#, None, "no apiVersion"),
+            ("no name", r#"{"apiVersion":"v1","kind":"Secret","data":{"a":"s3cret"}}"#, None, "no metadata.name"),
+            ("name is a number", r#"{"apiVersion":"v1","kind":"Secret","metadata":{"name":3}}"#, None, "is no object"),
+            (
+                "item of a plain list without kind",
+                r#"{"apiVersion":"v1","kind":"List","items":[{"metadata":{"name":"s3cret"}}]}"#,
+                Some(1),
+                "no kind",
+            ),
+            ("items are no list", r#"{"apiVersion":"v1","kind":"List","items":{"a":"s3cret"}}"#, None, "no list"),
+            (
+                "cut short",
+                r#"{"apiVersion":"v1","kind":"SecretList","metadata":{"continue":"s3cret"},"items":[]}"#,
+                None,
+                "cut short",
+            ),
+        ];
+        for (case, json, item, expected) in cases {
+            let (_, bad) = read(json);
+            assert_eq!(bad.len(), 1, "case: {case}");
+            assert_eq!(bad[0].item, item, "case: {case}");
+            assert!(bad[0].says.contains(expected) && !bad[0].says.contains("s3cret"), "case: {case}: {bad:?}");
+        }
+    }
+}

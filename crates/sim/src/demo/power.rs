@@ -1,0 +1,95 @@
+//! Clusters on PowerVS: the objects whose resources lie in the story's IBM Cloud account.
+//!
+//! - `harbor` runs, and wants its resources tagged for its cost centre;
+//! - `lagoon` is being deleted, and waits for its resources to go;
+//! - `marsh` is being deleted too, and waits for a workspace that somebody locked;
+//! - `tundra` came from another management cluster: its uid is new, its resources carry the old one.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::account::{Gateway, MARSH, TENANTS, Tenant};
+use super::guest::put;
+use super::kinds;
+use crate::SimCluster;
+
+const NAMESPACE: &str = "power";
+/// The provider's, which is there until everything is gone.
+const FINALIZER: &str = "ibmpowervscluster.infrastructure.cluster.x-k8s.io";
+
+/// Furnishes a management cluster with them.
+pub fn furnish(sim: &SimCluster, since: Timestamp, start: Timestamp) {
+    put(sim, since, kinds::of_power());
+    put(sim, since, json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": NAMESPACE } }));
+    for tenant in &TENANTS {
+        put(sim, since, object(tenant, status(tenant), start));
+    }
+    put(sim, since, object(&MARSH, json!({ "workspace": status(&MARSH)["workspace"] }), start));
+}
+
+fn object(tenant: &Tenant, status: Value, start: Timestamp) -> Value {
+    let Tenant { name, uid_now, .. } = tenant;
+    let mut object = json!({
+        "apiVersion": kinds::POWER,
+        "kind": "IBMPowerVSCluster",
+        "metadata": {
+            "name": name,
+            "namespace": NAMESPACE,
+            "uid": uid_now,
+            "finalizers": [FINALIZER],
+            "ownerReferences": [
+                { "apiVersion": kinds::CLUSTER_API, "kind": "Cluster", "name": name, "uid": format!("{name}-cluster") },
+            ],
+        },
+        "spec": spec(tenant),
+        "status": status,
+    });
+    if tenant.is_going {
+        object["metadata"]["deletionTimestamp"] = json!(start.strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
+    }
+    if let Some((key, value)) = tenant.user_tag {
+        object["metadata"]["annotations"] = json!({ "trueup/user-tags": json!({ key: value }).to_string() });
+    }
+    object
+}
+
+fn spec(tenant: &Tenant) -> Value {
+    let made = json!({ "type": "Provision" });
+    let mut gateway = match tenant.gateway {
+        Gateway::Own => made.clone(),
+        Gateway::Shared(name) => json!({ "type": "Reference", "reference": { "name": name } }),
+    };
+    gateway["vpcConnection"] = made.clone();
+    gateway["powerVSConnection"] = made.clone();
+    json!({
+        "topology": "LoadBalancer",
+        "zone": tenant.zone,
+        "workspace": made,
+        "network": made,
+        "vpc": { "type": "Provision", "region": "us-south" },
+        "transitGateway": gateway,
+        "cosInstance": made,
+    })
+}
+
+fn status(tenant: &Tenant) -> Value {
+    let name = tenant.name;
+    let gateway = match tenant.gateway {
+        Gateway::Own => format!("tg-{name}"),
+        Gateway::Shared(shared) => format!("tg-{shared}"),
+    };
+    json!({
+        "workspace": { "id": format!("ws-{name}"), "name": format!("{name}-workspace") },
+        "network": { "id": format!("net-{name}"), "dhcpServer": { "id": format!("dhcp-{name}") } },
+        "vpc": { "id": format!("r006-{name}-vpc"), "name": format!("{name}-vpc") },
+        "vpcSubnets": [{ "id": format!("0717-{name}-subnet"), "name": format!("{name}-subnet-us-south-1") }],
+        "vpcSecurityGroups": [{ "id": format!("r006-{name}-sg"), "name": format!("{name}-sg") }],
+        "loadBalancers": [{ "id": format!("r006-{name}-lb"), "name": format!("{name}-loadbalancer-public") }],
+        "transitGateway": {
+            "id": gateway,
+            "vpcConnection": { "id": format!("con-{name}-vpc-con") },
+            "powerVSConnection": { "id": format!("con-{name}-pvs-con") },
+        },
+        "cosInstance": { "id": format!("cos-{name}"), "name": format!("{name}-cos") },
+    })
+}

@@ -1,0 +1,216 @@
+//! The objects of a cluster with a control plane of its own, each as its real maker would write it.
+
+use serde_json::{Value, json};
+
+use super::super::kinds::{Shape, definition};
+use super::super::objects::one_key;
+use super::super::provider::CopyKind;
+use crate::SimCluster;
+
+pub const MANAGED: &str = "openshift-config-managed";
+pub const KAS: &str = "openshift-kube-apiserver";
+pub const AUTH_CONFIG: &str = "auth-config";
+const OAUTH: &str = "openshift-authentication";
+const OAUTH_API: &str = "openshift-oauth-apiserver";
+
+/// What such a cluster serves beyond Kubernetes.
+pub fn kinds() -> Vec<Value> {
+    let cluster = [
+        ("config.openshift.io/v1", "Authentication", "authentications"),
+        ("config.openshift.io/v1", "ClusterVersion", "clusterversions"),
+        ("config.openshift.io/v1", "FeatureGate", "featuregates"),
+        ("config.openshift.io/v1", "Infrastructure", "infrastructures"),
+        ("operator.openshift.io/v1", "Authentication", "authentications"),
+        ("operator.openshift.io/v1", "Console", "consoles"),
+        ("operator.openshift.io/v1", "KubeAPIServer", "kubeapiservers"),
+        ("apiregistration.k8s.io/v1", "APIService", "apiservices"),
+    ];
+    let namespaced = [
+        ("route.openshift.io/v1", "Route", "routes"),
+        ("authorization.openshift.io/v1", "RoleBindingRestriction", "rolebindingrestrictions"),
+    ];
+    let shape = |(api_version, kind, plural)| Shape::new(api_version, kind, plural);
+    let wide = cluster.into_iter().map(shape);
+    let narrow = namespaced.into_iter().map(shape).map(|shape| Shape { scope: "Namespaced", ..shape });
+    wide.chain(narrow).map(|shape| definition(&shape)).collect()
+}
+
+pub fn singleton(api_version: &str, kind: &str, name: &str, spec: Value, status: Value) -> Value {
+    json!({ "apiVersion": api_version, "kind": kind, "metadata": { "name": name }, "spec": spec, "status": status })
+}
+
+/// An authentication block of type OIDC with one provider.
+pub fn oidc(issuer: &str, audiences: &[&str], clients: Value) -> Value {
+    json!({ "type": "OIDC", "webhookTokenAuthenticator": null, "oidcProviders": [{
+        "name": "sso",
+        "issuer": { "issuerURL": issuer, "audiences": audiences },
+        "oidcClients": clients,
+        "claimMappings": {
+            "username": { "claim": "email" },
+            "groups": { "claim": "groups", "prefix": "oidc:" },
+        },
+    }] })
+}
+
+pub fn console_client(secret: &str) -> Value {
+    json!({
+        "componentNamespace": "openshift-console", "componentName": "console",
+        "clientID": "openshift-console", "clientSecret": { "name": secret }, "extraScopes": ["email"],
+    })
+}
+
+/// The client `oc` logs in with.
+pub fn cli_client() -> Value {
+    json!({
+        "componentNamespace": "openshift-console", "componentName": "cli",
+        "clientID": "openshift-cli", "extraScopes": ["email", "groups"],
+    })
+}
+
+/// A binding that names one user or group.
+pub fn binding(namespace: Option<&str>, name: &str, role: &str, (kind, named): (&str, &str)) -> Value {
+    const RBAC: &str = "rbac.authorization.k8s.io";
+    let own = if namespace.is_some() { "RoleBinding" } else { "ClusterRoleBinding" };
+    let metadata = match namespace {
+        Some(namespace) => json!({ "namespace": namespace, "name": name }),
+        None => json!({ "name": name }),
+    };
+    json!({
+        "apiVersion": format!("{RBAC}/v1"), "kind": own, "metadata": metadata,
+        "roleRef": { "apiGroup": RBAC, "kind": "ClusterRole", "name": role },
+        "subjects": [{ "apiGroup": RBAC, "kind": kind, "name": named }],
+    })
+}
+
+/// What the status says of a component without a client.
+pub fn unused_client(component: &str) -> Value {
+    json!({ "componentNamespace": "openshift-console", "componentName": component, "currentOIDCClients": [] })
+}
+
+pub fn used_client(component: &str, client: Value) -> Value {
+    json!({ "componentNamespace": "openshift-console", "componentName": component, "currentOIDCClients": [client] })
+}
+
+pub fn file(namespace: &str, name: &str, text: &str) -> Value {
+    one_key(CopyKind::ConfigMap, namespace, name, "auth-config.json", text)
+}
+
+pub fn secret(namespace: &str, name: &str, key: &str, text: &str) -> Value {
+    one_key(CopyKind::Secret, namespace, name, key, text)
+}
+
+pub fn bundle(namespace: &str, name: &str, text: &str) -> Value {
+    one_key(CopyKind::ConfigMap, namespace, name, "ca-bundle.crt", text)
+}
+
+/// The console operator's copy of a CA.
+pub fn console_copy(sim: &SimCluster, name: &str) -> Value {
+    let source = sim.look("v1", "ConfigMap", &format!("openshift-config/{name}")).unwrap_or_default();
+    let owner = sim.look("operator.openshift.io/v1", "Console", "cluster").unwrap_or_default();
+    let mut copy = bundle("openshift-console", name, source["data"]["ca-bundle.crt"].as_str().unwrap_or_default());
+    copy["metadata"]["ownerReferences"] = json!([{
+        "apiVersion": "operator.openshift.io/v1", "kind": "Console", "name": "cluster",
+        "uid": owner["metadata"]["uid"], "controller": true,
+    }]);
+    copy
+}
+
+pub fn restriction(namespace: &str, name: &str) -> Value {
+    json!({
+        "apiVersion": "authorization.openshift.io/v1", "kind": "RoleBindingRestriction",
+        "metadata": { "namespace": namespace, "name": name },
+        "spec": { "userrestriction": { "users": ["alice"] } },
+    })
+}
+
+pub fn node(number: usize, current: i64, target: i64) -> Value {
+    json!({ "nodeName": format!("master-{number}"), "currentRevision": current, "targetRevision": target })
+}
+
+/// What a revision of kube-apiserver is told about who may log in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Revision {
+    OAuth,
+    /// The first of a switch's two revisions.
+    Both,
+    Oidc,
+}
+
+impl Revision {
+    pub fn config(self) -> Value {
+        let plugins = json!([
+            "authorization.openshift.io/RestrictSubjectBindings",
+            "authorization.openshift.io/ValidateRoleBindingRestriction",
+        ]);
+        let mut arguments = json!({});
+        if self != Self::OAuth {
+            let path = "/etc/kubernetes/static-pod-resources/configmaps/auth-config/auth-config.json";
+            arguments["authentication-config"] = json!([path]);
+            arguments["disable-admission-plugins"] = plugins.clone();
+        } else {
+            arguments["enable-admission-plugins"] = plugins;
+        }
+        let webhook = self != Self::Oidc;
+        if webhook {
+            let path = "/etc/kubernetes/static-pod-resources/secrets/webhook-authenticator/kubeConfig";
+            arguments["authentication-token-webhook-config-file"] = json!([path]);
+            arguments["authentication-token-webhook-version"] = json!(["v1"]);
+        }
+        let metadata = "/etc/kubernetes/static-pod-resources/configmaps/oauth-metadata/oauthMetadata";
+        json!({
+            "apiServerArguments": arguments,
+            "authConfig": { "oauthMetadataFile": if webhook { metadata } else { "" } },
+        })
+    }
+}
+
+/// The ConfigMaps of a revision.
+pub fn revision(number: i64, revision: Revision, auth_config: &str) -> Vec<Value> {
+    let text = revision.config().to_string();
+    let mut objects = vec![one_key(CopyKind::ConfigMap, KAS, &format!("config-{number}"), "config.yaml", &text)];
+    if revision != Revision::OAuth {
+        objects.push(file(KAS, &format!("{AUTH_CONFIG}-{number}"), auth_config));
+    }
+    objects
+}
+
+/// Everything the integrated OAuth server consists of.
+pub fn oauth_server() -> Vec<Value> {
+    const RBAC: &str = "rbac.authorization.k8s.io/v1";
+    const TRUST: &str = "system:openshift:oauth-servercert-trust";
+    const TOKENS: &str = "system:openshift:useroauthaccesstoken-manager";
+    let parts = [
+        ("route.openshift.io/v1", "Route", OAUTH, "oauth-openshift"),
+        ("apps/v1", "Deployment", OAUTH, "oauth-openshift"),
+        ("v1", "Service", OAUTH, "oauth-openshift"),
+        ("v1", "ServiceAccount", OAUTH, "oauth-openshift"),
+        ("v1", "ConfigMap", OAUTH, "v4-0-config-system-cliconfig"),
+        ("v1", "ConfigMap", OAUTH, "v4-0-config-system-metadata"),
+        ("v1", "ConfigMap", OAUTH, "v4-0-config-system-service-ca"),
+        ("v1", "ConfigMap", OAUTH, "v4-0-config-system-trusted-ca-bundle"),
+        ("v1", "Secret", OAUTH, "v4-0-config-system-ocp-branding-template"),
+        ("v1", "Secret", OAUTH, "v4-0-config-system-session"),
+        (RBAC, "ClusterRoleBinding", "", "system:openshift:openshift-authentication"),
+        ("v1", "ConfigMap", MANAGED, "oauth-openshift"),
+        ("v1", "ConfigMap", MANAGED, "oauth-serving-cert"),
+        (RBAC, "Role", MANAGED, TRUST),
+        (RBAC, "RoleBinding", MANAGED, TRUST),
+        ("apiregistration.k8s.io/v1", "APIService", "", "v1.oauth.openshift.io"),
+        ("apiregistration.k8s.io/v1", "APIService", "", "v1.user.openshift.io"),
+        ("apps/v1", "Deployment", OAUTH_API, "apiserver"),
+        ("v1", "Service", OAUTH_API, "api"),
+        ("v1", "ServiceAccount", OAUTH_API, "oauth-apiserver-sa"),
+        (RBAC, "ClusterRoleBinding", "", "system:openshift:oauth-apiserver"),
+        (RBAC, "ClusterRoleBinding", "", TOKENS),
+        (RBAC, "ClusterRole", "", TOKENS),
+        ("v1", "Secret", "openshift-config", "webhook-authentication-integrated-oauth"),
+    ];
+    let object = |(api_version, kind, namespace, name): (&str, &str, &str, &str)| {
+        let mut object = json!({ "apiVersion": api_version, "kind": kind, "metadata": { "name": name } });
+        if !namespace.is_empty() {
+            object["metadata"]["namespace"] = namespace.into();
+        }
+        object
+    };
+    parts.into_iter().map(object).collect()
+}

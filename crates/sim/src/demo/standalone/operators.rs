@@ -1,0 +1,168 @@
+//! The operators of a cluster that is on OIDC: a change of the spec is written, copied, made a revision of, and rolled out.
+//!
+//! ```text
+//!   Authentication ──► auth-config ──► copy ──► revision N+1 ──► node by node
+//!            authentication operator     kube-apiserver's operator
+//! ```
+//!
+//! Always true: a step moves a change by one hop, the last hop first; an operator writes only what differs.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::super::guest::put;
+use super::objects::{self, AUTH_CONFIG, KAS, MANAGED, Revision};
+use crate::SimCluster;
+
+/// Ticks between two changes of the audiences: a rollout over three nodes takes ten.
+const TICKS_PER_CHANGE: u64 = 30;
+/// Revisions that are kept; the real pruner keeps a few, too.
+const REVISIONS_KEPT: i64 = 3;
+
+/// Those who act in a cluster of its own.
+#[derive(Debug, Clone)]
+pub struct Standalone {
+    sim: SimCluster,
+}
+
+impl Standalone {
+    pub fn new(sim: SimCluster) -> Self {
+        Self { sim }
+    }
+
+    /// The operators look once; now and then somebody changes who may log in, which they see at the next look.
+    pub fn tick(&self, ticks: u64) {
+        let at = self.sim.now();
+        if !self.roll_out(at) && !self.make_revision(at) {
+            self.copy(at);
+        }
+        self.write(at);
+        if ticks.is_multiple_of(TICKS_PER_CHANGE) {
+            let more = (ticks / TICKS_PER_CHANGE) % 2 == 1;
+            let audiences = if more { json!(["console", "cli"]) } else { json!(["console"]) };
+            self.edit(at, AUTHENTICATION, |spec| spec["spec"]["oidcProviders"][0]["issuer"]["audiences"] = audiences);
+        }
+    }
+
+    /// The authentication operator.
+    fn write(&self, at: Timestamp) {
+        let Some(authentication) = self.look(AUTHENTICATION) else { return };
+        let spec = &authentication["spec"];
+        if spec["type"] != "OIDC" {
+            return;
+        }
+        let wanted = render(spec, &authority(&self.sim, spec));
+        self.keep_file(at, MANAGED, &wanted);
+    }
+
+    /// kube-apiserver's operator: its copy.
+    fn copy(&self, at: Timestamp) {
+        if let Some(source) = self.file(MANAGED, AUTH_CONFIG) {
+            self.keep_file(at, KAS, &source);
+        }
+    }
+
+    /// Makes a revision of a copy that changed. Answers whether it did.
+    fn make_revision(&self, at: Timestamp) -> bool {
+        let (Some(kas), Some(copy)) = (self.look(KUBE_API_SERVER), self.file(KAS, AUTH_CONFIG)) else { return false };
+        let latest = kas["status"]["latestAvailableRevision"].as_i64().unwrap_or(0);
+        if self.file(KAS, &format!("{AUTH_CONFIG}-{latest}")).as_deref() == Some(copy.as_str()) {
+            return false;
+        }
+        objects::revision(latest + 1, Revision::Oidc, &copy).into_iter().for_each(|object| put(&self.sim, at, object));
+        for name in ["config", AUTH_CONFIG] {
+            let old = format!("{KAS}/{name}-{}", latest + 1 - REVISIONS_KEPT);
+            // The first revisions have no forerunners to prune.
+            let _absent = self.sim.remove("v1", "ConfigMap", &old);
+        }
+        self.edit(at, KUBE_API_SERVER, |kas| kas["status"]["latestAvailableRevision"] = json!(latest + 1));
+        true
+    }
+
+    /// Moves one node by one step. Answers whether any was behind.
+    fn roll_out(&self, at: Timestamp) -> bool {
+        let Some(kas) = self.look(KUBE_API_SERVER) else { return false };
+        let latest = kas["status"]["latestAvailableRevision"].clone();
+        let mut nodes = kas["status"]["nodeStatuses"].as_array().cloned().unwrap_or_default();
+        let Some(node) = nodes.iter_mut().find(|node| node["currentRevision"] != latest) else { return false };
+        if node["targetRevision"] == latest {
+            node["currentRevision"] = latest;
+            node["targetRevision"] = json!(0);
+        } else {
+            node["targetRevision"] = latest;
+        }
+        self.edit(at, KUBE_API_SERVER, |kas| kas["status"]["nodeStatuses"] = nodes.into());
+        true
+    }
+
+    fn keep_file(&self, at: Timestamp, namespace: &str, text: &str) {
+        if self.file(namespace, AUTH_CONFIG).as_deref() == Some(text) {
+            return;
+        }
+        let key = format!("{namespace}/{AUTH_CONFIG}");
+        if self.sim.look("v1", "ConfigMap", &key).is_err() {
+            put(&self.sim, at, objects::file(namespace, AUTH_CONFIG, text));
+            return;
+        }
+        self.edit(at, ("v1", "ConfigMap", &key), |file| file["data"]["auth-config.json"] = text.into());
+    }
+
+    fn file(&self, namespace: &str, name: &str) -> Option<String> {
+        let file = self.look(("v1", "ConfigMap", &format!("{namespace}/{name}")))?;
+        file["data"]["auth-config.json"].as_str().map(str::to_owned)
+    }
+
+    fn look(&self, (api_version, kind, key): Place<'_>) -> Option<Value> {
+        self.sim.look(api_version, kind, key).ok()
+    }
+
+    fn edit(&self, at: Timestamp, (api_version, kind, key): Place<'_>, change: impl FnOnce(&mut Value)) {
+        self.sim.with(|server, _| {
+            // Somebody may have deleted it meanwhile: then there is nothing to change.
+            let _absent = server.edit(at, api_version, kind, key, change);
+        });
+    }
+}
+
+/// API version, kind and key of an object.
+type Place<'p> = (&'static str, &'static str, &'p str);
+
+const AUTHENTICATION: Place<'static> = ("config.openshift.io/v1", "Authentication", "cluster");
+const KUBE_API_SERVER: Place<'static> = ("operator.openshift.io/v1", "KubeAPIServer", "cluster");
+
+/// The CA bundle a spec names; empty when it names none.
+pub fn authority(sim: &SimCluster, spec: &Value) -> String {
+    let name = spec["oidcProviders"][0]["issuer"]["issuerCertificateAuthority"]["name"].as_str().unwrap_or_default();
+    let bundle = sim.look("v1", "ConfigMap", &format!("openshift-config/{name}"));
+    let text = bundle.ok().and_then(|bundle| bundle["data"]["ca-bundle.crt"].as_str().map(str::to_owned));
+    text.unwrap_or_default()
+}
+
+/// `auth-config.json` of the story's specs, which map an e-mail and groups, in the order Go writes them.
+pub fn render(spec: &Value, authority: &str) -> String {
+    let provider = &spec["oidcProviders"][0];
+    let issuer = &provider["issuer"];
+    let authority = match authority {
+        "" => String::new(),
+        text => format!(",\"certificateAuthority\":{}", Value::from(text)),
+    };
+    let rules: Vec<String> = provider["claimValidationRules"]
+        .as_array()
+        .map_or(&[][..], Vec::as_slice)
+        .iter()
+        .map(|rule| &rule["requiredClaim"])
+        .map(|rule| format!("{{\"claim\":{},\"requiredValue\":{}}}", rule["claim"], rule["requiredValue"]))
+        .collect();
+    let rules = match rules.as_slice() {
+        [] => String::new(),
+        rules => format!("\"claimValidationRules\":[{}],", rules.join(",")),
+    };
+    let groups = &provider["claimMappings"]["groups"];
+    format!(
+        "{{\"kind\":\"AuthenticationConfiguration\",\"apiVersion\":\"apiserver.config.k8s.io/v1beta1\",\"jwt\":[{{\
+         \"issuer\":{{\"url\":{}{authority},\"audiences\":{},\"audienceMatchPolicy\":\"MatchAny\"}},{rules}\
+         \"claimMappings\":{{\"username\":{{\"claim\":\"email\",\"prefix\":\"\"}},\
+         \"groups\":{{\"claim\":{},\"prefix\":{}}},\"uid\":{{\"claim\":\"sub\"}}}}}}]}}",
+        issuer["issuerURL"], issuer["audiences"], groups["claim"], groups["prefix"],
+    )
+}
