@@ -8,7 +8,7 @@ mod support;
 use std::time::Instant;
 
 use support::{cluster, now};
-use trueup_checks::Domain;
+use trueup_checks::Check;
 use trueup_checks::hosted_oidc::{HostedOidc, Settings};
 use trueup_checks::judgements::{Judgements, explained};
 use trueup_core::decode::Digester;
@@ -28,7 +28,7 @@ fn main() {
     let mut world = fleet(&check);
     let facts: usize = world.observations().map(|(_, _, count)| count).sum();
 
-    let domains: Vec<Box<dyn Domain>> = vec![Box::new(HostedOidc::new(Settings::default()))];
+    let domains: Vec<Box<dyn Check>> = vec![Box::new(HostedOidc::new(Settings::default()))];
     let (start, cpu) = (Instant::now(), support::cpu_seconds());
     let mut judgements = judge_all(&domains, &world);
     let judged_in = start.elapsed();
@@ -61,7 +61,7 @@ fn main() {
 }
 
 /// Judges everything the way the product does after its first look.
-fn judge_all(domains: &[Box<dyn Domain>], world: &World) -> Judgements {
+fn judge_all(domains: &[Box<dyn Check>], world: &World) -> Judgements {
     let view = world.view(now());
     let mut everything = ChangeSet::default();
     for cluster in view.clusters() {

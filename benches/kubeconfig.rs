@@ -12,7 +12,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
 use support::{cluster, now};
-use trueup_checks::Domain;
+use trueup_checks::Check;
 use trueup_checks::judgements::Judgements;
 use trueup_checks::kubeconfig::Kubeconfigs;
 use trueup_core::decode::Digester;
@@ -144,7 +144,7 @@ fn judge_all(what: &str, objects: &Objects) {
     times.sort_by(f64::total_cmp);
     let (fastest, median) = (times[0], times[ROUNDS / 2]);
     let fresh = judged.iter().flatten().filter(|judgement| judgement.verdict == "fresh").count();
-    let domains: Vec<Box<dyn Domain>> = vec![Box::new(Kubeconfigs)];
+    let domains: Vec<Box<dyn Check>> = vec![Box::new(Kubeconfigs)];
     let mut everything = ChangeSet::default();
     everything.push(Change::Cluster(ClusterName::new("mgmt")));
     let start = Instant::now();

@@ -24,7 +24,7 @@ use server::real::{RealServer, User};
 use trueup_core::decode::Digester;
 use trueup_core::world::{Content, World};
 use trueup_fleet::connect::{Connector as _, Env, Impersonation, Kubeconfig, KubeconfigConnector, Places};
-use trueup_fleet::observe::{Epoch, Marks, Observer, ObserverSetup, Ports, ProcessDice, WallClock, outbox};
+use trueup_fleet::observe::{Epoch, Observer, ObserverSetup, Ports, ProcessJitter, VersionFloor, WallClock, outbox};
 
 /// The word that tells this program to be the process whose memory is measured.
 const CHILD: &str = "--list-from";
@@ -157,8 +157,8 @@ async fn list(kubeconfig: PathBuf) -> (f64, usize) {
     let mut observer = Observer::new(ObserverSetup {
         client: connection.client,
         epoch: Epoch(1),
-        ports: Ports::new(Arc::new(WallClock), Arc::new(ProcessDice), Digester::new(&[7; 32])),
-        marks: Marks::default(),
+        ports: Ports::new(Arc::new(WallClock), Arc::new(ProcessJitter), Digester::new(&[7; 32])),
+        marks: VersionFloor::default(),
         outbox: sender,
         fallback_namespaces: Vec::new(),
     });

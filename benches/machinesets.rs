@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 use support::now;
-use trueup_checks::Domain;
+use trueup_checks::Check;
 use trueup_checks::machineset_capacity::MachineSetCapacity;
 use trueup_core::decode::Digester;
 use trueup_core::decode::recorded::{Coverage, KindCoverage, RecordedCluster, RecordedObject};
@@ -33,7 +33,7 @@ fn main() {
         recordings.insert(ClusterName::new(name), catalogue(region));
     }
     let check = MachineSetCapacity::default();
-    let domains: Vec<Box<dyn Domain>> = vec![Box::new(check.clone())];
+    let domains: Vec<Box<dyn Check>> = vec![Box::new(check.clone())];
     let start = Instant::now();
     let (world, _) = recorded(&domains, clusters, &recordings, &Digester::new(&[7; 32]), now());
     println!("{SETS} sets read, judged and laid out in {:.1} ms", start.elapsed().as_secs_f64() * 1000.0);

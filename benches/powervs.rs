@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use support::{cluster, now};
-use trueup_checks::Domain;
+use trueup_checks::Check;
 use trueup_checks::judgements::{Judgements, explained};
 use trueup_checks::powervs_tags::PowerVsTags;
 use trueup_core::decode::recording::{Coverage, KindCoverage, RecordedCluster, RecordedObject};
@@ -74,7 +74,7 @@ fn judge_and_plan(inventory: &Inventory, workspaces: usize) {
     let (management, account) = (ClusterName::new("mgmt"), ClusterName::new("ibm:main"));
     let recordings: BTreeMap<ClusterName, RecordedCluster> =
         [(management.clone(), recorded_clusters(workspaces)), (account, recorded_account(&inventory.resources))].into();
-    let domains: Vec<Box<dyn Domain>> = vec![Box::new(PowerVsTags::default())];
+    let domains: Vec<Box<dyn Check>> = vec![Box::new(PowerVsTags::default())];
     let (mut decode, mut judge, mut explain, mut plan) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut counted = (0, 0);
     for _ in 0..ROUNDS {
@@ -100,7 +100,7 @@ fn judge_and_plan(inventory: &Inventory, workspaces: usize) {
     println!("  plan {actions} actions: {:?}", median(plan));
 }
 
-fn decoded(world: &mut World, recordings: &BTreeMap<ClusterName, RecordedCluster>, domain: &dyn Domain) -> ChangeSet {
+fn decoded(world: &mut World, recordings: &BTreeMap<ClusterName, RecordedCluster>, domain: &dyn Check) -> ChangeSet {
     let groups = recordings[&ClusterName::new("mgmt")].groups();
     let mut changes = world.put_cluster(trueup_core::world::Cluster {
         source: ClusterSource::Snapshot,

@@ -17,14 +17,14 @@ use support::now;
 use trueup::console::event::{Event, What};
 use trueup::console::hits::HitMap;
 use trueup::console::model::{Model, Zone};
-use trueup::console::task::{Ask, Closer, Start, Task, Told};
+use trueup::console::task::{RequestId, Start, SubjectDetail, Task, TaskReply};
 use trueup::console::terminal::{ColorDepth, Writer};
 use trueup::console::theme::{DEFAULT, Signs, Themes};
 use trueup::console::update::update;
 use trueup::console::view::{Look, view};
-use trueup_checks::Domain as _;
+use trueup_checks::Check as _;
 use trueup_checks::hosted_oidc::{self, HostedOidc};
-use trueup_checks::judgements::Held;
+use trueup_checks::judgements::CurrentJudgement;
 use trueup_core::engine::{Evidence, Explanation, Judgement, State, SubjectId};
 use trueup_core::world::{Cluster, ClusterIdentity, ClusterName, ClusterSource, Link, RiskClass, Served};
 use trueup_fleet::live::Update;
@@ -66,7 +66,7 @@ fn main() {
     }
 }
 
-fn measure(bench: &mut Bench, rows: &BTreeMap<Arc<SubjectId>, Option<Arc<Held>>>) {
+fn measure(bench: &mut Bench, rows: &BTreeMap<Arc<SubjectId>, Option<Arc<CurrentJudgement>>>) {
     let down = many(|| {
         bench.press('j');
         bench.frame();
@@ -119,9 +119,9 @@ impl Bench {
             bytes: 0,
         };
         let check = HostedOidc::default();
-        let checks = vec![(check.name(), check.introduction())];
+        let checks = vec![(check.name(), check.description())];
         let start = Start { checks, read_only: None, fleet: "bench".to_owned(), user: "bench".to_owned() };
-        bench.take(What::Told(Box::new(Told::Started(Box::new(start)))));
+        bench.take(What::TaskReply(Box::new(TaskReply::Started(Box::new(start)))));
         bench
     }
 
@@ -135,10 +135,10 @@ impl Bench {
     }
 
     /// As it is answered behind the console, without the wait.
-    fn answer(&mut self, ask: Ask, subject: SubjectId) {
-        let closer = Some(Box::new(Closer { explanation: explanation(&subject), subject, panels: Vec::new() }));
-        let told = Told::Explained { ask, closer };
-        update(&mut self.model, Event { at: now(), what: What::Told(Box::new(told)) }, &self.hits);
+    fn answer(&mut self, ask: RequestId, subject: SubjectId) {
+        let closer = Some(Box::new(SubjectDetail { explanation: explanation(&subject), subject, panels: Vec::new() }));
+        let told = TaskReply::Explained { ask, closer };
+        update(&mut self.model, Event { at: now(), what: What::TaskReply(Box::new(told)) }, &self.hits);
     }
 
     fn key(&mut self, code: KeyCode) {
@@ -176,7 +176,7 @@ fn cluster() -> Cluster {
 }
 
 /// Every row is a Secret that is an orphan.
-fn findings(count: usize) -> BTreeMap<Arc<SubjectId>, Option<Arc<Held>>> {
+fn findings(count: usize) -> BTreeMap<Arc<SubjectId>, Option<Arc<CurrentJudgement>>> {
     let guest = guest();
     let subject = |index: usize| SubjectId {
         domain: hosted_oidc::NAME,
@@ -190,10 +190,10 @@ fn findings(count: usize) -> BTreeMap<Arc<SubjectId>, Option<Arc<Held>>> {
     (0..count).map(|index| (Arc::new(subject(index)), Some(Arc::new(held(State::Extra))))).collect()
 }
 
-fn held(state: State) -> Held {
+fn held(state: State) -> CurrentJudgement {
     let verdict = if state == State::Extra { "orphan-certain" } else { "referenced" };
     let judgement = Judgement { state, verdict, codes: Vec::new(), ownership_proofs: 2, until: None };
-    Held { judgement, since: now(), cells: Vec::new(), parent: None }
+    CurrentJudgement { judgement, since: now(), cells: Vec::new(), parent: None }
 }
 
 /// As long as those of the real check.

@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use support::{cluster, cpu_seconds, cpu_seconds_of_children, now};
-use trueup_checks::Domain;
+use trueup_checks::Check;
 use trueup_checks::hosted_oidc::{HostedOidc, Settings};
 use trueup_checks::judgements::explained;
 use trueup_core::decode::Digester;
@@ -58,7 +58,7 @@ fn steps(dir: &Path) -> String {
     mark("read");
     let known = snapshot.clusters.iter().map(|one| cluster(one.name.as_str(), one.hosted_by.clone())).collect();
     let recordings: BTreeMap<_, _> = snapshot.clusters.into_iter().map(|one| (one.name, one.recorded)).collect();
-    let domains: Vec<Box<dyn Domain>> = vec![Box::new(HostedOidc::new(Settings::default()))];
+    let domains: Vec<Box<dyn Check>> = vec![Box::new(HostedOidc::new(Settings::default()))];
     let (world, judgements) = recorded(&domains, known, &recordings, &Digester::new(&[7; 32]), now());
     mark("judged");
     let judged = explained(&judgements, &domains, world.view(now()));

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use clap::Parser;
-use histories::{Count, Kind, Telling, Told, Way, hostile, play};
+use histories::{Count, Kind, TaskReply, Telling, Way, hostile, play};
 
 /// From this many histories on, each kind has to have fired in one of a thousand.
 const SHARE_FROM: u64 = 10_000;
@@ -79,7 +79,7 @@ fn compare(worlds: u64, from: u64) -> ExitCode {
             count.add(here);
         }
         let Count { deletes, another, changed, races, dangling } = count;
-        let (wrong, word) = (count.wrong(), way.word());
+        let (wrong, word) = (count.wrong(), way.as_str());
         let share = wrong as f64 * 100.0 / deletes.max(1) as f64;
         println!("| {word} | {deletes} | {another} | {changed} | {races} | {dangling} | {wrong} | {share:.2} |");
         if way == Way::TrueupPerWave {
@@ -90,7 +90,7 @@ fn compare(worlds: u64, from: u64) -> ExitCode {
 }
 
 fn one(seed: u64, traced: bool) -> ExitCode {
-    let Told { broken, trace, .. } = play(seed, traced);
+    let TaskReply { broken, trace, .. } = play(seed, traced);
     for line in &trace {
         println!("{line}");
     }
@@ -132,7 +132,7 @@ fn many(args: &Args) -> ExitCode {
     show(args, &tally, next.load(Ordering::Relaxed).min(until) - args.from, seconds)
 }
 
-fn count(tally: &mut Tally, seed: u64, told: Told) {
+fn count(tally: &mut Tally, seed: u64, told: TaskReply) {
     for (count, kind) in tally.fired.iter_mut().zip(Kind::ALL) {
         *count += u64::from(told.fired.has(*kind));
     }
@@ -147,7 +147,7 @@ fn show(args: &Args, tally: &Tally, played: u64, seconds: f64) -> ExitCode {
         let too_rare = played >= SHARE_FROM && count * 1000 < played;
         rare += u32::from(too_rare);
         let share = *count as f64 * 100.0 / played as f64;
-        println!("{:<52} {share:>8.2} %{}", kind.word(), if too_rare { "  too rare" } else { "" });
+        println!("{:<52} {share:>8.2} %{}", kind.as_str(), if too_rare { "  too rare" } else { "" });
     }
     let each = played as f64 / seconds;
     println!(

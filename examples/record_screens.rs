@@ -15,25 +15,25 @@ use tokio::time::{Instant, timeout};
 use trueup::config::parse_config;
 use trueup::console::capture;
 use trueup::console::event::{Event, What};
-use trueup::console::furnishing::Furnishing;
 use trueup::console::hits::HitMap;
 use trueup::console::model::{Model, Zone};
-use trueup::console::task::{Closer, Planned, Stage, Start, Task, Told, Wanted};
+use trueup::console::settings::ModelSettings;
+use trueup::console::task::{PlanTarget, Planned, Stage, Start, SubjectDetail, Task, TaskReply};
 use trueup::console::theme::{Signs, Themes};
 use trueup::console::update::update;
 use trueup::console::view::{Look, view};
 use trueup_checks::judgements::explained;
 use trueup_checks::registry;
 use trueup_core::decode::Digester;
-use trueup_core::engine::executor::End;
+use trueup_core::engine::executor::ActionResult;
 use trueup_core::engine::journal::VerifiedState;
 use trueup_core::engine::{
     AccessAnswer, BackupCheck, Conditions, Observed, Plan, PlanInput, PlanScope, access_questions, build,
 };
 use trueup_core::world::{ClusterName, ClusterSource, RiskClass};
 use trueup_fleet::connect::FixedConnector;
-use trueup_fleet::live::{Guest, GuestDoor, Live, LiveSetup, Member, Update};
-use trueup_fleet::observe::{Clock, Dice, Ports};
+use trueup_fleet::live::{Guest, GuestResolver, Live, LiveSetup, Member, Update};
+use trueup_fleet::observe::{Clock, Jitter, Ports};
 use trueup_sim::demo::{DemoClass, DemoCluster, DemoRole, DemoService, Story, StoryOptions};
 
 /// Wide enough for the detail beside the list, small enough for a page.
@@ -54,7 +54,7 @@ async fn main() -> std::io::Result<()> {
     // Verdicts have to hold over two looks before a delete is offered.
     let until = Instant::now() + Duration::from_secs(10);
     while timeout(until - Instant::now(), live.step()).await.is_ok() {}
-    live.look_again();
+    live.resync();
     live.wait_settled(PATIENCE).await;
     std::fs::create_dir_all(FOLDER)?;
     let mut scene = Scene::open(live);
@@ -97,10 +97,10 @@ impl Scene {
         let themes = Themes::built_in();
         let look = Look { theme: themes.resolve(THEME).expect("it is built in"), signs: Signs::Unicode };
         let mut scene = Self { model: Model::new(now, AREA, Zone::Utc), hits: HitMap::default(), look, live, now };
-        let checks = scene.live.domains().iter().map(|domain| (domain.name(), domain.introduction())).collect();
+        let checks = scene.live.domains().iter().map(|domain| (domain.name(), domain.description())).collect();
         let start = Start { checks, read_only: None, fleet: "demo".to_owned(), user: "kubeadmin".to_owned() };
-        scene.told(Told::Started(Box::new(start)));
-        scene.told(Told::Furnished(Box::new(Furnishing { zone: Zone::Utc, ..Furnishing::default() })));
+        scene.told(TaskReply::Started(Box::new(start)));
+        scene.told(TaskReply::Furnished(Box::new(ModelSettings { zone: Zone::Utc, ..ModelSettings::default() })));
         let findings = scene.live.judgements().shared().map(|(id, held)| (id.clone(), Some(held.clone()))).collect();
         let clusters = scene.live.view().clusters().map(|one| (one.name.clone(), Some(one.clone()))).collect();
         // Findings first: of a cluster that is not known to be read yet, no finding is news.
@@ -142,8 +142,8 @@ impl Scene {
         panic!("the story has no {name} in {CLUSTER}");
     }
 
-    fn told(&mut self, told: Told) {
-        self.happens(What::Told(Box::new(told)));
+    fn told(&mut self, told: TaskReply) {
+        self.happens(What::TaskReply(Box::new(told)));
     }
 
     fn happens(&mut self, what: What) {
@@ -159,21 +159,21 @@ impl Scene {
                 let closer = domain.and_then(|domain| {
                     let explanation = domain.explain(&subject, self.live.view())?;
                     let panels = domain.panels(&subject, self.live.view());
-                    Some(Box::new(Closer { subject, explanation, panels }))
+                    Some(Box::new(SubjectDetail { subject, explanation, panels }))
                 });
-                self.told(Told::Explained { ask, closer });
+                self.told(TaskReply::Explained { ask, closer });
             }
             Task::Plan { ask, wanted } => {
                 let plan = Box::new(Planned { plan: self.plan(wanted), left_out: Vec::new() });
-                self.told(Told::Planned { ask, plan: Ok(plan) });
+                self.told(TaskReply::Planned { ask, plan: Ok(plan) });
             }
             Task::Apply(approved) => {
                 let actions: Vec<String> = approved.plan().actions.iter().map(|action| action.id.clone()).collect();
                 self.progress(&actions[0], &[Stage::Intended, Stage::Sent, Stage::Answered]);
-                self.progress(&actions[0], &[Stage::Ended(End::Done(VerifiedState::Gone))]);
+                self.progress(&actions[0], &[Stage::Ended(ActionResult::Done(VerifiedState::Gone))]);
                 self.progress(&actions[1], &[Stage::Intended, Stage::Sent]);
             }
-            Task::ReadHistory { asked } => self.told(Told::History { asked, entries: Ok(Vec::new()) }),
+            Task::ReadHistory { asked } => self.told(TaskReply::History { asked, entries: Ok(Vec::new()) }),
             Task::Undo { .. }
             | Task::DryRun { .. }
             | Task::Stop
@@ -194,11 +194,11 @@ impl Scene {
         for stage in stages {
             self.now += SignedDuration::from_millis(140);
             let (action, at, stage) = (action.to_owned(), self.now, stage.clone());
-            self.told(Told::Progress { action, at, stage });
+            self.told(TaskReply::Progress { action, at, stage });
         }
     }
 
-    fn plan(&self, wanted: Wanted) -> Plan {
+    fn plan(&self, wanted: PlanTarget) -> Plan {
         let view = self.live.view();
         let judged = explained(self.live.judgements(), self.live.domains(), view);
         let mut conditions = Conditions::at(self.now);
@@ -207,8 +207,8 @@ impl Scene {
         let drafts = judged.iter().flat_map(|one| &one.explanation.remedy);
         conditions.access = drafts.flat_map(access_questions).map(|asked| (asked, AccessAnswer::Allowed)).collect();
         let subjects = match wanted {
-            Wanted::Subjects(subjects) => Some(subjects),
-            Wanted::Everything | Wanted::Check(_) => None,
+            PlanTarget::Subjects(subjects) => Some(subjects),
+            PlanTarget::Everything | PlanTarget::Check(_) => None,
         };
         let scope = PlanScope { changes_only: true, subjects, ..PlanScope::default() };
         let input = PlanInput {
@@ -267,7 +267,7 @@ fn member(cluster: &DemoCluster, name: ClusterName) -> Member {
 
 struct Guests(Story);
 
-impl GuestDoor for Guests {
+impl GuestResolver for Guests {
     fn member(&self, guest: &Guest, _: &kube::Client) -> Member {
         let by = &guest.hosted_by;
         let (source, hosted_by) = (ClusterSource::Hosted { by: by.cluster.clone() }, Some(by.clone()));
@@ -299,7 +299,7 @@ impl Clock for Moving {
 
 struct Even;
 
-impl Dice for Even {
+impl Jitter for Even {
     fn fraction(&self) -> f64 {
         0.5
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde_json::Value;
-use trueup_checks::Domain;
+use trueup_checks::Check;
 use trueup_checks::external_oidc::ExternalOidc;
 use trueup_core::decode::Digester;
 use trueup_core::decode::recorded::{Coverage, KindCoverage, RecordedCluster, RecordedObject, fill};
@@ -83,7 +83,7 @@ fn troubles(story: &Story, name: &str) -> BTreeMap<String, String> {
         let judgement = domain.judge(&subject, view).expect("a subject has a judgement");
         let answer = [vec![judgement.verdict], judgement.codes].concat().join(" ");
         let place = format!("{} {}", subject.kind, [subject.namespace.unwrap_or_default(), subject.name].join("/"));
-        (judgement.state.word() != "match").then_some((place, answer))
+        (judgement.state.as_str() != "match").then_some((place, answer))
     });
     judged.collect()
 }

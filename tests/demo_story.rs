@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde_json::Value;
-use trueup_checks::Domain;
+use trueup_checks::Check;
 use trueup_checks::hosted_oidc::HostedOidc;
 use trueup_checks::kubeconfig::Kubeconfigs;
 use trueup_core::decode::Digester;
@@ -51,7 +51,7 @@ fn judge(story: &Story) -> BTreeMap<String, String> {
     judge_by(&HostedOidc::default(), story, start())
 }
 
-fn judge_by(domain: &dyn Domain, story: &Story, now: Timestamp) -> BTreeMap<String, String> {
+fn judge_by(domain: &dyn Check, story: &Story, now: Timestamp) -> BTreeMap<String, String> {
     let digester = Digester::new(&[7; 32]);
     let recordings: BTreeMap<ClusterName, RecordedCluster> =
         story.clusters.iter().map(|cluster| (name_of(&cluster.name), record(cluster))).collect();

@@ -22,7 +22,7 @@ fn nothing_that_must_hold_breaks_in_any_history_and_everything_that_can_go_wrong
     });
     for (count, kind) in fired.into_inner().unwrap().iter().zip(Kind::ALL) {
         // One in a thousand, as far as so few histories can tell.
-        assert!(*count > 0, "`{}` happened in none of {SEEDS} histories", kind.word());
+        assert!(*count > 0, "`{}` happened in none of {SEEDS} histories", kind.as_str());
     }
 }
 
@@ -51,15 +51,15 @@ fn in_hostile_worlds_trueup_deletes_nothing_wrong_and_others_do() {
     let count = |way: Way| {
         let mut count = Count::default();
         (0..60).for_each(|seed| count.add(hostile(seed, way, Telling::No).0));
-        assert!(count.deletes > 30, "{}: {count:?}", way.word());
+        assert!(count.deletes > 30, "{}: {count:?}", way.as_str());
         count
     };
     for way in Way::ALL {
         let wrong = count(way).wrong();
         match way {
-            Way::ByName | Way::ByUid | Way::ByUidAndVersion => assert!(wrong > 0, "{}: nothing wrong", way.word()),
+            Way::ByName | Way::ByUid | Way::ByUidAndVersion => assert!(wrong > 0, "{}: nothing wrong", way.as_str()),
             Way::TrueupNoRereads | Way::TrueupPerWave | Way::TrueupPerDelete => {
-                assert_eq!(wrong, 0, "{}", way.word());
+                assert_eq!(wrong, 0, "{}", way.as_str());
             }
         }
     }

@@ -16,17 +16,19 @@ use trueup::console::effect::Effects;
 use trueup::console::event::{Event, What};
 use trueup::console::hits::HitMap;
 use trueup::console::model::{Model, Zone};
-use trueup::console::task::{Closer, Planned, Start, Task, Told, Wanted};
+use trueup::console::task::{Planned, Start, SubjectDetail, Task, Told, Wanted};
 use trueup::console::theme::{Signs, Theme};
 use trueup::console::update::update;
 use trueup::console::view::{Look, view};
 use trueup_checks::judgements::{Judgements, explained};
 use trueup_checks::registry::Entry;
-use trueup_checks::{Cell, Column, Domain, Form, Introduction, Panel, SettingsProblem, SettingsTable, Side, Touched};
+use trueup_checks::{
+    Cell, Check, CheckDescription, Column, Form, Panel, SettingsProblem, SettingsTable, Side, Touched,
+};
 use trueup_core::decode::Digester;
 use trueup_core::decode::recorded::{Coverage, KindCoverage, RecordedCluster, RecordedObject};
 use trueup_core::engine::{
-    AccessAnswer, ActionDraft, Conditions, DomainName, Evidence, Explanation, Judgement, Observed, Plan, PlanInput,
+    AccessAnswer, ActionDraft, CheckName, Conditions, Evidence, Explanation, Judgement, Observed, Plan, PlanInput,
     PlanScope, Reason, Stake, State, SubjectId, Target, Undo, Verb, access_questions, build,
 };
 use trueup_core::world::{
@@ -35,14 +37,14 @@ use trueup_core::world::{
 };
 use trueup_fleet::live::{Update, recorded};
 
-const NAME: DomainName = DomainName("shelves");
+const NAME: CheckName = CheckName("shelves");
 const CONFIG_MAPS: Resource =
     Resource { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true };
 
 /// The one line a registry would have.
 const ENTRY: Entry = Entry { name: NAME, known_keys: &["enough"], build: built };
 
-fn built(table: &SettingsTable) -> Result<Box<dyn Domain>, Vec<SettingsProblem>> {
+fn built(table: &SettingsTable) -> Result<Box<dyn Check>, Vec<SettingsProblem>> {
     let enough = table.take_integer("enough", 0..=10).map_err(|problem| vec![problem])?;
     Ok(Box::new(Shelves { enough: enough.unwrap_or(5) }))
 }
@@ -96,13 +98,13 @@ fn subject(cluster: &ClusterName, name: &str) -> SubjectId {
     }
 }
 
-impl Domain for Shelves {
-    fn name(&self) -> DomainName {
+impl Check for Shelves {
+    fn name(&self) -> CheckName {
         NAME
     }
 
-    fn introduction(&self) -> Introduction {
-        Introduction {
+    fn description(&self) -> CheckDescription {
+        CheckDescription {
             title: "Shelves",
             short: "SHELVES",
             says: "whether shelves are full enough",
@@ -231,7 +233,7 @@ fn shelf(name: &str, labels: serde_json::Value) -> RecordedObject {
 }
 
 /// The library as the check sees it.
-fn judged(domains: &[Box<dyn Domain>]) -> (World, Judgements) {
+fn judged(domains: &[Box<dyn Check>]) -> (World, Judgements) {
     let mut recording = RecordedCluster::new(Coverage { kinds: KindCoverage::All, ..Coverage::default() });
     recording.push(shelf("poems", json!({ "filled": "9" })));
     recording.push(shelf("odes", json!({ "filled": "2", "under": "poems" })));
@@ -242,7 +244,7 @@ fn judged(domains: &[Box<dyn Domain>]) -> (World, Judgements) {
 /// A console, and whoever stands behind it: the same functions the real one uses.
 struct Console {
     model: Model,
-    domains: Vec<Box<dyn Domain>>,
+    domains: Vec<Box<dyn Check>>,
     world: World,
     judgements: Judgements,
     applied: Vec<String>,
@@ -254,7 +256,7 @@ impl Console {
         let (world, judgements) = judged(&domains);
         let model = Model::new(now(), Rect::new(0, 0, 120, 40), Zone::Utc);
         let mut console = Self { model, domains, world, judgements, applied: Vec::new() };
-        let checks = console.domains.iter().map(|domain| (domain.name(), domain.introduction())).collect();
+        let checks = console.domains.iter().map(|domain| (domain.name(), domain.description())).collect();
         let start = Start { checks, read_only: None, fleet: "a folder".to_owned(), user: "ann".to_owned() };
         console.take(What::Told(Box::new(Told::Started(Box::new(start)))));
         let findings = console.judgements.shared().map(|(id, held)| (id.clone(), Some(held.clone()))).collect();
@@ -278,7 +280,7 @@ impl Console {
             Task::Explain { ask, subject } => {
                 let explanation = domain.explain(&subject, view)?;
                 let panels = domain.panels(&subject, view);
-                Some(Told::Explained { ask, closer: Some(Box::new(Closer { subject, explanation, panels })) })
+                Some(Told::Explained { ask, closer: Some(Box::new(SubjectDetail { subject, explanation, panels })) })
             }
             Task::Answer { ask, form, typed, subject } => {
                 Some(Told::Answered { ask, lines: domain.answer(form, &typed, &subject, view) })

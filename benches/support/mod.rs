@@ -67,7 +67,7 @@ pub fn base64_value(index: usize, bytes: usize) -> String {
 
 /// The interest the product itself has in Secrets: of a guest (full) or of a control plane's namespace (metadata).
 pub fn secret_interest(content: Content) -> Interest {
-    use trueup_checks::Domain;
+    use trueup_checks::Check;
     let (world, now) = small_world();
     let interests = trueup_checks::hosted_oidc::HostedOidc::new(Default::default()).interests(world.view(now));
     let wanted = |interest: &Interest| interest.id.resource.kind == "Secret" && interest.id.content == content;
@@ -145,7 +145,7 @@ pub fn cluster(name: &str, hosted_by: Option<HostedBy>) -> Cluster {
 }
 
 fn feed(world: &mut World, cluster: &str, object: serde_json::Value) {
-    use trueup_checks::Domain;
+    use trueup_checks::Check;
     use trueup_core::decode::recorded::{Coverage, KindCoverage, RecordedCluster, RecordedObject, fill};
     let mut recorded = RecordedCluster::new(Coverage { kinds: KindCoverage::All, ..Coverage::default() });
     recorded.push(RecordedObject {

@@ -63,7 +63,7 @@ pub async fn members(context: &Context, config: &Config) -> Vec<Member> {
 }
 
 fn member(config: &Config, reached: Reached) -> Member {
-    let name = ClusterName::new(format!("{}:{}", Provider::Ibm.word(), reached.alias));
+    let name = ClusterName::new(format!("{}:{}", Provider::Ibm.as_str(), reached.alias));
     Member {
         class: config.clusters.class_of(&name, None),
         source: ClusterSource::Cloud { provider: Provider::Ibm, account: reached.id, used_from: reached.used_from },

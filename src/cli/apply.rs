@@ -64,7 +64,8 @@ pub async fn consent(
 fn nothing_chosen(plan: &Plan) -> Result<(), CliError> {
     let blocked = plan.actions.iter().filter(|action| action.selected).find_map(|action| action.blocked_by.first());
     if let Some(blocked) = blocked {
-        let cause = format!("every selected action is blocked; the first by {}: {}", blocked.gate.word(), blocked.why);
+        let cause =
+            format!("every selected action is blocked; the first by {}: {}", blocked.gate.as_str(), blocked.why);
         return Err(CliError::refused(DOING, cause, "plan again once that is out of the way"));
     }
     print("nothing is selected in this plan: nothing to apply\n")?;

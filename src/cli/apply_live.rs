@@ -26,8 +26,8 @@ use super::settle::{holder, host, is_same, left_open, ports_of, settle, who};
 use super::terminal::print;
 use crate::config::Config;
 use trueup_core::engine::executor::{
-    Clusters, End, ExecutorClock, Halt, LOOK_BACK_AFTER, OnNewReference, Ports, Progress, Report, RunSettings,
-    Switches, resume,
+    ActionResult, Clusters, ExecutorClock, Halt, OnNewReference, Ports, Progress, REFERENCE_SCAN_AFTER, Report,
+    RunSettings, Switches, resume,
 };
 use trueup_core::engine::journal::{Entry, Journal, Opened, Record, StateFolder, entries};
 use trueup_core::engine::vault::Vault;
@@ -208,7 +208,7 @@ fn settings(context: &Context, args: &ConsentArgs) -> RunSettings {
             NewReference::Restore => OnNewReference::Restore,
             NewReference::Report => OnNewReference::Report,
         },
-        look_back_after: args.look_back.unwrap_or(LOOK_BACK_AFTER),
+        reference_scan_after: args.scan_references.unwrap_or(REFERENCE_SCAN_AFTER),
     }
 }
 
@@ -271,8 +271,8 @@ impl Waits {
 }
 
 /// A line for an action that came to its end.
-fn tell(context: &Context, format: ApplyFormat, action: &Action, end: &End) {
-    tell_line(context, format, action, end.word(), end.why());
+fn tell(context: &Context, format: ApplyFormat, action: &Action, end: &ActionResult) {
+    tell_line(context, format, action, end.as_str(), end.why());
 }
 
 /// A line for an action that takes its time.
@@ -284,7 +284,7 @@ fn tell_wait(context: &Context, format: ApplyFormat, action: &Action, minutes: u
 fn tell_line(context: &Context, format: ApplyFormat, action: &Action, word: &str, why: &str) {
     if format == ApplyFormat::Table {
         let Action { id, verb, cluster, target, .. } = action;
-        let what = format!("{id}  {} {cluster} {} {}", verb.word(), target.kind, place(target));
+        let what = format!("{id}  {} {cluster} {} {}", verb.as_str(), target.kind, place(target));
         let why = if why.is_empty() { String::new() } else { format!(": {why}") };
         let line = format!("{}{}", padded(word, WORD_COLUMNS), context.terminal.safe(&(what + &why)));
         let _ = print(&(line + "\n"));
@@ -315,7 +315,7 @@ fn report_json(plan: &Plan, report: &Report) -> Value {
     let action = |action: &Action| {
         let end = report.ends.get(&action.id)?;
         Some(json!({ "id": action.id, "cluster": action.cluster, "verb": action.verb, "target": action.target,
-            "end": end.word(), "why": end.why() }))
+            "end": end.as_str(), "why": end.why() }))
     };
     let actions: Vec<Value> = plan.actions.iter().filter_map(action).collect();
     let halted = report.halted.as_ref().map(Halt::says);

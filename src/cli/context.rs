@@ -9,8 +9,8 @@ use super::args::Globals;
 use super::error::CliError;
 use super::terminal::{Terminal, write_stderr};
 use crate::config::{Config, ConfigError, ConfigFile, read_config};
-use crate::console::Teller;
-use crate::console::task::Told;
+use crate::console::ReplySender;
+use crate::console::task::TaskReply;
 use trueup_checks::registry;
 use trueup_fleet::connect::Env;
 
@@ -28,7 +28,7 @@ pub struct Context {
 pub enum Voice {
     Stderr,
     /// The console has the screen, and shows them there.
-    Console(Teller),
+    Console(ReplySender),
 }
 
 impl Context {
@@ -75,7 +75,7 @@ impl Context {
     pub fn note(&self, text: &str) {
         match &self.voice {
             Voice::Stderr => write_stderr(&self.terminal.safe(text)),
-            Voice::Console(teller) => teller.tell(Told::Notice { says: text.to_owned() }),
+            Voice::Console(teller) => teller.tell(TaskReply::Notice { says: text.to_owned() }),
         }
     }
 }

@@ -28,10 +28,10 @@ use super::watch::Ways;
 use crate::config::{Config, parse_config};
 use trueup_checks::registry;
 use trueup_core::world::{Cluster, ClusterName, ClusterSource, Provider, RiskClass};
-use trueup_fleet::account::{AccountConnector, AwsShelf, AwsWay, IbmAccount};
+use trueup_fleet::account::{AccountConnector, AwsCache, AwsWay, IbmAccount};
 use trueup_fleet::connect::{Env, FixedConnector};
 use trueup_fleet::ibm::{self, ApiKey, Endpoints};
-use trueup_fleet::live::{Guest, GuestDoor, Member};
+use trueup_fleet::live::{Guest, GuestResolver, Member};
 use trueup_net::http::HttpClient;
 use trueup_sim::demo::{
     ACCOUNT, API_KEY, DemoClass, DemoCluster, DemoRole, DemoService, Machines, POWER_HOST, Served, Story, StoryOptions,
@@ -49,7 +49,7 @@ settle = \"3s\"
 credentials_from = \"openshift-machine-api/machine-annotator\"
 ";
 /// For the same reason a delete is looked back at sooner than in a real fleet.
-const LOOK_BACK_AFTER: Duration = Duration::from_secs(3);
+const REFERENCE_SCAN_AFTER: Duration = Duration::from_secs(3);
 
 pub async fn run(context: &Context, args: &DemoArgs) -> Result<u8, CliError> {
     let mut story = story(args);
@@ -135,7 +135,7 @@ pub fn on_console(args: DemoArgs) -> MakeFleet {
             config,
             kind: FleetKind::Demo,
             state,
-            look_back_after: LOOK_BACK_AFTER,
+            reference_scan_after: REFERENCE_SCAN_AFTER,
             keeps: Box::new((scratch, Living(life))),
         })
     })
@@ -200,7 +200,7 @@ fn account(story: &Story) -> Member {
     let key = ApiKey::parse(API_KEY).expect("the demo's key is one");
     let client = ibm::Account::new(HttpClient::in_process(story.account.service()), endpoints, key);
     Member {
-        name: ClusterName::new(format!("{}:demo", Provider::Ibm.word())),
+        name: ClusterName::new(format!("{}:demo", Provider::Ibm.as_str())),
         class: RiskClass::Stage,
         source: ClusterSource::Cloud {
             provider: Provider::Ibm,
@@ -241,7 +241,7 @@ fn member(cluster: &DemoCluster) -> Member {
 /// The way to the guests that the demo's management clusters host, and to its AWS, inside this process.
 struct DemoGuests {
     story: Story,
-    aws: Option<Arc<AwsShelf>>,
+    aws: Option<Arc<AwsCache>>,
 }
 
 impl DemoGuests {
@@ -250,14 +250,14 @@ impl DemoGuests {
             let (way, clock) = (HttpClient::in_process(machines.aws().service()), machines.clone());
             // A home of nobody: what the user's own variables and profiles say is not the story's business.
             let env = Env::new([("HOME", "/nonexistent")]);
-            Arc::new(AwsShelf::new(AwsWay::InProcess(way), &env, Arc::new(move || clock.now())))
+            Arc::new(AwsCache::new(AwsWay::InProcess(way), &env, Arc::new(move || clock.now())))
         };
         let aws = story.machines().map(shelf);
         Self { story, aws }
     }
 }
 
-impl GuestDoor for DemoGuests {
+impl GuestResolver for DemoGuests {
     fn member(&self, guest: &Guest, _: &kube::Client) -> Member {
         let by = &guest.hosted_by;
         let (name, source) = (guest.name.clone(), ClusterSource::Hosted { by: by.cluster.clone() });

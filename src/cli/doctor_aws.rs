@@ -29,7 +29,7 @@ fn lines(examined: Examined) -> Vec<Check> {
             Check::fit(NAME, "no role and no profile here: the Secret a MachineSet names is used, where one is named")
         }
         ExaminedEnd::Failed(error) => {
-            Check::unfit(NAME, format!("{}: {}", error.class.word(), error.says), error.remedy)
+            Check::unfit(NAME, format!("{}: {}", error.class.as_str(), error.says), error.remedy)
         }
         ExaminedEnd::Known { caller, role, region } => identity(&caller, role.as_deref(), &region),
     };

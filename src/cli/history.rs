@@ -273,7 +273,7 @@ fn entry_line(context: &Context, entry: &Entry) -> String {
 fn approval_words(context: &Context, approval: &Approval) -> String {
     let Approval { who, host, how, at, clusters } = approval;
     let names: Vec<&str> = clusters.iter().map(|cluster| cluster.name.as_str()).collect();
-    let says = format!("by {who} on {host} ({}), for {}", how.word(), names.join(", "));
+    let says = format!("by {who} on {host} ({}), for {}", how.as_str(), names.join(", "));
     format!("{} {}", context.time(*at), context.terminal.safe(&says))
 }
 
@@ -288,7 +288,7 @@ fn action_line(context: &Context, action: &ActionEntry, still_open: Option<&str>
         (None, _) => None,
     };
     if let Some((verb, cluster, target)) = about {
-        let what = format!("{}  {cluster}  {} {}", verb.word(), target.kind, place(target));
+        let what = format!("{}  {cluster}  {} {}", verb.as_str(), target.kind, place(target));
         let _ = write!(line, "{}  ", terminal.safe(&what));
     }
     if let Some(sent) = sent.as_ref().filter(|sent| sent.attempt > 1) {
@@ -320,9 +320,9 @@ fn standing_word(standing: &ActionStanding) -> &'static str {
     match standing {
         ActionStanding::Prepared => "prepared",
         ActionStanding::Open => "open",
-        ActionStanding::Answered(answer) => answer.word(),
-        ActionStanding::Verified { state, .. } => state.word(),
-        ActionStanding::Resolved(found) => found.word(),
+        ActionStanding::Answered(answer) => answer.as_str(),
+        ActionStanding::Verified { state, .. } => state.as_str(),
+        ActionStanding::Resolved(found) => found.as_str(),
         ActionStanding::Skipped { .. } => "skipped",
     }
 }

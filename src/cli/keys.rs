@@ -3,7 +3,7 @@
 //! Exit codes: 0; 1 when the config can't be used. What is wrong with the key file is said on stderr, line by line.
 
 use super::args::{PageArgs, PageFormat};
-use super::console::furnish;
+use super::console::console_settings;
 use super::context::Context;
 use super::error::CliError;
 use super::terminal::{Style, print};
@@ -11,7 +11,7 @@ use crate::console::keymap::{Group, Keymap, Scope};
 
 pub fn run(context: &Context, args: &PageArgs) -> Result<u8, CliError> {
     let config = context.config()?;
-    let (keymap, problems) = furnish::keymap(&config.console, context.config_file().folder());
+    let (keymap, problems) = console_settings::keymap(&config.console, context.config_file().folder());
     problems.iter().for_each(|problem| context.note(problem));
     let page = match args.format {
         PageFormat::Table => table(context, &keymap),

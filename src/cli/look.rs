@@ -14,7 +14,7 @@ use super::plan::Wishes;
 use super::probe::{self, Tried};
 use super::tombstones;
 use crate::config::{CloudAccount, Config};
-use trueup_checks::Domain;
+use trueup_checks::Check;
 use trueup_checks::judgements::{Judgements, explained};
 use trueup_core::decode::Digester;
 use trueup_core::engine::{Conditions, Glob, InputReading, Judged, Tombstone};
@@ -24,7 +24,7 @@ use trueup_fleet::snapshot::{self, Snapshot, SnapshotCluster};
 
 /// What was seen and judged.
 pub struct Seen {
-    pub sight: Sight,
+    pub sight: ObservedFleet,
     pub now: Timestamp,
     pub reading: InputReading,
     /// Namespaces that are known to exist, judged or not.
@@ -48,12 +48,12 @@ impl Seen {
 }
 
 /// What is looked at.
-pub enum Sight {
-    Folder { world: World, judgements: Judgements, domains: Vec<Box<dyn Domain>> },
+pub enum ObservedFleet {
+    Folder { world: World, judgements: Judgements, domains: Vec<Box<dyn Check>> },
     Fleet(Box<Live>),
 }
 
-impl Sight {
+impl ObservedFleet {
     pub fn judgements(&self) -> &Judgements {
         match self {
             Self::Folder { judgements, .. } => judgements,
@@ -61,7 +61,7 @@ impl Sight {
         }
     }
 
-    pub fn domains(&self) -> &[Box<dyn Domain>] {
+    pub fn domains(&self) -> &[Box<dyn Check>] {
         match self {
             Self::Folder { domains, .. } => domains,
             Self::Fleet(live) => live.domains(),
@@ -113,7 +113,7 @@ pub fn look_at_folder(context: &Context, config: &mut Config, dir: &Path, wall: 
     let domains = std::mem::take(&mut config.domains.0);
     let (world, judgements) = recorded(&domains, known, &recordings, &digester()?, now);
     let reading = if problems.is_empty() && !unreachable { InputReading::Whole } else { InputReading::Gaps };
-    let sight = Sight::Folder { world, judgements, domains };
+    let sight = ObservedFleet::Folder { world, judgements, domains };
     let (conditions, tombstones) = (Conditions::at(now), Vec::new());
     Ok(Seen { sight, now, reading, namespaces, conditions, tombstones, tried: Tried::new() })
 }
@@ -136,7 +136,7 @@ fn known_cluster(cluster: &SnapshotCluster, config: &Config) -> Cluster {
 fn used_from(cluster: &SnapshotCluster, config: &Config) -> ClusterSource {
     let ClusterSource::Cloud { provider, account, .. } = &cluster.source else { return cluster.source.clone() };
     let is_meant = |named: &&CloudAccount| {
-        named.provider == *provider && cluster.name.as_str() == format!("{}:{}", provider.word(), named.alias)
+        named.provider == *provider && cluster.name.as_str() == format!("{}:{}", provider.as_str(), named.alias)
     };
     let named = config.clouds.iter().find(is_meant);
     let patterns = named.into_iter().flat_map(|named| &named.management_clusters).map(Glob::to_string);

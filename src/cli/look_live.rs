@@ -12,7 +12,7 @@ use super::accounts;
 use super::context::Context;
 use super::error::CliError;
 use super::local;
-use super::look::{Seen, Sight, digester};
+use super::look::{ObservedFleet, Seen, digester};
 use super::members::{GuestsByKubeconfig, acting_as, members, wall_clock};
 use super::plan::Wishes;
 use super::probe::Tried;
@@ -23,10 +23,10 @@ use trueup_checks::judgements::explained;
 use trueup_core::engine::vault::check_possible;
 use trueup_core::engine::{BackupCheck, Conditions, InputReading, Judged, OwnLogin, Tombstone, Verb};
 use trueup_core::world::{ClusterName, Gap, GapCause, Link, View};
-use trueup_fleet::account::{AwsShelf, AwsWay};
+use trueup_fleet::account::{AwsCache, AwsWay};
 use trueup_fleet::connect::TlsTrust;
-use trueup_fleet::live::{GuestDoor, Live, LiveSetup, Member, Settled};
-use trueup_fleet::observe::{Ports, ProcessDice, WallClock};
+use trueup_fleet::live::{GuestResolver, Live, LiveSetup, Member, Settled};
+use trueup_fleet::observe::{Ports, ProcessJitter, WallClock};
 
 /// How long clusters may take to be read: 100,000 objects of 7 kB take 28 s over 200 Mbit/s. Whoever is not done then
 /// is judged by what is there, and the rest is unknown.
@@ -90,9 +90,9 @@ pub async fn connect(context: &Context, config: &mut Config) -> Result<(Live, Se
 }
 
 /// The way to the guests of management clusters.
-pub fn guests(context: &Context, config: &Config) -> Box<dyn GuestDoor> {
+pub fn guests(context: &Context, config: &Config) -> Box<dyn GuestResolver> {
     let (rules, env) = (config.clusters.clone(), context.env.clone());
-    let aws = asks_aws(config).then(|| Arc::new(AwsShelf::new(AwsWay::Network, &env, wall_clock())));
+    let aws = asks_aws(config).then(|| Arc::new(AwsCache::new(AwsWay::Network, &env, wall_clock())));
     Box::new(GuestsByKubeconfig { rules, acting_as: acting_as(context), env, aws })
 }
 
@@ -109,7 +109,7 @@ pub async fn join(
     context: &Context,
     config: &mut Config,
     members: Vec<Member>,
-    door: Box<dyn GuestDoor>,
+    door: Box<dyn GuestResolver>,
 ) -> Result<(Live, Settled), CliError> {
     let mut live = make(config, members, door)?;
     let settled = wait(context, &mut live).await;
@@ -120,12 +120,12 @@ pub async fn join(
 ///
 /// # Errors
 /// The system gives no random numbers.
-pub fn make(config: &mut Config, members: Vec<Member>, door: Box<dyn GuestDoor>) -> Result<Live, CliError> {
+pub fn make(config: &mut Config, members: Vec<Member>, door: Box<dyn GuestResolver>) -> Result<Live, CliError> {
     Ok(Live::new(LiveSetup {
         domains: std::mem::take(&mut config.domains.0),
         members,
         door,
-        ports: Ports::new(Arc::new(WallClock), Arc::new(ProcessDice), digester()?),
+        ports: Ports::new(Arc::new(WallClock), Arc::new(ProcessJitter), digester()?),
         live_max: config.safety.live_max,
     }))
 }
@@ -159,7 +159,7 @@ pub async fn seen(live: Live, settled: Settled, stones: Vec<Tombstone>) -> Seen 
     tombstones::add(&mut judged, &stones, live.view());
     let questions = access::questions(&live, &judged);
     conditions.access = access::ask(questions).await;
-    let sight = Sight::Fleet(Box::new(live));
+    let sight = ObservedFleet::Fleet(Box::new(live));
     let (namespaces, tried) = (BTreeSet::new(), Tried::new());
     Seen { now, reading, namespaces, conditions, sight, tombstones: stones, tried }
 }
@@ -267,7 +267,7 @@ async fn second_look(context: &Context, live: &mut Live, settle: Duration) {
     }
     let until = Instant::now() + settle;
     while timeout_at(until, live.step()).await.is_ok() {}
-    live.look_again();
+    live.resync();
     wait(context, live).await;
 }
 

@@ -9,12 +9,12 @@ use super::context::Context;
 use super::error::CliError;
 use crate::config::ClusterRules;
 use trueup_core::world::{Cluster, ClusterName, ClusterSource, Provider};
-use trueup_fleet::account::{AccountConnector, AwsAccount, AwsShelf};
+use trueup_fleet::account::{AccountConnector, AwsAccount, AwsCache};
 use trueup_fleet::connect::{
     Clock, Connection, Connector, Env, GuestConnector, GuestSecrets, Impersonation, Kubeconfig, KubeconfigConnector,
     KubeconfigError, LinkError, Places, Selection,
 };
-use trueup_fleet::live::{Guest, GuestDoor, Member};
+use trueup_fleet::live::{Guest, GuestResolver, Member};
 
 /// The contexts the command line chooses.
 pub fn selection(context: &Context) -> Selection {
@@ -95,10 +95,10 @@ pub struct GuestsByKubeconfig {
     pub acting_as: Impersonation,
     pub env: Env,
     /// What is learned of AWS; nothing when no check asks for it.
-    pub aws: Option<Arc<AwsShelf>>,
+    pub aws: Option<Arc<AwsCache>>,
 }
 
-impl GuestDoor for GuestsByKubeconfig {
+impl GuestResolver for GuestsByKubeconfig {
     fn member(&self, guest: &Guest, management: &kube::Client) -> Member {
         let host = &guest.hosted_by.cluster;
         let connector = GuestConnector::new(
@@ -129,7 +129,7 @@ impl GuestDoor for GuestsByKubeconfig {
 }
 
 /// The account a cluster's machines are in, asked with what the cluster's own objects say.
-pub fn aws_account(name: &ClusterName, cluster: &Cluster, client: &kube::Client, shelf: &Arc<AwsShelf>) -> Member {
+pub fn aws_account(name: &ClusterName, cluster: &Cluster, client: &kube::Client, shelf: &Arc<AwsCache>) -> Member {
     let account = AwsAccount::new(cluster.name.as_str(), client.clone(), shelf.clone());
     Member {
         name: name.clone(),

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use super::args::{PlanArgs, PlanFormat};
 use super::context::Context;
 use super::error::CliError;
-use super::look::{Seen, Sight, look};
+use super::look::{ObservedFleet, Seen, look};
 use super::out_file::write_private;
 use super::output::{self, Matches, Page};
 use super::own_login;
@@ -67,12 +67,12 @@ pub async fn show(context: &Context, args: &PlanArgs, planned: Planned, ways: Wa
     print(&text)?;
     let exit = plan_exit(&planned.plan, planned.seen.reading).code();
     match planned.seen.sight {
-        Sight::Fleet(live) if args.watch => watch::run(context, ways, *live).await,
-        Sight::Fleet(_) | Sight::Folder { .. } => Ok(exit),
+        ObservedFleet::Fleet(live) if args.watch => watch::run(context, ways, *live).await,
+        ObservedFleet::Fleet(_) | ObservedFleet::Folder { .. } => Ok(exit),
     }
 }
 
-/// Looks, judges and builds the plan.
+/// RenderSettings, judges and builds the plan.
 ///
 /// # Errors
 /// The config or the place to look at can't be used, or a filter names nothing that is there.
@@ -99,15 +99,16 @@ pub fn plan(
     seen: Seen,
 ) -> Result<Planned, CliError> {
     let judged = seen.judged();
-    let wanted = Wanted { scope: scope(args, &seen, &judged)?, deletes_max: args.max_deletes, settle: wishes.settle };
+    let wanted =
+        PlanRequest { scope: scope(args, &seen, &judged)?, deletes_max: args.max_deletes, settle: wishes.settle };
     let view = seen.sight.view(seen.now);
-    let plan = put_together(context, config, &wanted, &config.accept, &judged, view, seen.conditions.clone())?;
+    let plan = build_plan(context, config, &wanted, &config.accept, &judged, view, seen.conditions.clone())?;
     let created = judged.iter().filter_map(|one| Some((one.subject.to_string(), one.explanation.created?))).collect();
     Ok(Planned { plan, created, seen })
 }
 
 /// What a plan is made for.
-pub struct Wanted {
+pub struct PlanRequest {
     pub scope: PlanScope,
     pub deletes_max: Option<u64>,
     /// How long a verdict has to hold before its delete is offered.
@@ -118,10 +119,10 @@ pub struct Wanted {
 ///
 /// # Errors
 /// A tree holds a number that has no single spelling.
-pub fn put_together(
+pub fn build_plan(
     context: &Context,
     config: &Config,
-    wanted: &Wanted,
+    wanted: &PlanRequest,
     accepted: &[AcceptRule],
     judged: &[Judged],
     view: View<'_>,
@@ -165,7 +166,7 @@ pub fn page<'p>(context: &Context, planned: &'p Planned, matches: Matches) -> Pa
     Page { plan: &planned.plan, created, now: planned.seen.now, zone, terminal: context.terminal, matches }
 }
 
-fn conditions(context: &Context, config: &Config, wanted: &Wanted, found: Conditions) -> Conditions {
+fn conditions(context: &Context, config: &Config, wanted: &PlanRequest, found: Conditions) -> Conditions {
     let read_only = match (context.globals.read_only, config.safety.read_only) {
         (true, _) => ReadOnly::ByFlag,
         (false, true) => ReadOnly::ByConfig,

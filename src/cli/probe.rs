@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use futures::StreamExt as _;
 
 use super::context::Context;
-use super::look::{Seen, Sight};
+use super::look::{ObservedFleet, Seen};
 use super::members::wall_clock;
 use trueup_checks::external_oidc::WarningCode;
-use trueup_checks::{DiscoveryProbe, Domain, KubeconfigProbe, Probe};
+use trueup_checks::{Check, DiscoveryProbe, KubeconfigProbe, Probe};
 use trueup_core::engine::{Evidence, Judged, PlanScope, SubjectId};
 use trueup_core::world::View;
 use trueup_fleet::connect::{Env, Fetched, ProbePlace, Probed, WellKnown, fetch_well_known, probe};
@@ -42,7 +42,7 @@ impl Trial {
     pub fn code(&self) -> Option<&'static str> {
         match self {
             Self::Kubeconfig(_) => None,
-            Self::Discovery(fetched) => discovery_code(fetched).map(WarningCode::word),
+            Self::Discovery(fetched) => discovery_code(fetched).map(WarningCode::as_str),
         }
     }
 
@@ -79,7 +79,7 @@ pub enum Ready {
 
 /// Everything of the scope that may be tried.
 pub fn wanted(context: &Context, seen: &Seen, scope: &PlanScope) -> Vec<Wanted> {
-    let Sight::Fleet(live) = &seen.sight else {
+    let ObservedFleet::Fleet(live) = &seen.sight else {
         context.note(RECORDING);
         return Vec::new();
     };
@@ -111,7 +111,7 @@ pub fn may_try(live: &Live, subject: &SubjectId) -> Option<Ready> {
     })
 }
 
-fn allowed(domains: &[Box<dyn Domain>], subject: &SubjectId, view: View<'_>) -> Option<Probe> {
+fn allowed(domains: &[Box<dyn Check>], subject: &SubjectId, view: View<'_>) -> Option<Probe> {
     domains.iter().find(|domain| domain.name() == subject.domain)?.probe(subject, view)
 }
 
@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn what_is_bad_is_in_the_summary_and_whatever_was_found_is_evidence() {
         let subject = |name: &str| SubjectId {
-            domain: trueup_core::engine::DomainName("kubeconfig"),
+            domain: trueup_core::engine::CheckName("kubeconfig"),
             cluster: ClusterName::new("mgmt"),
             api_version: "v1",
             kind: "Secret",

@@ -16,11 +16,11 @@ use tokio::time::Instant;
 
 use super::args::PlanArgs;
 use super::context::Context;
-use super::look::Sight;
+use super::look::ObservedFleet;
 use super::look_live;
 use super::plan::{self, Wishes};
 use crate::config::Config;
-use trueup_core::engine::executor::{Again, LookBack, Recheck};
+use trueup_core::engine::executor::{Recheck, RecheckResult, ReferenceScan};
 use trueup_core::engine::{Action, Finding, IdentityRecord, Plan, State, Verb};
 use trueup_core::world::{ClusterIdentity, ClusterName};
 use trueup_fleet::account::IbmClient;
@@ -28,7 +28,7 @@ use trueup_fleet::connect::{TlsTrust, identity};
 use trueup_fleet::live::{Live, Settled};
 
 /// Makes the plan that would be made now.
-pub trait PlanAgain: Send {
+pub trait Replan: Send {
     /// Reads everything again and plans.
     fn plan_again(&mut self) -> BoxFuture<'_, Result<Plan, String>>;
 
@@ -65,11 +65,11 @@ pub struct OwnFleet<'c> {
     pub live: Option<Live>,
 }
 
-impl PlanAgain for OwnFleet<'_> {
+impl Replan for OwnFleet<'_> {
     fn plan_again(&mut self) -> BoxFuture<'_, Result<Plan, String>> {
         async move {
             let mut live = self.live.take().ok_or("an earlier look was broken off")?;
-            live.look_again();
+            live.resync();
             let settled = live.wait_settled(look_live::PATIENCE).await;
             let late = matches!(settled, Settled::TimedOut { .. });
             let seen = look_live::seen(live, settled, Vec::new()).await;
@@ -77,7 +77,7 @@ impl PlanAgain for OwnFleet<'_> {
             let args = PlanArgs { max_deletes: Some(u64::MAX), ..PlanArgs::default() };
             let planned = plan::plan(self.context, &args, self.config, &Wishes { settle: Duration::ZERO }, seen)
                 .map_err(|error| error.cause)?;
-            if let Sight::Fleet(live) = planned.seen.sight {
+            if let ObservedFleet::Fleet(live) = planned.seen.sight {
                 self.live = Some(*live);
             }
             if late { Err("not everything could be read again in time".to_owned()) } else { Ok(planned.plan) }
@@ -100,7 +100,7 @@ impl PlanAgain for OwnFleet<'_> {
     }
 }
 
-impl<P: PlanAgain> Rechecker<P> {
+impl<P: Replan> Rechecker<P> {
     pub fn new(planner: P, names: BTreeMap<String, ClusterName>, plan: &Plan) -> Self {
         let verdict = |action: &Action| {
             let finding = plan.findings.iter().find(|finding| finding.id == action.finding)?;
@@ -118,7 +118,7 @@ impl<P: PlanAgain> Rechecker<P> {
         }
     }
 
-    fn again(&self, action: &Action, plan: &Plan) -> Again {
+    fn again(&self, action: &Action, plan: &Plan) -> RecheckResult {
         let cluster = self.names.get(&action.cluster).map(ClusterName::as_str).unwrap_or_default();
         let finding = finding_of(action, cluster, plan);
         let verdict = finding.map(|finding| finding.verdict.as_str()).unwrap_or_default();
@@ -126,7 +126,7 @@ impl<P: PlanAgain> Rechecker<P> {
         // What is only changed may have come to a worse verdict by time alone: the action itself has to be the same.
         if verdict != before && action.verb == Verb::Delete {
             let summary = finding.map_or("there is no finding any more", |finding| finding.summary.as_str());
-            return Again::Differs(format!("it was {before}, and now: {summary}"));
+            return RecheckResult::Differs(format!("it was {before}, and now: {summary}"));
         }
         let same = |one: &&Action| {
             one.cluster == cluster
@@ -138,34 +138,36 @@ impl<P: PlanAgain> Rechecker<P> {
         };
         let Some(now) = plan.actions.iter().find(same) else {
             let summary = finding.map_or("there is no finding any more", |finding| finding.summary.as_str());
-            return Again::Differs(format!("a plan made now would not hold it: {summary}"));
+            return RecheckResult::Differs(format!("a plan made now would not hold it: {summary}"));
         };
         match now.blocked_by.first() {
-            Some(blocked) => Again::Blocked(format!("{}: {}", blocked.gate.word(), blocked.why)),
+            Some(blocked) => RecheckResult::Blocked(format!("{}: {}", blocked.gate.as_str(), blocked.why)),
             None if !is_bound_alike(now, action) || now.change != action.change => {
-                Again::Differs("it, or what is copied, changed since the plan was made".to_owned())
+                RecheckResult::Differs("it, or what is copied, changed since the plan was made".to_owned())
             }
-            None => Again::Same,
+            None => RecheckResult::Same,
         }
     }
 
     /// Of what rests on nothing but its object, only who answers for the cluster is looked at again.
-    async fn again_by_itself(&mut self, action: &Action) -> Again {
+    async fn again_by_itself(&mut self, action: &Action) -> RecheckResult {
         let connection = match self.names.get(&action.cluster) {
             Some(name) => self.planner.connection(name).await,
             None => None,
         };
         match connection.map(|(_, tls)| tls) {
-            Some(TlsTrust::Verified | TlsTrust::Loopback | TlsTrust::InProcess) => Again::Same,
-            Some(TlsTrust::Unverified | TlsTrust::Cleartext) if self.planner.allows_insecure_writes() => Again::Same,
-            Some(TlsTrust::Unverified | TlsTrust::Cleartext) => {
-                Again::Blocked(format!("insecure: nobody verified who answers for {}", action.cluster))
+            Some(TlsTrust::Verified | TlsTrust::Loopback | TlsTrust::InProcess) => RecheckResult::Same,
+            Some(TlsTrust::Unverified | TlsTrust::Cleartext) if self.planner.allows_insecure_writes() => {
+                RecheckResult::Same
             }
-            None => Again::Differs(format!("{} is not connected", action.cluster)),
+            Some(TlsTrust::Unverified | TlsTrust::Cleartext) => {
+                RecheckResult::Blocked(format!("insecure: nobody verified who answers for {}", action.cluster))
+            }
+            None => RecheckResult::Differs(format!("{} is not connected", action.cluster)),
         }
     }
 
-    fn look(&self, action: &Action, plan: &Plan) -> LookBack {
+    fn look(&self, action: &Action, plan: &Plan) -> ReferenceScan {
         let cluster = self.names.get(&action.cluster).map(ClusterName::as_str).unwrap_or_default();
         let unknown = plan.findings.iter().find(|finding| {
             finding.cluster == cluster
@@ -174,13 +176,13 @@ impl<P: PlanAgain> Rechecker<P> {
                 && finding.subject.name == "*"
         });
         match (finding_of(action, cluster, plan), unknown) {
-            (None, None) => LookBack::Nothing,
-            (None, Some(finding)) => LookBack::Unknown(finding.summary.clone()),
+            (None, None) => ReferenceScan::Nothing,
+            (None, Some(finding)) => ReferenceScan::Unknown(finding.summary.clone()),
             (Some(finding), _) => match finding.state {
-                State::Match | State::Extra => LookBack::Nothing,
-                State::Unknown => LookBack::Unknown(finding.summary.clone()),
+                State::Match | State::Extra => ReferenceScan::Nothing,
+                State::Unknown => ReferenceScan::Unknown(finding.summary.clone()),
                 State::Missing | State::Drift | State::Stale | State::Error | State::Blocked => {
-                    LookBack::Referenced(finding.summary.clone())
+                    ReferenceScan::Referenced(finding.summary.clone())
                 }
             },
         }
@@ -219,7 +221,7 @@ fn group(api_version: &str) -> &str {
     api_version.rsplit_once('/').map_or("", |(group, _)| group)
 }
 
-impl<P: PlanAgain> Recheck for Rechecker<P> {
+impl<P: Replan> Recheck for Rechecker<P> {
     fn read_identity<'a>(&'a mut self, cluster: &'a str) -> BoxFuture<'a, Option<IdentityRecord>> {
         async move {
             let name = self.names.get(cluster)?;
@@ -234,7 +236,7 @@ impl<P: PlanAgain> Recheck for Rechecker<P> {
         .boxed()
     }
 
-    fn judge_again<'a>(&'a mut self, actions: &'a [&'a Action]) -> BoxFuture<'a, Vec<Again>> {
+    fn judge_again<'a>(&'a mut self, actions: &'a [&'a Action]) -> BoxFuture<'a, Vec<RecheckResult>> {
         async move {
             let need_a_look = actions.iter().any(|action| !rests_on_itself(action));
             let plan = if need_a_look { Some(self.look_for_wave().await) } else { None };
@@ -242,7 +244,7 @@ impl<P: PlanAgain> Recheck for Rechecker<P> {
             for action in actions {
                 judged.push(match &plan {
                     Some(Ok(plan)) if !rests_on_itself(action) => self.again(action, plan),
-                    Some(Err(why)) if !rests_on_itself(action) => Again::Differs(why.clone()),
+                    Some(Err(why)) if !rests_on_itself(action) => RecheckResult::Differs(why.clone()),
                     Some(_) | None => self.again_by_itself(action).await,
                 });
             }
@@ -251,17 +253,17 @@ impl<P: PlanAgain> Recheck for Rechecker<P> {
         .boxed()
     }
 
-    fn look_back<'a>(&'a mut self, deleted: &'a [&'a Action]) -> BoxFuture<'a, Vec<LookBack>> {
+    fn scan_references<'a>(&'a mut self, deleted: &'a [&'a Action]) -> BoxFuture<'a, Vec<ReferenceScan>> {
         async move {
             match self.planner.plan_again().await {
                 Ok(plan) => {
-                    let found: Vec<LookBack> = deleted.iter().map(|action| self.look(action, &plan)).collect();
+                    let found: Vec<ReferenceScan> = deleted.iter().map(|action| self.look(action, &plan)).collect();
                     // Where something is found, something may be restored: the world is another one then.
-                    let quiet = found.iter().all(|found| *found == LookBack::Nothing);
+                    let quiet = found.iter().all(|found| *found == ReferenceScan::Nothing);
                     self.last_look = quiet.then(|| (Instant::now(), plan));
                     found
                 }
-                Err(why) => vec![LookBack::Unknown(why); deleted.len()],
+                Err(why) => vec![ReferenceScan::Unknown(why); deleted.len()],
             }
         }
         .boxed()
@@ -278,7 +280,7 @@ mod tests {
     /// A fleet of one account.
     struct OneAccount(Arc<Account>);
 
-    impl PlanAgain for OneAccount {
+    impl Replan for OneAccount {
         fn plan_again(&mut self) -> BoxFuture<'_, Result<Plan, String>> {
             async { Ok(no_plan()) }.boxed()
         }

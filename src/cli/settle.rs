@@ -137,7 +137,7 @@ pub async fn settle(
         let mut unsettled = unreachable(std::slice::from_ref(&entry));
         for record in &resolved {
             if let Record::Resolved { action, found, .. } = record {
-                context.note(&format!("an earlier run was broken off: {plan}/{action} was found {}", found.word()));
+                context.note(&format!("an earlier run was broken off: {plan}/{action} was found {}", found.as_str()));
                 unsettled.remove(&(entry.plan.clone(), action.clone()));
             }
         }

@@ -6,7 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::args::{PageArgs, PageFormat};
-use super::console::furnish;
+use super::console::console_settings;
 use super::context::Context;
 use super::error::CliError;
 use super::terminal::{Color, Style, print};
@@ -17,7 +17,7 @@ use crate::console::theme::{Role, Theme, Themes};
 const WIDTH: usize = 80;
 
 pub fn run(context: &Context, args: &PageArgs) -> Result<u8, CliError> {
-    let (themes, problems) = furnish::themes(context.config_file().folder());
+    let (themes, problems) = console_settings::themes(context.config_file().folder());
     problems.iter().for_each(|problem| context.note(problem));
     let page = match args.format {
         PageFormat::Table => table(context, &themes),
@@ -29,7 +29,7 @@ pub fn run(context: &Context, args: &PageArgs) -> Result<u8, CliError> {
 
 fn table(context: &Context, themes: &Themes) -> String {
     let paint = |buffer: &Buffer| match context.terminal.color {
-        Color::On => capture::ansi(buffer, furnish::depth(context)),
+        Color::On => capture::ansi(buffer, console_settings::depth(context)),
         Color::Off => capture::text(buffer),
     };
     let width = context.terminal.width.unwrap_or(WIDTH);

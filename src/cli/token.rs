@@ -223,7 +223,7 @@ fn leading_to(pair: &Pair, now: Timestamp) -> Answer {
         Trust::Nobody => answer.problems.push("it verifies no server (insecure-skip-tls-verify)".to_owned()),
     }
     answer.problems.extend(
-        pair.foreign.iter().map(|field| format!("{} is not obeyed in a kubeconfig from a cluster", field.word())),
+        pair.foreign.iter().map(|field| format!("{} is not obeyed in a kubeconfig from a cluster", field.as_str())),
     );
     answer
 }

@@ -10,9 +10,9 @@ use super::members;
 use super::output::{state_mark, wrapped};
 use super::terminal::{Reader, print};
 use super::tombstones;
-use trueup_checks::judgements::Held;
+use trueup_checks::judgements::CurrentJudgement;
 use trueup_core::engine::{DELETED_BY_TRUEUP, Judged, State, SubjectId};
-use trueup_fleet::connect::{Alarm, Noticed, Places};
+use trueup_fleet::connect::{ChangeEvent, ChangeWatcher, Places};
 use trueup_fleet::live::{Command, Live, Update};
 
 /// What was last said of a finding.
@@ -45,7 +45,7 @@ pub async fn run(context: &Context, ways: Ways, mut live: Live) -> Result<u8, Cl
         Ways::Kubeconfig => places.files(),
         Ways::Embedded => &[],
     };
-    let mut alarm = Alarm::new(files, members::wall_clock());
+    let mut alarm = ChangeWatcher::new(files, members::wall_clock());
     loop {
         let update = tokio::select! {
             update = live.step() => update,
@@ -64,18 +64,20 @@ pub async fn run(context: &Context, ways: Ways, mut live: Live) -> Result<u8, Cl
 }
 
 /// Connects anew after sleep, and the new way when the kubeconfig changed.
-fn answer(context: &Context, noticed: Noticed, live: &mut Live) -> Update {
+fn answer(context: &Context, noticed: ChangeEvent, live: &mut Live) -> Update {
     let mut update = Update::default();
     match noticed {
-        Noticed::ClockJump => update.merge(live.obey(Command::ClockJumped)),
-        Noticed::Kubeconfig => match context.config().and_then(|config| members::members(context, &config.clusters)) {
-            Ok(members) => {
-                members.into_iter().for_each(|member| update.merge(live.obey(Command::Renew(Box::new(member)))));
+        ChangeEvent::ClockJump => update.merge(live.handle(Command::ClockJumped)),
+        ChangeEvent::Kubeconfig => {
+            match context.config().and_then(|config| members::members(context, &config.clusters)) {
+                Ok(members) => {
+                    members.into_iter().for_each(|member| update.merge(live.handle(Command::Renew(Box::new(member)))));
+                }
+                Err(error) => {
+                    context.note(&format!("the kubeconfig changed and can't be used, so nothing changes: {error}"))
+                }
             }
-            Err(error) => {
-                context.note(&format!("the kubeconfig changed and can't be used, so nothing changes: {error}"))
-            }
-        },
+        }
     }
     update
 }
@@ -99,7 +101,7 @@ fn deleted_by_us(context: &Context, live: &Live, update: &Update) -> BTreeMap<Su
 }
 
 /// A subject that should be there and is not, with both answers.
-fn missed(live: &Live, subject: &SubjectId, held: &Held) -> Option<Judged> {
+fn missed(live: &Live, subject: &SubjectId, held: &CurrentJudgement) -> Option<Judged> {
     match held.judgement.state {
         State::Missing | State::Error => {}
         State::Match | State::Extra | State::Drift | State::Stale | State::Unknown | State::Blocked => return None,

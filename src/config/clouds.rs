@@ -34,10 +34,10 @@ const KNOWN_KEYS: [&str; 4] = ["api_key_file", "api_key_env", "endpoints", "mana
 
 pub(super) fn read(root: &SettingsTable, folder: &Path, problems: &mut Problems) -> Vec<CloudAccount> {
     let Some(clouds) = problems.keep_given(root.take_table("clouds")) else { return Vec::new() };
-    problems.extend(clouds.unknown_keys(&Provider::ALL.map(Provider::word)));
+    problems.extend(clouds.unknown_keys(&Provider::ALL.map(Provider::as_str)));
     let mut accounts = Vec::new();
     for provider in Provider::ALL {
-        let Some(aliases) = problems.keep_given(clouds.take_table(provider.word())) else { continue };
+        let Some(aliases) = problems.keep_given(clouds.take_table(provider.as_str())) else { continue };
         for alias in aliases.keys() {
             let Some(table) = problems.keep_given(aliases.take_table(alias.get_ref())) else { continue };
             accounts.push(account(provider, alias.get_ref(), table, folder, problems));

@@ -4,10 +4,10 @@ use std::fmt;
 
 use super::Problems;
 use trueup_checks::registry::{Entry, announced};
-use trueup_checks::{Domain, SettingsProblem, SettingsTable};
+use trueup_checks::{Check, SettingsProblem, SettingsTable};
 
 /// The checks that are on, in the registry's order.
-pub struct EnabledDomains(pub Vec<Box<dyn Domain>>);
+pub struct EnabledDomains(pub Vec<Box<dyn Check>>);
 
 impl fmt::Debug for EnabledDomains {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -44,7 +44,7 @@ fn unknown_tables(table: &SettingsTable, names: &[&str]) -> Vec<SettingsProblem>
     table.unknown_keys(&known)
 }
 
-fn build(entry: &Entry, domains: &SettingsTable, problems: &mut Problems) -> Option<Box<dyn Domain>> {
+fn build(entry: &Entry, domains: &SettingsTable, problems: &mut Problems) -> Option<Box<dyn Check>> {
     let none = SettingsTable::empty(&format!("[domains.{}]", entry.name.0));
     let table = problems.keep(domains.take_table(entry.name.0))?.unwrap_or(&none);
     problems.extend(table.unknown_keys(entry.known_keys));

@@ -15,7 +15,7 @@ pub(super) fn policy(root: &SettingsTable, problems: &mut Problems) -> Vec<Polic
 fn policy_rule(table: &SettingsTable, problems: &mut Problems) -> Option<PolicyRule> {
     problems.extend(table.unknown_keys(&POLICY_KEYS));
     let classes = CLASSES.map(|(word, _)| word);
-    let verbs = Verb::ALL.map(Verb::word);
+    let verbs = Verb::ALL.map(Verb::as_str);
     let mut glob = |key: &str| problems.keep_given(take_glob(table, key));
     let (cluster, namespace, kind) = (glob("cluster"), glob("namespace"), glob("kind"));
     let class = problems.keep_given(take_glob_over(table, "class", &classes));

@@ -4,17 +4,17 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::*;
-use trueup_checks::{Domain, Touched};
-use trueup_core::engine::{DomainName, Explanation, Glob, Judgement, PolicyEffect, SubjectId, Tier};
+use trueup_checks::{Check, Touched};
+use trueup_core::engine::{CheckName, Explanation, Glob, Judgement, PolicyEffect, SubjectId, Tier};
 use trueup_core::world::{ChangeSet, ClusterName, Interest, Namespace, Provider, RiskClass, View};
 
 /// A check with one setting of its own, which the config room knows nothing of.
 struct Probe {
-    name: DomainName,
+    name: CheckName,
 }
 
-impl Domain for Probe {
-    fn name(&self) -> DomainName {
+impl Check for Probe {
+    fn name(&self) -> CheckName {
         self.name
     }
 
@@ -41,17 +41,17 @@ impl Domain for Probe {
 
 const ENTRIES: [Entry; 2] = [
     Entry {
-        name: DomainName("hosted-oidc"),
+        name: CheckName("hosted-oidc"),
         known_keys: &["copies"],
         build: |table| match table.take_choice("copies", &[("observe", "hosted-oidc"), ("manage", "managing")]) {
-            Ok(name) => Ok(Box::new(Probe { name: DomainName(name.unwrap_or("hosted-oidc")) })),
+            Ok(name) => Ok(Box::new(Probe { name: CheckName(name.unwrap_or("hosted-oidc")) })),
             Err(problem) => Err(vec![problem]),
         },
     },
     Entry {
-        name: DomainName("powervs-tags"),
+        name: CheckName("powervs-tags"),
         known_keys: &[],
-        build: |_| Ok(Box::new(Probe { name: DomainName("powervs-tags") })),
+        build: |_| Ok(Box::new(Probe { name: CheckName("powervs-tags") })),
     },
 ];
 

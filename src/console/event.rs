@@ -3,7 +3,7 @@
 use crossterm::event::{KeyEvent, MouseEvent};
 use jiff::Timestamp;
 
-use super::task::Told;
+use super::task::TaskReply;
 use trueup_fleet::live::Update;
 
 /// Something happened, at a moment.
@@ -25,7 +25,7 @@ pub enum What {
     Focus(Focus),
     /// Clusters and findings changed.
     Data(Box<Update>),
-    Told(Box<Told>),
+    TaskReply(Box<TaskReply>),
     /// A moment somebody waited for has come.
     Time,
 }

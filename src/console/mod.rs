@@ -15,23 +15,23 @@
 //! Always true:
 //! - `update` and `view` do no IO and read no clock; what is wanted done is data;
 //! - cursors and marks are identities, never places;
-//! - no check is known by name: all there is to say of one is in its introduction.
+//! - no check is known by name: all there is to say of one is in its description.
 //!
-//! Not here: doing what is wanted (whoever opens the console implements [`task::Backstage`]).
+//! Not here: doing what is wanted (whoever opens the console implements [`task::ConsoleServices`]).
 
 pub mod capture;
 pub mod effect;
 pub mod event;
 pub mod filter;
-pub mod furnishing;
 pub mod hits;
 pub mod keymap;
 mod layout;
 pub mod model;
+mod reply_sender;
 pub mod run;
+pub mod settings;
 pub mod table;
 pub mod task;
-mod teller;
 pub mod terminal;
 #[cfg(test)]
 mod testing;
@@ -41,4 +41,4 @@ pub mod theme;
 pub mod update;
 pub mod view;
 
-pub use teller::Teller;
+pub use reply_sender::ReplySender;

@@ -19,11 +19,11 @@ use zeroize::Zeroizing;
 use super::capture;
 use super::effect::{Effects, MouseHold, TerminalWish};
 use super::event::{Event, Focus, What};
-use super::furnishing::{Furnishing, Looks, ThemeChoice};
 use super::hits::HitMap;
 use super::model::{Model, Standing, Zone};
-use super::task::{Backstage, SavedFile, Start, Task, Told};
-use super::teller::Teller;
+use super::reply_sender::ReplySender;
+use super::settings::{ModelSettings, RenderSettings, ThemeChoice};
+use super::task::{ConsoleServices, SavedFile, Start, Task, TaskReply};
 use super::terminal::{
     Asked, BACKGROUND_QUERY, ColorDepth, Input, Mode, Screen, Shade, Signals, Stop, alert, copy, hand_over,
     install_panic_hook, progress_title, read_background, rest, title,
@@ -58,15 +58,15 @@ pub struct Opening {
     /// What else could be looked at, when there is nothing to look at here.
     pub instead: &'static [&'static str],
     /// Connects to whatever stands behind the console. Begun after the first frame.
-    pub start: Box<dyn FnOnce(Teller) -> BoxFuture<'static, Result<Started, String>> + Send>,
+    pub start: Box<dyn FnOnce(ReplySender) -> BoxFuture<'static, Result<Started, String>> + Send>,
 }
 
 /// What stands behind the console.
 pub struct Started {
-    pub looks: Looks,
-    pub furnishing: Furnishing,
+    pub looks: RenderSettings,
+    pub furnishing: ModelSettings,
     pub start: Start,
-    pub backstage: Box<dyn Backstage>,
+    pub backstage: Box<dyn ConsoleServices>,
     pub updates: mpsc::Receiver<Update>,
 }
 
@@ -85,9 +85,9 @@ pub enum Login {
 /// There is no terminal, or it is gone.
 pub async fn run(opening: Opening) -> io::Result<()> {
     let Opening { depth, signs, zone, is_tmux, instead, start } = opening;
-    let (teller, told) = Teller::new();
+    let (teller, told) = ReplySender::new();
     let panics = teller.clone();
-    install_panic_hook(move |says| panics.tell(Told::Broke { what: says }));
+    install_panic_hook(move |says| panics.tell(TaskReply::Broke { what: says }));
     let screen = Screen::open(depth)?;
     let mut model = Model::new(Timestamp::now(), screen.area(), zone);
     model.instead = instead;
@@ -123,7 +123,7 @@ struct Shell {
     input: Input,
     signals: Signals,
     hits: HitMap,
-    backstage: Option<Box<dyn Backstage>>,
+    backstage: Option<Box<dyn ConsoleServices>>,
     is_tmux: bool,
     /// When a frame was last drawn for data alone. Frames for keys don't count: who types sees rows no later.
     data_drawn_at: Option<Instant>,
@@ -147,7 +147,7 @@ enum Wake {
     Stopped,
     Input(io::Result<InputEvent>),
     Started(Result<Box<Started>, String>),
-    Told(Told),
+    TaskReply(TaskReply),
     Data(Update),
     DataEnded,
     Time,
@@ -156,7 +156,7 @@ enum Wake {
 impl Shell {
     async fn run(
         &mut self,
-        mut told: mpsc::UnboundedReceiver<Told>,
+        mut told: mpsc::UnboundedReceiver<TaskReply>,
         start: BoxFuture<'static, Result<Started, String>>,
     ) -> io::Result<()> {
         let mut start = Some(start);
@@ -185,7 +185,7 @@ impl Shell {
                 },
                 event = self.input.next() => Wake::Input(event),
                 started = maybe(&mut start), if start.is_some() => Wake::Started(started.map(Box::new)),
-                Some(told) = told.recv() => Wake::Told(told),
+                Some(told) = told.recv() => Wake::TaskReply(told),
                 update = next(&mut updates), if updates.is_some() => update.map_or(Wake::DataEnded, Wake::Data),
                 () = sleep_until(wake_at.unwrap_or_else(Instant::now)), if wake_at.is_some() => Wake::Time,
             };
@@ -209,13 +209,14 @@ impl Shell {
                 }
                 Wake::Started(Err(says)) => {
                     start = None;
-                    due = due.max(self.take(What::Told(Box::new(Told::NotStarted { says })), Due::Now).await?);
+                    due =
+                        due.max(self.take(What::TaskReply(Box::new(TaskReply::NotStarted { says })), Due::Now).await?);
                 }
-                Wake::Told(first) => {
-                    due = due.max(self.take(What::Told(Box::new(first)), Due::Frame).await?);
+                Wake::TaskReply(first) => {
+                    due = due.max(self.take(What::TaskReply(Box::new(first)), Due::Frame).await?);
                     for _ in 0..DRAIN_MAX {
                         let Ok(one) = told.try_recv() else { break };
-                        due = due.max(self.take(What::Told(Box::new(one)), Due::Frame).await?);
+                        due = due.max(self.take(What::TaskReply(Box::new(one)), Due::Frame).await?);
                     }
                 }
                 Wake::Data(update) => due = due.max(self.take(What::Data(Box::new(update)), Due::Frame).await?),
@@ -240,7 +241,7 @@ impl Shell {
 
     /// Takes in what stands behind the console, and how the user wants it.
     async fn take_start(&mut self, started: Started) -> io::Result<mpsc::Receiver<Update>> {
-        let Started { looks: Looks { themes, theme, signs }, furnishing, start, backstage, updates } = started;
+        let Started { looks: RenderSettings { themes, theme, signs }, furnishing, start, backstage, updates } = started;
         self.backstage = Some(backstage);
         self.look.signs = signs;
         self.model.signs = signs;
@@ -248,8 +249,8 @@ impl Shell {
         self.themes = themes;
         self.model.theme = self.theme_of(theme)?;
         self.model.theme_set.clone_from(&self.model.theme);
-        self.take(What::Told(Box::new(Told::Started(Box::new(start)))), Due::Now).await?;
-        self.take(What::Told(Box::new(Told::Furnished(Box::new(furnishing)))), Due::Now).await?;
+        self.take(What::TaskReply(Box::new(TaskReply::Started(Box::new(start)))), Due::Now).await?;
+        self.take(What::TaskReply(Box::new(TaskReply::Furnished(Box::new(furnishing)))), Due::Now).await?;
         Ok(updates)
     }
 
@@ -288,8 +289,8 @@ impl Shell {
     }
 
     async fn take(&mut self, what: What, due: Due) -> io::Result<Due> {
-        if let What::Told(told) = &what
-            && let Told::Redecorated(new) = &**told
+        if let What::TaskReply(told) = &what
+            && let TaskReply::Redecorated(new) = &**told
         {
             self.themes = new.themes.clone();
             self.look.theme = self.themes.resolve(&self.model.theme).unwrap_or_default();

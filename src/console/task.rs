@@ -5,7 +5,7 @@
 //! - an answer to a question carries the number it was asked under, so that a late one can be told from the latest;
 //! - no secret byte is in an answer: objects arrive masked.
 //!
-//! Not here: doing it ([`Backstage`] is implemented by whoever opens the console).
+//! Not here: doing it ([`ConsoleServices`] is implemented by whoever opens the console).
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -13,34 +13,34 @@ use std::time::Duration;
 use jiff::Timestamp;
 use zeroize::Zeroizing;
 
-use super::furnishing::{Furnishing, Redecoration};
 use super::model::Remembered;
 use super::run::Login;
-use trueup_checks::{Introduction, Panel};
-use trueup_core::engine::executor::{End, Report};
+use super::settings::{ModelSettings, SettingsReload};
+use trueup_checks::{CheckDescription, Panel};
+use trueup_core::engine::executor::{ActionResult, Report};
 use trueup_core::engine::journal::Entry;
-use trueup_core::engine::{AcceptRule, ApprovedPlan, DomainName, Explanation, ObjectRef, Plan, SubjectId};
+use trueup_core::engine::{AcceptRule, ApprovedPlan, CheckName, Explanation, ObjectRef, Plan, SubjectId};
 use trueup_core::world::ClusterName;
 
 /// The number of a question. A later question of the same sort makes earlier ones void.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub struct Ask(pub u64);
+pub struct RequestId(pub u64);
 
 /// Something the console wants done.
 #[derive(Debug)]
 pub enum Task {
     /// Look closer at a subject.
     Explain {
-        ask: Ask,
+        ask: RequestId,
         subject: SubjectId,
     },
     Plan {
-        ask: Ask,
-        wanted: Wanted,
+        ask: RequestId,
+        wanted: PlanTarget,
     },
     /// Plan the inverse of what was applied; of one action of it, when one is named.
     Undo {
-        ask: Ask,
+        ask: RequestId,
         plan: String,
         action: Option<String>,
     },
@@ -57,13 +57,13 @@ pub enum Task {
     },
     /// Read an object, masked, and what happened to it.
     ReadObject {
-        ask: Ask,
+        ask: RequestId,
         cluster: ClusterName,
         target: ObjectRef,
     },
     /// Answer one of a check's forms.
     Answer {
-        ask: Ask,
+        ask: RequestId,
         form: &'static str,
         typed: String,
         subject: SubjectId,
@@ -92,9 +92,9 @@ pub enum Task {
 
 /// What a plan is wanted for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wanted {
+pub enum PlanTarget {
     Everything,
-    Check(DomainName),
+    Check(CheckName),
     Subjects(BTreeSet<SubjectId>),
 }
 
@@ -113,22 +113,22 @@ pub enum SavedFile {
 
 /// An answer, or something that happened behind the console.
 #[derive(Debug)]
-pub enum Told {
+pub enum TaskReply {
     Started(Box<Start>),
     /// What the user set about the console, and what it remembers.
-    Furnished(Box<Furnishing>),
+    Furnished(Box<ModelSettings>),
     /// The files of keys or themes changed.
-    Redecorated(Box<Redecoration>),
+    Redecorated(Box<SettingsReload>),
     /// There is nothing to look at: one sentence, and what to do.
     NotStarted {
         says: String,
     },
     Explained {
-        ask: Ask,
-        closer: Option<Box<Closer>>,
+        ask: RequestId,
+        closer: Option<Box<SubjectDetail>>,
     },
     Planned {
-        ask: Ask,
+        ask: RequestId,
         plan: Result<Box<Planned>, String>,
     },
     DryRun {
@@ -150,11 +150,11 @@ pub enum Told {
         entries: Result<Vec<Entry>, String>,
     },
     Object {
-        ask: Ask,
+        ask: RequestId,
         object: Result<Box<ObjectSheet>, String>,
     },
     Answered {
-        ask: Ask,
+        ask: RequestId,
         lines: Vec<String>,
     },
     Saved {
@@ -184,7 +184,7 @@ pub enum Told {
 /// What is known when there is something to look at.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Start {
-    pub checks: Vec<(DomainName, Introduction)>,
+    pub checks: Vec<(CheckName, CheckDescription)>,
     /// Why nothing may be written, when that is so.
     pub read_only: Option<String>,
     /// Whether this is the demo.
@@ -194,7 +194,7 @@ pub struct Start {
 
 /// A subject looked at closely.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Closer {
+pub struct SubjectDetail {
     pub subject: SubjectId,
     pub explanation: Explanation,
     pub panels: Vec<Panel>,
@@ -228,7 +228,7 @@ pub enum Stage {
         so_far: Duration,
         why: String,
     },
-    Ended(End),
+    Ended(ActionResult),
 }
 
 /// An object as it may be shown.
@@ -242,7 +242,7 @@ pub struct ObjectSheet {
 }
 
 /// Whoever does what the console asks for. Answers go through the teller the console was opened with.
-pub trait Backstage: Send {
+pub trait ConsoleServices: Send {
     fn perform(&mut self, task: Task);
 
     /// How a person logs in to a cluster.

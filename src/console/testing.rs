@@ -18,7 +18,7 @@ use super::effect::{Effects, TerminalWish};
 use super::event::{Event, What};
 use super::hits::{Hit, HitMap};
 use super::model::{Model, Zone};
-use super::task::{Start, Task, Told, Wanted};
+use super::task::{PlanTarget, Start, Task, TaskReply};
 use super::tests::given;
 use super::theme::{Theme, Themes};
 use super::update::update;
@@ -69,7 +69,7 @@ impl Stage {
         let mut start = given::start();
         change(&mut start);
         let mut stage = Self::starting();
-        stage.told(Told::Started(Box::new(start)));
+        stage.told(TaskReply::Started(Box::new(start)));
         stage
     }
 
@@ -122,8 +122,8 @@ impl Stage {
         self.event(What::Time)
     }
 
-    pub fn told(&mut self, told: Told) -> &mut Self {
-        self.event(What::Told(Box::new(told)))
+    pub fn told(&mut self, told: TaskReply) -> &mut Self {
+        self.event(What::TaskReply(Box::new(told)))
     }
 
     pub fn data(&mut self, update: Update) -> &mut Self {
@@ -152,7 +152,7 @@ impl Stage {
     pub fn explained(&mut self) -> &mut Self {
         let subject = self.model.detail.subject.clone().expect("the cursor is on a subject");
         let closer = given::closer(&subject);
-        self.told(Told::Explained { ask: self.model.detail.ask, closer: Some(Box::new(closer)) })
+        self.told(TaskReply::Explained { ask: self.model.detail.ask, closer: Some(Box::new(closer)) })
     }
 
     /// Asks for a plan and gets this one.
@@ -160,7 +160,7 @@ impl Stage {
         let ask = self.model.next_ask();
         self.model.planning = Some(ask);
         let planned = super::task::Planned { plan, left_out: Vec::new() };
-        self.told(Told::Planned { ask, plan: Ok(Box::new(planned)) })
+        self.told(TaskReply::Planned { ask, plan: Ok(Box::new(planned)) })
     }
 
     /// What was asked for since the last time, in a few words each.
@@ -242,9 +242,9 @@ fn said(task: &Task) -> String {
     match task {
         Task::Explain { ask: _, subject } => format!("explain {}", subject.name),
         Task::Plan { ask: _, wanted } => match wanted {
-            Wanted::Everything => "plan everything".to_owned(),
-            Wanted::Check(check) => format!("plan {}", check.0),
-            Wanted::Subjects(subjects) => {
+            PlanTarget::Everything => "plan everything".to_owned(),
+            PlanTarget::Check(check) => format!("plan {}", check.0),
+            PlanTarget::Subjects(subjects) => {
                 let names: Vec<&str> = subjects.iter().map(|subject| subject.name.as_str()).collect();
                 format!("plan {}", names.join(" "))
             }

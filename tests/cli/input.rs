@@ -72,10 +72,10 @@ fn the_config_decides_classes_and_stops_writes() {
     let plan =
         |out: std::process::Output| trueup_core::engine::Plan::read(&String::from_utf8(out.stdout).unwrap()).unwrap();
     let free = plan(run(&dir, &args));
-    assert_eq!((free.targets[0].class.word(), free.actions[0].blocked_by.len()), ("dev", 0));
+    assert_eq!((free.targets[0].class.as_str(), free.actions[0].blocked_by.len()), ("dev", 0));
     fs::write(out.path().join("stop"), "").unwrap();
     let stopped = plan(run(&dir, &args));
-    assert_eq!(stopped.actions[0].blocked_by[0].gate.word(), "kill-switch");
+    assert_eq!(stopped.actions[0].blocked_by[0].gate.as_str(), "kill-switch");
 }
 
 #[test]

@@ -95,7 +95,7 @@ async fn a_live_guest_is_found_read_and_judged_like_a_recorded_one() {
     let sources: Vec<(&str, &str)> =
         plan.targets.iter().map(|target| (target.cluster.as_str(), target.source.as_str())).collect();
     assert_eq!(sources, [("guest-a", "hosted"), ("mgmt", "kubeconfig")]);
-    let gates: Vec<&str> = plan.actions[0].blocked_by.iter().map(|blocked| blocked.gate.word()).collect();
+    let gates: Vec<&str> = plan.actions[0].blocked_by.iter().map(|blocked| blocked.gate.as_str()).collect();
     assert_eq!((gates, code), (vec![], 2));
 }
 
@@ -104,7 +104,7 @@ async fn a_connection_that_is_not_verified_offers_no_writes() {
     // Leads here as well, but does not say so: by its name it could be anywhere.
     let fleet = fleet_with_guest_at("0.0.0.0").await;
     let (plan, _, _) = plan(&fleet, &["--settle", "0s"]).await;
-    let gates: Vec<&str> = plan.actions[0].blocked_by.iter().map(|blocked| blocked.gate.word()).collect();
+    let gates: Vec<&str> = plan.actions[0].blocked_by.iter().map(|blocked| blocked.gate.as_str()).collect();
     assert_eq!(gates, ["insecure"]);
 }
 
@@ -114,7 +114,7 @@ async fn a_guest_nobody_may_read_is_unknown_and_named() {
     fleet.mgmt.remove("v1", "Secret", "clusters/guest-a-admin-kubeconfig").unwrap();
     let (plan, stderr, code) = plan(&fleet, &[]).await;
     let mut of_clusters = plan.findings.iter().filter(|finding| finding.subject.kind != "Context");
-    assert!(plan.actions.is_empty() && of_clusters.all(|finding| finding.state.word() == "unknown"), "{stderr}");
+    assert!(plan.actions.is_empty() && of_clusters.all(|finding| finding.state.as_str() == "unknown"), "{stderr}");
     assert!(stderr.contains("guest-a"), "{stderr}");
     assert_eq!(code, 3);
 }

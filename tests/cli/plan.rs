@@ -128,7 +128,7 @@ fn json_is_the_plan_and_its_id_is_right() {
     let dir = guest_with_an_orphan();
     let output = run(&dir, &["plan", "--from", "$TMP", "-o", "json"]);
     let plan = trueup_core::engine::Plan::read(&String::from_utf8(output.stdout).unwrap()).unwrap();
-    let states: Vec<&str> = plan.findings.iter().map(|finding| finding.state.word()).collect();
+    let states: Vec<&str> = plan.findings.iter().map(|finding| finding.state.as_str()).collect();
     assert_eq!((states, plan.actions.len(), output.status.code()), (vec!["match", "extra"], 1, Some(2)));
 }
 
@@ -137,7 +137,7 @@ fn changes_only_leaves_matches_out() {
     let dir = guest_with_an_orphan();
     let output = run(&dir, &["plan", "--from", "$TMP", "-o", "json", "--changes-only"]);
     let plan = trueup_core::engine::Plan::read(&String::from_utf8(output.stdout).unwrap()).unwrap();
-    assert_eq!(plan.findings.iter().map(|finding| finding.state.word()).collect::<Vec<_>>(), ["extra"]);
+    assert_eq!(plan.findings.iter().map(|finding| finding.state.as_str()).collect::<Vec<_>>(), ["extra"]);
 }
 
 #[test]

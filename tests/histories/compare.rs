@@ -75,7 +75,7 @@ impl Way {
         Self::TrueupPerDelete,
     ];
 
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::ByName => "by name",
             Self::ByUid => "by uid",

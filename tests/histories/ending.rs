@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use serde_json::Value;
 use trueup_core::engine::Verb;
-use trueup_core::engine::executor::{End, Report};
+use trueup_core::engine::executor::{ActionResult, Report};
 use trueup_core::engine::journal::{ActionEntry, ActionStanding, Answer, Entry, Found, VerifiedState, entries};
 
 use super::standing::{Deeds, Meant};
@@ -22,10 +22,10 @@ impl World {
                 return self.broke(|| format!("{name} has no end in the report"));
             };
             if let Some(why) = self.untrue(meant, deeds, end) {
-                return self.broke(|| format!("{name} is reported {} ({}), and {why}", end.word(), end.why()));
+                return self.broke(|| format!("{name} is reported {} ({}), and {why}", end.as_str(), end.why()));
             }
             let told = report.notices.iter().any(|notice| notice.contains(name.as_str()));
-            let back = matches!(end, End::TakenBack { .. });
+            let back = matches!(end, ActionResult::TakenBack { .. });
             let looked = self.engines[who].looked_back.get(&meant.target).copied();
             let missed = looked.is_some_and(|looked| looked.honest && looked.referenced);
             if report.halted.is_none() && deeds.deleted_in_run && missed && !told && !back {
@@ -35,7 +35,7 @@ impl World {
                 SignedDuration::try_from(Duration::from_secs(self.weather.look_back_seconds)).unwrap_or_default();
             let due = deeds.deleted_at.and_then(|at| at.checked_add(span).ok());
             let late = looked.is_some_and(|looked| due.is_some_and(|due| looked.at >= due));
-            let owed = report.halted.is_none() && matches!(end, End::Done(_)) && deeds.deleted_in_run;
+            let owed = report.halted.is_none() && matches!(end, ActionResult::Done(_)) && deeds.deleted_in_run;
             if owed && !late {
                 return self.broke(|| format!("{name} was deleted, and nobody looked back when it was time"));
             }
@@ -46,7 +46,7 @@ impl World {
     }
 
     /// Why an end is not what happened; nothing when it is.
-    fn untrue(&self, meant: &Meant, deeds: Deeds, end: &End) -> Option<&'static str> {
+    fn untrue(&self, meant: &Meant, deeds: Deeds, end: &ActionResult) -> Option<&'static str> {
         let object = self.look(&meant.target);
         let same = object.filter(|object| object["metadata"]["uid"] == meant.uid.as_str());
         let fits = |object: &Value| {
@@ -54,24 +54,28 @@ impl World {
             object["metadata"]["labels"][MARK] == "yes" && copied
         };
         match end {
-            End::Done(VerifiedState::Gone) => same.is_some().then_some("it is there"),
-            End::Done(VerifiedState::Terminating) => {
+            ActionResult::Done(VerifiedState::Gone) => same.is_some().then_some("it is there"),
+            ActionResult::Done(VerifiedState::Terminating) => {
                 let stays = same.is_some_and(|object| object["metadata"]["deletionTimestamp"].is_null());
                 stays.then_some("it is not being deleted")
             }
-            End::Done(VerifiedState::Changed) => {
+            ActionResult::Done(VerifiedState::Changed) => {
                 // Another engine may have made the same change, and somebody taken it back since.
                 let changed = self.engines.iter().any(|engine| {
                     engine.meant(&meant.target).is_some_and(|(id, _)| engine.deeds.get(id).is_some_and(|d| d.changed))
                 });
                 (!changed && !same.as_ref().is_some_and(fits)).then_some("it never was")
             }
-            End::Done(_) => Some("no action of these plans ends so"),
+            ActionResult::Done(_) => Some("no action of these plans ends so"),
             // Two engines with one plan can't tell whose create it was.
-            End::TakenBack { .. } => (!self.restored.contains(&meant.target)).then_some("it was not created again"),
-            End::Already | End::Skipped { .. } => (deeds.sent_in_run > 0).then_some("a request was sent"),
-            End::Failed { .. } => self.happened(meant, deeds),
-            End::Unknown { .. } => (deeds.sent_in_run == 0).then_some("nothing was sent"),
+            ActionResult::TakenBack { .. } => {
+                (!self.restored.contains(&meant.target)).then_some("it was not created again")
+            }
+            ActionResult::Already | ActionResult::Skipped { .. } => {
+                (deeds.sent_in_run > 0).then_some("a request was sent")
+            }
+            ActionResult::Failed { .. } => self.happened(meant, deeds),
+            ActionResult::Unknown { .. } => (deeds.sent_in_run == 0).then_some("nothing was sent"),
         }
     }
 
@@ -87,7 +91,9 @@ impl World {
         let Some(plan) = self.engines[who].plan.clone() else { return };
         for (action, meant) in &plan.actions {
             let deeds = self.engines[who].deeds.get(action).copied().unwrap_or_default();
-            if let (Some(End::Failed { why }), Some(came)) = (report.ends.get(action), self.happened(meant, deeds)) {
+            if let (Some(ActionResult::Failed { why }), Some(came)) =
+                (report.ends.get(action), self.happened(meant, deeds))
+            {
                 let name = &meant.target.name;
                 return self.broke(|| format!("{name} was reported failed ({why}), and later {came}"));
             }

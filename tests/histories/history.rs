@@ -131,9 +131,9 @@ pub async fn run(shared: &Shared, who: usize, made: &Made, chosen: &Chosen, rere
         world.engines[who].begin(truth);
         world.came_back(who);
         let Weather { on_new_reference, look_back_seconds, .. } = world.weather;
-        let look_back_after = Duration::from_secs(look_back_seconds);
+        let reference_scan_after = Duration::from_secs(look_back_seconds);
         let (who, host) = ("anna".to_owned(), "laptop".to_owned());
-        (approved, RunSettings { who, host, on_new_reference, look_back_after }, world.sites.len())
+        (approved, RunSettings { who, host, on_new_reference, reference_scan_after }, world.sites.len())
     };
     let journal = open(shared, who)?;
     let mut journal = NotedJournal { hold: hold.clone(), journal };

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use trueup_core::engine::executor::{Again, LookBack, Recheck};
+use trueup_core::engine::executor::{Recheck, RecheckResult, ReferenceScan};
 use trueup_core::engine::{Action, IdentityRecord, Verb};
 
 use super::lists::{Item, Lister, Unread};
@@ -76,7 +76,7 @@ impl Judge {
         Ok(all)
     }
 
-    async fn judge(&mut self, actions: &[&Action]) -> Result<Vec<Again>, Unread> {
+    async fn judge(&mut self, actions: &[&Action]) -> Result<Vec<RecheckResult>, Unread> {
         let references = self.references().await?;
         let mut found = BTreeMap::new();
         let mut sources = BTreeMap::new();
@@ -87,16 +87,16 @@ impl Judge {
         }
         let again = |action: &&Action| {
             let target = target_of(action);
-            let Some(item) = found.get(&target) else { return Again::Differs("it is gone".to_owned()) };
+            let Some(item) = found.get(&target) else { return RecheckResult::Differs("it is gone".to_owned()) };
             let source = sources.get(&target.site).and_then(Option::as_ref);
             let bound = action.preconditions.source.as_ref().map(|bound| &bound.resource_version);
             let same = Some(&item.metadata.uid) == action.preconditions.uid.as_ref()
                 && Some(&item.metadata.resource_version) == action.preconditions.resource_version.as_ref()
                 && (bound.is_none() || bound == source.map(|source| &source.metadata.resource_version));
             match wanted(&target, item, &references, source) {
-                Some(verb) if verb == action.verb && same && is_ours(verb, item) => Again::Same,
-                Some(_) => Again::Differs("it changed".to_owned()),
-                None => Again::Differs("it is needed, or not ours".to_owned()),
+                Some(verb) if verb == action.verb && same && is_ours(verb, item) => RecheckResult::Same,
+                Some(_) => RecheckResult::Differs("it changed".to_owned()),
+                None => RecheckResult::Differs("it is needed, or not ours".to_owned()),
             }
         };
         Ok(actions.iter().map(again).collect())
@@ -108,25 +108,25 @@ impl Recheck for Judge {
         async move { Some(self.lister.identity(site_of(cluster)).await) }.boxed()
     }
 
-    fn judge_again<'a>(&'a mut self, actions: &'a [&'a Action]) -> BoxFuture<'a, Vec<Again>> {
+    fn judge_again<'a>(&'a mut self, actions: &'a [&'a Action]) -> BoxFuture<'a, Vec<RecheckResult>> {
         async move {
             let targets: Vec<Target> = actions.iter().map(|action| target_of(action)).collect();
             let seen = self.seen_now(&targets);
             self.lister.honest = true;
             let judged = match self.rereads {
                 Rereads::Asked => self.judge(actions).await,
-                Rereads::Never => Ok(vec![Again::Same; actions.len()]),
+                Rereads::Never => Ok(vec![RecheckResult::Same; actions.len()]),
             };
             let honest = self.lister.honest && self.rereads == Rereads::Asked;
             let Hold { shared, who } = &self.lister.hold;
             let seen = seen.into_iter().map(|(target, looked)| (target, Looked { honest, ..looked }));
             shared.lock().engines[*who].judged.extend(seen);
-            judged.unwrap_or_else(|unread| vec![Again::Differs(unread.says().to_owned()); actions.len()])
+            judged.unwrap_or_else(|unread| vec![RecheckResult::Differs(unread.says().to_owned()); actions.len()])
         }
         .boxed()
     }
 
-    fn look_back<'a>(&'a mut self, deleted: &'a [&'a Action]) -> BoxFuture<'a, Vec<LookBack>> {
+    fn scan_references<'a>(&'a mut self, deleted: &'a [&'a Action]) -> BoxFuture<'a, Vec<ReferenceScan>> {
         async move {
             let targets: Vec<Target> = deleted.iter().map(|action| target_of(action)).collect();
             let before = self.seen_now(&targets);
@@ -142,9 +142,9 @@ impl Recheck for Judge {
             let Hold { shared, who } = &self.lister.hold;
             shared.lock().engines[*who].looked_back.extend(before.into_iter().map(stood));
             let found = |target: &Target| match &references {
-                Ok(all) if all.contains(target) => LookBack::Referenced("a referrer names it".to_owned()),
-                Ok(_) => LookBack::Nothing,
-                Err(unread) => LookBack::Unknown(unread.says().to_owned()),
+                Ok(all) if all.contains(target) => ReferenceScan::Referenced("a referrer names it".to_owned()),
+                Ok(_) => ReferenceScan::Nothing,
+                Err(unread) => ReferenceScan::Unknown(unread.says().to_owned()),
             };
             targets.iter().map(found).collect()
         }

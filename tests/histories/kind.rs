@@ -11,7 +11,7 @@ macro_rules! kinds {
         impl Kind {
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
-            pub fn word(self) -> &'static str {
+            pub fn as_str(self) -> &'static str {
                 match self { $(Self::$name => $word,)* }
             }
         }

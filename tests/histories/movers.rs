@@ -99,7 +99,7 @@ impl World {
             _ => return,
         }
         self.fire(kind);
-        self.tell("world", || kind.word().to_owned());
+        self.tell("world", || kind.as_str().to_owned());
     }
 
     /// Another cluster stands behind the address: with objects of the same names and versions, as clusters made alike have
@@ -154,7 +154,7 @@ impl World {
         let server = &mut self.sites[target.site].server;
         if server.edit(now, "v1", target.kind(), &target.key(), change).is_ok() && server.version() != before {
             self.fire(kind);
-            self.tell("other", || format!("{}: {}", target.name, kind.word()));
+            self.tell("other", || format!("{}: {}", target.name, kind.as_str()));
         }
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 use trueup_core::engine::{
-    AccessAnswer, ActionDraft, Answers, ApprovedPlan, Blocked, Chosen, Conditions, Dependency, DomainName, Explanation,
+    AccessAnswer, ActionDraft, Answers, ApprovedPlan, Blocked, CheckName, Chosen, Conditions, Dependency, Explanation,
     FreezeWindow, GateName, Glob, Judged, Judgement, Observed, Plan, PlanInput, PlanScope, PolicyEffect, PolicyRule,
     ReadOnly, Reason, SourceBinding, Stake, State, SubjectId, Target as DraftTarget, Undo, Verb, access_questions,
     approve, build,
@@ -25,7 +25,7 @@ use super::lists::{Item, ItemMeta, Lister, Unread};
 use super::standing::{Approved, Meant};
 use super::world::{APPS, CONFIG, COPIED, MARK, SOURCE, SOURCES, Site, Target, World};
 
-const DOMAIN: DomainName = DomainName("histories");
+const DOMAIN: CheckName = CheckName("histories");
 const SECRETS: Resource = Resource { group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true };
 const CONFIG_MAPS: Resource =
     Resource { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true };
@@ -240,7 +240,7 @@ impl Shut {
             Some(_) | None => false,
         };
         match self.gate {
-            Some(gate) if hit => Some((gate, gate.word())),
+            Some(gate) if hit => Some((gate, gate.as_str())),
             _ if !known => Some((Kind::GateIdentity, "identity")),
             _ if delete && item.proofs().len() < 2 => Some((Kind::GateOwnership, "ownership")),
             _ if delete && blind => Some((Kind::GateNotComplete, "not-complete")),

@@ -134,7 +134,7 @@ impl JournalPort for NotedJournal {
     }
 }
 
-pub fn word(record: &Record) -> &'static str {
+pub fn as_str(record: &Record) -> &'static str {
     match record {
         Record::PlanApproved { .. } => "approved",
         Record::Backup { .. } => "backup",

@@ -138,7 +138,7 @@ impl World {
         }
         let answer = self.carry(who, site, request, &asked, strike);
         let name = self.engines[who].name;
-        let struck = kind.map(|kind| format!("   [{}]", kind.word())).unwrap_or_default();
+        let struck = kind.map(|kind| format!("   [{}]", kind.as_str())).unwrap_or_default();
         match answer {
             Answer::Reply(reply) => {
                 if reply.status == 409 && matches!(asked, Asked::Write { .. }) {

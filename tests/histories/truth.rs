@@ -50,7 +50,7 @@ impl World {
             (Written::Label, Verb::Label) => Verb::Label,
             (Written::Copy, Verb::Update) => Verb::Update,
             (Written::Create, Verb::Delete) => Verb::Create,
-            _ => return self.broke(|| format!("{}, and the plan says {}", what(), meant.verb.word())),
+            _ => return self.broke(|| format!("{}, and the plan says {}", what(), meant.verb.as_str())),
         };
         let durable = standing.durable_intents(&action, expected);
         let deeds = self.engines[who].deeds.entry(action).or_default();

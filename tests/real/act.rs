@@ -61,7 +61,7 @@ async fn who_may_not_delete_is_told_so_in_the_preview_and_refused_by_apply() {
     let (plan, planned, action) = desk.plan(name, &AS_READER);
     assert_eq!(planned.status.code(), Some(3), "{}", said(&planned));
     let why = &action.blocked_by[0];
-    assert_eq!(why.gate.word(), "access", "{why:?}");
+    assert_eq!(why.gate.as_str(), "access", "{why:?}");
     assert!(why.why.contains("you may not delete secrets in openshift-config of guest-a"), "{why:?}");
     assert!(said(&planned).contains("may not delete secrets"), "the preview names the verb: {}", said(&planned));
 

@@ -7,16 +7,16 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::json;
-use trueup_checks::{Domain, Touched};
+use trueup_checks::{Check, Touched};
 use trueup_core::decode::Digester;
-use trueup_core::engine::{DomainName, Explanation, Judgement, SubjectId};
+use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
 use trueup_core::world::{
     ChangeSet, ClusterName, ClusterSource, CollectionId, Completeness, Fact, GapCause, Interest, Interner, Key, Link,
     Misfit, RawObject, Resource, RiskClass, Served, View,
 };
 use trueup_fleet::connect::{Env, Impersonation, Kubeconfig, KubeconfigConnector, Places};
-use trueup_fleet::live::{Guest, GuestDoor, LIVE_MAX, Live, LiveSetup, Member, Settled};
-use trueup_fleet::observe::{Ports, ProcessDice, WallClock};
+use trueup_fleet::live::{Guest, GuestResolver, LIVE_MAX, Live, LiveSetup, Member, Settled};
+use trueup_fleet::observe::{Ports, ProcessJitter, WallClock};
 
 use crate::support::http::Request;
 use crate::support::real::{Connection, RealServer, User};
@@ -43,9 +43,9 @@ impl Fact for Keys {
 /// A check that only wants to see things.
 struct Looking(Vec<Interest>);
 
-impl Domain for Looking {
-    fn name(&self) -> DomainName {
-        DomainName("looking")
+impl Check for Looking {
+    fn name(&self) -> CheckName {
+        CheckName("looking")
     }
 
     fn interests(&self, _: View<'_>) -> Vec<Interest> {
@@ -71,7 +71,7 @@ impl Domain for Looking {
 
 struct NoGuests;
 
-impl GuestDoor for NoGuests {
+impl GuestResolver for NoGuests {
     fn member(&self, guest: &Guest, _: &kube::Client) -> Member {
         panic!("a cluster without HostedClusters has no guest {guest:?}")
     }
@@ -93,7 +93,7 @@ fn live(kubeconfig: &Path, context: &str, interests: Vec<Interest>) -> Live {
         domains: vec![Box::new(Looking(interests))],
         members: vec![member],
         door: Box::new(NoGuests),
-        ports: Ports::new(Arc::new(WallClock), Arc::new(ProcessDice), Digester::new(&[1; 32])),
+        ports: Ports::new(Arc::new(WallClock), Arc::new(ProcessJitter), Digester::new(&[1; 32])),
         live_max: LIVE_MAX,
     })
 }
@@ -148,7 +148,7 @@ async fn a_real_server_is_listed_in_pages_and_watched() {
     admin.send(&Request::new(http::Method::DELETE, path)).await.unwrap();
     until(&mut live, "gone", |view| view.read::<Keys>(&id).get(&late).is_proven_absent()).await;
 
-    live.look_again();
+    live.resync();
     assert_eq!(live.wait_settled(PATIENCE).await, Settled::Yes);
     assert!(live.view().read::<Keys>(&id).is_complete(), "a second list is not older than the watch");
 }

@@ -31,8 +31,8 @@ impl Planned {
 
     /// `verb Kind/name` of every action, and the gates that shut it.
     fn actions(&self) -> Vec<(String, Vec<&'static str>)> {
-        let named = |action: &Action| format!("{} {}/{}", action.verb.word(), action.target.kind, action.target.name);
-        let gates = |action: &Action| action.blocked_by.iter().map(|blocked| blocked.gate.word()).collect();
+        let named = |action: &Action| format!("{} {}/{}", action.verb.as_str(), action.target.kind, action.target.name);
+        let gates = |action: &Action| action.blocked_by.iter().map(|blocked| blocked.gate.as_str()).collect();
         let mut all: Vec<_> = self.plan.actions.iter().map(|action| (named(action), gates(action))).collect();
         all.sort();
         all
@@ -84,7 +84,7 @@ async fn who_may_read_and_not_delete_is_shown_the_delete_and_told_which_right_is
     let planned = plan(&fleet.mgmt, "admin", &["--settle", "1s", "--as", READER]);
     assert_eq!(planned.verdicts("guest-a"), JUDGED, "{}", planned.stderr);
     let delete = planned.plan.actions.iter().find(|action| action.target.name == "old-client").unwrap();
-    let gates: Vec<&str> = delete.blocked_by.iter().map(|blocked| blocked.gate.word()).collect();
+    let gates: Vec<&str> = delete.blocked_by.iter().map(|blocked| blocked.gate.as_str()).collect();
     assert_eq!((gates, planned.code), (vec!["access"], Some(3)));
     let why = &delete.blocked_by[0].why;
     assert!(why.starts_with("you may not delete secrets in openshift-config of guest-a"), "{why}");
@@ -131,7 +131,7 @@ async fn a_guest_that_is_down_is_unknown_and_the_other_is_judged() {
 
     let planned = plan(&mgmt, "admin", &["--settle", "0s", "--cluster", "guest-b"]);
     assert_eq!(planned.verdicts("guest-b")[..2], ["ConfigMap/* unknown", "ConfigMap/idp-ca unknown"]);
-    assert!(planned.plan.findings.iter().all(|finding| finding.state.word() == "unknown"), "{}", planned.stderr);
+    assert!(planned.plan.findings.iter().all(|finding| finding.state.as_str() == "unknown"), "{}", planned.stderr);
     assert_eq!((planned.actions(), planned.code), (vec![], Some(3)));
     assert!(planned.stderr.contains("cluster guest-b: "), "{}", planned.stderr);
 

@@ -58,7 +58,7 @@ fn plan(desk: &Desk, more: &[&str]) -> (Plan, String) {
 }
 
 fn switch(plan: &Plan) -> &Action {
-    plan.actions.iter().find(|action| action.verb.word() == "patch").expect("the switch is in the plan")
+    plan.actions.iter().find(|action| action.verb.as_str() == "patch").expect("the switch is in the plan")
 }
 
 fn finding(plan: &Plan) -> &Finding {
@@ -95,7 +95,7 @@ async fn a_switch_needs_a_login_that_stays_is_sealed_sent_and_taken_back() {
 
     let by_token = desk(&server, "admin");
     let (shut, text) = plan(&by_token, &[]);
-    let gates: Vec<&str> = switch(&shut).blocked_by.iter().map(|blocked| blocked.gate.word()).collect();
+    let gates: Vec<&str> = switch(&shut).blocked_by.iter().map(|blocked| blocked.gate.as_str()).collect();
     assert_eq!(gates, ["access"], "{text}");
     assert!(text.contains("you could lose your own access"), "{text}");
 

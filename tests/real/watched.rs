@@ -10,14 +10,14 @@ use serde_json::json;
 use trueup_checks::kubeconfig::Kubeconfigs;
 use trueup_core::decode::Digester;
 use trueup_core::engine::executor::{
-    BackupsThere, ClusterPort, Clusters, ExecutorClock, KubeCluster, Rehearsal, RehearsalPorts, rehearse,
+    BackupsThere, ClusterPort, Clusters, DryRunPorts, DryRunResult, ExecutorClock, KubeCluster, dry_run,
 };
 use trueup_core::engine::journal::Answer;
 use trueup_core::engine::{Action, Plan};
 use trueup_core::world::{ClusterName, ClusterSource, RiskClass};
 use trueup_fleet::connect::{Connector as _, Env, Impersonation, Kubeconfig, KubeconfigConnector, Places};
-use trueup_fleet::live::{Guest, GuestDoor, LIVE_MAX, Live, LiveSetup, Member, Settled};
-use trueup_fleet::observe::{Ports, ProcessDice, WallClock};
+use trueup_fleet::live::{Guest, GuestResolver, LIVE_MAX, Live, LiveSetup, Member, Settled};
+use trueup_fleet::observe::{Ports, ProcessJitter, WallClock};
 
 use super::renewal::{MINUTE, Workload, Workloads, action, get, merge, plan};
 use crate::support::canaries::Canaries;
@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 struct NoGuests;
 
-impl GuestDoor for NoGuests {
+impl GuestResolver for NoGuests {
     fn member(&self, guest: &Guest, _: &kube::Client) -> Member {
         panic!("a cluster without HostedClusters has no guest {guest:?}")
     }
@@ -53,7 +53,7 @@ fn watch(workloads: &Workloads) -> Live {
         domains: vec![Box::new(Kubeconfigs)],
         members: vec![member],
         door: Box::new(NoGuests),
-        ports: Ports::new(Arc::new(WallClock), Arc::new(ProcessDice), Digester::new(&[1; 32])),
+        ports: Ports::new(Arc::new(WallClock), Arc::new(ProcessJitter), Digester::new(&[1; 32])),
         live_max: LIVE_MAX,
     })
 }
@@ -112,12 +112,12 @@ impl ExecutorClock for RealTime {
     }
 }
 
-async fn tried(workloads: &Workloads, plan: &Plan, action: &Action) -> Rehearsal {
+async fn tried(workloads: &Workloads, plan: &Plan, action: &Action) -> DryRunResult {
     let client = connector(workloads).connect().await.unwrap().client;
     let source: Arc<dyn ClusterPort> = Arc::new(KubeCluster::new(client.clone()));
     let clusters = Clusters::from([(action.cluster.clone(), source)]);
-    let ports = RehearsalPorts { clusters: &clusters, vault: &BackupsThere(None), clock: &RealTime };
-    rehearse(&KubeCluster::new(client), &plan.id, action, ports).await
+    let ports = DryRunPorts { clusters: &clusters, vault: &BackupsThere(None), clock: &RealTime };
+    dry_run(&KubeCluster::new(client), &plan.id, action, ports).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -131,20 +131,26 @@ async fn what_is_copied_can_be_tried_and_nothing_comes_of_it() {
     let before = get(&at, &demo.target_path()).await;
     let (update, _, _) = plan(&desk, &demo);
     let rehearsal = tried(workloads, &update, action(&update, &demo).unwrap()).await;
-    assert!(matches!(&rehearsal, Rehearsal::Answered(reply) if reply.answer == Answer::Done), "update: {rehearsal:?}");
+    assert!(
+        matches!(&rehearsal, DryRunResult::Answered(reply) if reply.answer == Answer::Done),
+        "update: {rehearsal:?}"
+    );
     assert_eq!(get(&at, &demo.target_path()).await, before);
 
     let gone = Request::new(Method::DELETE, demo.target_path());
     assert_eq!(at.send(&gone).await.unwrap().status, 200);
     let (create, _, _) = plan(&desk, &demo);
     let making = action(&create, &demo).unwrap();
-    assert_eq!(making.verb.word(), "create");
+    assert_eq!(making.verb.as_str(), "create");
     let rehearsal = tried(workloads, &create, making).await;
-    assert!(matches!(&rehearsal, Rehearsal::Answered(reply) if reply.answer == Answer::Done), "create: {rehearsal:?}");
+    assert!(
+        matches!(&rehearsal, DryRunResult::Answered(reply) if reply.answer == Answer::Done),
+        "create: {rehearsal:?}"
+    );
     assert_eq!(at.send(&Request::get(demo.target_path())).await.unwrap().status, 404);
 
     merge(&at, &demo.source_path(), json!({"metadata": {"labels": {"moved": "on"}}})).await;
     let rehearsal = tried(workloads, &create, making).await;
-    assert!(matches!(&rehearsal, Rehearsal::NotSent(end) if end.why().contains("changed since")), "{rehearsal:?}");
+    assert!(matches!(&rehearsal, DryRunResult::NotSent(end) if end.why().contains("changed since")), "{rehearsal:?}");
     canaries.assert_absent("what came of it", format!("{rehearsal:?}").as_bytes());
 }

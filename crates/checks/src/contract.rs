@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::present::{Cell, Introduction, Panel};
-use trueup_core::engine::{DomainName, Explanation, Judgement, SubjectId};
+use super::present::{Cell, CheckDescription, Panel};
+use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
 use trueup_core::world::{ChangeSet, ClusterName, Interest, View};
 
 /// Which judgements a change set touches.
@@ -43,12 +43,12 @@ pub struct DiscoveryProbe {
 }
 
 /// One check.
-pub trait Domain: Send + Sync {
-    fn name(&self) -> DomainName;
+pub trait Check: Send + Sync {
+    fn name(&self) -> CheckName;
 
     /// How the console introduces it: by its name, unless it says more.
-    fn introduction(&self) -> Introduction {
-        Introduction::named(self.name().0)
+    fn description(&self) -> CheckDescription {
+        CheckDescription::named(self.name().0)
     }
 
     /// What it wants to see, given what is known so far. Called again whenever that changes, until it settles.

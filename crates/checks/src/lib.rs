@@ -16,7 +16,7 @@ mod settings;
 #[cfg(test)]
 mod testing;
 
-pub use contract::{DiscoveryProbe, Domain, KubeconfigProbe, Probe, Touched};
+pub use contract::{Check, DiscoveryProbe, KubeconfigProbe, Probe, Touched};
 pub use nearest::nearest;
-pub use present::{Cell, Column, Form, Introduction, Panel, Side, Step};
+pub use present::{Cell, CheckDescription, Column, Form, Panel, Side, Step};
 pub use settings::{SettingsProblem, SettingsTable};

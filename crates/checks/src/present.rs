@@ -107,7 +107,7 @@ pub struct Form {
 
 /// A check as the console introduces it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Introduction {
+pub struct CheckDescription {
     /// On its tab.
     pub title: &'static str,
     /// Over its column in the fleet's list.
@@ -120,7 +120,7 @@ pub struct Introduction {
     pub forms: &'static [Form],
 }
 
-impl Introduction {
+impl CheckDescription {
     /// A check that says nothing of itself but its name.
     pub const fn named(name: &'static str) -> Self {
         Self { title: name, short: name, says: "", columns: &[], verdict_width: 16, forms: &[] }

@@ -2,21 +2,21 @@
 //!
 //! Always true: a check's settings are its own. The config hands it its table and knows none of the keys.
 
-use super::contract::Domain;
+use super::contract::Check;
 use super::settings::{SettingsProblem, SettingsTable};
-use trueup_core::engine::DomainName;
+use trueup_core::engine::CheckName;
 
 /// One check, before its settings are known.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
-    pub name: DomainName,
+    pub name: CheckName,
     /// The keys of its `[domains.<name>]` table; any other is an error.
     pub known_keys: &'static [&'static str],
     pub build: BuildDomain,
 }
 
 /// Makes a check from its table, which is empty when the file has none. All problems are reported at once.
-pub type BuildDomain = fn(&SettingsTable) -> Result<Box<dyn Domain>, Vec<SettingsProblem>>;
+pub type BuildDomain = fn(&SettingsTable) -> Result<Box<dyn Check>, Vec<SettingsProblem>>;
 
 /// Every check there is.
 pub fn entries() -> &'static [Entry] {

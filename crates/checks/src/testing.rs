@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use zeroize::Zeroizing;
 
-use super::Domain;
+use super::Check;
 use trueup_core::decode::Digester;
 use trueup_core::decode::recorded::{Coverage, RecordedCluster, RecordedObject, fill};
 use trueup_core::world::{ChangeSet, ClusterName, World};
@@ -30,7 +30,7 @@ pub fn recording(coverage: &Coverage, objects: &[Value]) -> RecordedCluster {
 
 /// Answers what a check wants to see until it wants no more, and says what changed.
 pub fn answer_all(
-    check: &dyn Domain,
+    check: &dyn Check,
     world: &mut World,
     recordings: &BTreeMap<ClusterName, RecordedCluster>,
     now: Timestamp,

@@ -18,8 +18,8 @@ use zeroize::Zeroizing;
 
 use super::*;
 use trueup_core::engine::executor::{
-    Again, Clusters, End, ExecutorClock, JournalPort, LOOK_BACK_AFTER, LookBack, OnNewReference, Ports, Progress,
-    Recheck, Report, RunSettings, Switches, VaultPort, resolve, resume,
+    ActionResult, Clusters, ExecutorClock, JournalPort, OnNewReference, Ports, Progress, REFERENCE_SCAN_AFTER, Recheck,
+    RecheckResult, ReferenceScan, Report, RunSettings, Switches, VaultPort, resolve, resume,
 };
 use trueup_core::engine::journal::{Entry, Record, VerifiedState, entries};
 use trueup_core::engine::vault::Sealed;
@@ -227,7 +227,7 @@ impl Stage {
             who: "anna".to_owned(),
             host: "laptop".to_owned(),
             on_new_reference: OnNewReference::Report,
-            look_back_after: LOOK_BACK_AFTER,
+            reference_scan_after: REFERENCE_SCAN_AFTER,
         };
         let ports = Ports {
             clusters: &Clusters::from([(self.target.0.to_owned(), tapped)]),
@@ -324,12 +324,12 @@ impl Recheck for Agreeing {
         async { who }.boxed()
     }
 
-    fn judge_again<'a>(&'a mut self, actions: &'a [&'a Action]) -> BoxFuture<'a, Vec<Again>> {
-        async move { actions.iter().map(|_| Again::Same).collect() }.boxed()
+    fn judge_again<'a>(&'a mut self, actions: &'a [&'a Action]) -> BoxFuture<'a, Vec<RecheckResult>> {
+        async move { actions.iter().map(|_| RecheckResult::Same).collect() }.boxed()
     }
 
-    fn look_back<'a>(&'a mut self, deleted: &'a [&'a Action]) -> BoxFuture<'a, Vec<LookBack>> {
-        async move { deleted.iter().map(|_| LookBack::Nothing).collect() }.boxed()
+    fn scan_references<'a>(&'a mut self, deleted: &'a [&'a Action]) -> BoxFuture<'a, Vec<ReferenceScan>> {
+        async move { deleted.iter().map(|_| ReferenceScan::Nothing).collect() }.boxed()
     }
 }
 
@@ -394,7 +394,7 @@ async fn a_whole_life_leaves_nothing_of_ours_and_others_as_they_were() {
 
     let report = stage.run(stage.teardown()).await;
     assert_eq!(report.code(), 0, "{:?}", report.ends);
-    let gone = End::Done(VerifiedState::Gone);
+    let gone = ActionResult::Done(VerifiedState::Gone);
     assert!(report.ends.values().all(|end| *end == gone), "{:?}", report.ends);
     for (id, _) in TEARDOWN.iter().chain(&[("net", [].as_slice()), ("dhcp", &[])]) {
         assert!(!stage.is_there(id), "{id} is still there");
@@ -458,13 +458,13 @@ async fn tags_are_read_again_right_before_a_delete() {
     });
     let delete = stage.action("a1", "delete", "cos", json!({}), &[]);
     let report = stage.run(stage.plan(vec![delete])).await;
-    assert!(matches!(report.ends["a1"], End::Failed { .. }), "{:?}", report.ends);
+    assert!(matches!(report.ends["a1"], ActionResult::Failed { .. }), "{:?}", report.ends);
     assert!(stage.is_there("cos") && stage.accepted_deletes().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_delete_ends_as_what_is_read_says_whatever_was_answered() {
-    let gone = || End::Done(VerifiedState::Gone);
+    let gone = || ActionResult::Done(VerifiedState::Gone);
     let refused = |status| IbmEffect::Refused { status, retry_after: None };
     let cases = [
         ("the answer is lost", IbmFault::new(IbmPart::Vpc, IbmEffect::LostAfter), Some(gone())),
@@ -480,7 +480,9 @@ async fn a_delete_ends_as_what_is_read_says_whatever_was_answered() {
         let report = stage.run(stage.plan(vec![delete])).await;
         match expected {
             Some(end) => assert_eq!((&report.ends["a1"], stage.is_there("lb")), (&end, false), "case: {case}"),
-            None => assert!(matches!(report.ends["a1"], End::Failed { .. }), "case: {case}: {:?}", report.ends),
+            None => {
+                assert!(matches!(report.ends["a1"], ActionResult::Failed { .. }), "case: {case}: {:?}", report.ends)
+            }
         }
     }
 }
@@ -493,7 +495,7 @@ async fn a_blank_in_somebodys_tag_keeps_nothing_from_going() {
     let mut delete = stage.action("a1", "delete", "cos", json!({}), &[]);
     delete["preconditions"]["tags"] = json!(["env:prod", UUID, OWNER]);
     let report = stage.run(stage.plan(vec![delete])).await;
-    assert_eq!(report.ends["a1"], End::Done(VerifiedState::Gone));
+    assert_eq!(report.ends["a1"], ActionResult::Done(VerifiedState::Gone));
 }
 
 /// Edge case 23: a subnet is on its way out for as long as a balancer's addresses in it are being released.
@@ -540,7 +542,7 @@ async fn edge_37_a_delete_that_another_deleter_was_first_with_is_not_a_failure()
             let delete = stage.action("a1", "delete", target, json!({}), &[]);
             let report = stage.run(stage.plan(vec![delete])).await;
             let ended = (&report.ends["a1"], stage.is_there(target));
-            assert_eq!(ended, (&End::Done(VerifiedState::Gone), false), "case: {target} {moment}");
+            assert_eq!(ended, (&ActionResult::Done(VerifiedState::Gone), false), "case: {target} {moment}");
         }
     }
 }
@@ -571,11 +573,15 @@ async fn what_depends_on_something_that_stays_is_not_touched() {
     let stage = stage();
     stage.sim.with(|server, now| server.edit(now, "lb", |lb| lb.state = "update_pending".into()));
     let report = stage.run(stage.teardown()).await;
-    let End::Failed { why } = &report.ends["lb"] else { panic!("{:?}", report.ends) };
+    let ActionResult::Failed { why } = &report.ends["lb"] else { panic!("{:?}", report.ends) };
     assert!(why.starts_with("it was not taken for 10 minutes: VPC: delete a VPC resource: 409"), "{why}");
     assert!(why.contains("update_pending") && why.contains("once nothing is being changed on it"), "{why}");
     for id in ["subnet", "sg", "vpc"] {
-        assert!(matches!(report.ends[id], End::Skipped { .. }) && stage.is_there(id), "{id}: {:?}", report.ends);
+        assert!(
+            matches!(report.ends[id], ActionResult::Skipped { .. }) && stage.is_there(id),
+            "{id}: {:?}",
+            report.ends
+        );
     }
     assert!(!stage.is_there("tg") && !stage.is_there("ws"));
 }
@@ -585,7 +591,7 @@ async fn a_tag_that_is_refused_inside_a_200_is_a_failed_action() {
     let stage = stage();
     let tag = stage.action("a1", "tag", "vpc", json!({ "set": ["a/b:1"], "remove": [] }), &[]);
     let report = stage.run(stage.plan(vec![tag])).await;
-    let End::Failed { why } = &report.ends["a1"] else { panic!("{:?}", report.ends) };
+    let ActionResult::Failed { why } = &report.ends["a1"] else { panic!("{:?}", report.ends) };
     assert!(why.contains("refused inside a successful answer"), "{why}");
 }
 
@@ -595,6 +601,6 @@ async fn an_account_that_is_not_configured_is_not_written_to() {
     let plan = stage.teardown();
     stage.accounts.clear();
     let report = stage.run(plan).await;
-    assert!(report.ends.values().all(|end| matches!(end, End::Skipped { .. })), "{:?}", report.ends);
+    assert!(report.ends.values().all(|end| matches!(end, ActionResult::Skipped { .. })), "{:?}", report.ends);
     assert!(stage.accepted_deletes().is_empty());
 }

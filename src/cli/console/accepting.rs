@@ -65,12 +65,12 @@ pub fn write_down(path: &Path, rule: &AcceptRule) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trueup_core::engine::DomainName;
+    use trueup_core::engine::CheckName;
     use trueup_core::world::ClusterName;
 
     fn subject(name: &str) -> SubjectId {
         SubjectId {
-            domain: DomainName("hosted-oidc"),
+            domain: CheckName("hosted-oidc"),
             cluster: ClusterName::new("guest-a"),
             api_version: "v1",
             kind: "Secret",

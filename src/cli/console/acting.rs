@@ -10,15 +10,15 @@ use std::sync::atomic::AtomicBool;
 use futures::FutureExt as _;
 use jiff::Timestamp;
 
-use super::fleet::Fleet;
+use super::live_handle::LiveHandle;
 use crate::cli::apply_live::{self, SafetySwitches, State, WallTime};
 use crate::cli::recheck::Rechecker;
 use crate::cli::settle;
-use crate::console::Teller;
-use crate::console::task::{Stage, Told, Tried};
+use crate::console::ReplySender;
+use crate::console::task::{Stage, TaskReply, Tried};
 use trueup_core::engine::executor::{
-    BackupsThere, End, KubeCluster, OnNewReference, Ports, Progress, Rehearsal, RehearsalPorts, Report, RunSettings,
-    Skip, rehearse, resume,
+    ActionResult, BackupsThere, DryRunPorts, DryRunResult, KubeCluster, OnNewReference, Ports, Progress, Report,
+    RunSettings, Skip, dry_run, resume,
 };
 use trueup_core::engine::journal::{Answer, StateFolder, entries};
 use trueup_core::engine::vault::Backups;
@@ -26,12 +26,22 @@ use trueup_core::engine::{ApprovedPlan, Plan};
 use trueup_core::world::ClusterName;
 
 /// Carries out a plan and tells how far it is.
-pub async fn apply(fleet: Fleet, tell: Teller, approved: Box<ApprovedPlan>, stop: Arc<AtomicBool>) -> Told {
+pub async fn apply(
+    fleet: LiveHandle,
+    tell: ReplySender,
+    approved: Box<ApprovedPlan>,
+    stop: Arc<AtomicBool>,
+) -> TaskReply {
     let report = run(&fleet, &tell, *approved, &stop).await.map(Box::new);
-    Told::Applied { report }
+    TaskReply::Applied { report }
 }
 
-async fn run(fleet: &Fleet, tell: &Teller, approved: ApprovedPlan, stop: &AtomicBool) -> Result<Report, String> {
+async fn run(
+    fleet: &LiveHandle,
+    tell: &ReplySender,
+    approved: ApprovedPlan,
+    stop: &AtomicBool,
+) -> Result<Report, String> {
     let context = fleet.context.as_ref();
     let State { mut journal, records, vault } =
         apply_live::open_state(context, &fleet.config).map_err(|error| error.to_string())?;
@@ -51,7 +61,7 @@ async fn run(fleet: &Fleet, tell: &Teller, approved: ApprovedPlan, stop: &Atomic
         who: settle::who(context),
         host: settle::host(context),
         on_new_reference: OnNewReference::Report,
-        look_back_after: fleet.look_back_after,
+        reference_scan_after: fleet.reference_scan_after,
     };
     let ports = Ports {
         clusters: &clusters,
@@ -69,14 +79,14 @@ async fn run(fleet: &Fleet, tell: &Teller, approved: ApprovedPlan, stop: &Atomic
                 Progress::Waiting { so_far, why } => Stage::Waiting { so_far, why: why.to_owned() },
                 Progress::Ended(end) => Stage::Ended(end.clone()),
             };
-            tell.tell(Told::Progress { action: action.id.clone(), at: Timestamp::now(), stage });
+            tell.tell(TaskReply::Progress { action: action.id.clone(), at: Timestamp::now(), stage });
         },
     };
     Ok(resume(approved, settings, ports, &earlier).await)
 }
 
 /// Lets the servers try actions without doing them, one after another, and tells what each said.
-pub async fn dry_run(fleet: Fleet, tell: Teller, plan: Box<Plan>, actions: Vec<String>) {
+pub async fn run_dry(fleet: LiveHandle, tell: ReplySender, plan: Box<Plan>, actions: Vec<String>) {
     // Sources may be in any cluster of the plan.
     let names: BTreeMap<String, ClusterName> =
         plan.targets.iter().map(|target| (target.cluster.clone(), ClusterName::new(target.cluster.as_str()))).collect();
@@ -93,28 +103,28 @@ pub async fn dry_run(fleet: Fleet, tell: Teller, plan: Box<Plan>, actions: Vec<S
             }
             match fleet.client_of(&cluster).await {
                 Some(client) => {
-                    let ports = RehearsalPorts { clusters: &clusters, vault: &vault, clock: &WallTime };
-                    tried(rehearse(&KubeCluster::new(client), &plan.id, action, ports).await)
+                    let ports = DryRunPorts { clusters: &clusters, vault: &vault, clock: &WallTime };
+                    tried(dry_run(&KubeCluster::new(client), &plan.id, action, ports).await)
                 }
                 None => Tried::Unknown(format!("{cluster} is not connected")),
             }
         };
         let broke = |_| Tried::Unknown("trying it broke".to_owned());
         let tried = AssertUnwindSafe(trying).catch_unwind().await.unwrap_or_else(broke);
-        tell.tell(Told::DryRun { plan: plan.id.clone(), action: action.id.clone(), tried });
+        tell.tell(TaskReply::DryRun { plan: plan.id.clone(), action: action.id.clone(), tried });
     }
 }
 
 /// The backups there are; an undo may be tried, too. A state folder nobody can use has none.
-fn backups(fleet: &Fleet) -> Option<Backups> {
+fn backups(fleet: &LiveHandle) -> Option<Backups> {
     let folder = StateFolder::look(&fleet.context.state_path()?).ok()??;
     Backups::look(&folder).ok()
 }
 
-fn tried(rehearsal: Rehearsal) -> Tried {
+fn tried(rehearsal: DryRunResult) -> Tried {
     let reply = match rehearsal {
-        Rehearsal::Answered(reply) => reply,
-        Rehearsal::NotSent(end) => return not_sent(&end),
+        DryRunResult::Answered(reply) => reply,
+        DryRunResult::NotSent(end) => return not_sent(&end),
     };
     match reply.answer {
         Answer::Done => Tried::Fine,
@@ -130,14 +140,14 @@ fn tried(rehearsal: Rehearsal) -> Tried {
 }
 
 /// What would not even be sent.
-fn not_sent(end: &End) -> Tried {
+fn not_sent(end: &ActionResult) -> Tried {
     match end {
-        End::Already => Tried::Refused("it is as it shall be already".to_owned()),
-        End::Skipped { class: Skip::Stale, why } => Tried::Refused(why.clone()),
-        End::Skipped { class: Skip::Gate | Skip::Stopped, why }
-        | End::Failed { why }
-        | End::Unknown { why }
-        | End::TakenBack { why } => Tried::Unknown(why.clone()),
-        End::Done(state) => Tried::Unknown(state.word().to_owned()),
+        ActionResult::Already => Tried::Refused("it is as it shall be already".to_owned()),
+        ActionResult::Skipped { class: Skip::Stale, why } => Tried::Refused(why.clone()),
+        ActionResult::Skipped { class: Skip::Gate | Skip::Stopped, why }
+        | ActionResult::Failed { why }
+        | ActionResult::Unknown { why }
+        | ActionResult::TakenBack { why } => Tried::Unknown(why.clone()),
+        ActionResult::Done(state) => Tried::Unknown(state.as_str().to_owned()),
     }
 }

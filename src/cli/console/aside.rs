@@ -5,9 +5,9 @@
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::keeping::spawn_answering;
-use crate::console::Teller;
-use crate::console::task::Told;
+use super::supervisor::spawn_answering;
+use crate::console::ReplySender;
+use crate::console::task::TaskReply;
 
 /// How long a person who leaves waits for a file that is being written. A disk that takes longer is not there any more.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -23,9 +23,9 @@ impl Asides {
     /// Does the work and tells what came of it; when it breaks, tells what stands in for an answer.
     pub fn spawn(
         &self,
-        tell: Teller,
-        otherwise: impl FnOnce(String) -> Told + Send + 'static,
-        work: impl FnOnce() -> Told + Send + 'static,
+        tell: ReplySender,
+        otherwise: impl FnOnce(String) -> TaskReply + Send + 'static,
+        work: impl FnOnce() -> TaskReply + Send + 'static,
     ) {
         let under_way = self.begin();
         let done = tokio::task::spawn_blocking(move || {
@@ -73,23 +73,23 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn whoever_leaves_waits_for_what_is_being_written_and_for_nothing_that_broke() {
-        let (teller, mut told) = Teller::new();
+        let (teller, mut told) = ReplySender::new();
         let asides = Asides::default();
         let (go, gate) = mpsc::channel::<()>();
         let written = Arc::new(Mutex::new(false));
         let writes = written.clone();
         asides.spawn(
             teller.clone(),
-            |says| Told::Notice { says },
+            |says| TaskReply::Notice { says },
             move || {
                 gate.recv().unwrap();
                 *writes.lock().unwrap() = true;
-                Told::Notice { says: "written".to_owned() }
+                TaskReply::Notice { says: "written".to_owned() }
             },
         );
         asides.spawn(
             teller,
-            |_| Told::Notice { says: "broke".to_owned() },
+            |_| TaskReply::Notice { says: "broke".to_owned() },
             || std::panic::resume_unwind(Box::new("x")),
         );
         let mut heard = vec![];

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::FleetKind;
-use super::fleet::Fleet;
+use super::live_handle::LiveHandle;
 use crate::cli::members;
 use crate::console::run::Login;
 use trueup_core::world::{ClusterName, ClusterSource};
@@ -13,7 +13,7 @@ use trueup_fleet::connect::{Access, Bearer, ExecSpec, KubeconfigConnector, plugi
 use trueup_fleet::live::Member;
 
 /// How a person logs in to this cluster.
-pub fn way(fleet: &Fleet, kind: &FleetKind, cluster: &ClusterName) -> Login {
+pub fn way(fleet: &LiveHandle, kind: &FleetKind, cluster: &ClusterName) -> Login {
     let otherwise = |says: &str| Login::Otherwise(says.to_owned());
     match kind {
         FleetKind::Demo => return otherwise("the demo's clusters need no login"),
@@ -48,7 +48,7 @@ pub fn way(fleet: &Fleet, kind: &FleetKind, cluster: &ClusterName) -> Login {
 ///
 /// # Errors
 /// What was printed is no credential, in a sentence.
-pub fn member(fleet: &Fleet, cluster: &ClusterName, printed: &[u8]) -> Result<Member, String> {
+pub fn member(fleet: &LiveHandle, cluster: &ClusterName, printed: &[u8]) -> Result<Member, String> {
     let access = access(fleet, cluster)?;
     let spec = plugin(&access).ok_or("the kubeconfig names no credential plugin any more")?;
     let credential = read_credential(spec, printed).map_err(|error| error.to_string())?;
@@ -65,7 +65,7 @@ pub fn member(fleet: &Fleet, cluster: &ClusterName, printed: &[u8]) -> Result<Me
     })
 }
 
-fn access(fleet: &Fleet, cluster: &ClusterName) -> Result<Access, String> {
+fn access(fleet: &LiveHandle, cluster: &ClusterName) -> Result<Access, String> {
     let kubeconfig = members::read_kubeconfig(&fleet.context).map_err(|error| error.to_string())?;
     kubeconfig.access(cluster.as_str()).map_err(|error| error.to_string())
 }

@@ -7,14 +7,14 @@
 mod accepting;
 mod acting;
 mod aside;
-mod backstage;
-mod fleet;
-pub mod furnish;
-mod keeping;
+pub mod console_settings;
+mod live_handle;
+mod live_services;
 mod login;
 mod memory;
 mod objects;
 mod saving;
+mod supervisor;
 
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
@@ -28,16 +28,16 @@ use tokio::sync::mpsc;
 
 use super::context::{Context, Voice};
 use super::error::CliError;
-use super::look::{self, Sight};
+use super::look::{self, ObservedFleet};
 use super::{accounts, local, look_live, members, settle};
 use crate::config::{ACCEPTED_FILE, Config};
-use crate::console::Teller;
+use crate::console::ReplySender;
 use crate::console::run::{Opening, Started, run as run_console};
 use crate::console::task::Start;
-use backstage::Crew;
-use fleet::Fleet;
-use keeping::Keeper;
-use trueup_core::engine::executor::LOOK_BACK_AFTER;
+use live_handle::LiveHandle;
+use live_services::LiveServices;
+use supervisor::Supervisor;
+use trueup_core::engine::executor::REFERENCE_SCAN_AFTER;
 use trueup_fleet::live::Live;
 
 /// How many commands and updates may wait on their way.
@@ -51,7 +51,7 @@ pub struct Ready {
     /// Where the journal and the vault are, when it is not the user's own folder.
     pub state: Option<PathBuf>,
     /// How long after a delete it is looked whether something refers to it now.
-    pub look_back_after: Duration,
+    pub reference_scan_after: Duration,
     /// What has to live as long as the console.
     pub keeps: Box<dyn Send>,
 }
@@ -126,7 +126,7 @@ pub fn on_kubeconfig() -> MakeFleet {
             config,
             kind: FleetKind::Kubeconfig { contexts },
             state: None,
-            look_back_after: LOOK_BACK_AFTER,
+            reference_scan_after: REFERENCE_SCAN_AFTER,
             keeps: Box::new(()),
         })
     })
@@ -138,17 +138,17 @@ pub fn on_folder(folder: PathBuf) -> MakeFleet {
         let mut config = context.config()?;
         let seen = look::look_at_folder(context, &mut config, &folder, Timestamp::now())?;
         let live = match seen.sight {
-            Sight::Folder { world, judgements, domains } => {
-                Live::still(domains, world, judgements, seen.now, look::digester()?)
+            ObservedFleet::Folder { world, judgements, domains } => {
+                Live::from_snapshot(domains, world, judgements, seen.now, look::digester()?)
             }
-            Sight::Fleet(live) => *live,
+            ObservedFleet::Fleet(live) => *live,
         };
         Ok(Ready {
             live,
             config,
             kind: FleetKind::Folder(folder.clone()),
             state: None,
-            look_back_after: LOOK_BACK_AFTER,
+            reference_scan_after: REFERENCE_SCAN_AFTER,
             keeps: Box::new(()),
         })
     })
@@ -160,9 +160,9 @@ pub fn on_folder(folder: PathBuf) -> MakeFleet {
 /// There is no terminal, or it is gone.
 pub async fn run(context: Context, make: MakeFleet, instead: Instead) -> Result<u8, CliError> {
     let opening = Opening {
-        depth: furnish::depth(&context),
-        signs: furnish::signs(&context),
-        zone: furnish::zone(&context),
+        depth: console_settings::depth(&context),
+        signs: console_settings::signs(&context),
+        zone: console_settings::zone(&context),
         is_tmux: context.env.raw("TMUX").is_some(),
         instead,
         start: Box::new(move |teller| start(context, make, teller)),
@@ -172,7 +172,7 @@ pub async fn run(context: Context, make: MakeFleet, instead: Instead) -> Result<
     })
 }
 
-fn start(mut context: Context, mut make: MakeFleet, tell: Teller) -> BoxFuture<'static, Result<Started, String>> {
+fn start(mut context: Context, mut make: MakeFleet, tell: ReplySender) -> BoxFuture<'static, Result<Started, String>> {
     async move {
         context.voice = Voice::Console(tell.clone());
         // Aside: a large folder takes seconds to read, and keys are answered meanwhile.
@@ -181,7 +181,8 @@ fn start(mut context: Context, mut make: MakeFleet, tell: Teller) -> BoxFuture<'
             (context, make, ready)
         });
         let (mut context, make, ready) = made.await.map_err(|_| "starting broke; run with --log FILE".to_owned())?;
-        let Ready { live, config, kind, state, look_back_after, keeps } = ready.map_err(|error| error.to_string())?;
+        let Ready { live, config, kind, state, reference_scan_after, keeps } =
+            ready.map_err(|error| error.to_string())?;
         context.state = state.or(context.state);
         let (mut remembered, mut notices) = (None, Vec::new());
         let memory = kind.memory_key().zip(context.state_path());
@@ -192,10 +193,10 @@ fn start(mut context: Context, mut make: MakeFleet, tell: Teller) -> BoxFuture<'
             }
         }
         let folder = companions(&context, &kind);
-        let (looks, mut furnishing) = furnish::furnish(&context, &config, folder.as_deref(), remembered);
+        let (looks, mut furnishing) = console_settings::furnish(&context, &config, folder.as_deref(), remembered);
         furnishing.notices.extend(notices);
         let start = Start {
-            checks: live.domains().iter().map(|domain| (domain.name(), domain.introduction())).collect(),
+            checks: live.domains().iter().map(|domain| (domain.name(), domain.description())).collect(),
             read_only: read_only(&context, &config, &kind),
             fleet: kind.name(),
             user: settle::who(&context),
@@ -203,20 +204,21 @@ fn start(mut context: Context, mut make: MakeFleet, tell: Teller) -> BoxFuture<'
         let (context, config) = (Arc::new(context), Arc::new(config));
         let (commands, inbox) = mpsc::channel(CHANNEL);
         let (outbox, updates) = mpsc::channel(CHANNEL);
-        let keeper = Keeper { context: context.clone(), make, tell: tell.clone() };
+        let keeper = Supervisor { context: context.clone(), make, tell: tell.clone() };
         tokio::spawn(keeper.keep(live, inbox, outbox));
-        let fleet = Fleet { context, config, commands, look_back_after, accepted: Arc::default() };
+        let fleet = LiveHandle { context, config, commands, reference_scan_after, accepted: Arc::default() };
         if let FleetKind::Kubeconfig { .. } = &kind {
-            tokio::spawn(keeping::follow_ways(fleet.weak()));
+            tokio::spawn(supervisor::follow_ways(fleet.weak()));
         }
         if let Some(folder) = &folder {
             let settings = fleet.config.console.clone();
-            tokio::spawn(keeping::follow_decoration(settings, folder.clone(), tell.clone()));
+            tokio::spawn(supervisor::follow_decoration(settings, folder.clone(), tell.clone()));
         }
         let log = fleet.context.globals.log.clone();
         let accepted_file = folder.map(|folder| folder.join(ACCEPTED_FILE));
         let asides = aside::Asides::default();
-        let crew = Crew { fleet, tell, stop: Arc::default(), log, asides, kind, memory, accepted_file, _keeps: keeps };
+        let crew =
+            LiveServices { fleet, tell, stop: Arc::default(), log, asides, kind, memory, accepted_file, _keeps: keeps };
         Ok(Started { looks, furnishing, start, backstage: Box::new(crew), updates })
     }
     .boxed()

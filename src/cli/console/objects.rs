@@ -8,7 +8,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::fleet::Fleet;
+use super::live_handle::LiveHandle;
 use crate::console::task::ObjectSheet;
 use trueup_core::engine::ObjectRef;
 use trueup_core::engine::executor::{ClusterPort as _, KubeCluster, Reading};
@@ -25,7 +25,7 @@ const EVENTS_BYTES_MAX: usize = 1 << 20;
 ///
 /// # Errors
 /// The object can't be read, in a sentence.
-pub async fn read(fleet: &Fleet, cluster: &ClusterName, target: &ObjectRef) -> Result<ObjectSheet, String> {
+pub async fn read(fleet: &LiveHandle, cluster: &ClusterName, target: &ObjectRef) -> Result<ObjectSheet, String> {
     let Some(client) = fleet.client_of(cluster).await else {
         return Err(match fleet.ask(Live::is_still).await? {
             true => format!("{cluster} is a recording, and whole objects are read from clusters alone"),
@@ -50,7 +50,7 @@ pub async fn read(fleet: &Fleet, cluster: &ClusterName, target: &ObjectRef) -> R
 }
 
 /// The target with its version: where it has none, the one that this cluster was asked for.
-async fn named(fleet: &Fleet, cluster: &ClusterName, target: &ObjectRef) -> Result<ObjectRef, String> {
+async fn named(fleet: &LiveHandle, cluster: &ClusterName, target: &ObjectRef) -> Result<ObjectRef, String> {
     if !target.api_version.is_empty() {
         return Ok(target.clone());
     }

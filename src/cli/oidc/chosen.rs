@@ -4,16 +4,16 @@ use jiff::Timestamp;
 
 use super::super::context::Context;
 use super::super::error::CliError;
-use super::super::look::{Sight, look_at_folder};
+use super::super::look::{ObservedFleet, look_at_folder};
 use super::super::look_live;
 use crate::config::Config;
 use trueup_checks::external_oidc::{self, Scene};
-use trueup_checks::{Domain, SettingsTable};
+use trueup_checks::{Check, SettingsTable};
 use trueup_core::world::{Cluster, ClusterName, View};
 
 /// What was seen, by this check alone: nothing else is asked of the clusters.
 pub struct Looked {
-    sight: Sight,
+    sight: ObservedFleet,
     now: Timestamp,
 }
 
@@ -24,7 +24,7 @@ impl Looked {
 
     /// Whether it was read from a folder, so that nothing can be asked.
     pub fn is_recording(&self) -> bool {
-        matches!(self.sight, Sight::Folder { .. })
+        matches!(self.sight, ObservedFleet::Folder { .. })
     }
 }
 
@@ -42,7 +42,7 @@ pub async fn look(context: &Context) -> Result<Looked, CliError> {
         }
         None => {
             let (live, _) = look_live::connect(context, &mut config).await?;
-            Ok(Looked { sight: Sight::Fleet(Box::new(live)), now: Timestamp::now() })
+            Ok(Looked { sight: ObservedFleet::Fleet(Box::new(live)), now: Timestamp::now() })
         }
     }
 }
@@ -50,7 +50,7 @@ pub async fn look(context: &Context) -> Result<Looked, CliError> {
 /// Leaves the one check; whoever asks for it by name wants it even if it is switched off.
 fn only_this_check(config: &mut Config) -> Result<(), CliError> {
     let table = SettingsTable::empty("[domains.external-oidc]");
-    let built: Result<Box<dyn Domain>, _> = (external_oidc::ENTRY.build)(&table);
+    let built: Result<Box<dyn Check>, _> = (external_oidc::ENTRY.build)(&table);
     let check = built.map_err(|_| CliError::failed("", "the check can't be made without settings", ""))?;
     config.domains.0 = vec![check];
     Ok(())

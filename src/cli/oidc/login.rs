@@ -57,7 +57,7 @@ pub async fn run(
         CliError::refused(format!("cluster {}", cluster.name), gap.says, "the feature gates decide which fields count")
     })?;
     let answer = login(&authentication, &gates, token, view.now);
-    let warnings: Vec<&str> = checked.warnings.iter().map(|warning| warning.code.word()).collect();
+    let warnings: Vec<&str> = checked.warnings.iter().map(|warning| warning.code.as_str()).collect();
     let text = match format {
         ExplainFormat::Json => json(&answer, warnings)?,
         ExplainFormat::Table => table(context, &answer),
@@ -106,7 +106,7 @@ fn json<'a>(answer: &'a Answer, mut warnings: Vec<&'a str>) -> Result<String, Cl
             Told::Accepted { accepted: true, username, uid, groups, extra, warnings, assumed }
         }
         Answer::Refused(Refusal { by, rule, message }) => {
-            Told::Refused { accepted: false, refused_by: by.word(), rule, message }
+            Told::Refused { accepted: false, refused_by: by.as_str(), rule, message }
         }
         Answer::NotVerifiable(why) => Told::NotVerifiable { accepted: None, message: why },
     };
@@ -145,7 +145,7 @@ fn table(context: &Context, answer: &Answer) -> String {
             }
         }
         Answer::Refused(Refusal { by, rule, message }) => {
-            line("refused by", &format!(" {}", by.word()));
+            line("refused by", &format!(" {}", by.as_str()));
             line("rule", rule);
             line("message", message);
         }

@@ -44,7 +44,7 @@ fn show(context: &Context, view: View<'_>, cluster: Option<&str>) -> Result<(u8,
     match checked.verdict {
         SpecVerdict::Valid => Ok((0, asked)),
         SpecVerdict::Lockout | SpecVerdict::Invalid | SpecVerdict::KasWouldRefuse | SpecVerdict::Unknown => {
-            context.note(&format!("the verdict is {}", checked.verdict.word()));
+            context.note(&format!("the verdict is {}", checked.verdict.as_str()));
             Ok((NOT_CLEAR, asked))
         }
     }
@@ -53,7 +53,7 @@ fn show(context: &Context, view: View<'_>, cluster: Option<&str>) -> Result<(u8,
 /// The type of authentication where it is not OIDC.
 pub fn not_oidc<'s>(scene: &Scene<'s>) -> Option<&'s str> {
     let spec = &scene.authentication.seen?.spec;
-    (!spec.is_oidc()).then(|| spec.kind.word())
+    (!spec.is_oidc()).then(|| spec.kind.as_str())
 }
 
 /// What the check says of the Authentication.

@@ -17,7 +17,7 @@ pub fn csv(page: &Page<'_>) -> String {
     let mut lines: BTreeMap<&str, String> = BTreeMap::new();
     for action in &page.plan.actions {
         let note = if would_run(action) { "" } else { " (not selected or blocked)" };
-        lines.insert(&action.id, format!("{} {}{note}", action.id, action.verb.word()));
+        lines.insert(&action.id, format!("{} {}{note}", action.id, action.verb.as_str()));
     }
     for finding in &page.plan.findings {
         let actions: Vec<String> = finding.actions.iter().filter_map(|id| lines.remove(id.as_str())).collect();
@@ -28,7 +28,7 @@ pub fn csv(page: &Page<'_>) -> String {
             &finding.subject.kind,
             finding.subject.namespace.as_deref().unwrap_or_default(),
             &finding.subject.name,
-            finding.state.word(),
+            finding.state.as_str(),
             &finding.verdict,
             &finding.codes.join(" "),
             &finding.summary,

@@ -108,11 +108,16 @@ fn remedy(page: &Page<'_>, actions: &[&Action]) -> Vec<String> {
     for action in actions {
         let target = terminal.safe(&format!("{} {}", action.target.kind, place(&action.target)));
         let tick = if would_run(action) { "[x]" } else { "[ ]" };
-        lines.push(format!("{tick} {} {} {target}", action.id, action.verb.word()));
-        lines.push(format!("    tier {}, reason {}, undo: {}", action.tier, action.reason.word(), action.undo.word()));
+        lines.push(format!("{tick} {} {} {target}", action.id, action.verb.as_str()));
+        lines.push(format!(
+            "    tier {}, reason {}, undo: {}",
+            action.tier,
+            action.reason.as_str(),
+            action.undo.as_str()
+        ));
         lines.extend(action.ownership.iter().map(|proof| format!("    ours because {}", terminal.safe(proof))));
         for blocked in &action.blocked_by {
-            lines.push(format!("    blocked by {}: {}", blocked.gate.word(), terminal.safe(&blocked.why)));
+            lines.push(format!("    blocked by {}: {}", blocked.gate.as_str(), terminal.safe(&blocked.why)));
         }
         lines.extend(action.diff.lines().map(|line| format!("    {}", terminal.safe(line))));
     }

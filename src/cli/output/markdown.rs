@@ -28,7 +28,7 @@ pub fn markdown(page: &Page<'_>) -> String {
     for target in &plan.targets {
         let IdentityRecord { kube_system_uid, ca_sha256: _, account } = &target.identity;
         let who = if account.is_empty() { kube_system_uid.clone() } else { format!("account {account}") };
-        lines.push(row(&[&target.cluster, target.class.word(), &target.source, &who]));
+        lines.push(row(&[&target.cluster, target.class.as_str(), &target.source, &who]));
     }
     lines.extend([String::new(), "## Actions".to_owned(), String::new()]);
     lines.extend(actions(&plan.actions));
@@ -56,7 +56,7 @@ fn actions(all: &[Action]) -> Vec<String> {
     sorted.sort_by(|one, other| one.finding.cmp(&other.finding));
     for action in sorted {
         let blocked: Vec<String> =
-            action.blocked_by.iter().map(|blocked| format!("{}: {}", blocked.gate.word(), blocked.why)).collect();
+            action.blocked_by.iter().map(|blocked| format!("{}: {}", blocked.gate.as_str(), blocked.why)).collect();
         let target = format!("{} {}", action.target.kind, place(&action.target));
         let tick = if would_run(action) { "x" } else { "" };
         let tier = action.tier.to_string();
@@ -64,11 +64,11 @@ fn actions(all: &[Action]) -> Vec<String> {
             tick,
             &action.id,
             &tier,
-            action.verb.word(),
+            action.verb.as_str(),
             &action.cluster,
             &target,
-            action.reason.word(),
-            action.undo.word(),
+            action.reason.as_str(),
+            action.undo.as_str(),
             &blocked.join("; "),
         ]));
     }
@@ -78,7 +78,7 @@ fn actions(all: &[Action]) -> Vec<String> {
 fn finding_lines(finding: &Finding) -> Vec<String> {
     let title = format!(
         "### {}: {} {}",
-        finding.state.word(),
+        finding.state.as_str(),
         escaped(&finding.subject.kind),
         escaped(&place(&finding.subject))
     );

@@ -68,7 +68,7 @@ fn cluster(page: &Page<'_>, target: &TargetRecord, columns: &Columns) -> Vec<Str
         return Vec::new();
     }
     let name = page.terminal.paint(&page.terminal.safe(&target.cluster), Style::Title);
-    let head = format!("{name}  {}  {}", target.class.word(), page.terminal.safe(&target.source));
+    let head = format!("{name}  {}  {}", target.class.as_str(), page.terminal.safe(&target.source));
     let mut lines = vec![format!("{head}{}", knowledge(page, target))];
     lines.extend(findings(page, &own, columns));
     if !actions.is_empty() {
@@ -89,7 +89,7 @@ fn is_of(finding: &Finding, target: &TargetRecord) -> bool {
 /// How old the oldest part of what is known is, and whether parts are missing. A recording has no age of its own.
 fn knowledge(page: &Page<'_>, target: &TargetRecord) -> String {
     let own: Vec<_> = page.plan.observations.iter().filter(|seen| seen.cluster == target.cluster).collect();
-    let recorded = target.source == ClusterSource::Snapshot.word();
+    let recorded = target.source == ClusterSource::Snapshot.as_str();
     let oldest = own.iter().filter_map(|seen| seen.at).min().filter(|_| !recorded);
     let known = oldest.map_or(String::new(), |at| format!("  as of {} ago", age(at, page.now)));
     match own.iter().filter(|seen| seen.state != "complete").count() {
@@ -188,9 +188,9 @@ fn finding_lines(page: &Page<'_>, finding: &Finding, columns: &Columns) -> Vec<S
 fn action_lines(page: &Page<'_>, action: &Action) -> Vec<String> {
     let terminal = &page.terminal;
     let tick = if would_run(action) { "[x]" } else { "[ ]" };
-    let verb = padded(action.verb.word(), VERB_WIDTH);
+    let verb = padded(action.verb.as_str(), VERB_WIDTH);
     let before = format!("  {tick} {} {verb} {} ", action.tier, terminal.safe(&action.target.kind));
-    let after = format!("{}, undo: {}", action.reason.word(), action.undo.word());
+    let after = format!("{}, undo: {}", action.reason.as_str(), action.undo.as_str());
     let name = terminal.safe(&place(&action.target));
     let whole = format!("{before}{name}  {after}");
     let mut lines = match terminal.width {
@@ -203,7 +203,7 @@ fn action_lines(page: &Page<'_>, action: &Action) -> Vec<String> {
     };
     for blocked in &action.blocked_by {
         let (glyph, _, style) = state_mark(State::Blocked, terminal);
-        let why = format!("         {glyph} {}: {}", blocked.gate.word(), terminal.safe(&blocked.why));
+        let why = format!("         {glyph} {}: {}", blocked.gate.as_str(), terminal.safe(&blocked.why));
         let why = wrapped(&why, terminal.width, BELOW_INDENT + 2);
         lines.extend(why.into_iter().map(|line| terminal.paint(&line, style)));
     }
@@ -219,7 +219,7 @@ fn fit(page: &Page<'_>, line: &str) -> String {
 
 fn totals(page: &Page<'_>, silent: usize) -> String {
     // The user's own files are no cluster.
-    let members = page.plan.targets.iter().filter(|target| target.source != ClusterSource::Local.word());
+    let members = page.plan.targets.iter().filter(|target| target.source != ClusterSource::Local.as_str());
     let (accounts, clusters): (Vec<&TargetRecord>, Vec<&TargetRecord>) =
         members.partition(|target| !target.identity.account.is_empty());
     let plan = page.plan;
@@ -228,7 +228,7 @@ fn totals(page: &Page<'_>, silent: usize) -> String {
         .iter()
         .filter_map(|state| {
             let (_, word, _) = state_mark(*state, &page.terminal);
-            plan.summary.findings.get(state.word()).map(|number| format!("{number} {word}"))
+            plan.summary.findings.get(state.as_str()).map(|number| format!("{number} {word}"))
         })
         .collect();
     let by_verb: Vec<String> = plan.summary.actions.iter().map(|(verb, number)| format!("{number} {verb}")).collect();

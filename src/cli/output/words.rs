@@ -49,7 +49,7 @@ pub fn would_run(action: &Action) -> bool {
 /// The state a reader should know: of an accepted finding, the one it would have.
 pub fn accepted_note(finding: &Finding) -> Option<String> {
     let accepted = finding.accepted.as_ref()?;
-    Some(format!("accepted until {} although {}: {}", accepted.until, accepted.state.word(), accepted.reason))
+    Some(format!("accepted until {} although {}: {}", accepted.until, accepted.state.as_str(), accepted.reason))
 }
 
 /// `1 action`, `2 actions`.

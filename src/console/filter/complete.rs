@@ -63,9 +63,9 @@ fn word_start(text: &str) -> usize {
 
 /// The values of a key, those that begin so before those that have it inside.
 fn options(key: &str, begun: &str, known: &Known<'_>) -> Vec<String> {
-    let words = State::ALL.map(State::word);
+    let words = State::ALL.map(State::as_str);
     let values: &[&str] = match field_of(key) {
-        Some(Field::Domain) => &known.domains,
+        Some(Field::Check) => &known.domains,
         Some(Field::Cluster) => &known.clusters,
         Some(Field::Class) => &known.classes,
         Some(Field::Verdict) => &known.verdicts,

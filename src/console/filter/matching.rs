@@ -137,7 +137,7 @@ fn write_row(fields: &Fields<'_>, row: &mut String) {
 
 fn field_holds(field: Field, values: &[Value], fields: &Fields<'_>, small: &mut String) -> bool {
     let text = match field {
-        Field::Domain => fields.domain,
+        Field::Check => fields.domain,
         Field::Cluster => fields.cluster,
         Field::Class => fields.class,
         Field::Verdict => fields.verdict,

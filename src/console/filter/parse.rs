@@ -23,7 +23,7 @@ pub struct FilterProblem {
 /// Keys that can be written, with all their spellings. `state` and `age` are no fields of text.
 const KEYS: [(&str, Key); 11] = [
     ("state", Key::State),
-    ("domain", Key::Field(Field::Domain)),
+    ("domain", Key::Field(Field::Check)),
     ("cluster", Key::Field(Field::Cluster)),
     ("class", Key::Field(Field::Class)),
     ("verdict", Key::Field(Field::Verdict)),
@@ -263,13 +263,13 @@ fn state(part: &Part) -> Result<State, FilterProblem> {
     if word == OK {
         return Ok(State::Match);
     }
-    if let Some(state) = State::ALL.into_iter().find(|state| state.word() == word) {
+    if let Some(state) = State::ALL.into_iter().find(|state| state.as_str() == word) {
         return Ok(state);
     }
-    let near = nearest(&word, &State::ALL.map(State::word));
+    let near = nearest(&word, &State::ALL.map(State::as_str));
     let says = match near {
         Some(near) => format!("`{word}` is no state; did you mean `{near}`?"),
-        None => format!("`{word}` is no state; known are {}", State::ALL.map(State::word).join(", ")),
+        None => format!("`{word}` is no state; known are {}", State::ALL.map(State::as_str).join(", ")),
     };
     Err(FilterProblem { at: part.at.clone(), says, nearest: near })
 }

@@ -50,7 +50,7 @@ pub(super) struct FuzzyWord {
 /// A text of the row that can be asked for by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
-    Domain,
+    Check,
     Cluster,
     Class,
     Verdict,
@@ -94,7 +94,7 @@ impl FuzzyWord {
 impl Field {
     pub fn key(self) -> &'static str {
         match self {
-            Self::Domain => "domain",
+            Self::Check => "domain",
             Self::Cluster => "cluster",
             Self::Class => "class",
             Self::Verdict => "verdict",
@@ -125,7 +125,7 @@ impl fmt::Display for Term {
             Test::Fuzzy(fuzzy) => f.write_str(&fuzzy.word),
             Test::Contains(text) => write!(f, "{}", Quoted(text)),
             Test::State(states) => {
-                let words: Vec<&str> = states.iter().map(|state| state.word()).collect();
+                let words: Vec<&str> = states.iter().map(|state| state.as_str()).collect();
                 write!(f, "state:{}", words.join(","))
             }
             Test::Field(field, values) => {

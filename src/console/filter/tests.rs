@@ -182,8 +182,10 @@ fn term() -> impl Strategy<Value = String> {
     prop_oneof![
         (key, prop::sample::select(vec![":", "~"]), values)
             .prop_map(|(key, sign, values)| format!("{key}{sign}{values}")),
-        prop::sample::subsequence(State::ALL.to_vec(), 1..4)
-            .prop_map(|states| format!("state:{}", states.iter().map(|one| one.word()).collect::<Vec<_>>().join(","))),
+        prop::sample::subsequence(State::ALL.to_vec(), 1..4).prop_map(|states| format!(
+            "state:{}",
+            states.iter().map(|one| one.as_str()).collect::<Vec<_>>().join(",")
+        )),
         (prop::sample::select(vec!["age>", "age<"]), 0u64..100_000)
             .prop_map(|(sign, seconds)| format!("{sign}{seconds}s")),
         prop::sample::select(vec!["\"ext\"", "\"a b\"", "\"eu-\"", "\"\\\"\""]).prop_map(str::to_owned),

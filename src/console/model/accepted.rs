@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use trueup_checks::judgements::Held;
+use trueup_checks::judgements::CurrentJudgement;
 use trueup_core::engine::{AcceptRule, State, SubjectId};
 
 /// The code an accepted finding carries, beside those of its check.
@@ -47,7 +47,7 @@ impl Accepted {
     }
 
     /// Makes a match of what is accepted and none already.
-    pub fn mark(&mut self, subject: &SubjectId, held: &mut Held, now: Timestamp) {
+    pub fn mark(&mut self, subject: &SubjectId, held: &mut CurrentJudgement, now: Timestamp) {
         self.were.remove(subject);
         if held.judgement.state == State::Match || self.rule(subject, now).is_none() {
             return;
@@ -58,7 +58,7 @@ impl Accepted {
     }
 
     /// The finding as it is without its rule.
-    pub fn unmarked(&self, subject: &SubjectId, held: &Held) -> Held {
+    pub fn unmarked(&self, subject: &SubjectId, held: &CurrentJudgement) -> CurrentJudgement {
         let mut held = held.clone();
         if let Some(state) = self.were.get(subject) {
             held.judgement.state = *state;

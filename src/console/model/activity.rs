@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::console::table::ListState;
 use crate::console::task::{Stage, Task};
-use trueup_core::engine::executor::{End, Report};
+use trueup_core::engine::executor::{ActionResult, Report};
 use trueup_core::engine::journal::Entry;
 use trueup_core::engine::{Action, Chosen, Plan};
 
@@ -65,7 +65,7 @@ pub struct RunRow {
     pub answered: Option<Timestamp>,
     /// For how long it has been waited for, and why, while it is.
     pub waiting: Option<(Duration, String)>,
-    pub ended: Option<(Timestamp, End)>,
+    pub ended: Option<(Timestamp, ActionResult)>,
 }
 
 impl Run {
@@ -76,7 +76,7 @@ impl Run {
         };
         let row = |action: &Action| RunRow {
             id: action.id.clone(),
-            verb: action.verb.word(),
+            verb: action.verb.as_str(),
             what: format!("{} {}", action.target.kind, action.target.name),
             cluster: action.cluster.clone(),
             depends_on: action.depends_on.clone(),
@@ -129,7 +129,7 @@ impl Run {
     pub fn counts(&self) -> BTreeMap<&'static str, usize> {
         let mut counts = BTreeMap::new();
         for (_, end) in self.rows.iter().filter_map(|row| row.ended.as_ref()) {
-            *counts.entry(end.word()).or_insert(0) += 1;
+            *counts.entry(end.as_str()).or_insert(0) += 1;
         }
         counts
     }

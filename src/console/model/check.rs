@@ -7,9 +7,9 @@ use jiff::Timestamp;
 use super::findings::Findings;
 use crate::console::filter::{Fields, Filter, FilterProblem, Scratch};
 use crate::console::table::{Direction, ListState, Membership, Order};
-use trueup_checks::judgements::Held;
-use trueup_checks::{Cell, Introduction};
-use trueup_core::engine::{DomainName, SeenFrom, State, SubjectId};
+use trueup_checks::judgements::CurrentJudgement;
+use trueup_checks::{Cell, CheckDescription};
+use trueup_core::engine::{CheckName, SeenFrom, State, SubjectId};
 use trueup_core::world::RiskClass;
 
 /// What rows are sorted by; equal ones by their id.
@@ -37,9 +37,9 @@ pub const OWN_COLUMNS_AFTER: usize = 4;
 
 /// A check's list.
 pub struct CheckSheet {
-    pub name: DomainName,
-    pub introduction: Introduction,
-    pub order: Order<SortKey, Arc<SubjectId>, Arc<Held>>,
+    pub name: CheckName,
+    pub description: CheckDescription,
+    pub order: Order<SortKey, Arc<SubjectId>, Arc<CurrentJudgement>>,
     pub list: ListState<Arc<SubjectId>, SortKey>,
     /// The column that sorts: state, object, cluster, verdict, since, then the check's own.
     pub sort: usize,
@@ -54,10 +54,10 @@ pub struct CheckSheet {
 }
 
 impl CheckSheet {
-    pub fn new(name: DomainName, introduction: Introduction) -> Self {
+    pub fn new(name: CheckName, description: CheckDescription) -> Self {
         Self {
             name,
-            introduction,
+            description,
             order: Order::default(),
             list: ListState::default(),
             sort: 0,
@@ -72,14 +72,14 @@ impl CheckSheet {
 
     /// How many columns can sort.
     pub fn column_count(&self) -> usize {
-        OWN_COLUMNS_AFTER + 1 + self.introduction.columns.len()
+        OWN_COLUMNS_AFTER + 1 + self.description.columns.len()
     }
 
     /// Puts a row where it belongs; says whether what is shown may differ.
     pub fn put(
         &mut self,
         id: &Arc<SubjectId>,
-        held: &Arc<Held>,
+        held: &Arc<CurrentJudgement>,
         class: RiskClass,
         findings: &Findings,
         now: Timestamp,
@@ -150,7 +150,13 @@ pub fn rank(state: State) -> u8 {
     }
 }
 
-fn sort_value(column: usize, id: &Arc<SubjectId>, held: &Held, is_tree: bool, findings: &Findings) -> SortValue {
+fn sort_value(
+    column: usize,
+    id: &Arc<SubjectId>,
+    held: &CurrentJudgement,
+    is_tree: bool,
+    findings: &Findings,
+) -> SortValue {
     match column {
         0 if is_tree => {
             let mut path = ancestors(id, findings);
@@ -203,7 +209,7 @@ fn ancestors(id: &SubjectId, findings: &Findings) -> Vec<Arc<SubjectId>> {
 fn membership(
     filter: &Filter,
     id: &SubjectId,
-    held: &Held,
+    held: &CurrentJudgement,
     class: RiskClass,
     now: Timestamp,
     scratch: &mut Scratch,
@@ -212,7 +218,7 @@ fn membership(
         state: Some(held.judgement.state),
         domain: id.domain.0,
         cluster: id.cluster.as_str(),
-        class: class.word(),
+        class: class.as_str(),
         verdict: held.judgement.verdict,
         codes: &held.judgement.codes,
         kind: id.kind,

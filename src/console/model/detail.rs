@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::console::task::{Ask, Closer, ObjectSheet};
+use crate::console::task::{ObjectSheet, RequestId, SubjectDetail};
 use trueup_core::engine::{ObjectRef, SubjectId};
 use trueup_core::world::ClusterName;
 
@@ -11,21 +11,21 @@ use trueup_core::world::ClusterName;
 pub struct Detail {
     /// What is asked for, or shown.
     pub subject: Option<Arc<SubjectId>>,
-    pub ask: Ask,
+    pub ask: RequestId,
     /// The answer, while it is about the subject.
-    pub closer: Option<Box<Closer>>,
+    pub closer: Option<Box<SubjectDetail>>,
     /// The last question that was answered, if only by nothing.
-    pub answered: Ask,
+    pub answered: RequestId,
     pub scroll: usize,
     /// The answer to a check's form, with its question.
     pub answer: Option<(&'static str, Vec<String>)>,
-    pub answer_ask: Ask,
+    pub answer_ask: RequestId,
 }
 
 /// The screen that shows one object.
 #[derive(Debug)]
 pub struct ObjectView {
-    pub ask: Ask,
+    pub ask: RequestId,
     pub cluster: ClusterName,
     pub target: ObjectRef,
     pub tab: ObjectTab,
@@ -49,7 +49,7 @@ impl Detail {
     }
 
     /// Takes an answer, unless a later question makes it void.
-    pub fn take(&mut self, ask: Ask, closer: Option<Box<Closer>>) -> bool {
+    pub fn take(&mut self, ask: RequestId, closer: Option<Box<SubjectDetail>>) -> bool {
         if ask != self.ask {
             return false;
         }

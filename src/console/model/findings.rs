@@ -5,14 +5,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use trueup_checks::judgements::Held;
-use trueup_core::engine::{DomainName, State, SubjectId};
+use trueup_checks::judgements::CurrentJudgement;
+use trueup_core::engine::{CheckName, State, SubjectId};
 use trueup_core::world::ClusterName;
 
 #[derive(Debug, Default)]
 pub struct Findings {
-    held: BTreeMap<Arc<SubjectId>, Arc<Held>>,
-    counts: BTreeMap<(ClusterName, DomainName), StateCounts>,
+    held: BTreeMap<Arc<SubjectId>, Arc<CurrentJudgement>>,
+    counts: BTreeMap<(ClusterName, CheckName), StateCounts>,
 }
 
 /// How many findings there are of each state.
@@ -47,11 +47,11 @@ impl StateCounts {
 }
 
 impl Findings {
-    pub fn get(&self, subject: &SubjectId) -> Option<&Held> {
+    pub fn get(&self, subject: &SubjectId) -> Option<&CurrentJudgement> {
         self.held.get(subject).map(Arc::as_ref)
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = (&Arc<SubjectId>, &Arc<Held>)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&Arc<SubjectId>, &Arc<CurrentJudgement>)> {
         self.held.iter()
     }
 
@@ -63,12 +63,12 @@ impl Findings {
         self.held.is_empty()
     }
 
-    pub fn counts(&self, cluster: &ClusterName, domain: DomainName) -> Option<&StateCounts> {
+    pub fn counts(&self, cluster: &ClusterName, domain: CheckName) -> Option<&StateCounts> {
         self.counts.get(&(cluster.clone(), domain))
     }
 
     /// The counts of a check over all clusters.
-    pub fn counts_of(&self, domain: DomainName) -> StateCounts {
+    pub fn counts_of(&self, domain: CheckName) -> StateCounts {
         let mut all = StateCounts::default();
         self.counts.iter().filter(|((_, name), _)| *name == domain).for_each(|(_, counts)| all.add(counts));
         all
@@ -82,7 +82,11 @@ impl Findings {
     }
 
     /// Takes a judgement in; answers with the one shared id of the subject and what was held before.
-    pub fn put(&mut self, subject: Arc<SubjectId>, held: Arc<Held>) -> (Arc<SubjectId>, Option<Arc<Held>>) {
+    pub fn put(
+        &mut self,
+        subject: Arc<SubjectId>,
+        held: Arc<CurrentJudgement>,
+    ) -> (Arc<SubjectId>, Option<Arc<CurrentJudgement>>) {
         let counts = self.counts.entry((subject.cluster.clone(), subject.domain)).or_default();
         counts.count(held.judgement.state);
         let known = self.held.get_key_value(&subject).map(|(known, _)| known.clone());
@@ -95,7 +99,7 @@ impl Findings {
     }
 
     /// Forgets a subject; answers with what was held.
-    pub fn remove(&mut self, subject: &SubjectId) -> Option<(Arc<SubjectId>, Arc<Held>)> {
+    pub fn remove(&mut self, subject: &SubjectId) -> Option<(Arc<SubjectId>, Arc<CurrentJudgement>)> {
         let (id, held) = self.held.remove_entry(subject)?;
         if let Some(counts) = self.counts.get_mut(&(subject.cluster.clone(), subject.domain)) {
             counts.discount(held.judgement.state);

@@ -113,7 +113,7 @@ impl FleetSheet {
     }
 
     fn fits(&self, cluster: &Cluster) -> bool {
-        let text = format!("{} {} {}", cluster.name, cluster.class.word(), cluster.source.word()).to_lowercase();
+        let text = format!("{} {} {}", cluster.name, cluster.class.as_str(), cluster.source.as_str()).to_lowercase();
         self.filter_text.split_whitespace().all(|word| text.contains(&word.to_lowercase()))
     }
 }

@@ -29,7 +29,7 @@ pub use feed::{Feed, FeedLine};
 pub use findings::{Findings, StateCounts};
 pub use fleet::{FleetRow, FleetSheet, Hangs};
 pub use layer::{ExportForm, Layer, Picker, PickerItem, PickerWhat, Prompt, PromptWhat};
-pub use place::{Pane, Place, Trail};
+pub use place::{NavigationHistory, Pane, ScreenId};
 pub use plan::{Moved, PlanSheet, Show, Skipped, Totals};
 pub use remembered::{Remembered, RememberedCheck, SavedView};
 pub use toast::{Toast, ToastKind, Toasts};
@@ -38,7 +38,7 @@ use super::effect::{Alert, MouseHold};
 use super::event::Focus;
 use super::keymap::{Keymap, Scope, Stroke};
 use super::layout::{Body, Layout, SPLIT};
-use super::task::{Ask, Start};
+use super::task::{RequestId, Start};
 use super::theme::Signs;
 use trueup_core::engine::SubjectId;
 use trueup_fleet::live::Update;
@@ -54,7 +54,7 @@ pub struct Model {
     pub findings: Findings,
     pub fleet: FleetSheet,
     pub checks: Vec<CheckSheet>,
-    pub trail: Trail,
+    pub trail: NavigationHistory,
     pub pane: Pane,
     /// How much of the body lists have, in percent.
     pub split: u16,
@@ -62,7 +62,7 @@ pub struct Model {
     pub object: Option<ObjectView>,
     pub plan: Option<PlanSheet>,
     /// A plan that was asked for and has not come yet.
-    pub planning: Option<Ask>,
+    pub planning: Option<RequestId>,
     pub activity: Activity,
     pub feed: Feed,
     pub log: Vec<String>,
@@ -133,7 +133,7 @@ impl Model {
             findings: Findings::default(),
             fleet: FleetSheet::default(),
             checks: Vec::new(),
-            trail: Trail::default(),
+            trail: NavigationHistory::default(),
             pane: Pane::List,
             split: SPLIT,
             detail: Detail::default(),
@@ -167,28 +167,28 @@ impl Model {
         }
     }
 
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> ScreenId {
         self.trail.here()
     }
 
     /// The number of the next question.
-    pub fn next_ask(&mut self) -> Ask {
+    pub fn next_ask(&mut self) -> RequestId {
         self.asked += 1;
-        Ask(self.asked)
+        RequestId(self.asked)
     }
 
     /// The sheet of the check on the screen.
     pub fn check(&self) -> Option<&CheckSheet> {
         match self.place() {
-            Place::Check(place) => self.checks.get(place),
-            Place::Fleet | Place::Plan | Place::Activity | Place::Object | Place::Logs => None,
+            ScreenId::Check(place) => self.checks.get(place),
+            ScreenId::Fleet | ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs => None,
         }
     }
 
     pub fn check_mut(&mut self) -> Option<&mut CheckSheet> {
         match self.place() {
-            Place::Check(place) => self.checks.get_mut(place),
-            Place::Fleet | Place::Plan | Place::Activity | Place::Object | Place::Logs => None,
+            ScreenId::Check(place) => self.checks.get_mut(place),
+            ScreenId::Fleet | ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs => None,
         }
     }
 
@@ -199,11 +199,11 @@ impl Model {
 
     pub fn layout(&self) -> Option<Layout> {
         let body = match self.place() {
-            Place::Fleet => Body::Stacked(30),
-            Place::Check(_) => Body::ListAndDetail,
-            Place::Plan => Body::Stacked(45),
-            Place::Activity => Body::Stacked(40),
-            Place::Object | Place::Logs => Body::Whole,
+            ScreenId::Fleet => Body::Stacked(30),
+            ScreenId::Check(_) => Body::ListAndDetail,
+            ScreenId::Plan => Body::Stacked(45),
+            ScreenId::Activity => Body::Stacked(40),
+            ScreenId::Object | ScreenId::Logs => Body::Whole,
         };
         Layout::of(self.area, body, self.split)
     }
@@ -223,13 +223,13 @@ impl Model {
     /// The part of the keymap that counts on the screen, whatever lies over it.
     pub fn screen_scope(&self) -> Scope {
         match (self.place(), self.pane) {
-            (Place::Fleet, _) => Scope::Fleet,
-            (Place::Check(_), Pane::List) => Scope::List,
-            (Place::Check(_), Pane::Detail) => Scope::Detail,
-            (Place::Plan, _) => Scope::Plan,
-            (Place::Activity, _) => Scope::Activity,
-            (Place::Object, _) => Scope::Object,
-            (Place::Logs, _) => Scope::Logs,
+            (ScreenId::Fleet, _) => Scope::Fleet,
+            (ScreenId::Check(_), Pane::List) => Scope::List,
+            (ScreenId::Check(_), Pane::Detail) => Scope::Detail,
+            (ScreenId::Plan, _) => Scope::Plan,
+            (ScreenId::Activity, _) => Scope::Activity,
+            (ScreenId::Object, _) => Scope::Object,
+            (ScreenId::Logs, _) => Scope::Logs,
         }
     }
 

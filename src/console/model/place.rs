@@ -2,7 +2,7 @@
 
 /// A screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum ScreenId {
     Fleet,
     /// A check, by its place in the list of checks.
     Check(usize),
@@ -21,32 +21,32 @@ pub enum Pane {
 
 /// The screens looked at, like the pages of a browser.
 #[derive(Debug, Clone)]
-pub struct Trail {
-    places: Vec<Place>,
+pub struct NavigationHistory {
+    places: Vec<ScreenId>,
     here: usize,
 }
 
 /// Nobody goes back further than this.
 const LENGTH_MAX: usize = 50;
 
-impl Default for Trail {
+impl Default for NavigationHistory {
     fn default() -> Self {
-        Self { places: vec![Place::Fleet], here: 0 }
+        Self { places: vec![ScreenId::Fleet], here: 0 }
     }
 }
 
-impl Trail {
-    pub fn here(&self) -> Place {
+impl NavigationHistory {
+    pub fn here(&self) -> ScreenId {
         self.places[self.here]
     }
 
     /// The screens on the way here, the one here first.
-    pub fn way_back(&self) -> impl Iterator<Item = &Place> {
+    pub fn way_back(&self) -> impl Iterator<Item = &ScreenId> {
         self.places[..=self.here].iter().rev()
     }
 
     /// Goes to a screen. What lay ahead is forgotten.
-    pub fn go(&mut self, place: Place) {
+    pub fn go(&mut self, place: ScreenId) {
         if place == self.here() {
             return;
         }
@@ -76,27 +76,27 @@ mod tests {
 
     #[test]
     fn back_and_forward_retrace_the_way_until_another_one_is_taken() {
-        let mut trail = Trail::default();
-        trail.go(Place::Check(0));
-        trail.go(Place::Plan);
+        let mut trail = NavigationHistory::default();
+        trail.go(ScreenId::Check(0));
+        trail.go(ScreenId::Plan);
         assert!(trail.back());
-        assert_eq!(trail.here(), Place::Check(0));
+        assert_eq!(trail.here(), ScreenId::Check(0));
         assert!(trail.forward());
-        assert_eq!(trail.here(), Place::Plan);
+        assert_eq!(trail.here(), ScreenId::Plan);
         assert!(trail.back() && trail.back() && !trail.back());
-        trail.go(Place::Activity);
+        trail.go(ScreenId::Activity);
         assert!(!trail.forward());
-        assert_eq!(trail.here(), Place::Activity);
+        assert_eq!(trail.here(), ScreenId::Activity);
     }
 
     #[test]
     fn the_way_is_forgotten_from_its_far_end() {
-        let mut trail = Trail::default();
+        let mut trail = NavigationHistory::default();
         for _ in 0..LENGTH_MAX {
-            trail.go(Place::Plan);
-            trail.go(Place::Activity);
+            trail.go(ScreenId::Plan);
+            trail.go(ScreenId::Activity);
         }
         assert_eq!(trail.places.len(), LENGTH_MAX);
-        assert_eq!(trail.here(), Place::Activity);
+        assert_eq!(trail.here(), ScreenId::Activity);
     }
 }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::accepted::ACCEPTED;
 use crate::console::table::ListState;
 use crate::console::task::Tried;
-use trueup_checks::judgements::Held;
+use trueup_checks::judgements::CurrentJudgement;
 use trueup_core::engine::{Action, Chosen, Plan, Verb};
 
 pub struct PlanSheet {
@@ -146,7 +146,7 @@ impl PlanSheet {
     /// Why an action would not be sent; nothing when it would.
     pub fn skipped(&self, action: &Action) -> Option<Skipped> {
         if let Some(blocked) = action.blocked_by.first() {
-            return Some(Skipped::Blocked(format!("{}: {}", blocked.gate.word(), blocked.why)));
+            return Some(Skipped::Blocked(format!("{}: {}", blocked.gate.as_str(), blocked.why)));
         }
         if !self.included.contains(&action.id) {
             return Some(Skipped::Excluded);
@@ -162,7 +162,7 @@ impl PlanSheet {
     pub fn toggle(&mut self, id: &str) -> Result<(), String> {
         let Some(action) = self.action(id) else { return Ok(()) };
         if let Some(blocked) = action.blocked_by.first() {
-            return Err(format!("{}: {}", blocked.gate.word(), blocked.why));
+            return Err(format!("{}: {}", blocked.gate.as_str(), blocked.why));
         }
         if !self.included.remove(id) {
             self.included.insert(id.to_owned());
@@ -182,7 +182,7 @@ impl PlanSheet {
     }
 
     /// Notes what a finding of the plan is now. The plan stays as it is; it only knows that it is out of date.
-    pub fn revalidate(&mut self, finding: &str, held: Option<&Held>) {
+    pub fn revalidate(&mut self, finding: &str, held: Option<&CurrentJudgement>) {
         let Some(planned) = self.finding_places.get(finding).map(|place| &self.plan.findings[*place]) else { return };
         // What was accepted since is not to be repaired, whatever its verdict.
         let accepted = held.is_some_and(|held| held.judgement.codes.contains(&ACCEPTED));

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Model, Place};
+use super::{Model, ScreenId};
 use crate::console::layout;
 use crate::console::table::Direction;
 
@@ -41,21 +41,21 @@ const ACTIVITY: &str = "activity";
 
 impl Model {
     /// The screen of this name: `fleet`, `activity`, or a check's name.
-    pub fn place_named(&self, name: &str) -> Option<Place> {
+    pub fn place_named(&self, name: &str) -> Option<ScreenId> {
         match name {
-            FLEET => Some(Place::Fleet),
-            ACTIVITY => Some(Place::Activity),
-            name => self.checks.iter().position(|check| check.name.0 == name).map(Place::Check),
+            FLEET => Some(ScreenId::Fleet),
+            ACTIVITY => Some(ScreenId::Activity),
+            name => self.checks.iter().position(|check| check.name.0 == name).map(ScreenId::Check),
         }
     }
 
     /// What to keep for the next time.
     pub fn remembered(&self) -> Remembered {
-        let check = |place: &Place| match place {
-            Place::Check(place) => self.checks.get(*place).map(|check| check.name.0),
-            Place::Fleet => Some(FLEET),
-            Place::Activity => Some(ACTIVITY),
-            Place::Plan | Place::Object | Place::Logs => None,
+        let check = |place: &ScreenId| match place {
+            ScreenId::Check(place) => self.checks.get(*place).map(|check| check.name.0),
+            ScreenId::Fleet => Some(FLEET),
+            ScreenId::Activity => Some(ACTIVITY),
+            ScreenId::Plan | ScreenId::Object | ScreenId::Logs => None,
         };
         let screen = self.trail.way_back().find_map(check).unwrap_or(FLEET);
         let checks = self.checks.iter().map(|check| {
@@ -101,13 +101,13 @@ mod tests {
 
     use super::*;
     use crate::console::model::{CheckSheet, Zone};
-    use trueup_checks::Introduction;
-    use trueup_core::engine::DomainName;
+    use trueup_checks::CheckDescription;
+    use trueup_core::engine::CheckName;
 
     fn model() -> Model {
         let mut model = Model::new(Timestamp::UNIX_EPOCH, Rect::new(0, 0, 120, 40), Zone::Utc);
         for name in ["one", "two"] {
-            model.checks.push(CheckSheet::new(DomainName(name), Introduction::named(name)));
+            model.checks.push(CheckSheet::new(CheckName(name), CheckDescription::named(name)));
         }
         model.themes = vec!["night".to_owned(), "terminal".to_owned()];
         (model.theme, model.theme_set) = ("terminal".to_owned(), "terminal".to_owned());
@@ -117,8 +117,8 @@ mod tests {
     #[test]
     fn what_was_arranged_is_found_again() {
         let mut before = model();
-        before.trail.go(Place::Check(1));
-        before.trail.go(Place::Plan);
+        before.trail.go(ScreenId::Check(1));
+        before.trail.go(ScreenId::Plan);
         before.split = 40;
         before.theme = "night".to_owned();
         before.fleet.filter_by("eu");
@@ -130,7 +130,7 @@ mod tests {
         let text = serde_json::to_string(&remembered).unwrap();
         let mut after = model();
         after.recall(serde_json::from_str(&text).unwrap());
-        assert_eq!(after.place(), Place::Check(1));
+        assert_eq!(after.place(), ScreenId::Check(1));
         assert_eq!(after.remembered(), remembered);
     }
 
@@ -142,7 +142,7 @@ mod tests {
         remembered.split = 9_000;
         let mut after = model();
         after.recall(remembered);
-        assert_eq!((after.place(), after.theme.as_str()), (Place::Fleet, "terminal"));
+        assert_eq!((after.place(), after.theme.as_str()), (ScreenId::Fleet, "terminal"));
         assert!(after.split < 100, "{}", after.split);
     }
 }

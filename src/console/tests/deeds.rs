@@ -5,8 +5,8 @@ use std::time::Duration;
 use super::given;
 use crate::console::effect::TerminalWish;
 use crate::console::event::What;
-use crate::console::model::{History, Layer, Pane, Place, RunState, Standing};
-use crate::console::task::{Ask, Planned, Told, Tried};
+use crate::console::model::{History, Layer, Pane, RunState, ScreenId, Standing};
+use crate::console::task::{Planned, RequestId, TaskReply, Tried};
 use crate::console::testing::Stage;
 use trueup_checks::Panel;
 use trueup_core::engine::executor::Report;
@@ -58,23 +58,23 @@ fn answers_to_questions_that_are_no_longer_asked_are_dropped() {
     let (stale, subject) = (stage.model.detail.ask, stage.model.subject().unwrap());
     stage.keys("j");
     let closer = Some(Box::new(given::closer(&subject)));
-    stage.told(Told::Explained { ask: stale, closer });
+    stage.told(TaskReply::Explained { ask: stale, closer });
     assert_eq!(stage.model.detail.closer, None);
     stage.keys("v");
     let object = Ok(Box::new(given::sheet()));
-    stage.told(Told::Object { ask: Ask(stale.0), object });
+    stage.told(TaskReply::Object { ask: RequestId(stale.0), object });
     assert!(stage.model.object.as_ref().unwrap().sheet.is_none());
     stage.keys("esc r");
     let awaited = stage.model.planning.unwrap();
     let plan = |ask| {
         let plan = given::plan(given::actions());
-        Told::Planned { ask, plan: Ok(Box::new(Planned { plan, left_out: Vec::new() })) }
+        TaskReply::Planned { ask, plan: Ok(Box::new(Planned { plan, left_out: Vec::new() })) }
     };
-    stage.told(plan(Ask(awaited.0 - 1)));
+    stage.told(plan(RequestId(awaited.0 - 1)));
     assert!(stage.model.plan.is_none());
     stage.told(plan(awaited));
     assert!(stage.model.plan.is_some() && stage.model.planning.is_none());
-    stage.told(Told::DryRun { plan: "another".to_owned(), action: "a1".to_owned(), tried: Tried::Fine });
+    stage.told(TaskReply::DryRun { plan: "another".to_owned(), action: "a1".to_owned(), tried: Tried::Fine });
     assert!(stage.model.plan.as_ref().unwrap().tried.is_empty());
 }
 
@@ -112,7 +112,7 @@ fn reconcile_in_the_fleet_plans_for_all_that_is_found_in_the_cluster() {
 fn a_plan_with_nothing_in_it_is_said_and_not_shown() {
     let mut stage = Stage::full();
     stage.keys("1").planned(given::plan(Vec::new()));
-    assert_eq!(stage.model.place(), Place::Check(0));
+    assert_eq!(stage.model.place(), ScreenId::Check(0));
     assert_eq!(stage.toasts(), ["nothing to do: every finding there matches, or has no remedy"]);
 }
 
@@ -121,14 +121,14 @@ fn the_whole_way_from_a_plan_to_its_end() {
     let mut stage = asked();
     let applied = stage.keys("guest-payments enter").asked_for();
     assert_eq!(applied, ["apply a01 a02", "read history"]);
-    assert_eq!(stage.model.place(), Place::Activity);
+    assert_eq!(stage.model.place(), ScreenId::Activity);
     assert!(stage.model.plan.is_none() && stage.model.layer.is_none());
     let report = Report { plan: stage.model.activity.run.as_ref().unwrap().plan.clone(), ..Report::default() };
-    assert_eq!(stage.told(Told::Applied { report: Ok(Box::new(report)) }).asked_for(), ["read history"]);
+    assert_eq!(stage.told(TaskReply::Applied { report: Ok(Box::new(report)) }).asked_for(), ["read history"]);
     assert_eq!(stage.model.activity.run.as_ref().unwrap().state, RunState::Finished { halted: None });
     let run = stage.model.activity.run.as_ref().unwrap().plan.clone();
     assert_eq!(stage.keys("u").asked_for(), [format!("undo {run}")], "before the journal is read again");
-    stage.told(Told::History { asked: u64::MAX, entries: Ok(given::journal()) });
+    stage.told(TaskReply::History { asked: u64::MAX, entries: Ok(given::journal()) });
     let newest = given::journal().pop().unwrap().plan;
     assert_eq!(stage.keys("u").asked_for(), [format!("undo {newest}")]);
     assert!(stage.model.planning.is_some());
@@ -281,7 +281,10 @@ fn leaving_while_something_is_applied_asks_and_waits_for_the_running_action() {
 #[test]
 fn while_one_plan_is_applied_no_other_is_approved_or_undone() {
     let mut stage = asked();
-    stage.keys("guest-payments enter").told(Told::History { asked: u64::MAX, entries: Ok(given::journal()) }).forget();
+    stage
+        .keys("guest-payments enter")
+        .told(TaskReply::History { asked: u64::MAX, entries: Ok(given::journal()) })
+        .forget();
     assert_eq!(stage.keys("u").asked_for(), [""; 0]);
     stage.planned(given::plan(given::actions())).forget();
     assert_eq!(stage.keys("a").asked_for(), [""; 0]);
@@ -291,18 +294,18 @@ fn while_one_plan_is_applied_no_other_is_approved_or_undone() {
 #[test]
 fn esc_steps_out_one_thing_at_a_time() {
     let mut stage = Stage::full();
-    stage.keys("1 /state:extra enter enter").told(Told::Notice { says: "hello".to_owned() });
+    stage.keys("1 /state:extra enter enter").told(TaskReply::Notice { says: "hello".to_owned() });
     let seen = |stage: &Stage| {
         let filter = stage.model.checks[0].filter_text.clone();
         (stage.toasts().len(), stage.model.pane, filter, stage.model.place())
     };
     let extra = "state:extra".to_owned();
-    assert_eq!(seen(&stage), (1, Pane::Detail, extra.clone(), Place::Check(0)));
-    assert_eq!(seen(stage.keys("esc")), (0, Pane::Detail, extra.clone(), Place::Check(0)));
-    assert_eq!(seen(stage.keys("esc")), (0, Pane::List, extra, Place::Check(0)));
-    assert_eq!(seen(stage.keys("esc")), (0, Pane::List, String::new(), Place::Check(0)));
-    assert_eq!(seen(stage.keys("esc")), (0, Pane::List, String::new(), Place::Fleet));
-    assert_eq!(seen(stage.keys("esc")), (0, Pane::List, String::new(), Place::Fleet));
+    assert_eq!(seen(&stage), (1, Pane::Detail, extra.clone(), ScreenId::Check(0)));
+    assert_eq!(seen(stage.keys("esc")), (0, Pane::Detail, extra.clone(), ScreenId::Check(0)));
+    assert_eq!(seen(stage.keys("esc")), (0, Pane::List, extra, ScreenId::Check(0)));
+    assert_eq!(seen(stage.keys("esc")), (0, Pane::List, String::new(), ScreenId::Check(0)));
+    assert_eq!(seen(stage.keys("esc")), (0, Pane::List, String::new(), ScreenId::Fleet));
+    assert_eq!(seen(stage.keys("esc")), (0, Pane::List, String::new(), ScreenId::Fleet));
     assert!(!stage.has_ended);
 }
 
@@ -310,13 +313,13 @@ fn esc_steps_out_one_thing_at_a_time() {
 fn the_way_back_leads_past_screens_that_are_no_more() {
     let mut stage = planned();
     stage.keys("1 2").forget();
-    assert_eq!(stage.keys("[").model.place(), Place::Check(0));
-    assert_eq!(stage.keys("]").model.place(), Place::Check(1));
-    assert_eq!(stage.keys("[ [").model.place(), Place::Plan);
+    assert_eq!(stage.keys("[").model.place(), ScreenId::Check(0));
+    assert_eq!(stage.keys("]").model.place(), ScreenId::Check(1));
+    assert_eq!(stage.keys("[ [").model.place(), ScreenId::Plan);
     stage.keys("] [ esc");
     assert!(stage.model.plan.is_none());
-    assert_eq!(stage.model.place(), Place::Fleet);
-    assert_eq!(stage.keys("]").model.place(), Place::Check(0));
+    assert_eq!(stage.model.place(), ScreenId::Fleet);
+    assert_eq!(stage.keys("]").model.place(), ScreenId::Check(0));
 }
 
 #[test]
@@ -364,8 +367,8 @@ fn a_question_of_a_check_is_asked_about_the_cursor_s_subject_and_its_answer_show
     stage.letters("{\"sub\": 42}");
     assert_eq!(stage.keys("enter").asked_for(), ["answer whoami \"{\\\"sub\\\": 42}\" of demo"]);
     let ask = stage.model.detail.answer_ask;
-    stage.told(Told::Answered { ask: Ask(ask.0 - 1), lines: vec!["late".to_owned()] });
-    stage.told(Told::Answered { ask, lines: vec!["user 42".to_owned()] });
+    stage.told(TaskReply::Answered { ask: RequestId(ask.0 - 1), lines: vec!["late".to_owned()] });
+    stage.told(TaskReply::Answered { ask, lines: vec!["user 42".to_owned()] });
     let (question, lines) = stage.model.detail.answer.clone().unwrap();
     assert_eq!((question, lines), ("Who would I be?", vec!["user 42".to_owned()]));
     stage.keys("1 i");
@@ -392,8 +395,8 @@ fn an_object_is_read_when_it_is_looked_at_and_again_when_asked() {
     assert_eq!(stage.keys("v").asked_for(), read);
     assert_eq!(stage.keys("e").asked_for(), [""; 0]);
     assert_eq!(stage.keys("R").asked_for(), read);
-    assert_eq!(stage.model.place(), Place::Object);
-    assert_eq!(stage.keys("esc").model.place(), Place::Check(0));
+    assert_eq!(stage.model.place(), ScreenId::Object);
+    assert_eq!(stage.keys("esc").model.place(), ScreenId::Check(0));
     stage.keys("G k").forget();
     assert_eq!(stage.keys("v").asked_for(), [""; 0]);
     assert!(stage.toasts().contains(&"the cursor is on no single object"));
@@ -410,7 +413,7 @@ fn the_referrer_in_the_evidence_can_be_gone_to() {
 fn entering_a_cluster_shows_the_check_that_has_most_to_say_of_it() {
     let mut stage = Stage::full();
     stage.keys("j enter");
-    assert_eq!(stage.model.place(), Place::Check(1));
+    assert_eq!(stage.model.place(), ScreenId::Check(1));
     assert_eq!(stage.model.checks[1].filter_text, "cluster:mgmt-eu");
     assert!(stage.asked_for().contains(&"need mgmt-eu".to_owned()));
 }
@@ -418,10 +421,10 @@ fn entering_a_cluster_shows_the_check_that_has_most_to_say_of_it() {
 #[test]
 fn a_saved_view_goes_to_its_screen_and_filters_it() {
     let mut stage = Stage::full();
-    stage.told(Told::Furnished(Box::new(given::furnishing()))).keys("gv enter");
-    assert_eq!((stage.model.place(), stage.model.checks[0].filter_text.as_str()), (Place::Check(0), "state:extra"));
+    stage.told(TaskReply::Furnished(Box::new(given::furnishing()))).keys("gv enter");
+    assert_eq!((stage.model.place(), stage.model.checks[0].filter_text.as_str()), (ScreenId::Check(0), "state:extra"));
     stage.keys("gv guests enter");
-    assert_eq!((stage.model.place(), stage.model.fleet.filter_text.as_str()), (Place::Fleet, "guest"));
+    assert_eq!((stage.model.place(), stage.model.fleet.filter_text.as_str()), (ScreenId::Fleet, "guest"));
 }
 
 #[test]
@@ -437,12 +440,12 @@ fn what_is_taken_along_names_the_object_and_is_safe_to_paste() {
 /// A screen, and whether its keys find all they may need.
 fn looked_at(keys: &str) -> Stage {
     let mut stage = planned();
-    stage.told(Told::History { asked: u64::MAX, entries: Ok(given::journal()) }).keys("0").keys(keys);
+    stage.told(TaskReply::History { asked: u64::MAX, entries: Ok(given::journal()) }).keys("0").keys(keys);
     if stage.model.detail.subject.is_some() {
         stage.explained();
     }
     if let Some(ask) = stage.model.object.as_ref().map(|view| view.ask) {
-        stage.told(Told::Object { ask, object: Ok(Box::new(given::sheet())) });
+        stage.told(TaskReply::Object { ask, object: Ok(Box::new(given::sheet())) });
     }
     stage.draw(200, 60);
     stage.forget();
@@ -477,7 +480,7 @@ fn every_key_of_the_hint_line_does_something() {
 #[test]
 fn what_could_not_start_is_said_and_can_be_left() {
     let mut stage = Stage::starting();
-    stage.told(Told::NotStarted { says: "no kubeconfig".to_owned() });
+    stage.told(TaskReply::NotStarted { says: "no kubeconfig".to_owned() });
     assert_eq!(stage.model.standing, Standing::Failed("no kubeconfig".to_owned()));
     assert!(stage.keys("q").has_ended);
     assert!(Stage::starting().keys("ctrl-c").has_ended);
@@ -487,7 +490,7 @@ fn what_could_not_start_is_said_and_can_be_left() {
 fn findings_that_come_before_their_check_are_not_lost() {
     let mut stage = Stage::starting();
     stage.data(Update { clusters: given::clusters(), ..Update::of(given::findings()) });
-    stage.told(Told::Started(Box::new(given::start())));
+    stage.told(TaskReply::Started(Box::new(given::start())));
     let shown: Vec<usize> = stage.model.checks.iter().map(|check| check.order.shown()).collect();
     assert_eq!(shown, [9, 6]);
     let tree: Vec<&str> = stage.model.checks[1].order.window(0..9).map(|id| id.name.as_str()).collect();
@@ -503,7 +506,7 @@ fn a_command_that_the_detail_shows_is_copied_from_within_it() {
     let command = "oc login https://api.example:6443 --issuer-url https://idp.example";
     closer.panels.push(Panel::Command { title: "LOG IN", command: command.to_owned() });
     let ask = stage.model.detail.ask;
-    stage.told(Told::Explained { ask, closer: Some(Box::new(closer)) });
+    stage.told(TaskReply::Explained { ask, closer: Some(Box::new(closer)) });
     stage.keys("K");
     let [TerminalWish::Copy(from_the_list)] = stage.wishes.as_slice() else { panic!("{:?}", stage.wishes) };
     assert!(from_the_list.starts_with("kubectl --context guest-payments get secret"), "{from_the_list}");
@@ -516,8 +519,8 @@ fn a_command_that_the_detail_shows_is_copied_from_within_it() {
 fn a_read_of_the_journal_that_was_overtaken_is_not_shown() {
     let mut stage = Stage::full();
     stage.keys("ga 0 ga");
-    stage.told(Told::History { asked: 2, entries: Ok(given::journal()) });
-    stage.told(Told::History { asked: 1, entries: Ok(Vec::new()) });
+    stage.told(TaskReply::History { asked: 2, entries: Ok(given::journal()) });
+    stage.told(TaskReply::History { asked: 1, entries: Ok(Vec::new()) });
     let History::Read(entries) = &stage.model.activity.history else { panic!("{:?}", stage.model.activity.history) };
     assert_eq!(entries.len(), given::journal().len());
 }

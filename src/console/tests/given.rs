@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::console::furnishing::Furnishing;
 use crate::console::model::{SavedView, Zone};
-use crate::console::task::{Closer, ObjectSheet, Start};
+use crate::console::settings::ModelSettings;
+use crate::console::task::{ObjectSheet, Start, SubjectDetail};
 use crate::console::testing::{after, ago};
-use trueup_checks::judgements::Held;
-use trueup_checks::{Cell, Column, Form, Introduction, Panel, Side, Step};
+use trueup_checks::judgements::CurrentJudgement;
+use trueup_checks::{Cell, CheckDescription, Column, Form, Panel, Side, Step};
 use trueup_core::engine::journal::{
     ActionEntry, ActionStanding, Approval, ApprovalWay, ApprovedCluster, Entry, Found, VerifiedState,
 };
 use trueup_core::engine::{
-    AcceptRule, Action, ActionDraft, Blocked, DomainName, Evidence, Explanation, Finding, GateName, Glob,
+    AcceptRule, Action, ActionDraft, Blocked, CheckName, Evidence, Explanation, Finding, GateName, Glob,
     IdentityRecord, Judgement, ObjectRef, PLAN_SCHEMA, PLAN_TTL, Plan, Preconditions, Reason, Stake, State, SubjectId,
     Summary, Target, TargetRecord, Tier, Undo, Verb,
 };
@@ -24,11 +24,11 @@ use trueup_core::world::{
 };
 
 /// A check that says nothing of its own in its list.
-pub const COPIES: DomainName = DomainName("toy-copies");
+pub const COPIES: CheckName = CheckName("toy-copies");
 /// A check with columns of every kind, a tree, panels and a form.
-pub const PARTS: DomainName = DomainName("toy-parts");
+pub const PARTS: CheckName = CheckName("toy-parts");
 
-const COPIES_INTRODUCED: Introduction = Introduction {
+const COPIES_INTRODUCED: CheckDescription = CheckDescription {
     title: "Copies",
     short: "COPIES",
     says: "copies of secrets that something still refers to",
@@ -37,7 +37,7 @@ const COPIES_INTRODUCED: Introduction = Introduction {
     forms: &[],
 };
 
-const PARTS_INTRODUCED: Introduction = Introduction {
+const PARTS_INTRODUCED: CheckDescription = CheckDescription {
     title: "Cloud parts",
     short: "PARTS",
     says: "parts of an account and the order they go in",
@@ -121,7 +121,7 @@ pub fn clusters_before() -> BTreeMap<ClusterName, Option<Cluster>> {
     clusters().into_iter().map(|(name, cluster)| (name, cluster.map(listing))).collect()
 }
 
-pub fn subject(domain: DomainName, cluster: &str, kind: &'static str, name: &str) -> SubjectId {
+pub fn subject(domain: CheckName, cluster: &str, kind: &'static str, name: &str) -> SubjectId {
     let namespace = (domain == COPIES).then(|| "openshift-config".to_owned());
     SubjectId {
         domain,
@@ -134,14 +134,14 @@ pub fn subject(domain: DomainName, cluster: &str, kind: &'static str, name: &str
     }
 }
 
-pub fn held(state: State, verdict: &'static str, seconds_ago: i64) -> Held {
+pub fn held(state: State, verdict: &'static str, seconds_ago: i64) -> CurrentJudgement {
     let codes = if state == State::Extra { vec!["no-referrer"] } else { Vec::new() };
     let judgement = Judgement { state, verdict, codes, ownership_proofs: 2, until: None };
-    Held { judgement, since: ago(seconds_ago), cells: Vec::new(), parent: None }
+    CurrentJudgement { judgement, since: ago(seconds_ago), cells: Vec::new(), parent: None }
 }
 
 /// One finding of every state, one match, and a tree of parts.
-pub fn findings() -> BTreeMap<SubjectId, Option<Held>> {
+pub fn findings() -> BTreeMap<SubjectId, Option<CurrentJudgement>> {
     let copies = [
         ("guest-payments", "Secret", "ext-auth-client-old", State::Extra, "orphan-certain", 180),
         ("guest-payments", "ConfigMap", "ext-auth-ca-old", State::Extra, "orphan-certain", 180),
@@ -160,12 +160,19 @@ pub fn findings() -> BTreeMap<SubjectId, Option<Held>> {
 }
 
 /// An account with networks under it, children before their parents in the order of their ids.
-fn parts() -> Vec<(SubjectId, Option<Held>)> {
+fn parts() -> Vec<(SubjectId, Option<CurrentJudgement>)> {
     let part = |kind, name: &str| subject(PARTS, "mgmt-eu", kind, name);
     let account = part("Account", "demo");
     let network = part("Network", "demo-vpc");
     let row = |id: SubjectId, parent: Option<&SubjectId>, state, verdict, cells: Vec<Cell>| {
-        (id, Some(Held { cells, parent: parent.cloned().map(std::sync::Arc::new), ..held(state, verdict, 300) }))
+        (
+            id,
+            Some(CurrentJudgement {
+                cells,
+                parent: parent.cloned().map(std::sync::Arc::new),
+                ..held(state, verdict, 300)
+            }),
+        )
     };
     let text = |text: &str| Cell::Text(text.into());
     let pair = |expected: &str, actual: &str| Cell::Pair { expected: expected.into(), actual: actual.into() };
@@ -210,7 +217,7 @@ fn parts() -> Vec<(SubjectId, Option<Held>)> {
 }
 
 /// A subject as its check explains it: with everything a detail can show.
-pub fn closer(subject: &SubjectId) -> Closer {
+pub fn closer(subject: &SubjectId) -> SubjectDetail {
     let evidence = |says: &str, object: &str, field: &str, version: &str| Evidence {
         says: says.to_owned(),
         object: object.to_owned(),
@@ -234,7 +241,7 @@ pub fn closer(subject: &SubjectId) -> Closer {
         ],
         remedy: vec![draft(subject)],
     };
-    Closer { subject: subject.clone(), explanation, panels: panels() }
+    SubjectDetail { subject: subject.clone(), explanation, panels: panels() }
 }
 
 fn panels() -> Vec<Panel> {
@@ -470,7 +477,7 @@ fn entry(digit: char, approved: i64, finished: Option<i64>, standings: Vec<Actio
 }
 
 /// What the config may say: a view, and a finding that is known.
-pub fn furnishing() -> Furnishing {
+pub fn furnishing() -> ModelSettings {
     let view = |name: &str, screen: &str, filter: &str| SavedView {
         name: name.to_owned(),
         screen: screen.to_owned(),
@@ -483,7 +490,7 @@ pub fn furnishing() -> Furnishing {
         reason: "kept for the auditors".to_owned(),
         until: "2026-12-31".parse().unwrap(),
     };
-    Furnishing { zone: Zone::Utc, views, accepted: vec![accepted], ..Furnishing::default() }
+    ModelSettings { zone: Zone::Utc, views, accepted: vec![accepted], ..ModelSettings::default() }
 }
 
 pub fn sheet() -> ObjectSheet {

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::given;
 use crate::console::event::What;
 use crate::console::model::Layer;
-use crate::console::task::{Task, Told};
+use crate::console::task::{Task, TaskReply};
 use crate::console::testing::Stage;
 use trueup_core::engine::State;
 use trueup_fleet::live::Update;
@@ -54,11 +54,11 @@ fn any_key() -> impl Strategy<Value = KeyEvent> {
 
 /// Tells what a run, a plan or a journal would, so that keys find something to act on.
 fn furnish(stage: &mut Stage) {
-    stage.told(Told::History { asked: u64::MAX, entries: Ok(given::journal()) });
+    stage.told(TaskReply::History { asked: u64::MAX, entries: Ok(given::journal()) });
     if let Some(ask) = stage.model.planning {
         let plan = given::plan(given::actions());
         let planned = crate::console::task::Planned { plan, left_out: Vec::new() };
-        stage.told(Told::Planned { ask, plan: Ok(Box::new(planned)) });
+        stage.told(TaskReply::Planned { ask, plan: Ok(Box::new(planned)) });
     }
 }
 
@@ -186,7 +186,7 @@ fn no_key_of_the_keymap_writes_to_a_cluster_from_any_screen() {
             let mut stage = Stage::full();
             stage
                 .planned(given::plan(given::actions()))
-                .told(Told::History { asked: u64::MAX, entries: Ok(given::journal()) });
+                .told(TaskReply::History { asked: u64::MAX, entries: Ok(given::journal()) });
             stage.keys("0").keys(screen).forget();
             stage.keys(key);
             let applies = stage.tasks.iter().any(|task| matches!(task, Task::Apply(_)));

@@ -4,7 +4,7 @@ use crossterm::event::{MouseButton, MouseEventKind};
 
 use super::given;
 use crate::console::hits::{Hit, Tab};
-use crate::console::model::{Layer, Pane, Place};
+use crate::console::model::{Layer, Pane, ScreenId};
 use crate::console::table::Direction;
 use crate::console::testing::Stage;
 use trueup_core::engine::{State, Tier};
@@ -47,11 +47,11 @@ fn a_click_on_a_tab_goes_there() {
     let mut stage = drawn("");
     stage.planned(given::plan(given::actions())).keys("0").draw(120, 40);
     let tabs = [
-        (Tab::Check(1), Place::Check(1)),
-        (Tab::Check(0), Place::Check(0)),
-        (Tab::Plan, Place::Plan),
-        (Tab::Activity, Place::Activity),
-        (Tab::Fleet, Place::Fleet),
+        (Tab::Check(1), ScreenId::Check(1)),
+        (Tab::Check(0), ScreenId::Check(0)),
+        (Tab::Plan, ScreenId::Plan),
+        (Tab::Activity, ScreenId::Activity),
+        (Tab::Fleet, ScreenId::Fleet),
     ];
     for (tab, place) in tabs {
         stage.click(Hit::Tab(tab));

@@ -9,10 +9,10 @@ use jiff::SignedDuration;
 use super::given;
 use crate::console::event::What;
 use crate::console::model::{Run, RunState};
-use crate::console::task::{ObjectSheet, Stage as Step, Told, Tried};
+use crate::console::task::{ObjectSheet, Stage as Step, TaskReply, Tried};
 use crate::console::testing::{Stage, after, ago};
 use crate::console::theme::Signs;
-use trueup_core::engine::executor::{End, Halt, Report, Skip};
+use trueup_core::engine::executor::{ActionResult, Halt, Report, Skip};
 use trueup_core::engine::journal::VerifiedState;
 use trueup_core::engine::{Action, Chosen, Plan, State, Tier, Undo};
 use trueup_core::world::{ClusterName, Link, RiskClass};
@@ -36,7 +36,7 @@ fn typed(keys: &str) -> Stage {
 /// The full fleet of somebody who saved views and accepted a finding, after these keys.
 fn furnished(keys: &str) -> Stage {
     full(|stage| {
-        stage.told(Told::Furnished(Box::new(given::furnishing())));
+        stage.told(TaskReply::Furnished(Box::new(given::furnishing())));
         stage.keys(keys);
     })
 }
@@ -147,7 +147,7 @@ fn detail() -> States {
             "nothing is known of it",
             full(|stage| {
                 stage.keys("1 j enter");
-                stage.told(Told::Explained { ask: stage.model.detail.ask, closer: None });
+                stage.told(TaskReply::Explained { ask: stage.model.detail.ask, closer: None });
             }),
         ),
         ("waiting for the answer", typed("1 j enter")),
@@ -166,7 +166,7 @@ fn answered(stage: &mut Stage) {
     stage.keys("i {} enter");
     let ask = stage.model.detail.answer_ask;
     let lines = vec!["user https://idp.example.com#42".to_owned(), "groups oidc:dev, oidc:ops".to_owned()];
-    stage.told(Told::Answered { ask, lines });
+    stage.told(TaskReply::Answered { ask, lines });
 }
 
 fn planned(act: impl FnOnce(&mut Stage)) -> Stage {
@@ -210,7 +210,10 @@ fn plan() -> States {
                 stage.model.planning = Some(ask);
                 let left_out = vec!["a2 was skipped".to_owned(), "the owner of demo is gone".to_owned()];
                 let plan = given::plan(given::actions());
-                stage.told(Told::Planned { ask, plan: Ok(Box::new(crate::console::task::Planned { plan, left_out })) });
+                stage.told(TaskReply::Planned {
+                    ask,
+                    plan: Ok(Box::new(crate::console::task::Planned { plan, left_out })),
+                });
             }),
         ),
     ]
@@ -225,7 +228,7 @@ fn tried(stage: &mut Stage) {
         ("a4", Tried::Unknown("nobody may ask there".to_owned())),
     ];
     for (action, tried) in answers {
-        stage.told(Told::DryRun { plan: plan.clone(), action: action.to_owned(), tried });
+        stage.told(TaskReply::DryRun { plan: plan.clone(), action: action.to_owned(), tried });
     }
 }
 
@@ -264,7 +267,7 @@ fn running(act: impl FnOnce(&mut Stage)) -> Stage {
         let plan: Plan = given::plan(given::actions());
         let ids = ["a1", "a2", "a4", "a5", "a6"].map(str::to_owned);
         stage.model.activity.run = Some(Run::new(&plan, &Chosen::Only(ids.into())));
-        stage.keys("ga").told(Told::History { asked: u64::MAX, entries: Ok(given::journal()) });
+        stage.keys("ga").told(TaskReply::History { asked: u64::MAX, entries: Ok(given::journal()) });
         act(stage);
     })
 }
@@ -272,12 +275,12 @@ fn running(act: impl FnOnce(&mut Stage)) -> Stage {
 fn progress(stage: &mut Stage, action: &str, steps: Vec<Step>) {
     for (place, stage_of) in steps.into_iter().enumerate() {
         let at = after(1) + SignedDuration::from_millis(7 * i64::try_from(place).unwrap());
-        stage.told(Told::Progress { action: action.to_owned(), at, stage: stage_of });
+        stage.told(TaskReply::Progress { action: action.to_owned(), at, stage: stage_of });
     }
 }
 
 fn every_stage(stage: &mut Stage) {
-    let done = Step::Ended(End::Done(VerifiedState::Gone));
+    let done = Step::Ended(ActionResult::Done(VerifiedState::Gone));
     progress(stage, "a1", vec![Step::Intended, Step::Sent, Step::Answered, done]);
     progress(stage, "a2", vec![Step::Intended, Step::Sent, Step::Answered]);
     progress(stage, "a4", vec![Step::Intended, Step::Sent]);
@@ -287,7 +290,7 @@ fn every_stage(stage: &mut Stage) {
 /// One that is on its way out, and one that is held back.
 fn every_wait(stage: &mut Stage) {
     let wait = |seconds: u64, why: &str| Step::Waiting { so_far: Duration::from_secs(seconds), why: why.to_owned() };
-    let leaving = Step::Ended(End::Done(VerifiedState::Terminating));
+    let leaving = Step::Ended(ActionResult::Done(VerifiedState::Terminating));
     progress(stage, "a1", vec![Step::Intended, Step::Sent, Step::Answered, leaving, wait(150, "it is being deleted")]);
     let held =
         wait(45, "VPC: delete a VPC resource: 409 (load_balancer_busy: the load balancer is in state update_pending)");
@@ -296,11 +299,14 @@ fn every_wait(stage: &mut Stage) {
 
 fn every_end(stage: &mut Stage) {
     let ends = [
-        ("a1", End::Done(VerifiedState::Gone)),
-        ("a2", End::TakenBack { why: "OAuth/cluster refers to it now".to_owned() }),
-        ("a4", End::Skipped { class: Skip::Stale, why: "changed since the preview (rv 41, was 40)".to_owned() }),
-        ("a5", End::Failed { why: "the server refused it: 403 Forbidden".to_owned() }),
-        ("a6", End::Unknown { why: "the connection broke; the next run reads what came of it".to_owned() }),
+        ("a1", ActionResult::Done(VerifiedState::Gone)),
+        ("a2", ActionResult::TakenBack { why: "OAuth/cluster refers to it now".to_owned() }),
+        (
+            "a4",
+            ActionResult::Skipped { class: Skip::Stale, why: "changed since the preview (rv 41, was 40)".to_owned() },
+        ),
+        ("a5", ActionResult::Failed { why: "the server refused it: 403 Forbidden".to_owned() }),
+        ("a6", ActionResult::Unknown { why: "the connection broke; the next run reads what came of it".to_owned() }),
     ];
     for (action, end) in ends {
         progress(stage, action, vec![Step::Intended, Step::Sent, Step::Ended(end)]);
@@ -310,26 +316,27 @@ fn every_end(stage: &mut Stage) {
         notices: vec!["the log could not be written".to_owned()],
         ..Report::default()
     };
-    stage.told(Told::Applied { report: Ok(Box::new(report)) });
+    stage.told(TaskReply::Applied { report: Ok(Box::new(report)) });
     stage.later(Duration::from_secs(7));
 }
 
 fn activity() -> States {
-    let reported = |halted, end: End| {
+    let reported = |halted, end: ActionResult| {
         move |stage: &mut Stage| {
             let ends = ["a1", "a2", "a4", "a5", "a6"].map(|id| (id.to_owned(), end.clone()));
             let report = Report { plan: "sha256:5f21c9aa".to_owned(), halted, ends: ends.into(), ..Report::default() };
-            stage.told(Told::Applied { report: Ok(Box::new(report)) });
-            stage.told(Told::History { asked: u64::MAX, entries: Ok(given::journal()) });
+            stage.told(TaskReply::Applied { report: Ok(Box::new(report)) });
+            stage.told(TaskReply::History { asked: u64::MAX, entries: Ok(given::journal()) });
         }
     };
-    let stopped = End::Skipped { class: Skip::Stopped, why: "stopped before it was sent".to_owned() };
-    let gated = End::Skipped { class: Skip::Gate, why: "not-complete: the list is older than 60 s".to_owned() };
+    let stopped = ActionResult::Skipped { class: Skip::Stopped, why: "stopped before it was sent".to_owned() };
+    let gated =
+        ActionResult::Skipped { class: Skip::Gate, why: "not-complete: the list is older than 60 s".to_owned() };
     vec![
         (
             "nothing was ever applied",
             full(|stage| {
-                stage.keys("ga").told(Told::History { asked: u64::MAX, entries: Ok(Vec::new()) });
+                stage.keys("ga").told(TaskReply::History { asked: u64::MAX, entries: Ok(Vec::new()) });
             }),
         ),
         ("the journal is being read", typed("ga")),
@@ -337,13 +344,13 @@ fn activity() -> States {
             "the journal can't be read",
             full(|stage| {
                 let entries = Err("the journal is damaged at byte 812".to_owned());
-                stage.keys("ga").told(Told::History { asked: u64::MAX, entries });
+                stage.keys("ga").told(TaskReply::History { asked: u64::MAX, entries });
             }),
         ),
         (
             "the journal alone",
             full(|stage| {
-                stage.keys("ga").told(Told::History { asked: u64::MAX, entries: Ok(given::journal()) }).keys("j");
+                stage.keys("ga").told(TaskReply::History { asked: u64::MAX, entries: Ok(given::journal()) }).keys("j");
             }),
         ),
         ("every stage", running(every_stage)),
@@ -367,7 +374,7 @@ fn activity() -> States {
         (
             "never begun",
             running(|stage| {
-                stage.told(Told::Applied { report: Err("another trueup holds the journal (pid 12)".to_owned()) });
+                stage.told(TaskReply::Applied { report: Err("another trueup holds the journal (pid 12)".to_owned()) });
                 assert!(matches!(stage.model.activity.run.as_ref().unwrap().state, RunState::Failed(_)));
             }),
         ),
@@ -386,7 +393,7 @@ fn object() -> States {
             stage.keys("1 j v");
             let ask = stage.model.object.as_ref().unwrap().ask;
             if let Some(object) = object {
-                stage.told(Told::Object { ask, object: object.map(Box::new) });
+                stage.told(TaskReply::Object { ask, object: object.map(Box::new) });
             }
             stage.keys(keys);
         })
@@ -404,13 +411,13 @@ fn object() -> States {
         (
             "the log",
             full(|stage| {
-                stage.keys("gl").told(Told::Log { lines: log });
+                stage.keys("gl").told(TaskReply::Log { lines: log });
             }),
         ),
         (
             "no log",
             full(|stage| {
-                stage.keys("gl").told(Told::Log { lines: Vec::new() });
+                stage.keys("gl").told(TaskReply::Log { lines: Vec::new() });
             }),
         ),
     ]
@@ -447,7 +454,7 @@ fn frame() -> States {
             made(Stage::starting(), |stage| {
                 stage.model.instead =
                     &["Look around without a cluster: trueup demo", "Read a folder instead: trueup plan --from DIR"];
-                stage.told(Told::NotStarted { says: failed.to_owned() });
+                stage.told(TaskReply::NotStarted { says: failed.to_owned() });
             }),
         ),
         ("read-only", Stage::full_with(|start| start.read_only = Some("started with --read-only".to_owned()))),
@@ -465,12 +472,12 @@ fn frame() -> States {
 }
 
 fn messages(stage: &mut Stage) {
-    stage.told(Told::Notice { says: "copied".to_owned() });
-    stage.told(Told::Broke { what: "the watch of mgmt-eu".to_owned() });
+    stage.told(TaskReply::Notice { says: "copied".to_owned() });
+    stage.told(TaskReply::Broke { what: "the watch of mgmt-eu".to_owned() });
     let why = "guest-payments: the server refused it, because the namespace openshift-config is being terminated, and \
                what is being terminated takes nothing new";
-    stage.told(Told::Planned { ask: stage.model.planning.unwrap_or_default(), plan: Err(why.to_owned()) });
-    stage.told(Told::Accepted { says: Err("`soon` is no day; write it as 2026-12-31".to_owned()) });
+    stage.told(TaskReply::Planned { ask: stage.model.planning.unwrap_or_default(), plan: Err(why.to_owned()) });
+    stage.told(TaskReply::Accepted { says: Err("`soon` is no day; write it as 2026-12-31".to_owned()) });
 }
 
 fn all() -> Vec<(&'static str, States)> {

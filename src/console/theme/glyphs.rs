@@ -80,7 +80,7 @@ impl Glyphs {
         }
     }
 
-    /// The sign of a state; its word is [`State::word`].
+    /// The sign of a state; its word is [`State::as_str`].
     pub fn state(&self, state: State) -> &'static str {
         self.states[state as usize]
     }
@@ -303,7 +303,7 @@ mod tests {
             assert_eq!(seen.len(), State::ALL.len());
         }
         for state in State::ALL {
-            assert_eq!(UNICODE.state(state), state.glyph().to_string(), "{}", state.word());
+            assert_eq!(UNICODE.state(state), state.glyph().to_string(), "{}", state.as_str());
         }
     }
 

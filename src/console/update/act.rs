@@ -5,7 +5,7 @@ use crate::console::effect::{Effects, MouseHold, TerminalWish};
 use crate::console::keymap::Action;
 use crate::console::layout;
 use crate::console::model::{
-    Layer, Model, ObjectTab, ObjectView, Pane, Place, PlanSheet, Prompt, PromptWhat, Show, Zone,
+    Layer, Model, ObjectTab, ObjectView, Pane, PlanSheet, Prompt, PromptWhat, ScreenId, Show, Zone,
 };
 use crate::console::table::Direction;
 use crate::console::task::Task;
@@ -35,7 +35,7 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
         Action::Back => back(model),
         Action::HistoryBack => moved_on_trail(model, |model| model.trail.back()),
         Action::HistoryForward => moved_on_trail(model, |model| model.trail.forward()),
-        Action::GoFleet => go(model, Place::Fleet),
+        Action::GoFleet => go(model, ScreenId::Fleet),
         Action::GoDomain1
         | Action::GoDomain2
         | Action::GoDomain3
@@ -45,11 +45,11 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
         | Action::GoDomain7
         | Action::GoDomain8
         | Action::GoDomain9 => go_check(model, action.domain_place().unwrap_or_default()),
-        Action::GoPlan if model.plan.is_some() => go(model, Place::Plan),
+        Action::GoPlan if model.plan.is_some() => go(model, ScreenId::Plan),
         Action::GoPlan => say(model, "no plan is open: press r on a finding to make one"),
         Action::GoActivity => go_activity(model),
         Action::GoLogs => {
-            let mut effects = go(model, Place::Logs);
+            let mut effects = go(model, ScreenId::Logs);
             effects.task(Task::ReadLog);
             effects
         }
@@ -110,7 +110,7 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
 }
 
 /// Goes to a screen.
-pub fn go(model: &mut Model, place: Place) -> Effects {
+pub fn go(model: &mut Model, place: ScreenId) -> Effects {
     model.trail.go(place);
     arrive(model);
     Effects::redraw()
@@ -127,7 +127,7 @@ pub fn go_to_cluster(model: &mut Model, cluster: &ClusterName) -> Effects {
     };
     // Of equals the first: `max_by_key` takes the last.
     let place = (0..model.checks.len()).rev().max_by_key(most).unwrap_or_default();
-    model.trail.go(Place::Check(place));
+    model.trail.go(ScreenId::Check(place));
     arrive(model);
     let mut effects = layers::filter(model, &format!("cluster:{cluster}"));
     effects.task(Task::Need(cluster.clone()));
@@ -153,7 +153,8 @@ fn moved_on_trail(model: &mut Model, go: impl Fn(&mut Model) -> bool) -> Effects
         return say(model, "there is no further screen that way");
     }
     // A plan that was let go of has no screen any more.
-    if model.place() == Place::Plan && model.plan.is_none() || model.place() == Place::Object && model.object.is_none()
+    if model.place() == ScreenId::Plan && model.plan.is_none()
+        || model.place() == ScreenId::Object && model.object.is_none()
     {
         return moved_on_trail(model, go);
     }
@@ -163,7 +164,7 @@ fn moved_on_trail(model: &mut Model, go: impl Fn(&mut Model) -> bool) -> Effects
 
 fn go_check(model: &mut Model, place: usize) -> Effects {
     match model.checks.len() {
-        count if place < count => go(model, Place::Check(place)),
+        count if place < count => go(model, ScreenId::Check(place)),
         count => {
             let text = format!("there are {count} checks");
             say(model, &text)
@@ -172,7 +173,7 @@ fn go_check(model: &mut Model, place: usize) -> Effects {
 }
 
 fn go_activity(model: &mut Model) -> Effects {
-    let mut effects = go(model, Place::Activity);
+    let mut effects = go(model, ScreenId::Activity);
     effects.task(model.activity.ask_history());
     effects
 }
@@ -184,7 +185,7 @@ fn divider(model: &mut Model, by: i16) -> Effects {
 
 fn open(model: &mut Model) -> Effects {
     match model.place() {
-        Place::Fleet => {
+        ScreenId::Fleet => {
             let (list, rows) = model.fleet.list_and_rows();
             list.hold(rows);
             match model.fleet.list.cursor().cloned() {
@@ -192,17 +193,17 @@ fn open(model: &mut Model) -> Effects {
                 None => Effects::default(),
             }
         }
-        Place::Check(_) | Place::Plan => moving::pane(model, Pane::Detail),
-        Place::Activity | Place::Object | Place::Logs => Effects::default(),
+        ScreenId::Check(_) | ScreenId::Plan => moving::pane(model, Pane::Detail),
+        ScreenId::Activity | ScreenId::Object | ScreenId::Logs => Effects::default(),
     }
 }
 
 /// One step out: of the detail, of a filter, of the screen.
 fn back(model: &mut Model) -> Effects {
     let is_filtered = match model.place() {
-        Place::Fleet => !model.fleet.filter_text.is_empty(),
-        Place::Check(_) => model.check().is_some_and(|check| !check.filter_text.is_empty()),
-        Place::Plan | Place::Activity | Place::Object | Place::Logs => false,
+        ScreenId::Fleet => !model.fleet.filter_text.is_empty(),
+        ScreenId::Check(_) => model.check().is_some_and(|check| !check.filter_text.is_empty()),
+        ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs => false,
     };
     if model.toasts.iter().next().is_some() {
         model.toasts.clear();
@@ -214,7 +215,7 @@ fn back(model: &mut Model) -> Effects {
     if is_filtered {
         return layers::filter(model, "");
     }
-    if model.place() == Place::Fleet {
+    if model.place() == ScreenId::Fleet {
         return Effects::default();
     }
     moved_on_trail(model, |model| model.trail.back())
@@ -222,9 +223,9 @@ fn back(model: &mut Model) -> Effects {
 
 fn open_filter(model: &mut Model) -> Effects {
     let text = match model.place() {
-        Place::Fleet => model.fleet.filter_text.clone(),
-        Place::Check(_) => model.check().map(|check| check.filter_text.clone()).unwrap_or_default(),
-        Place::Plan | Place::Activity | Place::Object | Place::Logs => {
+        ScreenId::Fleet => model.fleet.filter_text.clone(),
+        ScreenId::Check(_) => model.check().map(|check| check.filter_text.clone()).unwrap_or_default(),
+        ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs => {
             return say(model, "there is nothing to filter here");
         }
     };
@@ -238,7 +239,7 @@ enum Sorting {
 }
 
 fn sort(model: &mut Model, sorting: Sorting) -> Effects {
-    let Place::Check(place) = model.place() else {
+    let ScreenId::Check(place) = model.place() else {
         return say(model, "this list has one order");
     };
     let Model { checks, findings, .. } = model;
@@ -254,7 +255,7 @@ fn sort(model: &mut Model, sorting: Sorting) -> Effects {
 /// What the cursor is on, as an object of a cluster.
 fn object_here(model: &Model) -> Option<(ClusterName, ObjectRef)> {
     match model.place() {
-        Place::Check(_) => {
+        ScreenId::Check(_) => {
             // A cloud resource is no object of a cluster, and has nothing more to read than its finding says.
             let subject = model.subject().filter(|subject| subject.cloud.is_none())?;
             let target = ObjectRef {
@@ -267,20 +268,20 @@ fn object_here(model: &Model) -> Option<(ClusterName, ObjectRef)> {
             };
             (target.name != "*").then(|| (subject.cluster.clone(), target))
         }
-        Place::Plan => {
+        ScreenId::Plan => {
             let action = model.plan.as_ref().and_then(PlanSheet::cursor)?;
             if action.target.cloud.is_some() {
                 return None;
             }
             Some((ClusterName::new(action.cluster.as_str()), action.target.clone()))
         }
-        Place::Object => model.object.as_ref().map(|view| (view.cluster.clone(), view.target.clone())),
-        Place::Fleet | Place::Activity | Place::Logs => None,
+        ScreenId::Object => model.object.as_ref().map(|view| (view.cluster.clone(), view.target.clone())),
+        ScreenId::Fleet | ScreenId::Activity | ScreenId::Logs => None,
     }
 }
 
 fn object(model: &mut Model, tab: ObjectTab) -> Effects {
-    if model.place() == Place::Object {
+    if model.place() == ScreenId::Object {
         if let Some(view) = &mut model.object {
             view.tab = tab;
             model.scroll = 0;
@@ -300,7 +301,7 @@ fn object(model: &mut Model, tab: ObjectTab) -> Effects {
 pub fn open_object(model: &mut Model, cluster: ClusterName, target: ObjectRef, tab: ObjectTab) -> Effects {
     let ask = model.next_ask();
     model.object = Some(ObjectView { ask, cluster: cluster.clone(), target: target.clone(), tab, sheet: None });
-    let mut effects = go(model, Place::Object);
+    let mut effects = go(model, ScreenId::Object);
     effects.task(Task::ReadObject { ask, cluster, target });
     effects
 }
@@ -326,13 +327,13 @@ fn accept(model: &mut Model) -> Effects {
 /// The cluster the cursor is on, or whose finding it is on.
 pub fn cluster_here(model: &Model) -> Option<ClusterName> {
     match model.place() {
-        Place::Fleet => model.fleet.list.cursor().cloned(),
-        Place::Check(_) => model.subject().map(|subject| subject.cluster.clone()),
-        Place::Plan => {
+        ScreenId::Fleet => model.fleet.list.cursor().cloned(),
+        ScreenId::Check(_) => model.subject().map(|subject| subject.cluster.clone()),
+        ScreenId::Plan => {
             model.plan.as_ref().and_then(PlanSheet::cursor).map(|action| ClusterName::new(action.cluster.as_str()))
         }
-        Place::Object => model.object.as_ref().map(|view| view.cluster.clone()),
-        Place::Activity | Place::Logs => None,
+        ScreenId::Object => model.object.as_ref().map(|view| view.cluster.clone()),
+        ScreenId::Activity | ScreenId::Logs => None,
     }
 }
 

@@ -9,7 +9,7 @@ use crate::console::effect::{Alert, Effects, TerminalWish};
 use crate::console::event::Focus;
 use crate::console::model::{ACCEPTED, Accepted, FeedLine, Model, Paused};
 use crate::console::task::Task;
-use trueup_checks::judgements::Held;
+use trueup_checks::judgements::CurrentJudgement;
 use trueup_core::engine::{AcceptRule, State, SubjectId};
 use trueup_core::world::{ClusterName, Link};
 use trueup_fleet::live::Update;
@@ -75,7 +75,7 @@ fn apply(model: &mut Model, update: Update) -> Effects {
         let differences = model.findings.counts_in(&cluster).differences();
         model.feed.note(&cluster, model.now, differences);
     }
-    effects.redraw |= any_clusters || matches!(model.place(), crate::console::model::Place::Fleet);
+    effects.redraw |= any_clusters || matches!(model.place(), crate::console::model::ScreenId::Fleet);
     effects
 }
 
@@ -83,9 +83,9 @@ fn apply(model: &mut Model, update: Update) -> Effects {
 pub fn accept_again(model: &mut Model, rules: Vec<AcceptRule>) -> Effects {
     let now = model.now;
     let before = std::mem::replace(&mut model.accepted, Accepted::new(rules, now));
-    let is_marked = |held: &Held| held.judgement.codes.contains(&ACCEPTED);
+    let is_marked = |held: &CurrentJudgement| held.judgement.codes.contains(&ACCEPTED);
     let covered = |id: &SubjectId| model.accepted.rule(id, now).is_some();
-    let touched: Vec<(Arc<SubjectId>, Arc<Held>)> = model
+    let touched: Vec<(Arc<SubjectId>, Arc<CurrentJudgement>)> = model
         .findings
         .iter()
         .filter(|(id, held)| is_marked(held) || covered(id))
@@ -109,7 +109,7 @@ fn arriving(model: &Model) -> BTreeSet<ClusterName> {
 fn judged(
     model: &mut Model,
     subject: Arc<SubjectId>,
-    mut held: Arc<Held>,
+    mut held: Arc<CurrentJudgement>,
     arriving: &BTreeSet<ClusterName>,
     effects: &mut Effects,
 ) -> bool {
@@ -154,8 +154,8 @@ fn gone(model: &mut Model, subject: &SubjectId) -> bool {
 /// read already. What a first look finds is no news.
 fn is_news(
     id: &SubjectId,
-    before: Option<&Held>,
-    held: &Held,
+    before: Option<&CurrentJudgement>,
+    held: &CurrentJudgement,
     model: &Model,
     arriving: &BTreeSet<ClusterName>,
 ) -> bool {
@@ -201,13 +201,13 @@ mod tests {
     use crate::console::event::{Event, What};
     use crate::console::hits::HitMap;
     use crate::console::model::{CheckSheet, Zone};
-    use crate::console::task::Told;
+    use crate::console::task::TaskReply;
     use crate::console::update::update;
-    use trueup_checks::Introduction;
-    use trueup_core::engine::{DomainName, Glob, Judgement};
+    use trueup_checks::CheckDescription;
+    use trueup_core::engine::{CheckName, Glob, Judgement};
     use trueup_core::world::{Cluster, ClusterIdentity, ClusterSource, RiskClass, Served};
 
-    const CHECK: DomainName = DomainName("toy");
+    const CHECK: CheckName = CheckName("toy");
 
     fn now() -> Timestamp {
         "2026-11-16T10:00:00Z".parse().unwrap()
@@ -215,7 +215,7 @@ mod tests {
 
     fn model() -> Model {
         let mut model = Model::new(now(), Rect::new(0, 0, 120, 40), Zone::Utc);
-        model.checks.push(CheckSheet::new(CHECK, Introduction::named("toy")));
+        model.checks.push(CheckSheet::new(CHECK, CheckDescription::named("toy")));
         model
     }
 
@@ -224,10 +224,10 @@ mod tests {
         SubjectId { domain: CHECK, cluster, api_version: "v1", kind: "Secret", namespace: None, name, cloud: None }
     }
 
-    fn held(state: State) -> Held {
-        let (codes, verdict) = (vec!["first"], state.word());
+    fn held(state: State) -> CurrentJudgement {
+        let (codes, verdict) = (vec!["first"], state.as_str());
         let judgement = Judgement { state, verdict, codes, ownership_proofs: 0, until: None };
-        Held { judgement, since: now(), cells: Vec::new(), parent: None }
+        CurrentJudgement { judgement, since: now(), cells: Vec::new(), parent: None }
     }
 
     fn rule(finding: &str) -> AcceptRule {
@@ -244,8 +244,8 @@ mod tests {
         happens(model, now(), What::Data(Box::new(Update::of(findings))));
     }
 
-    fn told(model: &mut Model, told: Told) {
-        happens(model, now(), What::Told(Box::new(told)));
+    fn told(model: &mut Model, told: TaskReply) {
+        happens(model, now(), What::TaskReply(Box::new(told)));
     }
 
     fn shown(model: &Model, name: &str) -> (State, Vec<&'static str>) {
@@ -303,7 +303,7 @@ mod tests {
     fn what_is_accepted_is_a_match_at_once_and_in_every_count() {
         let mut model = model();
         judged(&mut model, &["x", "y"], State::Extra);
-        told(&mut model, Told::Acceptances { rules: vec![rule(&subject("x").to_string())] });
+        told(&mut model, TaskReply::Acceptances { rules: vec![rule(&subject("x").to_string())] });
         assert_eq!(shown(&model, "x"), (State::Match, vec!["first", ACCEPTED]));
         assert_eq!(shown(&model, "y"), (State::Extra, vec!["first"]));
         assert_eq!(model.findings.counts_of(CHECK).differences(), 1);
@@ -318,10 +318,10 @@ mod tests {
         let mut model = model();
         judged(&mut model, &["x"], State::Extra);
         let rules = vec![rule("toy/*")];
-        told(&mut model, Told::Acceptances { rules: rules.clone() });
-        told(&mut model, Told::Acceptances { rules: Vec::new() });
+        told(&mut model, TaskReply::Acceptances { rules: rules.clone() });
+        told(&mut model, TaskReply::Acceptances { rules: Vec::new() });
         assert_eq!(shown(&model, "x"), (State::Extra, vec!["first"]), "taken back");
-        told(&mut model, Told::Acceptances { rules });
+        told(&mut model, TaskReply::Acceptances { rules });
         let last = now() + SignedDuration::from_hours(37);
         happens(&mut model, last, What::Time);
         assert_eq!(shown(&model, "x").0, State::Match, "in its last hour");

@@ -4,22 +4,22 @@ use std::fmt::Write as _;
 
 use super::act::say;
 use crate::console::effect::{Effects, TerminalWish};
-use crate::console::model::{ExportForm, Model, Pane, Place, PlanSheet};
+use crate::console::model::{ExportForm, Model, Pane, PlanSheet, ScreenId};
 use crate::console::task::{SavedFile, Task};
 use crate::console::view;
 use trueup_checks::Panel;
-use trueup_checks::judgements::Held;
+use trueup_checks::judgements::CurrentJudgement;
 use trueup_core::engine::text::{Charset, printable, shell_word};
 use trueup_core::engine::{ObjectRef, SubjectId};
 
 /// Copies what the cursor is on: a name people paste into other tools.
 pub fn copy(model: &mut Model) -> Effects {
     let text = match model.place() {
-        Place::Fleet => model.fleet.list.cursor().map(ToString::to_string),
-        Place::Check(_) => model.subject().map(|subject| subject.to_string()),
-        Place::Plan => model.plan.as_ref().map(|sheet| sheet.plan.id.clone()),
-        Place::Activity => model.activity.cursor().map(|entry| entry.plan.clone()),
-        Place::Object | Place::Logs => Some(view::text_of(model)),
+        ScreenId::Fleet => model.fleet.list.cursor().map(ToString::to_string),
+        ScreenId::Check(_) => model.subject().map(|subject| subject.to_string()),
+        ScreenId::Plan => model.plan.as_ref().map(|sheet| sheet.plan.id.clone()),
+        ScreenId::Activity => model.activity.cursor().map(|entry| entry.plan.clone()),
+        ScreenId::Object | ScreenId::Logs => Some(view::text_of(model)),
     };
     copied(model, text)
 }
@@ -27,32 +27,32 @@ pub fn copy(model: &mut Model) -> Effects {
 /// Copies the command that stands in the detail when that is where one is, else the command that shows the same object.
 pub fn copy_command(model: &mut Model) -> Effects {
     let text = match model.place() {
-        Place::Check(_) if model.pane == Pane::Detail && shown_command(model).is_some() => shown_command(model),
-        Place::Check(_) => model.subject().map(|subject| match &subject.cloud {
+        ScreenId::Check(_) if model.pane == Pane::Detail && shown_command(model).is_some() => shown_command(model),
+        ScreenId::Check(_) => model.subject().map(|subject| match &subject.cloud {
             Some(place) => cloud_command(place.crn.as_deref(), &subject.name),
             None => command(subject.cluster.as_str(), subject.kind, subject.namespace.as_deref(), &subject.name),
         }),
-        Place::Plan => model.plan.as_ref().and_then(PlanSheet::cursor).map(|action| match &action.target.cloud {
+        ScreenId::Plan => model.plan.as_ref().and_then(PlanSheet::cursor).map(|action| match &action.target.cloud {
             Some(cloud) => cloud_command(cloud.crn.as_deref(), &cloud.id),
             None => {
                 let ObjectRef { kind, namespace, name, .. } = &action.target;
                 command(&action.cluster, kind, namespace.as_deref(), name)
             }
         }),
-        Place::Object => model.object.as_ref().map(|view| {
+        ScreenId::Object => model.object.as_ref().map(|view| {
             let ObjectRef { kind, namespace, name, .. } = &view.target;
             command(view.cluster.as_str(), kind, namespace.as_deref(), name)
         }),
-        Place::Fleet => model
+        ScreenId::Fleet => model
             .fleet
             .list
             .cursor()
             .map(|name| format!("kubectl --context {} cluster-info", shell_word(name.as_str()))),
-        Place::Activity => model
+        ScreenId::Activity => model
             .activity
             .cursor()
             .map(|entry| format!("trueup history show {}", trueup_core::engine::short_id(&entry.plan))),
-        Place::Logs => None,
+        ScreenId::Logs => None,
     };
     copied(model, text)
 }
@@ -81,7 +81,7 @@ pub fn export(model: &mut Model, form: ExportForm) -> Effects {
     };
     let rows = check.order.window(0..usize::MAX).filter_map(|id| Some((&**id, model.findings.get(id)?)));
     let (file, text) = match form {
-        ExportForm::Markdown => (SavedFile::ViewMarkdown, markdown(check.introduction.title, rows)),
+        ExportForm::Markdown => (SavedFile::ViewMarkdown, markdown(check.description.title, rows)),
         ExportForm::Csv => (SavedFile::ViewCsv, csv(rows)),
     };
     let mut effects = Effects::redraw();
@@ -126,25 +126,25 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-fn markdown<'a>(title: &str, rows: impl Iterator<Item = (&'a SubjectId, &'a Held)>) -> String {
+fn markdown<'a>(title: &str, rows: impl Iterator<Item = (&'a SubjectId, &'a CurrentJudgement)>) -> String {
     let mut text =
         format!("# {title}\n\n| state | object | cluster | verdict | since |\n| --- | --- | --- | --- | --- |\n");
     let safe = |text: &str| printable(text, Charset::Unicode).replace('|', "\\|");
     for (id, held) in rows {
         let place = id.namespace.as_deref().map_or(String::new(), |namespace| format!("{namespace}/"));
         let object = safe(&format!("{} {place}{}", id.kind, id.called()));
-        let (state, verdict) = (held.judgement.state.word(), held.judgement.verdict);
+        let (state, verdict) = (held.judgement.state.as_str(), held.judgement.verdict);
         writeln!(text, "| {state} | {object} | {} | {verdict} | {} |", safe(id.cluster.as_str()), held.since)
             .expect("writing to a string does not fail");
     }
     text
 }
 
-fn csv<'a>(rows: impl Iterator<Item = (&'a SubjectId, &'a Held)>) -> String {
+fn csv<'a>(rows: impl Iterator<Item = (&'a SubjectId, &'a CurrentJudgement)>) -> String {
     let mut text = String::from("state,kind,namespace,name,cluster,verdict,codes,since\n");
     for (id, held) in rows {
         let fields = [
-            held.judgement.state.word().to_owned(),
+            held.judgement.state.as_str().to_owned(),
             id.kind.to_owned(),
             id.namespace.clone().unwrap_or_default(),
             id.name.clone(),

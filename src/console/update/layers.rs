@@ -8,7 +8,7 @@ use super::{keys, palette, repair};
 use crate::console::effect::{Effects, TerminalWish};
 use crate::console::filter;
 use crate::console::keymap::Action;
-use crate::console::model::{Layer, Model, Place, Prompt, PromptWhat};
+use crate::console::model::{Layer, Model, Prompt, PromptWhat, ScreenId};
 use crate::console::task::Task;
 use crate::console::view;
 
@@ -65,15 +65,15 @@ pub fn type_key(model: &mut Model, key: KeyEvent) -> Effects {
 /// Shows only what the text describes.
 pub fn filter(model: &mut Model, text: &str) -> Effects {
     match model.place() {
-        Place::Fleet => model.fleet.filter_by(text),
-        Place::Check(place) => {
+        ScreenId::Fleet => model.fleet.filter_by(text),
+        ScreenId::Check(place) => {
             let now = model.now;
             let Model { checks, fleet, .. } = model;
             if let Some(check) = checks.get_mut(place) {
                 check.filter_by(text, |id| fleet.class_of(&id.cluster), now);
             }
         }
-        Place::Plan | Place::Activity | Place::Object | Place::Logs => {}
+        ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs => {}
     }
     Effects::redraw()
 }

@@ -16,7 +16,7 @@ mod told;
 use super::effect::Effects;
 use super::event::{Event, Focus, What};
 use super::hits::HitMap;
-use super::model::{Model, Place};
+use super::model::{Model, ScreenId};
 use super::task::Task;
 
 /// Takes one event in.
@@ -36,7 +36,7 @@ pub fn update(model: &mut Model, event: Event, hits: &HitMap) -> Effects {
             Effects { redraw: focus == Focus::Here, ..Effects::default() }
         }
         What::Data(update) => data::take(model, *update),
-        What::Told(told) => told::take(model, *told),
+        What::TaskReply(told) => told::take(model, *told),
         What::Time => Effects::redraw(),
     };
     if model.accepted.is_over(model.now) {
@@ -52,7 +52,7 @@ pub fn update(model: &mut Model, event: Event, hits: &HitMap) -> Effects {
 
 /// Asks about what the cursor is on, when that is something else than before.
 fn follow_cursor(model: &mut Model, effects: &mut Effects) {
-    if !matches!(model.place(), Place::Check(_)) {
+    if !matches!(model.place(), ScreenId::Check(_)) {
         return;
     }
     let subject = model.subject();

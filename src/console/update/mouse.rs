@@ -6,7 +6,7 @@ use super::{act, layers, moving, palette};
 use crate::console::effect::Effects;
 use crate::console::hits::{Hit, HitMap, Tab};
 use crate::console::keymap::Action;
-use crate::console::model::{Layer, Model, Pane, Place};
+use crate::console::model::{Layer, Model, Pane, ScreenId};
 use crate::console::table::Direction;
 
 /// How many rows a notch of the wheel moves.
@@ -85,7 +85,7 @@ fn action_of(tab: Tab) -> Action {
 
 /// Sorts by a column; by the same one again the other way round.
 fn sort_by(model: &mut Model, column: usize) -> Effects {
-    let Place::Check(place) = model.place() else { return Effects::default() };
+    let ScreenId::Check(place) = model.place() else { return Effects::default() };
     let Model { checks, findings, .. } = model;
     let Some(check) = checks.get_mut(place) else { return Effects::default() };
     let direction = if check.sort == column { check.order.direction().reversed() } else { Direction::Ascending };

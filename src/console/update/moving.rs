@@ -1,35 +1,35 @@
 //! Cursors, windows, panes and marks.
 
 use crate::console::effect::Effects;
-use crate::console::model::{Model, Pane, Place};
+use crate::console::model::{Model, Pane, ScreenId};
 use crate::console::view;
 
 /// Does something with the list on the screen and its rows, whatever they are made of.
 macro_rules! with_list {
     ($model:ident, |$list:ident, $rows:ident| $does:expr) => {
         match $model.place() {
-            Place::Fleet => {
+            ScreenId::Fleet => {
                 let ($list, $rows) = $model.fleet.list_and_rows();
                 $does;
             }
-            Place::Check(place) => {
+            ScreenId::Check(place) => {
                 if let Some(check) = $model.checks.get_mut(place) {
                     let ($list, $rows) = (&mut check.list, &check.order);
                     $does;
                 }
             }
-            Place::Plan => {
+            ScreenId::Plan => {
                 if let Some(plan) = &mut $model.plan {
                     let ($list, $rows) = plan.list_and_rows();
                     $does;
                     plan.scroll = 0;
                 }
             }
-            Place::Activity => {
+            ScreenId::Activity => {
                 let ($list, $rows) = $model.activity.list_and_rows();
                 $does;
             }
-            Place::Object | Place::Logs => {}
+            ScreenId::Object | ScreenId::Logs => {}
         }
     };
 }
@@ -81,11 +81,11 @@ pub fn wheel(model: &mut Model, by: isize) -> Effects {
 /// Gives the keys to a pane, where there are two.
 pub fn pane(model: &mut Model, pane: Pane) -> Effects {
     match model.place() {
-        Place::Check(_) | Place::Plan => {
+        ScreenId::Check(_) | ScreenId::Plan => {
             with_list!(model, |list, rows| list.hold(rows));
             model.pane = pane;
         }
-        Place::Fleet | Place::Activity | Place::Object | Place::Logs => {}
+        ScreenId::Fleet | ScreenId::Activity | ScreenId::Object | ScreenId::Logs => {}
     }
     Effects::redraw()
 }
@@ -125,17 +125,19 @@ pub fn unmark(model: &mut Model) -> Effects {
 /// Whether moving scrolls text instead of a cursor.
 fn scrolls(model: &Model) -> bool {
     match model.place() {
-        Place::Object | Place::Logs => true,
-        Place::Check(_) | Place::Plan => model.pane == Pane::Detail,
-        Place::Fleet | Place::Activity => false,
+        ScreenId::Object | ScreenId::Logs => true,
+        ScreenId::Check(_) | ScreenId::Plan => model.pane == Pane::Detail,
+        ScreenId::Fleet | ScreenId::Activity => false,
     }
 }
 
 fn scroll_of(model: &mut Model) -> &mut usize {
     match (model.place(), &mut model.plan) {
-        (Place::Check(_), _) => &mut model.detail.scroll,
-        (Place::Plan, Some(plan)) => &mut plan.scroll,
-        (Place::Fleet | Place::Plan | Place::Activity | Place::Object | Place::Logs, _) => &mut model.scroll,
+        (ScreenId::Check(_), _) => &mut model.detail.scroll,
+        (ScreenId::Plan, Some(plan)) => &mut plan.scroll,
+        (ScreenId::Fleet | ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs, _) => {
+            &mut model.scroll
+        }
     }
 }
 

@@ -64,7 +64,7 @@ pub fn open_export(model: &mut Model) -> Effects {
 
 /// The questions of the check on the screen.
 pub fn open_forms(model: &mut Model) -> Effects {
-    let forms = model.check().map(|check| check.introduction.forms).unwrap_or_default();
+    let forms = model.check().map(|check| check.description.forms).unwrap_or_default();
     let (Some(subject), false) = (model.subject(), forms.is_empty()) else {
         return say(model, "this check has no questions to ask");
     };
@@ -106,7 +106,7 @@ pub fn choose(model: &mut Model) -> Effects {
 
 /// Asks a check's question with what was typed.
 pub fn ask_form(model: &mut Model, subject: SubjectId, place: usize, typed: String) -> Effects {
-    let form = model.check().and_then(|check| check.introduction.forms.get(place)).copied();
+    let form = model.check().and_then(|check| check.description.forms.get(place)).copied();
     let Some(form) = form else { return Effects::redraw() };
     let ask = model.next_ask();
     model.detail.answer_ask = ask;
@@ -118,7 +118,7 @@ pub fn ask_form(model: &mut Model, subject: SubjectId, place: usize, typed: Stri
 }
 
 fn prompt_form(model: &mut Model, subject: SubjectId, place: usize) -> Effects {
-    let forms = model.check().map(|check| check.introduction.forms).unwrap_or_default();
+    let forms = model.check().map(|check| check.description.forms).unwrap_or_default();
     let Some(form) = forms.get(place) else { return Effects::redraw() };
     let prompt = Prompt::new(PromptWhat::Form { subject, form: place }, form.prompt, "");
     show(model, Layer::Prompt(prompt))
@@ -140,7 +140,7 @@ fn show(model: &mut Model, layer: Layer) -> Effects {
 fn label(model: &Model, action: Action) -> String {
     let check = action.domain_place().and_then(|place| model.checks.get(place));
     match check {
-        Some(check) => format!("go to {}", check.introduction.title),
+        Some(check) => format!("go to {}", check.description.title),
         None => action.says().trim_end_matches('.').to_owned(),
     }
 }
@@ -148,7 +148,7 @@ fn label(model: &Model, action: Action) -> String {
 fn clusters(model: &Model) -> Vec<PickerItem> {
     let item = |cluster: &trueup_core::world::Cluster| PickerItem {
         label: cluster.name.to_string(),
-        note: format!("cluster, {}", cluster.class.word()),
+        note: format!("cluster, {}", cluster.class.as_str()),
         what: PickerWhat::Cluster(cluster.name.clone()),
     };
     model.fleet.clusters().map(item).collect()

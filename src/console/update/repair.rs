@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::act::{cluster_here, go, open_object, say};
 use crate::console::effect::Effects;
-use crate::console::model::{Approval, Entered, Layer, Model, ObjectTab, Pane, Place, Run};
-use crate::console::task::{SavedFile, Task, Wanted};
+use crate::console::model::{Approval, Entered, Layer, Model, ObjectTab, Pane, Run, ScreenId};
+use crate::console::task::{PlanTarget, SavedFile, Task};
 use crate::console::view;
 use trueup_core::engine::{Answers, Chosen, ObjectRef, SubjectId, approve as approve_plan, questions};
 use trueup_core::world::{Cluster, ClusterName};
@@ -13,7 +13,7 @@ use trueup_core::world::{Cluster, ClusterName};
 /// Plans for the marked rows, else for the row at the cursor.
 pub fn reconcile(model: &mut Model) -> Effects {
     let wanted = match model.place() {
-        Place::Check(_) => {
+        ScreenId::Check(_) => {
             let Some(check) = model.check_mut() else { return Effects::default() };
             check.list.hold(&check.order);
             let marks = check.list.marks();
@@ -21,13 +21,15 @@ pub fn reconcile(model: &mut Model) -> Effects {
                 true => check.list.cursor().map(|id| (**id).clone()).into_iter().collect(),
                 false => marks.iter().map(|id| (**id).clone()).collect(),
             };
-            Wanted::Subjects(chosen)
+            PlanTarget::Subjects(chosen)
         }
-        Place::Fleet => Wanted::Subjects(subjects_of_clusters(model)),
-        Place::Plan => return refresh(model),
-        Place::Activity | Place::Object | Place::Logs => return say(model, "there is no finding here to plan for"),
+        ScreenId::Fleet => PlanTarget::Subjects(subjects_of_clusters(model)),
+        ScreenId::Plan => return refresh(model),
+        ScreenId::Activity | ScreenId::Object | ScreenId::Logs => {
+            return say(model, "there is no finding here to plan for");
+        }
     };
-    if matches!(&wanted, Wanted::Subjects(subjects) if subjects.is_empty()) {
+    if matches!(&wanted, PlanTarget::Subjects(subjects) if subjects.is_empty()) {
         return say(model, "there is no finding to plan for");
     }
     ask_for_plan(model, wanted)
@@ -44,7 +46,7 @@ fn subjects_of_clusters(model: &Model) -> BTreeSet<SubjectId> {
     of_chosen.map(|(id, _)| (**id).clone()).collect()
 }
 
-fn ask_for_plan(model: &mut Model, wanted: Wanted) -> Effects {
+fn ask_for_plan(model: &mut Model, wanted: PlanTarget) -> Effects {
     let ask = model.next_ask();
     model.planning = Some(ask);
     let mut effects = Effects::redraw();
@@ -54,7 +56,7 @@ fn ask_for_plan(model: &mut Model, wanted: Wanted) -> Effects {
 
 /// Reads again; on a plan, plans again for the same findings.
 pub fn refresh(model: &mut Model) -> Effects {
-    if let (Place::Plan, Some(sheet)) = (model.place(), &model.plan) {
+    if let (ScreenId::Plan, Some(sheet)) = (model.place(), &model.plan) {
         // One that is being made reads everything already; asked again and again, it would begin again and again.
         if model.planning.is_some() {
             return Effects::default();
@@ -69,9 +71,9 @@ pub fn refresh(model: &mut Model) -> Effects {
         if subjects.is_empty() {
             return say(model, "nothing of this plan is left to plan for; esc lets go of it");
         }
-        return ask_for_plan(model, Wanted::Subjects(subjects));
+        return ask_for_plan(model, PlanTarget::Subjects(subjects));
     }
-    if let (Place::Object, Some(view)) = (model.place(), &model.object) {
+    if let (ScreenId::Object, Some(view)) = (model.place(), &model.object) {
         let (cluster, target, tab) = (view.cluster.clone(), view.target.clone(), view.tab);
         return open_object(model, cluster, target, tab);
     }
@@ -203,7 +205,7 @@ fn apply(model: &mut Model, answers: &Answers) -> Effects {
         Ok(approved) => {
             model.activity.run = Some(Run::new(&sheet.plan, &chosen));
             model.plan = None;
-            let mut effects = go(model, Place::Activity);
+            let mut effects = go(model, ScreenId::Activity);
             effects.task(Task::Apply(Box::new(approved)));
             effects.task(model.activity.ask_history());
             effects

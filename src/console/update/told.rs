@@ -2,67 +2,67 @@
 
 use super::data;
 use crate::console::effect::{Effects, TerminalWish};
-use crate::console::furnishing::{Furnishing, Redecoration};
-use crate::console::model::{CheckSheet, History, Model, Place, PlanSheet, RunState, Standing};
-use crate::console::task::{Planned, SavedFile, Start, Told};
+use crate::console::model::{CheckSheet, History, Model, PlanSheet, RunState, ScreenId, Standing};
+use crate::console::settings::{ModelSettings, SettingsReload};
+use crate::console::task::{Planned, SavedFile, Start, TaskReply};
 use trueup_core::engine::executor::{Halt, Report};
 use trueup_core::engine::short_id;
 
-pub fn take(model: &mut Model, told: Told) -> Effects {
+pub fn take(model: &mut Model, told: TaskReply) -> Effects {
     let mut effects = Effects::redraw();
     match told {
-        Told::Started(start) => started(model, *start),
-        Told::Furnished(furnishing) => return furnished(model, *furnishing),
-        Told::Redecorated(new) => redecorated(model, *new),
-        Told::Acceptances { rules } => return data::accept_again(model, rules),
-        Told::NotStarted { says } => model.standing = Standing::Failed(says),
-        Told::Explained { ask, closer } => effects.redraw = model.detail.take(ask, closer),
-        Told::Planned { ask, plan } => planned(model, ask == model.planning.unwrap_or_default(), plan),
-        Told::DryRun { plan, action, tried } => {
+        TaskReply::Started(start) => started(model, *start),
+        TaskReply::Furnished(furnishing) => return furnished(model, *furnishing),
+        TaskReply::Redecorated(new) => redecorated(model, *new),
+        TaskReply::Acceptances { rules } => return data::accept_again(model, rules),
+        TaskReply::NotStarted { says } => model.standing = Standing::Failed(says),
+        TaskReply::Explained { ask, closer } => effects.redraw = model.detail.take(ask, closer),
+        TaskReply::Planned { ask, plan } => planned(model, ask == model.planning.unwrap_or_default(), plan),
+        TaskReply::DryRun { plan, action, tried } => {
             if let Some(sheet) = model.plan.as_mut().filter(|sheet| sheet.plan.id == plan) {
                 sheet.trying.remove(&action);
                 sheet.tried.insert(action, tried);
             }
         }
-        Told::Progress { action, at, stage } => {
+        TaskReply::Progress { action, at, stage } => {
             if let Some(run) = &mut model.activity.run {
                 run.take(&action, at, stage);
             }
         }
-        Told::Applied { report } => applied(model, report, &mut effects),
-        Told::History { asked, entries } => model.activity.take_history(asked, entries),
-        Told::Object { ask, object } => {
+        TaskReply::Applied { report } => applied(model, report, &mut effects),
+        TaskReply::History { asked, entries } => model.activity.take_history(asked, entries),
+        TaskReply::Object { ask, object } => {
             if let Some(view) = model.object.as_mut().filter(|view| view.ask == ask) {
                 view.sheet = Some(object);
             }
         }
-        Told::Answered { ask, lines } => {
+        TaskReply::Answered { ask, lines } => {
             if ask == model.detail.answer_ask
                 && let Some((_, answer)) = &mut model.detail.answer
             {
                 *answer = lines;
             }
         }
-        Told::Saved { file, path } => saved(model, &file, path),
-        Told::Accepted { says } => match says {
+        TaskReply::Saved { file, path } => saved(model, &file, path),
+        TaskReply::Accepted { says } => match says {
             Ok(says) => model.toasts.info(says, model.now),
             Err(says) => model.toasts.error(says, model.now),
         },
-        Told::Log { lines } => {
+        TaskReply::Log { lines } => {
             model.scroll = lines.len();
             model.log = lines;
         }
-        Told::Notice { says } => model.toasts.info(says, model.now),
-        Told::Broke { what } => model.toasts.error(format!("{what} broke and was started again"), model.now),
+        TaskReply::Notice { says } => model.toasts.info(says, model.now),
+        TaskReply::Broke { what } => model.toasts.error(format!("{what} broke and was started again"), model.now),
     }
     effects
 }
 
 fn started(model: &mut Model, start: Start) {
     let known: Vec<_> = model.checks.iter().map(|check| check.name).collect();
-    for (name, introduction) in &start.checks {
+    for (name, description) in &start.checks {
         if !known.contains(name) {
-            model.checks.push(CheckSheet::new(*name, *introduction));
+            model.checks.push(CheckSheet::new(*name, *description));
         }
     }
     // Findings may have come first.
@@ -77,8 +77,8 @@ fn started(model: &mut Model, start: Start) {
     model.standing = Standing::Running(start);
 }
 
-fn furnished(model: &mut Model, furnishing: Furnishing) -> Effects {
-    let Furnishing { keys, zone, local, mouse, alert, views, accepted, remembered, notices } = furnishing;
+fn furnished(model: &mut Model, furnishing: ModelSettings) -> Effects {
+    let ModelSettings { keys, zone, local, mouse, alert, views, accepted, remembered, notices } = furnishing;
     (model.keys, model.zone, model.local, model.views) = (keys, zone, local, views);
     model.alert = alert;
     let mut effects = data::accept_again(model, accepted);
@@ -93,8 +93,8 @@ fn furnished(model: &mut Model, furnishing: Furnishing) -> Effects {
     effects
 }
 
-fn redecorated(model: &mut Model, new: Redecoration) {
-    let Redecoration { keys, themes, problems } = new;
+fn redecorated(model: &mut Model, new: SettingsReload) {
+    let SettingsReload { keys, themes, problems } = new;
     model.keys = keys;
     // Half of a sequence may mean nothing any more.
     model.pressed.clear();
@@ -118,7 +118,7 @@ fn planned(model: &mut Model, is_awaited: bool, plan: Result<Box<Planned>, Strin
         Ok(planned) => {
             let Planned { plan, left_out } = *planned;
             model.plan = Some(PlanSheet::new(plan, left_out));
-            model.trail.go(Place::Plan);
+            model.trail.go(ScreenId::Plan);
         }
         Err(why) => model.toasts.error(why, model.now),
     }

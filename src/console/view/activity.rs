@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::paint::{Held, Painter};
+use super::paint::{Painter, PaneFocus};
 use super::states;
 use super::text::{Line, wrapped};
 use crate::console::hits::Hit;
@@ -14,7 +14,7 @@ use crate::console::keymap::Action;
 use crate::console::layout::Layout;
 use crate::console::model::{History, Model, Run, RunRow, RunState};
 use crate::console::theme::Role;
-use trueup_core::engine::executor::{End, Skip};
+use trueup_core::engine::executor::{ActionResult, Skip};
 use trueup_core::engine::journal::{ActionStanding, Entry};
 use trueup_core::engine::short_id;
 
@@ -34,12 +34,12 @@ pub fn draw(model: &Model, layout: &Layout, painter: &mut Painter<'_>) {
 
 fn run(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     let Some(run) = &model.activity.run else {
-        let inside = painter.boxed(area, &Line::of("Apply", Role::Title), &Line::blank(), Held::Waits);
+        let inside = painter.boxed(area, &Line::of("Apply", Role::Title), &Line::blank(), PaneFocus::Waits);
         let says = "Nothing was applied in this session.";
         states::empty(inside, says, "r on a finding makes a plan; a approves it.", painter);
         return;
     };
-    let inside = painter.boxed(area, &run_title(run, area.width, painter), &run_right(model, run), Held::Waits);
+    let inside = painter.boxed(area, &run_title(run, area.width, painter), &run_right(model, run), PaneFocus::Waits);
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
     let width = usize::from(inside.width);
     let mut lines: Vec<Line> = Vec::new();
@@ -100,8 +100,11 @@ fn run_title(run: &Run, width: u16, painter: &Painter<'_>) -> Line {
 }
 
 fn run_right(model: &Model, run: &Run) -> Line {
-    let bad =
-        run.rows.iter().filter(|row| matches!(&row.ended, Some((_, End::Failed { .. } | End::Unknown { .. })))).count();
+    let bad = run
+        .rows
+        .iter()
+        .filter(|row| matches!(&row.ended, Some((_, ActionResult::Failed { .. } | ActionResult::Unknown { .. }))))
+        .count();
     let failed = Line::of(format!("{bad} failed"), if bad > 0 { Role::Error } else { Role::Muted });
     match (&run.state, run.stopping) {
         (RunState::Running, true) => failed.and("  stopping after this one", Role::Warn),
@@ -118,13 +121,13 @@ fn row_lines(model: &Model, run: &Run, row: &RunRow, widths: Widths, width: usiz
     let waited = row.waiting.as_ref().map(|(so_far, _)| format!("waits {}", short(*so_far)));
     let (sign, word, role) = match &row.ended {
         Some(_) | None if waited.is_some() => (glyphs.running, waited.as_deref().unwrap_or_default(), Role::Accent),
-        Some((_, End::Done(_))) => (glyphs.done, "verified", Role::Ok),
-        Some((_, End::Already)) => (glyphs.done, "already so", Role::Ok),
-        Some((_, End::TakenBack { .. })) => (glyphs.done, "taken back", Role::Warn),
-        Some((_, End::Skipped { class: Skip::Stale, .. })) => (glyphs.skipped, "stale", Role::Warn),
-        Some((_, End::Skipped { .. })) => (glyphs.skipped, "skipped", Role::Muted),
-        Some((_, End::Failed { .. })) => (glyphs.failed, "failed", Role::Error),
-        Some((_, End::Unknown { .. })) => (glyphs.failed, "unknown", Role::Error),
+        Some((_, ActionResult::Done(_))) => (glyphs.done, "verified", Role::Ok),
+        Some((_, ActionResult::Already)) => (glyphs.done, "already so", Role::Ok),
+        Some((_, ActionResult::TakenBack { .. })) => (glyphs.done, "taken back", Role::Warn),
+        Some((_, ActionResult::Skipped { class: Skip::Stale, .. })) => (glyphs.skipped, "stale", Role::Warn),
+        Some((_, ActionResult::Skipped { .. })) => (glyphs.skipped, "skipped", Role::Muted),
+        Some((_, ActionResult::Failed { .. })) => (glyphs.failed, "failed", Role::Error),
+        Some((_, ActionResult::Unknown { .. })) => (glyphs.failed, "unknown", Role::Error),
         None if row.intended.is_some() && !run.is_running() => (glyphs.failed, "unknown", Role::Error),
         None if row.answered.is_some() => (glyphs.running, "verifying", Role::Accent),
         None if row.sent.is_some() => (glyphs.running, "sending", Role::Accent),
@@ -173,13 +176,13 @@ fn times(model: &Model, row: &RunRow) -> String {
         text.push_str(&format!("  sent {}", part(at)));
     }
     if let Some((at, end)) = &row.ended {
-        text.push_str(&format!("  {} {}", end.word(), part(*at)));
+        text.push_str(&format!("  {} {}", end.as_str(), part(*at)));
     }
     text
 }
 
 fn journal(model: &Model, area: Rect, painter: &mut Painter<'_>) {
-    let inside = painter.boxed(area, &Line::of("Journal", Role::Title), &Line::blank(), Held::Keys);
+    let inside = painter.boxed(area, &Line::of("Journal", Role::Title), &Line::blank(), PaneFocus::Keys);
     painter.hit(area, Hit::List);
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
     let entries = match &model.activity.history {
@@ -252,8 +255,8 @@ fn outcome(entry: &Entry) -> String {
             ActionStanding::Skipped { .. } => "skipped",
             ActionStanding::Open => "open",
             ActionStanding::Answered(_) => "answered",
-            ActionStanding::Verified { state, .. } => state.word(),
-            ActionStanding::Resolved(found) => found.word(),
+            ActionStanding::Verified { state, .. } => state.as_str(),
+            ActionStanding::Resolved(found) => found.as_str(),
         };
         *counts.entry(word).or_insert(0) += 1;
     }

@@ -5,7 +5,7 @@
 use ratatui::layout::{Position, Rect};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::paint::{Held, Painter, centered};
+use super::paint::{Painter, PaneFocus, centered};
 use super::text::{Line, wrap, wrapped};
 use crate::console::hits::Hit;
 use crate::console::layout::HEIGHT_MIN;
@@ -42,7 +42,7 @@ pub fn draw(model: &Model, approval: &Approval, area: Rect, painter: &mut Painte
     let place = centered(area, outer_width(area), height);
     painter.clear(place);
     painter.hit(place, Hit::Layer);
-    let inside = painter.boxed(place, &title(model, approval), &step(approval, &plan.plan.id), Held::Keys);
+    let inside = painter.boxed(place, &title(model, approval), &step(approval, &plan.plan.id), PaneFocus::Keys);
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
     let shown = u16::try_from(shown).unwrap_or(0);
     painter.lines(Rect { height: shown, ..inside }, &list_lines(model, approval, width), approval.scroll);
@@ -93,7 +93,7 @@ fn title(model: &Model, approval: &Approval) -> Line {
     Line::of(heading(question.deletions, question.actions.len(), &things), Role::Title)
         .and(things.of, Role::Text)
         .and(question.cluster.as_str(), Role::Accent)
-        .and(format!(" ({})", class.word()), Role::from(class))
+        .and(format!(" ({})", class.as_str()), Role::from(class))
 }
 
 fn step(approval: &Approval, plan: &str) -> Line {
@@ -145,7 +145,7 @@ fn action_lines(action: &Action, kinds: usize, width: usize, charset: Charset) -
     let mut lines: Vec<Line> = Vec::new();
     for part in wrap(&name, width.saturating_sub(before), 0) {
         let line = match lines.is_empty() {
-            true => Line::of(format!("{:<VERB$}", action.verb.word()), role).and(kind.as_str(), Role::Muted),
+            true => Line::of(format!("{:<VERB$}", action.verb.as_str()), role).and(kind.as_str(), Role::Muted),
             false => Line::of(" ".repeat(before), Role::Text),
         };
         lines.push(line.and(part, Role::Text));

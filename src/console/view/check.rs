@@ -9,7 +9,7 @@ use ratatui::style::Style;
 
 use super::detail;
 use super::fleet::{table_look, with_margin};
-use super::paint::{Held as Keys, Painter};
+use super::paint::{Painter, PaneFocus as Keys};
 use super::states;
 use super::text::Line;
 use crate::console::hits::Hit;
@@ -18,7 +18,7 @@ use crate::console::model::{ACCEPTED, CheckSheet, Model, OWN_COLUMNS_AFTER, Pane
 use crate::console::table::{Cell, Column, Cut, RowLook, TableRow, TableView, Tone, draw as draw_table};
 use crate::console::theme::{Glyphs, Role};
 use trueup_checks::Side;
-use trueup_checks::judgements::Held;
+use trueup_checks::judgements::CurrentJudgement;
 use trueup_core::engine::{State, SubjectId, Verb};
 use trueup_core::world::Link;
 
@@ -33,7 +33,7 @@ pub fn draw(model: &Model, check: &CheckSheet, layout: &Layout, painter: &mut Pa
         return;
     }
     let held = if model.pane == Pane::List { Keys::Keys } else { Keys::Waits };
-    let mut title = Line::of(check.introduction.title, Role::Title);
+    let mut title = Line::of(check.description.title, Role::Title);
     if !check.filter_text.is_empty() {
         let role = if check.filter_problem.is_some() { Role::Error } else { Role::Filter };
         title = title.and(format!(" {} {}", painter.glyphs().separator, check.filter_text), role);
@@ -93,7 +93,7 @@ fn columns(check: &CheckSheet, room: u16) -> (Vec<Column>, Vec<usize>) {
         (Column::new("OBJECT", object).weight(4).gap(1), 1),
         (Column::new("CLUSTER", 14).priority(4), 2),
     ];
-    for (place, column) in check.introduction.columns.iter().enumerate() {
+    for (place, column) in check.description.columns.iter().enumerate() {
         let own = Column::new(column.title, column.width).priority(column.rank).weight(u16::from(column.grows));
         let own = match column.side {
             Side::Left => own,
@@ -101,7 +101,7 @@ fn columns(check: &CheckSheet, room: u16) -> (Vec<Column>, Vec<usize>) {
         };
         all.push((own, OWN_COLUMNS_AFTER + 1 + place));
     }
-    all.push((Column::new("VERDICT", check.introduction.verdict_width), 3));
+    all.push((Column::new("VERDICT", check.description.verdict_width), 3));
     all.push((Column::new("SINCE", 5).right().priority(5), 4));
     all.into_iter().unzip()
 }
@@ -171,7 +171,7 @@ impl<'m> Row<'m> {
 }
 
 /// What somebody accepted says so; its verdict is in the detail.
-fn verdict(held: &Held) -> &'static str {
+fn verdict(held: &CurrentJudgement) -> &'static str {
     if held.judgement.codes.contains(&ACCEPTED) { ACCEPTED } else { held.judgement.verdict }
 }
 
@@ -186,7 +186,7 @@ impl TableRow for Row<'_> {
 }
 
 /// The sign of the state, and of what a plan would do.
-fn state_cell<'m>(held: &Held, ghost: Option<Verb>, painter: &Painter<'_>) -> Cell<'m> {
+fn state_cell<'m>(held: &CurrentJudgement, ghost: Option<Verb>, painter: &Painter<'_>) -> Cell<'m> {
     let glyphs = painter.glyphs();
     let state = held.judgement.state;
     let ghost = match ghost {

@@ -4,12 +4,12 @@ use ratatui::layout::Rect;
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::paint::{Held, Painter};
+use super::paint::{Painter, PaneFocus};
 use super::text::{Line, wrap, wrapped};
 use crate::console::hits::Hit;
 use crate::console::keymap::{Action, Scope};
 use crate::console::model::Model;
-use crate::console::task::Closer;
+use crate::console::task::SubjectDetail;
 use crate::console::theme::{Glyphs, Role};
 use trueup_checks::{Panel, Step};
 use trueup_core::engine::{ActionDraft, Evidence, State, Undo};
@@ -18,7 +18,7 @@ use trueup_core::engine::{ActionDraft, Evidence, State, Undo};
 const BESIDE_FROM: usize = 56;
 const BAR: u64 = 20;
 
-pub fn draw(model: &Model, area: Rect, held: Held, painter: &mut Painter<'_>) {
+pub fn draw(model: &Model, area: Rect, held: PaneFocus, painter: &mut Painter<'_>) {
     painter.hit(area, Hit::Detail);
     let subject = model.detail.subject.as_ref();
     let title = subject.map_or("Nothing chosen".to_owned(), |subject| {
@@ -28,7 +28,7 @@ pub fn draw(model: &Model, area: Rect, held: Held, painter: &mut Painter<'_>) {
     });
     let right = subject.map_or_else(Line::blank, |subject| {
         let class = model.fleet.class_of(&subject.cluster);
-        Line::of(format!("{} {}", subject.cluster, class.word()), Role::from(class))
+        Line::of(format!("{} {}", subject.cluster, class.as_str()), Role::from(class))
     });
     let inside = painter.boxed(area, &Line::of(title, Role::Title), &right, held);
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
@@ -47,7 +47,7 @@ pub fn lines(model: &Model, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     };
     let state = held.judgement.state;
     let between = glyphs.separator;
-    let mut head = Line::of(format!("{} {}", glyphs.state(state), state.word()), Role::from(state))
+    let mut head = Line::of(format!("{} {}", glyphs.state(state), state.as_str()), Role::from(state))
         .and(format!(" {between} {}", held.judgement.verdict), Role::Text);
     for code in &held.judgement.codes {
         head = head.and(format!(" {between} {code}"), Role::Muted);
@@ -76,7 +76,13 @@ pub fn lines(model: &Model, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     lines
 }
 
-fn closer_lines(closer: &Closer, copy_key: Option<&str>, state: State, width: usize, glyphs: &Glyphs) -> Vec<Line> {
+fn closer_lines(
+    closer: &SubjectDetail,
+    copy_key: Option<&str>,
+    state: State,
+    width: usize,
+    glyphs: &Glyphs,
+) -> Vec<Line> {
     let explanation = &closer.explanation;
     let mut lines = wrapped(&explanation.summary, width, 0, Role::Text);
     lines.push(Line::blank());
@@ -276,13 +282,13 @@ fn remedy_lines(draft: &ActionDraft, width: usize, glyphs: &Glyphs) -> Vec<Line>
         Undo::None => "no undo",
     };
     let kind = draft.target.resource.kind;
-    let what = format!("{} {kind} {} ({}): {undo}", draft.verb.word(), draft.target.place(), draft.reason.word());
+    let what = format!("{} {kind} {} ({}): {undo}", draft.verb.as_str(), draft.target.place(), draft.reason.as_str());
     let mut lines = wrapped(&what, width, 2, Role::Text);
     for proof in &draft.ownership {
         lines.extend(wrapped(&format!("  ours: {proof}"), width, 4, Role::Muted));
     }
     for blocked in &draft.blocked_by {
-        let text = format!("  {} {}: {}", glyphs.state(State::Blocked), blocked.gate.word(), blocked.why);
+        let text = format!("  {} {}: {}", glyphs.state(State::Blocked), blocked.gate.as_str(), blocked.why);
         lines.extend(wrapped(&text, width, 4, Role::Blocked));
     }
     lines

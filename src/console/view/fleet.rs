@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::frame::link_words;
-use super::paint::{Held, Painter};
+use super::paint::{Painter, PaneFocus};
 use super::states;
 use super::text::{Line, wrapped};
 use crate::console::hits::Hit;
@@ -29,7 +29,7 @@ pub fn draw(model: &Model, layout: &Layout, painter: &mut Painter<'_>) {
         title = title.and(format!(" {} {}", painter.glyphs().separator, model.fleet.filter_text), Role::Filter);
     }
     let right = Line::of(format!("{shown} of {total}"), Role::Muted);
-    let inside = painter.boxed(layout.main, &title, &right, Held::Keys);
+    let inside = painter.boxed(layout.main, &title, &right, PaneFocus::Keys);
     painter.hit(layout.main, Hit::List);
     if shown == 0 {
         let (says, next) = match total {
@@ -53,8 +53,8 @@ fn table(model: &Model, area: Rect, border: u16, painter: &mut Painter<'_>) {
         Column::new("LINK", 15).priority(1),
     ];
     columns.extend(model.checks.iter().map(|check| {
-        let width = u16::try_from(check.introduction.short.len()).unwrap_or(8).max(10);
-        Column::new(check.introduction.short, width).weight(1).priority(3)
+        let width = u16::try_from(check.description.short.len()).unwrap_or(8).max(10);
+        Column::new(check.description.short, width).weight(1).priority(3)
     }));
     columns.push(Column::new("DRIFT 1h", 12).priority(4));
     columns.push(Column::new("LIVE", 4).right().priority(5));
@@ -108,7 +108,7 @@ impl<'m> Row<'m> {
     fn of(model: &'m Model, row: &'m FleetRow, painter: &mut Painter<'_>) -> Option<Self> {
         let cluster = model.fleet.get(&row.name)?;
         let mut cells = vec![name(row, cluster, painter)];
-        cells.push(Cell::text(cluster.class.word(), painter.style(Role::from(cluster.class))));
+        cells.push(Cell::text(cluster.class.as_str(), painter.style(Role::from(cluster.class))));
         cells.push(Cell::text(source(cluster), painter.style(Role::Muted)));
         let (role, words) = link_words(model, cluster, painter);
         let words = if words.is_empty() { "live".to_owned() } else { words };
@@ -211,8 +211,8 @@ fn sparkline<'m>(model: &Model, cluster: &Cluster, painter: &Painter<'_>) -> Cel
 fn detail(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     let cursor = model.fleet.cursor();
     let title = cursor.map_or("News".to_owned(), |cluster| cluster.name.to_string());
-    let right = cursor.map_or_else(Line::blank, |cluster| Line::of(cluster.class.word(), Role::from(cluster.class)));
-    let inside = painter.boxed(area, &Line::of(title, Role::Title), &right, Held::Waits);
+    let right = cursor.map_or_else(Line::blank, |cluster| Line::of(cluster.class.as_str(), Role::from(cluster.class)));
+    let inside = painter.boxed(area, &Line::of(title, Role::Title), &right, PaneFocus::Waits);
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
     let width = usize::from(inside.width);
     let mut lines = cursor.map(|cluster| cluster_lines(model, cluster, width)).unwrap_or_default();
@@ -243,9 +243,9 @@ fn cluster_lines(model: &Model, cluster: &Cluster, width: usize) -> Vec<Line> {
         let words: Vec<String> = State::ALL
             .into_iter()
             .filter(|state| counts.of(*state) > 0)
-            .map(|state| format!("{} {}", counts.of(state), state.word()))
+            .map(|state| format!("{} {}", counts.of(state), state.as_str()))
             .collect();
-        let line = Line::of(format!("{}: ", check.introduction.title), Role::Muted).and(words.join(", "), Role::Text);
+        let line = Line::of(format!("{}: ", check.description.title), Role::Muted).and(words.join(", "), Role::Text);
         lines.push(line);
     }
     lines

@@ -8,7 +8,7 @@ use crate::console::effect::MouseHold;
 use crate::console::hits::{Hit, Tab};
 use crate::console::keymap::Action;
 use crate::console::layout::Layout;
-use crate::console::model::{Model, Place, ToastKind, Zone};
+use crate::console::model::{Model, ScreenId, ToastKind, Zone};
 use crate::console::theme::Role;
 use trueup_core::engine::short_id;
 use trueup_core::world::{Cluster, ClusterSource, Link};
@@ -55,7 +55,7 @@ fn chip(model: &Model, cluster: &Cluster, painter: &mut Painter<'_>) -> Line {
     let (role, note) = link_words(model, cluster, painter);
     let line = Line::of(format!("{} ", painter.glyphs().link(&cluster.link)), role)
         .and(cluster.name.to_string(), Role::Text)
-        .and(format!(" {}", cluster.class.word()), Role::from(cluster.class));
+        .and(format!(" {}", cluster.class.as_str()), Role::from(cluster.class));
     if note.is_empty() { line } else { line.and(format!(" {note}"), role) }
 }
 
@@ -105,17 +105,17 @@ fn header_right(model: &Model, ellipsis: &str) -> Line {
 /// The screens there are.
 pub fn tabs(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     let mut tabs: Vec<(Tab, String, bool, u32)> =
-        vec![(Tab::Fleet, "0 Fleet".to_owned(), model.place() == Place::Fleet, 0)];
+        vec![(Tab::Fleet, "0 Fleet".to_owned(), model.place() == ScreenId::Fleet, 0)];
     for (place, check) in model.checks.iter().enumerate() {
         let differences = model.findings.counts_of(check.name).differences();
-        let title = format!("{} {}", place + 1, check.introduction.title);
-        tabs.push((Tab::Check(place), title, model.place() == Place::Check(place), differences));
+        let title = format!("{} {}", place + 1, check.description.title);
+        tabs.push((Tab::Check(place), title, model.place() == ScreenId::Check(place), differences));
     }
     if model.plan.is_some() {
-        tabs.push((Tab::Plan, "Plan".to_owned(), model.place() == Place::Plan, 0));
+        tabs.push((Tab::Plan, "Plan".to_owned(), model.place() == ScreenId::Plan, 0));
     }
     let running = u32::from(model.activity.is_running());
-    tabs.push((Tab::Activity, "Activity".to_owned(), model.place() == Place::Activity, running));
+    tabs.push((Tab::Activity, "Activity".to_owned(), model.place() == ScreenId::Activity, running));
     let help = Line::of(super::key_of(model, Action::Help), Role::HintKey).and(" help ", Role::HintText);
     let start = painter.line_right(area.right(), area.y, area.width, &help);
     painter.hit(Rect { x: start, width: area.right() - start, ..area }, Hit::Tab(Tab::Help));
@@ -179,7 +179,7 @@ pub fn which_key(model: &Model, layout: &Layout, painter: &mut Painter<'_>) {
         Rect { x: layout.hints.right().saturating_sub(width + 1), y: bottom.saturating_sub(height), width, height };
     painter.clear(area);
     let title = model.pressed.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-    let inside = painter.boxed(area, &Line::of(title, Role::Title), &Line::blank(), super::paint::Held::Waits);
+    let inside = painter.boxed(area, &Line::of(title, Role::Title), &Line::blank(), super::paint::PaneFocus::Waits);
     for (y, (key, word)) in (inside.y..inside.bottom()).zip(&model.follow) {
         let line = Line::of(format!(" {key:<6}"), Role::HintKey).and(*word, Role::HintText);
         painter.line(inside.x, y, inside.width, &line);

@@ -2,11 +2,11 @@
 
 use ratatui::layout::Rect;
 
-use super::paint::{Held, Painter, centered};
+use super::paint::{Painter, PaneFocus, centered};
 use super::text::{Line, wrap};
 use crate::console::hits::Hit;
 use crate::console::keymap::{Group, KeyRow, Scope};
-use crate::console::model::{Model, Place};
+use crate::console::model::{Model, ScreenId};
 use crate::console::theme::Role;
 
 const WIDTH: u16 = 84;
@@ -19,7 +19,7 @@ pub fn draw(model: &Model, scroll: usize, area: Rect, painter: &mut Painter<'_>)
     painter.hit(place, Hit::Layer);
     let here = scope_of(model.place());
     let title = Line::of(format!("Help: {}", here.title()), Role::Title);
-    let inside = painter.boxed(place, &title, &Line::of("esc closes", Role::Muted), Held::Keys);
+    let inside = painter.boxed(place, &title, &Line::of("esc closes", Role::Muted), PaneFocus::Keys);
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
     let lines = lines(model, here, usize::from(inside.width));
     painter.lines(inside, &lines, scroll);
@@ -33,14 +33,14 @@ pub fn last(model: &Model) -> usize {
     lines(model, scope_of(model.place()), width).len().saturating_sub(shown)
 }
 
-fn scope_of(place: Place) -> Scope {
+fn scope_of(place: ScreenId) -> Scope {
     match place {
-        Place::Fleet => Scope::Fleet,
-        Place::Check(_) => Scope::List,
-        Place::Plan => Scope::Plan,
-        Place::Activity => Scope::Activity,
-        Place::Object => Scope::Object,
-        Place::Logs => Scope::Logs,
+        ScreenId::Fleet => Scope::Fleet,
+        ScreenId::Check(_) => Scope::List,
+        ScreenId::Plan => Scope::Plan,
+        ScreenId::Activity => Scope::Activity,
+        ScreenId::Object => Scope::Object,
+        ScreenId::Logs => Scope::Logs,
     }
 }
 
@@ -69,7 +69,7 @@ fn lines(model: &Model, here: Scope, width: usize) -> Vec<Line> {
 /// The keys, then what they do, wrapped beside them.
 fn row_lines(model: &Model, row: &KeyRow, width: usize) -> Vec<Line> {
     let check = row.action.domain_place().and_then(|place| model.checks.get(place));
-    let says = check.map_or_else(|| row.action.says().to_owned(), |check| format!("To {}.", check.introduction.title));
+    let says = check.map_or_else(|| row.action.says().to_owned(), |check| format!("To {}.", check.description.title));
     let mut keys = format!("{:<width$}", row.keys.join(", "), width = KEYS - 1) + " ";
     let line = |text: String| {
         let keys = std::mem::replace(&mut keys, " ".repeat(KEYS));

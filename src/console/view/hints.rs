@@ -130,7 +130,7 @@ fn detail(model: &Model) -> Vec<Action> {
 
 fn question(model: &Model) -> Option<Action> {
     let check = model.check()?;
-    (!check.introduction.forms.is_empty()).then_some(Action::Question)
+    (!check.description.forms.is_empty()).then_some(Action::Question)
 }
 
 fn plan(model: &Model) -> Vec<Action> {

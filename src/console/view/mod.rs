@@ -30,7 +30,7 @@ pub use help::last as help_last;
 use super::hits::{Hit, HitMap};
 use super::keymap::Keymap;
 use super::layout::Layout;
-use super::model::{Layer, Model, Place, Standing};
+use super::model::{Layer, Model, ScreenId, Standing};
 use super::table;
 use super::terminal::Cursor;
 use super::theme::{Glyphs, Role, Signs, Theme};
@@ -95,20 +95,20 @@ pub fn view(model: &Model, look: &Look, area: Rect, buffer: &mut Buffer) -> Draw
 
 fn body(model: &Model, layout: &Layout, painter: &mut Painter<'_>) {
     match model.place() {
-        Place::Fleet => fleet::draw(model, layout, painter),
-        Place::Check(place) => {
+        ScreenId::Fleet => fleet::draw(model, layout, painter),
+        ScreenId::Check(place) => {
             if let Some(check) = model.checks.get(place) {
                 check::draw(model, check, layout, painter);
             }
         }
-        Place::Plan => {
+        ScreenId::Plan => {
             if let Some(plan) = &model.plan {
                 plan::draw(model, plan, layout, painter);
             }
         }
-        Place::Activity => activity::draw(model, layout, painter),
-        Place::Object => object::draw(model, layout.main, painter),
-        Place::Logs => object::draw_log(model, layout.main, painter),
+        ScreenId::Activity => activity::draw(model, layout, painter),
+        ScreenId::Object => object::draw(model, layout.main, painter),
+        ScreenId::Logs => object::draw_log(model, layout.main, painter),
     }
 }
 
@@ -144,11 +144,11 @@ fn text_lines(model: &Model, layout: &Layout) -> Vec<Line> {
     let width = usize::from(layout.detail.unwrap_or(layout.main).width.saturating_sub(4));
     let glyphs = Glyphs::of(model.signs);
     match model.place() {
-        Place::Check(_) => detail::lines(model, width, glyphs),
-        Place::Plan => model.plan.as_ref().map(|plan| plan::lines(plan, width, glyphs)).unwrap_or_default(),
-        Place::Object => object::lines(model, width),
-        Place::Logs => object::log_lines(model, width),
-        Place::Fleet | Place::Activity => Vec::new(),
+        ScreenId::Check(_) => detail::lines(model, width, glyphs),
+        ScreenId::Plan => model.plan.as_ref().map(|plan| plan::lines(plan, width, glyphs)).unwrap_or_default(),
+        ScreenId::Object => object::lines(model, width),
+        ScreenId::Logs => object::log_lines(model, width),
+        ScreenId::Fleet | ScreenId::Activity => Vec::new(),
     }
 }
 

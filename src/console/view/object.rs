@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use super::paint::{Held, Painter};
+use super::paint::{Painter, PaneFocus};
 use super::states;
 use super::text::{Line, wrapped};
 use crate::console::hits::Hit;
@@ -19,8 +19,8 @@ pub fn draw(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     let title = Line::of(format!("{} {place}{}", view.target.kind, view.target.name), Role::Title)
         .and(format!(" {} {tab}", painter.glyphs().separator), Role::Muted);
     let class = model.fleet.class_of(&view.cluster);
-    let right = Line::of(format!("{} {}", view.cluster, class.word()), Role::from(class));
-    let inside = painter.boxed(area, &title, &right, Held::Keys);
+    let right = Line::of(format!("{} {}", view.cluster, class.as_str()), Role::from(class));
+    let inside = painter.boxed(area, &title, &right, PaneFocus::Keys);
     painter.hit(area, Hit::Detail);
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
     match &view.sheet {
@@ -58,7 +58,7 @@ fn yaml_line(line: &str, width: usize) -> Vec<Line> {
 }
 
 pub fn draw_log(model: &Model, area: Rect, painter: &mut Painter<'_>) {
-    let inside = painter.boxed(area, &Line::of("Log", Role::Title), &Line::blank(), Held::Keys);
+    let inside = painter.boxed(area, &Line::of("Log", Role::Title), &Line::blank(), PaneFocus::Keys);
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
     if model.log.is_empty() {
         states::empty(inside, "The log is empty so far.", "", painter);

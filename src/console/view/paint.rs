@@ -27,7 +27,7 @@ const TITLE_MIN: u16 = 16;
 
 /// Whether a box has the keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Held {
+pub enum PaneFocus {
     Keys,
     Waits,
 }
@@ -106,10 +106,10 @@ impl<'a> Painter<'a> {
     }
 
     /// Draws a box with a title at its left and one at its right; answers with what is inside.
-    pub fn boxed(&mut self, area: Rect, title: &Line, right: &Line, held: Held) -> Rect {
+    pub fn boxed(&mut self, area: Rect, title: &Line, right: &Line, held: PaneFocus) -> Rect {
         let role = match held {
-            Held::Keys => Role::BorderFocus,
-            Held::Waits => Role::Border,
+            PaneFocus::Keys => Role::BorderFocus,
+            PaneFocus::Waits => Role::Border,
         };
         self.border(area, role);
         let room = area.width.saturating_sub(4);
@@ -119,7 +119,7 @@ impl<'a> Painter<'a> {
         let for_title = if needed + TITLE_MIN <= room { room - needed } else { room };
         if !title.0.is_empty() {
             let mut title = title.clone();
-            if held == Held::Keys {
+            if held == PaneFocus::Keys {
                 title.0.insert(0, (format!("{} ", self.glyphs().focus), Role::Accent));
             }
             let title = self.shortened(between_blanks(&title), usize::from(for_title));

@@ -2,7 +2,7 @@
 
 use ratatui::layout::{Position, Rect};
 
-use super::paint::{Held, Painter, centered};
+use super::paint::{Painter, PaneFocus, centered};
 use super::text::{Line, wrapped};
 use crate::console::hits::Hit;
 use crate::console::layout::Layout;
@@ -19,7 +19,7 @@ pub fn draw(picker: &Picker, area: Rect, painter: &mut Painter<'_>) {
     painter.clear(place);
     painter.hit(place, Hit::Layer);
     let right = Line::of(format!("{} of {}", picker.found.len(), picker.items.len()), Role::Muted);
-    let inside = painter.boxed(place, &Line::of(picker.title, Role::Title), &right, Held::Keys);
+    let inside = painter.boxed(place, &Line::of(picker.title, Role::Title), &right, PaneFocus::Keys);
     input(inside, "> ", picker.input.value(), picker.input.visual_cursor(), painter);
     let list = Rect { y: inside.y + 1, height: inside.height.saturating_sub(1), ..inside };
     if picker.found.is_empty() {

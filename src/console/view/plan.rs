@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::fleet::{table_look, with_margin};
-use super::paint::{Held, Painter};
+use super::paint::{Painter, PaneFocus};
 use super::text::{Line, wrapped};
 use crate::console::hits::Hit;
 use crate::console::layout::Layout;
@@ -20,7 +20,7 @@ use trueup_core::engine::{Action, State, Tier, Undo, Verb, short_id};
 const WARNINGS_MAX: usize = 4;
 
 pub fn draw(model: &Model, plan: &PlanSheet, layout: &Layout, painter: &mut Painter<'_>) {
-    let held = if model.pane == Pane::List { Held::Keys } else { Held::Waits };
+    let held = if model.pane == Pane::List { PaneFocus::Keys } else { PaneFocus::Waits };
     let validity = validity(model, plan, painter);
     let room = usize::from(layout.main.width).saturating_sub(validity.plain().len() + 10);
     let whole = title(plan, Words::Whole, painter.glyphs());
@@ -161,7 +161,7 @@ impl<'p> Row<'p> {
             Cell::text(tick, text),
             Cell::text(plan.step(id).map_or_else(String::new, |step| step.to_string()), muted),
             Cell::text(tier_word(action.tier), painter.style(tier_role(action.tier))),
-            Cell::text(format!("{sign} {}", action.verb.word()), painter.style(role)),
+            Cell::text(format!("{sign} {}", action.verb.as_str()), painter.style(role)),
             Cell::name(action.cluster.as_str(), text),
             Cell::pieces(object, Cut::Middle),
             dry_cell(plan, id, painter),
@@ -248,7 +248,7 @@ fn back_cell<'p>(action: &'p Action, skipped: Option<&Skipped>, painter: &Painte
 
 fn detail(model: &Model, plan: &PlanSheet, area: Rect, painter: &mut Painter<'_>) {
     painter.hit(area, Hit::Detail);
-    let held = if model.pane == Pane::Detail { Held::Keys } else { Held::Waits };
+    let held = if model.pane == Pane::Detail { PaneFocus::Keys } else { PaneFocus::Waits };
     let place = plan.list.cursor().and_then(|id| plan.order().iter().position(|one| one == id));
     let title = match (place, plan.cursor()) {
         (Some(place), Some(action)) => {
@@ -274,7 +274,7 @@ pub fn lines(plan: &PlanSheet, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     let Some(action) = plan.cursor() else { return Vec::new() };
     let mut lines = Vec::new();
     for blocked in &action.blocked_by {
-        let says = format!("{} {}: {}", glyphs.state(State::Blocked), blocked.gate.word(), blocked.why);
+        let says = format!("{} {}: {}", glyphs.state(State::Blocked), blocked.gate.as_str(), blocked.why);
         lines.extend(wrapped(&says, width, 2, Role::Blocked));
     }
     match plan.tried.get(&action.id) {
@@ -306,7 +306,7 @@ pub fn lines(plan: &PlanSheet, width: usize, glyphs: &Glyphs) -> Vec<Line> {
         (false, false) => preconditions.join(", "),
     };
     let between = glyphs.separator;
-    let says = format!("reason {} {between} sent only if {sent_if}", action.reason.word());
+    let says = format!("reason {} {between} sent only if {sent_if}", action.reason.as_str());
     lines.extend(wrapped(&says, width, 2, Role::Muted));
     let before = action.depends_on.iter().filter_map(|id| plan.action(id));
     let before: Vec<String> = before.map(|action| format!("{} {}", action.target.kind, object_text(action))).collect();

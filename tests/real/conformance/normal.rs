@@ -99,7 +99,7 @@ impl Symbols {
         normal
     }
 
-    fn word(&mut self, word: &str) -> String {
+    fn as_str(&mut self, word: &str) -> String {
         if word == self.namespace {
             "<namespace>".to_owned()
         } else if is_uid(word) {

@@ -63,7 +63,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// As plans spell it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Valid => "valid",
             Self::Lockout => "lockout",

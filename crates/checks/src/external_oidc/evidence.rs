@@ -70,7 +70,7 @@ fn authentication_version(scene: &Scene<'_>) -> String {
 
 fn type_line(scene: &Scene<'_>) -> Option<Evidence> {
     let kind = &scene.authentication.seen?.spec.kind;
-    let says = format!("type is {}", kind.word());
+    let says = format!("type is {}", kind.as_str());
     Some(line(says, authentication(scene), "spec.type", authentication_version(scene)))
 }
 
@@ -80,15 +80,15 @@ fn problem_lines(scene: &Scene<'_>) -> Vec<Evidence> {
     let problems = checked.problems.iter().map(|problem| {
         let says = format!(
             "{}: {}; {} (refused by {})",
-            problem.code.word(),
+            problem.code.as_str(),
             problem.why,
             problem.remedy,
-            problem.refuser.word()
+            problem.refuser.as_str()
         );
         line(says, object.clone(), &problem.path, version.clone())
     });
     let warnings = checked.warnings.iter().map(|warning| {
-        line(format!("{}: {}", warning.code.word(), warning.says), object.clone(), &warning.path, version.clone())
+        line(format!("{}: {}", warning.code.as_str(), warning.says), object.clone(), &warning.path, version.clone())
     });
     let unknowns = checked.unknowns.iter().map(|says| line(says.clone(), object.clone(), "", String::new()));
     problems.chain(warnings).chain(unknowns).collect()

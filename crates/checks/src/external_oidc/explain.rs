@@ -94,7 +94,7 @@ fn summary(scene: &Scene<'_>, place: &Place, ruling: &Ruling) -> String {
 }
 
 fn authentication_summary(scene: &Scene<'_>, ruling: &Ruling) -> String {
-    let kind = scene.kind().map(|kind| kind.word().to_owned()).unwrap_or_default();
+    let kind = scene.kind().map(|kind| kind.as_str().to_owned()).unwrap_or_default();
     let problems = scene.checked().map(|checked| checked.problems.as_slice()).unwrap_or_default();
     let first = problems.first().map(|problem| format!("{}: {}", problem.path, problem.why)).unwrap_or_default();
     let more = match problems.len() {
@@ -290,7 +290,7 @@ fn authentication_sides(scene: &Scene<'_>) -> (Value, Value) {
         .iter()
         .map(|provider| json!({ "name": provider.title(), "issuerURL": provider.issuer_url() }))
         .collect();
-    let mut actual = json!({ "type": authentication.spec.kind.word(), "oidcProviders": providers });
+    let mut actual = json!({ "type": authentication.spec.kind.as_str(), "oidcProviders": providers });
     let problems = scene.checked().map(|checked| checked.problems.as_slice()).unwrap_or_default();
     if problems.is_empty() {
         return (actual.clone(), actual);
@@ -319,7 +319,7 @@ fn observed_sides(scene: &Scene<'_>) -> (Value, Value) {
     let Ok(told) = told(scene) else { return (json!({}), json!({})) };
     let mut sides = (serde_json::Map::new(), serde_json::Map::new());
     for told in told {
-        let word = told.code.word().to_owned();
+        let word = told.code.as_str().to_owned();
         match told.expected {
             Expected::Text(text) => drop(sides.0.insert(word.clone(), json!(text))),
             Expected::NotJudged { why } => drop(sides.0.insert(word.clone(), json!(format!("not judged: {why}")))),

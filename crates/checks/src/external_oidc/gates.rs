@@ -20,7 +20,7 @@ impl Gate {
     pub const ALL: [Self; 4] = [Self::ExternalOidc, Self::UidAndExtra, Self::UpstreamParity, Self::ExternalClaims];
 
     /// As `FeatureGate/cluster` spells it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::ExternalOidc => "ExternalOIDC",
             Self::UidAndExtra => "ExternalOIDCWithUIDAndExtraClaimMappings",
@@ -30,7 +30,7 @@ impl Gate {
     }
 
     pub fn of(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|gate| gate.word() == word)
+        Self::ALL.into_iter().find(|gate| gate.as_str() == word)
     }
 }
 
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn a_gate_is_found_by_its_word_and_no_other() {
         for gate in Gate::ALL {
-            assert_eq!(Gate::of(gate.word()), Some(gate));
+            assert_eq!(Gate::of(gate.as_str()), Some(gate));
         }
         assert_eq!(Gate::of("ExternalOIDCWithAdditionalClaimMappings"), None);
     }

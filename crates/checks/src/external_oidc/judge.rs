@@ -38,8 +38,8 @@ fn authentication(scene: &Scene<'_>) -> Ruling {
         Ok(checked) => checked,
         Err(gap) => return Ruling::unknown(gap),
     };
-    let problems = checked.problems.iter().map(|problem| problem.code.word());
-    let warnings = checked.warnings.iter().map(|warning| warning.code.word());
+    let problems = checked.problems.iter().map(|problem| problem.code.as_str());
+    let warnings = checked.warnings.iter().map(|warning| warning.code.as_str());
     let ruling = match checked.verdict {
         check::Verdict::Unknown => Ruling::unknown(undecided(checked)),
         verdict => Ruling::new(verdict.into()),

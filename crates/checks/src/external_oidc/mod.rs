@@ -56,12 +56,12 @@ pub use scene::Scene;
 pub use settings::{ENTRY, Hands, Offer, Settings};
 pub use spec::{AuthKind, AuthSpec, Authentication, ClientStatus, Component, CurrentClient, TrustedIssuer};
 
-use super::contract::{Domain, Probe, Touched};
-use super::present::{Cell, Introduction, Panel};
-use trueup_core::engine::{DomainName, Explanation, Judgement, SubjectId};
+use super::contract::{Check, Probe, Touched};
+use super::present::{Cell, CheckDescription, Panel};
+use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
 use trueup_core::world::{ChangeSet, ClusterName, Interest, View};
 
-pub const NAME: DomainName = DomainName("external-oidc");
+pub const NAME: CheckName = CheckName("external-oidc");
 
 /// The check.
 #[derive(Debug, Default)]
@@ -80,7 +80,7 @@ impl ExternalOidc {
         let ruling = judge::rule(&scene, &place)?;
         let Ruling { verdict, state, codes, gap: _, until } = ruling;
         let ownership_proofs = proofs(&scene, &place);
-        Some(Judgement { state, verdict: verdict.word(), codes, ownership_proofs, until })
+        Some(Judgement { state, verdict: verdict.as_str(), codes, ownership_proofs, until })
     }
 
     fn explain_among(&self, subject: &SubjectId, scenes: &Scenes<'_>) -> Option<Explanation> {
@@ -110,12 +110,12 @@ fn cells_among(subject: &SubjectId, scenes: &Scenes<'_>) -> Vec<Cell> {
     scene.zip(Place::of(subject)).map(|(scene, place)| present::cells(&scene, &place)).unwrap_or_default()
 }
 
-impl Domain for ExternalOidc {
-    fn name(&self) -> DomainName {
+impl Check for ExternalOidc {
+    fn name(&self) -> CheckName {
         NAME
     }
 
-    fn introduction(&self) -> Introduction {
+    fn description(&self) -> CheckDescription {
         present::INTRODUCTION
     }
 

@@ -35,7 +35,7 @@ pub fn rule(scene: &Scene<'_>) -> Ruling {
         Ok(told) => {
             let wrong: Vec<Code> = told.iter().filter(|told| !told.right).map(|told| told.code).collect();
             let verdict = if wrong.is_empty() { Verdict::Match } else { Verdict::Drift };
-            Ruling::new(verdict).with_words(wrong.into_iter().map(Code::word))
+            Ruling::new(verdict).with_words(wrong.into_iter().map(Code::as_str))
         }
     }
 }

@@ -12,7 +12,7 @@ use super::scene::Scene;
 use super::spec::Component;
 use super::stack::{PARTS, Part};
 use super::subjects::Place;
-use crate::present::{Cell, Column, Form, Introduction, Panel, Side, Step};
+use crate::present::{Cell, CheckDescription, Column, Form, Panel, Side, Step};
 use trueup_core::engine::State;
 use trueup_core::engine::text::shell_word;
 use trueup_core::world::{CollectionId, Key, Observation};
@@ -20,7 +20,7 @@ use trueup_core::world::{CollectionId, Key, Observation};
 /// The form that asks for a token's claims.
 pub const WHO_FORM: &str = "who";
 
-pub const INTRODUCTION: Introduction = Introduction {
+pub const INTRODUCTION: CheckDescription = CheckDescription {
     title: "External OIDC",
     short: "OIDC",
     says: "who may log in: what was asked for, what every node runs with, and what is left of the OAuth server",
@@ -55,7 +55,7 @@ pub fn cells(scene: &Scene<'_>, place: &Place) -> Vec<Cell> {
             }
         },
         Place::Authentication => match scene.kind() {
-            Ok(kind) => Cell::Text(kind.word().into()),
+            Ok(kind) => Cell::Text(kind.as_str().into()),
             Err(_) => Cell::Nothing,
         },
         Place::ObservedConfig
@@ -109,7 +109,7 @@ pub fn panels(scene: &Scene<'_>, place: &Place) -> Vec<Panel> {
 fn way(scene: &Scene<'_>) -> Panel {
     let link = |label: &str, place: Place| {
         let ruling = rule(scene, &place);
-        let (state, note) = ruling.map_or((State::Match, ""), |ruling| (ruling.state, ruling.verdict.word()));
+        let (state, note) = ruling.map_or((State::Match, ""), |ruling| (ruling.state, ruling.verdict.as_str()));
         Step::judged(label, state, note)
     };
     let left = PARTS.iter().map(|part| rule(scene, &Place::Part(part)));

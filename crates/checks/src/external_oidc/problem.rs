@@ -83,7 +83,7 @@ impl Code {
     ];
 
     /// As plans spell it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::ProviderCount => "provider-count",
             Self::IssuerUrlInvalid => "issuer-url-invalid",
@@ -137,7 +137,7 @@ pub enum WarningCode {
 
 impl WarningCode {
     /// As plans spell it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::ClientUnknownComponent => "client-unknown-component",
             Self::ClientSecretMissing => "client-secret-missing",
@@ -164,7 +164,7 @@ pub enum Refuser {
 }
 
 impl Refuser {
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Schema => "the API server (CRD)",
             Self::Operator => "the authentication operator",
@@ -191,11 +191,11 @@ pub struct Problem {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { code, path, value, why, remedy, refuser } = self;
-        write!(f, "{}: {path}", code.word())?;
+        write!(f, "{}: {path}", code.as_str())?;
         if !value.is_empty() {
             write!(f, " = {value:?}")?;
         }
-        write!(f, ": {why}; {remedy} (refused by {})", refuser.word())
+        write!(f, ": {why}; {remedy} (refused by {})", refuser.as_str())
     }
 }
 
@@ -211,7 +211,7 @@ pub struct Warning {
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { code, path, value, says } = self;
-        write!(f, "{}: {path}", code.word())?;
+        write!(f, "{}: {path}", code.as_str())?;
         if !value.is_empty() {
             write!(f, " = {value:?}")?;
         }

@@ -78,7 +78,7 @@ impl Operator {
         }
     }
 
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Authentication => "the authentication operator",
             Self::KubeApiServer => "kube-apiserver's operator",
@@ -143,7 +143,7 @@ impl Hand<'_, '_> {
         let file = self.scene.auth_config(namespace).seen?;
         let target = self.target(CONFIG_MAP, Some(namespace), AUTH_CONFIG, Some(&file.meta));
         let proofs = vec![
-            format!("{} calls what it writes in {namespace} {AUTH_CONFIG}", operator.word()),
+            format!("{} calls what it writes in {namespace} {AUTH_CONFIG}", operator.as_str()),
             format!("namespace {namespace} is reserved for the platform"),
         ];
         let rests_on = vec![config_maps(self.scene.name(), namespace), self.all(AUTHENTICATION)];
@@ -287,7 +287,7 @@ impl Hand<'_, '_> {
         match self.settings.hands {
             Hands::On => None,
             Hands::Off => {
-                let who = operator.word();
+                let who = operator.as_str();
                 let because = match operator.complaints(self.scene).first() {
                     Some(complaint) => complaint.says.to_string(),
                     None => "no condition says why it hasn't".to_owned(),

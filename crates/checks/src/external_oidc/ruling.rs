@@ -28,7 +28,7 @@ impl Ruling {
     }
 
     pub fn with(self, code: Code) -> Self {
-        self.with_words([code.word()])
+        self.with_words([code.as_str()])
     }
 
     pub fn with_words(mut self, words: impl IntoIterator<Item = &'static str>) -> Self {

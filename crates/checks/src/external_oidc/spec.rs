@@ -232,7 +232,7 @@ impl AuthSpec {
 
 impl AuthKind {
     /// As people know it.
-    pub fn word(&self) -> &str {
+    pub fn as_str(&self) -> &str {
         match self {
             Self::Oidc => "OIDC",
             Self::IntegratedOAuth => "IntegratedOAuth",

@@ -104,7 +104,7 @@ pub fn evidence(settings: &Settings, scene: &Scene<'_>) -> Vec<Evidence> {
 /// What was there before, as far as the edit touches it.
 fn before(spec: &AuthSpec) -> Value {
     let webhook = spec.webhook.as_ref().map(|name| json!({ "kubeConfig": { "name": name } }));
-    json!({ "spec": { "type": spec.kind.word(), "webhookTokenAuthenticator": webhook } })
+    json!({ "spec": { "type": spec.kind.as_str(), "webhookTokenAuthenticator": webhook } })
 }
 
 /// What whoever is shut out does, with the client certificate that goes on working.
@@ -163,13 +163,13 @@ fn spec(scene: &Scene<'_>) -> Look {
     };
     let Checked { verdict, problems, warnings, unknowns, .. } = &checked;
     let first = problems.first().map(|problem| format!(": {}: {}", problem.path, problem.why)).unwrap_or_default();
-    let warned: Vec<&str> = warnings.iter().map(|warning| warning.code.word()).collect();
+    let warned: Vec<&str> = warnings.iter().map(|warning| warning.code.as_str()).collect();
     let says = match verdict {
         Verdict::Valid if warned.is_empty() => "with type OIDC the spec is valid".to_owned(),
         Verdict::Valid => format!("with type OIDC the spec is valid, with warnings: {}", warned.join(", ")),
         Verdict::Unknown => format!("what the spec would come to is not known: {}", unknowns.join("; ")),
         Verdict::Lockout | Verdict::Invalid | Verdict::KasWouldRefuse => {
-            format!("with type OIDC the spec is {}{first}", verdict.word())
+            format!("with type OIDC the spec is {}{first}", verdict.as_str())
         }
     };
     let gate = match verdict {

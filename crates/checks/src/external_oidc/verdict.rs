@@ -31,7 +31,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// As plans spell it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Valid => "valid",
             Self::Lockout => "lockout",
@@ -92,7 +92,7 @@ pub enum Code {
 
 impl Code {
     /// As plans spell it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::AdmissionPlugins => "admission-plugins",
             Self::AuthenticationConfigArg => "authentication-config-arg",

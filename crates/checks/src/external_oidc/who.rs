@@ -14,7 +14,7 @@ pub fn answer(scene: &Scene<'_>, typed: &str) -> Vec<String> {
     };
     let spec = &authentication.spec;
     if !spec.is_oidc() {
-        let kind = spec.kind.word();
+        let kind = spec.kind.as_str();
         return vec![format!("the type is {kind}: kube-apiserver takes no token of an OIDC provider")];
     }
     let gates = match &scene.gates {
@@ -30,7 +30,7 @@ pub fn answer(scene: &Scene<'_>, typed: &str) -> Vec<String> {
                 lines
             }
             Answer::Refused(Refusal { by, rule, message }) => {
-                let mut lines = vec![format!("refused by {}: {message}", by.word())];
+                let mut lines = vec![format!("refused by {}: {message}", by.as_str())];
                 lines.extend((!rule.is_empty()).then(|| format!("rule      {rule}")));
                 lines
             }

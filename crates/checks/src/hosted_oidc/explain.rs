@@ -135,7 +135,7 @@ fn moot_words(ruling: &Ruling) -> String {
     let words = ruling.codes.iter().map(|code| match code {
         Code::Deleting => "being deleted",
         Code::Restored => "being restored from a backup",
-        other => other.word(),
+        other => other.as_str(),
     });
     words.collect::<Vec<_>>().join(", ")
 }
@@ -215,7 +215,7 @@ fn plane_evidence(scene: &Scene<'_>, kind: CopyKind, name: &str) -> Vec<Evidence
     let wanted = &plane.hosted.authentication;
     let kind_field = "spec.configuration.authentication.type";
     let mut lines =
-        vec![line(format!("authentication type is {}", wanted.kind.word()), object.clone(), kind_field, version())];
+        vec![line(format!("authentication type is {}", wanted.kind.as_str()), object.clone(), kind_field, version())];
     let named = [&wanted.providers, &wanted.claims_sources].into_iter().find_map(|refs| refs.find(kind, name));
     match named {
         Some(found) => lines.push(line("names it".to_owned(), object.clone(), &found.field, version())),

@@ -30,12 +30,12 @@ use scene::Scenes;
 pub use settings::{Copies, ENTRY, Settings};
 use subjects::{Place, is_orphan};
 
-use super::contract::{Domain, Touched};
-use super::present::Introduction;
-use trueup_core::engine::{DomainName, Explanation, Judgement, SubjectId};
+use super::contract::{Check, Touched};
+use super::present::CheckDescription;
+use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
 use trueup_core::world::{ChangeSet, ClusterName, Interest, View};
 
-pub const NAME: DomainName = DomainName("hosted-oidc");
+pub const NAME: CheckName = CheckName("hosted-oidc");
 
 /// The check.
 #[derive(Debug, Default)]
@@ -78,8 +78,8 @@ impl HostedOidc {
         };
         Some(Judgement {
             state: ruling.verdict.state(),
-            verdict: ruling.verdict.word(),
-            codes: ruling.codes.iter().map(|code| code.word()).collect(),
+            verdict: ruling.verdict.as_str(),
+            codes: ruling.codes.iter().map(|code| code.as_str()).collect(),
             ownership_proofs: u8::try_from(ownership_proofs).unwrap_or(u8::MAX),
             until: ruling.until,
         })
@@ -91,13 +91,13 @@ impl HostedOidc {
     }
 }
 
-impl Domain for HostedOidc {
-    fn name(&self) -> DomainName {
+impl Check for HostedOidc {
+    fn name(&self) -> CheckName {
         NAME
     }
 
-    fn introduction(&self) -> Introduction {
-        Introduction {
+    fn description(&self) -> CheckDescription {
+        CheckDescription {
             title: "Hosted OIDC",
             short: "HOSTED",
             says: "copies of OIDC settings that HyperShift left in its guests",

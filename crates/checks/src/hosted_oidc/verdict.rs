@@ -22,7 +22,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// As plans spell it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Terminating => "terminating",
             Self::Protected => "protected",
@@ -73,7 +73,7 @@ pub enum Code {
 
 impl Code {
     /// As plans spell it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::ClientStillCurrent => "client-still-current",
             Self::Deleting => "deleting",

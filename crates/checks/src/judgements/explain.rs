@@ -2,11 +2,11 @@
 //!
 //! Always true: the answers are in the order of the subjects, whoever was faster.
 
-use crate::Domain;
+use crate::Check;
 use trueup_core::engine::{Explanation, Judged, SubjectId};
 use trueup_core::world::View;
 
-use super::{Held, Judgements};
+use super::{CurrentJudgement, Judgements};
 
 /// More threads than this wait for the allocator and for each other.
 const THREADS_MAX: usize = 8;
@@ -14,8 +14,8 @@ const THREADS_MAX: usize = 8;
 const SUBJECTS_MIN: usize = 200;
 
 /// Every subject with both answers.
-pub fn explained(judgements: &Judgements, domains: &[Box<dyn Domain>], view: View<'_>) -> Vec<Judged> {
-    let held: Vec<(&SubjectId, &Held)> = judgements.iter().collect();
+pub fn explained(judgements: &Judgements, domains: &[Box<dyn Check>], view: View<'_>) -> Vec<Judged> {
+    let held: Vec<(&SubjectId, &CurrentJudgement)> = judgements.iter().collect();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = cores.min(THREADS_MAX).min(held.len() / SUBJECTS_MIN);
     if threads < 2 {
@@ -28,7 +28,7 @@ pub fn explained(judgements: &Judgements, domains: &[Box<dyn Domain>], view: Vie
     })
 }
 
-fn explain_part(held: &[(&SubjectId, &Held)], domains: &[Box<dyn Domain>], view: View<'_>) -> Vec<Judged> {
+fn explain_part(held: &[(&SubjectId, &CurrentJudgement)], domains: &[Box<dyn Check>], view: View<'_>) -> Vec<Judged> {
     let mut judged = Vec::with_capacity(held.len());
     for group in held.chunk_by(|(one, _), (other, _)| one.domain == other.domain) {
         let domain = domains.iter().find(|domain| domain.name() == group[0].0.domain);
@@ -39,7 +39,7 @@ fn explain_part(held: &[(&SubjectId, &Held)], domains: &[Box<dyn Domain>], view:
     judged
 }
 
-fn both((subject, held): &(&SubjectId, &Held), explanation: Explanation) -> Judged {
+fn both((subject, held): &(&SubjectId, &CurrentJudgement), explanation: Explanation) -> Judged {
     Judged { subject: (*subject).clone(), judgement: held.judgement.clone(), explanation }
 }
 
@@ -49,16 +49,16 @@ mod tests {
 
     use super::*;
     use crate::Touched;
-    use trueup_core::engine::{DomainName, Judgement, State};
+    use trueup_core::engine::{CheckName, Judgement, State};
     use trueup_core::world::{Change, ChangeSet, ClusterName, Interest, World};
 
-    const NAME: DomainName = DomainName("counting");
+    const NAME: CheckName = CheckName("counting");
 
     /// So many subjects in one cluster; it explains the even ones, by their names.
     struct Counting(usize);
 
-    impl Domain for Counting {
-        fn name(&self) -> DomainName {
+    impl Check for Counting {
+        fn name(&self) -> CheckName {
             NAME
         }
 
@@ -115,7 +115,7 @@ mod tests {
     fn answers_stand_beside_their_subjects_in_order_however_many_threads_made_them() {
         let cases = [("none", 0), ("one thread", 10), ("several", 5 * SUBJECTS_MIN + 3), ("all", 9 * SUBJECTS_MIN)];
         for (case, count) in cases {
-            let domains: Vec<Box<dyn Domain>> = vec![Box::new(Counting(count))];
+            let domains: Vec<Box<dyn Check>> = vec![Box::new(Counting(count))];
             let (world, mut judgements) = (World::default(), Judgements::default());
             let view = world.view("2026-11-16T10:00:00Z".parse().unwrap());
             let mut changes = ChangeSet::default();

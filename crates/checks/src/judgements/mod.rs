@@ -14,13 +14,13 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::{Cell, Domain, Touched};
-use trueup_core::engine::{DomainName, Judgement, SubjectId};
+use crate::{Cell, Check, Touched};
+use trueup_core::engine::{CheckName, Judgement, SubjectId};
 use trueup_core::world::{ChangeSet, ClusterName, Completeness, View};
 
 /// A judgement, and since when it has been the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held {
+pub struct CurrentJudgement {
     pub judgement: Judgement,
     pub since: Timestamp,
     /// What stands in the check's own columns.
@@ -33,7 +33,7 @@ pub struct Held {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FindingChange {
     /// New, or different from before.
-    Judged { subject: Arc<SubjectId>, held: Arc<Held> },
+    Judged { subject: Arc<SubjectId>, held: Arc<CurrentJudgement> },
     /// No subject any more.
     Gone { subject: Arc<SubjectId> },
 }
@@ -41,22 +41,22 @@ pub enum FindingChange {
 /// The judgements of all domains. Whoever is told of one shares it: there are ten thousands, and one copy is enough.
 #[derive(Debug, Default)]
 pub struct Judgements {
-    held: BTreeMap<Arc<SubjectId>, Arc<Held>>,
+    held: BTreeMap<Arc<SubjectId>, Arc<CurrentJudgement>>,
     /// When judgements may change by time alone.
     deadlines: BTreeSet<(Timestamp, Arc<SubjectId>)>,
 }
 
 impl Judgements {
-    pub fn iter(&self) -> impl Iterator<Item = (&SubjectId, &Held)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&SubjectId, &CurrentJudgement)> {
         self.held.iter().map(|(subject, held)| (&**subject, &**held))
     }
 
     /// The same, to be held elsewhere too.
-    pub fn shared(&self) -> impl Iterator<Item = (&Arc<SubjectId>, &Arc<Held>)> {
+    pub fn shared(&self) -> impl Iterator<Item = (&Arc<SubjectId>, &Arc<CurrentJudgement>)> {
         self.held.iter()
     }
 
-    pub fn get(&self, subject: &SubjectId) -> Option<&Held> {
+    pub fn get(&self, subject: &SubjectId) -> Option<&CurrentJudgement> {
         self.held.get(subject).map(Arc::as_ref)
     }
 
@@ -74,7 +74,7 @@ impl Judgements {
     }
 
     /// Judges again what these changes touch.
-    pub fn follow(&mut self, domains: &[Box<dyn Domain>], view: View<'_>, changes: &ChangeSet) -> Vec<FindingChange> {
+    pub fn follow(&mut self, domains: &[Box<dyn Check>], view: View<'_>, changes: &ChangeSet) -> Vec<FindingChange> {
         let mut news = Vec::new();
         if changes.is_empty() {
             return news;
@@ -86,9 +86,9 @@ impl Judgements {
     }
 
     /// Judges again what may have changed by time alone.
-    pub fn wake(&mut self, domains: &[Box<dyn Domain>], view: View<'_>) -> Vec<FindingChange> {
+    pub fn wake(&mut self, domains: &[Box<dyn Check>], view: View<'_>) -> Vec<FindingChange> {
         let mut news = Vec::new();
-        let mut due: BTreeMap<DomainName, Touched> = BTreeMap::new();
+        let mut due: BTreeMap<CheckName, Touched> = BTreeMap::new();
         while let Some((_, subject)) = self.deadlines.first().filter(|(at, _)| *at <= view.now).cloned() {
             self.deadlines.pop_first();
             if let Some(domain) = domains.iter().find(|domain| domain.name() == subject.domain) {
@@ -125,7 +125,7 @@ impl Judgements {
 
     fn judge_touched(
         &mut self,
-        domain: &dyn Domain,
+        domain: &dyn Check,
         Touched { subjects, clusters }: Touched,
         view: View<'_>,
         news: &mut Vec<FindingChange>,
@@ -139,7 +139,7 @@ impl Judgements {
 
     fn judge_cluster(
         &mut self,
-        domain: &dyn Domain,
+        domain: &dyn Check,
         cluster: &ClusterName,
         view: View<'_>,
         news: &mut Vec<FindingChange>,
@@ -156,7 +156,7 @@ impl Judgements {
 
     fn judge_all(
         &mut self,
-        domain: &dyn Domain,
+        domain: &dyn Check,
         subjects: BTreeSet<SubjectId>,
         view: View<'_>,
         news: &mut Vec<FindingChange>,
@@ -171,7 +171,7 @@ impl Judgements {
 
     fn take(
         &mut self,
-        domain: &dyn Domain,
+        domain: &dyn Check,
         subject: SubjectId,
         judged: Option<(Judgement, Vec<Cell>)>,
         view: View<'_>,
@@ -186,7 +186,7 @@ impl Judgements {
         let since =
             before.filter(|before| same_verdict(&before.judgement, &judgement)).map_or(view.now, |held| held.since);
         let parent = domain.parent(&subject, view).map(Arc::new);
-        let held = Held { judgement, since, cells, parent };
+        let held = CurrentJudgement { judgement, since, cells, parent };
         // A deadline that has passed already would wake the loop for ever.
         let until = held.judgement.until.filter(|until| *until > view.now);
         let until_before = before.and_then(|before| before.judgement.until);
@@ -217,7 +217,7 @@ impl Judgements {
 }
 
 /// What sorts before every subject of a domain in a cluster.
-fn first_of(domain: DomainName, cluster: &ClusterName) -> SubjectId {
+fn first_of(domain: CheckName, cluster: &ClusterName) -> SubjectId {
     let (name, cluster) = (String::new(), cluster.clone());
     SubjectId { domain, cluster, api_version: "", kind: "", namespace: None, name, cloud: None }
 }

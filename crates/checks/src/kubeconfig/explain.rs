@@ -148,7 +148,7 @@ fn target_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> 
         let words = pair.credential.until_words();
         let until = pair.credential.span().until.map_or_else(String::new, |until| format!(", {words} {until}"));
         lines.push(say(format!("{}{until}", pair.credential.kind())));
-        lines.extend(pair.foreign.iter().map(|foreign| say(format!("has {}, which is not obeyed", foreign.word()))));
+        lines.extend(pair.foreign.iter().map(|foreign| say(format!("has {}, which is not obeyed", foreign.as_str()))));
     }
     lines
 }

@@ -61,8 +61,8 @@ impl<'a> Ruling<'a> {
 
     /// The codes, and every lower-ranking verdict that holds too; sorted, as plans spell them.
     pub fn words(&self) -> Vec<&'static str> {
-        let mut words: Vec<&'static str> = self.codes.iter().map(|code| code.word()).collect();
-        words.extend(self.holds.iter().skip(1).map(|verdict| verdict.word()));
+        let mut words: Vec<&'static str> = self.codes.iter().map(|code| code.as_str()).collect();
+        words.extend(self.holds.iter().skip(1).map(|verdict| verdict.as_str()));
         words.sort_unstable();
         words
     }

@@ -38,12 +38,12 @@ pub use settings::ENTRY;
 use subjects::Place;
 use verdict::Verdict;
 
-use super::contract::{Domain, Probe, Touched};
-use super::present::{Cell, Introduction, Panel};
-use trueup_core::engine::{DomainName, Explanation, Judgement, SubjectId};
+use super::contract::{Check, Probe, Touched};
+use super::present::{Cell, CheckDescription, Panel};
+use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
 use trueup_core::world::{ChangeSet, ClusterName, Interest, View};
 
-pub const NAME: DomainName = DomainName("kubeconfig");
+pub const NAME: CheckName = CheckName("kubeconfig");
 
 /// The check.
 #[derive(Debug, Clone, Copy, Default)]
@@ -62,7 +62,7 @@ impl Kubeconfigs {
             }
             Place::Collection { .. } => (Verdict::Unknown, Vec::new(), None),
         };
-        Some(Judgement { state: verdict.state(), verdict: verdict.word(), codes, ownership_proofs: 0, until })
+        Some(Judgement { state: verdict.state(), verdict: verdict.as_str(), codes, ownership_proofs: 0, until })
     }
 
     fn cells_among(&self, subject: &SubjectId, sites: &Sites<'_>) -> Vec<Cell> {
@@ -84,12 +84,12 @@ impl Kubeconfigs {
     }
 }
 
-impl Domain for Kubeconfigs {
-    fn name(&self) -> DomainName {
+impl Check for Kubeconfigs {
+    fn name(&self) -> CheckName {
         NAME
     }
 
-    fn introduction(&self) -> Introduction {
+    fn description(&self) -> CheckDescription {
         present::INTRODUCTION
     }
 

@@ -10,10 +10,10 @@ use super::source::Source;
 use super::subjects::{Sort, Subject};
 use super::verdict::Verdict;
 use super::words::span_words;
-use crate::{Cell, Column, Introduction, Panel, Side, Step};
+use crate::{Cell, CheckDescription, Column, Panel, Side, Step};
 use trueup_core::engine::State;
 
-pub const INTRODUCTION: Introduction = Introduction {
+pub const INTRODUCTION: CheckDescription = CheckDescription {
     title: "Kubeconfigs",
     short: "KUBECFG",
     says: "which kubeconfigs still work, for how long, and whether they lead where their clusters are",

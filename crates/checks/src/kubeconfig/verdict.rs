@@ -27,7 +27,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// As plans spell it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Unknown => "unknown",
             Self::Missing => "missing",
@@ -94,7 +94,7 @@ pub enum Code {
 
 impl Code {
     /// As plans spell it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Anonymous => "anonymous",
             Self::BasicAuth => "basic-auth",

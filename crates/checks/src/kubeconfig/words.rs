@@ -23,7 +23,7 @@ pub fn summary(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> St
         Verdict::ExecRefused => {
             let fields = ruling.target.and_then(|target| pair_of(subject.sort, target));
             let fields: Vec<&str> =
-                fields.map_or_else(Vec::new, |pair| pair.foreign.iter().map(|field| field.word()).collect());
+                fields.map_or_else(Vec::new, |pair| pair.foreign.iter().map(|field| field.as_str()).collect());
             let fields = fields.join(", ");
             format!("key {key} has {fields}, which is never obeyed in a kubeconfig from a cluster{source}")
         }

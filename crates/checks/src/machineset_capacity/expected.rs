@@ -26,7 +26,7 @@ pub enum Arch {
 
 impl Arch {
     /// As nodes are labelled.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Amd64 => "amd64",
             Self::Arm64 => "arm64",

@@ -49,7 +49,7 @@ fn expected(ruling: &Ruling<'_>) -> Value {
         None => json!({}),
         Some(node) => json!({
             "annotations": values.collect::<Map<String, Value>>(),
-            "architecture": node.arch.word(),
+            "architecture": node.arch.as_str(),
         }),
     }
 }
@@ -184,7 +184,7 @@ fn lookup_evidence(ruling: &Ruling<'_>) -> Vec<Evidence> {
             None => line("offers no machine of this type that could be described".to_owned(), object, ""),
             Some(node) => {
                 let size = format!("cpu {}, memory {}Mi, GPU {}", node.cpus, node.memory_mib, node.gpus);
-                line(format!("{size}, {}", node.arch.word()), object, "type")
+                line(format!("{size}, {}", node.arch.as_str()), object, "type")
             }
         });
     }

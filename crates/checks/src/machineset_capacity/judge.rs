@@ -93,7 +93,7 @@ impl<'a> Ruling<'a> {
 
     /// The codes as plans spell them, sorted.
     pub fn words(&self) -> Vec<&'static str> {
-        self.codes.iter().map(|code| code.word()).collect()
+        self.codes.iter().map(|code| code.as_str()).collect()
     }
 }
 

@@ -19,7 +19,7 @@ pub fn wanted(annotation: &str, arch: Arch) -> BTreeMap<&str, &str> {
     let entries = annotation.split(',').filter_map(|entry| entry.split_once('='));
     let trimmed = entries.map(|(key, value)| (key.trim(), value.trim())).filter(|(key, _)| !key.is_empty());
     let mut labels: BTreeMap<&str, &str> = trimmed.collect();
-    labels.insert(ARCH_LABEL, arch.word());
+    labels.insert(ARCH_LABEL, arch.as_str());
     labels
 }
 

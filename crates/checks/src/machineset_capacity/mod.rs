@@ -40,12 +40,12 @@ pub use settings::{ENTRY, Settings, Workload};
 use subjects::Place;
 use verdict::Verdict;
 
-use super::contract::{Domain, Touched};
-use super::present::{Cell, Introduction, Panel};
-use trueup_core::engine::{DomainName, Explanation, Judgement, SubjectId};
+use super::contract::{Check, Touched};
+use super::present::{Cell, CheckDescription, Panel};
+use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
 use trueup_core::world::{ChangeSet, ClusterName, Interest, View};
 
-pub const NAME: DomainName = DomainName("machineset-capacity");
+pub const NAME: CheckName = CheckName("machineset-capacity");
 
 /// The check.
 #[derive(Debug, Clone, Default)]
@@ -66,7 +66,7 @@ impl MachineSetCapacity {
             }
             Place::Collection { .. } => (Verdict::Unknown, Vec::new()),
         };
-        Some(Judgement { state: verdict.state(), verdict: verdict.word(), codes, ownership_proofs: 0, until: None })
+        Some(Judgement { state: verdict.state(), verdict: verdict.as_str(), codes, ownership_proofs: 0, until: None })
     }
 
     fn cells_among(&self, subject: &SubjectId, sites: &Sites<'_>) -> Vec<Cell> {
@@ -86,12 +86,12 @@ impl MachineSetCapacity {
     }
 }
 
-impl Domain for MachineSetCapacity {
-    fn name(&self) -> DomainName {
+impl Check for MachineSetCapacity {
+    fn name(&self) -> CheckName {
         NAME
     }
 
-    fn introduction(&self) -> Introduction {
+    fn description(&self) -> CheckDescription {
         present::INTRODUCTION
     }
 

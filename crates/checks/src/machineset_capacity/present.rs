@@ -15,10 +15,10 @@ use super::subjects::Subject;
 use super::upstream;
 use super::verdict::Verdict;
 use super::words::{credentials, key_word};
-use crate::{Cell, Column, Introduction, Panel, Side, Step};
+use crate::{Cell, CheckDescription, Column, Panel, Side, Step};
 use trueup_core::engine::State;
 
-pub const INTRODUCTION: Introduction = Introduction {
+pub const INTRODUCTION: CheckDescription = CheckDescription {
     title: "Machine sets",
     short: "CAPACITY",
     says: "whether autoscalers know what a machine of each set would have, so that it can be scaled up from zero",
@@ -48,7 +48,7 @@ pub fn cells(ruling: &Ruling<'_>) -> Vec<Cell> {
         value(|node| node.cpus.to_string(), [CAPACITY_CPU, MACHINE_CPU]),
         pair(ruling, memory, [CAPACITY_MEMORY, MACHINE_MEMORY], size_of),
         value(|node| node.gpus.to_string(), [CAPACITY_GPU_COUNT, MACHINE_GPU]),
-        text(node.as_ref().map_or("", |node| node.arch.word())),
+        text(node.as_ref().map_or("", |node| node.arch.as_str())),
         text(region),
         text(login_word(&ruling.credentials)),
     ]

@@ -27,7 +27,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// As plans spell it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Skipped => "skipped",
             Self::NotAws => "not-aws",
@@ -90,7 +90,7 @@ pub enum Code {
 
 impl Code {
     /// As plans spell it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::ArchitectureUnknown => "architecture-unknown",
             Self::AuthoritativeApi => "authoritative-api",

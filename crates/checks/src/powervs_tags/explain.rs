@@ -126,7 +126,7 @@ fn evidence(scene: &Scene<'_>, subject: &Subject, ruling: &Ruling) -> Vec<Eviden
             lines.extend(slot.held.as_ref().map(|held| held_line(claimant, slot, held)));
             if gap.is_none() {
                 let account = &scene.accounts[*account];
-                let object = format!("{} {} *", account.member.name, slot.kind.word());
+                let object = format!("{} {} *", account.member.name, slot.kind.as_str());
                 lines.push(line("a complete listing does not have it".to_owned(), object, ""));
             }
         }
@@ -148,7 +148,7 @@ fn evidence(scene: &Scene<'_>, subject: &Subject, ruling: &Ruling) -> Vec<Eviden
 
 fn resource_evidence(scene: &Scene<'_>, account: usize, item: usize) -> Vec<Evidence> {
     let resource = scene.resource(account, item);
-    let kind = resource.kind.map_or("", Kind::word);
+    let kind = resource.kind.map_or("", Kind::as_str);
     let object = format!("{} {kind} {}", scene.accounts[account].member.name, resource.id);
     let ours: Vec<&str> = resource.tags.iter().filter(|tag| is_ours_by_prefix(tag)).collect();
     let mut lines = Vec::new();

@@ -30,7 +30,7 @@ impl Kind {
     ];
 
     /// As accounts and plans spell it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Workspace => "workspace",
             Self::DhcpServer => "dhcp-server",
@@ -46,7 +46,7 @@ impl Kind {
     }
 
     pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.word() == word)
+        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
 
     /// What it lies in, or nothing for what stands alone.
@@ -101,7 +101,7 @@ impl Side {
     pub const ALL: [Self; 2] = [Self::PowerVs, Self::Vpc];
 
     /// At the end of a connection tag.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::PowerVs => "powervs",
             Self::Vpc => "vpc",

@@ -35,12 +35,12 @@ use judge::rule;
 use scene::Scene;
 pub use settings::{ENTRY, Settings};
 
-use super::contract::{Domain, Touched};
-use super::present::{Cell, Introduction, Panel};
-use trueup_core::engine::{DomainName, Explanation, Judgement, SubjectId};
+use super::contract::{Check, Touched};
+use super::present::{Cell, CheckDescription, Panel};
+use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
 use trueup_core::world::{ChangeSet, ClusterName, Interest, View};
 
-pub const NAME: DomainName = DomainName("powervs-tags");
+pub const NAME: CheckName = CheckName("powervs-tags");
 
 /// The check.
 #[derive(Debug, Clone, Copy, Default)]
@@ -58,8 +58,8 @@ impl PowerVsTags {
         let ruling = rule(scene, place);
         Some(Judgement {
             state: ruling.verdict.state(),
-            verdict: ruling.verdict.word(),
-            codes: ruling.codes.iter().map(|code| code.word()).collect(),
+            verdict: ruling.verdict.as_str(),
+            codes: ruling.codes.iter().map(|code| code.as_str()).collect(),
             ownership_proofs: proofs::count(scene, place, &ruling),
             until: None,
         })
@@ -75,12 +75,12 @@ impl PowerVsTags {
     }
 }
 
-impl Domain for PowerVsTags {
-    fn name(&self) -> DomainName {
+impl Check for PowerVsTags {
+    fn name(&self) -> CheckName {
         NAME
     }
 
-    fn introduction(&self) -> Introduction {
+    fn description(&self) -> CheckDescription {
         present::INTRODUCTION
     }
 

@@ -214,7 +214,7 @@ mod tests {
             (Kind::LoadBalancer, vec!["demo-loadbalancer", "demo-loadbalancer-public"]),
         ];
         for (kind, expected) in cases {
-            assert_eq!(single(kind, "demo"), expected, "{}", kind.word());
+            assert_eq!(single(kind, "demo"), expected, "{}", kind.as_str());
         }
         assert_eq!(subnet("demo", "0"), ["demo-vpcsubnet-0", "demo-subnet-0"]);
         assert_eq!(load_balancer("demo", 0, Exposure::Private), ["demo-loadbalancer-0", "demo-loadbalancer-private"]);

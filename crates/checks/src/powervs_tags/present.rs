@@ -7,9 +7,9 @@ use super::scene::{Claimant, Scene};
 use super::subjects::Subject;
 use super::words::state_word;
 use super::{explain::seen_from, facts::Course, tag_form};
-use crate::{Cell, Column, Introduction, Panel, Side};
+use crate::{Cell, CheckDescription, Column, Panel, Side};
 
-pub const INTRODUCTION: Introduction = Introduction {
+pub const INTRODUCTION: CheckDescription = CheckDescription {
     title: "PowerVS tags",
     short: "POWERVS",
     says: "who owns what in the IBM Cloud accounts, and what a deleted cluster leaves behind",

@@ -19,7 +19,7 @@ pub fn proofs(scene: &Scene<'_>, account: usize, item: usize, seen_from: Option<
             let speaker = network.or(scene.accounts[account].parents[item]);
             speaker.map_or_else(Vec::new, |speaker| {
                 let speaker = scene.resource(account, speaker);
-                let word = speaker.kind.map_or("", Kind::word);
+                let word = speaker.kind.map_or("", Kind::as_str);
                 let tagged = tag_proofs(speaker, claimant);
                 tagged.into_iter().map(|proof| format!("its {word}: {proof}")).collect()
             })
@@ -55,7 +55,7 @@ fn connection_proofs(scene: &Scene<'_>, account: usize, item: usize, seen_from: 
     let resource = scene.resource(account, item);
     let mut proofs = Vec::new();
     if scene.leads_to(account, item, seen_from) == Leads::Ours {
-        let what = resource.side.map_or("network", |side| side.kind().word());
+        let what = resource.side.map_or("network", |side| side.kind().as_str());
         proofs.push(format!("it leads to the {what} of {}", claimant.key));
     }
     let Some(gateway) = scene.accounts[account].parents[item] else { return proofs };

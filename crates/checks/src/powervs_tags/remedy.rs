@@ -297,9 +297,9 @@ impl<'a> Draft<'_, 'a> {
     fn target(&self, item: usize) -> Target {
         let account = &self.scene.accounts[self.account];
         let found = self.scene.resource(self.account, item);
-        let kind = found.kind.map_or("", Kind::word);
+        let kind = found.kind.map_or("", Kind::as_str);
         let reference = CloudRef {
-            cloud: Provider::Ibm.word().to_owned(),
+            cloud: Provider::Ibm.as_str().to_owned(),
             account: account.account.clone(),
             kind: kind.to_owned(),
             id: found.id.to_string(),

@@ -85,7 +85,7 @@ fn resources(scene: &Scene<'_>, place: usize, account: &Account<'_>, subjects: &
         let slot = &claimant.fact.slots[missing.slot];
         let Some(held) = &slot.held else { continue };
         let id =
-            cloud(account, CloudId { kind: slot.kind.word(), id: &held.id, crn: None, name: None }, Some(claimant));
+            cloud(account, CloudId { kind: slot.kind.as_str(), id: &held.id, crn: None, name: None }, Some(claimant));
         subjects.insert(id, Subject::Missing { account: place, claimant: missing.claimant, slot: missing.slot });
     }
 }
@@ -94,7 +94,7 @@ fn resources(scene: &Scene<'_>, place: usize, account: &Account<'_>, subjects: &
 pub fn resource(scene: &Scene<'_>, place: usize, item: usize, seen_from: Option<usize>) -> SubjectId {
     let found = scene.resource(place, item);
     let id = CloudId {
-        kind: found.kind.map_or("", Kind::word),
+        kind: found.kind.map_or("", Kind::as_str),
         id: &found.id,
         crn: found.crn.as_deref(),
         name: found.name.as_deref(),

@@ -64,7 +64,7 @@ fn read(typed: &str) -> (Vec<Pair>, Vec<String>) {
         match joined(key, value) {
             Ok(tag) => pairs.push(Pair { key: key.trim().to_owned(), value: value.trim().to_owned(), tag }),
             Err(fault) => {
-                let codes: Vec<&str> = fault.codes.iter().map(|code| code.word()).collect();
+                let codes: Vec<&str> = fault.codes.iter().map(|code| code.as_str()).collect();
                 refused.push(format!("{text} would be refused: {}", codes.join(", ")));
             }
         }

@@ -31,7 +31,7 @@ pub fn uuid_tag(uid: &str) -> String {
 }
 
 pub fn connection_tag(uid: &str, side: Side) -> String {
-    folded(&format!("{CONNECTION_TAG}{uid}.{}", side.word()))
+    folded(&format!("{CONNECTION_TAG}{uid}.{}", side.as_str()))
 }
 
 /// Whether a folded tag is of the sort this check attaches to say whose a resource is.

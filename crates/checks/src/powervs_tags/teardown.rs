@@ -123,7 +123,7 @@ impl Scene<'_> {
     /// `subnet demo-subnet (0717-1)`: one line, whatever people call their things.
     pub fn described(&self, account: usize, item: usize) -> String {
         let resource = self.resource(account, item);
-        let kind = resource.kind.map_or("", Kind::word);
+        let kind = resource.kind.map_or("", Kind::as_str);
         let text = match &resource.name {
             Some(name) => format!("{kind} {name} ({})", resource.id),
             None => format!("{kind} {}", resource.id),

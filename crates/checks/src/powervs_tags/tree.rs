@@ -13,11 +13,11 @@ pub fn parent(subject: &SubjectId, view: View<'_>) -> Option<SubjectId> {
     let place = subject.cloud.as_deref()?;
     let holder = Kind::parse(subject.kind)?.holder()?;
     let reading = view.read::<CloudResource>(&CollectionId::all(&subject.cluster, CLOUD_RESOURCE));
-    let find = |kind: Kind, id: &str| reading.get(&Key::new(None, &format!("{}/{id}", kind.word()))).present();
+    let find = |kind: Kind, id: &str| reading.get(&Key::new(None, &format!("{}/{id}", kind.as_str()))).present();
     let child = find(Kind::parse(subject.kind)?, &subject.name)?;
     let found = find(holder, child.parent.as_deref()?)?;
     Some(SubjectId {
-        kind: holder.word(),
+        kind: holder.as_str(),
         name: found.id.to_string(),
         cloud: Some(Box::new(CloudPlace {
             crn: found.crn.as_deref().map(str::to_owned),

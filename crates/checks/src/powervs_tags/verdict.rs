@@ -24,7 +24,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// As plans spell it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Unknown => "unknown",
             Self::Reclaiming => "reclaiming",
@@ -73,7 +73,7 @@ pub enum Code {
 
 impl Code {
     /// As plans spell it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::AccountMismatch => "account-mismatch",
             Self::AdoptedByName => "adopted-by-name",

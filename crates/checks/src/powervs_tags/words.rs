@@ -104,7 +104,7 @@ fn code_words(code: Code) -> &'static str {
         Code::NotJson => "the annotation is not the JSON it should be",
         Code::OwnerTooLong => "the cluster's name is longer than 97 characters",
         Code::ReservedPrefix => "what begins so says whose a resource is, which is not for users to say",
-        Code::AccountMismatch | Code::AdoptedByName | Code::TaggedReference => code.word(),
+        Code::AccountMismatch | Code::AdoptedByName | Code::TaggedReference => code.as_str(),
     }
 }
 

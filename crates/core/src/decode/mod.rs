@@ -15,8 +15,8 @@ use crate::world::{RawMeta, RawObject, RawOwner};
 mod cursor;
 mod data;
 mod digest;
-pub mod harvest;
 mod list;
+pub mod projection;
 pub mod recorded;
 pub mod recording;
 #[cfg(test)]

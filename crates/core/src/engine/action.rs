@@ -47,7 +47,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::finding::{DomainName, SubjectId};
+use super::finding::{CheckName, SubjectId};
 use super::judged::JudgedFields;
 use super::reference::{CloudRef, ObjectRef};
 use crate::world::{ClusterName, CollectionId, Resource, ResourceVersion, Uid};
@@ -83,7 +83,7 @@ impl Verb {
     ];
 
     /// As plans spell it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Create => "create",
             Self::Apply => "apply",
@@ -132,7 +132,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::NoReferrer => "no-referrer",
             Self::SourceRemoved => "source-removed",
@@ -197,7 +197,7 @@ pub enum GateName {
 }
 
 impl GateName {
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::ReadOnly => "read-only",
             Self::KillSwitch => "kill-switch",
@@ -285,7 +285,7 @@ pub enum Undo {
 }
 
 impl Undo {
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::RestoreFromBackup => "restore-from-backup",
             Self::RemoveWhatWasAdded => "remove-what-was-added",
@@ -322,7 +322,7 @@ pub enum Stake {
 /// An action as its domain proposes it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ActionDraft {
-    pub domain: DomainName,
+    pub domain: CheckName,
     pub verb: Verb,
     pub target: Target,
     /// What binds a target whose version moves by itself, in place of that version.
@@ -367,10 +367,10 @@ mod tests {
                      policy backup insecure settling operator-owned dependency infra-not-managed immutable type paused \
                      deleting";
         let undos = "restore-from-backup remove-what-was-added delete-what-was-created put-tags-back none";
-        assert_eq!(said(verbs, Verb::word), verbs);
-        assert_eq!(Verb::ALL.map(Verb::word).join(" "), verbs);
-        assert_eq!(said(reasons, Reason::word), reasons);
-        assert_eq!(said(gates, GateName::word), gates);
-        assert_eq!(said(undos, Undo::word), undos);
+        assert_eq!(said(verbs, Verb::as_str), verbs);
+        assert_eq!(Verb::ALL.map(Verb::as_str).join(" "), verbs);
+        assert_eq!(said(reasons, Reason::as_str), reasons);
+        assert_eq!(said(gates, GateName::as_str), gates);
+        assert_eq!(said(undos, Undo::as_str), undos);
     }
 }

@@ -102,7 +102,7 @@ pub enum Refusal {
     NoSuchAction { action: String },
     #[error("{action} is blocked by {gate}: {why}")]
     Blocked { action: String, gate: &'static str, why: String },
-    #[error("{action}: applying `{}` to this target is not supported yet; name the others with --only", .verb.word())]
+    #[error("{action}: applying `{}` to this target is not supported yet; name the others with --only", .verb.as_str())]
     NotSupported { action: String, verb: Verb },
 }
 
@@ -257,7 +257,7 @@ fn named_place(plan: &Plan, id: &str) -> Result<usize, Refusal> {
     match plan.actions[place].blocked_by.first() {
         None => Ok(place),
         Some(blocked) => {
-            Err(Refusal::Blocked { action: id.to_owned(), gate: blocked.gate.word(), why: blocked.why.clone() })
+            Err(Refusal::Blocked { action: id.to_owned(), gate: blocked.gate.as_str(), why: blocked.why.clone() })
         }
     }
 }

@@ -14,7 +14,7 @@ use super::accept::AcceptRule;
 use super::action::{ActionDraft, Dependency, Target};
 use super::canonical::NotCanonical;
 use super::finding::{Explanation, Judgement, State, SubjectId};
-use super::gate::{Candidate, Conditions, Gated, Group, Need, Surroundings, judge};
+use super::gate::{Candidate, Conditions, GateInputs, Gated, Group, Need, judge};
 use super::glob::Glob;
 use super::plan::{
     Acceptance, Action, Finding, IdentityRecord, ObservationRecord, PLAN_SCHEMA, PLAN_TTL, Plan, Preconditions,
@@ -75,7 +75,7 @@ pub struct PlanScope {
 pub fn build(input: &PlanInput<'_>) -> Result<Plan, NotCanonical> {
     let shown = shown(input);
     let candidates = candidates(&shown);
-    let gated = judge(&candidates, &surroundings(input));
+    let gated = judge(&candidates, &gate_inputs(input));
     let mut actions: Vec<Action> =
         candidates.iter().zip(gated).map(|(candidate, gated)| action(candidate, gated, &candidates)).collect();
     // By the subject and not by the finding's id, which kinds of the same name in two API groups share.
@@ -187,14 +187,14 @@ fn candidates<'a>(shown: &'a [Shown<'a>]) -> Vec<Candidate<'a>> {
         .collect()
 }
 
-fn surroundings<'a>(input: &PlanInput<'a>) -> Surroundings<'a> {
+fn gate_inputs<'a>(input: &PlanInput<'a>) -> GateInputs<'a> {
     let mut managed: BTreeMap<Group, u64> = BTreeMap::new();
     for Judged { subject, judgement, .. } in input.judged {
         if judgement.ownership_proofs >= 1 {
             *managed.entry((subject.cluster.clone(), subject.domain)).or_default() += 1;
         }
     }
-    Surroundings {
+    GateInputs {
         conditions: input.conditions,
         clusters: input.clusters.iter().map(|cluster| (&cluster.name, *cluster)).collect(),
         observed: input.observed.iter().map(|observed| (observed.id, observed.completeness)).collect(),
@@ -233,7 +233,7 @@ fn object_of(subject: &SubjectId, uid: Option<&Uid>) -> ObjectRef {
     let SubjectId { domain: _, cluster: _, api_version, kind, namespace, name, cloud } = subject;
     match cloud.as_deref() {
         Some(place) => ObjectRef::from(CloudRef {
-            cloud: place.provider.word().to_owned(),
+            cloud: place.provider.as_str().to_owned(),
             account: place.account.clone(),
             kind: (*kind).to_owned(),
             id: name.clone(),
@@ -339,7 +339,7 @@ fn targets(clusters: &[&Cluster], actions: &[Action]) -> Vec<TargetRecord> {
 
 /// Where what is known of it comes from. An account out of a folder is a recording like a cluster out of one.
 fn source_word(member: &Cluster) -> &'static str {
-    if member.link == Link::Recorded { ClusterSource::Snapshot.word() } else { member.source.word() }
+    if member.link == Link::Recorded { ClusterSource::Snapshot.as_str() } else { member.source.as_str() }
 }
 
 fn observations(observed: &[Observed<'_>]) -> Vec<ObservationRecord> {
@@ -368,7 +368,7 @@ fn observation(observed: &Observed<'_>) -> ObservationRecord {
             Content::Full => None,
             Content::Metadata => Some("metadata".to_owned()),
         },
-        state: observed.completeness.word().to_owned(),
+        state: observed.completeness.as_str().to_owned(),
         resource_version,
         at,
         reason,

@@ -11,12 +11,12 @@ use crate::world::{ClusterName, Provider, Uid};
 
 /// The name of a check as plans and configs spell it: `hosted-oidc`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct DomainName(pub &'static str);
+pub struct CheckName(pub &'static str);
 
 /// What a finding is about. Printed, it is the finding's id.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SubjectId {
-    pub domain: DomainName,
+    pub domain: CheckName,
     pub cluster: ClusterName,
     pub api_version: &'static str,
     pub kind: &'static str,
@@ -96,7 +96,7 @@ fn compare(one: &str, other: &str) -> Ordering {
 impl std::fmt::Display for SubjectId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if let Some(CloudPlace { provider, account, seen_from, .. }) = self.cloud.as_deref() {
-            write!(f, "{}/{}:{account}/{}/{}@", self.domain.0, provider.word(), self.kind, self.name)?;
+            write!(f, "{}/{}:{account}/{}/{}@", self.domain.0, provider.as_str(), self.kind, self.name)?;
             return match seen_from {
                 Some(seen) => write!(f, "{}/{}", seen.namespace, seen.name),
                 None => f.write_str("-"),
@@ -126,7 +126,7 @@ impl State {
         [Self::Match, Self::Missing, Self::Extra, Self::Drift, Self::Stale, Self::Unknown, Self::Error, Self::Blocked];
 
     /// As plans spell it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Match => "match",
             Self::Missing => "missing",
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn subjects_are_in_the_order_of_their_fields_whoever_owns_the_bytes() {
         let id = |cluster: &str, kind: &'static str, namespace: Option<&str>, name: &str| SubjectId {
-            domain: DomainName("a"),
+            domain: CheckName("a"),
             cluster: ClusterName::new(cluster),
             api_version: "v1",
             kind,
@@ -233,7 +233,7 @@ mod tests {
     fn a_cloud_resource_is_named_by_its_account_and_by_who_points_at_it() {
         let seen = SeenFrom { cluster: ClusterName::new("mgmt"), namespace: "ns".to_owned(), name: "demo".to_owned() };
         let id = |seen_from: Option<SeenFrom>| SubjectId {
-            domain: DomainName("powervs-tags"),
+            domain: CheckName("powervs-tags"),
             cluster: ClusterName::new("ibm:main"),
             api_version: "ibm.cloud.trueup/v1",
             kind: "vpc",

@@ -52,7 +52,7 @@ pub use change::{
 };
 pub use exit::{InputReading, PlanExit, plan_exit};
 pub use fields::{fields_at, fields_diff, has_fields};
-pub use finding::{CloudPlace, DomainName, Evidence, Explanation, Judgement, SeenFrom, State, SubjectId};
+pub use finding::{CheckName, CloudPlace, Evidence, Explanation, Judgement, SeenFrom, State, SubjectId};
 pub use gate::{
     AccessAnswer, AccessAnswers, AccessQuestion, BackupCheck, BadWindow, Conditions, DELETES_MAX, FRESH_FOR,
     FreezeWindow, OwnLogin, PolicyEffect, PolicyRule, ReadOnly, access_questions, empty_set,

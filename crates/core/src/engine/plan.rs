@@ -304,10 +304,10 @@ impl Summary {
     pub fn of(findings: &[Finding], actions: &[Action]) -> Self {
         let mut summary = Self::default();
         for finding in findings {
-            *summary.findings.entry(finding.state.word().to_owned()).or_default() += 1;
+            *summary.findings.entry(finding.state.as_str().to_owned()).or_default() += 1;
         }
         for action in actions {
-            *summary.actions.entry(action.verb.word().to_owned()).or_default() += 1;
+            *summary.actions.entry(action.verb.as_str().to_owned()).or_default() += 1;
             summary.blocked += u64::from(!action.blocked_by.is_empty());
         }
         summary

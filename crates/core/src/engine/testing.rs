@@ -7,15 +7,15 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use super::{
-    AcceptRule, AccessAnswer, ActionDraft, Conditions, DomainName, Explanation, Glob, Judged, Judgement, Observed,
-    Plan, PlanInput, PlanScope, Reason, Stake, State, SubjectId, Target, Undo, Verb, access_questions, build,
+    AcceptRule, AccessAnswer, ActionDraft, CheckName, Conditions, Explanation, Glob, Judged, Judgement, Observed, Plan,
+    PlanInput, PlanScope, Reason, Stake, State, SubjectId, Target, Undo, Verb, access_questions, build,
 };
 use crate::world::{
     Cluster, ClusterIdentity, ClusterName, ClusterSource, CollectionId, Completeness, Gap, GapCause, Link, Resource,
     ResourceVersion, RiskClass, Served, Uid,
 };
 
-pub const DOMAIN: DomainName = DomainName("hosted-oidc");
+pub const DOMAIN: CheckName = CheckName("hosted-oidc");
 pub const NAMESPACE: &str = "openshift-config";
 pub const SECRETS: Resource =
     Resource { group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true };

@@ -29,7 +29,7 @@ pub enum RiskClass {
 }
 
 impl RiskClass {
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Dev => "dev",
             Self::Stage => "stage",
@@ -70,7 +70,7 @@ impl Provider {
     pub const ALL: [Self; 2] = [Self::Aws, Self::Ibm];
 
     /// As folders, configs and finding ids spell it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Aws => "aws",
             Self::Ibm => "ibm",
@@ -87,7 +87,7 @@ impl Provider {
 }
 
 impl ClusterSource {
-    pub fn word(&self) -> &'static str {
+    pub fn as_str(&self) -> &'static str {
         match self {
             Self::Kubeconfig { .. } => "kubeconfig",
             Self::Hosted { .. } => "hosted",

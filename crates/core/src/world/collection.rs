@@ -159,7 +159,7 @@ impl Applied {
 }
 
 /// A collection whose fact type is not known to the one who holds it.
-pub trait Shelf: Any + Send + Sync {
+pub trait AnyCollection: Any + Send + Sync {
     /// Takes a delta in.
     fn apply(&mut self, delta: Delta) -> Applied;
     fn completeness(&self) -> &Completeness;
@@ -170,7 +170,7 @@ pub trait Shelf: Any + Send + Sync {
     fn as_any(&self) -> &dyn Any;
 }
 
-impl<F: Fact> Shelf for Collection<F> {
+impl<F: Fact> AnyCollection for Collection<F> {
     fn apply(&mut self, delta: Delta) -> Applied {
         match delta {
             Delta::Listed { facts, version, at, gap } => {

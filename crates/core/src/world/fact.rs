@@ -63,7 +63,7 @@ impl Interner {
 pub struct FactKind {
     type_id: fn() -> TypeId,
     new_batch: fn() -> Box<dyn FactBatch>,
-    pub(super) new_shelf: fn() -> Box<dyn super::collection::Shelf>,
+    pub(super) new_shelf: fn() -> Box<dyn super::collection::AnyCollection>,
     digested_keys: &'static [&'static str],
     reduced_keys: &'static [&'static str],
 }

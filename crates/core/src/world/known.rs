@@ -132,7 +132,7 @@ impl Completeness {
     }
 
     /// The word plans and screens use.
-    pub fn word(&self) -> &'static str {
+    pub fn as_str(&self) -> &'static str {
         match self {
             Self::Complete { .. } => "complete",
             Self::Partial { .. } => "partial",

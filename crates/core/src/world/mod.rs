@@ -19,7 +19,7 @@ mod view;
 
 pub use change::{Change, ChangeSet, What};
 pub use cluster::{Cluster, ClusterIdentity, ClusterSource, HostedBy, Kinds, Link, Provider, RiskClass, Served};
-pub use collection::{Applied, Collection, Delta, Shelf, Standing};
+pub use collection::{AnyCollection, Applied, Collection, Delta, Standing};
 pub use fact::{Fact, FactBatch, FactKind, Interner};
 pub use ids::{ClusterName, Key, Namespace, ObjectName, Resource, ResourceVersion, Uid};
 pub use interest::{CollectionId, Content, Interest, Scope, Selector};

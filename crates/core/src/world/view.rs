@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::change::{Change, ChangeSet, What};
 use super::cluster::Cluster;
-use super::collection::{Applied, Collection, Delta, Shelf, Standing};
+use super::collection::{AnyCollection, Applied, Collection, Delta, Standing};
 use super::fact::{Fact, FactKind};
 use super::ids::{ClusterName, Key};
 use super::interest::{CollectionId, Interest};
@@ -21,7 +21,7 @@ pub struct World {
 }
 
 /// One collection, once for each fact type that is made of it.
-type Shelves = Vec<(TypeId, Box<dyn Shelf>)>;
+type Shelves = Vec<(TypeId, Box<dyn AnyCollection>)>;
 
 /// The world at a moment: what a judgement may look at.
 #[derive(Clone, Copy)]

@@ -14,8 +14,8 @@
 //! Not here: what a cloud's API is like (`cloud`), what is expected there (`domains`).
 
 mod aws;
-mod door;
 mod ibm;
+mod kube_adapter;
 #[cfg(test)]
 mod tests;
 
@@ -34,7 +34,7 @@ use crate::ibm as ibm_cloud;
 use trueup_core::world::Resource;
 
 pub use crate::ibm::Account as IbmClient;
-pub use aws::{AwsAccount, AwsShelf, AwsSource, AwsWay, End as ExaminedEnd, Examined, examine as examine_aws};
+pub use aws::{AwsAccount, AwsCache, AwsSource, AwsWay, End as ExaminedEnd, Examined, examine as examine_aws};
 pub use ibm::IbmAccount;
 
 /// A cloud account, as far as it can be listed.
@@ -87,12 +87,12 @@ pub struct NoListing {
 
 /// Connects to an account. Made once a member: versions of lists only ever grow.
 pub struct AccountConnector {
-    door: door::Door,
+    door: kube_adapter::KubeAdapter,
 }
 
 impl AccountConnector {
     pub fn new(account: Arc<dyn Account>) -> Self {
-        Self { door: door::Door::new(account) }
+        Self { door: kube_adapter::KubeAdapter::new(account) }
     }
 }
 

@@ -43,7 +43,7 @@ async fn given(cluster: Answers, env: &[(&str, &str)]) -> Given {
     let way = AwsWay::InProcess(HttpClient::in_process(sim.service()));
     // A home of nobody: the real one must not decide tests.
     let env = Env::new(env.iter().copied().chain([("HOME", "/nonexistent")]));
-    let shelf = Arc::new(AwsShelf::new(way, &env, Arc::new(now)));
+    let shelf = Arc::new(AwsCache::new(way, &env, Arc::new(now)));
     let account = AwsAccount::new("prod", answering(cluster), shelf);
     let connector = AccountConnector::new(Arc::new(account));
     let connection = connector.connect().await.unwrap();

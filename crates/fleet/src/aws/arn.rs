@@ -36,7 +36,7 @@ impl RoleArn {
         &self.0
     }
 
-    /// As in [`super::Partition::word`].
+    /// As in [`super::Partition::as_str`].
     pub fn partition(&self) -> &str {
         self.0.split(':').nth(1).unwrap_or_default()
     }

@@ -19,7 +19,7 @@ pub enum Service {
 
 impl Service {
     /// As signatures, endpoints and the cluster's Infrastructure spell it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Ec2 => "ec2",
             Self::Sts => "sts",
@@ -27,7 +27,7 @@ impl Service {
     }
 
     fn of(word: &str) -> Option<Self> {
-        [Self::Ec2, Self::Sts].into_iter().find(|service| service.word() == word)
+        [Self::Ec2, Self::Sts].into_iter().find(|service| service.as_str() == word)
     }
 }
 
@@ -62,16 +62,16 @@ impl Endpoints {
         for (name, url) in listed {
             let Some(service) = Service::of(name) else { continue };
             let kept = usable(url, Schemes::HttpsOnly)
-                .ok_or(BadEndpoint::NotHttps { service: service.word(), place: INFRASTRUCTURE })?;
+                .ok_or(BadEndpoint::NotHttps { service: service.as_str(), place: INFRASTRUCTURE })?;
             if custom.insert(service, kept.clone()).is_some_and(|earlier| earlier != kept) {
-                return Err(BadEndpoint::Twice { service: service.word(), place: INFRASTRUCTURE });
+                return Err(BadEndpoint::Twice { service: service.as_str(), place: INFRASTRUCTURE });
             }
         }
         if !env.is_on("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS") {
             for (service, own) in [(Service::Ec2, "AWS_ENDPOINT_URL_EC2"), (Service::Sts, "AWS_ENDPOINT_URL_STS")] {
                 let Some(url) = env.get(own).or_else(|| env.get("AWS_ENDPOINT_URL")) else { continue };
                 let kept = usable(url, Schemes::Any)
-                    .ok_or(BadEndpoint::NotHttps { service: service.word(), place: ENVIRONMENT })?;
+                    .ok_or(BadEndpoint::NotHttps { service: service.as_str(), place: ENVIRONMENT })?;
                 custom.entry(service).or_insert(kept);
             }
         }
@@ -92,8 +92,8 @@ impl Endpoints {
         let partition = region.partition();
         let host = match (self.fips, partition) {
             // GovCloud's ordinary servers are the validated ones.
-            (true, Partition::GovCloud) | (false, _) => service.word().to_owned(),
-            (true, _) => format!("{}-fips", service.word()),
+            (true, Partition::GovCloud) | (false, _) => service.as_str().to_owned(),
+            (true, _) => format!("{}-fips", service.as_str()),
         };
         let suffix = partition.dual_stack_suffix().filter(|_| self.dual_stack).unwrap_or(partition.suffix());
         format!("https://{host}.{region}.{suffix}/")

@@ -20,7 +20,7 @@ pub enum Class {
 }
 
 impl Class {
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::TokenUnreadable => "token-unreadable",
             Self::Denied => "denied",
@@ -70,7 +70,7 @@ impl AwsError {
     pub(super) fn answered(service: Service, action: &str, status: u16, code: &str, message: &str) -> Self {
         let code = plain_code(code).unwrap_or_else(|| format!("HTTP{status}"));
         let (class, remedy) = judge(&code, status);
-        let what = format!("{} {action}", service.word());
+        let what = format!("{} {action}", service.as_str());
         let says = match one_line(message, 240).trim_end_matches('.') {
             "" => format!("{what}: {code}"),
             message => format!("{what}: {code}: {message}"),
@@ -97,13 +97,13 @@ impl AwsError {
                 }
             },
         };
-        let says = format!("{} {action}: {host}: {error}", service.word());
+        let says = format!("{} {action}: {host}: {error}", service.as_str());
         Self::new(Class::Transient, code, says, remedy)
     }
 
     /// An answer came that can't be read.
     pub(super) fn unreadable(service: Service, action: &str, why: &str) -> Self {
-        let says = format!("{} {action}: the answer can't be read: {why}", service.word());
+        let says = format!("{} {action}: the answer can't be read: {why}", service.as_str());
         Self::new(Class::Transient, "unreadable-answer", says, "check proxies and the custom endpoint")
     }
 

@@ -71,7 +71,7 @@ fn split(name: &str) -> Option<(Partition, &str)> {
 
 impl Partition {
     /// As the second part of an ARN spells it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Aws => "aws",
             Self::China => "aws-cn",
@@ -111,7 +111,7 @@ impl Partition {
 
     /// The partition an ARN names.
     pub fn of_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|partition| partition.word() == word)
+        Self::ALL.into_iter().find(|partition| partition.as_str() == word)
     }
 
     /// A region of it that every account can use: the one to ask about other regions. Asking us-east-1 about a region

@@ -138,7 +138,7 @@ impl Aws {
         let params = SigningParams::builder()
             .identity(&identity)
             .region(call.region.as_str())
-            .name(call.service.word())
+            .name(call.service.as_str())
             .time(self.now().into())
             .settings(SigningSettings::default())
             .build()
@@ -165,7 +165,7 @@ impl Aws {
 }
 
 fn unsayable(call: &Call<'_>, why: &str) -> AwsError {
-    let says = format!("{} {}: {why}", call.service.word(), call.action);
+    let says = format!("{} {}: {why}", call.service.as_str(), call.action);
     AwsError::new(Class::Denied, "unsayable", says, "check the access key and the custom endpoint")
 }
 

@@ -145,7 +145,7 @@ impl Aws {
 }
 
 fn fits_partition(role: &RoleArn, region: &Region) -> Result<(), AwsError> {
-    let (of_role, of_region) = (role.partition(), region.partition().word());
+    let (of_role, of_region) = (role.partition(), region.partition().as_str());
     if of_role == of_region {
         return Ok(());
     }

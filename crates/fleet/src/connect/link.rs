@@ -83,7 +83,7 @@ pub enum LinkEffect {
 
 /// Randomness, given from outside: 0 is the shortest wait, [`u16::MAX`] the longest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Dice(pub u16);
+pub struct Jitter(pub u16);
 
 impl Default for LinkMachine {
     fn default() -> Self {
@@ -97,7 +97,7 @@ impl LinkMachine {
     }
 
     /// Takes an event in. Events that make no sense in the present state (late ones) change nothing.
-    pub fn step(&mut self, event: LinkEvent, now: Timestamp, dice: Dice) -> Option<LinkEffect> {
+    pub fn step(&mut self, event: LinkEvent, now: Timestamp, jitter: Jitter) -> Option<LinkEffect> {
         match event {
             LinkEvent::Released => self.release(),
             LinkEvent::Wanted | LinkEvent::RetryDue => self.connect_if_waiting(&event, now),
@@ -107,8 +107,8 @@ impl LinkMachine {
                 self.advance(Link::Listing { objects }, |link| matches!(link, Link::Listing { .. }))
             }
             LinkEvent::AllListed => self.all_listed(now),
-            LinkEvent::Failing(gap) => self.fail(gap, now, dice),
-            LinkEvent::Unauthorized { gap, hint } => self.unauthorized(gap, hint, now, dice),
+            LinkEvent::Failing(gap) => self.fail(gap, now, jitter),
+            LinkEvent::Unauthorized { gap, hint } => self.unauthorized(gap, hint, now, jitter),
             LinkEvent::Hopeless(gap) => self.if_open(|machine| {
                 machine.link = Link::Failed { gap };
                 Some(LinkEffect::Disconnect)
@@ -175,19 +175,19 @@ impl LinkMachine {
         None
     }
 
-    fn fail(&mut self, gap: Gap, now: Timestamp, dice: Dice) -> Option<LinkEffect> {
+    fn fail(&mut self, gap: Gap, now: Timestamp, jitter: Jitter) -> Option<LinkEffect> {
         self.if_open(|machine| {
-            let retry_at = later(now, wait(machine.failures, dice));
+            let retry_at = later(now, wait(machine.failures, jitter));
             machine.failures = machine.failures.saturating_add(1);
             machine.link = Link::Degraded { gap, retry_at };
             Some(LinkEffect::RetryAt(retry_at))
         })
     }
 
-    fn unauthorized(&mut self, gap: Gap, hint: String, now: Timestamp, dice: Dice) -> Option<LinkEffect> {
+    fn unauthorized(&mut self, gap: Gap, hint: String, now: Timestamp, jitter: Jitter) -> Option<LinkEffect> {
         match self.login {
             LoginState::Unquestioned => {
-                let effect = self.fail(gap, now, dice);
+                let effect = self.fail(gap, now, jitter);
                 if effect.is_some() {
                     self.login = LoginState::RefusedOnce;
                 }
@@ -214,10 +214,10 @@ impl LinkMachine {
 
 /// The wait after so many failures: doubled each time up to the longest, then shortened by up to half, so that a
 /// hundred clusters behind one broken VPN don't come back in step.
-fn wait(failures: u32, dice: Dice) -> Duration {
+fn wait(failures: u32, jitter: Jitter) -> Duration {
     let doubled = WAIT_MIN.saturating_mul(1u32.checked_shl(failures.min(16)).unwrap_or(u32::MAX));
     let whole = doubled.min(WAIT_MAX);
-    whole / 2 + whole.mul_f64(f64::from(dice.0) / f64::from(u16::MAX) / 2.0)
+    whole / 2 + whole.mul_f64(f64::from(jitter.0) / f64::from(u16::MAX) / 2.0)
 }
 
 fn later(now: Timestamp, wait: Duration) -> Timestamp {
@@ -230,7 +230,7 @@ mod tests {
     use trueup_core::world::GapCause;
 
     const NOW: Timestamp = Timestamp::UNIX_EPOCH;
-    const LONGEST: Dice = Dice(u16::MAX);
+    const LONGEST: Jitter = Jitter(u16::MAX);
 
     fn gap() -> Gap {
         Gap::new(GapCause::Unreachable, "gone")
@@ -332,7 +332,7 @@ mod tests {
         for event in live() {
             machine.step(event, NOW, LONGEST);
         }
-        let effect = machine.step(LinkEvent::Failing(gap()), NOW, Dice(0));
+        let effect = machine.step(LinkEvent::Failing(gap()), NOW, Jitter(0));
         assert_eq!(effect, Some(LinkEffect::RetryAt(at(250))), "the shortest wait is half of it");
     }
 }

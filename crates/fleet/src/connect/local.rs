@@ -28,7 +28,7 @@ use kube::client::Body;
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
-use super::alarm::Alarm;
+use super::change_watcher::ChangeWatcher;
 use super::connector::{Connector, LinkError};
 use super::kubeconfig::{Kubeconfig, KubeconfigError, Places, Selection};
 use super::transport::{Clock, Connection, TlsTrust};
@@ -105,7 +105,7 @@ impl Own {
             "object": { "kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Expired", "code": 410 },
         });
         let line = Bytes::from(format!("{expired}\n"));
-        let mut alarm = Alarm::new(self.places.files(), self.clock.clone());
+        let mut alarm = ChangeWatcher::new(self.places.files(), self.clock.clone());
         let end = stream::once(async move {
             // Whatever is noticed, and when nothing is, what follows is a new list.
             let _noticed = tokio::time::timeout(WATCH_HELD, alarm.next()).await;

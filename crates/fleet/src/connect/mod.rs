@@ -9,7 +9,7 @@
 //!
 //! Not here: lists and watches (`observe`), what is known (`world`).
 
-mod alarm;
+mod change_watcher;
 pub mod classify;
 mod connector;
 pub mod discovery;
@@ -28,7 +28,7 @@ mod text;
 mod transport;
 mod well_known;
 
-pub use alarm::{Alarm, Noticed};
+pub use change_watcher::{ChangeEvent, ChangeWatcher};
 pub use connector::{Connector, FixedConnector, KubeconfigConnector, LinkError};
 pub use env::Env;
 pub use exec::{Credential, ExecError, on_terminal as plugin_on_terminal, read as read_credential};
@@ -38,7 +38,7 @@ pub use kubeconfig::{
     Access, Bearer, ClientCertificate, ExecSpec, ExecVersion, Impersonation, Kubeconfig, KubeconfigError,
     NeedsTerminal, Part, PemSource, Places, Selection, Trust, Verification,
 };
-pub use link::{Dice, LinkEffect, LinkEvent, LinkMachine};
+pub use link::{Jitter, LinkEffect, LinkEvent, LinkMachine};
 pub use local::LocalConnector;
 pub use probe::{ProbePlace, Probed, probe};
 pub use text::nearest as nearest_names;

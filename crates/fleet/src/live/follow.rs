@@ -6,10 +6,10 @@ use std::any::TypeId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use super::cluster_session::{Asked, ClusterSession, Member};
+use super::connection_budget;
 use super::discover;
 use super::session::{Live, later};
-use super::slots;
-use super::station::{Asked, Member, Station};
 use super::update::Update;
 use crate::connect::LinkEvent;
 use crate::observe::Observer;
@@ -85,28 +85,28 @@ impl Live {
         let view = self.world.view(self.ports.clock.now());
         let guests = discover::guests(view);
         let gone: Vec<ClusterName> = self
-            .stations
+            .sessions
             .values()
-            .filter(|station| station.is_guest())
-            .filter(|station| {
-                let hosted_by = station.member.hosted_by.as_ref();
+            .filter(|session_of| session_of.is_guest())
+            .filter(|session_of| {
+                let hosted_by = session_of.member.hosted_by.as_ref();
                 hosted_by.is_some_and(|by| discover::is_gone(view, by) || discover::has_context(view, by))
             })
-            .map(|station| station.member.name.clone())
+            .map(|session_of| session_of.member.name.clone())
             .collect();
         for name in gone {
-            self.stations.remove(&name);
+            self.sessions.remove(&name);
             changes.extend(self.world.remove_cluster(&name));
         }
         for guest in guests {
-            let management = self.stations.get(&guest.hosted_by.cluster).and_then(|host| host.connection.as_ref());
-            let is_new = !self.stations.contains_key(&guest.name) && guest.is_living();
+            let management = self.sessions.get(&guest.hosted_by.cluster).and_then(|host| host.connection.as_ref());
+            let is_new = !self.sessions.contains_key(&guest.name) && guest.is_living();
             if let Some(connection) = management.filter(|_| is_new) {
                 let member = self.door.member(&guest, &connection.client);
                 self.enter(member, changes);
             }
         }
-        for (cluster, event) in slots::moves(self.stations.values(), self.live_max) {
+        for (cluster, event) in connection_budget::moves(self.sessions.values(), self.live_max) {
             if event == LinkEvent::Released {
                 self.rest(&cluster, changes);
             }
@@ -118,7 +118,7 @@ impl Live {
     fn follow_accounts(&mut self, changes: &mut ChangeSet) {
         let accounts = discover::aws_accounts(self.world.view(self.ports.clock.now()));
         for (cluster, name) in accounts {
-            if !self.stations.contains_key(&name)
+            if !self.sessions.contains_key(&name)
                 && let Some(member) = self.account(&cluster, &name)
             {
                 self.enter(member, changes);
@@ -132,17 +132,17 @@ impl Live {
         let accounts = discover::aws_accounts(self.world.view(self.ports.clock.now()));
         for (_, name) in accounts.into_iter().filter(|(of, _)| of == cluster) {
             let renewed = self.account(cluster, &name);
-            if let (Some(station), Some(member)) = (self.stations.get_mut(&name), renewed) {
-                station.member.connector = member.connector;
+            if let (Some(session_of), Some(member)) = (self.sessions.get_mut(&name), renewed) {
+                session_of.member.connector = member.connector;
                 self.link(&name, LinkEvent::KubeconfigChanged, changes);
             }
         }
     }
 
     fn account(&self, cluster: &ClusterName, name: &ClusterName) -> Option<Member> {
-        let station = self.stations.get(cluster)?;
-        let connection = station.connection.as_ref()?;
-        self.door.aws_account(name, &station.cluster(), &connection.client)
+        let session_of = self.sessions.get(cluster)?;
+        let connection = session_of.connection.as_ref()?;
+        self.door.aws_account(name, &session_of.cluster(), &connection.client)
     }
 
     /// Guests are reached over their management cluster's connection, so a new one gives them new ways in.
@@ -150,8 +150,8 @@ impl Live {
         let Some(client) = self.client(management) else { return };
         let guests = discover::guests(self.world.view(self.ports.clock.now()));
         for guest in guests.iter().filter(|guest| guest.hosted_by.cluster == *management) {
-            if let Some(station) = self.stations.get_mut(&guest.name).filter(|station| station.is_guest()) {
-                station.member.connector = self.door.member(guest, &client).connector;
+            if let Some(session_of) = self.sessions.get_mut(&guest.name).filter(|session_of| session_of.is_guest()) {
+                session_of.member.connector = self.door.member(guest, &client).connector;
             }
         }
     }
@@ -163,27 +163,30 @@ impl Live {
         for interest in all {
             wanted.entry(interest.id.cluster.clone()).or_default().push(interest);
         }
-        for (name, station) in &mut self.stations {
+        for (name, session_of) in &mut self.sessions {
             let interests = wanted.remove(name).unwrap_or_default();
-            if station.interests == interests && (station.observer.is_some() || station.is_answered()) {
+            if session_of.interests == interests && (session_of.observer.is_some() || session_of.is_answered()) {
                 continue;
             }
-            close_unwanted(&mut self.world, station, &interests, changes);
-            ask(&mut self.world, station, &interests, changes);
-            station.interests = interests;
+            close_unwanted(&mut self.world, session_of, &interests, changes);
+            ask(&mut self.world, session_of, &interests, changes);
+            session_of.interests = interests;
         }
     }
 
     fn follow_links(&mut self, changes: &mut ChangeSet) {
         for cluster in self.names() {
-            let Some(station) = self.stations.get(&cluster).filter(|station| station.observer.is_some()) else {
+            let Some(session_of) = self.sessions.get(&cluster).filter(|session_of| session_of.observer.is_some())
+            else {
                 continue;
             };
-            let listed = station.observer.as_ref().map_or(0, Observer::objects_listed);
-            let event = match station.machine.link() {
-                Link::Listing { .. } | Link::Live { .. } if !station.is_answered() => Some(LinkEvent::Progress(listed)),
-                Link::Listing { .. } => Some(self.dead(station).map_or(LinkEvent::AllListed, LinkEvent::Failing)),
-                Link::Live { .. } => self.dead(station).map(LinkEvent::Failing),
+            let listed = session_of.observer.as_ref().map_or(0, Observer::objects_listed);
+            let event = match session_of.machine.link() {
+                Link::Listing { .. } | Link::Live { .. } if !session_of.is_answered() => {
+                    Some(LinkEvent::Progress(listed))
+                }
+                Link::Listing { .. } => Some(self.dead(session_of).map_or(LinkEvent::AllListed, LinkEvent::Failing)),
+                Link::Live { .. } => self.dead(session_of).map(LinkEvent::Failing),
                 Link::Idle
                 | Link::Connecting
                 | Link::Degraded { .. }
@@ -191,8 +194,8 @@ impl Live {
                 | Link::Failed { .. }
                 | Link::Recorded => None,
             };
-            if let Some(station) = self.stations.get_mut(&cluster).filter(|station| station.is_answered()) {
-                station.ailing = false;
+            if let Some(session_of) = self.sessions.get_mut(&cluster).filter(|session_of| session_of.is_answered()) {
+                session_of.ailing = false;
             }
             if let Some(event) = event {
                 self.link(&cluster, event, changes);
@@ -201,15 +204,15 @@ impl Live {
     }
 
     /// Why the whole connection counts as dead: every collection says so.
-    fn dead(&self, station: &Station) -> Option<Gap> {
-        if !station.ailing {
+    fn dead(&self, session_of: &ClusterSession) -> Option<Gap> {
+        if !session_of.ailing {
             return None;
         }
         let asked: BTreeSet<&CollectionId> =
-            station.asked.keys().map(|(id, _)| id).filter(|id| Station::speaks_for_the_link(id)).collect();
+            session_of.asked.keys().map(|(id, _)| id).filter(|id| ClusterSession::speaks_for_the_link(id)).collect();
         let mut last = None;
         for (id, completeness, _) in self.world.observations().filter(|(id, ..)| asked.contains(id)) {
-            if station.served.lacks(&id.resource) {
+            if session_of.served.lacks(&id.resource) {
                 continue;
             }
             last =
@@ -229,11 +232,11 @@ fn leads_somewhere(change: &Change) -> bool {
 }
 
 /// Forgets collections nobody wants any more.
-fn close_unwanted(world: &mut World, station: &mut Station, interests: &[Interest], changes: &mut ChangeSet) {
+fn close_unwanted(world: &mut World, session_of: &mut ClusterSession, interests: &[Interest], changes: &mut ChangeSet) {
     let ids: BTreeSet<&CollectionId> = interests.iter().map(|interest| &interest.id).collect();
     let facts: BTreeSet<(&CollectionId, TypeId)> =
         interests.iter().map(|interest| (&interest.id, interest.fact.type_id())).collect();
-    station.asked.retain(|(id, fact), _| {
+    session_of.asked.retain(|(id, fact), _| {
         let wanted = facts.contains(&(id, *fact));
         if !ids.contains(id) {
             changes.extend(world.close(id));
@@ -245,17 +248,17 @@ fn close_unwanted(world: &mut World, station: &mut Station, interests: &[Interes
 }
 
 /// Has interests observed, or answers them with the reason why they can't be.
-fn ask(world: &mut World, station: &mut Station, interests: &[Interest], changes: &mut ChangeSet) {
+fn ask(world: &mut World, session_of: &mut ClusterSession, interests: &[Interest], changes: &mut ChangeSet) {
     let mut observed = Vec::new();
     for interest in interests {
         world.open(interest);
         let slot = (interest.id.clone(), interest.fact.type_id());
-        let before = station.asked.get(&slot).copied();
-        let gap = if station.served.lacks(&interest.id.resource) {
-            let says = format!("{} does not serve {}", station.member.name, interest.id.resource.path());
+        let before = session_of.asked.get(&slot).copied();
+        let gap = if session_of.served.lacks(&interest.id.resource) {
+            let says = format!("{} does not serve {}", session_of.member.name, interest.id.resource.path());
             Some(Gap::new(GapCause::Discovery, says))
         } else {
-            station.observer.is_none().then(|| station.rest.clone())
+            session_of.observer.is_none().then(|| session_of.rest.clone())
         };
         let asked = match gap {
             Some(gap) => {
@@ -269,9 +272,9 @@ fn ask(world: &mut World, station: &mut Station, interests: &[Interest], changes
                 before.unwrap_or(Asked::Waiting)
             }
         };
-        station.asked.insert(slot, asked);
+        session_of.asked.insert(slot, asked);
     }
-    if let Some(observer) = &mut station.observer {
+    if let Some(observer) = &mut session_of.observer {
         observer.set_interests(&observed);
     }
 }

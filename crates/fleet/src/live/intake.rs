@@ -7,10 +7,10 @@
 use std::time::Duration;
 
 use super::attempt::{self, Done, Opened, What};
+use super::cluster_session::Asked;
 use super::session::{Live, later};
-use super::station::Asked;
 use crate::connect::LinkEvent;
-use crate::observe::{Batch, Marks, Observer, ObserverSetup};
+use crate::observe::{Batch, Observer, ObserverSetup, VersionFloor};
 use trueup_core::world::{Applied, ChangeSet, ClusterName, Delta, GapCause, Served};
 
 /// Reports taken in before judging: enough to merge a burst, few enough to answer a key press in between.
@@ -31,18 +31,18 @@ impl Live {
 
     fn take_report(&mut self, batch: Batch, changes: &mut ChangeSet) {
         let Batch { cluster, epoch, collection, fact, delta } = batch;
-        let Some(station) = self.stations.get_mut(&cluster).filter(|station| station.epoch == epoch) else {
+        let Some(session_of) = self.sessions.get_mut(&cluster).filter(|session_of| session_of.epoch == epoch) else {
             return;
         };
         if let Delta::Lost { gap } = &delta {
-            station.ailing |= matches!(gap.cause, GapCause::Unreachable | GapCause::Silent);
+            session_of.ailing |= matches!(gap.cause, GapCause::Unreachable | GapCause::Silent);
         }
         let (is_answer, refused) = match &delta {
             Delta::Listed { .. } | Delta::Seen { .. } => (true, None),
             Delta::Lost { gap } => (true, (gap.cause == GapCause::Unauthorized).then(|| gap.clone())),
             Delta::Begun { .. } | Delta::Changed { .. } | Delta::Confirmed { .. } => (false, None),
         };
-        if let Some(asked) = station.asked.get_mut(&(collection.clone(), fact.type_id())).filter(|_| is_answer) {
+        if let Some(asked) = session_of.asked.get_mut(&(collection.clone(), fact.type_id())).filter(|_| is_answer) {
             *asked = Asked::Answered;
         }
         let (applied, more) = self.world.apply(&collection, fact, delta);
@@ -57,7 +57,7 @@ impl Live {
 
     pub(super) fn take_done(&mut self, done: Done, changes: &mut ChangeSet) {
         let Done { cluster, epoch, what } = done;
-        if self.stations.get(&cluster).is_none_or(|station| station.epoch != epoch) {
+        if self.sessions.get(&cluster).is_none_or(|session_of| session_of.epoch != epoch) {
             return;
         }
         match what {
@@ -70,14 +70,15 @@ impl Live {
     pub(super) fn take_time(&mut self, changes: &mut ChangeSet) {
         let now = self.ports.clock.now();
         for cluster in self.names() {
-            let Some(station) = self.stations.get_mut(&cluster) else { continue };
-            if station.rediscover_at.take_if(|at| *at <= now).is_some() {
-                let (epoch, client) = (station.epoch, station.connection.as_ref().map(|open| open.client.clone()));
+            let Some(session_of) = self.sessions.get_mut(&cluster) else { continue };
+            if session_of.rediscover_at.take_if(|at| *at <= now).is_some() {
+                let (epoch, client) =
+                    (session_of.epoch, session_of.connection.as_ref().map(|open| open.client.clone()));
                 if let Some(client) = client {
                     self.aside.spawn(attempt::rediscover(cluster.clone(), epoch, client));
                 }
             }
-            if station.retry_at.take_if(|at| *at <= now).is_some() {
+            if session_of.retry_at.take_if(|at| *at <= now).is_some() {
                 self.link(&cluster, LinkEvent::RetryDue, changes);
             }
         }
@@ -86,30 +87,30 @@ impl Live {
     fn connected(&mut self, cluster: &ClusterName, opened: Opened, changes: &mut ChangeSet) {
         let Opened { connection, identity, served } = opened;
         let now = self.ports.clock.now();
-        let Some(station) = self.stations.get_mut(cluster) else { return };
-        let replaced = station.identity.is_known() && identity.is_known() && station.identity != identity;
+        let Some(session_of) = self.sessions.get_mut(cluster) else { return };
+        let replaced = session_of.identity.is_known() && identity.is_known() && session_of.identity != identity;
         if replaced {
             tracing::warn!(%cluster, "another cluster answers under this name: what was known of the old one is dropped");
             changes.extend(self.world.remove_cluster(cluster));
-            station.marks = Marks::default();
-            station.asked.clear();
-            station.served_once = None;
+            session_of.marks = VersionFloor::default();
+            session_of.asked.clear();
+            session_of.served_once = None;
         }
-        station.identity = identity;
-        station.take_served(served);
-        station.rediscover_at = Some(later(now, served_holds(&station.served)));
-        station.observer = Some(Observer::new(ObserverSetup {
+        session_of.identity = identity;
+        session_of.take_served(served);
+        session_of.rediscover_at = Some(later(now, served_holds(&session_of.served)));
+        session_of.observer = Some(Observer::new(ObserverSetup {
             client: connection.client.clone(),
-            epoch: station.epoch,
+            epoch: session_of.epoch,
             ports: self.ports.clone(),
-            marks: station.marks.clone(),
+            marks: session_of.marks.clone(),
             outbox: self.outbox.clone(),
-            fallback_namespaces: station.member.namespaces.clone(),
+            fallback_namespaces: session_of.member.namespaces.clone(),
         }));
-        station.connection = Some(connection);
+        session_of.connection = Some(connection);
         // The new observer is told everything that is wanted, and answers all of it anew.
-        station.interests.clear();
-        station.asked.values_mut().for_each(|asked| *asked = Asked::Waiting);
+        session_of.interests.clear();
+        session_of.asked.values_mut().for_each(|asked| *asked = Asked::Waiting);
         self.link(cluster, LinkEvent::Connected, changes);
         self.renew_guests_of(cluster);
         self.renew_account_of(cluster, changes);
@@ -117,13 +118,13 @@ impl Live {
 
     fn discovered(&mut self, cluster: &ClusterName, served: Served, changes: &mut ChangeSet) {
         let now = self.ports.clock.now();
-        let Some(station) = self.stations.get_mut(cluster) else { return };
-        let before = station.served.clone();
-        station.take_served(served);
-        station.rediscover_at = Some(later(now, served_holds(&station.served)));
-        if station.served != before {
-            station.interests.clear();
-            changes.extend(self.world.put_cluster(station.cluster()));
+        let Some(session_of) = self.sessions.get_mut(cluster) else { return };
+        let before = session_of.served.clone();
+        session_of.take_served(served);
+        session_of.rediscover_at = Some(later(now, served_holds(&session_of.served)));
+        if session_of.served != before {
+            session_of.interests.clear();
+            changes.extend(self.world.put_cluster(session_of.cluster()));
         }
     }
 }

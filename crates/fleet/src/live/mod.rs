@@ -7,20 +7,20 @@
 //! Not here: what is right (`domains`), and doing anything about it (`engine`).
 
 mod attempt;
+mod cluster_session;
+mod connection_budget;
 mod discover;
 mod follow;
 mod intake;
 mod links;
 mod recorded;
 mod session;
-mod slots;
-mod station;
 #[cfg(test)]
 mod tests;
 mod update;
 
+pub use cluster_session::Member;
 pub use discover::{Guest, HostedClusterLink};
 pub use recorded::recorded;
-pub use session::{GuestDoor, LIVE_MAX, Live, LiveSetup, Settled};
-pub use station::Member;
+pub use session::{GuestResolver, LIVE_MAX, Live, LiveSetup, Settled};
 pub use update::{Command, Question, Update};

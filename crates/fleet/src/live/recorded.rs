@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use trueup_checks::Domain;
+use trueup_checks::Check;
 use trueup_checks::judgements::Judgements;
 use trueup_core::decode::Digester;
 use trueup_core::decode::recorded::{RecordedCluster, fill};
@@ -17,7 +17,7 @@ const ROUNDS_MAX: usize = 8;
 
 /// Judges recorded clusters as they were at `now`.
 pub fn recorded(
-    domains: &[Box<dyn Domain>],
+    domains: &[Box<dyn Check>],
     clusters: Vec<Cluster>,
     recordings: &BTreeMap<ClusterName, RecordedCluster>,
     digester: &Digester,

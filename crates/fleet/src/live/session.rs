@@ -20,13 +20,13 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::attempt::Done;
+use super::cluster_session::{Asked, ClusterSession, Member};
 use super::discover::Guest;
-use super::station::{Asked, Member, Station};
 use super::update::{Command, Question, Update};
 use crate::account::IbmClient;
 use crate::connect::{FixedConnector, LinkEvent, TlsTrust};
-use crate::observe::{Batch, Clock, Inbox, Outbox, Ports, ProcessDice, outbox};
-use trueup_checks::Domain;
+use crate::observe::{Batch, Clock, Inbox, Outbox, Ports, ProcessJitter, outbox};
+use trueup_checks::Check;
 use trueup_checks::judgements::Judgements;
 use trueup_core::decode::Digester;
 use trueup_core::world::{ChangeSet, Cluster, ClusterName, ClusterSource, Link, Provider, RiskClass, View, World};
@@ -37,7 +37,7 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(500);
 pub const LIVE_MAX: usize = 64;
 
 /// Makes members of guests.
-pub trait GuestDoor: Send + Sync {
+pub trait GuestResolver: Send + Sync {
     /// The guest as a member, reached over its management cluster.
     fn member(&self, guest: &Guest, management: &kube::Client) -> Member;
 
@@ -49,9 +49,9 @@ pub trait GuestDoor: Send + Sync {
 
 /// What the loop is made of.
 pub struct LiveSetup {
-    pub domains: Vec<Box<dyn Domain>>,
+    pub domains: Vec<Box<dyn Check>>,
     pub members: Vec<Member>,
-    pub door: Box<dyn GuestDoor>,
+    pub door: Box<dyn GuestResolver>,
     pub ports: Ports,
     pub live_max: usize,
 }
@@ -70,11 +70,11 @@ pub enum Settled {
 pub struct Live {
     pub(super) world: World,
     pub(super) judgements: Judgements,
-    pub(super) domains: Vec<Box<dyn Domain>>,
-    pub(super) door: Box<dyn GuestDoor>,
+    pub(super) domains: Vec<Box<dyn Check>>,
+    pub(super) door: Box<dyn GuestResolver>,
     pub(super) ports: Ports,
     pub(super) live_max: usize,
-    pub(super) stations: BTreeMap<ClusterName, Station>,
+    pub(super) sessions: BTreeMap<ClusterName, ClusterSession>,
     pub(super) aside: JoinSet<Done>,
     pub(super) outbox: Outbox,
     pub(super) inbox: Inbox,
@@ -118,7 +118,7 @@ impl Live {
             door,
             ports,
             live_max: live_max.max(1),
-            stations: BTreeMap::new(),
+            sessions: BTreeMap::new(),
             aside: JoinSet::new(),
             outbox,
             inbox,
@@ -140,14 +140,14 @@ impl Live {
 
     /// What was recorded, as it was at `now`: it answers questions and never changes. Must be called inside a tokio
     /// runtime.
-    pub fn still(
-        domains: Vec<Box<dyn Domain>>,
+    pub fn from_snapshot(
+        domains: Vec<Box<dyn Check>>,
         world: World,
         judgements: Judgements,
         now: Timestamp,
         digester: Digester,
     ) -> Self {
-        let ports = Ports::new(Arc::new(StoppedClock(now)), Arc::new(ProcessDice), digester);
+        let ports = Ports::new(Arc::new(StoppedClock(now)), Arc::new(ProcessJitter), digester);
         let (members, door) = (Vec::new(), Box::new(NoGuests));
         let live = Self::new(LiveSetup { domains, members, door, ports, live_max: 1 });
         Self { world, judgements, pace: Pace::Still, ..live }
@@ -166,31 +166,31 @@ impl Live {
         &self.judgements
     }
 
-    pub fn domains(&self) -> &[Box<dyn Domain>] {
+    pub fn domains(&self) -> &[Box<dyn Check>] {
         &self.domains
     }
 
     /// A number that grows whenever something changes. While it is the same, what was explained still holds, but for
     /// how long ago things were.
-    pub fn moves(&self) -> u64 {
+    pub fn generation(&self) -> u64 {
         self.moves
     }
 
     /// How far a cluster's server can be trusted, while there is a connection.
     pub fn tls(&self, cluster: &ClusterName) -> Option<TlsTrust> {
-        self.stations.get(cluster)?.connection.as_ref().map(|connection| connection.tls)
+        self.sessions.get(cluster)?.connection.as_ref().map(|connection| connection.tls)
     }
 
     /// The client of a cluster, while there is a connection.
     pub fn client(&self, cluster: &ClusterName) -> Option<kube::Client> {
-        self.stations.get(cluster)?.connection.as_ref().map(|connection| connection.client.clone())
+        self.sessions.get(cluster)?.connection.as_ref().map(|connection| connection.client.clone())
     }
 
     /// The accounts with IBM Cloud, by their ids.
     pub fn ibm_accounts(&self) -> BTreeMap<String, Arc<IbmClient>> {
-        let account = |station: &Station| match &station.member.source {
+        let account = |session_of: &ClusterSession| match &session_of.member.source {
             ClusterSource::Cloud { provider: Provider::Ibm, account, .. } => {
-                Some((account.clone(), station.member.connector.ibm_account()?))
+                Some((account.clone(), session_of.member.connector.ibm_account()?))
             }
             ClusterSource::Cloud { provider: Provider::Aws, .. }
             | ClusterSource::Kubeconfig { .. }
@@ -198,12 +198,12 @@ impl Live {
             | ClusterSource::Snapshot
             | ClusterSource::Local => None,
         };
-        self.stations.values().filter_map(account).collect()
+        self.sessions.values().filter_map(account).collect()
     }
 
     /// The account with IBM Cloud that a member is, when it is one.
     pub fn ibm_account(&self, member: &ClusterName) -> Option<Arc<IbmClient>> {
-        self.stations.get(member)?.member.connector.ibm_account()
+        self.sessions.get(member)?.member.connector.ibm_account()
     }
 
     /// Waits for something to happen and takes it in.
@@ -221,19 +221,19 @@ impl Live {
     }
 
     /// Does as it is told.
-    pub fn obey(&mut self, command: Command) -> Update {
+    pub fn handle(&mut self, command: Command) -> Update {
         let mut changes = ChangeSet::default();
         match command {
             Command::Need(cluster) => self.need(&cluster, &mut changes),
             Command::Reconnect(cluster) => {
-                let resting = self.stations.get(&cluster).is_some_and(|at| *at.machine.link() == Link::Idle);
+                let resting = self.sessions.get(&cluster).is_some_and(|at| *at.machine.link() == Link::Idle);
                 let event = if resting { LinkEvent::Wanted } else { LinkEvent::KubeconfigChanged };
                 self.link(&cluster, event, &mut changes);
             }
             Command::Renew(member) => {
                 let Member { name, connector, .. } = *member;
-                if let Some(station) = self.stations.get_mut(&name) {
-                    station.member.connector = connector;
+                if let Some(session_of) = self.sessions.get_mut(&name) {
+                    session_of.member.connector = connector;
                     self.link(&name, LinkEvent::KubeconfigChanged, &mut changes);
                 }
             }
@@ -242,10 +242,10 @@ impl Live {
                     self.link(&cluster, LinkEvent::ClockJumped, &mut changes);
                 }
             }
-            Command::LookAgain => self.look_again(),
+            Command::LookAgain => self.resync(),
             Command::Ask(question) => question(self),
             Command::AskAfresh(patience, question) => {
-                self.look_again();
+                self.resync();
                 let until = later(self.ports.clock.now(), patience);
                 self.afresh.push((until, question));
             }
@@ -264,7 +264,7 @@ impl Live {
             tokio::select! {
                 biased;
                 command = commands.recv() => match command {
-                    Some(command) => pending.merge(self.obey(command)),
+                    Some(command) => pending.merge(self.handle(command)),
                     None => return,
                 },
                 permit = updates.reserve(), if !pending.is_empty() => match permit {
@@ -285,7 +285,7 @@ impl Live {
     }
 
     /// The update that takes back all that was ever told, for a loop that begins anew.
-    pub fn farewell(&self) -> Update {
+    pub fn retract_all(&self) -> Update {
         let mut all = self.everything();
         all.findings.values_mut().for_each(|held| *held = None);
         all.clusters.values_mut().for_each(|cluster| *cluster = None);
@@ -308,12 +308,12 @@ impl Live {
     }
 
     /// Reads everything that is connected again; [`Self::wait_settled`] then waits for the new answers.
-    pub fn look_again(&mut self) {
-        for station in self.stations.values_mut() {
-            let Some(observer) = &station.observer else { continue };
-            observer.look_again();
-            let served = &station.served;
-            for ((id, _), asked) in &mut station.asked {
+    pub fn resync(&mut self) {
+        for session_of in self.sessions.values_mut() {
+            let Some(observer) = &session_of.observer else { continue };
+            observer.resync();
+            let served = &session_of.served;
+            for ((id, _), asked) in &mut session_of.asked {
                 if !served.lacks(&id.resource) {
                     *asked = Asked::Waiting;
                 }
@@ -338,11 +338,11 @@ impl Live {
     }
 
     fn waiting(&self) -> Vec<ClusterName> {
-        self.stations.iter().filter(|(_, station)| !station.is_settled()).map(|(name, _)| name.clone()).collect()
+        self.sessions.iter().filter(|(_, session_of)| !session_of.is_settled()).map(|(name, _)| name.clone()).collect()
     }
 
     pub(super) fn names(&self) -> Vec<ClusterName> {
-        self.stations.keys().cloned().collect()
+        self.sessions.keys().cloned().collect()
     }
 
     /// The step before the first: the clusters there are from the beginning.
@@ -365,9 +365,9 @@ impl Live {
     }
 
     fn next_time(&self, now: Timestamp) -> Option<Timestamp> {
-        let stations = self.stations.values();
-        let retries = stations.clone().flat_map(|station| [station.retry_at, station.rediscover_at]).flatten();
-        let listing = stations.clone().any(|station| matches!(station.machine.link(), Link::Listing { .. }));
+        let sessions = self.sessions.values();
+        let retries = sessions.clone().flat_map(|session_of| [session_of.retry_at, session_of.rediscover_at]).flatten();
+        let listing = sessions.clone().any(|session_of| matches!(session_of.machine.link(), Link::Listing { .. }));
         let progress = listing.then(|| later(now, PROGRESS_EVERY));
         retries
             .chain(self.judgements.next_deadline())
@@ -390,7 +390,7 @@ impl Clock for StoppedClock {
 /// A recording has no guests to reach.
 struct NoGuests;
 
-impl GuestDoor for NoGuests {
+impl GuestResolver for NoGuests {
     fn member(&self, guest: &Guest, management: &kube::Client) -> Member {
         Member {
             name: guest.name.clone(),

@@ -18,12 +18,12 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::*;
 use crate::connect::{Connection, Connector, FixedConnector, LinkError};
-use crate::observe::{Clock, Dice, Ports};
+use crate::observe::{Clock, Jitter, Ports};
 use trueup_checks::judgements::Judgements;
-use trueup_checks::{Domain, Touched};
+use trueup_checks::{Check, Touched};
 use trueup_core::decode::Digester;
 use trueup_core::decode::{DataSort, Reader};
-use trueup_core::engine::{DomainName, Explanation, Judgement, State, SubjectId};
+use trueup_core::engine::{CheckName, Explanation, Judgement, State, SubjectId};
 use trueup_core::world::{
     ChangeSet, ClusterName, ClusterSource, CollectionId, Delta, Fact, FactKind, Gap, GapCause, Interest, Interner, Key,
     Link, Misfit, Namespace, RawObject, Resource, ResourceVersion, RiskClass, View, World,
@@ -52,14 +52,14 @@ impl Fact for Mark {
 }
 
 /// A check: ConfigMaps of namespace `watched` shall not carry the label `drifted`. Widgets are wanted where served.
-struct Marks;
+struct VersionFloor;
 
 fn marks_id(cluster: &ClusterName) -> CollectionId {
     CollectionId::namespaced(cluster, CONFIG_MAPS, "watched")
 }
 
 fn subject(cluster: &ClusterName, name: &str) -> SubjectId {
-    let (domain, namespace) = (DomainName("marks"), Some("watched".to_owned()));
+    let (domain, namespace) = (CheckName("marks"), Some("watched".to_owned()));
     SubjectId {
         domain,
         cluster: cluster.clone(),
@@ -71,9 +71,9 @@ fn subject(cluster: &ClusterName, name: &str) -> SubjectId {
     }
 }
 
-impl Domain for Marks {
-    fn name(&self) -> DomainName {
-        DomainName("marks")
+impl Check for VersionFloor {
+    fn name(&self) -> CheckName {
+        CheckName("marks")
     }
 
     fn interests(&self, view: View<'_>) -> Vec<Interest> {
@@ -127,9 +127,9 @@ impl Clock for PausedClock {
     }
 }
 
-struct EvenDice;
+struct FixedJitter;
 
-impl Dice for EvenDice {
+impl Jitter for FixedJitter {
     fn fraction(&self) -> f64 {
         0.5
     }
@@ -139,7 +139,7 @@ impl Dice for EvenDice {
 #[derive(Clone, Default)]
 struct Guests(BTreeMap<String, SimCluster>);
 
-impl GuestDoor for Guests {
+impl GuestResolver for Guests {
     fn member(&self, guest: &Guest, _: &kube::Client) -> Member {
         let sim = &self.0[guest.hosted_by.name.as_str()];
         Member {
@@ -208,8 +208,8 @@ fn member(name: &str, connector: impl Connector + 'static) -> Member {
 
 fn live(members: Vec<Member>, guests: Guests, live_max: usize) -> Live {
     let ports =
-        Ports::new(Arc::new(PausedClock(tokio::time::Instant::now())), Arc::new(EvenDice), Digester::new(&[5; 32]));
-    Live::new(LiveSetup { domains: vec![Box::new(Marks)], members, door: Box::new(guests), ports, live_max })
+        Ports::new(Arc::new(PausedClock(tokio::time::Instant::now())), Arc::new(FixedJitter), Digester::new(&[5; 32]));
+    Live::new(LiveSetup { domains: vec![Box::new(VersionFloor)], members, door: Box::new(guests), ports, live_max })
 }
 
 fn alone(sim: &SimCluster) -> Live {
@@ -219,7 +219,8 @@ fn alone(sim: &SimCluster) -> Live {
 /// `cluster/name state` of every finding.
 fn findings(live: &Live) -> Vec<String> {
     let all = live.judgements().iter();
-    all.map(|(subject, held)| format!("{}/{} {}", subject.cluster, subject.name, held.judgement.state.word())).collect()
+    all.map(|(subject, held)| format!("{}/{} {}", subject.cluster, subject.name, held.judgement.state.as_str()))
+        .collect()
 }
 
 async fn until(live: &mut Live, what: &str, reached: impl Fn(&Live) -> bool) {
@@ -329,7 +330,7 @@ async fn a_refused_login_is_tried_once_more_and_then_waits_for_a_person() {
     assert_eq!(live.wait_settled(PATIENCE).await, Settled::Yes);
     assert!(matches!(link(&live, "c"), Link::AuthExpired { .. }), "{:?}", link(&live, "c"));
     assert_eq!(gap_of(&live, "c").unwrap().0, GapCause::Unauthorized);
-    live.obey(Command::Reconnect(ClusterName::new("c")));
+    live.handle(Command::Reconnect(ClusterName::new("c")));
     until(&mut live, "back", |live| findings(live) == ["c/x match"]).await;
 }
 
@@ -373,7 +374,7 @@ async fn more_guests_than_slots_are_all_judged_and_the_rest_keep_what_was_read()
     let (cause, says) = gap_of(&live, "g1").unwrap();
     assert_eq!((cause, says.ends_with("not watched")), (GapCause::NotObserved, true), "{says}");
     assert_eq!(findings(&live), ["g1/* unknown", "g1/x match", "g2/* unknown", "g2/x match", "g3/x match"]);
-    live.obey(Command::Need(ClusterName::new("g1")));
+    live.handle(Command::Need(ClusterName::new("g1")));
     until(&mut live, "g1 live", |live| busy(live) == [true, false, false] && gap_of(live, "g1").is_none()).await;
 }
 
@@ -400,7 +401,7 @@ async fn a_verdict_holds_only_from_look_to_look() {
     let held = |live: &Live| live.judgements().held_for(live.view())[&subject(&ClusterName::new("c"), "x")];
     tokio::time::advance(Duration::from_secs(5)).await;
     assert_eq!(held(&live).as_secs(), 0, "time alone is no second look");
-    live.look_again();
+    live.resync();
     assert_eq!(live.wait_settled(PATIENCE).await, Settled::Yes);
     assert_eq!(held(&live).as_secs(), 5);
 }
@@ -413,7 +414,7 @@ async fn looking_again_right_away_is_no_failure_and_waits_for_nothing() {
     live.wait_settled(PATIENCE).await;
     let began = tokio::time::Instant::now();
     for _ in 0..5 {
-        live.look_again();
+        live.resync();
         assert_eq!(live.wait_settled(PATIENCE).await, Settled::Yes);
     }
     // The shortest wait after a failure takes as long.
@@ -472,7 +473,7 @@ async fn another_cluster_under_the_same_name_starts_from_nothing() {
     live.wait_settled(PATIENCE).await;
     assert_eq!(findings(&live), ["c/busy match", "c/x match"]);
     assert!(new.version() < old.version(), "the new cluster counts from lower versions");
-    live.obey(Command::Reconnect(ClusterName::new("c")));
+    live.handle(Command::Reconnect(ClusterName::new("c")));
     until(&mut live, "new", |live| findings(live) == ["c/y match"]).await;
 }
 
@@ -485,7 +486,7 @@ async fn a_replica_that_lags_never_takes_the_view_back() {
     live.wait_settled(PATIENCE).await;
     assert_eq!(findings(&live), ["c/x drift"]);
     sim.fault(Fault::always(Matcher::of("configmaps").verb(Verb::List), FaultAction::StaleReplica { writes: 1 }));
-    live.obey(Command::LookAgain);
+    live.handle(Command::LookAgain);
     until(&mut live, "refused", |live| gap_of(live, "c").is_some_and(|(cause, _)| cause == GapCause::CutShort)).await;
     assert_eq!(findings(&live), ["c/* unknown", "c/x drift"]);
     sim.clear_faults();
@@ -582,13 +583,13 @@ fn judged(judgements: &Judgements) -> Vec<(SubjectId, Judgement)> {
 proptest! {
     #[test]
     fn what_is_held_is_what_judging_everything_anew_gives(happenings in proptest::collection::vec(happening(), 1..60)) {
-        let domains: Vec<Box<dyn Domain>> = vec![Box::new(Marks)];
+        let domains: Vec<Box<dyn Check>> = vec![Box::new(VersionFloor)];
         let names = [ClusterName::new("0"), ClusterName::new("1")];
         let mut world = World::default();
         let mut everything = ChangeSet::default();
         for name in &names {
             let member = Member { name: name.clone(), ..offline() };
-            everything.extend(world.put_cluster(super::station::Station::new(member).cluster()));
+            everything.extend(world.put_cluster(super::cluster_session::ClusterSession::new(member).cluster()));
             world.open(&marks_id(name).interest::<Mark>());
         }
         let mut now = Timestamp::UNIX_EPOCH;

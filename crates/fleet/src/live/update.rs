@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::cluster_session::Member;
 use super::session::Live;
-use super::station::Member;
-use trueup_checks::judgements::{FindingChange, Held};
+use trueup_checks::judgements::{CurrentJudgement, FindingChange};
 use trueup_core::engine::SubjectId;
 use trueup_core::world::{Cluster, ClusterName};
 
 /// What changed since the last one. The latest of each subject and cluster; nothing means it is gone.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Update {
-    pub findings: BTreeMap<Arc<SubjectId>, Option<Arc<Held>>>,
+    pub findings: BTreeMap<Arc<SubjectId>, Option<Arc<CurrentJudgement>>>,
     pub clusters: BTreeMap<ClusterName, Option<Cluster>>,
 }
 
@@ -41,7 +41,7 @@ pub type Question = Box<dyn FnOnce(&Live) + Send>;
 impl Update {
     /// These findings alone.
     #[cfg(any(test, feature = "testing"))]
-    pub fn of(findings: impl IntoIterator<Item = (trueup_core::engine::SubjectId, Option<Held>)>) -> Self {
+    pub fn of(findings: impl IntoIterator<Item = (trueup_core::engine::SubjectId, Option<CurrentJudgement>)>) -> Self {
         let shared = findings.into_iter().map(|(id, held)| (Arc::new(id), held.map(Arc::new)));
         Self { findings: shared.collect(), ..Self::default() }
     }

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use kube::client::Body;
 use tokio::sync::mpsc;
 
-use super::{Clock, Dice, Ports};
+use super::{Clock, Jitter, Ports};
 use trueup_core::decode::Digester;
 use trueup_core::world::{ClusterName, CollectionId, Fact, Interner, Misfit, RawObject, Resource};
 
@@ -97,9 +97,9 @@ impl Clock for PausedClock {
 }
 
 /// Chance that always falls the same way.
-pub(super) struct EvenDice;
+pub(super) struct FixedJitter;
 
-impl Dice for EvenDice {
+impl Jitter for FixedJitter {
     fn fraction(&self) -> f64 {
         0.5
     }
@@ -107,7 +107,7 @@ impl Dice for EvenDice {
 
 pub(super) fn ports() -> Ports {
     let clock = PausedClock { began: tokio::time::Instant::now() };
-    Ports::new(Arc::new(clock), Arc::new(EvenDice), Digester::new(&[3; 32]))
+    Ports::new(Arc::new(clock), Arc::new(FixedJitter), Digester::new(&[3; 32]))
 }
 
 pub(super) fn secrets() -> CollectionId {

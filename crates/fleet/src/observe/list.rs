@@ -9,10 +9,10 @@
 use jiff::Timestamp;
 
 use super::ask::{Doing, Failure, Lack};
-use super::lane::Lane;
 use super::request::{PAGE_LIMIT, Part};
+use super::task::CollectionTask;
 use crate::connect::classify;
-use trueup_core::decode::harvest::{Harvest, Recipe};
+use trueup_core::decode::projection::{ProjectedFacts, Projection};
 use trueup_core::decode::{self, ListHead};
 use trueup_core::world::{Delta, Gap, GapCause, Interner, ResourceVersion};
 
@@ -33,7 +33,7 @@ pub(super) enum Early {
 
 /// A whole list.
 pub(super) struct Listed {
-    pub harvest: Harvest,
+    pub facts: ProjectedFacts,
     pub version: ResourceVersion,
     /// When it was asked for: what it shows may have changed from then on.
     pub at: Timestamp,
@@ -41,7 +41,7 @@ pub(super) struct Listed {
 
 /// One page's worth of answer.
 struct Page {
-    harvest: Harvest,
+    facts: ProjectedFacts,
     head: ListHead,
 }
 
@@ -49,9 +49,14 @@ struct Page {
 ///
 /// # Errors
 /// The gap that is left, and the wait the server asked for. Of an unfinished list nothing counts.
-pub(super) async fn list(lane: &Lane, part: &Part<'_>, recipe: &Recipe, early: Early) -> Result<Listed, Lack> {
+pub(super) async fn list(
+    task: &CollectionTask,
+    part: &Part<'_>,
+    projection: &Projection,
+    early: Early,
+) -> Result<Listed, Lack> {
     for beginning in 1..=BEGINNINGS_MAX {
-        match list_once(lane, part, recipe, early).await {
+        match list_once(task, part, projection, early).await {
             Ok(listed) => return Ok(listed),
             Err(Failure::Expired) => {
                 tracing::warn!(cluster = %part.id.cluster, what = part.describe(), beginning, "list let go half-way, begun again");
@@ -62,19 +67,24 @@ pub(super) async fn list(lane: &Lane, part: &Part<'_>, recipe: &Recipe, early: E
     Err(Failure::Expired.into_lack(part, Doing::Listing))
 }
 
-async fn list_once(lane: &Lane, part: &Part<'_>, recipe: &Recipe, early: Early) -> Result<Listed, Failure> {
-    let at = lane.ports.clock.now();
+async fn list_once(
+    task: &CollectionTask,
+    part: &Part<'_>,
+    projection: &Projection,
+    early: Early,
+) -> Result<Listed, Failure> {
+    let at = task.ports.clock.now();
     let mut pool = Interner::default();
-    let mut gathered = recipe.harvest();
+    let mut gathered = projection.new_facts();
     let mut token = String::new();
     let mut version: Option<String> = None;
     loop {
         let begins = early == Early::FirstPage && token.is_empty();
         let limit = if begins { BEGINNING_LIMIT } else { PAGE_LIMIT };
-        let body = lane.asker.read(part, Doing::Listing, &part.list(&token, limit), part.accept_list()).await?;
-        let page = read_page(part, recipe, &mut pool, &body)?;
+        let body = task.asker.read(part, Doing::Listing, &part.list(&token, limit), part.accept_list()).await?;
+        let page = read_page(part, projection, &mut pool, &body)?;
         if begins && !page.head.continue_token.is_empty() {
-            show_beginning(lane, part, read_page(part, recipe, &mut pool, &body)?);
+            show_beginning(task, part, read_page(part, projection, &mut pool, &body)?);
         }
         let shown = page.head.resource_version;
         // Without a version there is nothing to watch from; `0` and empty would mean "any moment".
@@ -85,10 +95,10 @@ async fn list_once(lane: &Lane, part: &Part<'_>, recipe: &Recipe, early: Early) 
             // Two moments stitched together are no moment: changes between them would be missed.
             return Err(Failure::Expired);
         }
-        lane.count_listed(page.harvest.objects());
-        gathered.append(page.harvest);
+        task.count_listed(page.facts.objects());
+        gathered.append(page.facts);
         if page.head.continue_token.is_empty() {
-            return Ok(Listed { harvest: gathered, version: ResourceVersion::parse(&shown), at });
+            return Ok(Listed { facts: gathered, version: ResourceVersion::parse(&shown), at });
         }
         token = page.head.continue_token;
         version = Some(shown);
@@ -96,29 +106,29 @@ async fn list_once(lane: &Lane, part: &Part<'_>, recipe: &Recipe, early: Early) 
 }
 
 /// Hands on the first page while the rest is read.
-fn show_beginning(lane: &Lane, part: &Part<'_>, page: Page) {
-    let says = format!("{} is being listed; {} seen so far", part.describe(), page.harvest.objects());
-    for row in page.harvest.rows {
+fn show_beginning(task: &CollectionTask, part: &Part<'_>, page: Page) {
+    let says = format!("{} is being listed; {} seen so far", part.describe(), page.facts.objects());
+    for row in page.facts.rows {
         let gap = Gap::new(GapCause::NotObserved, says.clone());
-        lane.put(row.kind, Delta::Begun { facts: row.facts, gap });
+        task.put(row.kind, Delta::Begun { facts: row.facts, gap });
     }
 }
 
-fn read_page(part: &Part<'_>, recipe: &Recipe, pool: &mut Interner, body: &[u8]) -> Result<Page, Failure> {
-    let mut harvest = recipe.harvest();
-    if let Ok(head) = decode::list(recipe.reader(), body, &mut |raw| harvest.push(raw, pool)) {
-        return Ok(Page { harvest, head });
+fn read_page(part: &Part<'_>, projection: &Projection, pool: &mut Interner, body: &[u8]) -> Result<Page, Failure> {
+    let mut facts = projection.new_facts();
+    if let Ok(head) = decode::list(projection.reader(), body, &mut |raw| facts.push(raw, pool)) {
+        return Ok(Page { facts, head });
     }
     // Some object has another shape: read object by object, so that the others are kept.
-    let mut harvest = recipe.harvest();
+    let mut facts = projection.new_facts();
     let texts = decode::items(body).map_err(|_| {
         Failure::Other(Lack { gap: classify::undecodable(body, &Doing::Listing.what(part)), retry_after: None })
     })?;
     for text in texts.items {
-        match recipe.reader().object(text.get()) {
-            Ok(raw) => harvest.push(&raw, pool),
-            Err(error) => harvest.spoil(&error.to_string()),
+        match projection.reader().object(text.get()) {
+            Ok(raw) => facts.push(&raw, pool),
+            Err(error) => facts.spoil(&error.to_string()),
         }
     }
-    Ok(Page { harvest, head: texts.metadata })
+    Ok(Page { facts, head: texts.metadata })
 }

@@ -15,21 +15,21 @@ mod backoff;
 mod event;
 #[cfg(test)]
 mod fake;
-mod lane;
 mod lines;
 mod list;
-mod marks;
 mod observer;
 mod outbox;
 mod ports;
 mod reader;
 mod request;
+mod task;
 #[cfg(test)]
 mod tests;
+mod version_floor;
 mod watch;
 mod watcher;
 
-pub use marks::Marks;
 pub use observer::{Observer, ObserverSetup};
 pub use outbox::{Batch, Epoch, Inbox, Outbox, outbox};
-pub use ports::{Clock, Dice, Ports, ProcessDice, WallClock};
+pub use ports::{Clock, Jitter, Ports, ProcessJitter, WallClock};
+pub use version_floor::VersionFloor;

@@ -15,11 +15,11 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::ask::Asker;
-use super::lane::{Lane, Wanted};
-use super::marks::Marks;
 use super::outbox::{Epoch, Outbox};
 use super::ports::Ports;
 use super::reader::ObjectReader;
+use super::task::{CollectionTask, Wanted};
+use super::version_floor::VersionFloor;
 use super::watcher::Watcher;
 use trueup_core::world::{CollectionId, Gap, GapCause, Interest, Namespace, ResourceVersion, Scope};
 
@@ -32,7 +32,7 @@ pub struct ObserverSetup {
     pub client: kube::Client,
     pub epoch: Epoch,
     pub ports: Ports,
-    pub marks: Marks,
+    pub marks: VersionFloor,
     pub outbox: Outbox,
     /// Where to look when looking everywhere is forbidden.
     pub fallback_namespaces: Vec<Namespace>,
@@ -98,7 +98,7 @@ impl Observer {
     }
 
     /// Reads everything again, for whoever needs a second look that is newer than the last event.
-    pub fn look_again(&self) {
+    pub fn resync(&self) {
         for running in self.running.values() {
             running.wanted.send_modify(|wanted| wanted.looks += 1);
         }
@@ -111,7 +111,7 @@ impl Observer {
 
     fn start(&mut self, id: CollectionId, wanted: Wanted) {
         let setup = &self.setup;
-        let lane = Lane {
+        let task = CollectionTask {
             id: id.clone(),
             epoch: setup.epoch,
             asker: Asker { client: setup.client.clone() },
@@ -122,15 +122,15 @@ impl Observer {
             listed: self.listed.clone(),
         };
         let (sender, receiver) = watch::channel(wanted);
-        let mourner = Mourner { lane: lane.clone(), wanted: receiver.clone() };
+        let mourner = PanicReporter { task: task.clone(), wanted: receiver.clone() };
         let task = match id.scope {
             Scope::Object { .. } => {
-                let reader = ObjectReader { lane, wanted: receiver };
+                let reader = ObjectReader { task, wanted: receiver };
                 self.tasks.spawn(mourned(mourner, reader.run()))
             }
             Scope::All | Scope::Namespace(_) => {
                 let fallback_namespaces = setup.fallback_namespaces.clone();
-                let watcher = Watcher { lane, wanted: receiver, fallback_namespaces };
+                let watcher = Watcher { task, wanted: receiver, fallback_namespaces };
                 self.tasks.spawn(mourned(mourner, watcher.run()))
             }
         };
@@ -139,21 +139,21 @@ impl Observer {
 }
 
 /// Reports a collection lost when its task ends by a bug.
-struct Mourner {
-    lane: Lane,
+struct PanicReporter {
+    task: CollectionTask,
     wanted: watch::Receiver<Wanted>,
 }
 
-impl Drop for Mourner {
+impl Drop for PanicReporter {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            let says = format!("{}: the observer broke down, which is a bug", self.lane.part(None).describe());
-            self.lane.lose(&self.wanted.borrow().facts, &Gap::new(GapCause::NotObserved, says));
+            let says = format!("{}: the observer broke down, which is a bug", self.task.part(None).describe());
+            self.task.lose(&self.wanted.borrow().facts, &Gap::new(GapCause::NotObserved, says));
         }
     }
 }
 
-async fn mourned(mourner: Mourner, task: impl Future<Output = ()>) {
+async fn mourned(mourner: PanicReporter, task: impl Future<Output = ()>) {
     task.await;
     drop(mourner);
 }

@@ -21,7 +21,7 @@ pub trait Clock: Send + Sync {
 }
 
 /// Makes chance, to spread requests over time.
-pub trait Dice: Send + Sync {
+pub trait Jitter: Send + Sync {
     /// A number from 0 (included) to 1 (excluded).
     fn fraction(&self) -> f64;
 }
@@ -38,9 +38,9 @@ impl Clock for WallClock {
 
 /// Chance good enough to spread requests, from the seed each hash map of a process gets. Not for keys.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct ProcessDice;
+pub struct ProcessJitter;
 
-impl Dice for ProcessDice {
+impl Jitter for ProcessJitter {
     fn fraction(&self) -> f64 {
         let bits = std::hash::RandomState::new().hash_one(0u8) >> 11;
         // 53 bits fill the mantissa of a double.
@@ -52,13 +52,13 @@ impl Dice for ProcessDice {
 #[derive(Clone)]
 pub struct Ports {
     pub clock: Arc<dyn Clock>,
-    pub dice: Arc<dyn Dice>,
+    pub jitter: Arc<dyn Jitter>,
     pub digester: Digester,
     pub(super) lists_at_once: Arc<Semaphore>,
 }
 
 impl Ports {
-    pub fn new(clock: Arc<dyn Clock>, dice: Arc<dyn Dice>, digester: Digester) -> Self {
-        Self { clock, dice, digester, lists_at_once: Arc::new(Semaphore::new(LISTS_AT_ONCE_MAX)) }
+    pub fn new(clock: Arc<dyn Clock>, jitter: Arc<dyn Jitter>, digester: Digester) -> Self {
+        Self { clock, jitter, digester, lists_at_once: Arc::new(Semaphore::new(LISTS_AT_ONCE_MAX)) }
     }
 }

@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 
 use super::ask::{Doing, Failure, Lack};
-use super::lane::{Lane, Wanted};
+use super::task::{CollectionTask, Wanted};
 use crate::connect::classify;
 use trueup_core::world::{Delta, FactKind, Gap, GapCause, Interner, ResourceVersion};
 
@@ -20,7 +20,7 @@ const READ_HOLDS: Duration = Duration::from_secs(60);
 
 /// Keeps one object read.
 pub(super) struct ObjectReader {
-    pub lane: Lane,
+    pub task: CollectionTask,
     pub wanted: watch::Receiver<Wanted>,
 }
 
@@ -39,17 +39,17 @@ impl ObjectReader {
             let wait = match self.read(&wanted.facts).await {
                 Ok(found) if found.satisfies(&wanted) => {
                     failures = 0;
-                    wanted.read_at_least.is_none().then(|| spread(READ_HOLDS, self.lane.ports.dice.fraction()))
+                    wanted.read_at_least.is_none().then(|| spread(READ_HOLDS, self.task.ports.jitter.fraction()))
                 }
                 // A watch has shown a version that this read did not: the answer came from a replica that lags.
                 Ok(_) => {
                     failures += 1;
-                    Some(self.lane.wait(failures, &lagging()))
+                    Some(self.task.wait(failures, &lagging()))
                 }
                 Err(lack) => {
                     failures += 1;
-                    self.lane.lose(&wanted.facts, &lack.gap);
-                    Some(self.lane.wait(failures, &lack))
+                    self.task.lose(&wanted.facts, &lack.gap);
+                    Some(self.task.wait(failures, &lack))
                 }
             };
             if self.pause(wait).await.is_err() {
@@ -70,40 +70,40 @@ impl ObjectReader {
     }
 
     async fn read(&self, facts: &[FactKind]) -> Result<Found, Lack> {
-        let lane = &self.lane;
-        let part = lane.part(None);
-        let recipe = lane.recipe(facts);
-        let at = lane.ports.clock.now();
-        let body = match lane.asker.read(&part, Doing::Reading, &part.get(), part.accept_object()).await {
+        let task = &self.task;
+        let part = task.part(None);
+        let projection = task.projection(facts);
+        let at = task.ports.clock.now();
+        let body = match task.asker.read(&part, Doing::Reading, &part.get(), part.accept_object()).await {
             Ok(body) => body,
             Err(Failure::NotFound(_)) => {
                 let says =
                     format!("{} was not found at {at}; one answer alone does not prove it absent", part.describe());
-                self.report(recipe.harvest().rows, &Gap::new(GapCause::NotObserved, says));
+                self.report(projection.new_facts().rows, &Gap::new(GapCause::NotObserved, says));
                 return Ok(Found::Nothing);
             }
             Err(failure) => return Err(failure.into_lack(&part, Doing::Reading)),
         };
         let text = std::str::from_utf8(&body).unwrap_or_default();
-        let raw = recipe
+        let raw = projection
             .reader()
             .object(text)
             .map_err(|_| Lack { gap: classify::undecodable(&body, &Doing::Reading.what(&part)), retry_after: None })?;
-        let mut harvest = recipe.harvest();
-        harvest.push(&raw, &mut Interner::default());
+        let mut facts = projection.new_facts();
+        facts.push(&raw, &mut Interner::default());
         let version = ResourceVersion::parse(&raw.meta.resource_version);
-        for row in harvest.rows {
+        for row in facts.rows {
             let gap = row.spoilt.map(|spoilt| spoilt.gap(&part.describe()));
-            self.lane.put(row.kind, Delta::Listed { facts: row.facts, version: version.clone(), at, gap });
+            self.task.put(row.kind, Delta::Listed { facts: row.facts, version: version.clone(), at, gap });
         }
         Ok(Found::Object(version))
     }
 
-    fn report(&self, rows: Vec<trueup_core::decode::harvest::Row>, gap: &Gap) {
-        let what = self.lane.part(None).describe();
+    fn report(&self, rows: Vec<trueup_core::decode::projection::Row>, gap: &Gap) {
+        let what = self.task.part(None).describe();
         for row in rows {
             let gap = row.spoilt.map_or_else(|| gap.clone(), |spoilt| spoilt.gap(&what));
-            self.lane.put(row.kind, Delta::Seen { facts: row.facts, gap });
+            self.task.put(row.kind, Delta::Seen { facts: row.facts, gap });
         }
     }
 }

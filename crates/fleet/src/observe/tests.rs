@@ -7,7 +7,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::timeout;
 
 use super::fake::*;
-use super::{Epoch, Inbox, Marks, Observer, ObserverSetup, outbox};
+use super::{Epoch, Inbox, Observer, ObserverSetup, VersionFloor, outbox};
 use trueup_core::world::{
     ClusterName, CollectionId, Completeness, Fact, GapCause, Interest, Key, Namespace, Resource, ResourceVersion, World,
 };
@@ -26,14 +26,14 @@ struct Bench {
 
 impl Bench {
     fn new(fake: &Fake, interests: Vec<Interest>) -> Self {
-        Self::with(fake, interests, Marks::default(), &[])
+        Self::with(fake, interests, VersionFloor::default(), &[])
     }
 
-    fn with(fake: &Fake, interests: Vec<Interest>, marks: Marks, namespaces: &[&str]) -> Self {
+    fn with(fake: &Fake, interests: Vec<Interest>, marks: VersionFloor, namespaces: &[&str]) -> Self {
         Self::of(fake.client(), interests, marks, namespaces)
     }
 
-    fn of(client: kube::Client, interests: Vec<Interest>, marks: Marks, namespaces: &[&str]) -> Self {
+    fn of(client: kube::Client, interests: Vec<Interest>, marks: VersionFloor, namespaces: &[&str]) -> Self {
         let (outbox, inbox) = outbox();
         let mut observer = Observer::new(ObserverSetup {
             client,
@@ -146,7 +146,7 @@ async fn the_first_page_is_shown_while_the_rest_is_on_its_way_and_proves_nothing
     });
     let mut bench = Bench::new(&fake, vec![interest::<Version>()]);
     bench.until("begun", |_, versions| versions == pairs(&[("a", "1"), ("b", "2")])).await;
-    assert_eq!(bench.state().word(), "partial");
+    assert_eq!(bench.state().as_str(), "partial");
     assert_eq!(bench.state().gap().unwrap().says, "v1/secrets in all namespaces is being listed; 2 seen so far");
     assert!(held_back.lock().unwrap().is_empty(), "no watch begins from a beginning");
 }
@@ -327,7 +327,7 @@ async fn an_object_that_cannot_be_read_leaves_the_others_and_a_partial_collectio
         let says = bench.until_gap(GapCause::Unreadable).await;
         assert!(!says.contains("CANARY"), "{case}: {says}");
         assert_eq!(bench.versions(), pairs(&[("a", "1"), ("b", "2")]), "{case}");
-        assert_eq!(bench.state().word(), "partial", "{case}");
+        assert_eq!(bench.state().as_str(), "partial", "{case}");
     }
 }
 
@@ -352,7 +352,7 @@ async fn a_lagging_replica_is_refused_and_no_watch_begins_there() {
         1 => Reply::text(200, page(10, "", &[secret("old", 1)])),
         _ => Reply::text(200, page(60, "", &[secret("new", 55)])),
     });
-    let marks = Marks::default();
+    let marks = VersionFloor::default();
     marks.raise(&secrets(), &ResourceVersion::Number(50));
     let mut bench = Bench::with(&fake, vec![interest::<Version>()], marks, &[]);
     let says = bench.until_gap(GapCause::CutShort).await;
@@ -425,7 +425,7 @@ async fn a_long_list_of_a_real_server_comes_in_pages_and_survives_losing_one() {
     let pages = || Matcher::of("configmaps").verb(Verb::List);
     sim.fault(Fault::once(pages(), FaultAction::Expired).after(1));
     let id = CollectionId::namespaced(&ClusterName::new("c"), CONFIG_MAPS, "default");
-    let mut bench = Bench::of(sim.client(), vec![id.interest::<Version>()], Marks::default(), &[]);
+    let mut bench = Bench::of(sim.client(), vec![id.interest::<Version>()], VersionFloor::default(), &[]);
     bench.until_complete().await;
     assert_eq!(bench.versions().len(), 1200 + 1, "and kube-root-ca.crt");
     let lists = sim.request_log().iter().filter(|logged| format!("{logged:?}").contains("limit=")).count();
@@ -440,7 +440,7 @@ async fn metadata_alone_brings_no_data_over_the_wire() {
     sim.seed(secret).unwrap();
     let id = CollectionId::namespaced(&ClusterName::new("c"), SECRETS, "default");
     for (case, id, digested) in [("full", id.clone(), true), ("metadata", id.metadata(), false)] {
-        let mut bench = Bench::of(sim.client(), vec![id.clone().interest::<Digested>()], Marks::default(), &[]);
+        let mut bench = Bench::of(sim.client(), vec![id.clone().interest::<Digested>()], VersionFloor::default(), &[]);
         bench.until_complete().await;
         let view = bench.world.view(jiff::Timestamp::UNIX_EPOCH);
         let fact = view.read::<Digested>(&id).get(&Key::new(Some("default"), "s")).present().unwrap();
@@ -492,7 +492,7 @@ async fn without_rights_everywhere_the_named_namespaces_are_read_and_never_calle
         "/api/v1/namespaces/n/secrets?limit=1000" => Reply::text(200, page(10, "", &[secret("a", 1)])),
         _ => watch.take().unwrap_or_else(|| Reply::text(500, "")),
     });
-    let mut bench = Bench::with(&fake, vec![interest::<Version>()], Marks::default(), &["n", "q"]);
+    let mut bench = Bench::with(&fake, vec![interest::<Version>()], VersionFloor::default(), &["n", "q"]);
     bench.until("seen", |_, versions| !versions.is_empty()).await;
     let Completeness::Partial { gap } = bench.state() else { panic!("{:?}", bench.state()) };
     let says = "listing v1/secrets in all namespaces: not allowed (403); read only in n, forbidden too in q";
@@ -528,6 +528,6 @@ async fn an_object_is_read_again_for_a_newer_version_and_a_lone_404_proves_nothi
     bench.until("read again", |_, versions| versions == pairs(&[("s", "9")])).await;
     assert_eq!(fake.log().len(), 3);
     bench.observer.set_interests(&[at_least(12)]);
-    bench.until("unknown", |state, _| state.word() == "unknown").await;
+    bench.until("unknown", |state, _| state.as_str() == "unknown").await;
     assert_eq!(bench.state().gap().unwrap().cause, GapCause::NotObserved);
 }

@@ -16,7 +16,7 @@ use super::ask::{self, Asker, Doing, Failure, Stream};
 use super::event::{self, Event};
 use super::lines::{Lines, TooLong};
 use super::request::Part;
-use trueup_core::decode::harvest::{Harvest, Recipe, Spoilt};
+use trueup_core::decode::projection::{ProjectedFacts, Projection, Spoilt};
 use trueup_core::world::{FactKind, GapCause, Interner, Key, ResourceVersion};
 
 /// How much longer than it promised a server may keep a watch open before the connection counts as dead.
@@ -24,7 +24,7 @@ const OVERTIME: Duration = Duration::from_secs(30);
 
 /// Where reports of a watch go.
 pub(super) trait Sink {
-    fn changed(&self, changes: Harvest, removed: Vec<Key>, version: &ResourceVersion, at: Timestamp);
+    fn changed(&self, changes: ProjectedFacts, removed: Vec<Key>, version: &ResourceVersion, at: Timestamp);
     fn confirmed(&self, facts: &[FactKind], version: &ResourceVersion, at: Timestamp);
     fn spoilt(&self, fact: FactKind, spoilt: &Spoilt);
     fn now(&self) -> Timestamp;
@@ -59,7 +59,7 @@ pub(super) enum End {
 pub(super) async fn watch(
     asker: &Asker,
     part: &Part<'_>,
-    recipe: &Recipe,
+    projection: &Projection,
     position: &mut Position,
     timeout: Duration,
     sink: &(dyn Sink + Sync),
@@ -79,7 +79,7 @@ pub(super) async fn watch(
             Ok(None) => return End::Clean,
             Err(end) => return end,
         };
-        let mut intake = Intake::new(part, recipe, &mut pool, sink);
+        let mut intake = Intake::new(part, projection, &mut pool, sink);
         let fed = lines.feed(&piece, |line| intake.line(line));
         intake.hand_on(position);
         ask::wipe(piece);
@@ -120,10 +120,10 @@ impl From<TooLong> for Broken {
 /// The changes of one piece, until they are handed on.
 struct Intake<'i> {
     part: &'i Part<'i>,
-    recipe: &'i Recipe,
+    projection: &'i Projection,
     pool: &'i mut Interner,
     sink: &'i (dyn Sink + Sync),
-    changes: Harvest,
+    changes: ProjectedFacts,
     removed: Vec<Key>,
     touched: HashSet<Key>,
     /// The newest version met that has not been handed on.
@@ -132,9 +132,14 @@ struct Intake<'i> {
 }
 
 impl<'i> Intake<'i> {
-    fn new(part: &'i Part<'i>, recipe: &'i Recipe, pool: &'i mut Interner, sink: &'i (dyn Sink + Sync)) -> Self {
-        let (changes, removed, touched) = (recipe.harvest(), Vec::new(), HashSet::new());
-        Self { part, recipe, pool, sink, changes, removed, touched, version: None, spoilt: false }
+    fn new(
+        part: &'i Part<'i>,
+        projection: &'i Projection,
+        pool: &'i mut Interner,
+        sink: &'i (dyn Sink + Sync),
+    ) -> Self {
+        let (changes, removed, touched) = (projection.new_facts(), Vec::new(), HashSet::new());
+        Self { part, projection, pool, sink, changes, removed, touched, version: None, spoilt: false }
     }
 
     fn line(&mut self, line: &[u8]) -> Result<(), Broken> {
@@ -143,7 +148,7 @@ impl<'i> Intake<'i> {
             Event::Put(text) => (text, false),
             Event::Removed(text) => (text, true),
             Event::Bookmark(text) => {
-                let raw = self.recipe.reader().object(text).map_err(|error| self.broken(&error.to_string()))?;
+                let raw = self.projection.reader().object(text).map_err(|error| self.broken(&error.to_string()))?;
                 return self.reached(&raw.meta.resource_version);
             }
             Event::Failed { code: 410 } => return Err(Broken(Some(Failure::Expired))),
@@ -152,7 +157,7 @@ impl<'i> Intake<'i> {
                 return Err(Broken(Some(ask::refusal(self.part, Doing::Watching, status, None, None))));
             }
         };
-        let raw = match self.recipe.reader().object(text) {
+        let raw = match self.projection.reader().object(text) {
             Ok(raw) => raw,
             Err(error) => {
                 self.changes.spoil(&error.to_string());
@@ -186,7 +191,7 @@ impl<'i> Intake<'i> {
 
     /// Reports what was gathered so far.
     fn flush(&mut self) {
-        let mut changes = std::mem::replace(&mut self.changes, self.recipe.harvest());
+        let mut changes = std::mem::replace(&mut self.changes, self.projection.new_facts());
         let removed = std::mem::take(&mut self.removed);
         self.touched.clear();
         for row in &mut changes.rows {
@@ -201,7 +206,7 @@ impl<'i> Intake<'i> {
         let at = self.sink.now();
         let empty = removed.is_empty() && changes.rows.iter().all(|row| row.facts.is_empty());
         if empty {
-            self.sink.confirmed(&self.recipe.kinds, version, at);
+            self.sink.confirmed(&self.projection.kinds, version, at);
         } else {
             self.sink.changed(changes, removed, version, at);
         }

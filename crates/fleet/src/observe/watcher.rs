@@ -22,11 +22,11 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
 use super::ask::{Doing, Failure, Lack};
-use super::lane::{Lane, Wanted};
 use super::list::{self, Early, Listed};
 use super::request::Part;
+use super::task::{CollectionTask, Wanted};
 use super::watch::{End, Position, watch as watch_once};
-use trueup_core::decode::harvest::{Harvest, Recipe};
+use trueup_core::decode::projection::{ProjectedFacts, Projection};
 use trueup_core::world::{Delta, FactKind, Gap, GapCause, Namespace, ResourceVersion, Scope};
 
 /// Connections in a row that may fail without a sign of life before what is held counts as lost. One dropped
@@ -44,7 +44,7 @@ const CONNECTION_STABLE: Duration = Duration::from_secs(10);
 
 /// Keeps one collection listed and watched.
 pub(super) struct Watcher {
-    pub lane: Lane,
+    pub task: CollectionTask,
     pub wanted: watch::Receiver<Wanted>,
     /// Where to look when looking everywhere is forbidden.
     pub fallback_namespaces: Vec<Namespace>,
@@ -92,7 +92,7 @@ impl Watcher {
                     next
                 }
                 Err(lack) => {
-                    self.lane.lose(&facts, &lack.gap);
+                    self.task.lose(&facts, &lack.gap);
                     Next::WaitAndList(lack)
                 }
             };
@@ -115,7 +115,7 @@ impl Watcher {
 
     /// Waits before the next list, but no longer than until somebody wants something else.
     async fn pause(&mut self, failures: u32, lack: &Lack) -> Result<(), watch::error::RecvError> {
-        let wait = self.lane.wait(failures, lack);
+        let wait = self.task.wait(failures, lack);
         tokio::select! {
             () = sleep(wait) => Ok(()),
             changed = self.wanted.changed() => changed,
@@ -123,32 +123,32 @@ impl Watcher {
     }
 
     async fn list(&self, facts: &[FactKind], early: Early) -> Result<Vec<Spot>, Lack> {
-        let recipe = self.lane.recipe(facts);
-        match self.list_part(None, &recipe, early).await {
+        let projection = self.task.projection(facts);
+        match self.list_part(None, &projection, early).await {
             Ok(listed) => {
                 let version = listed.version.clone();
                 self.report_listed(listed);
                 Ok(vec![self.spot(None, version)])
             }
-            Err(lack) if self.may_narrow(&lack.gap) => self.list_narrowed(&recipe, lack).await,
+            Err(lack) if self.may_narrow(&lack.gap) => self.list_narrowed(&projection, lack).await,
             Err(lost) => Err(lost),
         }
     }
 
     fn may_narrow(&self, gap: &Gap) -> bool {
-        let everywhere = self.lane.id.scope == Scope::All && self.lane.id.resource.namespaced;
+        let everywhere = self.task.id.scope == Scope::All && self.task.id.resource.namespaced;
         everywhere && gap.cause == GapCause::Forbidden && !self.fallback_namespaces.is_empty()
     }
 
     /// Reads the namespaces the configuration names, one by one.
-    async fn list_narrowed(&self, recipe: &Recipe, refused: Lack) -> Result<Vec<Spot>, Lack> {
-        let mut gathered = recipe.harvest();
+    async fn list_narrowed(&self, projection: &Projection, refused: Lack) -> Result<Vec<Spot>, Lack> {
+        let mut gathered = projection.new_facts();
         let mut spots = Vec::new();
         let mut unread = Vec::new();
         for namespace in &self.fallback_namespaces {
-            match self.list_part(Some(namespace), recipe, Early::Nothing).await {
+            match self.list_part(Some(namespace), projection, Early::Nothing).await {
                 Ok(listed) => {
-                    gathered.append(listed.harvest);
+                    gathered.append(listed.facts);
                     spots.push(self.spot(Some(namespace.clone()), listed.version));
                 }
                 Err(lack) if lack.gap.cause == GapCause::Forbidden => unread.push(namespace.as_str()),
@@ -167,36 +167,41 @@ impl Watcher {
         Ok(spots)
     }
 
-    async fn list_part(&self, namespace: Option<&Namespace>, recipe: &Recipe, early: Early) -> Result<Listed, Lack> {
-        let lane = &self.lane;
-        let part = lane.part(namespace);
-        let _turn_here = lane.lists_at_once.acquire().await.expect("the semaphore is never closed");
-        let _turn = lane.ports.lists_at_once.acquire().await.expect("the semaphore is never closed");
-        let listed = list::list(lane, &part, recipe, early).await?;
-        if let Some(seen) = lane.marks.newer_than(&lane.id, &listed.version) {
+    async fn list_part(
+        &self,
+        namespace: Option<&Namespace>,
+        projection: &Projection,
+        early: Early,
+    ) -> Result<Listed, Lack> {
+        let task = &self.task;
+        let part = task.part(namespace);
+        let _turn_here = task.lists_at_once.acquire().await.expect("the semaphore is never closed");
+        let _turn = task.ports.lists_at_once.acquire().await.expect("the semaphore is never closed");
+        let listed = list::list(task, &part, projection, early).await?;
+        if let Some(seen) = task.marks.newer_than(&task.id, &listed.version) {
             let offered = &listed.version;
-            tracing::warn!(cluster = %lane.id.cluster, what = part.describe(), %offered, %seen, "older list refused");
+            tracing::warn!(cluster = %task.id.cluster, what = part.describe(), %offered, %seen, "older list refused");
             let why = format!("the answer is of version {offered}, older than {seen} seen before");
             let failure = Failure::because(GapCause::CutShort, &part, Doing::Listing, &why);
             return Err(failure.into_lack(&part, Doing::Listing));
         }
-        lane.marks.raise(&lane.id, &listed.version);
+        task.marks.raise(&task.id, &listed.version);
         Ok(listed)
     }
 
     fn report_listed(&self, listed: Listed) {
-        let Listed { harvest, version, at } = listed;
-        let what = self.lane.part(None).describe();
-        for row in harvest.rows {
+        let Listed { facts, version, at } = listed;
+        let what = self.task.part(None).describe();
+        for row in facts.rows {
             let gap = row.spoilt.map(|spoilt| spoilt.gap(&what));
             let delta = Delta::Listed { facts: row.facts, version: version.clone(), at, gap };
-            self.lane.put(row.kind, delta);
+            self.task.put(row.kind, delta);
         }
     }
 
-    fn report_seen(&self, gathered: Harvest, gap: &Gap) {
+    fn report_seen(&self, gathered: ProjectedFacts, gap: &Gap) {
         for row in gathered.rows {
-            self.lane.put(row.kind, Delta::Seen { facts: row.facts, gap: gap.clone() });
+            self.task.put(row.kind, Delta::Seen { facts: row.facts, gap: gap.clone() });
         }
     }
 
@@ -207,9 +212,9 @@ impl Watcher {
     /// Watches every spot until one can't go on.
     async fn follow(&mut self, mut spots: Vec<Spot>, mut facts: Vec<FactKind>, looks: u64) -> Next {
         loop {
-            let recipe = self.lane.recipe(&facts);
-            let lane = &self.lane;
-            let follows = spots.iter_mut().map(|spot| Box::pin(follow_spot(lane, &recipe, spot)));
+            let projection = self.task.projection(&facts);
+            let task = &self.task;
+            let follows = spots.iter_mut().map(|spot| Box::pin(follow_spot(task, &projection, spot)));
             let ending = tokio::select! {
                 (ending, _, _) = select_all(follows) => ending,
                 changed = self.wanted.changed() => {
@@ -227,7 +232,7 @@ impl Watcher {
             return match ending {
                 Ending::Relist => Next::List,
                 Ending::Lost(lack) => {
-                    self.lane.lose(&facts, &lack.gap);
+                    self.task.lose(&facts, &lack.gap);
                     Next::WaitAndList(lack)
                 }
             };
@@ -236,14 +241,14 @@ impl Watcher {
 }
 
 /// Watches one spot over as many connections as it takes.
-async fn follow_spot(lane: &Lane, recipe: &Recipe, spot: &mut Spot) -> Ending {
+async fn follow_spot(task: &CollectionTask, projection: &Projection, spot: &mut Spot) -> Ending {
     let Spot { namespace, position } = spot;
-    let part = lane.part(namespace.as_ref());
+    let part = task.part(namespace.as_ref());
     loop {
-        let spread = (lane.ports.dice.fraction() * WATCH_SECONDS_SPREAD as f64) as u64;
+        let spread = (task.ports.jitter.fraction() * WATCH_SECONDS_SPREAD as f64) as u64;
         let timeout = Duration::from_secs(WATCH_SECONDS + spread);
         let began = Instant::now();
-        let end = watch_once(&lane.asker, &part, recipe, position, timeout, lane).await;
+        let end = watch_once(&task.asker, &part, projection, position, timeout, task).await;
         let silent = position.last_sign.elapsed() >= 2 * timeout;
         let failure = match end {
             End::Refused(Failure::Expired) | End::Broke(Failure::Expired) => return Ending::Relist,
@@ -269,8 +274,8 @@ async fn follow_spot(lane: &Lane, recipe: &Recipe, spot: &mut Spot) -> Ending {
         if refused || position.failures >= WATCH_FAILURES_MAX {
             return Ending::Lost(lack);
         }
-        tracing::info!(cluster = %lane.id.cluster, gap = %lack.gap, "watch broke, resumed");
-        sleep(lane.wait(position.failures, &lack)).await;
+        tracing::info!(cluster = %task.id.cluster, gap = %lack.gap, "watch broke, resumed");
+        sleep(task.wait(position.failures, &lack)).await;
     }
 }
 

@@ -88,7 +88,7 @@ pub(super) fn member(
     });
     objects.into_iter().for_each(|object| recorded.push(object));
     SnapshotCluster {
-        name: ClusterName::new(format!("{}:{alias}", provider.word())),
+        name: ClusterName::new(format!("{}:{alias}", provider.as_str())),
         source: ClusterSource::Cloud { provider, account, used_from: Vec::new() },
         class: None,
         hosted_by: None,

@@ -108,7 +108,8 @@ impl Reader<'_> {
     fn class(&mut self, value: Node) -> Option<RiskClass> {
         let line = value.line;
         let text = self.text(value, "class")?;
-        let class = [RiskClass::Prod, RiskClass::Stage, RiskClass::Dev].into_iter().find(|class| class.word() == text);
+        let class =
+            [RiskClass::Prod, RiskClass::Stage, RiskClass::Dev].into_iter().find(|class| class.as_str() == text);
         if class.is_none() {
             self.problem(line, format!("`{text}` is no risk class: write prod, stage or dev"));
         }

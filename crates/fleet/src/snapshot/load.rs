@@ -183,7 +183,7 @@ fn read_all(paths: &[&PathBuf]) -> Vec<Parsed> {
 fn read_accounts(dir: &Path, root: &Path, problems: &mut Vec<Problem>) -> Vec<SnapshotCluster> {
     let mut accounts = Vec::new();
     for provider in Provider::ALL {
-        let folder = dir.join("clouds").join(provider.word());
+        let folder = dir.join("clouds").join(provider.as_str());
         let Ok(entries) = fs::read_dir(&folder) else { continue };
         let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
         paths.sort();

@@ -60,12 +60,12 @@ impl Guest {
 
     /// A ConfigMap or Secret in the guest.
     pub fn inside(&self, kind: CopyKind, namespace: &str, name: &str) -> Place<'_> {
-        Place { sim: &self.sim, api_version: "v1", kind: kind.word(), key: format!("{namespace}/{name}") }
+        Place { sim: &self.sim, api_version: "v1", kind: kind.as_str(), key: format!("{namespace}/{name}") }
     }
 
     /// A ConfigMap or Secret in the management cluster.
     pub fn outside(&self, kind: CopyKind, namespace: &str, name: &str) -> Place<'_> {
-        Place { sim: &self.management, api_version: "v1", kind: kind.word(), key: format!("{namespace}/{name}") }
+        Place { sim: &self.management, api_version: "v1", kind: kind.as_str(), key: format!("{namespace}/{name}") }
     }
 
     fn in_clusters(&self) -> String {

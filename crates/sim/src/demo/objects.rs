@@ -28,7 +28,7 @@ pub const CONSOLE: &str = "openshift-console";
 pub fn one_key(kind: CopyKind, namespace: &str, name: &str, key: &str, value: &str) -> Value {
     let mut object = json!({
         "apiVersion": "v1",
-        "kind": kind.word(),
+        "kind": kind.as_str(),
         "metadata": { "namespace": namespace, "name": name },
     });
     match kind {

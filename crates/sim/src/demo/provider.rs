@@ -10,7 +10,7 @@ pub enum CopyKind {
 }
 
 impl CopyKind {
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::ConfigMap => "ConfigMap",
             Self::Secret => "Secret",

@@ -58,12 +58,12 @@ async fn every_change_of_tags_can_be_taken_back() {
         assert_eq!(stage.tags("vpc").into_iter().collect::<BTreeSet<_>>(), sorted(&after), "case: {case}");
 
         let UndoPlan { plan, left_out, .. } = stage.undo().await;
-        assert_eq!((plan.actions[0].verb.word(), left_out.len()), (inverse, 0), "case: {case}");
+        assert_eq!((plan.actions[0].verb.as_str(), left_out.len()), (inverse, 0), "case: {case}");
         assert_eq!(plan.actions[0].preconditions.tags, Some(sorted(&after).into_iter().collect()), "case: {case}");
         assert_eq!(stage.run(plan).await.code(), 0, "case: {case}");
         assert_eq!(stage.tags("vpc").into_iter().collect::<BTreeSet<_>>(), sorted(&before), "case: {case}");
         let again = stage.undo().await;
-        assert_eq!(again.plan.actions[0].verb.word(), verb, "case: {case}: an undo can be taken back, too");
+        assert_eq!(again.plan.actions[0].verb.as_str(), verb, "case: {case}: an undo can be taken back, too");
     }
 }
 
@@ -115,8 +115,8 @@ async fn somebody_who_comes_between_two_changes_stops_the_second() {
     });
     let tag = |id: &str, tag: &str| stage.action(id, "tag", "vpc", json!({ "set": [tag], "remove": [] }), &[]);
     let report = stage.run(stage.plan(vec![tag("a1", "x:1"), tag("a2", "x:2")])).await;
-    assert_eq!(report.ends["a1"], End::Done(VerifiedState::Changed));
-    assert!(matches!(report.ends["a2"], End::Failed { .. }), "{:?}", report.ends);
+    assert_eq!(report.ends["a1"], ActionResult::Done(VerifiedState::Changed));
+    assert!(matches!(report.ends["a2"], ActionResult::Failed { .. }), "{:?}", report.ends);
 }
 
 #[tokio::test(start_paused = true)]

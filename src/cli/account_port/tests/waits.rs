@@ -13,7 +13,7 @@ async fn what_is_held_back_for_some_minutes_is_deleted_then_and_the_wait_is_told
     });
     let delete = stage.action("a1", "delete", "lb", json!({}), &[]);
     let report = stage.run(stage.plan(vec![delete])).await;
-    assert_eq!(report.ends["a1"], End::Done(VerifiedState::Gone));
+    assert_eq!(report.ends["a1"], ActionResult::Done(VerifiedState::Gone));
     let waits = stage.waits.lock().unwrap();
     let held = |text: &String| text.starts_with("a1 120s: VPC: delete") && text.contains("update_pending");
     assert!(waits.iter().any(held), "{waits:?}");
@@ -34,7 +34,7 @@ async fn what_stays_held_back_says_by_what_and_the_way_out() {
         stage.sim.with(|server, now| server.edit(now, held, |thing| thing.held_by = vec!["vm-7".into()]));
         let delete = stage.action("a1", "delete", id, json!({}), &[]);
         let report = stage.run(stage.plan(vec![delete])).await;
-        let End::Failed { why } = &report.ends["a1"] else { panic!("{id}: {:?}", report.ends) };
+        let ActionResult::Failed { why } = &report.ends["a1"] else { panic!("{id}: {:?}", report.ends) };
         assert!(why.contains("vm-7") && why.contains(way_out), "{id}: {why}");
         assert!(stage.is_there(id), "{id}");
     }
@@ -52,6 +52,6 @@ async fn what_somebody_else_deletes_while_it_is_held_back_is_done() {
     });
     let delete = stage.action("a1", "delete", "lb", json!({}), &[]);
     let report = stage.run(stage.plan(vec![delete])).await;
-    assert_eq!(report.ends["a1"], End::Done(VerifiedState::Gone));
+    assert_eq!(report.ends["a1"], ActionResult::Done(VerifiedState::Gone));
     assert_eq!(stage.accepted_deletes(), Vec::<String>::new());
 }

@@ -78,7 +78,7 @@ pub enum RefusedBy {
 
 impl RefusedBy {
     /// As `oidc login -o json` spells it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Issuer => "issuer",
             Self::Audience => "audience",

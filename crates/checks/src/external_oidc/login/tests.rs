@@ -43,7 +43,7 @@ fn answer(spec: &AuthSpec, claims: Json) -> Answer {
 
 fn refused_by(answer: &Answer) -> Option<&'static str> {
     match answer {
-        Answer::Refused(refusal) => Some(refusal.by.word()),
+        Answer::Refused(refusal) => Some(refusal.by.as_str()),
         Answer::Accepted(_) | Answer::NotVerifiable(_) => None,
     }
 }
@@ -54,7 +54,7 @@ fn told(answer: &Answer) -> String {
         Answer::Accepted(Identity { username, uid, groups, extra, .. }) => {
             format!("{username}|{uid}|{}|{extra:?}", groups.join(","))
         }
-        Answer::Refused(refusal) => format!("refused by {}", refusal.by.word()),
+        Answer::Refused(refusal) => format!("refused by {}", refusal.by.as_str()),
         Answer::NotVerifiable(_) => "not verifiable".to_owned(),
     }
 }

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::super::ExternalOidc;
 use super::{Given, given, integrated, nothing, now};
-use crate::Domain;
+use crate::Check;
 use trueup_core::world::World;
 
 /// What is asked of the cluster, once nothing more is wanted.

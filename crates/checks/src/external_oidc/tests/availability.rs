@@ -70,7 +70,7 @@ fn a_type_other_than_oidc_is_fine_unless_a_revision_that_runs_still_carries_it()
         ("it has both", integrated().revision(7).told(7, &both_at_once()), "blocked"),
     ];
     for (case, given, state) in states {
-        assert_eq!(given.judged().find(ROLLOUT).unwrap().judgement.state.word(), state, "case: {case}");
+        assert_eq!(given.judged().find(ROLLOUT).unwrap().judgement.state.as_str(), state, "case: {case}");
     }
 }
 

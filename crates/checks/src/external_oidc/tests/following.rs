@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::super::ExternalOidc;
 use super::{Given, RENDERED, given, integrated, now, oidc, on_oauth};
-use crate::Domain;
+use crate::Check;
 use trueup_core::engine::{Judgement, SubjectId, Verb};
 use trueup_core::world::{ChangeSet, World};
 

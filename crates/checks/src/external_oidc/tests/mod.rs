@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 
 use super::stack::PARTS;
 use super::{ExternalOidc, Hands, Settings};
-use crate::Domain;
+use crate::Check;
 use crate::testing::{answer_all, recording};
 use trueup_core::decode::recording::{Coverage, Incomplete, KindCoverage, RecordedCluster};
 use trueup_core::engine::{Explanation, GateName, Judgement, Stake, State, SubjectId, Verb};
@@ -411,9 +411,9 @@ impl fmt::Display for Answer {
         }
         for draft in &explanation.remedy {
             let ticked = if draft.selected { "selected" } else { "offered" };
-            write!(f, " → {} {ticked} {}", draft.verb.word(), draft.reason.word())?;
+            write!(f, " → {} {ticked} {}", draft.verb.as_str(), draft.reason.as_str())?;
             for blocked in &draft.blocked_by {
-                write!(f, " [{}]", blocked.gate.word())?;
+                write!(f, " [{}]", blocked.gate.as_str())?;
             }
         }
         Ok(())

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::super::ExternalOidc;
 use super::{Given, given, integrated, now, oidc, on_oauth};
-use crate::{Cell, Domain, Panel, Step};
+use crate::{Cell, Check, Panel, Step};
 use trueup_core::engine::{State, SubjectId};
 use trueup_core::world::World;
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::super::ExternalOidc;
 use super::{Given, given, integrated, now, oidc};
-use crate::Domain;
+use crate::Check;
 use trueup_core::engine::{ActionDraft, GateName, Reason, Stake, Undo, Verb};
 use trueup_core::world::World;
 

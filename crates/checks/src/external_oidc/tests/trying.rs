@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::super::ExternalOidc;
 use super::{Given, given, integrated, now, oidc};
-use crate::{DiscoveryProbe, Domain, Probe};
+use crate::{Check, DiscoveryProbe, Probe};
 use trueup_core::world::World;
 
 fn probe(given: &Given, subject: &str) -> Option<DiscoveryProbe> {

@@ -510,7 +510,7 @@ fn no_code_goes_without_a_case() {
     let missing: Vec<&str> = Code::ALL
         .iter()
         .filter(|code| !covered.contains(code) && !others.contains(code))
-        .map(|code| code.word())
+        .map(|code| code.as_str())
         .collect();
     assert_eq!(missing, Vec::<&str>::new());
 }
@@ -591,7 +591,7 @@ fn all_problems_are_found_at_once() {
         .set("claimMappings/username", json!({"claim": "sub", "prefixPolicy": "Prefix"}))
         .set("claimValidationRules", json!([required("a"), required("a"), {"type": "X"}]))
         .check();
-    let codes: Vec<&str> = checked.problems.iter().map(|problem| problem.code.word()).collect();
+    let codes: Vec<&str> = checked.problems.iter().map(|problem| problem.code.as_str()).collect();
     let expected = [
         "issuer-url-invalid",
         "audiences-empty",

@@ -46,7 +46,7 @@ pub enum AuthenticationType {
 }
 
 impl AuthenticationType {
-    pub fn word(&self) -> &str {
+    pub fn as_str(&self) -> &str {
         match self {
             Self::Oidc => "OIDC",
             Self::Other(text) => text,

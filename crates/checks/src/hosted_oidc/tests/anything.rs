@@ -12,7 +12,7 @@ use super::super::subjects::subject;
 use super::following::{anew, follow, forget_unwanted};
 use super::things::{Thing, config_map, secret};
 use super::{Given, Judged, control_plane, given, hosted_cluster, now};
-use crate::Domain;
+use crate::Check;
 use trueup_core::engine::SubjectId;
 use trueup_core::world::{ClusterName, World};
 

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::super::HostedOidc;
 use super::things::secret;
 use super::{Given, control_plane, given, hosted_cluster, now};
-use crate::Domain;
+use crate::Check;
 use trueup_core::engine::{Judgement, SubjectId};
 use trueup_core::world::{ChangeSet, World};
 

@@ -27,7 +27,7 @@ use serde_json::{Value, json};
 
 use self::things::Thing;
 use super::{Copies, HostedOidc, Settings};
-use crate::Domain;
+use crate::Check;
 use crate::testing::{answer_all, recording};
 use trueup_core::decode::recording::{Coverage, Incomplete, KindCoverage, RecordedCluster};
 use trueup_core::engine::glob::Glob;
@@ -380,7 +380,7 @@ impl Answer {
         let Self { judgement, explanation } = self;
         let codes = &judgement.codes;
         assert!(codes.is_sorted() && codes.windows(2).all(|pair| pair[0] != pair[1]), "{subject}: {codes:?}");
-        assert_eq!(judgement.state.word(), state_of(judgement.verdict), "{subject}: {}", judgement.verdict);
+        assert_eq!(judgement.state.as_str(), state_of(judgement.verdict), "{subject}: {}", judgement.verdict);
         assert!(!explanation.summary.is_empty() && !explanation.summary.contains('\n'), "{subject}");
         let orphan = judgement.verdict.starts_with("orphan-");
         let deletes = explanation.remedy.iter().filter(|draft| draft.verb == Verb::Delete).count();
@@ -416,10 +416,10 @@ impl fmt::Display for Answer {
 fn described(draft: &ActionDraft) -> String {
     let ticked = if draft.selected { "selected" } else { "offered" };
     let reason = serde_json::to_value(draft.reason).unwrap();
-    let gates: Vec<&str> = draft.blocked_by.iter().map(|blocked| blocked.gate.word()).collect();
+    let gates: Vec<&str> = draft.blocked_by.iter().map(|blocked| blocked.gate.as_str()).collect();
     let blocked = if gates.is_empty() { String::new() } else { format!(" blocked:{}", gates.join(",")) };
     let proofs = draft.ownership.len();
-    format!("{} {ticked} {} proofs={proofs}{blocked}", draft.verb.word(), reason.as_str().unwrap())
+    format!("{} {ticked} {} proofs={proofs}{blocked}", draft.verb.as_str(), reason.as_str().unwrap())
 }
 
 /// The states as the reference lists them, on purpose not taken from the code.

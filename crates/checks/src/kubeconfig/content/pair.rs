@@ -53,7 +53,7 @@ pub enum ForeignField {
 
 impl ForeignField {
     /// As the kubeconfig spells it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Exec => "exec",
             Self::AuthProvider => "auth-provider",

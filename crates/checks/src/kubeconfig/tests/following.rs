@@ -83,7 +83,7 @@ proptest! {
 
     #[test]
     fn what_is_followed_is_what_would_be_judged_anew(steps in prop::collection::vec(step(), 1..14)) {
-        let domains: Vec<Box<dyn Domain>> = vec![Box::new(Kubeconfigs)];
+        let domains: Vec<Box<dyn Check>> = vec![Box::new(Kubeconfigs)];
         let (mut given, mut world, mut judgements) = (empty(), World::default(), Judgements::default());
         // A kind that has once been there stays served, as on a real server.
         given = given.object(capi_cluster("seed", "seed")).object(plane("seed", "seed"));
@@ -111,7 +111,7 @@ proptest! {
 
 #[test]
 fn whoever_watches_is_woken_exactly_when_a_verdict_changes_and_not_before() {
-    let domains: Vec<Box<dyn Domain>> = vec![Box::new(Kubeconfigs)];
+    let domains: Vec<Box<dyn Check>> = vec![Box::new(Kubeconfigs)];
     let (mut world, mut judgements) = (World::default(), Judgements::default());
     let changes = given().both(&config().signed(minutes(-1))).fill(&mut world);
     judgements.follow(&domains, world.view(now()), &changes);

@@ -7,9 +7,9 @@ use serde_json::json;
 
 use super::*;
 use trueup_fleet::connect::FixedConnector;
-use trueup_fleet::live::{Guest, GuestDoor, Live, LiveSetup, Member};
+use trueup_fleet::live::{Guest, GuestResolver, Live, LiveSetup, Member};
 use trueup_core::decode::Digester;
-use trueup_fleet::observe::{Clock, Dice, Ports};
+use trueup_fleet::observe::{Clock, Jitter, Ports};
 use trueup_sim::{ResourceKind, SimCluster, SimOptions};
 
 struct PausedClock(tokio::time::Instant);
@@ -20,9 +20,9 @@ impl Clock for PausedClock {
     }
 }
 
-struct EvenDice;
+struct FixedJitter;
 
-impl Dice for EvenDice {
+impl Jitter for FixedJitter {
     fn fraction(&self) -> f64 {
         0.5
     }
@@ -30,7 +30,7 @@ impl Dice for EvenDice {
 
 struct NoGuests;
 
-impl GuestDoor for NoGuests {
+impl GuestResolver for NoGuests {
     fn member(&self, guest: &Guest, _: &kube::Client) -> Member {
         panic!("nobody hosts {}", guest.name)
     }
@@ -57,7 +57,7 @@ fn server() -> SimCluster {
 
 fn watch(sim: &SimCluster) -> Live {
     let ports =
-        Ports::new(Arc::new(PausedClock(tokio::time::Instant::now())), Arc::new(EvenDice), Digester::new(&[5; 32]));
+        Ports::new(Arc::new(PausedClock(tokio::time::Instant::now())), Arc::new(FixedJitter), Digester::new(&[5; 32]));
     let member = Member {
         name: ClusterName::new("mgmt"),
         class: RiskClass::Prod,

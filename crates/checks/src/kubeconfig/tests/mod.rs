@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 
 pub(in crate::kubeconfig) use self::made::*;
 use super::Kubeconfigs;
-use crate::Domain;
+use crate::Check;
 use crate::testing::{answer_all, recording};
 use trueup_core::decode::recording::{Coverage, Incomplete, KindCoverage, RecordedCluster};
 use trueup_core::engine::{ActionDraft, Explanation, Judgement, SubjectId};
@@ -281,7 +281,7 @@ impl Answer {
         let Self { judgement, explanation } = self;
         let codes = &judgement.codes;
         assert!(codes.is_sorted() && codes.windows(2).all(|pair| pair[0] != pair[1]), "{subject}: {codes:?}");
-        assert_eq!(judgement.state.word(), state_of(judgement.verdict), "{subject}: {}", judgement.verdict);
+        assert_eq!(judgement.state.as_str(), state_of(judgement.verdict), "{subject}: {}", judgement.verdict);
         assert!(!explanation.summary.is_empty() && !explanation.summary.contains('\n'), "{subject}");
         assert!(judgement.until.is_none_or(|until| until > now), "{subject}: a deadline that has passed");
         for draft in &explanation.remedy {
@@ -289,7 +289,7 @@ impl Answer {
                 (Some(&draft.target.name), draft.target.namespace.as_ref()),
                 (Some(&subject.name), subject.namespace.as_ref())
             );
-            let copies = ["update", "create"].contains(&draft.verb.word());
+            let copies = ["update", "create"].contains(&draft.verb.as_str());
             assert_eq!(draft.source.is_some(), copies, "{subject}: what copies names what it copies");
             let behind = judgement.verdict == "behind-source" || codes.contains(&"behind-source");
             assert!(!copies || behind, "{subject}: only what is behind is copied");
@@ -312,9 +312,9 @@ impl fmt::Display for Answer {
 
 fn described(draft: &ActionDraft) -> String {
     let ticked = if draft.selected { "selected" } else { "offered" };
-    let gates: Vec<&str> = draft.blocked_by.iter().map(|blocked| blocked.gate.word()).collect();
+    let gates: Vec<&str> = draft.blocked_by.iter().map(|blocked| blocked.gate.as_str()).collect();
     let blocked = if gates.is_empty() { String::new() } else { format!(" blocked:{}", gates.join(",")) };
-    format!("{} {ticked} {}{blocked}", draft.verb.word(), draft.reason.word())
+    format!("{} {ticked} {}{blocked}", draft.verb.as_str(), draft.reason.as_str())
 }
 
 /// The states as the reference lists them, on purpose not taken from the code.

@@ -169,7 +169,7 @@ fn a_context_names_its_file_and_the_object_of_every_line_and_has_nothing_to_repa
 
 #[test]
 fn a_server_that_lets_a_context_in_wakes_its_judgement() {
-    let domains: Vec<Box<dyn Domain>> = vec![Box::new(Kubeconfigs)];
+    let domains: Vec<Box<dyn Check>> = vec![Box::new(Kubeconfigs)];
     let mut world = world(own(&user(json!({ "token": "x" }))), Some(linked(Link::Connecting)));
     let mut judgements = crate::judgements::Judgements::default();
     let mut all = ChangeSet::default();

@@ -133,7 +133,7 @@ proptest! {
         if is_named {
             given = given.annotated_by("tools/annotator");
         }
-        let domains: Vec<Box<dyn Domain>> = vec![Box::new(given.check())];
+        let domains: Vec<Box<dyn Check>> = vec![Box::new(given.check())];
         for (version, step) in steps.iter().enumerate() {
             given = apply(given, step, version + 1);
             let changes = given.fill(&mut world);

@@ -23,7 +23,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{MachineSetCapacity, Settings, Workload};
-use crate::Domain;
+use crate::Check;
 use crate::testing::{answer_all, recording};
 use trueup_core::decode::recording::{Coverage, Incomplete, KindCoverage, RecordedCluster};
 use trueup_core::engine::{ActionDraft, Explanation, Judgement, SubjectId};
@@ -444,7 +444,7 @@ impl Answer {
         let Self { judgement, explanation } = self;
         let codes = &judgement.codes;
         assert!(codes.is_sorted() && codes.windows(2).all(|pair| pair[0] != pair[1]), "{subject}: {codes:?}");
-        assert_eq!(judgement.state.word(), state_of(judgement.verdict), "{subject}: {}", judgement.verdict);
+        assert_eq!(judgement.state.as_str(), state_of(judgement.verdict), "{subject}: {}", judgement.verdict);
         assert!(!explanation.summary.is_empty() && !explanation.summary.contains('\n'), "{subject}");
         let wrong = ["missing", "drift", "keys-disagree"].contains(&judgement.verdict);
         assert_eq!(explanation.remedy.len(), usize::from(wrong), "{subject}: what is wrong is set right");
@@ -474,9 +474,9 @@ impl fmt::Display for Answer {
 
 fn described(draft: &ActionDraft) -> String {
     let ticked = if draft.selected { "selected" } else { "offered" };
-    let gates: Vec<&str> = draft.blocked_by.iter().map(|blocked| blocked.gate.word()).collect();
+    let gates: Vec<&str> = draft.blocked_by.iter().map(|blocked| blocked.gate.as_str()).collect();
     let blocked = if gates.is_empty() { String::new() } else { format!(" blocked:{}", gates.join(",")) };
-    format!("{} {ticked} {}{blocked}", draft.verb.word(), draft.reason.word())
+    format!("{} {ticked} {}{blocked}", draft.verb.as_str(), draft.reason.as_str())
 }
 
 /// The states as the reference lists them, on purpose not taken from the code.

@@ -76,7 +76,7 @@ proptest! {
 
     #[test]
     fn what_is_followed_is_what_would_be_judged_anew(steps in prop::collection::vec(step(), 1..12)) {
-        let domains: Vec<Box<dyn Domain>> = vec![Box::new(PowerVsTags::default())];
+        let domains: Vec<Box<dyn Check>> = vec![Box::new(PowerVsTags::default())];
         let (mut given, mut world, mut judgements) = (newer(), World::default(), Judgements::default());
         for step in &steps {
             given = apply(given, step);

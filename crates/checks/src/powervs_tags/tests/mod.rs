@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
 use super::{PowerVsTags, Settings};
-use crate::Domain;
+use crate::Check;
 use crate::testing::{answer_all, recording};
 use trueup_core::decode::recording::{Coverage, Incomplete, KindCoverage, RecordedCluster, RecordedObject};
 use trueup_core::engine::{ActionDraft, Explanation, Judgement, SubjectId};
@@ -426,7 +426,7 @@ impl Judged {
     /// The deletes of a plan in an order that keeps every dependency; those that wait for each other are not in it.
     pub fn in_order(&self) -> Vec<String> {
         let deletes =
-            |answer: &&Answer| answer.explanation.remedy.first().is_some_and(|draft| draft.verb.word() == "delete");
+            |answer: &&Answer| answer.explanation.remedy.first().is_some_and(|draft| draft.verb.as_str() == "delete");
         let mut left: Vec<&Answer> = self.answers.values().filter(deletes).collect();
         let mut done: Vec<&SubjectId> = Vec::new();
         let mut order = Vec::new();
@@ -454,10 +454,10 @@ impl Answer {
         let Self { subject, judgement, explanation } = self;
         let codes = &judgement.codes;
         assert!(codes.is_sorted() && codes.windows(2).all(|pair| pair[0] != pair[1]), "{subject}: {codes:?}");
-        assert_eq!(judgement.state.word(), state_of(judgement.verdict), "{subject}: {}", judgement.verdict);
+        assert_eq!(judgement.state.as_str(), state_of(judgement.verdict), "{subject}: {}", judgement.verdict);
         assert!(!explanation.summary.is_empty() && !explanation.summary.contains('\n'), "{subject}");
         for draft in &explanation.remedy {
-            let deletes = draft.verb.word() == "delete";
+            let deletes = draft.verb.as_str() == "delete";
             let may_delete = ["owned", "orphan", "untagged", "half-tagged"].contains(&judgement.verdict);
             assert!(!deletes || may_delete, "{subject}: {} is deleted", judgement.verdict);
             assert!(!deletes || !draft.rests_on.is_empty(), "{subject}: a delete rests on lists");
@@ -492,8 +492,8 @@ impl fmt::Display for Answer {
 
 /// `tag selected not-tagged +~owner:demo`: our prefix is written as `~`, and another target than the subject as `on tg`.
 fn described(subject: &SubjectId, draft: &ActionDraft) -> String {
-    let mut text = format!("{} {}", draft.verb.word(), if draft.selected { "selected" } else { "offered" });
-    text.push_str(&format!(" {}", draft.reason.word()));
+    let mut text = format!("{} {}", draft.verb.as_str(), if draft.selected { "selected" } else { "offered" });
+    text.push_str(&format!(" {}", draft.reason.as_str()));
     let target = &draft.target.cloud.as_ref().unwrap().reference.id;
     if *target != subject.name {
         text.push_str(&format!(" on {target}"));
@@ -501,7 +501,7 @@ fn described(subject: &SubjectId, draft: &ActionDraft) -> String {
     let short = |tag: String| tag.replace("powervs.cluster.x-k8s.io-", "~");
     text.extend(list(draft, "set").into_iter().map(|tag| format!(" +{}", short(tag))));
     text.extend(list(draft, "remove").into_iter().map(|tag| format!(" -{}", short(tag))));
-    let gates: Vec<&str> = draft.blocked_by.iter().map(|blocked| blocked.gate.word()).collect();
+    let gates: Vec<&str> = draft.blocked_by.iter().map(|blocked| blocked.gate.as_str()).collect();
     if !gates.is_empty() {
         text.push_str(&format!(" blocked:{}", gates.join(",")));
     }

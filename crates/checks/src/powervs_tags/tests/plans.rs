@@ -29,9 +29,9 @@ fn plan_of(given: &Given) -> Plan {
 fn actions(given: &Given) -> Vec<String> {
     let plan = plan_of(given);
     let line = |action: &trueup_core::engine::Action| {
-        let gates: Vec<&str> = action.blocked_by.iter().map(|blocked| blocked.gate.word()).collect();
+        let gates: Vec<&str> = action.blocked_by.iter().map(|blocked| blocked.gate.as_str()).collect();
         let id = &action.target.cloud.as_ref().unwrap().id;
-        format!("{} {id} {} {}", action.verb.word(), action.tier, gates.join(",")).trim_end().to_owned()
+        format!("{} {id} {} {}", action.verb.as_str(), action.tier, gates.join(",")).trim_end().to_owned()
     };
     plan.actions.iter().map(line).collect()
 }

@@ -6,7 +6,7 @@
 use zeroize::Zeroizing;
 
 use super::ports::ClusterPort;
-use super::report::End;
+use super::report::ActionResult;
 use crate::engine::{Action, ExportedKind, Verb};
 
 /// The lists of an export, one after another, as the items of a list.
@@ -16,7 +16,7 @@ pub(super) type Exported = Zeroizing<Vec<u8>>;
 ///
 /// # Errors
 /// How the action ends when something could not be read whole.
-pub(super) async fn read_export(port: &dyn ClusterPort, action: &Action) -> Result<Option<Exported>, End> {
+pub(super) async fn read_export(port: &dyn ClusterPort, action: &Action) -> Result<Option<Exported>, ActionResult> {
     if action.verb != Verb::Patch {
         return Ok(None);
     }
@@ -27,7 +27,8 @@ pub(super) async fn read_export(port: &dyn ClusterPort, action: &Action) -> Resu
     let mut items = Zeroizing::new(Vec::new());
     for ExportedKind { api_version, kind } in &change.export {
         let listed = port.list(api_version, kind).await;
-        let list = listed.map_err(|why| End::gated(format!("backup: of kind {kind}, which is to be kept, {why}")))?;
+        let list =
+            listed.map_err(|why| ActionResult::gated(format!("backup: of kind {kind}, which is to be kept, {why}")))?;
         if !items.is_empty() {
             items.push(b',');
         }

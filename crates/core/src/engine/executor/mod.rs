@@ -15,14 +15,14 @@
 //! - what is deleted in a cloud is waited for until it is gone, before anything that depends on it;
 //! - a stop, a kill switch, a freeze or the plan's end is noticed before the next request.
 //!
-//! - `run`: clusters and waves, gates. `wave`: the way of the actions of one wave. `wish`: what an action wants. `ready`: an
+//! - `run`: clusters and waves, gates. `wave`: the way of the actions of one wave. `write`: what an action wants. `ready`: an
 //!   action on its way. `source`: what it copies. `export`: what it seals besides its target. `content`: bytes under keys,
-//!   and fields. `look_back`: what refers to what was deleted.
-//! - `moved`: a resource that several actions are about. `outlast`: the wait for an end. `resume`: what an earlier run of the
+//!   and fields. `scan_references`: what refers to what was deleted.
+//! - `moved`: a resource that several actions are about. `wait_until_gone`: the wait for an end. `resume`: what an earlier run of the
 //!   same plan has done.
 //! - `verdict`: what an answer and a read mean together. `recover`: what a crash left open, settled by reading.
 //! - [`ClusterPort`] and its neighbours in `ports`: everything the executor touches. `send`: the one place that writes
-//!   to a cluster. `answer`: the class of what it answers. `rehearse`: the same as a dry run.
+//!   to a cluster. `answer`: the class of what it answers. `dry_run`: the same as a dry run.
 //!
 //! # Limits
 //! Clusters run one after another: those with T1 and T2 actions by name, then those with T3, then those with T4, so that
@@ -31,17 +31,17 @@
 
 mod answer;
 mod content;
+mod dry_run;
 mod export;
 mod in_flight;
-mod look_back;
-mod moved;
-mod outlast;
+mod own_changes;
 mod owners;
 mod ports;
+mod prepared_write;
 mod read;
 mod ready;
 mod recover;
-mod rehearse;
+mod reference_scan;
 mod report;
 mod resume;
 mod run;
@@ -50,18 +50,18 @@ mod source;
 #[cfg(test)]
 mod tests;
 mod verdict;
+mod wait_until_gone;
 mod wave;
-mod wish;
 
 pub use content::Patch;
+pub use dry_run::{BackupsThere, DryRunPorts, DryRunResult, dry_run};
 pub use in_flight::InFlight;
 pub use owners::read_owners;
 pub use ports::{
-    Again, ClusterPort, Clusters, ExecutorClock, JournalPort, LookBack, Ports, Progress, Reading, Recheck, Reply, Seen,
-    Switches, VaultPort, Write,
+    ClusterPort, Clusters, ExecutorClock, JournalPort, Ports, Progress, Reading, Recheck, RecheckResult, ReferenceScan,
+    Reply, Seen, Switches, VaultPort, Write,
 };
 pub use recover::resolve;
-pub use rehearse::{BackupsThere, Rehearsal, RehearsalPorts, rehearse};
-pub use report::{End, Halt, Report, Skip};
-pub use run::{LOOK_BACK_AFTER, OnNewReference, RunSettings, apply, resume};
+pub use report::{ActionResult, Halt, Report, Skip};
+pub use run::{OnNewReference, REFERENCE_SCAN_AFTER, RunSettings, apply, resume};
 pub use send::KubeCluster;

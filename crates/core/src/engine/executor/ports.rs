@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 
 use super::content::Patch;
 use super::in_flight::InFlight;
-use super::report::End;
+use super::report::ActionResult;
 use crate::engine::journal::{Answer, Journal, Record};
 use crate::engine::vault::{Sealed, Vault, owners, restorable};
 use crate::engine::{Action, Blocked, IdentityRecord, ObjectRef, cloud_version};
@@ -117,15 +117,15 @@ pub trait Recheck: Send {
     fn read_identity<'a>(&'a mut self, cluster: &'a str) -> BoxFuture<'a, Option<IdentityRecord>>;
 
     /// Lists everything these actions rest on again and judges. One answer an action, in their order.
-    fn judge_again<'a>(&'a mut self, actions: &'a [&'a Action]) -> BoxFuture<'a, Vec<Again>>;
+    fn judge_again<'a>(&'a mut self, actions: &'a [&'a Action]) -> BoxFuture<'a, Vec<RecheckResult>>;
 
     /// Looks whether something refers to what these actions deleted. One answer an action, in their order.
-    fn look_back<'a>(&'a mut self, deleted: &'a [&'a Action]) -> BoxFuture<'a, Vec<LookBack>>;
+    fn scan_references<'a>(&'a mut self, deleted: &'a [&'a Action]) -> BoxFuture<'a, Vec<ReferenceScan>>;
 }
 
 /// What judging again says about an action.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Again {
+pub enum RecheckResult {
     /// The plan would hold it again, unblocked and for the same verdict.
     Same,
     Differs(String),
@@ -135,7 +135,7 @@ pub enum Again {
 
 /// What refers to a deleted object.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LookBack {
+pub enum ReferenceScan {
     Nothing,
     Referenced(String),
     Unknown(String),
@@ -216,7 +216,7 @@ pub enum Progress<'e> {
         so_far: Duration,
         why: &'e str,
     },
-    Ended(&'e End),
+    Ended(&'e ActionResult),
 }
 
 impl std::fmt::Debug for Seen {

@@ -3,9 +3,9 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::ports::{Seen, Write};
-use super::report::End;
+use super::prepared_write::PreparedWrite;
+use super::report::ActionResult;
 use super::verdict::MAY_ARRIVE;
-use super::wish::Wish;
 use crate::engine::journal::{FieldRecord, LabelChange, Record};
 use crate::engine::{Action, Verb};
 
@@ -24,7 +24,7 @@ const BUSY_TRIES_MAX: u32 = 90;
 /// An action that may be sent.
 pub(super) struct Ready<'a> {
     pub action: &'a Action,
-    pub wish: Wish,
+    pub write: PreparedWrite,
     /// The number the journal knows the attempt by, from 1 for an action's first.
     pub attempt: u32,
     /// How often it was sent.
@@ -43,12 +43,12 @@ pub(super) struct Ready<'a> {
 }
 
 impl<'a> Ready<'a> {
-    pub fn new(action: &'a Action, wish: Wish, now: Timestamp) -> Self {
+    pub fn new(action: &'a Action, write: PreparedWrite, now: Timestamp) -> Self {
         let time = if is_patient(action) { BUSY_TIME } else { ACTION_TIME };
         let deadline = now.checked_add(time).unwrap_or(Timestamp::MAX);
         Self {
             action,
-            wish,
+            write,
             attempt: 0,
             tries: 0,
             unsure: 0,
@@ -74,7 +74,7 @@ impl<'a> Ready<'a> {
     }
 
     pub fn write(&self) -> Write<'_> {
-        self.wish.write(&self.action.target)
+        self.write.write(&self.action.target)
     }
 
     /// Whether a request of it may have been carried out, or may still be, as far as answers tell.
@@ -83,18 +83,22 @@ impl<'a> Ready<'a> {
     }
 
     /// How it ends when it is not sent again and the object is as it was.
-    pub fn given_up(&self, why: String) -> End {
-        if self.is_in_doubt() { End::Unknown { why: format!("{why}; {MAY_ARRIVE}") } } else { End::failed(why) }
+    pub fn given_up(&self, why: String) -> ActionResult {
+        if self.is_in_doubt() {
+            ActionResult::Unknown { why: format!("{why}; {MAY_ARRIVE}") }
+        } else {
+            ActionResult::failed(why)
+        }
     }
 
     /// Notes what the labels, annotations and fields that will change are now.
     pub fn remember_before(&mut self, seen: &Seen) {
-        (self.labels, self.annotations) = self.wish.mark_changes(seen);
-        self.fields = self.wish.field_record(seen);
+        (self.labels, self.annotations) = self.write.mark_changes(seen);
+        self.fields = self.write.field_record(seen);
     }
 
     pub fn intent(&self, plan: &str, at: Timestamp) -> Record {
-        let bound = self.wish.bound();
+        let bound = self.write.bound();
         Record::Intent {
             plan: plan.to_owned(),
             action: self.action.id.clone(),
@@ -107,7 +111,7 @@ impl<'a> Ready<'a> {
             labels: self.labels.clone(),
             annotations: self.annotations.clone(),
             fields: self.fields.clone().map(Box::new),
-            keys: self.wish.keys(),
+            keys: self.write.keys(),
             deadline: self.deadline,
             at,
         }
@@ -115,9 +119,11 @@ impl<'a> Ready<'a> {
 
     /// What is sent. A delete that is taken back is a create.
     fn verb(&self) -> Verb {
-        match self.wish {
-            Wish::Create { .. } => Verb::Create,
-            Wish::Delete { .. } | Wish::Change { .. } | Wish::Apply { .. } => self.action.verb,
+        match self.write {
+            PreparedWrite::Create { .. } => Verb::Create,
+            PreparedWrite::Delete { .. } | PreparedWrite::Change { .. } | PreparedWrite::Apply { .. } => {
+                self.action.verb
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::engine::{Blocked, GateName};
 
 /// How one action ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum End {
+pub enum ActionResult {
     /// Carried out, and seen to be.
     Done(VerifiedState),
     /// It was as it was wanted before anything was sent.
@@ -46,16 +46,16 @@ pub enum Halt {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
     pub plan: String,
-    pub ends: BTreeMap<String, End>,
+    pub ends: BTreeMap<String, ActionResult>,
     pub halted: Option<Halt>,
     /// What a person should know besides, one sentence each.
     pub notices: Vec<String>,
 }
 
-impl End {
-    pub fn word(&self) -> &'static str {
+impl ActionResult {
+    pub fn as_str(&self) -> &'static str {
         match self {
-            Self::Done(state) => state.word(),
+            Self::Done(state) => state.as_str(),
             Self::Already => "already",
             Self::TakenBack { .. } => "taken-back",
             Self::Skipped { .. } => "skipped",
@@ -106,26 +106,30 @@ impl Halt {
     pub fn says(&self) -> String {
         match self {
             Self::Stopped => "stopped".to_owned(),
-            Self::Gate(blocked) => format!("{}: {}", blocked.gate.word(), blocked.why),
+            Self::Gate(blocked) => format!("{}: {}", blocked.gate.as_str(), blocked.why),
             Self::Journal(why) => format!("the journal takes nothing more: {why}"),
         }
     }
 
     /// How an action ends that this halt kept from being sent.
-    pub(super) fn end(&self) -> End {
+    pub(super) fn end(&self) -> ActionResult {
         match self {
-            Self::Stopped => End::Skipped { class: Skip::Stopped, why: "stopped before it was sent".to_owned() },
-            Self::Gate(_) | Self::Journal(_) => End::gated(self.says()),
+            Self::Stopped => {
+                ActionResult::Skipped { class: Skip::Stopped, why: "stopped before it was sent".to_owned() }
+            }
+            Self::Gate(_) | Self::Journal(_) => ActionResult::gated(self.says()),
         }
     }
 
     /// How an action ends that was sent, and that this halt kept from being looked after.
-    pub(super) fn end_of_sent(&self) -> End {
+    pub(super) fn end_of_sent(&self) -> ActionResult {
         let cause = match self {
             Self::Stopped => "the run was stopped".to_owned(),
             Self::Gate(_) | Self::Journal(_) => self.says(),
         };
-        End::Unknown { why: format!("it was sent and not looked after ({cause}); the next run reads what came of it") }
+        ActionResult::Unknown {
+            why: format!("it was sent and not looked after ({cause}); the next run reads what came of it"),
+        }
     }
 }
 
@@ -133,7 +137,7 @@ impl Report {
     pub fn counts(&self) -> BTreeMap<String, u64> {
         let mut counts = BTreeMap::new();
         for end in self.ends.values() {
-            *counts.entry(end.word().to_owned()).or_insert(0) += 1;
+            *counts.entry(end.as_str().to_owned()).or_insert(0) += 1;
         }
         counts
     }
@@ -141,14 +145,14 @@ impl Report {
     /// What `apply` tells the shell: 0 all applied and verified, 2 partly, 3 refused for safety, 4 stale, 130 stopped
     /// before anything was sent.
     pub fn code(&self) -> u8 {
-        if self.halted.is_none() && self.notices.is_empty() && self.ends.values().all(End::is_done) {
+        if self.halted.is_none() && self.notices.is_empty() && self.ends.values().all(ActionResult::is_done) {
             return 0;
         }
-        if self.ends.values().any(End::was_sent) {
+        if self.ends.values().any(ActionResult::was_sent) {
             return 2;
         }
         let all = |class: Skip| {
-            self.ends.values().all(|end| matches!(end, End::Skipped { class: found, .. } if *found == class))
+            self.ends.values().all(|end| matches!(end, ActionResult::Skipped { class: found, .. } if *found == class))
         };
         match &self.halted {
             Some(Halt::Stopped) => 130,

@@ -5,10 +5,10 @@
 use std::borrow::Cow;
 
 use super::ports::{ClusterPort, Reading};
+use super::prepared_write::PreparedWrite;
 use super::read::read;
-use super::report::{End, Halt};
+use super::report::{ActionResult, Halt};
 use super::run::Run;
-use super::wish::Wish;
 use crate::engine::Action;
 use crate::engine::journal::VerifiedState;
 
@@ -28,24 +28,24 @@ impl<'p> Run<'p, '_> {
             }
             let reading = read(port, self.ports.clock, &action.target).await;
             match (&reading, self.wish_now(action)) {
-                (Reading::Absent, Some(Wish::Delete { .. })) => self.end(action, End::Already),
-                (Reading::Present(seen), Some(Wish::Delete { .. })) if seen.deleting => {
-                    self.end(action, End::Done(VerifiedState::Terminating));
+                (Reading::Absent, Some(PreparedWrite::Delete { .. })) => self.end(action, ActionResult::Already),
+                (Reading::Present(seen), Some(PreparedWrite::Delete { .. })) if seen.deleting => {
+                    self.end(action, ActionResult::Done(VerifiedState::Terminating));
                     leaving.push(action);
                 }
-                (Reading::Present(seen), Some(wish)) if wish.is_fulfilled(&action.target.kind, &reading) => {
+                (Reading::Present(seen), Some(write)) if write.is_fulfilled(&action.target.kind, &reading) => {
                     self.moved.note(action, seen);
-                    self.end(action, End::Already);
+                    self.end(action, ActionResult::Already);
                 }
                 (Reading::Present(_) | Reading::Absent | Reading::Unknown(_), _) => left.push(action),
             }
         }
-        self.outlast(port, &leaving).await?;
+        self.wait_until_gone(port, &leaving).await?;
         Ok(left)
     }
 
-    fn wish_now(&self, action: &Action) -> Option<Wish> {
+    fn wish_now(&self, action: &Action) -> Option<PreparedWrite> {
         let action: Cow<'_, Action> = self.moved.bound_anew(action);
-        Wish::of(&action, &self.report.plan, None, self.ports.vault).ok()
+        PreparedWrite::of(&action, &self.report.plan, None, self.ports.vault).ok()
     }
 }

@@ -12,9 +12,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::moved::{Moved, share_a_resource};
+use super::own_changes::{OwnChanges, share_a_resource};
 use super::ports::{Ports, Progress};
-use super::report::{End, Halt, Report};
+use super::report::{ActionResult, Halt, Report};
 use crate::engine::journal::{ApprovalWay, ApprovedCluster, Entry, Record, VerifiedState};
 use crate::engine::vault::Sealed;
 use crate::engine::{Action, ApprovedPlan, Blocked, GateName, How, TargetRecord, Tier, Verb};
@@ -25,7 +25,7 @@ const WAVE_MAX: usize = 64;
 
 /// How long after the last wave references are looked for once more, unless the user says: controllers write theirs
 /// within seconds.
-pub const LOOK_BACK_AFTER: Duration = Duration::from_secs(30);
+pub const REFERENCE_SCAN_AFTER: Duration = Duration::from_secs(30);
 
 /// How often a waiting run looks whether it shall stop.
 const STOP_EVERY: Duration = Duration::from_millis(200);
@@ -52,7 +52,7 @@ pub struct RunSettings {
     pub host: String,
     pub on_new_reference: OnNewReference,
     /// How long after the last wave references are looked for once more.
-    pub look_back_after: Duration,
+    pub reference_scan_after: Duration,
 }
 
 /// Carries out an approved plan.
@@ -84,7 +84,7 @@ pub async fn resume(approved: ApprovedPlan, settings: RunSettings, ports: Ports<
         versions: BTreeMap::new(),
         sent: BTreeSet::new(),
         sent_earlier,
-        moved: Moved::default(),
+        moved: OwnChanges::default(),
     };
     let halted = run.whole().await.err();
     if let Some(halt) = &halted {
@@ -115,7 +115,7 @@ pub(super) struct Run<'p, 'q> {
     pub sent: BTreeSet<String>,
     /// The actions of which an earlier run of the same plan has sent a request.
     pub sent_earlier: BTreeSet<String>,
-    pub moved: Moved,
+    pub moved: OwnChanges,
 }
 
 /// Whether a cluster is the one a plan was made for.
@@ -139,8 +139,8 @@ impl<'p> Run<'p, '_> {
         if deleted.is_empty() {
             return Ok(());
         }
-        self.wait(self.settings.look_back_after).await?;
-        self.look_back(&deleted, HELD_PATIENCE).await
+        self.wait(self.settings.reference_scan_after).await?;
+        self.scan_references(&deleted, HELD_PATIENCE).await
     }
 
     /// The clusters in the order they run: reversible work by name, then what needs more approval, the highest last.
@@ -157,7 +157,7 @@ impl<'p> Run<'p, '_> {
 
     async fn cluster(&mut self, cluster: &str, mut left: Vec<&'p Action>) -> Result<(), Halt> {
         let Some(port) = self.ports.clusters.get(cluster).cloned() else {
-            let end = End::gated(format!("identity: {cluster} is not connected"));
+            let end = ActionResult::gated(format!("identity: {cluster} is not connected"));
             left.into_iter().for_each(|action| self.end(action, end.clone()));
             return Ok(());
         };
@@ -174,9 +174,9 @@ impl<'p> Run<'p, '_> {
             let came = self.wave(port.as_ref(), &wave).await;
             let confirmed = self.confirm_cluster(cluster, &wave).await;
             came.and(confirmed)?;
-            self.outlast(port.as_ref(), &wave).await?;
+            self.wait_until_gone(port.as_ref(), &wave).await?;
             let deleted: Vec<&'p Action> = wave.into_iter().filter(|action| self.is_gone(action)).collect();
-            self.look_back(&deleted, Duration::ZERO).await?;
+            self.scan_references(&deleted, Duration::ZERO).await?;
         }
         Ok(())
     }
@@ -186,10 +186,10 @@ impl<'p> Run<'p, '_> {
         let mut wave: Vec<&'p Action> = Vec::new();
         for action in std::mem::take(left) {
             let open = |id: &String| !self.report.ends.contains_key(id) && self.is_approved_for(id, &action.cluster);
-            let done = |id: &String| self.report.ends.get(id).is_some_and(End::is_done);
+            let done = |id: &String| self.report.ends.get(id).is_some_and(ActionResult::is_done);
             let missing = action.depends_on.iter().find(|id| !done(id) && !open(id)).cloned();
             match missing {
-                Some(id) => self.end(action, End::gated(format!("dependency: {id} was not done"))),
+                Some(id) => self.end(action, ActionResult::gated(format!("dependency: {id} was not done"))),
                 None if wave.len() < WAVE_MAX
                     && action.depends_on.iter().all(done)
                     && !wave.iter().any(|other| share_a_resource(other, action)) =>
@@ -202,7 +202,7 @@ impl<'p> Run<'p, '_> {
         if wave.is_empty() {
             // What is left waits for one another.
             for action in std::mem::take(left) {
-                self.end(action, End::gated("dependency: what it depends on depends on it"));
+                self.end(action, ActionResult::gated("dependency: what it depends on depends on it"));
             }
         }
         wave
@@ -235,7 +235,7 @@ impl<'p> Run<'p, '_> {
     /// Makes sure that what was read of a wave was read from the plan's cluster: another one, which came to stand behind
     /// the address in mid-wave, has none of the objects. Where that is not sure, nothing counts as done.
     async fn confirm_cluster(&mut self, cluster: &str, wave: &[&'p Action]) -> Result<(), Halt> {
-        let done = |action: &&&'p Action| matches!(self.report.ends.get(&action.id), Some(End::Done(_)));
+        let done = |action: &&&'p Action| matches!(self.report.ends.get(&action.id), Some(ActionResult::Done(_)));
         let done: Vec<&'p Action> = wave.iter().filter(done).copied().collect();
         for _ in 0..CONFIRMS_MAX {
             if done.is_empty() {
@@ -248,7 +248,7 @@ impl<'p> Run<'p, '_> {
             }
         }
         let why = format!("it was sent, and {cluster} may have been another cluster when it was read");
-        self.write_ends(done.into_iter().map(|action| (action, End::Unknown { why: why.clone() })).collect())?;
+        self.write_ends(done.into_iter().map(|action| (action, ActionResult::Unknown { why: why.clone() })).collect())?;
         Err(other_cluster(cluster))
     }
 
@@ -287,14 +287,14 @@ impl<'p> Run<'p, '_> {
         self.ports.journal.append(records).map_err(Halt::Journal)
     }
 
-    pub fn end(&mut self, action: &Action, end: End) {
+    pub fn end(&mut self, action: &Action, end: ActionResult) {
         (self.ports.progress)(action, Progress::Ended(&end));
         self.report.ends.insert(action.id.clone(), end);
     }
 
     fn is_gone(&self, action: &Action) -> bool {
         let gone = [VerifiedState::Gone, VerifiedState::Terminating];
-        let ended = matches!(self.report.ends.get(&action.id), Some(End::Done(state)) if gone.contains(state));
+        let ended = matches!(self.report.ends.get(&action.id), Some(ActionResult::Done(state)) if gone.contains(state));
         // Nothing refers to a cloud resource in a way that could bring it back.
         action.verb == Verb::Delete && action.target.cloud.is_none() && ended
     }
@@ -323,9 +323,12 @@ impl<'p> Run<'p, '_> {
     fn skipped(&self, at: Timestamp) -> Vec<Record> {
         let skipped = |action: &Action| {
             let why = match self.report.ends.get(&action.id)? {
-                End::Skipped { why, .. } => why.as_str(),
-                End::Already => "it was as the plan wants it before anything was sent",
-                End::Done(_) | End::TakenBack { .. } | End::Failed { .. } | End::Unknown { .. } => return None,
+                ActionResult::Skipped { why, .. } => why.as_str(),
+                ActionResult::Already => "it was as the plan wants it before anything was sent",
+                ActionResult::Done(_)
+                | ActionResult::TakenBack { .. }
+                | ActionResult::Failed { .. }
+                | ActionResult::Unknown { .. } => return None,
             };
             (!self.attempts.contains_key(&action.id)).then(|| Record::Skipped {
                 plan: self.report.plan.clone(),

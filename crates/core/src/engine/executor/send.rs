@@ -81,11 +81,11 @@ impl KubeCluster {
 
     /// Sends a request as a dry run: the server checks everything and changes nothing. What it answers is dropped but
     /// for its class: it may hold the whole object.
-    pub async fn rehearse(&self, write: Write<'_>) -> Reply {
-        self.send_write(&write, Earnest::DryRun).await.unwrap_or_else(|_| unanswered(Answer::Ambiguous))
+    pub async fn dry_run(&self, write: Write<'_>) -> Reply {
+        self.send_write(&write, SendMode::DryRun).await.unwrap_or_else(|_| unanswered(Answer::Ambiguous))
     }
 
-    async fn send_write(&self, write: &Write<'_>, earnest: Earnest) -> Result<Reply, String> {
+    async fn send_write(&self, write: &Write<'_>, mode: SendMode) -> Result<Reply, String> {
         let target = match write {
             Write::Delete { target, .. }
             | Write::Change { target, .. }
@@ -94,7 +94,7 @@ impl KubeCluster {
         };
         // Nothing was sent when the kind is not known; only a request that may have arrived is ambiguous.
         let Ok(served) = self.served(target).await else { return Ok(unanswered(Answer::Throttled)) };
-        let object_path = path(target, &served, Part::Object) + earnest.query();
+        let object_path = path(target, &served, Part::Object) + mode.query();
         let got = match write {
             Write::Delete { uid, resource_version, .. } => {
                 let options = json!({
@@ -103,7 +103,7 @@ impl KubeCluster {
                     "preconditions": { "uid": uid, "resourceVersion": resource_version },
                     "propagationPolicy": "Background",
                     // A server that gets options in the body does not look at the query: said there alone, it deletes.
-                    "dryRun": earnest.dry_run(),
+                    "dryRun": mode.dry_run(),
                 });
                 let options = Zeroizing::new(options.to_string().into_bytes());
                 self.ask(Method::DELETE, &object_path, JSON, options).await?
@@ -116,11 +116,11 @@ impl KubeCluster {
             Write::Apply { bound, patch, .. } => {
                 let addressed = Addressed::InBody { target, bound: *bound };
                 let body = patch.body(&target.kind, addressed, NewObject::default());
-                let path = path(target, &served, Part::Object) + earnest.applied();
+                let path = path(target, &served, Part::Object) + mode.applied();
                 self.ask(Method::PATCH, &path, APPLY_PATCH, body).await?
             }
             Write::Create { object, .. } => {
-                let collection = path(target, &served, Part::Collection) + earnest.query();
+                let collection = path(target, &served, Part::Collection) + mode.query();
                 self.ask(Method::POST, &collection, JSON, Zeroizing::new(object.to_vec())).await?
             }
         };
@@ -244,7 +244,7 @@ impl ClusterPort for KubeCluster {
     fn send<'a>(&'a self, token: &'a InFlight, write: Write<'a>) -> BoxFuture<'a, Reply> {
         async move {
             tracing::debug!(action = token.action(), attempt = token.attempt(), "sending a request");
-            self.send_write(&write, Earnest::Yes).await.unwrap_or_else(|_| unanswered(Answer::Ambiguous))
+            self.send_write(&write, SendMode::Yes).await.unwrap_or_else(|_| unanswered(Answer::Ambiguous))
         }
         .boxed()
     }
@@ -252,12 +252,12 @@ impl ClusterPort for KubeCluster {
 
 /// Whether a request is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Earnest {
+enum SendMode {
     Yes,
     DryRun,
 }
 
-impl Earnest {
+impl SendMode {
     fn query(self) -> &'static str {
         match self {
             Self::Yes => "",

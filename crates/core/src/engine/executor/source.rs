@@ -6,7 +6,7 @@
 use super::content::Content;
 use super::ports::{ClusterPort, Clusters, ExecutorClock, Reading};
 use super::read::read;
-use super::report::End;
+use super::report::ActionResult;
 use crate::engine::{Action, Copying, SourcePrecondition};
 
 /// What an action copies; nothing for an action that copies nothing.
@@ -17,15 +17,15 @@ pub(super) async fn read_source(
     clusters: &Clusters,
     clock: &dyn ExecutorClock,
     action: &Action,
-) -> Result<Option<Content>, End> {
+) -> Result<Option<Content>, ActionResult> {
     let change = action.content_change().unwrap_or_default();
     let Some(copying) = change.copy else { return Ok(None) };
     let Some(bound) = &action.preconditions.source else {
-        return Err(End::gated("identity: the plan binds no uid and version of the source"));
+        return Err(ActionResult::gated("identity: the plan binds no uid and version of the source"));
     };
     let cluster = copying.source.cluster.as_ref().unwrap_or(&action.cluster);
     let Some(port) = clusters.get(cluster) else {
-        return Err(End::gated(format!("identity: {cluster}, which holds the source, is not connected")));
+        return Err(ActionResult::gated(format!("identity: {cluster}, which holds the source, is not connected")));
     };
     read_bound(port.as_ref(), clock, &copying, bound).await.map(Some)
 }
@@ -35,30 +35,30 @@ async fn read_bound(
     clock: &dyn ExecutorClock,
     copying: &Copying,
     bound: &SourcePrecondition,
-) -> Result<Content, End> {
+) -> Result<Content, ActionResult> {
     let object = copying.source.object();
     let place = format!("{} {}/{}", object.kind, copying.source.namespace, object.name);
     let seen = match read(port, clock, &object).await {
         Reading::Present(seen) => seen,
-        Reading::Absent => return Err(End::stale(format!("its source {place} is gone"))),
+        Reading::Absent => return Err(ActionResult::stale(format!("its source {place} is gone"))),
         Reading::Unknown(why) => {
-            return Err(End::gated(format!("not-complete: its source {place} can't be read: {why}")));
+            return Err(ActionResult::gated(format!("not-complete: its source {place} can't be read: {why}")));
         }
     };
     if seen.uid != bound.uid {
-        return Err(End::stale(format!("its source {place} was deleted and created again")));
+        return Err(ActionResult::stale(format!("its source {place} was deleted and created again")));
     }
     if seen.resource_version != bound.resource_version {
         let (before, now) = (&bound.resource_version, &seen.resource_version);
         let why = format!("its source {place} changed since the plan was made (version {before} became {now})");
-        return Err(End::stale(why));
+        return Err(ActionResult::stale(why));
     }
     let content = Content::of(&object.kind, &seen.json)
-        .map_err(|why| End::gated(format!("not-complete: of its source {place}, {why}")))?;
+        .map_err(|why| ActionResult::gated(format!("not-complete: of its source {place}, {why}")))?;
     let empty = |key: &&String| content.get(key).is_none_or(|bytes| bytes.is_empty());
     match copying.keys.values().find(empty) {
         Some(key) => {
-            Err(End::gated(format!("its source {place} has nothing under `{key}`; the target stays as it is")))
+            Err(ActionResult::gated(format!("its source {place} has nothing under `{key}`; the target stays as it is")))
         }
         None => Ok(content),
     }

@@ -169,7 +169,7 @@ impl Stage {
             who: "anna".to_owned(),
             host: "laptop".to_owned(),
             on_new_reference: self.on_new_reference,
-            look_back_after: LOOK_BACK_AFTER,
+            reference_scan_after: REFERENCE_SCAN_AFTER,
         };
         let ports = Ports {
             clusters: &clusters,
@@ -206,7 +206,7 @@ impl Stage {
     }
 
     /// The end of the action on this object.
-    fn end<'r>(&self, report: &'r Report, name: &str) -> &'r End {
+    fn end<'r>(&self, report: &'r Report, name: &str) -> &'r ActionResult {
         let action = self.plan.actions.iter().find(|action| action.target.name == name).unwrap();
         &report.ends[&action.id]
     }
@@ -304,17 +304,18 @@ impl Recheck for Judges {
         async move { Some(identity) }.boxed()
     }
 
-    fn judge_again<'a>(&'a mut self, actions: &'a [&'a Action]) -> BoxFuture<'a, Vec<Again>> {
+    fn judge_again<'a>(&'a mut self, actions: &'a [&'a Action]) -> BoxFuture<'a, Vec<RecheckResult>> {
         let judged = |action: &&Action| {
-            self.differs.get(&action.target.name).map_or(Again::Same, |why| Again::Differs(why.clone()))
+            self.differs.get(&action.target.name).map_or(RecheckResult::Same, |why| RecheckResult::Differs(why.clone()))
         };
         let answers = actions.iter().map(judged).collect();
         async move { answers }.boxed()
     }
 
-    fn look_back<'a>(&'a mut self, deleted: &'a [&'a Action]) -> BoxFuture<'a, Vec<LookBack>> {
+    fn scan_references<'a>(&'a mut self, deleted: &'a [&'a Action]) -> BoxFuture<'a, Vec<ReferenceScan>> {
         self.looks += 1;
-        let found = self.referenced.get(&self.looks).map_or(LookBack::Nothing, |by| LookBack::Referenced(by.clone()));
+        let found =
+            self.referenced.get(&self.looks).map_or(ReferenceScan::Nothing, |by| ReferenceScan::Referenced(by.clone()));
         async move { vec![found; deleted.len()] }.boxed()
     }
 }
@@ -416,7 +417,7 @@ async fn an_object_that_is_not_the_one_shown_is_left_alone() {
         change(&mut stage);
         let report = stage.run().await;
         let end = stage.end(&report, "a");
-        assert!(matches!(end, End::Skipped { why, .. } if why.contains(expected)), "case: {case}: {end:?}");
+        assert!(matches!(end, ActionResult::Skipped { why, .. } if why.contains(expected)), "case: {case}: {end:?}");
         assert_eq!(stage.requests("DELETE"), 0, "case: {case}");
         assert_eq!(report.code(), if case == "no backup possible" { 3 } else { 4 }, "case: {case}");
     }
@@ -433,7 +434,7 @@ async fn a_change_between_the_read_and_the_request_is_a_conflict_that_says_so() 
     }));
     let report = stage.run().await;
     let end = stage.end(&report, "a");
-    assert!(matches!(end, End::Failed { why } if why.contains("changed since")), "{end:?}");
+    assert!(matches!(end, ActionResult::Failed { why } if why.contains("changed since")), "{end:?}");
     assert_eq!((stage.is_there("a"), stage.is_there("b"), report.code()), (true, false, 2));
 }
 
@@ -459,7 +460,7 @@ async fn an_answer_nobody_understands_is_settled_by_reading() {
         stage.fault(Verb::Delete, fault);
         let report = stage.run().await;
         let end = stage.end(&report, "a");
-        assert_eq!((end.word(), stage.requests("DELETE")), (expected, deletes), "case: {case}: {end:?}");
+        assert_eq!((end.as_str(), stage.requests("DELETE")), (expected, deletes), "case: {case}: {end:?}");
         assert_eq!(stage.is_there("a"), expected != "gone", "case: {case}");
         let intents = stage.records.lock().unwrap().iter().filter(|record| kind(record) == "intent").count();
         assert_eq!(intents, deletes, "case: {case}: each request has its intent");
@@ -472,7 +473,7 @@ async fn a_second_answer_nobody_understands_ends_the_action() {
     stage.sim.fault(Fault::always(Matcher::of("secrets").verb(Verb::Delete), FaultAction::LostBefore));
     let report = stage.run().await;
     // Either request may still be carried out, so nobody can say that it failed.
-    assert_eq!((stage.end(&report, "a").word(), stage.requests("DELETE")), ("unknown", 2));
+    assert_eq!((stage.end(&report, "a").as_str(), stage.requests("DELETE")), ("unknown", 2));
 }
 
 #[tokio::test(start_paused = true)]
@@ -546,7 +547,7 @@ async fn a_reference_that_appears_is_reported_or_the_object_comes_back() {
         let before = stage.sim.look("v1", "Secret", "openshift-config/a").unwrap();
         let report = stage.run().await;
         assert_eq!(
-            (stage.end(&report, "a").word(), stage.is_there("a")),
+            (stage.end(&report, "a").as_str(), stage.is_there("a")),
             (expected, there),
             "case: {case}: {report:?}"
         );
@@ -572,7 +573,7 @@ async fn what_depends_on_something_undone_is_not_sent() {
     ));
     let report = stage.run().await;
     let end = stage.end(&report, "b");
-    assert!(matches!(end, End::Skipped { why, .. } if why.contains("dependency")), "{end:?}");
+    assert!(matches!(end, ActionResult::Skipped { why, .. } if why.contains("dependency")), "{end:?}");
     assert!(stage.is_there("b"));
 }
 
@@ -644,7 +645,7 @@ async fn a_run_killed_at_each_position_of_its_journal_is_settled_and_goes_on() {
 
         stage.crash = Arc::default();
         let report = stage.run().await;
-        assert_eq!(stage.end(&report, "a").word(), then, "case: {case}: {report:?}");
+        assert_eq!(stage.end(&report, "a").as_str(), then, "case: {case}: {report:?}");
         assert_eq!((stage.requests("DELETE"), stage.is_there("a")), (1, false), "case: {case}: deleted once");
         let after = stage.records.lock().unwrap().clone();
         assert_eq!(after[..before.len()], before, "case: {case}: a record was lost");
@@ -658,7 +659,7 @@ async fn what_was_sent_when_the_journal_failed_is_not_called_skipped() {
     let mut stage = stage(&["a"]);
     stage.journal_fails = Some(2);
     let report = stage.run().await;
-    assert_eq!((stage.end(&report, "a").word(), report.code()), ("unknown", 2), "{report:?}");
+    assert_eq!((stage.end(&report, "a").as_str(), report.code()), ("unknown", 2), "{report:?}");
     let records = stage.records.lock().unwrap().clone();
     assert_eq!(entries(&records)[0].open_count(), 1, "the next run reads what came of it");
 }
@@ -670,7 +671,7 @@ async fn an_object_that_can_not_come_back_stays_deleted_and_can_still_be_undone(
     stage.judges.referenced.insert(1, "a HostedCluster names it".to_owned());
     stage.fault(Verb::Create, FaultAction::Refuse { code: 403, retry_after_seconds: None });
     let report = stage.run().await;
-    assert_eq!((stage.end(&report, "a").word(), report.code()), ("gone", 2), "{report:?}");
+    assert_eq!((stage.end(&report, "a").as_str(), report.code()), ("gone", 2), "{report:?}");
     assert!(report.notices[0].contains("bringing it back failed"), "{report:?}");
     let records = stage.records.lock().unwrap().clone();
     let undo = crate::engine::undo(&entries(&records)[0], None, &all_gone(&stage.plan), now()).unwrap();
@@ -703,7 +704,7 @@ async fn what_may_still_be_carried_out_is_not_called_failed() {
         let mut stage = stage(&["a"]);
         faults.into_iter().for_each(|fault| stage.fault(Verb::Delete, fault));
         let report = stage.run().await;
-        assert_eq!(stage.end(&report, "a").word(), expected, "case: {case}: {report:?}");
+        assert_eq!(stage.end(&report, "a").as_str(), expected, "case: {case}: {report:?}");
         let open = entries(&stage.records.lock().unwrap().clone())[0].open_count();
         assert_eq!(open, usize::from(expected == "unknown"), "case: {case}: the next run reads what came of it");
     }
@@ -720,7 +721,7 @@ async fn a_label_that_was_taken_and_overwritten_is_not_called_failed() {
         sim.edit("v1", "Secret", "openshift-config/label-a", off).unwrap();
     }));
     let report = stage.run().await;
-    assert_eq!(stage.end(&report, "label-a").word(), "unknown", "{report:?}");
+    assert_eq!(stage.end(&report, "label-a").as_str(), "unknown", "{report:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -734,7 +735,7 @@ async fn a_second_attempt_that_is_stopped_is_not_called_skipped() {
         stage.switch_at_append = Some(4);
         let report = stage.run().await;
         assert_eq!(stage.requests("DELETE"), 1, "case: {case}");
-        assert_eq!(stage.end(&report, "a").word(), expected, "case: {case}: {report:?}");
+        assert_eq!(stage.end(&report, "a").as_str(), expected, "case: {case}: {report:?}");
     }
 }
 
@@ -751,7 +752,7 @@ async fn a_restore_that_is_stopped_leaves_the_object_deleted_and_fit_for_an_undo
         stage.judges.referenced.insert(1, "a HostedCluster names it".to_owned());
         stage.switch_at_append = Some(append);
         let report = stage.run().await;
-        assert_eq!(stage.end(&report, "a").word(), "gone", "case: {case}: {report:?}");
+        assert_eq!(stage.end(&report, "a").as_str(), "gone", "case: {case}: {report:?}");
         assert_eq!(report.halted, Some(Halt::Gate(switched())), "case: {case}");
         assert!(report.notices[0].contains("bringing it back failed"), "case: {case}: {report:?}");
         let records = stage.records.lock().unwrap().clone();
@@ -765,7 +766,7 @@ async fn what_another_cluster_says_about_an_object_counts_for_nothing() {
     let mut stage = stage(&["a"]);
     stage.judges.other_identity_from = Some(1);
     let report = stage.run().await;
-    assert_eq!((stage.end(&report, "a").word(), report.code()), ("unknown", 2), "{report:?}");
+    assert_eq!((stage.end(&report, "a").as_str(), report.code()), ("unknown", 2), "{report:?}");
     assert!(matches!(&report.halted, Some(Halt::Gate(blocked)) if blocked.gate == GateName::Identity), "{report:?}");
     let records = stage.records.lock().unwrap().clone();
     assert_eq!(entries(&records)[0].open_count(), 1, "the next run reads what came of it");
@@ -779,5 +780,5 @@ async fn nothing_is_brought_back_into_another_cluster() {
     // The first look is before the wave, the second after it, the third before the restore.
     stage.judges.other_identity_from = Some(2);
     let report = stage.run().await;
-    assert_eq!((stage.end(&report, "a").word(), stage.requests("POST")), ("gone", 0), "{report:?}");
+    assert_eq!((stage.end(&report, "a").as_str(), stage.requests("POST")), ("gone", 0), "{report:?}");
 }

@@ -5,15 +5,15 @@
 //! - an action fails only when no request of it was carried out and none can be any more. Anything less is unknown.
 
 use super::ports::{Reading, Reply, Seen};
+use super::prepared_write::{Bound, PreparedWrite, Proof, is_marked};
 use super::ready::Ready;
-use super::report::End;
-use super::wish::{Bound, Proof, Wish, is_marked};
+use super::report::ActionResult;
 use crate::engine::journal::{Answer, Found, VerifiedState};
 
 /// What to do about a request that has been answered and looked after.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    End(End),
+    End(ActionResult),
     /// The object is as it was before: the request may be made again, after a new look.
     Again,
 }
@@ -59,11 +59,11 @@ pub(super) fn next(ready: &Ready<'_>, reply: &Reply, reading: &Reading) -> Next 
         Answer::Conflict => Some(conflict(ready, reply, reading)),
     };
     match said {
-        Some(why) if !ready.is_in_doubt() => Next::End(End::failed(why)),
+        Some(why) if !ready.is_in_doubt() => Next::End(ActionResult::failed(why)),
         said => match (in_doubt(ready, reading), said) {
             (Some(end), _) => Next::End(end),
             (None, None) => Next::Again,
-            (None, Some(why)) => Next::End(End::Unknown { why: format!("{why}; {MAY_ARRIVE}") }),
+            (None, Some(why)) => Next::End(ActionResult::Unknown { why: format!("{why}; {MAY_ARRIVE}") }),
         },
     }
 }
@@ -75,40 +75,45 @@ pub(super) const MAY_ARRIVE: &str = "an earlier request got no clear answer and 
 /// as it was, and the request may be made again.
 ///
 /// A request that is bound to a version can't be carried out any more once the object has another one.
-pub(super) fn in_doubt(ready: &Ready<'_>, reading: &Reading) -> Option<End> {
+pub(super) fn in_doubt(ready: &Ready<'_>, reading: &Reading) -> Option<ActionResult> {
     let kind = &ready.action.target.kind;
-    match (&ready.wish, reading) {
+    match (&ready.write, reading) {
         (_, Reading::Unknown(_)) => Some(unreadable(reading)),
-        (Wish::Delete { bound: Bound { uid, resource_version, .. } }, reading) => {
+        (PreparedWrite::Delete { bound: Bound { uid, resource_version, .. } }, reading) => {
             match found(Some(uid), Some(resource_version), reading)? {
-                Found::Gone | Found::Replaced => Some(End::Done(VerifiedState::Gone)),
-                Found::Terminating => Some(End::Done(VerifiedState::Terminating)),
+                Found::Gone | Found::Replaced => Some(ActionResult::Done(VerifiedState::Gone)),
+                Found::Terminating => Some(ActionResult::Done(VerifiedState::Terminating)),
                 Found::Unchanged => None,
-                Found::Changed => Some(End::failed("it changed while it was being deleted, and is still there")),
+                Found::Changed => {
+                    Some(ActionResult::failed("it changed while it was being deleted, and is still there"))
+                }
             }
         }
-        (Wish::Change { bound, .. } | Wish::Apply { bound: Some(bound), .. }, reading) => {
+        (PreparedWrite::Change { bound, .. } | PreparedWrite::Apply { bound: Some(bound), .. }, reading) => {
             in_doubt_of_change(ready, bound, reading)
         }
-        (Wish::Apply { bound: None, .. } | Wish::Create { .. }, Reading::Absent) => None,
-        (Wish::Create { proof: Proof::Mark(mark), .. }, Reading::Present(seen)) => Some(restored(mark, seen)),
-        (Wish::Create { proof: Proof::Content(_), .. } | Wish::Apply { bound: None, .. }, reading) => {
+        (PreparedWrite::Apply { bound: None, .. } | PreparedWrite::Create { .. }, Reading::Absent) => None,
+        (PreparedWrite::Create { proof: Proof::Mark(mark), .. }, Reading::Present(seen)) => Some(restored(mark, seen)),
+        (
+            PreparedWrite::Create { proof: Proof::Content(_), .. } | PreparedWrite::Apply { bound: None, .. },
+            reading,
+        ) => {
             // Who made it is not known; it is as it was wanted, or it is somebody else's.
-            Some(match ready.wish.is_fulfilled(kind, reading) {
-                true => End::Done(VerifiedState::Changed),
-                false => End::failed("another object has the name now"),
+            Some(match ready.write.is_fulfilled(kind, reading) {
+                true => ActionResult::Done(VerifiedState::Changed),
+                false => ActionResult::failed("another object has the name now"),
             })
         }
     }
 }
 
-fn in_doubt_of_change(ready: &Ready<'_>, bound: &Bound, reading: &Reading) -> Option<End> {
-    let unsure = |why: &str| Some(End::Unknown { why: why.to_owned() });
+fn in_doubt_of_change(ready: &Ready<'_>, bound: &Bound, reading: &Reading) -> Option<ActionResult> {
+    let unsure = |why: &str| Some(ActionResult::Unknown { why: why.to_owned() });
     let Reading::Present(seen) = reading else {
         return unsure("it is gone; whether it was changed before is not known");
     };
-    if ready.wish.is_fulfilled(&ready.action.target.kind, reading) {
-        return Some(End::Done(VerifiedState::Changed));
+    if ready.write.is_fulfilled(&ready.action.target.kind, reading) {
+        return Some(ActionResult::Done(VerifiedState::Changed));
     }
     // A request that is bound to a version can't be carried out once the object has another one: where what was judged is
     // still there, it was not.
@@ -122,7 +127,7 @@ fn in_doubt_of_change(ready: &Ready<'_>, bound: &Bound, reading: &Reading) -> Op
 
 /// Whether the object is still what the plan was made for, at whatever version.
 fn may_bind_again(ready: &Ready<'_>, reading: &Reading) -> bool {
-    let judged = ready.wish.bound().filter(|bound| bound.judged.is_some());
+    let judged = ready.write.bound().filter(|bound| bound.judged.is_some());
     judged.is_some_and(|bound| bound.difference(reading).is_none())
 }
 
@@ -130,38 +135,40 @@ fn may_bind_again(ready: &Ready<'_>, reading: &Reading) -> bool {
 const CREATED: u16 = 201;
 
 /// What a read says about a request that the server said it carried out, or that there was nothing left to do for.
-fn carried_out(ready: &Ready<'_>, reply: &Reply, reading: &Reading) -> End {
-    let made = ready.wish.bound().is_none() && reply.http == Some(CREATED);
+fn carried_out(ready: &Ready<'_>, reply: &Reply, reading: &Reading) -> ActionResult {
+    let made = ready.write.bound().is_none() && reply.http == Some(CREATED);
     match in_doubt(ready, reading) {
-        Some(End::Done(VerifiedState::Changed)) if made => End::Done(VerifiedState::Created),
+        Some(ActionResult::Done(VerifiedState::Changed)) if made => ActionResult::Done(VerifiedState::Created),
         Some(end) => end,
         None => {
-            let why = match ready.wish {
-                Wish::Delete { .. } => "the server said it was deleted, and it is still there",
-                Wish::Change { .. } | Wish::Apply { bound: Some(_), .. } => {
+            let why = match ready.write {
+                PreparedWrite::Delete { .. } => "the server said it was deleted, and it is still there",
+                PreparedWrite::Change { .. } | PreparedWrite::Apply { bound: Some(_), .. } => {
                     "the server said it was changed, and it is as it was"
                 }
-                Wish::Create { .. } | Wish::Apply { bound: None, .. } => "it was created, and is gone again",
+                PreparedWrite::Create { .. } | PreparedWrite::Apply { bound: None, .. } => {
+                    "it was created, and is gone again"
+                }
             };
-            End::Unknown { why: why.to_owned() }
+            ActionResult::Unknown { why: why.to_owned() }
         }
     }
 }
 
-fn restored(mark: &str, seen: &Seen) -> End {
+fn restored(mark: &str, seen: &Seen) -> ActionResult {
     if is_marked(seen, mark) {
-        End::Done(VerifiedState::Restored)
+        ActionResult::Done(VerifiedState::Restored)
     } else {
-        End::failed("another object has the name now")
+        ActionResult::failed("another object has the name now")
     }
 }
 
-fn unreadable(reading: &Reading) -> End {
+fn unreadable(reading: &Reading) -> ActionResult {
     let why = match reading {
         Reading::Unknown(why) => why.as_str(),
         Reading::Present(_) | Reading::Absent => "",
     };
-    End::Unknown { why: format!("it was sent, and what came of it can't be read: {why}") }
+    ActionResult::Unknown { why: format!("it was sent, and what came of it can't be read: {why}") }
 }
 
 fn refusal(reply: &Reply) -> String {
@@ -173,7 +180,7 @@ fn conflict(ready: &Ready<'_>, reply: &Reply, reading: &Reading) -> String {
     if !reply.managers.is_empty() {
         return format!("nothing was done: {} manages what would be applied", reply.managers.join(", "));
     }
-    let changed = match ready.wish.bound() {
+    let changed = match ready.write.bound() {
         Some(bound) => bound.difference(reading),
         None => Some("another object has the name now".to_owned()),
     };

@@ -13,14 +13,14 @@ use super::content::Content;
 use super::export::{Exported, read_export, together};
 use super::in_flight::{InFlight, journal_intents};
 use super::owners::lost_owner;
-use super::ports::{Again, ClusterPort, Progress, Reading, Reply};
+use super::ports::{ClusterPort, Progress, Reading, RecheckResult, Reply};
+use super::prepared_write::{PreparedWrite, owners_shown};
 use super::read::read;
 use super::ready::Ready;
-use super::report::{End, Halt};
+use super::report::{ActionResult, Halt};
 use super::run::Run;
 use super::source::read_source;
 use super::verdict::{Next, in_doubt, next};
-use super::wish::{Wish, owners_shown};
 use crate::engine::Action;
 use crate::engine::journal::{Answer, Record, VerifiedState};
 use crate::engine::vault::Sealed;
@@ -47,10 +47,12 @@ impl<'p> Run<'p, '_> {
         let mut same = Vec::new();
         for (place, action) in wave.iter().enumerate() {
             match again.get(place) {
-                Some(Again::Same) => same.push(*action),
-                Some(Again::Blocked(why)) => self.end(action, End::gated(why.clone())),
-                Some(Again::Differs(why)) => self.end(action, End::stale(format!("judged again: {why}"))),
-                None => self.end(action, End::gated("it could not be judged again")),
+                Some(RecheckResult::Same) => same.push(*action),
+                Some(RecheckResult::Blocked(why)) => self.end(action, ActionResult::gated(why.clone())),
+                Some(RecheckResult::Differs(why)) => {
+                    self.end(action, ActionResult::stale(format!("judged again: {why}")))
+                }
+                None => self.end(action, ActionResult::gated("it could not be judged again")),
             }
         }
         self.check_switches()?;
@@ -68,7 +70,7 @@ impl<'p> Run<'p, '_> {
                 };
                 let prepared = match lost {
                     None => source.and_then(prepare),
-                    Some(why) => Err(End::stale(why)),
+                    Some(why) => Err(ActionResult::stale(why)),
                 };
                 match prepared {
                     Ok(prepared) => ready.push(prepared),
@@ -155,15 +157,15 @@ impl<'p> Run<'p, '_> {
     }
 
     /// Notes the version at which an object was seen to be as it was wanted: undo knows by it that nobody came after.
-    fn remember_version(&mut self, ready: &Ready<'_>, end: &End, reading: &Reading) {
-        if let (End::Done(_), Some(_), Reading::Present(seen)) = (end, ready.wish.patch(), reading) {
+    fn remember_version(&mut self, ready: &Ready<'_>, end: &ActionResult, reading: &Reading) {
+        if let (ActionResult::Done(_), Some(_), Reading::Present(seen)) = (end, ready.write.patch(), reading) {
             self.moved.note(ready.action, seen);
             self.versions.insert(ready.action.id.clone(), seen.resource_version.clone());
         }
     }
 
     /// How long to wait before the next attempt, or why there is none.
-    fn may_try_again(&self, ready: &Ready<'_>, reply: &Reply) -> Result<Duration, End> {
+    fn may_try_again(&self, ready: &Ready<'_>, reply: &Reply) -> Result<Duration, ActionResult> {
         let asked = reply.retry_after;
         let wait = asked.unwrap_or(WAIT_DEFAULT);
         if ready.unsure >= UNSURE_MAX || ready.tries >= ready.tries_max() {
@@ -202,17 +204,19 @@ impl<'p> Run<'p, '_> {
             let reading = read(port, clock, &one.action.target).await;
             let source = read_source(self.ports.clusters, clock, one.action).await.err();
             let doubted = if one.is_in_doubt() || is_leaving(&one, &reading) { in_doubt(&one, &reading) } else { None };
-            match (doubted, one.wish.hindrance(&reading), source) {
+            match (doubted, one.write.conflict(&reading), source) {
                 (Some(end), _, _) => {
                     self.remember_version(&one, &end, &reading);
                     ended.push((one.action, end));
                 }
-                (None, Some(why), _) => ended.push((one.action, End::failed(format!("not sent again: {why}")))),
+                (None, Some(why), _) => {
+                    ended.push((one.action, ActionResult::failed(format!("not sent again: {why}"))))
+                }
                 (None, None, Some(end)) => {
                     ended.push((one.action, one.given_up(format!("not sent again: {}", end.why()))));
                 }
                 (None, None, None) => {
-                    one.wish.bind_again(&reading);
+                    one.write.bind_again(&reading);
                     ready.push(one);
                 }
             }
@@ -229,20 +233,20 @@ impl<'p> Run<'p, '_> {
         reading: &Reading,
         source: Option<&Content>,
         export: Option<&Exported>,
-    ) -> Result<Ready<'p>, End> {
-        let mut wish = Wish::of(&self.moved.bound_anew(action), &self.report.plan, source, self.ports.vault)?;
-        if let Some(end) = wish.hindered(&action.target.kind, reading) {
+    ) -> Result<Ready<'p>, ActionResult> {
+        let mut write = PreparedWrite::of(&self.moved.bound_anew(action), &self.report.plan, source, self.ports.vault)?;
+        if let Some(end) = write.hindered(&action.target.kind, reading) {
             return Err(end);
         }
-        wish.bind_again(reading);
-        let mut ready = Ready::new(action, wish, self.ports.clock.now());
+        write.bind_again(reading);
+        let mut ready = Ready::new(action, write, self.ports.clock.now());
         if let Reading::Present(seen) = reading {
             ready.remember_before(seen);
             // What is in a cloud can't be sealed; its tier says so.
-            if ready.wish.needs_backup() && action.target.cloud.is_none() {
+            if ready.write.needs_backup() && action.target.cloud.is_none() {
                 let whole = export.map(|export| together(&seen.json, export));
                 let sealed = self.ports.vault.seal(whole.as_ref().unwrap_or(&seen.json));
-                let sealed = sealed.map_err(|why| End::gated(format!("backup: {why}")))?;
+                let sealed = sealed.map_err(|why| ActionResult::gated(format!("backup: {why}")))?;
                 self.backups.insert(action.id.clone(), sealed);
             }
         }
@@ -290,23 +294,23 @@ impl<'p> Run<'p, '_> {
     }
 
     /// Writes how actions ended, then tells.
-    pub(super) fn write_ends(&mut self, ends: Vec<(&Action, End)>) -> Result<(), Halt> {
+    pub(super) fn write_ends(&mut self, ends: Vec<(&Action, ActionResult)>) -> Result<(), Halt> {
         if ends.is_empty() {
             return Ok(());
         }
         let at = self.ports.clock.now();
-        let verified = |(action, end): &(&Action, End)| Record::Verified {
+        let verified = |(action, end): &(&Action, ActionResult)| Record::Verified {
             plan: self.report.plan.clone(),
             action: action.id.clone(),
             state: match end {
-                End::Done(state) => *state,
-                End::TakenBack { .. } => VerifiedState::Restored,
-                End::Already | End::Skipped { .. } => VerifiedState::Skipped,
-                End::Failed { .. } => VerifiedState::Failed,
-                End::Unknown { .. } => VerifiedState::Unknown,
+                ActionResult::Done(state) => *state,
+                ActionResult::TakenBack { .. } => VerifiedState::Restored,
+                ActionResult::Already | ActionResult::Skipped { .. } => VerifiedState::Skipped,
+                ActionResult::Failed { .. } => VerifiedState::Failed,
+                ActionResult::Unknown { .. } => VerifiedState::Unknown,
             },
             why: end.why().to_owned(),
-            version: self.versions.get(&action.id).filter(|_| matches!(end, End::Done(_))).cloned(),
+            version: self.versions.get(&action.id).filter(|_| matches!(end, ActionResult::Done(_))).cloned(),
             at,
         };
         let records: Vec<Record> = ends.iter().map(verified).collect();
@@ -325,5 +329,5 @@ fn is_leaving(ready: &Ready<'_>, reading: &Reading) -> bool {
         Reading::Present(seen) => seen.deleting,
         Reading::Unknown(_) => false,
     };
-    is_gone && ready.action.target.cloud.is_some() && matches!(ready.wish, Wish::Delete { .. })
+    is_gone && ready.action.target.cloud.is_some() && matches!(ready.write, PreparedWrite::Delete { .. })
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Blocked, Candidate, GateName, Surroundings, blocked};
+use super::{Blocked, Candidate, GateInputs, GateName, blocked};
 use crate::engine::action::ActionDraft;
 use crate::world::ClusterName;
 
@@ -53,7 +53,7 @@ pub fn access_questions(draft: &ActionDraft) -> Vec<AccessQuestion> {
 }
 
 /// What the user may not do, or what nobody knows whether they may, is not offered.
-pub fn access(candidate: &Candidate<'_>, around: &Surroundings<'_>) -> Option<Blocked> {
+pub fn access(candidate: &Candidate<'_>, around: &GateInputs<'_>) -> Option<Blocked> {
     if !around.is_live(candidate.cluster()) {
         return None;
     }
@@ -65,7 +65,7 @@ pub fn access(candidate: &Candidate<'_>, around: &Surroundings<'_>) -> Option<Bl
     Some(blocked(GateName::Access, format!("{}; ask for the permission or use another context", refusals.join("; "))))
 }
 
-fn refusal(question: &AccessQuestion, around: &Surroundings<'_>) -> Option<String> {
+fn refusal(question: &AccessQuestion, around: &GateInputs<'_>) -> Option<String> {
     let what = describe(question);
     match around.conditions.access.get(question) {
         Some(AccessAnswer::Allowed) => None,

@@ -1,6 +1,6 @@
 //! The backup gate: what is deleted or overwritten has to be sealed first, so the preview says when that could not be done.
 
-use super::{Blocked, Candidate, GateName, Surroundings, blocked};
+use super::{Blocked, Candidate, GateInputs, GateName, blocked};
 use crate::engine::action::Undo;
 
 /// Whether a backup could be made from here.
@@ -16,7 +16,7 @@ pub enum BackupCheck {
 }
 
 /// What relies on a backup, a delete or new content, is not offered where none could be made.
-pub fn backup(candidate: &Candidate<'_>, around: &Surroundings<'_>) -> Option<Blocked> {
+pub fn backup(candidate: &Candidate<'_>, around: &GateInputs<'_>) -> Option<Blocked> {
     let relies = match candidate.draft.undo {
         Undo::RestoreFromBackup => true,
         Undo::RemoveWhatWasAdded | Undo::DeleteWhatWasCreated | Undo::PutTagsBack | Undo::None => false,

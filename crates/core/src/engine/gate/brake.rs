@@ -15,7 +15,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Candidate, GateName, Gated, Group, Surroundings, blocked, dependency};
+use super::{Candidate, GateInputs, GateName, Gated, Group, blocked, dependency};
 use crate::engine::tier::Tier;
 
 /// How many deletes a plan may hold before the brake pulls. A day's worth of leftovers is a handful; a broken list
@@ -31,7 +31,7 @@ enum Pull {
     Lifted,
 }
 
-pub fn brake(candidates: &[Candidate<'_>], around: &Surroundings<'_>, gated: &mut [Gated]) {
+pub fn brake(candidates: &[Candidate<'_>], around: &GateInputs<'_>, gated: &mut [Gated]) {
     let counts = count(candidates, gated);
     let pulls = pulls(&counts, around);
     for (candidate, gated) in candidates.iter().zip(gated) {
@@ -58,7 +58,7 @@ fn count(candidates: &[Candidate<'_>], gated: &[Gated]) -> BTreeMap<Group, u64> 
     counts
 }
 
-fn pulls(counts: &BTreeMap<Group, u64>, around: &Surroundings<'_>) -> BTreeMap<Group, Pull> {
+fn pulls(counts: &BTreeMap<Group, u64>, around: &GateInputs<'_>) -> BTreeMap<Group, Pull> {
     let total: u64 = counts.values().sum();
     let asked = around.conditions.deletes_max;
     let lifted = asked.is_some_and(|most| total <= most);
@@ -75,7 +75,7 @@ fn too_many(total: u64, most: u64) -> Option<String> {
     (total > most).then(|| format!("the plan would delete {total} objects, more than {most}"))
 }
 
-fn too_large_a_part(group: &Group, deletes: u64, around: &Surroundings<'_>) -> Option<String> {
+fn too_large_a_part(group: &Group, deletes: u64, around: &GateInputs<'_>) -> Option<String> {
     let (cluster, domain) = group;
     let managed = around.managed.get(group).copied().unwrap_or(0);
     let pulled = managed > MANAGED_MIN && deletes * 2 > managed;

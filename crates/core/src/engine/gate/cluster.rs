@@ -1,10 +1,10 @@
 //! Gates about the cluster an action would be sent to.
 
-use super::{Blocked, Candidate, GateName, Surroundings, blocked};
+use super::{Blocked, Candidate, GateInputs, GateName, blocked};
 use crate::engine::plan::IdentityRecord;
 
 /// A live cluster or account has to be known by more than its name before anything is written there.
-pub fn identity(candidate: &Candidate<'_>, around: &Surroundings<'_>) -> Option<Blocked> {
+pub fn identity(candidate: &Candidate<'_>, around: &GateInputs<'_>) -> Option<Blocked> {
     let name = candidate.cluster();
     if !around.is_live(name) {
         return None;
@@ -26,7 +26,7 @@ pub fn identity(candidate: &Candidate<'_>, around: &Surroundings<'_>) -> Option<
 }
 
 /// A server whose certificate nobody checked could be anyone.
-pub fn insecure(candidate: &Candidate<'_>, around: &Surroundings<'_>) -> Option<Blocked> {
+pub fn insecure(candidate: &Candidate<'_>, around: &GateInputs<'_>) -> Option<Blocked> {
     let (name, conditions) = (candidate.cluster(), around.conditions);
     let unverified = around.is_live(name) && conditions.unverified_tls.contains(name);
     if !unverified || conditions.allow_insecure_writes {

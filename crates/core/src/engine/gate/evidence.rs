@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::{Blocked, Candidate, GateName, Surroundings, blocked};
+use super::{Blocked, Candidate, GateInputs, GateName, blocked};
 use crate::world::{CollectionId, Completeness};
 
 /// How old the last confirmation of a list may be. Bookmarks come about once a minute; half of that again is slack.
@@ -14,7 +14,7 @@ pub const FRESH_FOR: Duration = Duration::from_secs(90);
 const PROOFS_MIN: usize = 2;
 
 /// A delete needs every list it rests on to be complete, and on live clusters fresh.
-pub fn not_complete(candidate: &Candidate<'_>, around: &Surroundings<'_>) -> Option<Blocked> {
+pub fn not_complete(candidate: &Candidate<'_>, around: &GateInputs<'_>) -> Option<Blocked> {
     if !candidate.is_delete() {
         return None;
     }
@@ -29,7 +29,7 @@ pub fn not_complete(candidate: &Candidate<'_>, around: &Surroundings<'_>) -> Opt
     Some(blocked(GateName::NotComplete, format!("{}; plan again once it is read completely", doubts.join("; "))))
 }
 
-fn doubt(id: &CollectionId, around: &Surroundings<'_>) -> Option<String> {
+fn doubt(id: &CollectionId, around: &GateInputs<'_>) -> Option<String> {
     match around.observed.get(id) {
         None => Some(format!("{} was not read", describe(id))),
         Some(Completeness::Partial { gap }) => Some(format!("{} is known in part only: {gap}", describe(id))),
@@ -60,7 +60,7 @@ fn describe(id: &CollectionId) -> String {
 }
 
 /// A delete needs two independent proofs that the object is ours.
-pub fn ownership(candidate: &Candidate<'_>, _: &Surroundings<'_>) -> Option<Blocked> {
+pub fn ownership(candidate: &Candidate<'_>, _: &GateInputs<'_>) -> Option<Blocked> {
     if !candidate.is_delete() {
         return None;
     }
@@ -80,7 +80,7 @@ pub fn ownership(candidate: &Candidate<'_>, _: &Surroundings<'_>) -> Option<Bloc
 }
 
 /// On a live cluster a verdict has to hold for a while before its delete is offered.
-pub fn settling(candidate: &Candidate<'_>, around: &Surroundings<'_>) -> Option<Blocked> {
+pub fn settling(candidate: &Candidate<'_>, around: &GateInputs<'_>) -> Option<Blocked> {
     if !candidate.is_delete() || !around.is_live(candidate.cluster()) {
         return None;
     }

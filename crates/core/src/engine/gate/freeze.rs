@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use jiff::civil::{DateTime, Weekday};
 use jiff::tz::TimeZone;
 
-use super::{Blocked, Candidate, GateName, Surroundings, blocked};
+use super::{Blocked, Candidate, GateInputs, GateName, blocked};
 
 /// A weekly window: `Fri 16:00 - Mon 08:00 Europe/Berlin`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub struct BadWindow {
 const MINUTES_A_DAY: u16 = 24 * 60;
 
 /// Nothing is written inside a freeze window.
-pub fn freeze(_: &Candidate<'_>, around: &Surroundings<'_>) -> Option<Blocked> {
+pub fn freeze(_: &Candidate<'_>, around: &GateInputs<'_>) -> Option<Blocked> {
     let window = around.conditions.freeze.iter().find(|window| window.contains(around.conditions.now))?;
     Some(blocked(
         GateName::Freeze,

@@ -3,7 +3,7 @@
 //! Always true: a login of which nobody knows whether it survives is taken for one that does not.
 //! Not here: finding out how somebody is logged in. [`OwnLogin`] is what was found out.
 
-use super::{Blocked, Candidate, GateName, Surroundings, blocked};
+use super::{Blocked, Candidate, GateInputs, GateName, blocked};
 use crate::engine::action::Stake;
 
 /// How we are logged in to a cluster ourselves.
@@ -35,7 +35,7 @@ impl OwnLogin {
 }
 
 /// Nobody shuts themselves out.
-pub fn own_login(candidate: &Candidate<'_>, around: &Surroundings<'_>) -> Option<Blocked> {
+pub fn own_login(candidate: &Candidate<'_>, around: &GateInputs<'_>) -> Option<Blocked> {
     let name = candidate.cluster();
     if candidate.draft.stake != Stake::Login || !around.is_live(name) {
         return None;

@@ -37,7 +37,7 @@ pub(super) use policy::{PolicySubject, judge_policy};
 pub use switch::ReadOnly;
 
 use super::action::{ActionDraft, Blocked, GateName, Verb};
-use super::finding::{DomainName, SubjectId};
+use super::finding::{CheckName, SubjectId};
 use super::tier::{Tier, tier};
 use crate::world::{Cluster, ClusterName, ClusterSource, CollectionId, Completeness, Link, RiskClass};
 
@@ -104,7 +104,7 @@ pub(super) enum Need {
 }
 
 /// Everything around the candidates.
-pub(super) struct Surroundings<'a> {
+pub(super) struct GateInputs<'a> {
     pub conditions: &'a Conditions,
     pub clusters: BTreeMap<&'a ClusterName, &'a Cluster>,
     pub observed: BTreeMap<&'a CollectionId, &'a Completeness>,
@@ -113,7 +113,7 @@ pub(super) struct Surroundings<'a> {
 }
 
 /// The deletes the brake looks at together.
-pub(super) type Group = (ClusterName, DomainName);
+pub(super) type Group = (ClusterName, CheckName);
 
 /// What came of the gates for one candidate.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -123,7 +123,7 @@ pub(super) struct Gated {
     pub blocked_by: Vec<Blocked>,
 }
 
-type Gate = fn(&Candidate<'_>, &Surroundings<'_>) -> Option<Blocked>;
+type Gate = fn(&Candidate<'_>, &GateInputs<'_>) -> Option<Blocked>;
 
 /// The gates that look at one action at a time.
 const SINGLE_GATES: [Gate; 12] = [
@@ -142,19 +142,19 @@ const SINGLE_GATES: [Gate; 12] = [
 ];
 
 /// Puts every candidate before every gate. The answers are in the order of the candidates.
-pub(super) fn judge(candidates: &[Candidate<'_>], around: &Surroundings<'_>) -> Vec<Gated> {
+pub(super) fn judge(candidates: &[Candidate<'_>], around: &GateInputs<'_>) -> Vec<Gated> {
     let mut gated: Vec<Gated> = candidates.iter().map(|candidate| judge_single(candidate, around)).collect();
     policy::cap(candidates, around, &mut gated);
     brake::brake(candidates, around, &mut gated);
     dependency::dependency(candidates, &mut gated);
     for Gated { tier: _, blocked_by } in &mut gated {
-        blocked_by.sort_by(|a, b| (a.gate.word(), &a.why).cmp(&(b.gate.word(), &b.why)));
+        blocked_by.sort_by(|a, b| (a.gate.as_str(), &a.why).cmp(&(b.gate.as_str(), &b.why)));
         blocked_by.dedup();
     }
     gated
 }
 
-fn judge_single(candidate: &Candidate<'_>, around: &Surroundings<'_>) -> Gated {
+fn judge_single(candidate: &Candidate<'_>, around: &GateInputs<'_>) -> Gated {
     let mut blocked_by = candidate.draft.blocked_by.clone();
     blocked_by.extend(SINGLE_GATES.iter().filter_map(|gate| gate(candidate, around)));
     let own = tier(candidate.draft, around.class(candidate));
@@ -175,7 +175,7 @@ impl Candidate<'_> {
     }
 }
 
-impl Surroundings<'_> {
+impl GateInputs<'_> {
     fn is_live(&self, name: &ClusterName) -> bool {
         // A cluster nobody described is treated as the more dangerous sort.
         self.clusters.get(name).is_none_or(|cluster| match cluster.source {

@@ -2,7 +2,7 @@
 //!
 //! Always true: every rule that matches counts, so the strictest wins and their order means nothing.
 
-use super::{Blocked, Candidate, GateName, Gated, Surroundings, blocked};
+use super::{Blocked, Candidate, GateInputs, GateName, Gated, blocked};
 use crate::engine::action::Verb;
 use crate::engine::glob::Glob;
 use crate::engine::tier::Tier;
@@ -62,7 +62,7 @@ pub fn judge_policy(rules: &[PolicyRule], subjects: &[PolicySubject<'_>]) -> Vec
 }
 
 /// Blocks what a rule denies.
-pub fn deny(candidate: &Candidate<'_>, around: &Surroundings<'_>) -> Option<Blocked> {
+pub fn deny(candidate: &Candidate<'_>, around: &GateInputs<'_>) -> Option<Blocked> {
     denied(matching(candidate, around))
 }
 
@@ -82,7 +82,7 @@ fn denied<'p>(rules: impl Iterator<Item = &'p PolicyRule>) -> Option<Blocked> {
 }
 
 /// Blocks everything a rule matches when more of it is selected than the rule allows.
-pub fn cap(candidates: &[Candidate<'_>], around: &Surroundings<'_>, gated: &mut [Gated]) {
+pub fn cap(candidates: &[Candidate<'_>], around: &GateInputs<'_>, gated: &mut [Gated]) {
     for rule in &around.conditions.policy {
         let PolicyEffect::Cap(most) = rule.effect else { continue };
         let matched: Vec<usize> =
@@ -105,7 +105,7 @@ fn over_cap(selected: u64, most: u64) -> Blocked {
 }
 
 /// The tier after every rule that asks for one.
-pub fn raise(own: Tier, candidate: &Candidate<'_>, around: &Surroundings<'_>) -> Tier {
+pub fn raise(own: Tier, candidate: &Candidate<'_>, around: &GateInputs<'_>) -> Tier {
     raised(own, matching(candidate, around))
 }
 
@@ -116,12 +116,12 @@ fn raised<'p>(own: Tier, rules: impl Iterator<Item = &'p PolicyRule>) -> Tier {
     })
 }
 
-fn matching<'p>(candidate: &Candidate<'_>, around: &Surroundings<'p>) -> impl Iterator<Item = &'p PolicyRule> {
+fn matching<'p>(candidate: &Candidate<'_>, around: &GateInputs<'p>) -> impl Iterator<Item = &'p PolicyRule> {
     around.conditions.policy.iter().filter(move |rule| rule.matches(candidate, around))
 }
 
 impl PolicyRule {
-    fn matches(&self, candidate: &Candidate<'_>, around: &Surroundings<'_>) -> bool {
+    fn matches(&self, candidate: &Candidate<'_>, around: &GateInputs<'_>) -> bool {
         let target = &candidate.draft.target;
         self.covers(&PolicySubject {
             cluster: target.cluster.as_str(),
@@ -136,9 +136,9 @@ impl PolicyRule {
         let Self { cluster, class, namespace, kind, verb, effect: _ } = self;
         let covers = |pattern: &Option<Glob>, text: &str| pattern.as_ref().is_none_or(|glob| glob.matches(text));
         covers(cluster, subject.cluster)
-            && covers(class, subject.class.word())
+            && covers(class, subject.class.as_str())
             && covers(namespace, subject.namespace)
             && covers(kind, subject.kind)
-            && covers(verb, subject.verb.word())
+            && covers(verb, subject.verb.as_str())
     }
 }

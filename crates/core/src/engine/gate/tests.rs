@@ -25,7 +25,7 @@ fn snapshot(given: Given) -> Given {
 
 /// `gate: reason` of the first action.
 fn shut(plan: &Plan) -> Vec<(&'static str, String)> {
-    plan.actions[0].blocked_by.iter().map(|blocked| (blocked.gate.word(), blocked.why.clone())).collect()
+    plan.actions[0].blocked_by.iter().map(|blocked| (blocked.gate.as_str(), blocked.why.clone())).collect()
 }
 
 fn rule(effect: PolicyEffect) -> PolicyRule {

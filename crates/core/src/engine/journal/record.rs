@@ -184,7 +184,7 @@ pub enum ApprovalWay {
 }
 
 impl ApprovalWay {
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Typed => "typed",
             Self::Expected => "expected",
@@ -208,7 +208,7 @@ pub enum Answer {
 }
 
 impl Answer {
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Done => "done",
             Self::Conflict => "conflict",
@@ -239,7 +239,7 @@ pub enum VerifiedState {
 }
 
 impl VerifiedState {
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Gone => "gone",
             Self::Terminating => "terminating",
@@ -268,7 +268,7 @@ pub enum Found {
 }
 
 impl Found {
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Unchanged => "unchanged",
             Self::Changed => "changed",

@@ -142,7 +142,7 @@ enum MarkKind {
 }
 
 impl MarkKind {
-    fn word(self) -> &'static str {
+    fn as_str(self) -> &'static str {
         match self {
             Self::Label => "label",
             Self::Annotation => "annotation",
@@ -156,7 +156,7 @@ fn put_marks_back(id: &str, sent: &Sent, look: &Look, kind: MarkKind) -> Result<
         MarkKind::Label => (&sent.labels, Verb::Label),
         MarkKind::Annotation => (&sent.annotations, Verb::Annotate),
     };
-    let word = kind.word();
+    let word = kind.as_str();
     let LabelChange { before, after } =
         change.as_ref().ok_or_else(|| format!("the journal does not hold what the {word}s were"))?;
     let place = place(&sent.target);

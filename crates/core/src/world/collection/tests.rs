@@ -87,7 +87,7 @@ fn what_was_seen_stays_when_the_list_is_lost() {
     let applied = collection.apply(Delta::Lost { gap: gap(GapCause::Unreachable) });
     assert_eq!(applied, Applied::Changed { keys: vec![], standing: Standing::Changed });
     assert_eq!(collection.get(&key(1)).present(), Some(&Version("1".to_owned())));
-    assert_eq!(collection.completeness().word(), "partial");
+    assert_eq!(collection.completeness().as_str(), "partial");
 }
 
 #[test]
@@ -95,11 +95,11 @@ fn a_beginning_is_shown_only_where_nothing_is_known_yet() {
     let begun = |items| Delta::Begun { facts: facts(items), gap: gap(GapCause::NotObserved) };
     let mut collection = Collection::<Version>::default();
     collection.apply(begun(&[(1, 1)]));
-    assert_eq!((collection.len(), collection.completeness().word()), (1, "partial"));
+    assert_eq!((collection.len(), collection.completeness().as_str()), (1, "partial"));
     collection.apply(listed(&[(2, 2)], 5));
     assert_eq!(collection.apply(begun(&[(3, 3)])), Applied::Unchanged);
     assert_eq!(collection.get(&key(2)).present(), Some(&Version("2".to_owned())));
-    assert_eq!((collection.len(), collection.completeness().word()), (1, "complete"));
+    assert_eq!((collection.len(), collection.completeness().as_str()), (1, "complete"));
 }
 
 /// A step of a random history.
@@ -176,5 +176,5 @@ fn two_checks_of_one_collection_each_hold_their_own_fact() {
     assert!(view.read::<Version>(&id).is_complete());
     assert!(!view.read::<Name>(&id).is_complete(), "the other has not been fed");
     let (_, least, _) = world.observations().next().unwrap();
-    assert_eq!(least.word(), "unknown", "the least known speaks for the collection");
+    assert_eq!(least.as_str(), "unknown", "the least known speaks for the collection");
 }

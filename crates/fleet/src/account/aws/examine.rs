@@ -1,6 +1,6 @@
 //! What would be used to ask AWS from here, tried step by step: for `trueup doctor`.
 
-use super::{AwsShelf, AwsWay, Setting, principal};
+use super::{AwsCache, AwsWay, Setting, principal};
 use crate::aws::{AwsError, Endpoints, Partition, Principal, Region, Step, Variables};
 use crate::connect::Clock;
 use crate::connect::Env;
@@ -28,7 +28,7 @@ pub enum End {
 
 /// Walks through the order of credentials without a Secret, and asks AWS who that makes one.
 pub async fn examine(way: AwsWay, env: &Env, clock: Clock) -> Examined {
-    let shelf = AwsShelf::new(way, env, clock);
+    let shelf = AwsCache::new(way, env, clock);
     let (steps, found) = principal::of_environment(&shelf.env).await;
     let end = match found {
         None => End::Nothing,
@@ -38,7 +38,7 @@ pub async fn examine(way: AwsWay, env: &Env, clock: Clock) -> Examined {
     Examined { steps, end }
 }
 
-async fn ask(shelf: &AwsShelf, principal: &Principal) -> Result<End, AwsError> {
+async fn ask(shelf: &AwsCache, principal: &Principal) -> Result<End, AwsError> {
     let endpoints = Endpoints::new([], &shelf.env)
         .map_err(|error| principal::broken("endpoint", error.to_string(), "correct AWS_ENDPOINT_URL"))?;
     let role = match principal {

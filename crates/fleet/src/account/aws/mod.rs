@@ -77,7 +77,7 @@ pub enum AwsWay {
 }
 
 /// What was learned of AWS, kept over reconnections and shared between clusters with the same endpoints.
-pub struct AwsShelf {
+pub struct AwsCache {
     way: AwsWay,
     env: Variables,
     clock: Clock,
@@ -95,7 +95,7 @@ struct Setting {
 pub struct AwsAccount {
     cluster: String,
     client: kube::Client,
-    shelf: Arc<AwsShelf>,
+    shelf: Arc<AwsCache>,
     /// How the last list of types went, by region and credentials.
     outcomes: Mutex<BTreeMap<(String, String), Outcome>>,
     told: Notify,
@@ -111,7 +111,7 @@ struct Asker {
     caller: String,
 }
 
-impl AwsShelf {
+impl AwsCache {
     pub fn new(way: AwsWay, env: &Env, clock: Clock) -> Self {
         let text = |(name, value): (&std::ffi::OsStr, &std::ffi::OsStr)| {
             Some((name.to_str()?.to_owned(), value.to_str()?.to_owned()))
@@ -152,7 +152,7 @@ struct Looked {
 
 impl AwsAccount {
     /// The account that `cluster` sees through its own objects, read with `client`.
-    pub fn new(cluster: &str, client: kube::Client, shelf: Arc<AwsShelf>) -> Self {
+    pub fn new(cluster: &str, client: kube::Client, shelf: Arc<AwsCache>) -> Self {
         let (outcomes, told) = (Mutex::default(), Notify::new());
         Self { cluster: cluster.to_owned(), client, shelf, outcomes, told }
     }
@@ -232,7 +232,7 @@ impl AwsAccount {
             Some(Err(error)) => {
                 let AwsError { class, code, says, remedy } = error;
                 let outcome = json!({
-                    "class": class.word(), "code": code, "says": says, "remedy": remedy, "identity": "",
+                    "class": class.as_str(), "code": code, "says": says, "remedy": remedy, "identity": "",
                 });
                 (outcome, BAD_FOR)
             }

@@ -7,7 +7,7 @@ use http::StatusCode;
 use serde::Deserialize;
 use zeroize::{Zeroize as _, Zeroizing};
 
-use super::AwsShelf;
+use super::AwsCache;
 use crate::aws::{
     AwsError, Choice, Class, Decision, Irsa, NamedSecret, Principal, ProfileError, Profiles, Refusal, SecretContent,
     Step, Variables, Went, Workstation, decide, read_secret,
@@ -82,7 +82,7 @@ struct SecretFound {
 ///
 /// # Errors
 /// Nobody can, or the Secret can't be read.
-pub(super) async fn of(shelf: &AwsShelf, client: &kube::Client, source: AwsSource) -> Result<Principal, AwsError> {
+pub(super) async fn of(shelf: &AwsCache, client: &kube::Client, source: AwsSource) -> Result<Principal, AwsError> {
     let own;
     let env = match &source {
         AwsSource::Secret { beside: Beside::Pod, .. } => {

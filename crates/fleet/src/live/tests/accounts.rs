@@ -2,7 +2,7 @@
 //! adapter and the client for AWS, on a simulated AWS.
 
 use super::*;
-use crate::account::{AccountConnector, AwsAccount, AwsShelf, AwsWay};
+use crate::account::{AccountConnector, AwsAccount, AwsCache, AwsWay};
 use crate::connect::Env;
 use trueup_checks::machineset_capacity::{MachineSetCapacity, Settings, Workload};
 use trueup_core::world::{Cluster, Provider};
@@ -13,9 +13,9 @@ pub(super) const ROLE: &str = "arn:aws:iam::123456789012:role/annotator";
 const REGIONS: [&str; 5] = ["us-east-1", "us-east-2", "us-west-2", "eu-west-1", "eu-central-1"];
 
 /// The way to the simulated AWS, which every cluster has.
-struct InAws(Arc<AwsShelf>);
+struct InAws(Arc<AwsCache>);
 
-impl GuestDoor for InAws {
+impl GuestResolver for InAws {
     fn member(&self, _: &Guest, _: &kube::Client) -> Member {
         panic!("nobody is hosted here")
     }
@@ -110,9 +110,12 @@ impl Stage {
     pub fn enter(self, env: &[(String, String)]) -> Machines {
         let Self { sim, aws, folder, check, clock } = self;
         let way = AwsWay::InProcess(HttpClient::in_process(aws.service()));
-        let shelf = Arc::new(AwsShelf::new(way, &Env::new(env.iter().cloned()), clock));
-        let ports =
-            Ports::new(Arc::new(PausedClock(tokio::time::Instant::now())), Arc::new(EvenDice), Digester::new(&[5; 32]));
+        let shelf = Arc::new(AwsCache::new(way, &Env::new(env.iter().cloned()), clock));
+        let ports = Ports::new(
+            Arc::new(PausedClock(tokio::time::Instant::now())),
+            Arc::new(FixedJitter),
+            Digester::new(&[5; 32]),
+        );
         let live = Live::new(LiveSetup {
             domains: vec![Box::new(check)],
             members: vec![member("c", FixedConnector(sim.client()))],
@@ -240,7 +243,7 @@ async fn a_new_connection_to_the_cluster_gives_its_account_a_new_way_in() {
     let mut given = machines("AWS", 5);
     given.live.wait_settled(PATIENCE).await;
     let before = given.aws.calls().len();
-    given.live.obey(Command::Reconnect(ClusterName::new("c")));
+    given.live.handle(Command::Reconnect(ClusterName::new("c")));
     until(&mut given.live, "connecting anew", |live| link(live, "aws:c") == Link::Connecting).await;
     assert_eq!(given.live.wait_settled(PATIENCE).await, Settled::Yes);
     assert_eq!(verdicts(&given.live), BTreeMap::from([("missing".to_owned(), 5)]));

@@ -55,7 +55,7 @@ fn fleet(others: usize) -> Fleet {
     for count in 0..others {
         seed_copy(&guest, &format!("foreign-{count}"), json!({}));
     }
-    let ports = Ports::new(Arc::new(PausedClock(Instant::now())), Arc::new(EvenDice), Digester::new(&[5; 32]));
+    let ports = Ports::new(Arc::new(PausedClock(Instant::now())), Arc::new(FixedJitter), Digester::new(&[5; 32]));
     let live = Live::new(LiveSetup {
         domains: vec![Box::new(HostedOidc::default())],
         members: vec![member("mgmt", FixedConnector(mgmt.client()))],
@@ -112,7 +112,7 @@ impl Fleet {
         self.live.wait_settled(PATIENCE).await;
         let until = Instant::now() + SETTLE;
         while tokio::time::timeout_at(until, self.live.step()).await.is_ok() {}
-        self.live.look_again();
+        self.live.resync();
         self.live.wait_settled(PATIENCE).await;
     }
 

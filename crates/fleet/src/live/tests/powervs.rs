@@ -45,8 +45,11 @@ fn account() -> Member {
 async fn clusters_are_read_in_whichever_version_is_served() {
     for versions in [&["v1beta3"][..], &["v1beta2"], &["v1beta1"], &["v1beta2", "v1beta1"]] {
         let mgmt = mgmt(versions);
-        let ports =
-            Ports::new(Arc::new(PausedClock(tokio::time::Instant::now())), Arc::new(EvenDice), Digester::new(&[5; 32]));
+        let ports = Ports::new(
+            Arc::new(PausedClock(tokio::time::Instant::now())),
+            Arc::new(FixedJitter),
+            Digester::new(&[5; 32]),
+        );
         let mut live = Live::new(LiveSetup {
             domains: vec![Box::new(PowerVsTags::new(Settings::default()))],
             members: vec![member("mgmt", FixedConnector(mgmt.client())), account()],

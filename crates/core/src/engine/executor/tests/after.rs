@@ -150,7 +150,7 @@ async fn what_was_skipped_is_in_the_journal_with_its_target_and_reason() {
         .collect();
     assert_eq!(skipped, [("a", "judged again: in use")]);
     let again = stage.run().await;
-    assert_eq!(stage.end(&again, "b").word(), "skipped");
+    assert_eq!(stage.end(&again, "b").as_str(), "skipped");
     let entry = entries(&stage.records.lock().unwrap().clone()).remove(0);
     let gone = entry.actions.iter().filter(|action| action.sent.is_some()).count();
     assert_eq!(gone, 1, "that b was skipped later does not hide that it was deleted");
@@ -214,7 +214,10 @@ async fn a_backup_that_can_not_be_written_or_read_back_ends_its_delete_before_it
         stage.real_vault = Some(Vault::prepare(&state, &[]).unwrap().on_disk(Box::new(disk)));
         let report = stage.run().await;
         let end = stage.end(&report, "a");
-        assert!(matches!(end, End::Skipped { class: Skip::Gate, why } if why.contains(says)), "{disk:?}: {end:?}");
+        assert!(
+            matches!(end, ActionResult::Skipped { class: Skip::Gate, why } if why.contains(says)),
+            "{disk:?}: {end:?}"
+        );
         assert_eq!((stage.requests("DELETE"), report.code()), (0, 3), "{disk:?}");
         let records = stage.records.lock().unwrap().clone();
         assert!(records.iter().all(|record| kind(record) != "intent"), "{disk:?}: {records:?}");
@@ -224,7 +227,7 @@ async fn a_backup_that_can_not_be_written_or_read_back_ends_its_delete_before_it
 #[tokio::test(start_paused = true)]
 async fn what_a_finalizer_holds_comes_back_once_it_is_let_go() {
     for (case, lets_go_after, expected) in [
-        ("while the last look back waits", Some(LOOK_BACK_AFTER + Duration::from_secs(20)), "taken-back"),
+        ("while the last look back waits", Some(REFERENCE_SCAN_AFTER + Duration::from_secs(20)), "taken-back"),
         ("never", None, "terminating"),
     ] {
         let mut stage = stage_with_object("a", |object| object["metadata"]["finalizers"] = json!(["theirs.io/hold"]));
@@ -237,7 +240,7 @@ async fn what_a_finalizer_holds_comes_back_once_it_is_let_go() {
             sim.remove("v1", "Secret", &format!("{NAMESPACE}/a")).unwrap();
         };
         let (report, ()) = tokio::join!(stage.run(), others);
-        assert_eq!(stage.end(&report, "a").word(), expected, "case: {case}: {report:?}");
+        assert_eq!(stage.end(&report, "a").as_str(), expected, "case: {case}: {report:?}");
         let told = report.notices.iter().any(|notice| notice.contains("trueup undo") && notice.contains("finalizer"));
         assert_eq!((told, report.code()), (expected == "terminating", 2), "case: {case}: {report:?}");
         let posts = stage.requests("POST");
@@ -263,7 +266,7 @@ async fn a_rehearsal_changes_nothing_whatever_is_rehearsed() {
     ];
     for (case, write) in writes {
         let before = stage.sim.version();
-        let reply = port.rehearse(write).await;
+        let reply = port.dry_run(write).await;
         assert_eq!(reply.answer, Answer::Done, "case: {case}");
         assert_eq!(stage.sim.version(), before, "case: {case}");
         assert!(stage.is_there("a") && !stage.is_there("free"), "case: {case}");

@@ -78,7 +78,7 @@ pub(super) fn updating() -> Stage {
     copying(Planned::Update, copy_change())
 }
 
-fn end_of(stage: &Stage, report: &Report) -> End {
+fn end_of(stage: &Stage, report: &Report) -> ActionResult {
     stage.end(report, "kubeconfig").clone()
 }
 
@@ -87,7 +87,7 @@ async fn a_copy_changes_the_keys_and_labels_it_names_and_nothing_else() {
     let mut stage = updating();
     let before = object(&stage.sim, TARGET).unwrap();
     let report = stage.run().await;
-    assert_eq!((end_of(&stage, &report).word(), report.code()), ("changed", 0), "{report:?}");
+    assert_eq!((end_of(&stage, &report).as_str(), report.code()), ("changed", 0), "{report:?}");
     let mut expected = before.clone();
     expected["data"] = json!({ "value": FRESH, "kept": "a2VwdA==" });
     expected["metadata"]["labels"] = json!({ "kept": "1", "cluster": "demo" });
@@ -139,7 +139,7 @@ async fn a_source_that_is_not_the_one_shown_leaves_the_target_as_it_is() {
         change(&mut stage);
         let report = stage.run().await;
         let end = end_of(&stage, &report);
-        assert!(matches!(&end, End::Skipped { why, .. } if why.contains(expected)), "case: {case}: {end:?}");
+        assert!(matches!(&end, ActionResult::Skipped { why, .. } if why.contains(expected)), "case: {case}: {end:?}");
         assert_eq!(stage.requests("PATCH"), 0, "case: {case}");
         assert_eq!(object(&stage.sim, TARGET).unwrap()["data"]["value"], STALE, "case: {case}");
     }
@@ -165,7 +165,7 @@ async fn a_source_without_the_key_never_empties_the_target() {
         let report = stage.run().await;
         let end = end_of(&stage, &report);
         assert!(
-            matches!(&end, End::Skipped { why, .. } if why.contains("nothing under `kubeconfig`")),
+            matches!(&end, ActionResult::Skipped { why, .. } if why.contains("nothing under `kubeconfig`")),
             "{case}: {end:?}"
         );
         assert_eq!((report.code(), stage.requests("PATCH")), (3, 0), "case: {case}");
@@ -184,7 +184,7 @@ async fn a_source_that_changed_is_not_copied_at_the_second_attempt() {
         }));
         let report = stage.run().await;
         let end = end_of(&stage, &report);
-        assert_eq!((end.word(), stage.requests("PATCH")), (expected, 1), "case: {case}: {end:?}");
+        assert_eq!((end.as_str(), stage.requests("PATCH")), (expected, 1), "case: {case}: {end:?}");
         assert!(end.why().contains("its source"), "case: {case}: {end:?}");
     }
 }
@@ -197,7 +197,7 @@ async fn what_is_as_it_shall_be_already_is_not_sent() {
         object["metadata"]["labels"]["cluster"] = json!("demo");
     });
     let report = stage.run().await;
-    assert_eq!((end_of(&stage, &report), report.code(), stage.requests("PATCH")), (End::Already, 0, 0));
+    assert_eq!((end_of(&stage, &report), report.code(), stage.requests("PATCH")), (ActionResult::Already, 0, 0));
     let records = stage.records.lock().unwrap().clone();
     let kinds: Vec<&str> = records.iter().map(kind).collect();
     assert_eq!(kinds.join(" "), "approved skipped finished");
@@ -212,7 +212,7 @@ async fn another_writer_between_the_read_and_the_request_is_not_overwritten() {
     }));
     let report = stage.run().await;
     let end = end_of(&stage, &report);
-    assert!(matches!(&end, End::Failed { why } if why.contains("changed since")), "{end:?}");
+    assert!(matches!(&end, ActionResult::Failed { why } if why.contains("changed since")), "{end:?}");
     assert_eq!((object(&stage.sim, TARGET).unwrap()["data"]["value"].clone(), report.code()), (json!("b3RoZXI="), 2));
 }
 
@@ -231,7 +231,7 @@ async fn an_unclear_answer_to_a_copy_is_settled_by_reading() {
         stage.fault(Verb::Patch, fault);
         let report = stage.run().await;
         let end = end_of(&stage, &report);
-        assert_eq!((end.word(), stage.requests("PATCH")), (expected, patches), "case: {case}: {end:?}");
+        assert_eq!((end.as_str(), stage.requests("PATCH")), (expected, patches), "case: {case}: {end:?}");
         let value = if expected == "changed" { FRESH } else { STALE };
         assert_eq!(object(&stage.sim, TARGET).unwrap()["data"]["value"], value, "case: {case}");
     }
@@ -306,7 +306,7 @@ pub(super) fn creating() -> Stage {
 async fn a_target_that_is_not_there_is_made_as_the_plan_shows_it_and_unmade_by_an_undo() {
     let mut stage = creating();
     let report = stage.run().await;
-    assert_eq!((end_of(&stage, &report).word(), report.code()), ("created", 0), "{report:?}");
+    assert_eq!((end_of(&stage, &report).as_str(), report.code()), ("created", 0), "{report:?}");
     let made = object(&stage.sim, TARGET).unwrap();
     let source = object(&stage.sim, SOURCE).unwrap();
     assert_eq!((&made["type"], &made["data"]), (&json!("cluster.x-k8s.io/secret"), &json!({ "value": FRESH })));
@@ -338,7 +338,7 @@ async fn nothing_is_made_over_something_else_or_under_a_dead_owner() {
         change(&mut stage);
         let report = stage.run().await;
         let end = end_of(&stage, &report);
-        assert_eq!((end.word(), stage.requests("POST")), (expected, posts), "case: {case}: {end:?}");
+        assert_eq!((end.as_str(), stage.requests("POST")), (expected, posts), "case: {case}: {end:?}");
     }
 }
 
@@ -359,7 +359,7 @@ async fn what_nobody_knows_who_made_is_not_deleted_by_an_undo() {
     let mut stage = creating();
     stage.fault(Verb::Create, FaultAction::ReplyLost);
     let report = stage.run().await;
-    assert_eq!((end_of(&stage, &report).word(), stage.requests("POST")), ("changed", 1), "{report:?}");
+    assert_eq!((end_of(&stage, &report).as_str(), stage.requests("POST")), ("changed", 1), "{report:?}");
     let records = stage.records.lock().unwrap().clone();
     let looks = super::after::looks(&stage, &KubeCluster::new(stage.sim.client())).await;
     let undo = crate::engine::undo(&entries(&records)[0], None, &looks, now()).unwrap();
@@ -372,7 +372,7 @@ async fn what_is_applied_becomes_ours_and_never_takes_a_field_from_another_manag
     change["copy"].as_object_mut().unwrap().remove("remove");
     let mut absent = copying(Planned::Apply, change.clone());
     let report = absent.run().await;
-    assert_eq!((end_of(&absent, &report).word(), report.code()), ("created", 0), "{report:?}");
+    assert_eq!((end_of(&absent, &report).as_str(), report.code()), ("created", 0), "{report:?}");
     assert_eq!(object(&absent.sim, TARGET).unwrap()["data"], json!({ "value": FRESH }));
     let report = take_back(&mut absent).await;
     assert_eq!((report.code(), object(&absent.sim, TARGET)), (0, None), "{report:?}");
@@ -390,7 +390,7 @@ async fn what_is_applied_becomes_ours_and_never_takes_a_field_from_another_manag
         stage.plan = given().finding(finding("kubeconfig").draft(draft)).plan();
         let report = stage.run().await;
         let end = end_of(&stage, &report);
-        assert_eq!(end.word(), expected, "case: {case}: {end:?}");
+        assert_eq!(end.as_str(), expected, "case: {case}: {end:?}");
         let named = end.why().contains("the-operator manages");
         assert_eq!(named, expected == "failed", "case: {case}: {end:?}");
     }
@@ -409,10 +409,13 @@ async fn a_copy_from_another_cluster_is_read_there() {
     stage.plan = given().finding(finding("kubeconfig").draft(draft)).plan();
     let report = stage.run().await;
     let end = end_of(&stage, &report);
-    assert!(matches!(&end, End::Skipped { why, .. } if why.contains("mgmt, which holds the source")), "{end:?}");
+    assert!(
+        matches!(&end, ActionResult::Skipped { why, .. } if why.contains("mgmt, which holds the source")),
+        "{end:?}"
+    );
     stage.others.insert("mgmt".to_owned(), Arc::new(KubeCluster::new(other.client())));
     let report = stage.run().await;
-    assert_eq!((end_of(&stage, &report).word(), report.code()), ("changed", 0), "{report:?}");
+    assert_eq!((end_of(&stage, &report).as_str(), report.code()), ("changed", 0), "{report:?}");
     assert_eq!(object(&stage.sim, TARGET).unwrap()["data"]["value"], FRESH);
 }
 

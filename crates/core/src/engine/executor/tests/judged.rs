@@ -54,7 +54,7 @@ async fn a_version_that_moved_by_itself_does_not_make_a_plan_stale() {
     let mut stage = annotating();
     move_version(&stage.sim);
     let report = stage.run().await;
-    assert_eq!((stage.end(&report, "pool").word(), report.code()), ("changed", 0), "{report:?}");
+    assert_eq!((stage.end(&report, "pool").as_str(), report.code()), ("changed", 0), "{report:?}");
     assert_eq!(annotations(&stage), json!({ "cpu": "8", "kept": "1", "new": "x" }));
 }
 
@@ -87,7 +87,7 @@ async fn what_was_judged_has_to_be_there_still() {
         change(&stage.sim);
         let report = stage.run().await;
         let end = stage.end(&report, "pool");
-        assert!(matches!(end, End::Skipped { why, .. } if why.contains(says)), "case: {case}: {end:?}");
+        assert!(matches!(end, ActionResult::Skipped { why, .. } if why.contains(says)), "case: {case}: {end:?}");
         assert_eq!(stage.requests("PATCH"), 0, "case: {case}");
     }
 }
@@ -98,7 +98,7 @@ async fn what_is_as_it_shall_be_is_not_sent_whatever_was_judged() {
     let wanted = json!({ "cpu": "8", "kept": "1", "new": "x" });
     stage.sim.edit("v1", "Secret", KEY, |object| object["metadata"]["annotations"] = wanted).unwrap();
     let report = stage.run().await;
-    assert_eq!((stage.end(&report, "pool"), stage.requests("PATCH")), (&End::Already, 0));
+    assert_eq!((stage.end(&report, "pool"), stage.requests("PATCH")), (&ActionResult::Already, 0));
 }
 
 #[tokio::test(start_paused = true)]
@@ -111,7 +111,7 @@ async fn a_version_that_moves_between_the_read_and_the_request_is_read_again() {
         }
     }));
     let report = stage.run().await;
-    assert_eq!((stage.end(&report, "pool").word(), report.code()), ("changed", 0), "{report:?}");
+    assert_eq!((stage.end(&report, "pool").as_str(), report.code()), ("changed", 0), "{report:?}");
     assert_eq!((stage.requests("PATCH"), &annotations(&stage)["cpu"]), (3, &json!("8")));
 }
 
@@ -122,7 +122,7 @@ async fn a_version_that_never_rests_is_given_up() {
     stage.before_send = Some(Box::new(move |_| move_version(&sim)));
     let report = stage.run().await;
     let end = stage.end(&report, "pool");
-    assert!(matches!(end, End::Failed { why } if why.contains("5 times")), "{end:?}");
+    assert!(matches!(end, ActionResult::Failed { why } if why.contains("5 times")), "{end:?}");
     assert_eq!(annotations(&stage), json!({ "cpu": "4", "kept": "1" }));
 }
 
@@ -133,7 +133,7 @@ async fn a_pause_between_the_read_and_the_request_is_heeded() {
     stage.before_send = Some(Box::new(move |_| pause(&sim)));
     let report = stage.run().await;
     let end = stage.end(&report, "pool");
-    assert!(matches!(end, End::Failed { why } if why.contains("what was judged of it changed")), "{end:?}");
+    assert!(matches!(end, ActionResult::Failed { why } if why.contains("what was judged of it changed")), "{end:?}");
     assert_eq!((stage.requests("PATCH"), annotations(&stage)), (1, json!({ "cpu": "4", "kept": "1", "paused": "" })));
 }
 
@@ -156,7 +156,7 @@ async fn a_request_without_an_answer_is_made_again_only_when_it_was_not_carried_
             }
         }));
         let report = stage.run().await;
-        assert_eq!((stage.end(&report, "pool").word(), report.code()), ("changed", 0), "case: {case}: {report:?}");
+        assert_eq!((stage.end(&report, "pool").as_str(), report.code()), ("changed", 0), "case: {case}: {report:?}");
         assert_eq!((stage.requests("PATCH"), &annotations(&stage)["new"]), (patches, &json!("x")), "case: {case}");
     }
 }

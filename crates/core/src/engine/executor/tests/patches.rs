@@ -49,7 +49,7 @@ async fn a_patch_changes_the_fields_it_names_after_what_goes_was_sealed() {
     let mut stage = patching(exporting());
     let before = account(&stage.sim);
     let report = stage.run().await;
-    assert_eq!((stage.end(&report, "robot").word(), report.code()), ("changed", 0), "{report:?}");
+    assert_eq!((stage.end(&report, "robot").as_str(), report.code()), ("changed", 0), "{report:?}");
     let after = account(&stage.sim);
     assert_eq!(after["automountServiceAccountToken"], json!(false));
     assert_eq!(after["metadata"]["uid"], before["metadata"]["uid"]);
@@ -123,5 +123,5 @@ async fn what_can_not_be_sealed_whole_stops_the_patch() {
 async fn a_patch_that_is_done_already_sends_nothing() {
     let mut stage = patching(json!({ "patch": { "automountServiceAccountToken": true } }));
     let report = stage.run().await;
-    assert_eq!((stage.end(&report, "robot").word(), stage.requests("PATCH")), ("already", 0), "{report:?}");
+    assert_eq!((stage.end(&report, "robot").as_str(), stage.requests("PATCH")), ("already", 0), "{report:?}");
 }

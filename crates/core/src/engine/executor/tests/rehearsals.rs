@@ -6,12 +6,12 @@ use crate::engine::Verb as Planned;
 use crate::engine::journal::Answer;
 
 /// Tries the only action of a stage.
-async fn tried(stage: &Stage) -> Rehearsal {
+async fn tried(stage: &Stage) -> DryRunResult {
     let port: Arc<dyn ClusterPort> = Arc::new(KubeCluster::new(stage.sim.client()));
     let clusters = Clusters::from([("guest-a".to_owned(), port)]);
-    let ports = RehearsalPorts { clusters: &clusters, vault: &BackupsThere(None), clock: &SimClock(stage.sim.clone()) };
+    let ports = DryRunPorts { clusters: &clusters, vault: &BackupsThere(None), clock: &SimClock(stage.sim.clone()) };
     let cluster = KubeCluster::new(stage.sim.client());
-    rehearse(&cluster, &stage.plan.id, &stage.plan.actions[0], ports).await
+    dry_run(&cluster, &stage.plan.id, &stage.plan.actions[0], ports).await
 }
 
 fn applying() -> Stage {
@@ -31,7 +31,7 @@ async fn whatever_can_be_done_can_be_tried_and_nothing_comes_of_it() {
     ];
     for (case, stage) in cases {
         let before = stage.sim.version();
-        let Rehearsal::Answered(reply) = tried(&stage).await else { panic!("case: {case}: nothing was sent") };
+        let DryRunResult::Answered(reply) = tried(&stage).await else { panic!("case: {case}: nothing was sent") };
         assert_eq!((reply.answer, reply.http.is_some_and(|code| code < 300)), (Answer::Done, true), "case: {case}");
         assert_eq!(stage.sim.version(), before, "case: {case}: something changed");
         let written: Vec<String> = stage
@@ -77,7 +77,7 @@ async fn what_would_not_be_sent_in_earnest_is_not_tried() {
     ];
     for (case, stage, change, expected) in cases {
         change(&stage);
-        let Rehearsal::NotSent(end) = tried(&stage).await else { panic!("case: {case}: it was sent") };
+        let DryRunResult::NotSent(end) = tried(&stage).await else { panic!("case: {case}: it was sent") };
         assert!(end.why().contains(expected), "case: {case}: {end:?}");
         assert!(stage.sim.request_log().iter().all(|logged| logged.method == "GET"), "case: {case}");
     }
@@ -88,7 +88,7 @@ async fn what_a_server_refuses_in_earnest_it_refuses_when_it_is_tried() {
     let stage = updating();
     let matcher = Matcher::of("secrets").verb(Verb::Patch);
     stage.sim.fault(Fault::always(matcher, refuse(403)));
-    let Rehearsal::Answered(reply) = tried(&stage).await else { panic!("nothing was sent") };
+    let DryRunResult::Answered(reply) = tried(&stage).await else { panic!("nothing was sent") };
     assert_eq!((reply.answer, reply.http), (Answer::Refused, Some(403)));
 }
 
@@ -97,6 +97,6 @@ async fn what_comes_from_a_backup_can_be_tried_only_where_there_are_backups() {
     let mut stage = creating();
     stage.plan.actions[0].change = json!({ "backup": "0" });
     stage.plan.actions[0].preconditions.source = None;
-    let Rehearsal::NotSent(end) = tried(&stage).await else { panic!("it was sent") };
+    let DryRunResult::NotSent(end) = tried(&stage).await else { panic!("it was sent") };
     assert!(end.why().contains("there are no backups"), "{end:?}");
 }

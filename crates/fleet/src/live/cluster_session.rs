@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::connect::{Connection, Connector, LinkEffect, LinkEvent, LinkMachine};
-use crate::observe::{Epoch, Marks, Observer};
+use crate::observe::{Epoch, Observer, VersionFloor};
 use trueup_core::world::{
     Cluster, ClusterIdentity, ClusterName, ClusterSource, CollectionId, Gap, GapCause, HostedBy, Interest, Kinds, Link,
     Namespace, RiskClass, Scope, Served,
@@ -33,13 +33,13 @@ pub(super) enum Asked {
     Answered,
 }
 
-pub(super) struct Station {
+pub(super) struct ClusterSession {
     pub member: Member,
     pub machine: LinkMachine,
     pub epoch: Epoch,
     pub connection: Option<Connection>,
     pub observer: Option<Observer>,
-    pub marks: Marks,
+    pub marks: VersionFloor,
     pub identity: ClusterIdentity,
     pub served: Served,
     /// The last complete answer about what is served.
@@ -60,7 +60,7 @@ pub(super) struct Station {
     pub needed: u64,
 }
 
-impl Station {
+impl ClusterSession {
     pub fn new(member: Member) -> Self {
         Self {
             member,
@@ -68,7 +68,7 @@ impl Station {
             epoch: Epoch::default(),
             connection: None,
             observer: None,
-            marks: Marks::default(),
+            marks: VersionFloor::default(),
             identity: ClusterIdentity::default(),
             served: Served::Unknown(Gap::new(GapCause::NotObserved, "not connected yet")),
             served_once: None,
@@ -132,8 +132,8 @@ impl Station {
     }
 
     /// What an event of the link leads to.
-    pub fn step(&mut self, event: LinkEvent, now: Timestamp, dice: crate::connect::Dice) -> Option<LinkEffect> {
-        let effect = self.machine.step(event, now, dice);
+    pub fn step(&mut self, event: LinkEvent, now: Timestamp, jitter: crate::connect::Jitter) -> Option<LinkEffect> {
+        let effect = self.machine.step(event, now, jitter);
         match self.machine.link() {
             Link::Degraded { gap, .. } | Link::AuthExpired { gap, .. } | Link::Failed { gap } => {
                 self.rest = gap.clone();

@@ -13,7 +13,7 @@ use crate::engine::{Action, CloudRef, cloud_version};
 
 /// The resources this run has changed.
 #[derive(Debug, Default)]
-pub(super) struct Moved(BTreeMap<(String, String, String), Change>);
+pub(super) struct OwnChanges(BTreeMap<(String, String, String), Change>);
 
 #[derive(Debug)]
 struct Change {
@@ -22,7 +22,7 @@ struct Change {
     left: Vec<String>,
 }
 
-impl Moved {
+impl OwnChanges {
     /// Notes the tags an action left, as they were read.
     pub fn note(&mut self, action: &Action, seen: &Seen) {
         let (Some(cloud), Some(tags)) = (&action.target.cloud, &action.preconditions.tags) else { return };

@@ -17,7 +17,7 @@ const JUMP_MIN: Duration = Duration::from_secs(10);
 
 /// What was noticed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Noticed {
+pub enum ChangeEvent {
     /// A kubeconfig file came, went or changed.
     Kubeconfig,
     /// The wall clock went another way than time did, as after sleep: connections that look open are dead.
@@ -25,7 +25,7 @@ pub enum Noticed {
 }
 
 /// Watches over both.
-pub struct Alarm {
+pub struct ChangeWatcher {
     files: Vec<PathBuf>,
     stamps: Vec<Stamp>,
     clock: Clock,
@@ -37,7 +37,7 @@ pub struct Alarm {
 /// What a changed file does not keep; nothing when there is no file.
 type Stamp = Option<(u64, Option<SystemTime>)>;
 
-impl Alarm {
+impl ChangeWatcher {
     pub fn new(files: &[PathBuf], clock: Clock) -> Self {
         let mut ticks = tokio::time::interval_at(Instant::now() + LOOK_EVERY, LOOK_EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -46,7 +46,7 @@ impl Alarm {
     }
 
     /// Waits until something is noticed. Giving up waiting loses nothing.
-    pub async fn next(&mut self) -> Noticed {
+    pub async fn next(&mut self) -> ChangeEvent {
         loop {
             self.ticks.tick().await;
             if let Some(noticed) = self.look() {
@@ -55,18 +55,18 @@ impl Alarm {
         }
     }
 
-    fn look(&mut self) -> Option<Noticed> {
+    fn look(&mut self) -> Option<ChangeEvent> {
         let (wall, steady) = ((self.clock)(), Instant::now());
         let by_wall = wall.duration_since(self.wall);
         let by_time = jiff::SignedDuration::try_from(steady - self.steady).unwrap_or(jiff::SignedDuration::MAX);
         (self.wall, self.steady) = (wall, steady);
         if (by_wall - by_time).unsigned_abs() >= JUMP_MIN {
-            return Some(Noticed::ClockJump);
+            return Some(ChangeEvent::ClockJump);
         }
         let stamps = stamps(&self.files);
         let changed = stamps != self.stamps;
         self.stamps = stamps;
-        changed.then_some(Noticed::Kubeconfig)
+        changed.then_some(ChangeEvent::Kubeconfig)
     }
 }
 
@@ -95,7 +95,7 @@ mod tests {
         })
     }
 
-    async fn within_a_minute(alarm: &mut Alarm) -> Option<Noticed> {
+    async fn within_a_minute(alarm: &mut ChangeWatcher) -> Option<ChangeEvent> {
         tokio::time::timeout(Duration::from_secs(60), alarm.next()).await.ok()
     }
 
@@ -103,23 +103,24 @@ mod tests {
     async fn an_edited_a_new_and_a_removed_kubeconfig_are_noticed_once_each() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("config");
-        let mut alarm = Alarm::new(std::slice::from_ref(&file), clock(&Arc::default()));
+        let mut alarm = ChangeWatcher::new(std::slice::from_ref(&file), clock(&Arc::default()));
         assert_eq!(within_a_minute(&mut alarm).await, None, "nothing happened");
         for (case, text) in [("new", Some("a")), ("edited", Some("ab")), ("removed", None)] {
             match text {
                 Some(text) => std::fs::write(&file, text).unwrap(),
                 None => std::fs::remove_file(&file).unwrap(),
             }
-            assert_eq!(within_a_minute(&mut alarm).await, Some(Noticed::Kubeconfig), "{case}");
+            assert_eq!(within_a_minute(&mut alarm).await, Some(ChangeEvent::Kubeconfig), "{case}");
             assert_eq!(within_a_minute(&mut alarm).await, None, "{case}: said twice");
         }
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_clock_that_jumps_either_way_is_noticed_and_a_small_correction_is_not() {
-        for (jump, noticed) in [(3600, Some(Noticed::ClockJump)), (-3600, Some(Noticed::ClockJump)), (3, None)] {
+        for (jump, noticed) in [(3600, Some(ChangeEvent::ClockJump)), (-3600, Some(ChangeEvent::ClockJump)), (3, None)]
+        {
             let offset = Arc::default();
-            let mut alarm = Alarm::new(&[], clock(&offset));
+            let mut alarm = ChangeWatcher::new(&[], clock(&offset));
             assert_eq!(within_a_minute(&mut alarm).await, None, "{jump}: before");
             offset.store(jump, Ordering::Relaxed);
             assert_eq!(within_a_minute(&mut alarm).await, noticed, "{jump}");

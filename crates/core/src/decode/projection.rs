@@ -7,7 +7,7 @@ use super::{DataSort, Reader};
 use crate::world::{CollectionId, FactBatch, FactKind, Gap, GapCause, Interner, RawObject};
 
 /// How the objects of one collection are read: which facts are made, which keys are digested.
-pub struct Recipe {
+pub struct Projection {
     pub kinds: Vec<FactKind>,
     digested: Vec<&'static str>,
     reduced: Vec<&'static str>,
@@ -17,7 +17,7 @@ pub struct Recipe {
     digester: Digester,
 }
 
-impl Recipe {
+impl Projection {
     pub fn new(id: &CollectionId, kinds: &[FactKind], digester: &Digester) -> Self {
         let joined = |keys: fn(&FactKind) -> &'static [&'static str]| {
             let mut all: Vec<&'static str> = kinds.iter().flat_map(keys).copied().collect();
@@ -47,13 +47,15 @@ impl Recipe {
         }
     }
 
-    pub fn harvest(&self) -> Harvest {
-        Harvest { rows: self.kinds.iter().map(|&kind| Row { kind, facts: kind.new_batch(), spoilt: None }).collect() }
+    pub fn new_facts(&self) -> ProjectedFacts {
+        ProjectedFacts {
+            rows: self.kinds.iter().map(|&kind| Row { kind, facts: kind.new_batch(), spoilt: None }).collect(),
+        }
     }
 }
 
 /// What was made of some objects, one row a kind of fact.
-pub struct Harvest {
+pub struct ProjectedFacts {
     pub rows: Vec<Row>,
 }
 
@@ -71,7 +73,7 @@ pub struct Spoilt {
     count: usize,
 }
 
-impl Harvest {
+impl ProjectedFacts {
     /// Makes every kind of fact of an object.
     pub fn push(&mut self, raw: &RawObject<'_>, pool: &mut Interner) {
         for row in &mut self.rows {

@@ -3,53 +3,53 @@
 //! Always true:
 //! - nothing is changed, sealed or written down: a rehearsal leaves no trace but requests;
 //! - what is copied is read as for the real write, and neither it nor what the server answers is kept;
-//! - what would not be sent in earnest is not sent here.
+//! - what would not be sent in mode is not sent here.
 
 use std::collections::BTreeSet;
 
 use zeroize::Zeroizing;
 
 use super::ports::{ClusterPort, Clusters, ExecutorClock, Reading, Reply, VaultPort, sentence};
+use super::prepared_write::PreparedWrite;
 use super::read::read;
-use super::report::End;
+use super::report::ActionResult;
 use super::send::KubeCluster;
 use super::source::read_source;
-use super::wish::Wish;
 use crate::engine::vault::{Backups, Sealed, owners, restorable};
 use crate::engine::{Action, ObjectRef};
 
 /// What came of trying.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Rehearsal {
+pub enum DryRunResult {
     /// It was sent as a dry run.
     Answered(Reply),
     /// It would end so before anything is sent.
-    NotSent(End),
+    NotSent(ActionResult),
 }
 
 /// What a rehearsal reads from. `clusters` holds whatever a source may be in.
-pub struct RehearsalPorts<'p> {
+pub struct DryRunPorts<'p> {
     pub clusters: &'p Clusters,
     pub vault: &'p dyn VaultPort,
     pub clock: &'p dyn ExecutorClock,
 }
 
 /// Tries one action of a plan on the cluster it is for.
-pub async fn rehearse(cluster: &KubeCluster, plan: &str, action: &Action, ports: RehearsalPorts<'_>) -> Rehearsal {
-    let RehearsalPorts { clusters, vault, clock } = ports;
+pub async fn dry_run(cluster: &KubeCluster, plan: &str, action: &Action, ports: DryRunPorts<'_>) -> DryRunResult {
+    let DryRunPorts { clusters, vault, clock } = ports;
     let prepared = async {
         let source = read_source(clusters, clock, action).await?;
-        let mut wish = Wish::of(action, plan, source.as_ref(), vault)?;
+        let mut write = PreparedWrite::of(action, plan, source.as_ref(), vault)?;
         let reading: Reading = read(cluster as &dyn ClusterPort, clock, &action.target).await;
-        if let Some(end) = wish.hindered(&action.target.kind, &reading) {
+        if let Some(end) = write.hindered(&action.target.kind, &reading) {
             return Err(end);
         }
-        wish.bind_again(&reading);
-        Ok(wish)
+        write.bind_again(&reading);
+        Ok(write)
     };
     match prepared.await {
-        Ok(wish) => Rehearsal::Answered(cluster.rehearse(wish.write(&action.target)).await),
-        Err(end) => Rehearsal::NotSent(end),
+        Ok(write) => DryRunResult::Answered(cluster.dry_run(write.write(&action.target)).await),
+        Err(end) => DryRunResult::NotSent(end),
     }
 }
 

@@ -12,8 +12,8 @@ use futures::future::BoxFuture;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::cli::context::Context;
-use crate::cli::plan::{self, Wanted};
-use crate::cli::recheck::PlanAgain;
+use crate::cli::plan::{self, PlanRequest};
+use crate::cli::recheck::Replan;
 use crate::cli::{access, look_live, tombstones};
 use crate::config::Config;
 use trueup_core::engine::{AcceptRule, Conditions, GateName, Judged, Plan, PlanScope, Tombstone};
@@ -29,12 +29,12 @@ const GONE: &str = "the fleet is no longer watched";
 const BROKE: &str = "this broke, which is a mistake in trueup; the rest goes on";
 
 #[derive(Clone)]
-pub struct Fleet {
+pub struct LiveHandle {
     pub context: Arc<Context>,
     pub config: Arc<Config>,
     pub commands: mpsc::Sender<Command>,
     /// How long after a delete it is looked whether something refers to it now.
-    pub look_back_after: Duration,
+    pub reference_scan_after: Duration,
     /// What was accepted since the start, besides what the config accepts.
     pub accepted: Arc<RwLock<Vec<AcceptRule>>>,
 }
@@ -46,7 +46,7 @@ pub struct WeakFleet {
     pub commands: mpsc::WeakSender<Command>,
 }
 
-impl Fleet {
+impl LiveHandle {
     pub fn weak(&self) -> WeakFleet {
         WeakFleet { context: self.context.clone(), config: self.config.clone(), commands: self.commands.downgrade() }
     }
@@ -76,7 +76,7 @@ impl Fleet {
     }
 
     /// Has everything read again, and waits until it is, or takes too long.
-    async fn look_again(&self, patience: Duration) -> Result<(), String> {
+    async fn resync(&self, patience: Duration) -> Result<(), String> {
         let (answer, answered) = oneshot::channel();
         let question = Box::new(move |_: &Live| {
             let _gone = answer.send(());
@@ -99,7 +99,7 @@ impl Fleet {
         if !waits(&first) {
             return Ok(first);
         }
-        self.look_again(look_live::PATIENCE).await?;
+        self.resync(look_live::PATIENCE).await?;
         self.plan_now(scope, settle, None).await
     }
 
@@ -120,16 +120,16 @@ impl Fleet {
                 }
                 None => access::questions(live, &judged),
             };
-            (questions, judged, live.moves())
+            (questions, judged, live.generation())
         };
         let (questions, first, moves) = self.ask(asked).await?;
         let access = access::ask(questions).await;
-        let wanted = Wanted { scope, deletes_max, settle };
+        let wanted = PlanRequest { scope, deletes_max, settle };
         let (context, config) = (self.context.clone(), self.config.clone());
         let accepted = self.accepted.clone();
-        let put_together = move |live: &Live| {
+        let build_plan = move |live: &Live| {
             // While the permissions were asked for, something may have happened.
-            let judged = if live.moves() == moves { first } else { judged(live, &stones) };
+            let judged = if live.generation() == moves { first } else { judged(live, &stones) };
             let conditions = match is_recording {
                 // As headless: being a recording is no gate.
                 true => Conditions::at(live.view().now),
@@ -141,10 +141,10 @@ impl Fleet {
             };
             let mut accept = config.accept.clone();
             accept.extend(accepted.read().unwrap_or_else(|broken| broken.into_inner()).iter().cloned());
-            plan::put_together(&context, &config, &wanted, &accept, &judged, live.view(), conditions)
+            plan::build_plan(&context, &config, &wanted, &accept, &judged, live.view(), conditions)
                 .map_err(|error| error.cause)
         };
-        self.ask(put_together).await?
+        self.ask(build_plan).await?
     }
 
     /// The client of a cluster, while there is a connection.
@@ -154,10 +154,10 @@ impl Fleet {
     }
 }
 
-impl PlanAgain for Fleet {
+impl Replan for LiveHandle {
     fn plan_again(&mut self) -> BoxFuture<'_, Result<Plan, String>> {
         async move {
-            self.look_again(look_live::PATIENCE).await?;
+            self.resync(look_live::PATIENCE).await?;
             // The brake was judged when the plan was made; counting what is left of it now would say nothing.
             self.plan_now(PlanScope::default(), Duration::ZERO, Some(u64::MAX)).await
         }
@@ -187,15 +187,15 @@ fn judged(live: &Live, stones: &[Tombstone]) -> Vec<Judged> {
 }
 
 /// The part of the fleet that somebody pointed at.
-pub fn scope(wanted: crate::console::task::Wanted) -> PlanScope {
-    use crate::console::task::Wanted;
+pub fn scope(wanted: crate::console::task::PlanTarget) -> PlanScope {
+    use crate::console::task::PlanTarget;
     let subjects: Option<BTreeSet<_>> = match &wanted {
-        Wanted::Everything | Wanted::Check(_) => None,
-        Wanted::Subjects(subjects) => Some(subjects.clone()),
+        PlanTarget::Everything | PlanTarget::Check(_) => None,
+        PlanTarget::Subjects(subjects) => Some(subjects.clone()),
     };
     let domains = match &wanted {
-        Wanted::Check(name) => trueup_core::engine::Glob::parse(name.0).into_iter().collect(),
-        Wanted::Everything | Wanted::Subjects(_) => Vec::new(),
+        PlanTarget::Check(name) => trueup_core::engine::Glob::parse(name.0).into_iter().collect(),
+        PlanTarget::Everything | PlanTarget::Subjects(_) => Vec::new(),
     };
     PlanScope { acts_only: true, domains, subjects, ..PlanScope::default() }
 }
@@ -220,10 +220,11 @@ mod tests {
         let (commands, mut inbox) = mpsc::channel(4);
         let (outbox, _updates) = mpsc::channel(4);
         let now = "2026-11-16T10:00:00Z".parse().unwrap();
-        let mut live = Live::still(Vec::new(), World::default(), Judgements::default(), now, Digester::new(&[0; 32]));
+        let mut live =
+            Live::from_snapshot(Vec::new(), World::default(), Judgements::default(), now, Digester::new(&[0; 32]));
         tokio::spawn(async move { live.run(&mut inbox, &outbox).await });
-        let fleet = Fleet {
-            look_back_after: Duration::ZERO,
+        let fleet = LiveHandle {
+            reference_scan_after: Duration::ZERO,
             context: Arc::new(Context::new(globals, Env::default())),
             config: Arc::new(parse_config("", Path::new("."), &[]).unwrap()),
             commands,

@@ -7,12 +7,12 @@ use std::time::Duration;
 use zeroize::Zeroizing;
 
 use super::owners::read_owners;
-use super::ports::{ClusterPort, LookBack, Reading};
+use super::ports::{ClusterPort, Reading, ReferenceScan};
+use super::prepared_write::{PreparedWrite, Proof};
 use super::read::read;
 use super::ready::Ready;
-use super::report::{End, Halt};
+use super::report::{ActionResult, Halt};
 use super::run::{OnNewReference, Run};
-use super::wish::{Proof, Wish};
 use crate::engine::journal::VerifiedState;
 use crate::engine::vault::Sealed;
 use crate::engine::{Action, short_id};
@@ -20,23 +20,25 @@ use crate::engine::{Action, short_id};
 impl<'p> Run<'p, '_> {
     /// Looks for references that appeared, and restores or reports. What still holds the name of a referenced object is
     /// waited for as long as `patience` says; without any, the last look back sees to it.
-    pub(super) async fn look_back(&mut self, deleted: &[&'p Action], patience: Duration) -> Result<(), Halt> {
+    pub(super) async fn scan_references(&mut self, deleted: &[&'p Action], patience: Duration) -> Result<(), Halt> {
         if deleted.is_empty() {
             return Ok(());
         }
-        let found = self.ports.recheck.look_back(deleted).await;
+        let found = self.ports.recheck.scan_references(deleted).await;
         for (action, found) in deleted.iter().zip(found) {
             let name = format!("{} {}", action.target.kind, action.target.name);
             match (found, self.settings.on_new_reference) {
-                (LookBack::Nothing, _) => {}
-                (LookBack::Unknown(why), _) => {
+                (ReferenceScan::Nothing, _) => {}
+                (ReferenceScan::Unknown(why), _) => {
                     self.notice(format!("whether something refers to the deleted {name} is not known: {why}"));
                 }
-                (LookBack::Referenced(what), OnNewReference::Report) => {
+                (ReferenceScan::Referenced(what), OnNewReference::Report) => {
                     let undo = format!("{}/{}", short_id(&self.report.plan), action.id);
                     self.notice(format!("{name} was deleted, and now {what}; bring it back with trueup undo {undo}"));
                 }
-                (LookBack::Referenced(what), OnNewReference::Restore) => self.restore(action, &what, patience).await?,
+                (ReferenceScan::Referenced(what), OnNewReference::Restore) => {
+                    self.restore(action, &what, patience).await?
+                }
             }
         }
         Ok(())
@@ -69,7 +71,8 @@ impl<'p> Run<'p, '_> {
                 return Ok(());
             }
         };
-        let ready = Ready::new(action, Wish::Create { object, proof: Proof::Mark(mark) }, self.ports.clock.now());
+        let ready =
+            Ready::new(action, PreparedWrite::Create { object, proof: Proof::Mark(mark) }, self.ports.clock.now());
         let deleted = self.report.ends.get(&action.id).cloned();
         // The name is free in any cluster: a create has nothing that binds it to this one but this look.
         let came = match self.check_gates(&action.cluster).await {
@@ -77,8 +80,8 @@ impl<'p> Run<'p, '_> {
             Err(halt) => Err(halt),
         };
         let end = self.report.ends.get(&action.id);
-        if end == Some(&End::Done(VerifiedState::Restored)) {
-            self.end(action, End::TakenBack { why: what.to_owned() });
+        if end == Some(&ActionResult::Done(VerifiedState::Restored)) {
+            self.end(action, ActionResult::TakenBack { why: what.to_owned() });
             return came;
         }
         let why = match &came {

@@ -11,15 +11,15 @@ use std::time::Duration;
 use futures::FutureExt as _;
 use tokio::sync::mpsc;
 
-use super::fleet::WeakFleet;
-use super::{MakeFleet, Ready, furnish};
+use super::live_handle::WeakFleet;
+use super::{MakeFleet, Ready, console_settings};
 use crate::cli::context::Context;
 use crate::cli::members;
 use crate::config::ConsoleSettings;
-use crate::console::Teller;
-use crate::console::furnishing::Redecoration;
-use crate::console::task::Told;
-use trueup_fleet::connect::{Alarm, Noticed, Places};
+use crate::console::ReplySender;
+use crate::console::settings::SettingsReload;
+use crate::console::task::TaskReply;
+use trueup_fleet::connect::{ChangeEvent, ChangeWatcher, Places};
 use trueup_fleet::live::{Command, Live, Update};
 
 /// A loop that breaks on what a cluster says breaks again on the same: three more times tell a chance from a rule.
@@ -27,13 +27,13 @@ const RESTARTS_MAX: u32 = 3;
 /// The first wait before a new beginning; each further one is twice as long.
 const WAIT: Duration = Duration::from_secs(1);
 
-pub struct Keeper {
+pub struct Supervisor {
     pub context: Arc<Context>,
     pub make: MakeFleet,
-    pub tell: Teller,
+    pub tell: ReplySender,
 }
 
-impl Keeper {
+impl Supervisor {
     /// Runs the loop until the console ends.
     pub async fn keep(mut self, mut live: Live, mut inbox: mpsc::Receiver<Command>, outbox: mpsc::Sender<Update>) {
         // What a fleet needs to live ends with the fleet that is made in its place.
@@ -42,7 +42,7 @@ impl Keeper {
             if AssertUnwindSafe(live.run(&mut inbox, &outbox)).catch_unwind().await.is_ok() {
                 return;
             }
-            if outbox.send(live.farewell()).await.is_err() || restart == RESTARTS_MAX {
+            if outbox.send(live.retract_all()).await.is_err() || restart == RESTARTS_MAX {
                 break;
             }
             drop(live);
@@ -50,13 +50,13 @@ impl Keeper {
             match self.make_again().await {
                 Ok(ready) => (live, _keeps) = (ready.live, ready.keeps),
                 Err(says) => {
-                    self.tell.tell(Told::NotStarted { says });
+                    self.tell.tell(TaskReply::NotStarted { says });
                     return;
                 }
             }
         }
         let says = "watching the clusters broke again and again; start trueup anew with --log FILE -v".to_owned();
-        self.tell.tell(Told::NotStarted { says });
+        self.tell.tell(TaskReply::NotStarted { says });
     }
 
     async fn make_again(&mut self) -> Result<Ready, String> {
@@ -72,14 +72,14 @@ pub async fn follow_ways(fleet: WeakFleet) {
         let context = &fleet.context;
         Places::new(context.globals.kubeconfig.as_deref(), &context.env)
     };
-    let mut alarm = Alarm::new(places.files(), members::wall_clock());
+    let mut alarm = ChangeWatcher::new(places.files(), members::wall_clock());
     loop {
         let noticed = alarm.next().await;
         let Some(commands) = fleet.commands.upgrade() else { return };
         let context = fleet.context.as_ref();
         let told = match noticed {
-            Noticed::ClockJump => vec![Command::ClockJumped],
-            Noticed::Kubeconfig => match members::members(context, &fleet.config.clusters) {
+            ChangeEvent::ClockJump => vec![Command::ClockJumped],
+            ChangeEvent::Kubeconfig => match members::members(context, &fleet.config.clusters) {
                 Ok(members) => members.into_iter().map(|member| Command::Renew(Box::new(member))).collect(),
                 Err(error) => {
                     context.note(&format!("the kubeconfig changed and can't be used, so nothing changes: {error}"));
@@ -96,26 +96,26 @@ pub async fn follow_ways(fleet: WeakFleet) {
 }
 
 /// Reads keys and themes again whenever their files change, until the console ends.
-pub async fn follow_decoration(settings: ConsoleSettings, folder: PathBuf, tell: Teller) {
-    let alarm = || Alarm::new(&furnish::files(&settings, &folder), members::wall_clock());
+pub async fn follow_decoration(settings: ConsoleSettings, folder: PathBuf, tell: ReplySender) {
+    let alarm = || ChangeWatcher::new(&console_settings::files(&settings, &folder), members::wall_clock());
     let mut before = alarm();
     loop {
-        while before.next().await == Noticed::ClockJump {}
+        while before.next().await == ChangeEvent::ClockJump {}
         // Listed anew each time, as a folder changes when a file comes or goes; and before the files are read, so that a
         // change during that is not missed.
         before = alarm();
-        let (keys, mut problems) = furnish::keymap(&settings, Some(&folder));
-        let (themes, of_themes) = furnish::themes(Some(&folder));
+        let (keys, mut problems) = console_settings::keymap(&settings, Some(&folder));
+        let (themes, of_themes) = console_settings::themes(Some(&folder));
         problems.extend(of_themes);
-        tell.tell(Told::Redecorated(Box::new(Redecoration { keys, themes, problems })));
+        tell.tell(TaskReply::Redecorated(Box::new(SettingsReload { keys, themes, problems })));
     }
 }
 
 /// Does a task and tells what came of it; when it breaks, tells what stands in for an answer.
 pub fn spawn_answering(
-    tell: Teller,
-    otherwise: impl FnOnce(String) -> Told + Send + 'static,
-    work: impl Future<Output = Told> + Send + 'static,
+    tell: ReplySender,
+    otherwise: impl FnOnce(String) -> TaskReply + Send + 'static,
+    work: impl Future<Output = TaskReply> + Send + 'static,
 ) {
     tokio::spawn(async move {
         let told = AssertUnwindSafe(work).catch_unwind().await;
@@ -136,7 +136,7 @@ mod tests {
     use crate::cli::args::Cli;
     use crate::cli::console::FleetKind;
     use crate::config::parse_config;
-    use crate::console::task::Ask;
+    use crate::console::task::RequestId;
     use trueup_checks::judgements::Judgements;
     use trueup_core::decode::Digester;
     use trueup_core::world::{Cluster, ClusterIdentity, ClusterName, ClusterSource, Link, RiskClass, Served, World};
@@ -154,10 +154,10 @@ mod tests {
             served: Served::Recorded(std::collections::BTreeSet::new()),
         });
         let now = "2026-11-16T10:00:00Z".parse().unwrap();
-        Live::still(Vec::new(), world, Judgements::default(), now, Digester::new(&[0; 32]))
+        Live::from_snapshot(Vec::new(), world, Judgements::default(), now, Digester::new(&[0; 32]))
     }
 
-    fn keeper(tell: Teller) -> Keeper {
+    fn keeper(tell: ReplySender) -> Supervisor {
         let globals = Cli::try_parse_from(["trueup"]).unwrap().globals;
         let make: MakeFleet = Box::new(|_| {
             let config = parse_config("", Path::new("."), &[]).unwrap();
@@ -166,11 +166,11 @@ mod tests {
                 config,
                 kind: FleetKind::Demo,
                 state: None,
-                look_back_after: std::time::Duration::ZERO,
+                reference_scan_after: std::time::Duration::ZERO,
                 keeps: Box::new(()),
             })
         });
-        Keeper { context: Arc::new(Context::new(globals, Env::default())), make, tell }
+        Supervisor { context: Arc::new(Context::new(globals, Env::default())), make, tell }
     }
 
     fn breaking() -> Command {
@@ -184,7 +184,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_loop_that_breaks_takes_back_what_it_said_and_begins_anew_a_few_times() {
-        let (tell, mut told) = Teller::new();
+        let (tell, mut told) = ReplySender::new();
         let (commands, inbox) = mpsc::channel(4);
         let (outbox, mut updates) = mpsc::channel(4);
         let kept = tokio::spawn(keeper(tell).keep(recording("first"), inbox, outbox));
@@ -198,12 +198,15 @@ mod tests {
             assert_eq!(told_clusters(&mut updates).await, gone("anew"));
         }
         kept.await.unwrap();
-        assert!(matches!(told.recv().await, Some(Told::NotStarted { .. })), "and then nothing is shown as watched");
+        assert!(
+            matches!(told.recv().await, Some(TaskReply::NotStarted { .. })),
+            "and then nothing is shown as watched"
+        );
     }
 
     #[tokio::test]
     async fn a_loop_ends_with_the_console() {
-        let (tell, _told) = Teller::new();
+        let (tell, _told) = ReplySender::new();
         let (commands, inbox) = mpsc::channel(1);
         let (outbox, _updates) = mpsc::channel(1);
         let kept = tokio::spawn(keeper(tell).keep(recording("first"), inbox, outbox));
@@ -213,10 +216,12 @@ mod tests {
 
     #[tokio::test]
     async fn a_task_that_breaks_is_answered_all_the_same() {
-        let (tell, mut told) = Teller::new();
-        let otherwise = |says| Told::Planned { ask: Ask(7), plan: Err(says) };
+        let (tell, mut told) = ReplySender::new();
+        let otherwise = |says| TaskReply::Planned { ask: RequestId(7), plan: Err(says) };
         spawn_answering(tell.clone(), otherwise, async { std::panic::resume_unwind(Box::new("broken")) });
-        let Some(Told::Planned { ask: Ask(7), plan: Err(says) }) = told.recv().await else { panic!("no answer") };
+        let Some(TaskReply::Planned { ask: RequestId(7), plan: Err(says) }) = told.recv().await else {
+            panic!("no answer")
+        };
         assert_eq!(says, BROKE);
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::content::{Addressed, Bytes, Content, Marks, NewObject, Patch};
 use super::ports::{Reading, Seen, VaultPort, Write};
-use super::report::End;
+use super::report::ActionResult;
 use super::verdict::difference;
 use crate::engine::journal::{FieldRecord, LabelChange};
 use crate::engine::vault::RESTORED_FROM;
@@ -41,7 +41,7 @@ impl Bound {
 }
 
 /// What an action wants of the cluster.
-pub(super) enum Wish {
+pub(super) enum PreparedWrite {
     Delete {
         bound: Bound,
     },
@@ -68,13 +68,19 @@ pub(super) enum Proof {
     Content(Patch),
 }
 
-impl Wish {
+impl PreparedWrite {
     /// What an action of a plan wants. `source` is what it copies.
     ///
     /// # Errors
     /// How the action ends when it does not say all that is needed.
-    pub fn of(action: &Action, plan: &str, source: Option<&Content>, vault: &dyn VaultPort) -> Result<Self, End> {
-        let bound = || bound_of(action).ok_or_else(|| End::gated("identity: the plan does not bind the object"));
+    pub fn of(
+        action: &Action,
+        plan: &str,
+        source: Option<&Content>,
+        vault: &dyn VaultPort,
+    ) -> Result<Self, ActionResult> {
+        let bound =
+            || bound_of(action).ok_or_else(|| ActionResult::gated("identity: the plan does not bind the object"));
         match action.verb {
             Verb::Delete => Ok(Self::Delete { bound: bound()? }),
             Verb::Label => {
@@ -162,7 +168,7 @@ impl Wish {
     }
 
     /// Why it may not be sent, seeing what is there; nothing when it may.
-    pub fn hindrance(&self, reading: &Reading) -> Option<String> {
+    pub fn conflict(&self, reading: &Reading) -> Option<String> {
         match (self.bound(), reading) {
             (Some(bound), reading) => bound.difference(reading),
             (None, Reading::Absent) => None,
@@ -172,18 +178,18 @@ impl Wish {
     }
 
     /// How it ends before it is sent, seeing what is there; nothing when it may be sent.
-    pub fn hindered(&self, kind: &str, reading: &Reading) -> Option<End> {
+    pub fn hindered(&self, kind: &str, reading: &Reading) -> Option<ActionResult> {
         if self.is_fulfilled(kind, reading) {
-            return Some(End::Already);
+            return Some(ActionResult::Already);
         }
-        let why = self.hindrance(reading)?;
+        let why = self.conflict(reading)?;
         Some(match reading {
-            Reading::Unknown(_) => End::gated(format!("not-complete: {why}")),
-            Reading::Present(_) | Reading::Absent => End::stale(why),
+            Reading::Unknown(_) => ActionResult::gated(format!("not-complete: {why}")),
+            Reading::Present(_) | Reading::Absent => ActionResult::stale(why),
         })
     }
 
-    /// Whether the object is as the wish wants it already, so that there is nothing to send.
+    /// Whether the object is as the write wants it already, so that there is nothing to send.
     pub fn is_fulfilled(&self, kind: &str, reading: &Reading) -> bool {
         let Reading::Present(seen) = reading else { return false };
         let same = self.bound().is_none_or(|bound| bound.uid == seen.uid);
@@ -229,13 +235,13 @@ fn bound_of(action: &Action) -> Option<Bound> {
 }
 
 /// What an action changes of the content.
-fn patch_of(action: &Action, source: Option<&Content>, vault: &dyn VaultPort) -> Result<Patch, End> {
+fn patch_of(action: &Action, source: Option<&Content>, vault: &dyn VaultPort) -> Result<Patch, ActionResult> {
     let change = action.content_change().map_err(|_| unreadable())?;
     let mut data = BTreeMap::new();
     if let Some(file) = &change.backup {
-        let sealed = vault.open(file).map_err(|why| End::gated(format!("backup: {why}")))?;
-        let before =
-            Content::of(&action.target.kind, &sealed).map_err(|why| End::gated(format!("backup: of it, {why}")))?;
+        let sealed = vault.open(file).map_err(|why| ActionResult::gated(format!("backup: {why}")))?;
+        let before = Content::of(&action.target.kind, &sealed)
+            .map_err(|why| ActionResult::gated(format!("backup: of it, {why}")))?;
         data.extend(change.keys.iter().map(|key| (key.clone(), before.get(key).cloned())));
     }
     data.extend(shown(&change));
@@ -244,14 +250,14 @@ fn patch_of(action: &Action, source: Option<&Content>, vault: &dyn VaultPort) ->
             let bytes = source.get(from).cloned();
             let said = data.insert(key.clone(), bytes.clone());
             if said.is_some() && said != Some(bytes) {
-                return Err(End::stale(format!("its source does not hold what the plan shows for `{key}`")));
+                return Err(ActionResult::stale(format!("its source does not hold what the plan shows for `{key}`")));
             }
         }
         data.extend(copying.remove.iter().map(|key| (key.clone(), None)));
     }
     let is_text = |bytes: &Option<Bytes>| bytes.as_ref().is_none_or(|bytes| std::str::from_utf8(bytes).is_ok());
     if action.target.kind != "Secret" && !data.values().all(is_text) {
-        return Err(End::gated(format!("a {} holds text, and its source does not", action.target.kind)));
+        return Err(ActionResult::gated(format!("a {} holds text, and its source does not", action.target.kind)));
     }
     Ok(Patch { labels: change.labels, data, ..Patch::default() })
 }
@@ -261,19 +267,25 @@ fn shown(change: &ContentChange) -> impl Iterator<Item = (String, Option<Bytes>)
     change.data.iter().map(|(key, text)| (key.clone(), Some(Bytes::new(text.clone().into_bytes()))))
 }
 
-fn create(action: &Action, plan: &str, source: Option<&Content>, vault: &dyn VaultPort) -> Result<Wish, End> {
+fn create(
+    action: &Action,
+    plan: &str,
+    source: Option<&Content>,
+    vault: &dyn VaultPort,
+) -> Result<PreparedWrite, ActionResult> {
     if let Some(file) = action.change["backup"].as_str() {
         let mark = format!("{}/{}", short_id(plan), action.id);
         let owners = owners_shown(action).into_iter().filter_map(|owner| owner.uid).collect();
-        let object = vault.restorable(file, &mark, &owners).map_err(|why| End::gated(format!("backup: {why}")))?;
-        return Ok(Wish::Create { object, proof: Proof::Mark(mark) });
+        let object =
+            vault.restorable(file, &mark, &owners).map_err(|why| ActionResult::gated(format!("backup: {why}")))?;
+        return Ok(PreparedWrite::Create { object, proof: Proof::Mark(mark) });
     }
     let patch = patch_of(action, source, vault)?;
     let change = action.content_change().map_err(|_| unreadable())?;
     let new = NewObject { content_type: change.content_type.as_deref(), owner: change.owner.as_ref() };
     let addressed = Addressed::InBody { target: &action.target, bound: None };
     let object = patch.body(&action.target.kind, addressed, new);
-    Ok(Wish::Create { object, proof: Proof::Content(patch) })
+    Ok(PreparedWrite::Create { object, proof: Proof::Content(patch) })
 }
 
 /// The owners an object that is made shall have, as its plan shows them.
@@ -289,6 +301,6 @@ pub(super) fn is_marked(seen: &Seen, mark: &str) -> bool {
     seen.annotations.get(RESTORED_FROM).is_some_and(|found| found == mark)
 }
 
-fn unreadable() -> End {
-    End::gated("the plan does not say what is to be changed")
+fn unreadable() -> ActionResult {
+    ActionResult::gated("the plan does not say what is to be changed")
 }

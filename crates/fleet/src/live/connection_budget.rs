@@ -2,7 +2,7 @@
 //!
 //! Always true: at most `live_max` guests hold a connection, and none is let go before it has been judged.
 
-use super::station::Station;
+use super::cluster_session::ClusterSession;
 use crate::connect::LinkEvent;
 use trueup_core::world::{ClusterName, Link};
 
@@ -27,20 +27,23 @@ enum Standing {
 }
 
 /// The links to wake and to release, in this order: releases make room for the ones that follow.
-pub(super) fn moves<'s>(stations: impl Iterator<Item = &'s Station>, live_max: usize) -> Vec<(ClusterName, LinkEvent)> {
-    choose(stations.filter(|station| station.is_guest()).filter_map(guest).collect(), live_max)
+pub(super) fn moves<'s>(
+    sessions: impl Iterator<Item = &'s ClusterSession>,
+    live_max: usize,
+) -> Vec<(ClusterName, LinkEvent)> {
+    choose(sessions.filter(|session_of| session_of.is_guest()).filter_map(guest).collect(), live_max)
 }
 
-fn guest(station: &Station) -> Option<Guest> {
-    let standing = match (station.is_busy(), station.machine.link()) {
-        (true, _) if station.judged && station.is_answered() => Standing::Judged,
+fn guest(session_of: &ClusterSession) -> Option<Guest> {
+    let standing = match (session_of.is_busy(), session_of.machine.link()) {
+        (true, _) if session_of.judged && session_of.is_answered() => Standing::Judged,
         (true, _) => Standing::Working,
-        (false, Link::Idle) if station.judged => Standing::Resting,
+        (false, Link::Idle) if session_of.judged => Standing::Resting,
         (false, Link::Idle) => Standing::Unseen,
         // Failed for good: only a person can change that, and asks for it.
         (false, _) => return None,
     };
-    Some(Guest { name: station.member.name.clone(), standing, needed: station.needed })
+    Some(Guest { name: session_of.member.name.clone(), standing, needed: session_of.needed })
 }
 
 fn choose(mut guests: Vec<Guest>, live_max: usize) -> Vec<(ClusterName, LinkEvent)> {

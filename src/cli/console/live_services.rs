@@ -11,23 +11,23 @@ use jiff::Timestamp;
 use zeroize::Zeroizing;
 
 use super::aside::Asides;
-use super::fleet::{Fleet, scope};
-use super::keeping::spawn_answering;
+use super::live_handle::{LiveHandle, scope};
+use super::supervisor::spawn_answering;
 use super::{FleetKind, accepting, acting, login, memory, objects, saving};
 use crate::cli::settle::clusters_of;
 use crate::cli::{probe, undo};
-use crate::console::Teller;
+use crate::console::ReplySender;
 use crate::console::model::Remembered;
 use crate::console::run::Login;
-use crate::console::task::{Ask, Backstage, Closer, Planned, SavedFile, Task, Told};
+use crate::console::task::{ConsoleServices, Planned, RequestId, SavedFile, SubjectDetail, Task, TaskReply};
 use trueup_core::engine::journal::{Entry, StateFolder, entries, read};
 use trueup_core::engine::{AcceptRule, ApprovedPlan, ObjectRef, SubjectId, UndoPlan, undo as plan_inverse};
 use trueup_core::world::ClusterName;
 use trueup_fleet::live::{Command, Live};
 
-pub struct Crew {
-    pub fleet: Fleet,
-    pub tell: Teller,
+pub struct LiveServices {
+    pub fleet: LiveHandle,
+    pub tell: ReplySender,
     /// Set when somebody wants the run to stop.
     pub stop: Arc<AtomicBool>,
     pub log: Option<PathBuf>,
@@ -41,7 +41,7 @@ pub struct Crew {
     pub _keeps: Box<dyn Send>,
 }
 
-impl Backstage for Crew {
+impl ConsoleServices for LiveServices {
     fn perform(&mut self, task: Task) {
         match task {
             Task::Explain { ask, subject } => self.explain(ask, subject),
@@ -57,7 +57,7 @@ impl Backstage for Crew {
                 self.plan(ask, async move { plan_undo(&fleet, &plan, action.as_deref()).await });
             }
             Task::DryRun { plan, actions } => {
-                tokio::spawn(acting::dry_run(self.fleet.clone(), self.tell.clone(), plan, actions));
+                tokio::spawn(acting::run_dry(self.fleet.clone(), self.tell.clone(), plan, actions));
             }
             Task::Apply(approved) => self.apply(approved),
             Task::Stop => self.stop.store(true, Ordering::SeqCst),
@@ -82,58 +82,59 @@ impl Backstage for Crew {
     fn logged_in(&mut self, cluster: &ClusterName, printed: Zeroizing<Vec<u8>>) {
         match login::member(&self.fleet, cluster, &printed) {
             Ok(member) => {
-                self.tell.tell(Told::Notice { says: format!("connecting to {cluster} anew") });
+                self.tell.tell(TaskReply::Notice { says: format!("connecting to {cluster} anew") });
                 self.command(Command::Renew(Box::new(member)));
             }
             // It may have kept the credential for itself: then the next run finds it.
             Err(says) => {
-                self.tell.tell(Told::Notice { says });
+                self.tell.tell(TaskReply::Notice { says });
                 self.command(Command::Reconnect(cluster.clone()));
             }
         }
     }
 }
 
-impl Crew {
+impl LiveServices {
     fn command(&self, command: Command) {
         let fleet = self.fleet.clone();
         tokio::spawn(async move { fleet.tell(command).await });
     }
 
-    fn explain(&self, ask: Ask, subject: SubjectId) {
+    fn explain(&self, ask: RequestId, subject: SubjectId) {
         let fleet = self.fleet.clone();
         let closer = move |live: &Live| {
             let domain = live.domains().iter().find(|domain| domain.name() == subject.domain)?;
             let explanation = domain.explain(&subject, live.view())?;
             let panels = domain.panels(&subject, live.view());
-            Some(Box::new(Closer { subject, explanation, panels }))
+            Some(Box::new(SubjectDetail { subject, explanation, panels }))
         };
-        let work = async move { Told::Explained { ask, closer: fleet.ask(closer).await.ok().flatten() } };
-        spawn_answering(self.tell.clone(), move |_| Told::Explained { ask, closer: None }, work);
+        let work = async move { TaskReply::Explained { ask, closer: fleet.ask(closer).await.ok().flatten() } };
+        spawn_answering(self.tell.clone(), move |_| TaskReply::Explained { ask, closer: None }, work);
     }
 
-    fn plan(&self, ask: Ask, work: impl Future<Output = Result<Planned, String>> + Send + 'static) {
-        let work = async move { Told::Planned { ask, plan: work.await.map(Box::new) } };
-        spawn_answering(self.tell.clone(), move |says| Told::Planned { ask, plan: Err(says) }, work);
+    fn plan(&self, ask: RequestId, work: impl Future<Output = Result<Planned, String>> + Send + 'static) {
+        let work = async move { TaskReply::Planned { ask, plan: work.await.map(Box::new) } };
+        spawn_answering(self.tell.clone(), move |says| TaskReply::Planned { ask, plan: Err(says) }, work);
     }
 
     fn apply(&self, approved: Box<ApprovedPlan>) {
         self.stop.store(false, Ordering::SeqCst);
         let work = acting::apply(self.fleet.clone(), self.tell.clone(), approved, self.stop.clone());
-        let otherwise = |says| Told::Applied { report: Err(format!("{says}; trueup history knows what was sent")) };
+        let otherwise =
+            |says| TaskReply::Applied { report: Err(format!("{says}; trueup history knows what was sent")) };
         spawn_answering(self.tell.clone(), otherwise, work);
     }
 
-    fn read_object(&self, ask: Ask, cluster: ClusterName, target: ObjectRef) {
+    fn read_object(&self, ask: RequestId, cluster: ClusterName, target: ObjectRef) {
         let fleet = self.fleet.clone();
         let work = async move {
             let object = objects::read(&fleet, &cluster, &target).await.map(Box::new);
-            Told::Object { ask, object }
+            TaskReply::Object { ask, object }
         };
-        spawn_answering(self.tell.clone(), move |says| Told::Object { ask, object: Err(says) }, work);
+        spawn_answering(self.tell.clone(), move |says| TaskReply::Object { ask, object: Err(says) }, work);
     }
 
-    fn answer(&self, ask: Ask, form: &'static str, typed: String, subject: SubjectId) {
+    fn answer(&self, ask: RequestId, form: &'static str, typed: String, subject: SubjectId) {
         let fleet = self.fleet.clone();
         let answer = move |live: &Live| {
             let domain = live.domains().iter().find(|domain| domain.name() == subject.domain)?;
@@ -141,9 +142,9 @@ impl Crew {
         };
         let work = async move {
             let lines = fleet.ask(answer).await.map(Option::unwrap_or_default).unwrap_or_else(|says| vec![says]);
-            Told::Answered { ask, lines }
+            TaskReply::Answered { ask, lines }
         };
-        spawn_answering(self.tell.clone(), move |says| Told::Answered { ask, lines: vec![says] }, work);
+        spawn_answering(self.tell.clone(), move |says| TaskReply::Answered { ask, lines: vec![says] }, work);
     }
 
     fn probe(&self, subject: SubjectId) {
@@ -158,42 +159,42 @@ impl Crew {
                 }
                 Err(says) => says,
             };
-            Told::Notice { says: format!("{name}: {says}") }
+            TaskReply::Notice { says: format!("{name}: {says}") }
         };
-        spawn_answering(self.tell.clone(), |says| Told::Notice { says }, work);
+        spawn_answering(self.tell.clone(), |says| TaskReply::Notice { says }, work);
     }
 
     fn read_history(&self, asked: u64) {
         let fleet = self.fleet.clone();
-        let work = move || Told::History { asked, entries: history(&fleet).map(|(entries, _)| entries) };
-        self.asides.spawn(self.tell.clone(), move |says| Told::History { asked, entries: Err(says) }, work);
+        let work = move || TaskReply::History { asked, entries: history(&fleet).map(|(entries, _)| entries) };
+        self.asides.spawn(self.tell.clone(), move |says| TaskReply::History { asked, entries: Err(says) }, work);
     }
 
     fn save(&self, file: SavedFile, text: String) {
         let named = file.clone();
         let work = move || {
             let path = saving::save(&file, &text);
-            Told::Saved { file, path }
+            TaskReply::Saved { file, path }
         };
-        self.asides.spawn(self.tell.clone(), |says| Told::Saved { file: named, path: Err(says) }, work);
+        self.asides.spawn(self.tell.clone(), |says| TaskReply::Saved { file: named, path: Err(says) }, work);
     }
 
     fn accept(&self, subject: SubjectId, reason: String, until: String) {
         let (fleet, tell, file) = (self.fleet.clone(), self.tell.clone(), self.accepted_file.clone());
         let work = move || {
             let says = accept(&fleet, file.as_deref(), &subject, reason, &until).map(|(rules, says)| {
-                tell.tell(Told::Acceptances { rules });
+                tell.tell(TaskReply::Acceptances { rules });
                 says
             });
-            Told::Accepted { says }
+            TaskReply::Accepted { says }
         };
-        self.asides.spawn(self.tell.clone(), |says| Told::Accepted { says: Err(says) }, work);
+        self.asides.spawn(self.tell.clone(), |says| TaskReply::Accepted { says: Err(says) }, work);
     }
 
     fn read_log(&self) {
         let log = self.log.clone();
-        let work = move || Told::Log { lines: saving::last_lines(log.as_deref()) };
-        self.asides.spawn(self.tell.clone(), |says| Told::Log { lines: vec![says] }, work);
+        let work = move || TaskReply::Log { lines: saving::last_lines(log.as_deref()) };
+        self.asides.spawn(self.tell.clone(), |says| TaskReply::Log { lines: vec![says] }, work);
     }
 
     fn remember(&self, remembered: Remembered) {
@@ -208,7 +209,7 @@ impl Crew {
 
 /// Accepts a finding, here and wherever the config is read. Answers with all that is accepted now, and what to say.
 fn accept(
-    fleet: &Fleet,
+    fleet: &LiveHandle,
     file: Option<&Path>,
     subject: &SubjectId,
     reason: String,
@@ -228,7 +229,7 @@ fn accept(
 }
 
 /// The journal, with the folder it is in. No folder means that nothing was ever applied.
-fn history(fleet: &Fleet) -> Result<(Vec<Entry>, Option<StateFolder>), String> {
+fn history(fleet: &LiveHandle) -> Result<(Vec<Entry>, Option<StateFolder>), String> {
     let path = fleet.context.state_path().ok_or("neither XDG_STATE_HOME nor HOME is set")?;
     let folder = StateFolder::look(&path).map_err(|error| error.to_string())?;
     let Some(folder) = folder else { return Ok((Vec::new(), None)) };
@@ -237,7 +238,7 @@ fn history(fleet: &Fleet) -> Result<(Vec<Entry>, Option<StateFolder>), String> {
 }
 
 /// Plans the inverse of what was applied, as the clusters are now.
-async fn plan_undo(fleet: &Fleet, plan: &str, action: Option<&str>) -> Result<Planned, String> {
+async fn plan_undo(fleet: &LiveHandle, plan: &str, action: Option<&str>) -> Result<Planned, String> {
     let (entries, folder) = history(fleet)?;
     let entry = entries.into_iter().find(|entry| entry.plan == plan).ok_or("the journal holds no such plan")?;
     let folder = folder.ok_or("there is no journal")?;

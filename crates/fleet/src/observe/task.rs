@@ -9,12 +9,12 @@ use tokio::sync::Semaphore;
 
 use super::ask::{Asker, Lack};
 use super::backoff;
-use super::marks::Marks;
 use super::outbox::{Epoch, Outbox};
 use super::ports::Ports;
 use super::request::Part;
+use super::version_floor::VersionFloor;
 use super::watch::Sink;
-use trueup_core::decode::harvest::{Harvest, Recipe, Spoilt};
+use trueup_core::decode::projection::{ProjectedFacts, Projection, Spoilt};
 use trueup_core::world::{CollectionId, Delta, FactKind, Gap, Key, Namespace, ResourceVersion};
 
 /// What somebody wants of a collection.
@@ -28,12 +28,12 @@ pub(super) struct Wanted {
 
 /// What the task of one collection works with.
 #[derive(Clone)]
-pub(super) struct Lane {
+pub(super) struct CollectionTask {
     pub id: CollectionId,
     pub epoch: Epoch,
     pub asker: Asker,
     pub ports: Ports,
-    pub marks: Marks,
+    pub marks: VersionFloor,
     pub outbox: Outbox,
     /// Lists on their way at once over this connection.
     pub lists_at_once: Arc<Semaphore>,
@@ -41,14 +41,14 @@ pub(super) struct Lane {
     pub listed: Arc<AtomicU64>,
 }
 
-impl Lane {
+impl CollectionTask {
     /// The collection as a whole, or one namespace of it.
     pub fn part<'a>(&'a self, narrowed_to: Option<&'a Namespace>) -> Part<'a> {
         Part { id: &self.id, narrowed_to }
     }
 
-    pub fn recipe(&self, facts: &[FactKind]) -> Recipe {
-        Recipe::new(&self.id, facts, &self.ports.digester)
+    pub fn projection(&self, facts: &[FactKind]) -> Projection {
+        Projection::new(&self.id, facts, &self.ports.digester)
     }
 
     pub fn put(&self, fact: FactKind, delta: Delta) {
@@ -68,12 +68,12 @@ impl Lane {
 
     /// How long to wait after this many failures in a row.
     pub fn wait(&self, failures: u32, lack: &Lack) -> Duration {
-        backoff::wait(failures, lack.gap.cause, lack.retry_after, self.ports.dice.fraction())
+        backoff::wait(failures, lack.gap.cause, lack.retry_after, self.ports.jitter.fraction())
     }
 }
 
-impl Sink for Lane {
-    fn changed(&self, changes: Harvest, removed: Vec<Key>, version: &ResourceVersion, at: Timestamp) {
+impl Sink for CollectionTask {
+    fn changed(&self, changes: ProjectedFacts, removed: Vec<Key>, version: &ResourceVersion, at: Timestamp) {
         self.marks.raise(&self.id, version);
         for row in changes.rows {
             let delta = Delta::Changed { facts: row.facts, removed: removed.clone(), version: version.clone(), at };

@@ -29,7 +29,7 @@ type Answer = Response<UnsyncBoxBody<Bytes, Infallible>>;
 
 /// Clones are the same door.
 #[derive(Clone)]
-pub(super) struct Door {
+pub(super) struct KubeAdapter {
     account: Arc<dyn Account>,
     versions: Arc<Mutex<Versions>>,
 }
@@ -43,7 +43,7 @@ struct Versions {
     broken: BTreeMap<u64, NoListing>,
 }
 
-impl Door {
+impl KubeAdapter {
     pub fn new(account: Arc<dyn Account>) -> Self {
         // Later doors to the same account begin with a larger number than any earlier one has reached: nobody lists a
         // thousand times a second.
@@ -206,7 +206,7 @@ fn respond(status: StatusCode, body: UnsyncBoxBody<Bytes, Infallible>) -> Answer
     answer
 }
 
-impl tower::Service<Request<Body>> for Door {
+impl tower::Service<Request<Body>> for KubeAdapter {
     type Response = Answer;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Answer, Infallible>> + Send>>;

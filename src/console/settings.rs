@@ -10,7 +10,7 @@ use trueup_core::engine::AcceptRule;
 
 /// What the model is told.
 #[derive(Debug)]
-pub struct Furnishing {
+pub struct ModelSettings {
     pub keys: Keymap,
     pub zone: Zone,
     /// The zone of the machine's clock.
@@ -27,7 +27,7 @@ pub struct Furnishing {
 
 /// What the painter is told.
 #[derive(Debug)]
-pub struct Looks {
+pub struct RenderSettings {
     pub themes: Themes,
     pub theme: ThemeChoice,
     pub signs: Signs,
@@ -47,14 +47,14 @@ pub enum ThemeChoice {
 
 /// Keys and themes after their files changed.
 #[derive(Debug)]
-pub struct Redecoration {
+pub struct SettingsReload {
     pub keys: Keymap,
     pub themes: Themes,
     /// What is wrong with the files.
     pub problems: Vec<String>,
 }
 
-impl Default for Furnishing {
+impl Default for ModelSettings {
     fn default() -> Self {
         Self {
             keys: Keymap::default(),

@@ -10,9 +10,9 @@ use crate::cli::context::Context;
 use crate::config::{AlertSetting, Config, ConsoleSettings, FLEET, ViewSettings};
 use crate::console::effect::{Alert, MouseHold};
 use crate::console::filter::Filter;
-use crate::console::furnishing::{Furnishing, Looks, ThemeChoice};
 use crate::console::keymap::Keymap;
 use crate::console::model::{Remembered, SavedView, Zone};
+use crate::console::settings::{ModelSettings, RenderSettings, ThemeChoice};
 use crate::console::terminal::{ColorChoice, ColorDepth, color_depth};
 use crate::console::theme::{DEFAULT, Signs, Themes};
 use trueup_core::engine::text::Charset;
@@ -54,7 +54,7 @@ pub fn furnish(
     config: &Config,
     folder: Option<&Path>,
     remembered: Option<Remembered>,
-) -> (Looks, Furnishing) {
+) -> (RenderSettings, ModelSettings) {
     let settings = &config.console;
     let (keys, mut notices) = keymap(settings, folder);
     let (themes, of_themes) = themes(folder);
@@ -66,7 +66,7 @@ pub fn furnish(
         screen: view.screen.clone(),
         filter: view.filter.clone(),
     };
-    let furnishing = Furnishing {
+    let furnishing = ModelSettings {
         keys,
         zone: if settings.utc { Zone::Utc } else { zone(context) },
         local: jiff::tz::TimeZone::system(),
@@ -82,7 +82,7 @@ pub fn furnish(
         notices,
     };
     let signs = if settings.plain { Signs::Plain } else { signs(context) };
-    (Looks { themes, theme, signs }, furnishing)
+    (RenderSettings { themes, theme, signs }, furnishing)
 }
 
 /// Every file and folder that keys and themes are read from, there or not.

@@ -14,11 +14,11 @@ use trueup_core::world::{CollectionId, ResourceVersion};
 /// The marks of one cluster. Shared by the observers of all its connections; a cluster with another identity gets new
 /// ones, for its versions begin anew.
 #[derive(Clone, Default)]
-pub struct Marks {
+pub struct VersionFloor {
     newest: Arc<Mutex<BTreeMap<CollectionId, ResourceVersion>>>,
 }
 
-impl Marks {
+impl VersionFloor {
     /// The mark, when `offered` is older than it.
     pub(super) fn newer_than(&self, id: &CollectionId, offered: &ResourceVersion) -> Option<ResourceVersion> {
         self.lock().get(id).filter(|seen| offered.is_older_than(seen)).cloned()

@@ -7,7 +7,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 
 use super::ports::{ClusterPort, Progress, Reading};
-use super::report::{End, Halt};
+use super::report::{ActionResult, Halt};
 use super::run::Run;
 use crate::engine::Action;
 use crate::engine::journal::VerifiedState;
@@ -22,10 +22,10 @@ const LEAVING: &str = "it is being deleted";
 
 impl<'p> Run<'p, '_> {
     /// Waits until what a wave deleted in a cloud is gone. What depends on it can't go before.
-    pub(super) async fn outlast(&mut self, port: &dyn ClusterPort, wave: &[&'p Action]) -> Result<(), Halt> {
+    pub(super) async fn wait_until_gone(&mut self, port: &dyn ClusterPort, wave: &[&'p Action]) -> Result<(), Halt> {
         let terminating = |action: &&&'p Action| {
             let end = self.report.ends.get(&action.id);
-            action.target.cloud.is_some() && end == Some(&End::Done(VerifiedState::Terminating))
+            action.target.cloud.is_some() && end == Some(&ActionResult::Done(VerifiedState::Terminating))
         };
         let mut left: Vec<&'p Action> = wave.iter().filter(terminating).copied().collect();
         let began = self.ports.clock.now();
@@ -34,7 +34,9 @@ impl<'p> Run<'p, '_> {
             let so_far = Duration::try_from(self.ports.clock.now().duration_since(began)).unwrap_or_default();
             if self.ports.clock.now() >= until {
                 let why = format!("it was still being deleted after {} minutes", END_PATIENCE.as_mins());
-                return self.write_ends(left.into_iter().map(|one| (one, End::Unknown { why: why.clone() })).collect());
+                return self.write_ends(
+                    left.into_iter().map(|one| (one, ActionResult::Unknown { why: why.clone() })).collect(),
+                );
             }
             for action in &left {
                 (self.ports.progress)(action, Progress::Waiting { so_far, why: LEAVING });
@@ -43,9 +45,9 @@ impl<'p> Run<'p, '_> {
             let mut ended = Vec::new();
             for action in std::mem::take(&mut left) {
                 match port.read(&action.target).await {
-                    Reading::Absent => ended.push((action, End::Done(VerifiedState::Gone))),
+                    Reading::Absent => ended.push((action, ActionResult::Done(VerifiedState::Gone))),
                     Reading::Present(seen) if !seen.deleting => {
-                        ended.push((action, End::failed("its deletion was given up, and it is still there")));
+                        ended.push((action, ActionResult::failed("its deletion was given up, and it is still there")));
                     }
                     Reading::Present(_) | Reading::Unknown(_) => left.push(action),
                 }
