@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use clap::Parser;
-use histories::{Count, Kind, TaskReply, Telling, Way, hostile, play};
+use histories::{Count, Kind, Telling, Told, Way, hostile, play};
 
 /// From this many histories on, each kind has to have fired in one of a thousand.
 const SHARE_FROM: u64 = 10_000;
@@ -90,7 +90,7 @@ fn compare(worlds: u64, from: u64) -> ExitCode {
 }
 
 fn one(seed: u64, traced: bool) -> ExitCode {
-    let TaskReply { broken, trace, .. } = play(seed, traced);
+    let Told { broken, trace, .. } = play(seed, traced);
     for line in &trace {
         println!("{line}");
     }
@@ -132,7 +132,7 @@ fn many(args: &Args) -> ExitCode {
     show(args, &tally, next.load(Ordering::Relaxed).min(until) - args.from, seconds)
 }
 
-fn count(tally: &mut Tally, seed: u64, told: TaskReply) {
+fn count(tally: &mut Tally, seed: u64, told: Told) {
     for (count, kind) in tally.fired.iter_mut().zip(Kind::ALL) {
         *count += u64::from(told.fired.has(*kind));
     }

@@ -16,7 +16,7 @@ use trueup::console::effect::Effects;
 use trueup::console::event::{Event, What};
 use trueup::console::hits::HitMap;
 use trueup::console::model::{Model, Zone};
-use trueup::console::task::{Planned, Start, SubjectDetail, Task, Told, Wanted};
+use trueup::console::task::{PlanTarget, Planned, Start, SubjectDetail, Task, TaskReply};
 use trueup::console::theme::{Signs, Theme};
 use trueup::console::update::update;
 use trueup::console::view::{Look, view};
@@ -258,7 +258,7 @@ impl Console {
         let mut console = Self { model, domains, world, judgements, applied: Vec::new() };
         let checks = console.domains.iter().map(|domain| (domain.name(), domain.description())).collect();
         let start = Start { checks, read_only: None, fleet: "a folder".to_owned(), user: "ann".to_owned() };
-        console.take(What::Told(Box::new(Told::Started(Box::new(start)))));
+        console.take(What::TaskReply(Box::new(TaskReply::Started(Box::new(start)))));
         let findings = console.judgements.shared().map(|(id, held)| (id.clone(), Some(held.clone()))).collect();
         let clusters = [(library().name, Some(library()))].into();
         console.take(What::Data(Box::new(Update { findings, clusters })));
@@ -269,25 +269,28 @@ impl Console {
         let event = Event { at: self.model.now, what };
         let Effects { tasks, .. } = update(&mut self.model, event, &HitMap::default());
         for told in tasks.into_iter().filter_map(|task| self.perform(task)).collect::<Vec<_>>() {
-            self.take(What::Told(Box::new(told)));
+            self.take(What::TaskReply(Box::new(told)));
         }
     }
 
-    fn perform(&mut self, task: Task) -> Option<Told> {
+    fn perform(&mut self, task: Task) -> Option<TaskReply> {
         let view = self.world.view(now());
         let domain = self.domains.first()?;
         match task {
             Task::Explain { ask, subject } => {
                 let explanation = domain.explain(&subject, view)?;
                 let panels = domain.panels(&subject, view);
-                Some(Told::Explained { ask, closer: Some(Box::new(SubjectDetail { subject, explanation, panels })) })
+                Some(TaskReply::Explained {
+                    ask,
+                    closer: Some(Box::new(SubjectDetail { subject, explanation, panels })),
+                })
             }
             Task::Answer { ask, form, typed, subject } => {
-                Some(Told::Answered { ask, lines: domain.answer(form, &typed, &subject, view) })
+                Some(TaskReply::Answered { ask, lines: domain.answer(form, &typed, &subject, view) })
             }
-            Task::Plan { ask, wanted: Wanted::Subjects(subjects) } => {
+            Task::Plan { ask, wanted: PlanTarget::Subjects(subjects) } => {
                 let planned = Planned { plan: self.plan(subjects), left_out: Vec::new() };
-                Some(Told::Planned { ask, plan: Ok(Box::new(planned)) })
+                Some(TaskReply::Planned { ask, plan: Ok(Box::new(planned)) })
             }
             Task::Apply(approved) => {
                 self.applied.extend(approved.actions().map(|action| action.target.name.clone()));

@@ -123,7 +123,7 @@ impl JournalPort for NotedJournal {
         let mut world = shared.lock();
         let name = world.engines[*who].name;
         world.tell(name, || {
-            let words: Vec<&str> = records.iter().map(word).collect();
+            let words: Vec<&str> = records.iter().map(as_str).collect();
             let came = appended.as_ref().err().map(|error| format!(" → {error}")).unwrap_or_default();
             format!("journal: {}{came}", words.join(" "))
         });

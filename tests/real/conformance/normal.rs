@@ -93,7 +93,7 @@ impl Symbols {
         while let Some(first) = rest.chars().next() {
             let end = rest.find(|letter| in_word(letter) != in_word(first)).unwrap_or(rest.len());
             let (word, after) = rest.split_at(end);
-            normal.push_str(&self.word(word));
+            normal.push_str(&self.as_str(word));
             rest = after;
         }
         normal

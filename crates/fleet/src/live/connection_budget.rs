@@ -31,19 +31,19 @@ pub(super) fn moves<'s>(
     sessions: impl Iterator<Item = &'s ClusterSession>,
     live_max: usize,
 ) -> Vec<(ClusterName, LinkEvent)> {
-    choose(sessions.filter(|session_of| session_of.is_guest()).filter_map(guest).collect(), live_max)
+    choose(sessions.filter(|session| session.is_guest()).filter_map(guest).collect(), live_max)
 }
 
-fn guest(session_of: &ClusterSession) -> Option<Guest> {
-    let standing = match (session_of.is_busy(), session_of.machine.link()) {
-        (true, _) if session_of.judged && session_of.is_answered() => Standing::Judged,
+fn guest(session: &ClusterSession) -> Option<Guest> {
+    let standing = match (session.is_busy(), session.machine.link()) {
+        (true, _) if session.judged && session.is_answered() => Standing::Judged,
         (true, _) => Standing::Working,
-        (false, Link::Idle) if session_of.judged => Standing::Resting,
+        (false, Link::Idle) if session.judged => Standing::Resting,
         (false, Link::Idle) => Standing::Unseen,
         // Failed for good: only a person can change that, and asks for it.
         (false, _) => return None,
     };
-    Some(Guest { name: session_of.member.name.clone(), standing, needed: session_of.needed })
+    Some(Guest { name: session.member.name.clone(), standing, needed: session.needed })
 }
 
 fn choose(mut guests: Vec<Guest>, live_max: usize) -> Vec<(ClusterName, LinkEvent)> {

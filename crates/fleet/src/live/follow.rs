@@ -87,12 +87,12 @@ impl Live {
         let gone: Vec<ClusterName> = self
             .sessions
             .values()
-            .filter(|session_of| session_of.is_guest())
-            .filter(|session_of| {
-                let hosted_by = session_of.member.hosted_by.as_ref();
+            .filter(|session| session.is_guest())
+            .filter(|session| {
+                let hosted_by = session.member.hosted_by.as_ref();
                 hosted_by.is_some_and(|by| discover::is_gone(view, by) || discover::has_context(view, by))
             })
-            .map(|session_of| session_of.member.name.clone())
+            .map(|session| session.member.name.clone())
             .collect();
         for name in gone {
             self.sessions.remove(&name);
@@ -132,17 +132,17 @@ impl Live {
         let accounts = discover::aws_accounts(self.world.view(self.ports.clock.now()));
         for (_, name) in accounts.into_iter().filter(|(of, _)| of == cluster) {
             let renewed = self.account(cluster, &name);
-            if let (Some(session_of), Some(member)) = (self.sessions.get_mut(&name), renewed) {
-                session_of.member.connector = member.connector;
+            if let (Some(session), Some(member)) = (self.sessions.get_mut(&name), renewed) {
+                session.member.connector = member.connector;
                 self.link(&name, LinkEvent::KubeconfigChanged, changes);
             }
         }
     }
 
     fn account(&self, cluster: &ClusterName, name: &ClusterName) -> Option<Member> {
-        let session_of = self.sessions.get(cluster)?;
-        let connection = session_of.connection.as_ref()?;
-        self.door.aws_account(name, &session_of.cluster(), &connection.client)
+        let session = self.sessions.get(cluster)?;
+        let connection = session.connection.as_ref()?;
+        self.door.aws_account(name, &session.cluster(), &connection.client)
     }
 
     /// Guests are reached over their management cluster's connection, so a new one gives them new ways in.
@@ -150,8 +150,8 @@ impl Live {
         let Some(client) = self.client(management) else { return };
         let guests = discover::guests(self.world.view(self.ports.clock.now()));
         for guest in guests.iter().filter(|guest| guest.hosted_by.cluster == *management) {
-            if let Some(session_of) = self.sessions.get_mut(&guest.name).filter(|session_of| session_of.is_guest()) {
-                session_of.member.connector = self.door.member(guest, &client).connector;
+            if let Some(session) = self.sessions.get_mut(&guest.name).filter(|session| session.is_guest()) {
+                session.member.connector = self.door.member(guest, &client).connector;
             }
         }
     }
@@ -163,30 +163,27 @@ impl Live {
         for interest in all {
             wanted.entry(interest.id.cluster.clone()).or_default().push(interest);
         }
-        for (name, session_of) in &mut self.sessions {
+        for (name, session) in &mut self.sessions {
             let interests = wanted.remove(name).unwrap_or_default();
-            if session_of.interests == interests && (session_of.observer.is_some() || session_of.is_answered()) {
+            if session.interests == interests && (session.observer.is_some() || session.is_answered()) {
                 continue;
             }
-            close_unwanted(&mut self.world, session_of, &interests, changes);
-            ask(&mut self.world, session_of, &interests, changes);
-            session_of.interests = interests;
+            close_unwanted(&mut self.world, session, &interests, changes);
+            ask(&mut self.world, session, &interests, changes);
+            session.interests = interests;
         }
     }
 
     fn follow_links(&mut self, changes: &mut ChangeSet) {
         for cluster in self.names() {
-            let Some(session_of) = self.sessions.get(&cluster).filter(|session_of| session_of.observer.is_some())
-            else {
+            let Some(session) = self.sessions.get(&cluster).filter(|session| session.observer.is_some()) else {
                 continue;
             };
-            let listed = session_of.observer.as_ref().map_or(0, Observer::objects_listed);
-            let event = match session_of.machine.link() {
-                Link::Listing { .. } | Link::Live { .. } if !session_of.is_answered() => {
-                    Some(LinkEvent::Progress(listed))
-                }
-                Link::Listing { .. } => Some(self.dead(session_of).map_or(LinkEvent::AllListed, LinkEvent::Failing)),
-                Link::Live { .. } => self.dead(session_of).map(LinkEvent::Failing),
+            let listed = session.observer.as_ref().map_or(0, Observer::objects_listed);
+            let event = match session.machine.link() {
+                Link::Listing { .. } | Link::Live { .. } if !session.is_answered() => Some(LinkEvent::Progress(listed)),
+                Link::Listing { .. } => Some(self.dead(session).map_or(LinkEvent::AllListed, LinkEvent::Failing)),
+                Link::Live { .. } => self.dead(session).map(LinkEvent::Failing),
                 Link::Idle
                 | Link::Connecting
                 | Link::Degraded { .. }
@@ -194,8 +191,8 @@ impl Live {
                 | Link::Failed { .. }
                 | Link::Recorded => None,
             };
-            if let Some(session_of) = self.sessions.get_mut(&cluster).filter(|session_of| session_of.is_answered()) {
-                session_of.ailing = false;
+            if let Some(session) = self.sessions.get_mut(&cluster).filter(|session| session.is_answered()) {
+                session.ailing = false;
             }
             if let Some(event) = event {
                 self.link(&cluster, event, changes);
@@ -204,15 +201,15 @@ impl Live {
     }
 
     /// Why the whole connection counts as dead: every collection says so.
-    fn dead(&self, session_of: &ClusterSession) -> Option<Gap> {
-        if !session_of.ailing {
+    fn dead(&self, session: &ClusterSession) -> Option<Gap> {
+        if !session.ailing {
             return None;
         }
         let asked: BTreeSet<&CollectionId> =
-            session_of.asked.keys().map(|(id, _)| id).filter(|id| ClusterSession::speaks_for_the_link(id)).collect();
+            session.asked.keys().map(|(id, _)| id).filter(|id| ClusterSession::speaks_for_the_link(id)).collect();
         let mut last = None;
         for (id, completeness, _) in self.world.observations().filter(|(id, ..)| asked.contains(id)) {
-            if session_of.served.lacks(&id.resource) {
+            if session.served.lacks(&id.resource) {
                 continue;
             }
             last =
@@ -232,11 +229,11 @@ fn leads_somewhere(change: &Change) -> bool {
 }
 
 /// Forgets collections nobody wants any more.
-fn close_unwanted(world: &mut World, session_of: &mut ClusterSession, interests: &[Interest], changes: &mut ChangeSet) {
+fn close_unwanted(world: &mut World, session: &mut ClusterSession, interests: &[Interest], changes: &mut ChangeSet) {
     let ids: BTreeSet<&CollectionId> = interests.iter().map(|interest| &interest.id).collect();
     let facts: BTreeSet<(&CollectionId, TypeId)> =
         interests.iter().map(|interest| (&interest.id, interest.fact.type_id())).collect();
-    session_of.asked.retain(|(id, fact), _| {
+    session.asked.retain(|(id, fact), _| {
         let wanted = facts.contains(&(id, *fact));
         if !ids.contains(id) {
             changes.extend(world.close(id));
@@ -248,17 +245,17 @@ fn close_unwanted(world: &mut World, session_of: &mut ClusterSession, interests:
 }
 
 /// Has interests observed, or answers them with the reason why they can't be.
-fn ask(world: &mut World, session_of: &mut ClusterSession, interests: &[Interest], changes: &mut ChangeSet) {
+fn ask(world: &mut World, session: &mut ClusterSession, interests: &[Interest], changes: &mut ChangeSet) {
     let mut observed = Vec::new();
     for interest in interests {
         world.open(interest);
         let slot = (interest.id.clone(), interest.fact.type_id());
-        let before = session_of.asked.get(&slot).copied();
-        let gap = if session_of.served.lacks(&interest.id.resource) {
-            let says = format!("{} does not serve {}", session_of.member.name, interest.id.resource.path());
+        let before = session.asked.get(&slot).copied();
+        let gap = if session.served.lacks(&interest.id.resource) {
+            let says = format!("{} does not serve {}", session.member.name, interest.id.resource.path());
             Some(Gap::new(GapCause::Discovery, says))
         } else {
-            session_of.observer.is_none().then(|| session_of.rest.clone())
+            session.observer.is_none().then(|| session.rest.clone())
         };
         let asked = match gap {
             Some(gap) => {
@@ -272,9 +269,9 @@ fn ask(world: &mut World, session_of: &mut ClusterSession, interests: &[Interest
                 before.unwrap_or(Asked::Waiting)
             }
         };
-        session_of.asked.insert(slot, asked);
+        session.asked.insert(slot, asked);
     }
-    if let Some(observer) = &mut session_of.observer {
+    if let Some(observer) = &mut session.observer {
         observer.set_interests(&observed);
     }
 }

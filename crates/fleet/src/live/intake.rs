@@ -31,18 +31,18 @@ impl Live {
 
     fn take_report(&mut self, batch: Batch, changes: &mut ChangeSet) {
         let Batch { cluster, epoch, collection, fact, delta } = batch;
-        let Some(session_of) = self.sessions.get_mut(&cluster).filter(|session_of| session_of.epoch == epoch) else {
+        let Some(session) = self.sessions.get_mut(&cluster).filter(|session| session.epoch == epoch) else {
             return;
         };
         if let Delta::Lost { gap } = &delta {
-            session_of.ailing |= matches!(gap.cause, GapCause::Unreachable | GapCause::Silent);
+            session.ailing |= matches!(gap.cause, GapCause::Unreachable | GapCause::Silent);
         }
         let (is_answer, refused) = match &delta {
             Delta::Listed { .. } | Delta::Seen { .. } => (true, None),
             Delta::Lost { gap } => (true, (gap.cause == GapCause::Unauthorized).then(|| gap.clone())),
             Delta::Begun { .. } | Delta::Changed { .. } | Delta::Confirmed { .. } => (false, None),
         };
-        if let Some(asked) = session_of.asked.get_mut(&(collection.clone(), fact.type_id())).filter(|_| is_answer) {
+        if let Some(asked) = session.asked.get_mut(&(collection.clone(), fact.type_id())).filter(|_| is_answer) {
             *asked = Asked::Answered;
         }
         let (applied, more) = self.world.apply(&collection, fact, delta);
@@ -57,7 +57,7 @@ impl Live {
 
     pub(super) fn take_done(&mut self, done: Done, changes: &mut ChangeSet) {
         let Done { cluster, epoch, what } = done;
-        if self.sessions.get(&cluster).is_none_or(|session_of| session_of.epoch != epoch) {
+        if self.sessions.get(&cluster).is_none_or(|session| session.epoch != epoch) {
             return;
         }
         match what {
@@ -70,15 +70,14 @@ impl Live {
     pub(super) fn take_time(&mut self, changes: &mut ChangeSet) {
         let now = self.ports.clock.now();
         for cluster in self.names() {
-            let Some(session_of) = self.sessions.get_mut(&cluster) else { continue };
-            if session_of.rediscover_at.take_if(|at| *at <= now).is_some() {
-                let (epoch, client) =
-                    (session_of.epoch, session_of.connection.as_ref().map(|open| open.client.clone()));
+            let Some(session) = self.sessions.get_mut(&cluster) else { continue };
+            if session.rediscover_at.take_if(|at| *at <= now).is_some() {
+                let (epoch, client) = (session.epoch, session.connection.as_ref().map(|open| open.client.clone()));
                 if let Some(client) = client {
                     self.aside.spawn(attempt::rediscover(cluster.clone(), epoch, client));
                 }
             }
-            if session_of.retry_at.take_if(|at| *at <= now).is_some() {
+            if session.retry_at.take_if(|at| *at <= now).is_some() {
                 self.link(&cluster, LinkEvent::RetryDue, changes);
             }
         }
@@ -87,30 +86,30 @@ impl Live {
     fn connected(&mut self, cluster: &ClusterName, opened: Opened, changes: &mut ChangeSet) {
         let Opened { connection, identity, served } = opened;
         let now = self.ports.clock.now();
-        let Some(session_of) = self.sessions.get_mut(cluster) else { return };
-        let replaced = session_of.identity.is_known() && identity.is_known() && session_of.identity != identity;
+        let Some(session) = self.sessions.get_mut(cluster) else { return };
+        let replaced = session.identity.is_known() && identity.is_known() && session.identity != identity;
         if replaced {
             tracing::warn!(%cluster, "another cluster answers under this name: what was known of the old one is dropped");
             changes.extend(self.world.remove_cluster(cluster));
-            session_of.marks = VersionFloor::default();
-            session_of.asked.clear();
-            session_of.served_once = None;
+            session.marks = VersionFloor::default();
+            session.asked.clear();
+            session.served_once = None;
         }
-        session_of.identity = identity;
-        session_of.take_served(served);
-        session_of.rediscover_at = Some(later(now, served_holds(&session_of.served)));
-        session_of.observer = Some(Observer::new(ObserverSetup {
+        session.identity = identity;
+        session.take_served(served);
+        session.rediscover_at = Some(later(now, served_holds(&session.served)));
+        session.observer = Some(Observer::new(ObserverSetup {
             client: connection.client.clone(),
-            epoch: session_of.epoch,
+            epoch: session.epoch,
             ports: self.ports.clone(),
-            marks: session_of.marks.clone(),
+            marks: session.marks.clone(),
             outbox: self.outbox.clone(),
-            fallback_namespaces: session_of.member.namespaces.clone(),
+            fallback_namespaces: session.member.namespaces.clone(),
         }));
-        session_of.connection = Some(connection);
+        session.connection = Some(connection);
         // The new observer is told everything that is wanted, and answers all of it anew.
-        session_of.interests.clear();
-        session_of.asked.values_mut().for_each(|asked| *asked = Asked::Waiting);
+        session.interests.clear();
+        session.asked.values_mut().for_each(|asked| *asked = Asked::Waiting);
         self.link(cluster, LinkEvent::Connected, changes);
         self.renew_guests_of(cluster);
         self.renew_account_of(cluster, changes);
@@ -118,13 +117,13 @@ impl Live {
 
     fn discovered(&mut self, cluster: &ClusterName, served: Served, changes: &mut ChangeSet) {
         let now = self.ports.clock.now();
-        let Some(session_of) = self.sessions.get_mut(cluster) else { return };
-        let before = session_of.served.clone();
-        session_of.take_served(served);
-        session_of.rediscover_at = Some(later(now, served_holds(&session_of.served)));
-        if session_of.served != before {
-            session_of.interests.clear();
-            changes.extend(self.world.put_cluster(session_of.cluster()));
+        let Some(session) = self.sessions.get_mut(cluster) else { return };
+        let before = session.served.clone();
+        session.take_served(served);
+        session.rediscover_at = Some(later(now, served_holds(&session.served)));
+        if session.served != before {
+            session.interests.clear();
+            changes.extend(self.world.put_cluster(session.cluster()));
         }
     }
 }

@@ -188,9 +188,9 @@ impl Live {
 
     /// The accounts with IBM Cloud, by their ids.
     pub fn ibm_accounts(&self) -> BTreeMap<String, Arc<IbmClient>> {
-        let account = |session_of: &ClusterSession| match &session_of.member.source {
+        let account = |session: &ClusterSession| match &session.member.source {
             ClusterSource::Cloud { provider: Provider::Ibm, account, .. } => {
-                Some((account.clone(), session_of.member.connector.ibm_account()?))
+                Some((account.clone(), session.member.connector.ibm_account()?))
             }
             ClusterSource::Cloud { provider: Provider::Aws, .. }
             | ClusterSource::Kubeconfig { .. }
@@ -232,8 +232,8 @@ impl Live {
             }
             Command::Renew(member) => {
                 let Member { name, connector, .. } = *member;
-                if let Some(session_of) = self.sessions.get_mut(&name) {
-                    session_of.member.connector = connector;
+                if let Some(session) = self.sessions.get_mut(&name) {
+                    session.member.connector = connector;
                     self.link(&name, LinkEvent::KubeconfigChanged, &mut changes);
                 }
             }
@@ -309,11 +309,11 @@ impl Live {
 
     /// Reads everything that is connected again; [`Self::wait_settled`] then waits for the new answers.
     pub fn resync(&mut self) {
-        for session_of in self.sessions.values_mut() {
-            let Some(observer) = &session_of.observer else { continue };
+        for session in self.sessions.values_mut() {
+            let Some(observer) = &session.observer else { continue };
             observer.resync();
-            let served = &session_of.served;
-            for ((id, _), asked) in &mut session_of.asked {
+            let served = &session.served;
+            for ((id, _), asked) in &mut session.asked {
                 if !served.lacks(&id.resource) {
                     *asked = Asked::Waiting;
                 }
@@ -338,7 +338,7 @@ impl Live {
     }
 
     fn waiting(&self) -> Vec<ClusterName> {
-        self.sessions.iter().filter(|(_, session_of)| !session_of.is_settled()).map(|(name, _)| name.clone()).collect()
+        self.sessions.iter().filter(|(_, session)| !session.is_settled()).map(|(name, _)| name.clone()).collect()
     }
 
     pub(super) fn names(&self) -> Vec<ClusterName> {
@@ -366,8 +366,8 @@ impl Live {
 
     fn next_time(&self, now: Timestamp) -> Option<Timestamp> {
         let sessions = self.sessions.values();
-        let retries = sessions.clone().flat_map(|session_of| [session_of.retry_at, session_of.rediscover_at]).flatten();
-        let listing = sessions.clone().any(|session_of| matches!(session_of.machine.link(), Link::Listing { .. }));
+        let retries = sessions.clone().flat_map(|session| [session.retry_at, session.rediscover_at]).flatten();
+        let listing = sessions.clone().any(|session| matches!(session.machine.link(), Link::Listing { .. }));
         let progress = listing.then(|| later(now, PROGRESS_EVERY));
         retries
             .chain(self.judgements.next_deadline())

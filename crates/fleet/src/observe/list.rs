@@ -9,8 +9,8 @@
 use jiff::Timestamp;
 
 use super::ask::{Doing, Failure, Lack};
+use super::collection_task::CollectionTask;
 use super::request::{PAGE_LIMIT, Part};
-use super::task::CollectionTask;
 use crate::connect::classify;
 use trueup_core::decode::projection::{ProjectedFacts, Projection};
 use trueup_core::decode::{self, ListHead};

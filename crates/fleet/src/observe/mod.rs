@@ -12,6 +12,7 @@
 
 mod ask;
 mod backoff;
+mod collection_task;
 mod event;
 #[cfg(test)]
 mod fake;
@@ -22,7 +23,6 @@ mod outbox;
 mod ports;
 mod reader;
 mod request;
-mod task;
 #[cfg(test)]
 mod tests;
 mod version_floor;

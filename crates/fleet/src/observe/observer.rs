@@ -15,10 +15,10 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::ask::Asker;
+use super::collection_task::{CollectionTask, Wanted};
 use super::outbox::{Epoch, Outbox};
 use super::ports::Ports;
 use super::reader::ObjectReader;
-use super::task::{CollectionTask, Wanted};
 use super::version_floor::VersionFloor;
 use super::watcher::Watcher;
 use trueup_core::world::{CollectionId, Gap, GapCause, Interest, Namespace, ResourceVersion, Scope};

@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 
 use super::ask::{Doing, Failure, Lack};
-use super::task::{CollectionTask, Wanted};
+use super::collection_task::{CollectionTask, Wanted};
 use crate::connect::classify;
 use trueup_core::world::{Delta, FactKind, Gap, GapCause, Interner, ResourceVersion};
 

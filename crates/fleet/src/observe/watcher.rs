@@ -22,9 +22,9 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
 use super::ask::{Doing, Failure, Lack};
+use super::collection_task::{CollectionTask, Wanted};
 use super::list::{self, Early, Listed};
 use super::request::Part;
-use super::task::{CollectionTask, Wanted};
 use super::watch::{End, Position, watch as watch_once};
 use trueup_core::decode::projection::{ProjectedFacts, Projection};
 use trueup_core::world::{Delta, FactKind, Gap, GapCause, Namespace, ResourceVersion, Scope};
