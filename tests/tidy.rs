@@ -1,6 +1,7 @@
-//! The house rules a machine can check: which room may use which, files nobody compiles, clocks in pure rooms.
+//! Rules the compiler cannot hold: purity, one place that sends deletes, files that are never compiled, file sizes,
+//! and the crates a crate may depend on.
 //!
-//! Each rule is a function from source files to broken places, so that a test can plant a breach and see it found.
+//! Each rule is a function from source files to breaches, so that a test can plant a breach and see it found.
 
 #[path = "tidy/rules.rs"]
 mod rules;
@@ -10,58 +11,59 @@ use std::path::Path;
 use rules::{Breach, SourceFile};
 
 #[test]
-fn the_house_keeps_its_rules() {
-    let files = read_sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
-    assert!(files.len() > 30, "the sources were not found: {}", files.len());
+fn the_sources_keep_the_rules() {
+    let files = sources(&["src"]);
+    assert!(files.len() > 500, "the sources were not found: {}", files.len());
     let breaches = rules::all(&files);
     assert!(breaches.is_empty(), "{}", listed(&breaches));
 }
 
 #[test]
+fn every_crate_depends_only_on_what_the_architecture_allows() {
+    let mut breaches = Vec::new();
+    for entry in std::fs::read_dir(root().join("crates")).unwrap() {
+        let folder = entry.unwrap().path();
+        let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+        breaches.extend(rules::dependencies(folder.file_name().unwrap().to_str().unwrap(), &manifest));
+    }
+    assert!(breaches.is_empty(), "{}", listed(&breaches));
+    let cases = [
+        ("core on fleet", "core", "[package]\n\n[dependencies]\ntrueup-fleet.workspace = true\n", 1),
+        ("an unknown crate on core", "other", "[dependencies]\n", 0),
+        ("checks on core", "checks", "[package]\n\n[dependencies]\ntrueup-core = { path = \"\" }\n", 0),
+        ("only for tests", "core", "[package]\n\n[dev-dependencies]\ntrueup-sim.workspace = true\n", 0),
+    ];
+    for (case, krate, manifest, expected) in cases {
+        assert_eq!(rules::dependencies(krate, manifest).len(), expected, "case: {case}");
+    }
+}
+
+#[test]
 fn each_rule_finds_a_breach_made_on_purpose() {
     let cases = [
-        ("a pure room reaches back", file("world/x.rs", "use trueup_core::engine::Plan;\n"), "may not use engine"),
-        (
-            "a grouped import reaches back",
-            file("engine/x.rs", "use crate::{world::Key, cli::Args};\n"),
-            "may not use cli",
-        ),
-        (
-            "a path inside code reaches back",
-            file("domains/x.rs", "fn f() { trueup_fleet::observe::look(); }\n"),
-            "may not use observe",
-        ),
-        ("the demo touches the engine", file("demo/x.rs", "use trueup_core::engine::Plan;\n"), "may not use engine"),
-        ("a clock in a pure room", file("domains/x.rs", "fn f() { jiff::Timestamp::now(); }\n"), "Timestamp::now"),
-        ("another clock", file("world/x.rs", "fn f() { std::time::SystemTime::now(); }\n"), "SystemTime"),
-        ("tokio in a pure room", file("engine/x.rs", "async fn f() { tokio::task::yield_now().await; }\n"), "tokio"),
-        ("randomness in a pure room", file("domains/x.rs", "fn f() { rand::random::<u8>(); }\n"), "rand::"),
-        ("files in a pure room", file("world/x.rs", "fn f() { std::fs::read(\"x\"); }\n"), "std::fs"),
-        ("kube decodes a body", file("observe/x.rs", "fn f() { client.request::<Secret>(r); }\n"), "Client::request"),
-        ("a delete outside the executor", file("live/x.rs", "fn f() { Method::DELETE; }\n"), "delete"),
-        ("no header", SourceFile::new("world/x.rs", "use std::fmt;\n"), "header"),
-        ("a file nobody compiles", file("world/orphan.rs", "fn f() {}\n"), "no `mod` names it"),
-        ("a file that grew too long", file("cli/x.rs", &"fn f() {}\n".repeat(601)), "lines"),
-        ("a placeholder", file("cli/x.rs", "fn f() { todo!() }\n"), "todo!"),
-        ("printing below the command line", file("engine/x.rs", "fn f() { println!(); }\n"), "println!"),
+        ("a clock", file("crates/checks/src/x.rs", "fn f() { jiff::Timestamp::now(); }\n"), "Timestamp::now"),
+        ("another clock", file("crates/core/src/x.rs", "fn f() { std::time::SystemTime::now(); }\n"), "SystemTime"),
+        ("tokio", file("crates/core/src/x.rs", "async fn f() { tokio::task::yield_now().await; }\n"), "tokio"),
+        ("randomness", file("crates/checks/src/x.rs", "fn f() { rand::random::<u8>(); }\n"), "rand::"),
+        ("files", file("crates/core/src/x.rs", "fn f() { std::fs::read(\"x\"); }\n"), "std::fs"),
+        ("kube decodes", file("crates/fleet/src/x.rs", "fn f() { client.request::<Secret>(r); }\n"), "Client::request"),
+        ("a delete", file("crates/fleet/src/x.rs", "fn f() { Method::DELETE; }\n"), "delete"),
+        ("no header", SourceFile::new("crates/core/src/x.rs", "use std::fmt;\n"), "header"),
+        ("never compiled", file("crates/core/src/orphan.rs", "fn f() {}\n"), "no `mod` line names it"),
+        ("too long", file("src/x.rs", &"fn f() {}\n".repeat(601)), "lines"),
+        ("a placeholder", file("src/x.rs", "fn f() { todo!() }\n"), "todo!"),
+        ("printing", file("crates/core/src/x.rs", "fn f() { println!(); }\n"), "println!"),
     ];
     for (case, breaking, expected) in cases {
-        let mut files = vec![SourceFile::new(
-            "lib.rs",
-            "//! map\npub mod world;\npub mod engine;\npub mod domains;\npub mod observe;\npub mod live;\npub mod cli;\npub mod demo;\n",
-        )];
-        for room in ["world", "engine", "domains", "observe", "live", "cli", "demo"] {
-            files.push(SourceFile::new(&format!("{room}/mod.rs"), "//! A room.\n\nmod x;\n"));
-        }
+        let lib = |root: &str| SourceFile::new(&format!("{root}lib.rs"), "//! A crate.\n\nmod x;\n");
+        let mut files: Vec<SourceFile> =
+            ["src/", "crates/core/src/", "crates/checks/src/", "crates/fleet/src/"].map(lib).into();
         let quiet = rules::all(&files);
-        assert!(quiet.is_empty(), "{case}: the house was untidy before: {}", listed(&quiet));
+        assert!(quiet.is_empty(), "case: {case}: breaches before the planted one: {}", listed(&quiet));
         files.push(breaking);
         let breaches = rules::all(&files);
-        assert!(
-            breaches.iter().any(|breach| breach.says.contains(expected)),
-            "{case}: not found in {}",
-            listed(&breaches)
-        );
+        let found = breaches.iter().any(|breach| breach.says.contains(expected));
+        assert!(found, "case: {case}: not found in {}", listed(&breaches));
     }
 }
 
@@ -69,9 +71,8 @@ fn each_rule_finds_a_breach_made_on_purpose() {
 fn tests_may_do_what_sources_may_not() {
     let text = "//! A file.\n\nfn f() {}\n\n#[cfg(test)]\nmod tests {\n    use crate::cli::Args;\n    fn f() { tokio::spawn(x); }\n}\n";
     let files = [
-        SourceFile::new("lib.rs", "//! map\nmod world;\n"),
-        SourceFile::new("world/mod.rs", "//! A room.\n\nmod x;\n"),
-        SourceFile::new("world/x.rs", text),
+        SourceFile::new("crates/core/src/lib.rs", "//! A crate.\nmod x;\n"),
+        SourceFile::new("crates/core/src/x.rs", text),
     ];
     assert_eq!(rules::all(&files), []);
 }
@@ -85,10 +86,10 @@ fn edge(line: &str) -> Option<(Vec<u32>, Vec<&str>)> {
 
 #[test]
 fn every_edge_case_of_a_check_names_a_test_that_exists() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let sources: Vec<SourceFile> = ["src", "tests"].iter().flat_map(|room| read_sources(&root.join(room))).collect();
+    let sources = sources(&["src", "tests"]);
     for (check, last) in [("powervs_tags", 38), ("machineset_capacity", 22)] {
-        let table = std::fs::read_to_string(root.join(format!("src/domains/{check}/tests/edges.rs"))).unwrap();
+        let path = format!("crates/checks/src/{check}/tests/edges.rs");
+        let table = &sources.iter().find(|file| file.path == path).expect("the table of edge cases").text;
         let edges: Vec<(Vec<u32>, Vec<&str>)> = table.lines().filter_map(edge).collect();
         let mut numbers: Vec<u32> = edges.iter().flat_map(|(numbers, _)| numbers.clone()).collect();
         numbers.sort_unstable();
@@ -104,28 +105,34 @@ fn every_edge_case_of_a_check_names_a_test_that_exists() {
     }
 }
 
-fn file(path: &str, code: &str) -> SourceFile {
-    SourceFile::new(path, &format!("//! A file.\n\n{code}"))
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn listed(breaches: &[Breach]) -> String {
-    breaches.iter().map(|breach| format!("\n{}: {}", breach.place, breach.says)).collect()
-}
-
-fn read_sources(root: &Path) -> Vec<SourceFile> {
+/// Every source file of the crates, and of these folders of the root package.
+fn sources(own: &[&str]) -> Vec<SourceFile> {
+    let mut folders: Vec<_> = own.iter().map(|folder| root().join(folder)).collect();
+    folders.extend(std::fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path().join("src")));
     let mut files = Vec::new();
-    let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|end| end == "rs") {
-                let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+                let name = path.strip_prefix(root()).unwrap().to_str().unwrap().to_owned();
                 files.push(SourceFile::new(&name, &std::fs::read_to_string(&path).unwrap()));
             }
         }
     }
     files.sort_by(|one, other| one.path.cmp(&other.path));
     files
+}
+
+fn file(path: &str, code: &str) -> SourceFile {
+    SourceFile::new(path, &format!("//! A file.\n\n{code}"))
+}
+
+fn listed(breaches: &[Breach]) -> String {
+    breaches.iter().map(|breach| format!("\n{}: {}", breach.place, breach.says)).collect()
 }

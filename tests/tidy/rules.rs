@@ -1,6 +1,6 @@
 //! The rules themselves.
 
-/// One source file, by its path below `src/`.
+/// One source file, by its path in the repository.
 pub struct SourceFile {
     pub path: String,
     pub text: String,
@@ -13,44 +13,44 @@ pub struct Breach {
     pub says: String,
 }
 
-/// Which rooms a room may use. `main.rs` and `lib.rs` are the doors and may use all.
-const ARROWS: &[(&str, &[&str])] = &[
-    ("world", &[]),
-    ("cloud", &["engine"]),
-    ("fleet", &["cloud", "world"]),
-    ("observe", &["fleet", "world"]),
-    ("engine", &["world"]),
-    ("domains", &["engine", "world"]),
-    ("config", &["domains", "engine", "world"]),
-    ("live", &["config", "domains", "engine", "fleet", "observe", "world"]),
-    ("sim", &[]),
-    ("demo", &["sim"]),
-    ("console", &["domains", "engine", "live", "world"]),
-    ("cli", &["cloud", "config", "console", "demo", "domains", "engine", "fleet", "live", "observe", "sim", "world"]),
+/// Which workspace crates a crate may depend on. The compiler holds the rest: what is not a dependency cannot be used.
+const DEPENDENCIES: &[(&str, &[&str])] = &[
+    ("core", &[]),
+    ("cel", &[]),
+    ("net", &[]),
+    ("checks", &["cel", "core"]),
+    ("fleet", &["checks", "core", "net"]),
+    ("operate", &["checks", "core", "fleet", "net"]),
+    ("sim", &["core"]),
 ];
 
-/// Rooms and files without IO, clock or randomness.
+/// Folders and files without IO, clock or randomness.
 const PURE: &[&str] = &[
-    "world/",
-    "domains/",
-    "engine/",
-    "live/discover.rs",
-    "live/judge.rs",
-    "fleet/link.rs",
-    "observe/decode/",
-    "console/",
+    "crates/core/src/",
+    "crates/cel/src/",
+    "crates/checks/src/",
+    "crates/fleet/src/live/discover.rs",
+    "crates/fleet/src/connect/link.rs",
+    "src/console/",
 ];
 
-/// Where the engine keeps what it did and where it does it, and the console's hold on the terminal: IO inside a pure
-/// room.
-const KEEPING: &[&str] =
-    &["engine/journal/", "engine/vault/", SENDS, "console/terminal/", "console/run.rs", "console/teller.rs"];
+/// IO inside a pure folder: the journal and the vault, the console's terminal and its loop, and the threads that share
+/// explanations among cores.
+const IO: &[&str] = &[
+    "crates/core/src/engine/journal/",
+    "crates/core/src/engine/vault/",
+    "crates/checks/src/judgements/explain.rs",
+    SENDS,
+    "src/console/terminal/",
+    "src/console/run.rs",
+    "src/console/reply_sender.rs",
+];
 
 /// The one file that writes to clusters.
-const SENDS: &str = "engine/executor/send.rs";
+const SENDS: &str = "crates/core/src/engine/executor/send.rs";
 
-/// The one file that writes to cloud accounts. Everything in it asks for the executor's token.
-const CLOUD_SENDS: &str = "cloud/ibm/write.rs";
+/// The one file that writes to cloud accounts. Every function in it requires the executor's token.
+const CLOUD_SENDS: &str = "crates/fleet/src/ibm/write.rs";
 
 const IMPURE: &[&str] = &[
     "Timestamp::now",
@@ -84,12 +84,21 @@ impl SourceFile {
         Self { path: path.to_owned(), text: text.to_owned() }
     }
 
-    fn room(&self) -> &str {
-        self.path.split('/').next().unwrap_or_default()
+    /// The folder that holds `lib.rs`, with its slash: `crates/core/src/`, `src/`.
+    fn root(&self) -> &str {
+        self.path.find("src/").map_or("", |at| &self.path[..at + "src/".len()])
+    }
+
+    fn is_below(&self, folder: &str) -> bool {
+        self.path.starts_with(folder)
     }
 
     fn is_test(&self) -> bool {
-        self.path.ends_with("/tests.rs") || self.path.contains("/tests/") || self.path.ends_with("testing.rs")
+        let path = &self.path;
+        path.ends_with("/tests.rs")
+            || path.ends_with("testing.rs")
+            || path.contains("/tests/")
+            || path.contains("/testing/")
     }
 
     /// The lines that are compiled into the product, with their numbers: no comments, no test modules.
@@ -110,7 +119,7 @@ impl SourceFile {
     }
 
     fn breach(&self, line: usize, says: String) -> Breach {
-        Breach { place: format!("src/{}:{line}", self.path), says }
+        Breach { place: format!("{}:{line}", self.path), says }
     }
 }
 
@@ -119,7 +128,6 @@ pub fn all(files: &[SourceFile]) -> Vec<Breach> {
     let product: Vec<&SourceFile> = files.iter().filter(|file| !file.is_test()).collect();
     let mut breaches = Vec::new();
     for file in &product {
-        breaches.extend(arrows(file));
         breaches.extend(words(file));
         breaches.extend(shape(file));
     }
@@ -127,66 +135,24 @@ pub fn all(files: &[SourceFile]) -> Vec<Breach> {
     breaches
 }
 
-fn arrows(file: &SourceFile) -> Vec<Breach> {
-    let Some((room, allowed)) = ARROWS.iter().find(|(room, _)| *room == file.room()) else {
-        return Vec::new();
-    };
-    let mut breaches = Vec::new();
-    for (line, used) in used_rooms(file) {
-        let known = ARROWS.iter().any(|(name, _)| *name == used);
-        if known && used != *room && !allowed.contains(&used.as_str()) {
-            breaches.push(file.breach(line, format!("{room} may not use {used}")));
-        }
-    }
-    breaches
-}
-
-/// The rooms named after `crate::`, grouped imports included, over several lines too.
-fn used_rooms(file: &SourceFile) -> Vec<(usize, String)> {
-    let code = file.code();
-    let mut rooms = Vec::new();
-    for (position, (number, line)) in code.iter().enumerate() {
-        for (index, _) in line.match_indices("crate::") {
-            let rest = &line[index + "crate::".len()..];
-            match rest.strip_prefix('{') {
-                Some(group) => {
-                    let below: String = code[position + 1..].iter().map(|(_, line)| *line).collect();
-                    rooms.extend(group_heads(&format!("{group}{below}")).map(|head| (*number, head)));
-                }
-                None => rooms.push((*number, leading_word(rest))),
-            }
-        }
-    }
-    rooms
-}
-
-/// The first words of a group's members, at its own depth: `world::{a, b}, cli::Args}` names world and cli.
-fn group_heads(group: &str) -> impl Iterator<Item = String> + use<> {
-    let mut depth = 0;
-    let mut members = vec![String::new()];
-    for character in group.chars() {
-        match character {
-            '{' => depth += 1,
-            '}' if depth == 0 => break,
-            '}' => depth -= 1,
-            ',' if depth == 0 => members.push(String::new()),
-            _ => {}
-        }
-        if depth == 0 && character != ',' {
-            members.last_mut().expect("there is always one member").push(character);
-        }
-    }
-    members.into_iter().map(|member| leading_word(member.trim_start()))
-}
-
-fn leading_word(text: &str) -> String {
-    text.chars().take_while(|character| character.is_alphanumeric() || *character == '_').collect()
+/// Dependencies of a crate's manifest that the architecture does not allow. Dev-dependencies are free.
+pub fn dependencies(krate: &str, manifest: &str) -> Vec<Breach> {
+    let allowed = DEPENDENCIES.iter().find(|(name, _)| *name == krate).map_or(&[][..], |(_, allowed)| *allowed);
+    let section = manifest.split("\n[").find(|section| section.starts_with("dependencies]")).unwrap_or_default();
+    let named = section.lines().filter_map(|line| line.strip_prefix("trueup-"));
+    let used = named.filter_map(|line| line.split(['.', ' ', '=']).next());
+    used.filter(|name| !allowed.contains(name))
+        .map(|name| Breach {
+            place: format!("crates/{krate}/Cargo.toml"),
+            says: format!("{krate} may not depend on {name}"),
+        })
+        .collect()
 }
 
 fn words(file: &SourceFile) -> Vec<Breach> {
-    let within = |folders: &[&str]| folders.iter().any(|path| file.path.starts_with(path));
-    let pure = within(PURE) && !within(KEEPING);
-    let prints = matches!(file.room(), "cli" | "main.rs");
+    let within = |folders: &[&str]| folders.iter().any(|folder| file.is_below(folder));
+    let pure = within(PURE) && !within(IO);
+    let prints = file.is_below("src/cli/") || file.path == "src/main.rs";
     let mut breaches = Vec::new();
     for (line, code) in file.code() {
         let mut forbid = |words: &[&str], why: &str| {
@@ -195,9 +161,9 @@ fn words(file: &SourceFile) -> Vec<Breach> {
             }
         };
         if pure {
-            forbid(IMPURE, "a pure room takes time, randomness and IO as values");
+            forbid(IMPURE, "pure code takes time, randomness and IO as values");
         }
-        if file.room() != "sim" {
+        if !file.is_below("crates/sim/") {
             forbid(KUBE_DECODES, "kube's Client::request logs bodies; use Client::send");
             if file.path != SENDS && file.path != CLOUD_SENDS {
                 forbid(DELETES, "only the executor sends a delete");
@@ -223,36 +189,27 @@ fn shape(file: &SourceFile) -> Vec<Breach> {
     breaches
 }
 
-/// Files that no `mod` line names, so that nobody compiles them.
+/// Files that no `mod` line names, so that they are never compiled.
 fn orphans(files: &[SourceFile]) -> Vec<Breach> {
+    let roots = |file: &SourceFile| [format!("{}lib.rs", file.root()), format!("{}main.rs", file.root())];
     let is_named = |file: &SourceFile| {
-        let (parent, name) = match file.path.strip_suffix("/mod.rs") {
-            Some(folder) => folder.rsplit_once('/').unwrap_or(("", folder)),
-            None => {
-                let stem = file.path.strip_suffix(".rs").unwrap_or(&file.path);
-                stem.rsplit_once('/').unwrap_or(("", stem))
-            }
+        let path = file.path.strip_suffix("/mod.rs").or_else(|| file.path.strip_suffix(".rs")).unwrap_or(&file.path);
+        let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let parents = match format!("{parent}/") == file.root() {
+            true => roots(file).to_vec(),
+            false => vec![format!("{parent}/mod.rs"), format!("{parent}.rs")],
         };
-        let parents = [format!("{parent}/mod.rs"), format!("{parent}.rs"), "lib.rs".to_owned(), "main.rs".to_owned()];
-        let declared = |text: &str| {
-            text.lines().any(|line| {
-                let line = line
-                    .trim()
-                    .trim_start_matches("pub(crate) ")
-                    .trim_start_matches("pub(super) ")
-                    .trim_start_matches("pub ");
-                line == format!("mod {name};") || line.starts_with(&format!("mod {name} {{"))
-            })
+        let declares = |line: &str| {
+            let line = line.trim();
+            let line = ["pub(crate) ", "pub(super) ", "pub "]
+                .iter()
+                .find_map(|start| line.strip_prefix(start))
+                .unwrap_or(line);
+            line == format!("mod {name};") || line.starts_with(&format!("mod {name} {{"))
         };
-        files.iter().filter(|other| parents.contains(&other.path)).any(|other| {
-            let top = other.path == "lib.rs" || other.path == "main.rs";
-            (top == parent.is_empty()) && declared(&other.text)
-        })
+        let declaring = files.iter().filter(|other| parents.contains(&other.path));
+        declaring.flat_map(|other| other.text.lines()).any(declares)
     };
-    files
-        .iter()
-        .filter(|file| !matches!(file.path.as_str(), "lib.rs" | "main.rs"))
-        .filter(|file| !is_named(file))
-        .map(|file| file.breach(1, "no `mod` names it, so nobody compiles it".to_owned()))
-        .collect()
+    let below = files.iter().filter(|file| !roots(file).contains(&file.path) && !is_named(file));
+    below.map(|file| file.breach(1, "no `mod` line names it, so it is never compiled".to_owned())).collect()
 }
