@@ -208,7 +208,7 @@ fn settings(context: &Context, args: &ConsentArgs) -> RunSettings {
             NewReference::Restore => OnNewReference::Restore,
             NewReference::Report => OnNewReference::Report,
         },
-        reference_scan_after: args.scan_references.unwrap_or(REFERENCE_SCAN_AFTER),
+        reference_scan_after: args.reference_scan_after.unwrap_or(REFERENCE_SCAN_AFTER),
     }
 }
 
