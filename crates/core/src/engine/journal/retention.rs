@@ -10,7 +10,7 @@
 //! backups of dropped plans removed ─► new file written and synced ─► renamed over the old one
 //! ```
 //! A crash before the rename leaves the old journal, and the next time finishes the work.
-//! Why it is done at all: `docs/decisions/0010-old-plans-leave-the-journal.md`.
+//! Why it is done at all: `docs/decisions/0010-journal-retention.md`.
 
 use std::collections::BTreeSet;
 
