@@ -7,11 +7,11 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
-use super::apply_live;
 use super::args::{ApplyArgs, ConsentArgs};
 use super::ask;
 use super::context::Context;
 use super::error::CliError;
+use super::run_plan;
 use super::terminal::print;
 use trueup_core::engine::{
     Answers, ApprovedPlan, Chosen, Plan, PlanReadError, Refusal, approve, check_whole, questions,
@@ -32,7 +32,7 @@ pub async fn run(context: &Context, args: &ApplyArgs) -> Result<u8, CliError> {
         biased;
         code = super::interrupted() => code,
         approved = consent(context, plan, &chosen, &args.consent) => match approved? {
-            Some(approved) => apply_live::run(context, approved, &args.consent).await,
+            Some(approved) => run_plan::run(context, approved, &args.consent).await,
             None => Ok(0),
         },
     }

@@ -200,7 +200,7 @@ pub struct ConsentArgs {
     pub on_new_reference: NewReference,
     /// How long after the last delete to look for new references once more (default 30s)
     #[arg(long = "look-back", value_name = "DURATION", value_parser = duration)]
-    pub reference_scan_after: Option<Duration>,
+    pub scan_references: Option<Duration>,
     /// How to print
     #[arg(short = 'o', long = "output", value_enum, default_value_t = ApplyFormat::Table, value_name = "FORMAT")]
     pub format: ApplyFormat,

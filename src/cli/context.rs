@@ -1,40 +1,43 @@
-//! What every command stands on: the arguments, the environment, the terminal and the config.
+//! What every command starts from: arguments, environment, terminal and configuration.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+use super::account_port::WithAccounts;
 use super::args::Globals;
 use super::error::CliError;
-use super::terminal::{Terminal, write_stderr};
+use super::terminal::{ProgressLine, Terminal, write_stderr};
 use crate::config::{Config, ConfigError, ConfigFile, read_config};
 use crate::console::ReplySender;
 use crate::console::task::TaskReply;
 use trueup_checks::registry;
-use trueup_fleet::connect::Env;
+use trueup_fleet::connect::{Env, Impersonation, Selection};
+use trueup_operate::{Contexts, Event, Events, Session, Settings};
 
 /// Made once, at the start.
+#[derive(Clone)]
 pub struct Context {
     pub globals: Globals,
     pub env: Env,
     pub terminal: Terminal,
-    /// Where the journal and the vault are, when it is not the user's own folder.
-    pub state: Option<PathBuf>,
-    pub voice: Voice,
+    pub notices: Notices,
 }
 
-/// Where things are said that stand beside the result.
-pub enum Voice {
+/// Where notices beside the result go.
+#[derive(Clone)]
+pub enum Notices {
     Stderr,
-    /// The console has the screen, and shows them there.
+    /// The console has the screen, and shows them.
     Console(ReplySender),
 }
 
 impl Context {
     pub fn new(globals: Globals, env: Env) -> Self {
         let terminal = Terminal::look(globals.color, &|name| env.raw(name).map(ToOwned::to_owned));
-        Self { globals, env, terminal, state: None, voice: Voice::Stderr }
+        Self { globals, env, terminal, notices: Notices::Stderr }
     }
 
     /// Where the config is or would be.
@@ -52,9 +55,6 @@ impl Context {
 
     /// Where the state folder is or would be; nowhere when the environment names no home.
     pub fn state_path(&self) -> Option<PathBuf> {
-        if self.state.is_some() {
-            return self.state.clone();
-        }
         // The XDG specification: a relative path there is to be ignored.
         let absolute = |name: &str| self.env.raw(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let base = absolute("XDG_STATE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
@@ -71,12 +71,48 @@ impl Context {
         time.to_zoned(self.zone()).strftime("%Y-%m-%d %H:%M:%S %Z").to_string()
     }
 
-    /// Says something beside the result, one line.
+    /// Shows a line beside the result.
     pub fn note(&self, text: &str) {
-        match &self.voice {
-            Voice::Stderr => write_stderr(&self.terminal.safe(text)),
-            Voice::Console(teller) => teller.tell(TaskReply::Notice { says: text.to_owned() }),
+        match &self.notices {
+            Notices::Stderr => write_stderr(&self.terminal.safe(text)),
+            Notices::Console(replies) => replies.tell(TaskReply::Notice { says: text.to_owned() }),
         }
+    }
+
+    /// What this process operates with.
+    pub fn session(&self, settings: Settings) -> Session {
+        let globals = &self.globals;
+        let selection = match (globals.all_contexts, globals.contexts.is_empty()) {
+            (true, _) => Selection::All,
+            (false, true) => Selection::Current,
+            (false, false) => Selection::Named(globals.contexts.clone()),
+        };
+        let (user, groups) = (globals.act_as.clone(), globals.act_as_groups.clone());
+        Session {
+            settings,
+            env: self.env.clone(),
+            contexts: Contexts {
+                kubeconfig: globals.kubeconfig.clone(),
+                selection,
+                impersonation: Impersonation { user, groups, ..Impersonation::default() },
+            },
+            state: self.state_path(),
+            read_only: globals.read_only,
+            allow_insecure_writes: globals.allow_insecure_writes,
+            write_port: |client, accounts| Arc::new(WithAccounts::new(client, accounts)),
+            events: self.events(),
+        }
+    }
+
+    fn events(&self) -> Events {
+        let (context, progress) = (self.clone(), ProgressLine::default());
+        Events::new(move |event| match (event, &context.notices) {
+            (Event::Notice(notice), _) => context.note(&notice.to_string()),
+            (Event::Reading(clusters), Notices::Stderr) => progress.show(&context.terminal, &clusters),
+            (Event::WatchEnded(says), Notices::Stderr) => context.note(&says),
+            (Event::Reading(_), Notices::Console(_)) => {}
+            (Event::WatchEnded(says), Notices::Console(replies)) => replies.tell(TaskReply::NotStarted { says }),
+        })
     }
 }
 

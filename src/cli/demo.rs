@@ -13,26 +13,26 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::FutureExt as _;
 use jiff::Timestamp;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::args::{DemoArgs, PlanArgs};
-use super::console::{FleetKind, MakeFleet, Ready};
+use super::console::{ConsoleFleet, FleetKind, OpenFleet};
 use super::context::Context;
 use super::error::CliError;
-use super::look_live;
-use super::members::aws_account;
-use super::plan::{self, Wishes};
+use super::plan;
 use super::terminal::{Reader, print};
 use super::watch::Ways;
 use crate::config::{Config, parse_config};
-use trueup_checks::registry;
+use trueup_checks::{Check, registry};
 use trueup_core::world::{Cluster, ClusterName, ClusterSource, Provider, RiskClass};
 use trueup_fleet::account::{AccountConnector, AwsCache, AwsWay, IbmAccount};
 use trueup_fleet::connect::{Env, FixedConnector};
 use trueup_fleet::ibm::{self, ApiKey, Endpoints};
 use trueup_fleet::live::{Guest, GuestResolver, Member};
 use trueup_net::http::HttpClient;
+use trueup_operate::{Fleet, Made, MakeLive, OperateError, Session, aws_account, connect_members};
 use trueup_sim::demo::{
     ACCOUNT, API_KEY, DemoClass, DemoCluster, DemoRole, DemoService, Machines, POWER_HOST, Served, Story, StoryOptions,
     serve,
@@ -111,32 +111,46 @@ async fn serve_until_told(served: &Served, life: impl Future<Output = ()>) -> Re
 /// Shows the fleet as `trueup plan --watch` does, until it is interrupted.
 async fn show(context: &Context, story: Story) -> Result<u8, CliError> {
     let mut config = demo_config(context)?;
-    let wishes = Wishes { settle: config.safety.settle.unwrap_or(plan::SETTLE) };
-    let members = members(&story);
-    let (live, settled) = look_live::join(context, &mut config, members, Box::new(DemoGuests::new(story))).await?;
-    let seen = look_live::look_twice(context, live, settled, &wishes, Vec::new()).await;
+    let session = Arc::new(Session { state: None, ..context.session(config.settings.clone()) });
+    let made = connect_story(&session, std::mem::take(&mut config.domains.0), story);
+    let mut made = Some(made);
+    let make: MakeLive =
+        Box::new(move || std::future::ready(made.take().unwrap_or(Err(OperateError::Internal))).boxed());
+    let (fleet, updates) = Fleet::start(session, make).await.map_err(|error| CliError::operate("demo", &error))?;
     let args = PlanArgs { watch: true, ..PlanArgs::default() };
-    let planned = plan::plan(context, &args, &config, &wishes, seen)?;
-    plan::show(context, &args, planned, Ways::Embedded).await
+    let made = plan::make_of(fleet, updates, &args).await?;
+    plan::show(context, &args, made, Ways::Embedded).await
 }
 
-/// The console on the embedded fleet. What it writes down goes to a folder that ends with it.
-pub fn on_console(args: DemoArgs) -> MakeFleet {
+fn connect_story(session: &Session, checks: Vec<Box<dyn Check>>, story: Story) -> Result<Made, OperateError> {
+    let members = members(&story);
+    connect_members(session, checks, members, Box::new(DemoGuests::new(story)))
+}
+
+/// The console on the embedded fleet. Its state folder is temporary.
+pub fn on_console(args: DemoArgs) -> OpenFleet {
     Box::new(move |context| {
-        let story = story(&args);
-        let mut config = demo_config(context)?;
-        let life = tokio::spawn(story.life().run());
-        let members = members(&story);
-        let live = look_live::make(&mut config, members, Box::new(DemoGuests::new(story)))?;
+        let config = demo_config(context)?;
         let scratch = Scratch::new()?;
         let state = Some(scratch.0.clone());
-        Ok(Ready {
-            live,
-            config,
+        let session = Arc::new(Session { state, ..context.session(config.settings.clone()) });
+        let (context, demo_session) = (context.clone(), session.clone());
+        let make: MakeLive = Box::new(move || {
+            let made = demo_config(&context).map_err(|error| OperateError::Start(error.cause)).and_then(|config| {
+                let story = story(&args);
+                let life = Living(tokio::spawn(story.life().run()));
+                let made = connect_story(&demo_session, config.domains.0, story)?;
+                Ok(Made { keeps: Box::new(life), ..made })
+            });
+            std::future::ready(made).boxed()
+        });
+        Ok(ConsoleFleet {
+            session,
+            make,
+            settings: config.console,
             kind: FleetKind::Demo,
-            state,
             reference_scan_after: REFERENCE_SCAN_AFTER,
-            keeps: Box::new((scratch, Living(life))),
+            keeps: Box::new(scratch),
         })
     })
 }
@@ -290,6 +304,6 @@ mod tests {
     #[test]
     fn the_built_in_config_is_one() {
         let config = parse_config(CONFIG, Path::new("."), registry::entries()).unwrap();
-        assert_eq!(config.safety.settle, Some(std::time::Duration::from_secs(3)));
+        assert_eq!(config.settings.safety.settle, Some(std::time::Duration::from_secs(3)));
     }
 }

@@ -8,11 +8,12 @@ use super::context::Context;
 use super::error::CliError;
 use super::output::padded;
 use super::terminal::{Color, Style, print};
-use super::{doctor_aws, doctor_ibm, doctor_live, look_live, members};
+use super::{doctor_aws, doctor_ibm, doctor_live};
 use crate::config::{Config, ConfigError, ConfigFile, parse_config, read_config};
 use trueup_checks::registry;
 use trueup_core::engine::text::Charset;
 use trueup_fleet::snapshot;
+use trueup_operate::{Settings, needs_aws};
 
 /// What the shell is told when something is not fit.
 const UNFIT: u8 = 3;
@@ -55,7 +56,7 @@ pub async fn run(context: &Context) -> Result<u8, CliError> {
         None => {
             checks.extend(kubeconfig(context));
             checks.extend(doctor_ibm::checks(context, config.as_ref()).await);
-            let asks_aws = config.as_ref().is_some_and(look_live::asks_aws);
+            let asks_aws = config.as_ref().is_some_and(|config| needs_aws(&config.domains.0));
             checks.extend(doctor_live::checks(context, config).await);
             if asks_aws {
                 checks.extend(doctor_aws::checks(context).await);
@@ -166,14 +167,15 @@ fn folder(dir: &std::path::Path) -> Vec<Check> {
 }
 
 fn kubeconfig(context: &Context) -> Vec<Check> {
-    let kubeconfig = match members::read_kubeconfig(context) {
+    let session = context.session(Settings::default());
+    let kubeconfig = match session.read_kubeconfig() {
         Ok(kubeconfig) => kubeconfig,
         Err(error) => return vec![Check::unfit("kubeconfig", error.to_string(), "or use --from")],
     };
     let all = kubeconfig.context_names().count();
     let mut checks =
         vec![Check::fit("kubeconfig", if all == 1 { "1 context".to_owned() } else { format!("{all} contexts") })];
-    match kubeconfig.select(&members::selection(context)) {
+    match kubeconfig.select(&session.contexts.selection) {
         Ok(names) => {
             checks.push(Check::fit("contexts", names.join(", ")));
             let broken = names.iter().filter_map(|name| kubeconfig.access(name).err());

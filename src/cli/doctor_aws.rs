@@ -2,9 +2,9 @@
 
 use super::context::Context;
 use super::doctor::Check;
-use super::members::wall_clock;
 use trueup_fleet::account::{AwsWay, Examined, ExaminedEnd, examine_aws};
 use trueup_fleet::aws::Went;
+use trueup_operate::wall_clock;
 
 const NAME: &str = "aws";
 

@@ -1,23 +1,24 @@
 //! The part of `trueup doctor` that asks accounts with IBM Cloud: key, account, and each service by its lists.
 
-use super::accounts;
 use super::context::Context;
 use super::doctor::Check;
 use crate::config::Config;
 use trueup_core::world::Provider;
+use trueup_operate::{Settings, account_client};
 
 const NAME: &str = "account";
 
 pub async fn checks(context: &Context, config: Option<&Config>) -> Vec<Check> {
-    let mut named = config.map(|config| config.clouds.clone()).unwrap_or_default();
+    let mut named = config.map(|config| config.settings.clouds.clone()).unwrap_or_default();
     named.retain(|account| account.provider == Provider::Ibm);
+    let session = context.session(Settings::default());
     let mut checks = Vec::new();
     for named in &named {
         let alias = &named.alias;
-        let account = match accounts::client(context, named) {
+        let account = match account_client(&session, named) {
             Ok(account) => account,
             Err(error) => {
-                checks.push(Check::unfit(NAME, format!("{alias}: {}", error.cause), error.hint));
+                checks.push(Check::unfit(NAME, format!("{alias}: {}", error.cause()), error.advice()));
                 continue;
             }
         };

@@ -4,29 +4,33 @@ use http::{Request, header};
 use jiff::Timestamp;
 use kube::client::Body;
 
-use super::access;
 use super::context::Context;
 use super::doctor::Check;
-use super::look_live::{connect, judged, trouble, unread as unread_of};
+use super::fleet::connect;
 use crate::config::Config;
 use trueup_core::engine::{AccessAnswer, AccessQuestion};
-use trueup_core::world::{ClusterName, GapCause};
-use trueup_fleet::live::{Live, Settled};
+use trueup_core::world::{ClusterName, ClusterSource, GapCause};
+use trueup_fleet::live::Live;
+use trueup_operate::{access_questions, ask_access, judged, link_error, unread as unread_of};
 
 /// Beyond this the age of what was seen can't be told from the age of a clock: the freshest is asked for 90 s.
 const SKEW_MAX_SECONDS: i64 = 30;
 
-/// Connects and asks. A kubeconfig that can't be used has its own line elsewhere.
+/// Connects and asks. A kubeconfig that cannot be used has its own line elsewhere.
 pub async fn checks(context: &Context, config: Option<Config>) -> Vec<Check> {
-    let Some(mut config) = config else { return Vec::new() };
-    let Ok((live, settled)) = connect(context, &mut config).await else { return Vec::new() };
-    let names: Vec<ClusterName> = live.view().clusters().map(|cluster| cluster.name.clone()).collect();
-    let mut checks: Vec<Check> = names.iter().map(|name| reach(&live, name, &settled)).collect();
-    checks.extend(unread(&live));
-    let questions = access::questions(&live, &judged(&live));
-    let clients: Vec<(ClusterName, kube::Client)> =
-        names.into_iter().filter_map(|name| live.client(&name).map(|client| (name, client))).collect();
-    for (question, answer) in access::ask(questions).await {
+    let Some(config) = config else { return Vec::new() };
+    let Ok((fleet, late)) = connect(context, config).await else { return Vec::new() };
+    let read = move |live: &Live| {
+        let clusters = live.view().clusters().filter(|cluster| cluster.source != ClusterSource::Local);
+        let names: Vec<ClusterName> = clusters.map(|cluster| cluster.name.clone()).collect();
+        let mut checks: Vec<Check> = names.iter().map(|name| reach(live, name, &late)).collect();
+        checks.extend(unread(live));
+        let clients: Vec<(ClusterName, kube::Client)> =
+            names.into_iter().filter_map(|name| live.client(&name).map(|client| (name, client))).collect();
+        (checks, access_questions(live, &judged(live)), clients)
+    };
+    let Ok((mut checks, questions, clients)) = fleet.ask(read).await else { return Vec::new() };
+    for (question, answer) in ask_access(questions).await {
         checks.push(permission(&question, &answer));
     }
     for (name, client) in clients {
@@ -35,12 +39,11 @@ pub async fn checks(context: &Context, config: Option<Config>) -> Vec<Check> {
     checks
 }
 
-fn reach(live: &Live, name: &ClusterName, settled: &Settled) -> Check {
-    let link = live.view().cluster(name).and_then(|cluster| trouble(&cluster.link));
-    let slow = matches!(settled, Settled::TimedOut { waiting } if waiting.contains(name));
+fn reach(live: &Live, name: &ClusterName, late: &[ClusterName]) -> Check {
+    let link = live.view().cluster(name).and_then(|cluster| link_error(&cluster.link));
     match link {
         Some(why) => Check::unfit("cluster", format!("{name}: {why}"), ""),
-        None if slow => {
+        None if late.contains(name) => {
             Check::unfit("cluster", format!("{name} is still being read"), "try again, or look at its load")
         }
         None => Check::fit("cluster", format!("{name} answers")),
@@ -50,7 +53,7 @@ fn reach(live: &Live, name: &ClusterName, settled: &Settled) -> Check {
 /// What the checks want to read and can't.
 fn unread(live: &Live) -> Vec<Check> {
     let mut checks = Vec::new();
-    for cluster in live.view().clusters().filter(|cluster| trouble(&cluster.link).is_none()) {
+    for cluster in live.view().clusters().filter(|cluster| link_error(&cluster.link).is_none()) {
         for gap in unread_of(live.view(), &cluster.name) {
             let remedy = if gap.cause == GapCause::Forbidden { "ask for the permission" } else { "" };
             checks.push(Check::unfit("reading", format!("{}: {}", cluster.name, gap.says), remedy));

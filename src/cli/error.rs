@@ -4,6 +4,8 @@
 
 use std::fmt;
 
+use trueup_operate::{ErrorClass, OperateError};
+
 /// Why a command could not do what it was asked to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CliError {
@@ -43,6 +45,17 @@ impl CliError {
 
     pub fn stale(doing: impl Into<String>, cause: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { kind: ErrorKind::Stale, doing: doing.into(), cause: cause.into(), hint: hint.into() }
+    }
+
+    /// An error of an operation, with what the command was doing.
+    pub fn operate(doing: &str, error: &OperateError) -> Self {
+        let kind = match error.class() {
+            ErrorClass::Usage => ErrorKind::Usage,
+            ErrorClass::Failed => ErrorKind::Failed,
+            ErrorClass::Refused => ErrorKind::Refused,
+        };
+        let doing = error.subject().unwrap_or(doing).to_owned();
+        Self { kind, doing, cause: error.cause(), hint: error.advice() }
     }
 
     pub fn code(&self) -> u8 {

@@ -14,7 +14,7 @@ use trueup_core::engine::Finding;
 const CANDIDATES_MAX: usize = 10;
 
 pub async fn run(context: &Context, args: &ExplainArgs) -> Result<u8, CliError> {
-    let planned = plan::make(context, &PlanArgs::default()).await?;
+    let planned = plan::make(context, &PlanArgs::default()).await?.planned;
     let finding = pick(&planned.plan.findings, &args.finding)?;
     let page = plan::page(context, &planned, Matches::Listed);
     let text = match args.format {

@@ -2,25 +2,25 @@
 //!
 //! Exit codes: 0 it is shown, or the journal is whole; 3 `verify` found that it is not; 1 it can't be read.
 //!
-//! Always true: nobody who is applying a plan is held up, and nothing is written but what reading settled: the list and
-//! `show` look what came of requests an earlier run left open. `verify` and `export` only read.
+//! Invariants: a process that applies a plan is not delayed; the list and `show` resolve open intents by reading;
+//! `verify` and `export` only read.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::Path;
 
 use serde_json::json;
 
 use super::args::{HistoryArgs, HistoryWhat};
 use super::context::Context;
 use super::error::CliError;
+use super::fleet;
 use super::output::{count, padded, place, wrapped};
-use super::settle::{Known, Reach, read_settled};
 use super::terminal::{Style, print};
 use trueup_core::engine::journal::{
-    self, ActionEntry, ActionStanding, Approval, Entry, History, JournalError, Record, StateFolder, TornTail,
+    self, ActionEntry, ActionStanding, Approval, Entry, History, JournalError, Record, TornTail,
 };
 use trueup_core::engine::text::printable_json;
+use trueup_operate::{OperateError, Recovered, Settings, pick, read_history, read_recovered};
 
 /// What the user was doing, for errors.
 const DOING: &str = "history";
@@ -34,27 +34,23 @@ const EXPORT_SCHEMA: &str = "trueup/history/v1";
 /// How far lines that belong to the one above are moved in.
 const INDENT: usize = 4;
 
-/// How many candidates are named: more don't fit the eye, and a longer part is needed anyway.
-const CANDIDATES_MAX: usize = 5;
-
 const NOTHING: &str = "nothing was ever applied from here: there is no history yet";
 
 /// How many clusters of a plan the list names; `show` names them all.
 const CLUSTERS_MAX: usize = 3;
 
 pub async fn run(context: &Context, args: &HistoryArgs) -> Result<u8, CliError> {
-    let path = context.state_path();
-    let path = path.ok_or_else(|| CliError::failed(DOING, "neither XDG_STATE_HOME nor HOME is set", "set HOME"))?;
+    // Verify and export read the journal alone: a broken config does not matter to them.
     match &args.what {
-        None => list(context, &path).await,
-        Some(HistoryWhat::Show { entry }) => show(context, &path, entry).await,
-        Some(HistoryWhat::Verify) => verify(context, &path),
-        Some(HistoryWhat::Export) => export(context, &path),
+        None => list(context).await,
+        Some(HistoryWhat::Show { entry }) => show(context, entry).await,
+        Some(HistoryWhat::Verify) => verify(context),
+        Some(HistoryWhat::Export) => export(context),
     }
 }
 
-async fn list(context: &Context, path: &Path) -> Result<u8, CliError> {
-    let Known { history, open } = read_known(context, path).await?;
+async fn list(context: &Context) -> Result<u8, CliError> {
+    let Recovered { history, open } = recovered(context).await?;
     note_torn(context, &history);
     let entries = entries(&history);
     let mut text = String::new();
@@ -73,15 +69,16 @@ async fn list(context: &Context, path: &Path) -> Result<u8, CliError> {
     Ok(0)
 }
 
-async fn show(context: &Context, path: &Path, asked: &str) -> Result<u8, CliError> {
-    let history = read_whole(context, path)?;
-    let is_open = pick(&entries(&history), asked)?.0.open_count() > 0;
-    let Known { history, open } = match is_open {
-        true => read_known(context, path).await?,
-        false => Known { history, open: BTreeMap::new() },
+async fn show(context: &Context, asked: &str) -> Result<u8, CliError> {
+    let failed = |error: OperateError| CliError::operate(DOING, &error);
+    let history = read_whole(context)?;
+    let is_open = pick(&entries(&history), asked).map_err(failed)?.0.open_count() > 0;
+    let Recovered { history, open } = match is_open {
+        true => recovered(context).await?,
+        false => Recovered { history, open: BTreeMap::new() },
     };
     let entries = entries(&history);
-    let (entry, only) = pick(&entries, asked)?;
+    let (entry, only) = pick(&entries, asked).map_err(failed)?;
     let mut lines = vec![context.terminal.paint(&format!("plan {}", context.terminal.safe(&entry.plan)), Style::Title)];
     lines.extend(entry.approvals.iter().map(|approval| format!("approved {}", approval_words(context, approval))));
     lines.push(match entry.finished {
@@ -100,8 +97,8 @@ async fn show(context: &Context, path: &Path, asked: &str) -> Result<u8, CliErro
     Ok(0)
 }
 
-fn verify(context: &Context, path: &Path) -> Result<u8, CliError> {
-    let (says, code) = match read(path) {
+fn verify(context: &Context) -> Result<u8, CliError> {
+    let (says, code) = match read(context) {
         Ok(history) => match (history.torn, history.lines.last()) {
             (Some(tail), _) => (torn_words(tail), NOT_WHOLE),
             (None, None) => (NOTHING.to_owned(), 0),
@@ -112,16 +109,18 @@ fn verify(context: &Context, path: &Path) -> Result<u8, CliError> {
                 (format!("the journal is whole: {records} of {plans}, ending in sha256:{}{begun}", hex(&last.hash)), 0)
             }
         },
-        Err(error @ JournalError::Damaged { .. }) => (format!("{error}; {}", error.remedy()), NOT_WHOLE),
-        Err(error) => return Err(journal_error(DOING, &error)),
+        Err(OperateError::Journal(error @ JournalError::Damaged { .. })) => {
+            (format!("{error}; {}", error.remedy()), NOT_WHOLE)
+        }
+        Err(error) => return Err(CliError::operate(DOING, &error)),
     };
     print(&format!("{}\n", context.terminal.safe(&says)))?;
     Ok(code)
 }
 
-fn export(context: &Context, path: &Path) -> Result<u8, CliError> {
+fn export(context: &Context) -> Result<u8, CliError> {
     let mut text = String::new();
-    for (index, line) in read_whole(context, path)?.lines.into_iter().enumerate() {
+    for (index, line) in read_whole(context)?.lines.into_iter().enumerate() {
         let (number, hash) = (index + 1, hex(&line.hash));
         let record = line.record.redacted();
         let value = json!({ "schema": EXPORT_SCHEMA, "number": number, "sha256": hash, "record": record });
@@ -133,18 +132,18 @@ fn export(context: &Context, path: &Path) -> Result<u8, CliError> {
 }
 
 /// Reads the journal. Where there is none, the history is empty.
-fn read(path: &Path) -> Result<History, JournalError> {
-    let none = History { lines: Vec::new(), torn: None };
-    StateFolder::look(path)?.map_or(Ok(none), |folder| journal::read(&folder))
+fn read(context: &Context) -> Result<History, OperateError> {
+    read_history(&context.session(Settings::default()))
 }
 
-/// Reads the journal and settles what an earlier run left open.
-async fn read_known(context: &Context, path: &Path) -> Result<Known, CliError> {
-    let folder = StateFolder::look(path).map_err(|error| journal_error(DOING, &error.into()))?;
-    let Some(folder) = folder else {
-        return Ok(Known { history: History { lines: Vec::new(), torn: None }, open: BTreeMap::new() });
-    };
-    read_settled(context, DOING, &folder, &mut Reach::new(context)).await
+/// Reads the journal and resolves what an interrupted run left open.
+async fn recovered(context: &Context) -> Result<Recovered, CliError> {
+    let history = read(context).map_err(|error| CliError::operate(DOING, &error))?;
+    if journal::open_intents(&entries(&history)).is_empty() {
+        return Ok(Recovered { history, open: BTreeMap::new() });
+    }
+    let (session, mut reach) = fleet::reach(context, context.config()?);
+    read_recovered(&session, DOING, &mut reach).await.map_err(|error| CliError::operate(DOING, &error))
 }
 
 /// What a journal without plans says.
@@ -155,22 +154,22 @@ fn empty_words(context: &Context, history: &History) -> String {
     }
 }
 
-/// That the journal was begun anew, if it was, behind another sentence.
+/// That the journal was compacted, if it was, behind another sentence.
 fn restart_words(context: &Context, history: &History) -> String {
     match history.lines.first().map(|line| &line.record) {
         Some(Record::Restarted { before, plans, records, at }) => {
             let number = |count: &u64| usize::try_from(*count).unwrap_or(usize::MAX);
             let (plans, records) = (count(number(plans), "plan"), count(number(records), "record"));
             let when = context.time(*at);
-            format!("; it was begun anew {when}, without {plans} ({records}) past [safety] keep, after {before}")
+            format!("; compacted {when}, dropped {plans} ({records}) past [safety] keep, after {before}")
         }
         Some(_) | None => String::new(),
     }
 }
 
-/// Reads the journal and says on stderr what is at its end, if that is no record.
-fn read_whole(context: &Context, path: &Path) -> Result<History, CliError> {
-    let history = read(path).map_err(|error| journal_error(DOING, &error))?;
+/// Reads the journal and reports an incomplete record at its end.
+fn read_whole(context: &Context) -> Result<History, CliError> {
+    let history = read(context).map_err(|error| CliError::operate(DOING, &error))?;
     note_torn(context, &history);
     Ok(history)
 }
@@ -181,53 +180,8 @@ fn note_torn(context: &Context, history: &History) {
     }
 }
 
-/// The error for a journal that can't be used: cause and remedy.
-pub fn journal_error(doing: &str, error: &JournalError) -> CliError {
-    let cause = match std::error::Error::source(error) {
-        Some(source) => format!("{error} ({source})"),
-        None => error.to_string(),
-    };
-    CliError::failed(doing, cause, error.remedy())
-}
-
 fn entries(history: &History) -> Vec<Entry> {
     journal::entries(history.lines.iter().map(|line| &line.record))
-}
-
-/// The entry whose plan id begins so, and the action behind the slash if one is named.
-///
-/// # Errors
-/// None or several begin so, or the plan has no such action.
-pub fn pick<'e>(entries: &'e [Entry], asked: &str) -> Result<(&'e Entry, Option<&'e ActionEntry>), CliError> {
-    let (plan, action) = match asked.split_once('/') {
-        Some((plan, action)) => (plan, Some(action)),
-        None => (asked, None),
-    };
-    let prefix = plan.strip_prefix("sha256:").unwrap_or(plan);
-    let error = |cause: String, hint: String| CliError::usage(DOING, cause, hint);
-    if prefix.is_empty() {
-        return Err(error("the entry names no plan".to_owned(), "see trueup history".to_owned()));
-    }
-    let candidates: Vec<&Entry> = entries.iter().filter(|entry| hex_of(&entry.plan).starts_with(prefix)).collect();
-    let entry = match candidates.as_slice() {
-        [one] => *one,
-        [] => {
-            let cause = format!("no plan that begins with {plan} was applied from here");
-            return Err(error(cause, "see trueup history".to_owned()));
-        }
-        many => {
-            let mut names: Vec<&str> = many.iter().take(CANDIDATES_MAX).map(|entry| hex_of(&entry.plan)).collect();
-            if many.len() > CANDIDATES_MAX {
-                names.push("...");
-            }
-            let cause = format!("{} plans begin with {plan}", many.len());
-            return Err(error(cause, format!("name one of: {}", names.join(", "))));
-        }
-    };
-    let Some(id) = action else { return Ok((entry, None)) };
-    let found = entry.actions.iter().find(|action| action.id == id);
-    let hint = || format!("see trueup history show {}", short(&entry.plan));
-    found.map(|action| (entry, Some(action))).ok_or_else(|| error(format!("that plan ran no action {id}"), hint()))
 }
 
 fn hex_of(plan: &str) -> &str {
@@ -255,7 +209,7 @@ fn entry_line(context: &Context, entry: &Entry) -> String {
             let who = terminal.safe(&format!("{who} on {host}"));
             format!("{}  {who}  {}", context.time(*at), terminal.safe(&names.join(", ")))
         }
-        None => "nobody approved it".to_owned(),
+        None => "not approved".to_owned(),
     };
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for action in &entry.actions {

@@ -5,11 +5,8 @@
 //! - wrong usage exits with 1, an interrupt with 130; the rest is in each command's file;
 //! - text from clusters and files is escaped before it is printed (`engine::text`).
 
-mod access;
 mod account_port;
-mod accounts;
 mod apply;
-mod apply_live;
 mod args;
 mod ask;
 mod completions;
@@ -22,26 +19,19 @@ mod doctor_ibm;
 mod doctor_live;
 mod error;
 mod explain;
+mod fleet;
 mod history;
 mod keys;
-mod local;
 mod log;
-mod look;
-mod look_live;
 mod man;
-mod members;
 mod oidc;
 mod out_file;
 mod output;
-mod own_login;
 mod plan;
-mod probe;
-mod recheck;
-mod settle;
+mod run_plan;
 mod terminal;
 mod themes;
 mod token;
-mod tombstones;
 mod undo;
 mod usage;
 mod watch;
@@ -114,7 +104,7 @@ fn run_until_interrupted(context: Context, command: Option<Command>) -> Result<u
     let code = runtime.block_on(async {
         // The console keeps to this thread, which holds the terminal, and answers signals itself.
         let (context, command) = match opens_console(context, command) {
-            Opens::Console(context, make, instead) => return console::run(context, make, instead).await,
+            Opens::Console(context, open, instead) => return console::run(context, open, instead).await,
             Opens::Nothing(context, command) => (context, command),
         };
         let mut task = tokio::spawn(dispatch(context, command));
@@ -136,7 +126,7 @@ fn run_until_interrupted(context: Context, command: Option<Command>) -> Result<u
 
 /// What a command line leads to.
 enum Opens {
-    Console(Context, console::MakeFleet, console::Instead),
+    Console(Context, console::OpenFleet, console::Instead),
     Nothing(Context, Option<Command>),
 }
 

@@ -1,55 +1,45 @@
-//! `trueup plan`: findings and the actions that would settle them.
+//! `trueup plan`: findings and their actions.
 //!
-//! Exit codes: 0 everything matches and nothing is blocked; 2 something can be done; 3 anything else.
+//! Exit codes: 0 everything matches and nothing is blocked; 2 an action is not blocked; 3 anything else.
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-use jiff::Timestamp;
+use tokio::sync::mpsc;
 
 use super::args::{PlanArgs, PlanFormat};
 use super::context::Context;
 use super::error::CliError;
-use super::look::{ObservedFleet, Seen, look};
+use super::fleet;
 use super::out_file::write_private;
 use super::output::{self, Matches, Page};
-use super::own_login;
-use super::probe;
 use super::terminal::print;
 use super::watch::{self, Ways};
-use crate::config::Config;
-use trueup_core::engine::{
-    AcceptRule, Conditions, Glob, Judged, Observed, Plan, PlanInput, PlanScope, ReadOnly, build, plan_exit,
-};
-use trueup_core::world::{Cluster, ClusterSource, View};
+use trueup_core::engine::{Glob, InputReading, PlanScope, plan_exit};
+use trueup_fleet::live::Update;
+use trueup_operate::{Fleet, KnownNames, OperateError, PlanRequest, Planned};
 
-/// How long a verdict has to hold when neither the flag nor the config says.
-pub const SETTLE: Duration = Duration::from_secs(5);
+const DOING: &str = "plan";
 
-/// What the user wants of a look, beyond where to look.
-pub struct Wishes {
-    /// How long a verdict has to hold before its delete is offered.
-    pub settle: Duration,
-}
-
-/// A plan with what is needed to show it.
-pub struct Planned {
-    pub plan: Plan,
-    pub seen: Seen,
-    pub created: BTreeMap<String, Timestamp>,
+/// A plan, and how completely the fleet was read.
+pub struct Made {
+    pub fleet: Fleet,
+    pub updates: mpsc::Receiver<Update>,
+    pub planned: Planned,
+    pub reading: InputReading,
 }
 
 pub async fn run(context: &Context, args: PlanArgs) -> Result<u8, CliError> {
-    let planned = make(context, &args).await?;
-    show(context, &args, planned, Ways::Kubeconfig).await
+    let made = make(context, &args).await?;
+    show(context, &args, made, Ways::Kubeconfig).await
 }
 
-/// Prints a plan, and goes on watching when that was asked for.
+/// Prints a plan, and watches when that was asked for.
 ///
 /// # Errors
-/// The plan can't be written where it should be.
-pub async fn show(context: &Context, args: &PlanArgs, planned: Planned, ways: Ways) -> Result<u8, CliError> {
+/// The plan cannot be written to its file.
+pub async fn show(context: &Context, args: &PlanArgs, made: Made, ways: Ways) -> Result<u8, CliError> {
+    let Made { fleet, updates, planned, reading } = made;
     if let Some(path) = &args.out {
         let doing = format!("--out {}", path.display());
         write_private(path, &output::json(&planned.plan))
@@ -65,141 +55,54 @@ pub async fn show(context: &Context, args: &PlanArgs, planned: Planned, ways: Wa
         PlanFormat::Csv => output::csv(&page),
     };
     print(&text)?;
-    let exit = plan_exit(&planned.plan, planned.seen.reading).code();
-    match planned.seen.sight {
-        ObservedFleet::Fleet(live) if args.watch => watch::run(context, ways, *live).await,
-        ObservedFleet::Fleet(_) | ObservedFleet::Folder { .. } => Ok(exit),
+    if args.watch {
+        return watch::run(context, ways, fleet, updates).await;
     }
+    Ok(plan_exit(&planned.plan, reading).code())
 }
 
-/// RenderSettings, judges and builds the plan.
+/// Connects, observes and builds the plan.
 ///
 /// # Errors
-/// The config or the place to look at can't be used, or a filter names nothing that is there.
-pub async fn make(context: &Context, args: &PlanArgs) -> Result<Planned, CliError> {
-    let mut config = context.config()?;
-    let wishes = Wishes { settle: args.settle.or(config.safety.settle).unwrap_or(SETTLE) };
-    let mut seen = look(context, &mut config, &wishes).await?;
-    if args.probe {
-        let wanted = probe::wanted(context, &seen, &scope(args, &seen, &seen.judged())?);
-        seen.tried = probe::try_all(context, wanted).await;
-    }
-    plan(context, args, &config, &wishes, seen)
+/// The configuration or the fleet cannot be used, or a filter matches nothing.
+pub async fn make(context: &Context, args: &PlanArgs) -> Result<Made, CliError> {
+    let (fleet, updates) = fleet::start(context, context.config()?).await?;
+    make_of(fleet, updates, args).await
 }
 
-/// Builds the plan from what was seen.
+/// Observes a fleet and builds the plan.
 ///
 /// # Errors
-/// A filter names nothing that is there.
-pub fn plan(
-    context: &Context,
-    args: &PlanArgs,
-    config: &Config,
-    wishes: &Wishes,
-    seen: Seen,
-) -> Result<Planned, CliError> {
-    let judged = seen.judged();
-    let wanted =
-        PlanRequest { scope: scope(args, &seen, &judged)?, deletes_max: args.max_deletes, settle: wishes.settle };
-    let view = seen.sight.view(seen.now);
-    let plan = build_plan(context, config, &wanted, &config.accept, &judged, view, seen.conditions.clone())?;
-    let created = judged.iter().filter_map(|one| Some((one.subject.to_string(), one.explanation.created?))).collect();
-    Ok(Planned { plan, created, seen })
-}
-
-/// What a plan is made for.
-pub struct PlanRequest {
-    pub scope: PlanScope,
-    pub deletes_max: Option<u64>,
-    /// How long a verdict has to hold before its delete is offered.
-    pub settle: Duration,
-}
-
-/// Puts a plan together from what was judged, and what the clusters add to the gates.
-///
-/// # Errors
-/// A tree holds a number that has no single spelling.
-pub fn build_plan(
-    context: &Context,
-    config: &Config,
-    wanted: &PlanRequest,
-    accepted: &[AcceptRule],
-    judged: &[Judged],
-    view: View<'_>,
-    found: Conditions,
-) -> Result<Plan, CliError> {
-    let mut conditions = conditions(context, config, wanted, found);
-    let mut told = Cow::Borrowed(judged);
-    if own_login::is_at_stake(judged) {
-        own_login::look(context, judged, view, &mut conditions);
-        own_login::tell(told.to_mut(), &conditions);
-    }
-    let input = PlanInput {
-        judged: &told,
-        clusters: view.clusters().filter(|cluster| is_target(cluster, judged, &wanted.scope)).collect(),
-        observed: Observed::all(view),
-        accepted,
-        scope: &wanted.scope,
-        conditions: &conditions,
+/// A filter matches nothing.
+pub async fn make_of(fleet: Fleet, updates: mpsc::Receiver<Update>, args: &PlanArgs) -> Result<Made, CliError> {
+    let failed = |error: OperateError| CliError::operate(DOING, &error);
+    let settle: Duration = args.settle.unwrap_or_else(|| fleet.session().settings.settle());
+    let observed = fleet.observe(settle).await.map_err(failed)?;
+    let scope = scope(args, &fleet.known_names().await.map_err(failed)?)?;
+    let probes = match args.probe {
+        true => fleet.probe(scope.clone()).await.map_err(failed)?,
+        false => Default::default(),
     };
-    build(&input)
-        .map_err(|error| CliError::failed("building the plan", error.to_string(), "report this with the snapshot"))
-}
-
-/// Whether a plan is made with a member of the fleet in mind. The user's own files are there for what is said of them alone.
-fn is_target(member: &Cluster, judged: &[Judged], scope: &PlanScope) -> bool {
-    match member.source {
-        ClusterSource::Kubeconfig { .. }
-        | ClusterSource::Hosted { .. }
-        | ClusterSource::Snapshot
-        | ClusterSource::Cloud { .. } => true,
-        ClusterSource::Local => {
-            judged.iter().any(|one| one.subject.cluster == member.name && scope.covers(&one.subject))
-        }
-    }
+    let request = PlanRequest { scope, deletes_max: args.max_deletes, settle, probes };
+    let planned = fleet.plan(request).await.map_err(failed)?;
+    Ok(Made { fleet, updates, planned, reading: observed.reading })
 }
 
 /// How the plan is shown.
 pub fn page<'p>(context: &Context, planned: &'p Planned, matches: Matches) -> Page<'p> {
     let zone = context.zone();
     let created = planned.created.clone();
-    Page { plan: &planned.plan, created, now: planned.seen.now, zone, terminal: context.terminal, matches }
+    Page { plan: &planned.plan, created, now: planned.now, zone, terminal: context.terminal, matches }
 }
 
-fn conditions(context: &Context, config: &Config, wanted: &PlanRequest, found: Conditions) -> Conditions {
-    let read_only = match (context.globals.read_only, config.safety.read_only) {
-        (true, _) => ReadOnly::ByFlag,
-        (false, true) => ReadOnly::ByConfig,
-        (false, false) => ReadOnly::Off,
-    };
-    let switch = config.safety.kill_switch.as_ref();
-    Conditions {
-        read_only,
-        // Whatever stands there stops writes, a broken link as well: a switch must not fail open.
-        kill_switch: switch.filter(|path| path.symlink_metadata().is_ok()).map(|path| path.display().to_string()),
-        freeze: config.safety.freeze.clone(),
-        policy: config.policy.clone(),
-        allow_insecure_writes: context.globals.allow_insecure_writes,
-        settle: wanted.settle,
-        deletes_max: wanted.deletes_max,
-        ..found
-    }
-}
-
-/// The part the user wants to see. A filter that fits nothing is a slip: "all match" would be the wrong answer to it.
-fn scope(args: &PlanArgs, seen: &Seen, judged: &[Judged]) -> Result<PlanScope, CliError> {
-    let domains: BTreeSet<String> = seen.sight.domains().iter().map(|domain| domain.name().0.to_owned()).collect();
-    let clusters: BTreeSet<String> =
-        seen.sight.view(seen.now).clusters().map(|cluster| cluster.name.to_string()).collect();
-    let mut namespaces: BTreeSet<String> =
-        judged.iter().filter_map(|one| one.subject.home_namespace().map(str::to_owned)).collect();
-    namespaces.extend(seen.namespaces.iter().cloned());
+/// The part the user wants to see. A filter that matches nothing is a mistake: "all match" would be the wrong answer.
+fn scope(args: &PlanArgs, known: &KnownNames) -> Result<PlanScope, CliError> {
     Ok(PlanScope {
         changes_only: args.changes_only,
         acts_only: false,
-        domains: globs("--domain", &args.domains, &domains)?,
-        clusters: globs("--cluster", &args.clusters, &clusters)?,
-        namespaces: globs("--namespace", &args.namespaces, &namespaces)?,
+        domains: globs("--domain", &args.domains, &known.checks)?,
+        clusters: globs("--cluster", &args.clusters, &known.clusters)?,
+        namespaces: globs("--namespace", &args.namespaces, &known.namespaces)?,
         subjects: None,
     })
 }
@@ -214,7 +117,7 @@ fn globs(flag: &str, asked: &[String], known: &BTreeSet<String>) -> Result<Vec<G
                 true => "nothing was found to choose from".to_owned(),
                 false => format!("there are: {}", nearest.join(", ")),
             };
-            return Err(CliError::usage(flag, format!("nothing is named {text}"), hint));
+            return Err(CliError::usage(flag, format!("no match for {text}"), hint));
         }
         globs.push(glob);
     }

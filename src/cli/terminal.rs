@@ -4,10 +4,12 @@
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::args::ColorWhen;
 use super::error::CliError;
 use trueup_core::engine::text::Charset;
+use trueup_core::world::ClusterName;
 
 /// How to print.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +37,8 @@ pub enum Stderr {
 
 /// What a terminal without a known size gets: the size every one has had since 1978.
 const WIDTH_DEFAULT: usize = 80;
+/// The progress line must not wrap, or it could not be written over.
+const PROGRESS_COLUMNS: usize = 78;
 /// Below this nothing could be read: lines wrap instead.
 const WIDTH_MIN: usize = 40;
 
@@ -140,9 +144,35 @@ pub fn print(text: &str) -> Result<Reader, CliError> {
 }
 
 /// Writes over the line the cursor is on, on a terminal.
-pub fn rewrite_stderr(line: &str) {
+fn rewrite_stderr(line: &str) {
     let mut stderr = std::io::stderr().lock();
     let _ = write!(stderr, "\r{line}\r").and_then(|()| stderr.flush());
+}
+
+/// The line on stderr that shows which clusters are being read.
+#[derive(Default)]
+pub struct ProgressLine {
+    /// The characters it has now.
+    length: AtomicUsize,
+}
+
+impl ProgressLine {
+    /// Shows the clusters with the objects listed so far; none clears the line. Files and pipes get nothing.
+    pub fn show(&self, terminal: &Terminal, clusters: &[(ClusterName, Option<u64>)]) {
+        if terminal.stderr == Stderr::Machine {
+            return;
+        }
+        let cluster = |(name, objects): &(ClusterName, Option<u64>)| match objects {
+            Some(objects) => format!("{name} ({objects} objects)"),
+            None => format!("{name} (connecting)"),
+        };
+        let names: Vec<String> = clusters.iter().map(cluster).collect();
+        let line = if names.is_empty() { String::new() } else { format!("reading {}", names.join(", ")) };
+        let line: String = terminal.safe(&line).chars().take(PROGRESS_COLUMNS).collect();
+        let length = line.chars().count();
+        let before = self.length.swap(length, Ordering::Relaxed);
+        rewrite_stderr(&format!("{line}{}", " ".repeat(before.saturating_sub(length))));
+    }
 }
 
 /// Writes a line to stderr. There is nowhere to say that this failed.

@@ -1,58 +1,58 @@
 //! `trueup plan --watch`: after the plan, one line for each finding that changes.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use jiff::Timestamp;
+use tokio::sync::mpsc;
 
 use super::context::Context;
 use super::error::CliError;
-use super::members;
 use super::output::{state_mark, wrapped};
 use super::terminal::{Reader, print};
-use super::tombstones;
 use trueup_checks::judgements::CurrentJudgement;
 use trueup_core::engine::{DELETED_BY_TRUEUP, Judged, State, SubjectId};
-use trueup_fleet::connect::{ChangeEvent, ChangeWatcher, Places};
-use trueup_fleet::live::{Command, Live, Update};
+use trueup_fleet::live::{Live, Update};
+use trueup_operate::{Fleet, OperateError, add_tombstones, follow_kubeconfig, read_tombstones};
 
-/// What was last said of a finding.
+/// What was last printed of a finding.
 type Said = BTreeMap<SubjectId, (State, &'static str)>;
 
-/// What does not fit goes under the sign, behind the time.
+/// Continuation lines start below the sign, behind the time.
 const CHANGE_INDENT: usize = 9;
 
-/// Where the ways to the clusters come from.
+/// How the clusters are reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ways {
-    /// The kubeconfig, which may change while we watch.
+    /// Over the kubeconfig, which may change meanwhile.
     Kubeconfig,
-    /// This process itself.
+    /// Inside this process.
     Embedded,
 }
 
-/// Goes on until it is interrupted or nobody reads any more.
+/// Runs until it is interrupted or stdout is closed.
 ///
 /// # Errors
-/// The reader of stdout has a real failure.
-pub async fn run(context: &Context, ways: Ways, mut live: Live) -> Result<u8, CliError> {
-    let mut said: Said = live
-        .judgements()
-        .iter()
-        .map(|(id, held)| (id.clone(), (held.judgement.state, held.judgement.verdict)))
-        .collect();
-    let places = Places::new(context.globals.kubeconfig.as_deref(), &context.env);
-    let files = match ways {
-        Ways::Kubeconfig => places.files(),
-        Ways::Embedded => &[],
+/// Stdout cannot be written.
+pub async fn run(
+    context: &Context,
+    ways: Ways,
+    fleet: Fleet,
+    mut updates: mpsc::Receiver<Update>,
+) -> Result<u8, CliError> {
+    let failed = |error: OperateError| CliError::operate("plan --watch", &error);
+    let standing = |live: &Live| {
+        let judged = live.judgements().iter();
+        judged.map(|(id, held)| (id.clone(), (held.judgement.state, held.judgement.verdict))).collect::<Said>()
     };
-    let mut alarm = ChangeWatcher::new(files, members::wall_clock());
-    loop {
-        let update = tokio::select! {
-            update = live.step() => update,
-            noticed = alarm.next() => answer(context, noticed, &mut live),
-        };
+    let mut said: Said = fleet.ask(standing).await.map_err(failed)?;
+    if let Ways::Kubeconfig = ways {
+        tokio::spawn(follow_kubeconfig(fleet.weak()));
+    }
+    while let Some(update) = updates.recv().await {
+        let update = current(&fleet, update).await.map_err(failed)?;
         let deleted = match ways {
-            Ways::Kubeconfig => deleted_by_us(context, &live, &update),
+            Ways::Kubeconfig => deleted_by_us(&fleet, &update).await.map_err(failed)?,
             Ways::Embedded => BTreeMap::new(),
         };
         for line in changes(context, &mut said, update, &deleted, Timestamp::now()) {
@@ -61,53 +61,53 @@ pub async fn run(context: &Context, ways: Ways, mut live: Live) -> Result<u8, Cl
             }
         }
     }
+    Ok(0)
 }
 
-/// Connects anew after sleep, and the new way when the kubeconfig changed.
-fn answer(context: &Context, noticed: ChangeEvent, live: &mut Live) -> Update {
-    let mut update = Update::default();
-    match noticed {
-        ChangeEvent::ClockJump => update.merge(live.handle(Command::ClockJumped)),
-        ChangeEvent::Kubeconfig => {
-            match context.config().and_then(|config| members::members(context, &config.clusters)) {
-                Ok(members) => {
-                    members.into_iter().for_each(|member| update.merge(live.handle(Command::Renew(Box::new(member)))));
-                }
-                Err(error) => {
-                    context.note(&format!("the kubeconfig changed and can't be used, so nothing changes: {error}"))
-                }
-            }
-        }
-    }
-    update
+/// The findings of an update as they are now: what was queued may be older than what was printed.
+async fn current(fleet: &Fleet, update: Update) -> Result<Update, OperateError> {
+    fleet
+        .ask(move |live: &Live| {
+            let now = |id: Arc<SubjectId>| {
+                let held = live.judgements().get(&id).cloned().map(Arc::new);
+                (id, held)
+            };
+            Update { findings: update.findings.into_keys().map(now).collect(), clusters: update.clusters }
+        })
+        .await
 }
 
-/// What trueup deleted of what is missing now, each in words. Read each time: another run may have deleted something
-/// since.
-fn deleted_by_us(context: &Context, live: &Live, update: &Update) -> BTreeMap<SubjectId, String> {
-    let mut judged: Vec<Judged> =
-        update.findings.iter().filter_map(|(id, held)| missed(live, id, held.as_ref()?)).collect();
-    if judged.is_empty() {
-        return BTreeMap::new();
+/// The subjects missing now that trueup deleted, each with a sentence. Read each time: another run may have deleted
+/// something meanwhile.
+async fn deleted_by_us(fleet: &Fleet, update: &Update) -> Result<BTreeMap<SubjectId, String>, OperateError> {
+    let missing = |held: &CurrentJudgement| matches!(held.judgement.state, State::Missing | State::Error);
+    let missing = |(id, held): (&Arc<SubjectId>, &Option<Arc<CurrentJudgement>>)| {
+        let held = held.as_ref().filter(|held| missing(held))?;
+        Some((id.clone(), held.clone()))
+    };
+    let missing: Vec<_> = update.findings.iter().filter_map(missing).collect();
+    if missing.is_empty() {
+        return Ok(BTreeMap::new());
     }
-    let stones = tombstones::read(context, Timestamp::now());
-    tombstones::add(&mut judged, &stones, live.view());
-    let marked = judged.into_iter().filter(|one| one.judgement.codes.contains(&DELETED_BY_TRUEUP));
+    let stones = read_tombstones(fleet.session(), Timestamp::now());
+    let known = stones.clone();
+    let explain = move |live: &Live| {
+        let mut judged: Vec<Judged> = missing.iter().filter_map(|(id, held)| explained(live, id, held)).collect();
+        add_tombstones(&mut judged, &known, live.view());
+        judged
+    };
+    let marked = fleet.ask(explain).await?.into_iter().filter(|one| one.judgement.codes.contains(&DELETED_BY_TRUEUP));
     let words = marked.filter_map(|one| {
         let stone = stones.iter().find(|stone| stone.is_of(&one.subject))?;
-        Some((one.subject, format!("{}; bring it back with trueup undo {}", stone.says(), stone.entry())))
+        Some((one.subject, format!("{}; restore it with trueup undo {}", stone.says(), stone.entry())))
     });
-    words.collect()
+    Ok(words.collect())
 }
 
-/// A subject that should be there and is not, with both answers.
-fn missed(live: &Live, subject: &SubjectId, held: &CurrentJudgement) -> Option<Judged> {
-    match held.judgement.state {
-        State::Missing | State::Error => {}
-        State::Match | State::Extra | State::Drift | State::Stale | State::Unknown | State::Blocked => return None,
-    }
-    let domain = live.domains().iter().find(|domain| domain.name() == subject.domain)?;
-    let explanation = domain.explain(subject, live.view())?;
+/// A subject with its judgement and explanation.
+fn explained(live: &Live, subject: &SubjectId, held: &CurrentJudgement) -> Option<Judged> {
+    let check = live.domains().iter().find(|check| check.name() == subject.domain)?;
+    let explanation = check.explain(subject, live.view())?;
     Some(Judged { subject: subject.clone(), judgement: held.judgement.clone(), explanation })
 }
 

@@ -1,34 +1,14 @@
 //! `[clouds.<provider>.<alias>]`: accounts and where their keys are. Never the keys themselves.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::Problems;
 use super::safety::take_path;
 use trueup_checks::{SettingsProblem, SettingsTable};
 use trueup_core::engine::Glob;
 use trueup_core::world::Provider;
-
-/// One account.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CloudAccount {
-    pub provider: Provider,
-    /// The user's name for it.
-    pub alias: String,
-    pub key: Option<CloudKey>,
-    /// Where services are asked instead of at their public endpoints, by the service's name.
-    pub endpoints: BTreeMap<String, String>,
-    /// Clusters whose objects may point into this account.
-    pub management_clusters: Vec<Glob>,
-}
-
-/// Where the key is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CloudKey {
-    File(PathBuf),
-    /// The name of an environment variable.
-    Env(String),
-}
+use trueup_operate::{CloudAccount, CloudKey};
 
 const KNOWN_KEYS: [&str; 4] = ["api_key_file", "api_key_env", "endpoints", "management_clusters"];
 

@@ -77,7 +77,7 @@ pub fn read_config(file: &ConfigFile, entries: &[Entry]) -> Result<Config, Confi
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut config = parse_config(&text, folder, entries).map_err(|problems| wrong(path, &text, problems))?;
     if let Some(folder) = file.folder() {
-        config.accept.extend(read_accepted(&folder.join(ACCEPTED_FILE))?);
+        config.settings.accept.extend(read_accepted(&folder.join(ACCEPTED_FILE))?);
     }
     Ok(config)
 }

@@ -20,28 +20,23 @@ mod safety;
 
 use std::path::Path;
 
-pub use clouds::{CloudAccount, CloudKey};
-pub use clusters::{ClusterRule, ClusterRules};
 pub use console::{AlertSetting, ConsoleSettings, FLEET, ViewSettings};
 pub use domains::EnabledDomains;
 pub use duration::{BadDuration, parse_duration};
 pub use file::{ACCEPTED_FILE, ConfigError, ConfigFile, ConfigProblem, accept_line, read_config};
-pub use safety::Safety;
 
 use trueup_checks::registry::Entry;
 use trueup_checks::{SettingsProblem, SettingsTable};
-use trueup_core::engine::{AcceptRule, PolicyRule};
+use trueup_core::engine::AcceptRule;
+use trueup_operate::Settings;
 
 /// Everything the file says.
 #[derive(Debug)]
 pub struct Config {
-    pub clusters: ClusterRules,
-    pub policy: Vec<PolicyRule>,
-    pub safety: Safety,
-    /// The checks that are on, made from their tables.
+    /// What every front end needs.
+    pub settings: Settings,
+    /// The enabled checks, made from their tables.
     pub domains: EnabledDomains,
-    pub accept: Vec<AcceptRule>,
-    pub clouds: Vec<CloudAccount>,
     pub console: ConsoleSettings,
 }
 
@@ -56,12 +51,14 @@ pub fn parse_config(text: &str, folder: &Path, entries: &[Entry]) -> Result<Conf
     let mut problems = Problems::default();
     problems.extend(root.unknown_keys(&KNOWN_KEYS));
     let config = Config {
-        clusters: clusters::read(&root, &mut problems),
-        policy: rules::policy(&root, &mut problems),
-        safety: safety::read(&root, folder, &mut problems),
+        settings: Settings {
+            clusters: clusters::read(&root, &mut problems),
+            policy: rules::policy(&root, &mut problems),
+            safety: safety::read(&root, folder, &mut problems),
+            accept: rules::accept(&root, &mut problems),
+            clouds: clouds::read(&root, folder, &mut problems),
+        },
         domains: domains::read(&root, entries, &mut problems),
-        accept: rules::accept(&root, &mut problems),
-        clouds: clouds::read(&root, folder, &mut problems),
         console: console::read(&root, folder, entries, &mut problems),
     };
     problems.none_or(config)

@@ -7,45 +7,9 @@ use super::Problems;
 use super::duration::parse_duration;
 use trueup_checks::{SettingsProblem, SettingsTable};
 use trueup_core::engine::{FreezeWindow, TOMBSTONE_TIME};
-
-/// The settings of `[safety]`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Safety {
-    pub read_only: bool,
-    /// A file whose presence stops all writes.
-    pub kill_switch: Option<PathBuf>,
-    pub freeze: Vec<FreezeWindow>,
-    /// Who can open backups. Empty: the key in the state folder.
-    pub recipients: Vec<String>,
-    /// How many guests are kept live at once.
-    pub live_max: usize,
-    /// How long a verdict has to hold before its delete is offered. Absent: the command's own default.
-    pub settle: Option<Duration>,
-    /// How long plans that came to their end stay in the journal, with their backups.
-    pub keep: Duration,
-}
-
-/// Each live guest costs a few watches and some megabytes; 64 fit a laptop.
-const LIVE_MAX: usize = 64;
-
-/// Long enough for a quarter's audit.
-const KEEP: Duration = Duration::from_secs(90 * 24 * 3600);
+use trueup_operate::Safety;
 
 const KNOWN_KEYS: [&str; 7] = ["read_only", "kill_switch", "freeze", "recipients", "live_max", "settle", "keep"];
-
-impl Default for Safety {
-    fn default() -> Self {
-        Self {
-            read_only: false,
-            kill_switch: None,
-            freeze: Vec::new(),
-            recipients: Vec::new(),
-            live_max: LIVE_MAX,
-            settle: None,
-            keep: KEEP,
-        }
-    }
-}
 
 pub(super) fn read(root: &SettingsTable, folder: &Path, problems: &mut Problems) -> Safety {
     let Some(table) = problems.keep_given(root.take_table("safety")) else { return Safety::default() };

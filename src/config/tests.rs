@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use super::*;
 use trueup_checks::{Check, Touched};
-use trueup_core::engine::{CheckName, Explanation, Glob, Judgement, PolicyEffect, SubjectId, Tier};
+use trueup_core::engine::{CheckName, Explanation, Glob, Judgement, PolicyEffect, PolicyRule, SubjectId, Tier};
 use trueup_core::world::{ChangeSet, ClusterName, Interest, Namespace, Provider, RiskClass, View};
+use trueup_operate::{CloudAccount, CloudKey, Safety};
 
 /// A check with one setting of its own, which the config room knows nothing of.
 struct Probe {
@@ -109,8 +110,11 @@ endpoints = { vpc = "https://vpc.example" }
 #[test]
 fn the_contracts_file_is_read_whole() {
     let config = parse(WHOLE).unwrap();
-    assert_eq!(config.clusters.class_of(&ClusterName::new("stage-1"), None), RiskClass::Stage);
-    assert_eq!(config.clusters.namespaces_of(&ClusterName::new("stage-1")), [Namespace::new("openshift-config")]);
+    assert_eq!(config.settings.clusters.class_of(&ClusterName::new("stage-1"), None), RiskClass::Stage);
+    assert_eq!(
+        config.settings.clusters.namespaces_of(&ClusterName::new("stage-1")),
+        [Namespace::new("openshift-config")]
+    );
     let glob = |text: &str| Some(Glob::parse(text).unwrap());
     let everything = PolicyRule {
         cluster: None,
@@ -122,7 +126,7 @@ fn the_contracts_file_is_read_whole() {
     };
     let deny = PolicyEffect::Deny("change freeze until Monday".to_owned());
     assert_eq!(
-        config.policy,
+        config.settings.policy,
         [
             PolicyRule {
                 cluster: glob("*"),
@@ -135,17 +139,21 @@ fn the_contracts_file_is_read_whole() {
             PolicyRule { kind: glob("Secret"), effect: PolicyEffect::Tier(Tier::T4), ..everything },
         ]
     );
-    assert!(config.safety.read_only);
-    assert_eq!(config.safety.kill_switch, Some(PathBuf::from("conf/stop")), "relative to the config, not to the shell");
-    assert_eq!(config.safety.freeze.len(), 1);
-    assert_eq!(config.safety.recipients, ["age1abc"]);
-    assert_eq!(config.safety.live_max, 8);
-    assert_eq!(config.safety.settle, Some(Duration::from_secs(5400)));
-    assert_eq!(config.safety.keep, Duration::from_secs(30 * 24 * 3600));
-    assert_eq!(enabled(&config), ["managing"], "its own table reached the check, and the other one is off");
-    assert_eq!(config.accept[0].until, jiff::civil::date(2026, 12, 31));
+    assert!(config.settings.safety.read_only);
     assert_eq!(
-        config.clouds,
+        config.settings.safety.kill_switch,
+        Some(PathBuf::from("conf/stop")),
+        "relative to the config, not to the shell"
+    );
+    assert_eq!(config.settings.safety.freeze.len(), 1);
+    assert_eq!(config.settings.safety.recipients, ["age1abc"]);
+    assert_eq!(config.settings.safety.live_max, 8);
+    assert_eq!(config.settings.safety.settle, Some(Duration::from_secs(5400)));
+    assert_eq!(config.settings.safety.keep, Duration::from_secs(30 * 24 * 3600));
+    assert_eq!(enabled(&config), ["managing"], "its own table reached the check, and the other one is off");
+    assert_eq!(config.settings.accept[0].until, jiff::civil::date(2026, 12, 31));
+    assert_eq!(
+        config.settings.clouds,
         [
             CloudAccount {
                 provider: Provider::Ibm,
@@ -168,11 +176,13 @@ fn the_contracts_file_is_read_whole() {
 #[test]
 fn an_empty_file_means_the_defaults() {
     let config = parse("").unwrap();
-    assert_eq!(config.safety, Safety::default());
-    assert_eq!(config.safety.live_max, 64);
-    assert_eq!(config.safety.keep, Duration::from_secs(90 * 24 * 3600));
+    assert_eq!(config.settings.safety, Safety::default());
+    assert_eq!(config.settings.safety.live_max, 64);
+    assert_eq!(config.settings.safety.keep, Duration::from_secs(90 * 24 * 3600));
     assert_eq!(enabled(&config), ["hosted-oidc", "powervs-tags"]);
-    assert!(config.policy.is_empty() && config.accept.is_empty() && config.clouds.is_empty());
+    assert!(
+        config.settings.policy.is_empty() && config.settings.accept.is_empty() && config.settings.clouds.is_empty()
+    );
 }
 
 #[test]
@@ -362,7 +372,7 @@ fn what_was_accepted_on_the_console_counts_as_if_it_stood_in_the_config() {
     let folder = tempfile::tempdir().unwrap();
     let (config, accepted) = (folder.path().join("config.toml"), folder.path().join(ACCEPTED_FILE));
     std::fs::write(&config, "[[accept]]\nfinding = 'a'\nreason = 'r'\nuntil = 2026-12-31\n").unwrap();
-    let rules = |file: &ConfigFile| read_config(file, &ENTRIES).map(|config| config.accept);
+    let rules = |file: &ConfigFile| read_config(file, &ENTRIES).map(|config| config.settings.accept);
     let named = ConfigFile::Named(config.clone());
     assert_eq!(rules(&named).unwrap().len(), 1, "no such file is fine");
     let mut rule = rules(&named).unwrap().remove(0);

@@ -2,10 +2,12 @@
 //!
 //! Always true: what was begun is finished before the console has ended, unless it takes too long.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::supervisor::spawn_answering;
+use futures::FutureExt as _;
+
 use crate::console::ReplySender;
 use crate::console::task::TaskReply;
 
@@ -65,11 +67,27 @@ impl Drop for UnderWay {
     }
 }
 
+/// Runs a task and sends its reply; after a panic, sends what stands in for it.
+pub fn spawn_answering(
+    tell: ReplySender,
+    otherwise: impl FnOnce(String) -> TaskReply + Send + 'static,
+    work: impl Future<Output = TaskReply> + Send + 'static,
+) {
+    tokio::spawn(async move {
+        let told = AssertUnwindSafe(work).catch_unwind().await;
+        tell.tell(told.unwrap_or_else(|_| otherwise(INTERNAL_ERROR.to_owned())));
+    });
+}
+
+/// The reply of a task that panicked.
+const INTERNAL_ERROR: &str = "internal error (please report); other tasks continue";
+
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc;
 
     use super::*;
+    use crate::console::task::RequestId;
 
     #[tokio::test(flavor = "multi_thread")]
     async fn whoever_leaves_waits_for_what_is_being_written_and_for_nothing_that_broke() {
@@ -99,5 +117,16 @@ mod tests {
         assert!(*written.lock().unwrap());
         heard.push(format!("{:?}", told.recv().await));
         assert!(heard[0].contains("broke") && heard[1].contains("written"), "{heard:?}");
+    }
+
+    #[tokio::test]
+    async fn a_task_that_panics_is_answered() {
+        let (tell, mut told) = ReplySender::new();
+        let otherwise = |says| TaskReply::Planned { ask: RequestId(7), plan: Err(says) };
+        spawn_answering(tell.clone(), otherwise, async { std::panic::resume_unwind(Box::new("broken")) });
+        let Some(TaskReply::Planned { ask: RequestId(7), plan: Err(says) }) = told.recv().await else {
+            panic!("no answer")
+        };
+        assert_eq!(says, INTERNAL_ERROR);
     }
 }

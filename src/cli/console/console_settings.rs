@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::args::ColorWhen;
 use crate::cli::context::Context;
-use crate::config::{AlertSetting, Config, ConsoleSettings, FLEET, ViewSettings};
+use crate::config::{AlertSetting, ConsoleSettings, FLEET, ViewSettings};
 use crate::console::effect::{Alert, MouseHold};
 use crate::console::filter::Filter;
 use crate::console::keymap::Keymap;
@@ -15,6 +15,7 @@ use crate::console::model::{Remembered, SavedView, Zone};
 use crate::console::settings::{ModelSettings, RenderSettings, ThemeChoice};
 use crate::console::terminal::{ColorChoice, ColorDepth, color_depth};
 use crate::console::theme::{DEFAULT, Signs, Themes};
+use trueup_core::engine::AcceptRule;
 use trueup_core::engine::text::Charset;
 
 /// Beside the config.
@@ -51,11 +52,11 @@ pub fn zone(context: &Context) -> Zone {
 /// Everything the user set. `folder` is where keys and themes are, when there is such a place.
 pub fn furnish(
     context: &Context,
-    config: &Config,
+    settings: &ConsoleSettings,
+    accepted: &[AcceptRule],
     folder: Option<&Path>,
     remembered: Option<Remembered>,
 ) -> (RenderSettings, ModelSettings) {
-    let settings = &config.console;
     let (keys, mut notices) = keymap(settings, folder);
     let (themes, of_themes) = themes(folder);
     notices.extend(of_themes);
@@ -77,7 +78,7 @@ pub fn furnish(
             AlertSetting::Message => Alert::Message,
         },
         views: settings.views.iter().map(view).collect(),
-        accepted: config.accept.clone(),
+        accepted: accepted.to_vec(),
         remembered,
         notices,
     };

@@ -6,33 +6,32 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use zeroize::Zeroizing;
 
-use super::aside::Asides;
-use super::live_handle::{LiveHandle, scope};
-use super::supervisor::spawn_answering;
-use super::{FleetKind, accepting, acting, login, memory, objects, saving};
-use crate::cli::settle::clusters_of;
-use crate::cli::{probe, undo};
+use super::aside::{Asides, spawn_answering};
+use super::{FleetKind, accepting, login, memory, objects, saving, tasks};
 use crate::console::ReplySender;
 use crate::console::model::Remembered;
 use crate::console::run::Login;
 use crate::console::task::{ConsoleServices, Planned, RequestId, SavedFile, SubjectDetail, Task, TaskReply};
-use trueup_core::engine::journal::{Entry, StateFolder, entries, read};
-use trueup_core::engine::{AcceptRule, ApprovedPlan, ObjectRef, SubjectId, UndoPlan, undo as plan_inverse};
+use trueup_core::engine::{AcceptRule, ApprovedPlan, ObjectRef, SubjectId};
 use trueup_core::world::ClusterName;
 use trueup_fleet::live::{Command, Live};
+use trueup_operate::{Fleet, may_probe, probe_one};
 
 pub struct LiveServices {
-    pub fleet: LiveHandle,
+    pub fleet: Fleet,
     pub tell: ReplySender,
     /// Set when somebody wants the run to stop.
     pub stop: Arc<AtomicBool>,
     pub log: Option<PathBuf>,
     pub asides: Asides,
     pub kind: FleetKind,
+    /// How long after the last delete references are scanned once more.
+    pub reference_scan_after: Duration,
     /// What the fleet is remembered by, and the state folder it is remembered in.
     pub memory: Option<(String, PathBuf)>,
     /// Where accepted findings are written down. The demo has no such place.
@@ -48,16 +47,16 @@ impl ConsoleServices for LiveServices {
             Task::Plan { ask, wanted } => {
                 let fleet = self.fleet.clone();
                 self.plan(ask, async move {
-                    let plan = fleet.plan(scope(wanted)).await?;
+                    let plan = tasks::plan(&fleet, wanted).await?;
                     Ok(Planned { plan, left_out: Vec::new() })
                 });
             }
             Task::Undo { ask, plan, action } => {
                 let fleet = self.fleet.clone();
-                self.plan(ask, async move { plan_undo(&fleet, &plan, action.as_deref()).await });
+                self.plan(ask, async move { tasks::plan_undo(&fleet, &plan, action.as_deref()).await });
             }
             Task::DryRun { plan, actions } => {
-                tokio::spawn(acting::run_dry(self.fleet.clone(), self.tell.clone(), plan, actions));
+                tokio::spawn(tasks::run_dry(self.fleet.clone(), self.tell.clone(), plan, actions));
             }
             Task::Apply(approved) => self.apply(approved),
             Task::Stop => self.stop.store(true, Ordering::SeqCst),
@@ -82,7 +81,7 @@ impl ConsoleServices for LiveServices {
     fn logged_in(&mut self, cluster: &ClusterName, printed: Zeroizing<Vec<u8>>) {
         match login::member(&self.fleet, cluster, &printed) {
             Ok(member) => {
-                self.tell.tell(TaskReply::Notice { says: format!("connecting to {cluster} anew") });
+                self.tell.tell(TaskReply::Notice { says: format!("reconnecting to {cluster}") });
                 self.command(Command::Renew(Box::new(member)));
             }
             // It may have kept the credential for itself: then the next run finds it.
@@ -97,7 +96,7 @@ impl ConsoleServices for LiveServices {
 impl LiveServices {
     fn command(&self, command: Command) {
         let fleet = self.fleet.clone();
-        tokio::spawn(async move { fleet.tell(command).await });
+        tokio::spawn(async move { fleet.send(command).await });
     }
 
     fn explain(&self, ask: RequestId, subject: SubjectId) {
@@ -119,7 +118,8 @@ impl LiveServices {
 
     fn apply(&self, approved: Box<ApprovedPlan>) {
         self.stop.store(false, Ordering::SeqCst);
-        let work = acting::apply(self.fleet.clone(), self.tell.clone(), approved, self.stop.clone());
+        let work =
+            tasks::apply(self.fleet.clone(), self.tell.clone(), approved, self.stop.clone(), self.reference_scan_after);
         let otherwise =
             |says| TaskReply::Applied { report: Err(format!("{says}; trueup history knows what was sent")) };
         spawn_answering(self.tell.clone(), otherwise, work);
@@ -141,7 +141,8 @@ impl LiveServices {
             Some(domain.answer(form, &typed, &subject, live.view()))
         };
         let work = async move {
-            let lines = fleet.ask(answer).await.map(Option::unwrap_or_default).unwrap_or_else(|says| vec![says]);
+            let lines =
+                fleet.ask(answer).await.map(Option::unwrap_or_default).unwrap_or_else(|error| vec![error.to_string()]);
             TaskReply::Answered { ask, lines }
         };
         spawn_answering(self.tell.clone(), move |says| TaskReply::Answered { ask, lines: vec![says] }, work);
@@ -151,13 +152,13 @@ impl LiveServices {
         let (fleet, name) = (self.fleet.clone(), subject.name.clone());
         let is_real = matches!(self.kind, FleetKind::Kubeconfig { .. });
         let work = async move {
-            let says = match fleet.ask(move |live: &Live| probe::may_try(live, &subject)).await {
-                Ok(Some(ready)) if is_real => probe::try_one(&ready, &fleet.context.env).await.says(),
+            let says = match fleet.ask(move |live: &Live| may_probe(live, &subject)).await {
+                Ok(Some(ready)) if is_real => probe_one(&ready, &fleet.session().env).await.says(),
                 Ok(Some(_)) => "nothing was sent: its server is not a real one".to_owned(),
                 Ok(None) => {
                     "there is nothing to try, or its login would go to a server that may not be its own".to_owned()
                 }
-                Err(says) => says,
+                Err(error) => error.to_string(),
             };
             TaskReply::Notice { says: format!("{name}: {says}") }
         };
@@ -166,7 +167,7 @@ impl LiveServices {
 
     fn read_history(&self, asked: u64) {
         let fleet = self.fleet.clone();
-        let work = move || TaskReply::History { asked, entries: history(&fleet).map(|(entries, _)| entries) };
+        let work = move || TaskReply::History { asked, entries: tasks::history(&fleet) };
         self.asides.spawn(self.tell.clone(), move |says| TaskReply::History { asked, entries: Err(says) }, work);
     }
 
@@ -209,7 +210,7 @@ impl LiveServices {
 
 /// Accepts a finding, here and wherever the config is read. Answers with all that is accepted now, and what to say.
 fn accept(
-    fleet: &LiveHandle,
+    fleet: &Fleet,
     file: Option<&Path>,
     subject: &SubjectId,
     reason: String,
@@ -223,37 +224,5 @@ fn accept(
         }
         None => format!("{} is accepted until this ends", subject.name),
     };
-    let mut accepted = fleet.accepted.write().unwrap_or_else(|broken| broken.into_inner());
-    accepted.push(rule);
-    Ok((fleet.config.accept.iter().chain(accepted.iter()).cloned().collect(), says))
-}
-
-/// The journal, with the folder it is in. No folder means that nothing was ever applied.
-fn history(fleet: &LiveHandle) -> Result<(Vec<Entry>, Option<StateFolder>), String> {
-    let path = fleet.context.state_path().ok_or("neither XDG_STATE_HOME nor HOME is set")?;
-    let folder = StateFolder::look(&path).map_err(|error| error.to_string())?;
-    let Some(folder) = folder else { return Ok((Vec::new(), None)) };
-    let history = read(&folder).map_err(|error| error.to_string())?;
-    Ok((entries(history.lines.iter().map(|line| &line.record)), Some(folder)))
-}
-
-/// Plans the inverse of what was applied, as the clusters are now.
-async fn plan_undo(fleet: &LiveHandle, plan: &str, action: Option<&str>) -> Result<Planned, String> {
-    let (entries, folder) = history(fleet)?;
-    let entry = entries.into_iter().find(|entry| entry.plan == plan).ok_or("the journal holds no such plan")?;
-    let folder = folder.ok_or("there is no journal")?;
-    let asked = entry.clone();
-    let (clusters, classes) =
-        fleet.ask(move |live| (clusters_of(live, &asked), undo::classes_of(live, &asked))).await?;
-    let only = entry.actions.iter().find(|one| Some(one.id.as_str()) == action);
-    let looks = undo::look(&folder, &entry, only, &clusters).await.map_err(|error| error.to_string())?;
-    let undone = plan_inverse(&entry, action, &looks, Timestamp::now())
-        .and_then(|undone| undone.under_policy(&fleet.config.policy, &classes))
-        .map_err(|error| error.to_string())?;
-    let UndoPlan { plan, mut left_out, not_restored } = undone;
-    if plan.actions.is_empty() {
-        return Err(format!("nothing of it can be taken back: {}", left_out.join("; ")));
-    }
-    left_out.extend(not_restored);
-    Ok(Planned { plan, left_out })
+    Ok((fleet.accept(rule), says))
 }

@@ -2,18 +2,15 @@
 //!
 //! Always true: what a plugin prints goes to the cluster's connection and nowhere else.
 
-use std::sync::Arc;
-
 use super::FleetKind;
-use super::live_handle::LiveHandle;
-use crate::cli::members;
 use crate::console::run::Login;
-use trueup_core::world::{ClusterName, ClusterSource};
-use trueup_fleet::connect::{Access, Bearer, ExecSpec, KubeconfigConnector, plugin_on_terminal, read_credential};
+use trueup_core::world::ClusterName;
+use trueup_fleet::connect::{Access, Bearer, ExecSpec, plugin_on_terminal, read_credential};
 use trueup_fleet::live::Member;
+use trueup_operate::{Fleet, logged_in};
 
 /// How a person logs in to this cluster.
-pub fn way(fleet: &LiveHandle, kind: &FleetKind, cluster: &ClusterName) -> Login {
+pub fn way(fleet: &Fleet, kind: &FleetKind, cluster: &ClusterName) -> Login {
     let otherwise = |says: &str| Login::Otherwise(says.to_owned());
     match kind {
         FleetKind::Demo => return otherwise("the demo's clusters need no login"),
@@ -30,7 +27,7 @@ pub fn way(fleet: &LiveHandle, kind: &FleetKind, cluster: &ClusterName) -> Login
         Err(says) => return Login::Otherwise(says),
     };
     match &access.bearer {
-        Bearer::Exec(spec) => match plugin_on_terminal(spec, &fleet.context.env) {
+        Bearer::Exec(spec) => match plugin_on_terminal(spec, &fleet.session().env) {
             Ok(command) => Login::Program(Box::new(command)),
             Err(error) => Login::Otherwise(error.to_string()),
         },
@@ -48,25 +45,15 @@ pub fn way(fleet: &LiveHandle, kind: &FleetKind, cluster: &ClusterName) -> Login
 ///
 /// # Errors
 /// What was printed is no credential, in a sentence.
-pub fn member(fleet: &LiveHandle, cluster: &ClusterName, printed: &[u8]) -> Result<Member, String> {
+pub fn member(fleet: &Fleet, cluster: &ClusterName, printed: &[u8]) -> Result<Member, String> {
     let access = access(fleet, cluster)?;
-    let spec = plugin(&access).ok_or("the kubeconfig names no credential plugin any more")?;
+    let spec = plugin(&access).ok_or("the kubeconfig no longer names a credential plugin")?;
     let credential = read_credential(spec, printed).map_err(|error| error.to_string())?;
-    let (context, rules) = (&fleet.context, &fleet.config.clusters);
-    let (acting_as, env) = (members::acting_as(context), context.env.clone());
-    let connector = KubeconfigConnector::logged_in(access, acting_as, env, members::wall_clock(), credential);
-    Ok(Member {
-        name: cluster.clone(),
-        class: rules.class_of(cluster, None),
-        source: ClusterSource::Kubeconfig { context: cluster.to_string() },
-        hosted_by: None,
-        connector: Arc::new(connector.map_err(|error| error.to_string())?),
-        namespaces: rules.namespaces_of(cluster).to_vec(),
-    })
+    logged_in(fleet.session(), cluster, access, credential).map_err(|error| error.to_string())
 }
 
-fn access(fleet: &LiveHandle, cluster: &ClusterName) -> Result<Access, String> {
-    let kubeconfig = members::read_kubeconfig(&fleet.context).map_err(|error| error.to_string())?;
+fn access(fleet: &Fleet, cluster: &ClusterName) -> Result<Access, String> {
+    let kubeconfig = fleet.session().read_kubeconfig().map_err(|error| error.to_string())?;
     kubeconfig.access(cluster.as_str()).map_err(|error| error.to_string())
 }
 

@@ -5,16 +5,15 @@
 //! Exit codes: 0 when the user left; 1 when there is no terminal to draw on.
 
 mod accepting;
-mod acting;
 mod aside;
 pub mod console_settings;
-mod live_handle;
 mod live_services;
 mod login;
 mod memory;
 mod objects;
+mod reload;
 mod saving;
-mod supervisor;
+mod tasks;
 
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
@@ -23,36 +22,28 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use jiff::Timestamp;
-use tokio::sync::mpsc;
 
-use super::context::{Context, Voice};
+use super::context::{Context, Notices};
 use super::error::CliError;
-use super::look::{self, ObservedFleet};
-use super::{accounts, local, look_live, members, settle};
-use crate::config::{ACCEPTED_FILE, Config};
+use super::fleet::{self, Source};
+use crate::config::{ACCEPTED_FILE, Config, ConsoleSettings};
 use crate::console::ReplySender;
 use crate::console::run::{Opening, Started, run as run_console};
 use crate::console::task::Start;
-use live_handle::LiveHandle;
 use live_services::LiveServices;
-use supervisor::Supervisor;
 use trueup_core::engine::executor::REFERENCE_SCAN_AFTER;
 use trueup_fleet::live::Live;
+use trueup_operate::{Fleet, MakeLive, OperateError, Session, follow_kubeconfig};
 
-/// How many commands and updates may wait on their way.
-const CHANNEL: usize = 64;
-
-/// A fleet before its first step, with what the console needs to know of it.
-pub struct Ready {
-    pub live: Live,
-    pub config: Config,
+/// A fleet for the console, before it is connected.
+pub struct ConsoleFleet {
+    pub session: Arc<Session>,
+    pub make: MakeLive,
+    pub settings: ConsoleSettings,
     pub kind: FleetKind,
-    /// Where the journal and the vault are, when it is not the user's own folder.
-    pub state: Option<PathBuf>,
-    /// How long after a delete it is looked whether something refers to it now.
+    /// How long after the last delete references are scanned once more.
     pub reference_scan_after: Duration,
-    /// What has to live as long as the console.
+    /// What must live as long as the console.
     pub keeps: Box<dyn Send>,
 }
 
@@ -90,8 +81,8 @@ impl FleetKind {
     }
 }
 
-/// Makes the fleet, once the first frame is drawn, and again when it broke.
-pub type MakeFleet = Box<dyn FnMut(&Context) -> Result<Ready, CliError> + Send>;
+/// Reads the configuration and prepares the fleet, once the first frame is drawn.
+pub type OpenFleet = Box<dyn FnOnce(&Context) -> Result<ConsoleFleet, CliError> + Send>;
 
 /// What else could be looked at when there is nothing to look at, a line each.
 pub type Instead = &'static [&'static str];
@@ -107,85 +98,67 @@ pub fn is_possible() -> bool {
 }
 
 /// The console on the user's clusters.
-pub fn on_kubeconfig() -> MakeFleet {
+pub fn on_kubeconfig() -> OpenFleet {
     Box::new(|context| {
         let mut config = context.config()?;
-        let mut members = members::members(context, &config.clusters)?;
-        let mut contexts: Vec<String> = members.iter().map(|member| member.name.to_string()).collect();
-        // In whatever order they were named, they are the same fleet.
+        let session = Arc::new(context.session(config.settings.clone()));
+        let selected = session.read_kubeconfig().and_then(|kubeconfig| kubeconfig.select(&session.contexts.selection));
+        let mut contexts = selected.map_err(|error| CliError::operate("", &error.into()))?;
+        // The same contexts in another order are the same fleet.
         contexts.sort();
-        members.extend(local::member(context, &config, &members));
-        // The first frame is drawn by now; an account's id is part of the names of what is found there.
-        let accounts = async { accounts::members(context, &config).await };
-        let accounts = tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(accounts));
-        members.extend(accounts);
-        let door = look_live::guests(context, &config);
-        let live = look_live::make(&mut config, members, door)?;
-        Ok(Ready {
-            live,
-            config,
-            kind: FleetKind::Kubeconfig { contexts },
-            state: None,
-            reference_scan_after: REFERENCE_SCAN_AFTER,
-            keeps: Box::new(()),
-        })
+        let make = fleet::make(context, &session, &mut config, Source::Contexts);
+        Ok(opened(session, make, config, FleetKind::Kubeconfig { contexts }))
     })
 }
 
-/// The console on a folder: everything can be looked at and planned, nothing can be sent.
-pub fn on_folder(folder: PathBuf) -> MakeFleet {
+/// The console on a folder: everything can be shown and planned, nothing can be sent.
+pub fn on_folder(folder: PathBuf) -> OpenFleet {
     Box::new(move |context| {
         let mut config = context.config()?;
-        let seen = look::look_at_folder(context, &mut config, &folder, Timestamp::now())?;
-        let live = match seen.sight {
-            ObservedFleet::Folder { world, judgements, domains } => {
-                Live::from_snapshot(domains, world, judgements, seen.now, look::digester()?)
-            }
-            ObservedFleet::Fleet(live) => *live,
-        };
-        Ok(Ready {
-            live,
-            config,
-            kind: FleetKind::Folder(folder.clone()),
-            state: None,
-            reference_scan_after: REFERENCE_SCAN_AFTER,
-            keeps: Box::new(()),
-        })
+        let session = Arc::new(context.session(config.settings.clone()));
+        let make = fleet::make(context, &session, &mut config, Source::Folder(folder.clone()));
+        Ok(opened(session, make, config, FleetKind::Folder(folder)))
     })
+}
+
+fn opened(session: Arc<Session>, make: MakeLive, config: Config, kind: FleetKind) -> ConsoleFleet {
+    let (settings, keeps) = (config.console, Box::new(()));
+    ConsoleFleet { session, make, settings, kind, reference_scan_after: REFERENCE_SCAN_AFTER, keeps }
 }
 
 /// Opens the console and runs it until the user leaves.
 ///
 /// # Errors
 /// There is no terminal, or it is gone.
-pub async fn run(context: Context, make: MakeFleet, instead: Instead) -> Result<u8, CliError> {
+pub async fn run(context: Context, open: OpenFleet, instead: Instead) -> Result<u8, CliError> {
     let opening = Opening {
         depth: console_settings::depth(&context),
         signs: console_settings::signs(&context),
         zone: console_settings::zone(&context),
         is_tmux: context.env.raw("TMUX").is_some(),
         instead,
-        start: Box::new(move |teller| start(context, make, teller)),
+        start: Box::new(move |replies| start(context, open, replies)),
     };
     run_console(opening).await.map(|()| 0).map_err(|error| {
         CliError::failed("the console", format!("the terminal can't be used ({error})"), "try trueup plan instead")
     })
 }
 
-fn start(mut context: Context, mut make: MakeFleet, tell: ReplySender) -> BoxFuture<'static, Result<Started, String>> {
+fn start(mut context: Context, open: OpenFleet, tell: ReplySender) -> BoxFuture<'static, Result<Started, String>> {
     async move {
-        context.voice = Voice::Console(tell.clone());
-        // Aside: a large folder takes seconds to read, and keys are answered meanwhile.
-        let made = tokio::task::spawn_blocking(move || {
-            let ready = make(&context);
-            (context, make, ready)
+        context.notices = Notices::Console(tell.clone());
+        let opened = tokio::task::spawn_blocking(move || {
+            let opened = open(&context);
+            (context, opened)
         });
-        let (mut context, make, ready) = made.await.map_err(|_| "starting broke; run with --log FILE".to_owned())?;
-        let Ready { live, config, kind, state, reference_scan_after, keeps } =
-            ready.map_err(|error| error.to_string())?;
-        context.state = state.or(context.state);
+        let (context, opened) =
+            opened.await.map_err(|_| "internal error at the start; run with --log FILE".to_owned())?;
+        let ConsoleFleet { session, make, settings, kind, reference_scan_after, keeps } =
+            opened.map_err(|error| error.to_string())?;
+        let failed = |error: OperateError| CliError::operate("", &error).to_string();
+        let (fleet, updates) = Fleet::start(session.clone(), make).await.map_err(failed)?;
         let (mut remembered, mut notices) = (None, Vec::new());
-        let memory = kind.memory_key().zip(context.state_path());
+        let memory = kind.memory_key().zip(session.state.clone());
         if let Some((key, state)) = &memory {
             match memory::recall(state, key) {
                 Ok(known) => remembered = known,
@@ -193,33 +166,42 @@ fn start(mut context: Context, mut make: MakeFleet, tell: ReplySender) -> BoxFut
             }
         }
         let folder = companions(&context, &kind);
-        let (looks, mut furnishing) = console_settings::furnish(&context, &config, folder.as_deref(), remembered);
+        let accepted = &session.settings.accept;
+        let (looks, mut furnishing) =
+            console_settings::furnish(&context, &settings, accepted, folder.as_deref(), remembered);
         furnishing.notices.extend(notices);
-        let start = Start {
-            checks: live.domains().iter().map(|domain| (domain.name(), domain.description())).collect(),
-            read_only: read_only(&context, &config, &kind),
-            fleet: kind.name(),
-            user: settle::who(&context),
+        let described = |live: &Live| {
+            let checks = live.domains().iter();
+            checks.map(|check| (check.name(), check.description())).collect()
         };
-        let (context, config) = (Arc::new(context), Arc::new(config));
-        let (commands, inbox) = mpsc::channel(CHANNEL);
-        let (outbox, updates) = mpsc::channel(CHANNEL);
-        let keeper = Supervisor { context: context.clone(), make, tell: tell.clone() };
-        tokio::spawn(keeper.keep(live, inbox, outbox));
-        let fleet = LiveHandle { context, config, commands, reference_scan_after, accepted: Arc::default() };
+        let start = Start {
+            checks: fleet.ask(described).await.map_err(failed)?,
+            read_only: read_only(&session, &kind),
+            fleet: kind.name(),
+            user: session.user(),
+        };
         if let FleetKind::Kubeconfig { .. } = &kind {
-            tokio::spawn(supervisor::follow_ways(fleet.weak()));
+            tokio::spawn(follow_kubeconfig(fleet.weak()));
         }
         if let Some(folder) = &folder {
-            let settings = fleet.config.console.clone();
-            tokio::spawn(supervisor::follow_decoration(settings, folder.clone(), tell.clone()));
+            tokio::spawn(reload::follow_settings(settings, folder.clone(), tell.clone()));
         }
-        let log = fleet.context.globals.log.clone();
+        let log = context.globals.log.clone();
         let accepted_file = folder.map(|folder| folder.join(ACCEPTED_FILE));
         let asides = aside::Asides::default();
-        let crew =
-            LiveServices { fleet, tell, stop: Arc::default(), log, asides, kind, memory, accepted_file, _keeps: keeps };
-        Ok(Started { looks, furnishing, start, backstage: Box::new(crew), updates })
+        let services = LiveServices {
+            fleet,
+            tell,
+            stop: Arc::default(),
+            log,
+            asides,
+            kind,
+            reference_scan_after,
+            memory,
+            accepted_file,
+            _keeps: keeps,
+        };
+        Ok(Started { looks, furnishing, start, backstage: Box::new(services), updates })
     }
     .boxed()
 }
@@ -235,11 +217,11 @@ fn companions(context: &Context, kind: &FleetKind) -> Option<PathBuf> {
 }
 
 /// Why nothing may be written, when that is so.
-fn read_only(context: &Context, config: &Config, kind: &FleetKind) -> Option<String> {
+fn read_only(session: &Session, kind: &FleetKind) -> Option<String> {
     if let FleetKind::Folder(_) = kind {
         return Some("this is a recording; w writes the plan for trueup apply".to_owned());
     }
-    match (context.globals.read_only, config.safety.read_only) {
+    match (session.read_only, session.settings.safety.read_only) {
         (true, _) => Some("started with --read-only".to_owned()),
         (false, true) => Some("the config says so".to_owned()),
         (false, false) => None,

@@ -8,13 +8,13 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::live_handle::LiveHandle;
 use crate::console::task::ObjectSheet;
 use trueup_core::engine::ObjectRef;
 use trueup_core::engine::executor::{ClusterPort as _, KubeCluster, Reading};
 use trueup_core::world::ClusterName;
 use trueup_fleet::connect::send;
 use trueup_fleet::live::Live;
+use trueup_operate::Fleet;
 
 /// What applies wrote down of itself: a whole copy of the object, secrets included.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
@@ -25,9 +25,9 @@ const EVENTS_BYTES_MAX: usize = 1 << 20;
 ///
 /// # Errors
 /// The object can't be read, in a sentence.
-pub async fn read(fleet: &LiveHandle, cluster: &ClusterName, target: &ObjectRef) -> Result<ObjectSheet, String> {
+pub async fn read(fleet: &Fleet, cluster: &ClusterName, target: &ObjectRef) -> Result<ObjectSheet, String> {
     let Some(client) = fleet.client_of(cluster).await else {
-        return Err(match fleet.ask(Live::is_still).await? {
+        return Err(match fleet.ask(Live::is_still).await.map_err(|error| error.to_string())? {
             true => format!("{cluster} is a recording, and whole objects are read from clusters alone"),
             false => format!("{cluster} is not connected"),
         });
@@ -50,7 +50,7 @@ pub async fn read(fleet: &LiveHandle, cluster: &ClusterName, target: &ObjectRef)
 }
 
 /// The target with its version: where it has none, the one that this cluster was asked for.
-async fn named(fleet: &LiveHandle, cluster: &ClusterName, target: &ObjectRef) -> Result<ObjectRef, String> {
+async fn named(fleet: &Fleet, cluster: &ClusterName, target: &ObjectRef) -> Result<ObjectRef, String> {
     if !target.api_version.is_empty() {
         return Ok(target.clone());
     }
@@ -59,7 +59,10 @@ async fn named(fleet: &LiveHandle, cluster: &ClusterName, target: &ObjectRef) ->
         let here = live.view().observations().map(|(id, ..)| id).filter(|id| id.cluster == cluster);
         here.map(|id| id.resource).find(|resource| resource.kind == kind).map(|resource| resource.api_version())
     });
-    let api_version = found.await?.ok_or_else(|| format!("nothing is known of the kind {}", target.kind))?;
+    let api_version = found
+        .await
+        .map_err(|error| error.to_string())?
+        .ok_or_else(|| format!("nothing is known of the kind {}", target.kind))?;
     Ok(ObjectRef { api_version, ..target.clone() })
 }
 

@@ -1,57 +1,29 @@
 //! The one cluster an `oidc` command is about.
 
-use jiff::Timestamp;
-
 use super::super::context::Context;
 use super::super::error::CliError;
-use super::super::look::{ObservedFleet, look_at_folder};
-use super::super::look_live;
+use super::super::fleet;
 use crate::config::Config;
 use trueup_checks::external_oidc::{self, Scene};
 use trueup_checks::{Check, SettingsTable};
 use trueup_core::world::{Cluster, ClusterName, View};
+use trueup_operate::{Fleet, link_error};
 
-/// What was seen, by this check alone: nothing else is asked of the clusters.
-pub struct Looked {
-    sight: ObservedFleet,
-    now: Timestamp,
-}
-
-impl Looked {
-    pub fn view(&self) -> View<'_> {
-        self.sight.view(self.now)
-    }
-
-    /// Whether it was read from a folder, so that nothing can be asked.
-    pub fn is_recording(&self) -> bool {
-        matches!(self.sight, ObservedFleet::Folder { .. })
-    }
-}
-
-/// Looks at the folder or the clusters of the command line.
+/// Connects to the folder or the clusters of the command line, with this check alone.
 ///
 /// # Errors
-/// The place to look at can't be used at all.
-pub async fn look(context: &Context) -> Result<Looked, CliError> {
+/// They cannot be used at all.
+pub async fn connect(context: &Context) -> Result<Fleet, CliError> {
     let mut config = context.config()?;
     only_this_check(&mut config)?;
-    match &context.globals.from {
-        Some(folder) => {
-            let seen = look_at_folder(context, &mut config, folder, Timestamp::now())?;
-            Ok(Looked { sight: seen.sight, now: seen.now })
-        }
-        None => {
-            let (live, _) = look_live::connect(context, &mut config).await?;
-            Ok(Looked { sight: ObservedFleet::Fleet(Box::new(live)), now: Timestamp::now() })
-        }
-    }
+    Ok(fleet::connect(context, config).await?.0)
 }
 
-/// Leaves the one check; whoever asks for it by name wants it even if it is switched off.
+/// Leaves the one check, even where it is disabled: the command names it.
 fn only_this_check(config: &mut Config) -> Result<(), CliError> {
     let table = SettingsTable::empty("[domains.external-oidc]");
     let built: Result<Box<dyn Check>, _> = (external_oidc::ENTRY.build)(&table);
-    let check = built.map_err(|_| CliError::failed("", "the check can't be made without settings", ""))?;
+    let check = built.map_err(|_| CliError::failed("", "the check cannot be built without settings", ""))?;
     config.domains.0 = vec![check];
     Ok(())
 }
@@ -94,7 +66,7 @@ pub fn scene<'v>(view: View<'v>, cluster: &Cluster) -> Result<Scene<'v>, CliErro
         let hint = format!("look at spec.configuration.authentication of HostedCluster {namespace}/{name}");
         return Err(CliError::failed(doing, cause, hint));
     }
-    match look_live::trouble(&cluster.link) {
+    match link_error(&cluster.link) {
         Some(why) => Err(CliError::refused(doing, why, "see trueup doctor")),
         None => Err(CliError::refused(
             doing,

@@ -16,6 +16,7 @@ use super::render::{checked, not_oidc, tell};
 use super::{NOT_CLEAR, chosen};
 use trueup_checks::external_oidc::{Answer, Identity, Refusal, Reserved, TOKEN_MAX, Token, login};
 use trueup_core::engine::text::printable_json;
+use trueup_core::world::View;
 
 /// Reads claims or a token from a file, or from stdin for `-`.
 ///
@@ -39,11 +40,22 @@ pub fn read_token(path: &Path) -> Result<Token, CliError> {
 pub async fn run(
     context: &Context,
     cluster: Option<&str>,
+    token: Token,
+    format: ExplainFormat,
+) -> Result<u8, CliError> {
+    let fleet = chosen::connect(context).await?;
+    let (shown, cluster) = (context.clone(), cluster.map(str::to_owned));
+    let answer = fleet.ask(move |live| show(&shown, live.view(), cluster.as_deref(), &token, format)).await;
+    answer.map_err(|error| CliError::operate("oidc", &error))?
+}
+
+fn show(
+    context: &Context,
+    view: View<'_>,
+    cluster: Option<&str>,
     token: &Token,
     format: ExplainFormat,
 ) -> Result<u8, CliError> {
-    let looked = chosen::look(context).await?;
-    let view = looked.view();
     let cluster = chosen::choose(view, cluster)?;
     let scene = chosen::scene(view, cluster)?;
     let checked = checked(&scene)?;

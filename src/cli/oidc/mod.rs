@@ -16,7 +16,7 @@ pub async fn run(context: &Context, args: &OidcArgs) -> Result<u8, CliError> {
         OidcWhat::Login { claims, cluster, format } => {
             // Before clusters are asked: a slip in the file should not cost a minute.
             let token = login::read_token(claims)?;
-            login::run(context, cluster.as_deref(), &token, *format).await
+            login::run(context, cluster.as_deref(), token, *format).await
         }
     }
 }

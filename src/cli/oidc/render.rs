@@ -4,20 +4,22 @@
 
 use super::super::context::Context;
 use super::super::error::CliError;
-use super::super::probe;
 use super::super::terminal::print;
 use super::{NOT_CLEAR, chosen};
 use trueup_checks::DiscoveryProbe;
 use trueup_checks::external_oidc::{Checked, Scene, SpecVerdict, Warning, discovery};
 use trueup_core::engine::text::printable_json;
 use trueup_core::world::View;
+use trueup_operate::{Notice, discovery_code, fetch_discovery};
 
 pub async fn run(context: &Context, cluster: Option<&str>, probing: bool) -> Result<u8, CliError> {
-    let looked = chosen::look(context).await?;
-    let (code, asked) = show(context, looked.view(), cluster)?;
-    match (probing, looked.is_recording()) {
-        (true, false) => fetch_discovery(context, asked).await,
-        (true, true) => context.note(probe::RECORDING),
+    let fleet = chosen::connect(context).await?;
+    let (shown, cluster) = (context.clone(), cluster.map(str::to_owned));
+    let answer = fleet.ask(move |live| show(&shown, live.view(), cluster.as_deref())).await;
+    let (code, asked) = answer.map_err(|error| CliError::operate("oidc", &error))??;
+    match (probing, fleet.recording()) {
+        (true, None) => show_discovery(context, asked).await,
+        (true, Some(_)) => context.note(&Notice::ProbeOfSnapshot.to_string()),
         (false, _) => {}
     }
     Ok(code)
@@ -80,12 +82,12 @@ pub fn tell(context: &Context, checked: &Checked) {
 }
 
 /// Asks the provider for its discovery document, and says what came of it.
-async fn fetch_discovery(context: &Context, asked: Option<DiscoveryProbe>) {
+async fn show_discovery(context: &Context, asked: Option<DiscoveryProbe>) {
     let Some(asked) = asked else {
         return context.note("--probe: there is no provider whose document could be asked for");
     };
-    let fetched = probe::fetch(&asked, &context.env).await;
-    let said = match probe::discovery_code(&fetched) {
+    let fetched = fetch_discovery(&asked, &context.env).await;
+    let said = match discovery_code(&fetched) {
         Some(code) => {
             let path = "spec.oidcProviders[0].issuer.issuerURL".to_owned();
             format!("warning: {}", Warning { code, path, value: asked.issuer, says: fetched.says() })

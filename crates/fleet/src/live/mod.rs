@@ -23,4 +23,4 @@ pub use cluster_session::Member;
 pub use discover::{Guest, HostedClusterLink};
 pub use recorded::recorded;
 pub use session::{GuestResolver, LIVE_MAX, Live, LiveSetup, Settled};
-pub use update::{Command, Question, Update};
+pub use update::{AskAfter, Command, Question, Update};

@@ -10,7 +10,7 @@
 //!
 //! Not here: taking one thing in (`intake`), what follows from it (`follow`), a cluster's link (`links`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,14 +22,16 @@ use tokio::time::{Instant, sleep, timeout_at};
 use super::attempt::Done;
 use super::cluster_session::{Asked, ClusterSession, Member};
 use super::discover::Guest;
-use super::update::{Command, Question, Update};
+use super::update::{AskAfter, Command, Question, Update};
 use crate::account::IbmClient;
 use crate::connect::{FixedConnector, LinkEvent, TlsTrust};
 use crate::observe::{Batch, Clock, Inbox, Outbox, Ports, ProcessJitter, outbox};
 use trueup_checks::Check;
 use trueup_checks::judgements::Judgements;
 use trueup_core::decode::Digester;
-use trueup_core::world::{ChangeSet, Cluster, ClusterName, ClusterSource, Link, Provider, RiskClass, View, World};
+use trueup_core::world::{
+    ChangeSet, Cluster, ClusterName, ClusterSource, CollectionId, Link, Provider, RiskClass, View, World,
+};
 
 /// How often a listing cluster's count of objects is told.
 const PROGRESS_EVERY: Duration = Duration::from_millis(500);
@@ -86,8 +88,8 @@ pub struct Live {
     pub(super) unannounced: ChangeSet,
     /// How often anything has changed that a judgement or its explanation may rest on.
     pub(super) moves: u64,
-    /// Questions that wait for a fresh look, each until its moment.
-    pub(super) afresh: Vec<(Timestamp, Question)>,
+    /// Questions that wait for lists.
+    deferred: Vec<Deferred>,
     pace: Pace,
 }
 
@@ -97,6 +99,19 @@ enum Pace {
     Living,
     /// A recording: it answers, and stays as it is.
     Still,
+}
+
+/// A question that waits for lists, at most until a moment.
+struct Deferred {
+    awaited: Awaited,
+    until: Timestamp,
+    question: Question,
+}
+
+/// The lists a question waits for.
+enum Awaited {
+    Everything,
+    Collections(BTreeSet<CollectionId>),
 }
 
 /// Why the loop woke.
@@ -127,7 +142,7 @@ impl Live {
             wishes_due: None,
             unannounced: ChangeSet::default(),
             moves: 0,
-            afresh: Vec::new(),
+            deferred: Vec::new(),
             pace: Pace::Living,
         };
         let mut changes = ChangeSet::default();
@@ -244,11 +259,7 @@ impl Live {
             }
             Command::LookAgain => self.resync(),
             Command::Ask(question) => question(self),
-            Command::AskAfresh(patience, question) => {
-                self.resync();
-                let until = later(self.ports.clock.now(), patience);
-                self.afresh.push((until, question));
-            }
+            Command::AskAfter(after, patience, question) => self.defer(after, patience, question),
         }
         self.follow(changes)
     }
@@ -260,7 +271,7 @@ impl Live {
             Pace::Still => self.everything(),
         };
         loop {
-            self.answer_afresh();
+            self.answer_deferred();
             tokio::select! {
                 biased;
                 command = commands.recv() => match command {
@@ -297,12 +308,9 @@ impl Live {
         let deadline = Instant::now() + patience;
         self.announce();
         loop {
-            let waiting = self.waiting();
-            if waiting.is_empty() && self.wishes_due.is_none() {
-                return Settled::Yes;
-            }
-            if timeout_at(deadline, self.step()).await.is_err() {
-                return Settled::TimedOut { waiting };
+            let settled = self.settled();
+            if settled == Settled::Yes || timeout_at(deadline, self.step()).await.is_err() {
+                return settled;
             }
         }
     }
@@ -321,20 +329,73 @@ impl Live {
         }
     }
 
-    /// Answers what waited for a fresh look, if that has come or took too long.
-    fn answer_afresh(&mut self) {
-        if self.afresh.is_empty() {
+    /// Lists these collections again, and no others.
+    pub fn resync_collections(&mut self, collections: &BTreeSet<CollectionId>) {
+        for session in self.sessions.values_mut() {
+            let Some(observer) = &session.observer else { continue };
+            let served = &session.served;
+            for ((id, _), asked) in &mut session.asked {
+                if collections.contains(id) && !served.lacks(&id.resource) {
+                    *asked = Asked::Waiting;
+                }
+            }
+            observer.resync_collections(collections);
+        }
+    }
+
+    fn defer(&mut self, after: AskAfter, patience: Duration, question: Question) {
+        let awaited = match after {
+            AskAfter::Settled => Awaited::Everything,
+            AskAfter::Resync => {
+                self.resync();
+                Awaited::Everything
+            }
+            AskAfter::Collections(collections) => {
+                let collections = collections.into_iter().collect();
+                self.resync_collections(&collections);
+                Awaited::Collections(collections)
+            }
+        };
+        self.deferred.push(Deferred { awaited, until: later(self.ports.clock.now(), patience), question });
+    }
+
+    /// Answers the questions whose lists have arrived or took too long.
+    fn answer_deferred(&mut self) {
+        if self.deferred.is_empty() {
             return;
         }
-        let settled = self.waiting().is_empty() && self.wishes_due.is_none();
         let now = self.ports.clock.now();
-        let (due, waiting) =
-            std::mem::take(&mut self.afresh).into_iter().partition(|(until, _)| settled || *until <= now);
-        self.afresh = waiting;
-        let due: Vec<(Timestamp, Question)> = due;
-        for (_, question) in due {
-            question(self);
+        let is_due = |deferred: &Deferred| deferred.until <= now || self.has_arrived(&deferred.awaited);
+        let due: Vec<bool> = self.deferred.iter().map(is_due).collect();
+        for (deferred, is_due) in std::mem::take(&mut self.deferred).into_iter().zip(due) {
+            if is_due {
+                (deferred.question)(self);
+            } else {
+                self.deferred.push(deferred);
+            }
         }
+    }
+
+    fn has_arrived(&self, awaited: &Awaited) -> bool {
+        // What was listed may lead to further interests, which are asked for first.
+        if self.wishes_due.is_some() {
+            return false;
+        }
+        match awaited {
+            Awaited::Everything => self.settled() == Settled::Yes,
+            Awaited::Collections(collections) => {
+                let clusters: BTreeSet<&ClusterName> = collections.iter().map(|id| &id.cluster).collect();
+                let sessions = clusters.into_iter().filter_map(|cluster| self.sessions.get(cluster));
+                let mut asked = sessions.flat_map(|session| &session.asked);
+                !asked.any(|((id, _), asked)| *asked == Asked::Waiting && collections.contains(id))
+            }
+        }
+    }
+
+    /// Whether something is still being read.
+    pub fn settled(&self) -> Settled {
+        let waiting = self.waiting();
+        if waiting.is_empty() && self.wishes_due.is_none() { Settled::Yes } else { Settled::TimedOut { waiting } }
     }
 
     fn waiting(&self) -> Vec<ClusterName> {
@@ -373,7 +434,7 @@ impl Live {
             .chain(self.judgements.next_deadline())
             .chain(progress)
             .chain(self.wishes_due)
-            .chain(self.afresh.iter().map(|(until, _)| *until))
+            .chain(self.deferred.iter().map(|deferred| deferred.until))
             .min()
     }
 }

@@ -8,7 +8,7 @@ use super::cluster_session::Member;
 use super::session::Live;
 use trueup_checks::judgements::{CurrentJudgement, FindingChange};
 use trueup_core::engine::SubjectId;
-use trueup_core::world::{Cluster, ClusterName};
+use trueup_core::world::{Cluster, ClusterName, CollectionId};
 
 /// What changed since the last one. The latest of each subject and cluster; nothing means it is gone.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -31,8 +31,18 @@ pub enum Command {
     LookAgain,
     /// Answer a question from what is known.
     Ask(Question),
-    /// Read everything again, then answer from that, or from what there is when it takes too long.
-    AskAfresh(Duration, Question),
+    /// Answers a question once something has been read, or from what is known when that takes longer.
+    AskAfter(AskAfter, Duration, Question),
+}
+
+/// What has to be read before a question is answered.
+pub enum AskAfter {
+    /// Everything has been listed once, or is known to be missing.
+    Settled,
+    /// Everything is listed again.
+    Resync,
+    /// These collections are listed again, and no others.
+    Collections(Vec<CollectionId>),
 }
 
 /// A question, with the way its answer goes inside it.

@@ -7,7 +7,7 @@
 //!
 //! Limits: such a task starts again only with the next change of interests, or the next connection.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -100,6 +100,13 @@ impl Observer {
     /// Reads everything again, for whoever needs a second look that is newer than the last event.
     pub fn resync(&self) {
         for running in self.running.values() {
+            running.wanted.send_modify(|wanted| wanted.looks += 1);
+        }
+    }
+
+    /// Reads these collections again.
+    pub fn resync_collections(&self, collections: &BTreeSet<CollectionId>) {
+        for (_, running) in self.running.iter().filter(|(id, _)| collections.contains(id)) {
             running.wanted.send_modify(|wanted| wanted.looks += 1);
         }
     }

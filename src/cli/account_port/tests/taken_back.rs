@@ -1,9 +1,9 @@
 //! Tags put on, taken off and given to another owner, and all of it taken back; accounts that stand for themselves.
 
 use super::*;
-use crate::cli::undo::object_now;
 use trueup_core::engine::journal::ActionEntry;
 use trueup_core::engine::{BackupSeen, Look, OwnersSeen, UndoPlan, undo};
+use trueup_operate::object_now;
 
 const OLD_UUID: &str = "powervs.cluster.x-k8s.io-cluster-uuid:u-0";
 

@@ -1,14 +1,15 @@
-//! Trying things out, because somebody asked for it: `plan --probe`, `oidc render --probe`, and a key of the console.
+//! Probes on request: kubeconfigs and discovery documents, one request each.
 //!
-//! Always true: nothing is tried that its check does not allow, and nothing of a recording.
+//! Invariants: nothing is probed that its check does not allow, and nothing of a snapshot.
 
 use std::collections::BTreeMap;
 
 use futures::StreamExt as _;
 
-use super::context::Context;
-use super::look::{ObservedFleet, Seen};
-use super::members::wall_clock;
+use crate::error::OperateError;
+use crate::event::Notice;
+use crate::fleet::Fleet;
+use crate::session::wall_clock;
 use trueup_checks::external_oidc::WarningCode;
 use trueup_checks::{Check, DiscoveryProbe, KubeconfigProbe, Probe};
 use trueup_core::engine::{Evidence, Judged, PlanScope, SubjectId};
@@ -16,21 +17,21 @@ use trueup_core::world::View;
 use trueup_fleet::connect::{Env, Fetched, ProbePlace, Probed, WellKnown, fetch_well_known, probe};
 use trueup_fleet::live::Live;
 
-/// Tries under way at once: each may take seconds, and none of them loads a cluster.
-const AT_ONCE_MAX: usize = 16;
+/// Concurrent probes: each may take seconds, and none loads a cluster.
+const CONCURRENT_MAX: usize = 16;
 
-/// What was found out by trying, by subject.
-pub type Tried = BTreeMap<SubjectId, Trial>;
+/// Results of probes, by subject.
+pub type Probes = BTreeMap<SubjectId, ProbeResult>;
 
-/// What was found out by trying one thing.
+/// The result of one probe.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trial {
+pub enum ProbeResult {
     Kubeconfig(Probed),
     Discovery(Fetched),
 }
 
-impl Trial {
-    /// In a sentence.
+impl ProbeResult {
+    /// One sentence.
     pub fn says(&self) -> String {
         match self {
             Self::Kubeconfig(probed) => probed.says(),
@@ -38,7 +39,7 @@ impl Trial {
         }
     }
 
-    /// The code a finding gets for it.
+    /// The code it adds to a finding.
     pub fn code(&self) -> Option<&'static str> {
         match self {
             Self::Kubeconfig(_) => None,
@@ -46,7 +47,7 @@ impl Trial {
         }
     }
 
-    /// Whether it is bad enough to stand in the summary.
+    /// Whether the summary of the finding mentions it.
     fn is_bad(&self) -> bool {
         match self {
             Self::Kubeconfig(probed) => matches!(probed, Probed::NotAccepted(_)),
@@ -55,7 +56,7 @@ impl Trial {
     }
 }
 
-/// The warning that a discovery document is worth.
+/// The warning about a discovery document.
 pub fn discovery_code(fetched: &Fetched) -> Option<WarningCode> {
     match fetched {
         Fetched::OtherIssuer(_) => Some(WarningCode::IssuerMismatch),
@@ -64,44 +65,39 @@ pub fn discovery_code(fetched: &Fetched) -> Option<WarningCode> {
     }
 }
 
-/// Something that may be tried, and the subject it is about.
-pub struct Wanted {
-    subject: SubjectId,
-    what: Ready,
-}
-
-/// Something that can be tried now.
+/// A probe that can be sent now.
 pub enum Ready {
-    /// With the client of the cluster it lies in.
+    /// With the client of the cluster that holds the Secret.
     Kubeconfig(KubeconfigProbe, Option<kube::Client>),
     Discovery(DiscoveryProbe),
 }
 
-/// Everything of the scope that may be tried.
-pub fn wanted(context: &Context, seen: &Seen, scope: &PlanScope) -> Vec<Wanted> {
-    let ObservedFleet::Fleet(live) = &seen.sight else {
-        context.note(RECORDING);
-        return Vec::new();
-    };
-    let subjects = live.judgements().iter().map(|(subject, _)| subject).filter(|subject| scope.covers(subject));
-    let wanted = |subject: &SubjectId| Some(Wanted { subject: subject.clone(), what: may_try(live, subject)? });
-    subjects.filter_map(wanted).collect()
+impl Fleet {
+    /// Probes everything of the scope that its check allows.
+    ///
+    /// # Errors
+    /// The loop has ended.
+    pub async fn probe(&self, scope: PlanScope) -> Result<Probes, OperateError> {
+        if self.recording().is_some() {
+            self.session().events.notice(Notice::ProbeOfSnapshot);
+            return Ok(Probes::new());
+        }
+        let allowed = move |live: &Live| {
+            let subjects = live.judgements().iter().map(|(subject, _)| subject);
+            let covered = subjects.filter(|subject| scope.covers(subject));
+            covered.filter_map(|subject| Some((subject.clone(), may_probe(live, subject)?))).collect::<Vec<_>>()
+        };
+        let env = &self.session().env;
+        let probes = self.ask(allowed).await?.into_iter().map(|(subject, ready)| async move {
+            let result = probe_one(&ready, env).await;
+            (subject, result)
+        });
+        Ok(futures::stream::iter(probes).buffer_unordered(CONCURRENT_MAX).collect().await)
+    }
 }
 
-/// What a person is told who wants to try what is in a folder.
-pub const RECORDING: &str = "--probe: a recording can't be tried";
-
-/// Tries them, a few at once.
-pub async fn try_all(context: &Context, wanted: Vec<Wanted>) -> Tried {
-    let tries = wanted.into_iter().map(|Wanted { subject, what }| async move {
-        let trial = try_one(&what, &context.env).await;
-        (subject, trial)
-    });
-    futures::stream::iter(tries).buffer_unordered(AT_ONCE_MAX).collect().await
-}
-
-/// What may be tried of a subject, when its check lets it.
-pub fn may_try(live: &Live, subject: &SubjectId) -> Option<Ready> {
+/// The probe of a subject, when its check allows one.
+pub fn may_probe(live: &Live, subject: &SubjectId) -> Option<Ready> {
     Some(match allowed(live.domains(), subject, live.view())? {
         Probe::Kubeconfig(probe) => {
             let client = live.client(&probe.cluster);
@@ -115,16 +111,16 @@ fn allowed(domains: &[Box<dyn Check>], subject: &SubjectId, view: View<'_>) -> O
     domains.iter().find(|domain| domain.name() == subject.domain)?.probe(subject, view)
 }
 
-pub async fn try_one(what: &Ready, env: &Env) -> Trial {
+pub async fn probe_one(what: &Ready, env: &Env) -> ProbeResult {
     match what {
         Ready::Kubeconfig(KubeconfigProbe { cluster, .. }, None) => {
-            Trial::Kubeconfig(Probed::NotTried(format!("{cluster} is not connected")))
+            ProbeResult::Kubeconfig(Probed::NotTried(format!("{cluster} is not connected")))
         }
         Ready::Kubeconfig(KubeconfigProbe { cluster: _, namespace, secret, key }, Some(client)) => {
             let place = ProbePlace { namespace, secret, key };
-            Trial::Kubeconfig(probe(client, place, env, wall_clock()).await)
+            ProbeResult::Kubeconfig(probe(client, place, env, wall_clock()).await)
         }
-        Ready::Discovery(probe) => Trial::Discovery(fetch(probe, env).await),
+        Ready::Discovery(probe) => ProbeResult::Discovery(fetch(probe, env).await),
     }
 }
 
@@ -134,15 +130,15 @@ pub async fn fetch(probe: &DiscoveryProbe, env: &Env) -> Fetched {
     fetch_well_known(WellKnown { url, issuer, roots: roots.as_deref() }, env, wall_clock()).await
 }
 
-/// Adds what was found out to what is said of each subject.
-pub fn add(judged: &mut [Judged], tried: &Tried) {
+/// Adds results to what was judged.
+pub(crate) fn add(judged: &mut [Judged], probes: &Probes) {
     for Judged { subject, judgement, explanation } in judged {
-        let Some(trial) = tried.get(subject) else { continue };
-        let says = trial.says();
-        if trial.is_bad() {
+        let Some(result) = probes.get(subject) else { continue };
+        let says = result.says();
+        if result.is_bad() {
             explanation.summary = format!("{}; {says}", explanation.summary);
         }
-        judgement.codes.extend(trial.code());
+        judgement.codes.extend(result.code());
         judgement.codes.sort_unstable();
         judgement.codes.dedup();
         let place = match &subject.namespace {
@@ -165,7 +161,7 @@ mod tests {
     use trueup_core::world::ClusterName;
 
     #[test]
-    fn what_is_bad_is_in_the_summary_and_whatever_was_found_is_evidence() {
+    fn a_failed_probe_is_in_the_summary_and_every_probe_is_evidence() {
         let subject = |name: &str| SubjectId {
             domain: trueup_core::engine::CheckName("kubeconfig"),
             cluster: ClusterName::new("mgmt"),
@@ -188,14 +184,19 @@ mod tests {
         };
         let refused = Probed::NotAccepted("the server does not accept it (401)".to_owned());
         let (other, away) = (Fetched::OtherIssuer("another".to_owned()), Fetched::Unreachable("away".to_owned()));
-        let cases: [(&str, Option<Trial>, &str, &[&str]); 8] = [
-            ("refused", Some(Trial::Kubeconfig(refused)), "good for 9 minutes; tried: the server does", &[]),
-            ("accepted", Some(Trial::Kubeconfig(Probed::Accepted)), "good for 9 minutes", &[]),
-            ("another issuer", Some(Trial::Discovery(other)), "; tried from here: another", &["issuer-mismatch"]),
-            ("no document", Some(Trial::Discovery(away)), "; tried from here: away", &["discovery-unreachable"]),
-            ("as expected", Some(Trial::Discovery(Fetched::Fine("x".to_owned()))), "good for 9 minutes", &[]),
-            ("not asked", Some(Trial::Discovery(Fetched::NotTried("x".to_owned()))), "good for 9 minutes", &[]),
-            ("not reached", Some(Trial::Kubeconfig(Probed::NotReached("x".to_owned()))), "good for 9 minutes", &[]),
+        let cases: [(&str, Option<ProbeResult>, &str, &[&str]); 8] = [
+            ("refused", Some(ProbeResult::Kubeconfig(refused)), "good for 9 minutes; tried: the server does", &[]),
+            ("accepted", Some(ProbeResult::Kubeconfig(Probed::Accepted)), "good for 9 minutes", &[]),
+            ("another issuer", Some(ProbeResult::Discovery(other)), "; tried from here: another", &["issuer-mismatch"]),
+            ("no document", Some(ProbeResult::Discovery(away)), "; tried from here: away", &["discovery-unreachable"]),
+            ("as expected", Some(ProbeResult::Discovery(Fetched::Fine("x".to_owned()))), "good for 9 minutes", &[]),
+            ("not asked", Some(ProbeResult::Discovery(Fetched::NotTried("x".to_owned()))), "good for 9 minutes", &[]),
+            (
+                "not reached",
+                Some(ProbeResult::Kubeconfig(Probed::NotReached("x".to_owned()))),
+                "good for 9 minutes",
+                &[],
+            ),
             ("not tried", None, "good for 9 minutes", &[]),
         ];
         for (case, trial, expected, codes) in cases {

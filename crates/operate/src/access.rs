@@ -1,6 +1,6 @@
-//! Asking clusters what the user may do there (SelfSubjectAccessReview).
+//! Permissions of the user (SelfSubjectAccessReview).
 //!
-//! Always true: a question that got no answer is an answer of its own, with its reason; silence is never permission.
+//! Invariants: a review without an answer is unknown, with its reason, and never a permission.
 
 use std::collections::BTreeSet;
 
@@ -15,14 +15,17 @@ use trueup_fleet::connect::send;
 use trueup_fleet::live::Live;
 
 const PATH: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
-/// An answer is a few hundred bytes; a server that sends more is not answering this question.
+/// A review has a few hundred bytes; more is not a review.
 const ANSWER_BYTES_MAX: usize = 64 * 1024;
-/// Questions under way at once: enough to hide a slow line, few enough to stay under a server's per-user limit.
+/// Concurrent reviews: enough to hide latency, few enough to stay under the per-user limit of an API server.
 const ASKED_AT_ONCE_MAX: usize = 8;
 
-/// Every permission the remedies need, each once, with the client to ask.
-pub fn questions(live: &Live, judged: &[Judged]) -> Vec<(AccessQuestion, Option<kube::Client>)> {
-    let drafts = judged.iter().flat_map(|one| &one.explanation.remedy);
+/// Every permission the remedies need, each once, with the client of its cluster.
+pub fn questions<'j>(
+    live: &Live,
+    judged: impl IntoIterator<Item = &'j Judged>,
+) -> Vec<(AccessQuestion, Option<kube::Client>)> {
+    let drafts = judged.into_iter().flat_map(|one| &one.explanation.remedy);
     let questions: BTreeSet<AccessQuestion> = drafts.flat_map(access_questions).collect();
     let with_client = |question: AccessQuestion| {
         let client = live.client(&question.cluster);
@@ -31,7 +34,7 @@ pub fn questions(live: &Live, judged: &[Judged]) -> Vec<(AccessQuestion, Option<
     questions.into_iter().map(with_client).collect()
 }
 
-/// Asks them all, several at a time.
+/// Asks for all of them.
 pub async fn ask(questions: Vec<(AccessQuestion, Option<kube::Client>)>) -> AccessAnswers {
     let asked = questions.into_iter().map(|(question, client)| async move {
         let answer = match client {
@@ -43,8 +46,8 @@ pub async fn ask(questions: Vec<(AccessQuestion, Option<kube::Client>)>) -> Acce
     futures::stream::iter(asked).buffer_unordered(ASKED_AT_ONCE_MAX).collect().await
 }
 
-/// Asks one cluster for one permission.
-pub async fn ask_one(client: &kube::Client, question: &AccessQuestion) -> AccessAnswer {
+/// Asks for one permission.
+async fn ask_one(client: &kube::Client, question: &AccessQuestion) -> AccessAnswer {
     answer(client, question).await.unwrap_or_else(|why| AccessAnswer::Unknown { why })
 }
 
@@ -69,7 +72,7 @@ async fn answer(client: &kube::Client, question: &AccessQuestion) -> Result<Acce
         .header(header::ACCEPT, send::JSON)
         .header(header::CONTENT_TYPE, send::JSON)
         .body(Body::from(review.to_string().into_bytes()))
-        .map_err(|_| "the question can't be put into a request".to_owned())?;
+        .map_err(|_| "the review cannot be encoded".to_owned())?;
     let asking = async {
         let response = client.send(request).await.map_err(|_| "the request failed".to_owned())?;
         let status = response.status();
@@ -77,11 +80,12 @@ async fn answer(client: &kube::Client, question: &AccessQuestion) -> Result<Acce
         Ok::<_, String>((status, body))
     };
     let waited = tokio::time::timeout(send::STREAM_START_TIMEOUT, asking).await;
-    let (status, body) = waited.map_err(|_| "no answer in time".to_owned())??;
+    let (status, body) = waited.map_err(|_| "timed out".to_owned())??;
     if !status.is_success() {
-        return Err(format!("the server answered {}", status.as_u16()));
+        return Err(format!("the API server returned {}", status.as_u16()));
     }
-    let review: Review = serde_json::from_slice(&body).map_err(|_| "the answer is no access review".to_owned())?;
+    let review: Review =
+        serde_json::from_slice(&body).map_err(|_| "the response is not an access review".to_owned())?;
     let Status { allowed, reason } = review.status;
     Ok(if allowed { AccessAnswer::Allowed } else { AccessAnswer::Denied { says: reason } })
 }

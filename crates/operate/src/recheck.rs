@@ -14,18 +14,13 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use tokio::time::Instant;
 
-use super::args::PlanArgs;
-use super::context::Context;
-use super::look::ObservedFleet;
-use super::look_live;
-use super::plan::{self, Wishes};
-use crate::config::Config;
+use crate::fleet::Fleet;
+use crate::plan::PlanRequest;
 use trueup_core::engine::executor::{Recheck, RecheckResult, ReferenceScan};
 use trueup_core::engine::{Action, Finding, IdentityRecord, Plan, State, Verb};
 use trueup_core::world::{ClusterIdentity, ClusterName};
 use trueup_fleet::account::IbmClient;
 use trueup_fleet::connect::{TlsTrust, identity};
-use trueup_fleet::live::{Live, Settled};
 
 /// Makes the plan that would be made now.
 pub trait Replan: Send {
@@ -57,46 +52,29 @@ pub struct Rechecker<P> {
 /// which takes two requests.
 const LOOK_AGE_MAX: Duration = Duration::from_millis(500);
 
-/// Plans again with a fleet that nobody else needs.
-pub struct OwnFleet<'c> {
-    pub context: &'c Context,
-    pub config: &'c Config,
-    /// Taken out only while a plan is being made of it.
-    pub live: Option<Live>,
-}
-
-impl Replan for OwnFleet<'_> {
+impl Replan for Fleet {
     fn plan_again(&mut self) -> BoxFuture<'_, Result<Plan, String>> {
         async move {
-            let mut live = self.live.take().ok_or("an earlier look was broken off")?;
-            live.resync();
-            let settled = live.wait_settled(look_live::PATIENCE).await;
-            let late = matches!(settled, Settled::TimedOut { .. });
-            let seen = look_live::seen(live, settled, Vec::new()).await;
+            self.resync().await.map_err(|error| error.cause())?;
             // The brake was judged when the plan was made; counting what is left of it now would say nothing.
-            let args = PlanArgs { max_deletes: Some(u64::MAX), ..PlanArgs::default() };
-            let planned = plan::plan(self.context, &args, self.config, &Wishes { settle: Duration::ZERO }, seen)
-                .map_err(|error| error.cause)?;
-            if let ObservedFleet::Fleet(live) = planned.seen.sight {
-                self.live = Some(*live);
-            }
-            if late { Err("not everything could be read again in time".to_owned()) } else { Ok(planned.plan) }
+            let request = PlanRequest { deletes_max: Some(u64::MAX), ..PlanRequest::default() };
+            self.plan(request).await.map(|planned| planned.plan).map_err(|error| error.cause())
         }
         .boxed()
     }
 
     fn connection<'a>(&'a mut self, cluster: &'a ClusterName) -> BoxFuture<'a, Option<(kube::Client, TlsTrust)>> {
-        let found = self.live.as_ref().and_then(|live| live.client(cluster).zip(live.tls(cluster)));
-        async move { found }.boxed()
+        let cluster = cluster.clone();
+        async move { self.ask(move |live| live.client(&cluster).zip(live.tls(&cluster))).await.ok().flatten() }.boxed()
     }
 
     fn account<'a>(&'a mut self, member: &'a ClusterName) -> BoxFuture<'a, Option<Arc<IbmClient>>> {
-        let found = self.live.as_ref().and_then(|live| live.ibm_account(member));
-        async move { found }.boxed()
+        let member = member.clone();
+        async move { self.ask(move |live| live.ibm_account(&member)).await.ok().flatten() }.boxed()
     }
 
     fn allows_insecure_writes(&self) -> bool {
-        self.context.globals.allow_insecure_writes
+        self.session().allow_insecure_writes
     }
 }
 

@@ -1,19 +1,18 @@
-//! How we are logged in to a cluster ourselves, for changes of who can log in.
+//! The user's own login to a cluster, for actions that change who can log in.
 //!
-//! Always true: of a credential nothing is told but what sort it is; what can't be told is taken for one that may end.
+//! Invariants: of a credential only its kind is shown; a credential of unknown kind is assumed to end.
 
-use super::context::Context;
-use super::members::read_kubeconfig;
+use crate::session::Session;
 use trueup_checks::kubeconfig::content::{Jwt, Token};
 use trueup_core::engine::{Conditions, Evidence, Judged, OwnLogin, Stake};
 use trueup_core::world::{ClusterName, ClusterSource, View};
 use trueup_fleet::connect::{Access, Bearer};
 
-/// Tokens have a few kilobytes; a file that is larger holds something else.
+/// Tokens have a few kilobytes; a larger file is not a token.
 const TOKEN_BYTES_MAX: u64 = 64 * 1024;
 
-/// Finds out how we are logged in wherever an action would change who can log in.
-pub fn look(context: &Context, judged: &[Judged], view: View<'_>, conditions: &mut Conditions) {
+/// Reads how the user is logged in wherever an action would change who can log in.
+pub fn look(session: &Session, judged: &[Judged], view: View<'_>, conditions: &mut Conditions) {
     let mut kubeconfig = None;
     for name in at_stake(judged) {
         let Some(ClusterSource::Kubeconfig { context: named }) = view.cluster(name).map(|cluster| &cluster.source)
@@ -23,13 +22,13 @@ pub fn look(context: &Context, judged: &[Judged], view: View<'_>, conditions: &m
         if conditions.logins.contains_key(name) {
             continue;
         }
-        let read = kubeconfig.get_or_insert_with(|| read_kubeconfig(context));
+        let read = kubeconfig.get_or_insert_with(|| session.read_kubeconfig());
         let access = read.as_ref().ok().and_then(|kubeconfig| kubeconfig.access(named).ok());
         conditions.logins.extend(access.map(|access| (name.clone(), login(&access))));
     }
 }
 
-/// Says of every finding with such an action whether our own login survives it.
+/// Adds to every finding with such an action whether the user's login survives it.
 pub fn tell(judged: &mut [Judged], conditions: &Conditions) {
     for Judged { subject, judgement: _, explanation } in judged {
         let is_at_stake = explanation.remedy.iter().any(|draft| draft.stake == Stake::Login);
@@ -78,7 +77,7 @@ fn login(access: &Access) -> OwnLogin {
     }
 }
 
-/// What sort of token it is. No signature is checked: the server did that when it let us in.
+/// The kind of a token. No signature is verified: the API server did that.
 fn of_token(token: &str) -> OwnLogin {
     let may_end = |why: &str| OwnLogin::MayEnd(why.to_owned());
     match Token::parse(token) {
@@ -102,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn only_certificates_and_service_accounts_are_known_to_go_on() {
+    fn only_certificates_and_service_accounts_are_known_to_survive() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("token");
         std::fs::write(&file, jwt(r#"{"sub":"system:serviceaccount:a:b"}"#) + "\n").unwrap();

@@ -1,0 +1,55 @@
+//! The application layer: everything a front end does with a fleet, without clap, terminal or process exit.
+//!
+//! - [`Session`]: settings, environment, contexts, state folder and flags of one process; [`Events`] go to the front end.
+//! - [`Fleet`]: the handle on the live loop. `observe`, `plan`, `probe` and `dry_run` are its methods; `supervisor` keeps
+//!   the loop running; [`connect_contexts`] and [`read_folder`] make it.
+//! - [`apply()`]: runs an approved plan; `recheck` judges again before each wave; `recover` resolves open intents.
+//! - [`plan_undo`], [`read_history`], [`read_recovered`]: the journal.
+//!
+//! Invariants: cli, console and controller use the same functions for the same step.
+
+mod access;
+mod accounts;
+mod apply;
+mod dry_run;
+mod error;
+mod event;
+mod fleet;
+mod history;
+mod local;
+mod members;
+mod observe;
+mod own_login;
+mod plan;
+mod probe;
+mod recheck;
+mod recover;
+mod session;
+mod settings;
+mod snapshot;
+mod state;
+mod supervisor;
+#[cfg(test)]
+mod testing;
+mod tombstones;
+mod undo;
+
+pub use access::{ask as ask_access, questions as access_questions};
+pub use accounts::client as account_client;
+pub use apply::{ApplyOptions, apply};
+pub use dry_run::DryRunAnswer;
+pub use error::{ErrorClass, OperateError, chain};
+pub use event::{Event, Events, Notice};
+pub use fleet::{Fleet, Made, MakeLive, WeakFleet, connect_contexts, connect_members, needs_aws};
+pub use history::{Reach, Recovered, pick, read_history, read_recovered};
+pub use members::{aws_account, logged_in, members};
+pub use observe::{KnownNames, LIST_TIMEOUT, Observed, judged, link_error, unread};
+pub use plan::{PlanRequest, Planned};
+pub use probe::{ProbeResult, Probes, Ready, discovery_code, fetch as fetch_discovery, may_probe, probe_one};
+pub use recover::StillOpen;
+pub use session::{Contexts, Session, WritePort, wall_clock};
+pub use settings::{CloudAccount, CloudKey, ClusterRule, ClusterRules, SETTLE, Safety, Settings};
+pub use snapshot::{Recording, read_folder};
+pub use supervisor::follow_kubeconfig;
+pub use tombstones::{add as add_tombstones, read as read_tombstones};
+pub use undo::{object_now, plan_undo};

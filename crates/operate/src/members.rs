@@ -1,0 +1,127 @@
+//! The members of a live fleet: the selected contexts of the kubeconfig, and the guests they host.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+
+use crate::error::OperateError;
+use crate::session::{Session, wall_clock};
+use crate::settings::ClusterRules;
+use trueup_core::world::{Cluster, ClusterName, ClusterSource, Provider};
+use trueup_fleet::account::{AccountConnector, AwsAccount, AwsCache};
+use trueup_fleet::connect::{
+    Access, Connection, Connector, Credential, Env, GuestConnector, GuestSecrets, Impersonation, KubeconfigConnector,
+    KubeconfigError, LinkError, LoginError, Selection,
+};
+use trueup_fleet::live::{Guest, GuestResolver, Member};
+
+/// The selected contexts as members of the fleet. Where all contexts are selected, an incomplete one is a member that
+/// cannot be reached: it must not hide the others.
+///
+/// # Errors
+/// The kubeconfig cannot be read, or a context selected by name is missing or incomplete.
+pub fn members(session: &Session) -> Result<Vec<Member>, OperateError> {
+    let (kubeconfig, rules) = (session.read_kubeconfig()?, &session.settings.clusters);
+    let names = kubeconfig.select(&session.contexts.selection)?;
+    let mut members = Vec::new();
+    for name in names {
+        let connector: Arc<dyn Connector> = match kubeconfig.access(&name) {
+            Ok(access) => {
+                let impersonation = session.contexts.impersonation.clone();
+                Arc::new(KubeconfigConnector::new(access, impersonation, session.env.clone(), wall_clock()))
+            }
+            Err(error) if session.contexts.selection == Selection::All => Arc::new(Incomplete(error)),
+            Err(error) => return Err(error.into()),
+        };
+        members.push(member(rules, name, connector));
+    }
+    Ok(members)
+}
+
+/// A context of the kubeconfig as a member, reached with a credential that its plugin just printed.
+///
+/// # Errors
+/// The credential does not fit the context.
+pub fn logged_in(
+    session: &Session,
+    cluster: &ClusterName,
+    access: Access,
+    credential: Credential,
+) -> Result<Member, Arc<LoginError>> {
+    let (impersonation, env) = (session.contexts.impersonation.clone(), session.env.clone());
+    let connector = KubeconfigConnector::logged_in(access, impersonation, env, wall_clock(), credential)?;
+    Ok(member(&session.settings.clusters, cluster.to_string(), Arc::new(connector)))
+}
+
+fn member(rules: &ClusterRules, context: String, connector: Arc<dyn Connector>) -> Member {
+    let name = ClusterName::new(context.as_str());
+    Member {
+        class: rules.class_of(&name, None),
+        source: ClusterSource::Kubeconfig { context },
+        hosted_by: None,
+        connector,
+        namespaces: rules.namespaces_of(&name).to_vec(),
+        name,
+    }
+}
+
+/// A context that lacks a cluster or user.
+struct Incomplete(KubeconfigError);
+
+impl Connector for Incomplete {
+    fn connect(&self) -> BoxFuture<'_, Result<Connection, LinkError>> {
+        Box::pin(std::future::ready(Err(self.0.clone().into())))
+    }
+}
+
+/// Makes members of the guests that the management clusters host.
+pub struct GuestsByKubeconfig {
+    pub rules: ClusterRules,
+    pub impersonation: Impersonation,
+    pub env: Env,
+    /// The AWS cache; absent when no enabled check needs it.
+    pub aws: Option<Arc<AwsCache>>,
+}
+
+impl GuestResolver for GuestsByKubeconfig {
+    fn member(&self, guest: &Guest, management: &kube::Client) -> Member {
+        let host = &guest.hosted_by.cluster;
+        let connector = GuestConnector::new(
+            management.clone(),
+            guest.hosted_by.clone(),
+            GuestSecrets::new(
+                guest.hosted_by.name.as_str(),
+                guest.link.kubeconfig_secret.as_deref(),
+                guest.link.custom_kubeconfig_secret.as_deref(),
+            ),
+            self.impersonation.clone(),
+            self.env.clone(),
+            wall_clock(),
+        );
+        Member {
+            name: guest.name.clone(),
+            class: self.rules.class_of(&guest.name, Some(host)),
+            source: ClusterSource::Hosted { by: host.clone() },
+            hosted_by: Some(guest.hosted_by.clone()),
+            connector: Arc::new(connector),
+            namespaces: self.rules.namespaces_of(&guest.name).to_vec(),
+        }
+    }
+
+    fn aws_account(&self, name: &ClusterName, cluster: &Cluster, client: &kube::Client) -> Option<Member> {
+        self.aws.as_ref().map(|shelf| aws_account(name, cluster, client, shelf))
+    }
+}
+
+/// The AWS account of a cluster's machines, read with the credentials the cluster's own objects name.
+pub fn aws_account(name: &ClusterName, cluster: &Cluster, client: &kube::Client, shelf: &Arc<AwsCache>) -> Member {
+    let account = AwsAccount::new(cluster.name.as_str(), client.clone(), shelf.clone());
+    Member {
+        name: name.clone(),
+        class: cluster.class,
+        source: ClusterSource::Cloud { provider: Provider::Aws, account: String::new(), used_from: Vec::new() },
+        hosted_by: None,
+        connector: Arc::new(AccountConnector::new(Arc::new(account))),
+        namespaces: Vec::new(),
+    }
+}

@@ -1,0 +1,98 @@
+//! What one process operates with: settings, environment, clusters to connect to, state folder, flags, events.
+//!
+//! Invariants: a session never changes; what a plan file says is not part of it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::error::OperateError;
+use crate::event::Events;
+use crate::settings::Settings;
+use trueup_core::engine::executor::ClusterPort;
+use trueup_core::engine::journal::{Holder, StateFolder};
+use trueup_fleet::account::IbmClient;
+use trueup_fleet::connect::{Clock, Env, Impersonation, Kubeconfig, KubeconfigError, Places, Selection};
+
+/// Everything an operation needs besides its own request.
+pub struct Session {
+    pub settings: Settings,
+    pub env: Env,
+    pub contexts: Contexts,
+    /// The state folder with journal, vault and keys. Absent: the environment names no home.
+    pub state: Option<PathBuf>,
+    /// `--read-only`.
+    pub read_only: bool,
+    /// `--allow-insecure-writes`.
+    pub allow_insecure_writes: bool,
+    pub write_port: WritePort,
+    pub events: Events,
+}
+
+/// The contexts of the kubeconfig to connect to, and as whom.
+#[derive(Debug, Clone, Default)]
+pub struct Contexts {
+    /// Absent: `KUBECONFIG` or the default file.
+    pub kubeconfig: Option<PathBuf>,
+    pub selection: Selection,
+    pub impersonation: Impersonation,
+}
+
+/// Makes the port that writes to a cluster and to the accounts its objects point into.
+pub type WritePort = fn(kube::Client, BTreeMap<String, Arc<IbmClient>>) -> Arc<dyn ClusterPort>;
+
+impl Session {
+    /// The state folder.
+    ///
+    /// # Errors
+    /// The environment names no home.
+    pub fn state_path(&self) -> Result<&Path, OperateError> {
+        self.state.as_deref().ok_or(OperateError::NoStateFolder)
+    }
+
+    /// The state folder, when it exists.
+    ///
+    /// # Errors
+    /// It cannot be used.
+    pub fn state_folder(&self) -> Result<Option<StateFolder>, OperateError> {
+        Ok(StateFolder::look(self.state_path()?)?)
+    }
+
+    /// The files of the kubeconfig.
+    pub fn places(&self) -> Places {
+        Places::new(self.contexts.kubeconfig.as_deref(), &self.env)
+    }
+
+    /// Reads the kubeconfig.
+    ///
+    /// # Errors
+    /// There is none, or it cannot be read.
+    pub fn read_kubeconfig(&self) -> Result<Kubeconfig, KubeconfigError> {
+        Kubeconfig::read(&self.places())
+    }
+
+    /// The user who operates.
+    pub fn user(&self) -> String {
+        let named = ["USER", "LOGNAME"].into_iter().find_map(|name| self.env.raw(name));
+        named.map_or_else(|| "unknown user".to_owned(), |name| name.to_string_lossy().into_owned())
+    }
+
+    /// The machine this process runs on.
+    pub fn host(&self) -> String {
+        let named = self.env.raw("HOSTNAME").map(|name| name.to_string_lossy().into_owned());
+        let written = || std::fs::read_to_string("/etc/hostname").ok().map(|text| text.trim().to_owned());
+        named.or_else(written).filter(|name| !name.is_empty()).unwrap_or_else(|| "this machine".to_owned())
+    }
+
+    /// Who holds the journal, for a second process to read.
+    pub(crate) fn holder(&self, operation: &str) -> Holder {
+        Holder { name: format!("trueup {operation} by {} on {}", self.user(), self.host()), pid: std::process::id() }
+    }
+}
+
+/// The clock of this machine.
+pub fn wall_clock() -> Clock {
+    Arc::new(Timestamp::now)
+}

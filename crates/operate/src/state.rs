@@ -1,0 +1,106 @@
+//! The state folder of a run: journal and vault, and what stops all writes.
+//!
+//! Invariants: one process writes to the journal at a time; a kill switch that cannot be inspected counts as set.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use jiff::{SignedDuration, Timestamp};
+
+use crate::error::OperateError;
+use crate::event::Notice;
+use crate::session::Session;
+use trueup_core::engine::executor::{ExecutorClock, Switches};
+use trueup_core::engine::journal::{Journal, Opened, Record, StateFolder};
+use trueup_core::engine::vault::Vault;
+use trueup_core::engine::{Blocked, FreezeWindow, GateName, TOMBSTONE_TIME};
+
+/// The journal and vault of a run.
+pub(crate) struct State {
+    pub journal: Journal,
+    pub records: Vec<Record>,
+    pub vault: Vault,
+}
+
+/// Opens the journal and the vault, and creates them where they are missing.
+///
+/// # Errors
+/// The folder, the journal or the vault cannot be used.
+pub(crate) fn open_state(session: &Session, operation: &str) -> Result<State, OperateError> {
+    let folder = StateFolder::prepare(session.state_path()?)?;
+    let Opened { journal, records, recovered } = Journal::open(&folder, &session.holder(operation))?;
+    if let Some(tail) = recovered {
+        session.events.notice(Notice::JournalTruncated { offset: tail.offset });
+    }
+    let vault = Vault::prepare(&folder, &session.settings.safety.recipients)?;
+    Ok(State { journal, records, vault })
+}
+
+/// Drops finished plans past `[safety] keep` from the journal, with their backups. Called once a cluster has proven its
+/// identity, so that the clock cannot be far off.
+///
+/// # Errors
+/// The journal cannot be written.
+pub(crate) fn compact_journal(
+    session: &Session,
+    journal: &mut Journal,
+    records: &[Record],
+    vault: &Vault,
+) -> Result<(), OperateError> {
+    let now = Timestamp::now();
+    let keep = SignedDuration::try_from(session.settings.safety.keep).unwrap_or(SignedDuration::MAX);
+    let keep = keep.max(TOMBSTONE_TIME);
+    let before = now.checked_sub(keep).unwrap_or(Timestamp::MIN);
+    if let Some(dropped) = journal.drop_old(records, before, now, &mut |file| vault.forget(file))? {
+        session.events.notice(Notice::Compacted { plans: dropped.plans, days: keep.as_hours() / 24 });
+    }
+    Ok(())
+}
+
+/// The clock of this machine.
+pub(crate) struct WallTime;
+
+impl ExecutorClock for WallTime {
+    fn now(&self) -> Timestamp {
+        Timestamp::now()
+    }
+
+    fn sleep(&self, span: Duration) -> BoxFuture<'_, ()> {
+        tokio::time::sleep(span).boxed()
+    }
+}
+
+/// What stops all writes, from flags and configuration; the kill switch is read each time.
+pub(crate) struct SafetySwitches {
+    read_only: bool,
+    kill_switch: Option<PathBuf>,
+    freeze: Vec<FreezeWindow>,
+}
+
+impl SafetySwitches {
+    pub fn new(session: &Session) -> Self {
+        let safety = &session.settings.safety;
+        Self {
+            read_only: session.read_only || safety.read_only,
+            kill_switch: safety.kill_switch.clone(),
+            freeze: safety.freeze.clone(),
+        }
+    }
+}
+
+impl Switches for SafetySwitches {
+    fn shut(&self, now: Timestamp) -> Option<Blocked> {
+        let blocked = |gate, why: String| Some(Blocked { gate, why });
+        if self.read_only {
+            return blocked(GateName::ReadOnly, "read-only mode is on".to_owned());
+        }
+        // A dangling link counts as present: a switch must not fail open.
+        if let Some(path) = self.kill_switch.as_ref().filter(|path| path.symlink_metadata().is_ok()) {
+            return blocked(GateName::KillSwitch, format!("the kill switch {} is set", path.display()));
+        }
+        let window = self.freeze.iter().find(|window| window.contains(now))?;
+        blocked(GateName::Freeze, format!("the freeze window {window} is on"))
+    }
+}

@@ -1,0 +1,119 @@
+//! Planning the undo of what was applied.
+//!
+//! Invariants: an undo is derived from this machine's journal and from what the clusters hold now.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::error::{OperateError, chain};
+use crate::history::{Reach, pick, read_recovered};
+use crate::recover::{clusters_of, is_same};
+use crate::session::Session;
+use trueup_core::engine::executor::{ClusterPort, Clusters, Reading, Seen, read_owners};
+use trueup_core::engine::journal::{ActionEntry, ApprovedCluster, Entry, FieldRecord, Sent, StateFolder};
+use trueup_core::engine::vault::{Backups, owners};
+use trueup_core::engine::{BackupSeen, Look, ObjectNow, ObjectRef, OwnersSeen, UndoPlan, fields_at, undo};
+use trueup_core::world::RiskClass;
+use trueup_fleet::live::Live;
+
+/// Plans the undo of a journal entry: the prefix of a plan's id, with `/ACTION` for one action. Open intents are resolved
+/// first.
+///
+/// # Errors
+/// The journal cannot be read, or has no such entry.
+pub async fn plan_undo(session: &Session, reach: &mut Reach, asked: &str) -> Result<UndoPlan, OperateError> {
+    let entries = read_recovered(session, "undo", reach).await?.entries();
+    let (entry, only) = pick(&entries, asked)?;
+    let folder = session.state_folder()?;
+    let (clusters, classes) = match reach.fleet().await {
+        Ok(fleet) => {
+            let (asked, write_port) = (entry.clone(), session.write_port);
+            fleet.ask(move |live| (clusters_of(live, &asked, write_port), classes_of(live, &asked))).await?
+        }
+        Err(_) => (Clusters::new(), BTreeMap::new()),
+    };
+    let looks = match &folder {
+        Some(folder) => read_actions(folder, entry, only, &clusters).await?,
+        None => BTreeMap::new(),
+    };
+    let undone = undo(entry, only.map(|action| action.id.as_str()), &looks, Timestamp::now())?;
+    Ok(undone.under_policy(&session.settings.policy, &classes)?)
+}
+
+/// The classes of the connected clusters a plan was applied to.
+fn classes_of(live: &Live, entry: &Entry) -> BTreeMap<String, RiskClass> {
+    let clusters = entry.approvals.last().map(|approval| approval.clusters.as_slice()).unwrap_or_default();
+    let class = |named: &ApprovedCluster| {
+        let cluster = live.view().clusters().find(|cluster| is_same(cluster, &named.identity))?;
+        Some((named.name.clone(), cluster.class))
+    };
+    clusters.iter().filter_map(class).collect()
+}
+
+/// Reads the object, backup and owners of every action.
+///
+/// # Errors
+/// The backups cannot be listed.
+async fn read_actions(
+    folder: &StateFolder,
+    entry: &Entry,
+    only: Option<&ActionEntry>,
+    clusters: &Clusters,
+) -> Result<BTreeMap<String, Look>, OperateError> {
+    let backups = Backups::look(folder).map_err(OperateError::Backups)?;
+    let mut looks = BTreeMap::new();
+    for action in entry.actions.iter().filter(|action| only.is_none_or(|only| only.id == action.id)) {
+        let Some(sent) = &action.sent else { continue };
+        let port = clusters.get(&sent.cluster).map(AsRef::as_ref);
+        let away = format!("cluster {} cannot be reached", sent.cluster);
+        let (backup, named) = open_backup(&backups, action);
+        let (object, owners) = match port {
+            Some(port) => (object_now(port, sent).await, read_owners(port, named).await),
+            None => (ObjectNow::Unknown(away.clone()), not_read(&named, &away)),
+        };
+        looks.insert(action.id.clone(), Look { object, backup, owners });
+    }
+    Ok(looks)
+}
+
+/// Whether a backup opens, and the owners its object names.
+fn open_backup(backups: &Backups, action: &ActionEntry) -> (BackupSeen, Vec<ObjectRef>) {
+    let Some(file) = &action.backup else { return (BackupSeen::None, Vec::new()) };
+    let spoiled = |why: String| (BackupSeen::Spoiled(why), Vec::new());
+    let object = match backups.open(file) {
+        Ok(object) => object,
+        Err(error) => return spoiled(chain(&error)),
+    };
+    let Ok(object) = serde_json::from_slice::<Value>(&object) else {
+        return spoiled("the backup is not an object".to_owned());
+    };
+    let mut lost = vec!["its uid and creation time"];
+    if object.get("status").is_some() {
+        lost.push("its status");
+    }
+    (BackupSeen::Opens { lost }, owners(&object))
+}
+
+/// The object that has the name of what was sent.
+pub async fn object_now(port: &dyn ClusterPort, sent: &Sent) -> ObjectNow {
+    match port.read(&sent.target).await {
+        Reading::Absent => ObjectNow::Absent,
+        Reading::Unknown(why) => ObjectNow::Unknown(why),
+        Reading::Present(seen) => {
+            let Seen { uid, resource_version, deleting: _, labels, annotations, json } = *seen;
+            let patched = |FieldRecord { after, .. }: &FieldRecord| {
+                let object: Value = serde_json::from_slice(&json).unwrap_or_default();
+                fields_at(&object, after)
+            };
+            let fields = sent.fields.as_ref().map(patched).unwrap_or_default();
+            ObjectNow::Present { uid, resource_version, labels, annotations, fields }
+        }
+    }
+}
+
+fn not_read(owners: &[ObjectRef], why: &str) -> OwnersSeen {
+    let dropped = |owner: &ObjectRef| format!("its owner {} {}: unknown: {why}", owner.kind, owner.name);
+    OwnersSeen { living: Vec::new(), dropped: owners.iter().map(dropped).collect() }
+}

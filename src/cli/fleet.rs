@@ -1,0 +1,91 @@
+//! The fleet a command line names: a snapshot folder, or the contexts of the kubeconfig.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures::FutureExt as _;
+use tokio::sync::mpsc;
+
+use super::context::Context;
+use super::error::CliError;
+use crate::config::Config;
+use trueup_checks::Check;
+use trueup_core::world::ClusterName;
+use trueup_fleet::live::Update;
+use trueup_operate::{Fleet, MakeLive, OperateError, Reach, Session, connect_contexts, read_folder};
+
+/// Where the clusters of a fleet are.
+#[derive(Debug, Clone)]
+pub enum Source {
+    Contexts,
+    Folder(PathBuf),
+}
+
+impl Source {
+    /// What the command line names.
+    pub fn of(context: &Context) -> Self {
+        context.globals.from.clone().map_or(Self::Contexts, Self::Folder)
+    }
+}
+
+/// Makes the live loop of a fleet. Its checks are those of `config`; after a panic the configuration is read again.
+pub fn make(context: &Context, session: &Arc<Session>, config: &mut Config, source: Source) -> MakeLive {
+    let checks = Arc::new(Mutex::new(Some(std::mem::take(&mut config.domains.0))));
+    let (context, session) = (context.clone(), session.clone());
+    Box::new(move || {
+        let (context, session, source, checks) = (context.clone(), session.clone(), source.clone(), checks.clone());
+        async move {
+            let first = checks.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let checks = first.map_or_else(|| checks_again(&context), Ok)?;
+            match source {
+                Source::Contexts => connect_contexts(&session, checks).await,
+                Source::Folder(folder) => {
+                    // A large folder takes seconds to read.
+                    let read = tokio::task::spawn_blocking(move || read_folder(&session, checks, &folder));
+                    read.await.unwrap_or(Err(OperateError::Internal))
+                }
+            }
+        }
+        .boxed()
+    })
+}
+
+fn checks_again(context: &Context) -> Result<Vec<Box<dyn Check>>, OperateError> {
+    let config = context.config().map_err(|error| OperateError::Start(error.cause))?;
+    Ok(config.domains.0)
+}
+
+/// Connects to what the command line names. The fleet ends when its updates are dropped.
+///
+/// # Errors
+/// It cannot be used at all. A cluster that cannot be reached is unknown, which is not an error.
+pub async fn start(context: &Context, mut config: Config) -> Result<(Fleet, mpsc::Receiver<Update>), CliError> {
+    let session = Arc::new(context.session(config.settings.clone()));
+    let make = make(context, &session, &mut config, Source::of(context));
+    Fleet::start(session, make).await.map_err(|error| CliError::operate("", &error))
+}
+
+/// The same, for a command that does not follow updates, with everything listed once.
+///
+/// # Errors
+/// It cannot be used at all.
+pub async fn connect(context: &Context, mut config: Config) -> Result<(Fleet, Vec<ClusterName>), CliError> {
+    let session = Arc::new(context.session(config.settings.clone()));
+    let make = make(context, &session, &mut config, Source::of(context));
+    let failed = |error: OperateError| CliError::operate("", &error);
+    let fleet = Fleet::connect(session, make).await.map_err(failed)?;
+    let late = fleet.wait_listed().await.map_err(failed)?;
+    Ok((fleet, late))
+}
+
+/// The live clusters of the command line, connected when they are first needed.
+pub fn reach(context: &Context, mut config: Config) -> (Arc<Session>, Reach) {
+    let session = Arc::new(context.session(config.settings.clone()));
+    let reach = match Source::of(context) {
+        Source::Contexts => {
+            Reach::NotConnected(session.clone(), make(context, &session, &mut config, Source::Contexts))
+        }
+        Source::Folder(_) => Reach::Failed("a snapshot folder has no live clusters".to_owned()),
+    };
+    (session, reach)
+}
