@@ -17,13 +17,14 @@ use crate::cli::settle;
 use crate::console::ReplySender;
 use crate::console::task::{Stage, TaskReply, Tried};
 use trueup_core::engine::executor::{
-    ActionResult, BackupsThere, DryRunPorts, DryRunResult, KubeCluster, OnNewReference, Ports, Progress, Report,
-    RunSettings, Skip, dry_run, resume,
+    ActionResult, BackupsThere, DryRunPorts, DryRunResult, OnNewReference, Ports, Progress, Report, RunSettings, Skip,
+    dry_run, resume,
 };
 use trueup_core::engine::journal::{Answer, StateFolder, entries};
 use trueup_core::engine::vault::Backups;
 use trueup_core::engine::{ApprovedPlan, Plan};
 use trueup_core::world::ClusterName;
+use trueup_fleet::kube_cluster::KubeCluster;
 
 /// Carries out a plan and tells how far it is.
 pub async fn apply(

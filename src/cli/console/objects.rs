@@ -11,9 +11,10 @@ use serde_json::{Map, Value};
 use super::live_handle::LiveHandle;
 use crate::console::task::ObjectSheet;
 use trueup_core::engine::ObjectRef;
-use trueup_core::engine::executor::{ClusterPort as _, KubeCluster, Reading};
+use trueup_core::engine::executor::{ClusterPort as _, Reading};
 use trueup_core::world::ClusterName;
 use trueup_fleet::connect::send;
+use trueup_fleet::kube_cluster::KubeCluster;
 use trueup_fleet::live::Live;
 
 /// What applies wrote down of itself: a whole copy of the object, secrets included.
