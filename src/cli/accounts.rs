@@ -13,7 +13,8 @@ use trueup_core::world::{ClusterName, ClusterSource, Provider};
 use trueup_fleet::account::{AccountConnector, IbmAccount};
 use trueup_fleet::ibm::{self, ApiKey, Endpoints, IbmService};
 use trueup_fleet::live::Member;
-use trueup_net::http::{HttpClient, HttpSettings, Proxies};
+use trueup_net::Proxies;
+use trueup_net::http::{HttpClient, HttpSettings};
 
 /// The check that needs to know what is in an account. Where it is off, no account is asked.
 const ASKS_IBM: &str = "powervs-tags";

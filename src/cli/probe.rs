@@ -131,7 +131,7 @@ pub async fn try_one(what: &Ready, env: &Env) -> Trial {
 /// Fetches a discovery document.
 pub async fn fetch(probe: &DiscoveryProbe, env: &Env) -> Fetched {
     let DiscoveryProbe { url, issuer, roots } = probe;
-    fetch_well_known(WellKnown { url, issuer, roots: roots.as_deref() }, env, wall_clock()).await
+    fetch_well_known(WellKnown { url, issuer, roots: roots.as_deref() }, env).await
 }
 
 /// Adds what was found out to what is said of each subject.
