@@ -15,10 +15,11 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use zeroize::Zeroizing;
 
-use trueup_core::engine::executor::{ClusterPort, InFlight, KubeCluster, Patch, Reading, Reply, Seen, Write};
+use trueup_core::engine::executor::{ClusterPort, InFlight, Patch, Reading, Reply, Seen, Write};
 use trueup_core::engine::journal::Answer;
 use trueup_core::engine::{CloudRef, ObjectRef, cloud_version};
 use trueup_fleet::ibm::{Account, CloudError, IbmResource, IbmResourceKind, Problem, Which};
+use trueup_fleet::kube_cluster::KubeCluster;
 
 /// How often and after which pause tags are read back: the service says itself that they take a moment.
 const READ_BACKS_MAX: u32 = 10;

@@ -157,7 +157,7 @@ async fn no_credential_of_the_kubeconfig_is_in_any_output() {
         ("a password", login(password), "401 Unauthorized"),
         ("a plugin that is not there", login(missing), "not installed"),
         ("a key that is none", kubeconfig(&nowhere, none(), broken_key(c)), "client certificate"),
-        ("a proxy's password", kubeconfig(&nowhere, proxy, none()), "the proxy 127.0.0.1:1 did not open the way"),
+        ("a proxy's password", kubeconfig(&nowhere, proxy, none()), "the proxy 127.0.0.1:1 refused the connection"),
         ("a password in the address", kubeconfig(&user_in_server, none(), none()), "holds a user name or password"),
         ("broken YAML", format!("users:\n- user: {{ token: {} \n  - [", c.next()), "not a kubeconfig"),
     ];
@@ -185,7 +185,7 @@ async fn nothing_of_a_guests_kubeconfig_is_in_any_output() {
         (
             "a token that goes nowhere",
             kubeconfig(&format!("http://{NOBODY}"), json!({}), json!({"token": c.next()})),
-            "nobody listens there",
+            "connection refused",
         ),
         ("a plugin", kubeconfig(&format!("http://{NOBODY}"), json!({}), exec("/bin/true", c)), "refused"),
         (

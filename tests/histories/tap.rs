@@ -10,7 +10,8 @@ use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderValue, Response};
 use http_body_util::BodyExt as _;
 use kube::client::Body;
-use trueup_core::engine::executor::{ClusterPort, Clusters, KubeCluster};
+use trueup_core::engine::executor::{ClusterPort, Clusters};
+use trueup_fleet::kube_cluster::KubeCluster;
 use trueup_sim::api::Query;
 use trueup_sim::{Identity, Request, SimBody, SimLost, respond};
 

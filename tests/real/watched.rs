@@ -10,12 +10,13 @@ use serde_json::json;
 use trueup_checks::kubeconfig::Kubeconfigs;
 use trueup_core::decode::Digester;
 use trueup_core::engine::executor::{
-    BackupsThere, ClusterPort, Clusters, DryRunPorts, DryRunResult, ExecutorClock, KubeCluster, dry_run,
+    BackupsThere, ClusterPort, Clusters, DryRunPorts, DryRunResult, ExecutorClock, dry_run,
 };
 use trueup_core::engine::journal::Answer;
 use trueup_core::engine::{Action, Plan};
 use trueup_core::world::{ClusterName, ClusterSource, RiskClass};
 use trueup_fleet::connect::{Connector as _, Env, Impersonation, Kubeconfig, KubeconfigConnector, Places};
+use trueup_fleet::kube_cluster::KubeCluster;
 use trueup_fleet::live::{Guest, GuestResolver, LIVE_MAX, Live, LiveSetup, Member, Settled};
 use trueup_fleet::observe::{Ports, ProcessJitter, WallClock};
 

@@ -15,7 +15,8 @@ use trueup_core::world::{ClusterName, ClusterSource, Provider};
 use trueup_fleet::account::{AccountConnector, IbmAccount};
 use trueup_fleet::ibm::{self, ApiKey, Endpoints, IbmService};
 use trueup_fleet::live::Member;
-use trueup_net::http::{HttpClient, HttpSettings, Proxies};
+use trueup_net::Proxies;
+use trueup_net::http::{HttpClient, HttpSettings};
 
 /// The check that needs the accounts. Where it is disabled, no account is read.
 const NEEDS_IBM: &str = "powervs-tags";

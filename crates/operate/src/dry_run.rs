@@ -12,12 +12,13 @@ use crate::recover::ports_of;
 use crate::session::Session;
 use crate::state::WallTime;
 use trueup_core::engine::executor::{
-    ActionResult, BackupsThere, DryRunPorts, DryRunResult, KubeCluster, Skip, dry_run,
+    ActionResult, BackupsThere, DryRunPorts, DryRunResult, Skip, dry_run,
 };
 use trueup_core::engine::journal::Answer;
 use trueup_core::engine::vault::Backups;
 use trueup_core::engine::{Action, Plan};
 use trueup_core::world::ClusterName;
+use trueup_fleet::kube_cluster::KubeCluster;
 
 /// What an API server said to a dry run.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -127,7 +127,7 @@ pub async fn probe_one(what: &Ready, env: &Env) -> ProbeResult {
 /// Fetches a discovery document.
 pub async fn fetch(probe: &DiscoveryProbe, env: &Env) -> Fetched {
     let DiscoveryProbe { url, issuer, roots } = probe;
-    fetch_well_known(WellKnown { url, issuer, roots: roots.as_deref() }, env, wall_clock()).await
+    fetch_well_known(WellKnown { url, issuer, roots: roots.as_deref() }, env).await
 }
 
 /// Adds results to what was judged.

@@ -10,9 +10,10 @@ use serde_json::{Map, Value};
 
 use crate::console::task::ObjectSheet;
 use trueup_core::engine::ObjectRef;
-use trueup_core::engine::executor::{ClusterPort as _, KubeCluster, Reading};
+use trueup_core::engine::executor::{ClusterPort as _, Reading};
 use trueup_core::world::ClusterName;
 use trueup_fleet::connect::send;
+use trueup_fleet::kube_cluster::KubeCluster;
 use trueup_fleet::live::Live;
 use trueup_operate::Fleet;
 

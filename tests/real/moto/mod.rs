@@ -12,7 +12,8 @@ use jiff::Timestamp;
 use trueup_fleet::aws::{
     Aws, AwsSettings, Catalogue, Class, Endpoints, InstanceType, Principal, Region, RoleArn, Variables, WebIdentity,
 };
-use trueup_net::http::{HttpClient, HttpSettings, Roots};
+use trueup_net::Roots;
+use trueup_net::http::{HttpClient, HttpSettings};
 
 use server::Moto;
 

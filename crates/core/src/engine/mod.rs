@@ -29,8 +29,8 @@ pub mod journal;
 mod judged;
 mod plan;
 mod reference;
-#[cfg(test)]
-pub(crate) mod testing;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 pub mod text;
 mod tier;
 mod tombstones;

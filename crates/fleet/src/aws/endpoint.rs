@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use http::Uri;
+use trueup_net::NamedBy;
 
 use super::partition::{Partition, Region};
 use super::variables::Variables;
@@ -35,6 +36,8 @@ impl Service {
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Endpoints {
     custom: BTreeMap<Service, String>,
+    /// Who named the custom ones; the least trusted of several.
+    named_by: NamedBy,
     fips: bool,
     dual_stack: bool,
 }
@@ -59,10 +62,12 @@ impl Endpoints {
     /// A URL that can't be used, or two for one service.
     pub fn new<'l>(listed: impl IntoIterator<Item = (&'l str, &'l str)>, env: &Variables) -> Result<Self, BadEndpoint> {
         let mut custom: BTreeMap<Service, String> = BTreeMap::new();
+        let mut named_by = NamedBy::Provider;
         for (name, url) in listed {
             let Some(service) = Service::of(name) else { continue };
             let kept = usable(url, Schemes::HttpsOnly)
                 .ok_or(BadEndpoint::NotHttps { service: service.as_str(), place: INFRASTRUCTURE })?;
+            named_by = NamedBy::Cluster;
             if custom.insert(service, kept.clone()).is_some_and(|earlier| earlier != kept) {
                 return Err(BadEndpoint::Twice { service: service.as_str(), place: INFRASTRUCTURE });
             }
@@ -73,13 +78,21 @@ impl Endpoints {
                 let kept = usable(url, Schemes::Any)
                     .ok_or(BadEndpoint::NotHttps { service: service.as_str(), place: ENVIRONMENT })?;
                 custom.entry(service).or_insert(kept);
+                if named_by == NamedBy::Provider {
+                    named_by = NamedBy::User;
+                }
             }
         }
         let fips = env.is_on("AWS_USE_FIPS_ENDPOINT");
-        Ok(Self { custom, fips, dual_stack: env.is_on("AWS_USE_DUALSTACK_ENDPOINT") })
+        Ok(Self { custom, named_by, fips, dual_stack: env.is_on("AWS_USE_DUALSTACK_ENDPOINT") })
     }
 
-    /// Whether somebody chose the server of a service, so that the region's name says nothing about it.
+    /// Who named the hosts.
+    pub fn named_by(&self) -> NamedBy {
+        self.named_by
+    }
+
+    /// Whether the server of a service is configured, so that the region's name says nothing about it.
     pub fn is_custom(&self, service: Service) -> bool {
         self.custom.contains_key(&service)
     }

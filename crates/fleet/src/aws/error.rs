@@ -5,7 +5,8 @@
 use std::time::Duration;
 
 use super::endpoint::Service;
-use trueup_net::http::{HttpError, NotReached};
+use trueup_net::NotReached;
+use trueup_net::http::HttpError;
 use trueup_net::one_line;
 
 /// What kind of failure it is, as a verdict says it.
@@ -87,14 +88,25 @@ impl AwsError {
             }
             HttpError::NotReached(why) => match why {
                 NotReached::NameLookup => ("name-lookup", "check the region and the DNS of this machine"),
-                NotReached::UnknownAuthority | NotReached::BadCertificate | NotReached::Tls => (
+                NotReached::UnknownAuthority
+                | NotReached::OtherName
+                | NotReached::Expired
+                | NotReached::NotYetValid
+                | NotReached::BadCertificate
+                | NotReached::ClientCertificate
+                | NotReached::NotTls
+                | NotReached::Tls => (
                     "certificate",
                     "add the endpoint's authority to ca-bundle.pem of openshift-config-managed/kube-cloud-config",
                 ),
                 NotReached::Proxy => ("proxy", "check HTTPS_PROXY and NO_PROXY"),
-                NotReached::Refused | NotReached::TimedOut | NotReached::Other => {
-                    ("unreachable", "check the way to the endpoint: proxy, firewall, VPC endpoint")
-                }
+                NotReached::Refused
+                | NotReached::Unreachable
+                | NotReached::TimedOut
+                | NotReached::Stalled
+                | NotReached::Reset
+                | NotReached::Closed
+                | NotReached::Other => ("unreachable", "check the way to the endpoint: proxy, firewall, VPC endpoint"),
             },
         };
         let says = format!("{} {action}: {host}: {error}", service.as_str());

@@ -1,40 +1,41 @@
-//! What an error means for what is known: from statuses, bodies and broken transports to a [`Gap`] with one sentence.
+//! From statuses, bodies and transport errors to a [`Gap`] with one message.
 //!
-//! Always true:
-//! - no text of a response body gets into a sentence, so a Secret's never can; of a `Status` only the reason is used,
+//! Invariants:
+//! - no text of a response body gets into a message, so a Secret's never can; of a `Status` only the reason is used,
 //!   and only when it is one plain word;
-//! - everything that goes wrong ends in "not known": nothing here ever says that something does not exist.
+//! - every failure ends in "unknown": nothing here ever says that an object does not exist.
 
 use std::error::Error;
-use std::io;
 
 use http::StatusCode;
 use serde::Deserialize;
 
 use super::exec::ExecError;
 use super::send::TransportError;
-use super::transport::{DialError, LoginError};
+use super::transport::LoginError;
 use trueup_core::world::{Gap, GapCause};
-
-const CERTIFICATE_REFUSED: &str = "the server did not take the client certificate";
+use trueup_net::{Causes, NotReached, failure_of};
 
 /// What a status other than success means. `reason` is that of the `Status` body ([`reason`]); `what` is what was
 /// being done: `listing secrets in openshift-config`.
 pub fn status(code: StatusCode, reason: Option<&str>, what: &str) -> Gap {
     let (cause, says) = match code.as_u16() {
-        401 => (GapCause::Unauthorized, "the login was not accepted"),
-        403 => (GapCause::Forbidden, "not allowed"),
-        404 => (GapCause::Discovery, "the server does not know this address"),
-        406 | 415 => (GapCause::Unreadable, "the server can't answer in this form"),
-        408 | 504 => (GapCause::Unreachable, "the server took too long"),
-        410 => (GapCause::CutShort, "the list moved on while it was being read"),
-        413 => (GapCause::CutShort, "the answer is too large for the server"),
-        429 => (GapCause::Unreachable, "the server asks for fewer requests"),
-        300..=399 => (GapCause::Unreadable, "a redirect came back, as from a login page"),
+        401 => (GapCause::Unauthorized, "credentials rejected"),
+        403 => (GapCause::Forbidden, "forbidden"),
+        404 => (GapCause::Discovery, "the server does not serve this path"),
+        406 | 415 => (GapCause::Unreadable, "the server does not support the requested format"),
+        408 | 504 => (GapCause::Unreachable, "the server timed out"),
+        410 => (GapCause::CutShort, "list expired while paging"),
+        413 => (GapCause::CutShort, "the response is too large for the server"),
+        429 => (GapCause::Unreachable, "the server is throttling requests"),
+        300..=399 => (GapCause::Unreadable, "unexpected redirect, as from a login page"),
         500..=599 => (GapCause::Unreachable, "the server failed"),
-        _ => (GapCause::Unreadable, "the server did not take the request"),
+        _ => (GapCause::Unreadable, "the server rejected the request"),
     };
-    let reason = reason.filter(|word| is_reason(word)).map(|word| format!(" {word}")).unwrap_or_default();
+    let reason = reason
+        .filter(|word| is_reason(word) && !word.eq_ignore_ascii_case(says))
+        .map(|word| format!(" {word}"))
+        .unwrap_or_default();
     Gap::new(cause, format!("{what}: {says} ({}{reason})", code.as_u16()))
 }
 
@@ -53,13 +54,13 @@ pub fn reason(body: &[u8]) -> Option<String> {
 pub fn undecodable(body: &[u8], what: &str) -> Gap {
     let start = body.trim_ascii_start();
     let says = if start.is_empty() {
-        "the answer is empty"
+        "the response is empty"
     } else if start.starts_with(b"<") {
-        "a web page came back instead of data, as from a proxy or login page"
+        "the response is a web page, as from a proxy or login page"
     } else if let Err(error) = serde_json::from_slice::<serde::de::IgnoredAny>(start) {
-        if error.is_eof() { "the answer broke off" } else { "the answer is no JSON" }
+        if error.is_eof() { "the response broke off" } else { "the response is not JSON" }
     } else {
-        "the answer has another shape than expected"
+        "the response has an unexpected shape"
     };
     Gap::new(GapCause::Unreadable, format!("{what}: {says}"))
 }
@@ -67,11 +68,11 @@ pub fn undecodable(body: &[u8], what: &str) -> Gap {
 /// What a transport error means.
 pub fn transport(error: &TransportError, what: &str) -> Gap {
     let (cause, says) = match error {
-        TransportError::Unsayable(_) => (GapCause::Unreadable, "the request can't be put into words".to_owned()),
+        TransportError::Unsayable(_) => (GapCause::Unreadable, "the request cannot be built".to_owned()),
         TransportError::TooLarge { .. } => (GapCause::CutShort, error.to_string()),
         TransportError::TimedOut { .. } => (GapCause::Unreachable, error.to_string()),
         TransportError::Client(source) => of_chain(source.as_ref(), "the request failed"),
-        TransportError::BrokeOff(source) => of_chain(source.as_ref(), "the answer broke off"),
+        TransportError::BrokeOff(source) => of_chain(source.as_ref(), "the response broke off"),
     };
     Gap::new(cause, format!("{what}: {says}"))
 }
@@ -100,107 +101,41 @@ pub fn login_hint(error: &LoginError) -> String {
 fn of_chain(error: &(dyn Error + 'static), otherwise: &str) -> (GapCause, String) {
     let unreachable = |says: &str| (GapCause::Unreachable, says.to_owned());
     let mut found = unreachable(otherwise);
-    for link in Chain(Some(error)) {
+    for link in Causes::of(error) {
         if let Some(error) = link.downcast_ref::<LoginError>() {
             return (GapCause::Unauthorized, error.to_string());
         }
         if let Some(error) = link.downcast_ref::<std::sync::Arc<LoginError>>() {
             return (GapCause::Unauthorized, error.to_string());
         }
-        if let Some(error) = link.downcast_ref::<rustls::Error>() {
-            return of_tls(error);
-        }
-        if is_certificate_alert(link) {
-            return (GapCause::Unauthorized, CERTIFICATE_REFUSED.to_owned());
-        }
-        if let Some(error) = link.downcast_ref::<DialError>() {
-            found = unreachable(&error.to_string());
-        } else if let Some(says) = link.downcast_ref::<io::Error>().and_then(|error| of_io(error.kind())) {
-            found = (found.0, if found.1 == otherwise { says.to_owned() } else { format!("{}: {says}", found.1) });
-        } else if is_name_lookup(link) {
-            return unreachable("the server's name can't be found");
+        let Some(why) = failure_of(link) else { continue };
+        match why {
+            NotReached::ClientCertificate => return (GapCause::Unauthorized, why.to_string()),
+            // The error names the proxy, and its cause may follow.
+            NotReached::Proxy | NotReached::TimedOut => found = unreachable(&link.to_string()),
+            NotReached::Refused
+            | NotReached::Unreachable
+            | NotReached::Stalled
+            | NotReached::Reset
+            | NotReached::Closed => {
+                found.1 = if found.1 == otherwise { why.to_string() } else { format!("{}: {why}", found.1) };
+            }
+            NotReached::NameLookup
+            | NotReached::UnknownAuthority
+            | NotReached::OtherName
+            | NotReached::Expired
+            | NotReached::NotYetValid
+            | NotReached::BadCertificate
+            | NotReached::NotTls
+            | NotReached::Tls
+            | NotReached::Other => return unreachable(&why.to_string()),
         }
     }
     found
 }
 
-fn of_io(kind: io::ErrorKind) -> Option<&'static str> {
-    match kind {
-        io::ErrorKind::ConnectionRefused => Some("nobody listens there (connection refused)"),
-        io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionAborted => {
-            Some("the connection was cut")
-        }
-        io::ErrorKind::TimedOut => Some("the connection timed out"),
-        io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => Some("there is no way to the server"),
-        io::ErrorKind::UnexpectedEof => Some("the connection was closed in the middle"),
-        // Foreign enum, open to new kinds; what has no better word keeps the general one.
-        _ => None,
-    }
-}
-
-fn of_tls(error: &rustls::Error) -> (GapCause, String) {
-    use rustls::{AlertDescription as Alert, CertificateError as Bad};
-    let unreachable = |says: &str| (GapCause::Unreachable, says.to_owned());
-    match error {
-        rustls::Error::InvalidCertificate(bad) => match bad {
-            Bad::UnknownIssuer => unreachable("the server's certificate is not signed by the expected authority"),
-            Bad::NotValidForName | Bad::NotValidForNameContext { .. } => {
-                unreachable("the server's certificate is for another name; tls-server-name may be needed")
-            }
-            Bad::Expired | Bad::ExpiredContext { .. } => unreachable("the server's certificate has ended"),
-            Bad::NotValidYet | Bad::NotValidYetContext { .. } => {
-                unreachable("the server's certificate begins in the future; is the clock right?")
-            }
-            // Foreign enum, open to new kinds.
-            _ => unreachable("the server's certificate can't be trusted"),
-        },
-        rustls::Error::AlertReceived(
-            Alert::BadCertificate
-            | Alert::CertificateExpired
-            | Alert::CertificateRequired
-            | Alert::CertificateRevoked
-            | Alert::CertificateUnknown
-            | Alert::UnknownCA
-            | Alert::AccessDenied,
-        ) => (GapCause::Unauthorized, CERTIFICATE_REFUSED.to_owned()),
-        rustls::Error::InvalidMessage(_) => unreachable("the server does not speak TLS there"),
-        // Foreign enum, open to new kinds.
-        _ => unreachable("no TLS session came about"),
-    }
-}
-
-/// The refusal of a client certificate as HTTP/2 tells it: TLS 1.3 alerts come after the handshake, and the h2 crate
-/// keeps only their text, which is rustls's and fixed.
-fn is_certificate_alert(error: &(dyn Error + 'static)) -> bool {
-    let text = error.to_string();
-    let alert = text.strip_prefix("received fatal alert: ");
-    alert.is_some_and(|alert| alert.contains("Certificate") || matches!(alert, "UnknownCA" | "AccessDenied"))
-}
-
-/// hyper-util's error for a failed lookup has no public type; its text is fixed and holds nothing else.
-fn is_name_lookup(error: &(dyn Error + 'static)) -> bool {
-    error.to_string().starts_with("dns error")
-}
-
 fn is_reason(word: &str) -> bool {
     (1..=40).contains(&word.len()) && word.chars().all(|letter| letter.is_ascii_alphanumeric())
-}
-
-/// An error and everything behind it, including what an `io::Error` wraps, which its `source` skips.
-struct Chain<'e>(Option<&'e (dyn Error + 'static)>);
-
-impl<'e> Iterator for Chain<'e> {
-    type Item = &'e (dyn Error + 'static);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let current = self.0?;
-        let wrapped = current.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-        self.0 = match wrapped {
-            Some(inner) => Some(inner),
-            None => current.source(),
-        };
-        Some(current)
-    }
 }
 
 #[cfg(test)]
@@ -242,7 +177,7 @@ mod tests {
             assert_eq!(reason(body.as_bytes()).as_deref(), expected, "case: {case}");
         }
         let gap = status(StatusCode::GONE, Some("Expired"), "watching pods");
-        assert_eq!(gap.says, "watching pods: the list moved on while it was being read (410 Expired)");
+        assert_eq!(gap.says, "watching pods: list expired while paging (410 Expired)");
     }
 
     #[test]

@@ -35,14 +35,12 @@ pub use exec::{Credential, ExecError, on_terminal as plugin_on_terminal, read as
 pub(crate) use guest::is_object_name;
 pub use guest::{GuestConnector, GuestError, GuestSecrets, SecretRead};
 pub use kubeconfig::{
-    Access, Bearer, ClientCertificate, ExecSpec, ExecVersion, Impersonation, Kubeconfig, KubeconfigError,
-    NeedsTerminal, Part, PemSource, Places, Selection, Trust, Verification,
+    Access, Bearer, ExecSpec, ExecVersion, Impersonation, Kubeconfig, KubeconfigError, NeedsTerminal, Part, Places,
+    Selection, Trust,
 };
 pub use link::{Jitter, LinkEffect, LinkEvent, LinkMachine};
 pub use local::LocalConnector;
 pub use probe::{ProbePlace, Probed, probe};
 pub use text::nearest as nearest_names;
-pub use transport::{
-    BadImpersonation, Clock, Connection, DialError, LoginError, OpenError, ProxyError, TlsError, TlsTrust,
-};
+pub use transport::{BadImpersonation, Clock, Connection, LoginError, OpenError, TlsTrust};
 pub use well_known::{Fetched, WellKnown, fetch as fetch_well_known};

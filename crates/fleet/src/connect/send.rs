@@ -1,23 +1,23 @@
-//! Asks an API server for bytes, within limits.
+//! Sends GET requests to an API server, within limits of time and size.
 //!
-//! Always true:
-//! - `Client::send` alone is used: kube's `request` writes whole bodies into the log when they can't be decoded;
-//! - a body is never read past its limit, and a wait never goes past its own.
+//! Invariants:
+//! - only `Client::send` is used: kube's `request` writes whole bodies into the log when they cannot be decoded;
+//! - a body is never read past its limit, and a wait never exceeds its own.
 //!
-//! Not here: decoding, and what an answer means (`classify`).
+//! Elsewhere: decoding; the meaning of a response (`classify`).
 
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http::{Request, Response, StatusCode, header};
-use http_body_util::BodyExt as _;
 use kube::client::Body;
+use trueup_net::BodyError;
 
-/// What a body may measure. A page of 500 objects is about 4 MiB; etcd allows 1.5 MiB an object, so a page of very
+/// The largest body of a response. A page of 500 objects is about 4 MiB; etcd allows 1.5 MiB an object, so a page of very
 /// large ones could reach 750, but then the page should be smaller rather than this number larger.
 pub const BODY_MAX: usize = 64 << 20;
 
-/// How long a whole answer may take. The API server itself gives up after 60 s (`--request-timeout`).
+/// How long a whole response may take. The API server itself gives up after 60 s (`--request-timeout`).
 pub const ANSWER_TIMEOUT: Duration = Duration::from_secs(65);
 
 /// How long a watch may take to begin. Its first line may be far away, but its headers come at once.
@@ -26,25 +26,25 @@ pub const STREAM_START_TIMEOUT: Duration = Duration::from_secs(30);
 /// Plain JSON.
 pub const JSON: &str = "application/json";
 
-/// Why there is no answer. What the server answered with, whatever its status, is no error here.
+/// Why there is no response. A response, whatever its status, is not an error here.
 #[derive(Debug, thiserror::Error)]
 pub enum TransportError {
-    #[error("the request can't be built")]
+    #[error("the request cannot be built")]
     Unsayable(#[source] http::Error),
     #[error("the request failed")]
     Client(#[source] Box<kube::Error>),
-    #[error("no whole answer within {} s", .after.as_secs())]
+    #[error("no complete response within {} s", .after.as_secs())]
     TimedOut { after: Duration },
-    #[error("the answer broke off")]
+    #[error("the response broke off")]
     BrokeOff(#[source] Box<dyn std::error::Error + Send + Sync>),
-    #[error("the answer is larger than {} MiB", .bytes_max >> 20)]
+    #[error("the response is larger than {} MiB", .bytes_max >> 20)]
     TooLarge { bytes_max: usize },
 }
 
 /// GETs a path (with its query) and collects the body.
 ///
 /// # Errors
-/// No answer, or none within the limits. A status such as 403 is an answer.
+/// No response, or none within the limits. A status such as 403 is a response.
 pub async fn get_bytes(
     client: &kube::Client,
     path_and_query: &str,
@@ -77,18 +77,11 @@ pub async fn stream(
 ///
 /// # Errors
 /// It breaks off, or is larger.
-pub async fn collect(mut body: Body, bytes_max: usize) -> Result<Bytes, TransportError> {
-    let mut collected = BytesMut::new();
-    while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|error| TransportError::BrokeOff(Box::new(error)))?;
-        if let Ok(data) = frame.into_data() {
-            if collected.len() + data.len() > bytes_max {
-                return Err(TransportError::TooLarge { bytes_max });
-            }
-            collected.extend_from_slice(&data);
-        }
-    }
-    Ok(collected.freeze())
+pub async fn collect(body: Body, bytes_max: usize) -> Result<Bytes, TransportError> {
+    trueup_net::collect(body, bytes_max).await.map_err(|error| match error {
+        BodyError::BrokeOff(error) => TransportError::BrokeOff(Box::new(error)),
+        BodyError::TooLarge { bytes_max } => TransportError::TooLarge { bytes_max },
+    })
 }
 
 async fn send(client: &kube::Client, path_and_query: &str, accept: &str) -> Result<Response<Body>, TransportError> {
@@ -155,7 +148,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_path_that_cannot_be_sent_is_an_error_and_no_panic() {
+    async fn a_path_that_cannot_be_sent_is_an_error_and_not_a_panic() {
         assert!(matches!(get_bytes(&echoing(), "/a b", JSON).await, Err(TransportError::Unsayable(_))));
         assert!(matches!(get_bytes(&echoing(), "/a", "x\ny").await, Err(TransportError::Unsayable(_))));
     }

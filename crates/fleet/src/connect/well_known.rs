@@ -1,27 +1,26 @@
-//! Fetching the discovery document of an OIDC provider, because somebody asked for it.
+//! Fetches the discovery document of an OIDC provider, when the user asks for it.
 //!
-//! Always true:
-//! - it is one GET over TLS, with whatever redirects it meets, answered within seconds or given up;
-//! - no credential goes along, and the server has to be vouched for by the CA that kube-apiserver would ask;
-//! - of the document only the issuer and the address of the keys are looked at, and only those are repeated.
+//! Invariants:
+//! - it is one GET over TLS, following redirects, answered within seconds or given up;
+//! - no credential is sent, and the server's certificate is verified with the CA that kube-apiserver would use;
+//! - of the document only the issuer and `jwks_uri` are read, and only those are quoted.
 //!
-//! Not here: which document to ask for (`domains`).
+//! Elsewhere: which document to fetch (`checks`).
 //!
 //! # Limits
-//! It is asked from here. What kube-apiserver and the authentication operator reach may differ.
+//! The request is sent from this machine. What kube-apiserver and the authentication operator reach may differ.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use http::{StatusCode, Uri, header};
+use bytes::Bytes;
+use http::{Request, StatusCode, Uri, header};
 use serde_json::{Map, Value};
 
 use super::env::Env;
-use super::kubeconfig::{Access, Bearer, Impersonation, PemSource, Verification};
 use super::text::printable;
-use super::transport::{self, Clock, Connection, Login};
 use super::{classify, send};
-use trueup_net::SecretText;
+use trueup_net::http::{HttpClient, HttpSettings};
+use trueup_net::{NamedBy, PemSource, Proxies, SecretText, Verification};
 
 /// How long an answer may take, redirects included: the authentication operator's patience for one attempt.
 const FETCH_TIME: Duration = Duration::from_secs(5);
@@ -69,19 +68,19 @@ impl Fetched {
 }
 
 /// Fetches the document and looks at it.
-pub async fn fetch(asked: WellKnown<'_>, env: &Env, clock: Clock) -> Fetched {
+pub async fn fetch(asked: WellKnown<'_>, env: &Env) -> Fetched {
     let late = || Fetched::Unreachable(format!("{}: no answer within {} s", asked.url, FETCH_TIME.as_secs()));
-    tokio::time::timeout(FETCH_TIME, follow(asked, env, clock)).await.unwrap_or_else(|_| late())
+    tokio::time::timeout(FETCH_TIME, follow(asked, env)).await.unwrap_or_else(|_| late())
 }
 
 /// Goes where redirects lead.
-async fn follow(asked: WellKnown<'_>, env: &Env, clock: Clock) -> Fetched {
+async fn follow(asked: WellKnown<'_>, env: &Env) -> Fetched {
     let mut url = match https(asked.url) {
         Ok(url) => url,
         Err(why) => return Fetched::NotTried(format!("{}: {why}", asked.url)),
     };
     for _ in 0..=REDIRECTS_MAX {
-        let page = match get(&url, asked.roots, env, clock.clone()).await {
+        let page = match get(&url, asked.roots, env).await {
             Ok(page) => page,
             Err(fetched) => return fetched,
         };
@@ -108,41 +107,26 @@ struct Page {
     way: String,
     status: StatusCode,
     location: Option<String>,
-    body: bytes::Bytes,
+    body: Bytes,
 }
 
-async fn get(url: &Uri, roots: Option<&str>, env: &Env, clock: Clock) -> Result<Page, Fetched> {
-    let access = access(url, roots);
-    let login = Arc::new(Login::new(&access.bearer, env, clock));
-    let opened = transport::open(&access, &login, &Impersonation::default(), env).await;
-    let Connection { client, proxy, .. } = opened.map_err(|error| Fetched::NotTried(error.to_string()))?;
-    let way = proxy.map_or_else(|| url.to_string(), |proxy| format!("{url} (through the proxy {proxy})"));
-    let path = url.path_and_query().map_or("/", |path| path.as_str());
-    let unreachable = |error: &send::TransportError| Fetched::Unreachable(classify::transport(error, &way).says);
-    let response = send::stream(&client, path, send::JSON).await.map_err(|error| unreachable(&error))?;
-    let status = response.status();
-    let location = response.headers().get(header::LOCATION).and_then(|value| value.to_str().ok()).map(str::to_owned);
-    let body = send::collect(response.into_body(), DOCUMENT_BYTES_MAX).await.map_err(|error| unreachable(&error))?;
-    Ok(Page { way, status, location, body })
-}
-
-/// A server that nobody logs in to.
-fn access(url: &Uri, roots: Option<&str>) -> Access {
-    let roots = roots.map(|pem| PemSource::Inline(SecretText::new(pem.to_owned())));
-    let mut parts = url.clone().into_parts();
-    // Requests bring their own path.
-    parts.path_and_query = Some(http::uri::PathAndQuery::from_static("/"));
-    Access {
-        context: String::new(),
-        place: url.to_string(),
-        server: Uri::from_parts(parts).unwrap_or_else(|_| url.clone()),
-        namespace: "default".to_owned(),
-        verification: Verification::Full { roots, server_name: None },
-        proxy: None,
-        certificate: None,
-        bearer: Bearer::None,
-        impersonation: Impersonation::default(),
-    }
+async fn get(url: &Uri, roots: Option<&str>, env: &Env) -> Result<Page, Fetched> {
+    let proxies = Proxies::of(|name| env.text(name));
+    let route = proxies.route(url, None).map_err(|error| Fetched::NotTried(error.to_string()))?;
+    let way = match route.proxy_host() {
+        None => url.to_string(),
+        Some(proxy) => format!("{url} (through the proxy {proxy})"),
+    };
+    let roots = roots.map(|pem| PemSource::Inline(SecretText::new(pem)));
+    let settings =
+        HttpSettings { proxies, named_by: NamedBy::Cluster, body_max: DOCUMENT_BYTES_MAX, ..HttpSettings::default() };
+    let client = HttpClient::verifying(&Verification::Full { roots, server_name: None }, settings).await;
+    let client = client.map_err(|error| Fetched::NotTried(error.to_string()))?;
+    let request = Request::get(url).header(header::ACCEPT, send::JSON).body(Bytes::new());
+    let request = request.map_err(|_| Fetched::NotTried(format!("{url}: the request cannot be built")))?;
+    let answer = client.send(request).await.map_err(|error| Fetched::Unreachable(format!("{way}: {error}")))?;
+    let location = answer.headers.get(header::LOCATION).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    Ok(Page { way, status: answer.status, location, body: answer.body })
 }
 
 fn https(text: &str) -> Result<Uri, String> {

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::endpoints::IbmService;
 use trueup_core::engine::text::{Charset, printable};
-use trueup_net::http::{HttpError, NotReached};
+use trueup_net::http::HttpError;
 
 /// What went wrong with one operation of one service.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -140,18 +140,10 @@ impl CloudError {
     }
 }
 
-/// Whether a request without an answer may have been carried out. What failed while the way was being opened was not sent.
+/// Whether a request without a response may have been carried out. A failure to connect means it was not sent.
 fn arrived(error: &HttpError) -> bool {
     match error {
-        HttpError::NotReached(why) => match why {
-            NotReached::NameLookup
-            | NotReached::Refused
-            | NotReached::TimedOut
-            | NotReached::UnknownAuthority
-            | NotReached::BadCertificate
-            | NotReached::Proxy => false,
-            NotReached::Tls | NotReached::Other => true,
-        },
+        HttpError::NotReached(why) => why.may_have_arrived(),
         HttpError::TimedOut { .. } | HttpError::BrokeOff | HttpError::TooLarge { .. } => true,
     }
 }

@@ -316,7 +316,7 @@ async fn what_may_not_be_read_is_unknown_and_named() {
     );
     assert_eq!(live.wait_settled(PATIENCE).await, Settled::Yes);
     assert_eq!(findings(&live), ["c/* unknown"]);
-    let says = "listing v1/configmaps in namespace watched: not allowed (403 Forbidden)";
+    let says = "listing v1/configmaps in namespace watched: forbidden (403)";
     assert_eq!(gap_of(&live, "c"), Some((GapCause::Forbidden, says.to_owned())));
 }
 

@@ -495,7 +495,7 @@ async fn without_rights_everywhere_the_named_namespaces_are_read_and_never_calle
     let mut bench = Bench::with(&fake, vec![interest::<Version>()], VersionFloor::default(), &["n", "q"]);
     bench.until("seen", |_, versions| !versions.is_empty()).await;
     let Completeness::Partial { gap } = bench.state() else { panic!("{:?}", bench.state()) };
-    let says = "listing v1/secrets in all namespaces: not allowed (403); read only in n, forbidden too in q";
+    let says = "listing v1/secrets in all namespaces: forbidden (403); read only in n, forbidden too in q";
     assert_eq!((gap.cause, gap.says.as_str()), (GapCause::Forbidden, says));
     sender.send(event("ADDED", &secret("b", 20))).unwrap();
     bench.until("watched", |state, versions| versions.len() == 2 && !state.is_complete()).await;

@@ -3,6 +3,7 @@ use std::convert::Infallible;
 use http_body_util::StreamBody;
 
 use super::*;
+use crate::roots::BadRoots;
 
 fn client(service_body: &'static str) -> HttpClient {
     HttpClient::in_process(tower::service_fn(move |request: Request<Full<Bytes>>| async move {
@@ -42,7 +43,7 @@ async fn a_body_that_never_ends_ends_at_the_time_limit() {
 }
 
 #[tokio::test]
-async fn nobody_there_is_told_by_its_cause() {
+async fn a_failed_connection_is_reported_by_its_cause() {
     let held = tokio::net::TcpSocket::new_v4().unwrap();
     held.bind(([127, 0, 0, 1], 0).into()).unwrap();
     let address = held.local_addr().unwrap();
@@ -71,7 +72,7 @@ fn a_bundle_is_read_whole_or_refused() {
 }
 
 #[test]
-fn a_proxy_that_cannot_be_understood_is_an_error_and_no_detour() {
+fn an_unusable_proxy_is_an_error_and_never_a_direct_connection() {
     let cases = [
         ("none", "", true),
         ("http", "http://proxy:3128", true),
@@ -79,7 +80,7 @@ fn a_proxy_that_cannot_be_understood_is_an_error_and_no_detour() {
         ("with a password", "http://user:canary@proxy:1", true),
         ("socks5", "socks5://proxy:1080", true),
         ("ftp", "ftp://proxy", false),
-        ("TLS to the proxy", "https://proxy", false),
+        ("TLS to the proxy", "https://proxy", true),
         ("nonsense", "::: no", false),
     ];
     for (case, value, usable) in cases {

@@ -22,7 +22,7 @@ use crate::engine::{ObjectRef, OwnerReference, has_fields};
 const SECRET: &str = "Secret";
 
 /// Bytes that are wiped when they are dropped.
-pub(super) type Bytes = Zeroizing<Vec<u8>>;
+pub type Bytes = Zeroizing<Vec<u8>>;
 
 /// Labels or annotations as they shall be; what has no value goes.
 pub(super) type Marks = BTreeMap<String, Option<String>>;
@@ -131,6 +131,16 @@ impl Patch {
 
     fn is_content(&self, content: &Content) -> bool {
         self.data.iter().all(|(key, bytes)| content.get(key) == bytes.as_ref())
+    }
+
+    /// The body of a merge patch, bound to the object's uid and version.
+    pub fn merge_patch(&self, kind: &str, uid: &str, resource_version: &str) -> Bytes {
+        self.body(kind, Addressed::ByPath { uid, resource_version }, NewObject::default())
+    }
+
+    /// The body of a server-side apply, bound to uid and version when the object exists.
+    pub fn apply_patch(&self, target: &ObjectRef, bound: Option<(&str, &str)>) -> Bytes {
+        self.body(&target.kind, Addressed::InBody { target, bound }, NewObject::default())
     }
 
     /// The change in the words of a request.

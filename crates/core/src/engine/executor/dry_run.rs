@@ -9,11 +9,10 @@ use std::collections::BTreeSet;
 
 use zeroize::Zeroizing;
 
-use super::ports::{ClusterPort, Clusters, ExecutorClock, Reading, Reply, VaultPort, sentence};
+use super::ports::{Clusters, DryRunPort, ExecutorClock, Reading, Reply, VaultPort, sentence};
 use super::prepared_write::PreparedWrite;
 use super::read::read;
 use super::report::ActionResult;
-use super::send::KubeCluster;
 use super::source::read_source;
 use crate::engine::vault::{Backups, Sealed, owners, restorable};
 use crate::engine::{Action, ObjectRef};
@@ -35,12 +34,12 @@ pub struct DryRunPorts<'p> {
 }
 
 /// Tries one action of a plan on the cluster it is for.
-pub async fn dry_run(cluster: &KubeCluster, plan: &str, action: &Action, ports: DryRunPorts<'_>) -> DryRunResult {
+pub async fn dry_run(cluster: &dyn DryRunPort, plan: &str, action: &Action, ports: DryRunPorts<'_>) -> DryRunResult {
     let DryRunPorts { clusters, vault, clock } = ports;
     let prepared = async {
         let source = read_source(clusters, clock, action).await?;
         let mut write = PreparedWrite::of(action, plan, source.as_ref(), vault)?;
-        let reading: Reading = read(cluster as &dyn ClusterPort, clock, &action.target).await;
+        let reading: Reading = read(cluster, clock, &action.target).await;
         if let Some(end) = write.hindered(&action.target.kind, &reading) {
             return Err(end);
         }

@@ -21,15 +21,15 @@
 //! - `moved`: a resource that several actions are about. `wait_until_gone`: the wait for an end. `resume`: what an earlier run of the
 //!   same plan has done.
 //! - `verdict`: what an answer and a read mean together. `recover`: what a crash left open, settled by reading.
-//! - [`ClusterPort`] and its neighbours in `ports`: everything the executor touches. `send`: the one place that writes
-//!   to a cluster. `answer`: the class of what it answers. `dry_run`: the same as a dry run.
+//! - [`ClusterPort`] and its neighbours in `ports`: everything the executor touches. `dry_run`: the same as a dry run.
+//!
+//! Elsewhere: the one [`ClusterPort`] that writes to a cluster (`KubeCluster` in the fleet crate), and the tests of the whole.
 //!
 //! # Limits
 //! Clusters run one after another: those with T1 and T2 actions by name, then those with T3, then those with T4, so that
 //! what can't be undone comes last. An action that depends on one of a later cluster is skipped. A cloud account is a cluster
 //! here when it is a target itself: what is in it and no cluster points at.
 
-mod answer;
 mod content;
 mod dry_run;
 mod export;
@@ -45,10 +45,7 @@ mod reference_scan;
 mod report;
 mod resume;
 mod run;
-mod send;
 mod source;
-#[cfg(test)]
-mod tests;
 mod verdict;
 mod wait_until_gone;
 mod wave;
@@ -58,10 +55,9 @@ pub use dry_run::{BackupsThere, DryRunPorts, DryRunResult, dry_run};
 pub use in_flight::InFlight;
 pub use owners::read_owners;
 pub use ports::{
-    ClusterPort, Clusters, ExecutorClock, JournalPort, Ports, Progress, Reading, Recheck, RecheckResult, ReferenceScan,
-    Reply, Seen, Switches, VaultPort, Write,
+    ClusterPort, Clusters, DryRunPort, ExecutorClock, JournalPort, Ports, Progress, Reading, Recheck, RecheckResult,
+    ReferenceScan, Reply, Seen, Switches, VaultPort, Write,
 };
 pub use recover::resolve;
 pub use report::{ActionResult, Halt, Report, Skip};
 pub use run::{OnNewReference, REFERENCE_SCAN_AFTER, RunSettings, apply, resume};
-pub use send::KubeCluster;

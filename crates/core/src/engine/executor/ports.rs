@@ -36,6 +36,12 @@ pub trait ClusterPort: Send + Sync {
     }
 }
 
+/// A cluster whose server can check a write without making it.
+pub trait DryRunPort: ClusterPort {
+    /// Sends a request as a dry run: the server checks everything and changes nothing.
+    fn dry_run<'a>(&'a self, write: Write<'a>) -> BoxFuture<'a, Reply>;
+}
+
 /// What a read of one object gave.
 #[derive(Debug)]
 pub enum Reading {

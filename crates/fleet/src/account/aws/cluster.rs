@@ -10,7 +10,7 @@ use super::Setting;
 use super::principal::broken;
 use crate::aws::{AwsError, Class, Endpoints, Variables};
 use crate::connect::{classify, send};
-use trueup_net::http::Roots;
+use trueup_net::Roots;
 
 const INFRASTRUCTURE: &str = "/apis/config.openshift.io/v1/infrastructures/cluster";
 const CLOUD_CONFIG: &str = "/api/v1/namespaces/openshift-config-managed/configmaps/kube-cloud-config";

@@ -40,7 +40,8 @@ use crate::connect::Clock;
 use crate::connect::Env;
 use crate::connect::send::STREAM_START_TIMEOUT;
 use trueup_core::world::{Provider, Resource};
-use trueup_net::http::{HttpClient, HttpSettings, Proxies, Roots};
+use trueup_net::http::{HttpClient, HttpSettings};
+use trueup_net::{Proxies, Roots};
 
 pub use examine::{End, Examined, examine};
 pub use principal::AwsSource;
@@ -130,6 +131,7 @@ impl AwsCache {
                 let settings = HttpSettings {
                     extra_roots: setting.roots.clone(),
                     proxies: Proxies::of(|name| self.env.get(name)),
+                    named_by: setting.endpoints.named_by(),
                     answer_timeout: ANSWER_TIMEOUT,
                     ..HttpSettings::default()
                 };

@@ -108,8 +108,8 @@ async fn each_way_to_fail_is_told_apart_and_none_shows_the_secret() {
         ("not a kubeconfig", 200, secret(&format!("users: {CANARY}")), "not a kubeconfig"),
         ("a command", 200, secret(&kubeconfig("http://h", &exec)), "exec is refused"),
         ("private", 200, secret(&private), "localhost is private"),
-        ("closed", 200, secret(&closed), "nobody listens there"),
-        ("login refused", 200, secret(&kubeconfig(&refused, "{}")), "the login was not accepted (401)"),
+        ("closed", 200, secret(&closed), "connection refused"),
+        ("login refused", 200, secret(&kubeconfig(&refused, "{}")), "credentials rejected (401)"),
     ];
     for (case, code, body, expected) in cases {
         let connector = connector(vec![(ADMIN, code, body)], None);

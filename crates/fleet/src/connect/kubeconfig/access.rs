@@ -10,7 +10,7 @@ use super::error::{KubeconfigError, Part};
 use super::file;
 use super::merge::{Kubeconfig, Origin, Placed, Trust};
 use crate::connect::text::{nearest, printable};
-use trueup_net::SecretText;
+use trueup_net::{ClientCertificate, PemSource, SecretText, Verification};
 
 /// How to reach a cluster, and as whom.
 #[derive(Debug, Clone)]
@@ -27,29 +27,8 @@ pub struct Access {
     pub certificate: Option<ClientCertificate>,
     pub bearer: Bearer,
     pub impersonation: Impersonation,
-}
-
-/// How the server proves who it is.
-#[derive(Debug, Clone)]
-pub enum Verification {
-    /// By a certificate that these roots (or else the system's) signed for this name (or else the host's).
-    Full { roots: Option<PemSource>, server_name: Option<String> },
-    /// Not at all (`insecure-skip-tls-verify`).
-    Skipped { server_name: Option<String> },
-}
-
-/// PEM text, or where it is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PemSource {
-    Inline(SecretText),
-    File(PathBuf),
-}
-
-/// A client certificate with its private key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClientCertificate {
-    pub chain: PemSource,
-    pub key: PemSource,
+    /// Who wrote the kubeconfig.
+    pub trust: Trust,
 }
 
 /// What goes into the `Authorization` header.
@@ -132,6 +111,7 @@ impl Kubeconfig {
             certificate: None,
             bearer: Bearer::None,
             impersonation: Impersonation::default(),
+            trust: self.trust,
         };
         // A context without a user is anonymous, as for kubectl.
         if let Some(user_name) = filled(context.part.user.as_deref()) {

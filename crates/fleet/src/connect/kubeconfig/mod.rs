@@ -13,9 +13,7 @@ mod file;
 mod flat;
 mod merge;
 
-pub use access::{
-    Access, Bearer, ClientCertificate, ExecSpec, ExecVersion, Impersonation, NeedsTerminal, PemSource, Verification,
-};
+pub use access::{Access, Bearer, ExecSpec, ExecVersion, Impersonation, NeedsTerminal};
 pub use error::{KubeconfigError, Part};
 pub use merge::{Kubeconfig, Places, Selection, Trust};
 

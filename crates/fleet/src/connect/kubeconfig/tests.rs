@@ -6,6 +6,7 @@ use base64::Engine as _;
 
 use super::*;
 use crate::connect::env::Env;
+use trueup_net::{PemSource, Verification};
 
 const CANARY: &str = "canary-9c41d7";
 

@@ -16,12 +16,12 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 use zeroize::Zeroizing;
 
-use super::{Bearer, ClientCertificate, PemSource, proxy};
+use super::{Bearer, ClientCertificate, PemSource};
 use crate::connect::env::Env;
 use crate::connect::exec::{self, Credential, ExecError};
 use crate::connect::kubeconfig::ExecSpec;
 use crate::connect::text::printable;
-use trueup_net::SecretText;
+use trueup_net::{SecretText, basic_auth};
 
 /// A token file is looked at again after this long. Kubelet rotates projected tokens at 80 % of their life, which is
 /// ten minutes at least, so one minute is early enough.
@@ -105,7 +105,7 @@ impl Login {
         let source = match bearer {
             Bearer::None => Source::Fixed(None),
             Bearer::Token(token) => bearer_value(token).map_or(Source::Unusable, |value| Source::Fixed(Some(value))),
-            Bearer::Basic { username, password } => Source::Fixed(Some(proxy::basic(username, password))),
+            Bearer::Basic { username, password } => Source::Fixed(Some(basic_auth(username, password))),
             Bearer::TokenFile(path) => Source::File { path: path.clone(), held: Held::empty() },
             Bearer::Exec(spec) => {
                 Source::Exec(Box::new(Plugin { spec: (**spec).clone(), env: env.clone(), clock, held: Held::empty() }))

@@ -1,35 +1,37 @@
-//! The HTTP stack under `kube::Client`: one connection a cluster, and nothing that sends a request twice.
+//! `kube::Client` on the HTTP stack of `net`: one connection per cluster, and nothing that sends a request twice.
 //!
-//! Always true:
-//! - a request goes out at most once: there is no retry layer, and hyper's own is off;
+//! Invariants:
+//! - a request is sent at most once: there is no retry layer, and hyper's own is off;
 //! - HTTP/2 where the server offers it (a watch is then a stream, not a connection), HTTP/1.1 otherwise;
-//! - how far the server proved its identity travels with the connection, so that a gate can refuse writes.
+//! - how far the server proved its identity is part of the connection, so that a gate can refuse writes.
 //!
 //! ```text
-//! kube::Client → Stack (base URL, headers, login) → hyper client (pool, h2 pings) → TLS → proxy or none → TCP
+//! kube::Client → Stack (base URL, headers, login) → net: pooled client (h2 pings) → TLS → proxy or none → TCP
 //! ```
 //!
-//! Not here: what to ask the server (`observe`), when to try again (`link`).
+//! Elsewhere: dialling, proxies, TLS (`net`); which requests to send (`observe`); when to retry (`link`).
 
-mod dial;
 mod login;
-mod proxy;
 mod stack;
-mod tls;
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::env::Env;
-use super::kubeconfig::{Access, Bearer, ClientCertificate, Impersonation, PemSource, Verification};
+use super::kubeconfig::{Access, Bearer, Impersonation, Trust};
+use trueup_net::{
+    ClientCertificate, Connector, NamedBy, PemSource, Proxies, ProxyError, Routes, TlsError, Verification,
+    client_config, is_loopback, pooled,
+};
 
-pub use dial::DialError;
 pub use login::{Clock, Login, LoginError};
-pub use proxy::ProxyError;
 pub use stack::BadImpersonation;
-pub use tls::TlsError;
 
-/// A cluster's API, ready to be asked.
+/// How long an idle connection is kept (hyper's default).
+const IDLE_MAX: Duration = Duration::from_secs(90);
+
+/// A connection to a cluster's API server.
 #[derive(Clone)]
 pub struct Connection {
     pub client: kube::Client,
@@ -44,7 +46,7 @@ pub struct Connection {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TlsTrust {
     Verified,
-    /// `insecure-skip-tls-verify`: encrypted, but with whom is anybody's guess.
+    /// `insecure-skip-tls-verify`: encrypted, to a peer that was not verified.
     Unverified,
     /// Plain `http://` over a network.
     Cleartext,
@@ -54,7 +56,7 @@ pub enum TlsTrust {
     InProcess,
 }
 
-/// Why a connection can't even be prepared.
+/// Why a connection cannot be prepared.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     #[error(transparent)]
@@ -69,11 +71,11 @@ pub enum OpenError {
 
 /// Prepares a connection. The first request dials; an exec plugin runs here, because it may bring the certificate.
 ///
-/// `acting_as` is who the user asked to act as (`--as`); what it sets wins over the kubeconfig.
+/// `acting_as` is the user to impersonate (`--as`); it wins over the kubeconfig.
 ///
 /// # Errors
-/// Certificates or keys that can't be used, a proxy that can't be understood, a login that failed, somebody to act as
-/// who can't be named.
+/// Certificates, keys or a proxy setting that cannot be used, a failed login, or an impersonated user that no header
+/// can hold.
 pub async fn open(
     access: &Access,
     login: &Arc<Login>,
@@ -82,10 +84,15 @@ pub async fn open(
 ) -> Result<Connection, OpenError> {
     let brought = login.certificate().await?;
     let certificate = brought.or_else(|| access.certificate.clone());
-    let config = tls::client_config(&access.verification, certificate.as_ref()).await?;
-    let route = proxy::route(&access.server, access.proxy.as_ref(), env)?;
-    let proxy = route.host();
-    let http = dial::client(config, &access.verification, route)?;
+    let config = client_config(&access.verification, certificate.as_ref()).await?;
+    let route = Proxies::of(|name| env.text(name)).route(&access.server, access.proxy.as_ref())?;
+    let proxy = route.proxy_host();
+    let named_by = match access.trust {
+        Trust::UsersOwn => NamedBy::User,
+        Trust::FromSecret => NamedBy::Cluster,
+    };
+    let connector = Connector::new(config, access.verification.server_name(), Routes::Fixed(route), named_by)?;
+    let http = pooled(connector, IDLE_MAX);
     let headers = stack::headers(&access.impersonation, acting_as)?;
     let stack = stack::Stack::new(http, &access.server, headers, login.clone());
     Ok(Connection {
@@ -100,17 +107,13 @@ fn trust(access: &Access) -> TlsTrust {
     match (access.server.scheme_str(), &access.verification) {
         (Some("https"), Verification::Full { .. }) => TlsTrust::Verified,
         (Some("https"), Verification::Skipped { .. }) => TlsTrust::Unverified,
-        (_, Verification::Full { .. } | Verification::Skipped { .. }) if is_loopback(access.server.host()) => {
+        (_, Verification::Full { .. } | Verification::Skipped { .. })
+            if is_loopback(access.server.host().unwrap_or_default()) =>
+        {
             TlsTrust::Loopback
         }
         (_, Verification::Full { .. } | Verification::Skipped { .. }) => TlsTrust::Cleartext,
     }
-}
-
-/// Whether the host is this machine by its very name. A name that merely resolves to it could be pointed elsewhere.
-fn is_loopback(host: Option<&str>) -> bool {
-    let host = host.unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
-    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 impl fmt::Debug for Connection {

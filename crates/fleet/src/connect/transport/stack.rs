@@ -1,4 +1,4 @@
-//! What every request gets on its way out: the server's address, the headers, the login.
+//! What every request gets before it is sent: the server's address, the headers, the login.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use hyper::body::Incoming;
 use kube::client::Body;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use tower::{BoxError, Service};
+use trueup_net::{CONNECT_TIMEOUT, Pooled};
 
 use super::Impersonation;
-use super::dial::{CONNECT_TIMEOUT, Http};
 use super::login::Login;
 
 /// Names the program in the server's audit log.
@@ -25,7 +25,7 @@ const NOT_IN_HEADER_NAMES: &AsciiSet =
 
 /// The service under `kube::Client`.
 pub(super) struct Stack {
-    http: Http,
+    http: Pooled<Body>,
     server: Uri,
     headers: HeaderMap,
     login: Arc<Login>,
@@ -33,7 +33,7 @@ pub(super) struct Stack {
 }
 
 impl Stack {
-    pub(super) fn new(http: Http, server: &Uri, headers: HeaderMap, login: Arc<Login>) -> Self {
+    pub(super) fn new(http: Pooled<Body>, server: &Uri, headers: HeaderMap, login: Arc<Login>) -> Self {
         Self { http, server: server.clone(), headers, login, dialing: Arc::default() }
     }
 }
@@ -71,7 +71,9 @@ impl Service<Request<Body>> for Stack {
 
 /// A user, group or extra to act as that no header can hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("who to act as holds characters that can't be sent; check --as and --as-group, or the user's as fields")]
+#[error(
+    "the impersonated user holds characters that no header can hold; check --as and --as-group, or the user's as fields"
+)]
 pub struct BadImpersonation;
 
 /// Lets the first request of a connection go alone, so that those that start with it share its HTTP/2 connection: the

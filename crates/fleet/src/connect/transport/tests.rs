@@ -31,6 +31,7 @@ fn access(server: &str, roots: &Authority) -> Access {
         certificate: None,
         bearer: Bearer::None,
         impersonation: Impersonation::default(),
+        trust: Trust::UsersOwn,
     }
 }
 
@@ -92,22 +93,6 @@ async fn cleartext_servers_work_and_are_marked() {
     assert_eq!(connection.tls, TlsTrust::Loopback);
 }
 
-#[test]
-fn only_a_host_that_is_this_machine_by_its_name_counts_as_loopback() {
-    let cases = [
-        ("127.0.0.1", true),
-        ("127.9.9.9", true),
-        ("[::1]", true),
-        ("localhost", true),
-        ("10.0.0.1", false),
-        ("localhost.example", false),
-        ("", false),
-    ];
-    for (host, expected) in cases {
-        assert_eq!(super::is_loopback(Some(host)), expected, "{host}");
-    }
-}
-
 #[tokio::test]
 async fn only_a_server_with_the_right_name_and_authority_is_believed() {
     let (roots, others) = (authority("roots"), authority("others"));
@@ -115,7 +100,7 @@ async fn only_a_server_with_the_right_name_and_authority_is_believed() {
     let url = server.url("127.0.0.1");
 
     let stranger = gap(&opened(&access(&url, &others)).await).await;
-    assert_eq!(stranger.says, "asking: the server's certificate is not signed by the expected authority");
+    assert_eq!(stranger.says, "asking: the server's certificate is not signed by a trusted authority");
     let misnamed = gap(&opened(&access(&url, &roots)).await).await;
     assert!(misnamed.says.contains("is for another name"), "{}", misnamed.says);
     assert_eq!((stranger.cause, misnamed.cause), (GapCause::Unreachable, GapCause::Unreachable));
@@ -153,9 +138,8 @@ async fn client_certificates_of_every_kind_are_shown() {
 
 #[tokio::test]
 async fn keys_are_read_in_every_common_form() {
-    let file = |name: &str| {
-        PemSource::File(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src/connect/transport/fixtures")).join(name))
-    };
+    let file =
+        |name: &str| PemSource::File(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../net/src/fixtures")).join(name));
     let cases = [
         ("RSA, PKCS#1", "rsa.crt", "rsa.pkcs1.key", Ok(())),
         ("RSA, PKCS#8", "rsa.crt", "rsa.pkcs8.key", Ok(())),
@@ -163,15 +147,15 @@ async fn keys_are_read_in_every_common_form() {
         ("EC, PKCS#8", "ec.crt", "ec.pkcs8.key", Ok(())),
         ("Ed25519", "ed25519.crt", "ed25519.key", Ok(())),
         ("encrypted", "ec.crt", "ec.encrypted.key", Err("is encrypted")),
-        ("of another certificate", "ec.crt", "rsa.pkcs8.key", Err("don't fit together")),
+        ("of another certificate", "ec.crt", "rsa.pkcs8.key", Err("do not fit together")),
         ("not a key", "ec.crt", "ec.crt", Err("-----BEGIN PRIVATE KEY-----")),
         ("not a certificate", "ec.sec1.key", "ec.sec1.key", Err("-----BEGIN CERTIFICATE-----")),
-        ("missing", "none.crt", "ec.sec1.key", Err("can't be read (entity not found)")),
+        ("missing", "none.crt", "ec.sec1.key", Err("cannot be read (entity not found)")),
     ];
     let verification = Verification::Full { roots: Some(file("ec.crt")), server_name: None };
     for (case, chain, key, expected) in cases {
         let certificate = ClientCertificate { chain: file(chain), key: file(key) };
-        let actual = tls::client_config(&verification, Some(&certificate)).await.map(|_| ());
+        let actual = client_config(&verification, Some(&certificate)).await.map(|_| ());
         match (actual, expected) {
             (Ok(()), Ok(())) => {}
             (Err(error), Err(expected)) => assert!(error.to_string().contains(expected), "case: {case}: {error}"),
@@ -212,7 +196,7 @@ async fn a_proxy_that_says_no_is_named() {
     let mut access = access("https://api.inner:6443", &authority("roots"));
     access.proxy = Some(SecretText::new(format!("http://me:{CANARY}@127.0.0.1:{}", proxy.port())));
     let gap = gap(&opened(&access).await).await;
-    assert_eq!(gap.says, format!("asking: the proxy 127.0.0.1:{} did not open the way", proxy.port()));
+    assert_eq!(gap.says, format!("asking: the proxy 127.0.0.1:{} refused the connection", proxy.port()));
 }
 
 #[tokio::test]
@@ -221,7 +205,7 @@ async fn what_is_wrong_with_a_server_is_said() {
     let closed = closed_port();
     let plain = ApiServer::start_cleartext().await;
     let cases = [
-        ("closed", format!("https://127.0.0.1:{}", closed.port), "nobody listens there"),
+        ("closed", format!("https://127.0.0.1:{}", closed.port), "connection refused"),
         ("no TLS", format!("https://127.0.0.1:{}", plain.port()), "does not speak TLS"),
     ];
     for (case, url, expected) in cases {
@@ -316,7 +300,7 @@ async fn requests_that_start_together_fail_together() {
     let before = tokio::time::Instant::now();
     let answers = futures::future::join_all((0..10).map(|_| get(&connection, "/api"))).await;
     assert!(answers.iter().all(Result::is_err));
-    assert!(before.elapsed() <= 2 * dial::CONNECT_TIMEOUT, "{:?}", before.elapsed());
+    assert!(before.elapsed() <= 2 * trueup_net::CONNECT_TIMEOUT, "{:?}", before.elapsed());
 }
 
 #[tokio::test]

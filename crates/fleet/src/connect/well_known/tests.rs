@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 
 use super::*;
-use crate::connect::testing::{Authority, authority, closed_port, still};
+use crate::connect::testing::{Authority, authority, closed_port};
 
 const PATH: &str = "/.well-known/openid-configuration";
 
@@ -72,7 +72,7 @@ impl Provider {
 
     async fn tried(&self, issuer: &str) -> Fetched {
         let asked = WellKnown { url: &self.url(), issuer, roots: Some(&self.ca.pem()) };
-        fetch(asked, &Env::default(), still()).await
+        fetch(asked, &Env::default()).await
     }
 }
 
@@ -116,7 +116,7 @@ async fn what_a_document_says_is_told_apart() {
         ("an issuer that is no text", 200, json!({"issuer": 5}).to_string(), "other issuer", "names no issuer"),
         ("no keys", 200, json!({"issuer": ISSUER}).to_string(), "unreachable", "no jwks_uri"),
         ("keys that are no address", 200, document(ISSUER, "keys"), "unreachable", "no jwks_uri"),
-        ("a web page", 200, "<html>canary".to_owned(), "unreachable", "a web page came back"),
+        ("a web page", 200, "<html>canary".to_owned(), "unreachable", "is a web page"),
         ("a list", 200, "[]".to_owned(), "unreachable", "another shape"),
         ("too much", 200, large, "unreachable", "the answer is larger"),
         ("not found", 404, "canary".to_owned(), "unreachable", "answered 404"),
@@ -182,7 +182,7 @@ async fn only_the_configured_ca_vouches_for_the_server() {
     ];
     for (case, roots, expected, says) in cases {
         let asked = WellKnown { url: &provider.url(), issuer: ISSUER, roots: roots.as_deref() };
-        let fetched = fetch(asked, &Env::default(), still()).await;
+        let fetched = fetch(asked, &Env::default()).await;
         assert_eq!(kind(&fetched), expected, "case: {case}: {fetched:?}");
         assert!(fetched.says().contains(says), "case: {case}: {fetched:?}");
     }
@@ -201,7 +201,7 @@ async fn an_address_that_nobody_answers_at_is_said() {
     ];
     for (case, url, expected, says) in cases {
         let ca = authority("x").pem();
-        let fetched = fetch(WellKnown { url: &url, issuer: ISSUER, roots: Some(&ca) }, &Env::default(), still()).await;
+        let fetched = fetch(WellKnown { url: &url, issuer: ISSUER, roots: Some(&ca) }, &Env::default()).await;
         assert_eq!(kind(&fetched), expected, "case: {case}: {fetched:?}");
         assert!(fetched.says().contains(says), "case: {case}: {fetched:?}");
     }
@@ -213,7 +213,7 @@ async fn a_provider_that_says_nothing_is_given_up_after_five_seconds() {
     let url = provider.url();
     let ca = provider.ca.pem();
     let env = Env::default();
-    let fetching = fetch(WellKnown { url: &url, issuer: ISSUER, roots: Some(&ca) }, &env, still());
+    let fetching = fetch(WellKnown { url: &url, issuer: ISSUER, roots: Some(&ca) }, &env);
     tokio::pin!(fetching);
     // TLS needs real time; from the request on nothing happens any more.
     loop {
@@ -247,10 +247,10 @@ async fn the_proxy_of_the_environment_is_used_and_named() {
     let ca = provider.ca.pem();
     let asked = WellKnown { url: &url, issuer: ISSUER, roots: Some(&ca) };
     let env = Env::new([("HTTPS_PROXY", format!("http://{proxy}"))]);
-    let fetched = fetch(asked, &env, still()).await;
+    let fetched = fetch(asked, &env).await;
     assert_eq!(kind(&fetched), "fine", "{fetched:?}");
     assert!(fetched.says().contains(&format!("(through the proxy {proxy})")), "{fetched:?}");
     let exempt = Env::new([("HTTPS_PROXY", format!("http://{proxy}")), ("NO_PROXY", "idp.test".to_owned())]);
-    let fetched = fetch(asked, &exempt, still()).await;
+    let fetched = fetch(asked, &exempt).await;
     assert!(!fetched.says().contains("proxy"), "NO_PROXY counts: {fetched:?}");
 }

@@ -2,8 +2,8 @@
 
 use super::after::take_back;
 use super::*;
-use crate::engine::{ActionDraft, Reason, Stake, Undo, Verb as Planned};
-use crate::world::Resource;
+use trueup_core::engine::{ActionDraft, Reason, Stake, Undo, Verb as Planned};
+use trueup_core::world::Resource;
 
 const ACCOUNTS: Resource =
     Resource { group: "", version: "v1", kind: "ServiceAccount", plural: "serviceaccounts", namespaced: true };

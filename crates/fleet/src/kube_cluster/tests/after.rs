@@ -4,8 +4,9 @@ use std::io;
 use std::path::Path;
 
 use super::*;
-use crate::engine::journal::{Answer, StateFolder};
-use crate::engine::vault::BackupDisk;
+use trueup_core::engine::executor::DryRunPort as _;
+use trueup_core::engine::journal::{Answer, StateFolder};
+use trueup_core::engine::vault::BackupDisk;
 
 /// The looks an undo needs, as the cluster is now.
 pub(super) async fn looks(stage: &Stage, port: &KubeCluster) -> BTreeMap<String, Look> {
@@ -21,7 +22,7 @@ pub(super) async fn looks(stage: &Stage, port: &KubeCluster) -> BTreeMap<String,
                 annotations: seen.annotations.clone(),
                 fields: action.field_change().map_or(serde_json::Value::Null, |change| {
                     let object = serde_json::from_slice(&seen.json).unwrap();
-                    crate::engine::fields_at(&object, &serde_json::Value::Object(change.patch))
+                    trueup_core::engine::fields_at(&object, &serde_json::Value::Object(change.patch))
                 }),
             },
         };
@@ -40,7 +41,7 @@ pub(super) async fn looks(stage: &Stage, port: &KubeCluster) -> BTreeMap<String,
 pub(super) async fn take_back(stage: &mut Stage) -> Report {
     let records = stage.records.lock().unwrap().clone();
     let looks = looks(stage, &KubeCluster::new(stage.sim.client())).await;
-    let undo = crate::engine::undo(&entries(&records)[0], None, &looks, now()).unwrap();
+    let undo = trueup_core::engine::undo(&entries(&records)[0], None, &looks, now()).unwrap();
     assert_eq!(undo.left_out, Vec::<String>::new());
     stage.plan = undo.plan;
     stage.run().await
@@ -128,7 +129,7 @@ async fn an_owner_that_died_after_the_undo_was_planned_stops_it() {
     stage.run().await;
     let records = stage.records.lock().unwrap().clone();
     let looks = looks(&stage, &KubeCluster::new(stage.sim.client())).await;
-    stage.plan = crate::engine::undo(&entries(&records)[0], None, &looks, now()).unwrap().plan;
+    stage.plan = trueup_core::engine::undo(&entries(&records)[0], None, &looks, now()).unwrap().plan;
     stage.sim.remove("v1", "ConfigMap", "openshift-config/owner").unwrap();
     let report = stage.run().await;
     assert_eq!((report.code(), stage.is_there("a")), (4, false), "{report:?}");

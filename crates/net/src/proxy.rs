@@ -1,43 +1,134 @@
-//! Which way to a server: straight, or through a proxy.
+//! Which route to a server: direct, or through a proxy.
 //!
 //! The rules are those of Go's `golang.org/x/net/http/httpproxy`, because kubectl's users know them: the kubeconfig's
-//! `proxy-url` wins; else `HTTPS_PROXY` or `HTTP_PROXY` by the server's scheme (upper case before lower), unless
-//! `NO_PROXY` or being local exempts the server.
+//! `proxy-url` wins; otherwise `HTTPS_PROXY` or `HTTP_PROXY` by the server's scheme (upper case before lower), unless
+//! `NO_PROXY` lists the server or the server is this machine.
 
+use std::fmt;
 use std::net::IpAddr;
 
 use base64::Engine as _;
 use http::{HeaderValue, Uri};
 use percent_encoding::percent_decode_str;
 
-use crate::connect::env::Env;
-use trueup_net::SecretText;
+use crate::secret::SecretText;
 
-/// The way to a server.
-pub(super) enum Route {
+/// The route to a server.
+#[derive(Clone)]
+pub enum Route {
     Direct,
-    /// CONNECT through an HTTP proxy, which is itself reached in the clear or over TLS by the URL's scheme.
+    /// CONNECT through an HTTP proxy, which is itself reached in cleartext or over TLS by the scheme of its URL.
     Connect {
         proxy: Uri,
         auth: Option<HeaderValue>,
     },
-    /// SOCKS version 5; the proxy looks names up.
+    /// SOCKS version 5; the proxy resolves names.
     Socks5 {
         proxy: Uri,
         auth: Option<(String, SecretText)>,
     },
 }
 
-/// A proxy setting that can't be understood. Holds no part of the URL, which may carry a password.
+/// How a connector finds the route to a server.
+pub enum Routes {
+    /// One route, for the one server of a cluster.
+    Fixed(Route),
+    /// By the environment, for each server.
+    Environment(Proxies),
+}
+
+/// The proxy settings of the environment, each as it is written there. They may hold passwords.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Proxies {
+    https: Option<Setting>,
+    http: Option<Setting>,
+    /// `NO_PROXY`: the servers that are reached without a proxy.
+    exempt: String,
+}
+
+/// A variable that is set.
+#[derive(Clone, PartialEq, Eq)]
+struct Setting {
+    name: &'static str,
+    url: SecretText,
+}
+
+/// A proxy setting that cannot be used. Holds no part of the URL, which may hold a password.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{setting} is not a proxy URL that can be used; it should be http://, https:// or socks5://host:port")]
+#[error("{setting} is not a usable proxy URL; use http://, https:// or socks5://host:port")]
 pub struct ProxyError {
-    pub setting: String,
+    pub setting: &'static str,
+}
+
+impl Proxies {
+    /// Takes the settings of an environment: upper case before lower; an empty variable is not set.
+    pub fn of<'v>(variable: impl Fn(&str) -> Option<&'v str>) -> Self {
+        let set = |name: &'static str| Some((name, variable(name).filter(|value| !value.is_empty())?));
+        let first = |names: [&'static str; 2]| names.into_iter().find_map(set);
+        let setting = |(name, url): (&'static str, &str)| Setting { name, url: SecretText::new(url) };
+        Self {
+            https: first(["HTTPS_PROXY", "https_proxy"]).map(setting),
+            http: first(["HTTP_PROXY", "http_proxy"]).map(setting),
+            exempt: first(["NO_PROXY", "no_proxy"]).map(|(_, list)| list.to_owned()).unwrap_or_default(),
+        }
+    }
+
+    /// The route to a server. `demanded` is the kubeconfig's `proxy-url`.
+    ///
+    /// # Errors
+    /// The setting that applies is not a proxy URL. A direct connection instead could leak the request around the proxy.
+    pub fn route(&self, server: &Uri, demanded: Option<&SecretText>) -> Result<Route, ProxyError> {
+        if let Some(url) = demanded {
+            return parse(url.expose(), "proxy-url");
+        }
+        let setting = if server.scheme_str() == Some("https") { &self.https } else { &self.http };
+        match setting {
+            Some(Setting { name, url }) if !is_exempt(server, &self.exempt) => parse(url.expose(), name),
+            Some(_) | None => Ok(Route::Direct),
+        }
+    }
+
+    /// Checks every setting, for a client whose servers are not known yet.
+    ///
+    /// # Errors
+    /// A setting that is not a proxy URL.
+    pub(crate) fn check(&self) -> Result<(), ProxyError> {
+        self.routes().try_for_each(|route| route.map(|_| ()))
+    }
+
+    fn routes(&self) -> impl Iterator<Item = Result<Route, ProxyError>> {
+        [&self.https, &self.http].into_iter().flatten().map(|Setting { name, url }| parse(url.expose(), name))
+    }
+}
+
+impl fmt::Debug for Proxies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Proxies(…)")
+    }
+}
+
+impl Routes {
+    pub(crate) fn to(&self, server: &Uri) -> Result<Route, ProxyError> {
+        match self {
+            Self::Fixed(route) => Ok(route.clone()),
+            Self::Environment(proxies) => proxies.route(server, None),
+        }
+    }
+
+    /// Whether some route leads through a proxy that is reached over TLS.
+    pub(crate) fn use_tls_to_proxy(&self) -> bool {
+        let is_tls =
+            |route: &Route| matches!(route, Route::Connect { proxy, .. } if proxy.scheme_str() == Some("https"));
+        match self {
+            Self::Fixed(route) => is_tls(route),
+            Self::Environment(proxies) => proxies.routes().flatten().any(|route| is_tls(&route)),
+        }
+    }
 }
 
 impl Route {
     /// The proxy's host and port, for people.
-    pub(super) fn host(&self) -> Option<String> {
+    pub fn proxy_host(&self) -> Option<String> {
         match self {
             Self::Direct => None,
             Self::Connect { proxy, .. } | Self::Socks5 { proxy, .. } => proxy.authority().map(ToString::to_string),
@@ -45,31 +136,14 @@ impl Route {
     }
 }
 
-/// Chooses the way.
-///
-/// # Errors
-/// The setting that applies is no proxy URL. Going straight instead could leak the request around the proxy.
-pub(super) fn route(server: &Uri, demanded: Option<&SecretText>, env: &Env) -> Result<Route, ProxyError> {
-    if let Some(url) = demanded {
-        return parse(url.expose(), "proxy-url");
-    }
-    let names = if server.scheme_str() == Some("https") {
-        ["HTTPS_PROXY", "https_proxy"]
-    } else {
-        ["HTTP_PROXY", "http_proxy"]
-    };
-    let Some((name, url)) = names.into_iter().find_map(|name| Some((name, env.text(name)?))) else {
-        return Ok(Route::Direct);
-    };
-    let exempt = env.text("NO_PROXY").or_else(|| env.text("no_proxy")).unwrap_or_default();
-    if is_exempt(server, exempt) {
-        return Ok(Route::Direct);
-    }
-    parse(url, name)
+/// Whether the host is this machine by its very name. A name that merely resolves to it could be pointed elsewhere.
+pub fn is_loopback(host: &str) -> bool {
+    let host = host.trim_matches(['[', ']']);
+    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-fn parse(url: &str, setting: &str) -> Result<Route, ProxyError> {
-    let bad = || ProxyError { setting: setting.to_owned() };
+fn parse(url: &str, setting: &'static str) -> Result<Route, ProxyError> {
+    let bad = || ProxyError { setting };
     // A bare `host:port` means http, as for curl and Go.
     let whole = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
     let uri: Uri = whole.parse().map_err(|_| bad())?;
@@ -96,7 +170,7 @@ fn parse(url: &str, setting: &str) -> Result<Route, ProxyError> {
     if scheme.starts_with("socks5") {
         return Ok(Route::Socks5 { proxy, auth: login });
     }
-    Ok(Route::Connect { proxy, auth: login.map(|(user, password)| basic(&user, &password)) })
+    Ok(Route::Connect { proxy, auth: login.map(|(user, password)| basic_auth(&user, &password)) })
 }
 
 fn decoded(text: &str) -> String {
@@ -104,7 +178,7 @@ fn decoded(text: &str) -> String {
 }
 
 /// The value of a basic `Authorization` or `Proxy-Authorization` header, marked as sensitive.
-pub(super) fn basic(user: &str, password: &SecretText) -> HeaderValue {
+pub fn basic_auth(user: &str, password: &SecretText) -> HeaderValue {
     let pair = zeroize::Zeroizing::new(format!("{user}:{}", password.expose()));
     let packed = base64::engine::general_purpose::STANDARD.encode(pair.as_bytes());
     let mut value = HeaderValue::from_str(&format!("Basic {packed}")).expect("base64 is plain text");
@@ -112,12 +186,12 @@ pub(super) fn basic(user: &str, password: &SecretText) -> HeaderValue {
     value
 }
 
-/// Whether a server is to be reached without the environment's proxy.
+/// Whether a server is reached without the environment's proxy.
 fn is_exempt(server: &Uri, no_proxy: &str) -> bool {
     let host = server.host().unwrap_or_default().trim_matches(['[', ']']).trim_end_matches('.').to_ascii_lowercase();
     let port = server.port_u16().unwrap_or(if server.scheme_str() == Some("https") { 443 } else { 80 });
     let address: Option<IpAddr> = host.parse().ok();
-    if host == "localhost" || address.is_some_and(|address| address.is_loopback()) {
+    if is_loopback(&host) {
         return true;
     }
     no_proxy
@@ -176,15 +250,15 @@ mod tests {
     use super::*;
 
     fn way(server: &str, demanded: Option<&str>, env: &[(&str, &str)]) -> String {
-        let demanded = demanded.map(|url| SecretText::new(url.to_owned()));
-        let env = Env::new(env.iter().copied());
-        match route(&server.parse().unwrap(), demanded.as_ref(), &env) {
+        let demanded = demanded.map(SecretText::new);
+        let variable = |name: &str| env.iter().find(|(set, _)| *set == name).map(|(_, value)| *value);
+        match Proxies::of(variable).route(&server.parse().unwrap(), demanded.as_ref()) {
             Ok(Route::Direct) => "direct".to_owned(),
             Ok(Route::Connect { proxy, auth }) => {
                 format!("connect {proxy}{}", if auth.is_some() { " auth" } else { "" })
             }
             Ok(Route::Socks5 { proxy, auth }) => format!("socks5 {proxy}{}", if auth.is_some() { " auth" } else { "" }),
-            Err(error) => error.setting,
+            Err(error) => error.setting.to_owned(),
         }
     }
 
@@ -246,6 +320,22 @@ mod tests {
         ];
         for (case, no_proxy, server, expected) in cases {
             assert_eq!(is_exempt(&server.parse().unwrap(), no_proxy), expected, "case: {case}");
+        }
+    }
+
+    #[test]
+    fn only_a_host_that_is_this_machine_by_its_name_counts_as_loopback() {
+        let cases = [
+            ("127.0.0.1", true),
+            ("127.9.9.9", true),
+            ("[::1]", true),
+            ("localhost", true),
+            ("10.0.0.1", false),
+            ("localhost.example", false),
+            ("", false),
+        ];
+        for (host, expected) in cases {
+            assert_eq!(is_loopback(host), expected, "{host}");
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::after::take_back;
 use super::*;
-use crate::engine::testing::SECRETS;
-use crate::engine::{ActionDraft, JudgedFields, Reason, Stake, Undo, Verb as Planned};
+use trueup_core::engine::testing::SECRETS;
+use trueup_core::engine::{ActionDraft, JudgedFields, Reason, Stake, Undo, Verb as Planned};
 
 const KEY: &str = "openshift-config/pool";
 const FIELDS: [&str; 2] = ["/metadata/annotations/cpu", "/metadata/annotations/paused"];

@@ -1,22 +1,22 @@
-//! Certificate authorities that somebody adds to the system's: a bundle from a ConfigMap or a file.
+//! Certificate authorities beside the system's: a bundle from a ConfigMap or a file.
 //!
-//! Always true: every certificate of a bundle was read before any is used. A bundle is user data, and half of it would
+//! Invariant: every certificate of a bundle is parsed before any is used. A bundle is user data, and half of one would
 //! fail later and elsewhere, as "unknown authority".
 
 use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 
-/// A bundle that was checked.
+/// A bundle whose certificates were all parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Roots(Vec<CertificateDer<'static>>);
 
-/// Why a bundle can't be used.
+/// Why a bundle cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadRoots {
     #[error("the CA bundle holds no certificate; it should begin with -----BEGIN CERTIFICATE-----")]
     NoPem,
-    #[error("certificate {number} of the CA bundle can't be read")]
+    #[error("certificate {number} of the CA bundle cannot be parsed")]
     BadCertificate { number: usize },
 }
 
@@ -24,7 +24,7 @@ impl Roots {
     /// Reads a bundle. Text that is empty but for blanks is no bundle.
     ///
     /// # Errors
-    /// No certificate in it, or one that is none.
+    /// No certificate in it, or one that cannot be parsed.
     pub fn parse(pem: &str) -> Result<Option<Self>, BadRoots> {
         if pem.trim().is_empty() {
             return Ok(None);
@@ -40,7 +40,7 @@ impl Roots {
         if certificates.is_empty() { Err(BadRoots::NoPem) } else { Ok(Some(Self(certificates))) }
     }
 
-    pub(super) fn certificates(&self) -> impl Iterator<Item = CertificateDer<'static>> {
+    pub(crate) fn certificates(&self) -> impl Iterator<Item = CertificateDer<'static>> {
         self.0.iter().cloned()
     }
 }

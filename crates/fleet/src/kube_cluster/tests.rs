@@ -18,15 +18,20 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
-use super::*;
-use crate::engine::journal::{ActionStanding, Found, Record, VerifiedState, entries};
-use crate::engine::testing::{Given, delete, finding, given, label, now};
-use crate::engine::vault::{Sealed, Vault};
-use crate::engine::{
+use super::KubeCluster;
+use trueup_core::engine::executor::{
+    ActionResult, BackupsThere, ClusterPort, Clusters, DryRunPorts, DryRunResult, ExecutorClock, Halt, InFlight,
+    JournalPort, OnNewReference, Patch, Ports, REFERENCE_SCAN_AFTER, Reading, Recheck, RecheckResult, ReferenceScan,
+    Reply, Report, RunSettings, Skip, Switches, VaultPort, Write, apply, dry_run, read_owners, resolve,
+};
+use trueup_core::engine::journal::{ActionStanding, Found, Record, VerifiedState, entries};
+use trueup_core::engine::testing::{Given, delete, finding, given, label, now};
+use trueup_core::engine::vault::{Sealed, Vault};
+use trueup_core::engine::{
     Action, Answers, ApprovedPlan, BackupSeen, Blocked, Chosen, Dependency, GateName, IdentityRecord, Look, ObjectNow,
     ObjectRef, OwnersSeen, Plan, Tier, approve,
 };
-use crate::world::{ResourceVersion, Uid};
+use trueup_core::world::{ResourceVersion, Uid};
 use trueup_sim::{Fault, FaultAction, Matcher, SimCluster, SimOptions, Verb};
 
 const NAMESPACE: &str = "openshift-config";
@@ -40,7 +45,7 @@ struct Stage {
     /// In place of the one in memory.
     real_vault: Option<Vault>,
     judges: Judges,
-    switch: Arc<AtomicBool>,
+    switch: Arc<KillSwitch>,
     stop: Arc<AtomicBool>,
     on_new_reference: OnNewReference,
     crash: Arc<Crash>,
@@ -228,7 +233,7 @@ struct MemoryJournal {
     records: Arc<Mutex<Vec<Record>>>,
     crash: Arc<Crash>,
     fails: Option<usize>,
-    switch: Option<(usize, Arc<AtomicBool>)>,
+    switch: Option<(usize, Arc<KillSwitch>)>,
     appends: usize,
 }
 
@@ -275,16 +280,28 @@ impl VaultPort for MemoryVault {
     }
 
     fn restorable(&self, file: &str, mark: &str, owners: &BTreeSet<String>) -> Result<Zeroizing<Vec<u8>>, String> {
-        let object = crate::engine::vault::restorable(self.object(file), owners, mark);
+        let object = trueup_core::engine::vault::restorable(self.object(file), owners, mark);
         Ok(Zeroizing::new(object.to_string().into_bytes()))
     }
 
     fn owners(&self, file: &str) -> Result<Vec<ObjectRef>, String> {
-        Ok(crate::engine::vault::owners(&self.object(file)))
+        Ok(trueup_core::engine::vault::owners(&self.object(file)))
     }
 }
 
-impl Switches for AtomicBool {
+/// The kill switch of a test.
+#[derive(Default)]
+struct KillSwitch(AtomicBool);
+
+impl std::ops::Deref for KillSwitch {
+    type Target = AtomicBool;
+
+    fn deref(&self) -> &AtomicBool {
+        &self.0
+    }
+}
+
+impl Switches for KillSwitch {
     fn shut(&self, _: Timestamp) -> Option<Blocked> {
         let blocked = Blocked { gate: GateName::KillSwitch, why: "it is there".to_owned() };
         self.load(Ordering::SeqCst).then_some(blocked)
@@ -513,10 +530,10 @@ async fn a_stop_or_switch_in_mid_run_spares_what_was_not_sent() {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         // More than the brake lets pass: what is under way at once has to be fewer than there are.
         let mut stage = stage_with(&names, |given| given.conditions(|c| c.deletes_max = Some(20)));
-        let told = if case == "stop" { stage.stop.clone() } else { stage.switch.clone() };
+        let (stop, switch) = (stage.stop.clone(), stage.switch.clone());
         stage.before_send = Some(Box::new(move |place| {
             if place == 3 {
-                told.store(true, Ordering::SeqCst);
+                if case == "stop" { &stop } else { &switch.0 }.store(true, Ordering::SeqCst);
             }
         }));
         let report = stage.run().await;
@@ -600,7 +617,7 @@ async fn a_crash_at_any_step_is_settled_by_reading_and_nothing_is_sent_twice() {
             assert_eq!(*found, expected, "step {at}: {name}");
         }
         records.extend(resolved);
-        let open: usize = entries(&records).iter().map(crate::engine::journal::Entry::open_count).sum();
+        let open: usize = entries(&records).iter().map(trueup_core::engine::journal::Entry::open_count).sum();
         assert_eq!(open, 0, "step {at}: something is still open");
         if finished {
             break;
@@ -649,7 +666,7 @@ async fn a_run_killed_at_each_position_of_its_journal_is_settled_and_goes_on() {
         assert_eq!((stage.requests("DELETE"), stage.is_there("a")), (1, false), "case: {case}: deleted once");
         let after = stage.records.lock().unwrap().clone();
         assert_eq!(after[..before.len()], before, "case: {case}: a record was lost");
-        let undo = crate::engine::undo(&entries(&after)[0], None, &all_gone(&stage.plan), now()).unwrap();
+        let undo = trueup_core::engine::undo(&entries(&after)[0], None, &all_gone(&stage.plan), now()).unwrap();
         assert_eq!(undo.plan.actions.len(), 1, "case: {case}: it can be brought back: {:?}", undo.left_out);
     }
 }
@@ -674,7 +691,7 @@ async fn an_object_that_can_not_come_back_stays_deleted_and_can_still_be_undone(
     assert_eq!((stage.end(&report, "a").as_str(), report.code()), ("gone", 2), "{report:?}");
     assert!(report.notices[0].contains("bringing it back failed"), "{report:?}");
     let records = stage.records.lock().unwrap().clone();
-    let undo = crate::engine::undo(&entries(&records)[0], None, &all_gone(&stage.plan), now()).unwrap();
+    let undo = trueup_core::engine::undo(&entries(&records)[0], None, &all_gone(&stage.plan), now()).unwrap();
     assert_eq!(undo.plan.actions.len(), 1);
 }
 
@@ -756,7 +773,7 @@ async fn a_restore_that_is_stopped_leaves_the_object_deleted_and_fit_for_an_undo
         assert_eq!(report.halted, Some(Halt::Gate(switched())), "case: {case}");
         assert!(report.notices[0].contains("bringing it back failed"), "case: {case}: {report:?}");
         let records = stage.records.lock().unwrap().clone();
-        let undo = crate::engine::undo(&entries(&records)[0], None, &all_gone(&stage.plan), now()).unwrap();
+        let undo = trueup_core::engine::undo(&entries(&records)[0], None, &all_gone(&stage.plan), now()).unwrap();
         assert_eq!(undo.plan.actions.len(), 1, "case: {case}");
     }
 }

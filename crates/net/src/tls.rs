@@ -1,29 +1,71 @@
 //! From PEM text to a TLS configuration.
 //!
-//! Always true: no error quotes a certificate or a key; it names where the text came from.
+//! Invariant: no error quotes a certificate or a key; it names where the text came from.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
+use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
-use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::{ClientConfig, ConfigBuilder, DigitallySignedStruct, RootCertStore, SignatureScheme, WantsVerifier};
 use zeroize::Zeroizing;
 
-use super::{ClientCertificate, PemSource, Verification};
-use crate::connect::text::printable;
+use crate::roots::Roots;
+use crate::secret::SecretText;
+use crate::text::printable;
+
+/// How a server proves its identity.
+#[derive(Debug, Clone)]
+pub enum Verification {
+    /// By a certificate that these roots (or else the system's) signed for this name (or else the host's).
+    Full { roots: Option<PemSource>, server_name: Option<String> },
+    /// Not at all (`insecure-skip-tls-verify`).
+    Skipped { server_name: Option<String> },
+}
+
+impl Verification {
+    /// The name that replaces the URL's host in the TLS handshake.
+    pub fn server_name(&self) -> Option<&str> {
+        let (Self::Full { server_name, .. } | Self::Skipped { server_name }) = self;
+        server_name.as_deref()
+    }
+}
+
+/// PEM text, or the file that holds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PemSource {
+    Inline(SecretText),
+    File(PathBuf),
+}
+
+/// A client certificate with its private key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientCertificate {
+    pub chain: PemSource,
+    pub key: PemSource,
+}
+
+/// The versions of HTTP that are offered to a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HttpVersions {
+    /// HTTP/1.1 only: clouds, and the CONNECT to a proxy.
+    One,
+    /// HTTP/2 where the server has it: a watch is then a stream, not a connection.
+    OneAndTwo,
+}
 
 /// Why the TLS settings can't be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TlsError {
-    #[error("the {what} in {place} can't be read ({why})")]
+    #[error("the {what} in {place} cannot be read ({why})")]
     NotReadable { what: &'static str, place: String, why: String },
-    #[error("the {what} ({place}) holds no PEM that can be used; it should begin with -----BEGIN {begins}-----")]
+    #[error("the {what} ({place}) holds no usable PEM; it should begin with -----BEGIN {begins}-----")]
     NotPem { what: &'static str, place: String, begins: &'static str },
     #[error("the client key ({place}) is encrypted; store it without a passphrase or use an exec plugin")]
     EncryptedKey { place: String },
-    #[error("the client certificate and key ({place}) don't fit together, or are of a kind that isn't supported")]
+    #[error("the client certificate and key ({place}) do not fit together, or their kind is not supported")]
     Mismatch { place: String },
     #[error("the system has no trusted certificates, and the kubeconfig names no certificate-authority")]
     NoRoots,
@@ -31,26 +73,23 @@ pub enum TlsError {
     BadServerName { name: String },
 }
 
-/// The TLS configuration for one API server.
+/// The TLS configuration for a server with settings of its own, such as an API server.
 ///
 /// # Errors
-/// Roots, certificate or key that can't be read or don't fit.
-pub(super) async fn client_config(
+/// Roots, certificate or key that cannot be read or do not fit.
+pub async fn client_config(
     verification: &Verification,
     certificate: Option<&ClientCertificate>,
 ) -> Result<ClientConfig, TlsError> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ClientConfig::builder_with_provider(provider.clone())
-        .with_safe_default_protocol_versions()
-        .expect("the ring provider speaks TLS 1.2 and 1.3");
     let builder = match verification {
-        Verification::Full { roots: Some(roots), .. } => builder.with_root_certificates(given_roots(roots).await?),
-        Verification::Full { roots: None, .. } => builder.with_root_certificates(system_roots()?),
+        Verification::Full { roots: Some(roots), .. } => builder().with_root_certificates(given_roots(roots).await?),
+        Verification::Full { roots: None, .. } => builder().with_root_certificates(required_system_roots()?),
         Verification::Skipped { .. } => {
-            builder.dangerous().with_custom_certificate_verifier(Arc::new(AcceptAnybody { provider }))
+            let verifier = AcceptAny { provider: Arc::new(ring::default_provider()) };
+            builder().dangerous().with_custom_certificate_verifier(Arc::new(verifier))
         }
     };
-    let mut config = match certificate {
+    let config = match certificate {
         None => builder.with_no_client_auth(),
         Some(certificate) => {
             let (chain, key) = identity(certificate).await?;
@@ -58,30 +97,46 @@ pub(super) async fn client_config(
             builder.with_client_auth_cert(chain, key).map_err(|_| TlsError::Mismatch { place })?
         }
     };
-    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    Ok(config)
+    Ok(offering(HttpVersions::OneAndTwo, config))
 }
 
-/// The configuration for a proxy that is itself spoken to over TLS: system roots, HTTP/1.1 for the CONNECT.
+/// The configuration for servers whose certificates the system's roots or `extra` roots signed. Without any root the
+/// first handshake fails; cleartext `http://` needs none.
+pub(crate) fn system_config(extra: Option<&Roots>) -> ClientConfig {
+    let mut store = system_roots();
+    store.add_parsable_certificates(extra.into_iter().flat_map(Roots::certificates));
+    offering(HttpVersions::One, builder().with_root_certificates(store).with_no_client_auth())
+}
+
+/// The configuration for a proxy that is itself reached over TLS.
 ///
 /// # Errors
 /// The system has no roots.
-pub(super) fn proxy_config() -> Result<ClientConfig, TlsError> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let mut config = ClientConfig::builder_with_provider(provider)
+pub(crate) fn proxy_config() -> Result<ClientConfig, TlsError> {
+    let config = builder().with_root_certificates(required_system_roots()?).with_no_client_auth();
+    Ok(offering(HttpVersions::One, config))
+}
+
+fn builder() -> ConfigBuilder<ClientConfig, WantsVerifier> {
+    ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .expect("the ring provider speaks TLS 1.2 and 1.3")
-        .with_root_certificates(system_roots()?)
-        .with_no_client_auth();
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    Ok(config)
+}
+
+fn offering(versions: HttpVersions, mut config: ClientConfig) -> ClientConfig {
+    let one = b"http/1.1".to_vec();
+    config.alpn_protocols = match versions {
+        HttpVersions::One => vec![one],
+        HttpVersions::OneAndTwo => vec![b"h2".to_vec(), one],
+    };
+    config
 }
 
 async fn given_roots(source: &PemSource) -> Result<RootCertStore, TlsError> {
     let what = "certificate authority";
     let text = read(source, what).await?;
     let mut store = RootCertStore::empty();
-    // A bundle may hold certificates of kinds that can't be anchors; kubectl skips them, too.
+    // A bundle may hold certificates of kinds that cannot be anchors; kubectl skips them, too.
     let (usable, _) = store.add_parsable_certificates(CertificateDer::pem_slice_iter(text.as_bytes()).flatten());
     if usable == 0 {
         return Err(TlsError::NotPem { what, place: place(source), begins: "CERTIFICATE" });
@@ -89,10 +144,15 @@ async fn given_roots(source: &PemSource) -> Result<RootCertStore, TlsError> {
     Ok(store)
 }
 
-fn system_roots() -> Result<RootCertStore, TlsError> {
+fn system_roots() -> RootCertStore {
     let mut store = RootCertStore::empty();
-    let (usable, _) = store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    if usable == 0 { Err(TlsError::NoRoots) } else { Ok(store) }
+    store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    store
+}
+
+fn required_system_roots() -> Result<RootCertStore, TlsError> {
+    let store = system_roots();
+    if store.is_empty() { Err(TlsError::NoRoots) } else { Ok(store) }
 }
 
 async fn identity(
@@ -132,13 +192,13 @@ fn place(source: &PemSource) -> String {
     }
 }
 
-/// Takes any certificate, as `insecure-skip-tls-verify` demands. Still, the server must own the key of the one it shows.
+/// Accepts any certificate, as `insecure-skip-tls-verify` demands. The server must still own its key.
 #[derive(Debug)]
-struct AcceptAnybody {
+struct AcceptAny {
     provider: Arc<CryptoProvider>,
 }
 
-impl ServerCertVerifier for AcceptAnybody {
+impl ServerCertVerifier for AcceptAny {
     fn verify_server_cert(
         &self,
         _: &CertificateDer<'_>,

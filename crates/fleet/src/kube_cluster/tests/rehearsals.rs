@@ -2,8 +2,8 @@
 
 use super::copies::{SOURCE, STALE, TARGET, copy_change, copying, creating, edit, refuse, target, updating};
 use super::*;
-use crate::engine::Verb as Planned;
-use crate::engine::journal::Answer;
+use trueup_core::engine::Verb as Planned;
+use trueup_core::engine::journal::Answer;
 
 /// Tries the only action of a stage.
 async fn tried(stage: &Stage) -> DryRunResult {

@@ -8,6 +8,10 @@
 //!
 //! Not here: whether to send (`wave`), the class of an answer (`answer`), what it means for an action (`verdict`).
 
+mod answer;
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -24,12 +28,10 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
-use super::answer::{Got, names, reply, unanswered};
-use super::content::{Addressed, NewObject};
-use super::in_flight::InFlight;
-use super::ports::{ClusterPort, Reading, Reply, Seen, Write};
-use crate::engine::ObjectRef;
-use crate::engine::journal::Answer;
+use answer::{Got, names, reply, unanswered};
+use trueup_core::engine::ObjectRef;
+use trueup_core::engine::executor::{ClusterPort, DryRunPort, InFlight, Reading, Reply, Seen, Write};
+use trueup_core::engine::journal::Answer;
 
 const JSON: &str = "application/json";
 const MERGE_PATCH: &str = "application/merge-patch+json";
@@ -79,12 +81,6 @@ impl KubeCluster {
         }
     }
 
-    /// Sends a request as a dry run: the server checks everything and changes nothing. What it answers is dropped but
-    /// for its class: it may hold the whole object.
-    pub async fn dry_run(&self, write: Write<'_>) -> Reply {
-        self.send_write(&write, SendMode::DryRun).await.unwrap_or_else(|_| unanswered(Answer::Ambiguous))
-    }
-
     async fn send_write(&self, write: &Write<'_>, mode: SendMode) -> Result<Reply, String> {
         let target = match write {
             Write::Delete { target, .. }
@@ -109,13 +105,11 @@ impl KubeCluster {
                 self.ask(Method::DELETE, &object_path, JSON, options).await?
             }
             Write::Change { uid, resource_version, patch, .. } => {
-                let bound = Addressed::ByPath { uid, resource_version };
-                let body = patch.body(&target.kind, bound, NewObject::default());
+                let body = patch.merge_patch(&target.kind, uid, resource_version);
                 self.ask(Method::PATCH, &object_path, MERGE_PATCH, body).await?
             }
             Write::Apply { bound, patch, .. } => {
-                let addressed = Addressed::InBody { target, bound: *bound };
-                let body = patch.body(&target.kind, addressed, NewObject::default());
+                let body = patch.apply_patch(target, *bound);
                 let path = path(target, &served, Part::Object) + mode.applied();
                 self.ask(Method::PATCH, &path, APPLY_PATCH, body).await?
             }
@@ -247,6 +241,14 @@ impl ClusterPort for KubeCluster {
             self.send_write(&write, SendMode::Yes).await.unwrap_or_else(|_| unanswered(Answer::Ambiguous))
         }
         .boxed()
+    }
+}
+
+impl DryRunPort for KubeCluster {
+    /// What the server answers is dropped except for its class: the body may hold the whole object.
+    fn dry_run<'a>(&'a self, write: Write<'a>) -> BoxFuture<'a, Reply> {
+        async move { self.send_write(&write, SendMode::DryRun).await.unwrap_or_else(|_| unanswered(Answer::Ambiguous)) }
+            .boxed()
     }
 }
 

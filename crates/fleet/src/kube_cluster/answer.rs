@@ -9,8 +9,8 @@ use http::{HeaderMap, StatusCode, header};
 use serde::Deserialize;
 use zeroize::Zeroizing;
 
-use super::ports::Reply;
-use crate::engine::journal::Answer;
+use trueup_core::engine::executor::Reply;
+use trueup_core::engine::journal::Answer;
 
 /// An answer as it came.
 pub(super) struct Got {

@@ -2,8 +2,8 @@
 
 use super::after::take_back;
 use super::*;
-use crate::engine::testing::SECRETS;
-use crate::engine::{ActionDraft, Reason, SourceBinding, Stake, Undo, Verb as Planned};
+use trueup_core::engine::testing::SECRETS;
+use trueup_core::engine::{ActionDraft, Reason, SourceBinding, Stake, Undo, Verb as Planned};
 
 pub(super) const SOURCE: &str = "openshift-config/outputs";
 pub(super) const TARGET: &str = "openshift-config/kubeconfig";
@@ -254,7 +254,7 @@ async fn a_copy_killed_at_any_step_is_settled_by_reading_and_sent_once() {
             assert!(matches!(record, Record::Resolved { found, .. } if *found == expected), "step {at}: {record:?}");
         }
         records.extend(resolved);
-        let open: usize = entries(&records).iter().map(crate::engine::journal::Entry::open_count).sum();
+        let open: usize = entries(&records).iter().map(trueup_core::engine::journal::Entry::open_count).sum();
         assert_eq!(open, 0, "step {at}");
         assert_eq!((stage.requests("PATCH"), sent <= 1), (sent, true), "step {at}");
         if finished {
@@ -279,7 +279,7 @@ async fn a_copy_is_taken_back_from_its_backup_unless_somebody_wrote_since() {
     edit(&stage.sim, TARGET, |object| object["data"]["value"] = json!("bmV3ZXI="));
     let records = stage.records.lock().unwrap().clone();
     let looks = super::after::looks(&stage, &KubeCluster::new(stage.sim.client())).await;
-    let undo = crate::engine::undo(&entries(&records)[0], None, &looks, now()).unwrap();
+    let undo = trueup_core::engine::undo(&entries(&records)[0], None, &looks, now()).unwrap();
     assert!(undo.plan.actions.is_empty() && undo.left_out[0].contains("somebody changed"), "{undo:?}");
 }
 
@@ -362,7 +362,7 @@ async fn what_nobody_knows_who_made_is_not_deleted_by_an_undo() {
     assert_eq!((end_of(&stage, &report).as_str(), stage.requests("POST")), ("changed", 1), "{report:?}");
     let records = stage.records.lock().unwrap().clone();
     let looks = super::after::looks(&stage, &KubeCluster::new(stage.sim.client())).await;
-    let undo = crate::engine::undo(&entries(&records)[0], None, &looks, now()).unwrap();
+    let undo = trueup_core::engine::undo(&entries(&records)[0], None, &looks, now()).unwrap();
     assert!(undo.plan.actions.is_empty() && undo.left_out[0].contains("not known"), "{undo:?}");
 }
 
