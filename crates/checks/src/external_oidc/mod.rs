@@ -16,6 +16,8 @@ mod discovery;
 mod evidence;
 mod explain;
 mod facts;
+#[cfg(any(test, feature = "testing"))]
+pub mod fixtures;
 mod gates;
 mod interests;
 mod judge;

@@ -8,6 +8,8 @@
 
 mod explain;
 mod facts;
+#[cfg(any(test, feature = "testing"))]
+pub mod fixtures;
 mod interests;
 mod judge;
 mod names;

@@ -10,6 +10,8 @@ pub mod content;
 mod expected;
 mod explain;
 mod facts;
+#[cfg(any(test, feature = "testing"))]
+pub mod fixtures;
 mod freshness;
 mod interests;
 mod judge;

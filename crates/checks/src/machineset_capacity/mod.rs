@@ -12,6 +12,8 @@ mod credentials;
 mod expected;
 mod explain;
 mod facts;
+#[cfg(any(test, feature = "testing"))]
+pub mod fixtures;
 mod interests;
 mod judge;
 mod labels;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::super::stack::{PARTS, Turn};
-use super::{Given, RENDERED, given, integrated};
+use super::*;
 use trueup_core::engine::{ActionDraft, Stake, Undo, Verb};
 
 fn drafts(given: &Given) -> BTreeMap<String, ActionDraft> {
@@ -123,7 +123,7 @@ fn what_is_on_its_way_out_is_not_deleted_again() {
     let body = json!({ "metadata": { "deletionTimestamp": "2026-11-16T09:59:00Z" } });
     let going = given().object("v1", "Service", Some("openshift-authentication"), "oauth-openshift", body).managed();
     let answer = going.about("Service/openshift-authentication/oauth-openshift");
-    assert_eq!(answer, "leftover → delete selected oidc-available [deleting]");
+    assert_eq!(answer, "leftover → delete selected oidc-available blocked:deleting");
 }
 
 #[test]

@@ -4,10 +4,10 @@ use serde_json::json;
 
 use super::super::stack::{Fate, PARTS, Part, Turn};
 use super::super::subjects::Place;
-use super::{Given, each, given, integrated};
+use super::*;
 use trueup_core::world::ClusterName;
 
-const LEFTOVER: &str = "leftover → delete selected oidc-available [operator-owned]";
+const LEFTOVER: &str = "leftover → delete selected oidc-available blocked:operator-owned";
 const DEFINITION: &str = "CustomResourceDefinition/_/rolebindingrestrictions.authorization.openshift.io";
 
 fn subject(part: &'static Part) -> String {
@@ -121,7 +121,7 @@ fn the_table_is_the_one_of_the_facts() {
 
 #[test]
 fn the_definition_of_restrictions_is_kept_until_oidc_is_there_and_nobody_has_any() {
-    let removable = "removable → delete offered oidc-available [operator-owned]";
+    let removable = "removable → delete offered oidc-available blocked:operator-owned";
     let list = "authorization.openshift.io/v1/rolebindingrestrictions";
     let definitions = "apiextensions.k8s.io/v1/customresourcedefinitions";
     let name = "rolebindingrestrictions.authorization.openshift.io";
