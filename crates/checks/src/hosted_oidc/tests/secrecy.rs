@@ -5,9 +5,9 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::super::Copies;
+use super::super::context::{copies_id, sources_id};
 use super::super::facts::{Copy, SourceContent, SourceMark};
 use super::super::names::CopyKind;
-use super::super::scene::{copies_id, sources_id};
 use super::*;
 use trueup_core::world::{ClusterName, CollectionId};
 
