@@ -1,5 +1,6 @@
 //! The console as a whole: events in, screens and wishes out.
 
+mod checks;
 mod deeds;
 pub mod given;
 mod laws;

@@ -13,8 +13,8 @@ pub mod powervs_tags;
 mod present;
 pub mod registry;
 mod settings;
-#[cfg(test)]
-mod testing;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 
 pub use contract::{Check, DiscoveryProbe, KubeconfigProbe, Probe, Touched};
 pub use nearest::nearest;

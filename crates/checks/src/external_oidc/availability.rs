@@ -9,9 +9,9 @@
 
 use std::collections::BTreeSet;
 
+use super::context::{CheckContext, config_maps};
 use super::facts::{Argument, ConfigFile, KubeApiServer, Metadata, Webhook};
 use super::names::{AUTH_CONFIG, KAS_NAMESPACE, OAUTH_API_NAMESPACE};
-use super::scene::{Scene, config_maps};
 use super::spec::AuthKind;
 use trueup_core::world::{Gap, GapCause, Reading};
 
@@ -66,22 +66,22 @@ impl Half {
 }
 
 /// Answers the operator's question.
-pub fn assess(scene: &Scene<'_>) -> Availability {
-    let claims = match (scene.kind(), scene.claims_sourcing()) {
+pub fn assess(context: &CheckContext<'_>) -> Availability {
+    let claims = match (context.kind(), context.claims_sourcing()) {
         (Err(gap), _) => return Availability::Unknown(gap),
         (Ok(kind), _) if *kind != AuthKind::Oidc => return Availability::NotWanted,
         (Ok(_), Err(gap)) => return Availability::Unknown(gap),
         (Ok(_), Ok(claims)) => claims,
     };
-    if let Some(gap) = &scene.authentication.gap {
+    if let Some(gap) = &context.authentication.gap {
         return Availability::Unknown(gap.clone());
     }
-    if claims { by_oauth_api_server(scene) } else { by_revisions(scene) }
+    if claims { by_oauth_api_server(context) } else { by_revisions(context) }
 }
 
 /// Rule 3: with external claims, the oauth-apiserver's own file decides.
-fn by_oauth_api_server(scene: &Scene<'_>) -> Availability {
-    let file = scene.auth_config(OAUTH_API_NAMESPACE);
+fn by_oauth_api_server(context: &CheckContext<'_>) -> Availability {
+    let file = context.auth_config(OAUTH_API_NAMESPACE);
     match (file.seen, file.gap) {
         (_, Some(gap)) => Availability::Unknown(gap),
         (None, None) => Availability::NotYet(Progress::NotStarted),
@@ -94,26 +94,26 @@ fn by_oauth_api_server(scene: &Scene<'_>) -> Availability {
 }
 
 /// Rules 4 to 6: what runs on every node.
-fn by_revisions(scene: &Scene<'_>) -> Availability {
+fn by_revisions(context: &CheckContext<'_>) -> Availability {
     let unknown = |says: &str| Availability::Unknown(Gap::new(GapCause::NotObserved, says));
-    if let Some(gap) = &scene.kube_api_server.gap {
+    if let Some(gap) = &context.kube_api_server.gap {
         return Availability::Unknown(gap.clone());
     }
-    let Some(kas) = scene.kube_api_server.seen else { return unknown("KubeAPIServer/cluster does not exist") };
+    let Some(kas) = context.kube_api_server.seen else { return unknown("KubeAPIServer/cluster does not exist") };
     if kas.nodes.is_empty() {
         return unknown("KubeAPIServer/cluster names no node");
     }
     if let Some(node) = kas.nodes.iter().find(|node| node.current <= 0) {
         return unknown(&format!("node {} has no current revision yet", node.name));
     }
-    let files: Reading<'_, ConfigFile> = scene.view.read(&config_maps(scene.name(), KAS_NAMESPACE));
+    let files: Reading<'_, ConfigFile> = context.view.read(&config_maps(context.name(), KAS_NAMESPACE));
     if let Some(gap) = files.gap() {
         return Availability::Unknown(gap);
     }
     let revisions: Vec<Revision> =
-        current_revisions(kas).into_iter().map(|revision| what_it_was_told(scene, revision)).collect();
+        current_revisions(kas).into_iter().map(|revision| what_it_was_told(context, revision)).collect();
     if revisions.iter().any(|revision| matches!(revision, Revision::NoFile | Revision::Half(_))) {
-        return Availability::NotYet(progress(scene, kas));
+        return Availability::NotYet(progress(context, kas));
     }
     let gap = revisions.into_iter().find_map(|revision| match revision {
         Revision::NotKnown(gap) => Some(gap),
@@ -122,11 +122,11 @@ fn by_revisions(scene: &Scene<'_>) -> Availability {
     gap.map_or(Availability::Available, Availability::Unknown)
 }
 
-fn progress(scene: &Scene<'_>, kas: &KubeApiServer) -> Progress {
+fn progress(context: &CheckContext<'_>, kas: &KubeApiServer) -> Progress {
     let mut revisions = current_revisions(kas);
     revisions.extend(kas.nodes.iter().map(|node| node.target).filter(|target| *target > 0));
     let has_file =
-        |revision: &i64| scene.config_file(KAS_NAMESPACE, &revisioned(AUTH_CONFIG, *revision)).seen.is_some();
+        |revision: &i64| context.config_file(KAS_NAMESPACE, &revisioned(AUTH_CONFIG, *revision)).seen.is_some();
     if revisions.iter().any(has_file) { Progress::RollingOut } else { Progress::NotStarted }
 }
 
@@ -136,14 +136,14 @@ pub fn current_revisions(kas: &KubeApiServer) -> BTreeSet<i64> {
 }
 
 /// Rule 5 for one revision.
-pub fn what_it_was_told(scene: &Scene<'_>, revision: i64) -> Revision {
-    match scene.config_file(KAS_NAMESPACE, &revisioned(AUTH_CONFIG, revision)).known() {
+pub fn what_it_was_told(context: &CheckContext<'_>, revision: i64) -> Revision {
+    match context.config_file(KAS_NAMESPACE, &revisioned(AUTH_CONFIG, revision)).known() {
         Err(gap) => return Revision::NotKnown(gap),
         Ok(None) => return Revision::NoFile,
         Ok(Some(_)) => {}
     }
     let name = revisioned("config", revision);
-    let config = match scene.config_file(KAS_NAMESPACE, &name).known() {
+    let config = match context.config_file(KAS_NAMESPACE, &name).known() {
         Err(gap) => return Revision::NotKnown(gap),
         Ok(None) => {
             let says = format!("ConfigMap {KAS_NAMESPACE}/{name} does not exist, and every revision has one");
@@ -160,13 +160,13 @@ pub fn what_it_was_told(scene: &Scene<'_>, revision: i64) -> Revision {
 }
 
 /// Whether people can still log in by OIDC at a revision, although nobody asks for it any more; a gap when not known.
-pub fn still_carries(scene: &Scene<'_>, revision: i64) -> Result<bool, Gap> {
-    match what_it_was_told(scene, revision) {
+pub fn still_carries(context: &CheckContext<'_>, revision: i64) -> Result<bool, Gap> {
+    match what_it_was_told(context, revision) {
         Revision::Oidc | Revision::Half(Half::WebhookToo | Half::MetadataToo) => Ok(true),
         Revision::NoFile | Revision::Half(Half::NoArgument) => Ok(false),
         // The file is there, and nobody knows whether it is used.
         Revision::NotKnown(gap) => {
-            let file = scene.config_file(KAS_NAMESPACE, &revisioned(AUTH_CONFIG, revision));
+            let file = context.config_file(KAS_NAMESPACE, &revisioned(AUTH_CONFIG, revision));
             if file.seen.is_some() { Ok(true) } else { Err(gap) }
         }
     }

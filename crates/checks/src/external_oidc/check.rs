@@ -4,7 +4,7 @@
 //! - the bytes are there exactly when the operator is known to write them;
 //! - what depends on something unknown is `unknown`, unless something known already decides.
 //!
-//! Not here: finding the inputs (`scene`), the findings (`judge`).
+//! Not here: finding the inputs (`context`), the findings (`judge`).
 
 use jiff::Timestamp;
 

@@ -2,31 +2,31 @@
 //!
 //! Facts: `facts/external-oidc.md` section 4.
 
+use super::context::CheckContext;
 use super::facts::{Bundle, BundleOwner};
 use super::names::{
     CA_KEY, CONFIG_NAMESPACE, CONSOLE_COMPONENT, CONSOLE_NAMESPACE, CONSOLE_OWN_BUNDLES, CONSOLE_SECRET, INJECT_LABEL,
 };
 use super::ruling::Ruling;
-use super::scene::Scene;
 use super::spec::{AuthKind, AuthSpec, Client, ClientStatus, Component, CurrentClient, Provider};
 use super::verdict::Verdict;
 use trueup_core::world::Gap;
 
 /// The spec, when OIDC is asked for and there is a console.
-fn wanted<'a>(scene: &Scene<'a>) -> Option<&'a AuthSpec> {
-    let spec = scene.authentication.seen.map(|authentication| &authentication.spec)?;
-    (spec.is_oidc() && scene.has_console()).then_some(spec)
+fn wanted<'a>(context: &CheckContext<'a>) -> Option<&'a AuthSpec> {
+    let spec = context.authentication.seen.map(|authentication| &authentication.spec)?;
+    (spec.is_oidc() && context.has_console()).then_some(spec)
 }
 
 /// The CA the console's operator copies: the first provider's.
-pub fn wanted_authority<'a>(scene: &Scene<'a>) -> Option<&'a str> {
-    wanted(scene)?.providers.first()?.issuer.ca.as_deref()
+pub fn wanted_authority<'a>(context: &CheckContext<'a>) -> Option<&'a str> {
+    wanted(context)?.providers.first()?.issuer.ca.as_deref()
 }
 
 /// The Secret with the console's client secret: of the first provider that lists the console.
-pub fn wanted_secret<'a>(scene: &Scene<'a>) -> Option<&'a str> {
+pub fn wanted_secret<'a>(context: &CheckContext<'a>) -> Option<&'a str> {
     let component = Component { namespace: CONSOLE_NAMESPACE.to_owned(), name: CONSOLE_COMPONENT.to_owned() };
-    listed(wanted(scene)?, &component)?.1.secret.as_deref()
+    listed(wanted(context)?, &component)?.1.secret.as_deref()
 }
 
 /// The client a spec lists for a component: of the first provider that has one.
@@ -39,17 +39,17 @@ pub fn listed<'a>(spec: &'a AuthSpec, component: &Component) -> Option<(&'a Prov
 }
 
 /// Whether a provider names a CA, whatever the type.
-pub fn is_named(scene: &Scene<'_>, name: &str) -> bool {
-    let providers = scene.authentication.seen.map_or(&[][..], |authentication| &authentication.spec.providers);
+pub fn is_named(context: &CheckContext<'_>, name: &str) -> bool {
+    let providers = context.authentication.seen.map_or(&[][..], |authentication| &authentication.spec.providers);
     providers.iter().any(|provider| provider.issuer.ca.as_deref() == Some(name))
 }
 
 /// Whether a ConfigMap in the console's namespace is a copied CA: a provider still names it, or it looks exactly like one.
-pub fn is_stray(scene: &Scene<'_>, name: &str, bundle: &Bundle) -> bool {
+pub fn is_stray(context: &CheckContext<'_>, name: &str, bundle: &Bundle) -> bool {
     let own = CONSOLE_OWN_BUNDLES.contains(&name) || bundle.meta.label(INJECT_LABEL).is_some();
-    let source = scene.bundle(CONFIG_NAMESPACE, name).seen;
+    let source = context.bundle(CONFIG_NAMESPACE, name).seen;
     let marked = bundle.owner == BundleOwner::Console || source.is_some_and(|source| source.text.is_some());
-    !own && (is_named(scene, name) || (holds_ca_alone(bundle) && marked))
+    !own && (is_named(context, name) || (holds_ca_alone(bundle) && marked))
 }
 
 /// What the console's operator copies, and nothing else.
@@ -58,48 +58,48 @@ pub fn holds_ca_alone(bundle: &Bundle) -> bool {
 }
 
 /// A leftover, unless something that would have to be known completely isn't.
-fn leftover(scene: &Scene<'_>, gaps: [&Option<Gap>; 2]) -> Ruling {
-    let gap = gaps.into_iter().flatten().next().or(scene.authentication.gap.as_ref());
+fn leftover(context: &CheckContext<'_>, gaps: [&Option<Gap>; 2]) -> Ruling {
+    let gap = gaps.into_iter().flatten().next().or(context.authentication.gap.as_ref());
     gap.map_or_else(|| Ruling::new(Verdict::Leftover), |gap| Ruling::unknown(gap.clone()))
 }
 
 /// The copy of a CA.
-pub fn authority(scene: &Scene<'_>, name: &str) -> Option<Ruling> {
-    let copy = scene.bundle(CONSOLE_NAMESPACE, name);
-    if wanted_authority(scene) == Some(name) {
-        let sources = scene.bundle(CONFIG_NAMESPACE, name);
+pub fn authority(context: &CheckContext<'_>, name: &str) -> Option<Ruling> {
+    let copy = context.bundle(CONSOLE_NAMESPACE, name);
+    if wanted_authority(context) == Some(name) {
+        let sources = context.bundle(CONFIG_NAMESPACE, name);
         return Some(match (sources.known(), copy.known()) {
             (Err(gap), _) | (Ok(_), Err(gap)) => Ruling::unknown(gap),
             (Ok(source), Ok(copied)) => match (source.and_then(|source| source.text.as_deref()), copied) {
                 // The operator takes the copy away when its source has nothing to give.
                 (None, None) => Ruling::new(Verdict::Match),
-                (None, Some(_)) => leftover(scene, [&copy.gap, &sources.gap]),
+                (None, Some(_)) => leftover(context, [&copy.gap, &sources.gap]),
                 (Some(_), None) => Ruling::new(Verdict::Missing),
                 (Some(source), Some(copied)) if copied.text.as_deref() == Some(source) => Ruling::new(Verdict::Match),
                 (Some(_), Some(_)) => Ruling::new(Verdict::Drift),
             },
         });
     }
-    copy.seen.filter(|bundle| is_stray(scene, name, bundle))?;
-    Some(leftover(scene, [&copy.gap, &scene.kind().err()]))
+    copy.seen.filter(|bundle| is_stray(context, name, bundle))?;
+    Some(leftover(context, [&copy.gap, &context.kind().err()]))
 }
 
 /// The copy of the console's client secret. Integrated OAuth keeps a secret of its own there, which is nobody's copy.
-pub fn secret(scene: &Scene<'_>) -> Option<Ruling> {
-    wanted(scene)?;
-    let copy = scene.client_secret(CONSOLE_NAMESPACE, CONSOLE_SECRET);
-    let gap = scene.secret_mark(CONSOLE_NAMESPACE, CONSOLE_SECRET).gap;
-    let Some(name) = wanted_secret(scene) else {
-        let there = scene.secret_mark(CONSOLE_NAMESPACE, CONSOLE_SECRET).seen.is_some();
-        return there.then(|| leftover(scene, [&gap, &None]));
+pub fn secret(context: &CheckContext<'_>) -> Option<Ruling> {
+    wanted(context)?;
+    let copy = context.client_secret(CONSOLE_NAMESPACE, CONSOLE_SECRET);
+    let gap = context.secret_mark(CONSOLE_NAMESPACE, CONSOLE_SECRET).gap;
+    let Some(name) = wanted_secret(context) else {
+        let there = context.secret_mark(CONSOLE_NAMESPACE, CONSOLE_SECRET).seen.is_some();
+        return there.then(|| leftover(context, [&gap, &None]));
     };
-    let source = scene.client_secret(CONFIG_NAMESPACE, name);
-    let source_gap = scene.secret_mark(CONFIG_NAMESPACE, name).gap;
+    let source = context.client_secret(CONFIG_NAMESPACE, name);
+    let source_gap = context.secret_mark(CONFIG_NAMESPACE, name).gap;
     Some(match (source, copy) {
         (Err(gap), _) | (Ok(_), Err(gap)) => Ruling::unknown(gap),
         (Ok(source), Ok(copy)) => match (source.and_then(|source| source.value), copy) {
             (None, None) => Ruling::new(Verdict::Match),
-            (None, Some(_)) => leftover(scene, [&gap, &source_gap]),
+            (None, Some(_)) => leftover(context, [&gap, &source_gap]),
             (Some(_), None) => Ruling::new(Verdict::Missing),
             (Some(source), Some(copy)) if copy.value == Some(source) => Ruling::new(Verdict::Match),
             (Some(_), Some(_)) => Ruling::new(Verdict::Drift),
@@ -108,15 +108,15 @@ pub fn secret(scene: &Scene<'_>) -> Option<Ruling> {
 }
 
 /// What the status says of a component.
-pub fn status<'a>(scene: &Scene<'a>, component: &Component) -> Option<&'a ClientStatus> {
-    scene.authentication.seen?.clients.iter().find(|status| status.component == *component)
+pub fn status<'a>(context: &CheckContext<'a>, component: &Component) -> Option<&'a ClientStatus> {
+    context.authentication.seen?.clients.iter().find(|status| status.component == *component)
 }
 
 /// A component's client: as the spec lists it, against the one in use.
-pub fn client(scene: &Scene<'_>, component: &Component) -> Option<Ruling> {
-    let spec = &scene.authentication.seen?.spec;
+pub fn client(context: &CheckContext<'_>, component: &Component) -> Option<Ruling> {
+    let spec = &context.authentication.seen?.spec;
     let listed = listed(spec, component).filter(|_| spec.kind == AuthKind::Oidc);
-    let current = status(scene, component).map(|status| status.current.as_slice());
+    let current = status(context, component).map(|status| status.current.as_slice());
     let is_listed = |current: &CurrentClient| {
         listed.is_some_and(|(provider, client)| {
             current.client_id == client.client_id && current.issuer == provider.issuer_url()

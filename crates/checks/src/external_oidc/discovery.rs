@@ -4,9 +4,9 @@
 //!
 //! Not here: asking for it, which happens only when somebody wants it.
 
+use super::context::CheckContext;
 use super::pem::count_certificates;
 use super::render::filled;
-use super::scene::Scene;
 use super::spec::Provider;
 use crate::DiscoveryProbe;
 use trueup_cel::url;
@@ -16,8 +16,8 @@ const PATH: &str = "/.well-known/openid-configuration";
 
 /// The document of the provider, whatever the type is now: whoever means to switch wants to know before. Nothing where
 /// its address, or the CA that vouches for it, is of no use or not known; then that is a problem of the spec already.
-pub fn discovery(scene: &Scene<'_>) -> Option<DiscoveryProbe> {
-    let provider = scene.authentication.seen?.spec.providers.first()?;
+pub fn discovery(context: &CheckContext<'_>) -> Option<DiscoveryProbe> {
+    let provider = context.authentication.seen?.spec.providers.first()?;
     let url = address(provider);
     let is_usable = url::parse(&url).is_ok_and(|parsed| parsed.scheme == "https" && !parsed.host.is_empty());
     if !is_usable {
@@ -25,7 +25,7 @@ pub fn discovery(scene: &Scene<'_>) -> Option<DiscoveryProbe> {
     }
     let roots = match &provider.issuer.ca {
         None => None,
-        Some(name) => Some(scene.authority(name)?.to_owned()),
+        Some(name) => Some(context.authority(name)?.to_owned()),
     };
     Some(DiscoveryProbe { url, issuer: provider.issuer_url().to_owned(), roots })
 }
@@ -39,7 +39,7 @@ fn address(provider: &Provider) -> String {
     format!("{}{PATH}", issuer.strip_suffix('/').unwrap_or(issuer))
 }
 
-impl<'a> Scene<'a> {
+impl<'a> CheckContext<'a> {
     /// A CA bundle of `openshift-config` that certificates can be read from.
     fn authority(&self, name: &str) -> Option<&'a str> {
         let text = self.bundle(super::names::CONFIG_NAMESPACE, name).seen?.text.as_deref()?;

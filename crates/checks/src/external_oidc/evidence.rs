@@ -2,56 +2,63 @@
 
 use super::availability::{Availability, Revision, what_it_was_told};
 use super::console::{status, wanted_secret};
+use super::context::CheckContext;
 use super::explain::meta;
 use super::names::{AUTH_CONFIG, AUTHENTICATION_OPERATOR, CONFIG_NAMESPACE, OAUTH_API_NAMESPACE, SINGLETON};
 use super::observed::{Expected, told};
 use super::remedy::Operator;
 use super::ruling::Ruling;
-use super::scene::Scene;
 use super::settings::Settings;
-use super::subjects::Place;
+use super::subjects::ResolvedSubject;
 use super::switch;
 use trueup_core::engine::{Evidence, State};
 
-pub fn evidence(settings: &Settings, scene: &Scene<'_>, place: &Place, ruling: &Ruling) -> Vec<Evidence> {
+pub fn evidence(
+    settings: &Settings,
+    context: &CheckContext<'_>,
+    place: &ResolvedSubject,
+    ruling: &Ruling,
+) -> Vec<Evidence> {
     let mut lines = Vec::new();
-    lines.extend(ruling.gap.as_ref().map(|gap| line(gap.says.clone(), scene.name().to_string(), "", String::new())));
-    lines.extend(type_line(scene));
+    lines.extend(ruling.gap.as_ref().map(|gap| line(gap.says.clone(), context.name().to_string(), "", String::new())));
+    lines.extend(type_line(context));
     match place {
-        Place::Authentication => {
-            lines.extend(problem_lines(scene));
-            lines.extend(switch::evidence(settings, scene));
+        ResolvedSubject::Authentication => {
+            lines.extend(problem_lines(context));
+            lines.extend(switch::evidence(settings, context));
         }
-        Place::AuthConfig => lines.push(object_line(scene, place)),
-        Place::KasCopy => lines.extend([object_line(scene, &Place::AuthConfig), object_line(scene, place)]),
-        Place::Rollout => lines.extend(node_lines(scene)),
-        Place::ObservedConfig => lines.extend(told_lines(scene)),
-        Place::Part(_) | Place::Restrictions => {
-            lines.push(availability_line(scene));
-            lines.push(object_line(scene, place));
+        ResolvedSubject::AuthConfig => lines.push(object_line(context, place)),
+        ResolvedSubject::KasCopy => {
+            lines.extend([object_line(context, &ResolvedSubject::AuthConfig), object_line(context, place)])
         }
-        Place::ConsoleCa { name } => {
-            lines.push(source_line(scene, "ConfigMap", name, scene.bundle(CONFIG_NAMESPACE, name).seen.is_some()));
-            lines.push(object_line(scene, place));
+        ResolvedSubject::Rollout => lines.extend(node_lines(context)),
+        ResolvedSubject::ObservedConfig => lines.extend(told_lines(context)),
+        ResolvedSubject::Part(_) | ResolvedSubject::Restrictions => {
+            lines.push(availability_line(context));
+            lines.push(object_line(context, place));
         }
-        Place::ConsoleSecret => {
-            if let Some(name) = wanted_secret(scene) {
-                let there = scene.secret_mark(CONFIG_NAMESPACE, name).seen.is_some();
-                lines.push(source_line(scene, "Secret", name, there));
+        ResolvedSubject::ConsoleCa { name } => {
+            lines.push(source_line(context, "ConfigMap", name, context.bundle(CONFIG_NAMESPACE, name).seen.is_some()));
+            lines.push(object_line(context, place));
+        }
+        ResolvedSubject::ConsoleSecret => {
+            if let Some(name) = wanted_secret(context) {
+                let there = context.secret_mark(CONFIG_NAMESPACE, name).seen.is_some();
+                lines.push(source_line(context, "Secret", name, there));
             }
-            lines.push(object_line(scene, place));
+            lines.push(object_line(context, place));
         }
-        Place::Client { component } => {
-            let conditions = status(scene, component).map_or(&[][..], |status| &status.conditions);
+        ResolvedSubject::Client { component } => {
+            let conditions = status(context, component).map_or(&[][..], |status| &status.conditions);
             lines.extend(conditions.iter().map(|condition| {
                 let says =
                     format!("{}={} {}: {}", condition.kind, condition.status, condition.reason, condition.message);
-                line(says, authentication(scene), "status.oidcClients[].conditions", authentication_version(scene))
+                line(says, authentication(context), "status.oidcClients[].conditions", authentication_version(context))
             }));
         }
     }
     if ruling.state != State::Match {
-        lines.extend(complaint_lines(scene, place));
+        lines.extend(complaint_lines(context, place));
     }
     lines
 }
@@ -60,23 +67,23 @@ fn line(says: String, object: String, field: &str, resource_version: String) -> 
     Evidence { says, object, field: field.to_owned(), resource_version }
 }
 
-fn authentication(scene: &Scene<'_>) -> String {
-    format!("{} Authentication {SINGLETON}", scene.name())
+fn authentication(context: &CheckContext<'_>) -> String {
+    format!("{} Authentication {SINGLETON}", context.name())
 }
 
-fn authentication_version(scene: &Scene<'_>) -> String {
-    scene.authentication.seen.map_or_else(String::new, |seen| seen.meta.version.to_string())
+fn authentication_version(context: &CheckContext<'_>) -> String {
+    context.authentication.seen.map_or_else(String::new, |seen| seen.meta.version.to_string())
 }
 
-fn type_line(scene: &Scene<'_>) -> Option<Evidence> {
-    let kind = &scene.authentication.seen?.spec.kind;
+fn type_line(context: &CheckContext<'_>) -> Option<Evidence> {
+    let kind = &context.authentication.seen?.spec.kind;
     let says = format!("type is {}", kind.as_str());
-    Some(line(says, authentication(scene), "spec.type", authentication_version(scene)))
+    Some(line(says, authentication(context), "spec.type", authentication_version(context)))
 }
 
-fn problem_lines(scene: &Scene<'_>) -> Vec<Evidence> {
-    let Ok(checked) = scene.checked() else { return Vec::new() };
-    let (object, version) = (authentication(scene), authentication_version(scene));
+fn problem_lines(context: &CheckContext<'_>) -> Vec<Evidence> {
+    let Ok(checked) = context.checked() else { return Vec::new() };
+    let (object, version) = (authentication(context), authentication_version(context));
     let problems = checked.problems.iter().map(|problem| {
         let says = format!(
             "{}: {}; {} (refused by {})",
@@ -95,31 +102,31 @@ fn problem_lines(scene: &Scene<'_>) -> Vec<Evidence> {
 }
 
 /// Whether the object of a place is there.
-fn object_line(scene: &Scene<'_>, place: &Place) -> Evidence {
-    let subject = place.subject(scene.name());
+fn object_line(context: &CheckContext<'_>, place: &ResolvedSubject) -> Evidence {
+    let subject = place.subject(context.name());
     let name = match &subject.namespace {
         Some(namespace) => format!("{namespace}/{}", subject.name),
         None => subject.name.clone(),
     };
-    let meta = meta(scene, place);
+    let meta = meta(context, place);
     let says = if meta.is_some() { "is there" } else { "was not seen" };
     let version = meta.map_or_else(String::new, |meta| meta.version.to_string());
-    line(says.to_owned(), format!("{} {} {name}", scene.name(), subject.kind), "", version)
+    line(says.to_owned(), format!("{} {} {name}", context.name(), subject.kind), "", version)
 }
 
-fn source_line(scene: &Scene<'_>, kind: &str, name: &str, there: bool) -> Evidence {
+fn source_line(context: &CheckContext<'_>, kind: &str, name: &str, there: bool) -> Evidence {
     let says = if there { "is there" } else { "was not seen" };
-    line(says.to_owned(), format!("{} {kind} {CONFIG_NAMESPACE}/{name}", scene.name()), "", String::new())
+    line(says.to_owned(), format!("{} {kind} {CONFIG_NAMESPACE}/{name}", context.name()), "", String::new())
 }
 
-fn availability_line(scene: &Scene<'_>) -> Evidence {
-    let claims = scene.claims_sourcing() == Ok(true);
+fn availability_line(context: &CheckContext<'_>) -> Evidence {
+    let claims = context.claims_sourcing() == Ok(true);
     let (object, field) = if claims {
-        (format!("{} ConfigMap {OAUTH_API_NAMESPACE}/{AUTH_CONFIG}", scene.name()), "data")
+        (format!("{} ConfigMap {OAUTH_API_NAMESPACE}/{AUTH_CONFIG}", context.name()), "data")
     } else {
-        (format!("{} KubeAPIServer {SINGLETON}", scene.name()), "status.nodeStatuses")
+        (format!("{} KubeAPIServer {SINGLETON}", context.name()), "status.nodeStatuses")
     };
-    let says = match scene.availability() {
+    let says = match context.availability() {
         Availability::NotWanted => "OIDC is not asked for".to_owned(),
         Availability::Available => "OIDC is available: every revision that runs is on OIDC alone".to_owned(),
         Availability::NotYet(_) => "OIDC is not available yet".to_owned(),
@@ -128,11 +135,11 @@ fn availability_line(scene: &Scene<'_>) -> Evidence {
     line(says, object, field, String::new())
 }
 
-fn node_lines(scene: &Scene<'_>) -> Vec<Evidence> {
-    let Some(kas) = scene.kube_api_server.seen else { return Vec::new() };
-    let object = format!("{} KubeAPIServer {SINGLETON}", scene.name());
+fn node_lines(context: &CheckContext<'_>) -> Vec<Evidence> {
+    let Some(kas) = context.kube_api_server.seen else { return Vec::new() };
+    let object = format!("{} KubeAPIServer {SINGLETON}", context.name());
     let node = |node: &super::facts::Node| {
-        let told = told_words(&what_it_was_told(scene, node.current));
+        let told = told_message(&what_it_was_told(context, node.current));
         let target = if node.target > 0 { format!(", going to {}", node.target) } else { String::new() };
         let failed = node.last_failed.as_ref().map_or_else(String::new, |failed| {
             format!("; revision {} failed {} times: {}", failed.revision, failed.count, failed.says)
@@ -144,7 +151,7 @@ fn node_lines(scene: &Scene<'_>) -> Vec<Evidence> {
 }
 
 /// What a revision was told, in a few words.
-pub fn told_words(revision: &Revision) -> String {
+pub fn told_message(revision: &Revision) -> String {
     match revision {
         Revision::Oidc => "OIDC alone".to_owned(),
         Revision::NoFile => "no auth-config".to_owned(),
@@ -153,9 +160,9 @@ pub fn told_words(revision: &Revision) -> String {
     }
 }
 
-fn told_lines(scene: &Scene<'_>) -> Vec<Evidence> {
-    let Ok(told) = told(scene) else { return Vec::new() };
-    let version = scene.kube_api_server.seen.map_or_else(String::new, |kas| kas.version.to_string());
+fn told_lines(context: &CheckContext<'_>) -> Vec<Evidence> {
+    let Ok(told) = told(context) else { return Vec::new() };
+    let version = context.kube_api_server.seen.map_or_else(String::new, |kas| kas.version.to_string());
     let or_nothing = |text: &str| if text.is_empty() { "nothing".to_owned() } else { text.to_owned() };
     told.into_iter()
         .map(|told| {
@@ -164,21 +171,21 @@ fn told_lines(scene: &Scene<'_>) -> Vec<Evidence> {
                 Expected::Text(text) => format!("is {}, expected {}", or_nothing(&told.actual), or_nothing(text)),
                 Expected::NotJudged { why } => format!("not judged: {why}"),
             };
-            line(says, format!("{} KubeAPIServer {SINGLETON}", scene.name()), told.field, version.clone())
+            line(says, format!("{} KubeAPIServer {SINGLETON}", context.name()), told.field, version.clone())
         })
         .collect()
 }
 
 /// What the operator in charge complains of.
-fn complaint_lines(scene: &Scene<'_>, place: &Place) -> Vec<Evidence> {
+fn complaint_lines(context: &CheckContext<'_>, place: &ResolvedSubject) -> Vec<Evidence> {
     let operator = Operator::of(place);
     let resource = operator.resource();
     let group =
         if resource == AUTHENTICATION_OPERATOR { "Authentication.operator.openshift.io" } else { resource.kind };
-    let complaints = operator.complaints(scene).iter().take(COMPLAINTS_MAX);
+    let complaints = operator.complaints(context).iter().take(COMPLAINTS_MAX);
     complaints
         .map(|complaint| {
-            let object = format!("{} {group} {SINGLETON}", scene.name());
+            let object = format!("{} {group} {SINGLETON}", context.name());
             line(
                 complaint.says.to_string(),
                 object,

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::availability::{Availability, Half, Revision, what_it_was_told};
 use super::check::{Checked, Verdict as Validity};
 use super::console::{listed, status, wanted_secret};
+use super::context::CheckContext;
 use super::evidence::evidence;
 use super::facts::Node;
 use super::names::{
@@ -19,83 +20,93 @@ use super::observed::{Expected, told};
 use super::problem::Problem;
 use super::remedy::actions;
 use super::ruling::Ruling;
-use super::scene::Scene;
 use super::settings::Settings;
 use super::spec::Component;
-use super::subjects::Place;
+use super::subjects::ResolvedSubject;
 use super::verdict::Verdict;
 use trueup_core::engine::Explanation;
 use trueup_core::world::{Meta, Uid};
 
-pub fn explain(settings: &Settings, scene: &Scene<'_>, place: &Place, ruling: &Ruling) -> Explanation {
-    let (uid, created) = identity(scene, place);
-    let (expected, actual) = sides(scene, place);
+pub fn explain(
+    settings: &Settings,
+    context: &CheckContext<'_>,
+    place: &ResolvedSubject,
+    ruling: &Ruling,
+) -> Explanation {
+    let (uid, created) = identity(context, place);
+    let (expected, actual) = sides(context, place);
     Explanation {
         uid,
         created,
-        summary: summary(scene, place, ruling),
+        summary: summary(context, place, ruling),
         expected,
         actual,
-        evidence: evidence(settings, scene, place, ruling),
-        remedy: actions(settings, scene, place, ruling),
+        evidence: evidence(settings, context, place, ruling),
+        remedy: actions(settings, context, place, ruling),
     }
 }
 
 /// The object a place is about, as far as it is there.
-pub fn meta<'a>(scene: &Scene<'a>, place: &Place) -> Option<&'a Meta> {
+pub fn meta<'a>(context: &CheckContext<'a>, place: &ResolvedSubject) -> Option<&'a Meta> {
     match place {
-        Place::Authentication | Place::Client { .. } => scene.authentication.seen.map(|seen| &seen.meta),
-        Place::AuthConfig => scene.auth_config(MANAGED_NAMESPACE).seen.map(|file| &file.meta),
-        Place::KasCopy => scene.auth_config(KAS_NAMESPACE).seen.map(|file| &file.meta),
-        Place::Part(part) => scene.part(part).seen.map(|mark| &mark.meta),
-        Place::Restrictions => scene.restrictions_definition().seen.map(|mark| &mark.meta),
-        Place::ConsoleCa { name } => scene.bundle(CONSOLE_NAMESPACE, name).seen.map(|bundle| &bundle.meta),
-        Place::ConsoleSecret => scene.secret_mark(CONSOLE_NAMESPACE, CONSOLE_SECRET).seen.map(|mark| &mark.meta),
-        Place::Rollout | Place::ObservedConfig => None,
+        ResolvedSubject::Authentication | ResolvedSubject::Client { .. } => {
+            context.authentication.seen.map(|seen| &seen.meta)
+        }
+        ResolvedSubject::AuthConfig => context.auth_config(MANAGED_NAMESPACE).seen.map(|file| &file.meta),
+        ResolvedSubject::KasCopy => context.auth_config(KAS_NAMESPACE).seen.map(|file| &file.meta),
+        ResolvedSubject::Part(part) => context.part(part).seen.map(|mark| &mark.meta),
+        ResolvedSubject::Restrictions => context.restrictions_definition().seen.map(|mark| &mark.meta),
+        ResolvedSubject::ConsoleCa { name } => context.bundle(CONSOLE_NAMESPACE, name).seen.map(|bundle| &bundle.meta),
+        ResolvedSubject::ConsoleSecret => {
+            context.secret_mark(CONSOLE_NAMESPACE, CONSOLE_SECRET).seen.map(|mark| &mark.meta)
+        }
+        ResolvedSubject::Rollout | ResolvedSubject::ObservedConfig => None,
     }
 }
 
-fn identity(scene: &Scene<'_>, place: &Place) -> (Option<Uid>, Option<Timestamp>) {
+fn identity(context: &CheckContext<'_>, place: &ResolvedSubject) -> (Option<Uid>, Option<Timestamp>) {
     match place {
-        Place::Rollout | Place::ObservedConfig => (scene.kube_api_server.seen.map(|kas| kas.uid.clone()), None),
-        Place::Authentication
-        | Place::AuthConfig
-        | Place::KasCopy
-        | Place::Part(_)
-        | Place::Restrictions
-        | Place::ConsoleCa { .. }
-        | Place::ConsoleSecret
-        | Place::Client { .. } => {
-            let meta = meta(scene, place);
+        ResolvedSubject::Rollout | ResolvedSubject::ObservedConfig => {
+            (context.kube_api_server.seen.map(|kas| kas.uid.clone()), None)
+        }
+        ResolvedSubject::Authentication
+        | ResolvedSubject::AuthConfig
+        | ResolvedSubject::KasCopy
+        | ResolvedSubject::Part(_)
+        | ResolvedSubject::Restrictions
+        | ResolvedSubject::ConsoleCa { .. }
+        | ResolvedSubject::ConsoleSecret
+        | ResolvedSubject::Client { .. } => {
+            let meta = meta(context, place);
             (meta.map(|meta| meta.uid.clone()), meta.and_then(|meta| meta.created))
         }
     }
 }
 
-fn summary(scene: &Scene<'_>, place: &Place, ruling: &Ruling) -> String {
+fn summary(context: &CheckContext<'_>, place: &ResolvedSubject, ruling: &Ruling) -> String {
     if ruling.verdict == Verdict::Unknown {
         let gap = ruling.gap.as_ref().map_or("not known", |gap| &gap.says);
         return format!("can't be judged: {gap}");
     }
     match place {
-        Place::Authentication => authentication_summary(scene, ruling),
-        Place::AuthConfig | Place::KasCopy => file_summary(place, ruling.verdict),
-        Place::Rollout => rollout_summary(scene, ruling),
-        Place::ObservedConfig => match ruling.verdict {
+        ResolvedSubject::Authentication => authentication_summary(context, ruling),
+        ResolvedSubject::AuthConfig | ResolvedSubject::KasCopy => file_summary(place, ruling.verdict),
+        ResolvedSubject::Rollout => rollout_summary(context, ruling),
+        ResolvedSubject::ObservedConfig => match ruling.verdict {
             Verdict::Drift => format!("kube-apiserver would be told something else: {}", ruling.codes.join(", ")),
             _ => "kube-apiserver is told what the type asks for".to_owned(),
         },
-        Place::Part(_) => part_summary(scene, ruling.verdict),
-        Place::Restrictions => restrictions_summary(scene, ruling.verdict),
-        Place::ConsoleCa { .. } => console_summary(ruling.verdict, "the provider's CA"),
-        Place::ConsoleSecret => console_summary(ruling.verdict, "the console's client secret"),
-        Place::Client { component } => client_summary(component, ruling.verdict),
+        ResolvedSubject::Part(_) => part_summary(context, ruling.verdict),
+        ResolvedSubject::Restrictions => restrictions_summary(context, ruling.verdict),
+        ResolvedSubject::ConsoleCa { .. } => console_summary(ruling.verdict, "the provider's CA"),
+        ResolvedSubject::ConsoleSecret => console_summary(ruling.verdict, "the console's client secret"),
+        ResolvedSubject::Client { component } => client_summary(component, ruling.verdict),
     }
 }
 
-fn authentication_summary(scene: &Scene<'_>, ruling: &Ruling) -> String {
-    let kind = scene.kind().map(|kind| kind.as_str().to_owned()).unwrap_or_default();
-    let problems = scene.checked().map(|checked| checked.problems.as_slice()).unwrap_or_default();
+fn authentication_summary(context: &CheckContext<'_>, ruling: &Ruling) -> String {
+    let kind = context.kind().map(|kind| kind.as_str().to_owned()).unwrap_or_default();
+    let problems = context.checked().map(|checked| checked.problems.as_slice()).unwrap_or_default();
     let first = problems.first().map(|problem| format!("{}: {}", problem.path, problem.why)).unwrap_or_default();
     let more = match problems.len() {
         0 | 1 => String::new(),
@@ -110,9 +121,9 @@ fn authentication_summary(scene: &Scene<'_>, ruling: &Ruling) -> String {
     }
 }
 
-fn file_summary(place: &Place, verdict: Verdict) -> String {
+fn file_summary(place: &ResolvedSubject, verdict: Verdict) -> String {
     let (source, writer) = match place {
-        Place::KasCopy => ("its source in openshift-config-managed", "kube-apiserver's operator"),
+        ResolvedSubject::KasCopy => ("its source in openshift-config-managed", "kube-apiserver's operator"),
         _ => ("what Authentication/cluster asks for", "the authentication operator"),
     };
     match verdict {
@@ -124,26 +135,26 @@ fn file_summary(place: &Place, verdict: Verdict) -> String {
     }
 }
 
-fn rollout_summary(scene: &Scene<'_>, ruling: &Ruling) -> String {
-    let nodes = scene.kube_api_server.seen.map_or(&[][..], |kas| &kas.nodes);
-    let there = nodes.iter().filter(|node| what_it_was_told(scene, node.current) == Revision::Oidc).count();
+fn rollout_summary(context: &CheckContext<'_>, ruling: &Ruling) -> String {
+    let nodes = context.kube_api_server.seen.map_or(&[][..], |kas| &kas.nodes);
+    let there = nodes.iter().filter(|node| what_it_was_told(context, node.current) == Revision::Oidc).count();
     match ruling.verdict {
         Verdict::Available => "every kube-apiserver runs with external OIDC alone".to_owned(),
         Verdict::RollingOut => {
-            format!("{there} of {} nodes are on external OIDC alone; {}", nodes.len(), awaited(scene))
+            format!("{there} of {} nodes are on external OIDC alone; {}", nodes.len(), awaited(context))
         }
         _ if !ruling.codes.is_empty() => "OIDC is not asked for any more, and some nodes still run with it".to_owned(),
-        _ if *scene.availability() == Availability::NotWanted => {
+        _ if *context.availability() == Availability::NotWanted => {
             "OIDC is not asked for, and none runs with it".to_owned()
         }
-        _ => format!("OIDC is asked for, and no revision has it yet; {}", awaited(scene)),
+        _ => format!("OIDC is asked for, and no revision has it yet; {}", awaited(context)),
     }
 }
 
 /// What has to happen next, in a sentence.
-pub fn awaited(scene: &Scene<'_>) -> String {
-    let file = |namespace| scene.auth_config(namespace).seen;
-    let Some(kas) = scene.kube_api_server.seen else { return "waiting for KubeAPIServer/cluster".to_owned() };
+pub fn awaited(context: &CheckContext<'_>) -> String {
+    let file = |namespace| context.auth_config(namespace).seen;
+    let Some(kas) = context.kube_api_server.seen else { return "waiting for KubeAPIServer/cluster".to_owned() };
     if file(MANAGED_NAMESPACE).is_none() {
         return "waiting for the authentication operator to write auth-config".to_owned();
     }
@@ -159,8 +170,8 @@ pub fn awaited(scene: &Scene<'_>) -> String {
     if let Some(node) = kas.nodes.iter().find(|node| node.target > 0 && node.target != node.current) {
         return format!("waiting for {} to go from revision {} to {}", node.name, node.current, node.target);
     }
-    let half = kas.nodes.iter().find(|node| matches!(what_it_was_told(scene, node.current), Revision::Half(_)));
-    match half.map(|node| what_it_was_told(scene, node.current)) {
+    let half = kas.nodes.iter().find(|node| matches!(what_it_was_told(context, node.current), Revision::Half(_)));
+    match half.map(|node| what_it_was_told(context, node.current)) {
         Some(Revision::Half(Half::WebhookToo | Half::MetadataToo)) => {
             "waiting for the second revision, without the webhook".to_owned()
         }
@@ -168,8 +179,8 @@ pub fn awaited(scene: &Scene<'_>) -> String {
     }
 }
 
-fn part_summary(scene: &Scene<'_>, verdict: Verdict) -> String {
-    match (verdict, scene.availability()) {
+fn part_summary(context: &CheckContext<'_>, verdict: Verdict) -> String {
+    match (verdict, context.availability()) {
         (Verdict::Leftover, _) => "external OIDC is available on every node, and this is still there".to_owned(),
         (Verdict::Missing, Availability::NotWanted) => "the OAuth server is asked for, and this is missing".to_owned(),
         (Verdict::Missing, _) => "the oauth-apiserver authenticates here, and this is missing".to_owned(),
@@ -182,10 +193,10 @@ fn part_summary(scene: &Scene<'_>, verdict: Verdict) -> String {
 /// How many names a line lists before it says how many more there are.
 const NAMES_MAX: usize = 8;
 
-fn restrictions_summary(scene: &Scene<'_>, verdict: Verdict) -> String {
+fn restrictions_summary(context: &CheckContext<'_>, verdict: Verdict) -> String {
     match verdict {
         Verdict::BlocksOidc => {
-            let all = scene.restrictions();
+            let all = context.restrictions();
             let names: Vec<String> = all.iter().map(|(key, _)| key.to_string()).collect();
             let more = match names.len().saturating_sub(NAMES_MAX) {
                 0 => String::new(),
@@ -220,35 +231,37 @@ fn client_summary(component: &Component, verdict: Verdict) -> String {
 }
 
 /// Expected and actual.
-fn sides(scene: &Scene<'_>, place: &Place) -> (Value, Value) {
+fn sides(context: &CheckContext<'_>, place: &ResolvedSubject) -> (Value, Value) {
     match place {
-        Place::Authentication => authentication_sides(scene),
-        Place::AuthConfig => (wanted_side(scene), file_side(file(scene, MANAGED_NAMESPACE))),
-        Place::KasCopy => (file_side(file(scene, MANAGED_NAMESPACE)), file_side(file(scene, KAS_NAMESPACE))),
-        Place::Rollout => rollout_sides(scene),
-        Place::ObservedConfig => observed_sides(scene),
-        Place::Part(_) | Place::Restrictions => {
-            (json!({}), meta(scene, place).map_or_else(|| json!({}), |_| json!({ "exists": true })))
+        ResolvedSubject::Authentication => authentication_sides(context),
+        ResolvedSubject::AuthConfig => (wanted_side(context), file_side(file(context, MANAGED_NAMESPACE))),
+        ResolvedSubject::KasCopy => {
+            (file_side(file(context, MANAGED_NAMESPACE)), file_side(file(context, KAS_NAMESPACE)))
         }
-        Place::ConsoleCa { name } => {
-            let side = |namespace| match scene.bundle(namespace, name).seen {
+        ResolvedSubject::Rollout => rollout_sides(context),
+        ResolvedSubject::ObservedConfig => observed_sides(context),
+        ResolvedSubject::Part(_) | ResolvedSubject::Restrictions => {
+            (json!({}), meta(context, place).map_or_else(|| json!({}), |_| json!({ "exists": true })))
+        }
+        ResolvedSubject::ConsoleCa { name } => {
+            let side = |namespace| match context.bundle(namespace, name).seen {
                 None => json!({}),
                 Some(bundle) => json!({ "data": { CA_KEY: bytes(bundle.text.as_deref().map(str::len)) } }),
             };
             (side(CONFIG_NAMESPACE), side(CONSOLE_NAMESPACE))
         }
-        Place::ConsoleSecret => {
-            let side = |namespace, name| match scene.client_secret(namespace, name).ok().flatten() {
+        ResolvedSubject::ConsoleSecret => {
+            let side = |namespace, name| match context.client_secret(namespace, name).ok().flatten() {
                 None => json!({}),
                 Some(secret) => {
                     let length = secret.value.and_then(|value| usize::try_from(value.length).ok());
                     json!({ "data": { CLIENT_SECRET_KEY: bytes(length) } })
                 }
             };
-            let source = wanted_secret(scene).map_or_else(|| json!({}), |name| side(CONFIG_NAMESPACE, name));
+            let source = wanted_secret(context).map_or_else(|| json!({}), |name| side(CONFIG_NAMESPACE, name));
             (source, side(CONSOLE_NAMESPACE, CONSOLE_SECRET))
         }
-        Place::Client { component } => client_sides(scene, component),
+        ResolvedSubject::Client { component } => client_sides(context, component),
     }
 }
 
@@ -256,8 +269,8 @@ fn bytes(length: Option<usize>) -> String {
     length.map_or_else(|| "<absent>".to_owned(), |length| format!("<{length} bytes>"))
 }
 
-fn file<'a>(scene: &Scene<'a>, namespace: &str) -> Option<&'a str> {
-    scene.auth_config(namespace).seen.and_then(|file| file.auth_config.as_deref())
+fn file<'a>(context: &CheckContext<'a>, namespace: &str) -> Option<&'a str> {
+    context.auth_config(namespace).seen.and_then(|file| file.auth_config.as_deref())
 }
 
 /// An `auth-config.json`: its text, which is compared byte for byte.
@@ -266,9 +279,9 @@ fn file_side(text: Option<&str>) -> Value {
 }
 
 /// What the file should hold. Of an Authentication that nobody could write down that is not known, which is not nothing.
-fn wanted_side(scene: &Scene<'_>) -> Value {
+fn wanted_side(context: &CheckContext<'_>) -> Value {
     let not_known = |why: &str| file_side(Some(&format!("<not known: {why}>")));
-    match scene.checked() {
+    match context.checked() {
         Err(gap) => not_known(&gap.says),
         Ok(Checked { rendered: Some(text), .. }) => file_side(Some(text)),
         Ok(Checked { verdict: Validity::Valid, .. }) => file_side(None),
@@ -282,8 +295,8 @@ fn wanted_side(scene: &Scene<'_>) -> Value {
 }
 
 /// The type and the providers; where something is wrong with them, that, beside what to do about it.
-fn authentication_sides(scene: &Scene<'_>) -> (Value, Value) {
-    let Some(authentication) = scene.authentication.seen else { return (json!({}), json!({})) };
+fn authentication_sides(context: &CheckContext<'_>) -> (Value, Value) {
+    let Some(authentication) = context.authentication.seen else { return (json!({}), json!({})) };
     let providers: Vec<Value> = authentication
         .spec
         .providers
@@ -291,7 +304,7 @@ fn authentication_sides(scene: &Scene<'_>) -> (Value, Value) {
         .map(|provider| json!({ "name": provider.title(), "issuerURL": provider.issuer_url() }))
         .collect();
     let mut actual = json!({ "type": authentication.spec.kind.as_str(), "oidcProviders": providers });
-    let problems = scene.checked().map(|checked| checked.problems.as_slice()).unwrap_or_default();
+    let problems = context.checked().map(|checked| checked.problems.as_slice()).unwrap_or_default();
     if problems.is_empty() {
         return (actual.clone(), actual);
     }
@@ -303,20 +316,20 @@ fn authentication_sides(scene: &Scene<'_>) -> (Value, Value) {
     (expected, actual)
 }
 
-fn rollout_sides(scene: &Scene<'_>) -> (Value, Value) {
-    let nodes = scene.kube_api_server.seen.map_or(&[][..], |kas| &kas.nodes);
+fn rollout_sides(context: &CheckContext<'_>) -> (Value, Value) {
+    let nodes = context.kube_api_server.seen.map_or(&[][..], |kas| &kas.nodes);
     let revision = |node: &Node| match node.target {
         0 => format!("revision {}", node.current),
         target => format!("revision {}, going to {target}", node.current),
     };
     let actual: serde_json::Map<String, Value> =
         nodes.iter().map(|node| (node.name.to_string(), json!(revision(node)))).collect();
-    let latest = scene.kube_api_server.seen.map(|kas| kas.latest_revision);
+    let latest = context.kube_api_server.seen.map(|kas| kas.latest_revision);
     (latest.map_or_else(|| json!({}), |latest| json!({ "revision": latest })), json!({ "nodes": actual }))
 }
 
-fn observed_sides(scene: &Scene<'_>) -> (Value, Value) {
-    let Ok(told) = told(scene) else { return (json!({}), json!({})) };
+fn observed_sides(context: &CheckContext<'_>) -> (Value, Value) {
+    let Ok(told) = told(context) else { return (json!({}), json!({})) };
     let mut sides = (serde_json::Map::new(), serde_json::Map::new());
     for told in told {
         let word = told.code.as_str().to_owned();
@@ -329,14 +342,14 @@ fn observed_sides(scene: &Scene<'_>) -> (Value, Value) {
     (Value::Object(sides.0), Value::Object(sides.1))
 }
 
-fn client_sides(scene: &Scene<'_>, component: &Component) -> (Value, Value) {
-    let spec = scene.authentication.seen.map(|authentication| &authentication.spec);
+fn client_sides(context: &CheckContext<'_>, component: &Component) -> (Value, Value) {
+    let spec = context.authentication.seen.map(|authentication| &authentication.spec);
     let wanted = spec.filter(|spec| spec.is_oidc()).and_then(|spec| listed(spec, component));
     let expected = wanted.map_or_else(
         || json!({}),
         |(provider, client)| json!({ "clientID": client.client_id, "issuerURL": provider.issuer_url() }),
     );
-    let current = status(scene, component).map_or(&[][..], |status| &status.current);
+    let current = status(context, component).map_or(&[][..], |status| &status.current);
     let current: Vec<Value> =
         current.iter().map(|current| json!({ "clientID": current.client_id, "issuerURL": current.issuer })).collect();
     (expected, json!({ "currentOIDCClients": current }))

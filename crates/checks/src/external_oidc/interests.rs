@@ -4,6 +4,9 @@
 
 use super::bound;
 use super::console::wanted_secret;
+use super::context::{
+    BUNDLE_NAMESPACES, CheckContext, FILE_NAMESPACES, Standing, config_maps, is_served, secret_marks, standing,
+};
 use super::facts::{
     Binding, Bundle, ClientSecret, ConfigFile, FeatureGates, Infrastructure, KubeApiServer, Mark, OperatorStatus,
     Release,
@@ -12,9 +15,6 @@ use super::names::{
     AUTHENTICATION, AUTHENTICATION_OPERATOR, CLUSTER_VERSION, CONFIG_NAMESPACE, CONSOLE_NAMESPACE, CONSOLE_OPERATOR,
     CONSOLE_SECRET, CUSTOM_RESOURCE_DEFINITION, FEATURE_GATE, INFRASTRUCTURE, KUBE_API_SERVER, RESTRICTIONS_CRD,
     ROLE_BINDING_RESTRICTION, SECRET, by_name,
-};
-use super::scene::{
-    BUNDLE_NAMESPACES, FILE_NAMESPACES, Scene, Standing, config_maps, is_served, secret_marks, standing,
 };
 use super::settings::Settings;
 use super::spec::Authentication;
@@ -32,9 +32,9 @@ pub fn list(settings: &Settings, view: View<'_>) -> Vec<Interest> {
         }
         wanted.push(all(AUTHENTICATION).interest::<Authentication>());
         wanted.push(all(KUBE_API_SERVER).interest::<KubeApiServer>());
-        if let Some(scene) = Scene::of(view, &cluster.name) {
-            furniture(&scene, &mut wanted);
-            bindings(settings, &scene, &mut wanted);
+        if let Some(context) = CheckContext::of(view, &cluster.name) {
+            furniture(&context, &mut wanted);
+            bindings(settings, &context, &mut wanted);
         }
     }
     wanted
@@ -49,8 +49,8 @@ fn may_apply(cluster: &Cluster) -> bool {
     }
 }
 
-fn furniture(scene: &Scene<'_>, wanted: &mut Vec<Interest>) {
-    let cluster = scene.name();
+fn furniture(context: &CheckContext<'_>, wanted: &mut Vec<Interest>) {
+    let cluster = context.name();
     let all = |resource| CollectionId::all(cluster, resource);
     let singletons = [
         all(FEATURE_GATE).interest::<FeatureGates>(),
@@ -58,40 +58,40 @@ fn furniture(scene: &Scene<'_>, wanted: &mut Vec<Interest>) {
         all(AUTHENTICATION_OPERATOR).interest::<OperatorStatus>(),
         all(CONSOLE_OPERATOR).interest::<OperatorStatus>(),
     ];
-    wanted.extend(singletons.into_iter().filter(|interest| is_served(scene.cluster, &interest.id.resource)));
+    wanted.extend(singletons.into_iter().filter(|interest| is_served(context.cluster, &interest.id.resource)));
     wanted.extend(FILE_NAMESPACES.map(|namespace| config_maps(cluster, namespace).interest::<ConfigFile>()));
     wanted.extend(BUNDLE_NAMESPACES.map(|namespace| config_maps(cluster, namespace).interest::<Bundle>()));
     let mut marks: Vec<CollectionId> = PARTS
         .iter()
-        .filter(|part| is_served(scene.cluster, &part.resource))
+        .filter(|part| is_served(context.cluster, &part.resource))
         .map(|part| part.collection(cluster))
         .collect();
     marks.extend([CONFIG_NAMESPACE, CONSOLE_NAMESPACE].map(|namespace| secret_marks(cluster, namespace)));
     marks.push(by_name(cluster, CUSTOM_RESOURCE_DEFINITION, RESTRICTIONS_CRD));
-    if is_served(scene.cluster, &ROLE_BINDING_RESTRICTION) {
+    if is_served(context.cluster, &ROLE_BINDING_RESTRICTION) {
         marks.push(all(ROLE_BINDING_RESTRICTION).metadata());
     }
     marks.sort();
     marks.dedup();
     wanted.extend(marks.into_iter().map(CollectionId::interest::<Mark>));
-    secrets(scene, wanted);
+    secrets(context, wanted);
 }
 
 /// Who is bound to what, where tokens of a provider count or shall count soon. Elsewhere nobody asks.
-fn bindings(settings: &Settings, scene: &Scene<'_>, wanted: &mut Vec<Interest>) {
-    let is_oidc = scene.authentication.seen.is_some_and(|authentication| authentication.spec.is_oidc());
-    if is_oidc || switch::is_offered(settings, scene) {
-        let served = |id: &CollectionId| is_served(scene.cluster, &id.resource);
-        wanted.extend(bound::collections(scene).into_iter().filter(served).map(CollectionId::interest::<Binding>));
+fn bindings(settings: &Settings, context: &CheckContext<'_>, wanted: &mut Vec<Interest>) {
+    let is_oidc = context.authentication.seen.is_some_and(|authentication| authentication.spec.is_oidc());
+    if is_oidc || switch::is_offered(settings, context) {
+        let served = |id: &CollectionId| is_served(context.cluster, &id.resource);
+        wanted.extend(bound::collections(context).into_iter().filter(served).map(CollectionId::interest::<Binding>));
     }
 }
 
 /// The two secrets that are compared, by name, and again when the list shows another version.
-fn secrets(scene: &Scene<'_>, wanted: &mut Vec<Interest>) {
-    let Some(name) = wanted_secret(scene) else { return };
+fn secrets(context: &CheckContext<'_>, wanted: &mut Vec<Interest>) {
+    let Some(name) = wanted_secret(context) else { return };
     for (namespace, name) in [(CONFIG_NAMESPACE, name), (CONSOLE_NAMESPACE, CONSOLE_SECRET)] {
-        let Some(mark) = scene.secret_mark(namespace, name).seen else { continue };
-        let content = CollectionId::object(scene.name(), SECRET, Some(namespace), name);
+        let Some(mark) = context.secret_mark(namespace, name).seen else { continue };
+        let content = CollectionId::object(context.name(), SECRET, Some(namespace), name);
         let read_at_least = Some(mark.meta.version.clone());
         wanted.push(Interest { read_at_least, ..content.interest::<ClientSecret>() });
     }

@@ -6,35 +6,35 @@ use jiff::Timestamp;
 
 use super::availability::{Availability, Progress, current_revisions, still_carries};
 use super::check;
+use super::context::CheckContext;
 use super::names::{KAS_NAMESPACE, MANAGED_NAMESPACE};
 use super::ruling::Ruling;
-use super::scene::{Scene, Sight};
 use super::spec::AuthKind;
 use super::stack::{Fate, Part};
-use super::subjects::Place;
+use super::subjects::ResolvedSubject;
 use super::verdict::{Code, Verdict};
 use super::{console, observed};
 use trueup_core::engine::State;
-use trueup_core::world::{Fact, Gap, GapCause};
+use trueup_core::world::{Fact, Gap, GapCause, Sighting};
 
 /// Judges one subject; nothing when it is none.
-pub fn rule(scene: &Scene<'_>, place: &Place) -> Option<Ruling> {
+pub fn rule(context: &CheckContext<'_>, place: &ResolvedSubject) -> Option<Ruling> {
     match place {
-        Place::Authentication => Some(authentication(scene)),
-        Place::AuthConfig => Some(auth_config(scene)),
-        Place::Rollout => Some(rollout(scene)),
-        Place::ObservedConfig => Some(observed::rule(scene)),
-        Place::KasCopy => Some(kas_copy(scene)),
-        Place::Part(part) => Some(stack_part(scene, part)),
-        Place::Restrictions => Some(restrictions(scene)),
-        Place::ConsoleCa { name } => console::authority(scene, name),
-        Place::ConsoleSecret => console::secret(scene),
-        Place::Client { component } => console::client(scene, component),
+        ResolvedSubject::Authentication => Some(authentication(context)),
+        ResolvedSubject::AuthConfig => Some(auth_config(context)),
+        ResolvedSubject::Rollout => Some(rollout(context)),
+        ResolvedSubject::ObservedConfig => Some(observed::rule(context)),
+        ResolvedSubject::KasCopy => Some(kas_copy(context)),
+        ResolvedSubject::Part(part) => Some(stack_part(context, part)),
+        ResolvedSubject::Restrictions => Some(restrictions(context)),
+        ResolvedSubject::ConsoleCa { name } => console::authority(context, name),
+        ResolvedSubject::ConsoleSecret => console::secret(context),
+        ResolvedSubject::Client { component } => console::client(context, component),
     }
 }
 
-fn authentication(scene: &Scene<'_>) -> Ruling {
-    let checked = match scene.checked() {
+fn authentication(context: &CheckContext<'_>) -> Ruling {
+    let checked = match context.checked() {
         Ok(checked) => checked,
         Err(gap) => return Ruling::unknown(gap),
     };
@@ -44,14 +44,14 @@ fn authentication(scene: &Scene<'_>) -> Ruling {
         check::Verdict::Unknown => Ruling::unknown(undecided(checked)),
         verdict => Ruling::new(verdict.into()),
     };
-    Ruling { until: next_expiry(scene), ..ruling.with_words(problems.chain(warnings)) }
+    Ruling { until: next_expiry(context), ..ruling.with_message(problems.chain(warnings)) }
 }
 
 /// An issuer that is trusted for service accounts today may be free tomorrow.
-fn next_expiry(scene: &Scene<'_>) -> Option<Timestamp> {
-    let wanted = scene.kind().is_ok_and(|kind| *kind == AuthKind::Oidc);
-    let issuers = scene.kube_api_server.seen.filter(|_| wanted).map_or(&[][..], |kas| &kas.issuers);
-    issuers.iter().filter_map(|issuer| issuer.expires).filter(|expires| *expires > scene.view.now).min()
+fn next_expiry(context: &CheckContext<'_>) -> Option<Timestamp> {
+    let wanted = context.kind().is_ok_and(|kind| *kind == AuthKind::Oidc);
+    let issuers = context.kube_api_server.seen.filter(|_| wanted).map_or(&[][..], |kas| &kas.issuers);
+    issuers.iter().filter_map(|issuer| issuer.expires).filter(|expires| *expires > context.view.now).min()
 }
 
 fn undecided(checked: &check::Checked) -> Gap {
@@ -59,16 +59,16 @@ fn undecided(checked: &check::Checked) -> Gap {
 }
 
 /// What the authentication operator writes, byte for byte.
-fn auth_config(scene: &Scene<'_>) -> Ruling {
-    let file = scene.auth_config(MANAGED_NAMESPACE);
-    match scene.kind() {
+fn auth_config(context: &CheckContext<'_>) -> Ruling {
+    let file = context.auth_config(MANAGED_NAMESPACE);
+    match context.kind() {
         Err(gap) => return Ruling::unknown(gap),
         Ok(AuthKind::Oidc) => {}
         Ok(AuthKind::IntegratedOAuth | AuthKind::None | AuthKind::Other(_)) => {
-            return unwanted(scene, &file, Verdict::Extra);
+            return unwanted(context, &file, Verdict::Extra);
         }
     }
-    let rendered = match scene.checked() {
+    let rendered = match context.checked() {
         Err(gap) => return Ruling::unknown(gap),
         Ok(checked) if checked.verdict == check::Verdict::Invalid => return Ruling::new(Verdict::Unrenderable),
         Ok(checked) => checked.rendered.as_ref().ok_or_else(|| undecided(checked)),
@@ -82,8 +82,8 @@ fn auth_config(scene: &Scene<'_>) -> Ruling {
 }
 
 /// Something that should not be there.
-fn unwanted<F: Fact>(scene: &Scene<'_>, sight: &Sight<'_, F>, present: Verdict) -> Ruling {
-    let gap = sight.gap.as_ref().or(scene.authentication.gap.as_ref());
+fn unwanted<F: Fact>(context: &CheckContext<'_>, sight: &Sighting<'_, F>, present: Verdict) -> Ruling {
+    let gap = sight.gap.as_ref().or(context.authentication.gap.as_ref());
     match (sight.seen, gap) {
         (_, Some(gap)) => Ruling::unknown(gap.clone()),
         (None, None) => Ruling::new(Verdict::Match),
@@ -92,25 +92,25 @@ fn unwanted<F: Fact>(scene: &Scene<'_>, sight: &Sight<'_, F>, present: Verdict) 
 }
 
 /// Whether kube-apiserver's operator copies `auth-config`: on OIDC, unless the oauth-apiserver authenticates.
-pub fn is_copied(scene: &Scene<'_>) -> Result<bool, Gap> {
-    match scene.kind()? {
-        AuthKind::Oidc => scene.claims_sourcing().map(|claims| !claims),
+pub fn is_copied(context: &CheckContext<'_>) -> Result<bool, Gap> {
+    match context.kind()? {
+        AuthKind::Oidc => context.claims_sourcing().map(|claims| !claims),
         AuthKind::IntegratedOAuth | AuthKind::None | AuthKind::Other(_) => Ok(false),
     }
 }
 
 /// The copy that revisions are made from, against its source.
-fn kas_copy(scene: &Scene<'_>) -> Ruling {
-    let copy = scene.auth_config(KAS_NAMESPACE);
-    match is_copied(scene) {
+fn kas_copy(context: &CheckContext<'_>) -> Ruling {
+    let copy = context.auth_config(KAS_NAMESPACE);
+    match is_copied(context) {
         Err(gap) => return Ruling::unknown(gap),
-        Ok(false) => return unwanted(scene, &copy, Verdict::Extra),
+        Ok(false) => return unwanted(context, &copy, Verdict::Extra),
         Ok(true) => {}
     }
-    let source = scene.auth_config(MANAGED_NAMESPACE);
+    let source = context.auth_config(MANAGED_NAMESPACE);
     match (source.known(), copy.known()) {
         (Err(gap), _) | (Ok(_), Err(gap)) => Ruling::unknown(gap),
-        (Ok(None), Ok(_)) => unwanted(scene, &copy, Verdict::Extra),
+        (Ok(None), Ok(_)) => unwanted(context, &copy, Verdict::Extra),
         (Ok(Some(_)), Ok(None)) => Ruling::new(Verdict::Missing),
         (Ok(Some(source)), Ok(Some(copy))) if source.auth_config == copy.auth_config => Ruling::new(Verdict::Match),
         (Ok(Some(_)), Ok(Some(_))) => Ruling::new(Verdict::Drift),
@@ -118,13 +118,13 @@ fn kas_copy(scene: &Scene<'_>) -> Ruling {
 }
 
 /// What kube-apiserver runs with, on all nodes together.
-fn rollout(scene: &Scene<'_>) -> Ruling {
-    match scene.availability() {
+fn rollout(context: &CheckContext<'_>) -> Ruling {
+    match context.availability() {
         Availability::Unknown(gap) => Ruling::unknown(gap.clone()),
         Availability::Available => Ruling::new(Verdict::Available),
         Availability::NotYet(Progress::RollingOut) => Ruling::new(Verdict::RollingOut),
         Availability::NotYet(Progress::NotStarted) => Ruling::new(Verdict::NotAvailable),
-        Availability::NotWanted => match still_on_oidc(scene) {
+        Availability::NotWanted => match still_on_oidc(context) {
             Err(gap) => Ruling::unknown(gap),
             Ok(true) => Ruling::new(Verdict::NotAvailable).with(Code::StillOnOidc),
             Ok(false) => Ruling { state: State::Match, ..Ruling::new(Verdict::NotAvailable) },
@@ -132,11 +132,11 @@ fn rollout(scene: &Scene<'_>) -> Ruling {
     }
 }
 
-fn still_on_oidc(scene: &Scene<'_>) -> Result<bool, Gap> {
-    let Some(kas) = scene.kube_api_server.known()? else { return Ok(false) };
+fn still_on_oidc(context: &CheckContext<'_>) -> Result<bool, Gap> {
+    let Some(kas) = context.kube_api_server.known()? else { return Ok(false) };
     let mut gap = None;
     for revision in current_revisions(kas) {
-        match still_carries(scene, revision) {
+        match still_carries(context, revision) {
             Ok(true) => return Ok(true),
             Ok(false) => {}
             Err(why) => gap = Some(why),
@@ -153,8 +153,8 @@ pub enum Wish {
     NotKnown(Gap),
 }
 
-pub fn wish(scene: &Scene<'_>, part: &Part) -> Wish {
-    let claims = match (scene.kind(), scene.claims_sourcing()) {
+pub fn wish(context: &CheckContext<'_>, part: &Part) -> Wish {
+    let claims = match (context.kind(), context.claims_sourcing()) {
         (Err(gap), _) => return Wish::NotKnown(gap),
         (Ok(AuthKind::IntegratedOAuth | AuthKind::None | AuthKind::Other(_)), _) => {
             return if part.fate == Fate::Optional { Wish::Either } else { Wish::Wanted };
@@ -165,44 +165,44 @@ pub fn wish(scene: &Scene<'_>, part: &Part) -> Wish {
     if claims && part.fate == Fate::KeptForClaims {
         return Wish::Wanted;
     }
-    match scene.availability() {
+    match context.availability() {
         Availability::Available => Wish::Unwanted,
         Availability::NotYet(_) | Availability::NotWanted => Wish::Either,
         Availability::Unknown(gap) => Wish::NotKnown(gap.clone()),
     }
 }
 
-fn stack_part(scene: &Scene<'_>, part: &Part) -> Ruling {
-    let sight = scene.part(part);
-    match (wish(scene, part), sight.known()) {
+fn stack_part(context: &CheckContext<'_>, part: &Part) -> Ruling {
+    let sight = context.part(part);
+    match (wish(context, part), sight.known()) {
         (Wish::NotKnown(gap), _) | (Wish::Wanted, Err(gap)) => Ruling::unknown(gap),
         (Wish::Either, _) | (Wish::Wanted, Ok(Some(_))) => Ruling::new(Verdict::Match),
         (Wish::Wanted, Ok(None)) => Ruling::new(Verdict::Missing),
-        (Wish::Unwanted, _) => unwanted(scene, &sight, Verdict::Leftover),
+        (Wish::Unwanted, _) => unwanted(context, &sight, Verdict::Leftover),
     }
 }
 
 /// RoleBindingRestrictions: upstream keeps their definition, whatever the type.
-fn restrictions(scene: &Scene<'_>) -> Ruling {
-    let definition = scene.restrictions_definition();
+fn restrictions(context: &CheckContext<'_>) -> Ruling {
+    let definition = context.restrictions_definition();
     match definition.known() {
         Err(gap) => return Ruling::unknown(gap),
         Ok(None) => return Ruling::new(Verdict::Match),
         Ok(Some(_)) => {}
     }
-    match scene.kind() {
+    match context.kind() {
         Err(gap) => return Ruling::unknown(gap),
         Ok(AuthKind::IntegratedOAuth | AuthKind::None | AuthKind::Other(_)) => return Ruling::new(Verdict::Keep),
         Ok(AuthKind::Oidc) => {}
     }
-    let restrictions = scene.restrictions();
+    let restrictions = context.restrictions();
     if restrictions.iter().next().is_some() {
         return Ruling::new(Verdict::BlocksOidc);
     }
-    match (restrictions.gap(), scene.availability()) {
+    match (restrictions.gap(), context.availability()) {
         (Some(gap), _) => Ruling::unknown(gap),
         (None, Availability::Unknown(gap)) => Ruling::unknown(gap.clone()),
         (None, Availability::NotYet(_) | Availability::NotWanted) => Ruling::new(Verdict::Keep),
-        (None, Availability::Available) => unwanted(scene, &definition, Verdict::Removable),
+        (None, Availability::Available) => unwanted(context, &definition, Verdict::Removable),
     }
 }

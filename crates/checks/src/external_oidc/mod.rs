@@ -12,10 +12,13 @@ mod availability;
 mod bound;
 mod check;
 mod console;
+mod context;
 mod discovery;
 mod evidence;
 mod explain;
 mod facts;
+#[cfg(any(test, feature = "testing"))]
+pub mod fixtures;
 mod gates;
 mod interests;
 mod judge;
@@ -28,7 +31,6 @@ mod problem;
 mod remedy;
 mod render;
 mod ruling;
-mod scene;
 mod settings;
 mod spec;
 mod stack;
@@ -43,16 +45,16 @@ mod who;
 
 use std::collections::BTreeSet;
 
+use context::ContextCache;
 use ruling::Ruling;
-use scene::Scenes;
-use subjects::Place;
+use subjects::ResolvedSubject;
 
 pub use check::{CaBundle, Checked, Inputs, Presence, Verdict as SpecVerdict, check};
+pub use context::CheckContext;
 pub use discovery::discovery;
 pub use gates::{Gate, Gates};
 pub use login::{Answer, BadToken, Identity, Refusal, RefusedBy, Reserved, TOKEN_MAX, Token, login};
 pub use problem::{Code as SpecCode, Problem, Refuser, Warning, WarningCode};
-pub use scene::Scene;
 pub use settings::{ENTRY, Hands, Offer, Settings};
 pub use spec::{AuthKind, AuthSpec, Authentication, ClientStatus, Component, CurrentClient, TrustedIssuer};
 
@@ -74,40 +76,46 @@ impl ExternalOidc {
         Self { settings }
     }
 
-    fn judge_among(&self, subject: &SubjectId, scenes: &Scenes<'_>) -> Option<Judgement> {
-        let place = Place::of(subject)?;
-        let scene = scenes.of(&subject.cluster)?;
-        let ruling = judge::rule(&scene, &place)?;
+    fn judge_among(&self, subject: &SubjectId, contexts: &ContextCache<'_>) -> Option<Judgement> {
+        let place = ResolvedSubject::of(subject)?;
+        let context = contexts.of(&subject.cluster)?;
+        let ruling = judge::rule(&context, &place)?;
         let Ruling { verdict, state, codes, gap: _, until } = ruling;
-        let ownership_proofs = proofs(&scene, &place);
+        let ownership_proofs = proofs(&context, &place);
         Some(Judgement { state, verdict: verdict.as_str(), codes, ownership_proofs, until })
     }
 
-    fn explain_among(&self, subject: &SubjectId, scenes: &Scenes<'_>) -> Option<Explanation> {
-        let place = Place::of(subject)?;
-        let scene = scenes.of(&subject.cluster)?;
-        let ruling = judge::rule(&scene, &place)?;
-        Some(explain::explain(&self.settings, &scene, &place, &ruling))
+    fn explain_among(&self, subject: &SubjectId, contexts: &ContextCache<'_>) -> Option<Explanation> {
+        let place = ResolvedSubject::of(subject)?;
+        let context = contexts.of(&subject.cluster)?;
+        let ruling = judge::rule(&context, &place)?;
+        Some(explain::explain(&self.settings, &context, &place, &ruling))
     }
 }
 
 /// How many proofs say that what is there is the platform's. Only what the platform writes can be removed.
-fn proofs(scene: &Scene<'_>, place: &Place) -> u8 {
+fn proofs(context: &CheckContext<'_>, place: &ResolvedSubject) -> u8 {
     let written = match place {
-        Place::AuthConfig | Place::KasCopy | Place::Part(_) | Place::Restrictions => true,
-        Place::Authentication
-        | Place::Rollout
-        | Place::ObservedConfig
-        | Place::ConsoleCa { .. }
-        | Place::ConsoleSecret
-        | Place::Client { .. } => false,
+        ResolvedSubject::AuthConfig
+        | ResolvedSubject::KasCopy
+        | ResolvedSubject::Part(_)
+        | ResolvedSubject::Restrictions => true,
+        ResolvedSubject::Authentication
+        | ResolvedSubject::Rollout
+        | ResolvedSubject::ObservedConfig
+        | ResolvedSubject::ConsoleCa { .. }
+        | ResolvedSubject::ConsoleSecret
+        | ResolvedSubject::Client { .. } => false,
     };
-    if written && explain::meta(scene, place).is_some() { 2 } else { 0 }
+    if written && explain::meta(context, place).is_some() { 2 } else { 0 }
 }
 
-fn cells_among(subject: &SubjectId, scenes: &Scenes<'_>) -> Vec<Cell> {
-    let scene = scenes.of(&subject.cluster);
-    scene.zip(Place::of(subject)).map(|(scene, place)| present::cells(&scene, &place)).unwrap_or_default()
+fn cells_among(subject: &SubjectId, contexts: &ContextCache<'_>) -> Vec<Cell> {
+    let context = contexts.of(&subject.cluster);
+    context
+        .zip(ResolvedSubject::of(subject))
+        .map(|(context, place)| present::cells(&context, &place))
+        .unwrap_or_default()
 }
 
 impl Check for ExternalOidc {
@@ -116,7 +124,7 @@ impl Check for ExternalOidc {
     }
 
     fn description(&self) -> CheckDescription {
-        present::INTRODUCTION
+        present::DESCRIPTION
     }
 
     fn interests(&self, view: View<'_>) -> Vec<Interest> {
@@ -124,7 +132,7 @@ impl Check for ExternalOidc {
     }
 
     fn subjects_in(&self, cluster: &ClusterName, view: View<'_>) -> BTreeSet<SubjectId> {
-        Scene::of(view, cluster).map(|scene| subjects::list(&scene)).unwrap_or_default()
+        CheckContext::of(view, cluster).map(|context| subjects::list(&context)).unwrap_or_default()
     }
 
     fn touched(&self, changes: &ChangeSet, view: View<'_>) -> Touched {
@@ -132,44 +140,48 @@ impl Check for ExternalOidc {
     }
 
     fn judge(&self, subject: &SubjectId, view: View<'_>) -> Option<Judgement> {
-        self.judge_among(subject, &Scenes::new(view))
+        self.judge_among(subject, &ContextCache::new(view))
     }
 
     fn explain(&self, subject: &SubjectId, view: View<'_>) -> Option<Explanation> {
-        self.explain_among(subject, &Scenes::new(view))
+        self.explain_among(subject, &ContextCache::new(view))
     }
 
     fn judge_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Option<Judgement>> {
-        let scenes = Scenes::new(view);
-        subjects.iter().map(|subject| self.judge_among(subject, &scenes)).collect()
+        let contexts = ContextCache::new(view);
+        subjects.iter().map(|subject| self.judge_among(subject, &contexts)).collect()
     }
 
     fn explain_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Option<Explanation>> {
-        let scenes = Scenes::new(view);
-        subjects.iter().map(|subject| self.explain_among(subject, &scenes)).collect()
+        let contexts = ContextCache::new(view);
+        subjects.iter().map(|subject| self.explain_among(subject, &contexts)).collect()
     }
 
     fn cells(&self, subject: &SubjectId, view: View<'_>) -> Vec<Cell> {
-        cells_among(subject, &Scenes::new(view))
+        cells_among(subject, &ContextCache::new(view))
     }
 
     fn cells_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Vec<Cell>> {
-        let scenes = Scenes::new(view);
-        subjects.iter().map(|subject| cells_among(subject, &scenes)).collect()
+        let contexts = ContextCache::new(view);
+        subjects.iter().map(|subject| cells_among(subject, &contexts)).collect()
     }
 
     fn panels(&self, subject: &SubjectId, view: View<'_>) -> Vec<Panel> {
-        let scene = Scene::of(view, &subject.cluster);
-        scene.zip(Place::of(subject)).map(|(scene, place)| present::panels(&scene, &place)).unwrap_or_default()
+        let context = CheckContext::of(view, &subject.cluster);
+        context
+            .zip(ResolvedSubject::of(subject))
+            .map(|(context, place)| present::panels(&context, &place))
+            .unwrap_or_default()
     }
 
     fn probe(&self, subject: &SubjectId, view: View<'_>) -> Option<Probe> {
-        let scene = Scene::of(view, &subject.cluster).filter(|_| Place::of(subject) == Some(Place::Authentication))?;
-        discovery(&scene).map(Probe::Discovery)
+        let context = CheckContext::of(view, &subject.cluster)
+            .filter(|_| ResolvedSubject::of(subject) == Some(ResolvedSubject::Authentication))?;
+        discovery(&context).map(Probe::Discovery)
     }
 
     fn answer(&self, form: &str, typed: &str, subject: &SubjectId, view: View<'_>) -> Vec<String> {
-        let scene = Scene::of(view, &subject.cluster).filter(|_| form == present::WHO_FORM);
-        scene.map(|scene| who::answer(&scene, typed)).unwrap_or_default()
+        let context = CheckContext::of(view, &subject.cluster).filter(|_| form == present::WHO_FORM);
+        context.map(|context| who::answer(&context, typed)).unwrap_or_default()
     }
 }

@@ -2,11 +2,11 @@
 //!
 //! Facts: `facts/external-oidc.md` section 2, a row an observer.
 
+use super::context::CheckContext;
 use super::facts::ObservedConfig;
 use super::judge::is_copied;
 use super::names::{AUTH_CONFIG_PATH, KAS_NAMESPACE, MANAGED_NAMESPACE, RESTRICTION_PLUGINS};
 use super::ruling::Ruling;
-use super::scene::Scene;
 use super::spec::AuthKind;
 use super::verdict::{Code, Verdict};
 use trueup_core::world::{Gap, GapCause};
@@ -29,38 +29,38 @@ pub enum Expected {
     },
 }
 
-pub fn rule(scene: &Scene<'_>) -> Ruling {
-    match told(scene) {
+pub fn rule(context: &CheckContext<'_>) -> Ruling {
+    match told(context) {
         Err(gap) => Ruling::unknown(gap),
         Ok(told) => {
             let wrong: Vec<Code> = told.iter().filter(|told| !told.right).map(|told| told.code).collect();
             let verdict = if wrong.is_empty() { Verdict::Match } else { Verdict::Drift };
-            Ruling::new(verdict).with_words(wrong.into_iter().map(Code::as_str))
+            Ruling::new(verdict).with_message(wrong.into_iter().map(Code::as_str))
         }
     }
 }
 
 /// Everything this check looks at in the observed config.
-pub fn told(scene: &Scene<'_>) -> Result<Vec<Told>, Gap> {
-    let kind = scene.kind()?;
+pub fn told(context: &CheckContext<'_>) -> Result<Vec<Told>, Gap> {
+    let kind = context.kind()?;
     let absent = || Gap::new(GapCause::NotObserved, "KubeAPIServer/cluster does not exist");
-    let observed = &scene.kube_api_server.known()?.ok_or_else(absent)?.observed;
-    let copied = is_copied(scene)?;
-    let mut told = vec![argument(scene, observed, copied)?];
+    let observed = &context.kube_api_server.known()?.ok_or_else(absent)?.observed;
+    let copied = is_copied(context)?;
+    let mut told = vec![argument(context, observed, copied)?];
     if copied {
-        told.extend(once_copied(scene, observed)?);
+        told.extend(once_copied(context, observed)?);
     }
-    if has_plugin_observer(scene.release) {
+    if has_plugin_observer(context.release) {
         told.push(plugins(kind, observed));
     }
     Ok(told)
 }
 
-fn argument(scene: &Scene<'_>, observed: &ObservedConfig, copied: bool) -> Result<Told, Gap> {
+fn argument(context: &CheckContext<'_>, observed: &ObservedConfig, copied: bool) -> Result<Told, Gap> {
     let actual = observed.authentication_config.as_deref();
     let is_ours = actual.is_some_and(|list| matches!(list, [one] if **one == *AUTH_CONFIG_PATH));
     let expected = if copied {
-        match scene.auth_config(MANAGED_NAMESPACE).known()? {
+        match context.auth_config(MANAGED_NAMESPACE).known()? {
             None => Expected::Text(String::new()),
             Some(source) if source.auth_config.as_deref().is_none_or(str::is_empty) => {
                 Expected::NotJudged { why: "its source has no auth-config.json, so the operator leaves it as it was" }
@@ -85,8 +85,8 @@ fn argument(scene: &Scene<'_>, observed: &ObservedConfig, copied: bool) -> Resul
 }
 
 /// The webhook and the metadata go once the copy exists; before that they are left as they were.
-fn once_copied(scene: &Scene<'_>, observed: &ObservedConfig) -> Result<[Told; 2], Gap> {
-    let copy = scene.auth_config(KAS_NAMESPACE).known()?;
+fn once_copied(context: &CheckContext<'_>, observed: &ObservedConfig) -> Result<[Told; 2], Gap> {
+    let copy = context.auth_config(KAS_NAMESPACE).known()?;
     let gone = |code, field, actual: String| {
         let waits = "kube-apiserver's copy of auth-config does not exist yet";
         let (expected, right) = match copy {

@@ -3,15 +3,15 @@
 
 use super::availability::{Revision, what_it_was_told};
 use super::console::listed;
-use super::evidence::told_words;
+use super::context::CheckContext;
+use super::evidence::told_message;
 use super::explain::awaited;
 use super::facts::{Infrastructure, Node};
 use super::judge::{Wish, rule, wish};
 use super::names::{CONSOLE_NAMESPACE, INFRASTRUCTURE, KAS_NAMESPACE, MANAGED_NAMESPACE, SINGLETON};
-use super::scene::Scene;
 use super::spec::Component;
 use super::stack::{PARTS, Part};
-use super::subjects::Place;
+use super::subjects::ResolvedSubject;
 use crate::present::{Cell, CheckDescription, Column, Form, Panel, Side, Step};
 use trueup_core::engine::State;
 use trueup_core::engine::text::shell_word;
@@ -20,7 +20,7 @@ use trueup_core::world::{CollectionId, Key, Observation};
 /// The form that asks for a token's claims.
 pub const WHO_FORM: &str = "who";
 
-pub const INTRODUCTION: CheckDescription = CheckDescription {
+pub const DESCRIPTION: CheckDescription = CheckDescription {
     title: "External OIDC",
     short: "OIDC",
     says: "who may log in: what was asked for, what every node runs with, and what is left of the OAuth server",
@@ -34,41 +34,41 @@ pub const INTRODUCTION: CheckDescription = CheckDescription {
 };
 
 /// What is wanted beside what is.
-pub fn cells(scene: &Scene<'_>, place: &Place) -> Vec<Cell> {
+pub fn cells(context: &CheckContext<'_>, place: &ResolvedSubject) -> Vec<Cell> {
     let pair = |expected: String, actual: String| Cell::Pair { expected: expected.into(), actual: actual.into() };
     let cell = match place {
-        Place::Part(part) => match wish(scene, part) {
-            Wish::Wanted => pair("present".to_owned(), presence(scene, part).to_owned()),
-            Wish::Unwanted => pair("absent".to_owned(), presence(scene, part).to_owned()),
-            Wish::Either | Wish::NotKnown(_) => Cell::Text(presence(scene, part).into()),
+        ResolvedSubject::Part(part) => match wish(context, part) {
+            Wish::Wanted => pair("present".to_owned(), presence(context, part).to_owned()),
+            Wish::Unwanted => pair("absent".to_owned(), presence(context, part).to_owned()),
+            Wish::Either | Wish::NotKnown(_) => Cell::Text(presence(context, part).into()),
         },
-        Place::AuthConfig => {
-            let wanted = scene.checked().ok().and_then(|checked| checked.rendered.as_deref());
-            pair(size(wanted), size(file(scene, MANAGED_NAMESPACE)))
+        ResolvedSubject::AuthConfig => {
+            let wanted = context.checked().ok().and_then(|checked| checked.rendered.as_deref());
+            pair(size(wanted), size(file(context, MANAGED_NAMESPACE)))
         }
-        Place::KasCopy => pair(size(file(scene, MANAGED_NAMESPACE)), size(file(scene, KAS_NAMESPACE))),
-        Place::Rollout => match scene.kube_api_server.seen {
+        ResolvedSubject::KasCopy => pair(size(file(context, MANAGED_NAMESPACE)), size(file(context, KAS_NAMESPACE))),
+        ResolvedSubject::Rollout => match context.kube_api_server.seen {
             None => Cell::Nothing,
             Some(kas) => {
-                let there = kas.nodes.iter().filter(|node| runs_oidc(scene, node)).count();
+                let there = kas.nodes.iter().filter(|node| runs_oidc(context, node)).count();
                 Cell::Text(format!("{there} of {} on OIDC", kas.nodes.len()).into())
             }
         },
-        Place::Authentication => match scene.kind() {
+        ResolvedSubject::Authentication => match context.kind() {
             Ok(kind) => Cell::Text(kind.as_str().into()),
             Err(_) => Cell::Nothing,
         },
-        Place::ObservedConfig
-        | Place::Restrictions
-        | Place::ConsoleCa { .. }
-        | Place::ConsoleSecret
-        | Place::Client { .. } => Cell::Nothing,
+        ResolvedSubject::ObservedConfig
+        | ResolvedSubject::Restrictions
+        | ResolvedSubject::ConsoleCa { .. }
+        | ResolvedSubject::ConsoleSecret
+        | ResolvedSubject::Client { .. } => Cell::Nothing,
     };
     vec![cell]
 }
 
-fn presence(scene: &Scene<'_>, part: &Part) -> &'static str {
-    match scene.part(part).known() {
+fn presence(context: &CheckContext<'_>, part: &Part) -> &'static str {
+    match context.part(part).known() {
         Err(_) => "not known",
         Ok(None) => "absent",
         Ok(Some(_)) => "present",
@@ -79,40 +79,42 @@ fn size(text: Option<&str>) -> String {
     text.map_or_else(|| "absent".to_owned(), |text| format!("{} bytes", text.len()))
 }
 
-fn file<'a>(scene: &Scene<'a>, namespace: &str) -> Option<&'a str> {
-    scene.auth_config(namespace).seen.and_then(|file| file.auth_config.as_deref())
+fn file<'a>(context: &CheckContext<'a>, namespace: &str) -> Option<&'a str> {
+    context.auth_config(namespace).seen.and_then(|file| file.auth_config.as_deref())
 }
 
-fn runs_oidc(scene: &Scene<'_>, node: &Node) -> bool {
-    what_it_was_told(scene, node.current) == Revision::Oidc
+fn runs_oidc(context: &CheckContext<'_>, node: &Node) -> bool {
+    what_it_was_told(context, node.current) == Revision::Oidc
 }
 
 /// What else there is to see of a subject.
-pub fn panels(scene: &Scene<'_>, place: &Place) -> Vec<Panel> {
+pub fn panels(context: &CheckContext<'_>, place: &ResolvedSubject) -> Vec<Panel> {
     match place {
-        Place::Authentication => {
-            let mut panels = vec![way(scene)];
-            panels.extend(log_in(scene));
+        ResolvedSubject::Authentication => {
+            let mut panels = vec![way(context)];
+            panels.extend(log_in(context));
             panels
         }
-        Place::Rollout => {
-            let lines = vec![awaited(scene)];
-            vec![nodes(scene), Panel::Lines { title: "NEXT", lines }, stack(scene)]
+        ResolvedSubject::Rollout => {
+            let lines = vec![awaited(context)];
+            vec![nodes(context), Panel::Lines { title: "NEXT", lines }, stack(context)]
         }
-        Place::AuthConfig | Place::KasCopy | Place::ObservedConfig => vec![way(scene)],
-        Place::Part(_) | Place::Restrictions => vec![stack(scene)],
-        Place::ConsoleCa { .. } | Place::ConsoleSecret | Place::Client { .. } => Vec::new(),
+        ResolvedSubject::AuthConfig | ResolvedSubject::KasCopy | ResolvedSubject::ObservedConfig => vec![way(context)],
+        ResolvedSubject::Part(_) | ResolvedSubject::Restrictions => vec![stack(context)],
+        ResolvedSubject::ConsoleCa { .. } | ResolvedSubject::ConsoleSecret | ResolvedSubject::Client { .. } => {
+            Vec::new()
+        }
     }
 }
 
 /// The way of a switch, from the wish to the last leftover.
-fn way(scene: &Scene<'_>) -> Panel {
-    let link = |label: &str, place: Place| {
-        let ruling = rule(scene, &place);
+fn way(context: &CheckContext<'_>) -> Panel {
+    let link = |label: &str, place: ResolvedSubject| {
+        let ruling = rule(context, &place);
         let (state, note) = ruling.map_or((State::Match, ""), |ruling| (ruling.state, ruling.verdict.as_str()));
         Step::judged(label, state, note)
     };
-    let left = PARTS.iter().map(|part| rule(scene, &Place::Part(part)));
+    let left = PARTS.iter().map(|part| rule(context, &ResolvedSubject::Part(part)));
     let states: Vec<State> = left.flatten().map(|ruling| ruling.state).filter(|state| *state != State::Match).collect();
     let to_look_at =
         if states.is_empty() { "as it should be".to_owned() } else { format!("{} to look at", states.len()) };
@@ -120,21 +122,21 @@ fn way(scene: &Scene<'_>) -> Panel {
     Panel::Chain {
         title: "THE WAY",
         links: vec![
-            link("Authentication", Place::Authentication),
-            link("auth-config", Place::AuthConfig),
-            link("kube-apiserver's copy", Place::KasCopy),
-            link("arguments", Place::ObservedConfig),
-            link("nodes", Place::Rollout),
+            link("Authentication", ResolvedSubject::Authentication),
+            link("auth-config", ResolvedSubject::AuthConfig),
+            link("kube-apiserver's copy", ResolvedSubject::KasCopy),
+            link("arguments", ResolvedSubject::ObservedConfig),
+            link("nodes", ResolvedSubject::Rollout),
             stack,
         ],
     }
 }
 
-fn nodes(scene: &Scene<'_>) -> Panel {
-    let nodes = scene.kube_api_server.seen.map_or(&[][..], |kas| &kas.nodes);
-    let wanted = scene.authentication.seen.is_some_and(|authentication| authentication.spec.is_oidc());
+fn nodes(context: &CheckContext<'_>) -> Panel {
+    let nodes = context.kube_api_server.seen.map_or(&[][..], |kas| &kas.nodes);
+    let wanted = context.authentication.seen.is_some_and(|authentication| authentication.spec.is_oidc());
     let step = |node: &Node| {
-        let told = what_it_was_told(scene, node.current);
+        let told = what_it_was_told(context, node.current);
         let moving = node.target > 0 && node.target != node.current;
         let failing = node.last_failed.as_ref().is_some_and(|failed| failed.revision == node.target);
         let state = match (&told, wanted) {
@@ -144,22 +146,22 @@ fn nodes(scene: &Scene<'_>) -> Panel {
             (Revision::Oidc | Revision::Half(_), false) | (Revision::NoFile | Revision::Half(_), true) => State::Stale,
         };
         let way = if moving { format!("{} → {}", node.current, node.target) } else { node.current.to_string() };
-        Step::judged(node.name.to_string(), state, format!("{way}: {}", told_words(&told)))
+        Step::judged(node.name.to_string(), state, format!("{way}: {}", told_message(&told)))
     };
     Panel::Strip { title: "NODES", steps: nodes.iter().map(step).collect() }
 }
 
 /// Every resource of the OAuth stack, a line each, under the namespace it is in.
-fn stack(scene: &Scene<'_>) -> Panel {
+fn stack(context: &CheckContext<'_>) -> Panel {
     let line = |part: &&'static Part| {
-        let wish = match wish(scene, part) {
+        let wish = match wish(context, part) {
             Wish::Wanted => "wanted",
             Wish::Unwanted => "unwanted",
             Wish::Either => "either",
             Wish::NotKnown(_) => "?",
         };
-        let glyph = rule(scene, &Place::Part(part)).map_or('?', |ruling| ruling.state.glyph());
-        let presence = presence(scene, part);
+        let glyph = rule(context, &ResolvedSubject::Part(part)).map_or('?', |ruling| ruling.state.glyph());
+        let presence = presence(context, part);
         format!("{glyph} {wish:<8} {presence:<7} {} {}", part.resource.kind, part.name)
     };
     let mut namespaces: Vec<Option<&str>> = Vec::new();
@@ -177,12 +179,12 @@ fn stack(scene: &Scene<'_>) -> Panel {
 }
 
 /// How people log in once OIDC is there: the command of the `cli` client. It is shown before, too.
-fn log_in(scene: &Scene<'_>) -> Option<Panel> {
-    let spec = &scene.authentication.seen?.spec;
+fn log_in(context: &CheckContext<'_>) -> Option<Panel> {
+    let spec = &context.authentication.seen?.spec;
     let component = Component { namespace: CONSOLE_NAMESPACE.to_owned(), name: "cli".to_owned() };
     let (provider, client) = listed(spec, &component)?;
-    let id = CollectionId::all(scene.name(), INFRASTRUCTURE);
-    let server = match scene.view.read::<Infrastructure>(&id).get(&Key::new(None, SINGLETON)) {
+    let id = CollectionId::all(context.name(), INFRASTRUCTURE);
+    let server = match context.view.read::<Infrastructure>(&id).get(&Key::new(None, SINGLETON)) {
         Observation::Present(infrastructure) if !infrastructure.api_server_url.is_empty() => {
             shell_word(&infrastructure.api_server_url)
         }

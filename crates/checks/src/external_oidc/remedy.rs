@@ -11,6 +11,7 @@ use similar::{ChangeTag, TextDiff};
 use super::NAME;
 use super::check;
 use super::console::{holds_ca_alone, is_named, wanted_authority, wanted_secret};
+use super::context::{CheckContext, config_maps, secret_marks};
 use super::facts::{BundleOwner, Complaint};
 use super::judge::rule;
 use super::names::{
@@ -20,40 +21,44 @@ use super::names::{
     SINGLETON, by_name,
 };
 use super::ruling::Ruling;
-use super::scene::{Scene, config_maps, secret_marks};
 use super::settings::{Hands, Settings};
 use super::stack::{PARTS, Part};
-use super::subjects::Place;
+use super::subjects::ResolvedSubject;
 use super::switch;
 use super::verdict::Verdict;
 use trueup_core::engine::{ActionDraft, Blocked, Dependency, GateName, Reason, Stake, Target, Undo, Verb};
 use trueup_core::world::{CollectionId, Meta, Resource};
 
 /// The actions a ruling calls for.
-pub fn actions(settings: &Settings, scene: &Scene<'_>, place: &Place, ruling: &Ruling) -> Vec<ActionDraft> {
-    let hands = Hand { settings, scene };
+pub fn actions(
+    settings: &Settings,
+    context: &CheckContext<'_>,
+    place: &ResolvedSubject,
+    ruling: &Ruling,
+) -> Vec<ActionDraft> {
+    let hands = Hand { settings, context };
     let action = match (place, ruling.verdict) {
-        (Place::AuthConfig, Verdict::Missing | Verdict::Drift) => hands.write_auth_config(),
-        (Place::AuthConfig, Verdict::Extra) => hands.delete_file(MANAGED_NAMESPACE, Operator::Authentication),
-        (Place::KasCopy, Verdict::Missing | Verdict::Drift) => hands.write_kas_copy(),
-        (Place::KasCopy, Verdict::Extra) => hands.delete_file(KAS_NAMESPACE, Operator::KubeApiServer),
-        (Place::Part(part), Verdict::Leftover) => hands.delete_part(part),
-        (Place::Restrictions, Verdict::Removable) => hands.delete_definition(),
-        (Place::ConsoleCa { name }, Verdict::Missing | Verdict::Drift) => hands.copy_authority(name),
-        (Place::ConsoleCa { name }, Verdict::Leftover) => hands.delete_authority(name),
-        (Place::ConsoleSecret, Verdict::Leftover) => hands.delete_console_secret(),
-        (Place::Authentication, _) => switch::draft(settings, scene),
+        (ResolvedSubject::AuthConfig, Verdict::Missing | Verdict::Drift) => hands.write_auth_config(),
+        (ResolvedSubject::AuthConfig, Verdict::Extra) => hands.delete_file(MANAGED_NAMESPACE, Operator::Authentication),
+        (ResolvedSubject::KasCopy, Verdict::Missing | Verdict::Drift) => hands.write_kas_copy(),
+        (ResolvedSubject::KasCopy, Verdict::Extra) => hands.delete_file(KAS_NAMESPACE, Operator::KubeApiServer),
+        (ResolvedSubject::Part(part), Verdict::Leftover) => hands.delete_part(part),
+        (ResolvedSubject::Restrictions, Verdict::Removable) => hands.delete_definition(),
+        (ResolvedSubject::ConsoleCa { name }, Verdict::Missing | Verdict::Drift) => hands.copy_authority(name),
+        (ResolvedSubject::ConsoleCa { name }, Verdict::Leftover) => hands.delete_authority(name),
+        (ResolvedSubject::ConsoleSecret, Verdict::Leftover) => hands.delete_console_secret(),
+        (ResolvedSubject::Authentication, _) => switch::draft(settings, context),
         // Everything else is right, not known, or not ours to mend.
         (
-            Place::AuthConfig
-            | Place::Rollout
-            | Place::ObservedConfig
-            | Place::KasCopy
-            | Place::Part(_)
-            | Place::Restrictions
-            | Place::ConsoleCa { .. }
-            | Place::ConsoleSecret
-            | Place::Client { .. },
+            ResolvedSubject::AuthConfig
+            | ResolvedSubject::Rollout
+            | ResolvedSubject::ObservedConfig
+            | ResolvedSubject::KasCopy
+            | ResolvedSubject::Part(_)
+            | ResolvedSubject::Restrictions
+            | ResolvedSubject::ConsoleCa { .. }
+            | ResolvedSubject::ConsoleSecret
+            | ResolvedSubject::Client { .. },
             _,
         ) => None,
     };
@@ -70,11 +75,18 @@ pub enum Operator {
 
 impl Operator {
     /// Who looks after a place.
-    pub fn of(place: &Place) -> Self {
+    pub fn of(place: &ResolvedSubject) -> Self {
         match place {
-            Place::Authentication | Place::AuthConfig | Place::Part(_) | Place::Restrictions => Self::Authentication,
-            Place::Rollout | Place::ObservedConfig | Place::KasCopy => Self::KubeApiServer,
-            Place::ConsoleCa { .. } | Place::ConsoleSecret | Place::Client { .. } => Self::Console,
+            ResolvedSubject::Authentication
+            | ResolvedSubject::AuthConfig
+            | ResolvedSubject::Part(_)
+            | ResolvedSubject::Restrictions => Self::Authentication,
+            ResolvedSubject::Rollout | ResolvedSubject::ObservedConfig | ResolvedSubject::KasCopy => {
+                Self::KubeApiServer
+            }
+            ResolvedSubject::ConsoleCa { .. } | ResolvedSubject::ConsoleSecret | ResolvedSubject::Client { .. } => {
+                Self::Console
+            }
         }
     }
 
@@ -95,11 +107,11 @@ impl Operator {
     }
 
     /// What it complains of, the gravest first.
-    pub fn complaints<'a>(self, scene: &Scene<'a>) -> &'a [Complaint] {
+    pub fn complaints<'a>(self, context: &CheckContext<'a>) -> &'a [Complaint] {
         match self {
-            Self::KubeApiServer => scene.kube_api_server.seen.map_or(&[], |kas| &kas.complaints),
+            Self::KubeApiServer => context.kube_api_server.seen.map_or(&[], |kas| &kas.complaints),
             Self::Authentication | Self::Console => {
-                scene.operator(self.resource(), SINGLETON).map_or(&[], |status| &status.complaints)
+                context.operator(self.resource(), SINGLETON).map_or(&[], |status| &status.complaints)
             }
         }
     }
@@ -107,22 +119,22 @@ impl Operator {
 
 struct Hand<'s, 'a> {
     settings: &'s Settings,
-    scene: &'s Scene<'a>,
+    context: &'s CheckContext<'a>,
 }
 
 impl Hand<'_, '_> {
     fn write_auth_config(&self) -> Option<ActionDraft> {
-        let wanted = self.scene.checked().ok()?.rendered.as_ref()?;
+        let wanted = self.context.checked().ok()?.rendered.as_ref()?;
         Some(self.write_file(MANAGED_NAMESPACE, wanted, Operator::Authentication))
     }
 
     fn write_kas_copy(&self) -> Option<ActionDraft> {
-        let wanted = self.scene.auth_config(MANAGED_NAMESPACE).seen?.auth_config.as_deref()?;
+        let wanted = self.context.auth_config(MANAGED_NAMESPACE).seen?.auth_config.as_deref()?;
         Some(self.write_file(KAS_NAMESPACE, wanted, Operator::KubeApiServer))
     }
 
     fn write_file(&self, namespace: &'static str, wanted: &str, operator: Operator) -> ActionDraft {
-        let held = self.scene.auth_config(namespace).seen;
+        let held = self.context.auth_config(namespace).seen;
         let before = held.and_then(|file| file.auth_config.as_deref());
         let target = self.target(CONFIG_MAP, Some(namespace), AUTH_CONFIG, held.map(|file| &file.meta));
         let mut draft = self.write(target, AUTH_CONFIG_KEY, before.map(pretty).as_deref(), &pretty(wanted), operator);
@@ -132,29 +144,29 @@ impl Hand<'_, '_> {
     }
 
     fn copy_authority(&self, name: &str) -> Option<ActionDraft> {
-        let wanted = self.scene.bundle(CONFIG_NAMESPACE, name).seen?.text.as_deref()?;
-        let held = self.scene.bundle(CONSOLE_NAMESPACE, name).seen;
+        let wanted = self.context.bundle(CONFIG_NAMESPACE, name).seen?.text.as_deref()?;
+        let held = self.context.bundle(CONSOLE_NAMESPACE, name).seen;
         let before = held.and_then(|bundle| bundle.text.as_deref());
         let target = self.target(CONFIG_MAP, Some(CONSOLE_NAMESPACE), name, held.map(|bundle| &bundle.meta));
         Some(self.write(target, CA_KEY, before, wanted, Operator::Console))
     }
 
     fn delete_file(&self, namespace: &'static str, operator: Operator) -> Option<ActionDraft> {
-        let file = self.scene.auth_config(namespace).seen?;
+        let file = self.context.auth_config(namespace).seen?;
         let target = self.target(CONFIG_MAP, Some(namespace), AUTH_CONFIG, Some(&file.meta));
         let proofs = vec![
             format!("{} calls what it writes in {namespace} {AUTH_CONFIG}", operator.as_str()),
             format!("namespace {namespace} is reserved for the platform"),
         ];
-        let rests_on = vec![config_maps(self.scene.name(), namespace), self.all(AUTHENTICATION)];
+        let rests_on = vec![config_maps(self.context.name(), namespace), self.all(AUTHENTICATION)];
         Some(self.delete(target, Reason::OidcNotWanted, proofs, rests_on, operator, &file.meta))
     }
 
     fn delete_part(&self, part: &'static Part) -> Option<ActionDraft> {
-        let mark = self.scene.part(part).seen?;
+        let mark = self.context.part(part).seen?;
         let target = self.target(part.resource, part.namespace, part.name, Some(&mark.meta));
         let mut rests_on = self.availability_rests_on();
-        rests_on.push(part.collection(self.scene.name()));
+        rests_on.push(part.collection(self.context.name()));
         let draft =
             self.delete(target, Reason::OidcAvailable, part.proofs(), rests_on, Operator::Authentication, &mark.meta);
         Some(ActionDraft { depends_on: self.before(part), ..draft })
@@ -163,25 +175,25 @@ impl Hand<'_, '_> {
     /// The leftovers of the same side whose turn comes right before.
     fn before(&self, part: &Part) -> Vec<Dependency> {
         let is_leftover = |other: &&'static Part| {
-            rule(self.scene, &Place::Part(other)).is_some_and(|ruling| ruling.verdict == Verdict::Leftover)
+            rule(self.context, &ResolvedSubject::Part(other)).is_some_and(|ruling| ruling.verdict == Verdict::Leftover)
         };
         let comes_before = |other: &&'static Part| other.side() == part.side() && other.turn < part.turn;
         let earlier: Vec<&'static Part> = PARTS.iter().filter(comes_before).filter(is_leftover).collect();
         let last = earlier.iter().map(|part| part.turn).max();
-        let subject = |part: &'static Part| Place::Part(part).subject(self.scene.name());
+        let subject = |part: &'static Part| ResolvedSubject::Part(part).subject(self.context.name());
         let waits_for = earlier.into_iter().filter(|part| Some(part.turn) == last);
         waits_for.map(|part| Dependency { finding: subject(part), order: 0 }).collect()
     }
 
     fn delete_definition(&self) -> Option<ActionDraft> {
-        let mark = self.scene.restrictions_definition().seen?;
+        let mark = self.context.restrictions_definition().seen?;
         let target = self.target(CUSTOM_RESOURCE_DEFINITION, None, RESTRICTIONS_CRD, Some(&mark.meta));
         let proofs = vec![
             "it is the definition OpenShift ships under this name".to_owned(),
             "the API group authorization.openshift.io is the platform's".to_owned(),
         ];
         let mut rests_on = self.availability_rests_on();
-        rests_on.push(by_name(self.scene.name(), CUSTOM_RESOURCE_DEFINITION, RESTRICTIONS_CRD));
+        rests_on.push(by_name(self.context.name(), CUSTOM_RESOURCE_DEFINITION, RESTRICTIONS_CRD));
         rests_on.push(self.all(ROLE_BINDING_RESTRICTION).metadata());
         let draft = self.delete(target, Reason::OidcAvailable, proofs, rests_on, Operator::Authentication, &mark.meta);
         // Not the operator's work: nobody upstream does it.
@@ -196,38 +208,38 @@ impl Hand<'_, '_> {
     }
 
     fn delete_authority(&self, name: &str) -> Option<ActionDraft> {
-        let bundle = self.scene.bundle(CONSOLE_NAMESPACE, name).seen?;
+        let bundle = self.context.bundle(CONSOLE_NAMESPACE, name).seen?;
         let target = self.target(CONFIG_MAP, Some(CONSOLE_NAMESPACE), name, Some(&bundle.meta));
         let mut proofs = Vec::new();
         if holds_ca_alone(bundle) {
             proofs.push(format!("it holds {CA_KEY} alone, as the console operator's copies do"));
         }
-        if is_named(self.scene, name) {
+        if is_named(self.context, name) {
             proofs.push("a provider of Authentication/cluster names a CA like it".to_owned());
         }
         if bundle.owner == BundleOwner::Console {
             proofs.push("its owner is the console operator's configuration".to_owned());
         }
-        if self.scene.bundle(CONFIG_NAMESPACE, name).seen.is_some() {
+        if self.context.bundle(CONFIG_NAMESPACE, name).seen.is_some() {
             proofs.push(format!("a bundle of this name is in {CONFIG_NAMESPACE}"));
         }
-        let wanted = wanted_authority(self.scene) == Some(name);
-        let mut rests_on = vec![config_maps(self.scene.name(), CONSOLE_NAMESPACE), self.all(AUTHENTICATION)];
-        rests_on.extend(wanted.then(|| config_maps(self.scene.name(), CONFIG_NAMESPACE)));
+        let wanted = wanted_authority(self.context) == Some(name);
+        let mut rests_on = vec![config_maps(self.context.name(), CONSOLE_NAMESPACE), self.all(AUTHENTICATION)];
+        rests_on.extend(wanted.then(|| config_maps(self.context.name(), CONFIG_NAMESPACE)));
         let reason = if wanted { Reason::SourceRemoved } else { Reason::NoReferrer };
         Some(self.delete(target, reason, proofs, rests_on, Operator::Console, &bundle.meta))
     }
 
     /// The console's pods mount it, so it is never ticked: whoever wants it gone says so.
     fn delete_console_secret(&self) -> Option<ActionDraft> {
-        let mark = self.scene.secret_mark(CONSOLE_NAMESPACE, CONSOLE_SECRET).seen?;
+        let mark = self.context.secret_mark(CONSOLE_NAMESPACE, CONSOLE_SECRET).seen?;
         let target = self.target(SECRET, Some(CONSOLE_NAMESPACE), CONSOLE_SECRET, Some(&mark.meta));
         let proofs = vec![
             "the console operator calls its client secret so".to_owned(),
             format!("namespace {CONSOLE_NAMESPACE} is reserved for the platform"),
         ];
-        let mut rests_on = vec![secret_marks(self.scene.name(), CONSOLE_NAMESPACE), self.all(AUTHENTICATION)];
-        rests_on.extend(wanted_secret(self.scene).map(|_| secret_marks(self.scene.name(), CONFIG_NAMESPACE)));
+        let mut rests_on = vec![secret_marks(self.context.name(), CONSOLE_NAMESPACE), self.all(AUTHENTICATION)];
+        rests_on.extend(wanted_secret(self.context).map(|_| secret_marks(self.context.name(), CONFIG_NAMESPACE)));
         let draft = self.delete(target, Reason::NoReferrer, proofs, rests_on, Operator::Console, &mark.meta);
         Some(ActionDraft { selected: false, ..draft })
     }
@@ -288,7 +300,7 @@ impl Hand<'_, '_> {
             Hands::On => None,
             Hands::Off => {
                 let who = operator.as_str();
-                let because = match operator.complaints(self.scene).first() {
+                let because = match operator.complaints(self.context).first() {
                     Some(complaint) => complaint.says.to_string(),
                     None => "no condition says why it hasn't".to_owned(),
                 };
@@ -300,7 +312,7 @@ impl Hand<'_, '_> {
 
     /// What nobody should be told to write, whoever asks.
     fn harmful(&self) -> Option<Blocked> {
-        let why = match self.scene.checked().ok()?.verdict {
+        let why = match self.context.checked().ok()?.verdict {
             check::Verdict::Valid => return None,
             check::Verdict::Lockout => "with no provider nobody could log in with a token; name one first",
             check::Verdict::KasWouldRefuse => {
@@ -314,23 +326,23 @@ impl Hand<'_, '_> {
 
     /// What the answer "OIDC is available" was read from.
     fn availability_rests_on(&self) -> Vec<CollectionId> {
-        let claims = self.scene.claims_sourcing() == Ok(true);
+        let claims = self.context.claims_sourcing() == Ok(true);
         let files = if claims { OAUTH_API_NAMESPACE } else { KAS_NAMESPACE };
         vec![
             self.all(AUTHENTICATION),
             self.all(FEATURE_GATE),
             self.all(KUBE_API_SERVER),
-            config_maps(self.scene.name(), files),
+            config_maps(self.context.name(), files),
         ]
     }
 
     fn all(&self, resource: Resource) -> CollectionId {
-        CollectionId::all(self.scene.name(), resource)
+        CollectionId::all(self.context.name(), resource)
     }
 
     fn target(&self, resource: Resource, namespace: Option<&str>, name: &str, meta: Option<&Meta>) -> Target {
         Target {
-            cluster: self.scene.name().clone(),
+            cluster: self.context.name().clone(),
             resource,
             namespace: namespace.map(str::to_owned),
             name: name.to_owned(),

@@ -28,10 +28,10 @@ impl Ruling {
     }
 
     pub fn with(self, code: Code) -> Self {
-        self.with_words([code.as_str()])
+        self.with_message([code.as_str()])
     }
 
-    pub fn with_words(mut self, words: impl IntoIterator<Item = &'static str>) -> Self {
+    pub fn with_message(mut self, words: impl IntoIterator<Item = &'static str>) -> Self {
         self.codes.extend(words);
         self.codes.sort_unstable();
         self.codes.dedup();

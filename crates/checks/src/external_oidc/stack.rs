@@ -37,7 +37,7 @@ pub enum Fate {
 pub enum Turn {
     /// Routes and API registrations: without them nobody is sent to what goes next. An API server that vanishes behind
     /// its registration would break discovery for everybody.
-    Door,
+    ContextAccess,
     Workload,
     Rest,
 }
@@ -63,7 +63,7 @@ const TOKEN_MANAGER: &str = "system:openshift:useroauthaccesstoken-manager";
 
 /// Every resource of the stack.
 pub static PARTS: [Part; 25] = [
-    server(ROUTE, "oauth-openshift", Turn::Door),
+    server(ROUTE, "oauth-openshift", Turn::ContextAccess),
     server(DEPLOYMENT, "oauth-openshift", Turn::Workload),
     server(SERVICE, "oauth-openshift", Turn::Rest),
     server(SERVICE_ACCOUNT, "oauth-openshift", Turn::Rest),
@@ -79,8 +79,8 @@ pub static PARTS: [Part; 25] = [
     managed(CONFIG_MAP, "oauth-serving-cert"),
     managed(ROLE, SERVERCERT_TRUST),
     managed(ROLE_BINDING, SERVERCERT_TRUST),
-    part(API_SERVICE, None, "v1.oauth.openshift.io", Turn::Door),
-    part(API_SERVICE, None, "v1.user.openshift.io", Turn::Door),
+    part(API_SERVICE, None, "v1.oauth.openshift.io", Turn::ContextAccess),
+    part(API_SERVICE, None, "v1.user.openshift.io", Turn::ContextAccess),
     kept(part(DEPLOYMENT, Some(OAUTH_API_NAMESPACE), "apiserver", Turn::Workload)),
     kept(part(SERVICE, Some(OAUTH_API_NAMESPACE), "api", Turn::Rest)),
     kept(part(SERVICE_ACCOUNT, Some(OAUTH_API_NAMESPACE), "oauth-apiserver-sa", Turn::Rest)),

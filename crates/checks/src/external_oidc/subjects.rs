@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use super::NAME;
 use super::console::{is_stray, wanted_authority};
+use super::context::CheckContext;
 use super::judge::rule;
 use super::names::{
     AUTH_CONFIG, AUTHENTICATION, CONFIG_MAP, CONSOLE_NAMESPACE, CONSOLE_SECRET, CUSTOM_RESOURCE_DEFINITION,
     KAS_NAMESPACE, KUBE_API_SERVER, MANAGED_NAMESPACE, OBSERVED_CONFIG, RESTRICTIONS_CRD, SECRET, SINGLETON,
 };
-use super::scene::Scene;
 use super::spec::Component;
 use super::stack::{PARTS, Part};
 use trueup_core::engine::SubjectId;
@@ -17,7 +17,7 @@ use trueup_core::world::{ClusterName, Resource};
 
 /// What a subject id points at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum ResolvedSubject {
     Authentication,
     /// `auth-config` as the authentication operator writes it.
     AuthConfig,
@@ -37,7 +37,7 @@ pub enum Place {
     },
 }
 
-impl Place {
+impl ResolvedSubject {
     pub fn of(subject: &SubjectId) -> Option<Self> {
         let SubjectId { domain: _, cluster: _, api_version: _, kind, namespace, name, cloud: _ } = subject;
         let (namespace, name) = (namespace.as_deref(), name.as_str());
@@ -103,39 +103,43 @@ fn api_version(resource: Resource) -> &'static str {
     }
 }
 
-/// The places every cluster of this check has.
-const FIXED: [Place; 6] = [
-    Place::Authentication,
-    Place::AuthConfig,
-    Place::Rollout,
-    Place::ObservedConfig,
-    Place::KasCopy,
-    Place::Restrictions,
+/// The resolved_subjects every cluster of this check has.
+const FIXED: [ResolvedSubject; 6] = [
+    ResolvedSubject::Authentication,
+    ResolvedSubject::AuthConfig,
+    ResolvedSubject::Rollout,
+    ResolvedSubject::ObservedConfig,
+    ResolvedSubject::KasCopy,
+    ResolvedSubject::Restrictions,
 ];
 
 /// Every subject of a cluster.
-pub fn list(scene: &Scene<'_>) -> BTreeSet<SubjectId> {
-    let judged = places(scene).into_iter().filter(|place| rule(scene, place).is_some());
+pub fn list(context: &CheckContext<'_>) -> BTreeSet<SubjectId> {
+    let judged = resolved_subjects(context).into_iter().filter(|place| rule(context, place).is_some());
     // A component's name may be such that its subject reads as another one.
-    let named = judged.map(|place| (place.subject(scene.name()), place));
-    named.filter(|(subject, place)| Place::of(subject).as_ref() == Some(place)).map(|(subject, _)| subject).collect()
+    let named = judged.map(|place| (place.subject(context.name()), place));
+    named
+        .filter(|(subject, place)| ResolvedSubject::of(subject).as_ref() == Some(place))
+        .map(|(subject, _)| subject)
+        .collect()
 }
 
 /// Every place of a cluster that may be a subject.
-fn places(scene: &Scene<'_>) -> Vec<Place> {
-    let mut places: Vec<Place> = FIXED.into_iter().chain(PARTS.iter().map(Place::Part)).collect();
-    let strays = scene.bundles(CONSOLE_NAMESPACE);
-    let strays = strays.iter().filter(|(key, bundle)| is_stray(scene, key.name.as_str(), bundle));
+fn resolved_subjects(context: &CheckContext<'_>) -> Vec<ResolvedSubject> {
+    let mut resolved_subjects: Vec<ResolvedSubject> =
+        FIXED.into_iter().chain(PARTS.iter().map(ResolvedSubject::Part)).collect();
+    let strays = context.bundles(CONSOLE_NAMESPACE);
+    let strays = strays.iter().filter(|(key, bundle)| is_stray(context, key.name.as_str(), bundle));
     let authorities: BTreeSet<&str> =
-        wanted_authority(scene).into_iter().chain(strays.map(|(key, _)| key.name.as_str())).collect();
-    places.extend(authorities.into_iter().map(|name| Place::ConsoleCa { name: name.to_owned() }));
-    places.push(Place::ConsoleSecret);
+        wanted_authority(context).into_iter().chain(strays.map(|(key, _)| key.name.as_str())).collect();
+    resolved_subjects.extend(authorities.into_iter().map(|name| ResolvedSubject::ConsoleCa { name: name.to_owned() }));
+    resolved_subjects.push(ResolvedSubject::ConsoleSecret);
     let mut components = BTreeSet::new();
-    if let Some(authentication) = scene.authentication.seen {
+    if let Some(authentication) = context.authentication.seen {
         components.extend(authentication.clients.iter().map(|status| status.component.clone()));
         let listed = authentication.spec.providers.iter().flat_map(|provider| &provider.clients);
         components.extend(listed.map(|client| client.component.clone()));
     }
-    places.extend(components.into_iter().map(|component| Place::Client { component }));
-    places
+    resolved_subjects.extend(components.into_iter().map(|component| ResolvedSubject::Client { component }));
+    resolved_subjects
 }

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use super::NAME;
 use super::bound::{self, Bound};
 use super::check::{Checked, Verdict};
+use super::context::{CheckContext, config_maps, is_served};
 use super::facts::Named;
 use super::gates::{Gate, Gates};
 use super::names::{
@@ -22,7 +23,6 @@ use super::names::{
 };
 use super::pem::latest_end;
 use super::render::{filled, groups_expression, username_expression, username_prefix};
-use super::scene::{Scene, config_maps, is_served};
 use super::settings::{Hands, Offer, Settings};
 use super::spec::{AuthKind, AuthSpec, Provider};
 use trueup_core::engine::{ActionDraft, Blocked, Evidence, GateName, Reason, Stake, Target, Undo, Verb, fields_diff};
@@ -35,31 +35,31 @@ const VANISHING: [Resource; 5] = [USER, GROUP, IDENTITY, OAUTH_CLIENT, ROLE_BIND
 const NAMES_MAX: usize = 8;
 
 /// Whether the switch is offered on this cluster.
-pub fn is_offered(settings: &Settings, scene: &Scene<'_>) -> bool {
+pub fn is_offered(settings: &Settings, context: &CheckContext<'_>) -> bool {
     let asked = settings.hands == Hands::On && settings.offer == Offer::Switch;
-    let spec = scene.authentication.seen.map(|authentication| &authentication.spec);
+    let spec = context.authentication.seen.map(|authentication| &authentication.spec);
     asked && spec.is_some_and(|spec| !spec.is_oidc() && !spec.providers.is_empty())
 }
 
 /// The edit itself; nothing where it isn't offered.
-pub fn draft(settings: &Settings, scene: &Scene<'_>) -> Option<ActionDraft> {
-    let authentication = scene.authentication.seen.filter(|_| is_offered(settings, scene))?;
-    let export: Vec<Resource> = VANISHING.into_iter().filter(|kind| is_served(scene.cluster, kind)).collect();
+pub fn draft(settings: &Settings, context: &CheckContext<'_>) -> Option<ActionDraft> {
+    let authentication = context.authentication.seen.filter(|_| is_offered(settings, context))?;
+    let export: Vec<Resource> = VANISHING.into_iter().filter(|kind| is_served(context.cluster, kind)).collect();
     let kinds: Vec<Value> =
         export.iter().map(|kind| json!({ "apiVersion": kind.api_version(), "kind": kind.kind })).collect();
     let patch = json!({ "spec": { "type": "OIDC", "webhookTokenAuthenticator": null } });
     let mut diff = fields_diff(&before(&authentication.spec), &patch);
     let words: Vec<&str> = export.iter().map(|kind| kind.plural).collect();
     diff.push_str(&format!("  sealed first: every object of {}\n", words.join(", ")));
-    diff.push_str(&format!("  the way back: {}\n", way_back(scene)));
-    let all = |resource| CollectionId::all(scene.name(), resource);
-    let mut rests_on = vec![all(AUTHENTICATION), all(FEATURE_GATE), config_maps(scene.name(), CONFIG_NAMESPACE)];
-    rests_on.extend(bound::collections(scene));
+    diff.push_str(&format!("  the way back: {}\n", way_back(context)));
+    let all = |resource| CollectionId::all(context.name(), resource);
+    let mut rests_on = vec![all(AUTHENTICATION), all(FEATURE_GATE), config_maps(context.name(), CONFIG_NAMESPACE)];
+    rests_on.extend(bound::collections(context));
     Some(ActionDraft {
         domain: NAME,
         verb: Verb::Patch,
         target: Target {
-            cluster: scene.name().clone(),
+            cluster: context.name().clone(),
             resource: AUTHENTICATION,
             namespace: None,
             name: SINGLETON.to_owned(),
@@ -78,13 +78,13 @@ pub fn draft(settings: &Settings, scene: &Scene<'_>) -> Option<ActionDraft> {
         undo: Undo::RestoreFromBackup,
         depends_on: Vec::new(),
         rests_on,
-        blocked_by: looked_at(scene).into_iter().filter_map(|look| look.blocked).collect(),
+        blocked_by: looked_at(context).into_iter().filter_map(|look| look.blocked).collect(),
     })
 }
 
 /// What a person should know before.
-pub fn evidence(settings: &Settings, scene: &Scene<'_>) -> Vec<Evidence> {
-    if !is_offered(settings, scene) {
+pub fn evidence(settings: &Settings, context: &CheckContext<'_>) -> Vec<Evidence> {
+    if !is_offered(settings, context) {
         return Vec::new();
     }
     let line = |says: String, object: String, field: &str| Evidence {
@@ -93,10 +93,10 @@ pub fn evidence(settings: &Settings, scene: &Scene<'_>) -> Vec<Evidence> {
         field: field.to_owned(),
         resource_version: String::new(),
     };
-    let authentication = || format!("{} Authentication {SINGLETON}", scene.name());
+    let authentication = || format!("{} Authentication {SINGLETON}", context.name());
     let mut lines: Vec<Evidence> =
-        looked_at(scene).into_iter().map(|look| line(look.says, look.object, look.field)).collect();
-    let back = format!("the way back from OIDC: {}", way_back(scene));
+        looked_at(context).into_iter().map(|look| line(look.says, look.object, look.field)).collect();
+    let back = format!("the way back from OIDC: {}", way_back(context));
     lines.push(line(back, authentication(), "spec.type"));
     lines
 }
@@ -108,8 +108,8 @@ fn before(spec: &AuthSpec) -> Value {
 }
 
 /// What whoever is shut out does, with the client certificate that goes on working.
-fn way_back(scene: &Scene<'_>) -> String {
-    let kind = match scene.kind() {
+fn way_back(context: &CheckContext<'_>) -> String {
+    let kind = match context.kind() {
         Ok(AuthKind::None) => "None",
         Ok(AuthKind::IntegratedOAuth | AuthKind::Oidc | AuthKind::Other(_)) | Err(_) => "IntegratedOAuth",
     };
@@ -128,10 +128,10 @@ struct Look {
 }
 
 /// Everything that is looked at before people are sent through the door.
-fn looked_at(scene: &Scene<'_>) -> Vec<Look> {
-    let mut looks = vec![spec(scene), certificates(scene)];
-    looks.extend(subjects(scene));
-    looks.extend(restrictions(scene));
+fn looked_at(context: &CheckContext<'_>) -> Vec<Look> {
+    let mut looks = vec![spec(context), certificates(context)];
+    looks.extend(subjects(context));
+    looks.extend(restrictions(context));
     looks
 }
 
@@ -141,15 +141,15 @@ fn look(says: String, object: String, field: &'static str, blocked: Option<(Gate
 }
 
 /// What the spec would come to with type OIDC.
-fn spec(scene: &Scene<'_>) -> Look {
-    let object = format!("{} Authentication {SINGLETON}", scene.name());
+fn spec(context: &CheckContext<'_>) -> Look {
+    let object = format!("{} Authentication {SINGLETON}", context.name());
     let field = "spec.oidcProviders";
-    let gate_is_off = scene.gates.as_ref().is_ok_and(|gates| !gates.on(Gate::ExternalOidc));
+    let gate_is_off = context.gates.as_ref().is_ok_and(|gates| !gates.on(Gate::ExternalOidc));
     if gate_is_off {
         let why = "the feature gate ExternalOIDC is off, so the API server refuses type OIDC";
         return look(why.to_owned(), object, field, Some((GateName::OperatorOwned, why)));
     }
-    let checked = match scene.checked_as_oidc() {
+    let checked = match context.checked_as_oidc() {
         Ok(checked) => checked,
         Err(gap) => {
             let says = format!("what the spec would come to with type OIDC is not known: {gap}");
@@ -182,18 +182,18 @@ fn spec(scene: &Scene<'_>) -> Look {
 }
 
 /// Whether administrators can come in by certificate while nobody can log in.
-fn certificates(scene: &Scene<'_>) -> Look {
-    let object = format!("{} ConfigMap {CONFIG_NAMESPACE}/{ADMIN_CLIENT_CA}", scene.name());
+fn certificates(context: &CheckContext<'_>) -> Look {
+    let object = format!("{} ConfigMap {CONFIG_NAMESPACE}/{ADMIN_CLIENT_CA}", context.name());
     let field = "data";
     let absent = "kube-apiserver trusts no authority for administrators' client certificates: once nobody can log in, \
                   nobody can come back; keep an admin kubeconfig with a client certificate first";
-    match scene.bundle(CONFIG_NAMESPACE, ADMIN_CLIENT_CA).known() {
+    match context.bundle(CONFIG_NAMESPACE, ADMIN_CLIENT_CA).known() {
         Err(gap) => {
             let says = format!("whether there are client certificates for administrators is not known: {gap}");
             Look { blocked: Some(Blocked { gate: GateName::NotComplete, why: says.clone() }), says, object, field }
         }
         Ok(None) => look(absent.to_owned(), object, field, Some((GateName::Access, absent))),
-        Ok(Some(bundle)) => match bundle.text.as_deref().and_then(latest_end).filter(|end| *end > scene.view.now) {
+        Ok(Some(bundle)) => match bundle.text.as_deref().and_then(latest_end).filter(|end| *end > context.view.now) {
             None => look(absent.to_owned(), object, field, Some((GateName::Access, absent))),
             Some(end) => {
                 let says = format!("administrators' client certificates are trusted until {end}; have one at hand");
@@ -243,12 +243,12 @@ impl Names {
 }
 
 /// Which users and groups of bindings no token can become, and whether any administrator is left.
-fn subjects(scene: &Scene<'_>) -> Vec<Look> {
-    let object = || format!("{} {} and RoleBindings", scene.name(), "ClusterRoleBindings");
+fn subjects(context: &CheckContext<'_>) -> Vec<Look> {
+    let object = || format!("{} {} and RoleBindings", context.name(), "ClusterRoleBindings");
     let field = "subjects";
-    let provider = scene.authentication.seen.and_then(|authentication| authentication.spec.providers.first());
-    let (Some(provider), Ok(gates)) = (provider, &scene.gates) else { return Vec::new() };
-    if let [gap, ..] = bound::gaps(scene).as_slice() {
+    let provider = context.authentication.seen.and_then(|authentication| authentication.spec.providers.first());
+    let (Some(provider), Ok(gates)) = (provider, &context.gates) else { return Vec::new() };
+    if let [gap, ..] = bound::gaps(context).as_slice() {
         let says = format!("which users and groups stop matching is not known: {gap}");
         let blocked = Some(Blocked { gate: GateName::NotComplete, why: says.clone() });
         return vec![Look { says, object: object(), field, blocked }];
@@ -258,7 +258,7 @@ fn subjects(scene: &Scene<'_>) -> Vec<Look> {
         Named::User(name) => users.hold(name),
         Named::Group(name) => groups.hold(name),
     };
-    let all = bound::all(scene);
+    let all = bound::all(context);
     let mut stop: Vec<String> =
         all.iter().flat_map(|bound| people(bound)).filter(|named| !can_be(named)).map(Named::says).collect();
     stop.sort();
@@ -308,8 +308,8 @@ fn listed(names: &[String]) -> String {
 }
 
 /// RoleBindingRestrictions that nobody enforces from then on.
-fn restrictions(scene: &Scene<'_>) -> Option<Look> {
-    let names: Vec<String> = scene.restrictions().iter().map(|(key, _)| key.to_string()).collect();
-    let object = format!("{} RoleBindingRestrictions", scene.name());
+fn restrictions(context: &CheckContext<'_>) -> Option<Look> {
+    let names: Vec<String> = context.restrictions().iter().map(|(key, _)| key.to_string()).collect();
+    let object = format!("{} RoleBindingRestrictions", context.name());
     (!names.is_empty()).then(|| look(format!("nobody enforces these any more: {}", listed(&names)), object, "", None))
 }

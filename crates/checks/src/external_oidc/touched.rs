@@ -5,12 +5,12 @@
 //! A cluster has a few dozen subjects, and nearly every one of them depends on the Authentication, the revisions that
 //! run and each other's presence: a change to anything this check reads touches all of its cluster.
 
+use super::context::CheckContext;
 use super::names::{
     API_SERVICE, AUTHENTICATION, CLUSTER_ROLE, CLUSTER_ROLE_BINDING, CLUSTER_VERSION, CONFIG_NAMESPACE,
     CONSOLE_NAMESPACE, CUSTOM_RESOURCE_DEFINITION, FEATURE_GATE, INFRASTRUCTURE, KAS_NAMESPACE, KUBE_API_SERVER,
     MANAGED_NAMESPACE, OAUTH_API_NAMESPACE, OAUTH_NAMESPACE, ROLE_BINDING_RESTRICTION,
 };
-use super::scene::Scene;
 use crate::Touched;
 use trueup_core::world::{Change, ChangeSet, CollectionId, Resource, View};
 
@@ -41,7 +41,7 @@ pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
         let touches = match change {
             Change::Cluster(_) => true,
             Change::Collection { id, .. } if DECIDING.contains(&id.resource) => true,
-            Change::Collection { id, .. } => is_read(id) && Scene::of(view, cluster).is_some(),
+            Change::Collection { id, .. } => is_read(id) && CheckContext::of(view, cluster).is_some(),
         };
         if touches {
             touched.clusters.insert(cluster.clone());

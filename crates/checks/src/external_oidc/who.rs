@@ -4,12 +4,12 @@
 //! to be missing, never that there are none.
 
 use super::bound;
+use super::context::CheckContext;
 use super::login::{Answer, Identity, Refusal, Reserved, Token, login};
-use super::scene::Scene;
 
 /// The answer, line by line.
-pub fn answer(scene: &Scene<'_>, typed: &str) -> Vec<String> {
-    let Some(authentication) = scene.authentication.seen else {
+pub fn answer(context: &CheckContext<'_>, typed: &str) -> Vec<String> {
+    let Some(authentication) = context.authentication.seen else {
         return vec!["Authentication/cluster is not known, so nobody can tell".to_owned()];
     };
     let spec = &authentication.spec;
@@ -17,16 +17,16 @@ pub fn answer(scene: &Scene<'_>, typed: &str) -> Vec<String> {
         let kind = spec.kind.as_str();
         return vec![format!("the type is {kind}: kube-apiserver takes no token of an OIDC provider")];
     }
-    let gates = match &scene.gates {
+    let gates = match &context.gates {
         Ok(gates) => gates,
         Err(gap) => return vec![format!("the feature gates are not known, so nobody can tell: {gap}")],
     };
     match Token::read(typed) {
         Err(bad) => vec![format!("this can't be read: {bad}")],
-        Ok(token) => match login(spec, gates, &token, scene.view.now) {
+        Ok(token) => match login(spec, gates, &token, context.view.now) {
             Answer::Accepted(identity) => {
                 let mut lines = accepted(&identity);
-                lines.extend(bindings(scene, &identity));
+                lines.extend(bindings(context, &identity));
                 lines
             }
             Answer::Refused(Refusal { by, rule, message }) => {
@@ -57,9 +57,9 @@ fn accepted(identity: &Identity) -> Vec<String> {
 const BINDINGS_MAX: usize = 20;
 
 /// What the identity is bound to.
-fn bindings(scene: &Scene<'_>, identity: &Identity) -> Vec<String> {
-    let found = bound::naming(scene, &identity.username, &identity.groups);
-    let gaps = bound::gaps(scene);
+fn bindings(context: &CheckContext<'_>, identity: &Identity) -> Vec<String> {
+    let found = bound::naming(context, &identity.username, &identity.groups);
+    let gaps = bound::gaps(context);
     let mut lines: Vec<String> = found
         .iter()
         .take(BINDINGS_MAX)

@@ -2,36 +2,36 @@
 
 use serde_json::{Map, Value, json};
 
+use super::context::CheckContext;
 use super::facts::{Copy, SecretType};
 use super::judge::{Ruling, still_current};
 use super::names::{CONSOLE_NAMESPACE, COPIES_NAMESPACE, CopyKind, SINGLETON};
 use super::ownership::proofs;
 use super::remedy::actions;
-use super::scene::Scene;
 use super::settings::Settings;
-use super::subjects::Place;
+use super::subjects::ResolvedSubject;
 use super::verdict::{Code, Verdict};
 use trueup_core::engine::{Evidence, Explanation, SubjectId};
 use trueup_core::world::Key;
 
-pub fn explain(settings: &Settings, subject: &SubjectId, place: &Place<'_>, ruling: &Ruling) -> Explanation {
+pub fn explain(settings: &Settings, subject: &SubjectId, place: &ResolvedSubject<'_>, ruling: &Ruling) -> Explanation {
     let name = subject.name.as_str();
     match place {
-        Place::Copy { scene, kind } => {
-            let copy = scene.copies(*kind).get(&scene.copy_key(name)).present();
+        ResolvedSubject::Copy { context, kind } => {
+            let copy = context.copies(*kind).get(&context.copy_key(name)).present();
             Explanation {
                 uid: copy.map(|copy| copy.meta.uid.clone()),
                 created: copy.and_then(|copy| copy.meta.created),
-                summary: summary(scene, *kind, name, ruling),
-                expected: expected(scene, *kind, name),
+                summary: summary(context, *kind, name, ruling),
+                expected: expected(context, *kind, name),
                 actual: copy.map_or_else(|| json!({}), |copy| actual(*kind, copy, ruling)),
-                evidence: evidence(scene, *kind, name, copy, ruling),
-                remedy: actions(settings, scene, *kind, name, copy, ruling),
+                evidence: evidence(context, *kind, name, copy, ruling),
+                remedy: actions(settings, context, *kind, name, copy, ruling),
             }
         }
-        Place::Collection { scene, kind } => {
+        ResolvedSubject::Collection { context, kind } => {
             let gap = ruling.gap.as_ref().map_or_else(String::new, |gap| gap.says.clone());
-            let (guest, word) = (&scene.guest.name, kind.resource().kind);
+            let (guest, word) = (&context.guest.name, kind.resource().kind);
             bare(
                 format!("{word}s of {COPIES_NAMESPACE} are not known completely: {gap}"),
                 Evidence {
@@ -42,8 +42,8 @@ pub fn explain(settings: &Settings, subject: &SubjectId, place: &Place<'_>, ruli
                 },
             )
         }
-        Place::ConsoleMirror { scene } => leftover(scene, CopyKind::ConfigMap, name, Where::Console),
-        Place::ControlPlaneNamespace { scene, kind } => leftover(scene, *kind, name, Where::ControlPlane),
+        ResolvedSubject::ConsoleMirror { context } => leftover(context, CopyKind::ConfigMap, name, Where::Console),
+        ResolvedSubject::ControlPlaneNamespace { context, kind } => leftover(context, *kind, name, Where::ControlPlane),
     }
 }
 
@@ -65,21 +65,21 @@ enum Where {
     ControlPlane,
 }
 
-fn leftover(scene: &Scene<'_>, kind: CopyKind, name: &str, lies: Where) -> Explanation {
+fn leftover(context: &CheckContext<'_>, kind: CopyKind, name: &str, lies: Where) -> Explanation {
     let word = kind.resource().kind;
     let (mark, cluster, namespace, why) = match lies {
         Where::Console => (
-            scene.console_mirror(name),
-            &scene.guest.name,
+            context.console_mirror(name),
+            &context.guest.name,
             CONSOLE_NAMESPACE,
             "the console operator mirrored it and never removes its mirror",
         ),
         Where::ControlPlane => {
-            let (cluster, namespace) = scene.source_namespace().unwrap_or((&scene.guest.name, ""));
-            (scene.source(kind, name).seen, cluster, namespace, "the HyperShift operator never prunes this namespace")
+            let (cluster, namespace) = context.source_namespace().unwrap_or((&context.guest.name, ""));
+            (context.source(kind, name).seen, cluster, namespace, "the HyperShift operator never prunes this namespace")
         }
     };
-    let orphan = format!("{word} {COPIES_NAMESPACE}/{name} of {}", scene.guest.name);
+    let orphan = format!("{word} {COPIES_NAMESPACE}/{name} of {}", context.guest.name);
     let evidence = Evidence {
         says: format!("the same kind and name as the orphan {orphan}; {why}"),
         object: format!("{cluster} {word} {namespace}/{name}"),
@@ -92,7 +92,7 @@ fn leftover(scene: &Scene<'_>, kind: CopyKind, name: &str, lies: Where) -> Expla
     }
 }
 
-fn summary(scene: &Scene<'_>, kind: CopyKind, name: &str, ruling: &Ruling) -> String {
+fn summary(context: &CheckContext<'_>, kind: CopyKind, name: &str, ruling: &Ruling) -> String {
     let has = |code| ruling.codes.contains(&code);
     let key = kind.copied_key();
     match ruling.verdict {
@@ -118,20 +118,20 @@ fn summary(scene: &Scene<'_>, kind: CopyKind, name: &str, ruling: &Ruling) -> St
         Verdict::Pending if has(Code::NotPropagated) => {
             "the HostedCluster names it, but the control plane has not been told yet".to_owned()
         }
-        Verdict::Pending => match still_current(scene) {
+        Verdict::Pending => match still_current(context) {
             Some(client) => format!("{} still uses client {}", client.component, client.client_id),
             None => "a client is still in use".to_owned(),
         },
         Verdict::Foreign if has(Code::NamePattern) => "not HyperShift's by any mark, but its name matches a pattern".to_owned(),
         Verdict::Foreign => "not a copy HyperShift made".to_owned(),
-        Verdict::Moot => format!("nothing to do now: the hosted cluster is {}", moot_words(ruling)),
+        Verdict::Moot => format!("nothing to do now: the hosted cluster is {}", moot_message(ruling)),
         Verdict::OrphanCertain => "no provider names it, and its label says it was made for one".to_owned(),
         Verdict::OrphanProbable => "no provider names it, and it looks exactly like a copy HyperShift made".to_owned(),
         Verdict::Leftover => "left over".to_owned(),
     }
 }
 
-fn moot_words(ruling: &Ruling) -> String {
+fn moot_message(ruling: &Ruling) -> String {
     let words = ruling.codes.iter().map(|code| match code {
         Code::Deleting => "being deleted",
         Code::Restored => "being restored from a backup",
@@ -141,17 +141,17 @@ fn moot_words(ruling: &Ruling) -> String {
 }
 
 /// What the control plane wants to be there; empty when it wants nothing.
-fn expected(scene: &Scene<'_>, kind: CopyKind, name: &str) -> Value {
-    let wanted = scene.control_plane.seen.map(|plane| &plane.hosted.authentication);
+fn expected(context: &CheckContext<'_>, kind: CopyKind, name: &str) -> Value {
+    let wanted = context.control_plane.seen.map(|plane| &plane.hosted.authentication);
     if !wanted.is_some_and(|wanted| wanted.expects(kind, name)) {
         return json!({});
     }
-    let source = scene.source_content(kind, name).present();
+    let source = context.source_content(kind, name).present();
     let mut expected = Map::new();
     if let Some(length) = source.map(|source| source.value.map_or(0, |value| value.length)) {
         expected.insert("data".into(), json!({ kind.copied_key(): format!("<{length} bytes>") }));
     }
-    if let (Some((cluster, namespace)), true) = (scene.source_namespace(), source.is_some()) {
+    if let (Some((cluster, namespace)), true) = (context.source_namespace(), source.is_some()) {
         expected.insert("from".into(), json!(format!("{cluster} {} {namespace}/{name}", kind.resource().kind)));
     }
     expected.insert("exists".into(), json!(true));
@@ -184,16 +184,23 @@ fn actual(kind: CopyKind, copy: &Copy, ruling: &Ruling) -> Value {
     Value::Object(actual)
 }
 
-fn evidence(scene: &Scene<'_>, kind: CopyKind, name: &str, copy: Option<&Copy>, ruling: &Ruling) -> Vec<Evidence> {
+fn evidence(
+    context: &CheckContext<'_>,
+    kind: CopyKind,
+    name: &str,
+    copy: Option<&Copy>,
+    ruling: &Ruling,
+) -> Vec<Evidence> {
     let mut lines = Vec::new();
-    lines
-        .extend(ruling.gap.as_ref().map(|gap| line(gap.says.clone(), scene.guest.name.to_string(), "", String::new())));
-    lines.extend(plane_evidence(scene, kind, name));
-    lines.extend(cluster_evidence(scene, kind, name, ruling));
-    lines.extend(guest_evidence(scene, kind, name));
-    lines.extend(config_evidence(scene, kind, name));
+    lines.extend(
+        ruling.gap.as_ref().map(|gap| line(gap.says.clone(), context.guest.name.to_string(), "", String::new())),
+    );
+    lines.extend(plane_evidence(context, kind, name));
+    lines.extend(cluster_evidence(context, kind, name, ruling));
+    lines.extend(guest_evidence(context, kind, name));
+    lines.extend(config_evidence(context, kind, name));
     if let Some(copy) = copy {
-        lines.push(copy_evidence(scene, kind, name, copy));
+        lines.push(copy_evidence(context, kind, name, copy));
     }
     lines
 }
@@ -202,13 +209,13 @@ fn line(says: String, object: String, field: &str, resource_version: String) -> 
     Evidence { says, object, field: field.to_owned(), resource_version }
 }
 
-fn plane_evidence(scene: &Scene<'_>, kind: CopyKind, name: &str) -> Vec<Evidence> {
-    let (Ok(by), Some(key)) = (&scene.home, &scene.control_plane_key) else {
+fn plane_evidence(context: &CheckContext<'_>, kind: CopyKind, name: &str) -> Vec<Evidence> {
+    let (Ok(by), Some(key)) = (&context.home, &context.control_plane_key) else {
         return Vec::new();
     };
     let object = format!("{} HostedControlPlane {key}", by.cluster);
-    let Some(plane) = scene.control_plane.seen else {
-        let absent = scene.control_plane.is_proven_absent();
+    let Some(plane) = context.control_plane.seen else {
+        let absent = context.control_plane.is_proven_absent();
         return absent.then(|| line("does not exist".to_owned(), object, "", String::new())).into_iter().collect();
     };
     let version = || plane.hosted.version.to_string();
@@ -230,8 +237,8 @@ fn plane_evidence(scene: &Scene<'_>, kind: CopyKind, name: &str) -> Vec<Evidence
     lines
 }
 
-fn cluster_evidence(scene: &Scene<'_>, kind: CopyKind, name: &str, ruling: &Ruling) -> Vec<Evidence> {
-    let Ok(by) = &scene.home else {
+fn cluster_evidence(context: &CheckContext<'_>, kind: CopyKind, name: &str, ruling: &Ruling) -> Vec<Evidence> {
+    let Ok(by) = &context.home else {
         return Vec::new();
     };
     let object = format!(
@@ -239,8 +246,8 @@ fn cluster_evidence(scene: &Scene<'_>, kind: CopyKind, name: &str, ruling: &Ruli
         by.cluster,
         Key { namespace: Some(by.namespace.clone()), name: by.name.clone() }
     );
-    let Some(cluster) = scene.hosted_cluster.seen else {
-        let absent = scene.hosted_cluster.is_proven_absent();
+    let Some(cluster) = context.hosted_cluster.seen else {
+        let absent = context.hosted_cluster.is_proven_absent();
         return absent.then(|| line("does not exist".to_owned(), object, "", String::new())).into_iter().collect();
     };
     let version = || cluster.0.version.to_string();
@@ -251,14 +258,14 @@ fn cluster_evidence(scene: &Scene<'_>, kind: CopyKind, name: &str, ruling: &Ruli
         lines.push(line("names it".to_owned(), object.clone(), field, version()));
     }
     if ruling.verdict == Verdict::Moot {
-        lines.push(line(format!("is {}", moot_words(ruling)), object.clone(), "", version()));
+        lines.push(line(format!("is {}", moot_message(ruling)), object.clone(), "", version()));
     }
     if is_settled_by_the_spec(ruling.verdict) {
         let says = "what providers name is changed here: the guest's own Authentication is write-protected".to_owned();
         lines.push(line(says, object.clone(), "spec.configuration.authentication.oidcProviders", version()));
     }
     if matches!(ruling.verdict, Verdict::MissingCopy | Verdict::StaleCopy | Verdict::SourceMissing) {
-        let complaints = super::judge::hosted(scene).flat_map(|hosted| hosted.complaints.iter());
+        let complaints = super::judge::hosted(context).flat_map(|hosted| hosted.complaints.iter());
         lines.extend(complaints.map(|complaint| {
             line(
                 complaint.says.to_string(),
@@ -288,10 +295,10 @@ fn is_settled_by_the_spec(verdict: Verdict) -> bool {
     }
 }
 
-fn guest_evidence(scene: &Scene<'_>, kind: CopyKind, name: &str) -> Vec<Evidence> {
-    let object = format!("{} Authentication {SINGLETON}", scene.guest.name);
-    let Some(guest) = scene.authentication.seen else {
-        let absent = scene.authentication.is_proven_absent();
+fn guest_evidence(context: &CheckContext<'_>, kind: CopyKind, name: &str) -> Vec<Evidence> {
+    let object = format!("{} Authentication {SINGLETON}", context.guest.name);
+    let Some(guest) = context.authentication.seen else {
+        let absent = context.authentication.is_proven_absent();
         return absent.then(|| line("does not exist".to_owned(), object, "", String::new())).into_iter().collect();
     };
     let version = || guest.version.to_string();
@@ -300,7 +307,7 @@ fn guest_evidence(scene: &Scene<'_>, kind: CopyKind, name: &str) -> Vec<Evidence
         Some(found) => vec![line("names it".to_owned(), object.clone(), &found.field, version())],
         None => vec![line("names it nowhere".to_owned(), object.clone(), "spec.oidcProviders", version())],
     };
-    let says = match still_current(scene) {
+    let says = match still_current(context) {
         Some(client) => format!("{} still uses client {} of {}", client.component, client.client_id, client.provider),
         None => "no client is current that the control plane does not list".to_owned(),
     };
@@ -308,13 +315,13 @@ fn guest_evidence(scene: &Scene<'_>, kind: CopyKind, name: &str) -> Vec<Evidence
     lines
 }
 
-fn config_evidence(scene: &Scene<'_>, kind: CopyKind, name: &str) -> Vec<Evidence> {
+fn config_evidence(context: &CheckContext<'_>, kind: CopyKind, name: &str) -> Vec<Evidence> {
     let mut silent = Vec::new();
     let mut lines = Vec::new();
-    for (resource, config) in scene.configs(kind) {
+    for (resource, config) in context.configs(kind) {
         match config.seen.map(|config| (config, config.refs.find(kind, name))) {
             Some((config, Some(found))) => {
-                let object = format!("{} {} {SINGLETON}", scene.guest.name, resource.kind);
+                let object = format!("{} {} {SINGLETON}", context.guest.name, resource.kind);
                 lines.push(line("refers to it".to_owned(), object, &found.field, config.version.to_string()));
             }
             Some((_, None)) => silent.push(resource.kind),
@@ -324,14 +331,14 @@ fn config_evidence(scene: &Scene<'_>, kind: CopyKind, name: &str) -> Vec<Evidenc
     }
     if lines.is_empty() && !silent.is_empty() {
         let says = format!("no {} config refers to it", silent.join(", "));
-        lines.push(line(says, format!("{} config.openshift.io/v1", scene.guest.name), "", String::new()));
+        lines.push(line(says, format!("{} config.openshift.io/v1", context.guest.name), "", String::new()));
     }
     lines
 }
 
-fn copy_evidence(scene: &Scene<'_>, kind: CopyKind, name: &str, copy: &Copy) -> Evidence {
-    let marks = proofs(scene, kind, name, copy);
+fn copy_evidence(context: &CheckContext<'_>, kind: CopyKind, name: &str, copy: &Copy) -> Evidence {
+    let marks = proofs(context, kind, name, copy);
     let says = if marks.is_empty() { "nothing marks it as HyperShift's".to_owned() } else { marks.join("; ") };
-    let object = format!("{} {} {COPIES_NAMESPACE}/{name}", scene.guest.name, kind.resource().kind);
+    let object = format!("{} {} {COPIES_NAMESPACE}/{name}", context.guest.name, kind.resource().kind);
     line(says, object, "metadata.labels", copy.meta.version.to_string())
 }

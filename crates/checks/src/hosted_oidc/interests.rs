@@ -1,12 +1,12 @@
 //! What this check wants to see, step by step: first who hosts whom, then the guests, then the sources.
 
+use super::context::{CheckContext, console_id, copies_id, sources_id};
 use super::facts::{
     Authentication, ControlPlane, Copy, HostedCluster, Infrastructure, ReferringConfig, SourceContent, SourceMark,
 };
 use super::names::{
     API_SERVER, AUTHENTICATION, CONTROL_PLANE, CopyKind, HOSTED_CLUSTER, IMAGE, INFRASTRUCTURE, OAUTH, PROXY,
 };
-use super::scene::{Scene, console_id, copies_id, sources_id};
 use super::subjects::guests;
 use trueup_core::world::{Cluster, CollectionId, Interest, Resource, View};
 
@@ -15,9 +15,9 @@ pub fn list(view: View<'_>) -> Vec<Interest> {
     for cluster in view.clusters() {
         hosts(view, cluster, &mut wanted);
     }
-    for scene in guests(view) {
-        guest(&scene, &mut wanted);
-        sources(&scene, &mut wanted);
+    for context in guests(view) {
+        guest(&context, &mut wanted);
+        sources(&context, &mut wanted);
     }
     wanted
 }
@@ -38,8 +38,8 @@ fn hosts(view: View<'_>, cluster: &Cluster, wanted: &mut Vec<Interest>) {
     }
 }
 
-fn guest(scene: &Scene<'_>, wanted: &mut Vec<Interest>) {
-    let guest = &scene.guest.name;
+fn guest(context: &CheckContext<'_>, wanted: &mut Vec<Interest>) {
+    let guest = &context.guest.name;
     wanted.extend(CopyKind::ALL.map(|kind| copies_id(guest, kind).interest::<Copy>()));
     wanted.push(CollectionId::all(guest, AUTHENTICATION).interest::<Authentication>());
     let configs = [PROXY, IMAGE, API_SERVER, OAUTH];
@@ -48,15 +48,15 @@ fn guest(scene: &Scene<'_>, wanted: &mut Vec<Interest>) {
 }
 
 /// The control plane's namespace by metadata alone, since it holds etcd and CA keys; by name what is compared.
-fn sources(scene: &Scene<'_>, wanted: &mut Vec<Interest>) {
-    let (Some((cluster, namespace)), Some(plane)) = (scene.source_namespace(), scene.control_plane.seen) else {
+fn sources(context: &CheckContext<'_>, wanted: &mut Vec<Interest>) {
+    let (Some((cluster, namespace)), Some(plane)) = (context.source_namespace(), context.control_plane.seen) else {
         return;
     };
     wanted.extend(CopyKind::ALL.map(|kind| sources_id(cluster, kind, namespace).interest::<SourceMark>()));
     let authentication = &plane.hosted.authentication;
     for kind in CopyKind::ALL.into_iter().filter(|_| authentication.is_oidc()) {
         for name in authentication.providers.names(kind) {
-            let Some(mark) = scene.source(kind, name).seen else { continue };
+            let Some(mark) = context.source(kind, name).seen else { continue };
             let content = CollectionId::object(cluster, kind.resource(), Some(namespace), name);
             let read_at_least = Some(mark.version.clone());
             wanted.push(Interest { read_at_least, ..content.interest::<SourceContent>() });

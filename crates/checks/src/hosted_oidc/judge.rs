@@ -4,13 +4,13 @@
 
 use jiff::Timestamp;
 
+use super::context::CheckContext;
 use super::facts::{Client, Copy, Day2, Hosted, Origin, Pause, Restore, Value16};
 use super::names::CopyKind;
 use super::ownership::{Candidate, OidcMark, candidate, has_fingerprint, is_managed, oidc_mark};
-use super::scene::{Scene, Sight};
 use super::verdict::{Code, Verdict};
 use trueup_core::engine::glob::Glob;
-use trueup_core::world::{Gap, GapCause, Life, Observation, Resource};
+use trueup_core::world::{Gap, GapCause, Life, Observation, Resource, Sighting};
 
 /// A verdict with what it rests on.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,21 +45,21 @@ impl Ruling {
 }
 
 /// Judges one name of one kind in a guest's `openshift-config`; nothing when it is no subject.
-pub fn rule(scene: &Scene<'_>, kind: CopyKind, name: &str, patterns: &[Glob]) -> Option<Ruling> {
-    let wanted = scene.control_plane.seen.map(|plane| &plane.hosted.authentication);
+pub fn rule(context: &CheckContext<'_>, kind: CopyKind, name: &str, patterns: &[Glob]) -> Option<Ruling> {
+    let wanted = context.control_plane.seen.map(|plane| &plane.hosted.authentication);
     let expected = wanted.is_some_and(|wanted| wanted.expects(kind, name));
-    let copy = match scene.copies(kind).get(&scene.copy_key(name)) {
+    let copy = match context.copies(kind).get(&context.copy_key(name)) {
         Observation::Present(copy) => copy,
         Observation::ProvenAbsent(_) | Observation::Unknown(_) if !expected => return None,
-        Observation::ProvenAbsent(_) => return Some(absent(scene, kind, name)),
+        Observation::ProvenAbsent(_) => return Some(absent(context, kind, name)),
         Observation::Unknown(gap) => return Some(Ruling::unknown(gap)),
     };
-    Some(present(scene, kind, name, copy, patterns))
+    Some(present(context, kind, name, copy, patterns))
 }
 
 /// Rule 3 for a name that is expected and proven absent.
-fn absent(scene: &Scene<'_>, kind: CopyKind, name: &str) -> Ruling {
-    match source_of(scene, kind, name) {
+fn absent(context: &CheckContext<'_>, kind: CopyKind, name: &str) -> Ruling {
+    match source_of(context, kind, name) {
         SourceOf::Nobody | SourceOf::TheUser => Ruling::new(Verdict::MissingCopy).with(Code::UserProvided),
         SourceOf::NotKnown(gap) => Ruling::unknown(gap),
         SourceOf::Missing => Ruling::new(Verdict::SourceMissing),
@@ -67,8 +67,8 @@ fn absent(scene: &Scene<'_>, kind: CopyKind, name: &str) -> Ruling {
     }
 }
 
-fn present(scene: &Scene<'_>, kind: CopyKind, name: &str, copy: &Copy, patterns: &[Glob]) -> Ruling {
-    let wanted = scene.control_plane.seen.map(|plane| &plane.hosted.authentication);
+fn present(context: &CheckContext<'_>, kind: CopyKind, name: &str, copy: &Copy, patterns: &[Glob]) -> Ruling {
+    let wanted = context.control_plane.seen.map(|plane| &plane.hosted.authentication);
     let expected = wanted.is_some_and(|wanted| wanted.expects(kind, name));
     if copy.meta.is_terminating() {
         return Ruling::new(Verdict::Terminating);
@@ -78,17 +78,17 @@ fn present(scene: &Scene<'_>, kind: CopyKind, name: &str, copy: &Copy, patterns:
         return if expected { protected.with(Code::NamedByOidc) } else { protected };
     }
     if expected {
-        return in_use(scene, kind, name, copy);
+        return in_use(context, kind, name, copy);
     }
-    if is_referenced_elsewhere(scene, kind, name) {
+    if is_referenced_elsewhere(context, kind, name) {
         return Ruling::new(Verdict::Protected);
     }
-    if let Some(pending) = still_named(scene, kind, name) {
+    if let Some(pending) = still_named(context, kind, name) {
         return pending;
     }
     match candidate(kind, copy) {
-        Candidate::Certain => condemn(scene, kind, Verdict::OrphanCertain),
-        Candidate::Probable => condemn(scene, kind, Verdict::OrphanProbable),
+        Candidate::Certain => condemn(context, kind, Verdict::OrphanCertain),
+        Candidate::Probable => condemn(context, kind, Verdict::OrphanProbable),
         Candidate::No => {
             let foreign = Ruling::new(Verdict::Foreign);
             let matches = patterns.iter().any(|pattern| pattern.matches(name));
@@ -98,8 +98,8 @@ fn present(scene: &Scene<'_>, kind: CopyKind, name: &str, copy: &Copy, patterns:
 }
 
 /// Rule 3 for a copy that is there.
-fn in_use(scene: &Scene<'_>, kind: CopyKind, name: &str, copy: &Copy) -> Ruling {
-    let source = match source_of(scene, kind, name) {
+fn in_use(context: &CheckContext<'_>, kind: CopyKind, name: &str, copy: &Copy) -> Ruling {
+    let source = match source_of(context, kind, name) {
         SourceOf::Nobody | SourceOf::TheUser => return Ruling::new(Verdict::Referenced),
         SourceOf::NotKnown(gap) => return Ruling::unknown(gap),
         SourceOf::Missing => return Ruling::new(Verdict::SourceMissing),
@@ -139,13 +139,13 @@ enum SourceOf {
     Value(Option<Value16>),
 }
 
-fn source_of(scene: &Scene<'_>, kind: CopyKind, name: &str) -> SourceOf {
-    let plane = scene.control_plane.seen;
+fn source_of(context: &CheckContext<'_>, kind: CopyKind, name: &str) -> SourceOf {
+    let plane = context.control_plane.seen;
     let copied = plane.is_some_and(|plane| plane.hosted.authentication.providers.contains(kind, name));
     if !copied {
         return SourceOf::Nobody;
     }
-    let sight = scene.source(kind, name);
+    let sight = context.source(kind, name);
     if let Some(gap) = sight.gap {
         return SourceOf::NotKnown(gap);
     }
@@ -156,7 +156,7 @@ fn source_of(scene: &Scene<'_>, kind: CopyKind, name: &str) -> SourceOf {
     if kind == CopyKind::Secret && day2 && mark.origin == Origin::HostedClusterSourced {
         return SourceOf::TheUser;
     }
-    match scene.source_content(kind, name) {
+    match context.source_content(kind, name) {
         Observation::Present(content) if content.version == mark.version => SourceOf::Value(content.value),
         Observation::Present(_) => {
             SourceOf::NotKnown(Gap::new(GapCause::NotObserved, "its source has changed and is being read again"))
@@ -169,16 +169,16 @@ fn source_of(scene: &Scene<'_>, kind: CopyKind, name: &str) -> SourceOf {
 }
 
 /// Rule 4.
-fn is_referenced_elsewhere(scene: &Scene<'_>, kind: CopyKind, name: &str) -> bool {
-    scene.configs(kind).iter().any(|(_, config)| config.seen.is_some_and(|config| config.refs.contains(kind, name)))
-        || scene.control_plane.seen.is_some_and(|plane| plane.other_refs.contains(kind, name))
+fn is_referenced_elsewhere(context: &CheckContext<'_>, kind: CopyKind, name: &str) -> bool {
+    context.configs(kind).iter().any(|(_, config)| config.seen.is_some_and(|config| config.refs.contains(kind, name)))
+        || context.control_plane.seen.is_some_and(|plane| plane.other_refs.contains(kind, name))
 }
 
 /// Rule 5.
-fn still_named(scene: &Scene<'_>, kind: CopyKind, name: &str) -> Option<Ruling> {
-    let by_guest = scene.authentication.seen.is_some_and(|guest| guest.spec.names(kind, name));
-    let by_cluster = scene.hosted_cluster.seen.is_some_and(|cluster| cluster.0.authentication.expects(kind, name));
-    let by_plane = scene.control_plane.seen.map(|plane| plane.hosted.authentication.names(kind, name));
+fn still_named(context: &CheckContext<'_>, kind: CopyKind, name: &str) -> Option<Ruling> {
+    let by_guest = context.authentication.seen.is_some_and(|guest| guest.spec.names(kind, name));
+    let by_cluster = context.hosted_cluster.seen.is_some_and(|cluster| cluster.0.authentication.expects(kind, name));
+    let by_plane = context.control_plane.seen.map(|plane| plane.hosted.authentication.names(kind, name));
     let not_propagated = by_cluster && by_plane == Some(false);
     match (by_guest, not_propagated) {
         (false, false) => None,
@@ -189,60 +189,60 @@ fn still_named(scene: &Scene<'_>, kind: CopyKind, name: &str) -> Option<Ruling> 
 }
 
 /// Rule 6 for a candidate: what stands between it and being called an orphan.
-fn condemn(scene: &Scene<'_>, kind: CopyKind, orphan: Verdict) -> Ruling {
-    if let Some(gap) = not_known(scene, kind) {
+fn condemn(context: &CheckContext<'_>, kind: CopyKind, orphan: Verdict) -> Ruling {
+    if let Some(gap) = not_known(context, kind) {
         return Ruling::unknown(gap);
     }
-    let moot = moot(scene);
+    let moot = moot(context);
     if !moot.is_empty() {
         let ruling = moot.into_iter().fold(Ruling::new(Verdict::Moot), Ruling::with);
-        return Ruling { until: pause_ends(scene), ..ruling };
+        return Ruling { until: pause_ends(context), ..ruling };
     }
-    if still_current(scene).is_some() {
+    if still_current(context).is_some() {
         return Ruling::new(Verdict::Pending).with(Code::ClientStillCurrent);
     }
     Ruling::new(orphan)
 }
 
 /// The first thing a candidate's judgement needs and nobody knows.
-fn not_known(scene: &Scene<'_>, kind: CopyKind) -> Option<Gap> {
+fn not_known(context: &CheckContext<'_>, kind: CopyKind) -> Option<Gap> {
     let about = |what: &str, gap: Gap| Gap::new(gap.cause, format!("{what}: {}", gap.says));
-    if let Some(gap) = scene.copies(kind).gap() {
+    if let Some(gap) = context.copies(kind).gap() {
         return Some(about(&format!("{}s of openshift-config", kind.resource().kind), gap));
     }
-    if let Err(gap) = &scene.home {
+    if let Err(gap) = &context.home {
         return Some(gap.clone());
     }
-    if let Some(gap) = scene.control_plane.gap.clone() {
+    if let Some(gap) = context.control_plane.gap.clone() {
         return Some(about("HostedControlPlane", gap));
     }
-    if let Some(gap) = scene.hosted_cluster.gap.clone() {
+    if let Some(gap) = context.hosted_cluster.gap.clone() {
         return Some(about("HostedCluster", gap));
     }
-    if scene.control_plane.is_proven_absent() && scene.hosted_cluster.seen.is_some() {
+    if context.control_plane.is_proven_absent() && context.hosted_cluster.seen.is_some() {
         let says = "the HostedCluster exists and its HostedControlPlane does not: what it expects is not known";
         return Some(Gap::new(GapCause::NotObserved, says));
     }
-    if let Some(gap) = scene.authentication.gap.clone() {
+    if let Some(gap) = context.authentication.gap.clone() {
         return Some(about("Authentication/cluster", gap));
     }
-    let config_gap = |(resource, config): &(Resource, Sight<'_, _>)| {
+    let config_gap = |(resource, config): &(Resource, Sighting<'_, _>)| {
         Some(about(&format!("{}/cluster", resource.kind), config.gap.clone()?))
     };
-    scene.configs(kind).iter().find_map(config_gap)
+    context.configs(kind).iter().find_map(config_gap)
 }
 
 /// Why nothing should be done to this guest at all.
-fn moot(scene: &Scene<'_>) -> Vec<Code> {
+fn moot(context: &CheckContext<'_>) -> Vec<Code> {
     let mut codes = Vec::new();
-    if scene.hosted_cluster.is_proven_absent() || scene.control_plane.is_proven_absent() {
+    if context.hosted_cluster.is_proven_absent() || context.control_plane.is_proven_absent() {
         codes.push(Code::Gone);
     }
-    for hosted in hosted(scene) {
+    for hosted in hosted(context) {
         if hosted.life == Life::Terminating {
             codes.push(Code::Deleting);
         }
-        if hosted.pause.holds(scene.view.now) {
+        if hosted.pause.holds(context.view.now) {
             codes.push(Code::Paused);
         }
         if hosted.restore == Restore::GoingOn {
@@ -253,26 +253,26 @@ fn moot(scene: &Scene<'_>) -> Vec<Code> {
 }
 
 /// When a pause that is set to end ends.
-fn pause_ends(scene: &Scene<'_>) -> Option<Timestamp> {
-    hosted(scene)
+fn pause_ends(context: &CheckContext<'_>) -> Option<Timestamp> {
+    hosted(context)
         .filter_map(|hosted| match hosted.pause {
-            Pause::Until(end) if end > scene.view.now => Some(end),
+            Pause::Until(end) if end > context.view.now => Some(end),
             Pause::Until(_) | Pause::ForEver | Pause::No => None,
         })
         .min()
 }
 
 /// The HostedCluster and its control plane, as far as they were seen.
-pub fn hosted<'a>(scene: &Scene<'a>) -> impl Iterator<Item = &'a Hosted> + use<'a> {
-    let cluster: &Sight<'a, _> = &scene.hosted_cluster;
+pub fn hosted<'a>(context: &CheckContext<'a>) -> impl Iterator<Item = &'a Hosted> + use<'a> {
+    let cluster: &Sighting<'a, _> = &context.hosted_cluster;
     let cluster = cluster.seen.map(|cluster| &cluster.0);
-    cluster.into_iter().chain(scene.control_plane.seen.map(|plane| &plane.hosted))
+    cluster.into_iter().chain(context.control_plane.seen.map(|plane| &plane.hosted))
 }
 
 /// A client the guest still uses although the control plane lists another one, or none, for its component.
-pub fn still_current<'a>(scene: &Scene<'a>) -> Option<&'a Client> {
-    let wanted = scene.control_plane.seen.map(|plane| &plane.hosted.authentication).filter(|wanted| wanted.is_oidc());
-    let guest = scene.authentication.seen?;
+pub fn still_current<'a>(context: &CheckContext<'a>) -> Option<&'a Client> {
+    let wanted = context.control_plane.seen.map(|plane| &plane.hosted.authentication).filter(|wanted| wanted.is_oidc());
+    let guest = context.authentication.seen?;
     let is_listed = |current: &Client| {
         wanted.is_some_and(|wanted| wanted.clients.iter().any(|listed| is_same_client(listed, current)))
     };

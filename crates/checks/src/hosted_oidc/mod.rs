@@ -6,15 +6,17 @@
 //!
 //! Not here: deleting. What is proposed is data for the plan.
 
+mod context;
 mod explain;
 mod facts;
+#[cfg(any(test, feature = "testing"))]
+pub mod fixtures;
 mod interests;
 mod judge;
 mod names;
 mod ownership;
 mod refs;
 mod remedy;
-mod scene;
 mod settings;
 mod subjects;
 #[cfg(test)]
@@ -24,11 +26,11 @@ mod verdict;
 
 use std::collections::BTreeSet;
 
+use context::ContextCache;
 use judge::{Ruling, rule};
 use names::CopyKind;
-use scene::Scenes;
 pub use settings::{Copies, ENTRY, Settings};
-use subjects::{Place, is_orphan};
+use subjects::{ResolvedSubject, is_orphan};
 
 use super::contract::{Check, Touched};
 use super::present::CheckDescription;
@@ -49,32 +51,36 @@ impl HostedOidc {
     }
 
     /// The ruling on a subject, with the place it is about.
-    fn ruling<'a>(&self, subject: &SubjectId, scenes: &Scenes<'a>) -> Option<(Place<'a>, Ruling)> {
-        let place = Place::of(subject, scenes)?;
+    fn ruling<'a>(&self, subject: &SubjectId, contexts: &ContextCache<'a>) -> Option<(ResolvedSubject<'a>, Ruling)> {
+        let place = ResolvedSubject::of(subject, contexts)?;
         let ruling = match &place {
-            Place::Copy { scene, kind } => rule(scene, *kind, &subject.name, &self.settings.name_patterns)?,
-            Place::Collection { scene, kind } => Ruling::unknown(scene.copies(*kind).gap()?),
-            Place::ConsoleMirror { scene } => {
-                scene.console_mirror(&subject.name)?;
-                is_orphan(scene, CopyKind::ConfigMap, &subject.name).then(Ruling::leftover)?
+            ResolvedSubject::Copy { context, kind } => {
+                rule(context, *kind, &subject.name, &self.settings.name_patterns)?
             }
-            Place::ControlPlaneNamespace { scene, kind } => {
-                scene.source(*kind, &subject.name).seen?;
+            ResolvedSubject::Collection { context, kind } => Ruling::unknown(context.copies(*kind).gap()?),
+            ResolvedSubject::ConsoleMirror { context } => {
+                context.console_mirror(&subject.name)?;
+                is_orphan(context, CopyKind::ConfigMap, &subject.name).then(Ruling::leftover)?
+            }
+            ResolvedSubject::ControlPlaneNamespace { context, kind } => {
+                context.source(*kind, &subject.name).seen?;
                 Ruling::leftover()
             }
         };
         Some((place, ruling))
     }
 
-    fn judge_among(&self, subject: &SubjectId, scenes: &Scenes<'_>) -> Option<Judgement> {
-        let (place, ruling) = self.ruling(subject, scenes)?;
+    fn judge_among(&self, subject: &SubjectId, contexts: &ContextCache<'_>) -> Option<Judgement> {
+        let (place, ruling) = self.ruling(subject, contexts)?;
         let ownership_proofs = match &place {
-            Place::Copy { scene, kind } => scene
+            ResolvedSubject::Copy { context, kind } => context
                 .copies(*kind)
-                .get(&scene.copy_key(&subject.name))
+                .get(&context.copy_key(&subject.name))
                 .present()
-                .map_or(0, |copy| ownership::marks(scene, *kind, &subject.name, copy).len()),
-            Place::Collection { .. } | Place::ConsoleMirror { .. } | Place::ControlPlaneNamespace { .. } => 0,
+                .map_or(0, |copy| ownership::marks(context, *kind, &subject.name, copy).len()),
+            ResolvedSubject::Collection { .. }
+            | ResolvedSubject::ConsoleMirror { .. }
+            | ResolvedSubject::ControlPlaneNamespace { .. } => 0,
         };
         Some(Judgement {
             state: ruling.verdict.state(),
@@ -85,8 +91,8 @@ impl HostedOidc {
         })
     }
 
-    fn explain_among(&self, subject: &SubjectId, scenes: &Scenes<'_>) -> Option<Explanation> {
-        let (place, ruling) = self.ruling(subject, scenes)?;
+    fn explain_among(&self, subject: &SubjectId, contexts: &ContextCache<'_>) -> Option<Explanation> {
+        let (place, ruling) = self.ruling(subject, contexts)?;
         Some(explain::explain(&self.settings, subject, &place, &ruling))
     }
 }
@@ -120,20 +126,20 @@ impl Check for HostedOidc {
     }
 
     fn judge(&self, subject: &SubjectId, view: View<'_>) -> Option<Judgement> {
-        self.judge_among(subject, &Scenes::new(view))
+        self.judge_among(subject, &ContextCache::new(view))
     }
 
     fn explain(&self, subject: &SubjectId, view: View<'_>) -> Option<Explanation> {
-        self.explain_among(subject, &Scenes::new(view))
+        self.explain_among(subject, &ContextCache::new(view))
     }
 
     fn judge_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Option<Judgement>> {
-        let scenes = Scenes::new(view);
-        subjects.iter().map(|subject| self.judge_among(subject, &scenes)).collect()
+        let contexts = ContextCache::new(view);
+        subjects.iter().map(|subject| self.judge_among(subject, &contexts)).collect()
     }
 
     fn explain_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Option<Explanation>> {
-        let scenes = Scenes::new(view);
-        subjects.iter().map(|subject| self.explain_among(subject, &scenes)).collect()
+        let contexts = ContextCache::new(view);
+        subjects.iter().map(|subject| self.explain_among(subject, &contexts)).collect()
     }
 }

@@ -1,8 +1,8 @@
 //! Whether an object is one of HyperShift's copies: the marks, and how many of them are independent proofs.
 
+use super::context::CheckContext;
 use super::facts::{Copy, PlatformMark, SecretType};
 use super::names::{CopyKind, MANAGED_LABEL, OIDC_LABEL};
-use super::scene::Scene;
 use trueup_core::world::Owners;
 
 /// The OIDC label of an object.
@@ -62,8 +62,8 @@ pub enum Mark {
 }
 
 /// The independent proofs that the object is HyperShift's.
-pub fn marks(scene: &Scene<'_>, kind: CopyKind, name: &str, copy: &Copy) -> Vec<Mark> {
-    let platform = || scene.source(kind, name).seen.is_some_and(|source| source.platform == PlatformMark::Marked);
+pub fn marks(context: &CheckContext<'_>, kind: CopyKind, name: &str, copy: &Copy) -> Vec<Mark> {
+    let platform = || context.source(kind, name).seen.is_some_and(|source| source.platform == PlatformMark::Marked);
     let all = [
         (Mark::OidcLabel, oidc_mark(copy) == OidcMark::Marked),
         (Mark::ManagedLabel, is_managed(copy)),
@@ -74,8 +74,8 @@ pub fn marks(scene: &Scene<'_>, kind: CopyKind, name: &str, copy: &Copy) -> Vec<
 }
 
 /// The same, one line each.
-pub fn proofs(scene: &Scene<'_>, kind: CopyKind, name: &str, copy: &Copy) -> Vec<String> {
-    marks(scene, kind, name, copy).into_iter().map(|mark| mark.line(kind)).collect()
+pub fn proofs(context: &CheckContext<'_>, kind: CopyKind, name: &str, copy: &Copy) -> Vec<String> {
+    marks(context, kind, name, copy).into_iter().map(|mark| mark.line(kind)).collect()
 }
 
 impl Mark {

@@ -3,13 +3,13 @@
 use serde_json::{Map, Value, json};
 
 use super::NAME;
+use super::context::{CheckContext, copies_id};
 use super::facts::Copy;
 use super::judge::{Ruling, hosted};
 use super::names::{
     AUTHENTICATION, CONTROL_PLANE, COPIES_NAMESPACE, CopyKind, HOSTED_CLUSTER, MANAGED_LABEL, OIDC_LABEL,
 };
 use super::ownership::{OidcMark, foreign_content, oidc_mark, proofs};
-use super::scene::{Scene, copies_id};
 use super::settings::{Copies, Settings};
 use super::verdict::{Code, Verdict};
 use trueup_core::engine::{ActionDraft, Blocked, GateName, Reason, SourceBinding, Stake, Target, Undo, Verb};
@@ -18,13 +18,13 @@ use trueup_core::world::CollectionId;
 /// The actions a ruling calls for. `copy` is the object when it is there.
 pub fn actions(
     settings: &Settings,
-    scene: &Scene<'_>,
+    context: &CheckContext<'_>,
     kind: CopyKind,
     name: &str,
     copy: Option<&Copy>,
     ruling: &Ruling,
 ) -> Vec<ActionDraft> {
-    let subject = Subject { scene, kind, name, copy };
+    let subject = Subject { context, kind, name, copy };
     match (ruling.verdict, copy) {
         (Verdict::OrphanCertain, Some(copy)) => vec![subject.delete(copy, true)],
         (Verdict::OrphanProbable, Some(copy)) => vec![subject.delete(copy, false)],
@@ -50,7 +50,7 @@ pub fn actions(
 }
 
 struct Subject<'s, 'a> {
-    scene: &'s Scene<'a>,
+    context: &'s CheckContext<'a>,
     kind: CopyKind,
     name: &'s str,
     copy: Option<&'s Copy>,
@@ -60,7 +60,7 @@ impl Subject<'_, '_> {
     fn delete(&self, copy: &Copy, selected: bool) -> ActionDraft {
         let blocked = foreign_content(self.kind, copy).map(|why| Blocked { gate: GateName::Ownership, why });
         ActionDraft {
-            ownership: proofs(self.scene, self.kind, self.name, copy),
+            ownership: proofs(self.context, self.kind, self.name, copy),
             diff: described(self.kind, self.name, copy).iter().map(|line| format!("- {line}\n")).collect(),
             undo: Undo::RestoreFromBackup,
             blocked_by: blocked.into_iter().collect(),
@@ -71,7 +71,7 @@ impl Subject<'_, '_> {
     /// Adds the OIDC label, so that the copy will be a certain orphan once nothing names it any more.
     fn label(&self) -> ActionDraft {
         ActionDraft {
-            ownership: self.copy.map_or_else(Vec::new, |copy| proofs(self.scene, self.kind, self.name, copy)),
+            ownership: self.copy.map_or_else(Vec::new, |copy| proofs(self.context, self.kind, self.name, copy)),
             diff: format!("  metadata:\n    labels:\n+     {OIDC_LABEL}: \"true\"\n"),
             change: json!({ "set": { OIDC_LABEL: "true" }, "remove": [] }),
             undo: Undo::RemoveWhatWasAdded,
@@ -81,7 +81,7 @@ impl Subject<'_, '_> {
 
     /// Writes the copy the way HyperShift would, with both labels.
     fn copy_again(&self, settings: &Settings, reason: Reason) -> Option<ActionDraft> {
-        let content = self.scene.source_content(self.kind, self.name).present()?;
+        let content = self.context.source_content(self.kind, self.name).present()?;
         let length = content.value.map_or(0, |value| value.length);
         let diff = match self.copy {
             None => self.created(length),
@@ -133,7 +133,7 @@ impl Subject<'_, '_> {
             self.labels().iter().map(|label| ((*label).to_owned(), json!("true"))).collect();
         let key = self.kind.copied_key();
         let (cluster, namespace) =
-            self.scene.source_namespace().map_or(("", ""), |(cluster, ns)| (cluster.as_str(), ns));
+            self.context.source_namespace().map_or(("", ""), |(cluster, ns)| (cluster.as_str(), ns));
         let kind = self.kind.resource().kind;
         let source = json!({ "cluster": cluster, "kind": kind, "namespace": namespace, "name": self.name });
         let copy = json!({ "source": source, "keys": { key: key } });
@@ -152,7 +152,7 @@ impl Subject<'_, '_> {
 
     fn why_operator(&self) -> String {
         let owner = "the hosted cluster config operator writes this copy (hand it over with copies = \"manage\")";
-        let complaint = hosted(self.scene).find_map(|hosted| hosted.complaints.first());
+        let complaint = hosted(self.context).find_map(|hosted| hosted.complaints.first());
         match complaint {
             Some(complaint) => format!("{owner}; {}", complaint.says),
             None => format!("{owner}; no condition says why it hasn't"),
@@ -164,7 +164,7 @@ impl Subject<'_, '_> {
             domain: NAME,
             verb,
             target: Target {
-                cluster: self.scene.guest.name.clone(),
+                cluster: self.context.guest.name.clone(),
                 resource: self.kind.resource(),
                 namespace: Some(COPIES_NAMESPACE.to_owned()),
                 name: self.name.to_owned(),
@@ -189,10 +189,10 @@ impl Subject<'_, '_> {
 
     /// Everything that could hold a reference to the object. Its source is none: an orphan is one with or without it.
     fn rests_on(&self) -> Vec<CollectionId> {
-        let guest = &self.scene.guest.name;
+        let guest = &self.context.guest.name;
         let mut ids = vec![copies_id(guest, self.kind), CollectionId::all(guest, AUTHENTICATION)];
         ids.extend(self.kind.referring_configs().iter().map(|config| CollectionId::all(guest, *config)));
-        if let Ok(by) = &self.scene.home {
+        if let Ok(by) = &self.context.home {
             ids.push(CollectionId::all(&by.cluster, HOSTED_CLUSTER));
             ids.push(CollectionId::all(&by.cluster, CONTROL_PLANE));
         }

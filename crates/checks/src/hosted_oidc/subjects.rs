@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::NAME;
+use super::context::{CheckContext, ContextCache};
 use super::judge::rule;
 use super::names::{CONSOLE_NAMESPACE, COPIES_NAMESPACE, CopyKind};
-use super::scene::{Scene, Scenes};
 use super::verdict::Verdict;
 use trueup_core::engine::SubjectId;
 use trueup_core::world::{Cluster, ClusterName, View};
@@ -15,105 +15,105 @@ use trueup_core::world::{Cluster, ClusterName, View};
 pub const WHOLE_COLLECTION: &str = "*";
 
 /// What a subject id points at.
-pub enum Place<'a> {
+pub enum ResolvedSubject<'a> {
     /// A name in a guest's `openshift-config`.
-    Copy { scene: Rc<Scene<'a>>, kind: CopyKind },
+    Copy { context: Rc<CheckContext<'a>>, kind: CopyKind },
     /// One of those two collections as a whole.
-    Collection { scene: Rc<Scene<'a>>, kind: CopyKind },
+    Collection { context: Rc<CheckContext<'a>>, kind: CopyKind },
     /// The console's mirror of a CA in a guest.
-    ConsoleMirror { scene: Rc<Scene<'a>> },
+    ConsoleMirror { context: Rc<CheckContext<'a>> },
     /// An object in a control plane's namespace that is called like an orphan of this guest.
-    ControlPlaneNamespace { scene: Rc<Scene<'a>>, kind: CopyKind },
+    ControlPlaneNamespace { context: Rc<CheckContext<'a>>, kind: CopyKind },
 }
 
-impl<'a> Place<'a> {
-    pub fn of(subject: &SubjectId, scenes: &Scenes<'a>) -> Option<Self> {
+impl<'a> ResolvedSubject<'a> {
+    pub fn of(subject: &SubjectId, contexts: &ContextCache<'a>) -> Option<Self> {
         let kind = CopyKind::of(subject.kind)?;
         let namespace = subject.namespace.as_deref()?;
-        if let Some(scene) = scenes.of(&subject.cluster) {
+        if let Some(context) = contexts.of(&subject.cluster) {
             match (namespace, kind, subject.name.as_str()) {
-                (COPIES_NAMESPACE, _, WHOLE_COLLECTION) => return Some(Self::Collection { scene, kind }),
-                (COPIES_NAMESPACE, _, _) => return Some(Self::Copy { scene, kind }),
-                (CONSOLE_NAMESPACE, CopyKind::ConfigMap, _) => return Some(Self::ConsoleMirror { scene }),
+                (COPIES_NAMESPACE, _, WHOLE_COLLECTION) => return Some(Self::Collection { context, kind }),
+                (COPIES_NAMESPACE, _, _) => return Some(Self::Copy { context, kind }),
+                (CONSOLE_NAMESPACE, CopyKind::ConfigMap, _) => return Some(Self::ConsoleMirror { context }),
                 _ => {}
             }
         }
-        let lies_here = |scene: &Scene<'_>| {
-            scene.source_namespace().is_some_and(|(cluster, held)| cluster == &subject.cluster && held == namespace)
+        let lies_here = |context: &CheckContext<'_>| {
+            context.source_namespace().is_some_and(|(cluster, held)| cluster == &subject.cluster && held == namespace)
         };
         // One guest may be known under two names: an orphan seen through either leaves the same thing here.
-        let mut guests = scenes.guests().iter();
-        let scene = guests.find(|scene| lies_here(scene) && is_orphan(scene, kind, &subject.name))?;
-        Some(Self::ControlPlaneNamespace { scene: scene.clone(), kind })
+        let mut guests = contexts.guests().iter();
+        let context = guests.find(|context| lies_here(context) && is_orphan(context, kind, &subject.name))?;
+        Some(Self::ControlPlaneNamespace { context: context.clone(), kind })
     }
 }
 
 /// Every guest of the fleet.
-pub fn guests(view: View<'_>) -> impl Iterator<Item = Scene<'_>> {
-    view.clusters().filter_map(move |cluster| Scene::of(view, &cluster.name))
+pub fn guests(view: View<'_>) -> impl Iterator<Item = CheckContext<'_>> {
+    view.clusters().filter_map(move |cluster| CheckContext::of(view, &cluster.name))
 }
 
 /// The subjects of one cluster: as a guest, and as a management cluster that holds leftovers of its guests.
 pub fn list(cluster: &ClusterName, view: View<'_>) -> BTreeSet<SubjectId> {
     let mut subjects = BTreeSet::new();
-    if let Some(scene) = Scene::of(view, cluster) {
+    if let Some(context) = CheckContext::of(view, cluster) {
         for kind in CopyKind::ALL {
-            guest_subjects(&scene, kind, &mut subjects);
+            guest_subjects(&context, kind, &mut subjects);
         }
     }
-    for scene in hosted_by(cluster, view) {
+    for context in hosted_by(cluster, view) {
         for kind in CopyKind::ALL {
-            subjects.extend(orphans(&scene, kind).filter_map(|name| source_subject(&scene, kind, name)));
+            subjects.extend(orphans(&context, kind).filter_map(|name| source_subject(&context, kind, name)));
         }
     }
     subjects
 }
 
 /// The guests a cluster hosts. Those that say who hosts them are told apart before anything is looked up.
-fn hosted_by<'a>(cluster: &ClusterName, view: View<'a>) -> impl Iterator<Item = Scene<'a>> {
+fn hosted_by<'a>(cluster: &ClusterName, view: View<'a>) -> impl Iterator<Item = CheckContext<'a>> {
     let may_be = move |guest: &Cluster| guest.hosted_by.as_ref().is_none_or(|by| &by.cluster == cluster);
-    let scenes =
-        view.clusters().filter(move |guest| may_be(guest)).filter_map(move |guest| Scene::of(view, &guest.name));
-    scenes.filter(move |scene| scene.home.as_ref().is_ok_and(|by| &by.cluster == cluster))
+    let contexts =
+        view.clusters().filter(move |guest| may_be(guest)).filter_map(move |guest| CheckContext::of(view, &guest.name));
+    contexts.filter(move |context| context.home.as_ref().is_ok_and(|by| &by.cluster == cluster))
 }
 
-fn guest_subjects(scene: &Scene<'_>, kind: CopyKind, subjects: &mut BTreeSet<SubjectId>) {
-    let guest = &scene.guest.name;
-    let copies = scene.copies(kind);
+fn guest_subjects(context: &CheckContext<'_>, kind: CopyKind, subjects: &mut BTreeSet<SubjectId>) {
+    let guest = &context.guest.name;
+    let copies = context.copies(kind);
     if !copies.is_complete() {
         subjects.insert(subject(guest, kind, COPIES_NAMESPACE, WHOLE_COLLECTION));
     }
     subjects.extend(copies.iter().map(|(key, _)| subject(guest, kind, COPIES_NAMESPACE, key.name.as_str())));
-    let wanted = scene.control_plane.seen.map(|plane| &plane.hosted.authentication);
+    let wanted = context.control_plane.seen.map(|plane| &plane.hosted.authentication);
     if let Some(wanted) = wanted.filter(|wanted| wanted.is_oidc()) {
         let names = wanted.providers.names(kind).chain(wanted.claims_sources.names(kind));
         subjects.extend(names.map(|name| subject(guest, kind, COPIES_NAMESPACE, name)));
     }
     if kind.is_mirrored() {
-        let mirrored = orphans(scene, kind).filter(|name| scene.console_mirror(name).is_some());
+        let mirrored = orphans(context, kind).filter(|name| context.console_mirror(name).is_some());
         subjects.extend(mirrored.map(|name| subject(guest, kind, CONSOLE_NAMESPACE, name)));
     }
 }
 
 /// The names of one kind that this guest's judgement calls orphans.
-fn orphans<'s>(scene: &'s Scene<'_>, kind: CopyKind) -> impl Iterator<Item = &'s str> {
-    let names = scene.copies(kind).iter().map(|(key, _)| key.name.as_str());
-    names.filter(move |name| is_orphan(scene, kind, name))
+fn orphans<'s>(context: &'s CheckContext<'_>, kind: CopyKind) -> impl Iterator<Item = &'s str> {
+    let names = context.copies(kind).iter().map(|(key, _)| key.name.as_str());
+    names.filter(move |name| is_orphan(context, kind, name))
 }
 
 /// Whether the name is an orphan. Patterns mark foreign objects alone, so none are needed.
-pub fn is_orphan(scene: &Scene<'_>, kind: CopyKind, name: &str) -> bool {
-    let ruling = rule(scene, kind, name, &[]);
+pub fn is_orphan(context: &CheckContext<'_>, kind: CopyKind, name: &str) -> bool {
+    let ruling = rule(context, kind, name, &[]);
     ruling.is_some_and(|ruling| matches!(ruling.verdict, Verdict::OrphanCertain | Verdict::OrphanProbable))
 }
 
-fn source_subject(scene: &Scene<'_>, kind: CopyKind, name: &str) -> Option<SubjectId> {
-    scene.source(kind, name).seen?;
-    possible_source_subject(scene, kind, name)
+fn source_subject(context: &CheckContext<'_>, kind: CopyKind, name: &str) -> Option<SubjectId> {
+    context.source(kind, name).seen?;
+    possible_source_subject(context, kind, name)
 }
 
-pub fn possible_source_subject(scene: &Scene<'_>, kind: CopyKind, name: &str) -> Option<SubjectId> {
-    let (cluster, namespace) = scene.source_namespace()?;
+pub fn possible_source_subject(context: &CheckContext<'_>, kind: CopyKind, name: &str) -> Option<SubjectId> {
+    let (cluster, namespace) = context.source_namespace()?;
     Some(subject(cluster, kind, namespace, name))
 }
 

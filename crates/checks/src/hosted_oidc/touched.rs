@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::context::{CheckContext, possible_homes};
 use super::facts::HostedCluster;
 use super::names::{CONSOLE_NAMESPACE, CONTROL_PLANE, COPIES_NAMESPACE, CopyKind, HOSTED_CLUSTER, INFRASTRUCTURE};
-use super::scene::{Scene, possible_homes};
 use super::subjects::{guests, possible_source_subject, subject};
 use crate::Touched;
 use trueup_core::engine::SubjectId;
@@ -51,11 +51,11 @@ pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
 /// A copy touches itself and what it leaves elsewhere when it is an orphan.
 fn touch_copies(id: &CollectionId, keys: &[Key], view: View<'_>, subjects: &mut BTreeSet<SubjectId>) {
     let Some(kind) = CopyKind::of(id.resource.kind) else { return };
-    let scene = Scene::of(view, &id.cluster);
+    let context = CheckContext::of(view, &id.cluster);
     for name in keys.iter().map(|key| key.name.as_str()) {
         subjects.insert(subject(&id.cluster, kind, COPIES_NAMESPACE, name));
         subjects.extend(kind.is_mirrored().then(|| subject(&id.cluster, kind, CONSOLE_NAMESPACE, name)));
-        subjects.extend(scene.as_ref().and_then(|scene| possible_source_subject(scene, kind, name)));
+        subjects.extend(context.as_ref().and_then(|context| possible_source_subject(context, kind, name)));
     }
 }
 
@@ -75,18 +75,18 @@ fn touch_hosted_clusters(id: &CollectionId, keys: &[Key], view: View<'_>, touche
 /// another, and touches the whole neighbourhood.
 fn touch_control_planes(id: &CollectionId, keys: &[Key], view: View<'_>, touched: &mut Touched) {
     // Several guests of one control plane: one that is known under two names.
-    let mut usual: BTreeMap<Key, Vec<Scene<'_>>> = BTreeMap::new();
-    for scene in guests(view).filter(|scene| scene.home.as_ref().is_ok_and(|by| by.cluster == id.cluster)) {
-        if let Some(key) = scene.settled_control_plane() {
-            usual.entry(key).or_default().push(scene);
+    let mut usual: BTreeMap<Key, Vec<CheckContext<'_>>> = BTreeMap::new();
+    for context in guests(view).filter(|context| context.home.as_ref().is_ok_and(|by| by.cluster == id.cluster)) {
+        if let Some(key) = context.settled_control_plane() {
+            usual.entry(key).or_default().push(context);
         }
     }
     for key in keys {
         match usual.get(key) {
-            Some(scenes) => {
-                for scene in scenes {
-                    touched.clusters.insert(scene.guest.name.clone());
-                    touch_leftovers(&scene.guest.name, view, &mut touched.subjects);
+            Some(contexts) => {
+                for context in contexts {
+                    touched.clusters.insert(context.guest.name.clone());
+                    touch_leftovers(&context.guest.name, view, &mut touched.subjects);
                 }
             }
             None => touch_neighbours(&id.cluster, view, &mut touched.clusters),
@@ -96,21 +96,21 @@ fn touch_control_planes(id: &CollectionId, keys: &[Key], view: View<'_>, touched
 
 /// What a guest's copies may have left in the control plane's namespace.
 fn touch_leftovers(guest: &ClusterName, view: View<'_>, subjects: &mut BTreeSet<SubjectId>) {
-    let Some(scene) = Scene::of(view, guest) else { return };
+    let Some(context) = CheckContext::of(view, guest) else { return };
     for kind in CopyKind::ALL {
-        let copies = scene.copies(kind);
+        let copies = context.copies(kind);
         let names = copies.iter().map(|(key, _)| key.name.as_str());
-        subjects.extend(names.filter_map(|name| possible_source_subject(&scene, kind, name)));
+        subjects.extend(names.filter_map(|name| possible_source_subject(&context, kind, name)));
     }
 }
 
 /// A change in a cluster touches itself, the guests it hosts and the cluster that hosts it.
 fn touch_neighbours(changed: &ClusterName, view: View<'_>, clusters: &mut BTreeSet<ClusterName>) {
     clusters.insert(changed.clone());
-    for scene in guests(view) {
-        match &scene.home {
-            Ok(by) if &by.cluster == changed => drop(clusters.insert(scene.guest.name.clone())),
-            Ok(by) if &scene.guest.name == changed => drop(clusters.insert(by.cluster.clone())),
+    for context in guests(view) {
+        match &context.home {
+            Ok(by) if &by.cluster == changed => drop(clusters.insert(context.guest.name.clone())),
+            Ok(by) if &context.guest.name == changed => drop(clusters.insert(by.cluster.clone())),
             Ok(_) | Err(_) => {}
         }
     }
@@ -118,10 +118,10 @@ fn touch_neighbours(changed: &ClusterName, view: View<'_>, clusters: &mut BTreeS
 
 /// Guests whose home is found by infraID may have found, lost or changed it, whichever cluster the change was in.
 fn touch_topology_guests(changed: &ClusterName, view: View<'_>, clusters: &mut BTreeSet<ClusterName>) {
-    for scene in guests(view).filter(|scene| scene.guest.hosted_by.is_none()) {
+    for context in guests(view).filter(|context| context.guest.hosted_by.is_none()) {
         clusters.insert(changed.clone());
-        clusters.insert(scene.guest.name.clone());
-        clusters.extend(possible_homes(view, scene.guest).into_iter().map(|by| by.cluster));
+        clusters.insert(context.guest.name.clone());
+        clusters.extend(possible_homes(view, context.guest).into_iter().map(|by| by.cluster));
     }
 }
 

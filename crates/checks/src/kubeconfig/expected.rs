@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::content::{Authorities, Overlap, Pair, Server, Trust};
+use super::context::CheckContext;
 use super::facts::Anchor;
 use super::names::{CAPT_PLANE, CLUSTER, SECRET, ca_name, connection_name};
-use super::scene::{Sight, Site};
 use super::subjects::Owners;
-use trueup_core::world::{ClusterName, Gap, Key, ObjectName, ResourceVersion, View};
+use trueup_core::world::{ClusterName, Gap, Key, ObjectName, ResourceVersion, Sighting, View};
 
 /// What the objects of one cluster say, the most trusted first.
 pub struct Expected<'a> {
@@ -20,20 +20,20 @@ pub struct Expected<'a> {
 /// What an object says.
 pub struct Said<'a, T> {
     pub value: &'a T,
-    pub speaker: Speaker,
+    pub speaker: EndpointSource,
     /// Of a Secret; the others' versions move by themselves.
     pub version: Option<&'a ResourceVersion>,
 }
 
 impl<'a, T> Said<'a, T> {
-    fn versioned(value: &'a T, speaker: Speaker, version: &'a ResourceVersion) -> Self {
+    fn versioned(value: &'a T, speaker: EndpointSource, version: &'a ResourceVersion) -> Self {
         Self { value, speaker, version: Some(version) }
     }
 }
 
 /// Who says where a cluster is, or who vouches for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Speaker {
+pub enum EndpointSource {
     Connection,
     ConnectionAuthority,
     Authority,
@@ -41,7 +41,7 @@ pub enum Speaker {
     Plane,
 }
 
-impl Speaker {
+impl EndpointSource {
     /// `Secret team-a/demo-eks-connection`
     pub fn object(self, cluster: &Key) -> String {
         let name = cluster.name.as_str();
@@ -66,7 +66,7 @@ impl Speaker {
 
 /// How a kubeconfig's server lies to the one that is expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EndpointStand {
+pub enum EndpointComparison {
     Same,
     Moved,
     /// Another one, and there is a proxy or a server name that may be the reason.
@@ -78,7 +78,7 @@ pub enum EndpointStand {
 
 /// How its authorities do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CaStand {
+pub enum CaComparison {
     Same,
     Rotating,
     Disjoint,
@@ -89,19 +89,22 @@ pub enum CaStand {
 
 impl<'a> Expected<'a> {
     /// What is known of a cluster.
-    pub fn of(site: &Site<'a>, cluster: &Key, owners: &Owners<'a>) -> Self {
+    pub fn of(context: &CheckContext<'a>, cluster: &Key, owners: &Owners<'a>) -> Self {
         let beside = |name: String| Key { namespace: cluster.namespace.clone(), name: ObjectName::new(name) };
-        let connection: Sight<'a, Anchor> = site.look(&beside(connection_name(cluster.name.as_str())));
-        let authority: Sight<'a, Anchor> = site.look(&beside(ca_name(cluster.name.as_str())));
+        let connection: Sighting<'a, Anchor> = context.look(&beside(connection_name(cluster.name.as_str())));
+        let authority: Sighting<'a, Anchor> = context.look(&beside(ca_name(cluster.name.as_str())));
         let mut endpoints = Vec::new();
         let mut authorities = Vec::new();
         let of_connection = connection.seen.and_then(|anchor| Some((anchor.endpoint.as_ref()?, &anchor.version)));
         let of_cluster = owners.cluster.seen.and_then(|cluster| cluster.endpoint.as_ref());
         let of_plane = owners.plane.seen.and_then(|plane| plane.endpoint.as_ref());
-        endpoints.extend(of_connection.map(|(value, version)| Said::versioned(value, Speaker::Connection, version)));
-        endpoints.extend(of_cluster.map(|value| Said { value, speaker: Speaker::Cluster, version: None }));
-        endpoints.extend(of_plane.map(|value| Said { value, speaker: Speaker::Plane, version: None }));
-        for (seen, speaker) in [(connection.seen, Speaker::ConnectionAuthority), (authority.seen, Speaker::Authority)] {
+        endpoints
+            .extend(of_connection.map(|(value, version)| Said::versioned(value, EndpointSource::Connection, version)));
+        endpoints.extend(of_cluster.map(|value| Said { value, speaker: EndpointSource::Cluster, version: None }));
+        endpoints.extend(of_plane.map(|value| Said { value, speaker: EndpointSource::Plane, version: None }));
+        for (seen, speaker) in
+            [(connection.seen, EndpointSource::ConnectionAuthority), (authority.seen, EndpointSource::Authority)]
+        {
             let held = seen.and_then(|anchor| Some((anchor.authorities.as_ref()?, &anchor.version)));
             authorities.extend(held.map(|(value, version)| Said::versioned(value, speaker, version)));
         }
@@ -126,29 +129,29 @@ impl<'a> Expected<'a> {
         endpoints || authorities
     }
 
-    pub fn endpoint_stand(&self, pair: &Pair) -> EndpointStand {
+    pub fn endpoint_stand(&self, pair: &Pair) -> EndpointComparison {
         if pair.server.is_in_cluster() {
-            return EndpointStand::InCluster;
+            return EndpointComparison::InCluster;
         }
         match self.endpoints.first() {
-            None => EndpointStand::NotJudged,
-            Some(said) if *said.value == pair.server => EndpointStand::Same,
-            Some(_) if pair.way_round.is_some() => EndpointStand::Differs,
-            Some(_) => EndpointStand::Moved,
+            None => EndpointComparison::NotJudged,
+            Some(said) if *said.value == pair.server => EndpointComparison::Same,
+            Some(_) if pair.way_round.is_some() => EndpointComparison::Differs,
+            Some(_) => EndpointComparison::Moved,
         }
     }
 
-    pub fn ca_stand(&self, pair: &Pair) -> CaStand {
+    pub fn ca_stand(&self, pair: &Pair) -> CaComparison {
         let held = match &pair.trust {
             Trust::Authorities(held) => held,
-            Trust::Nobody => return CaStand::Insecure,
-            Trust::System | Trust::File => return CaStand::NotJudged,
+            Trust::Nobody => return CaComparison::Insecure,
+            Trust::System | Trust::File => return CaComparison::NotJudged,
         };
         match self.authorities.first().map(|said| said.value.overlap(held)) {
-            None => CaStand::NotJudged,
-            Some(Overlap::Same) => CaStand::Same,
-            Some(Overlap::Partly) => CaStand::Rotating,
-            Some(Overlap::Disjoint) => CaStand::Disjoint,
+            None => CaComparison::NotJudged,
+            Some(Overlap::Same) => CaComparison::Same,
+            Some(Overlap::Partly) => CaComparison::Rotating,
+            Some(Overlap::Disjoint) => CaComparison::Disjoint,
         }
     }
 
@@ -165,7 +168,7 @@ impl<'a> Expected<'a> {
 /// A cluster by where its objects lie.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Who {
-    pub site: ClusterName,
+    pub context: ClusterName,
     pub key: Key,
 }
 
@@ -180,18 +183,18 @@ impl<'a> Addresses<'a> {
     pub fn of(view: View<'a>) -> Self {
         let mut all = Self::default();
         for cluster in view.clusters() {
-            let Some(site) = Site::of(view, &cluster.name) else { continue };
-            let keys = site.clusters.iter().map(|(key, _)| key).chain(site.planes.iter().map(|(key, _)| key));
+            let Some(context) = CheckContext::of(view, &cluster.name) else { continue };
+            let keys = context.clusters.iter().map(|(key, _)| key).chain(context.planes.iter().map(|(key, _)| key));
             for key in keys {
-                all.add(&site, key);
+                all.add(&context, key);
             }
         }
         all
     }
 
-    fn add(&mut self, site: &Site<'a>, key: &Key) {
-        let who = Who { site: site.cluster.name.clone(), key: key.clone() };
-        let expected = Expected::of(site, key, &Owners::of(site, key));
+    fn add(&mut self, context: &CheckContext<'a>, key: &Key) {
+        let who = Who { context: context.cluster.name.clone(), key: key.clone() };
+        let expected = Expected::of(context, key, &Owners::of(context, key));
         for said in expected.endpoints {
             self.servers.entry(said.value).or_default().push(who.clone());
         }

@@ -4,15 +4,15 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::content::{Current, Packing, Pair, Trust};
-use super::expected::{CaStand, EndpointStand, Said, Speaker};
+use super::expected::{CaComparison, EndpointComparison, EndpointSource, Said};
 use super::facts::Held;
 use super::judge::{Ruling, held, pair_of};
+use super::messages::{fault_message, key_text, span_message, summary};
 use super::names::{CAPT_PLANE, CLUSTER, CLUSTER_LABEL, RELATIVE, SECRET, SECRET_TYPE, TOKEN_FILE, VALUE};
 use super::remedy::{actions, described};
 use super::source::Source;
 use super::subjects::{Sort, Subject};
 use super::verdict::Verdict;
-use super::words::{fault_words, key_word, span_words, summary};
 use trueup_core::engine::{Evidence, Explanation};
 use trueup_core::world::{Gap, Key, Resource, ResourceVersion};
 
@@ -55,7 +55,7 @@ fn expected(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Value {
         expected.insert("authorities".into(), json!(said.value.short()));
     }
     if let Some((key, holder)) = ruling.source.seen() {
-        expected.insert("from".into(), json!(format!("{} {} {key}", subject.site.cluster.name, SECRET.kind)));
+        expected.insert("from".into(), json!(format!("{} {} {key}", subject.context.cluster.name, SECRET.kind)));
         expected.insert("data".into(), json!({ VALUE: described(Sort::Hosted, holder, &holder.kubeconfig) }));
     }
     Value::Object(expected)
@@ -66,7 +66,7 @@ fn actual(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Value {
     let mut data = Map::new();
     let kept = held(subject.sort, target);
     if *kept != Held::Absent {
-        data.insert(key_word(subject.sort).into(), json!(described(subject.sort, target, kept)));
+        data.insert(key_text(subject.sort).into(), json!(described(subject.sort, target, kept)));
     }
     for (key, length) in [(RELATIVE, target.relative), (TOKEN_FILE, target.token_file)] {
         data.extend(length.map(|length| (key.to_owned(), json!(format!("<{length} bytes>")))));
@@ -97,12 +97,12 @@ pub(super) fn lay_out(pair: &Pair, actual: &mut Map<String, Value>) {
 }
 
 fn evidence(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> Vec<Evidence> {
-    let site = &subject.site.cluster.name;
+    let context = &subject.context.cluster.name;
     let mut lines = Vec::new();
-    lines.extend(ruling.gap.as_ref().map(|gap| line(gap.says.clone(), site.to_string(), "", String::new())));
+    lines.extend(ruling.gap.as_ref().map(|gap| line(gap.says.clone(), context.to_string(), "", String::new())));
     lines.extend(target_evidence(subject, ruling));
-    let said_by = |speaker: Speaker, version: Option<&ResourceVersion>, says: String| {
-        let object = format!("{site} {}", speaker.object(&subject.cluster_key));
+    let said_by = |speaker: EndpointSource, version: Option<&ResourceVersion>, says: String| {
+        let object = format!("{context} {}", speaker.object(&subject.cluster_key));
         line(says, object, speaker.field(), version.map(ToString::to_string).unwrap_or_default())
     };
     for Said { value, speaker, version } in &ruling.expected.endpoints {
@@ -120,12 +120,12 @@ fn evidence(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> Vec<E
 }
 
 fn target_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
-    let object = format!("{} {} {}", subject.site.cluster.name, SECRET.kind, subject.key);
+    let object = format!("{} {} {}", subject.context.cluster.name, SECRET.kind, subject.key);
     let Some(target) = ruling.target else {
         let absent = ruling.has(Verdict::Missing);
         return absent.then(|| line("does not exist".to_owned(), object, "", String::new())).into_iter().collect();
     };
-    let field = format!("data.{}", key_word(subject.sort));
+    let field = format!("data.{}", key_text(subject.sort));
     let version = target.meta.version.to_string();
     let say = |says: String| line(says, object.clone(), &field, version.clone());
     let mut lines = Vec::new();
@@ -143,9 +143,9 @@ fn target_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> 
         }
     }
     if let Some(pair) = pair_of(subject.sort, target) {
-        lines.push(say(format!("leads to {}{}", pair.server, endpoint_words(ruling.endpoint))));
-        lines.extend(ca_words(ruling.ca).map(|words| say(words.to_owned())));
-        let words = pair.credential.until_words();
+        lines.push(say(format!("leads to {}{}", pair.server, endpoint_message(ruling.endpoint))));
+        lines.extend(ca_message(ruling.ca).map(|words| say(words.to_owned())));
+        let words = pair.credential.until_message();
         let until = pair.credential.span().until.map_or_else(String::new, |until| format!(", {words} {until}"));
         lines.push(say(format!("{}{until}", pair.credential.kind())));
         lines.extend(pair.foreign.iter().map(|foreign| say(format!("has {}, which is not obeyed", foreign.as_str()))));
@@ -153,54 +153,54 @@ fn target_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> 
     lines
 }
 
-fn endpoint_words(stand: EndpointStand) -> &'static str {
-    match stand {
-        EndpointStand::Same => ", where the cluster is",
-        EndpointStand::Moved => ", where the cluster is not",
-        EndpointStand::Differs => ", where the cluster is not; it goes a way round on purpose",
-        EndpointStand::InCluster => ", which means something only inside the cluster",
-        EndpointStand::NotJudged => "",
+fn endpoint_message(comparison: EndpointComparison) -> &'static str {
+    match comparison {
+        EndpointComparison::Same => ", where the cluster is",
+        EndpointComparison::Moved => ", where the cluster is not",
+        EndpointComparison::Differs => ", where the cluster is not; it goes a way round on purpose",
+        EndpointComparison::InCluster => ", which means something only inside the cluster",
+        EndpointComparison::NotJudged => "",
     }
 }
 
-fn ca_words(stand: CaStand) -> Option<&'static str> {
-    match stand {
-        CaStand::Same => Some("has the cluster's authorities"),
-        CaStand::Rotating => Some("has some of the cluster's authorities"),
-        CaStand::Disjoint => Some("has none of the cluster's authorities"),
-        CaStand::Insecure => Some("verifies nobody (insecure-skip-tls-verify)"),
-        CaStand::NotJudged => None,
+fn ca_message(comparison: CaComparison) -> Option<&'static str> {
+    match comparison {
+        CaComparison::Same => Some("has the cluster's authorities"),
+        CaComparison::Rotating => Some("has some of the cluster's authorities"),
+        CaComparison::Disjoint => Some("has none of the cluster's authorities"),
+        CaComparison::Insecure => Some("verifies nobody (insecure-skip-tls-verify)"),
+        CaComparison::NotJudged => None,
     }
 }
 
 /// CAPT finds its Cluster by an equal name; one that is called otherwise never gets a kubeconfig.
 fn plane_evidence(subject: &Subject<'_>) -> Vec<Evidence> {
-    let site = &subject.site;
+    let context = &subject.context;
     let key = &subject.cluster_key;
     let mut lines = Vec::new();
     let named = subject.owners.cluster.seen.and_then(|cluster| cluster.plane.as_ref());
     if let Some(plane) = named.filter(|plane| *plane.kind == *CAPT_PLANE.kind && *plane.name != *subject.cluster()) {
         let says = format!("names the control plane {}; CAPT looks for one of its own name", plane.name);
-        let object = format!("{} {} {key}", site.cluster.name, CLUSTER.kind);
+        let object = format!("{} {} {key}", context.cluster.name, CLUSTER.kind);
         lines.push(line(says, object, "spec.controlPlaneRef", String::new()));
     }
     let failure = subject.owners.plane.seen.map(|plane| &*plane.failure).filter(|failure| !failure.is_empty());
     lines.extend(failure.map(|failure| {
-        let object = format!("{} {} {key}", site.cluster.name, CAPT_PLANE.kind);
+        let object = format!("{} {} {key}", context.cluster.name, CAPT_PLANE.kind);
         line(failure.to_owned(), object, "status.failureReason", String::new())
     }));
     lines
 }
 
 fn source_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> Vec<Evidence> {
-    let object = |key: &Key| format!("{} {} {key}", subject.site.cluster.name, SECRET.kind);
+    let object = |key: &Key| format!("{} {} {key}", subject.context.cluster.name, SECRET.kind);
     if let Source::Missing { key } = &ruling.source {
         return vec![line("the source does not exist".to_owned(), object(key), "", String::new())];
     }
     let Some((key, holder)) = ruling.source.seen() else { return Vec::new() };
     let says = match &ruling.source {
-        Source::Invalid { fault, .. } => format!("the source {}", fault_words(*fault)),
-        Source::Another { who, .. } => format!("the source leads to the cluster {} in {}", who.key, who.site),
+        Source::Invalid { fault, .. } => format!("the source {}", fault_message(*fault)),
+        Source::Another { who, .. } => format!("the source leads to the cluster {} in {}", who.key, who.context),
         Source::Stale { .. } => "the source would not be let in now".to_owned(),
         Source::Good { .. } | Source::None | Source::NotKnown(_) | Source::Missing { .. } => {
             let same = match (&holder.kubeconfig, ruling.target.map(|target| &target.value)) {
@@ -212,7 +212,7 @@ fn source_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -
     };
     let issued = pair_of(Sort::Hosted, holder).and_then(|pair| pair.credential.span().issued);
     let age =
-        issued.map_or_else(String::new, |issued| format!(", issued {} ago", span_words(now.duration_since(issued))));
+        issued.map_or_else(String::new, |issued| format!(", issued {} ago", span_message(now.duration_since(issued))));
     vec![line(format!("{says}{age}"), object(key), "data.kubeconfig", holder.meta.version.to_string())]
 }
 

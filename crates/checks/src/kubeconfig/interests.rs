@@ -5,12 +5,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::context::{CheckContext, marks_id, typed_id};
 use super::facts::{Anchor, CapiCluster, CaptPlane, Holder, HostedCluster, Mark, OwnContext, Typed};
 use super::names::{
     CAPT_PLANE, CLUSTER, CONTEXT, HOSTED_CLUSTER, SECRET, SOURCE_NAMESPACE, ca_name, cluster_of_target,
     cluster_of_user, connection_name, hosted_default_name, target_name, user_name,
 };
-use super::scene::{Site, marks_id, typed_id};
 use super::subjects::Owners;
 use trueup_core::world::{
     ClusterName, CollectionId, GapCause, Interest, Key, Namespace, ObjectName, Observation, Served, View,
@@ -19,39 +19,39 @@ use trueup_core::world::{
 pub fn list(view: View<'_>) -> Vec<Interest> {
     let mut wanted = Vec::new();
     for cluster in view.clusters().filter(|cluster| !cluster.source.is_account()) {
-        let Some(site) = Site::of(view, &cluster.name) else { continue };
-        owners(&site, &mut wanted);
-        secrets(&site, &mut wanted);
+        let Some(context) = CheckContext::of(view, &cluster.name) else { continue };
+        owners(&context, &mut wanted);
+        secrets(&context, &mut wanted);
     }
     wanted
 }
 
 /// The objects that have kubeconfigs.
-fn owners(site: &Site<'_>, wanted: &mut Vec<Interest>) {
-    let name = &site.cluster.name;
-    if site.clusters.is_served() {
+fn owners(context: &CheckContext<'_>, wanted: &mut Vec<Interest>) {
+    let name = &context.cluster.name;
+    if context.clusters.is_served() {
         wanted.push(CollectionId::all(name, CLUSTER).interest::<CapiCluster>());
     }
-    if site.planes.is_served() {
+    if context.planes.is_served() {
         wanted.push(CollectionId::all(name, CAPT_PLANE).interest::<CaptPlane>());
     }
-    if site.hosted.is_served() {
+    if context.hosted.is_served() {
         wanted.push(CollectionId::all(name, HOSTED_CLUSTER).interest::<HostedCluster>());
     }
-    if site.own.is_served() {
+    if context.own.is_served() {
         wanted.push(CollectionId::all(name, CONTEXT).interest::<OwnContext>());
     }
     // A recording may hold Secrets of clusters whose own objects were left out.
-    let is_recorded = matches!(site.cluster.served, Served::Recorded(_));
-    if is_recorded || site.clusters.is_served() || site.planes.is_served() {
+    let is_recorded = matches!(context.cluster.served, Served::Recorded(_));
+    if is_recorded || context.clusters.is_served() || context.planes.is_served() {
         wanted.push(typed_id(name).interest::<Typed>());
     }
 }
 
 /// The Secrets of the namespaces that have clusters, and by name those that are compared.
-fn secrets(site: &Site<'_>, wanted: &mut Vec<Interest>) {
-    let names = names(site);
-    let cluster = &site.cluster.name;
+fn secrets(context: &CheckContext<'_>, wanted: &mut Vec<Interest>) {
+    let names = names(context);
+    let cluster = &context.cluster.name;
     let mut namespaces: BTreeSet<&Namespace> = names.keys().filter_map(|key| key.namespace.as_ref()).collect();
     // Whether a cluster has a source of CAPT's is seen in the list of this namespace.
     let sources = Namespace::new(SOURCE_NAMESPACE);
@@ -60,7 +60,7 @@ fn secrets(site: &Site<'_>, wanted: &mut Vec<Interest>) {
     }
     wanted.extend(namespaces.iter().map(|namespace| marks_id(cluster, namespace.as_str()).interest::<Mark>()));
     for (key, content) in &names {
-        wanted.extend(read(site, cluster, key, *content));
+        wanted.extend(read(context, cluster, key, *content));
     }
 }
 
@@ -72,13 +72,13 @@ enum Use {
 }
 
 /// Every Secret that may count.
-fn names(site: &Site<'_>) -> BTreeMap<Key, Use> {
+fn names(context: &CheckContext<'_>) -> BTreeMap<Key, Use> {
     let mut names = BTreeMap::new();
     let in_namespace =
         |namespace: &Namespace, name: String| Key { namespace: Some(namespace.clone()), name: ObjectName::new(name) };
-    let clusters = site.clusters.iter().map(|(key, _)| (key.namespace.as_ref(), key.name.as_str()));
-    let planes = site.planes.iter().map(|(key, _)| (key.namespace.as_ref(), key.name.as_str()));
-    let typed: Vec<&Key> = site.typed().iter().map(|(key, _)| key).collect();
+    let clusters = context.clusters.iter().map(|(key, _)| (key.namespace.as_ref(), key.name.as_str()));
+    let planes = context.planes.iter().map(|(key, _)| (key.namespace.as_ref(), key.name.as_str()));
+    let typed: Vec<&Key> = context.typed().iter().map(|(key, _)| key).collect();
     let others = typed.iter().filter_map(|key| Some((key.namespace.as_ref(), cluster_named(key.name.as_str())?)));
     for (namespace, cluster) in clusters.chain(planes).chain(others) {
         let Some(namespace) = namespace else { continue };
@@ -87,9 +87,9 @@ fn names(site: &Site<'_>) -> BTreeMap<Key, Use> {
         names.insert(in_namespace(namespace, connection_name(cluster)), Use::Anchor);
         names.insert(in_namespace(namespace, ca_name(cluster)), Use::Anchor);
         let key = in_namespace(namespace, cluster.to_owned());
-        names.extend(site.source_of(&key, &Owners::of(site, &key)).map(|source| (source, Use::Kubeconfig)));
+        names.extend(context.source_of(&key, &Owners::of(context, &key)).map(|source| (source, Use::Kubeconfig)));
     }
-    for (key, hosted) in site.hosted.iter() {
+    for (key, hosted) in context.hosted.iter() {
         let Some(namespace) = &key.namespace else { continue };
         let admin = hosted.kubeconfig.as_deref().map_or_else(|| hosted_default_name(key.name.as_str()), str::to_owned);
         names.insert(in_namespace(namespace, admin), Use::Kubeconfig);
@@ -104,9 +104,9 @@ fn cluster_named(secret: &str) -> Option<&str> {
 }
 
 /// A read of a Secret that is there, as new as the list says; where the list isn't known, a read on suspicion.
-fn read(site: &Site<'_>, cluster: &ClusterName, key: &Key, content: Use) -> Option<Interest> {
+fn read(context: &CheckContext<'_>, cluster: &ClusterName, key: &Key, content: Use) -> Option<Interest> {
     let namespace = key.namespace.as_ref()?;
-    let read_at_least = match site.marks(namespace).get(key) {
+    let read_at_least = match context.marks(namespace).get(key) {
         Observation::Present(mark) => Some(mark.version.clone()),
         Observation::ProvenAbsent(_) => return None,
         // Its list is on its way.

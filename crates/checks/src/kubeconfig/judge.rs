@@ -10,12 +10,12 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use super::content::{Content, Credential, Current, ExecElsewhere, Pair, Token};
-use super::expected::{CaStand, EndpointStand, Expected};
+use super::context::ContextCache;
+use super::expected::{CaComparison, EndpointComparison, Expected};
 use super::facts::{Extras, Held, Holder};
 use super::freshness::{Assessment, HalfLife, Renewal, Standing, assess};
 use super::names::{CLUSTER_LABEL, SECRET_TYPE};
 use super::owner::{Ownership, ownership};
-use super::scene::Sites;
 use super::source::{Source, SourceFault, find as find_source};
 use super::subjects::{Sort, Subject};
 use super::verdict::{Code, Verdict};
@@ -31,8 +31,8 @@ pub struct Ruling<'a> {
     /// What was looked at, for whoever explains.
     pub target: Option<&'a Holder>,
     pub expected: Expected<'a>,
-    pub endpoint: EndpointStand,
-    pub ca: CaStand,
+    pub endpoint: EndpointComparison,
+    pub ca: CaComparison,
     pub time: Option<Assessment>,
     pub source: Source<'a>,
     pub ownership: Ownership,
@@ -47,8 +47,8 @@ impl<'a> Ruling<'a> {
             until: None,
             target: None,
             expected,
-            endpoint: EndpointStand::NotJudged,
-            ca: CaStand::NotJudged,
+            endpoint: EndpointComparison::NotJudged,
+            ca: CaComparison::NotJudged,
             time: None,
             source: Source::None,
             ownership: Ownership::Fine,
@@ -60,7 +60,7 @@ impl<'a> Ruling<'a> {
     }
 
     /// The codes, and every lower-ranking verdict that holds too; sorted, as plans spell them.
-    pub fn words(&self) -> Vec<&'static str> {
+    pub fn codes(&self) -> Vec<&'static str> {
         let mut words: Vec<&'static str> = self.codes.iter().map(|code| code.as_str()).collect();
         words.extend(self.holds.iter().skip(1).map(|verdict| verdict.as_str()));
         words.sort_unstable();
@@ -89,13 +89,13 @@ impl<'a> Ruling<'a> {
 }
 
 /// Judges one kubeconfig.
-pub fn rule<'a>(subject: &Subject<'a>, sites: &Sites<'a>) -> Ruling<'a> {
-    let site = &subject.site;
+pub fn rule<'a>(subject: &Subject<'a>, contexts: &ContextCache<'a>) -> Ruling<'a> {
+    let context = &subject.context;
     let expected = match subject.sort {
-        Sort::Capi | Sort::User => Expected::of(site, &subject.cluster_key, &subject.owners),
+        Sort::Capi | Sort::User => Expected::of(context, &subject.cluster_key, &subject.owners),
         Sort::Hosted => Expected::nothing(),
     };
-    let sight = site.look::<Holder>(&subject.key);
+    let sight = context.look::<Holder>(&subject.key);
     let mut ruling = Ruling::new(expected);
     ruling.target = sight.seen;
     ruling.unknown(sight.gap.clone());
@@ -104,12 +104,12 @@ pub fn rule<'a>(subject: &Subject<'a>, sites: &Sites<'a>) -> Ruling<'a> {
         ruling.codes.insert(Code::ExpectationsDisagree);
     }
     match sight.seen {
-        Some(holder) => present(&mut ruling, subject, holder, sites.view.now),
+        Some(holder) => present(&mut ruling, subject, holder, contexts.view.now),
         None if sight.is_proven_absent() => drop(ruling.holds.insert(Verdict::Missing)),
         None => {}
     }
     if let Sort::Capi = subject.sort {
-        beside_source(&mut ruling, subject, sites);
+        beside_source(&mut ruling, subject, contexts);
     }
     ruling
 }
@@ -195,17 +195,17 @@ fn read(ruling: &mut Ruling<'_>, subject: &Subject<'_>, content: &Content, now: 
 fn where_it_leads(ruling: &mut Ruling<'_>, pair: &Pair) {
     ruling.endpoint = ruling.expected.endpoint_stand(pair);
     match ruling.endpoint {
-        EndpointStand::Same | EndpointStand::NotJudged => {}
-        EndpointStand::Moved => drop(ruling.holds.insert(Verdict::EndpointDrift)),
-        EndpointStand::Differs => drop(ruling.codes.insert(Code::EndpointDiffers)),
-        EndpointStand::InCluster => drop(ruling.codes.insert(Code::InClusterEndpoint)),
+        EndpointComparison::Same | EndpointComparison::NotJudged => {}
+        EndpointComparison::Moved => drop(ruling.holds.insert(Verdict::EndpointDrift)),
+        EndpointComparison::Differs => drop(ruling.codes.insert(Code::EndpointDiffers)),
+        EndpointComparison::InCluster => drop(ruling.codes.insert(Code::InClusterEndpoint)),
     }
     ruling.ca = ruling.expected.ca_stand(pair);
     match ruling.ca {
-        CaStand::Same | CaStand::NotJudged => {}
-        CaStand::Rotating => drop(ruling.holds.insert(Verdict::CaRotating)),
-        CaStand::Disjoint => drop(ruling.holds.insert(Verdict::CaDrift)),
-        CaStand::Insecure => drop(ruling.codes.insert(Code::Insecure)),
+        CaComparison::Same | CaComparison::NotJudged => {}
+        CaComparison::Rotating => drop(ruling.holds.insert(Verdict::CaRotating)),
+        CaComparison::Disjoint => drop(ruling.holds.insert(Verdict::CaDrift)),
+        CaComparison::Insecure => drop(ruling.codes.insert(Code::Insecure)),
     }
 }
 
@@ -245,8 +245,8 @@ pub fn credential(ruling: &mut Ruling<'_>, credential: &Credential, assessment: 
 }
 
 /// Lays the target beside the source it is copied from.
-fn beside_source<'a>(ruling: &mut Ruling<'a>, subject: &Subject<'a>, sites: &Sites<'a>) {
-    ruling.source = find_source(subject, &ruling.expected, sites);
+fn beside_source<'a>(ruling: &mut Ruling<'a>, subject: &Subject<'a>, contexts: &ContextCache<'a>) {
+    ruling.source = find_source(subject, &ruling.expected, contexts);
     match &ruling.source {
         Source::None | Source::Stale { .. } => {}
         Source::NotKnown(gap) => ruling.unknown(Some(gap.clone())),

@@ -7,19 +7,22 @@
 //! Not here: writing (`engine`), connecting with a kubeconfig (`fleet::kubeconfig`).
 
 pub mod content;
+mod context;
 mod expected;
 mod explain;
 mod facts;
+#[cfg(any(test, feature = "testing"))]
+pub mod fixtures;
 mod freshness;
 mod interests;
 mod judge;
+mod messages;
 mod names;
 mod own;
 mod owner;
 mod present;
 mod probe;
 mod remedy;
-mod scene;
 mod settings;
 mod source;
 mod subjects;
@@ -27,15 +30,14 @@ mod subjects;
 mod tests;
 mod touched;
 mod verdict;
-mod words;
 
 use std::collections::BTreeSet;
 
+use context::{CheckContext, ContextCache};
 pub use freshness::{Assessment, HalfLife, Renewal, Standing, assess};
 use judge::rule;
-use scene::{Site, Sites};
 pub use settings::ENTRY;
-use subjects::Place;
+use subjects::ResolvedSubject;
 use verdict::Verdict;
 
 use super::contract::{Check, Probe, Touched};
@@ -50,34 +52,34 @@ pub const NAME: CheckName = CheckName("kubeconfig");
 pub struct Kubeconfigs;
 
 impl Kubeconfigs {
-    fn judge_among<'a>(&self, subject: &SubjectId, sites: &Sites<'a>) -> Option<Judgement> {
-        let (verdict, codes, until) = match Place::of(subject, sites)? {
-            Place::Kubeconfig(place) => {
-                let ruling = rule(&place, sites);
-                (ruling.verdict(), ruling.words(), ruling.until)
+    fn judge_among<'a>(&self, subject: &SubjectId, contexts: &ContextCache<'a>) -> Option<Judgement> {
+        let (verdict, codes, until) = match ResolvedSubject::of(subject, contexts)? {
+            ResolvedSubject::Kubeconfig(place) => {
+                let ruling = rule(&place, contexts);
+                (ruling.verdict(), ruling.codes(), ruling.until)
             }
-            Place::Own(own) => {
-                let ruling = own.rule(sites.view.now);
-                (ruling.verdict(), ruling.words(), ruling.until)
+            ResolvedSubject::Own(own) => {
+                let ruling = own.rule(contexts.view.now);
+                (ruling.verdict(), ruling.codes(), ruling.until)
             }
-            Place::Collection { .. } => (Verdict::Unknown, Vec::new(), None),
+            ResolvedSubject::Collection { .. } => (Verdict::Unknown, Vec::new(), None),
         };
         Some(Judgement { state: verdict.state(), verdict: verdict.as_str(), codes, ownership_proofs: 0, until })
     }
 
-    fn cells_among(&self, subject: &SubjectId, sites: &Sites<'_>) -> Vec<Cell> {
-        match Place::of(subject, sites) {
-            Some(Place::Kubeconfig(place)) => present::cells(&place, &rule(&place, sites)),
-            Some(Place::Own(own)) => present::cells_of(own.pair(), &own.rule(sites.view.now)),
-            Some(Place::Collection { .. }) | None => Vec::new(),
+    fn cells_among(&self, subject: &SubjectId, contexts: &ContextCache<'_>) -> Vec<Cell> {
+        match ResolvedSubject::of(subject, contexts) {
+            Some(ResolvedSubject::Kubeconfig(place)) => present::cells(&place, &rule(&place, contexts)),
+            Some(ResolvedSubject::Own(own)) => present::cells_of(own.pair(), &own.rule(contexts.view.now)),
+            Some(ResolvedSubject::Collection { .. }) | None => Vec::new(),
         }
     }
 
-    fn explain_among(&self, subject: &SubjectId, sites: &Sites<'_>) -> Option<Explanation> {
-        Some(match Place::of(subject, sites)? {
-            Place::Kubeconfig(place) => explain::explain(&place, &rule(&place, sites), sites.view.now),
-            Place::Own(own) => own.explain(sites.view.now),
-            Place::Collection { resource, gap } => {
+    fn explain_among(&self, subject: &SubjectId, contexts: &ContextCache<'_>) -> Option<Explanation> {
+        Some(match ResolvedSubject::of(subject, contexts)? {
+            ResolvedSubject::Kubeconfig(place) => explain::explain(&place, &rule(&place, contexts), contexts.view.now),
+            ResolvedSubject::Own(own) => own.explain(contexts.view.now),
+            ResolvedSubject::Collection { resource, gap } => {
                 explain::explain_collection(subject.cluster.as_str(), &resource, &gap)
             }
         })
@@ -90,7 +92,7 @@ impl Check for Kubeconfigs {
     }
 
     fn description(&self) -> CheckDescription {
-        present::INTRODUCTION
+        present::DESCRIPTION
     }
 
     fn interests(&self, view: View<'_>) -> Vec<Interest> {
@@ -98,7 +100,7 @@ impl Check for Kubeconfigs {
     }
 
     fn subjects_in(&self, cluster: &ClusterName, view: View<'_>) -> BTreeSet<SubjectId> {
-        Site::of(view, cluster).map_or_else(BTreeSet::new, |site| subjects::list(&site))
+        CheckContext::of(view, cluster).map_or_else(BTreeSet::new, |context| subjects::list(&context))
     }
 
     fn touched(&self, changes: &ChangeSet, view: View<'_>) -> Touched {
@@ -111,49 +113,49 @@ impl Check for Kubeconfigs {
     }
 
     fn judge(&self, subject: &SubjectId, view: View<'_>) -> Option<Judgement> {
-        self.judge_among(subject, &Sites::new(view))
+        self.judge_among(subject, &ContextCache::new(view))
     }
 
     fn explain(&self, subject: &SubjectId, view: View<'_>) -> Option<Explanation> {
-        self.explain_among(subject, &Sites::new(view))
+        self.explain_among(subject, &ContextCache::new(view))
     }
 
     fn judge_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Option<Judgement>> {
-        let sites = Sites::new(view);
-        subjects.iter().map(|subject| self.judge_among(subject, &sites)).collect()
+        let contexts = ContextCache::new(view);
+        subjects.iter().map(|subject| self.judge_among(subject, &contexts)).collect()
     }
 
     fn explain_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Option<Explanation>> {
-        let sites = Sites::new(view);
-        subjects.iter().map(|subject| self.explain_among(subject, &sites)).collect()
+        let contexts = ContextCache::new(view);
+        subjects.iter().map(|subject| self.explain_among(subject, &contexts)).collect()
     }
 
     fn cells(&self, subject: &SubjectId, view: View<'_>) -> Vec<Cell> {
-        self.cells_among(subject, &Sites::new(view))
+        self.cells_among(subject, &ContextCache::new(view))
     }
 
     fn cells_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Vec<Cell>> {
-        let sites = Sites::new(view);
-        subjects.iter().map(|subject| self.cells_among(subject, &sites)).collect()
+        let contexts = ContextCache::new(view);
+        subjects.iter().map(|subject| self.cells_among(subject, &contexts)).collect()
     }
 
     fn probe(&self, subject: &SubjectId, view: View<'_>) -> Option<Probe> {
-        let sites = Sites::new(view);
-        match Place::of(subject, &sites)? {
-            Place::Kubeconfig(place) => probe::find(&place, &rule(&place, &sites)),
+        let contexts = ContextCache::new(view);
+        match ResolvedSubject::of(subject, &contexts)? {
+            ResolvedSubject::Kubeconfig(place) => probe::find(&place, &rule(&place, &contexts)),
             // Whether it works is seen by connecting with it, which the fleet does anyway.
-            Place::Own(_) | Place::Collection { .. } => None,
+            ResolvedSubject::Own(_) | ResolvedSubject::Collection { .. } => None,
         }
     }
 
     fn panels(&self, subject: &SubjectId, view: View<'_>) -> Vec<Panel> {
-        let sites = Sites::new(view);
-        match Place::of(subject, &sites) {
-            Some(Place::Kubeconfig(place)) => present::panels(&place, &rule(&place, &sites), view.now),
-            Some(Place::Own(own)) => {
+        let contexts = ContextCache::new(view);
+        match ResolvedSubject::of(subject, &contexts) {
+            Some(ResolvedSubject::Kubeconfig(place)) => present::panels(&place, &rule(&place, &contexts), view.now),
+            Some(ResolvedSubject::Own(own)) => {
                 own.pair().map(|pair| present::credential_panel(pair, view.now)).into_iter().collect()
             }
-            Some(Place::Collection { .. }) | None => Vec::new(),
+            Some(ResolvedSubject::Collection { .. }) | None => Vec::new(),
         }
     }
 }

@@ -13,15 +13,15 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::content::{Content, Credential, Current, Pair, Token, Trust};
-use super::expected::{CaStand, Expected};
+use super::context::CheckContext;
+use super::expected::{CaComparison, Expected};
 use super::explain::{lay_out, line};
 use super::facts::OwnContext;
 use super::freshness::assess;
 use super::judge::{Ruling, credential};
+use super::messages::end_message;
 use super::names::CONTEXT;
-use super::scene::Site;
 use super::verdict::{Code, Verdict};
-use super::words::end_words;
 use trueup_core::engine::{Evidence, Explanation};
 use trueup_core::world::{ClusterName, ClusterSource, Gap, Key, Link, View};
 
@@ -31,12 +31,12 @@ pub struct Own<'a> {
     site: &'a ClusterName,
     name: String,
     context: &'a OwnContext,
-    door: Door<'a>,
+    access: ContextAccess<'a>,
 }
 
 /// What the server a context leads to says to whoever comes with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Door<'a> {
+enum ContextAccess<'a> {
     LetIn,
     Refused(&'a Gap),
     /// Nobody is connected by it now.
@@ -44,10 +44,10 @@ enum Door<'a> {
 }
 
 impl<'a> Own<'a> {
-    pub fn find(site: &Site<'a>, name: &str) -> Option<Self> {
+    pub fn find(site: &CheckContext<'a>, name: &str) -> Option<Self> {
         let context = site.own.get(&Key::new(None, name)).seen?;
-        let door = Door::of(site.view, name);
-        Some(Self { site: &site.cluster.name, name: name.to_owned(), context, door })
+        let access = ContextAccess::of(site.view, name);
+        Some(Self { site: &site.cluster.name, name: name.to_owned(), context, access })
     }
 
     /// What it leads to.
@@ -77,7 +77,7 @@ impl<'a> Own<'a> {
         };
         if pair.trust == Trust::Nobody {
             ruling.codes.insert(Code::Insecure);
-            ruling.ca = CaStand::Insecure;
+            ruling.ca = CaComparison::Insecure;
         }
         let assessment = assess(&pair.credential, now);
         ruling.time = Some(assessment);
@@ -86,7 +86,7 @@ impl<'a> Own<'a> {
         if let Credential::Exec | Credential::AuthProvider = pair.credential {
             ruling.codes.insert(Code::ExecUser);
         }
-        if self.door == Door::LetIn {
+        if self.access == ContextAccess::LetIn {
             // What nobody could tell from the text, the server has told.
             ruling.holds.remove(&Verdict::Opaque);
             ruling.holds.remove(&Verdict::Contract);
@@ -109,7 +109,7 @@ impl<'a> Own<'a> {
 
     fn summary(&self, ruling: &Ruling<'_>, now: Timestamp) -> String {
         let kind = self.pair().map_or("kubeconfig", |pair| pair.credential.kind());
-        let end = || self.pair().map_or_else(String::new, |pair| end_words(&pair.credential, now));
+        let end = || self.pair().map_or_else(String::new, |pair| end_message(&pair.credential, now));
         let said = match ruling.verdict() {
             Verdict::Expired => format!("the {kind} expired {}", end()),
             Verdict::NotYetValid => format!("the {kind} begins in the future"),
@@ -136,23 +136,23 @@ impl<'a> Own<'a> {
         };
         // Where it is broken by itself, that nobody is let in by it is no news.
         let is_whole = matches!(ruling.verdict(), Verdict::Fresh | Verdict::Opaque | Verdict::Expiring);
-        match self.door {
-            Door::Refused(gap) if is_whole => format!("{said}; its cluster does not let it in: {gap}"),
-            Door::Refused(_) | Door::LetIn | Door::NotKnown => said,
+        match self.access {
+            ContextAccess::Refused(gap) if is_whole => format!("{said}; its cluster does not let it in: {gap}"),
+            ContextAccess::Refused(_) | ContextAccess::LetIn | ContextAccess::NotKnown => said,
         }
     }
 
     fn works(&self, now: Timestamp) -> String {
         let Some(pair) = self.pair() else { return String::new() };
         if pair.credential.span().until.is_some() {
-            return format!("works: the {} ends {}", pair.credential.kind(), end_words(&pair.credential, now));
+            return format!("works: the {} ends {}", pair.credential.kind(), end_message(&pair.credential, now));
         }
-        match (&pair.credential, self.door) {
+        match (&pair.credential, self.access) {
             (Credential::Exec | Credential::AuthProvider, _) => {
                 format!("its {} is asked whenever somebody connects", pair.credential.kind())
             }
-            (_, Door::LetIn) => "its cluster lets it in".to_owned(),
-            (_, Door::Refused(_) | Door::NotKnown) => "nothing about it ends by itself".to_owned(),
+            (_, ContextAccess::LetIn) => "its cluster lets it in".to_owned(),
+            (_, ContextAccess::Refused(_) | ContextAccess::NotKnown) => "nothing about it ends by itself".to_owned(),
         }
     }
 
@@ -218,7 +218,7 @@ impl<'a> Own<'a> {
                     if pair.trust == Trust::Nobody {
                         lines.push(say("verifies nobody (insecure-skip-tls-verify)".to_owned(), "cluster"));
                     }
-                    let words = pair.credential.until_words();
+                    let words = pair.credential.until_message();
                     let until = pair.credential.span().until;
                     let until = until.map_or_else(String::new, |until| format!(", {words} {until}"));
                     lines.push(say(format!("{}{until}", pair.credential.kind()), "user"));
@@ -226,16 +226,16 @@ impl<'a> Own<'a> {
             },
         }
         let server = |says: String| line(says, self.name.clone(), "", String::new());
-        match self.door {
-            Door::LetIn => lines.push(server("is connected by this context".to_owned())),
-            Door::Refused(gap) => lines.push(server(gap.says.clone())),
-            Door::NotKnown => {}
+        match self.access {
+            ContextAccess::LetIn => lines.push(server("is connected by this context".to_owned())),
+            ContextAccess::Refused(gap) => lines.push(server(gap.says.clone())),
+            ContextAccess::NotKnown => {}
         }
         lines
     }
 }
 
-impl<'a> Door<'a> {
+impl<'a> ContextAccess<'a> {
     fn of(view: View<'a>, context: &str) -> Self {
         let cluster = view.cluster(&ClusterName::new(context));
         let by_it = |source: &ClusterSource| match source {

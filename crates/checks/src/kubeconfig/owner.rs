@@ -1,8 +1,8 @@
 //! Whose the Secret is, as its owner references say.
 
+use super::context::is_same;
 use super::facts::{Holder, Owner, Role};
 use super::names::{CAPT_PLANE, CLUSTER, HOSTED_CLUSTER};
-use super::scene::is_same;
 use super::subjects::{Sort, Subject};
 use trueup_core::world::{Gap, Key, ObjectName, Uid};
 
@@ -36,7 +36,7 @@ pub fn ownership(subject: &Subject<'_>, holder: &Holder) -> Ownership {
 
 fn stand(subject: &Subject<'_>, owner: &Owner) -> Ownership {
     let key = Key { name: ObjectName::new(&*owner.name), ..subject.key.clone() };
-    let site = &subject.site;
+    let context = &subject.context;
     let named = || format!("{} {}", owner.kind, owner.name);
     let alive = |found: Option<&Uid>, gap: Option<Gap>| match (found, gap) {
         (Some(uid), _) if is_same(uid, &owner.uid) => Ownership::Fine,
@@ -45,15 +45,15 @@ fn stand(subject: &Subject<'_>, owner: &Owner) -> Ownership {
     };
     let is = |group: &str, kind: &str| *owner.group == *group && *owner.kind == *kind;
     if is(CLUSTER.group, CLUSTER.kind) {
-        let sight = site.clusters.get(&key);
+        let sight = context.clusters.get(&key);
         return alive(sight.seen.map(|cluster| &cluster.uid), sight.gap).unless_other(subject, owner);
     }
     if is(CAPT_PLANE.group, CAPT_PLANE.kind) {
-        let sight = site.planes.get(&key);
+        let sight = context.planes.get(&key);
         return alive(sight.seen.map(|plane| &plane.uid), sight.gap).unless_other(subject, owner);
     }
     if is(HOSTED_CLUSTER.group, HOSTED_CLUSTER.kind) {
-        let sight = site.hosted.get(&key);
+        let sight = context.hosted.get(&key);
         return alive(sight.seen.map(|hosted| &hosted.uid), sight.gap);
     }
     if owner.role == Role::Owner || is_its_plane(subject, owner) {

@@ -3,17 +3,17 @@
 use jiff::Timestamp;
 
 use super::content::Pair;
-use super::expected::{CaStand, EndpointStand};
+use super::expected::{CaComparison, EndpointComparison};
 use super::facts::Holder;
 use super::judge::{Ruling, pair_of};
+use super::messages::span_message;
 use super::source::Source;
 use super::subjects::{Sort, Subject};
 use super::verdict::Verdict;
-use super::words::span_words;
 use crate::{Cell, CheckDescription, Column, Panel, Side, Step};
 use trueup_core::engine::State;
 
-pub const INTRODUCTION: CheckDescription = CheckDescription {
+pub const DESCRIPTION: CheckDescription = CheckDescription {
     title: "Kubeconfigs",
     short: "KUBECFG",
     says: "which kubeconfigs still work, for how long, and whether they lead where their clusters are",
@@ -41,34 +41,34 @@ pub fn cells_of(pair: Option<&Pair>, ruling: &Ruling<'_>) -> Vec<Cell> {
     vec![
         left.unwrap_or(Cell::Nothing),
         text(pair.map_or("", |pair| pair.credential.kind())),
-        text(endpoint_word(ruling.endpoint)),
-        text(ca_word(ruling.ca)),
-        text(&source_word(ruling)),
+        text(endpoint_text(ruling.endpoint)),
+        text(ca_text(ruling.ca)),
+        text(&source_text(ruling)),
     ]
 }
 
-fn endpoint_word(stand: EndpointStand) -> &'static str {
-    match stand {
-        EndpointStand::Same => "=",
-        EndpointStand::Moved => "≠ moved",
-        EndpointStand::Differs => "~ proxied",
-        EndpointStand::InCluster => "inside",
-        EndpointStand::NotJudged => "",
+fn endpoint_text(comparison: EndpointComparison) -> &'static str {
+    match comparison {
+        EndpointComparison::Same => "=",
+        EndpointComparison::Moved => "≠ moved",
+        EndpointComparison::Differs => "~ proxied",
+        EndpointComparison::InCluster => "inside",
+        EndpointComparison::NotJudged => "",
     }
 }
 
-fn ca_word(stand: CaStand) -> &'static str {
-    match stand {
-        CaStand::Same => "=",
-        CaStand::Rotating => "~ rotating",
-        CaStand::Disjoint => "≠ disjoint",
-        CaStand::Insecure => "insecure",
-        CaStand::NotJudged => "",
+fn ca_text(comparison: CaComparison) -> &'static str {
+    match comparison {
+        CaComparison::Same => "=",
+        CaComparison::Rotating => "~ rotating",
+        CaComparison::Disjoint => "≠ disjoint",
+        CaComparison::Insecure => "insecure",
+        CaComparison::NotJudged => "",
     }
 }
 
 /// How much newer the source is, or what is wrong with it.
-fn source_word(ruling: &Ruling<'_>) -> String {
+fn source_text(ruling: &Ruling<'_>) -> String {
     let issued = |sort: Sort, holder: &Holder| pair_of(sort, holder)?.credential.span().issued;
     match &ruling.source {
         Source::None => String::new(),
@@ -81,8 +81,8 @@ fn source_word(ruling: &Ruling<'_>) -> String {
             let theirs = issued(Sort::Hosted, holder);
             let ours = ruling.target.and_then(|target| issued(Sort::Capi, target));
             match theirs.zip(ours).map(|(theirs, ours)| theirs.duration_since(ours)) {
-                Some(newer) if newer.is_positive() => format!("{} newer", span_words(newer)),
-                Some(older) if older.is_negative() => format!("{} older", span_words(older)),
+                Some(newer) if newer.is_positive() => format!("{} newer", span_message(newer)),
+                Some(older) if older.is_negative() => format!("{} older", span_message(older)),
                 Some(_) => "same".to_owned(),
                 None if ruling.has(Verdict::BehindSource) => "differs".to_owned(),
                 None => "there".to_owned(),
@@ -102,20 +102,22 @@ pub fn panels(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> Vec
     links.push(Step {
         label: "endpoint".to_owned(),
         state: match ruling.endpoint {
-            EndpointStand::Moved => Some(State::Drift),
-            EndpointStand::Same | EndpointStand::Differs | EndpointStand::InCluster => Some(State::Match),
-            EndpointStand::NotJudged => None,
+            EndpointComparison::Moved => Some(State::Drift),
+            EndpointComparison::Same | EndpointComparison::Differs | EndpointComparison::InCluster => {
+                Some(State::Match)
+            }
+            EndpointComparison::NotJudged => None,
         },
-        note: endpoint_word(ruling.endpoint).to_owned(),
+        note: endpoint_text(ruling.endpoint).to_owned(),
     });
     links.push(Step {
         label: "authority".to_owned(),
         state: match ruling.ca {
-            CaStand::Disjoint | CaStand::Rotating => Some(State::Drift),
-            CaStand::Same | CaStand::Insecure => Some(State::Match),
-            CaStand::NotJudged => None,
+            CaComparison::Disjoint | CaComparison::Rotating => Some(State::Drift),
+            CaComparison::Same | CaComparison::Insecure => Some(State::Match),
+            CaComparison::NotJudged => None,
         },
-        note: ca_word(ruling.ca).to_owned(),
+        note: ca_text(ruling.ca).to_owned(),
     });
     panels.push(Panel::Chain { title: "STAGES", links });
     let pair = ruling.target.and_then(|target| pair_of(subject.sort, target));
@@ -130,7 +132,7 @@ pub fn credential_panel(pair: &Pair, now: Timestamp) -> Panel {
     lines.extend(span.issued.map(|at| format!("issued {at}")));
     lines.extend(span.until.map(|at| {
         let left = at.duration_since(now);
-        let words = span_words(left);
+        let words = span_message(left);
         if left.is_positive() { format!("ends {at}, in {words}") } else { format!("ended {at}, {words} ago") }
     }));
     Panel::Lines { title: "CREDENTIAL", lines }

@@ -3,33 +3,36 @@
 //! Always true: one that would run a command, or whose server or authority is not known to be its cluster's, is never
 //! tried: its credential would be told to a stranger.
 
-use super::expected::{CaStand, EndpointStand};
+use super::expected::{CaComparison, EndpointComparison};
 use super::judge::{Ruling, pair_of};
+use super::messages::key_text;
 use super::subjects::{Sort, Subject};
-use super::words::key_word;
 use crate::{KubeconfigProbe, Probe};
 
 pub fn find(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Option<Probe> {
     let pair = pair_of(subject.sort, ruling.target?)?;
     let leads_home = match (ruling.endpoint, subject.sort) {
-        (EndpointStand::Same, _) => true,
+        (EndpointComparison::Same, _) => true,
         // Nothing but HyperShift itself says where a guest is.
-        (EndpointStand::NotJudged, Sort::Hosted) => true,
+        (EndpointComparison::NotJudged, Sort::Hosted) => true,
         (
-            EndpointStand::NotJudged | EndpointStand::Moved | EndpointStand::Differs | EndpointStand::InCluster,
+            EndpointComparison::NotJudged
+            | EndpointComparison::Moved
+            | EndpointComparison::Differs
+            | EndpointComparison::InCluster,
             Sort::Capi | Sort::User | Sort::Hosted,
         ) => false,
     };
     let is_vouched_for = match ruling.ca {
-        CaStand::Same | CaStand::Rotating | CaStand::NotJudged => true,
-        CaStand::Disjoint | CaStand::Insecure => false,
+        CaComparison::Same | CaComparison::Rotating | CaComparison::NotJudged => true,
+        CaComparison::Disjoint | CaComparison::Insecure => false,
     };
     let may_be_tried = leads_home && is_vouched_for && pair.foreign.is_empty() && ruling.gap.is_none();
     let probe = || KubeconfigProbe {
-        cluster: subject.site.cluster.name.clone(),
+        cluster: subject.context.cluster.name.clone(),
         namespace: subject.namespace().to_string(),
         secret: subject.key.name.to_string(),
-        key: key_word(subject.sort),
+        key: key_text(subject.sort),
     };
     may_be_tried.then(|| Probe::Kubeconfig(probe()))
 }

@@ -7,11 +7,11 @@
 use serde_json::{Map, Value, json};
 
 use super::NAME;
+use super::context::marks_id;
 use super::facts::{CapiCluster, CaptPlane, Held, Holder, Mutability, Pause};
 use super::judge::{Ruling, pair_of};
 use super::names::{CAPT_PLANE, CLUSTER, CLUSTER_LABEL, KUBECONFIG, RELATIVE, SECRET, SECRET_TYPE, TOKEN_FILE, VALUE};
 use super::owner::Ownership;
-use super::scene::marks_id;
 use super::source::Source;
 use super::subjects::{Sort, Subject};
 use super::verdict::{Code, Verdict};
@@ -101,7 +101,7 @@ impl<'a> Draft<'_, 'a> {
     fn copy(&self, source: &Key, remove: Vec<&str>) -> Value {
         let mut copy = json!({
             "source": {
-                "cluster": self.subject.site.cluster.name.as_str(),
+                "cluster": self.subject.context.cluster.name.as_str(),
                 "apiVersion": "v1",
                 "kind": SECRET.kind,
                 "namespace": source.namespace.as_ref().map_or("", |namespace| namespace.as_str()),
@@ -235,13 +235,13 @@ impl<'a> Draft<'_, 'a> {
     }
 
     fn draft(&self, verb: Verb, reason: Reason, target: Option<&Holder>) -> ActionDraft {
-        let site = &self.subject.site.cluster.name;
+        let context = &self.subject.context.cluster.name;
         let namespace = self.subject.namespace();
         ActionDraft {
             domain: NAME,
             verb,
             target: Target {
-                cluster: site.clone(),
+                cluster: context.clone(),
                 resource: SECRET,
                 namespace: Some(namespace.as_str().to_owned()),
                 name: self.subject.key.name.as_str().to_owned(),
@@ -259,7 +259,7 @@ impl<'a> Draft<'_, 'a> {
             change: Value::Object(Map::new()),
             undo: Undo::None,
             depends_on: Vec::new(),
-            rests_on: vec![marks_id(site, namespace.as_str()), CollectionId::all(site, CLUSTER)],
+            rests_on: vec![marks_id(context, namespace.as_str()), CollectionId::all(context, CLUSTER)],
             blocked_by: Vec::new(),
         }
     }
@@ -283,7 +283,7 @@ pub fn described(sort: Sort, holder: &Holder, held: &Held) -> String {
     let Some(credential) = pair_of(sort, holder).map(|pair| &pair.credential) else {
         return format!("<{length} bytes>");
     };
-    let (kind, words) = (credential.kind(), credential.until_words());
+    let (kind, words) = (credential.kind(), credential.until_message());
     match credential.span().until {
         None => format!("<{length} bytes, {kind}>"),
         Some(until) => format!("<{length} bytes, {kind}, {words} {until}>"),

@@ -5,10 +5,10 @@
 use jiff::Timestamp;
 
 use super::content::{Content, Credential, Current, Packing, Pair, Token};
-use super::expected::{CaStand, EndpointStand, Expected, Who};
+use super::context::ContextCache;
+use super::expected::{CaComparison, EndpointComparison, Expected, Who};
 use super::facts::{Held, Holder};
 use super::freshness::{Standing, assess};
-use super::scene::Sites;
 use super::subjects::Subject;
 use trueup_core::world::{Gap, Key};
 
@@ -79,9 +79,9 @@ impl<'a> Source<'a> {
 }
 
 /// Finds and judges the source of a subject.
-pub fn find<'a>(subject: &Subject<'a>, expected: &Expected<'_>, sites: &Sites<'a>) -> Source<'a> {
-    let Some(key) = subject.site.source_of(&subject.cluster_key, &subject.owners) else { return Source::None };
-    let sight = subject.site.look::<Holder>(&key);
+pub fn find<'a>(subject: &Subject<'a>, expected: &Expected<'_>, contexts: &ContextCache<'a>) -> Source<'a> {
+    let Some(key) = subject.context.source_of(&subject.cluster_key, &subject.owners) else { return Source::None };
+    let sight = subject.context.look::<Holder>(&key);
     if let Some(gap) = sight.gap {
         return Source::NotKnown(gap);
     }
@@ -92,14 +92,14 @@ pub fn find<'a>(subject: &Subject<'a>, expected: &Expected<'_>, sites: &Sites<'a
     };
     let endpoint = expected.endpoint_stand(pair);
     let ca = expected.ca_stand(pair);
-    let is_proven = endpoint == EndpointStand::Same && matches!(ca, CaStand::Same | CaStand::Rotating);
-    if !is_proven && let Some(who) = sites.addresses().another(pair, &subject.who(), expected) {
+    let is_proven = endpoint == EndpointComparison::Same && matches!(ca, CaComparison::Same | CaComparison::Rotating);
+    if !is_proven && let Some(who) = contexts.addresses().another(pair, &subject.who(), expected) {
         return Source::Another { key, holder, who: who.clone() };
     }
-    if endpoint == EndpointStand::Moved || ca == CaStand::Disjoint {
+    if endpoint == EndpointComparison::Moved || ca == CaComparison::Disjoint {
         return Source::Invalid { key, holder, fault: SourceFault::Drift };
     }
-    let assessment = assess(&pair.credential, sites.view.now);
+    let assessment = assess(&pair.credential, contexts.view.now);
     match assessment.standing {
         Standing::Expired | Standing::NotYetValid => Source::Stale { key, holder, until: assessment.until },
         Standing::Valid | Standing::Expiring | Standing::Opaque | Standing::NoExpiry | Standing::NotTimed => {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::NAME;
+use super::context::{CheckContext, ContextCache};
 use super::expected::Who;
 use super::facts::{CapiCluster, CaptPlane, HostedCluster};
 use super::names::{
@@ -11,9 +12,10 @@ use super::names::{
     hosted_default_name, target_name, user_name,
 };
 use super::own::Own;
-use super::scene::{Sight, Site, Sites};
 use trueup_core::engine::SubjectId;
-use trueup_core::world::{ClusterName, Gap, GapCause, Key, Namespace, ObjectName, Observation, Resource, Served};
+use trueup_core::world::{
+    ClusterName, Gap, GapCause, Key, Namespace, ObjectName, Observation, Resource, Served, Sighting,
+};
 
 /// Stands for a collection that isn't completely known.
 pub const WHOLE_COLLECTION: &str = "*";
@@ -24,7 +26,7 @@ pub const TELLING: [Resource; 4] = [CLUSTER, CAPT_PLANE, SECRET, CONTEXT];
 
 /// A kubeconfig in a Secret.
 pub struct Subject<'a> {
-    pub site: Rc<Site<'a>>,
+    pub context: Rc<CheckContext<'a>>,
     pub sort: Sort,
     pub key: Key,
     /// The cluster it is the kubeconfig of.
@@ -35,8 +37,8 @@ pub struct Subject<'a> {
 
 /// The objects a kubeconfig of Cluster API may belong to.
 pub struct Owners<'a> {
-    pub cluster: Sight<'a, CapiCluster>,
-    pub plane: Sight<'a, CaptPlane>,
+    pub cluster: Sighting<'a, CapiCluster>,
+    pub plane: Sighting<'a, CaptPlane>,
 }
 
 /// Whose kubeconfig it is.
@@ -51,7 +53,7 @@ pub enum Sort {
 }
 
 /// What a subject id points at.
-pub enum Place<'a> {
+pub enum ResolvedSubject<'a> {
     Kubeconfig(Subject<'a>),
     /// A context of the user's own files.
     Own(Own<'a>),
@@ -62,35 +64,35 @@ pub enum Place<'a> {
     },
 }
 
-impl<'a> Place<'a> {
-    pub fn of(subject: &SubjectId, sites: &Sites<'a>) -> Option<Self> {
-        let site = sites.of(&subject.cluster)?;
+impl<'a> ResolvedSubject<'a> {
+    pub fn of(subject: &SubjectId, contexts: &ContextCache<'a>) -> Option<Self> {
+        let context = contexts.of(&subject.cluster)?;
         if subject.name == WHOLE_COLLECTION {
             let resource = TELLING.into_iter().find(|resource| resource.kind == subject.kind)?;
-            let gap = gap_of(&site, &resource)?;
+            let gap = gap_of(&context, &resource)?;
             return Some(Self::Collection { resource, gap });
         }
         if subject.kind == CONTEXT.kind {
-            return Own::find(&site, &subject.name).map(Self::Own);
+            return Own::find(&context, &subject.name).map(Self::Own);
         }
         let key = Key::new(Some(subject.namespace.as_deref()?), &subject.name);
-        let (sort, cluster) = sort_of(&site, &key).filter(|_| subject.kind == SECRET.kind)?;
+        let (sort, cluster) = sort_of(&context, &key).filter(|_| subject.kind == SECRET.kind)?;
         let cluster_key = Key { namespace: key.namespace.clone(), name: cluster };
         let owners = match sort {
-            Sort::Capi | Sort::User => Owners::of(&site, &cluster_key),
+            Sort::Capi | Sort::User => Owners::of(&context, &cluster_key),
             Sort::Hosted => Owners::nobody(),
         };
-        Some(Self::Kubeconfig(Subject { site, sort, key, cluster_key, owners }))
+        Some(Self::Kubeconfig(Subject { context, sort, key, cluster_key, owners }))
     }
 }
 
 impl<'a> Owners<'a> {
-    pub fn of(site: &Site<'a>, cluster: &Key) -> Self {
-        Self { cluster: site.clusters.get(cluster), plane: site.planes.get(cluster) }
+    pub fn of(context: &CheckContext<'a>, cluster: &Key) -> Self {
+        Self { cluster: context.clusters.get(cluster), plane: context.planes.get(cluster) }
     }
 
     fn nobody() -> Self {
-        Self { cluster: Sight { seen: None, gap: None }, plane: Sight { seen: None, gap: None } }
+        Self { cluster: Sighting::ABSENT, plane: Sighting::ABSENT }
     }
 }
 
@@ -105,31 +107,31 @@ impl Subject<'_> {
     }
 
     pub fn who(&self) -> Who {
-        Who { site: self.site.cluster.name.clone(), key: self.cluster_key.clone() }
+        Who { context: self.context.cluster.name.clone(), key: self.cluster_key.clone() }
     }
 }
 
 /// Every subject of one cluster.
-pub fn list(site: &Site<'_>) -> BTreeSet<SubjectId> {
-    let cluster = &site.cluster.name;
+pub fn list(context: &CheckContext<'_>) -> BTreeSet<SubjectId> {
+    let cluster = &context.cluster.name;
     let mut subjects = BTreeSet::new();
-    for key in site.clusters.iter().map(|(key, _)| key).chain(site.planes.iter().map(|(key, _)| key)) {
+    for key in context.clusters.iter().map(|(key, _)| key).chain(context.planes.iter().map(|(key, _)| key)) {
         let Some(namespace) = &key.namespace else { continue };
         subjects.insert(subject(cluster, namespace, &target_name(key.name.as_str())));
         let user = Key { name: ObjectName::new(user_name(key.name.as_str())), ..key.clone() };
-        subjects.extend(site.is_marked(&user).then(|| subject(cluster, namespace, user.name.as_str())));
+        subjects.extend(context.is_marked(&user).then(|| subject(cluster, namespace, user.name.as_str())));
     }
-    for (key, _) in site.typed().iter() {
+    for (key, _) in context.typed().iter() {
         let Some(namespace) = &key.namespace else { continue };
-        subjects.extend(sort_of(site, key).map(|_| subject(cluster, namespace, key.name.as_str())));
+        subjects.extend(sort_of(context, key).map(|_| subject(cluster, namespace, key.name.as_str())));
     }
-    for (key, hosted) in site.hosted.iter() {
+    for (key, hosted) in context.hosted.iter() {
         let Some(namespace) = &key.namespace else { continue };
-        subjects.extend(hosted_names(site, key, hosted).into_iter().map(|name| subject(cluster, namespace, &name)));
+        subjects.extend(hosted_names(context, key, hosted).into_iter().map(|name| subject(cluster, namespace, &name)));
     }
-    subjects.extend(site.own.iter().map(|(key, _)| own_subject(cluster, key.name.as_str())));
+    subjects.extend(context.own.iter().map(|(key, _)| own_subject(cluster, key.name.as_str())));
     for resource in TELLING {
-        if gap_of(site, &resource).is_some() {
+        if gap_of(context, &resource).is_some() {
             subjects.insert(whole(cluster, &resource));
         }
     }
@@ -139,13 +141,13 @@ pub fn list(site: &Site<'_>) -> BTreeSet<SubjectId> {
 /// The Secrets a HostedCluster's kubeconfigs are in: those its status names, else the usual one.
 ///
 /// One that is not there is no subject: a control plane that is being made has none yet, and its guest says so itself.
-fn hosted_names(site: &Site<'_>, key: &Key, hosted: &HostedCluster) -> Vec<String> {
+fn hosted_names(context: &CheckContext<'_>, key: &Key, hosted: &HostedCluster) -> Vec<String> {
     let Some(namespace) = &key.namespace else { return Vec::new() };
     let usual = hosted_default_name(key.name.as_str());
     let admin = hosted.kubeconfig.as_deref().unwrap_or(&usual);
     let may_be = |name: &&str| {
         let secret = Key { name: ObjectName::new(*name), ..key.clone() };
-        match site.marks(namespace).get(&secret) {
+        match context.marks(namespace).get(&secret) {
             Observation::Present(_) => true,
             Observation::ProvenAbsent(_) => false,
             Observation::Unknown(gap) => {
@@ -157,22 +159,22 @@ fn hosted_names(site: &Site<'_>, key: &Key, hosted: &HostedCluster) -> Vec<Strin
 }
 
 /// What a Secret of this name is, and of which cluster, when it is a kubeconfig this check knows.
-pub fn sort_of(site: &Site<'_>, key: &Key) -> Option<(Sort, ObjectName)> {
+pub fn sort_of(context: &CheckContext<'_>, key: &Key) -> Option<(Sort, ObjectName)> {
     let name = key.name.as_str();
-    if let Some(hosted) = site.hosted_by_secret(hosted_names).get(key) {
+    if let Some(hosted) = context.hosted_by_secret(hosted_names).get(key) {
         return Some((Sort::Hosted, hosted.clone()));
     }
     let exists = |cluster: &str| {
         let cluster = Key { name: ObjectName::new(cluster), ..key.clone() };
-        site.clusters.get(&cluster).seen.is_some() || site.planes.get(&cluster).seen.is_some()
+        context.clusters.get(&cluster).seen.is_some() || context.planes.get(&cluster).seen.is_some()
     };
     let target = cluster_of_target(name)?;
     if exists(target) {
         return Some((Sort::Capi, ObjectName::new(target)));
     }
-    let is_typed = site.is_typed(key);
+    let is_typed = context.is_typed(key);
     if let Some(cluster) = cluster_of_user(name) {
-        let is_user = is_typed || (exists(cluster) && site.is_marked(key));
+        let is_user = is_typed || (exists(cluster) && context.is_marked(key));
         return is_user.then(|| (Sort::User, ObjectName::new(cluster)));
     }
     let is_source = key.namespace.as_ref().is_some_and(|namespace| namespace.as_str() == SOURCE_NAMESPACE)
@@ -181,17 +183,17 @@ pub fn sort_of(site: &Site<'_>, key: &Key) -> Option<(Sort, ObjectName)> {
 }
 
 /// Why a collection that says which subjects there are isn't complete. One that nobody serves is.
-fn gap_of(site: &Site<'_>, resource: &Resource) -> Option<Gap> {
+fn gap_of(context: &CheckContext<'_>, resource: &Resource) -> Option<Gap> {
     // Where nobody knows what is served, nobody knows whether there is anything to judge.
-    if matches!(site.cluster.served, Served::Unknown(_)) {
+    if matches!(context.cluster.served, Served::Unknown(_)) {
         return None;
     }
     match *resource {
-        CLUSTER => site.clusters.gap(),
-        CAPT_PLANE => site.planes.gap(),
-        CONTEXT => site.own.gap(),
+        CLUSTER => context.clusters.gap(),
+        CAPT_PLANE => context.planes.gap(),
+        CONTEXT => context.own.gap(),
         // Secrets nobody's Cluster names are of interest only where there is Cluster API.
-        _ if site.clusters.is_served() || site.planes.is_served() => site.typed().gap(),
+        _ if context.clusters.is_served() || context.planes.is_served() => context.typed().gap(),
         _ => None,
     }
 }

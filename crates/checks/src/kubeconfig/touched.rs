@@ -4,11 +4,11 @@
 
 use std::collections::BTreeSet;
 
+use super::context::{CheckContext, is_own};
 use super::facts::CaptPlane;
 use super::names::{
     CAPT_PLANE, CLUSTER, CONTEXT, HOSTED_CLUSTER, SECRET, SOURCE_NAMESPACE, cluster_of_source, is_anchor, target_name,
 };
-use super::scene::{Site, is_own};
 use super::subjects::subject;
 use crate::Touched;
 use trueup_core::engine::SubjectId;
@@ -65,16 +65,16 @@ fn touch_secrets(id: &CollectionId, keys: &[Key], view: View<'_>, touched: &mut 
 }
 
 /// Every target that may be copied from the source of this name.
-fn touch_copies(site: &ClusterName, cluster: &str, view: View<'_>, subjects: &mut BTreeSet<SubjectId>) {
-    let Some(site) = Site::of(view, site) else { return };
-    let typed = site.typed();
+fn touch_copies(context: &ClusterName, cluster: &str, view: View<'_>, subjects: &mut BTreeSet<SubjectId>) {
+    let Some(context) = CheckContext::of(view, context) else { return };
+    let typed = context.typed();
     let target = target_name(cluster);
-    let owners = site.clusters.iter().map(|(key, _)| key).chain(site.planes.iter().map(|(key, _)| key));
+    let owners = context.clusters.iter().map(|(key, _)| key).chain(context.planes.iter().map(|(key, _)| key));
     let owners = owners.filter(|key| key.name.as_str() == cluster);
     let others = typed.iter().map(|(key, _)| key).filter(|key| key.name.as_str() == target);
     for key in owners.chain(others) {
         let Some(namespace) = &key.namespace else { continue };
-        subjects.insert(subject(&site.cluster.name, namespace, &target));
+        subjects.insert(subject(&context.cluster.name, namespace, &target));
     }
 }
 

@@ -41,12 +41,12 @@ pub struct Line<'a> {
     /// Nothing: it shall not be there.
     pub expected: Option<String>,
     pub actual: Option<&'a str>,
-    pub stand: Stand,
+    pub status: AnnotationStatus,
 }
 
 /// How an annotation stands to what is expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stand {
+pub enum AnnotationStatus {
     Same,
     Absent,
     Differs,
@@ -104,13 +104,13 @@ fn line<'a>(
     actual: Option<&'a str>,
     is_same: impl Fn(&str) -> bool,
 ) -> Line<'a> {
-    let stand = match actual {
-        Some(text) if is_same(text) => Stand::Same,
-        Some(_) => Stand::Differs,
-        None if expected.is_none() => Stand::Same,
-        None => Stand::Absent,
+    let status = match actual {
+        Some(text) if is_same(text) => AnnotationStatus::Same,
+        Some(_) => AnnotationStatus::Differs,
+        None if expected.is_none() => AnnotationStatus::Same,
+        None => AnnotationStatus::Absent,
     };
-    Line { family, key, expected, actual, stand }
+    Line { family, key, expected, actual, status }
 }
 
 fn is_count(text: &str, value: u64) -> bool {
@@ -132,12 +132,14 @@ impl Whole {
     fn of(family: Family, lines: &[Line<'_>]) -> Self {
         let own = || lines.iter().filter(|line| line.family == family && line.key != CAPACITY_LABELS);
         // What shall not be there and counts as absent says nothing.
-        let says = |line: &Line<'_>| line.actual.is_some() && (line.expected.is_some() || line.stand != Stand::Same);
+        let says = |line: &Line<'_>| {
+            line.actual.is_some() && (line.expected.is_some() || line.status != AnnotationStatus::Same)
+        };
         if !own().any(says) {
             Self::Absent
-        } else if own().all(|line| line.stand == Stand::Same) {
+        } else if own().all(|line| line.status == AnnotationStatus::Same) {
             Self::Right
-        } else if own().any(|line| line.stand == Stand::Differs) {
+        } else if own().any(|line| line.status == AnnotationStatus::Differs) {
             Self::Wrong
         } else {
             Self::Short
@@ -151,7 +153,7 @@ pub fn verdict(lines: &[Line<'_>], families: &[Family]) -> (Verdict, Option<Code
     if wholes.iter().all(|whole| *whole == Whole::Absent) {
         return (Verdict::Missing, None);
     }
-    if lines.iter().all(|line| line.stand == Stand::Same) {
+    if lines.iter().all(|line| line.status == AnnotationStatus::Same) {
         return (Verdict::Match, None);
     }
     if wholes.contains(&Whole::Right) && wholes.contains(&Whole::Wrong) {

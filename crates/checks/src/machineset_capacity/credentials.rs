@@ -3,8 +3,8 @@
 //! Always true: half a pair of variables is an error before anything else is looked at. Upstream falls through to the
 //! next source then, and says later that an instance type is unknown.
 
+use super::context::CheckContext;
 use super::facts::{LoginSort, Provider};
-use super::scene::{Sight, Site};
 use super::surroundings::{Said, Seen, Whose};
 use super::verdict::{Code, Verdict};
 use trueup_core::world::{Gap, Key, Namespace, ObjectName};
@@ -54,8 +54,8 @@ pub enum SecretSort {
 
 impl Credentials {
     /// Rule 6.
-    pub fn of(site: &Site<'_>, namespace: Option<&Namespace>, provider: &Provider) -> Self {
-        let Seen { role, token_file, has_pod_identity, .. } = match &site.surroundings.said {
+    pub fn of(context: &CheckContext<'_>, namespace: Option<&Namespace>, provider: &Provider) -> Self {
+        let Seen { role, token_file, has_pod_identity, .. } = match &context.surroundings.said {
             Said::Nothing => return Self::NotJudged,
             Said::NotKnown(gap) => return Self::NotKnown(gap.clone()),
             Said::Known(seen) => seen,
@@ -77,10 +77,10 @@ impl Credentials {
             | Provider::Foreign { .. } => return Self::None { has_pod_identity: *has_pod_identity },
         };
         let key = Key { namespace: namespace.cloned(), name: ObjectName::new(name.as_ref()) };
-        match site.login(&key) {
-            Sight::NotKnown(gap) => Self::NotKnown(gap),
-            Sight::Absent => Self::SecretMissing { key },
-            Sight::Seen(login) => match login.sort {
+        match context.login(&key).known() {
+            Err(gap) => Self::NotKnown(gap),
+            Ok(None) => Self::SecretMissing { key },
+            Ok(Some(login)) => match login.sort {
                 LoginSort::Keys => Self::Secret { key, sort: SecretSort::Keys },
                 LoginSort::WebIdentity => Self::Secret { key, sort: SecretSort::WebIdentity },
                 LoginSort::Unusable => Self::SecretInvalid { key },

@@ -2,19 +2,18 @@
 
 use serde_json::{Map, Value, json};
 
-use super::compare::{Family, Line, Stand};
+use super::compare::{AnnotationStatus, Family, Line};
 use super::credentials::{Credentials, SecretSort};
 use super::judge::{PausedBy, Ruling, Why};
+use super::messages::{credentials, fault_message, paused, summary};
 use super::names::{
     ANNOTATIONS, CAPACITY_TAINTS, CLUSTER, INFRASTRUCTURE, INSTANCE_TYPE, MACHINE_CPU, MACHINE_GPU, MACHINE_MEMORY,
     ROLE_ARN, SECRET,
 };
 use super::region::{partition, partition_of_arn};
 use super::remedy::actions;
-use super::scene::Sight;
 use super::subjects::{Sort, Subject};
 use super::surroundings::{Said, Seen, Whose};
-use super::words::{credentials, fault_words, paused, summary};
 use trueup_core::engine::{Evidence, Explanation};
 use trueup_core::world::{Gap, Resource};
 
@@ -82,7 +81,7 @@ fn evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
 }
 
 fn why_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
-    let (object, cluster) = (subject.object(), &subject.site.cluster.name);
+    let (object, cluster) = (subject.object(), &subject.context.cluster.name);
     let one = match &ruling.why {
         Why::Nothing | Why::Failure(_) => return Vec::new(),
         Why::Gap(gap) => line(gap.says.clone(), cluster.to_string(), ""),
@@ -93,7 +92,7 @@ fn why_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
         }
         Why::Authority(api) => line(api.clone(), object, "status.authoritativeAPI"),
         Why::Platform(platform) => line(platform.clone(), object, "spec.template.spec.providerSpec.value.kind"),
-        Why::Fault(fault) => line(fault_words(fault), object, "spec.template.spec"),
+        Why::Fault(fault) => line(fault_message(fault), object, "spec.template.spec"),
     };
     vec![one]
 }
@@ -101,11 +100,11 @@ fn why_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
 /// Where the login comes from, and what speaks against it.
 fn login_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
     let mut lines = Vec::new();
-    if let Some(object) = &subject.site.surroundings.without {
+    if let Some(object) = &subject.context.surroundings.without {
         let says = "does not exist, though the config says to judge logins by its environment: this process's is taken";
         lines.push(line(says.to_owned(), object.clone(), ""));
     }
-    let seen = match &subject.site.surroundings.said {
+    let seen = match &subject.context.surroundings.said {
         Said::Nothing => return lines,
         Said::NotKnown(_) => None,
         Said::Known(seen) => Some(seen),
@@ -120,16 +119,16 @@ fn login_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
             lines.extend(seen.into_iter().flat_map(|seen| role_evidence(seen, role, token_file, ruling)));
         }
         Credentials::Secret { key, sort } => {
-            let object = format!("{} {} {key}", subject.site.cluster.name, SECRET.kind);
-            lines.push(line(secret_words(*sort).to_owned(), object, "data"));
+            let object = format!("{} {} {key}", subject.context.cluster.name, SECRET.kind);
+            lines.push(line(secret_message(*sort).to_owned(), object, "data"));
         }
         Credentials::SecretMissing { key } | Credentials::SecretInvalid { key } => {
-            let object = format!("{} {} {key}", subject.site.cluster.name, SECRET.kind);
+            let object = format!("{} {} {key}", subject.context.cluster.name, SECRET.kind);
             lines.push(line(says, object, "data"));
         }
     }
-    if let Sight::Seen(found) = subject.site.infrastructure.only("cluster") {
-        let object = format!("{} {} cluster", subject.site.cluster.name, INFRASTRUCTURE.kind);
+    if let Some(found) = subject.context.infrastructure.only("cluster").seen {
+        let object = format!("{} {} cluster", subject.context.cluster.name, INFRASTRUCTURE.kind);
         lines.extend(found.endpoints.iter().map(|(service, url)| {
             let says = format!("{service} is asked at {url}");
             line(says, object.clone(), "status.platformStatus.aws.serviceEndpoints")
@@ -161,7 +160,7 @@ fn role_evidence(seen: &Seen, role: &str, token_file: &str, ruling: &Ruling<'_>)
     lines
 }
 
-fn secret_words(sort: SecretSort) -> &'static str {
+fn secret_message(sort: SecretSort) -> &'static str {
     match sort {
         SecretSort::Keys => "holds an access key",
         SecretSort::WebIdentity => {
@@ -197,11 +196,11 @@ fn lookup_evidence(ruling: &Ruling<'_>) -> Vec<Evidence> {
 
 fn annotation_evidence(subject: &Subject<'_>, one: &Line<'_>) -> Evidence {
     let expected = one.expected.as_deref().unwrap_or("nothing");
-    let says = match (one.stand, one.actual) {
-        (Stand::Same, Some(held)) => format!("says {held}, as it should"),
-        (Stand::Same, None) => "is not there, as it should be".to_owned(),
-        (Stand::Differs, held) => format!("says {}; {expected} is expected", held.unwrap_or_default()),
-        (Stand::Absent, _) => format!("is not there; {expected} is expected"),
+    let says = match (one.status, one.actual) {
+        (AnnotationStatus::Same, Some(held)) => format!("says {held}, as it should"),
+        (AnnotationStatus::Same, None) => "is not there, as it should be".to_owned(),
+        (AnnotationStatus::Differs, held) => format!("says {}; {expected} is expected", held.unwrap_or_default()),
+        (AnnotationStatus::Absent, _) => format!("is not there; {expected} is expected"),
     };
     line(says, subject.object(), &format!("metadata.annotations[\"{}\"]", one.key))
 }

@@ -8,34 +8,34 @@
 use std::collections::BTreeSet;
 
 use super::catalogue::{catalogue_id, lookups_id};
+use super::context::{CheckContext, ContextCache, Listing, is_asked, login_id, marks_id};
 use super::facts::{
     CapiCluster, Infrastructure, InstanceType, Login, Lookup, Mark, Pool, Provider, Regional, Template,
 };
 use super::names::{AWS_CLUSTER, CLUSTER, INFRASTRUCTURE, LOOKUP, MANAGED_PLANE, TEMPLATE};
-use super::scene::{Listing, Site, Sites, is_asked, login_id, marks_id};
 use super::settings::Settings;
 use super::subjects::Sort;
 use super::surroundings::Said;
 use trueup_core::world::{CollectionId, Fact, GapCause, Interest, Key, Observation, Resource, Served, View};
 
 pub fn list(view: View<'_>, settings: &Settings) -> Vec<Interest> {
-    let sites = Sites::new(view, settings);
+    let contexts = ContextCache::new(view, settings);
     let mut wanted = Vec::new();
     for cluster in view.clusters() {
-        let Some(site) = sites.of(&cluster.name) else { continue };
-        pools(&site, &mut wanted);
-        if site.has_pools() {
-            named(&site, &mut wanted);
-            secrets(&site, &mut wanted);
+        let Some(context) = contexts.of(&cluster.name) else { continue };
+        pools(&context, &mut wanted);
+        if context.has_pools() {
+            named(&context, &mut wanted);
+            secrets(&context, &mut wanted);
         }
     }
-    for account in &sites.accounts {
+    for account in &contexts.accounts {
         let says_lookups = match &account.member.served {
             Served::Complete(_) => !account.member.served.lacks(&LOOKUP),
             Served::Recorded(_) | Served::Unknown(_) => false,
         };
         let is_worth_asking = |types: &BTreeSet<&str>| account.is_recorded() || !types.is_empty();
-        let questions = sites.questions().iter().filter(|(question, _)| account.covers(question));
+        let questions = contexts.questions().iter().filter(|(question, _)| account.covers(question));
         for (question, types) in questions.filter(|(_, types)| is_worth_asking(types)) {
             wanted.push(catalogue_id(account, question, types).interest::<InstanceType>());
             wanted.extend(says_lookups.then(|| lookups_id(account, question).interest::<Lookup>()));
@@ -47,72 +47,72 @@ pub fn list(view: View<'_>, settings: &Settings) -> Vec<Interest> {
 }
 
 /// The sets themselves.
-fn pools(site: &Site<'_>, wanted: &mut Vec<Interest>) {
+fn pools(context: &CheckContext<'_>, wanted: &mut Vec<Interest>) {
     for sort in Sort::ALL {
         let resource = sort.resource();
-        let is_asked = is_asked(site.cluster, &resource);
-        wanted.extend(is_asked.then(|| CollectionId::all(&site.cluster.name, resource).interest::<Pool>()));
+        let is_asked = is_asked(context.cluster, &resource);
+        wanted.extend(is_asked.then(|| CollectionId::all(&context.cluster.name, resource).interest::<Pool>()));
     }
 }
 
 /// What leads from a set to its machine.
-fn named(site: &Site<'_>, wanted: &mut Vec<Interest>) {
-    let has = |sort: Sort| site.pools(sort).iter().next().is_some();
+fn named(context: &CheckContext<'_>, wanted: &mut Vec<Interest>) {
+    let has = |sort: Sort| context.pools(sort).iter().next().is_some();
     if has(Sort::MachineApi) {
-        leaf::<Infrastructure>(site, INFRASTRUCTURE, wanted);
+        leaf::<Infrastructure>(context, INFRASTRUCTURE, wanted);
     }
     if has(Sort::Deployment) || has(Sort::CapiSet) {
-        leaf::<CapiCluster>(site, CLUSTER, wanted);
-        leaf::<Template>(site, TEMPLATE, wanted);
-        leaf::<Regional>(site, AWS_CLUSTER, wanted);
-        leaf::<Regional>(site, MANAGED_PLANE, wanted);
-        within(site, &site.clusters, wanted);
-        within(site, &site.templates, wanted);
-        within(site, &site.aws_clusters, wanted);
-        within(site, &site.planes, wanted);
+        leaf::<CapiCluster>(context, CLUSTER, wanted);
+        leaf::<Template>(context, TEMPLATE, wanted);
+        leaf::<Regional>(context, AWS_CLUSTER, wanted);
+        leaf::<Regional>(context, MANAGED_PLANE, wanted);
+        within(context, &context.clusters, wanted);
+        within(context, &context.templates, wanted);
+        within(context, &context.aws_clusters, wanted);
+        within(context, &context.planes, wanted);
     }
-    wanted.extend(site.surroundings.interests());
+    wanted.extend(context.surroundings.interests());
 }
 
-fn leaf<F: Fact>(site: &Site<'_>, resource: Resource, wanted: &mut Vec<Interest>) {
-    let is_asked = is_asked(site.cluster, &resource);
-    wanted.extend(is_asked.then(|| CollectionId::all(&site.cluster.name, resource).interest::<F>()));
+fn leaf<F: Fact>(context: &CheckContext<'_>, resource: Resource, wanted: &mut Vec<Interest>) {
+    let is_asked = is_asked(context.cluster, &resource);
+    wanted.extend(is_asked.then(|| CollectionId::all(&context.cluster.name, resource).interest::<F>()));
 }
 
 /// What a listing that is cut short somewhere may still say of the namespaces that have sets.
-fn within<F: Fact>(site: &Site<'_>, listing: &Listing<'_, F>, wanted: &mut Vec<Interest>) {
-    let sets = site.deployments.iter().chain(site.capi_sets.iter());
+fn within<F: Fact>(context: &CheckContext<'_>, listing: &Listing<'_, F>, wanted: &mut Vec<Interest>) {
+    let sets = context.deployments.iter().chain(context.capi_sets.iter());
     let namespaces: BTreeSet<_> = sets.filter_map(|(key, _)| key.namespace.as_ref()).collect();
     wanted.extend(namespaces.into_iter().filter_map(|namespace| Some(listing.within(namespace)?.interest::<F>())));
 }
 
 /// The Secrets that MachineSets name, where somebody says what the annotating process sees beside them.
-fn secrets(site: &Site<'_>, wanted: &mut Vec<Interest>) {
-    match &site.surroundings.said {
+fn secrets(context: &CheckContext<'_>, wanted: &mut Vec<Interest>) {
+    match &context.surroundings.said {
         Said::Nothing => return,
         Said::NotKnown(_) | Said::Known(_) => {}
     }
     let mut names = BTreeSet::new();
-    for (key, pool) in site.machine_sets.iter() {
+    for (key, pool) in context.machine_sets.iter() {
         let (Provider::Inline { secret, .. }, Some(namespace)) = (&pool.provider, &key.namespace) else { continue };
         names.extend((!secret.is_empty()).then(|| Key::new(Some(namespace.as_str()), secret)));
     }
     let namespaces: BTreeSet<_> = names.iter().filter_map(|key| key.namespace.as_ref()).collect();
-    let cluster = &site.cluster.name;
+    let cluster = &context.cluster.name;
     wanted.extend(namespaces.iter().map(|namespace| marks_id(cluster, namespace.as_str()).interest::<Mark>()));
-    wanted.extend(names.iter().filter_map(|key| read(site, key)));
+    wanted.extend(names.iter().filter_map(|key| read(context, key)));
 }
 
 /// A read of a Secret that is there, as new as the list says; where the list isn't known, a read on suspicion.
-fn read(site: &Site<'_>, key: &Key) -> Option<Interest> {
+fn read(context: &CheckContext<'_>, key: &Key) -> Option<Interest> {
     let namespace = key.namespace.as_ref()?;
-    let read_at_least = match site.marks(namespace).get(key) {
+    let read_at_least = match context.marks(namespace).get(key) {
         Observation::Present(mark) => Some(mark.version.clone()),
         Observation::ProvenAbsent(_) => return None,
         // Its list is on its way.
         Observation::Unknown(gap) if gap.cause == GapCause::NotObserved => return None,
         Observation::Unknown(_) => None,
     };
-    let interest = login_id(&site.cluster.name, namespace, key.name.as_str()).interest::<Login>();
+    let interest = login_id(&context.cluster.name, namespace, key.name.as_str()).interest::<Login>();
     Some(Interest { read_at_least, ..interest })
 }

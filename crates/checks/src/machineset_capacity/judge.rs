@@ -8,13 +8,13 @@ use std::collections::BTreeSet;
 
 use super::catalogue::{Failure, Offer, Question};
 use super::compare::{Line, lines, verdict};
+use super::context::ContextCache;
 use super::credentials::Credentials;
 use super::expected::Expected;
 use super::facts::{Pausing, Provider};
 use super::machine::{Fault, Machine, NoMachine, find};
 use super::names::{CLUSTER, MACHINE_API};
 use super::region::partition;
-use super::scene::{Sight, Sites};
 use super::subjects::Subject;
 use super::verdict::{Code, Verdict};
 use trueup_core::world::{ClusterName, Gap, Key, Life, ObjectName};
@@ -92,13 +92,13 @@ impl<'a> Ruling<'a> {
     }
 
     /// The codes as plans spell them, sorted.
-    pub fn words(&self) -> Vec<&'static str> {
+    pub fn codes(&self) -> Vec<&'static str> {
         self.codes.iter().map(|code| code.as_str()).collect()
     }
 }
 
 /// Judges one set of machines.
-pub fn rule<'a>(subject: &Subject<'a>, sites: &Sites<'a>) -> Ruling<'a> {
+pub fn rule<'a>(subject: &Subject<'a>, contexts: &ContextCache<'a>) -> Ruling<'a> {
     let mut ruling = Ruling::new();
     if let Some((verdict, code, why)) = left_alone(subject) {
         return ruling.end(verdict, code, why);
@@ -117,7 +117,7 @@ pub fn rule<'a>(subject: &Subject<'a>, sites: &Sites<'a>) -> Ruling<'a> {
     if partition(region).is_none() {
         return ruling.end(Verdict::RegionInvalid, None, Why::Nothing);
     }
-    ruling.credentials = Credentials::of(&subject.site, subject.namespace(), &subject.pool.provider);
+    ruling.credentials = Credentials::of(&subject.context, subject.namespace(), &subject.pool.provider);
     let (refused, code) = ruling.credentials.verdict();
     ruling.codes.extend(code);
     if let Some(verdict) = refused {
@@ -133,9 +133,9 @@ pub fn rule<'a>(subject: &Subject<'a>, sites: &Sites<'a>) -> Ruling<'a> {
         };
         return ruling.end(verdict, None, why);
     }
-    let whose = subject.site.surroundings.whose();
-    let (cluster, login) = (subject.site.cluster.name.clone(), ruling.credentials.login(whose).unwrap_or_default());
-    let catalogue = sites.catalogue(&Question { cluster, region: region.to_owned(), login });
+    let whose = subject.context.surroundings.whose();
+    let (cluster, login) = (subject.context.cluster.name.clone(), ruling.credentials.login(whose).unwrap_or_default());
+    let catalogue = contexts.catalogue(&Question { cluster, region: region.to_owned(), login });
     ruling.identity = catalogue.identity();
     looked_up(ruling, subject, catalogue.find(instance_type))
 }
@@ -153,15 +153,15 @@ fn left_alone(subject: &Subject<'_>) -> Option<(Verdict, Option<Code>, Why)> {
         && !cluster.is_empty()
     {
         let key = Key { namespace: subject.namespace().cloned(), name: ObjectName::new(cluster.as_ref()) };
-        match subject.site.clusters.get(&key) {
-            Sight::Seen(found) if found.paused => {
+        match subject.context.clusters.get(&key).known() {
+            Ok(Some(found)) if found.paused => {
                 return Some((Verdict::Skipped, Some(Code::Paused), Why::Paused(PausedBy::Cluster(key))));
             }
-            Sight::NotKnown(gap) => {
+            Err(gap) => {
                 let says = format!("whether {} {key} is paused is not known: {gap}", CLUSTER.kind);
                 return Some((Verdict::Unknown, None, Why::Gap(Gap::new(gap.cause, says))));
             }
-            Sight::Seen(_) | Sight::Absent => {}
+            Ok(Some(_) | None) => {}
         }
     }
     let elsewhere = !pool.authority.is_empty() && *pool.authority != *MACHINE_API;

@@ -2,12 +2,12 @@
 //!
 //! Always true: a reference that a complete list does not resolve is a fault of the spec; one that is not known is not.
 
+use super::context::Listing;
 use super::facts::{CapiCluster, Provider, Reference, Regional, SpecKind};
 use super::names::{
     AWS_CLUSTER, AWS_PLATFORM, CLUSTER, INFRASTRUCTURE, MANAGED_CLUSTER_KIND, MANAGED_PLANE, REGION_ANNOTATION,
     TEMPLATE,
 };
-use super::scene::{Listing, Sight};
 use super::subjects::Subject;
 use trueup_core::world::{Fact, Gap, Key, Namespace};
 
@@ -86,13 +86,11 @@ pub fn find<'a>(subject: &Subject<'a>) -> Result<Machine<'a>, NoMachine> {
 
 /// What the cluster's own Infrastructure says, where a provider spec does not say whose it is.
 fn other_platform(subject: &Subject<'_>) -> Result<(), NoMachine> {
-    match subject.site.infrastructure.only("cluster") {
-        Sight::Seen(found) if found.platform.is_empty() || *found.platform == *AWS_PLATFORM => Ok(()),
-        Sight::Seen(found) => {
-            Err(NoMachine::NotAws { platform: format!("{} {}", INFRASTRUCTURE.kind, found.platform) })
-        }
-        Sight::Absent => Ok(()),
-        Sight::NotKnown(gap) => Err(NoMachine::NotKnown(gap)),
+    match subject.context.infrastructure.only("cluster").known() {
+        Ok(Some(found)) if found.platform.is_empty() || *found.platform == *AWS_PLATFORM => Ok(()),
+        Ok(Some(found)) => Err(NoMachine::NotAws { platform: format!("{} {}", INFRASTRUCTURE.kind, found.platform) }),
+        Ok(None) => Ok(()),
+        Err(gap) => Err(NoMachine::NotKnown(gap)),
     }
 }
 
@@ -102,21 +100,21 @@ fn templated<'a>(
     template: &Reference,
     own_region: &'a str,
 ) -> Result<Machine<'a>, NoMachine> {
-    let site = &subject.site;
+    let context = &subject.context;
     if template.name.is_empty() {
         return Err(NoMachine::Invalid(Fault::Unnamed(TEMPLATE.kind)));
     }
-    let (template_key, template) = resolve(subject, &site.templates, TEMPLATE.kind, template)?;
+    let (template_key, template) = resolve(subject, &context.templates, TEMPLATE.kind, template)?;
     if cluster.is_empty() {
         return Err(NoMachine::Invalid(Fault::Unnamed(CLUSTER.kind)));
     }
     let named = Reference { kind: CLUSTER.kind.into(), namespace: "".into(), name: cluster.into() };
-    let (cluster_key, cluster) = resolve(subject, &site.clusters, CLUSTER.kind, &named)?;
+    let (cluster_key, cluster) = resolve(subject, &context.clusters, CLUSTER.kind, &named)?;
     let region = region(subject, &cluster_key, cluster, own_region)?;
     let Some(instance_type) = template.instance_type.as_deref() else {
         return Err(NoMachine::Invalid(Fault::OddTemplate { key: template_key }));
     };
-    let object = format!("{} {} {template_key}", site.cluster.name, TEMPLATE.kind);
+    let object = format!("{} {} {template_key}", context.cluster.name, TEMPLATE.kind);
     let field = "spec.template.spec.instanceType".to_owned();
     let native = template.capacity.as_ref().map(|(cpu, memory)| (cpu.as_ref(), memory.as_ref()));
     Ok(Machine { instance_type: Said { value: instance_type, object, field }, region, native })
@@ -129,13 +127,13 @@ fn region<'a>(
     cluster: &'a CapiCluster,
     own_region: &'a str,
 ) -> Result<Said<'a>, NoMachine> {
-    let site = &subject.site;
+    let context = &subject.context;
     let annotated = |value: &'a str, object: String| Said {
         value,
         object,
         field: format!("metadata.annotations[\"{REGION_ANNOTATION}\"]"),
     };
-    let cluster_object = format!("{} {} {cluster_key}", site.cluster.name, CLUSTER.kind);
+    let cluster_object = format!("{} {} {cluster_key}", context.cluster.name, CLUSTER.kind);
     let by_annotation = match (own_region, &*cluster.region) {
         ("", "") => None,
         ("", region) => Some(annotated(region, cluster_object)),
@@ -154,20 +152,20 @@ fn region<'a>(
 
 /// What the object says that a Cluster is made of.
 fn home<'a>(subject: &Subject<'a>, cluster: &'a CapiCluster) -> Result<Said<'a>, NoMachine> {
-    let site = &subject.site;
+    let context = &subject.context;
     let Some(made_of) = &cluster.infrastructure else {
         return match &cluster.plane {
             Some(plane) if *plane.kind == *MANAGED_PLANE.kind => {
-                regional(subject, &site.planes, MANAGED_PLANE.kind, plane)
+                regional(subject, &context.planes, MANAGED_PLANE.kind, plane)
             }
             Some(_) | None => Err(NoMachine::Invalid(Fault::Unnamed(AWS_CLUSTER.kind))),
         };
     };
     match (&*made_of.kind, &cluster.plane) {
-        (kind, _) if kind == AWS_CLUSTER.kind => regional(subject, &site.aws_clusters, AWS_CLUSTER.kind, made_of),
-        (kind, _) if kind == MANAGED_PLANE.kind => regional(subject, &site.planes, MANAGED_PLANE.kind, made_of),
+        (kind, _) if kind == AWS_CLUSTER.kind => regional(subject, &context.aws_clusters, AWS_CLUSTER.kind, made_of),
+        (kind, _) if kind == MANAGED_PLANE.kind => regional(subject, &context.planes, MANAGED_PLANE.kind, made_of),
         (kind, Some(plane)) if kind == MANAGED_CLUSTER_KIND && *plane.kind == *MANAGED_PLANE.kind => {
-            regional(subject, &site.planes, MANAGED_PLANE.kind, plane)
+            regional(subject, &context.planes, MANAGED_PLANE.kind, plane)
         }
         (kind, _) => Err(NoMachine::Invalid(Fault::Regionless { kind: kind.to_owned() })),
     }
@@ -180,7 +178,7 @@ fn regional<'a>(
     named: &Reference,
 ) -> Result<Said<'a>, NoMachine> {
     let (key, found) = resolve(subject, listing, kind, named)?;
-    let object = format!("{} {kind} {key}", subject.site.cluster.name);
+    let object = format!("{} {kind} {key}", subject.context.cluster.name);
     Ok(Said { value: &found.region, object, field: "spec.region".to_owned() })
 }
 
@@ -194,9 +192,9 @@ fn resolve<'a, F: Fact>(
     let own = subject.namespace().map(Namespace::as_str);
     let namespace = if named.namespace.is_empty() { own } else { Some(&*named.namespace) };
     let key = Key::new(namespace, &named.name);
-    match listing.get(&key) {
-        Sight::Seen(found) => Ok((key, found)),
-        Sight::Absent => Err(NoMachine::Invalid(Fault::Dangling { kind, key })),
-        Sight::NotKnown(gap) => Err(NoMachine::NotKnown(gap)),
+    match listing.get(&key).known() {
+        Ok(Some(found)) => Ok((key, found)),
+        Ok(None) => Err(NoMachine::Invalid(Fault::Dangling { kind, key })),
+        Err(gap) => Err(NoMachine::NotKnown(gap)),
     }
 }

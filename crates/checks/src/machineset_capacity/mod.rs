@@ -8,20 +8,23 @@
 
 mod catalogue;
 mod compare;
+mod context;
 mod credentials;
 mod expected;
 mod explain;
 mod facts;
+#[cfg(any(test, feature = "testing"))]
+pub mod fixtures;
 mod interests;
 mod judge;
 mod labels;
 mod machine;
+mod messages;
 mod names;
 mod present;
 mod quantity;
 mod region;
 mod remedy;
-mod scene;
 mod settings;
 mod subjects;
 mod surroundings;
@@ -30,14 +33,13 @@ mod tests;
 mod touched;
 mod upstream;
 mod verdict;
-mod words;
 
 use std::collections::BTreeSet;
 
+use context::ContextCache;
 use judge::rule;
-use scene::Sites;
 pub use settings::{ENTRY, Settings, Workload};
-use subjects::Place;
+use subjects::ResolvedSubject;
 use verdict::Verdict;
 
 use super::contract::{Check, Touched};
@@ -58,28 +60,28 @@ impl MachineSetCapacity {
         Self { settings }
     }
 
-    fn judge_among(&self, subject: &SubjectId, sites: &Sites<'_>) -> Option<Judgement> {
-        let (verdict, codes) = match Place::of(subject, sites)? {
-            Place::Pool(subject) => {
-                let ruling = rule(&subject, sites);
-                (ruling.verdict, ruling.words())
+    fn judge_among(&self, subject: &SubjectId, contexts: &ContextCache<'_>) -> Option<Judgement> {
+        let (verdict, codes) = match ResolvedSubject::of(subject, contexts)? {
+            ResolvedSubject::Pool(subject) => {
+                let ruling = rule(&subject, contexts);
+                (ruling.verdict, ruling.codes())
             }
-            Place::Collection { .. } => (Verdict::Unknown, Vec::new()),
+            ResolvedSubject::Collection { .. } => (Verdict::Unknown, Vec::new()),
         };
         Some(Judgement { state: verdict.state(), verdict: verdict.as_str(), codes, ownership_proofs: 0, until: None })
     }
 
-    fn cells_among(&self, subject: &SubjectId, sites: &Sites<'_>) -> Vec<Cell> {
-        match Place::of(subject, sites) {
-            Some(Place::Pool(subject)) => present::cells(&rule(&subject, sites)),
-            Some(Place::Collection { .. }) | None => Vec::new(),
+    fn cells_among(&self, subject: &SubjectId, contexts: &ContextCache<'_>) -> Vec<Cell> {
+        match ResolvedSubject::of(subject, contexts) {
+            Some(ResolvedSubject::Pool(subject)) => present::cells(&rule(&subject, contexts)),
+            Some(ResolvedSubject::Collection { .. }) | None => Vec::new(),
         }
     }
 
-    fn explain_among(&self, subject: &SubjectId, sites: &Sites<'_>) -> Option<Explanation> {
-        Some(match Place::of(subject, sites)? {
-            Place::Pool(subject) => explain::explain(&subject, &rule(&subject, sites)),
-            Place::Collection { resource, gap } => {
+    fn explain_among(&self, subject: &SubjectId, contexts: &ContextCache<'_>) -> Option<Explanation> {
+        Some(match ResolvedSubject::of(subject, contexts)? {
+            ResolvedSubject::Pool(subject) => explain::explain(&subject, &rule(&subject, contexts)),
+            ResolvedSubject::Collection { resource, gap } => {
                 explain::explain_collection(subject.cluster.as_str(), &resource, &gap)
             }
         })
@@ -92,7 +94,7 @@ impl Check for MachineSetCapacity {
     }
 
     fn description(&self) -> CheckDescription {
-        present::INTRODUCTION
+        present::DESCRIPTION
     }
 
     fn interests(&self, view: View<'_>) -> Vec<Interest> {
@@ -100,7 +102,9 @@ impl Check for MachineSetCapacity {
     }
 
     fn subjects_in(&self, cluster: &ClusterName, view: View<'_>) -> BTreeSet<SubjectId> {
-        Sites::new(view, &self.settings).of(cluster).map_or_else(BTreeSet::new, |site| subjects::list(&site))
+        ContextCache::new(view, &self.settings)
+            .of(cluster)
+            .map_or_else(BTreeSet::new, |context| subjects::list(&context))
     }
 
     fn touched(&self, changes: &ChangeSet, view: View<'_>) -> Touched {
@@ -108,37 +112,37 @@ impl Check for MachineSetCapacity {
     }
 
     fn judge(&self, subject: &SubjectId, view: View<'_>) -> Option<Judgement> {
-        self.judge_among(subject, &Sites::new(view, &self.settings))
+        self.judge_among(subject, &ContextCache::new(view, &self.settings))
     }
 
     fn explain(&self, subject: &SubjectId, view: View<'_>) -> Option<Explanation> {
-        self.explain_among(subject, &Sites::new(view, &self.settings))
+        self.explain_among(subject, &ContextCache::new(view, &self.settings))
     }
 
     fn judge_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Option<Judgement>> {
-        let sites = Sites::new(view, &self.settings);
-        subjects.iter().map(|subject| self.judge_among(subject, &sites)).collect()
+        let contexts = ContextCache::new(view, &self.settings);
+        subjects.iter().map(|subject| self.judge_among(subject, &contexts)).collect()
     }
 
     fn explain_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Option<Explanation>> {
-        let sites = Sites::new(view, &self.settings);
-        subjects.iter().map(|subject| self.explain_among(subject, &sites)).collect()
+        let contexts = ContextCache::new(view, &self.settings);
+        subjects.iter().map(|subject| self.explain_among(subject, &contexts)).collect()
     }
 
     fn cells(&self, subject: &SubjectId, view: View<'_>) -> Vec<Cell> {
-        self.cells_among(subject, &Sites::new(view, &self.settings))
+        self.cells_among(subject, &ContextCache::new(view, &self.settings))
     }
 
     fn cells_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Vec<Cell>> {
-        let sites = Sites::new(view, &self.settings);
-        subjects.iter().map(|subject| self.cells_among(subject, &sites)).collect()
+        let contexts = ContextCache::new(view, &self.settings);
+        subjects.iter().map(|subject| self.cells_among(subject, &contexts)).collect()
     }
 
     fn panels(&self, subject: &SubjectId, view: View<'_>) -> Vec<Panel> {
-        let sites = Sites::new(view, &self.settings);
-        match Place::of(subject, &sites) {
-            Some(Place::Pool(subject)) => present::panels(&subject, &rule(&subject, &sites)),
-            Some(Place::Collection { .. }) | None => Vec::new(),
+        let contexts = ContextCache::new(view, &self.settings);
+        match ResolvedSubject::of(subject, &contexts) {
+            Some(ResolvedSubject::Pool(subject)) => present::panels(&subject, &rule(&subject, &contexts)),
+            Some(ResolvedSubject::Collection { .. }) | None => Vec::new(),
         }
     }
 }

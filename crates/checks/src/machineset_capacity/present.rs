@@ -2,11 +2,12 @@
 
 use std::cmp::Ordering;
 
-use super::compare::{Family, Line, Stand};
+use super::compare::{AnnotationStatus, Family, Line};
 use super::credentials::{Credentials, SecretSort};
 use super::expected::Expected;
 use super::explain::advice;
 use super::judge::Ruling;
+use super::messages::{credentials, key_text};
 use super::names::{
     CAPACITY_CPU, CAPACITY_GPU_COUNT, CAPACITY_LABELS, CAPACITY_MEMORY, MACHINE_CPU, MACHINE_GPU, MACHINE_MEMORY,
 };
@@ -14,11 +15,10 @@ use super::quantity::Quantity;
 use super::subjects::Subject;
 use super::upstream;
 use super::verdict::Verdict;
-use super::words::{credentials, key_word};
 use crate::{Cell, CheckDescription, Column, Panel, Side, Step};
 use trueup_core::engine::State;
 
-pub const INTRODUCTION: CheckDescription = CheckDescription {
+pub const DESCRIPTION: CheckDescription = CheckDescription {
     title: "Machine sets",
     short: "CAPACITY",
     says: "whether autoscalers know what a machine of each set would have, so that it can be scaled up from zero",
@@ -50,14 +50,14 @@ pub fn cells(ruling: &Ruling<'_>) -> Vec<Cell> {
         value(|node| node.gpus.to_string(), [CAPACITY_GPU_COUNT, MACHINE_GPU]),
         text(node.as_ref().map_or("", |node| node.arch.as_str())),
         text(region),
-        text(login_word(&ruling.credentials)),
+        text(login_text(&ruling.credentials)),
     ]
 }
 
 /// What is expected beside the first of these keys that says something else.
 fn pair(ruling: &Ruling<'_>, expected: Option<String>, keys: [&str; 2], shown: Shown) -> Cell {
     let Some(expected) = expected else { return Cell::Nothing };
-    let wrong = |line: &&Line<'_>| keys.contains(&line.key) && line.stand != Stand::Same;
+    let wrong = |line: &&Line<'_>| keys.contains(&line.key) && line.status != AnnotationStatus::Same;
     match ruling.lines.iter().filter(wrong).max_by_key(|line| line.actual.is_some()) {
         None => Cell::Text(expected.into()),
         Some(line) => {
@@ -88,7 +88,7 @@ fn size_of(line: &Line<'_>) -> Option<String> {
     Some(mebibytes.map_or_else(|| held.to_owned(), size))
 }
 
-fn login_word(credentials: &Credentials) -> &'static str {
+fn login_text(credentials: &Credentials) -> &'static str {
     match credentials {
         Credentials::NotJudged => "",
         Credentials::NotKnown(_) => "?",
@@ -122,17 +122,19 @@ pub fn panels(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Panel> {
 /// Both families under one another, so that a difference is seen.
 fn annotation_lines(ruling: &Ruling<'_>) -> Vec<String> {
     let of = |line: &Line<'_>| {
-        let sign = match line.stand {
-            Stand::Same => "=",
-            Stand::Absent => "+",
-            Stand::Differs => "≠",
+        let sign = match line.status {
+            AnnotationStatus::Same => "=",
+            AnnotationStatus::Absent => "+",
+            AnnotationStatus::Differs => "≠",
         };
         let held = line.actual.unwrap_or("-");
-        let expected = match line.stand {
-            Stand::Same => String::new(),
-            Stand::Absent | Stand::Differs => format!(" → {}", line.expected.as_deref().unwrap_or("-")),
+        let expected = match line.status {
+            AnnotationStatus::Same => String::new(),
+            AnnotationStatus::Absent | AnnotationStatus::Differs => {
+                format!(" → {}", line.expected.as_deref().unwrap_or("-"))
+            }
         };
-        format!("{sign} {:<9} {held}{expected}", key_word(line.key))
+        format!("{sign} {:<9} {held}{expected}", key_text(line.key))
     };
     let mut lines = Vec::new();
     for family in [Family::Machine, Family::Capacity] {
@@ -157,8 +159,8 @@ fn stages(ruling: &Ruling<'_>) -> Vec<Step> {
         .map_or_else(String::new, |machine| format!("{} in {}", machine.instance_type.value, machine.region.value));
     let offered = ruling.asked.map_or_else(String::new, |by| by.to_string());
     let asked = ruling.why.failure().map_or(offered, |failure| failure.code.clone());
-    let labels = ruling.lines.iter().any(|line| line.key == CAPACITY_LABELS && line.stand != Stand::Same);
-    let wrong = ruling.lines.iter().filter(|line| line.stand != Stand::Same).count();
+    let labels = ruling.lines.iter().any(|line| line.key == CAPACITY_LABELS && line.status != AnnotationStatus::Same);
+    let wrong = ruling.lines.iter().filter(|line| line.status != AnnotationStatus::Same).count();
     let annotations = match (wrong, labels) {
         (0, _) => String::new(),
         (1, true) => "labels differ".to_owned(),

@@ -5,7 +5,7 @@
 use serde_json::{Map, Value, json};
 
 use super::NAME;
-use super::compare::{Line, Stand};
+use super::compare::{AnnotationStatus, Line};
 use super::facts::{CAPI_FIELDS, MACHINE_FIELDS};
 use super::judge::Ruling;
 use super::subjects::{Sort, Subject};
@@ -38,8 +38,8 @@ pub fn actions(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<ActionDraft> {
 }
 
 fn annotate(subject: &Subject<'_>, ruling: &Ruling<'_>, reason: Reason) -> ActionDraft {
-    let wrong: Vec<&Line<'_>> = ruling.lines.iter().filter(|line| line.stand != Stand::Same).collect();
-    let (site, resource) = (&subject.site.cluster.name, subject.sort.resource());
+    let wrong: Vec<&Line<'_>> = ruling.lines.iter().filter(|line| line.status != AnnotationStatus::Same).collect();
+    let (context, resource) = (&subject.context.cluster.name, subject.sort.resource());
     let fields = match subject.sort {
         Sort::MachineApi => MACHINE_FIELDS,
         Sort::Deployment | Sort::CapiSet => CAPI_FIELDS,
@@ -48,7 +48,7 @@ fn annotate(subject: &Subject<'_>, ruling: &Ruling<'_>, reason: Reason) -> Actio
         domain: NAME,
         verb: Verb::Annotate,
         target: Target {
-            cluster: site.clone(),
+            cluster: context.clone(),
             resource,
             namespace: subject.namespace().map(|namespace| namespace.as_str().to_owned()),
             name: subject.key.name.as_str().to_owned(),
@@ -69,7 +69,7 @@ fn annotate(subject: &Subject<'_>, ruling: &Ruling<'_>, reason: Reason) -> Actio
         change: change(&wrong),
         undo: Undo::RemoveWhatWasAdded,
         depends_on: Vec::new(),
-        rests_on: vec![CollectionId::all(site, resource)],
+        rests_on: vec![CollectionId::all(context, resource)],
         blocked_by: Vec::new(),
     }
 }

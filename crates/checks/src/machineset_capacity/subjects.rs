@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use super::NAME;
 use super::compare::Family;
+use super::context::{CheckContext, ContextCache};
 use super::facts::{Own, Pool, Provider};
 use super::names::{AWS_CLUSTER, CAPI_SET, DEPLOYMENT, MACHINE_SET, MANAGED_CLUSTER_KIND, MANAGED_PLANE, TEMPLATE};
-use super::scene::{Sight, Site, Sites};
 use trueup_core::engine::SubjectId;
 use trueup_core::world::{ClusterName, Gap, GapCause, Key, Namespace, ObjectName, Resource, Served};
 
@@ -60,14 +60,14 @@ impl Sort {
 
 /// A set of machines that is judged.
 pub struct Subject<'a> {
-    pub site: Rc<Site<'a>>,
+    pub context: Rc<CheckContext<'a>>,
     pub sort: Sort,
     pub key: Key,
     pub pool: &'a Pool,
 }
 
 /// What a subject id points at.
-pub enum Place<'a> {
+pub enum ResolvedSubject<'a> {
     Pool(Subject<'a>),
     /// A collection that isn't completely known, and why.
     Collection {
@@ -76,16 +76,16 @@ pub enum Place<'a> {
     },
 }
 
-impl<'a> Place<'a> {
-    pub fn of(subject: &SubjectId, sites: &Sites<'a>) -> Option<Self> {
-        let site = sites.of(&subject.cluster)?;
+impl<'a> ResolvedSubject<'a> {
+    pub fn of(subject: &SubjectId, contexts: &ContextCache<'a>) -> Option<Self> {
+        let context = contexts.of(&subject.cluster)?;
         let sort = Sort::of(subject)?;
         if subject.name == WHOLE_COLLECTION {
-            return gap_of(&site, sort).map(|gap| Self::Collection { resource: sort.resource(), gap });
+            return gap_of(&context, sort).map(|gap| Self::Collection { resource: sort.resource(), gap });
         }
         let key = Key::new(subject.namespace.as_deref(), &subject.name);
-        let Sight::Seen(pool) = site.pools(sort).get(&key) else { return None };
-        is_subject(&site, sort, &key, pool).then_some(Self::Pool(Subject { site, sort, key, pool }))
+        let pool = context.pools(sort).get(&key).seen?;
+        is_subject(&context, sort, &key, pool).then_some(Self::Pool(Subject { context, sort, key, pool }))
     }
 }
 
@@ -97,12 +97,12 @@ impl Subject<'_> {
 
     /// `mgmt MachineSet openshift-machine-api/worker-a`
     pub fn object(&self) -> String {
-        format!("{} {} {}", self.site.cluster.name, self.sort.resource().kind, self.key)
+        format!("{} {} {}", self.context.cluster.name, self.sort.resource().kind, self.key)
     }
 }
 
-impl<'a> Site<'a> {
-    pub fn pools(&self, sort: Sort) -> &super::scene::Listing<'a, Pool> {
+impl<'a> CheckContext<'a> {
+    pub fn pools(&self, sort: Sort) -> &super::context::Listing<'a, Pool> {
         match sort {
             Sort::MachineApi => &self.machine_sets,
             Sort::Deployment => &self.deployments,
@@ -112,34 +112,35 @@ impl<'a> Site<'a> {
 }
 
 /// Every set of machines of one cluster that is judged.
-pub fn pools<'a>(site: &Rc<Site<'a>>) -> impl Iterator<Item = Subject<'a>> {
-    let all = Sort::ALL.into_iter().flat_map(|sort| site.pools(sort).iter().map(move |(key, pool)| (sort, key, pool)));
-    let judged = all.filter(|(sort, key, pool)| is_subject(site, *sort, key, pool));
-    judged.map(|(sort, key, pool)| Subject { site: site.clone(), sort, key: key.clone(), pool })
+pub fn pools<'a>(context: &Rc<CheckContext<'a>>) -> impl Iterator<Item = Subject<'a>> {
+    let all =
+        Sort::ALL.into_iter().flat_map(|sort| context.pools(sort).iter().map(move |(key, pool)| (sort, key, pool)));
+    let judged = all.filter(|(sort, key, pool)| is_subject(context, *sort, key, pool));
+    judged.map(|(sort, key, pool)| Subject { context: context.clone(), sort, key: key.clone(), pool })
 }
 
 /// Every subject of one cluster.
-pub fn list(site: &Rc<Site<'_>>) -> BTreeSet<SubjectId> {
-    let cluster = &site.cluster.name;
+pub fn list(context: &Rc<CheckContext<'_>>) -> BTreeSet<SubjectId> {
+    let cluster = &context.cluster.name;
     let named = |one: Subject<'_>| subject(cluster, one.sort, one.key.namespace.as_ref(), one.key.name.as_str());
-    let mut subjects: BTreeSet<SubjectId> = pools(site).map(named).collect();
+    let mut subjects: BTreeSet<SubjectId> = pools(context).map(named).collect();
     // Two of the collections are of the same kind, and a finding's id says the kind alone: one line for both.
     let mut kinds = BTreeSet::new();
     for sort in Sort::ALL {
-        if gap_of(site, sort).is_some() && kinds.insert(sort.resource().kind) {
-            subjects.insert(subject(&site.cluster.name, sort, None, WHOLE_COLLECTION));
+        if gap_of(context, sort).is_some() && kinds.insert(sort.resource().kind) {
+            subjects.insert(subject(&context.cluster.name, sort, None, WHOLE_COLLECTION));
         }
     }
     subjects
 }
 
 /// Every MachineSet of the Machine API; of Cluster API what runs on AWS and is not made by what is judged already.
-fn is_subject(site: &Site<'_>, sort: Sort, key: &Key, pool: &Pool) -> bool {
+fn is_subject(context: &CheckContext<'_>, sort: Sort, key: &Key, pool: &Pool) -> bool {
     match (sort, &pool.provider) {
         (Sort::MachineApi, _) => true,
         (Sort::CapiSet, _) if pool.own == Own::OfDeployment => false,
         (Sort::Deployment | Sort::CapiSet, Provider::Template { cluster, template, .. }) => {
-            *template.kind == *TEMPLATE.kind || (template.kind.is_empty() && is_on_aws(site, key, cluster))
+            *template.kind == *TEMPLATE.kind || (template.kind.is_empty() && is_on_aws(context, key, cluster))
         }
         (
             Sort::Deployment | Sort::CapiSet,
@@ -149,21 +150,21 @@ fn is_subject(site: &Site<'_>, sort: Sort, key: &Key, pool: &Pool) -> bool {
 }
 
 /// Whether the cluster of a set that names no template runs on AWS.
-fn is_on_aws(site: &Site<'_>, key: &Key, cluster: &str) -> bool {
+fn is_on_aws(context: &CheckContext<'_>, key: &Key, cluster: &str) -> bool {
     let key = Key { namespace: key.namespace.clone(), name: ObjectName::new(cluster) };
-    let Sight::Seen(cluster) = site.clusters.get(&key) else { return false };
+    let Some(cluster) = context.clusters.get(&key).seen else { return false };
     let kinds = [AWS_CLUSTER.kind, MANAGED_PLANE.kind, MANAGED_CLUSTER_KIND];
     [&cluster.infrastructure, &cluster.plane].into_iter().flatten().any(|named| kinds.contains(&&*named.kind))
 }
 
 /// Why a collection of subjects isn't complete. One that nobody serves is.
-fn gap_of(site: &Site<'_>, sort: Sort) -> Option<Gap> {
+fn gap_of(context: &CheckContext<'_>, sort: Sort) -> Option<Gap> {
     // Where nobody knows what is served, nobody knows whether there is anything to judge.
-    if matches!(site.cluster.served, Served::Unknown(_)) {
+    if matches!(context.cluster.served, Served::Unknown(_)) {
         return None;
     }
     // A recording of other kinds of these groups has no sets of machines, and nothing that refers to one.
-    site.pools(sort).gap().filter(|gap| gap.cause != GapCause::NotRecorded)
+    context.pools(sort).gap().filter(|gap| gap.cause != GapCause::NotRecorded)
 }
 
 pub fn subject(cluster: &ClusterName, sort: Sort, namespace: Option<&Namespace>, name: &str) -> SubjectId {

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::context::{Claim, Missing};
 use super::facts::{CloudResource, crn_ends};
 use super::kind::Kind;
 use super::names::CLOUD_RESOURCE;
-use super::scene::{Claim, Missing};
 use super::users::used_from;
 use trueup_core::engine::Glob;
 use trueup_core::world::{Cluster, ClusterSource, CollectionId, Gap, Provider, View};

@@ -2,44 +2,44 @@
 
 use serde_json::{Map, Value, json};
 
+use super::context::{By, CheckContext, Claim, Claimant, Leads};
 use super::facts::{CloudResource, Held, Slot, UserTags};
 use super::judge::Ruling;
 use super::kind::Kind;
+use super::messages::{fault_message, summary};
 use super::remedy::actions;
-use super::scene::{By, Claim, Claimant, Leads, Scene};
 use super::settings::Settings;
 use super::subjects::Subject;
 use super::tags::is_ours_by_prefix;
-use super::words::{fault_words, summary};
 use trueup_core::engine::{Evidence, Explanation};
 use trueup_core::world::Uid;
 
-pub fn explain(settings: Settings, scene: &Scene<'_>, subject: &Subject, ruling: &Ruling) -> Explanation {
+pub fn explain(settings: Settings, context: &CheckContext<'_>, subject: &Subject, ruling: &Ruling) -> Explanation {
     Explanation {
-        uid: object_uid(scene, subject),
-        created: found(scene, subject).and_then(|resource| resource.created),
-        summary: summary(scene, subject, ruling),
-        expected: expected(scene, subject),
-        actual: actual(scene, subject),
-        evidence: evidence(scene, subject, ruling),
-        remedy: actions(settings, scene, subject, ruling),
+        uid: object_uid(context, subject),
+        created: found(context, subject).and_then(|resource| resource.created),
+        summary: summary(context, subject, ruling),
+        expected: expected(context, subject),
+        actual: actual(context, subject),
+        evidence: evidence(context, subject, ruling),
+        remedy: actions(settings, context, subject, ruling),
     }
 }
 
 /// The uid of the object a subject is about, when it is about one of a cluster.
-fn object_uid(scene: &Scene<'_>, subject: &Subject) -> Option<Uid> {
+fn object_uid(context: &CheckContext<'_>, subject: &Subject) -> Option<Uid> {
     match subject {
         Subject::Tag { claimant, .. } | Subject::Unplaced { claimant } => {
-            Some(scene.claimants[*claimant].fact.uid.clone())
+            Some(context.claimants[*claimant].fact.uid.clone())
         }
         Subject::Resource { .. } | Subject::Missing { .. } | Subject::Clusters { .. } | Subject::Account { .. } => None,
     }
 }
 
 /// The resource a subject is about, when it is there.
-fn found<'a>(scene: &Scene<'a>, subject: &Subject) -> Option<&'a CloudResource> {
+fn found<'a>(context: &CheckContext<'a>, subject: &Subject) -> Option<&'a CloudResource> {
     match subject {
-        Subject::Resource { account, item, .. } => Some(scene.resource(*account, *item)),
+        Subject::Resource { account, item, .. } => Some(context.resource(*account, *item)),
         Subject::Missing { .. }
         | Subject::Tag { .. }
         | Subject::Unplaced { .. }
@@ -49,7 +49,7 @@ fn found<'a>(scene: &Scene<'a>, subject: &Subject) -> Option<&'a CloudResource> 
 }
 
 /// The cluster a subject is seen from.
-pub fn seen_from<'s, 'a>(scene: &'s Scene<'a>, subject: &Subject) -> Option<&'s Claimant<'a>> {
+pub fn seen_from<'s, 'a>(context: &'s CheckContext<'a>, subject: &Subject) -> Option<&'s Claimant<'a>> {
     let claimant = match subject {
         Subject::Resource { seen_from, .. } => *seen_from,
         Subject::Missing { claimant, .. } | Subject::Tag { claimant, .. } | Subject::Unplaced { claimant } => {
@@ -57,14 +57,16 @@ pub fn seen_from<'s, 'a>(scene: &'s Scene<'a>, subject: &Subject) -> Option<&'s 
         }
         Subject::Clusters { .. } | Subject::Account { .. } => None,
     };
-    claimant.map(|claimant| &scene.claimants[claimant])
+    claimant.map(|claimant| &context.claimants[claimant])
 }
 
 /// The tags of a resource that is the cluster's, and what the user wants on it.
-fn expected(scene: &Scene<'_>, subject: &Subject) -> Value {
-    let Some(claimant) = seen_from(scene, subject) else { return json!({}) };
+fn expected(context: &CheckContext<'_>, subject: &Subject) -> Value {
+    let Some(claimant) = seen_from(context, subject) else { return json!({}) };
     let is_taggable = match subject {
-        Subject::Resource { account, item, .. } => scene.resource(*account, *item).kind.is_some_and(Kind::is_taggable),
+        Subject::Resource { account, item, .. } => {
+            context.resource(*account, *item).kind.is_some_and(Kind::is_taggable)
+        }
         Subject::Missing { .. } => return json!({ "exists": true }),
         Subject::Tag { .. } | Subject::Unplaced { .. } | Subject::Clusters { .. } | Subject::Account { .. } => false,
     };
@@ -82,8 +84,8 @@ fn expected(scene: &Scene<'_>, subject: &Subject) -> Value {
     Value::Object(expected)
 }
 
-fn actual(scene: &Scene<'_>, subject: &Subject) -> Value {
-    let Some(resource) = found(scene, subject) else {
+fn actual(context: &CheckContext<'_>, subject: &Subject) -> Value {
+    let Some(resource) = found(context, subject) else {
         return match subject {
             Subject::Missing { .. } => json!({ "exists": false }),
             Subject::Resource { .. }
@@ -110,33 +112,34 @@ fn actual(scene: &Scene<'_>, subject: &Subject) -> Value {
     Value::Object(actual)
 }
 
-fn evidence(scene: &Scene<'_>, subject: &Subject, ruling: &Ruling) -> Vec<Evidence> {
+fn evidence(context: &CheckContext<'_>, subject: &Subject, ruling: &Ruling) -> Vec<Evidence> {
     let mut lines = Vec::new();
     let gap = ruling.gap.as_ref();
     match subject {
         Subject::Resource { account, item, seen_from } => {
-            lines.extend(resource_evidence(scene, *account, *item));
-            lines
-                .extend(seen_from.map(|claimant| claim_evidence(scene, *account, *item, claimant)).unwrap_or_default());
-            lines.extend(owner_evidence(scene, ruling));
+            lines.extend(resource_evidence(context, *account, *item));
+            lines.extend(
+                seen_from.map(|claimant| claim_evidence(context, *account, *item, claimant)).unwrap_or_default(),
+            );
+            lines.extend(owner_evidence(context, ruling));
         }
         Subject::Missing { account, claimant, slot } => {
-            let claimant = &scene.claimants[*claimant];
+            let claimant = &context.claimants[*claimant];
             let slot = &claimant.fact.slots[*slot];
             lines.extend(slot.held.as_ref().map(|held| held_line(claimant, slot, held)));
             if gap.is_none() {
-                let account = &scene.accounts[*account];
+                let account = &context.accounts[*account];
                 let object = format!("{} {} *", account.member.name, slot.kind.as_str());
                 lines.push(line("a complete listing does not have it".to_owned(), object, ""));
             }
         }
         Subject::Tag { claimant, fault } => {
-            let claimant = &scene.claimants[*claimant];
+            let claimant = &context.claimants[*claimant];
             let fault = &claimant.fact.faults[*fault];
-            lines.push(line(fault_words(fault), claimant.described(), ""));
+            lines.push(line(fault_message(fault), claimant.described(), ""));
         }
         Subject::Unplaced { claimant } => {
-            let claimant = &scene.claimants[*claimant];
+            let claimant = &context.claimants[*claimant];
             let held = claimant.fact.slots.iter().filter_map(|slot| Some((slot, slot.held.as_ref()?)));
             lines.extend(held.map(|(slot, held)| held_line(claimant, slot, held)));
         }
@@ -146,10 +149,10 @@ fn evidence(scene: &Scene<'_>, subject: &Subject, ruling: &Ruling) -> Vec<Eviden
     lines
 }
 
-fn resource_evidence(scene: &Scene<'_>, account: usize, item: usize) -> Vec<Evidence> {
-    let resource = scene.resource(account, item);
+fn resource_evidence(context: &CheckContext<'_>, account: usize, item: usize) -> Vec<Evidence> {
+    let resource = context.resource(account, item);
     let kind = resource.kind.map_or("", Kind::as_str);
-    let object = format!("{} {kind} {}", scene.accounts[account].member.name, resource.id);
+    let object = format!("{} {kind} {}", context.accounts[account].member.name, resource.id);
     let ours: Vec<&str> = resource.tags.iter().filter(|tag| is_ours_by_prefix(tag)).collect();
     let mut lines = Vec::new();
     if resource.kind.is_some_and(Kind::is_taggable) {
@@ -162,26 +165,26 @@ fn resource_evidence(scene: &Scene<'_>, account: usize, item: usize) -> Vec<Evid
     if !resource.state.is_empty() {
         lines.push(line(format!("is {}", resource.state), object.clone(), "state"));
     }
-    if let Some(named) = resource.crn_account().filter(|named| *named != scene.accounts[account].account) {
-        let says = format!("names the account {named}, and was read from {}", scene.accounts[account].account);
+    if let Some(named) = resource.crn_account().filter(|named| *named != context.accounts[account].account) {
+        let says = format!("names the account {named}, and was read from {}", context.accounts[account].account);
         lines.push(line(says, object, "crn"));
     }
     let holder = match resource.kind {
-        Some(Kind::TgConnection) => scene.accounts[account].parents[item],
+        Some(Kind::TgConnection) => context.accounts[account].parents[item],
         Some(Kind::DhcpServer) => {
-            let network = resource.network.as_deref().and_then(|id| scene.accounts[account].find(Kind::Network, id));
-            network.or(scene.accounts[account].parents[item])
+            let network = resource.network.as_deref().and_then(|id| context.accounts[account].find(Kind::Network, id));
+            network.or(context.accounts[account].parents[item])
         }
         Some(_) | None => None,
     };
-    lines.extend(holder.into_iter().flat_map(|holder| resource_evidence(scene, account, holder)));
+    lines.extend(holder.into_iter().flat_map(|holder| resource_evidence(context, account, holder)));
     lines
 }
 
-fn claim_evidence(scene: &Scene<'_>, account: usize, item: usize, claimant: usize) -> Vec<Evidence> {
-    let one = &scene.claimants[claimant];
+fn claim_evidence(context: &CheckContext<'_>, account: usize, item: usize, claimant: usize) -> Vec<Evidence> {
+    let one = &context.claimants[claimant];
     let mut lines = Vec::new();
-    match scene.claim(account, item, claimant) {
+    match context.claim(account, item, claimant) {
         Some((Claim { by: By::Status, .. }, Some(slot))) => {
             lines.extend(slot.held.as_ref().map(|held| held_line(one, slot, held)));
         }
@@ -197,7 +200,7 @@ fn claim_evidence(scene: &Scene<'_>, account: usize, item: usize, claimant: usiz
         }
         Some(_) | None => {}
     }
-    match scene.leads_to(account, item, claimant) {
+    match context.leads_to(account, item, claimant) {
         Leads::Ours => lines.push(line("has what the connection leads to".to_owned(), one.described(), "status")),
         Leads::Elsewhere => {
             lines.push(line("has nothing of what the connection leads to".to_owned(), one.described(), "status"));
@@ -218,12 +221,12 @@ fn claim_evidence(scene: &Scene<'_>, account: usize, item: usize, claimant: usiz
 }
 
 /// Who the tags name.
-fn owner_evidence(scene: &Scene<'_>, ruling: &Ruling) -> Option<Evidence> {
+fn owner_evidence(context: &CheckContext<'_>, ruling: &Ruling) -> Option<Evidence> {
     let uid = ruling.owner.as_deref()?;
-    Some(match scene.living(uid) {
-        Some(claimant) => line(format!("has the uid {uid}"), scene.claimants[claimant].described(), "metadata.uid"),
+    Some(match context.living(uid) {
+        Some(claimant) => line(format!("has the uid {uid}"), context.claimants[claimant].described(), "metadata.uid"),
         None => {
-            let lists = scene.fleet.iter().map(|id| id.cluster.to_string()).collect::<Vec<_>>().join(", ");
+            let lists = context.fleet.iter().map(|id| id.cluster.to_string()).collect::<Vec<_>>().join(", ");
             line(format!("no IBMPowerVSCluster has the uid {uid}"), format!("the lists of {lists}"), "metadata.uid")
         }
     })

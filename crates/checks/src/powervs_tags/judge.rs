@@ -8,9 +8,9 @@
 
 use std::collections::BTreeSet;
 
+use super::context::{By, CheckContext, Claim, Claimant, Home, Leads};
 use super::facts::{Course, Held, Lock, Shape, Slot, Wish};
 use super::kind::Kind;
-use super::scene::{By, Claim, Claimant, Home, Leads, Scene};
 use super::subjects::Subject;
 use super::verdict::{Code, Verdict};
 use trueup_core::world::Gap;
@@ -45,12 +45,12 @@ impl Ruling {
 }
 
 /// Judges one subject.
-pub fn rule(scene: &Scene<'_>, subject: &Subject) -> Ruling {
+pub fn rule(context: &CheckContext<'_>, subject: &Subject) -> Ruling {
     match subject {
-        Subject::Resource { account, item, seen_from } => rule_resource(scene, *account, *item, *seen_from),
-        Subject::Missing { account, claimant, .. } => rule_missing(scene, *account, *claimant),
+        Subject::Resource { account, item, seen_from } => rule_resource(context, *account, *item, *seen_from),
+        Subject::Missing { account, claimant, .. } => rule_missing(context, *account, *claimant),
         Subject::Tag { claimant, fault } => {
-            let codes = scene.claimants[*claimant].fact.faults[*fault].codes.clone();
+            let codes = context.claimants[*claimant].fact.faults[*fault].codes.clone();
             Ruling { codes, ..Ruling::of(Verdict::TagInvalid) }
         }
         Subject::Unplaced { .. } => Ruling::of(Verdict::Unknown),
@@ -59,10 +59,10 @@ pub fn rule(scene: &Scene<'_>, subject: &Subject) -> Ruling {
 }
 
 /// Judges a resource as a cluster sees it, or as nobody does.
-pub fn rule_resource(scene: &Scene<'_>, account: usize, item: usize, seen_from: Option<usize>) -> Ruling {
-    let resource = scene.resource(account, item);
-    let is_torn = seen_from.is_some_and(|claimant| scene.claimants[claimant].home == Home::Several);
-    if is_elsewhere(scene, account, item) || is_torn {
+pub fn rule_resource(context: &CheckContext<'_>, account: usize, item: usize, seen_from: Option<usize>) -> Ruling {
+    let resource = context.resource(account, item);
+    let is_torn = seen_from.is_some_and(|claimant| context.claimants[claimant].home == Home::Several);
+    if is_elsewhere(context, account, item) || is_torn {
         return Ruling::with(Verdict::Unknown, Code::AccountMismatch);
     }
     match resource.course() {
@@ -70,7 +70,7 @@ pub fn rule_resource(scene: &Scene<'_>, account: usize, item: usize, seen_from: 
         Course::Deleting => return Ruling::of(Verdict::Deleting),
         Course::Stays => {}
     }
-    let look = Look { scene, account, item, seen_from };
+    let look = Look { context, account, item, seen_from };
     match resource.kind {
         Some(Kind::TgConnection) => look.connection(),
         Some(Kind::DhcpServer) => look.dhcp_server(),
@@ -79,30 +79,30 @@ pub fn rule_resource(scene: &Scene<'_>, account: usize, item: usize, seen_from: 
 }
 
 /// Whether a resource's CRN names another account than the one it was read from.
-fn is_elsewhere(scene: &Scene<'_>, account: usize, item: usize) -> bool {
-    let named = scene.resource(account, item).crn_account();
-    named.is_some_and(|named| named != scene.accounts[account].account)
+fn is_elsewhere(context: &CheckContext<'_>, account: usize, item: usize) -> bool {
+    let named = context.resource(account, item).crn_account();
+    named.is_some_and(|named| named != context.accounts[account].account)
 }
 
-fn rule_missing(scene: &Scene<'_>, account: usize, claimant: usize) -> Ruling {
-    if scene.claimants[claimant].home == Home::Several {
+fn rule_missing(context: &CheckContext<'_>, account: usize, claimant: usize) -> Ruling {
+    if context.claimants[claimant].home == Home::Several {
         return Ruling::with(Verdict::Unknown, Code::AccountMismatch);
     }
-    match &scene.accounts[account].gap {
+    match &context.accounts[account].gap {
         Some(gap) => Ruling::unknown(gap.clone()),
         None => Ruling::of(Verdict::Gone),
     }
 }
 
 /// Whether both tags say that a resource is the cluster's, and nothing speaks against it. Its state doesn't matter here.
-pub fn is_owned(scene: &Scene<'_>, account: usize, item: usize, claimant: usize) -> bool {
-    let verdict = Look { scene, account, item, seen_from: Some(claimant) }.tagged().verdict;
+pub fn is_owned(context: &CheckContext<'_>, account: usize, item: usize, claimant: usize) -> bool {
+    let verdict = Look { context, account, item, seen_from: Some(claimant) }.tagged().verdict;
     matches!(verdict, Verdict::Owned | Verdict::Locked)
 }
 
 /// One resource, seen from somewhere.
 struct Look<'s, 'a> {
-    scene: &'s Scene<'a>,
+    context: &'s CheckContext<'a>,
     account: usize,
     item: usize,
     seen_from: Option<usize>,
@@ -110,34 +110,34 @@ struct Look<'s, 'a> {
 
 impl<'a> Look<'_, 'a> {
     fn claimant(&self) -> Option<&Claimant<'a>> {
-        self.seen_from.map(|claimant| &self.scene.claimants[claimant])
+        self.seen_from.map(|claimant| &self.context.claimants[claimant])
     }
 
     fn claim(&self) -> Option<(Claim, Option<&'a Slot>)> {
-        self.scene.claim(self.account, self.item, self.seen_from?)
+        self.context.claim(self.account, self.item, self.seen_from?)
     }
 
     fn connection(&self) -> Ruling {
         let (Some(claimant), Some(seen_from)) = (self.claimant(), self.seen_from) else {
             return Ruling::of(Verdict::Foreign);
         };
-        let (scene, account) = (self.scene, &self.scene.accounts[self.account]);
+        let (context, account) = (self.context, &self.context.accounts[self.account]);
         let gateway = account.parents[self.item];
         // Its gateway's word counts for nothing while it isn't known whose gateway it is.
-        if gateway.is_some_and(|gateway| is_elsewhere(scene, self.account, gateway)) {
+        if gateway.is_some_and(|gateway| is_elsewhere(context, self.account, gateway)) {
             return Ruling::with(Verdict::Unknown, Code::AccountMismatch);
         }
         let is_tagged = |gateway: usize| {
-            let side = scene.resource(self.account, self.item).side;
+            let side = context.resource(self.account, self.item).side;
             let tag = side.and_then(|side| claimant.connection_tag(side));
-            tag.is_some_and(|tag| scene.resource(self.account, gateway).tags.has(&tag))
+            tag.is_some_and(|tag| context.resource(self.account, gateway).tags.has(&tag))
         };
         let is_ours_there =
-            gateway.is_some_and(|gateway| is_owned(scene, self.account, gateway, seen_from) || is_tagged(gateway));
+            gateway.is_some_and(|gateway| is_owned(context, self.account, gateway, seen_from) || is_tagged(gateway));
         let claim = self.claim();
         let is_created =
             claim.is_some_and(|(claim, slot)| claim.by == By::Status && slot.is_some_and(Slot::is_created));
-        let is_owned = match scene.leads_to(self.account, self.item, seen_from) {
+        let is_owned = match context.leads_to(self.account, self.item, seen_from) {
             Leads::Ours => is_ours_there || is_created,
             // Whose network it leads to is not said; that the status calls it its own making is.
             Leads::NotSaid => is_created,
@@ -158,17 +158,17 @@ impl<'a> Look<'_, 'a> {
 
     /// Takes the word of its network, else of its workspace.
     fn dhcp_server(&self) -> Ruling {
-        let account = &self.scene.accounts[self.account];
-        let network = self.scene.resource(self.account, self.item).network.as_deref();
+        let account = &self.context.accounts[self.account];
+        let network = self.context.resource(self.account, self.item).network.as_deref();
         let speaker = network.and_then(|id| account.find(Kind::Network, id)).or(account.parents[self.item]);
         match speaker {
             Some(speaker) => {
                 let Ruling { verdict, codes, gap, owner } =
-                    rule_resource(self.scene, self.account, speaker, self.seen_from);
+                    rule_resource(self.context, self.account, speaker, self.seen_from);
                 // How the network came to be known says nothing of the server.
                 let codes = codes.into_iter().filter(|code| *code == Code::AccountMismatch).collect();
                 // A server whose id some cluster holds is nobody's orphan, whatever its network's tags say.
-                let is_held = self.scene.is_pointed_at_by_id(self.account, self.item);
+                let is_held = self.context.is_pointed_at_by_id(self.account, self.item);
                 let verdict = if verdict == Verdict::Orphan && is_held { Verdict::OtherOwner } else { verdict };
                 Ruling { verdict, codes, gap, owner }
             }
@@ -177,7 +177,7 @@ impl<'a> Look<'_, 'a> {
     }
 
     fn tagged(&self) -> Ruling {
-        let tags = &self.scene.resource(self.account, self.item).tags;
+        let tags = &self.context.resource(self.account, self.item).tags;
         let uuids: Vec<&str> = tags.uuids().collect();
         if uuids.len() > 1 {
             return Ruling::of(Verdict::TwoOwners);
@@ -206,16 +206,16 @@ impl<'a> Look<'_, 'a> {
 
     /// The tags name another owner, or one of another name.
     fn another(&self, uuid: Option<&str>, has_our_name: bool) -> Ruling {
-        let scene = self.scene;
-        let Some(uuid) = uuid.filter(|uuid| scene.living(uuid).is_none()) else {
+        let context = self.context;
+        let Some(uuid) = uuid.filter(|uuid| context.living(uuid).is_none()) else {
             return Ruling::owned_by(Verdict::OtherOwner, uuid);
         };
-        if let Some(gap) = &scene.fleet_gap {
+        if let Some(gap) = &context.fleet_gap {
             return Ruling::unknown(gap.clone());
         }
         let verdict = if has_our_name {
             Verdict::StaleOwner
-        } else if scene.is_pointed_at_by_id(self.account, self.item) {
+        } else if context.is_pointed_at_by_id(self.account, self.item) {
             Verdict::OtherOwner
         } else {
             Verdict::Orphan
@@ -242,7 +242,7 @@ impl<'a> Look<'_, 'a> {
             Wish::Given { id } => {
                 // The status may call another its making than the one the spec gives.
                 let is_made = claim.by == By::Status && slot.is_created();
-                self.scene.resource(self.account, self.item).is_called(id) && !is_made
+                self.context.resource(self.account, self.item).is_called(id) && !is_made
             }
             Wish::Silent | Wish::Unlisted | Wish::Plain | Wish::Named | Wish::Provision => false,
         }
@@ -259,7 +259,7 @@ impl<'a> Look<'_, 'a> {
     }
 
     fn must_go_and_can_not(&self) -> bool {
-        let is_locked = self.scene.resource(self.account, self.item).lock == Lock::Locked;
+        let is_locked = self.context.resource(self.account, self.item).lock == Lock::Locked;
         is_locked && self.claimant().is_some_and(Claimant::is_torn_down)
     }
 }

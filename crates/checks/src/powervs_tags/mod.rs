@@ -6,16 +6,19 @@
 //! Not here: asking the cloud (`cloud::ibm`), writing to it (`engine`).
 
 mod account;
+mod context;
 mod explain;
 mod facts;
+#[cfg(any(test, feature = "testing"))]
+pub mod fixtures;
 mod interests;
 mod judge;
 mod kind;
+mod messages;
 mod names;
 mod present;
 mod proofs;
 mod remedy;
-mod scene;
 mod settings;
 mod subjects;
 mod tag_form;
@@ -27,12 +30,11 @@ mod touched;
 mod tree;
 mod users;
 mod verdict;
-mod words;
 
 use std::collections::BTreeSet;
 
+use context::CheckContext;
 use judge::rule;
-use scene::Scene;
 pub use settings::{ENTRY, Settings};
 
 use super::contract::{Check, Touched};
@@ -53,25 +55,25 @@ impl PowerVsTags {
         Self { settings }
     }
 
-    fn judge_in(&self, subject: &SubjectId, scene: &Scene<'_>) -> Option<Judgement> {
-        let place = scene.subjects.get(subject)?;
-        let ruling = rule(scene, place);
+    fn judge_in(&self, subject: &SubjectId, context: &CheckContext<'_>) -> Option<Judgement> {
+        let place = context.subjects.get(subject)?;
+        let ruling = rule(context, place);
         Some(Judgement {
             state: ruling.verdict.state(),
             verdict: ruling.verdict.as_str(),
             codes: ruling.codes.iter().map(|code| code.as_str()).collect(),
-            ownership_proofs: proofs::count(scene, place, &ruling),
+            ownership_proofs: proofs::count(context, place, &ruling),
             until: None,
         })
     }
 
-    fn explain_in(&self, subject: &SubjectId, scene: &Scene<'_>) -> Option<Explanation> {
-        let place = scene.subjects.get(subject)?;
-        Some(explain::explain(self.settings, scene, place, &rule(scene, place)))
+    fn explain_in(&self, subject: &SubjectId, context: &CheckContext<'_>) -> Option<Explanation> {
+        let place = context.subjects.get(subject)?;
+        Some(explain::explain(self.settings, context, place, &rule(context, place)))
     }
 
-    fn cells_in(&self, subject: &SubjectId, scene: &Scene<'_>) -> Vec<Cell> {
-        scene.subjects.get(subject).map_or_else(Vec::new, |place| present::cells(scene, place))
+    fn cells_in(&self, subject: &SubjectId, context: &CheckContext<'_>) -> Vec<Cell> {
+        context.subjects.get(subject).map_or_else(Vec::new, |place| present::cells(context, place))
     }
 }
 
@@ -81,7 +83,7 @@ impl Check for PowerVsTags {
     }
 
     fn description(&self) -> CheckDescription {
-        present::INTRODUCTION
+        present::DESCRIPTION
     }
 
     fn interests(&self, view: View<'_>) -> Vec<Interest> {
@@ -93,7 +95,7 @@ impl Check for PowerVsTags {
     }
 
     fn subjects(&self, view: View<'_>) -> BTreeSet<SubjectId> {
-        Scene::new(view).subjects.into_keys().collect()
+        CheckContext::new(view).subjects.into_keys().collect()
     }
 
     fn touched(&self, changes: &ChangeSet, view: View<'_>) -> Touched {
@@ -101,30 +103,30 @@ impl Check for PowerVsTags {
     }
 
     fn judge(&self, subject: &SubjectId, view: View<'_>) -> Option<Judgement> {
-        self.judge_in(subject, &Scene::new(view))
+        self.judge_in(subject, &CheckContext::new(view))
     }
 
     fn explain(&self, subject: &SubjectId, view: View<'_>) -> Option<Explanation> {
-        self.explain_in(subject, &Scene::new(view))
+        self.explain_in(subject, &CheckContext::new(view))
     }
 
     fn judge_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Option<Judgement>> {
-        let scene = Scene::new(view);
-        subjects.iter().map(|subject| self.judge_in(subject, &scene)).collect()
+        let context = CheckContext::new(view);
+        subjects.iter().map(|subject| self.judge_in(subject, &context)).collect()
     }
 
     fn explain_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Option<Explanation>> {
-        let scene = Scene::new(view);
-        subjects.iter().map(|subject| self.explain_in(subject, &scene)).collect()
+        let context = CheckContext::new(view);
+        subjects.iter().map(|subject| self.explain_in(subject, &context)).collect()
     }
 
     fn cells(&self, subject: &SubjectId, view: View<'_>) -> Vec<Cell> {
-        self.cells_in(subject, &Scene::new(view))
+        self.cells_in(subject, &CheckContext::new(view))
     }
 
     fn cells_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Vec<Cell>> {
-        let scene = Scene::new(view);
-        subjects.iter().map(|subject| self.cells_in(subject, &scene)).collect()
+        let context = CheckContext::new(view);
+        subjects.iter().map(|subject| self.cells_in(subject, &context)).collect()
     }
 
     fn parent(&self, subject: &SubjectId, view: View<'_>) -> Option<SubjectId> {
@@ -132,16 +134,16 @@ impl Check for PowerVsTags {
     }
 
     fn panels(&self, subject: &SubjectId, view: View<'_>) -> Vec<Panel> {
-        let scene = Scene::new(view);
-        scene.subjects.get(subject).map_or_else(Vec::new, |place| present::panels(&scene, place))
+        let context = CheckContext::new(view);
+        context.subjects.get(subject).map_or_else(Vec::new, |place| present::panels(&context, place))
     }
 
     fn answer(&self, form: &str, typed: &str, subject: &SubjectId, view: View<'_>) -> Vec<String> {
         if form != tag_form::FORM.name {
             return Vec::new();
         }
-        let scene = Scene::new(view);
-        let place = scene.subjects.get(subject);
-        place.map_or_else(Vec::new, |place| tag_form::answer(self.settings, &scene, place, typed))
+        let context = CheckContext::new(view);
+        let place = context.subjects.get(subject);
+        place.map_or_else(Vec::new, |place| tag_form::answer(self.settings, &context, place, typed))
     }
 }

@@ -1,15 +1,15 @@
 //! How a resource stands in its list: what it is called, who sees it, whose tags it carries; and a teardown, step by step.
 
+use super::context::{CheckContext, Claimant};
 use super::facts::CloudResource;
 use super::kind::Stage;
+use super::messages::state_text;
 use super::names::OWNER_TAG;
-use super::scene::{Claimant, Scene};
 use super::subjects::Subject;
-use super::words::state_word;
 use super::{explain::seen_from, facts::Course, tag_form};
 use crate::{Cell, CheckDescription, Column, Panel, Side};
 
-pub const INTRODUCTION: CheckDescription = CheckDescription {
+pub const DESCRIPTION: CheckDescription = CheckDescription {
     title: "PowerVS tags",
     short: "POWERVS",
     says: "who owns what in the IBM Cloud accounts, and what a deleted cluster leaves behind",
@@ -25,43 +25,43 @@ pub const INTRODUCTION: CheckDescription = CheckDescription {
 };
 
 /// One row, in the order of the columns.
-pub fn cells(scene: &Scene<'_>, subject: &Subject) -> Vec<Cell> {
+pub fn cells(context: &CheckContext<'_>, subject: &Subject) -> Vec<Cell> {
     let text = |text: &str| if text.is_empty() { Cell::Nothing } else { Cell::Text(text.into()) };
-    let whose = seen_from(scene, subject).map_or_else(String::new, |claimant| viewer(scene, claimant));
+    let whose = seen_from(context, subject).map_or_else(String::new, |claimant| viewer(context, claimant));
     let Subject::Resource { account, item, .. } = subject else {
         return vec![text(&whose), Cell::Nothing, Cell::Nothing, Cell::Nothing, Cell::Nothing];
     };
-    let resource = scene.resource(*account, *item);
+    let resource = context.resource(*account, *item);
     vec![
         text(if whose.is_empty() { "-" } else { &whose }),
-        text(&owner_word(resource)),
-        text(&state_word(&resource.state, resource.course())),
+        text(&owner_text(resource)),
+        text(&state_text(&resource.state, resource.course())),
         resource.created.map_or(Cell::Nothing, Cell::Age),
         text(&resource.id),
     ]
 }
 
 /// A cluster as short as it can be told from the others: by its name, unless two have it.
-fn viewer(scene: &Scene<'_>, claimant: &Claimant<'_>) -> String {
-    let is_alone = scene.namesakes.get(claimant.name()).is_none_or(|count| *count == 1);
+fn viewer(context: &CheckContext<'_>, claimant: &Claimant<'_>) -> String {
+    let is_alone = context.namesakes.get(claimant.name()).is_none_or(|count| *count == 1);
     let name = if is_alone { claimant.name().to_owned() } else { claimant.key.to_string() };
     if claimant.fact.is_going() { format!("{name} going") } else { name }
 }
 
-fn owner_word(resource: &CloudResource) -> String {
+fn owner_text(resource: &CloudResource) -> String {
     let owners = resource.tags.iter().filter_map(|tag| tag.strip_prefix(OWNER_TAG));
     owners.collect::<Vec<_>>().join(" ")
 }
 
 /// The tags, and for a cluster that is being deleted the order in which everything of it goes.
-pub fn panels(scene: &Scene<'_>, subject: &Subject) -> Vec<Panel> {
+pub fn panels(context: &CheckContext<'_>, subject: &Subject) -> Vec<Panel> {
     let mut panels = Vec::new();
     let Subject::Resource { account, item, seen_from } = subject else { return panels };
-    let tags: Vec<String> = scene.resource(*account, *item).tags.iter().map(str::to_owned).collect();
+    let tags: Vec<String> = context.resource(*account, *item).tags.iter().map(str::to_owned).collect();
     if !tags.is_empty() {
         panels.push(Panel::Lines { title: "TAGS", lines: tags });
     }
-    let lines = seen_from.map(|claimant| teardown_lines(scene, *account, *item, claimant)).unwrap_or_default();
+    let lines = seen_from.map(|claimant| teardown_lines(context, *account, *item, claimant)).unwrap_or_default();
     if !lines.is_empty() {
         panels.push(Panel::Lines { title: "TEARDOWN", lines });
     }
@@ -69,13 +69,13 @@ pub fn panels(scene: &Scene<'_>, subject: &Subject) -> Vec<Panel> {
 }
 
 /// Every step in its order, what keeps it, and what is on its way out already.
-fn teardown_lines(scene: &Scene<'_>, account: usize, item: usize, claimant: usize) -> Vec<String> {
-    let teardown = scene.teardown(account, claimant);
+fn teardown_lines(context: &CheckContext<'_>, account: usize, item: usize, claimant: usize) -> Vec<String> {
+    let teardown = context.teardown(account, claimant);
     let mut lines = Vec::new();
     for stage in Stage::ALL {
         for (place, step) in teardown.steps.iter().filter(|(_, step)| step.stage == stage) {
             let here = if *place == item { ">" } else { " " };
-            let what = scene.described(account, *place);
+            let what = context.described(account, *place);
             let kept = match step.holds[..] {
                 [] => String::new(),
                 [..] => format!(", stays while it holds {}", step.holds.join(", ")),
@@ -83,17 +83,15 @@ fn teardown_lines(scene: &Scene<'_>, account: usize, item: usize, claimant: usiz
             lines.push(format!("{here} {} {what}{kept}", lines.len() + 1));
         }
     }
-    if scene.claimants[claimant].is_torn_down() {
-        let claims = scene.accounts[account].claims.iter().filter(|(_, by)| by.contains_key(&claimant));
+    if context.claimants[claimant].is_torn_down() {
+        let claims = context.accounts[account].claims.iter().filter(|(_, by)| by.contains_key(&claimant));
         let leaving = claims.map(|(place, _)| *place).filter(|place| {
-            let course = scene.resource(account, *place).course();
+            let course = context.resource(account, *place).course();
             course != Course::Stays
         });
-        lines.extend(
-            leaving.map(|place| {
-                format!("  - {}: {}", scene.described(account, place), scene.resource(account, place).state)
-            }),
-        );
+        lines.extend(leaving.map(|place| {
+            format!("  - {}: {}", context.described(account, place), context.resource(account, place).state)
+        }));
     }
     lines
 }

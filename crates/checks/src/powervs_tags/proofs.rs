@@ -1,24 +1,24 @@
 //! What proves that a resource is a cluster's, one line each.
 
+use super::context::{By, CheckContext, Claim, Claimant, Leads};
 use super::facts::CloudResource;
 use super::judge::Ruling;
 use super::kind::Kind;
 use super::names::{OWNER_TAG, UUID_TAG};
-use super::scene::{By, Claim, Claimant, Leads, Scene};
 use super::subjects::Subject;
 use super::verdict::Verdict;
 
 /// The independent proofs, as a cluster sees them; without one, those of whoever the tags name.
-pub fn proofs(scene: &Scene<'_>, account: usize, item: usize, seen_from: Option<usize>) -> Vec<String> {
-    let resource = scene.resource(account, item);
-    let claimant = seen_from.map(|claimant| &scene.claimants[claimant]);
+pub fn proofs(context: &CheckContext<'_>, account: usize, item: usize, seen_from: Option<usize>) -> Vec<String> {
+    let resource = context.resource(account, item);
+    let claimant = seen_from.map(|claimant| &context.claimants[claimant]);
     let mut proofs = match resource.kind {
-        Some(Kind::TgConnection) => connection_proofs(scene, account, item, seen_from),
+        Some(Kind::TgConnection) => connection_proofs(context, account, item, seen_from),
         Some(Kind::DhcpServer) => {
-            let network = resource.network.as_deref().and_then(|id| scene.accounts[account].find(Kind::Network, id));
-            let speaker = network.or(scene.accounts[account].parents[item]);
+            let network = resource.network.as_deref().and_then(|id| context.accounts[account].find(Kind::Network, id));
+            let speaker = network.or(context.accounts[account].parents[item]);
             speaker.map_or_else(Vec::new, |speaker| {
-                let speaker = scene.resource(account, speaker);
+                let speaker = context.resource(account, speaker);
                 let word = speaker.kind.map_or("", Kind::as_str);
                 let tagged = tag_proofs(speaker, claimant);
                 tagged.into_iter().map(|proof| format!("its {word}: {proof}")).collect()
@@ -27,7 +27,7 @@ pub fn proofs(scene: &Scene<'_>, account: usize, item: usize, seen_from: Option<
         Some(_) | None => tag_proofs(resource, claimant),
     };
     if let (Some(claimant), Some(seen_from)) = (claimant, seen_from)
-        && let Some((Claim { by: By::Status, .. }, Some(slot))) = scene.claim(account, item, seen_from)
+        && let Some((Claim { by: By::Status, .. }, Some(slot))) = context.claim(account, item, seen_from)
         && slot.is_created()
     {
         let object = claimant.described();
@@ -50,16 +50,16 @@ fn tag_proofs(resource: &CloudResource, claimant: Option<&Claimant<'_>>) -> Vec<
     shown.into_iter().map(|tag| format!("the tag {tag}")).collect()
 }
 
-fn connection_proofs(scene: &Scene<'_>, account: usize, item: usize, seen_from: Option<usize>) -> Vec<String> {
-    let Some((claimant, seen_from)) = seen_from.map(|one| (&scene.claimants[one], one)) else { return Vec::new() };
-    let resource = scene.resource(account, item);
+fn connection_proofs(context: &CheckContext<'_>, account: usize, item: usize, seen_from: Option<usize>) -> Vec<String> {
+    let Some((claimant, seen_from)) = seen_from.map(|one| (&context.claimants[one], one)) else { return Vec::new() };
+    let resource = context.resource(account, item);
     let mut proofs = Vec::new();
-    if scene.leads_to(account, item, seen_from) == Leads::Ours {
+    if context.leads_to(account, item, seen_from) == Leads::Ours {
         let what = resource.side.map_or("network", |side| side.kind().as_str());
         proofs.push(format!("it leads to the {what} of {}", claimant.key));
     }
-    let Some(gateway) = scene.accounts[account].parents[item] else { return proofs };
-    let gateway = scene.resource(account, gateway);
+    let Some(gateway) = context.accounts[account].parents[item] else { return proofs };
+    let gateway = context.resource(account, gateway);
     let tag = resource.side.and_then(|side| claimant.connection_tag(side));
     if let Some(tag) = tag.filter(|tag| gateway.tags.has(tag)) {
         proofs.push(format!("its gateway carries the tag {tag}"));
@@ -72,7 +72,7 @@ fn connection_proofs(scene: &Scene<'_>, account: usize, item: usize, seen_from: 
 }
 
 /// How many proofs say that a subject is some cluster's.
-pub fn count(scene: &Scene<'_>, subject: &Subject, ruling: &Ruling) -> u8 {
+pub fn count(context: &CheckContext<'_>, subject: &Subject, ruling: &Ruling) -> u8 {
     let Subject::Resource { account, item, seen_from } = *subject else { return 0 };
     match ruling.verdict {
         Verdict::Owned
@@ -80,7 +80,7 @@ pub fn count(scene: &Scene<'_>, subject: &Subject, ruling: &Ruling) -> u8 {
         | Verdict::Untagged
         | Verdict::HalfTagged
         | Verdict::StaleOwner
-        | Verdict::Orphan => proofs(scene, account, item, seen_from).len().try_into().unwrap_or(u8::MAX),
+        | Verdict::Orphan => proofs(context, account, item, seen_from).len().try_into().unwrap_or(u8::MAX),
         Verdict::Unknown
         | Verdict::Reclaiming
         | Verdict::Deleting

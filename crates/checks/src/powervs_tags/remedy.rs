@@ -13,12 +13,12 @@ use std::collections::BTreeSet;
 use serde_json::json;
 
 use super::NAME;
+use super::context::{By, CheckContext, Claim, Claimant};
 use super::facts::{CloudResource, UserTags};
 use super::judge::{Ruling, rule_resource};
 use super::kind::{Kind, Side};
 use super::names::CLOUD_RESOURCE;
 use super::proofs::proofs;
-use super::scene::{By, Claim, Claimant, Scene};
 use super::settings::Settings;
 use super::subjects::Subject;
 use super::tags::{is_ours_by_prefix, owner_fault};
@@ -28,9 +28,9 @@ use trueup_core::engine::{ActionDraft, Blocked, CloudRef, CloudTarget, GateName,
 use trueup_core::world::{Provider, Resource};
 
 /// The actions a ruling calls for.
-pub fn actions(settings: Settings, scene: &Scene<'_>, subject: &Subject, ruling: &Ruling) -> Vec<ActionDraft> {
+pub fn actions(settings: Settings, context: &CheckContext<'_>, subject: &Subject, ruling: &Ruling) -> Vec<ActionDraft> {
     let Subject::Resource { account, item, seen_from } = *subject else { return Vec::new() };
-    let draft = Draft { scene, account, item, seen_from };
+    let draft = Draft { context, account, item, seen_from };
     let is_going = draft.claimant().is_some_and(|claimant| claimant.fact.is_going());
     match (ruling.verdict, is_going) {
         (Verdict::Orphan, _) => vec![draft.delete_orphan(ruling)],
@@ -58,13 +58,13 @@ pub fn actions(settings: Settings, scene: &Scene<'_>, subject: &Subject, ruling:
 /// What would go on a resource and what would come off, if these were the user's tags for the cluster that sees it.
 pub fn user_tags_if(
     settings: Settings,
-    scene: &Scene<'_>,
+    context: &CheckContext<'_>,
     subject: &Subject,
     wanted: &[String],
 ) -> (Vec<String>, Vec<String>) {
     let Subject::Resource { account, item, seen_from } = *subject else { return (Vec::new(), Vec::new()) };
-    let (on, off) = Draft { scene, account, item, seen_from }.user_tags_if(wanted);
-    match rule_resource(scene, account, item, seen_from).verdict {
+    let (on, off) = Draft { context, account, item, seen_from }.user_tags_if(wanted);
+    match rule_resource(context, account, item, seen_from).verdict {
         Verdict::Owned => (on, off),
         Verdict::Reference if settings.tag_references => (on, off),
         Verdict::Reference => (Vec::new(), off),
@@ -85,7 +85,7 @@ pub fn user_tags_if(
 }
 
 struct Draft<'s, 'a> {
-    scene: &'s Scene<'a>,
+    context: &'s CheckContext<'a>,
     account: usize,
     item: usize,
     seen_from: Option<usize>,
@@ -93,15 +93,15 @@ struct Draft<'s, 'a> {
 
 impl<'a> Draft<'_, 'a> {
     fn claimant(&self) -> Option<&Claimant<'a>> {
-        self.seen_from.map(|claimant| &self.scene.claimants[claimant])
+        self.seen_from.map(|claimant| &self.context.claimants[claimant])
     }
 
     fn resource(&self) -> &'a CloudResource {
-        self.scene.resource(self.account, self.item)
+        self.context.resource(self.account, self.item)
     }
 
     fn is_held_by_status(&self) -> bool {
-        let claim = self.seen_from.and_then(|claimant| self.scene.claim(self.account, self.item, claimant));
+        let claim = self.seen_from.and_then(|claimant| self.context.claim(self.account, self.item, claimant));
         matches!(claim, Some((Claim { by: By::Status, .. }, _)))
     }
 
@@ -130,25 +130,27 @@ impl<'a> Draft<'_, 'a> {
 
     /// Two clusters that both call a resource their own making would each put their tags on it, or take it from the other.
     fn claimed_twice(&self) -> Option<Blocked> {
-        let claims = self.scene.accounts[self.account].claims.get(&self.item)?;
+        let claims = self.context.accounts[self.account].claims.get(&self.item)?;
         let others = claims.keys().filter(|claimant| Some(**claimant) != self.seen_from);
         let other = others.copied().find(|claimant| {
-            let verdict = rule_resource(self.scene, self.account, self.item, Some(*claimant)).verdict;
-            let is_held =
-                matches!(self.scene.claim(self.account, self.item, *claimant), Some((Claim { by: By::Status, .. }, _)));
+            let verdict = rule_resource(self.context, self.account, self.item, Some(*claimant)).verdict;
+            let is_held = matches!(
+                self.context.claim(self.account, self.item, *claimant),
+                Some((Claim { by: By::Status, .. }, _))
+            );
             is_held && matches!(verdict, Verdict::Untagged | Verdict::HalfTagged)
         })?;
         let why = format!(
             "{} holds its id too and calls it its own; see whose it is",
-            self.scene.claimants[other].described()
+            self.context.claimants[other].described()
         );
         Some(Blocked { gate: GateName::Ownership, why })
     }
 
     /// A connection has no tags: its gateway says that one on it is ours.
     fn tag_gateway(&self) -> Option<ActionDraft> {
-        let gateway = self.scene.accounts[self.account].parents[self.item]?;
-        let verdict = rule_resource(self.scene, self.account, gateway, self.seen_from).verdict;
+        let gateway = self.context.accounts[self.account].parents[self.item]?;
+        let verdict = rule_resource(self.context, self.account, gateway, self.seen_from).verdict;
         let is_foreign = match verdict {
             Verdict::Reference | Verdict::Foreign | Verdict::OtherOwner | Verdict::TwoOwners | Verdict::Orphan => true,
             // Its uid tag is a dead cluster's, so it is not ours, and whether it ever is again is for a person to say: a new
@@ -201,9 +203,9 @@ impl<'a> Draft<'_, 'a> {
 
     /// Whether another cluster that points here has a tag too: then it is not only ours to take.
     fn is_wanted_by_another(&self, tag: &str) -> bool {
-        let claims = self.scene.accounts[self.account].claims.get(&self.item);
+        let claims = self.context.accounts[self.account].claims.get(&self.item);
         claims.into_iter().flatten().filter(|(claimant, _)| Some(**claimant) != self.seen_from).any(|(claimant, _)| {
-            let fact = self.scene.claimants[*claimant].fact;
+            let fact = self.context.claimants[*claimant].fact;
             let is_wanted = matches!(&fact.user_tags, UserTags::Wanted(wanted) if wanted.iter().any(|one| one == tag));
             is_wanted || fact.attached.iter().any(|one| one == tag)
         })
@@ -228,8 +230,8 @@ impl<'a> Draft<'_, 'a> {
             return None;
         }
         let is_mark = remove.iter().any(|tag| is_ours_by_prefix(tag));
-        let teardown = self.scene.teardown(self.account, seen_from);
-        let connections = self.scene.accounts[self.account].held_by(self.item).iter();
+        let teardown = self.context.teardown(self.account, seen_from);
+        let connections = self.context.accounts[self.account].held_by(self.item).iter();
         let depends_on = connections.filter(|item| teardown.steps.contains_key(item));
         Some(ActionDraft {
             stake: if is_mark { Stake::Ownership } else { Stake::Reversible },
@@ -261,11 +263,11 @@ impl<'a> Draft<'_, 'a> {
     ) -> ActionDraft {
         set.sort();
         remove.sort();
-        let mut diff = format!("  {}\n", self.scene.described(self.account, item));
+        let mut diff = format!("  {}\n", self.context.described(self.account, item));
         diff.extend(remove.iter().map(|tag| tag_line('-', tag)));
         diff.extend(set.iter().map(|tag| tag_line('+', tag)));
         ActionDraft {
-            ownership: proofs(self.scene, self.account, self.item, self.seen_from),
+            ownership: proofs(self.context, self.account, self.item, self.seen_from),
             diff,
             change: json!({ "set": set, "remove": remove }),
             undo: Undo::PutTagsBack,
@@ -274,7 +276,7 @@ impl<'a> Draft<'_, 'a> {
     }
 
     fn draft(&self, item: usize, verb: Verb, reason: Reason) -> ActionDraft {
-        let account = &self.scene.accounts[self.account];
+        let account = &self.context.accounts[self.account];
         ActionDraft {
             domain: NAME,
             verb,
@@ -295,8 +297,8 @@ impl<'a> Draft<'_, 'a> {
     }
 
     fn target(&self, item: usize) -> Target {
-        let account = &self.scene.accounts[self.account];
-        let found = self.scene.resource(self.account, item);
+        let account = &self.context.accounts[self.account];
+        let found = self.context.resource(self.account, item);
         let kind = found.kind.map_or("", Kind::as_str);
         let reference = CloudRef {
             cloud: Provider::Ibm.as_str().to_owned(),

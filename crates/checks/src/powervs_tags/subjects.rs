@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use super::NAME;
 use super::account::Account;
+use super::context::{CheckContext, Claimant, Home};
 use super::kind::Kind;
 use super::names::{CLOUD_API, POWERVS_CLUSTER, powervs_api, powervs_clusters};
-use super::scene::{Claimant, Home, Scene};
 use super::users::{Users, serves};
 use trueup_core::engine::{CloudPlace, SeenFrom, SubjectId};
 use trueup_core::world::{Cluster, Gap, Provider, Served};
@@ -33,16 +33,16 @@ pub enum Subject {
 }
 
 /// Every subject there is now.
-pub fn list(scene: &Scene<'_>) -> BTreeMap<SubjectId, Subject> {
+pub fn list(context: &CheckContext<'_>) -> BTreeMap<SubjectId, Subject> {
     let mut subjects = BTreeMap::new();
-    for (place, account) in scene.accounts.iter().enumerate() {
-        resources(scene, place, account, &mut subjects);
+    for (place, account) in context.accounts.iter().enumerate() {
+        resources(context, place, account, &mut subjects);
         if let Some(gap) = &account.gap {
             let id = cloud(account, CloudId { kind: "Resource", id: WHOLE_COLLECTION, crn: None, name: None }, None);
             subjects.insert(id, Subject::Account { account: place, gap: gap.clone() });
         }
     }
-    for (claimant, one) in scene.claimants.iter().enumerate() {
+    for (claimant, one) in context.claimants.iter().enumerate() {
         for (fault, tag) in one.fact.faults.iter().enumerate() {
             let name = format!("{}#{}", one.name(), tag.tag);
             subjects.insert(cluster_object(one.site, Some(one.namespace()), name), Subject::Tag { claimant, fault });
@@ -53,9 +53,9 @@ pub fn list(scene: &Scene<'_>) -> BTreeMap<SubjectId, Subject> {
             subjects.insert(id, Subject::Unplaced { claimant });
         }
     }
-    let users = Users::of(scene.view);
-    for site in scene.view.clusters().filter(|site| serves(site) && users.asks(site)) {
-        let reading = scene.view.read::<super::facts::PowerVsCluster>(&powervs_clusters(site));
+    let users = Users::of(context.view);
+    for site in context.view.clusters().filter(|site| serves(site) && users.asks(site)) {
+        let reading = context.view.read::<super::facts::PowerVsCluster>(&powervs_clusters(site));
         // Where nobody knows what is served, nobody knows whether there is anything to judge.
         let gap = reading.gap().filter(|_| !matches!(site.served, Served::Unknown(_)));
         if let Some(gap) = gap {
@@ -66,22 +66,27 @@ pub fn list(scene: &Scene<'_>) -> BTreeMap<SubjectId, Subject> {
     subjects
 }
 
-fn resources(scene: &Scene<'_>, place: usize, account: &Account<'_>, subjects: &mut BTreeMap<SubjectId, Subject>) {
+fn resources(
+    context: &CheckContext<'_>,
+    place: usize,
+    account: &Account<'_>,
+    subjects: &mut BTreeMap<SubjectId, Subject>,
+) {
     for item in 0..account.items.len() {
         let claims = account.claims.get(&item).into_iter().flat_map(|claims| claims.keys().copied());
         let mut is_seen = false;
         for claimant in claims {
             is_seen = true;
             let subject = Subject::Resource { account: place, item, seen_from: Some(claimant) };
-            subjects.insert(resource(scene, place, item, Some(claimant)), subject);
+            subjects.insert(resource(context, place, item, Some(claimant)), subject);
         }
         if !is_seen && account.items[item].tags.any_by_prefix() {
             let subject = Subject::Resource { account: place, item, seen_from: None };
-            subjects.insert(resource(scene, place, item, None), subject);
+            subjects.insert(resource(context, place, item, None), subject);
         }
     }
     for missing in &account.missing {
-        let claimant = &scene.claimants[missing.claimant];
+        let claimant = &context.claimants[missing.claimant];
         let slot = &claimant.fact.slots[missing.slot];
         let Some(held) = &slot.held else { continue };
         let id =
@@ -91,15 +96,15 @@ fn resources(scene: &Scene<'_>, place: usize, account: &Account<'_>, subjects: &
 }
 
 /// The subject a resource is, as a cluster sees it.
-pub fn resource(scene: &Scene<'_>, place: usize, item: usize, seen_from: Option<usize>) -> SubjectId {
-    let found = scene.resource(place, item);
+pub fn resource(context: &CheckContext<'_>, place: usize, item: usize, seen_from: Option<usize>) -> SubjectId {
+    let found = context.resource(place, item);
     let id = CloudId {
         kind: found.kind.map_or("", Kind::as_str),
         id: &found.id,
         crn: found.crn.as_deref(),
         name: found.name.as_deref(),
     };
-    cloud(&scene.accounts[place], id, seen_from.map(|claimant| &scene.claimants[claimant]))
+    cloud(&context.accounts[place], id, seen_from.map(|claimant| &context.claimants[claimant]))
 }
 
 /// What makes a resource itself.

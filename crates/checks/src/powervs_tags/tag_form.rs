@@ -7,11 +7,11 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
+use super::context::{CheckContext, Claimant};
 use super::explain::seen_from;
 use super::facts::UserTagsIn;
 use super::names::{ATTACHED_TAGS, POWERVS_CLUSTER, USER_TAGS};
 use super::remedy::user_tags_if;
-use super::scene::{Claimant, Scene};
 use super::settings::Settings;
 use super::subjects::Subject;
 use super::tags::joined;
@@ -22,8 +22,8 @@ pub const FORM: Form =
     Form { name: "tags", title: "What would these user tags change?", prompt: "all of them, as key:value, key:value" };
 
 /// The answer, line by line.
-pub fn answer(settings: Settings, scene: &Scene<'_>, subject: &Subject, typed: &str) -> Vec<String> {
-    let Some(claimant) = seen_from(scene, subject) else {
+pub fn answer(settings: Settings, context: &CheckContext<'_>, subject: &Subject, typed: &str) -> Vec<String> {
+    let Some(claimant) = seen_from(context, subject) else {
         return vec!["no cluster points at it, so nobody could want tags on it".to_owned()];
     };
     if claimant.fact.is_going() {
@@ -33,12 +33,12 @@ pub fn answer(settings: Settings, scene: &Scene<'_>, subject: &Subject, typed: &
     let wanted: Vec<String> = pairs.iter().map(|pair| pair.tag.clone()).collect();
     let mut attached: BTreeSet<String> = claimant.fact.attached.iter().cloned().collect();
     let before = lines.len();
-    for seen in scene.subjects.values() {
-        if !seen_from(scene, seen).is_some_and(|other| std::ptr::eq(other, claimant)) {
+    for seen in context.subjects.values() {
+        if !seen_from(context, seen).is_some_and(|other| std::ptr::eq(other, claimant)) {
             continue;
         }
-        let (on, off) = user_tags_if(settings, scene, seen, &wanted);
-        lines.extend(changed(scene, seen, &on, &off));
+        let (on, off) = user_tags_if(settings, context, seen, &wanted);
+        lines.extend(changed(context, seen, &on, &off));
         attached.extend(on);
     }
     if lines.len() == before {
@@ -72,12 +72,12 @@ fn read(typed: &str) -> (Vec<Pair>, Vec<String>) {
     (pairs, refused)
 }
 
-fn changed(scene: &Scene<'_>, subject: &Subject, on: &[String], off: &[String]) -> Option<String> {
+fn changed(context: &CheckContext<'_>, subject: &Subject, on: &[String], off: &[String]) -> Option<String> {
     let Subject::Resource { account, item, .. } = *subject else { return None };
     if on.is_empty() && off.is_empty() {
         return None;
     }
-    let mut line = scene.described(account, item);
+    let mut line = context.described(account, item);
     for (sign, tags) in [('+', on), ('-', off)] {
         for tag in tags {
             write!(line, " {sign}{tag}").expect("writing to a string does not fail");

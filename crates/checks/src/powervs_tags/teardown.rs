@@ -12,10 +12,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use super::context::{By, CheckContext, Claim};
 use super::facts::{Course, Lock, Shape};
 use super::judge::{Ruling, is_owned, rule_resource};
 use super::kind::{Kind, Stage};
-use super::scene::{By, Claim, Scene};
 use super::verdict::Verdict;
 use trueup_core::engine::text::{Charset, printable};
 
@@ -43,7 +43,7 @@ impl Step {
     }
 }
 
-impl Scene<'_> {
+impl CheckContext<'_> {
     /// The teardown of a cluster that is due one; empty for any other.
     pub fn teardown(&self, account: usize, claimant: usize) -> Rc<Teardown> {
         if let Some(made) = self.teardowns.borrow().get(&claimant) {

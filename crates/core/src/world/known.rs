@@ -99,6 +99,52 @@ impl<'a, F> Observation<'a, F> {
     }
 }
 
+/// What was seen of one object, and why that may not be all of it. Nothing seen and no gap: proven absent.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Sighting<'a, F> {
+    pub seen: Option<&'a F>,
+    pub gap: Option<Gap>,
+}
+
+// By hand, because deriving would ask the same of the fact.
+impl<F> Clone for Sighting<'_, F> {
+    fn clone(&self) -> Self {
+        Self { seen: self.seen, gap: self.gap.clone() }
+    }
+}
+
+impl<'a, F> Sighting<'a, F> {
+    /// Proven absent.
+    pub const ABSENT: Self = Self { seen: None, gap: None };
+
+    pub fn unknown(gap: Gap) -> Self {
+        Self { seen: None, gap: Some(gap) }
+    }
+
+    pub fn is_proven_absent(&self) -> bool {
+        self.seen.is_none() && self.gap.is_none()
+    }
+
+    /// The object or its proven absence; the gap when neither is certain.
+    pub fn known(&self) -> Result<Option<&'a F>, Gap> {
+        match (self.seen, &self.gap) {
+            (Some(seen), _) => Ok(Some(seen)),
+            (None, None) => Ok(None),
+            (None, Some(gap)) => Err(gap.clone()),
+        }
+    }
+}
+
+impl<'a, F> From<Observation<'a, F>> for Sighting<'a, F> {
+    fn from(observation: Observation<'a, F>) -> Self {
+        match observation {
+            Observation::Present(fact) => Self { seen: Some(fact), gap: None },
+            Observation::ProvenAbsent(_) => Self::ABSENT,
+            Observation::Unknown(gap) => Self::unknown(gap),
+        }
+    }
+}
+
 /// How much of a collection is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Completeness {

@@ -23,7 +23,7 @@ pub use collection::{AnyCollection, Applied, Collection, Delta, Standing};
 pub use fact::{Fact, FactBatch, FactKind, Interner};
 pub use ids::{ClusterName, Key, Namespace, ObjectName, Resource, ResourceVersion, Uid};
 pub use interest::{CollectionId, Content, Interest, Scope, Selector};
-pub use known::{AbsenceProof, Completeness, Gap, GapCause, Observation};
+pub use known::{AbsenceProof, Completeness, Gap, GapCause, Observation, Sighting};
 pub use meta::{Life, Meta, Owners, Pairs, find};
 pub use raw::{DataEntry, Digest, Misfit, RawMeta, RawObject, RawOwner, SecretBytes};
 pub use shape::Obj;

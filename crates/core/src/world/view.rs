@@ -11,7 +11,7 @@ use super::collection::{AnyCollection, Applied, Collection, Delta, Standing};
 use super::fact::{Fact, FactKind};
 use super::ids::{ClusterName, Key};
 use super::interest::{CollectionId, Interest};
-use super::known::{Completeness, Gap, GapCause, Observation};
+use super::known::{Completeness, Gap, GapCause, Observation, Sighting};
 
 /// All that is known of the fleet.
 #[derive(Default)]
@@ -150,6 +150,16 @@ impl<'a> View<'a> {
 }
 
 impl<'a, F: Fact> Reading<'a, F> {
+    /// What was seen of one object, with the gap of its list also where it was seen.
+    pub fn sight(&self, key: &Key) -> Sighting<'a, F> {
+        let gap = self.gap();
+        match self.get(key) {
+            Observation::Present(fact) => Sighting { seen: Some(fact), gap },
+            Observation::ProvenAbsent(_) => Sighting::ABSENT,
+            Observation::Unknown(why) => Sighting::unknown(gap.unwrap_or(why)),
+        }
+    }
+
     pub fn get(&self, key: &Key) -> Observation<'a, F> {
         match self.collection {
             Some(collection) => collection.get(key),

@@ -3,6 +3,7 @@
 mod accounts;
 mod aws_failures;
 mod deletes;
+mod kubeconfig;
 mod powervs;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::super::stack::{PARTS, Turn};
-use super::{Given, RENDERED, given, integrated};
+use super::*;
 use trueup_core::engine::{ActionDraft, Stake, Undo, Verb};
 
 fn drafts(given: &Given) -> BTreeMap<String, ActionDraft> {
@@ -85,7 +85,7 @@ fn what_waits_for_something_that_is_gone_already_waits_for_the_turn_before() {
 fn nothing_waits_in_a_circle() {
     for part in &PARTS {
         let waits = PARTS.iter().any(|other| other.side() == part.side() && other.turn < part.turn);
-        assert!(waits || part.turn == Turn::Door, "{part:?}");
+        assert!(waits || part.turn == Turn::ContextAccess, "{part:?}");
     }
 }
 
@@ -123,7 +123,7 @@ fn what_is_on_its_way_out_is_not_deleted_again() {
     let body = json!({ "metadata": { "deletionTimestamp": "2026-11-16T09:59:00Z" } });
     let going = given().object("v1", "Service", Some("openshift-authentication"), "oauth-openshift", body).managed();
     let answer = going.about("Service/openshift-authentication/oauth-openshift");
-    assert_eq!(answer, "leftover → delete selected oidc-available [deleting]");
+    assert_eq!(answer, "leftover → delete selected oidc-available blocked:deleting");
 }
 
 #[test]

@@ -2,16 +2,12 @@
 
 use serde_json::json;
 
-use super::super::ExternalOidc;
-use super::{Given, given, integrated, nothing, now};
+use super::*;
 use crate::Check;
-use trueup_core::world::World;
 
 /// What is asked of the cluster, once nothing more is wanted.
 fn asked(given: &Given) -> Vec<String> {
-    let domain = ExternalOidc::default();
-    let mut world = World::default();
-    given.fill(&domain, &mut world);
+    let (domain, world) = (given.check(), given.world());
     let mut paths: Vec<String> =
         domain.interests(world.view(now())).iter().map(|interest| interest.id.resource.path()).collect();
     paths.sort();
@@ -80,9 +76,7 @@ fn kinds_without_objects_are_somebody_elses() {
 
 #[test]
 fn secrets_are_read_by_name_and_watched_by_metadata_alone() {
-    let domain = ExternalOidc::default();
-    let mut world = World::default();
-    integrated().fill(&domain, &mut world);
+    let (domain, world) = (integrated().check(), integrated().world());
     for interest in domain.interests(world.view(now())) {
         let by_name = matches!(interest.id.scope, trueup_core::world::Scope::Object { .. });
         let metadata = interest.id.content == trueup_core::world::Content::Metadata;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Given, each, given, integrated, nothing, on_oauth, on_oidc};
+use super::*;
 
 const ROLLOUT: &str = "KubeAPIServer/_/cluster";
 /// A part that goes when OIDC is available.

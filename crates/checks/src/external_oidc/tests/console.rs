@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Given, each, given, integrated, oidc};
+use super::*;
 
 const CA: &str = "ConfigMap/openshift-console/idp-ca";
 const SECRET: &str = "Secret/openshift-console/console-oauth-config";
@@ -39,9 +39,9 @@ fn owned(given: Given, name: &str) -> Given {
 
 #[test]
 fn the_copy_of_the_ca_is_compared_with_its_source() {
-    let missing = "missing → apply selected missing [operator-owned]";
-    let drift = "drift → apply selected differs [operator-owned]";
-    let source_gone = "leftover → delete selected source-removed [operator-owned]";
+    let missing = "missing → apply selected missing blocked:operator-owned";
+    let drift = "drift → apply selected differs blocked:operator-owned";
+    let source_gone = "leftover → delete selected source-removed blocked:operator-owned";
     let without_source = || with_sources().without_in("openshift-config", "idp-ca");
     each(
         CA,
@@ -61,7 +61,7 @@ fn the_copy_of_the_ca_is_compared_with_its_source() {
             (
                 "another type, still named",
                 bundle(without_source(), "idp-ca", "X").set("Authentication", "spec.type", json!("")),
-                "leftover → delete selected no-referrer [operator-owned]",
+                "leftover → delete selected no-referrer blocked:operator-owned",
             ),
         ],
     );
@@ -69,7 +69,7 @@ fn the_copy_of_the_ca_is_compared_with_its_source() {
 
 #[test]
 fn a_copy_that_nothing_asks_for_any_more_is_a_leftover() {
-    let leftover = "leftover → delete selected no-referrer [operator-owned]";
+    let leftover = "leftover → delete selected no-referrer blocked:operator-owned";
     let old = "ConfigMap/openshift-console/old-ca";
     each(
         old,
@@ -117,7 +117,7 @@ fn the_copy_of_the_client_secret_is_compared_without_being_shown() {
     let copy = |given: Given, text: &str| {
         given.secret("openshift-console", "console-oauth-config", json!({ "clientSecret": text }))
     };
-    let leftover = "leftover → delete offered no-referrer [operator-owned]";
+    let leftover = "leftover → delete offered no-referrer blocked:operator-owned";
     let no_client = || copy(given(), "x");
     each(
         SECRET,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Given, RENDERED, each, given, integrated, nothing, oidc, on_oauth, on_oidc, plugins};
+use super::*;
 
 const FILE: &str = "ConfigMap/openshift-config-managed/auth-config";
 const COPY: &str = "ConfigMap/openshift-kube-apiserver/auth-config";
@@ -68,10 +68,10 @@ fn an_issuer_that_is_trusted_until_later_is_judged_again_then() {
 #[test]
 fn auth_config_is_compared_byte_for_byte() {
     let write = "→ apply selected";
-    let missing = format!("missing {write} missing [operator-owned]");
-    let drift = format!("drift {write} differs [operator-owned]");
-    let harmful = format!("{drift} [operator-owned]");
-    let extra = "extra → delete selected oidc-not-wanted [operator-owned]";
+    let missing = format!("missing {write} missing blocked:operator-owned");
+    let drift = format!("drift {write} differs blocked:operator-owned");
+    let harmful = format!("{drift},operator-owned");
+    let extra = "extra → delete selected oidc-not-wanted blocked:operator-owned";
     let list = "v1/configmaps@openshift-config-managed";
     each(
         FILE,
@@ -130,9 +130,9 @@ fn reordered() -> String {
 
 #[test]
 fn the_copy_is_compared_with_its_source_and_not_with_the_spec() {
-    let missing = "missing → apply selected missing [operator-owned]";
-    let drift = "drift → apply selected differs [operator-owned]";
-    let extra = "extra → delete selected oidc-not-wanted [operator-owned]";
+    let missing = "missing → apply selected missing blocked:operator-owned";
+    let drift = "drift → apply selected differs blocked:operator-owned";
+    let extra = "extra → delete selected oidc-not-wanted blocked:operator-owned";
     each(
         COPY,
         [

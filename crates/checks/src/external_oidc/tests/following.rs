@@ -1,16 +1,12 @@
 //! Any cluster, and any change to it: judging what a change touched is judging everything, and a delete never rests on
 //! what isn't known.
 
-use std::collections::BTreeMap;
-
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::super::ExternalOidc;
-use super::{Given, RENDERED, given, integrated, now, oidc, on_oauth};
+use super::*;
 use crate::Check;
-use trueup_core::engine::{Judgement, SubjectId, Verb};
-use trueup_core::world::{ChangeSet, World};
+use trueup_core::engine::Verb;
 
 /// Something that may be different about a cluster.
 type Twist = fn(Given) -> Given;
@@ -68,7 +64,8 @@ fn twists() -> Vec<Twist> {
 
 fn twisted(start: Given, chosen: &[usize]) -> Given {
     let twists = twists();
-    let fits = |given: &Given, kind: &str| given.objects.iter().any(|object| object["kind"] == kind);
+    let fits =
+        |given: &Given, kind: &str| given.fleet.members["ocp"].objects.iter().any(|object| object["kind"] == kind);
     chosen.iter().fold(start, |given, index| {
         // What was taken away can't be changed any more.
         let whole = ["Authentication", "KubeAPIServer", "Infrastructure"].iter().all(|kind| fits(&given, kind));
@@ -81,47 +78,20 @@ fn any_cluster() -> impl Strategy<Value = Given> {
     (any::<bool>(), chosen).prop_map(|(on, chosen)| twisted(if on { given() } else { integrated() }, &chosen))
 }
 
-/// Judges everything from nothing.
-fn anew(domain: &ExternalOidc, world: &World) -> BTreeMap<SubjectId, Judgement> {
-    let view = world.view(now());
-    let judge = |subject: SubjectId| domain.judge(&subject, view).map(|judgement| (subject, judgement));
-    domain.subjects(view).into_iter().filter_map(judge).collect()
-}
-
-/// Judges again only what a change touched.
-fn follow(domain: &ExternalOidc, world: &World, changes: &ChangeSet, held: &mut BTreeMap<SubjectId, Judgement>) {
-    let view = world.view(now());
-    let touched = domain.touched(changes, view);
-    held.retain(|subject, _| !touched.clusters.contains(&subject.cluster));
-    let again = touched.clusters.iter().flat_map(|cluster| domain.subjects_in(cluster, view));
-    for subject in touched.subjects.into_iter().chain(again) {
-        match domain.judge(&subject, view) {
-            Some(judgement) => held.insert(subject, judgement),
-            None => held.remove(&subject),
-        };
-    }
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
     fn judging_what_changes_touched_is_judging_everything(clusters in proptest::collection::vec(any_cluster(), 2..5)) {
-        let domain = ExternalOidc::default();
-        let mut world = World::default();
-        let mut held = BTreeMap::new();
+        let mut follow = Follow::new(&given());
         for cluster in clusters {
-            let changes = cluster.fill(&domain, &mut world);
-            follow(&domain, &world, &changes, &mut held);
-            prop_assert_eq!(&held, &anew(&domain, &world));
+            follow.step(&Given { settings: Default::default(), ..cluster });
         }
     }
 
     #[test]
     fn a_delete_rests_on_nothing_that_is_not_known_completely(cluster in any_cluster()) {
-        let domain = ExternalOidc::new(cluster.settings.clone());
-        let mut world = World::default();
-        cluster.fill(&domain, &mut world);
+        let (domain, world) = (cluster.check(), cluster.world());
         let view = world.view(now());
         for subject in domain.subjects(view) {
             let explanation = domain.explain(&subject, view).unwrap();
@@ -137,13 +107,11 @@ proptest! {
 
 #[test]
 fn a_change_elsewhere_touches_nothing() {
-    let domain = ExternalOidc::default();
-    let mut world = World::default();
-    given().fill(&domain, &mut world);
-    let nothing = given().fill(&domain, &mut world);
+    let (domain, mut world) = (given().check(), given().world());
+    let nothing = given().fill(&mut world);
     assert!(domain.touched(&nothing, world.view(now())).clusters.is_empty());
     let guest = given().hosted();
-    guest.fill(&domain, &mut world);
-    let changes = guest.config_map("openshift-config", "x", json!({})).fill(&domain, &mut world);
+    guest.fill(&mut world);
+    let changes = guest.config_map("openshift-config", "x", json!({})).fill(&mut world);
     assert!(domain.touched(&changes, world.view(now())).clusters.is_empty(), "a guest is not judged here");
 }

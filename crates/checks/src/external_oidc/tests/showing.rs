@@ -3,19 +3,16 @@
 use serde_json::json;
 
 use super::super::ExternalOidc;
-use super::{Given, given, integrated, now, oidc, on_oauth};
+use super::*;
 use crate::{Cell, Check, Panel, Step};
 use trueup_core::engine::{State, SubjectId};
-use trueup_core::world::World;
 
 fn shown<T>(
     given: &Given,
     subject: &str,
     show: impl Fn(&ExternalOidc, &SubjectId, trueup_core::world::View<'_>) -> T,
 ) -> T {
-    let domain = ExternalOidc::default();
-    let mut world = World::default();
-    given.fill(&domain, &mut world);
+    let (domain, world) = (given.check(), given.world());
     let view = world.view(now());
     let id = format!("external-oidc/ocp/{subject}");
     let subject = domain.subjects(view).into_iter().find(|subject| subject.to_string() == id).unwrap();

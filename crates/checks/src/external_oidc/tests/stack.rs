@@ -3,15 +3,15 @@
 use serde_json::json;
 
 use super::super::stack::{Fate, PARTS, Part, Turn};
-use super::super::subjects::Place;
-use super::{Given, each, given, integrated};
+use super::super::subjects::ResolvedSubject;
+use super::*;
 use trueup_core::world::ClusterName;
 
-const LEFTOVER: &str = "leftover → delete selected oidc-available [operator-owned]";
+const LEFTOVER: &str = "leftover → delete selected oidc-available blocked:operator-owned";
 const DEFINITION: &str = "CustomResourceDefinition/_/rolebindingrestrictions.authorization.openshift.io";
 
 fn subject(part: &'static Part) -> String {
-    let id = Place::Part(part).subject(&ClusterName::new("ocp")).to_string();
+    let id = ResolvedSubject::Part(part).subject(&ClusterName::new("ocp")).to_string();
     id.strip_prefix("external-oidc/ocp/").unwrap().to_owned()
 }
 
@@ -112,7 +112,11 @@ fn what_upstream_keeps_is_no_subject() {
 fn the_table_is_the_one_of_the_facts() {
     let count = |fate| PARTS.iter().filter(|part| part.fate == fate).count();
     assert_eq!((count(Fate::Goes), count(Fate::KeptForClaims), count(Fate::Optional)), (19, 5, 1));
-    assert_eq!(PARTS.iter().filter(|part| part.turn == Turn::Door).count(), 3, "a route and two API registrations");
+    assert_eq!(
+        PARTS.iter().filter(|part| part.turn == Turn::ContextAccess).count(),
+        3,
+        "a route and two API registrations"
+    );
     let mut ids: Vec<String> = PARTS.iter().map(subject).collect();
     ids.sort();
     ids.dedup();
@@ -121,7 +125,7 @@ fn the_table_is_the_one_of_the_facts() {
 
 #[test]
 fn the_definition_of_restrictions_is_kept_until_oidc_is_there_and_nobody_has_any() {
-    let removable = "removable → delete offered oidc-available [operator-owned]";
+    let removable = "removable → delete offered oidc-available blocked:operator-owned";
     let list = "authorization.openshift.io/v1/rolebindingrestrictions";
     let definitions = "apiextensions.k8s.io/v1/customresourcedefinitions";
     let name = "rolebindingrestrictions.authorization.openshift.io";

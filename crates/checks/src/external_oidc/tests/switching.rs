@@ -2,11 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::super::ExternalOidc;
-use super::{Given, given, integrated, now, oidc};
+use super::*;
 use crate::Check;
 use trueup_core::engine::{ActionDraft, GateName, Reason, Stake, Undo, Verb};
-use trueup_core::world::World;
 
 const SUBJECT: &str = "Authentication/_/cluster";
 const RBAC: &str = "rbac.authorization.k8s.io/v1";
@@ -230,9 +228,7 @@ fn the_names_that_stop_matching_are_listed() {
 #[test]
 fn bindings_are_read_only_where_tokens_count() {
     let asked = |given: &Given| {
-        let domain = ExternalOidc::new(given.settings());
-        let mut world = World::default();
-        given.fill(&domain, &mut world);
+        let (domain, world) = (given.check(), given.world());
         let interests = domain.interests(world.view(now()));
         interests
             .iter()
@@ -261,9 +257,7 @@ fn a_token_is_shown_with_the_bindings_that_name_it() {
         .binding(Some("team"), "edit", "edit", &[("User", "jo@x.example")])
         .binding(Some("team"), "others", "view", &[("User", "mo@x.example"), ("ServiceAccount", "jo@x.example")]);
     let answer = |given: &Given, claims: &str| {
-        let domain = ExternalOidc::default();
-        let mut world = World::default();
-        given.fill(&domain, &mut world);
+        let (domain, world) = (given.check(), given.world());
         let view = world.view(now());
         let subject = domain.subjects(view).into_iter().find(|subject| subject.to_string().ends_with(SUBJECT)).unwrap();
         domain.answer("who", claims, &subject, view)

@@ -2,15 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::super::ExternalOidc;
-use super::{Given, given, integrated, now, oidc};
+use super::*;
 use crate::{Check, DiscoveryProbe, Probe};
-use trueup_core::world::World;
 
 fn probe(given: &Given, subject: &str) -> Option<DiscoveryProbe> {
-    let domain = ExternalOidc::default();
-    let mut world = World::default();
-    given.fill(&domain, &mut world);
+    let (domain, world) = (given.check(), given.world());
     let view = world.view(now());
     let id = format!("external-oidc/ocp/{subject}");
     let subject = domain.subjects(view).into_iter().find(|subject| subject.to_string() == id)?;

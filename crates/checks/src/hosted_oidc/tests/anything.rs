@@ -9,12 +9,10 @@ use serde_json::{Value, json};
 use super::super::HostedOidc;
 use super::super::names::CopyKind;
 use super::super::subjects::subject;
-use super::following::{anew, follow, forget_unwanted};
-use super::things::{Thing, config_map, secret};
-use super::{Given, Judged, control_plane, given, hosted_cluster, now};
+use super::*;
 use crate::Check;
 use trueup_core::engine::SubjectId;
-use trueup_core::world::{ClusterName, World};
+use trueup_core::world::ClusterName;
 
 /// Two free names, and one per kind that the platform owns.
 const NAMES: [&str; 3] = ["a", "b", "p"];
@@ -615,12 +613,11 @@ proptest! {
     #[test]
     fn judge_answers_for_the_subjects_and_for_nothing_else(bytes in prop::collection::vec(any::<u8>(), BYTES)) {
         let domain = HostedOidc::default();
-        let mut world = World::default();
-        Dice(bytes.iter()).recipe().given().fill(&domain, &mut world);
+        let world = Dice(bytes.iter()).recipe().given().world();
         let view = world.view(now());
         let subjects = domain.subjects(view);
         // Judged::new checks the other direction, and that judge and explain agree.
-        Judged::new(&domain, &world);
+        Judged::<Given>::new(&domain, &world, now());
         for id in likely_ids() {
             let listed = subjects.contains(&id);
             prop_assert_eq!(domain.judge(&id, view).is_some(), listed, "judge {}", &id);
@@ -631,8 +628,7 @@ proptest! {
     #[test]
     fn many_at_once_are_answered_like_each_alone(bytes in prop::collection::vec(any::<u8>(), BYTES)) {
         let domain = HostedOidc::default();
-        let mut world = World::default();
-        Dice(bytes.iter()).recipe().given().fill(&domain, &mut world);
+        let world = Dice(bytes.iter()).recipe().given().world();
         let view = world.view(now());
         let ids: Vec<SubjectId> = domain.subjects(view).into_iter().chain(likely_ids()).collect();
         let asked: Vec<&SubjectId> = ids.iter().collect();
@@ -647,26 +643,21 @@ proptest! {
         bytes in prop::collection::vec(any::<u8>(), BYTES),
         steps in prop::collection::vec(prop::collection::vec((0usize..220, any::<u8>()), 1..4), 1..4),
     ) {
-        let domain = HostedOidc::default();
-        let mut world = World::default();
         let mut bytes = bytes;
         bytes.resize(BYTES.end, 0);
-        Dice(bytes.iter()).recipe().given().fill(&domain, &mut world);
-        let mut held = anew(&domain, &world);
+        let first = Dice(bytes.iter()).recipe().given();
+        let mut follow = Follow::new(&first);
+        follow.step(&first);
         for step in steps {
             for (place, byte) in step {
                 bytes[place] = byte;
             }
-            let recipe = Dice(bytes.iter()).recipe();
-            let changes = recipe.given().fill(&domain, &mut world);
-            follow(&domain, &world, &changes, &mut held);
-            prop_assert_eq!(&held, &anew(&domain, &world), "step by step and anew differ after {:?}", changes);
-            let changes = forget_unwanted(&domain, &mut world);
-            follow(&domain, &world, &changes, &mut held);
-            prop_assert_eq!(&held, &anew(&domain, &world), "step by step and anew differ after {:?}", changes);
-            let mut fresh = World::default();
-            recipe.given().fill(&domain, &mut fresh);
-            prop_assert_eq!(&held, &anew(&domain, &fresh), "what was seen before leaks into the answer");
+            let given = Dice(bytes.iter()).recipe().given();
+            follow.step(&given);
+            follow.forget_unwanted(&given);
+            let fresh = given.world();
+            let all = judge_everything(&given.check(), fresh.view(now()));
+            prop_assert_eq!(follow.held(), all, "what was seen before leaks into the answer");
         }
     }
 }

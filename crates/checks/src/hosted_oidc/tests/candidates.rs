@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::things::{config_map, secret};
-use super::{CERTAIN, Given, PROBABLE, each, given, oidc, uses};
+use super::*;
 
 const OIDC: &str = "hypershift.openshift.io/oidc-provider-managed";
 const MANAGED: &str = "hypershift.openshift.io/managed";

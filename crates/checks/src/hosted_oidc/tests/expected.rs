@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::things::{config_map, secret};
-use super::{Given, each, given, oidc, provider};
+use super::*;
 
 const REFERENCED: &str = "referenced unlabelled → label offered not-labelled proofs=2";
 const MISSING: &str = "missing-copy → apply selected missing proofs=0 blocked:operator-owned";

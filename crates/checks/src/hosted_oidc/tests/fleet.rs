@@ -2,8 +2,7 @@
 
 use serde_json::json;
 
-use super::things::{config_map, secret};
-use super::{CERTAIN, config, control_plane, each, given, hosted_cluster, oidc};
+use super::*;
 
 #[test]
 fn a_guest_known_by_topology_belongs_to_the_hosted_cluster_with_its_infra_id() {

@@ -4,46 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::super::HostedOidc;
-use super::things::secret;
-use super::{Given, control_plane, given, hosted_cluster, now};
+use super::*;
 use crate::Check;
 use trueup_core::engine::{Judgement, SubjectId};
-use trueup_core::world::{ChangeSet, World};
-
-/// Judges everything from nothing.
-pub fn anew(domain: &HostedOidc, world: &World) -> BTreeMap<SubjectId, Judgement> {
-    let view = world.view(now());
-    let judge = |subject: SubjectId| domain.judge(&subject, view).map(|judgement| (subject, judgement));
-    domain.subjects(view).into_iter().filter_map(judge).collect()
-}
-
-/// Judges again only what a change touched.
-pub fn follow(domain: &HostedOidc, world: &World, changes: &ChangeSet, held: &mut BTreeMap<SubjectId, Judgement>) {
-    let view = world.view(now());
-    let touched = domain.touched(changes, view);
-    held.retain(|subject, _| !touched.clusters.contains(&subject.cluster));
-    let known = touched.clusters.iter().filter(|cluster| view.cluster(cluster).is_some());
-    let mut again = touched.subjects;
-    again.extend(known.flat_map(|cluster| domain.subjects_in(cluster, view)));
-    for subject in again {
-        match domain.judge(&subject, view) {
-            Some(judgement) => held.insert(subject, judgement),
-            None => held.remove(&subject),
-        };
-    }
-}
-
-/// Closes what nobody wants any more, as a live fleet does some time after a change.
-pub fn forget_unwanted(domain: &HostedOidc, world: &mut World) -> ChangeSet {
-    let wanted = domain.interests(world.view(now()));
-    let held: Vec<_> = world.observations().map(|(id, _, _)| id.clone()).collect();
-    let mut changes = ChangeSet::default();
-    for id in held.iter().filter(|id| !wanted.iter().any(|interest| &interest.id == *id)) {
-        changes.extend(world.close(id));
-    }
-    changes
-}
 
 /// An orphan with a leftover in the management cluster.
 fn orphaned() -> Given {
@@ -119,15 +82,11 @@ fn leftovers_follow_a_guest_that_goes_or_finds_another_home() {
         ("a guest becomes a cluster of its own", found(), orphaned().known_by_nobody("guest-a"), first, nobody),
     ];
     for (case, before, after, lay, lies) in cases {
-        let domain = HostedOidc::default();
-        let mut world = World::default();
-        before.fill(&domain, &mut world);
-        let mut held = anew(&domain, &world);
-        assert_eq!(leftover_in(&held), lay, "case: {case}: before");
-        let changes = after.fill(&domain, &mut world);
-        follow(&domain, &world, &changes, &mut held);
-        assert_eq!(held, anew(&domain, &world), "case: {case}");
-        assert_eq!(leftover_in(&held), lies, "case: {case}: after");
+        let mut follow = Follow::new(&before);
+        follow.step(&before);
+        assert_eq!(leftover_in(&follow.held()), lay, "case: {case}: before");
+        follow.step(&after);
+        assert_eq!(leftover_in(&follow.held()), lies, "case: {case}: after");
     }
 }
 
@@ -145,22 +104,17 @@ fn a_guest_known_under_two_names_follows_its_control_plane_under_both() {
             .object("a-twin", secret("s").oidc().in_namespace("openshift-config"))
             .set("mgmt", "HostedControlPlane", "spec.pausedUntil", json!(paused))
     };
-    let domain = HostedOidc::default();
-    let mut world = World::default();
-    twins("false").fill(&domain, &mut world);
-    let mut held = anew(&domain, &world);
-    let changes = twins("true").fill(&domain, &mut world);
-    follow(&domain, &world, &changes, &mut held);
-    assert_eq!(held, anew(&domain, &world));
+    let mut follow = Follow::new(&twins("false"));
+    follow.step(&twins("false"));
+    follow.step(&twins("true"));
 }
 
 #[test]
 fn a_copy_that_changes_touches_itself_and_what_it_leaves_and_no_whole_cluster() {
-    let domain = HostedOidc::default();
-    let mut world = World::default();
-    orphaned().has(secret("t")).fill(&domain, &mut world);
-    let changes = orphaned().has(secret("t").oidc()).fill(&domain, &mut world);
-    let touched = domain.touched(&changes, world.view(now()));
+    let mut world = orphaned().has(secret("t")).world();
+    let after = orphaned().has(secret("t").oidc());
+    let changes = after.fill(&mut world);
+    let touched = after.check().touched(&changes, world.view(now()));
     assert!(touched.clusters.is_empty(), "one Secret changed: {touched:?}");
     let ids: Vec<String> = touched.subjects.iter().map(SubjectId::to_string).collect();
     assert_eq!(ids, ["hosted-oidc/guest-a/Secret/openshift-config/t", "hosted-oidc/mgmt/Secret/clusters-guest-a/t"]);

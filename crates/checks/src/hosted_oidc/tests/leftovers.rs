@@ -2,8 +2,7 @@
 
 use serde_json::json;
 
-use super::things::{config_map, secret};
-use super::{Given, given, oidc};
+use super::*;
 
 /// An orphan of each kind with a source and, for the CA, a mirror.
 fn orphaned() -> Given {

@@ -2,8 +2,7 @@
 
 use serde_json::json;
 
-use super::things::{Thing, config_map, secret};
-use super::{Given, each, given};
+use super::*;
 
 const BY_CLUSTER: &str = "hypershift.openshift.io/cluster";
 const REFERENCED_BY: &str = "referenced-resource.hypershift.openshift.io/guest-a";

@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::things::{Thing, config_map, secret};
-use super::{CERTAIN, Given, each, given, oidc, provider};
+use super::*;
 
 /// Wraps a value in the fields of a path: `a.b[].c`.
 fn nested(path: &str, value: Value) -> Value {

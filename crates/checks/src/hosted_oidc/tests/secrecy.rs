@@ -4,13 +4,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
+use super::super::Copies;
+use super::super::context::{copies_id, sources_id};
 use super::super::facts::{Copy, SourceContent, SourceMark};
 use super::super::names::CopyKind;
-use super::super::scene::{copies_id, sources_id};
-use super::super::{Copies, HostedOidc};
-use super::things::{Thing, secret};
-use super::{Given, Judged, given, now, oidc};
-use trueup_core::world::{ClusterName, CollectionId, World};
+use super::*;
+use trueup_core::world::{ClusterName, CollectionId};
 
 const CANARY: &str = "CANARY-b7f1";
 
@@ -64,9 +63,8 @@ fn no_finding_and_no_draft_tells_a_secret() {
 
 #[test]
 fn no_fact_and_no_gap_tells_a_secret() {
-    let domain = HostedOidc::default();
-    let mut held = World::default();
-    world().has(hidden("broken", "").set("data", json!(CANARY))).fill(&domain, &mut held);
+    let given = world().has(hidden("broken", "").set("data", json!(CANARY)));
+    let held = given.world();
     let view = held.view(now());
     let (guest, mgmt) = (ClusterName::new("guest-a"), ClusterName::new("mgmt"));
     let copies = view.read::<Copy>(&copies_id(&guest, CopyKind::Secret));
@@ -84,7 +82,7 @@ fn no_fact_and_no_gap_tells_a_secret() {
     let content = view.read::<SourceContent>(&id);
     assert_eq!(content.iter().count(), 1);
     assert_silent("content", &format!("{:?}", content.iter().next().unwrap()));
-    for (id, answer) in &Judged::new(&domain, &held).answers {
+    for (id, answer) in &given.judged().answers {
         assert_silent(id, &format!("{:?}", answer.explanation));
     }
 }

@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::things::secret;
-use super::{CERTAIN, Given, given, oidc};
+use super::*;
 
 fn marked() -> Given {
     given().has(secret("s").oidc())

@@ -2,8 +2,7 @@
 
 use serde_json::json;
 
-use super::things::{config_map, secret};
-use super::{CERTAIN, Given, each, given, oidc};
+use super::*;
 
 /// A labelled object of each kind, and an unlabelled one.
 fn marked() -> Given {

@@ -27,8 +27,7 @@
 
 use serde_json::{Value, json};
 
-use super::things::{config_map, secret};
-use super::{CERTAIN, Given, each, given, oidc, provider, uses};
+use super::*;
 
 const MISSING: &str = "missing-copy → apply selected missing proofs=0 blocked:operator-owned";
 

@@ -6,7 +6,7 @@ use std::fmt;
 use super::authority::Authorities;
 use super::certificate::{Certificate, CertificateFault};
 use super::packed::decode;
-use super::pair::{Credential, ForeignField, Pair, Trust, WayRound};
+use super::pair::{Credential, EndpointOverride, ForeignField, Pair, Trust};
 use super::server::Server;
 use super::token::Token;
 use super::wire::{Cluster, Context, File, Hidden, User, parse};
@@ -204,9 +204,9 @@ fn foreign(cluster: &Cluster, user: &User) -> Box<[ForeignField]> {
 }
 
 impl Cluster {
-    fn way_round(&self) -> Option<WayRound> {
-        let proxy = self.proxy_url.as_ref().filter(|url| !url.0.is_empty()).map(|_| WayRound::Proxy);
-        proxy.or(filled(self.tls_server_name.as_deref()).map(|_| WayRound::ServerName))
+    fn way_round(&self) -> Option<EndpointOverride> {
+        let proxy = self.proxy_url.as_ref().filter(|url| !url.0.is_empty()).map(|_| EndpointOverride::Proxy);
+        proxy.or(filled(self.tls_server_name.as_deref()).map(|_| EndpointOverride::ServerName))
     }
 
     fn trust(&self) -> Result<Trust, Unreadable> {

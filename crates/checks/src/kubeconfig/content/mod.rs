@@ -27,6 +27,6 @@ pub use document::{Content, ContextFault, Current, Document, ExecElsewhere, Pack
 pub use eks::{EksFault, EksToken};
 pub use jwt::Jwt;
 pub use packed::unpacked_text;
-pub use pair::{Credential, ForeignField, Pair, Span, Trust, WayRound};
+pub use pair::{Credential, EndpointOverride, ForeignField, Pair, Span, Trust};
 pub use server::Server;
 pub use token::{Token, TokenFault};

@@ -12,7 +12,7 @@ use super::token::Token;
 pub struct Pair {
     pub server: Server,
     /// What makes another address than the server's own the one that counts.
-    pub way_round: Option<WayRound>,
+    pub way_round: Option<EndpointOverride>,
     pub trust: Trust,
     pub credential: Credential,
     /// Fields that would run a command, log in elsewhere or read a file, in the order of this list.
@@ -21,7 +21,7 @@ pub struct Pair {
 
 /// Why the server may be reached elsewhere on purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WayRound {
+pub enum EndpointOverride {
     /// `tls-server-name`
     ServerName,
     /// `proxy-url`
@@ -104,7 +104,7 @@ impl Credential {
     }
 
     /// How its end is spoken of: a token of EKS may die earlier, with the session that signed it.
-    pub fn until_words(&self) -> &'static str {
+    pub fn until_message(&self) -> &'static str {
         match self {
             Self::Token(Token::Eks(_)) => "until at most",
             Self::Token(Token::Jwt(_) | Token::Opaque | Token::Malformed(_))

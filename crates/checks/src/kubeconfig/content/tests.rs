@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::tests::{Config, certificate, config, days, eks_of, eks_query, jwt};
+use super::super::fixtures::{Config, certificate, config, days, eks_of, eks_query, jwt};
 use super::*;
 
 const DATE: &str = "20230428T000000Z";
@@ -155,7 +155,7 @@ fn rsa_keys_are_matched_in_both_forms() {
         let read = Certificate::read(certificate.as_bytes(), key.as_bytes()).unwrap();
         assert_eq!((read.pairing, &*read.user), (KeyPairing::Matches, "system:admin"));
     }
-    let other = super::super::tests::certificate("x", days(-1), days(1));
+    let other = super::super::fixtures::certificate("x", days(-1), days(1));
     assert_eq!(Certificate::read(other.pem.as_bytes(), pkcs1.as_bytes()), Err(CertificateFault::OtherKey));
     assert_eq!(Certificate::read(b"x", pkcs1.as_bytes()), Err(CertificateFault::NotPem));
     assert_eq!(Certificate::read(certificate.as_bytes(), b"x"), Err(CertificateFault::KeyNotPem));

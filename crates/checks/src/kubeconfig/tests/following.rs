@@ -1,9 +1,7 @@
 //! Following a fleet step by step gives what judging it anew would give.
 
-use std::collections::BTreeMap;
-
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::judgements::Judgements;
@@ -69,7 +67,7 @@ fn apply(given: Given, step: &Step, version: usize) -> Given {
         Step::Plane { namespace, cluster } => given.object(bare(plane(&team(*namespace), &name(*cluster)))),
         Step::Drop { at } => {
             let mut given = given;
-            let objects = &mut given.clusters.get_mut("mgmt").unwrap().objects;
+            let objects = &mut given.fleet.member("mgmt").objects;
             if !objects.is_empty() {
                 objects.remove(at % objects.len());
             }
@@ -83,28 +81,15 @@ proptest! {
 
     #[test]
     fn what_is_followed_is_what_would_be_judged_anew(steps in prop::collection::vec(step(), 1..14)) {
-        let domains: Vec<Box<dyn Check>> = vec![Box::new(Kubeconfigs)];
-        let (mut given, mut world, mut judgements) = (empty(), World::default(), Judgements::default());
         // A kind that has once been there stays served, as on a real server.
-        given = given.object(capi_cluster("seed", "seed")).object(plane("seed", "seed"));
+        let mut given = empty().object(capi_cluster("seed", "seed")).object(plane("seed", "seed"));
+        let mut follow = Follow::new(&given);
         for (version, step) in steps.iter().enumerate() {
             given = apply(given, step, version + 1);
-            let changes = given.fill(&mut world);
-            judgements.follow(&domains, world.view(now()), &changes);
-            let followed: BTreeMap<String, Judgement> =
-                judgements.iter().map(|(subject, held)| (subject.to_string(), held.judgement.clone())).collect();
-            let anew: BTreeMap<String, Judgement> =
-                Judged::new(&world, now()).answers.into_iter().map(|(id, answer)| (id, answer.judgement)).collect();
-            prop_assert_eq!(followed, anew, "after {:?}", step);
+            follow.step(&given);
         }
         for later in [1, 3, 6, 11, 16] {
-            let then = minutes(later);
-            judgements.wake(&domains, world.view(then));
-            let woken: BTreeMap<String, Judgement> =
-                judgements.iter().map(|(subject, held)| (subject.to_string(), held.judgement.clone())).collect();
-            let anew: BTreeMap<String, Judgement> =
-                Judged::new(&world, then).answers.into_iter().map(|(id, answer)| (id, answer.judgement)).collect();
-            prop_assert_eq!(woken, anew, "{} minutes later", later);
+            follow.wake(minutes(later), &given);
         }
     }
 }

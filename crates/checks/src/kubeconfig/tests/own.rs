@@ -2,11 +2,12 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
+use crate::testing::Member;
 use trueup_core::decode::{Digester, recorded};
-use trueup_core::world::{Gap, GapCause};
+use trueup_core::world::{ChangeSet, Cluster, ClusterName, ClusterSource, Gap, GapCause, Link, Served};
 
 const PROD: &str = "kubeconfig/local/Context/_/prod";
 
@@ -31,19 +32,26 @@ fn broken(problem: &str) -> Value {
 fn linked(link: Link) -> Cluster {
     let name = ClusterName::new("prod");
     let source = ClusterSource::Kubeconfig { context: "prod".to_owned() };
-    Cluster { source, link, ..known_as(&name, Served::Complete(Default::default())) }
+    let served = Some(Served::Complete(Default::default()));
+    Member { link, served, ..Member::new(source) }.cluster(name)
+}
+
+/// The member that lists the user's contexts.
+fn local() -> Member {
+    let mut local = Member::new(ClusterSource::Local);
+    local.serve(&[("local.trueup", "contexts")]);
+    local
 }
 
 fn world(context: Value, cluster: Option<Cluster>) -> World {
-    let mut world = World::default();
+    let (mut world, mut local) = (World::default(), local());
     let name = ClusterName::new("local");
-    let served = Served::Complete([("local.trueup".to_owned(), "contexts".to_owned())].into_iter().collect());
-    world.put_cluster(Cluster { source: ClusterSource::Local, ..known_as(&name, served) });
+    world.put_cluster(local.cluster(name.clone()));
     if let Some(cluster) = cluster {
         world.put_cluster(cluster);
     }
-    let coverage = Coverage { kinds: KindCoverage::All, ..Coverage::default() };
-    let recordings = BTreeMap::from([(name, GivenCluster { objects: vec![context], coverage }.recorded())]);
+    local.put(context);
+    let recordings = [(name, local.recorded())].into();
     let wanted = Kubeconfigs.interests(world.view(now()));
     let asked: Vec<String> =
         wanted.iter().map(|one| format!("{} {}", one.id.cluster, one.id.resource.plural)).collect();
@@ -53,7 +61,7 @@ fn world(context: Value, cluster: Option<Cluster>) -> World {
 }
 
 fn about(context: Value, cluster: Option<Cluster>) -> (String, String) {
-    let judged = Judged::new(&world(context, cluster), now());
+    let judged = Judged::<Given>::new(&Kubeconfigs, &world(context, cluster), now());
     let answer = &judged.answers[PROD];
     (answer.to_string(), answer.explanation.summary.clone())
 }
@@ -117,7 +125,7 @@ fn what_only_the_server_knows_is_taken_from_the_connection() {
         (
             "opaque, of another context",
             opaque(),
-            Some(known_as(&ClusterName::new("prod"), Served::Complete(Default::default()))),
+            Some(Cluster { source: ClusterSource::Snapshot, ..linked(Link::Live { since: now() }) }),
             "opaque",
             "only the API server knows",
         ),
@@ -147,7 +155,8 @@ fn what_only_the_server_knows_is_taken_from_the_connection() {
 
 #[test]
 fn a_context_names_its_file_and_the_object_of_every_line_and_has_nothing_to_repair() {
-    let judged = Judged::new(&world(own(&user(json!({ "token": eks(minutes(-20)) }))), live()), now());
+    let judged =
+        Judged::<Given>::new(&Kubeconfigs, &world(own(&user(json!({ "token": eks(minutes(-20)) }))), live()), now());
     let answer = &judged.answers[PROD];
     let lines: Vec<String> = answer
         .explanation
@@ -187,19 +196,17 @@ fn a_server_that_lets_a_context_in_wakes_its_judgement() {
 #[test]
 fn files_that_could_not_be_listed_are_one_unknown() {
     let mut world = World::default();
-    let name = ClusterName::new("local");
-    let served = Served::Complete([("local.trueup".to_owned(), "contexts".to_owned())].into_iter().collect());
-    world.put_cluster(Cluster { source: ClusterSource::Local, ..known_as(&name, served) });
+    world.put_cluster(local().cluster(ClusterName::new("local")));
     for interest in Kubeconfigs.interests(world.view(now())) {
         world.open(&interest);
     }
-    assert_eq!(Judged::new(&world, now()).all(), ["local/Context/_/*: unknown"]);
+    assert_eq!(Judged::<Given>::new(&Kubeconfigs, &world, now()).all(), ["local/Context/_/*: unknown"]);
 }
 
 #[test]
 fn nothing_of_a_credential_is_in_what_is_said() {
     let context = own(&user(json!({ "token": eks(minutes(-20)), "username": "CANARYname" })));
-    let judged = Judged::new(&world(context, refused()), now());
+    let judged = Judged::<Given>::new(&Kubeconfigs, &world(context, refused()), now());
     let said = format!("{:?} {:?}", judged.answers[PROD].explanation, judged.answers[PROD].judgement);
     assert!(!said.contains("CANARY"), "{said}");
 }

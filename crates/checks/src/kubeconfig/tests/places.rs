@@ -1,6 +1,6 @@
 //! Where a kubeconfig leads, what its Secret looks like, and which Secrets are looked at at all.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::Probe;

@@ -10,8 +10,8 @@ fn behind() -> Given {
 
 fn gates(given: &Given) -> Vec<String> {
     let judged = given.judged();
-    let remedy = &judged.find(DEMO).unwrap().explanation.remedy;
-    remedy.iter().map(described).collect()
+    let answer = judged.find(DEMO).unwrap();
+    answer.explanation.remedy.iter().map(|draft| Given::describe(answer, draft)).collect()
 }
 
 #[test]

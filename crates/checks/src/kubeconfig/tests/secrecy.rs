@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use trueup_core::world::{CollectionId, Key, Scope};
@@ -48,7 +48,7 @@ fn no_finding_draft_cell_or_panel_tells_a_secret() {
         let mut world = World::default();
         given.fill(&mut world);
         let view = world.view(now());
-        for (id, answer) in Judged::new(&world, now()).answers {
+        for (id, answer) in Judged::<Given>::new(&Kubeconfigs, &world, now()).answers {
             let what = format!("world {place}, {id}");
             assert_silent(&what, &format!("{answer} {:?} {:?}", answer.judgement, answer.explanation));
         }

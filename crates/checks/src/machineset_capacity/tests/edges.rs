@@ -45,7 +45,7 @@ fn edge_8_a_secret_that_is_deleted_is_missed_and_one_that_comes_back_is_read_aga
         ("made anew, with nothing in it", &anew, "secret-invalid"),
     ] {
         given.fill(&mut world);
-        assert_eq!(Judged::new(&world, &given.check()).about(WORKERS), expected, "step: {step}");
+        assert_eq!(Judged::<Given>::new(&given.check(), &world, now()).about(WORKERS), expected, "step: {step}");
     }
 }
 
@@ -70,7 +70,7 @@ fn digest(given: &Given) -> String {
 }
 
 fn digest_of_object(given: &Given) -> String {
-    let object = &given.members["shop"].objects.iter().find(|object| object["kind"] == "MachineSet").unwrap();
+    let object = &given.fleet.members["shop"].objects.iter().find(|object| object["kind"] == "MachineSet").unwrap();
     trueup_core::engine::judged_digest(object, super::super::facts::MACHINE_FIELDS)
 }
 
@@ -106,7 +106,7 @@ fn edge_22_of_two_writers_of_the_labels_the_second_is_not_overwritten() {
 fn a_set_without_a_namespace_is_judged_and_named_as_the_contract_says() {
     let loose = |given: Given, kind: &str| {
         let mut given = given;
-        let objects = &mut given.members.get_mut("shop").unwrap().objects;
+        let objects = &mut given.shop().objects;
         for object in objects.iter_mut().filter(|object| object["kind"] != "Secret") {
             object["metadata"].as_object_mut().unwrap().remove("namespace");
         }

@@ -1,12 +1,9 @@
 //! Following a fleet step by step gives what judging it anew would give.
 
-use std::collections::BTreeMap;
-
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::judgements::Judgements;
 
 /// One change of a fleet.
 #[derive(Debug, Clone)]
@@ -108,7 +105,7 @@ fn apply(given: Given, step: &Step, version: usize) -> Given {
         Step::Drop { member, at } => {
             let mut given = given;
             let name = if *member { "aws:shop" } else { "shop" };
-            let objects = &mut given.members.get_mut(name).unwrap().objects;
+            let objects = &mut given.fleet.member(name).objects;
             if !objects.is_empty() {
                 objects.remove(at % objects.len());
             }
@@ -126,23 +123,17 @@ proptest! {
         is_live in any::<bool>(),
         is_named in any::<bool>(),
     ) {
-        let (mut given, mut world, mut judgements) = (empty(), World::default(), Judgements::default());
+        let mut given = empty();
         if is_live {
             given = given.live_account();
         }
         if is_named {
             given = given.annotated_by("tools/annotator");
         }
-        let domains: Vec<Box<dyn Check>> = vec![Box::new(given.check())];
+        let mut follow = Follow::new(&given);
         for (version, step) in steps.iter().enumerate() {
             given = apply(given, step, version + 1);
-            let changes = given.fill(&mut world);
-            judgements.follow(&domains, world.view(now()), &changes);
-            let followed: BTreeMap<String, Judgement> =
-                judgements.iter().map(|(subject, held)| (subject.to_string(), held.judgement.clone())).collect();
-            let anew: BTreeMap<String, Judgement> =
-                Judged::new(&world, &given.check()).answers.into_iter().map(|(id, answer)| (id, answer.judgement)).collect();
-            prop_assert_eq!(followed, anew, "after {:?}", step);
+            follow.step(&given);
         }
     }
 }
@@ -150,10 +141,12 @@ proptest! {
 /// Status moves by the second on these kinds. None of it may wake anybody, and none of it makes a plan stale.
 #[test]
 fn a_status_that_moves_by_itself_changes_nothing() {
-    let (mut world, given) = (World::default(), given().bare());
-    given.fill(&mut world);
+    let given = given().bare();
+    let mut world = given.world();
     let check = given.check();
-    let judged = |world: &World| Judged::new(world, &check).find(WORKERS).unwrap().explanation.remedy[0].judged.clone();
+    let judged = |world: &World| {
+        Judged::<Given>::new(&check, world, now()).find(WORKERS).unwrap().explanation.remedy[0].judged.clone()
+    };
     let before = judged(&world);
     let moved = given
         .workers("metadata.resourceVersion", json!("99"))

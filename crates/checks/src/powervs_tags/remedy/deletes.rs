@@ -6,12 +6,12 @@
 use serde_json::json;
 
 use super::{Draft, tag_line};
+use crate::powervs_tags::context::Claimant;
 use crate::powervs_tags::facts::{Infra, Lock};
 use crate::powervs_tags::judge::{Ruling, rule_resource};
 use crate::powervs_tags::kind::Kind;
 use crate::powervs_tags::names::{capi_clusters, powervs_clusters};
 use crate::powervs_tags::proofs::proofs;
-use crate::powervs_tags::scene::Claimant;
 use crate::powervs_tags::subjects::resource;
 use crate::powervs_tags::verdict::Verdict;
 use trueup_core::engine::{ActionDraft, Blocked, Dependency, GateName, Reason, Stake, Undo, Verb, empty_set};
@@ -20,14 +20,14 @@ impl Draft<'_, '_> {
     /// A step of the cluster's teardown; for a connection on a gateway that stays, its tag comes off after it.
     pub(super) fn delete(&self) -> Vec<ActionDraft> {
         let Some((claimant, seen_from)) = self.claimant().zip(self.seen_from) else { return Vec::new() };
-        let teardown = self.scene.teardown(self.account, seen_from);
+        let teardown = self.context.teardown(self.account, seen_from);
         let Some(step) = teardown.steps.get(&self.item) else { return Vec::new() };
         let mut blocked_by: Vec<Blocked> = self.not_managed().into_iter().collect();
         blocked_by.extend(held(&step.holds));
         blocked_by.extend(locked(step.lock));
         blocked_by.extend(self.claimed_twice());
         let rests_on = vec![
-            self.scene.accounts[self.account].listing.clone(),
+            self.context.accounts[self.account].listing.clone(),
             powervs_clusters(claimant.site),
             capi_clusters(claimant.site),
         ];
@@ -44,13 +44,13 @@ impl Draft<'_, '_> {
 
     /// A reference says in its own finding what comes off it; any other gateway that isn't ours has no actions itself.
     fn untag_gateway(&self, claimant: &Claimant<'_>, seen_from: usize) -> Option<ActionDraft> {
-        let gateway = self.scene.accounts[self.account].parents[self.item]
+        let gateway = self.context.accounts[self.account].parents[self.item]
             .filter(|_| self.resource().kind == Some(Kind::TgConnection))?;
-        let verdict = rule_resource(self.scene, self.account, gateway, Some(seen_from)).verdict;
+        let verdict = rule_resource(self.context, self.account, gateway, Some(seen_from)).verdict;
         let stays =
             matches!(verdict, Verdict::Foreign | Verdict::OtherOwner | Verdict::TwoOwners | Verdict::StaleOwner);
         let tag = claimant.connection_tag(self.resource().side?)?;
-        if !stays || !self.scene.resource(self.account, gateway).tags.has(&tag) {
+        if !stays || !self.context.resource(self.account, gateway).tags.has(&tag) {
             return None;
         }
         Some(ActionDraft {
@@ -63,14 +63,14 @@ impl Draft<'_, '_> {
 
     pub(super) fn delete_orphan(&self, ruling: &Ruling) -> ActionDraft {
         let owner = ruling.owner.as_deref().unwrap_or_default();
-        let (holds, before) = self.scene.orphan_content(self.account, self.item, owner);
+        let (holds, before) = self.context.orphan_content(self.account, self.item, owner);
         let mut blocked_by: Vec<Blocked> = held(&holds).into_iter().collect();
         blocked_by.extend(locked(self.resource().lock));
-        blocked_by.extend(empty_set(self.scene.claimants.len(), "the list of IBMPowerVSClusters"));
-        let mut rests_on = vec![self.scene.accounts[self.account].listing.clone()];
-        rests_on.extend(self.scene.fleet.iter().cloned());
+        blocked_by.extend(empty_set(self.context.claimants.len(), "the list of IBMPowerVSClusters"));
+        let mut rests_on = vec![self.context.accounts[self.account].listing.clone()];
+        rests_on.extend(self.context.fleet.iter().cloned());
         let seen_from = |item: usize| {
-            let claims = self.scene.accounts[self.account].claims.get(&item);
+            let claims = self.context.accounts[self.account].claims.get(&item);
             claims.and_then(|claims| claims.keys().next().copied())
         };
         ActionDraft {
@@ -84,7 +84,7 @@ impl Draft<'_, '_> {
 
     /// The first action of another resource's finding, which is its delete.
     pub(super) fn after(&self, item: usize, seen_from: Option<usize>) -> Dependency {
-        Dependency { finding: resource(self.scene, self.account, item, seen_from), order: 0 }
+        Dependency { finding: resource(self.context, self.account, item, seen_from), order: 0 }
     }
 
     /// Without this mode the provider takes its finalizer off and touches nothing.
@@ -104,13 +104,13 @@ impl Draft<'_, '_> {
 
     fn deleting(&self, reason: Reason) -> ActionDraft {
         let resource = self.resource();
-        let mut diff = format!("- {}\n", self.scene.described(self.account, self.item));
+        let mut diff = format!("- {}\n", self.context.described(self.account, self.item));
         diff.extend(resource.tags.iter().map(|tag| tag_line('-', tag)));
         if resource.kind.is_some_and(Kind::is_kept_a_while) {
             diff.push_str("  IBM Cloud keeps it for up to 7 days; until then it can be restored there\n");
         }
         ActionDraft {
-            ownership: proofs(self.scene, self.account, self.item, self.seen_from),
+            ownership: proofs(self.context, self.account, self.item, self.seen_from),
             stake: Stake::Irreversible,
             diff,
             change: json!({}),

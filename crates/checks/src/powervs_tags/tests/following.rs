@@ -1,12 +1,9 @@
 //! Following a fleet step by step gives what judging it anew would give.
 
-use std::collections::BTreeMap;
-
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::judgements::Judgements;
 
 /// One change of a fleet.
 #[derive(Debug, Clone)]
@@ -44,10 +41,9 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 fn apply(mut given: Given, step: &Step) -> Given {
-    let has = |given: &Given, id: &str| given.accounts["main"].objects.iter().any(|held| held["id"] == id);
     match step {
-        Step::Tags { item, tags } if has(&given, ITEMS[*item].1) => given.tags(ITEMS[*item].1, &tag_sets()[*tags]),
-        Step::State { item, state } if has(&given, ITEMS[*item].1) => {
+        Step::Tags { item, tags } if given.holds(ITEMS[*item].1) => given.tags(ITEMS[*item].1, &tag_sets()[*tags]),
+        Step::State { item, state } if given.holds(ITEMS[*item].1) => {
             given.of(ITEMS[*item].1, "state", json!(STATES[*state]))
         }
         Step::Tags { .. } | Step::State { .. } => given,
@@ -59,7 +55,7 @@ fn apply(mut given: Given, step: &Step) -> Given {
             given.cluster_object(other)
         }
         Step::Other { there: false } => {
-            given.clusters.get_mut("mgmt").unwrap().objects.retain(|held| held["metadata"]["name"] != "other");
+            given.fleet.member("mgmt").objects.retain(|held| held["metadata"]["name"] != "other");
             given
         }
         Step::Going => given.going(),
@@ -76,20 +72,11 @@ proptest! {
 
     #[test]
     fn what_is_followed_is_what_would_be_judged_anew(steps in prop::collection::vec(step(), 1..12)) {
-        let domains: Vec<Box<dyn Check>> = vec![Box::new(PowerVsTags::default())];
-        let (mut given, mut world, mut judgements) = (newer(), World::default(), Judgements::default());
+        let mut given = newer();
+        let mut follow = Follow::new(&given);
         for step in &steps {
             given = apply(given, step);
-            let changes = given.fill(&mut world);
-            judgements.follow(&domains, world.view(now()), &changes);
-            let followed: BTreeMap<String, Judgement> =
-                judgements.iter().map(|(subject, held)| (subject.to_string(), held.judgement.clone())).collect();
-            let anew: BTreeMap<String, Judgement> = Judged::new(&world, PowerVsTags::default())
-                .answers
-                .into_iter()
-                .map(|(id, answer)| (id, answer.judgement))
-                .collect();
-            prop_assert_eq!(followed, anew, "after {:?}", step);
+            follow.step(&given);
         }
     }
 }

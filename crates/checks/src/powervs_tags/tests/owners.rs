@@ -9,7 +9,7 @@ const VPC: &str = "vpc/vpc@clusters/demo";
 #[test]
 fn the_dull_fleets_are_owned_throughout() {
     for given in [older(), newer()] {
-        let all = given.judged().all();
+        let all = given.judged().short();
         assert_eq!(all.len(), 11, "{all:#?}");
         assert!(all.iter().all(|line| line.ends_with("@clusters/demo: owned")), "{all:#?}");
     }
@@ -374,7 +374,7 @@ fn an_account_that_does_not_fit_leaves_everything_open() {
         .account("second", "acc2")
         .has_in("second", json!({ "kind": "cos-instance", "id": "cos", "tags": [] }))
         .lacks("cos");
-    let all = torn.judged().all();
+    let all = torn.judged().short();
     assert!(all.iter().all(|line| line.ends_with("unknown account-mismatch")), "{all:#?}");
     assert!(all.contains(&"ibm:acc2/cos-instance/cos@clusters/demo: unknown account-mismatch".to_owned()), "{all:#?}");
 }

@@ -11,9 +11,10 @@ fn plan_of(given: &Given) -> Plan {
     let mut world = World::default();
     given.fill(&mut world);
     let view = world.view(now());
-    let answers = Judged::new(&world, PowerVsTags::new(given.settings)).answers.into_values();
-    let judged: Vec<Whole> =
-        answers.map(|Answer { subject, judgement, explanation }| Whole { subject, judgement, explanation }).collect();
+    let answers = Judged::<Given>::new(&given.check(), &world, now()).answers.into_values();
+    let judged: Vec<Whole> = answers
+        .map(|Answer { subject, judgement, explanation, .. }| Whole { subject, judgement, explanation })
+        .collect();
     let input = PlanInput {
         judged: &judged,
         clusters: view.clusters().collect(),
@@ -38,11 +39,7 @@ fn actions(given: &Given) -> Vec<String> {
 
 #[test]
 fn marks_of_ownership_are_tier_3_user_tags_tier_1_and_deletes_tier_4() {
-    let only = |id: &str| {
-        let mut given = newer();
-        given.accounts.get_mut("main").unwrap().objects.retain(|held| held["id"] == id);
-        given.set("status", json!({ "vpc": { "id": "vpc" } }))
-    };
+    let only = |id: &str| newer().has_only(id).set("status", json!({ "vpc": { "id": "vpc" } }));
     let wanted = json!([{ "key": "env", "value": "prod" }]);
     let cases = [
         ("tags that say whose it is", only("vpc").tags::<&str>("vpc", &[]), "tag vpc T3"),

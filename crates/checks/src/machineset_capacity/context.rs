@@ -19,16 +19,16 @@ use super::subjects;
 use super::surroundings::Surroundings;
 use trueup_core::world::{
     Cluster, ClusterName, CollectionId, Fact, Gap, GapCause, Key, Link, Namespace, Observation, Reading, Resource,
-    Served, Uid, View,
+    Served, Sighting, Uid, View,
 };
 
-/// All sites that judging many subjects needs, each made once.
-pub struct Sites<'a> {
+/// All contexts that judging many subjects needs, each made once.
+pub struct ContextCache<'a> {
     pub view: View<'a>,
     pub accounts: Vec<Account<'a>>,
     settings: &'a Settings,
     /// Subjects are sorted by cluster, so the last one is asked for again and again.
-    last: RefCell<Option<(ClusterName, Option<Rc<Site<'a>>>)>>,
+    last: RefCell<Option<(ClusterName, Option<Rc<CheckContext<'a>>>)>>,
     catalogues: RefCell<BTreeMap<Question, Rc<Catalogue<'a>>>>,
     questions: OnceCell<Questions<'a>>,
 }
@@ -36,7 +36,7 @@ pub struct Sites<'a> {
 /// What the fleet needs to know of its regions: each question with the types it is about.
 pub type Questions<'a> = BTreeMap<Question, BTreeSet<&'a str>>;
 
-impl<'a> Sites<'a> {
+impl<'a> ContextCache<'a> {
     pub fn new(view: View<'a>, settings: &'a Settings) -> Self {
         let accounts = Account::all(view);
         Self {
@@ -49,20 +49,20 @@ impl<'a> Sites<'a> {
         }
     }
 
-    pub fn of(&self, cluster: &ClusterName) -> Option<Rc<Site<'a>>> {
+    pub fn of(&self, cluster: &ClusterName) -> Option<Rc<CheckContext<'a>>> {
         let mut last = self.last.borrow_mut();
         match last.as_ref() {
-            Some((held, site)) if held == cluster => site.clone(),
+            Some((held, context)) if held == cluster => context.clone(),
             Some(_) | None => {
-                let site = self.site(cluster);
-                *last = Some((cluster.clone(), site.clone()));
-                site
+                let context = self.context(cluster);
+                *last = Some((cluster.clone(), context.clone()));
+                context
             }
         }
     }
 
-    fn site(&self, cluster: &ClusterName) -> Option<Rc<Site<'a>>> {
-        Site::of(self.view, cluster, &self.accounts, self.settings).map(Rc::new)
+    fn context(&self, cluster: &ClusterName) -> Option<Rc<CheckContext<'a>>> {
+        CheckContext::of(self.view, cluster, &self.accounts, self.settings).map(Rc::new)
     }
 
     /// What the accounts of the fleet answer to a question.
@@ -84,12 +84,12 @@ impl<'a> Sites<'a> {
         self.questions.get_or_init(|| {
             let mut questions = Questions::new();
             for cluster in self.view.clusters() {
-                let Some(site) = self.site(&cluster.name) else { continue };
-                for subject in subjects::pools(&site) {
+                let Some(context) = self.context(&cluster.name) else { continue };
+                for subject in subjects::pools(&context) {
                     let Ok(machine) = machine::find(&subject) else { continue };
                     let (instance_type, region) = (machine.instance_type.value, machine.region.value);
-                    let credentials = Credentials::of(&site, subject.namespace(), &subject.pool.provider);
-                    let login = credentials.login(site.surroundings.whose()).filter(|_| partition(region).is_some());
+                    let credentials = Credentials::of(&context, subject.namespace(), &subject.pool.provider);
+                    let login = credentials.login(context.surroundings.whose()).filter(|_| partition(region).is_some());
                     let Some(login) = login.filter(|_| !instance_type.is_empty()) else { continue };
                     let question = Question { cluster: cluster.name.clone(), region: region.to_owned(), login };
                     let types = questions.entry(question).or_default();
@@ -102,7 +102,7 @@ impl<'a> Sites<'a> {
 }
 
 /// One cluster and what is known there.
-pub struct Site<'a> {
+pub struct CheckContext<'a> {
     pub view: View<'a>,
     pub cluster: &'a Cluster,
     pub machine_sets: Listing<'a, Pool>,
@@ -150,25 +150,25 @@ impl<'a, F: Fact> Listing<'a, F> {
     }
 
     /// What is known of an object that somebody names.
-    pub fn get(&self, key: &Key) -> Sight<'a, F> {
+    pub fn get(&self, key: &Key) -> Sighting<'a, F> {
         match self.reading.map(|reading| reading.get(key)) {
-            Some(Observation::Present(fact)) => Sight::Seen(fact),
-            Some(Observation::ProvenAbsent(_)) => Sight::Absent,
+            Some(Observation::Present(fact)) => Sighting { seen: Some(fact), gap: None },
+            Some(Observation::ProvenAbsent(_)) => Sighting::ABSENT,
             Some(Observation::Unknown(gap)) => {
                 let within = key.namespace.as_ref().and_then(|namespace| self.within(namespace));
                 let is_absent = |id| self.view.read::<F>(&id).get(key).is_proven_absent();
-                if within.is_some_and(is_absent) { Sight::Absent } else { Sight::NotKnown(gap) }
+                if within.is_some_and(is_absent) { Sighting::ABSENT } else { Sighting::unknown(gap) }
             }
             None => {
                 let says = format!("{key} is named, and nobody serves {}", self.resource.path());
-                Sight::NotKnown(Gap::new(GapCause::Discovery, says))
+                Sighting::unknown(Gap::new(GapCause::Discovery, says))
             }
         }
     }
 
     /// The one object of its name, where the kind may well not be there.
-    pub fn only(&self, name: &str) -> Sight<'a, F> {
-        if self.reading.is_none() { Sight::Absent } else { self.get(&Key::new(None, name)) }
+    pub fn only(&self, name: &str) -> Sighting<'a, F> {
+        if self.reading.is_none() { Sighting::ABSENT } else { self.get(&Key::new(None, name)) }
     }
 }
 
@@ -182,14 +182,7 @@ pub fn is_asked(cluster: &Cluster, resource: &Resource) -> bool {
     }
 }
 
-/// What is known of one object.
-pub enum Sight<'a, F> {
-    Seen(&'a F),
-    Absent,
-    NotKnown(Gap),
-}
-
-impl<'a> Site<'a> {
+impl<'a> CheckContext<'a> {
     /// Nothing for an account, and for a cluster that serves no sets of machines: most have none, and are asked about often.
     pub fn of(view: View<'a>, cluster: &ClusterName, accounts: &[Account<'a>], settings: &Settings) -> Option<Self> {
         let may_have_pools = |cluster: &&Cluster| [MACHINE_SET, DEPLOYMENT].iter().any(|kind| is_asked(cluster, kind));
@@ -229,27 +222,29 @@ impl<'a> Site<'a> {
 
     /// The sort of login a Secret holds. That it is there, or is not, is said by the list of its namespace; what it
     /// holds, by a read of it alone.
-    pub fn login(&self, key: &Key) -> Sight<'a, Login> {
+    pub fn login(&self, key: &Key) -> Sighting<'a, Login> {
         let Some(namespace) = &key.namespace else {
             let says =
                 format!("Secret {key} is named by an object that says no namespace: in which to look is not known");
-            return Sight::NotKnown(Gap::new(GapCause::Unreadable, says));
+            return Sighting::unknown(Gap::new(GapCause::Unreadable, says));
         };
         let read = || self.view.read::<Login>(&login_id(&self.cluster.name, namespace, key.name.as_str())).get(key);
         match self.marks(namespace).get(key) {
-            Observation::ProvenAbsent(_) => Sight::Absent,
+            Observation::ProvenAbsent(_) => Sighting::ABSENT,
             Observation::Present(mark) => match read() {
-                Observation::Present(login) if is_same(&mark.uid, &login.uid) => Sight::Seen(login),
+                Observation::Present(login) if is_same(&mark.uid, &login.uid) => {
+                    Sighting { seen: Some(login), gap: None }
+                }
                 Observation::Present(_) | Observation::ProvenAbsent(_) => {
                     let says = format!("Secret {key} was made anew and is being read again");
-                    Sight::NotKnown(Gap::new(GapCause::NotObserved, says))
+                    Sighting::unknown(Gap::new(GapCause::NotObserved, says))
                 }
-                Observation::Unknown(gap) => Sight::NotKnown(gap),
+                Observation::Unknown(gap) => Sighting::unknown(gap),
             },
             // Who may read Secrets one by one and not list them sees those that are there.
             Observation::Unknown(gap) => match read() {
-                Observation::Present(login) => Sight::Seen(login),
-                Observation::ProvenAbsent(_) | Observation::Unknown(_) => Sight::NotKnown(gap),
+                Observation::Present(login) => Sighting { seen: Some(login), gap: None },
+                Observation::ProvenAbsent(_) | Observation::Unknown(_) => Sighting::unknown(gap),
             },
         }
     }

@@ -1,6 +1,6 @@
 //! Verdicts in sentences: what is wrong, and what to do about it.
 
-use super::compare::{Line, Stand};
+use super::compare::{AnnotationStatus, Line};
 use super::credentials::{Credentials, Half};
 use super::facts::Pausing;
 use super::judge::{PausedBy, Ruling, Why};
@@ -52,7 +52,7 @@ fn why(ruling: &Ruling<'_>, region: &str) -> String {
         Why::Paused(by) => format!("it is left alone: {}", paused(by)),
         Why::Authority(api) => format!("it is left alone: {api} is in charge of it, and not the Machine API"),
         Why::Platform(platform) => format!("its machines are not AWS': {platform}"),
-        Why::Fault(fault) => fault_words(fault),
+        Why::Fault(fault) => fault_message(fault),
         Why::Failure(failure) => failure.says.clone(),
     }
 }
@@ -66,7 +66,7 @@ pub fn paused(by: &PausedBy) -> String {
     }
 }
 
-pub fn fault_words(fault: &Fault) -> String {
+pub fn fault_message(fault: &Fault) -> String {
     match fault {
         Fault::Absent => "it has no provider spec".to_owned(),
         Fault::Unreadable => "its provider spec has another shape than AWS' has: correct it".to_owned(),
@@ -154,9 +154,9 @@ fn shown(word: &str) -> String {
 
 /// The annotations that are not right, by their last words.
 fn differing(ruling: &Ruling<'_>) -> String {
-    let wrong = |line: &&Line<'_>| line.stand != Stand::Same;
+    let wrong = |line: &&Line<'_>| line.status != AnnotationStatus::Same;
     let word = |line: &Line<'_>| {
-        let key = key_word(line.key);
+        let key = key_text(line.key);
         match (&line.expected, line.actual) {
             (Some(expected), Some(held)) => format!("{key} is {held} and not {expected}"),
             (Some(expected), None) => format!("{key} {expected} is not there"),
@@ -171,6 +171,6 @@ fn differing(ruling: &Ruling<'_>) -> String {
     }
 }
 
-pub fn key_word(key: &str) -> &str {
+pub fn key_text(key: &str) -> &str {
     key.rsplit_once('/').map_or(key, |(_, word)| word)
 }

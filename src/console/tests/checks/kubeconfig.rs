@@ -1,10 +1,9 @@
 //! The list and the detail as the console draws them, at the two sizes that count.
 
-use crossterm::event::KeyCode;
 use serde_json::json;
 
-use super::*;
-use crate::testing::Console;
+use super::{Console, SIZES};
+use trueup_checks::kubeconfig::fixtures::*;
 
 /// One of each sort.
 fn fleet() -> Given {
@@ -35,12 +34,6 @@ fn fleet() -> Given {
         )
 }
 
-fn open(size: (u16, u16)) -> Console {
-    let mut world = World::default();
-    let changes = fleet().fill(&mut world);
-    Console::open(Box::new(Kubeconfigs), world, &changes, now(), size)
-}
-
 /// What stands in the rows of a list, in their order.
 fn rows(screen: &str) -> Vec<&'static str> {
     let names = ["old", "gue", "shop", "pay", "stall", "demo"];
@@ -52,10 +45,10 @@ fn rows(screen: &str) -> Vec<&'static str> {
 
 #[test]
 fn the_list_shows_what_is_left_and_the_soonest_of_a_state_first() {
-    for (width, height) in [(80, 24), (160, 45)] {
-        let mut console = open((width, height));
-        console.press(KeyCode::Char('1'));
-        let screen = console.screen();
+    for size in SIZES {
+        let mut console = Console::open(&fleet());
+        console.keys("1");
+        let screen = console.screen(size);
         assert_eq!(rows(&screen), ["old", "gue", "shop", "stall", "pay", "demo"], "{screen}");
         assert!(screen.contains("LEFT") && screen.contains("expired"), "{screen}");
     }

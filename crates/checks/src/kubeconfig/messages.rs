@@ -12,14 +12,14 @@ use super::subjects::{Sort, Subject};
 use super::verdict::{Code, Verdict};
 
 pub fn summary(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> String {
-    let key = key_word(subject.sort);
-    let source = source_words(ruling, now);
+    let key = key_text(subject.sort);
+    let source = source_message(ruling, now);
     match ruling.verdict() {
         Verdict::Unknown => {
             ruling.gap.as_ref().map_or_else(|| "not known".to_owned(), |gap| format!("can't be judged: {gap}"))
         }
         Verdict::Missing => format!("the Secret does not exist{source}"),
-        Verdict::Unreadable => format!("nobody can use key {key}: {}{source}", unreadable_words(subject, ruling)),
+        Verdict::Unreadable => format!("nobody can use key {key}: {}{source}", unreadable_message(subject, ruling)),
         Verdict::ExecRefused => {
             let fields = ruling.target.and_then(|target| pair_of(subject.sort, target));
             let fields: Vec<&str> =
@@ -32,8 +32,8 @@ pub fn summary(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> St
         Verdict::NotYetValid => {
             format!("the {} begins in the future{source}", kind(subject, ruling))
         }
-        Verdict::EndpointDrift | Verdict::CaDrift => format!("{}{source}", drift_words(subject, ruling)),
-        Verdict::Contract => format!("{}{source}", contract_words(subject, ruling)),
+        Verdict::EndpointDrift | Verdict::CaDrift => format!("{}{source}", drift_message(subject, ruling)),
+        Verdict::Contract => format!("{}{source}", contract_message(subject, ruling)),
         Verdict::RefreshStalled => format!(
             "the {} was signed more than 12 minutes ago: whoever renews it is late{source}",
             kind(subject, ruling)
@@ -65,26 +65,26 @@ fn ends(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Option<Timestamp> {
 /// `3m ago`, `in at most 4m`.
 fn ago(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> String {
     let pair = ruling.target.and_then(|target| pair_of(subject.sort, target));
-    pair.map_or_else(|| NOBODY_KNOWS_WHEN.to_owned(), |pair| end_words(&pair.credential, now))
+    pair.map_or_else(|| NOBODY_KNOWS_WHEN.to_owned(), |pair| end_message(&pair.credential, now))
 }
 
 const NOBODY_KNOWS_WHEN: &str = "at a time nobody knows";
 
 /// When a credential ends, or did.
-pub fn end_words(credential: &Credential, now: Timestamp) -> String {
+pub fn end_message(credential: &Credential, now: Timestamp) -> String {
     let Some(until) = credential.span().until else { return NOBODY_KNOWS_WHEN.to_owned() };
     let left = until.duration_since(now);
     // A token dies with the session that signed it, which may be earlier.
     let is_eks = matches!(credential, Credential::Token(Token::Eks(_)));
     match (left.is_positive(), is_eks) {
-        (true, true) => format!("in at most {}", span_words(left)),
-        (true, false) => format!("in {}", span_words(left)),
-        (false, _) => format!("{} ago", span_words(-left)),
+        (true, true) => format!("in at most {}", span_message(left)),
+        (true, false) => format!("in {}", span_message(left)),
+        (false, _) => format!("{} ago", span_message(-left)),
     }
 }
 
 /// The two largest units that are not zero.
-pub fn span_words(span: SignedDuration) -> String {
+pub fn span_message(span: SignedDuration) -> String {
     let seconds = span.as_secs().unsigned_abs();
     let units = [(86_400, 'd'), (3_600, 'h'), (60, 'm'), (1, 's')];
     let mut left = seconds;
@@ -99,7 +99,7 @@ pub fn span_words(span: SignedDuration) -> String {
     if words.is_empty() { "0s".to_owned() } else { words.join(" ") }
 }
 
-fn unreadable_words(subject: &Subject<'_>, ruling: &Ruling<'_>) -> String {
+fn unreadable_message(subject: &Subject<'_>, ruling: &Ruling<'_>) -> String {
     let Some(target) = ruling.target else { return "it is not there".to_owned() };
     match held(subject.sort, target) {
         Held::Written { content: Err(why), .. } => why.to_string(),
@@ -112,7 +112,7 @@ fn unreadable_words(subject: &Subject<'_>, ruling: &Ruling<'_>) -> String {
     }
 }
 
-fn drift_words(subject: &Subject<'_>, ruling: &Ruling<'_>) -> String {
+fn drift_message(subject: &Subject<'_>, ruling: &Ruling<'_>) -> String {
     let server = ruling.target.and_then(|target| pair_of(subject.sort, target)).map(|pair| pair.server.as_str());
     let server = server.unwrap_or_default();
     let expected = ruling.expected.endpoints.first().map_or_else(String::new, |said| said.value.to_string());
@@ -125,7 +125,7 @@ fn drift_words(subject: &Subject<'_>, ruling: &Ruling<'_>) -> String {
     }
 }
 
-fn contract_words(subject: &Subject<'_>, ruling: &Ruling<'_>) -> String {
+fn contract_message(subject: &Subject<'_>, ruling: &Ruling<'_>) -> String {
     let target = ruling.target;
     let word = |code: &Code| match code {
         Code::Type => {
@@ -133,7 +133,7 @@ fn contract_words(subject: &Subject<'_>, ruling: &Ruling<'_>) -> String {
             Some(format!("its type is {held} and not {SECRET_TYPE}"))
         }
         Code::Label => Some(format!("its label {CLUSTER_LABEL} is not {}", subject.cluster())),
-        Code::Key => Some(format!("key {} is absent or empty", key_word(subject.sort))),
+        Code::Key => Some(format!("key {} is absent or empty", key_text(subject.sort))),
         Code::Context => {
             let content = target.map(|target| held(subject.sort, target));
             let fault = match content {
@@ -173,20 +173,20 @@ fn contract_words(subject: &Subject<'_>, ruling: &Ruling<'_>) -> String {
 }
 
 /// Which stage is stuck, and the object to look at.
-fn source_words(ruling: &Ruling<'_>, now: Timestamp) -> String {
+fn source_message(ruling: &Ruling<'_>, now: Timestamp) -> String {
     match &ruling.source {
         Source::None | Source::NotKnown(_) => String::new(),
         Source::Missing { key } => format!("; its source Secret {key} does not exist: look at the provider"),
         Source::Invalid { key, fault, .. } => {
-            format!("; its source Secret {key} {}: look at the provider", fault_words(*fault))
+            format!("; its source Secret {key} {}: look at the provider", fault_message(*fault))
         }
         Source::Another { key, who, .. } => {
-            format!("; its source Secret {key} is that of the cluster {} in {}", who.key, who.site)
+            format!("; its source Secret {key} is that of the cluster {} in {}", who.key, who.context)
         }
         Source::Stale { key, holder, .. } => {
             let until = source_until(holder).map_or_else(String::new, |until| {
                 let past = now.duration_since(until);
-                if past.is_negative() { String::new() } else { format!(" {} ago", span_words(past)) }
+                if past.is_negative() { String::new() } else { format!(" {} ago", span_message(past)) }
             });
             format!("; its source Secret {key} ended too{until}: look at the provider")
         }
@@ -197,7 +197,7 @@ fn source_words(ruling: &Ruling<'_>, now: Timestamp) -> String {
     }
 }
 
-pub fn fault_words(fault: SourceFault) -> &'static str {
+pub fn fault_message(fault: SourceFault) -> &'static str {
     match fault {
         SourceFault::Key => "has no kubeconfig in its key kubeconfig",
         SourceFault::Unparseable => "holds something nobody can use in its key kubeconfig",
@@ -211,7 +211,7 @@ fn source_until(holder: &Holder) -> Option<Timestamp> {
 }
 
 /// The key of a Secret that holds the kubeconfig.
-pub fn key_word(sort: Sort) -> &'static str {
+pub fn key_text(sort: Sort) -> &'static str {
     match sort {
         Sort::Capi | Sort::User => VALUE,
         Sort::Hosted => KUBECONFIG,

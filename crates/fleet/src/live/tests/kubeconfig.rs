@@ -1,40 +1,11 @@
 //! The check on a simulated API server, in paused time: events and the clock move its verdicts, and nothing else is asked.
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use serde_json::json;
+use trueup_checks::kubeconfig::Kubeconfigs;
+use trueup_checks::kubeconfig::fixtures::{Config, DEMO, config, given, minutes, target};
+use trueup_checks::testing::now;
 
 use super::*;
-use trueup_fleet::connect::FixedConnector;
-use trueup_fleet::live::{Guest, GuestResolver, Live, LiveSetup, Member};
-use trueup_core::decode::Digester;
-use trueup_fleet::observe::{Clock, Jitter, Ports};
-use trueup_sim::{ResourceKind, SimCluster, SimOptions};
-
-struct PausedClock(tokio::time::Instant);
-
-impl Clock for PausedClock {
-    fn now(&self) -> Timestamp {
-        now() + jiff::SignedDuration::try_from(self.0.elapsed()).unwrap()
-    }
-}
-
-struct FixedJitter;
-
-impl Jitter for FixedJitter {
-    fn fraction(&self) -> f64 {
-        0.5
-    }
-}
-
-struct NoGuests;
-
-impl GuestResolver for NoGuests {
-    fn member(&self, guest: &Guest, _: &kube::Client) -> Member {
-        panic!("nobody hosts {}", guest.name)
-    }
-}
 
 fn server() -> SimCluster {
     let sim = SimCluster::new(SimOptions { name: "mgmt".to_owned(), seed: 1, start: now() });
@@ -47,7 +18,7 @@ fn server() -> SimCluster {
     for namespace in ["team-a", "team-z"] {
         sim.seed(json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": namespace } })).unwrap();
     }
-    for mut object in given().clusters["mgmt"].objects.clone() {
+    for mut object in given().fleet.members["mgmt"].objects.clone() {
         let metadata = object["metadata"].as_object_mut().unwrap();
         metadata.retain(|field, _| field != "uid" && field != "resourceVersion");
         sim.seed(object).unwrap();
@@ -58,18 +29,10 @@ fn server() -> SimCluster {
 fn watch(sim: &SimCluster) -> Live {
     let ports =
         Ports::new(Arc::new(PausedClock(tokio::time::Instant::now())), Arc::new(FixedJitter), Digester::new(&[5; 32]));
-    let member = Member {
-        name: ClusterName::new("mgmt"),
-        class: RiskClass::Prod,
-        source: ClusterSource::Kubeconfig { context: "mgmt".to_owned() },
-        hosted_by: None,
-        connector: Arc::new(FixedConnector(sim.client())),
-        namespaces: Vec::new(),
-    };
     Live::new(LiveSetup {
         domains: vec![Box::new(Kubeconfigs)],
-        members: vec![member],
-        door: Box::new(NoGuests),
+        members: vec![member("mgmt", FixedConnector(sim.client()))],
+        door: Box::new(Guests::default()),
         ports,
         live_max: 1,
     })

@@ -1,10 +1,9 @@
 //! The list and the detail as the console draws them, at the two sizes that count.
 
-use crossterm::event::KeyCode;
 use serde_json::json;
 
-use super::*;
-use crate::testing::Console;
+use super::{Console, SIZES};
+use trueup_checks::machineset_capacity::fixtures::*;
 
 /// One of each sort.
 fn fleet() -> Given {
@@ -29,28 +28,20 @@ fn fleet() -> Given {
         .set("MachineSet", "paused", "spec.paused", json!(true))
 }
 
-fn open(size: (u16, u16)) -> Console {
-    let mut world = World::default();
-    let changes = fleet().fill(&mut world);
-    Console::open(Box::new(MachineSetCapacity::default()), world, &changes, now(), size)
-}
-
 #[test]
 fn the_list_says_what_machines_have_beside_what_is_said_of_them() {
-    for (width, height) in [(80, 24), (160, 45)] {
-        let mut console = open((width, height));
-        console.press(KeyCode::Char('1'));
-        insta::assert_snapshot!(format!("list_{width}x{height}"), console.screen());
+    for (width, height) in SIZES {
+        let mut console = Console::open(&fleet());
+        console.keys("1");
+        insta::assert_snapshot!(format!("list_{width}x{height}"), console.screen((width, height)));
     }
 }
 
 #[test]
 fn the_detail_shows_the_way_from_the_spec_to_the_annotations() {
-    for (width, height) in [(80, 24), (160, 45)] {
-        let mut console = open((width, height));
-        console.press(KeyCode::Char('1'));
-        console.press(KeyCode::Down);
-        console.press(KeyCode::Enter);
-        insta::assert_snapshot!(format!("detail_{width}x{height}"), console.screen());
+    for (width, height) in SIZES {
+        let mut console = Console::open(&fleet());
+        console.keys("1 down enter");
+        insta::assert_snapshot!(format!("detail_{width}x{height}"), console.screen((width, height)));
     }
 }

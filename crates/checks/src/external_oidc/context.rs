@@ -20,15 +20,16 @@ use super::names::{
 use super::spec::{AuthKind, AuthSpec, Authentication};
 use super::stack::Part;
 use trueup_core::world::{
-    Cluster, ClusterName, CollectionId, Fact, Gap, GapCause, Key, Observation, Reading, Resource, Served, View,
+    Cluster, ClusterName, CollectionId, Fact, Gap, GapCause, Key, Observation, Reading, Resource, Served, Sighting,
+    View,
 };
 
 /// A cluster and where to look.
-pub struct Scene<'a> {
+pub struct CheckContext<'a> {
     pub view: View<'a>,
     pub cluster: &'a Cluster,
-    pub authentication: Sight<'a, Authentication>,
-    pub kube_api_server: Sight<'a, KubeApiServer>,
+    pub authentication: Sighting<'a, Authentication>,
+    pub kube_api_server: Sighting<'a, KubeApiServer>,
     /// The gates that are on, or why nobody can tell.
     pub gates: Result<Gates, Gap>,
     /// `4.20.3`, when the cluster says.
@@ -37,62 +38,27 @@ pub struct Scene<'a> {
     checked: OnceCell<Result<Checked, Gap>>,
 }
 
-/// The scenes that judging many subjects needs, each made once.
-pub struct Scenes<'a> {
+/// The contexts that judging many subjects needs, each made once.
+pub struct ContextCache<'a> {
     view: View<'a>,
     /// Subjects are sorted by cluster, so the last one is asked for again and again.
-    last: RefCell<Option<(ClusterName, Option<Rc<Scene<'a>>>)>>,
+    last: RefCell<Option<(ClusterName, Option<Rc<CheckContext<'a>>>)>>,
 }
 
-impl<'a> Scenes<'a> {
+impl<'a> ContextCache<'a> {
     pub fn new(view: View<'a>) -> Self {
         Self { view, last: RefCell::new(None) }
     }
 
-    pub fn of(&self, cluster: &ClusterName) -> Option<Rc<Scene<'a>>> {
+    pub fn of(&self, cluster: &ClusterName) -> Option<Rc<CheckContext<'a>>> {
         let mut last = self.last.borrow_mut();
         match last.as_ref() {
-            Some((held, scene)) if held == cluster => scene.clone(),
+            Some((held, context)) if held == cluster => context.clone(),
             Some(_) | None => {
-                let scene = Scene::of(self.view, cluster).map(Rc::new);
-                *last = Some((cluster.clone(), scene.clone()));
-                scene
+                let context = CheckContext::of(self.view, cluster).map(Rc::new);
+                *last = Some((cluster.clone(), context.clone()));
+                context
             }
-        }
-    }
-}
-
-/// What was seen of one object, and why that isn't the whole truth.
-///
-/// Nothing seen and no gap: proven absent.
-pub struct Sight<'a, F> {
-    pub seen: Option<&'a F>,
-    pub gap: Option<Gap>,
-}
-
-impl<'a, F: Fact> Sight<'a, F> {
-    /// Proven absent.
-    const ABSENT: Self = Self { seen: None, gap: None };
-
-    pub fn of(reading: Reading<'a, F>, key: &Key) -> Self {
-        let gap = reading.gap();
-        match reading.get(key) {
-            Observation::Present(fact) => Self { seen: Some(fact), gap },
-            Observation::ProvenAbsent(_) => Self { seen: None, gap: None },
-            Observation::Unknown(why) => Self { seen: None, gap: Some(gap.unwrap_or(why)) },
-        }
-    }
-
-    pub fn is_proven_absent(&self) -> bool {
-        self.seen.is_none() && self.gap.is_none()
-    }
-
-    /// The object or its proven absence; the gap when neither is certain.
-    pub fn known(&self) -> Result<Option<&'a F>, Gap> {
-        match (self.seen, &self.gap) {
-            (Some(seen), _) => Ok(Some(seen)),
-            (None, None) => Ok(None),
-            (None, Some(gap)) => Err(gap.clone()),
         }
     }
 }
@@ -111,7 +77,7 @@ pub fn standing(view: View<'_>, cluster: &Cluster) -> Standing {
         return Standing::NotOurs;
     }
     let id = CollectionId::all(&cluster.name, INFRASTRUCTURE);
-    let infrastructure: Sight<'_, Infrastructure> = Sight::of(view.read(&id), &Key::new(None, SINGLETON));
+    let infrastructure: Sighting<'_, Infrastructure> = view.read(&id).sight(&Key::new(None, SINGLETON));
     let topology = infrastructure.seen.map(|infrastructure| infrastructure.topology);
     let not_looked = infrastructure.gap.is_some_and(|gap| gap.cause == GapCause::NotObserved);
     match (topology, &cluster.served) {
@@ -122,15 +88,15 @@ pub fn standing(view: View<'_>, cluster: &Cluster) -> Standing {
     }
 }
 
-impl<'a> Scene<'a> {
-    /// The scene of a cluster, or nothing when this check does not apply there.
+impl<'a> CheckContext<'a> {
+    /// The context of a cluster, or nothing when this check does not apply there.
     pub fn of(view: View<'a>, name: &ClusterName) -> Option<Self> {
         let cluster = view.cluster(name)?;
         if standing(view, cluster) == Standing::NotOurs {
             return None;
         }
-        let authentication: Sight<'a, Authentication> = singleton(view, name, AUTHENTICATION);
-        let kube_api_server: Sight<'a, KubeApiServer> = singleton(view, name, KUBE_API_SERVER);
+        let authentication: Sighting<'a, Authentication> = singleton(view, name, AUTHENTICATION);
+        let kube_api_server: Sighting<'a, KubeApiServer> = singleton(view, name, KUBE_API_SERVER);
         let seen = authentication.seen.is_some() || kube_api_server.seen.is_some();
         let applies = match &cluster.served {
             // Somebody may have installed the kinds alone.
@@ -145,14 +111,14 @@ impl<'a> Scene<'a> {
             return None;
         }
         // A kind that a server does not have can't have an object.
-        let version: Sight<'a, Release> = if is_served(cluster, &CLUSTER_VERSION) {
-            Sight::of(view.read(&CollectionId::all(name, CLUSTER_VERSION)), &Key::new(None, VERSION_NAME))
+        let version: Sighting<'a, Release> = if is_served(cluster, &CLUSTER_VERSION) {
+            view.read(&CollectionId::all(name, CLUSTER_VERSION)).sight(&Key::new(None, VERSION_NAME))
         } else {
-            Sight::ABSENT
+            Sighting::ABSENT
         };
         let release = version.seen.and_then(|version| version.name.as_deref());
         let served = is_served(cluster, &FEATURE_GATE);
-        let listed = if served { singleton(view, name, FEATURE_GATE) } else { Sight::ABSENT };
+        let listed = if served { singleton(view, name, FEATURE_GATE) } else { Sighting::ABSENT };
         let gates = gates(&listed, &version);
         let (availability, checked) = (OnceCell::new(), OnceCell::new());
         Some(Self { view, cluster, authentication, kube_api_server, gates, release, availability, checked })
@@ -232,14 +198,14 @@ impl<'a> Scene<'a> {
     }
 
     /// A resource of the OAuth stack.
-    pub fn part(&self, part: &Part) -> Sight<'a, Mark> {
-        Sight::of(self.view.read(&part.collection(self.name())), &part.key())
+    pub fn part(&self, part: &Part) -> Sighting<'a, Mark> {
+        self.view.read(&part.collection(self.name())).sight(&part.key())
     }
 
     /// The definition of RoleBindingRestrictions.
-    pub fn restrictions_definition(&self) -> Sight<'a, Mark> {
+    pub fn restrictions_definition(&self) -> Sighting<'a, Mark> {
         let id = by_name(self.name(), CUSTOM_RESOURCE_DEFINITION, RESTRICTIONS_CRD);
-        Sight::of(self.view.read(&id), &Key::new(None, RESTRICTIONS_CRD))
+        self.view.read(&id).sight(&Key::new(None, RESTRICTIONS_CRD))
     }
 
     pub fn restrictions(&self) -> Reading<'a, Mark> {
@@ -247,17 +213,17 @@ impl<'a> Scene<'a> {
     }
 
     /// The ConfigMap `auth-config` of a namespace.
-    pub fn auth_config(&self, namespace: &str) -> Sight<'a, ConfigFile> {
+    pub fn auth_config(&self, namespace: &str) -> Sighting<'a, ConfigFile> {
         self.config_file(namespace, AUTH_CONFIG)
     }
 
-    pub fn config_file(&self, namespace: &str, name: &str) -> Sight<'a, ConfigFile> {
-        Sight::of(self.view.read(&config_maps(self.name(), namespace)), &Key::new(Some(namespace), name))
+    pub fn config_file(&self, namespace: &str, name: &str) -> Sighting<'a, ConfigFile> {
+        self.view.read(&config_maps(self.name(), namespace)).sight(&Key::new(Some(namespace), name))
     }
 
     /// A ConfigMap that may hold a CA bundle.
-    pub fn bundle(&self, namespace: &str, name: &str) -> Sight<'a, Bundle> {
-        Sight::of(self.bundles(namespace), &Key::new(Some(namespace), name))
+    pub fn bundle(&self, namespace: &str, name: &str) -> Sighting<'a, Bundle> {
+        self.bundles(namespace).sight(&Key::new(Some(namespace), name))
     }
 
     pub fn bundles(&self, namespace: &str) -> Reading<'a, Bundle> {
@@ -265,8 +231,8 @@ impl<'a> Scene<'a> {
     }
 
     /// A Secret by its metadata.
-    pub fn secret_mark(&self, namespace: &str, name: &str) -> Sight<'a, Mark> {
-        Sight::of(self.view.read(&secret_marks(self.name(), namespace)), &Key::new(Some(namespace), name))
+    pub fn secret_mark(&self, namespace: &str, name: &str) -> Sighting<'a, Mark> {
+        self.view.read(&secret_marks(self.name(), namespace)).sight(&Key::new(Some(namespace), name))
     }
 
     /// A client secret, read by name. Nothing certain while what was read is older than what the list shows.
@@ -314,8 +280,8 @@ pub const FILE_NAMESPACES: [&str; 3] = [MANAGED_NAMESPACE, KAS_NAMESPACE, OAUTH_
 /// The namespaces whose ConfigMaps are read for CA bundles.
 pub const BUNDLE_NAMESPACES: [&str; 2] = [CONFIG_NAMESPACE, CONSOLE_NAMESPACE];
 
-fn singleton<'a, F: Fact>(view: View<'a>, cluster: &ClusterName, resource: Resource) -> Sight<'a, F> {
-    Sight::of(view.read(&CollectionId::all(cluster, resource)), &Key::new(None, SINGLETON))
+fn singleton<'a, F: Fact>(view: View<'a>, cluster: &ClusterName, resource: Resource) -> Sighting<'a, F> {
+    view.read(&CollectionId::all(cluster, resource)).sight(&Key::new(None, SINGLETON))
 }
 
 fn not_seen() -> Gap {
@@ -323,7 +289,7 @@ fn not_seen() -> Gap {
 }
 
 /// The gates as the cluster lists them; without the object, as its release has them.
-fn gates(listed: &Sight<'_, FeatureGates>, version: &Sight<'_, Release>) -> Result<Gates, Gap> {
+fn gates(listed: &Sighting<'_, FeatureGates>, version: &Sighting<'_, Release>) -> Result<Gates, Gap> {
     let release = version.seen.and_then(|version| version.name.as_deref());
     match listed.known()? {
         Some(listed) => Ok(listed.enabled(release).cloned().unwrap_or_else(|| Gates::of_release(release))),

@@ -14,21 +14,21 @@ use super::names::{
     SINGLETON,
 };
 use trueup_core::world::{
-    Cluster, ClusterName, CollectionId, Fact, Gap, GapCause, HostedBy, Key, Namespace, ObjectName, Observation,
-    Reading, Resource, View,
+    Cluster, ClusterName, CollectionId, Gap, GapCause, HostedBy, Key, Namespace, ObjectName, Observation, Reading,
+    Resource, Sighting, View,
 };
 
 /// A guest and where to look.
-pub struct Scene<'a> {
+pub struct CheckContext<'a> {
     pub view: View<'a>,
     pub guest: &'a Cluster,
     /// Its HostedCluster's place, or why it isn't known.
     pub home: Result<HostedBy, Gap>,
-    pub hosted_cluster: Sight<'a, HostedCluster>,
-    pub control_plane: Sight<'a, ControlPlane>,
+    pub hosted_cluster: Sighting<'a, HostedCluster>,
+    pub control_plane: Sighting<'a, ControlPlane>,
     /// Where the control plane was found.
     pub control_plane_key: Option<Key>,
-    pub authentication: Sight<'a, Authentication>,
+    pub authentication: Sighting<'a, Authentication>,
     /// Looked up when first asked for, by kind.
     shared: [Shared<'a>; CopyKind::ALL.len()],
     copies_namespace: Namespace,
@@ -39,84 +39,51 @@ pub struct Scene<'a> {
 struct Shared<'a> {
     copies: OnceCell<Reading<'a, Copy>>,
     sources: OnceCell<Reading<'a, SourceMark>>,
-    configs: OnceCell<Vec<(Resource, Sight<'a, ReferringConfig>)>>,
+    configs: OnceCell<Vec<(Resource, Sighting<'a, ReferringConfig>)>>,
 }
 
-/// The scenes that judging many subjects needs, each made once.
-pub struct Scenes<'a> {
+/// The contexts that judging many subjects needs, each made once.
+pub struct ContextCache<'a> {
     view: View<'a>,
     /// Subjects are sorted by cluster, so the last one is asked for again and again.
-    last: RefCell<Option<(ClusterName, Option<Rc<Scene<'a>>>)>>,
-    guests: OnceCell<Vec<Rc<Scene<'a>>>>,
+    last: RefCell<Option<(ClusterName, Option<Rc<CheckContext<'a>>>)>>,
+    guests: OnceCell<Vec<Rc<CheckContext<'a>>>>,
 }
 
-impl<'a> Scenes<'a> {
+impl<'a> ContextCache<'a> {
     pub fn new(view: View<'a>) -> Self {
         Self { view, last: RefCell::new(None), guests: OnceCell::new() }
     }
 
-    /// The scene of a guest, or nothing when the cluster is not known to be one.
-    pub fn of(&self, cluster: &ClusterName) -> Option<Rc<Scene<'a>>> {
+    /// The context of a guest, or nothing when the cluster is not known to be one.
+    pub fn of(&self, cluster: &ClusterName) -> Option<Rc<CheckContext<'a>>> {
         let mut last = self.last.borrow_mut();
         match last.as_ref() {
-            Some((held, scene)) if held == cluster => scene.clone(),
+            Some((held, context)) if held == cluster => context.clone(),
             Some(_) | None => {
-                let scene = Scene::of(self.view, cluster).map(Rc::new);
-                *last = Some((cluster.clone(), scene.clone()));
-                scene
+                let context = CheckContext::of(self.view, cluster).map(Rc::new);
+                *last = Some((cluster.clone(), context.clone()));
+                context
             }
         }
     }
 
     /// Every guest of the fleet.
-    pub fn guests(&self) -> &[Rc<Scene<'a>>] {
+    pub fn guests(&self) -> &[Rc<CheckContext<'a>>] {
         self.guests.get_or_init(|| super::subjects::guests(self.view).map(Rc::new).collect())
     }
 }
 
-/// What was seen of one object, and why that isn't the whole truth.
-///
-/// Nothing seen and no gap: proven absent.
-pub struct Sight<'a, F> {
-    pub seen: Option<&'a F>,
-    pub gap: Option<Gap>,
-}
-
-impl<F> Clone for Sight<'_, F> {
-    fn clone(&self) -> Self {
-        Self { seen: self.seen, gap: self.gap.clone() }
-    }
-}
-
-impl<'a, F: Fact> Sight<'a, F> {
-    fn of(reading: Reading<'a, F>, key: &Key) -> Self {
-        let gap = reading.gap();
-        match reading.get(key) {
-            Observation::Present(fact) => Self { seen: Some(fact), gap },
-            Observation::ProvenAbsent(_) => Self { seen: None, gap: None },
-            Observation::Unknown(why) => Self { seen: None, gap: Some(gap.unwrap_or(why)) },
-        }
-    }
-
-    fn unknown(gap: Gap) -> Self {
-        Self { seen: None, gap: Some(gap) }
-    }
-
-    pub fn is_proven_absent(&self) -> bool {
-        self.seen.is_none() && self.gap.is_none()
-    }
-}
-
-impl<'a> Scene<'a> {
-    /// The scene of a guest, or nothing when the cluster is not known to be one.
+impl<'a> CheckContext<'a> {
+    /// The context of a guest, or nothing when the cluster is not known to be one.
     pub fn of(view: View<'a>, cluster: &ClusterName) -> Option<Self> {
         let guest = view.cluster(cluster)?;
         let home = home(view, guest)?;
         let (hosted_cluster, control_plane, control_plane_key) = match &home {
             Ok(by) => find_control_plane(view, by),
-            Err(gap) => (Sight::unknown(gap.clone()), Sight::unknown(gap.clone()), None),
+            Err(gap) => (Sighting::unknown(gap.clone()), Sighting::unknown(gap.clone()), None),
         };
-        let authentication = Sight::of(view.read(&CollectionId::all(&guest.name, AUTHENTICATION)), &singleton());
+        let authentication = view.read(&CollectionId::all(&guest.name, AUTHENTICATION)).sight(&singleton());
         Some(Self {
             view,
             guest,
@@ -148,11 +115,11 @@ impl<'a> Scene<'a> {
     }
 
     /// Configs that can refer to this kind, each with what it names.
-    pub fn configs(&self, kind: CopyKind) -> &[(Resource, Sight<'a, ReferringConfig>)] {
+    pub fn configs(&self, kind: CopyKind) -> &[(Resource, Sighting<'a, ReferringConfig>)] {
         self.shared(kind).configs.get_or_init(|| {
             let sight = |resource: &Resource| {
                 let reading = self.view.read(&CollectionId::all(&self.guest.name, *resource));
-                (*resource, Sight::of(reading, &singleton()))
+                (*resource, reading.sight(&singleton()))
             };
             kind.referring_configs().iter().map(sight).collect()
         })
@@ -180,15 +147,15 @@ impl<'a> Scene<'a> {
     }
 
     /// The object of the same kind and name in the control plane's namespace.
-    pub fn source(&self, kind: CopyKind, name: &str) -> Sight<'a, SourceMark> {
+    pub fn source(&self, kind: CopyKind, name: &str) -> Sighting<'a, SourceMark> {
         match self.sources_place() {
             Some((cluster, namespace)) => {
                 let sources = &self.shared(kind).sources;
                 let reading = sources.get_or_init(|| self.view.read(&sources_id(cluster, kind, namespace.as_str())));
                 let key = Key { namespace: Some(namespace.clone()), name: ObjectName::new(name) };
-                Sight::of(*reading, &key)
+                reading.sight(&key)
             }
-            None => Sight::unknown(Gap::new(GapCause::NotObserved, "the control plane's namespace is not known")),
+            None => Sighting::unknown(Gap::new(GapCause::NotObserved, "the control plane's namespace is not known")),
         }
     }
 
@@ -280,24 +247,24 @@ fn home_by_infra_id(view: View<'_>, infra_id: &str) -> Result<HostedBy, Gap> {
     }
 }
 
-type Found<'a> = (Sight<'a, HostedCluster>, Sight<'a, ControlPlane>, Option<Key>);
+type Found<'a> = (Sighting<'a, HostedCluster>, Sighting<'a, ControlPlane>, Option<Key>);
 
 fn find_control_plane<'a>(view: View<'a>, by: &HostedBy) -> Found<'a> {
     let key = Key { namespace: Some(by.namespace.clone()), name: by.name.clone() };
-    let hosted_cluster = Sight::of(view.read(&CollectionId::all(&by.cluster, HOSTED_CLUSTER)), &key);
+    let hosted_cluster = view.read(&CollectionId::all(&by.cluster, HOSTED_CLUSTER)).sight(&key);
     let planes: Reading<'a, ControlPlane> = view.read(&CollectionId::all(&by.cluster, CONTROL_PLANE));
     let belongs = format!("{}/{}", by.namespace, by.name);
     let usual = usual_control_plane(by);
-    let at_usual = Sight::of(planes, &usual);
+    let at_usual = planes.sight(&usual);
     if at_usual.seen.is_some_and(|plane| plane.belongs_to.is_empty() || *plane.belongs_to == *belongs) {
         return (hosted_cluster, at_usual, Some(usual));
     }
     if let Some((key, _)) = planes.iter().find(|(_, plane)| *plane.belongs_to == *belongs) {
-        return (hosted_cluster, Sight::of(planes, key), Some(key.clone()));
+        return (hosted_cluster, planes.sight(key), Some(key.clone()));
     }
     let gap = planes.gap();
     // Nothing to show, but its namespace is still where leftovers of it would lie.
-    (hosted_cluster, Sight { seen: None, gap }, Some(usual))
+    (hosted_cluster, Sighting { seen: None, gap }, Some(usual))
 }
 
 /// HyperShift names the namespace after both, with the dots of the name replaced.

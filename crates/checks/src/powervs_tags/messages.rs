@@ -1,20 +1,20 @@
 //! Every sentence this check says in one line.
 
+use super::context::{CheckContext, Claimant};
 use super::explain::seen_from;
 use super::facts::Course;
 use super::judge::Ruling;
 use super::kind::Kind;
-use super::scene::{Claimant, Scene};
 use super::subjects::Subject;
 use super::tags::Fault;
 use super::verdict::{Code, Verdict};
 
 /// One line about a subject.
-pub fn summary(scene: &Scene<'_>, subject: &Subject, ruling: &Ruling) -> String {
+pub fn summary(context: &CheckContext<'_>, subject: &Subject, ruling: &Ruling) -> String {
     match subject {
         Subject::Resource { account, item, seen_from: claimant } => {
-            let said = resource_words(scene, subject, ruling);
-            match (scene.resource(*account, *item).kind, ruling.verdict) {
+            let said = resource_message(context, subject, ruling);
+            match (context.resource(*account, *item).kind, ruling.verdict) {
                 (Some(kind @ (Kind::TgConnection | Kind::DhcpServer)), Verdict::Owned | Verdict::Foreign)
                     if claimant.is_some() =>
                 {
@@ -30,23 +30,23 @@ pub fn summary(scene: &Scene<'_>, subject: &Subject, ruling: &Ruling) -> String 
             (None, false) => {
                 format!(
                     "the status holds this id, and account {} has no such resource",
-                    scene.accounts[*account].account
+                    context.accounts[*account].account
                 )
             }
         },
-        Subject::Tag { claimant, fault } => fault_words(&scene.claimants[*claimant].fact.faults[*fault]),
+        Subject::Tag { claimant, fault } => fault_message(&context.claimants[*claimant].fact.faults[*fault]),
         Subject::Unplaced { claimant } => {
-            format!("the resources of {} are in no account that was read", scene.claimants[*claimant].key)
+            format!("the resources of {} are in no account that was read", context.claimants[*claimant].key)
         }
         Subject::Clusters { gap } => format!("which clusters there are is not known completely: {gap}"),
         Subject::Account { gap, .. } => format!("what is in the account is not known completely: {gap}"),
     }
 }
 
-fn resource_words(scene: &Scene<'_>, subject: &Subject, ruling: &Ruling) -> String {
+fn resource_message(context: &CheckContext<'_>, subject: &Subject, ruling: &Ruling) -> String {
     let Subject::Resource { account, item, .. } = subject else { return String::new() };
-    let resource = scene.resource(*account, *item);
-    let claimant = seen_from(scene, subject);
+    let resource = context.resource(*account, *item);
+    let claimant = seen_from(context, subject);
     let whose = claimant.map_or_else(|| "nobody".to_owned(), |one| one.key.to_string());
     match ruling.verdict {
         Verdict::Unknown if ruling.codes.contains(&Code::AccountMismatch) => mismatch(),
@@ -60,7 +60,7 @@ fn resource_words(scene: &Scene<'_>, subject: &Subject, ruling: &Ruling) -> Stri
         Verdict::Gone => "gone".to_owned(),
         Verdict::TwoOwners => "carries the tags of several clusters; nobody may delete it".to_owned(),
         Verdict::Reference => format!("used by {whose} and made by somebody else"),
-        Verdict::Owned => owned_words(claimant, &whose),
+        Verdict::Owned => owned_message(claimant, &whose),
         Verdict::Locked => format!("{whose} is being deleted, and this is locked"),
         Verdict::OtherOwner => "carries the tags of another owner".to_owned(),
         Verdict::StaleOwner => format!("carries the name of {whose} and the uid of a cluster that is gone"),
@@ -75,7 +75,7 @@ fn resource_words(scene: &Scene<'_>, subject: &Subject, ruling: &Ruling) -> Stri
     }
 }
 
-fn owned_words(claimant: Option<&Claimant<'_>>, whose: &str) -> String {
+fn owned_message(claimant: Option<&Claimant<'_>>, whose: &str) -> String {
     let Some(one) = claimant.filter(|one| one.fact.is_going()) else { return format!("{whose}'s own") };
     if one.is_torn_down() {
         format!("{whose}'s own, and the cluster is being deleted")
@@ -91,12 +91,12 @@ fn mismatch() -> String {
 }
 
 /// What is wrong with a tag.
-pub fn fault_words(fault: &Fault) -> String {
-    let says: Vec<&str> = fault.codes.iter().map(|code| code_words(*code)).collect();
+pub fn fault_message(fault: &Fault) -> String {
+    let says: Vec<&str> = fault.codes.iter().map(|code| code_message(*code)).collect();
     format!("the tag {} is never sent: {}", fault.tag, says.join("; "))
 }
 
-fn code_words(code: Code) -> &'static str {
+fn code_message(code: Code) -> &'static str {
     match code {
         Code::Characters => "IBM Cloud takes letters, digits, spaces and _ - . : alone, and no colon in a key",
         Code::Empty => "its key or its value is empty",
@@ -109,7 +109,7 @@ fn code_words(code: Code) -> &'static str {
 }
 
 /// The state of a resource in a word, for its column.
-pub fn state_word(state: &str, course: Course) -> String {
+pub fn state_text(state: &str, course: Course) -> String {
     match course {
         Course::Stays | Course::Deleting => state.to_owned(),
         Course::Reclaiming => "reclaiming".to_owned(),

@@ -1,10 +1,9 @@
 //! The list, a finding and its teardown as the console draws them, at the two sizes that count.
 
-use crossterm::event::KeyCode;
 use serde_json::json;
 
-use super::*;
-use crate::testing::Console;
+use super::{Console, SIZES};
+use trueup_checks::powervs_tags::fixtures::*;
 
 /// A cluster that goes, whose gateway holds another's connection; things of somebody else; an orphan.
 fn fleet() -> Given {
@@ -19,22 +18,16 @@ fn fleet() -> Given {
         .tags::<&str>("sg", &[])
 }
 
-fn open(size: (u16, u16)) -> Console {
-    let mut world = World::default();
-    let changes = fleet().fill(&mut world);
-    Console::open(Box::new(PowerVsTags::default()), world, &changes, now(), size)
-}
-
 #[test]
 fn the_account_as_people_see_it() {
     let mut settings = insta::Settings::clone_current();
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     settings.bind(|| {
-        for (width, height) in [(80, 24), (160, 45)] {
-            let mut console = open((width, height));
-            console.press(KeyCode::Char('1'));
-            insta::assert_snapshot!(format!("powervs_tags_{width}x{height}"), console.screen());
+        for (width, height) in SIZES {
+            let mut console = Console::open(&fleet());
+            console.keys("1");
+            insta::assert_snapshot!(format!("powervs_tags_{width}x{height}"), console.screen((width, height)));
         }
     });
 }

@@ -21,7 +21,7 @@ use trueup_core::engine::SubjectId;
 use trueup_core::world::{Cluster, CollectionId, Gap, GapCause, Key, ObjectName, Observation, View};
 
 /// Everything one look at the fleet needs, made once.
-pub struct Scene<'a> {
+pub struct CheckContext<'a> {
     pub view: View<'a>,
     pub accounts: Vec<Account<'a>>,
     pub claimants: Vec<Claimant<'a>>,
@@ -112,9 +112,9 @@ impl<'a> Claimant<'a> {
     }
 }
 
-impl<'a> Scene<'a> {
+impl<'a> CheckContext<'a> {
     pub fn new(view: View<'a>) -> Self {
-        let mut scene = Self {
+        let mut context = Self {
             view,
             accounts: view.clusters().filter_map(|member| Account::read(view, member)).collect(),
             claimants: Vec::new(),
@@ -125,13 +125,13 @@ impl<'a> Scene<'a> {
             subjects: BTreeMap::new(),
             teardowns: RefCell::default(),
         };
-        scene.read_clusters();
-        scene.settle();
-        scene.point();
-        scene.point_by_tags();
-        scene.point_by_holder();
-        scene.subjects = list(&scene);
-        scene
+        context.read_clusters();
+        context.settle();
+        context.point();
+        context.point_by_tags();
+        context.point_by_holder();
+        context.subjects = list(&context);
+        context
     }
 
     /// The cluster with this uid, when it lives.

@@ -15,30 +15,30 @@ use super::names::{CAPT_PLANE, CLUSTER, CONTEXT, HOSTED_CLUSTER, SECRET, SECRET_
 use super::subjects::Owners;
 use trueup_core::world::{
     self, Cluster, ClusterName, ClusterSource, CollectionId, Fact, Gap, GapCause, Key, Namespace, ObjectName,
-    Observation, Reading, Resource, Scope, Selector, Uid, View,
+    Observation, Reading, Resource, Scope, Selector, Sighting, Uid, View,
 };
 
-/// All sites that judging many subjects needs, each made once.
-pub struct Sites<'a> {
+/// All contexts that judging many subjects needs, each made once.
+pub struct ContextCache<'a> {
     pub view: View<'a>,
     /// Subjects are sorted by cluster, so the last one is asked for again and again.
-    last: RefCell<Option<(ClusterName, Option<Rc<Site<'a>>>)>>,
+    last: RefCell<Option<(ClusterName, Option<Rc<CheckContext<'a>>>)>>,
     addresses: OnceCell<Addresses<'a>>,
 }
 
-impl<'a> Sites<'a> {
+impl<'a> ContextCache<'a> {
     pub fn new(view: View<'a>) -> Self {
         Self { view, last: RefCell::new(None), addresses: OnceCell::new() }
     }
 
-    pub fn of(&self, cluster: &ClusterName) -> Option<Rc<Site<'a>>> {
+    pub fn of(&self, cluster: &ClusterName) -> Option<Rc<CheckContext<'a>>> {
         let mut last = self.last.borrow_mut();
         match last.as_ref() {
-            Some((held, site)) if held == cluster => site.clone(),
+            Some((held, context)) if held == cluster => context.clone(),
             Some(_) | None => {
-                let site = Site::of(self.view, cluster).map(Rc::new);
-                *last = Some((cluster.clone(), site.clone()));
-                site
+                let context = CheckContext::of(self.view, cluster).map(Rc::new);
+                *last = Some((cluster.clone(), context.clone()));
+                context
             }
         }
     }
@@ -50,7 +50,7 @@ impl<'a> Sites<'a> {
 }
 
 /// One cluster and what is known there.
-pub struct Site<'a> {
+pub struct CheckContext<'a> {
     pub view: View<'a>,
     pub cluster: &'a Cluster,
     pub clusters: Listing<'a, CapiCluster>,
@@ -90,24 +90,8 @@ impl<'a, F: Fact> Listing<'a, F> {
         self.reading.and_then(|reading| reading.gap())
     }
 
-    pub fn get(&self, key: &Key) -> Sight<'a, F> {
-        match self.reading.map(|reading| reading.get(key)) {
-            None | Some(Observation::ProvenAbsent(_)) => Sight { seen: None, gap: None },
-            Some(Observation::Present(fact)) => Sight { seen: Some(fact), gap: None },
-            Some(Observation::Unknown(gap)) => Sight { seen: None, gap: Some(gap) },
-        }
-    }
-}
-
-/// What is known of one object. Nothing seen and no gap: proven absent.
-pub struct Sight<'a, F> {
-    pub seen: Option<&'a F>,
-    pub gap: Option<Gap>,
-}
-
-impl<F> Sight<'_, F> {
-    pub fn is_proven_absent(&self) -> bool {
-        self.seen.is_none() && self.gap.is_none()
+    pub fn get(&self, key: &Key) -> Sighting<'a, F> {
+        self.reading.map_or(Sighting::ABSENT, |reading| reading.get(key).into())
     }
 }
 
@@ -128,7 +112,7 @@ impl Content for Anchor {
     }
 }
 
-impl<'a> Site<'a> {
+impl<'a> CheckContext<'a> {
     pub fn of(view: View<'a>, cluster: &ClusterName) -> Option<Self> {
         let cluster = view.cluster(cluster)?;
         Some(Self {
@@ -185,23 +169,25 @@ impl<'a> Site<'a> {
     }
 
     /// A Secret with its content.
-    pub fn look<F: Content>(&self, key: &Key) -> Sight<'a, F> {
-        let Some(namespace) = &key.namespace else { return Sight { seen: None, gap: None } };
+    pub fn look<F: Content>(&self, key: &Key) -> Sighting<'a, F> {
+        let Some(namespace) = &key.namespace else { return Sighting::ABSENT };
         let read = || self.view.read::<F>(&content_id(&self.cluster.name, key)).get(key);
         match self.marks(namespace).get(key) {
-            Observation::ProvenAbsent(_) => Sight { seen: None, gap: None },
+            Observation::ProvenAbsent(_) => Sighting::ABSENT,
             Observation::Present(mark) => match read() {
-                Observation::Present(fact) if is_same(&mark.uid, fact.uid()) => Sight { seen: Some(fact), gap: None },
+                Observation::Present(fact) if is_same(&mark.uid, fact.uid()) => {
+                    Sighting { seen: Some(fact), gap: None }
+                }
                 Observation::Present(_) | Observation::ProvenAbsent(_) => {
                     let says = format!("Secret {key} was made anew and is being read again");
-                    Sight { seen: None, gap: Some(Gap::new(GapCause::NotObserved, says)) }
+                    Sighting::unknown(Gap::new(GapCause::NotObserved, says))
                 }
-                Observation::Unknown(gap) => Sight { seen: None, gap: Some(gap) },
+                Observation::Unknown(gap) => Sighting::unknown(gap),
             },
             // Who may read Secrets one by one and not list them sees those that are there.
             Observation::Unknown(gap) => match read() {
-                Observation::Present(fact) => Sight { seen: Some(fact), gap: None },
-                Observation::ProvenAbsent(_) | Observation::Unknown(_) => Sight { seen: None, gap: Some(gap) },
+                Observation::Present(fact) => Sighting { seen: Some(fact), gap: None },
+                Observation::ProvenAbsent(_) | Observation::Unknown(_) => Sighting::unknown(gap),
             },
         }
     }

@@ -1,0 +1,135 @@
+//! The answers of a check, and what is true of every answer of every check.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
+
+use jiff::Timestamp;
+
+use super::Fixture;
+use crate::{Cell, Check, Panel};
+use trueup_core::engine::{Explanation, Judgement, SubjectId};
+use trueup_core::world::World;
+
+/// Every subject with its answer.
+pub struct Judged<F> {
+    pub answers: BTreeMap<String, Answer>,
+    fixture: PhantomData<F>,
+}
+
+/// Everything a check says of one subject.
+pub struct Answer {
+    pub subject: SubjectId,
+    pub judgement: Judgement,
+    pub explanation: Explanation,
+    pub cells: Vec<Cell>,
+    pub panels: Vec<Panel>,
+    text: String,
+}
+
+impl<F: Fixture> Judged<F> {
+    /// Judges everything, and asserts what is true whatever the world.
+    pub fn new(check: &F::Check, world: &World, now: Timestamp) -> Self {
+        let view = world.view(now);
+        let mut answers = BTreeMap::new();
+        for subject in check.subjects(view) {
+            let judgement = check.judge(&subject, view).unwrap_or_else(|| panic!("{subject} is listed, not judged"));
+            let explanation = check.explain(&subject, view).unwrap_or_else(|| panic!("{subject} is not explained"));
+            let (cells, panels) = (check.cells(&subject, view), check.panels(&subject, view));
+            let mut answer = Answer { subject, judgement, explanation, cells, panels, text: String::new() };
+            answer.text = answer.described::<F>();
+            answer.assert_sound(check.description().columns.len(), now);
+            F::assert_answer(&answer);
+            answers.insert(answer.subject.to_string(), answer);
+        }
+        Self { answers, fixture: PhantomData }
+    }
+
+    pub fn about(&self, subject: &str) -> String {
+        self.find(subject).map_or_else(|| "no subject".to_owned(), Answer::to_string)
+    }
+
+    pub fn find(&self, subject: &str) -> Option<&Answer> {
+        F::ids(subject).iter().find_map(|id| self.answers.get(id))
+    }
+
+    /// All answers as `id: answer`, without the name of the check.
+    pub fn all(&self) -> Vec<String> {
+        let short = |id: &str| id.split_once('/').map_or(String::new(), |(_, rest)| rest.to_owned());
+        self.answers.iter().map(|(id, answer)| format!("{}: {answer}", short(id))).collect()
+    }
+}
+
+impl Answer {
+    fn assert_sound(&self, columns: usize, now: Timestamp) {
+        let Self { subject, judgement, explanation, cells, .. } = self;
+        let codes = &judgement.codes;
+        assert!(codes.is_sorted() && codes.windows(2).all(|pair| pair[0] != pair[1]), "{subject}: {codes:?}");
+        let states = states_of(judgement.verdict);
+        assert!(
+            states.contains(&judgement.state.as_str()),
+            "{subject}: {} is {:?}",
+            judgement.verdict,
+            judgement.state
+        );
+        assert!(!explanation.summary.is_empty() && !explanation.summary.contains('\n'), "{subject}");
+        assert!(judgement.until.is_none_or(|until| until > now), "{subject}: a deadline that has passed");
+        assert!(cells.is_empty() || cells.len() == columns, "{subject}: {} cells, {columns} columns", cells.len());
+    }
+
+    fn described<F: Fixture>(&self) -> String {
+        let mut text = self.judgement.verdict.to_owned();
+        for code in &self.judgement.codes {
+            text.push_str(&format!(" {code}"));
+        }
+        for (index, draft) in self.explanation.remedy.iter().enumerate() {
+            text.push_str(&format!("{} {}", if index == 0 { " →" } else { ";" }, F::describe(self, draft)));
+        }
+        text
+    }
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// The states of each verdict as the reference lists them, on purpose not taken from the code.
+fn states_of(verdict: &str) -> &'static [&'static str] {
+    match verdict {
+        "referenced" | "protected" | "foreign" | "valid" | "match" | "keep" | "available" | "owned" | "reference"
+        | "fresh" | "not-aws" | "skipped" => &["match"],
+        "missing-copy" | "missing" | "untagged" => &["missing"],
+        "leftover" | "orphan-certain" | "orphan-probable" | "extra" | "orphan" | "removable" => &["extra"],
+        "stale-copy" | "drift" | "half-tagged" | "stale-owner" | "endpoint-drift" | "ca-drift" | "ca-rotating"
+        | "behind-source" | "keys-disagree" | "contract" | "wrong-cluster" => &["drift"],
+        "pending" | "expiring" | "expired" | "not-yet-valid" | "refresh-stalled" | "rolling-out" => &["stale"],
+        "unknown" | "opaque" | "transient" => &["unknown"],
+        "moot" | "terminating" | "unrenderable" | "blocks-oidc" | "locked" | "deleting" | "reclaiming" => &["blocked"],
+        // Right where OIDC is not asked for.
+        "not-available" => &["blocked", "match"],
+        "lockout"
+        | "invalid"
+        | "kas-would-refuse"
+        | "source-missing"
+        | "unreadable"
+        | "exec-refused"
+        | "source-invalid"
+        | "invalid-spec"
+        | "instance-type-empty"
+        | "region-invalid"
+        | "credentials-partial"
+        | "credentials-none"
+        | "secret-missing"
+        | "secret-invalid"
+        | "token-unreadable"
+        | "denied"
+        | "instance-type-unknown"
+        | "gone"
+        | "two-owners"
+        | "other-owner"
+        | "tag-invalid" => &["error"],
+        other => panic!("{other} is not a verdict of any check"),
+    }
+}
