@@ -1,4 +1,4 @@
-//! `[clouds.<provider>.<alias>]`: accounts and where their keys are. Never the keys themselves.
+//! `[clouds.<provider>.<alias>]`: accounts and where their keys are stored. Never the keys themselves.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,9 +16,9 @@ pub struct CloudAccount {
     /// The user's name for it.
     pub alias: String,
     pub key: Option<CloudKey>,
-    /// Where services are asked instead of at their public endpoints, by the service's name.
+    /// Endpoint overrides by service name.
     pub endpoints: BTreeMap<String, String>,
-    /// Clusters whose objects may point into this account.
+    /// Clusters whose objects may reference this account.
     pub management_clusters: Vec<Glob>,
 }
 

@@ -1,11 +1,11 @@
-//! `[[clusters]]`: how risky each cluster is, and where to look when a cluster-wide list is forbidden.
+//! `[[clusters]]`: risk class of each cluster, and namespaces to list when a cluster-wide list is forbidden.
 
 use super::Problems;
 use trueup_checks::{SettingsProblem, SettingsTable};
 use trueup_core::engine::Glob;
 use trueup_core::world::{ClusterName, Namespace, RiskClass};
 
-/// The rules in the order of the file. The first that matches a name wins.
+/// The rules in file order. The first that matches a name wins.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ClusterRules(Vec<ClusterRule>);
 
@@ -14,11 +14,11 @@ pub struct ClusterRules(Vec<ClusterRule>);
 pub struct ClusterRule {
     pub matches: Glob,
     pub class: Option<RiskClass>,
-    /// Where to list when listing everywhere is forbidden.
+    /// Namespaces to list when a cluster-wide list is forbidden.
     pub namespaces: Vec<Namespace>,
 }
 
-/// The words for classes, as the file spells them.
+/// Class names in the file.
 pub(super) const CLASSES: [(&str, RiskClass); 3] =
     [("prod", RiskClass::Prod), ("stage", RiskClass::Stage), ("dev", RiskClass::Dev)];
 
@@ -27,13 +27,13 @@ impl ClusterRules {
         Self(rules)
     }
 
-    /// The class of a cluster: by its own rule, else by its management cluster's, else prod.
+    /// Returns the class of a cluster: by its own rule, else by its management cluster's, else prod.
     pub fn class_of(&self, name: &ClusterName, hosted_by: Option<&ClusterName>) -> RiskClass {
         let class = |name: &ClusterName| self.rule_of(name).and_then(|rule| rule.class);
         class(name).or_else(|| hosted_by.and_then(class)).unwrap_or_default()
     }
 
-    /// Where to list when listing everywhere is forbidden; nowhere when no rule says.
+    /// Returns the namespaces to list when a cluster-wide list is forbidden; empty without a rule.
     pub fn namespaces_of(&self, name: &ClusterName) -> &[Namespace] {
         self.rule_of(name).map_or(&[], |rule| &rule.namespaces)
     }
@@ -64,7 +64,7 @@ fn rule(table: &SettingsTable, problems: &mut Problems) -> Option<ClusterRule> {
     })
 }
 
-/// A pattern.
+/// Reads a glob pattern.
 pub(super) fn take_glob(table: &SettingsTable, key: &str) -> Result<Option<Glob>, SettingsProblem> {
     let Some(text) = table.take_str(key)? else { return Ok(None) };
     let glob = Glob::parse(text.get_ref());
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn the_class_is_the_clusters_own_then_its_hosts_then_prod() {
+    fn the_class_comes_from_the_cluster_then_its_host_then_defaults_to_prod() {
         let rules = ClusterRules::new(vec![
             rule("stage-prod-*", Some(RiskClass::Prod)),
             rule("stage-*", Some(RiskClass::Stage)),

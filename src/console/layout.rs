@@ -1,6 +1,6 @@
 //! Where everything goes, from the size of the screen alone.
 //!
-//! Always true: `update` and `view` ask the same function, so that a page is as long as what is drawn.
+//! Invariants: `update` and `view` ask the same function, so that a page is as long as what is drawn.
 
 use ratatui::layout::Rect;
 

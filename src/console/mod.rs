@@ -12,12 +12,12 @@
 //! - [`capture`]: a painted screen as text and as a picture. Pure.
 //! - [`terminal`]: the hold on the terminal, and the bytes that go there. `run`: the one loop. IO.
 //!
-//! Always true:
+//! Invariants:
 //! - `update` and `view` do no IO and read no clock; what is wanted done is data;
 //! - cursors and marks are identities, never places;
 //! - no check is known by name: all there is to say of one is in its description.
 //!
-//! Not here: doing what is wanted (whoever opens the console implements [`task::ConsoleServices`]).
+//! Elsewhere: doing what is wanted (whoever opens the console implements [`task::ConsoleServices`]).
 
 pub mod capture;
 pub mod effect;

@@ -1,6 +1,6 @@
 //! The loop: waits for something to happen, takes it in, does what follows, and draws once.
 //!
-//! Always true:
+//! Invariants:
 //! - this thread alone holds the terminal; everything else comes and goes through channels;
 //! - what is ready is drained before drawing: input is drawn at once, data at most sixty times a second;
 //! - there is no tick: when nothing happens, nothing wakes the loop but the next age on the screen.

@@ -1,11 +1,11 @@
 //! What the console asks of those behind it, and what they answer.
 //!
-//! Always true:
+//! Invariants:
 //! - a task is data; nothing here does anything;
 //! - an answer to a question carries the number it was asked under, so that a late one can be told from the latest;
 //! - no secret byte is in an answer: objects arrive masked.
 //!
-//! Not here: doing it ([`ConsoleServices`] is implemented by whoever opens the console).
+//! Elsewhere: doing it ([`ConsoleServices`] is implemented by whoever opens the console).
 
 use std::collections::BTreeSet;
 use std::time::Duration;

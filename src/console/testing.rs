@@ -1,6 +1,6 @@
 //! A console for tests: a model, a clock that stands still, keys typed as text, and the screen as text.
 //!
-//! Always true:
+//! Invariants:
 //! - time moves only when a test says so;
 //! - what is drawn comes from events alone, as in the real loop; only what no event can bring about is set by hand.
 //!

@@ -1,6 +1,6 @@
 //! The screen as a picture that scales, with text that can be searched.
 //!
-//! Always true:
+//! Invariants:
 //! - letters stand in the columns they had: each run of one style is as long as its cells, whatever the font;
 //! - a background is drawn only where a cell has one of its own;
 //! - nothing in a cell is markup.

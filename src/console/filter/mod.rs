@@ -1,6 +1,6 @@
 //! The filter language: `state:extra,drift cluster:eu* age>5m name~client !class:dev oidc`.
 //!
-//! Always true:
+//! Invariants:
 //! - every term has to hold; of the values of one term, any;
 //! - a term with `!` or `-` in front shows exactly what it hides without, but for words: a word is found by its letters
 //!   in order, with gaps, and excluded only where it stands as a whole, because excluding by gaps hides more than anybody means;

@@ -1,6 +1,6 @@
 //! Everything a key can do.
 //!
-//! Always true: no action writes to a cluster by itself. The nearest is [`Action::Approve`], which opens the approval.
+//! Invariants: no action writes to a cluster by itself. The nearest is [`Action::Approve`], which opens the approval.
 
 /// Where an action stands in the help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

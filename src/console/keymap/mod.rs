@@ -1,11 +1,11 @@
 //! Which key does what, where: one table, from which help, hints, the palette and the docs derive.
 //!
-//! Always true:
+//! Invariants:
 //! - a key means at most one thing in a scope, and no binding hides a longer one of its scope;
 //! - where text is typed, no binding takes a letter away from it;
 //! - a user's line that can't be meant is skipped and reported with its place; the rest of the file counts.
 //!
-//! Not here: reading the user's file, and what an action does (`console::update`).
+//! Elsewhere: reading the user's file, and what an action does (`console::update`).
 
 mod action;
 mod bindings;

@@ -1,6 +1,6 @@
 //! One key press, as the key file spells it and as the terminal reports it.
 //!
-//! Always true:
+//! Invariants:
 //! - a key has one spelling that is printed, and what is printed reads back as the same key;
 //! - shift is part of a letter: `K` is a key of its own, whether the terminal reports shift beside it or not.
 

@@ -1,6 +1,6 @@
 //! Findings somebody accepted: shown as match for as long as their rule holds.
 //!
-//! Always true: what was accepted can be shown again as it is, the moment its rule ends.
+//! Invariants: what was accepted can be shown again as it is, the moment its rule ends.
 
 use std::collections::BTreeMap;
 

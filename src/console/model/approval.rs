@@ -1,6 +1,6 @@
 //! Approval on the screen: cluster by cluster, the list and the word.
 //!
-//! Always true:
+//! Invariants:
 //! - keys that were on their way when the question appeared answer nothing;
 //! - the word counts only when the list has been on the screen to its end.
 

@@ -1,6 +1,6 @@
 //! What happened lately: verdicts that changed, and how many differences each cluster had.
 //!
-//! Always true: only so much is kept; the oldest goes first.
+//! Invariants: only so much is kept; the oldest goes first.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -1,6 +1,6 @@
 //! What is judged of every subject, counted as it changes.
 //!
-//! Always true: the counts are those of the findings, whatever the order of changes was.
+//! Invariants: the counts are those of the findings, whatever the order of changes was.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

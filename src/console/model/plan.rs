@@ -1,6 +1,6 @@
 //! A plan on the screen: what is chosen of it, what servers said to it, and whether the world is still the one it shows.
 //!
-//! Always true:
+//! Invariants:
 //! - the plan itself never changes; only what is chosen of it does;
 //! - a blocked action can't be chosen, and one whose dependency is not chosen is skipped and says so.
 

@@ -1,6 +1,6 @@
 //! What the console knows again when it is opened on the same fleet.
 //!
-//! Always true: what does not fit (a check that is off, a column that is gone) is left out in silence.
+//! Invariants: what does not fit (a check that is off, a column that is gone) is left out in silence.
 
 use std::collections::BTreeMap;
 

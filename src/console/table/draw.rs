@@ -1,6 +1,6 @@
 //! The visible part of a list, drawn.
 //!
-//! Always true:
+//! Invariants:
 //! - rows are asked for one by one as long as there are lines for them, and cells only for columns that are shown;
 //! - nothing outside the given area is touched, but for the scrollbar on the border that was named;
 //! - what can be clicked is where it was drawn.

@@ -1,6 +1,6 @@
 //! Which columns there is room for, and where they go.
 //!
-//! Always true:
+//! Invariants:
 //! - columns never overlap and never leave the given width;
 //! - the least important go first, and a column with priority 0 goes only when no column but itself would be left to go.
 

@@ -1,12 +1,12 @@
 //! Where the reader is in a list, by identity.
 //!
-//! Always true:
+//! Invariants:
 //! - the cursor is on a shown row whenever there is one, and inside the window;
 //! - rows that come or go elsewhere neither move the cursor to another row nor, if it can be helped, on the screen;
 //! - a cursor whose row is gone is on the nearest one that stood after it, else on the one before;
 //! - a mark goes only with its row, or when it is taken away.
 //!
-//! Not here: the rows and their order (`order`).
+//! Elsewhere: the rows and their order (`order`).
 
 use std::collections::BTreeSet;
 use std::ops::Range;

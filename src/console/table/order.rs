@@ -1,11 +1,11 @@
 //! The rows of a list, kept in order while they change.
 //!
-//! Always true:
+//! Invariants:
 //! - rows are in the order of (key, id), or exactly the other way round;
 //! - a row that the filter hides keeps its place, so that showing it again sorts nothing;
 //! - a change costs a search and moving the indices between its old place and its new one; changing nothing costs a look.
 //!
-//! Not here: the filter and the keys themselves; both come from the owner of the rows.
+//! Elsewhere: the filter and the keys themselves; both come from the owner of the rows.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;

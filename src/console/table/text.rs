@@ -1,6 +1,6 @@
 //! Text that has to fit: by columns of the screen, not by bytes or characters.
 //!
-//! Always true:
+//! Invariants:
 //! - what comes out is never wider than asked for, and never cuts a character that is written with several;
 //! - what steers a terminal, hides or reorders comes out escaped, and is measured as that.
 

@@ -1,6 +1,6 @@
 //! Stepping aside: a stop until somebody continues us, and another program on the terminal.
 //!
-//! Always true:
+//! Invariants:
 //! - whoever gets the terminal gets it as we found it, and every key from then on;
 //! - we take it back only when it is ours again: continued, or the other program ended;
 //! - ctrl-z in the other program stops us with it, so that the shell sees its whole job stopped.

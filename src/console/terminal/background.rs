@@ -1,11 +1,11 @@
 //! Whether the terminal is light or dark: asked, and answered in time or not at all.
 //!
-//! Always true:
+//! Invariants:
 //! - the question ends with one every terminal answers (`ESC[c`), so that one that does not know the first costs a round
 //!   trip and not the whole wait;
 //! - nothing waits longer than it was told to.
 //!
-//! Not here: what to do with the answer.
+//! Elsewhere: what to do with the answer.
 
 use std::io;
 use std::time::{Duration, Instant};

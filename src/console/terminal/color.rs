@@ -1,6 +1,6 @@
 //! How many colours the terminal has, and each colour in as many.
 //!
-//! Always true:
+//! Invariants:
 //! - `NO_COLOR` and `--color never` leave attributes alone: bold and reversed still say something;
 //! - the sixteen names go out as they are, at any depth but none: the user chose what they look like.
 //!

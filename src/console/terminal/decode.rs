@@ -1,6 +1,6 @@
 //! What a terminal sends, as events.
 //!
-//! Always true:
+//! Invariants:
 //! - answers to questions nobody waits for any more are dropped whole, and never taken for keys;
 //! - bytes that are no sequence are skipped one by one: what comes after is read as if they had not been;
 //! - keys are spelled as crossterm spells them, so that everything built on its types works.

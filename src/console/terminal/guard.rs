@@ -5,13 +5,13 @@
 //!  leave ◄─ raw ◄─ alternate screen ◄─ title ◄─ cursor ◄─ paste ◄─ focus ◄─ mouse
 //! ```
 //!
-//! Always true:
+//! Invariants:
 //! - a mode is on the list before it is set, so that one that was set by half is undone, too;
 //! - leaving undoes the list in reverse, first of all ends a frame that was cut short, and does nothing the second time;
 //! - exit, error, panic, a stop and a hand-over leave by the same way;
 //! - who is not the owner's thread can't bring the terminal down by panicking.
 //!
-//! Not here: signals. The loop hears them, and drops the guard or steps aside.
+//! Elsewhere: signals. The loop hears them, and drops the guard or steps aside.
 
 use std::io;
 use std::marker::PhantomData;

@@ -1,12 +1,12 @@
 //! Keys, mouse, pastes, focus and resizes, as they come.
 //!
-//! Always true:
+//! Invariants:
 //! - the terminal is read by whoever polls this and by no thread behind it: after [`Input::stop`] nobody reads, so that a
 //!   program it is handed to gets every key;
 //! - whoever waits on a stopped input waits for good, so that the loop needs no special case;
 //! - a lone escape is the key when nothing has followed for [`ESCAPE_WAIT`].
 //!
-//! Not here: what the bytes mean (`decode`).
+//! Elsewhere: what the bytes mean (`decode`).
 
 use std::fs::File;
 use std::io::{self, Read};

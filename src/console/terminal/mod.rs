@@ -1,12 +1,12 @@
 //! The hold on the terminal, and the bytes that go there.
 //!
-//! Always true:
+//! Invariants:
 //! - one owner: whoever holds the [`Screen`] may write, nobody else does;
 //! - every mode that was set is undone, in reverse, however the program ends or steps aside;
 //! - a frame is one `write` of one buffer inside synchronized output, and an equal frame is none;
 //! - no sequence comes from a cell: what would steer the terminal is replaced.
 //!
-//! Not here: what is painted (`view`), when (`run`).
+//! Elsewhere: what is painted (`view`), when (`run`).
 
 mod aside;
 mod background;

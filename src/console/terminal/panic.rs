@@ -1,6 +1,6 @@
 //! What a panic does to the terminal: on the owner's thread it is set back before a word is said, elsewhere it stays.
 //!
-//! Always true:
+//! Invariants:
 //! - the owner's panic tears down first and is told after, on a terminal that can show it;
 //! - a panic on another thread is handed to the console as a text and never written over the screen;
 //! - without a terminal in hand, panics are told as always.

@@ -1,6 +1,6 @@
 //! The terminal as the loop sees it: a hold, a writer, and what is on it.
 //!
-//! Always true: what is remembered as shown is what the terminal shows. When that is not sure (a resize, a stop, another
+//! Invariants: what is remembered as shown is what the terminal shows. When that is not sure (a resize, a stop, another
 //! program, a failed write), the next frame is painted whole.
 
 use std::io;

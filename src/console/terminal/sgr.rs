@@ -1,6 +1,6 @@
 //! The pen: what the terminal would write the next letter in, and the fewest bytes to change it.
 //!
-//! Always true: parameters are never left empty. `ESC[;m` resets everything, which is how colours switched off have
+//! Invariants: parameters are never left empty. `ESC[;m` resets everything, which is how colours switched off have
 //! cost programs their selection.
 
 use std::io::Write as _;

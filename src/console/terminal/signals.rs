@@ -1,6 +1,6 @@
 //! What other processes ask of us by signal, in the two words the loop knows: end, or rest.
 //!
-//! Always true:
+//! Invariants:
 //! - once somebody asked for the end, every question is answered with it;
 //! - what was asked while another program had the terminal was meant for that program: ctrl-c and ctrl-z go to all.
 

@@ -1,6 +1,6 @@
 //! What is said to a terminal besides frames: copies, titles and alerts, as bytes.
 //!
-//! Always true: a text can't end its own sequence. Copies travel as base64, titles lose their control characters.
+//! Invariants: a text can't end its own sequence. Copies travel as base64, titles lose their control characters.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

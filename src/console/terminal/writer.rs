@@ -1,12 +1,12 @@
 //! A frame as bytes.
 //!
-//! Always true:
+//! Invariants:
 //! - a frame is one run of bytes inside synchronized output (`?2026`), and an equal frame is no bytes at all;
 //! - every frame starts and ends with the plain pen, so that nothing of it leaks into what others write;
 //! - after a sign whose width terminals disagree about, the cursor is placed anew;
 //! - a cell that would steer the terminal, or turn the text around it, is written as a sign that does not.
 //!
-//! Not here: the write itself (`guard`), what is in the cells (`view`).
+//! Elsewhere: the write itself (`guard`), what is in the cells (`view`).
 
 use std::io::Write as _;
 use std::iter::Peekable;

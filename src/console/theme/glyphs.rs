@@ -1,6 +1,6 @@
 //! The signs on the screen, each with its plain twin.
 //!
-//! Always true: both sets have the same signs, and a plain one takes as many columns as its twin, so that layout does not
+//! Invariants: both sets have the same signs, and a plain one takes as many columns as its twin, so that layout does not
 //! depend on which is shown. [`Glyphs::ellipsis`] and [`Glyphs::arrow`] are texts and may differ.
 
 use ratatui::symbols::border;

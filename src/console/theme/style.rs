@@ -1,6 +1,6 @@
 //! A style as theme files write it: `bold yellow on #1a1b26`.
 //!
-//! Always true: what is not said is the terminal's own. An empty text is the terminal's own look altogether.
+//! Invariants: what is not said is the terminal's own. An empty text is the terminal's own look altogether.
 
 use ratatui::style::{Color, Modifier, Style};
 

@@ -1,12 +1,12 @@
 //! The themes there are, and one of them resolved.
 //!
-//! Always true:
+//! Invariants:
 //! - a theme is asked for by name and comes whole: its parents' styles first, then its own;
 //! - all that is wrong with a theme's file is found at once, each with its line, and then there is no theme of that
 //!   name: nothing is half applied;
 //! - the built-in themes are read by the same rules as a user's, and can be a user theme's parent.
 //!
-//! Not here: where user files are and when they changed (`run`).
+//! Elsewhere: where user files are and when they changed (`run`).
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! What an event does to the model, and what follows from it.
 //!
-//! Always true: pure. The same model and event give the same model and effects.
+//! Invariants: pure. The same model and event give the same model and effects.
 
 mod act;
 mod data;

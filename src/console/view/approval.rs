@@ -1,6 +1,6 @@
 //! The question before anything is sent, as large as what is at stake.
 //!
-//! Always true: every name is shown whole and escaped, over several lines where it has to be.
+//! Invariants: every name is shown whole and escaped, over several lines where it has to be.
 
 use ratatui::layout::{Position, Rect};
 use unicode_width::UnicodeWidthStr as _;

@@ -1,6 +1,6 @@
 //! The line of keys at the bottom.
 //!
-//! Always true: a key that would do nothing here and now is not named.
+//! Invariants: a key that would do nothing here and now is not named.
 
 use ratatui::layout::Rect;
 

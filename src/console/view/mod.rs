@@ -1,6 +1,6 @@
 //! The screen, drawn from the model and nothing else.
 //!
-//! Always true:
+//! Invariants:
 //! - only rows in the window are built;
 //! - text from clusters is escaped where it is written ([`paint`]);
 //! - a state is told by its sign and its word; colour repeats them.

@@ -1,6 +1,6 @@
 //! The brush: text, boxes and fills on the buffer, in roles.
 //!
-//! Always true: whatever a text says, it stays on its line and inside its width, and steers nothing.
+//! Invariants: whatever a text says, it stays on its line and inside its width, and steers nothing.
 
 use jiff::Timestamp;
 use ratatui::buffer::Buffer;
