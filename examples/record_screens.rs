@@ -34,7 +34,7 @@ use trueup_core::world::{ClusterName, ClusterSource, RiskClass};
 use trueup_fleet::connect::FixedConnector;
 use trueup_fleet::live::{Guest, GuestResolver, Live, LiveSetup, Member, Update};
 use trueup_fleet::observe::{Clock, Jitter, Ports};
-use trueup_sim::demo::{DemoClass, DemoCluster, DemoRole, DemoService, Story, StoryOptions};
+use trueup_sim::demo::{DemoClass, DemoCluster, DemoRole, DemoService, Scenario, ScenarioOptions};
 
 /// Wide enough for the detail beside the list, small enough for a page.
 const AREA: Rect = Rect { x: 0, y: 0, width: 120, height: 36 };
@@ -42,7 +42,7 @@ const SEED: u64 = 1;
 const START: &str = "2026-11-16T14:02:00Z";
 const THEME: &str = "night";
 const FOLDER: &str = "docs/screens";
-/// Long enough for every cluster of the story, whose clock is not the wall's.
+/// Long enough for every cluster of the scenario, whose clock is not the wall's.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The cluster whose orphans the tour is about.
 const CLUSTER: &str = "guest-payments";
@@ -139,7 +139,7 @@ impl Scene {
             }
             self.press("j");
         }
-        panic!("the story has no {name} in {CLUSTER}");
+        panic!("the scenario has no {name} in {CLUSTER}");
     }
 
     fn told(&mut self, told: TaskReply) {
@@ -219,7 +219,7 @@ impl Scene {
             scope: &scope,
             conditions: &conditions,
         };
-        build(&input).expect("the story holds no number without a single spelling")
+        build(&input).expect("the scenario holds no number without a single spelling")
     }
 
     fn record(&mut self, name: &str) -> std::io::Result<()> {
@@ -232,11 +232,11 @@ impl Scene {
     }
 }
 
-/// The story's management clusters, and the way to their guests.
+/// The scenario's management clusters, and the way to their guests.
 fn fleet() -> Live {
     let start = START.parse().expect("it is a moment");
-    let story = Story::new(&StoryOptions { seed: SEED, guests_more: 0, objects_more: 0, start });
-    let managers = story.clusters.iter().filter_map(|cluster| match &cluster.role {
+    let scenario = Scenario::new(&ScenarioOptions { seed: SEED, guests_more: 0, objects_more: 0, start });
+    let managers = scenario.clusters.iter().filter_map(|cluster| match &cluster.role {
         DemoRole::Management { context } => Some(Member {
             source: ClusterSource::Kubeconfig { context: context.clone() },
             ..member(cluster, ClusterName::new(cluster.name.as_str()))
@@ -247,7 +247,7 @@ fn fleet() -> Live {
     let config = parse_config("", Path::new("."), registry::entries()).expect("an empty config is one");
     let clock = Arc::new(Moving { start, begun: Instant::now() });
     let ports = Ports::new(clock, Arc::new(Even), Digester::new(&[0; 32]));
-    Live::new(LiveSetup { domains: config.domains.0, members, door: Box::new(Guests(story)), ports, live_max: 64 })
+    Live::new(LiveSetup { domains: config.domains.0, members, door: Box::new(Guests(scenario)), ports, live_max: 64 })
 }
 
 fn member(cluster: &DemoCluster, name: ClusterName) -> Member {
@@ -265,7 +265,7 @@ fn member(cluster: &DemoCluster, name: ClusterName) -> Member {
     }
 }
 
-struct Guests(Story);
+struct Guests(Scenario);
 
 impl GuestResolver for Guests {
     fn member(&self, guest: &Guest, _: &kube::Client) -> Member {
@@ -278,7 +278,7 @@ impl GuestResolver for Guests {
                 class: RiskClass::default(),
                 source,
                 hosted_by,
-                connector: Arc::new(FixedConnector(DemoService::nowhere().client())),
+                connector: Arc::new(FixedConnector(DemoService::unreachable().client())),
                 namespaces: Vec::new(),
             },
         }

@@ -9,15 +9,15 @@ use trueup_checks::external_oidc::ExternalOidc;
 use trueup_core::decode::Digester;
 use trueup_core::decode::recorded::{Coverage, KindCoverage, RecordedCluster, RecordedObject, fill};
 use trueup_core::world::{Cluster, ClusterIdentity, ClusterName, ClusterSource, Link, RiskClass, Served, World};
-use trueup_sim::demo::{DemoCluster, Story, StoryOptions};
+use trueup_sim::demo::{DemoCluster, Scenario, ScenarioOptions};
 use trueup_sim::{Answer, Request};
 
 fn start() -> Timestamp {
     "2026-03-01T12:00:00Z".parse().unwrap()
 }
 
-fn story() -> Story {
-    Story::new(&StoryOptions { seed: 1, guests_more: 0, objects_more: 0, start: start() })
+fn scenario() -> Scenario {
+    Scenario::new(&ScenarioOptions { seed: 1, guests_more: 0, objects_more: 0, start: start() })
 }
 
 fn get(cluster: &DemoCluster, path: &str) -> Value {
@@ -57,9 +57,9 @@ fn record(cluster: &DemoCluster) -> (RecordedCluster, BTreeSet<(String, String)>
     (recording, served)
 }
 
-/// What is not a match in one cluster of the story as it is now.
-fn troubles(story: &Story, name: &str) -> BTreeMap<String, String> {
-    let cluster = story.clusters.iter().find(|cluster| cluster.name == name).unwrap();
+/// What is not a match in one cluster of the scenario as it is now.
+fn troubles(scenario: &Scenario, name: &str) -> BTreeMap<String, String> {
+    let cluster = scenario.clusters.iter().find(|cluster| cluster.name == name).unwrap();
     let (domain, digester, known) = (ExternalOidc::default(), Digester::new(&[7; 32]), ClusterName::new(name));
     let (recording, served) = record(cluster);
     let mut world = World::default();
@@ -89,7 +89,7 @@ fn troubles(story: &Story, name: &str) -> BTreeMap<String, String> {
 }
 
 fn expect(name: &str, expected: &[(&str, &str)]) {
-    let found = troubles(&story(), name);
+    let found = troubles(&scenario(), name);
     let found: Vec<(&str, &str)> = found.iter().map(|(place, answer)| (place.as_str(), answer.as_str())).collect();
     assert_eq!(found, expected, "{name}");
 }
@@ -152,14 +152,14 @@ const OSLO: [(&str, &str); 5] = [
 #[test]
 fn in_oslo_a_change_of_the_spec_is_written_copied_and_rolled_out_while_oidc_stays_available() {
     expect("ocp-oslo", &OSLO);
-    let story = story();
-    let mut life = story.life();
+    let scenario = scenario();
+    let mut runner = scenario.runner();
     let ours = ["auth-config", "KubeAPIServer /cluster"];
     let mut seen: Vec<Vec<String>> = Vec::new();
     // Somebody changes the audiences at the thirtieth tick; three nodes take two ticks each.
     for _ in 0..45 {
-        life.tick();
-        let now = troubles(&story, "ocp-oslo");
+        runner.tick();
+        let now = troubles(&scenario, "ocp-oslo");
         let now = now.into_iter().filter(|(place, _)| ours.iter().any(|ours| place.ends_with(ours)));
         let now: Vec<String> = now.map(|(place, answer)| format!("{place}: {answer}")).collect();
         if seen.last() != Some(&now) {
@@ -169,13 +169,13 @@ fn in_oslo_a_change_of_the_spec_is_written_copied_and_rolled_out_while_oidc_stay
     let managed = "ConfigMap openshift-config-managed/auth-config: drift".to_owned();
     let copy = "ConfigMap openshift-kube-apiserver/auth-config: drift".to_owned();
     assert_eq!(seen, [vec![], vec![managed], vec![copy], vec![]]);
-    assert_eq!(troubles(&story, "ocp-oslo").len(), OSLO.len());
+    assert_eq!(troubles(&scenario, "ocp-oslo").len(), OSLO.len());
 }
 
 #[test]
 fn other_clusters_of_the_story_have_nothing_to_judge_here() {
-    let story = story();
+    let scenario = scenario();
     for name in ["mgmt-eu", "mgmt-us", "stage-1", "guest-payments"] {
-        assert_eq!(troubles(&story, name), BTreeMap::new(), "{name}");
+        assert_eq!(troubles(&scenario, name), BTreeMap::new(), "{name}");
     }
 }

@@ -34,8 +34,8 @@ use trueup_fleet::live::{Guest, GuestResolver, Member};
 use trueup_net::http::HttpClient;
 use trueup_operate::{Fleet, Made, MakeLive, OperateError, Session, aws_account, connect_members};
 use trueup_sim::demo::{
-    ACCOUNT, API_KEY, DemoClass, DemoCluster, DemoRole, DemoService, Machines, POWER_HOST, Served, Story, StoryOptions,
-    serve,
+    ACCOUNT, API_KEY, DemoClass, DemoCluster, DemoRole, DemoService, Machines, POWER_HOST, Scenario, ScenarioOptions,
+    Served, serve,
 };
 
 /// Where the demo is served when only `--headless` says that it should be: this machine, any port.
@@ -58,7 +58,7 @@ pub async fn run(context: &Context, args: &DemoArgs) -> Result<u8, CliError> {
         Some(address) => Some(listen(&mut story, address).await?),
         None => None,
     };
-    let life = story.life().run();
+    let life = story.runner().run();
     match served {
         Some(served) if args.headless => serve_until_told(&served, life).await,
         served => {
@@ -75,7 +75,7 @@ pub async fn run(context: &Context, args: &DemoArgs) -> Result<u8, CliError> {
     }
 }
 
-async fn listen(story: &mut Story, address: SocketAddr) -> Result<Served, CliError> {
+async fn listen(story: &mut Scenario, address: SocketAddr) -> Result<Served, CliError> {
     serve(story, address, &std::env::temp_dir()).await.map_err(|error| {
         let cause = match std::error::Error::source(&error) {
             Some(source) => format!("{error} ({source})"),
@@ -109,7 +109,7 @@ async fn serve_until_told(served: &Served, life: impl Future<Output = ()>) -> Re
 }
 
 /// Shows the fleet as `trueup plan --watch` does, until it is interrupted.
-async fn show(context: &Context, story: Story) -> Result<u8, CliError> {
+async fn show(context: &Context, story: Scenario) -> Result<u8, CliError> {
     let mut config = demo_config(context)?;
     let session = Arc::new(Session { state: None, ..context.session(config.settings.clone()) });
     let made = connect_story(&session, std::mem::take(&mut config.domains.0), story);
@@ -122,7 +122,7 @@ async fn show(context: &Context, story: Story) -> Result<u8, CliError> {
     plan::show(context, &args, made, Ways::Embedded).await
 }
 
-fn connect_story(session: &Session, checks: Vec<Box<dyn Check>>, story: Story) -> Result<Made, OperateError> {
+fn connect_story(session: &Session, checks: Vec<Box<dyn Check>>, story: Scenario) -> Result<Made, OperateError> {
     let members = members(&story);
     connect_members(session, checks, members, Box::new(DemoGuests::new(story)))
 }
@@ -138,7 +138,7 @@ pub fn on_console(args: DemoArgs) -> OpenFleet {
         let make: MakeLive = Box::new(move || {
             let made = demo_config(&context).map_err(|error| OperateError::Start(error.cause)).and_then(|config| {
                 let story = story(&args);
-                let life = Living(tokio::spawn(story.life().run()));
+                let life = Living(tokio::spawn(story.runner().run()));
                 let made = connect_story(&demo_session, config.domains.0, story)?;
                 Ok(Made { keeps: Box::new(life), ..made })
             });
@@ -184,8 +184,8 @@ impl Drop for Living {
     }
 }
 
-fn story(args: &DemoArgs) -> Story {
-    Story::new(&StoryOptions {
+fn story(args: &DemoArgs) -> Scenario {
+    Scenario::new(&ScenarioOptions {
         seed: args.seed,
         guests_more: args.clusters.unwrap_or(0),
         objects_more: args.objects.unwrap_or(0),
@@ -202,14 +202,14 @@ fn demo_config(context: &Context) -> Result<Config, CliError> {
 }
 
 /// Everybody the demo begins with: who has a context, and the account with IBM Cloud.
-fn members(story: &Story) -> Vec<Member> {
+fn members(story: &Scenario) -> Vec<Member> {
     let mut members: Vec<Member> = story.clusters.iter().filter_map(contexts).collect();
     members.push(account(story));
     members
 }
 
 /// The story's account, asked inside this process.
-fn account(story: &Story) -> Member {
+fn account(story: &Scenario) -> Member {
     let endpoints = Endpoints::at_one_place("https://ibm.demo.invalid").expect("the address is one");
     let key = ApiKey::parse(API_KEY).expect("the demo's key is one");
     let client = ibm::Account::new(HttpClient::in_process(story.account.service()), endpoints, key);
@@ -254,12 +254,12 @@ fn member(cluster: &DemoCluster) -> Member {
 
 /// The way to the guests that the demo's management clusters host, and to its AWS, inside this process.
 struct DemoGuests {
-    story: Story,
+    story: Scenario,
     aws: Option<Arc<AwsCache>>,
 }
 
 impl DemoGuests {
-    fn new(story: Story) -> Self {
+    fn new(story: Scenario) -> Self {
         let shelf = |machines: &Machines| {
             let (way, clock) = (HttpClient::in_process(machines.aws().service()), machines.clone());
             // A home of nobody: what the user's own variables and profiles say is not the story's business.
@@ -284,7 +284,7 @@ impl GuestResolver for DemoGuests {
                 class: RiskClass::default(),
                 source,
                 hosted_by,
-                connector: Arc::new(FixedConnector(DemoService::nowhere().client())),
+                connector: Arc::new(FixedConnector(DemoService::unreachable().client())),
                 namespaces: Vec::new(),
             },
         }
@@ -292,7 +292,7 @@ impl GuestResolver for DemoGuests {
 
     fn aws_account(&self, name: &ClusterName, cluster: &Cluster, client: &kube::Client) -> Option<Member> {
         let machines = self.story.machines()?;
-        let shelf = self.aws.as_ref().filter(|_| machines.are_of(cluster.name.as_str()))?;
+        let shelf = self.aws.as_ref().filter(|_| machines.belong_to(cluster.name.as_str()))?;
         Some(aws_account(name, cluster, client, shelf))
     }
 }

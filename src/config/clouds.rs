@@ -1,4 +1,4 @@
-//! `[clouds.<provider>.<alias>]`: accounts and where their keys are. Never the keys themselves.
+//! `[clouds.<provider>.<alias>]`: accounts and where their keys are stored. Never the keys themselves.
 
 use std::collections::BTreeMap;
 use std::path::Path;

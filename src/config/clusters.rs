@@ -1,4 +1,4 @@
-//! `[[clusters]]`: how risky each cluster is, and where to look when a cluster-wide list is forbidden.
+//! `[[clusters]]`: risk class of each cluster, and namespaces to list when a cluster-wide list is forbidden.
 
 use super::Problems;
 use trueup_checks::{SettingsProblem, SettingsTable};
@@ -6,7 +6,7 @@ use trueup_core::engine::Glob;
 use trueup_core::world::{Namespace, RiskClass};
 use trueup_operate::{ClusterRule, ClusterRules};
 
-/// The words for classes, as the file spells them.
+/// Class names in the file.
 pub(super) const CLASSES: [(&str, RiskClass); 3] =
     [("prod", RiskClass::Prod), ("stage", RiskClass::Stage), ("dev", RiskClass::Dev)];
 
@@ -31,7 +31,7 @@ fn rule(table: &SettingsTable, problems: &mut Problems) -> Option<ClusterRule> {
     })
 }
 
-/// A pattern.
+/// Reads a glob pattern.
 pub(super) fn take_glob(table: &SettingsTable, key: &str) -> Result<Option<Glob>, SettingsProblem> {
     let Some(text) = table.take_str(key)? else { return Ok(None) };
     let glob = Glob::parse(text.get_ref());

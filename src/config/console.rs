@@ -1,6 +1,6 @@
-//! `[console]`: how the console looks and what it keeps at hand.
+//! `[console]`: appearance and saved views of the console.
 //!
-//! Not here: whether a theme or a filter is one (whoever opens the console finds out, and says so there).
+//! Elsewhere: validating themes and filters, which the console does when it opens.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ pub struct ConsoleSettings {
     pub theme: Option<String>,
     /// The key file. Absent: `keys.toml` beside the config, if it is there.
     pub keys: Option<PathBuf>,
-    /// ASCII signs, and nothing that moves by itself.
+    /// ASCII glyphs, no animation.
     pub plain: bool,
     pub mouse: bool,
     pub alert: AlertSetting,
@@ -25,7 +25,7 @@ pub struct ConsoleSettings {
     pub views: Vec<ViewSettings>,
 }
 
-/// How somebody who looks elsewhere is told of a verdict that became worse.
+/// How the console signals a verdict that became worse while the terminal is not focused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AlertSetting {
     Off,
@@ -36,7 +36,7 @@ pub enum AlertSetting {
 const ALERTS: [(&str, AlertSetting); 3] =
     [("off", AlertSetting::Off), ("bell", AlertSetting::Bell), ("message", AlertSetting::Message)];
 
-/// `[[console.views]]`: a screen with a filter, by name.
+/// `[[console.views]]`: a named screen with a filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ViewSettings {
     pub name: String,
@@ -45,7 +45,7 @@ pub struct ViewSettings {
     pub filter: String,
 }
 
-/// The screen that is no check's.
+/// The fleet screen's name.
 pub const FLEET: &str = "fleet";
 
 const KNOWN_KEYS: [&str; 7] = ["theme", "keys", "plain", "mouse", "alert", "utc", "views"];

@@ -1,4 +1,4 @@
-//! `[domains]`: which checks are off, and each check's own table, handed over as it is.
+//! `[domains]`: disabled checks, and each check's own table, passed to the check unchanged.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use super::Problems;
 use trueup_checks::registry::{Entry, announced};
 use trueup_checks::{Check, SettingsProblem, SettingsTable};
 
-/// The checks that are on, in the registry's order.
+/// The enabled checks, in registry order.
 pub struct EnabledDomains(pub Vec<Box<dyn Check>>);
 
 impl fmt::Debug for EnabledDomains {
@@ -32,7 +32,7 @@ pub(super) fn read(root: &SettingsTable, entries: &[Entry], problems: &mut Probl
     problems.extend(unknown_tables(table, &names));
     let is_enabled = |entry: &Entry| !disabled.iter().any(|name| *name.get_ref() == entry.name.0);
     let built = entries.iter().filter_map(|entry| {
-        // Built even when it is off: a slip in its table should not wait until it is switched on.
+        // Built even when disabled, so that an error in its table is reported now.
         let domain = build(entry, table, problems)?;
         is_enabled(entry).then_some(domain)
     });

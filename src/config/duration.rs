@@ -1,19 +1,19 @@
-//! Time spans as people write them: `30s`, `5m`, `1h30m`, `90d`.
+//! Durations: `30s`, `5m`, `1h30m`, `90d`.
 
 use std::time::Duration;
 
-/// Text that is no time span.
+/// Text that is not a duration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no time span; write it like 30s, 5m, 1h30m or 90d")]
+#[error("invalid duration `{0}`; use 30s, 5m, 1h30m or 90d")]
 pub struct BadDuration(pub String);
 
-/// Units with their seconds, the largest first.
+/// Units in seconds, the largest first.
 const UNITS: [(char, u64); 4] = [('d', 24 * 3600), ('h', 3600), ('m', 60), ('s', 1)];
 
-/// Reads a time span: whole days, hours, minutes and seconds in this order, each at most once.
+/// Parses a duration: whole days, hours, minutes and seconds in this order, each at most once.
 ///
 /// # Errors
-/// The text has another shape, or is too long for any clock.
+/// The text has another form, or overflows.
 pub fn parse_duration(text: &str) -> Result<Duration, BadDuration> {
     let bad = || BadDuration(text.to_owned());
     let mut seconds: u64 = 0;
@@ -23,7 +23,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, BadDuration> {
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
         let number: u64 = rest[..digits].parse().map_err(|_| bad())?;
         let unit = rest[digits..].chars().next().ok_or_else(bad)?;
-        // Going on from where the last unit was found keeps the order.
+        // Searching from the last unit on keeps the order.
         let (_, factor) = units.find(|(name, _)| *name == unit).ok_or_else(bad)?;
         seconds = number.checked_mul(*factor).and_then(|part| seconds.checked_add(part)).ok_or_else(bad)?;
         rest = &rest[digits + unit.len_utf8()..];
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_span_is_days_hours_minutes_and_seconds_in_order() {
+    fn a_duration_is_days_hours_minutes_and_seconds_in_order() {
         let cases =
             [("30s", 30), ("5m", 300), ("1h30m", 5400), ("1h1m1s", 3661), ("0s", 0), ("90m", 5400), ("90d", 7_776_000)];
         for (text, seconds) in cases {
@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_refused() {
+    fn other_text_is_not_a_duration() {
         for text in [
             "",
             "30",

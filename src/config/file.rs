@@ -1,4 +1,4 @@
-//! Where the config is, and what to say when it can't be used.
+//! Locating and reading the config files, with their errors.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -10,52 +10,52 @@ use trueup_checks::SettingsProblem;
 use trueup_checks::registry::Entry;
 use trueup_core::engine::AcceptRule;
 
-/// Beside the config: what was accepted on the console.
+/// Findings accepted in the console, in the folder of the config.
 pub const ACCEPTED_FILE: &str = "accepted.toml";
 
-/// The file to read.
+/// The config file to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConfigFile {
-    /// Named by the user: it has to be there.
+    /// Named by the user: it must exist.
     Named(PathBuf),
-    /// Where it would be if there were one.
+    /// The default path; the file may be missing.
     Default(PathBuf),
-    /// Neither `XDG_CONFIG_HOME` nor `HOME` says where to look.
+    /// Neither `XDG_CONFIG_HOME` nor `HOME` is set.
     Nowhere,
 }
 
-/// Why there is no config to go by.
+/// Why no config could be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     #[error("config {} does not exist; check --config", .path.display())]
     Missing { path: PathBuf },
-    #[error("config {} can't be read", .path.display())]
+    #[error("cannot read config {}", .path.display())]
     Unreadable { path: PathBuf, source: io::Error },
     #[error("{}", Lines { path, problems })]
     Wrong { path: PathBuf, problems: Vec<ConfigProblem> },
 }
 
-/// Something on a line of the file.
+/// A problem on a line of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigProblem {
-    /// From 1.
+    /// Line number, counted from 1.
     pub line: usize,
     pub says: String,
 }
 
 impl ConfigFile {
-    /// The named file, else `trueup/config.toml` in the user's config folder. `env` answers for environment variables.
+    /// Returns the named file, else `trueup/config.toml` in the user's config folder. `env` reads environment variables.
     pub fn locate(named: Option<PathBuf>, env: impl Fn(&str) -> Option<OsString>) -> Self {
         if let Some(path) = named {
             return Self::Named(path);
         }
-        // The XDG specification: a relative path there is to be ignored.
+        // The XDG specification: relative paths are ignored.
         let absolute = |name: &str| env(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let folder = absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")));
         folder.map_or(Self::Nowhere, |folder| Self::Default(folder.join("trueup").join("config.toml")))
     }
 
-    /// The folder it is in, where its companions are: `keys.toml`, `themes/`, `accepted.toml`.
+    /// The folder of the config, which also holds `keys.toml`, `themes/` and `accepted.toml`.
     pub fn folder(&self) -> Option<&Path> {
         match self {
             Self::Named(path) | Self::Default(path) => path.parent(),
@@ -64,10 +64,10 @@ impl ConfigFile {
     }
 }
 
-/// Reads the config, or the defaults when the default file is not there.
+/// Reads the config, or the defaults when the default file is missing.
 ///
 /// # Errors
-/// A named file is missing, a file can't be read, or something in it can't be meant as it stands.
+/// A named file is missing, a file cannot be read, or its content is invalid.
 pub fn read_config(file: &ConfigFile, entries: &[Entry]) -> Result<Config, ConfigError> {
     let (path, text) = match file {
         ConfigFile::Named(path) => (path.as_path(), read_text(path)?.ok_or_else(|| missing(path))?),
@@ -87,7 +87,7 @@ fn read_accepted(path: &Path) -> Result<Vec<AcceptRule>, ConfigError> {
     parse_accepted(&text).map_err(|problems| wrong(path, &text, problems))
 }
 
-/// A rule as the file holds it, to be added at its end.
+/// Renders a rule for appending to the file.
 pub fn accept_line(rule: &AcceptRule) -> String {
     let AcceptRule { finding, reason, until } = rule;
     let text = |text: &str| toml::Value::from(text).to_string();
@@ -99,7 +99,7 @@ fn wrong(path: &Path, text: &str, problems: Vec<SettingsProblem>) -> ConfigError
     ConfigError::Wrong { path: path.to_owned(), problems }
 }
 
-/// The text of the file, or nothing when it is not there.
+/// Reads the file; none when it is missing.
 fn read_text(path: &Path) -> Result<Option<String>, ConfigError> {
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
@@ -118,7 +118,7 @@ fn on_line(problem: SettingsProblem, text: &str) -> ConfigProblem {
     ConfigProblem { line, says: problem.says }
 }
 
-/// One problem a line, each with its place.
+/// Renders one problem per line, each with file and line.
 struct Lines<'a> {
     path: &'a Path,
     problems: &'a [ConfigProblem],

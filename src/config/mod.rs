@@ -1,13 +1,13 @@
-//! The user's `config.toml`: read once, checked to the last key.
+//! The user's `config.toml`.
 //!
-//! Always true:
-//! - a key nobody knows is an error that names file, line and the nearest known key;
+//! Invariants:
+//! - an unknown key is an error with file, line and the nearest known key;
 //! - every problem of the file is reported, not only the first;
-//! - the default file may be missing, one that was named may not;
-//! - what was accepted on the console (`accepted.toml` beside the config) counts as if it stood in the config.
+//! - the default file may be missing, a named file may not;
+//! - findings accepted in the console (`accepted.toml` in the same folder) count like `[[accept]]` in the config.
 //!
-//! Each room owns what its settings mean: gates and policy are the engine's types, and every check reads its own table
-//! (`domains::SettingsTable`). A new check needs no change here.
+//! Elsewhere: the meaning of settings. Gates and policy are types of `trueup_core::engine`, and every check reads its own
+//! table (`SettingsTable`). A new check needs no change here.
 
 mod clouds;
 mod clusters;
@@ -30,7 +30,7 @@ use trueup_checks::{SettingsProblem, SettingsTable};
 use trueup_core::engine::AcceptRule;
 use trueup_operate::Settings;
 
-/// Everything the file says.
+/// The parsed config.
 #[derive(Debug)]
 pub struct Config {
     /// What every front end needs.
@@ -42,10 +42,10 @@ pub struct Config {
 
 const KNOWN_KEYS: [&str; 7] = ["clusters", "policy", "safety", "domains", "accept", "clouds", "console"];
 
-/// Reads the text of a config. Paths in it are relative to `folder`.
+/// Parses a config. Relative paths in it are relative to `folder`.
 ///
 /// # Errors
-/// Everything in it that can't be meant as it stands.
+/// Every problem found.
 pub fn parse_config(text: &str, folder: &Path, entries: &[Entry]) -> Result<Config, Vec<SettingsProblem>> {
     let root = SettingsTable::parse("the config", text)?;
     let mut problems = Problems::default();
@@ -64,10 +64,10 @@ pub fn parse_config(text: &str, folder: &Path, entries: &[Entry]) -> Result<Conf
     problems.none_or(config)
 }
 
-/// Reads the text of the file the console adds to when somebody accepts a finding: `[[accept]]` and nothing else.
+/// Parses the file of findings accepted in the console: `[[accept]]` and nothing else.
 ///
 /// # Errors
-/// Everything in it that can't be meant as it stands.
+/// Every problem found.
 pub fn parse_accepted(text: &str) -> Result<Vec<AcceptRule>, Vec<SettingsProblem>> {
     let root = SettingsTable::parse("the accepted findings", text)?;
     let mut problems = Problems::default();
@@ -76,17 +76,17 @@ pub fn parse_accepted(text: &str) -> Result<Vec<AcceptRule>, Vec<SettingsProblem
     problems.none_or(rules)
 }
 
-/// What is wrong so far, while the rest is still read.
+/// Problems found so far; parsing continues after each.
 #[derive(Default)]
 struct Problems(Vec<SettingsProblem>);
 
 impl Problems {
-    /// Keeps the value, or notes the problem.
+    /// Returns the value, or records the problem.
     fn keep<T>(&mut self, read: Result<T, SettingsProblem>) -> Option<T> {
         read.map_err(|problem| self.0.push(problem)).ok()
     }
 
-    /// Keeps the value of a key that may be missing, or notes the problem.
+    /// Returns the value of an optional key, or records the problem.
     fn keep_given<T>(&mut self, read: Result<Option<T>, SettingsProblem>) -> Option<T> {
         self.keep(read).flatten()
     }

@@ -24,7 +24,7 @@ fn policy_rule(table: &SettingsTable, problems: &mut Problems) -> Option<PolicyR
     Some(PolicyRule { cluster, class, namespace, kind, verb, effect })
 }
 
-/// A pattern over words that are all known: one that covers none of them is a slip, and a rule with it would be silent.
+/// Reads a pattern over known words: a pattern that matches none of them is an error, since its rule would never apply.
 fn take_glob_over(table: &SettingsTable, key: &str, words: &[&str]) -> Result<Option<Glob>, SettingsProblem> {
     let glob = take_glob(table, key)?;
     let covers_none = glob.as_ref().is_some_and(|glob| !words.iter().any(|word| glob.matches(word)));
@@ -34,7 +34,7 @@ fn take_glob_over(table: &SettingsTable, key: &str, words: &[&str]) -> Result<Op
     }
 }
 
-/// Exactly one of deny, cap and tier.
+/// Reads exactly one of deny, cap and tier.
 fn effect(table: &SettingsTable, problems: &mut Problems) -> Option<PolicyEffect> {
     let given: Vec<&str> = table.keys().map(toml::Spanned::into_inner).filter(|key| EFFECTS.contains(key)).collect();
     match given[..] {
@@ -70,7 +70,7 @@ pub(super) fn accept(root: &SettingsTable, problems: &mut Problems) -> Vec<Accep
     tables.into_iter().filter_map(|table| accept_rule(table, problems)).collect()
 }
 
-/// A rule without an end or a reason would outlive the one who knows why it is there.
+/// An accepted finding needs a reason and an end date, so that it does not stay forever.
 fn accept_rule(table: &SettingsTable, problems: &mut Problems) -> Option<AcceptRule> {
     problems.extend(table.unknown_keys(&["finding", "reason", "until"]));
     let finding = required(table, "finding", take_glob(table, "finding"), problems);
@@ -88,7 +88,7 @@ pub(super) fn required<T>(
     problems.keep(read.and_then(|value| value.ok_or_else(|| table.lacks(key))))
 }
 
-/// A text with something in it.
+/// Reads a non-empty text.
 pub(super) fn take_words(table: &SettingsTable, key: &str) -> Result<Option<String>, SettingsProblem> {
     match table.take_str(key)? {
         Some(text) if text.get_ref().trim().is_empty() => {

@@ -1,4 +1,4 @@
-//! `[safety]`: what holds whatever a plan says.
+//! `[safety]`: limits that apply to every plan.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -32,15 +32,15 @@ pub(super) fn read(root: &SettingsTable, folder: &Path, problems: &mut Problems)
     }
 }
 
-/// A path, relative to the file it is written in: the kill switch must not depend on where the program was started.
+/// Reads a path relative to the config: the kill switch must not depend on the working directory.
 pub(super) fn take_path(table: &SettingsTable, key: &str, folder: &Path) -> Result<Option<PathBuf>, SettingsProblem> {
     let Some(text) = table.take_str(key)? else { return Ok(None) };
     let problem = |says: &str| Err(SettingsProblem::at(text.span(), format!("`{key}` in {} {says}", table.title())));
     match *text.get_ref() {
         "" => problem("is an empty path"),
-        // A switch at a path that can't exist would never stop anything.
+        // A kill switch at a path that cannot exist would never stop anything.
         path if path == "~" || path.starts_with("~/") => {
-            problem("begins with ~, which is not expanded; write the whole path")
+            problem("starts with ~, which is not expanded; write the whole path")
         }
         path => Ok(Some(folder.join(path))),
     }
@@ -52,7 +52,7 @@ fn take_duration(table: &SettingsTable, key: &str) -> Result<Option<Duration>, S
     span.map(Some).map_err(|error| SettingsProblem::at(text.span(), format!("`{key}` in {}: {error}", table.title())))
 }
 
-/// What was deleted of late has to be in the journal for as long as a reference to it is looked for.
+/// Recently deleted objects must stay in the journal for as long as references to them are checked.
 fn take_keep(table: &SettingsTable) -> Result<Option<Duration>, SettingsProblem> {
     let Some(keep) = take_duration(table, "keep")? else { return Ok(None) };
     let least = TOMBSTONE_TIME.unsigned_abs();
@@ -61,11 +61,11 @@ fn take_keep(table: &SettingsTable) -> Result<Option<Duration>, SettingsProblem>
     }
     let span = table.take_str("keep")?.map(|text| text.span()).unwrap_or_default();
     let days = least.as_secs() / (24 * 3600);
-    let says = format!("`keep` in {} is less than {days}d, for which what was deleted is remembered", table.title());
+    let says = format!("`keep` in {} is less than {days}d, the lifetime of tombstones", table.title());
     Err(SettingsProblem::at(span, says))
 }
 
-/// The texts of a list, each read on its own.
+/// Reads a list of texts, each on its own.
 fn take_each<T>(
     table: &SettingsTable,
     key: &str,
@@ -83,7 +83,7 @@ fn recipient(text: &str) -> Result<String, String> {
     if text.starts_with("age1") {
         Ok(text.to_owned())
     } else {
-        // Not repeated: the private key beside it is put here by mistake easily.
-        Err("an age recipient begins with age1, and one in `recipients` does not".to_owned())
+        // The value is not repeated: a private key is easily pasted here by mistake.
+        Err("every entry of `recipients` must start with age1".to_owned())
     }
 }

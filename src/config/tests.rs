@@ -9,7 +9,7 @@ use trueup_core::engine::{CheckName, Explanation, Glob, Judgement, PolicyEffect,
 use trueup_core::world::{ChangeSet, ClusterName, Interest, Namespace, Provider, RiskClass, View};
 use trueup_operate::{CloudAccount, CloudKey, Safety};
 
-/// A check with one setting of its own, which the config room knows nothing of.
+/// A check with one setting, unknown to the config module.
 struct Probe {
     name: CheckName,
 }
@@ -108,7 +108,7 @@ endpoints = { vpc = "https://vpc.example" }
 "#;
 
 #[test]
-fn the_contracts_file_is_read_whole() {
+fn every_documented_setting_is_read() {
     let config = parse(WHOLE).unwrap();
     assert_eq!(config.settings.clusters.class_of(&ClusterName::new("stage-1"), None), RiskClass::Stage);
     assert_eq!(
@@ -186,7 +186,7 @@ fn an_empty_file_means_the_defaults() {
 }
 
 #[test]
-fn each_slip_is_named_with_the_way_out() {
+fn each_error_names_the_setting_and_the_fix() {
     let cases = [
         ("unknown table", "[safty]\n", "`safty` is no known key in the config; did you mean `safety`?"),
         (
@@ -210,12 +210,12 @@ fn each_slip_is_named_with_the_way_out() {
         ("no such tier", "[[policy]]\ntier=5", "wants a whole number from 1 to 4, and got 5"),
         ("negative cap", "[[policy]]\ncap=-1", "wants a whole number from 0, and got -1"),
         ("wrong type", "[safety]\nread_only='yes'", "`read_only` in [safety] wants true or false, and got a text"),
-        ("bad span", "[safety]\nsettle='30'", "`settle` in [safety]: `30` is no time span"),
-        ("bad time to keep", "[safety]\nkeep='ever'", "`keep` in [safety]: `ever` is no time span"),
+        ("bad span", "[safety]\nsettle='30'", "`settle` in [safety]: invalid duration `30`"),
+        ("bad time to keep", "[safety]\nkeep='ever'", "`keep` in [safety]: invalid duration `ever`"),
         ("too short a time to keep", "[safety]\nkeep='6d'", "`keep` in [safety] is less than 7d"),
         ("bad window", "[safety]\nfreeze=['Fry 16:00 - Mon 08:00 UTC']", "`Fry` is no day"),
-        ("home path", "[safety]\nkill_switch='~/stop'", "`kill_switch` in [safety] begins with ~"),
-        ("bad recipient", "[safety]\nrecipients=['me']", "an age recipient begins with age1"),
+        ("home path", "[safety]\nkill_switch='~/stop'", "`kill_switch` in [safety] starts with ~"),
+        ("bad recipient", "[safety]\nrecipients=['me']", "must start with age1"),
         ("too small", "[safety]\nlive_max=0", "wants a whole number from 1 to 10000, and got 0"),
         (
             "unknown in disabled",
@@ -252,7 +252,7 @@ fn each_slip_is_named_with_the_way_out() {
 }
 
 #[test]
-fn a_secret_in_the_wrong_place_is_not_repeated() {
+fn a_misplaced_secret_is_never_printed() {
     let cases = [
         ("a cloud key", "[clouds.ibm.x]\napi_key='S3CRET'"),
         ("a private key among recipients", "[safety]\nrecipients=['AGE-SECRET-KEY-1S3CRET']"),
@@ -280,7 +280,7 @@ fn all_problems_of_a_file_are_reported_with_their_lines() {
 }
 
 #[test]
-fn text_that_is_no_toml_is_named_with_its_line() {
+fn invalid_toml_is_reported_with_its_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("config.toml");
     std::fs::write(&path, "[safety]\nread_only = \n").unwrap();
@@ -290,18 +290,18 @@ fn text_that_is_no_toml_is_named_with_its_line() {
 }
 
 #[test]
-fn a_named_file_has_to_be_there_and_the_default_one_need_not() {
+fn a_named_file_must_exist_and_the_default_file_may_be_missing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("config.toml");
     assert!(matches!(read_config(&ConfigFile::Named(path.clone()), &ENTRIES), Err(ConfigError::Missing { .. })));
     assert!(read_config(&ConfigFile::Default(path), &ENTRIES).is_ok());
     assert!(read_config(&ConfigFile::Nowhere, &ENTRIES).is_ok());
     let a_folder = ConfigFile::Default(folder.path().to_owned());
-    assert!(matches!(read_config(&a_folder, &ENTRIES), Err(ConfigError::Unreadable { .. })), "there, but no file");
+    assert!(matches!(read_config(&a_folder, &ENTRIES), Err(ConfigError::Unreadable { .. })), "a folder, not a file");
 }
 
 #[test]
-fn the_default_file_is_where_the_environment_says() {
+fn the_default_path_comes_from_the_environment() {
     let locate = |variables: &[(&str, &str)]| {
         ConfigFile::locate(None, |name| {
             variables.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
@@ -324,7 +324,7 @@ fn the_default_file_is_where_the_environment_says() {
 }
 
 #[test]
-fn a_check_that_is_announced_may_be_switched_off_before_it_exists() {
+fn an_announced_check_can_be_disabled_before_it_exists() {
     let read = |name: &str| parse_config(&format!("[domains]\ndisabled = ['{name}']"), Path::new("."), &[]);
     for name in trueup_checks::registry::announced() {
         assert!(read(name).is_ok(), "{name}");
@@ -334,7 +334,7 @@ fn a_check_that_is_announced_may_be_switched_off_before_it_exists() {
 }
 
 #[test]
-fn the_console_is_set_up_by_its_table() {
+fn console_settings_are_read_from_their_table() {
     let text = "[console]\ntheme = 'night'\nkeys = 'my.toml'\nplain = true\nmouse = false\nalert = 'bell'\nutc = true\n\
                 [[console.views]]\nname = 'all'\nscreen = 'fleet'\n\
                 [[console.views]]\nname = 'mine'\nscreen = 'powervs-tags'\nfilter = 'state:extra'\n";
@@ -356,11 +356,11 @@ fn the_console_is_set_up_by_its_table() {
     assert_eq!(read(text).unwrap().console, expected);
     assert_eq!(read("").unwrap().console, ConsoleSettings::default());
     let slips = [
-        ("a key nobody knows", "[console]\nthem = 'x'"),
+        ("unknown key", "[console]\nthem = 'x'"),
         ("a view without a name", "[[console.views]]\nscreen = 'fleet'"),
         ("a view of no screen", "[[console.views]]\nname = 'x'\nscreen = 'flet'"),
         ("a word where true or false belongs", "[console]\nmouse = 'off'"),
-        ("an alert nobody knows", "[console]\nalert = 'siren'"),
+        ("unknown alert", "[console]\nalert = 'siren'"),
     ];
     for (case, text) in slips {
         assert_eq!(read(text).unwrap_err().len(), 1, "case: {case}");
@@ -368,13 +368,13 @@ fn the_console_is_set_up_by_its_table() {
 }
 
 #[test]
-fn what_was_accepted_on_the_console_counts_as_if_it_stood_in_the_config() {
+fn findings_accepted_in_the_console_count_like_those_in_the_config() {
     let folder = tempfile::tempdir().unwrap();
     let (config, accepted) = (folder.path().join("config.toml"), folder.path().join(ACCEPTED_FILE));
     std::fs::write(&config, "[[accept]]\nfinding = 'a'\nreason = 'r'\nuntil = 2026-12-31\n").unwrap();
     let rules = |file: &ConfigFile| read_config(file, &ENTRIES).map(|config| config.settings.accept);
     let named = ConfigFile::Named(config.clone());
-    assert_eq!(rules(&named).unwrap().len(), 1, "no such file is fine");
+    assert_eq!(rules(&named).unwrap().len(), 1, "a missing file is empty");
     let mut rule = rules(&named).unwrap().remove(0);
     rule.reason = "says \"why\"".to_owned();
     std::fs::write(&accepted, accept_line(&rule)).unwrap();
@@ -384,5 +384,5 @@ fn what_was_accepted_on_the_console_counts_as_if_it_stood_in_the_config() {
     let error = rules(&named).unwrap_err();
     let ConfigError::Wrong { path, problems } = &error else { panic!("{error}") };
     assert_eq!(*path, accepted);
-    assert!(problems.iter().any(|problem| problem.line == 4), "only acceptances stand there: {error}");
+    assert!(problems.iter().any(|problem| problem.line == 4), "only [[accept]] is allowed: {error}");
 }

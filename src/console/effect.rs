@@ -1,35 +1,35 @@
-//! What the console wants done after an event, as data.
+//! Effects of an event, as data.
 
 use super::task::Task;
 
-/// Everything that follows from one event.
+/// Effects of one event.
 #[derive(Debug, Default)]
 pub struct Effects {
     pub tasks: Vec<Task>,
     pub terminal: Vec<TerminalWish>,
-    /// Whether something visible may have changed.
+    /// Whether the screen may have changed.
     pub redraw: bool,
     pub end: bool,
 }
 
-/// Something only the owner of the terminal can do.
+/// An operation of the terminal's owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TerminalWish {
-    /// Put text into the clipboard.
+    /// Copy text to the clipboard.
     Copy(String),
-    /// Draw everything anew.
+    /// Redraw the whole screen.
     Repaint,
-    /// Stop like any job, until somebody wakes us.
+    /// Suspend the process until SIGCONT.
     Suspend,
-    /// Hand the screen to the user's pager with this text.
+    /// Run the user's pager with this text.
     Page(String),
-    /// Take or release the mouse.
+    /// Capture or release the mouse.
     Mouse(MouseHold),
-    /// Save the screen as it is, as text and as a picture.
+    /// Save the screen as text and SVG.
     SaveScreen,
-    /// Call somebody who looks elsewhere.
+    /// Alert a user whose terminal is not focused.
     Alert(Alert, String),
-    /// Hand the screen to a cluster's credential plugin.
+    /// Run a cluster's credential plugin on the terminal.
     RunPlugin(String),
 }
 
@@ -39,13 +39,13 @@ pub enum MouseHold {
     Released,
 }
 
-/// How somebody who looks elsewhere is told that a verdict became worse.
+/// How a user whose terminal is not focused is alerted to a worse verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Alert {
     #[default]
     Off,
     Bell,
-    /// A message of the desktop, where the terminal passes them on (OSC 9).
+    /// A desktop notification, where the terminal supports it (OSC 9).
     Message,
 }
 

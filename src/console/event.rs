@@ -1,4 +1,4 @@
-//! What can happen to the console.
+//! Events of the console.
 
 use crossterm::event::{KeyEvent, MouseEvent};
 use jiff::Timestamp;
@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use super::task::TaskReply;
 use trueup_fleet::live::Update;
 
-/// Something happened, at a moment.
+/// An event and its time.
 #[derive(Debug)]
 pub struct Event {
     pub at: Timestamp,
@@ -26,11 +26,11 @@ pub enum What {
     /// Clusters and findings changed.
     Data(Box<Update>),
     TaskReply(Box<TaskReply>),
-    /// A moment somebody waited for has come.
+    /// A timer fired.
     Time,
 }
 
-/// Whether the terminal has the user's attention.
+/// Whether the terminal is focused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Focus {
     Here,

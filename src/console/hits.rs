@@ -1,24 +1,24 @@
-//! What is where on the screen, for the mouse.
+//! Screen areas that react to the mouse.
 
 use ratatui::layout::{Position, Rect};
 
-/// What was drawn last, in the order it was drawn: later things lie on top.
+/// Areas in drawing order: later ones are on top.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HitMap(Vec<(Rect, Hit)>);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hit {
     Tab(Tab),
-    /// The head of a column of the list on the screen.
+    /// A column header of the list.
     Column(usize),
-    /// A row of the list on the screen, by its place among the shown ones.
+    /// A row of the list, by its index among the shown rows.
     Row(usize),
-    /// An item of what lies over the screen.
+    /// An item of the open layer.
     Item(usize),
     List,
     Detail,
     Divider,
-    /// Something lies over the screen.
+    /// The open layer.
     Layer,
 }
 
@@ -36,7 +36,7 @@ impl HitMap {
         self.0.push((area, hit));
     }
 
-    /// What lies on top at a place.
+    /// Returns the topmost area at a position.
     pub fn at(&self, column: u16, row: u16) -> Option<Hit> {
         let here = Position { x: column, y: row };
         self.0.iter().rev().find(|(area, _)| area.contains(here)).map(|(_, hit)| *hit)

@@ -1,21 +1,21 @@
-//! Where everything goes, from the size of the screen alone.
+//! Layout of the screen, from its size alone.
 //!
-//! Always true: `update` and `view` ask the same function, so that a page is as long as what is drawn.
+//! Invariants: `update` and `view` use the same function, so that a page is as long as what is drawn.
 
 use ratatui::layout::Rect;
 
-/// Below this nothing useful fits.
+/// Smaller screens are not supported.
 pub const WIDTH_MIN: u16 = 60;
 pub const HEIGHT_MIN: u16 = 16;
-/// From here on the detail stands beside the list.
+/// From this width the detail is beside the list.
 const BESIDE_FROM: u16 = 120;
-/// From here on the detail stands below the list; before, it opens in its place.
+/// From this width the detail is below the list; on smaller screens it replaces the list.
 const BELOW_FROM: u16 = 80;
-/// How much of the body a list has, in percent, unless somebody moves the divider.
+/// Default share of the list, in percent.
 pub const SPLIT: u16 = 55;
-/// The furthest the divider goes.
+/// Range of the divider.
 const SPLIT_RANGE: (u16, u16) = (25, 75);
-/// What a box needs beside its rows: a border above and below.
+/// Borders of a box, above and below.
 const BORDERS: u16 = 2;
 
 /// The rectangles of one frame.
@@ -23,9 +23,9 @@ const BORDERS: u16 = 2;
 pub struct Layout {
     pub header: Rect,
     pub tabs: Rect,
-    /// The list, or whatever has the whole body.
+    /// The list, or the only pane.
     pub main: Rect,
-    /// What follows the cursor, when there is room for both.
+    /// The detail, when there is space for both.
     pub detail: Option<Rect>,
     pub hints: Rect,
 }
@@ -33,16 +33,16 @@ pub struct Layout {
 /// How a screen's body is divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Body {
-    /// One thing.
+    /// One pane.
     Whole,
-    /// A list and its detail, as the width allows.
+    /// A list and its detail, beside or below by width.
     ListAndDetail,
-    /// A list and what belongs to it, one above the other at any width; the lower has so many percent.
+    /// A list above a second pane at any width; the second has this many percent.
     Stacked(u16),
 }
 
 impl Layout {
-    /// The layout, or nothing when the screen is too small.
+    /// Returns the layout, or none when the screen is too small.
     pub fn of(area: Rect, body: Body, split: u16) -> Option<Self> {
         if area.width < WIDTH_MIN || area.height < HEIGHT_MIN {
             return None;
@@ -53,18 +53,18 @@ impl Layout {
         Some(Self { header: line(0), tabs: line(1), main, detail, hints: line(area.height - 1) })
     }
 
-    /// How many rows a list with a line of column titles shows.
+    /// Rows of a list with a header line.
     pub fn rows(&self) -> usize {
         usize::from(self.main.height.saturating_sub(BORDERS + 1))
     }
 
-    /// How many lines of text the detail shows.
+    /// Lines of text in the detail.
     pub fn detail_lines(&self) -> usize {
         usize::from(self.detail.unwrap_or(self.main).height.saturating_sub(BORDERS))
     }
 }
 
-/// The split after the divider was moved by so many percent.
+/// The split after moving the divider by this many percent.
 pub fn moved(split: u16, by: i16) -> u16 {
     split.saturating_add_signed(by).clamp(SPLIT_RANGE.0, SPLIT_RANGE.1)
 }
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_detail_stands_where_there_is_room() {
+    fn the_detail_is_placed_by_width() {
         let cases = [
             ("too narrow", 59, 40, None),
             ("too low", 100, 15, None),
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_lost_between_the_parts() {
+    fn the_areas_cover_the_screen() {
         for body in [Body::Whole, Body::ListAndDetail, Body::Stacked(40)] {
             for width in WIDTH_MIN..220 {
                 let area = Rect::new(0, 0, width, 40);

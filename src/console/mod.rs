@@ -1,4 +1,4 @@
-//! The console: the screen people came for.
+//! The terminal console.
 //!
 //! ```text
 //!  keys, mouse, updates, answers ─► update(&mut Model, Event) ─► Effects ─► run: tasks, terminal
@@ -6,18 +6,18 @@
 //!                                          Model ─► view(&Model, &Look, Rect, &mut Buffer) ─► HitMap
 //! ```
 //!
-//! - `model`: all that is known. `update`: what an event does to it. `view`: the screen, drawn from it. Pure.
-//! - [`keymap`]: which key does what, where. [`filter`]: the filter language. [`table`]: long lists. Pure.
-//! - [`theme`]: what a text means, and how that looks: roles, styles, signs. Pure.
-//! - [`capture`]: a painted screen as text and as a picture. Pure.
-//! - [`terminal`]: the hold on the terminal, and the bytes that go there. `run`: the one loop. IO.
+//! - `model`: all state. `update`: the effect of an event on it. `view`: draws the screen from it. Pure.
+//! - [`keymap`]: key bindings. [`filter`]: the filter language. [`table`]: long lists. Pure.
+//! - [`theme`]: roles, styles and glyphs. Pure.
+//! - [`capture`]: the screen as text and SVG. Pure.
+//! - [`terminal`]: terminal modes and output. `run`: the event loop. IO.
 //!
-//! Always true:
-//! - `update` and `view` do no IO and read no clock; what is wanted done is data;
-//! - cursors and marks are identities, never places;
-//! - no check is known by name: all there is to say of one is in its description.
+//! Invariants:
+//! - `update` and `view` do no IO and read no clock; effects are data;
+//! - cursors and marks are identities, never indices;
+//! - no check is known by name: everything about a check is in its description.
 //!
-//! Not here: doing what is wanted (whoever opens the console implements [`task::ConsoleServices`]).
+//! Elsewhere: executing tasks ([`task::ConsoleServices`] is implemented by `cli`).
 
 pub mod capture;
 pub mod effect;

@@ -1,22 +1,22 @@
-//! The way answers come back to the console.
+//! Channel for replies to the console.
 
 use tokio::sync::mpsc;
 
 use super::task::TaskReply;
 
-/// Tells the console something. Many may hold one.
+/// Sends replies to the console. Clones share the channel.
 #[derive(Debug, Clone)]
 pub struct ReplySender(mpsc::UnboundedSender<TaskReply>);
 
 impl ReplySender {
-    /// A teller, and the end it talks to.
+    /// Returns a sender and its receiver.
     pub fn new() -> (Self, mpsc::UnboundedReceiver<TaskReply>) {
         let (sender, receiver) = mpsc::unbounded_channel();
         (Self(sender), receiver)
     }
 
     pub fn tell(&self, told: TaskReply) {
-        // A console that has closed wants to know nothing more.
+        // After the console has closed, replies are dropped.
         let _closed = self.0.send(told);
     }
 }

@@ -1,9 +1,9 @@
-//! The loop: waits for something to happen, takes it in, does what follows, and draws once.
+//! The event loop: waits for events, updates the model, runs effects, and draws once.
 //!
-//! Always true:
-//! - this thread alone holds the terminal; everything else comes and goes through channels;
-//! - what is ready is drained before drawing: input is drawn at once, data at most sixty times a second;
-//! - there is no tick: when nothing happens, nothing wakes the loop but the next age on the screen.
+//! Invariants:
+//! - only this thread writes to the terminal; everything else uses channels;
+//! - all ready events are handled before drawing: input is drawn at once, data at most sixty times a second;
+//! - there is no tick: without events, only the next age label wakes the loop.
 
 use std::io::{self, Read as _, Write as _};
 use std::time::Duration;
@@ -34,34 +34,34 @@ use super::view::{Look, view};
 use trueup_core::world::ClusterName;
 use trueup_fleet::live::Update;
 
-/// Data is drawn at most this often: more can't be seen.
+/// Shortest time between frames for data: more cannot be seen.
 const FRAME: Duration = Duration::from_millis(16);
-/// How long an unfocused screen may show an age that is no longer right.
+/// How long an unfocused screen may show an outdated age.
 const UNFOCUSED: Duration = Duration::from_secs(10);
-/// Ages are drawn at most this often.
+/// Shortest time between frames for ages.
 const AGES: Duration = Duration::from_secs(1);
-/// How long a terminal may take to say what is behind the text. One that answers does so in a round trip.
+/// How long to wait for the terminal's background colour. A terminal that supports the query answers in a round trip.
 const BACKGROUND_WAIT: Duration = Duration::from_millis(200);
-/// What is read of a credential plugin's answer: a certificate chain takes some 10 KiB.
+/// Limit of a credential plugin's output: a certificate chain takes some 10 KiB.
 const PRINTED_MAX: u64 = 1 << 20;
-/// How long a plugin's pipe may stay open after it ended: helpers it left running may hold it.
+/// How long a plugin's pipe may stay open after it exited: its child processes may hold it.
 const PIPE_AFTER_EXIT: Duration = Duration::from_millis(500);
-/// How much is taken in between two frames, so that a storm can't keep keys waiting.
+/// Events handled between two frames, so that many updates do not delay keys.
 const DRAIN_MAX: usize = 256;
 
-/// How the console begins.
+/// Inputs of the console.
 pub struct Opening {
     pub depth: ColorDepth,
     pub signs: Signs,
     pub zone: Zone,
     pub is_tmux: bool,
-    /// What else could be looked at, when there is nothing to look at here.
+    /// Alternatives shown when there is nothing to show.
     pub instead: &'static [&'static str],
-    /// Connects to whatever stands behind the console. Begun after the first frame.
+    /// Connects the services. Started after the first frame.
     pub start: Box<dyn FnOnce(ReplySender) -> BoxFuture<'static, Result<Started, String>> + Send>,
 }
 
-/// What stands behind the console.
+/// Services of the console.
 pub struct Started {
     pub looks: RenderSettings,
     pub furnishing: ModelSettings,
@@ -70,19 +70,19 @@ pub struct Started {
     pub updates: mpsc::Receiver<Update>,
 }
 
-/// How a person logs in to a cluster.
+/// How a user logs in to a cluster.
 #[derive(Debug)]
 pub enum Login {
-    /// This program talks to the person. What it prints on stdout is never shown.
+    /// This program interacts with the user. Its stdout is never shown.
     Program(Box<Command>),
-    /// There is no program for it: what to do instead.
+    /// There is no program: instructions instead.
     Otherwise(String),
 }
 
-/// Runs until the user leaves or the terminal goes.
+/// Runs until the user quits or the terminal closes.
 ///
 /// # Errors
-/// There is no terminal, or it is gone.
+/// There is no terminal, or it closed.
 pub async fn run(opening: Opening) -> io::Result<()> {
     let Opening { depth, signs, zone, is_tmux, instead, start } = opening;
     let (teller, told) = ReplySender::new();
@@ -107,7 +107,7 @@ pub async fn run(opening: Opening) -> io::Result<()> {
     };
     shell.draw()?;
     let ended = shell.run(told, start(teller)).await;
-    // However it ended: what the user arranged is theirs.
+    // Settings are stored however the console ended.
     if matches!(shell.model.standing, Standing::Running(_)) {
         let remembered = Box::new(shell.model.remembered());
         shell.perform(Task::Remember(remembered));
@@ -125,23 +125,23 @@ struct Shell {
     hits: HitMap,
     backstage: Option<Box<dyn ConsoleServices>>,
     is_tmux: bool,
-    /// When a frame was last drawn for data alone. Frames for keys don't count: who types sees rows no later.
+    /// Time of the last frame for data. Frames for keys do not count: typing does not delay rows.
     data_drawn_at: Option<Instant>,
-    /// When something on the screen reads differently by itself.
+    /// When the next label on the screen changes.
     wake_at: Option<Instant>,
     titled: String,
 }
 
-/// What drawing waits for.
+/// When to draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Due {
     Nothing,
-    /// Data came: in the next frame.
+    /// Data arrived: in the next frame.
     Frame,
     Now,
 }
 
-/// Why the loop woke.
+/// Why the loop woke up.
 enum Wake {
     End,
     Stopped,
@@ -163,7 +163,7 @@ impl Shell {
         let mut updates: Option<mpsc::Receiver<Update>> = None;
         let mut due = Due::Now;
         loop {
-            // Not by the timer: it counts milliseconds, and comes last, after data that may never end.
+            // Not by the timer: it has millisecond resolution and the lowest priority.
             let now = Instant::now();
             let draw_at = self.draw_at(due, now);
             if draw_at.is_some_and(|at| at <= now) {
@@ -222,7 +222,7 @@ impl Shell {
                 Wake::Data(update) => due = due.max(self.take(What::Data(Box::new(update)), Due::Frame).await?),
                 Wake::DataEnded => updates = None,
                 Wake::Time if due == Due::Nothing => due = self.take(What::Time, Due::Now).await?,
-                // The frame that was waited for is drawn as the loop begins again.
+                // The pending frame is drawn at the start of the loop.
                 Wake::Time => {}
             }
             if self.model.leaving && !self.model.activity.is_running() {
@@ -239,7 +239,7 @@ impl Shell {
         }
     }
 
-    /// Takes in what stands behind the console, and how the user wants it.
+    /// Stores the services and the user's settings.
     async fn take_start(&mut self, started: Started) -> io::Result<mpsc::Receiver<Update>> {
         let Started { looks: RenderSettings { themes, theme, signs }, furnishing, start, backstage, updates } = started;
         self.backstage = Some(backstage);
@@ -259,7 +259,7 @@ impl Shell {
             ThemeChoice::Named(name) => return Ok(name),
             ThemeChoice::ByBackground { light, dark, unknown } => (light, dark, unknown),
         };
-        // The answer comes the way keys do; read by their decoder it would be keys.
+        // The response arrives on stdin; the key decoder would read it as keys.
         self.input.stop();
         self.screen.say(BACKGROUND_QUERY)?;
         let shade = read_background(BACKGROUND_WAIT);
@@ -299,7 +299,7 @@ impl Shell {
         self.follow(effects, due).await
     }
 
-    /// Does what follows from an event.
+    /// Runs the effects of an event.
     async fn follow(&mut self, effects: Effects, due: Due) -> io::Result<Due> {
         let Effects { tasks, terminal, redraw, end } = effects;
         tasks.into_iter().for_each(|task| self.perform(task));
@@ -343,7 +343,7 @@ impl Shell {
         }
     }
 
-    /// Hands the screen to a cluster's credential plugin, and connects anew after it.
+    /// Runs a cluster's credential plugin on the terminal, then reconnects.
     async fn log_in(&mut self, cluster: &ClusterName) -> io::Result<()> {
         let Some(backstage) = &mut self.backstage else { return Ok(()) };
         let mut command = match backstage.login(cluster) {
@@ -355,7 +355,7 @@ impl Shell {
         };
         let (reader, writer) = io::pipe()?;
         command.stdout(writer);
-        // Read while it runs: a pipe holds a few pages, and whoever writes more waits for the reader.
+        // Read while it runs: a pipe buffers only a few pages.
         let reading = tokio::task::spawn_blocking(move || {
             let mut printed = Zeroizing::new(Vec::new());
             reader.take(PRINTED_MAX).read_to_end(&mut printed).map(|_| printed)
@@ -371,20 +371,20 @@ impl Shell {
                     backstage.logged_in(cluster, printed);
                 }
             }
-            Ok(status) => self.model.toasts.error(format!("the credential plugin of {cluster} failed ({status})"), now),
+            Ok(status) => self.model.toasts.error(format!("credential plugin of {cluster} failed: {status}"), now),
             Err(error) => {
-                self.model.toasts.error(format!("the credential plugin of {cluster} can't be run ({error})"), now);
+                self.model.toasts.error(format!("cannot run credential plugin of {cluster}: {error}"), now);
             }
         }
         self.resized();
         Ok(())
     }
 
-    /// Hands the screen to the user's pager.
+    /// Runs the user's pager.
     async fn page(&mut self, text: &str) -> io::Result<()> {
         let (reader, mut writer) = io::pipe()?;
         let text = text.to_owned();
-        // A pipe holds a few pages; whoever writes more waits for the reader, who may leave early.
+        // A pipe buffers only a few pages; the pager may exit early.
         let writing = tokio::task::spawn_blocking(move || writer.write_all(text.as_bytes()));
         let pager = std::env::var("PAGER").ok().filter(|pager| !pager.trim().is_empty());
         let mut command = Command::new("sh");
@@ -393,13 +393,13 @@ impl Shell {
         drop(command);
         let _left_early = writing.await;
         if let Err(error) = paged {
-            self.model.toasts.error(format!("the pager can't be run: {error}; set PAGER"), Timestamp::now());
+            self.model.toasts.error(format!("cannot run pager: {error}; set PAGER"), Timestamp::now());
         }
         self.resized();
         Ok(())
     }
 
-    /// Stops like any job, and takes the terminal back when somebody continues it.
+    /// Suspends the process and takes the terminal back when it is continued.
     async fn rest(&mut self, who: Stop) -> io::Result<()> {
         rest(&mut self.screen, &mut self.input, &mut self.signals, who).await?;
         self.resized();
@@ -420,7 +420,7 @@ impl Shell {
         }
     }
 
-    /// Says in the terminal's title how far a run is.
+    /// Shows the progress of a run in the terminal's title.
     fn follow_title(&mut self) -> io::Result<()> {
         let running = self.model.activity.run.as_ref().filter(|run| run.is_running());
         let (text, bytes) = match running {

@@ -1,4 +1,4 @@
-//! What the user set about the console itself, and what it remembers from last time. Read after the first frame.
+//! User settings of the console and restored state. Read after the first frame.
 
 use jiff::tz::TimeZone;
 
@@ -8,24 +8,24 @@ use super::model::{Remembered, SavedView, Zone};
 use super::theme::{Signs, Themes};
 use trueup_core::engine::AcceptRule;
 
-/// What the model is told.
+/// Settings of the model.
 #[derive(Debug)]
 pub struct ModelSettings {
     pub keys: Keymap,
     pub zone: Zone,
-    /// The zone of the machine's clock.
+    /// The machine's time zone.
     pub local: TimeZone,
     pub mouse: MouseHold,
     pub alert: Alert,
     pub views: Vec<SavedView>,
-    /// Findings that are known and accepted.
+    /// Accepted findings.
     pub accepted: Vec<AcceptRule>,
     pub remembered: Option<Remembered>,
-    /// What to say first, such as problems of the key file.
+    /// Messages at start, such as problems of the key file.
     pub notices: Vec<String>,
 }
 
-/// What the painter is told.
+/// Settings of the renderer.
 #[derive(Debug)]
 pub struct RenderSettings {
     pub themes: Themes,
@@ -33,11 +33,11 @@ pub struct RenderSettings {
     pub signs: Signs,
 }
 
-/// Which theme to begin with.
+/// The theme at start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ThemeChoice {
     Named(String),
-    /// By what is behind the text: this one on light, that one on dark, and a third when the terminal does not say.
+    /// By background: one for light, one for dark, and one when the terminal does not answer.
     ByBackground {
         light: &'static str,
         dark: &'static str,
@@ -50,7 +50,7 @@ pub enum ThemeChoice {
 pub struct SettingsReload {
     pub keys: Keymap,
     pub themes: Themes,
-    /// What is wrong with the files.
+    /// Problems of the files.
     pub problems: Vec<String>,
 }
 

@@ -1,11 +1,11 @@
-//! What the console asks of those behind it, and what they answer.
+//! Tasks of the console and their replies.
 //!
-//! Always true:
-//! - a task is data; nothing here does anything;
-//! - an answer to a question carries the number it was asked under, so that a late one can be told from the latest;
-//! - no secret byte is in an answer: objects arrive masked.
+//! Invariants:
+//! - a task is data; nothing here does IO;
+//! - a reply carries the id of its request, so that late replies can be dropped;
+//! - no reply contains secret bytes: objects are masked.
 //!
-//! Not here: doing it ([`ConsoleServices`] is implemented by whoever opens the console).
+//! Elsewhere: executing tasks ([`ConsoleServices`] is implemented by `cli`).
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -22,14 +22,14 @@ use trueup_core::engine::journal::Entry;
 use trueup_core::engine::{AcceptRule, ApprovedPlan, CheckName, Explanation, ObjectRef, Plan, SubjectId};
 use trueup_core::world::ClusterName;
 
-/// The number of a question. A later question of the same sort makes earlier ones void.
+/// Id of a request. A later request of the same kind replaces earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct RequestId(pub u64);
 
-/// Something the console wants done.
+/// An operation requested by the console.
 #[derive(Debug)]
 pub enum Task {
-    /// Look closer at a subject.
+    /// Explain a subject.
     Explain {
         ask: RequestId,
         subject: SubjectId,
@@ -38,59 +38,59 @@ pub enum Task {
         ask: RequestId,
         wanted: PlanTarget,
     },
-    /// Plan the inverse of what was applied; of one action of it, when one is named.
+    /// Plan the undo of an applied plan; of one action, when named.
     Undo {
         ask: RequestId,
         plan: String,
         action: Option<String>,
     },
-    /// Let the servers try it without doing it.
+    /// Run a server-side dry run.
     DryRun {
         plan: Box<Plan>,
         actions: Vec<String>,
     },
     Apply(Box<ApprovedPlan>),
-    /// Stop what is being applied, at the next action.
+    /// Stop the apply at the next action.
     Stop,
     ReadHistory {
         asked: u64,
     },
-    /// Read an object, masked, and what happened to it.
+    /// Read an object, masked, and its events.
     ReadObject {
         ask: RequestId,
         cluster: ClusterName,
         target: ObjectRef,
     },
-    /// Answer one of a check's forms.
+    /// Run a check's query.
     Answer {
         ask: RequestId,
         form: &'static str,
         typed: String,
         subject: SubjectId,
     },
-    /// Somebody looks at this cluster.
+    /// Keep this cluster connected: its data is on the screen.
     Need(ClusterName),
     Reconnect(ClusterName),
-    /// Try what a subject is about, once: a kubeconfig, a discovery document.
+    /// Test a subject once: a kubeconfig, a discovery document.
     Probe(SubjectId),
-    /// Read everything again.
+    /// List everything again.
     LookAgain,
     Save {
         file: SavedFile,
         text: String,
     },
-    /// From now on a finding counts as match, until a day.
+    /// Accept a finding until a day.
     Accept {
         subject: SubjectId,
         reason: String,
         until: String,
     },
     ReadLog,
-    /// Keep this for the next time.
+    /// Store these settings.
     Remember(Box<Remembered>),
 }
 
-/// What a plan is wanted for.
+/// What to plan for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlanTarget {
     Everything,
@@ -98,10 +98,10 @@ pub enum PlanTarget {
     Subjects(BTreeSet<SubjectId>),
 }
 
-/// A file the console leaves behind.
+/// A file written by the console.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SavedFile {
-    /// What `trueup apply` takes.
+    /// A plan for `trueup apply`.
     Plan {
         id: String,
     },
@@ -111,15 +111,15 @@ pub enum SavedFile {
     ViewCsv,
 }
 
-/// An answer, or something that happened behind the console.
+/// A reply, or an event of the services.
 #[derive(Debug)]
 pub enum TaskReply {
     Started(Box<Start>),
-    /// What the user set about the console, and what it remembers.
+    /// User settings and restored state.
     Furnished(Box<ModelSettings>),
-    /// The files of keys or themes changed.
+    /// Key or theme files changed.
     Redecorated(Box<SettingsReload>),
-    /// There is nothing to look at: one sentence, and what to do.
+    /// There is nothing to show: one sentence, and what to do.
     NotStarted {
         says: String,
     },
@@ -145,7 +145,7 @@ pub enum TaskReply {
         report: Result<Box<Report>, String>,
     },
     History {
-        /// Which of the reads it is.
+        /// Id of the read.
         asked: u64,
         entries: Result<Vec<Entry>, String>,
     },
@@ -164,35 +164,35 @@ pub enum TaskReply {
     Accepted {
         says: Result<String, String>,
     },
-    /// All that is accepted now.
+    /// All current acceptances.
     Acceptances {
         rules: Vec<AcceptRule>,
     },
     Log {
         lines: Vec<String>,
     },
-    /// Something a person should know and need not answer.
+    /// A message that needs no answer.
     Notice {
         says: String,
     },
-    /// A part behind the console broke and was started again.
+    /// A service failed and was restarted.
     Broke {
         what: String,
     },
 }
 
-/// What is known when there is something to look at.
+/// Facts known at start.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Start {
     pub checks: Vec<(CheckName, CheckDescription)>,
-    /// Why nothing may be written, when that is so.
+    /// Why writes are not allowed, if so.
     pub read_only: Option<String>,
     /// Whether this is the demo.
     pub fleet: String,
     pub user: String,
 }
 
-/// A subject looked at closely.
+/// Detail of a subject.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SubjectDetail {
     pub subject: SubjectId,
@@ -200,7 +200,7 @@ pub struct SubjectDetail {
     pub panels: Vec<Panel>,
 }
 
-/// A plan, with what is not in it.
+/// A plan, with what it does not contain.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Planned {
     pub plan: Plan,
@@ -208,22 +208,22 @@ pub struct Planned {
     pub left_out: Vec<String>,
 }
 
-/// What a server said when it was asked to try.
+/// Result of a dry run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tried {
     Fine,
     Refused(String),
-    /// Nobody could be asked.
+    /// The server could not be asked.
     Unknown(String),
 }
 
-/// How far an action has come.
+/// Progress of an action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stage {
     Intended,
     Sent,
     Answered,
-    /// It takes its time: for how long so far, and why.
+    /// Waiting: for how long so far, and why.
     Waiting {
         so_far: Duration,
         why: String,
@@ -231,23 +231,23 @@ pub enum Stage {
     Ended(ActionResult),
 }
 
-/// An object as it may be shown.
+/// A masked object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ObjectSheet {
     pub title: String,
     /// YAML, secrets as lengths.
     pub yaml: Vec<String>,
-    /// What happened to it, newest last.
+    /// Its events, newest last.
     pub events: Result<Vec<String>, String>,
 }
 
-/// Whoever does what the console asks for. Answers go through the teller the console was opened with.
+/// Executes tasks. Replies are sent through the console's [`super::ReplySender`].
 pub trait ConsoleServices: Send {
     fn perform(&mut self, task: Task);
 
-    /// How a person logs in to a cluster.
+    /// How a user logs in to a cluster.
     fn login(&mut self, cluster: &ClusterName) -> Login;
 
-    /// Takes what the program of [`Login::Program`] printed on stdout: the credential, perhaps.
+    /// Receives the stdout of [`Login::Program`], which may contain the credential.
     fn logged_in(&mut self, cluster: &ClusterName, printed: Zeroizing<Vec<u8>>);
 }

@@ -1,10 +1,10 @@
-//! A console for tests: a model, a clock that stands still, keys typed as text, and the screen as text.
+//! A console for tests: a model, a fixed clock, keys typed as text, and the screen as text.
 //!
-//! Always true:
-//! - time moves only when a test says so;
-//! - what is drawn comes from events alone, as in the real loop; only what no event can bring about is set by hand.
+//! Invariants:
+//! - time advances only when a test says so;
+//! - the screen depends only on events, as in the real loop; state that no event can produce is set directly.
 //!
-//! The fleet, the checks and the plans are in `tests/given.rs`.
+//! The fleet, the checks and the plans are in `tests/fixtures.rs`.
 
 use std::time::Duration;
 
@@ -25,24 +25,24 @@ use super::update::update;
 use super::view::{Look, view};
 use trueup_fleet::live::Update;
 
-/// The sizes every screen is looked at in: narrow, the classic one, detail beside the list, plenty.
+/// Screen sizes of the snapshots: narrow, classic, detail beside the list, large.
 pub const SIZES: [(u16, u16); 4] = [(60, 20), (80, 24), (120, 40), (200, 60)];
 
 pub fn now() -> Timestamp {
     "2026-11-16T10:00:00Z".parse().unwrap()
 }
 
-/// So many seconds before the clock's beginning.
+/// A time this many seconds before the clock's start.
 pub fn ago(seconds: i64) -> Timestamp {
     now() - SignedDuration::from_secs(seconds)
 }
 
-/// So many seconds after the clock's beginning.
+/// A time this many seconds after the clock's start.
 pub fn after(seconds: i64) -> Timestamp {
     now() + SignedDuration::from_secs(seconds)
 }
 
-/// A console on a screen of 120 × 40, and all it asked for so far.
+/// A console of 120 × 40, and its effects so far.
 pub struct Stage {
     pub model: Model,
     pub tasks: Vec<Task>,
@@ -60,7 +60,7 @@ impl Stage {
         Self { model, tasks: Vec::new(), wishes: Vec::new(), has_ended: false, hits: HitMap::default() }
     }
 
-    /// The checks are known and nothing else.
+    /// Only the checks are known.
     pub fn started() -> Self {
         Self::started_with(|_| {})
     }
@@ -96,7 +96,7 @@ impl Stage {
         self
     }
 
-    /// Types: words between blanks, each the name of a key (`enter`, `ctrl-r`) or letters.
+    /// Types words separated by spaces, each the name of a key (`enter`, `ctrl-r`) or letters.
     pub fn keys(&mut self, text: &str) -> &mut Self {
         for word in text.split(' ') {
             match named(word) {
@@ -109,14 +109,14 @@ impl Stage {
         self
     }
 
-    /// Types letters, whatever they spell.
+    /// Types letters.
     pub fn letters(&mut self, text: &str) {
         for letter in text.chars() {
             self.event(What::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE)));
         }
     }
 
-    /// Lets time pass; what was waited for comes.
+    /// Advances the clock and fires timers.
     pub fn later(&mut self, time: Duration) -> &mut Self {
         self.model.now += SignedDuration::try_from(time).unwrap();
         self.event(What::Time)
@@ -134,28 +134,28 @@ impl Stage {
         self.event(What::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }))
     }
 
-    /// Clicks on the middle of what was drawn last as this.
+    /// Clicks the middle of the last drawn area of this kind.
     pub fn click(&mut self, hit: Hit) -> &mut Self {
         let place = self.place_of(hit);
         self.mouse(MouseEventKind::Down(MouseButton::Left), place)
     }
 
-    /// Where something was drawn last, in the middle of it.
+    /// The middle of the last drawn area of this kind.
     pub fn place_of(&self, hit: Hit) -> (u16, u16) {
         let Rect { width, height, .. } = self.model.area;
         let all = (0..height).flat_map(|row| (0..width).map(move |column| (column, row)));
         let found: Vec<(u16, u16)> = all.filter(|(column, row)| self.hits.at(*column, *row) == Some(hit)).collect();
-        *found.get(found.len() / 2).unwrap_or_else(|| panic!("{hit:?} is nowhere on the screen"))
+        *found.get(found.len() / 2).unwrap_or_else(|| panic!("{hit:?} is not on the screen"))
     }
 
-    /// Answers the question that was asked last about the cursor's subject.
+    /// Replies to the last request about the cursor's subject.
     pub fn explained(&mut self) -> &mut Self {
         let subject = self.model.detail.subject.clone().expect("the cursor is on a subject");
         let closer = given::closer(&subject);
         self.told(TaskReply::Explained { ask: self.model.detail.ask, closer: Some(Box::new(closer)) })
     }
 
-    /// Asks for a plan and gets this one.
+    /// Requests a plan and replies with this one.
     pub fn planned(&mut self, plan: trueup_core::engine::Plan) -> &mut Self {
         let ask = self.model.next_ask();
         self.model.planning = Some(ask);
@@ -163,19 +163,19 @@ impl Stage {
         self.told(TaskReply::Planned { ask, plan: Ok(Box::new(planned)) })
     }
 
-    /// What was asked for since the last time, in a few words each.
+    /// Tasks since the last call, in a few words each.
     pub fn asked_for(&mut self) -> Vec<String> {
         std::mem::take(&mut self.tasks).iter().map(said).collect()
     }
 
-    /// Forgets what was asked for so far.
+    /// Drops the tasks so far.
     pub fn forget(&mut self) -> &mut Self {
         self.tasks.clear();
         self.wishes.clear();
         self
     }
 
-    /// The messages on the screen.
+    /// The shown messages.
     pub fn toasts(&self) -> Vec<&str> {
         self.model.toasts.iter().map(|toast| toast.says.as_str()).collect()
     }
@@ -200,7 +200,7 @@ impl Stage {
     }
 }
 
-/// A key by its name; nothing when the word is letters.
+/// A key by its name; none when the word is letters.
 fn named(word: &str) -> Option<KeyEvent> {
     let (held, name) = match word.split_once('-') {
         Some(("ctrl", name)) => (KeyModifiers::CONTROL, name),
@@ -225,7 +225,7 @@ fn named(word: &str) -> Option<KeyEvent> {
     Some(KeyEvent::new(code, held))
 }
 
-/// Lines that are all the same, said once: empty boxes are long.
+/// Folds equal lines: empty boxes are long.
 fn folded(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let mut out = String::new();

@@ -110,7 +110,7 @@ impl Watched {
 
     /// A refusal that repeats the object, as admission hooks and validators do.
     fn refuse(&self, method: Method, path_end: &str, code: u16, reason: &str) {
-        let object = self.guest.look("v1", "Secret", "openshift-config/old-client").unwrap_or_default();
+        let object = self.guest.object("v1", "Secret", "openshift-config/old-client").unwrap_or_default();
         let canary = object["data"].to_string();
         let body = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason,
             "message": format!("admission webhook refused {object}"),
@@ -119,7 +119,7 @@ impl Watched {
     }
 
     pub fn is_there(&self) -> bool {
-        self.guest.look("v1", "Secret", "openshift-config/old-client").is_ok()
+        self.guest.object("v1", "Secret", "openshift-config/old-client").is_ok()
     }
 }
 

@@ -54,14 +54,14 @@ pub fn deletes(fleet: &Fleet) -> usize {
 }
 
 pub fn is_there(fleet: &Fleet) -> bool {
-    fleet.guest.look("v1", "Secret", ORPHAN).is_ok()
+    fleet.guest.object("v1", "Secret", ORPHAN).is_ok()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_plan_is_applied_told_and_taken_back_and_no_secret_leaks() {
     let fleet = fleet().await;
     let plan = planned(&fleet);
-    let before = fleet.guest.look("v1", "Secret", ORPHAN).unwrap();
+    let before = fleet.guest.object("v1", "Secret", ORPHAN).unwrap();
     let applied = apply(&fleet, &["--expect", &plan.id]);
     let said = text(&applied);
     assert_eq!((applied.status.code(), is_there(&fleet), deletes(&fleet)), (Some(0), false, 1), "{said}");
@@ -80,7 +80,7 @@ async fn a_plan_is_applied_told_and_taken_back_and_no_secret_leaks() {
     let restored = trueup(fleet.dir.path(), &[&args[..], &[&undo.id[7..15]]].concat());
     let report: Value = serde_json::from_slice(&restored.stdout).unwrap_or_else(|_| panic!("{}", text(&restored)));
     assert_eq!((&report["summary"], &report["exit"]), (&json!({ "restored": 1 }), &json!(0)));
-    let after = fleet.guest.look("v1", "Secret", ORPHAN).unwrap();
+    let after = fleet.guest.object("v1", "Secret", ORPHAN).unwrap();
     assert_eq!((&after["data"], &after["metadata"]["labels"]), (&before["data"], &before["metadata"]["labels"]));
     assert_ne!(after["metadata"]["uid"], before["metadata"]["uid"]);
 

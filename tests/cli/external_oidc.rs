@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use tempfile::TempDir;
 use trueup_core::engine::Plan;
-use trueup_sim::demo::{DemoCluster, Story, StoryOptions, serve};
+use trueup_sim::demo::{DemoCluster, Scenario, ScenarioOptions, serve};
 use trueup_sim::{Answer, Request};
 
 use super::apply::{text, trueup};
@@ -15,8 +15,8 @@ use super::fixture::{add, folder, transcript};
 /// One cluster of the demo, as a snapshot folder that holds everything of it.
 fn written_down(name: &str) -> TempDir {
     let start: Timestamp = "2026-03-01T12:00:00Z".parse().unwrap();
-    let story = Story::new(&StoryOptions { seed: 1, guests_more: 0, objects_more: 0, start });
-    let cluster = story.clusters.iter().find(|cluster| cluster.name == name).unwrap();
+    let scenario = Scenario::new(&ScenarioOptions { seed: 1, guests_more: 0, objects_more: 0, start });
+    let cluster = scenario.clusters.iter().find(|cluster| cluster.name == name).unwrap();
     let mut objects = Vec::new();
     let groups = get(cluster, "/apis")["groups"].as_array().unwrap().clone();
     let roots = groups.iter().map(|group| group["preferredVersion"]["groupVersion"].as_str().unwrap());
@@ -182,9 +182,9 @@ ocp-oslo  stage  snapshot
 #[tokio::test(flavor = "multi_thread")]
 async fn leftovers_that_were_handed_over_go_from_a_live_cluster_in_their_order() {
     let dir = folder(&[("config.toml", "[domains.external-oidc]\nmanage = true\n")]);
-    let options = StoryOptions { seed: 1, guests_more: 0, objects_more: 0, start: Timestamp::now() };
-    let mut story = Story::new(&options);
-    let served = serve(&mut story, "127.0.0.1:0".parse().unwrap(), dir.path()).await.unwrap();
+    let options = ScenarioOptions { seed: 1, guests_more: 0, objects_more: 0, start: Timestamp::now() };
+    let mut scenario = Scenario::new(&options);
+    let served = serve(&mut scenario, "127.0.0.1:0".parse().unwrap(), dir.path()).await.unwrap();
     let kubeconfig = served.kubeconfig.to_str().unwrap();
     let live = ["--kubeconfig", kubeconfig, "--context", "ocp-oslo", "--config", "$TMP/config.toml"];
     let anyway = ["--allow-insecure-writes"];
@@ -196,7 +196,7 @@ async fn leftovers_that_were_handed_over_go_from_a_live_cluster_in_their_order()
     let apply = ["apply", "$TMP/plan.json", "--look-back", "0s", "--expect", &id];
     let applied = trueup(dir.path(), &[&apply[..], &live, &anyway].concat());
     assert_eq!(applied.status.code(), Some(0), "{}", text(&applied));
-    let oslo = story.clusters.iter().find(|cluster| cluster.name == "ocp-oslo").unwrap();
+    let oslo = scenario.clusters.iter().find(|cluster| cluster.name == "ocp-oslo").unwrap();
     let log = oslo.sim.request_log();
     let deleted = log.iter().filter(|logged| logged.method == "DELETE").map(|logged| logged.target.as_str());
     let names: Vec<&str> = deleted.filter_map(|path| path.rsplit('/').next()).collect();

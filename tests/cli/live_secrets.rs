@@ -269,7 +269,7 @@ async fn spoiling(sim: SimCluster, (before, after): (&'static str, String)) -> S
                     let bytes = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();
                     let text = String::from_utf8_lossy(&bytes).replace(before, &after);
                     let answer = http::Response::from_parts(head, Either::Right(Full::new(Bytes::from(text))));
-                    Ok::<_, trueup_sim::SimLost>(answer)
+                    Ok::<_, trueup_sim::ConnectionReset>(answer)
                 }
             });
             let server = hyper_util::server::conn::auto::Builder::new(TokioExecutor::new());

@@ -164,7 +164,7 @@ impl Stage {
 
     /// The cluster's object as it is.
     pub fn cluster(&self) -> Value {
-        self.mgmt.look(API, KIND, &format!("{NAMESPACE}/delta")).unwrap()
+        self.mgmt.object(API, KIND, &format!("{NAMESPACE}/delta")).unwrap()
     }
 
     /// The cluster is deleted; its finalizer keeps it until its resources are gone.

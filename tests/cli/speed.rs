@@ -18,7 +18,7 @@ const OBJECTS: usize = 2_000;
 async fn verified_deletes_a_second() {
     let fleet = fleet().await;
     let objects = std::env::var("TRUEUP_OBJECTS").map_or(OBJECTS, |text| text.parse().expect("a number"));
-    let orphan = fleet.guest.look("v1", "Secret", "openshift-config/old-client").unwrap();
+    let orphan = fleet.guest.object("v1", "Secret", "openshift-config/old-client").unwrap();
     for nth in 0..objects {
         let metadata = json!({"name": format!("orphan-{nth:05}"), "namespace": "openshift-config",
             "labels": orphan["metadata"]["labels"]});

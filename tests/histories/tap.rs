@@ -13,7 +13,7 @@ use kube::client::Body;
 use trueup_core::engine::executor::{ClusterPort, Clusters};
 use trueup_fleet::kube_cluster::KubeCluster;
 use trueup_sim::api::Query;
-use trueup_sim::{Identity, Request, SimBody, SimLost, respond};
+use trueup_sim::{ConnectionReset, Identity, Request, SimBody, respond};
 
 use super::world::{Heard, Shared, Site};
 
@@ -36,10 +36,10 @@ pub fn ports(shared: &Shared, who: usize, sites: impl IntoIterator<Item = usize>
 
 impl tower::Service<http::Request<Body>> for Tap {
     type Response = Response<SimBody>;
-    type Error = SimLost;
-    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, SimLost>> + Send>>;
+    type Error = ConnectionReset;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, ConnectionReset>> + Send>>;
 
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), SimLost>> {
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), ConnectionReset>> {
         Poll::Ready(Ok(()))
     }
 
@@ -74,7 +74,7 @@ impl tower::Service<http::Request<Body>> for Tap {
             let heard = shared.lock().ask(who, site, &request);
             match heard {
                 Heard::Reply { reply, lied: _ } => Ok(respond(reply)),
-                Heard::Lost => Err(SimLost),
+                Heard::Lost => Err(ConnectionReset),
                 Heard::Silence | Heard::Dead => std::future::pending().await,
             }
         })

@@ -216,7 +216,7 @@ impl World {
 
     /// The candidate as it really is.
     pub fn look(&self, target: &Target) -> Option<Value> {
-        self.sites[target.site].server.look("v1", target.kind(), &target.key()).ok()
+        self.sites[target.site].server.object("v1", target.kind(), &target.key()).ok()
     }
 
     pub fn is_referenced(&self, target: &Target) -> bool {

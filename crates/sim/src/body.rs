@@ -1,8 +1,8 @@
-//! The body of an answer: bytes, a cut, or the stream of a watch.
+//! Response bodies: bytes, a truncated body, or a watch stream.
 //!
-//! Always true: dropping the body of a watch closes the watch.
+//! Invariants: dropping the body of a watch closes the watch.
 //!
-//! Not here: what the stream says (`api::watch`).
+//! Elsewhere: the events in the stream (`api::watch`).
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -14,7 +14,7 @@ use http_body::{Body, Frame, SizeHint};
 
 use super::api::WatchId;
 use super::cluster::SimCluster;
-use super::service::SimLost;
+use super::service::ConnectionReset;
 
 pub struct SimBody(Kind);
 
@@ -22,7 +22,7 @@ enum Kind {
     Whole(Option<Bytes>),
     /// Bytes, and then the connection breaks.
     Cut(Option<Bytes>),
-    Watch(BoxStream<'static, Result<Bytes, SimLost>>),
+    Watch(BoxStream<'static, Result<Bytes, ConnectionReset>>),
 }
 
 impl SimBody {
@@ -34,7 +34,7 @@ impl SimBody {
         Self(Kind::Cut(Some(bytes)))
     }
 
-    /// Bytes, and then nothing, ever.
+    /// Bytes, and then no further frame.
     pub(super) fn stalled(bytes: Bytes) -> Self {
         use futures::StreamExt as _;
         let first = futures::stream::once(async move { Ok(bytes) });
@@ -49,14 +49,17 @@ impl SimBody {
 
 impl Body for SimBody {
     type Data = Bytes;
-    type Error = SimLost;
+    type Error = ConnectionReset;
 
-    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, SimLost>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, ConnectionReset>>> {
         match &mut self.0 {
             Kind::Whole(bytes) => {
                 Poll::Ready(bytes.take().filter(|bytes| !bytes.is_empty()).map(|b| Ok(Frame::data(b))))
             }
-            Kind::Cut(bytes) => Poll::Ready(Some(bytes.take().map(Frame::data).ok_or(SimLost))),
+            Kind::Cut(bytes) => Poll::Ready(Some(bytes.take().map(Frame::data).ok_or(ConnectionReset))),
             Kind::Watch(stream) => {
                 stream.as_mut().poll_next(context).map(|next| next.map(|bytes| bytes.map(Frame::data)))
             }
@@ -79,8 +82,8 @@ struct OpenWatch {
 }
 
 impl OpenWatch {
-    /// The next line; waits for a change, a bookmark or the end.
-    async fn next(mut self) -> Option<(Result<Bytes, SimLost>, Self)> {
+    /// Returns the next line; waits for a change, a bookmark or the end of the stream.
+    async fn next(mut self) -> Option<(Result<Bytes, ConnectionReset>, Self)> {
         loop {
             if let Some(line) = self.ready.pop_front() {
                 return Some((Ok(line), self));
@@ -89,13 +92,13 @@ impl OpenWatch {
                 return None;
             }
             let cluster = self.cluster.clone();
-            // Listening starts before looking, so that a change in between is not missed.
+            // Subscribe before reading, so that a change in between is not missed.
             let changed = cluster.changed().notified();
             tokio::pin!(changed);
             changed.as_mut().enable();
-            if cluster.is_cut_off() {
+            if cluster.is_disconnected() {
                 self.ended = true;
-                return Some((Err(SimLost), self));
+                return Some((Err(ConnectionReset), self));
             }
             let now = cluster.now();
             let (poll, wakes_at) = {

@@ -1,11 +1,11 @@
-//! A handle on one simulated cluster.
+//! Handle of one simulated cluster.
 //!
-//! Always true:
-//! - handles are cheap and all see one state;
-//! - now is the start plus the time tokio's clock has run, so a paused clock is virtual time and a running one is real;
+//! Invariants:
+//! - handles are cheap and share one state;
+//! - now is the start time plus tokio's clock, so a paused clock is virtual time and a running one is real time;
 //! - the lock is held for one call of the core and never across an await.
 //!
-//! Not here: carrying HTTP (`service`), sockets (`listen`).
+//! Elsewhere: HTTP (`service`), sockets (`listen`).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,19 +16,19 @@ use serde_json::Value;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::api::{Fault, Identity, Logged, Rbac, ResourceKind, Server, StoryError};
+use super::api::{Fault, Identity, Logged, Rbac, ResourceKind, SeedError, Server};
 use super::service::SimService;
 
-/// How a cluster starts.
+/// Initial settings of a cluster.
 #[derive(Debug, Clone)]
 pub struct SimOptions {
     pub name: String,
-    /// Uids, generated names and stream lifetimes follow from it.
+    /// Uids, generated names and stream lifetimes derive from it.
     pub seed: u64,
     pub start: Timestamp,
 }
 
-/// One simulated cluster, shared.
+/// One simulated cluster; clones share its state.
 #[derive(Debug, Clone)]
 pub struct SimCluster {
     inner: Arc<Inner>,
@@ -39,12 +39,12 @@ struct Inner {
     name: String,
     start: Timestamp,
     began: Instant,
-    /// Time added by `advance`, on top of the clock.
+    /// Time added by `advance` to tokio's clock.
     ahead: Mutex<Duration>,
     server: Mutex<Server>,
     changed: Notify,
-    /// Nobody gets through: every request and every open watch breaks.
-    cut_off: AtomicBool,
+    /// Every request and every open watch fails.
+    disconnect: AtomicBool,
 }
 
 impl SimCluster {
@@ -52,8 +52,8 @@ impl SimCluster {
         let SimOptions { name, seed, start } = options;
         let server = Mutex::new(Server::new(seed, start));
         let (began, ahead, changed) = (Instant::now(), Mutex::new(Duration::ZERO), Notify::new());
-        let cut_off = AtomicBool::new(false);
-        Self { inner: Arc::new(Inner { name, start, began, ahead, server, changed, cut_off }) }
+        let disconnect = AtomicBool::new(false);
+        Self { inner: Arc::new(Inner { name, start, began, ahead, server, changed, disconnect }) }
     }
 
     pub fn name(&self) -> &str {
@@ -72,7 +72,7 @@ impl SimCluster {
         self.inner.changed.notify_waiters();
     }
 
-    /// A service of the admin, for `kube::Client::new`.
+    /// Returns the admin's service, for `kube::Client::new`.
     pub fn service(&self) -> SimService {
         SimService::new(self.clone(), Some(Identity::admin()))
     }
@@ -81,12 +81,12 @@ impl SimCluster {
         SimService::new(self.clone(), Some(Identity::new(user, groups)))
     }
 
-    /// A service whose caller nobody knows: every answer is 401.
-    pub fn service_unknown(&self) -> SimService {
+    /// Returns a service without a known identity: every response is 401.
+    pub fn service_unauthenticated(&self) -> SimService {
         SimService::new(self.clone(), None)
     }
 
-    /// The real client on top of [`SimCluster::service`]. Needs a running tokio runtime.
+    /// Returns a kube client on [`SimCluster::service`]. Needs a running tokio runtime.
     pub fn client(&self) -> kube::Client {
         kube::Client::new(self.service(), "default")
     }
@@ -95,7 +95,7 @@ impl SimCluster {
         kube::Client::new(self.service_as(user, groups), "default")
     }
 
-    /// Works on the core itself, then wakes every watch.
+    /// Runs `work` on the core, then wakes every watch.
     pub fn with<T>(&self, work: impl FnOnce(&mut Server, Timestamp) -> T) -> T {
         let now = self.now();
         let result = work(&mut self.lock(), now);
@@ -107,8 +107,8 @@ impl SimCluster {
         self.with(|server, _| server.register(kind));
     }
 
-    /// Puts an object into the cluster, replacing what has its name.
-    pub fn seed(&self, object: Value) -> Result<Value, StoryError> {
+    /// Writes an object, replacing an object of the same name.
+    pub fn seed(&self, object: Value) -> Result<Value, SeedError> {
         self.with(|server, now| server.seed(now, object))
     }
 
@@ -119,16 +119,16 @@ impl SimCluster {
         kind: &str,
         key: &str,
         change: impl FnOnce(&mut Value),
-    ) -> Result<Value, StoryError> {
+    ) -> Result<Value, SeedError> {
         self.with(|server, now| server.edit(now, api_version, kind, key, change))
     }
 
-    pub fn look(&self, api_version: &str, kind: &str, key: &str) -> Result<Value, StoryError> {
-        self.lock().look(api_version, kind, key)
+    pub fn object(&self, api_version: &str, kind: &str, key: &str) -> Result<Value, SeedError> {
+        self.lock().object(api_version, kind, key)
     }
 
-    /// Takes an object away at once, finalizers or not.
-    pub fn remove(&self, api_version: &str, kind: &str, key: &str) -> Result<Value, StoryError> {
+    /// Removes an object at once, ignoring finalizers.
+    pub fn remove(&self, api_version: &str, kind: &str, key: &str) -> Result<Value, SeedError> {
         self.with(|server, _| server.remove(api_version, kind, key))
     }
 
@@ -146,23 +146,23 @@ impl SimCluster {
         self.with(|server, _| change(server.rbac()));
     }
 
-    /// Breaks the way to the cluster: open watches break, and so does every request until [`SimCluster::join_again`].
-    /// Those who hold the cluster itself (`seed`, `edit`, `look`) still reach it.
-    pub fn cut_off(&self) {
-        self.inner.cut_off.store(true, Ordering::SeqCst);
+    /// Disconnects the cluster: open watches break, and every request fails until [`SimCluster::reconnect`].
+    /// Direct access through the handle (`seed`, `edit`, `get`) still works.
+    pub fn disconnect(&self) {
+        self.inner.disconnect.store(true, Ordering::SeqCst);
         self.inner.changed.notify_waiters();
     }
 
-    /// Opens the way to the cluster again.
-    pub fn join_again(&self) {
-        self.inner.cut_off.store(false, Ordering::SeqCst);
+    /// Accepts connections again.
+    pub fn reconnect(&self) {
+        self.inner.disconnect.store(false, Ordering::SeqCst);
     }
 
-    pub(super) fn is_cut_off(&self) -> bool {
-        self.inner.cut_off.load(Ordering::SeqCst)
+    pub(super) fn is_disconnected(&self) -> bool {
+        self.inner.disconnect.load(Ordering::SeqCst)
     }
 
-    /// One pass of what the controllers would clean up. Answers how many objects it touched.
+    /// Runs the garbage collector once. Returns the number of objects it changed.
     pub fn collect_garbage(&self) -> usize {
         self.with(|server, now| server.collect_garbage(now))
     }
@@ -175,7 +175,7 @@ impl SimCluster {
         self.lock().version()
     }
 
-    /// Locks the core without waking anybody; a panic elsewhere does not lose the cluster.
+    /// Locks the core without waking watches; a panic elsewhere does not poison the cluster.
     pub(super) fn lock(&self) -> MutexGuard<'_, Server> {
         self.inner.server.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -187,7 +187,7 @@ impl SimCluster {
     /// The instant at which the cluster's clock shows `time`.
     pub(super) fn instant_of(&self, time: Timestamp) -> Instant {
         let wait = Duration::try_from(time.duration_since(self.now())).unwrap_or(Duration::ZERO);
-        // A year is for ever here, and far from what an instant can hold.
+        // A year exceeds any test and is within the range of `Instant`.
         Instant::now() + wait.min(Duration::from_secs(365 * 24 * 3600))
     }
 }
@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_cluster_that_is_cut_off_breaks_watches_and_requests_until_it_joins_again() {
+    async fn a_disconnected_cluster_fails_watches_and_requests_until_it_reconnects() {
         let start = "2026-03-01T12:00:00Z".parse().unwrap();
         let cluster = SimCluster::new(SimOptions { name: "x".into(), seed: 1, start });
         let ask = |target: &str| {
@@ -211,12 +211,12 @@ mod tests {
         let mut watch = ask(&watching).await.unwrap().into_body();
         let cut = async {
             tokio::task::yield_now().await;
-            cluster.cut_off();
+            cluster.disconnect();
         };
         let (frame, ()) = tokio::join!(watch.frame(), cut);
         assert!(frame.is_some_and(|frame| frame.is_err()), "the watch broke");
         assert!(ask("/version").await.is_err());
-        cluster.join_again();
+        cluster.reconnect();
         assert!(ask("/version").await.is_ok());
     }
 }

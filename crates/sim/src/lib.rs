@@ -1,11 +1,11 @@
-//! A Kubernetes API in memory, behind the real client; faults on demand.
+//! Simulated APIs: Kubernetes behind the real client, AWS and IBM Cloud; faults on demand.
 //!
-//! Always true:
-//! - the core ([`api`]) is synchronous and pure: state, request and time in, answer out;
-//! - the adapters here only carry requests to it and time along with them;
-//! - codes, reasons and sentences are those of kube-apiserver 1.36.
+//! Invariants:
+//! - the core ([`api`]) is synchronous and pure: state, request and time in, response out;
+//! - the adapters here only send requests and the time to it;
+//! - status codes, reasons and messages are those of kube-apiserver 1.36.
 //!
-//! Not here: the demo's story (`demo`), who reads the API (`observe`).
+//! Elsewhere: reading the API (`trueup_fleet::observe`).
 
 pub mod api;
 pub mod aws;
@@ -21,9 +21,9 @@ mod tests;
 
 pub use api::{
     Access, Answer, Fault, FaultAction, Faults, GroupFault, GroupResource, Identity, Logged, Matcher, Rbac, Reply,
-    Request, ResourceKind, Rule, Server, Status, StoryError, Verb, WatchId, WatchPoll,
+    Request, ResourceKind, Rule, SeedError, Server, Status, Verb, WatchId, WatchPoll,
 };
 pub use body::SimBody;
 pub use cluster::{SimCluster, SimOptions};
 pub use listen::{Listening, listen, listen_with_tokens};
-pub use service::{SimLost, SimService, respond};
+pub use service::{ConnectionReset, SimService, respond};

@@ -1,8 +1,8 @@
-//! Simulated clusters on local ports, for kubectl and everybody else who speaks HTTP.
+//! Simulated clusters on local ports, for kubectl and other HTTP clients.
 //!
-//! Always true: one port a cluster; HTTP/1.1 and HTTP/2 (prior knowledge) on each; dropping [`Listening`] closes all.
+//! Invariants: one port per cluster; HTTP/1.1 and HTTP/2 (prior knowledge) on each; dropping [`Listening`] closes all.
 //!
-//! Not here: TLS. A kubeconfig for these ports says `server: http://…`.
+//! Elsewhere: TLS. A kubeconfig for these ports has `server: http://…`.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -17,7 +17,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use super::api::Identity;
 use super::cluster::SimCluster;
 
-/// Clusters that can be reached.
+/// Clusters being served.
 #[derive(Debug)]
 pub struct Listening {
     /// Name and address of each cluster, in the order given.
@@ -26,7 +26,7 @@ pub struct Listening {
 }
 
 impl Listening {
-    /// A kubeconfig with one context a cluster. The first is the current one.
+    /// Returns a kubeconfig with one context per cluster. The first is the current context.
     pub fn kubeconfig(&self) -> String {
         let current = self.clusters.first().map_or("", |(name, _)| name);
         let mut text = format!("apiVersion: v1\nkind: Config\ncurrent-context: {current:?}\n");
@@ -48,13 +48,13 @@ impl Drop for Listening {
     }
 }
 
-/// Opens a port for each cluster, and everybody who comes is the admin. With port 0 the system picks the ports;
+/// Opens a port for each cluster; every caller is the admin. With port 0 the system picks the ports;
 /// otherwise they count up from `address`.
 pub async fn listen(address: SocketAddr, clusters: Vec<(String, SimCluster)>) -> std::io::Result<Listening> {
     listen_with_tokens(address, clusters, BTreeMap::new()).await
 }
 
-/// Like [`listen`]; `tokens` says who a bearer token stands for, and whoever has none of them is answered with 401.
+/// Like [`listen`]; `tokens` maps bearer tokens to identities, and any other caller receives 401.
 pub async fn listen_with_tokens(
     address: SocketAddr,
     clusters: Vec<(String, SimCluster)>,
@@ -74,18 +74,18 @@ pub async fn listen_with_tokens(
     Ok(listening)
 }
 
-/// Takes connections until aborted; its connections end with it.
+/// Accepts connections until aborted; its connections end with it.
 async fn serve(listener: TcpListener, cluster: SimCluster, tokens: Arc<BTreeMap<String, Identity>>) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
             accepted = listener.accept() => {
-                // A connection that broke before it was taken is not our loss.
+                // A connection that broke before it was accepted affects only its client.
                 let Ok((socket, _)) = accepted else { continue };
                 let service = cluster.service().with_tokens(tokens.clone());
                 connections.spawn(async move {
                     let builder = auto::Builder::new(TokioExecutor::new());
-                    // A client that goes away mid-answer is an ordinary end of a connection.
+                    // A client may disconnect in the middle of a response.
                     let _ended = builder.serve_connection(TokioIo::new(socket), TowerToHyperService::new(service)).await;
                 });
             }

@@ -1,8 +1,8 @@
-//! The cluster as a tower service: what `kube::Client` talks to.
+//! A simulated cluster as a tower service, for `kube::Client`.
 //!
-//! Always true: impersonation headers and bearer tokens change who asks, nothing else; the core does the rest.
+//! Invariants: impersonation headers and bearer tokens only change the identity; the core does the rest.
 //!
-//! Not here: sockets (`listen`).
+//! Elsewhere: sockets (`listen`).
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -19,17 +19,17 @@ use super::api::{Answer, Identity, Query, Reply, Request};
 use super::body::SimBody;
 use super::cluster::SimCluster;
 
-/// The connection broke.
+/// The connection was reset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("connection reset by the simulated server")]
-pub struct SimLost;
+pub struct ConnectionReset;
 
-/// One caller's way to a cluster.
+/// One caller's connection to a cluster.
 #[derive(Debug, Clone)]
 pub struct SimService {
     cluster: SimCluster,
     identity: Option<Identity>,
-    /// Who a bearer token stands for; when there are none, tokens are ignored.
+    /// Identities by bearer token; when empty, tokens are ignored.
     tokens: Arc<BTreeMap<String, Identity>>,
 }
 
@@ -43,16 +43,16 @@ impl SimService {
         self
     }
 
-    /// Carries one request to the core and its answer back.
-    pub(super) async fn carry<B>(self, request: http::Request<B>) -> Result<Response<SimBody>, SimLost>
+    /// Sends one request to the core and returns its response.
+    pub(super) async fn send<B>(self, request: http::Request<B>) -> Result<Response<SimBody>, ConnectionReset>
     where
         B: Body<Data = Bytes>,
     {
-        if self.cluster.is_cut_off() {
-            return Err(SimLost);
+        if self.cluster.is_disconnected() {
+            return Err(ConnectionReset);
         }
         let (head, body) = request.into_parts();
-        let body = body.collect().await.map_err(|_| SimLost)?.to_bytes();
+        let body = body.collect().await.map_err(|_| ConnectionReset)?.to_bytes();
         let header =
             |name| head.headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok()).unwrap_or("").to_owned();
         let request = Request {
@@ -74,7 +74,7 @@ impl SimService {
         match answer {
             Answer::Reply(reply) => Ok(respond(reply)),
             Answer::Watch(id) => Ok(stream(SimBody::watch(self.cluster, id))),
-            Answer::Lost => Err(SimLost),
+            Answer::Lost => Err(ConnectionReset),
             Answer::Silence => std::future::pending().await,
         }
     }
@@ -101,19 +101,19 @@ where
     B::Error: Send,
 {
     type Response = Response<SimBody>;
-    type Error = SimLost;
-    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, SimLost>> + Send>>;
+    type Error = ConnectionReset;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, ConnectionReset>> + Send>>;
 
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), SimLost>> {
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), ConnectionReset>> {
         Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, request: http::Request<B>) -> Self::Future {
-        Box::pin(self.clone().carry(request))
+        Box::pin(self.clone().send(request))
     }
 }
 
-/// An answer of the core as HTTP carries it.
+/// Converts a reply of the core to HTTP.
 pub fn respond(reply: Reply) -> Response<SimBody> {
     let Reply { status, content_type, retry_after_seconds, body, cut } = reply;
     let body = if cut { SimBody::cut(body) } else { SimBody::whole(body) };

@@ -1,4 +1,4 @@
-//! The real client on the simulated cluster, in virtual time.
+//! Tests of the real kube client on the simulated cluster, in virtual time.
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -49,7 +49,7 @@ async fn the_real_client_creates_lists_patches_and_deletes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_hears_changes_and_bookmarks_in_virtual_time() {
+async fn a_watch_receives_changes_and_bookmarks_in_virtual_time() {
     let cluster = cluster();
     let api = widgets(&cluster);
     let began = Instant::now();
@@ -68,7 +68,7 @@ async fn a_watch_hears_changes_and_bookmarks_in_virtual_time() {
     assert!(matches!(mark, Some(WatchEvent::Bookmark(_))), "{mark:?}");
     assert_eq!(began.elapsed().as_secs(), 60);
     while events.try_next().await.unwrap().is_some() {}
-    assert_eq!(began.elapsed().as_secs(), 200, "the stream ends when it said it would");
+    assert_eq!(began.elapsed().as_secs(), 200, "the stream ends at its announced timeout");
     assert_eq!(cluster.with(|server, _| server.open_watches()), 0);
 }
 
@@ -94,7 +94,7 @@ async fn a_lost_reply_is_an_error_after_the_write() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cut_answer_and_a_page_are_not_read_as_lists() {
+async fn a_truncated_response_and_an_html_page_are_not_read_as_lists() {
     let cluster = cluster();
     let api: Api<ConfigMap> = Api::all(cluster.client());
     for action in [FaultAction::Truncate { bytes: 40 }, FaultAction::Html] {
@@ -116,7 +116,7 @@ async fn a_stall_lasts_as_long_as_the_client_waits() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_of_another_user_is_held_to_that_users_rights() {
+async fn a_client_of_another_user_has_only_that_users_rights() {
     let cluster = cluster();
     cluster.rbac(|rbac| {
         rbac.restrict("nobody");
@@ -128,7 +128,7 @@ async fn a_client_of_another_user_is_held_to_that_users_rights() {
     assert_eq!(user.as_deref(), Some("nobody"));
 }
 
-/// A client that comes over a socket, with a bearer token if there is one.
+/// A client over a socket, with an optional bearer token.
 fn visitor(address: SocketAddr, token: Option<&str>) -> kube::Client {
     let mut config = kube::Config::new(format!("http://{address}").parse().expect("a valid address"));
     config.auth_info.token = token.map(|token| token.to_owned().into());
@@ -156,7 +156,7 @@ async fn clusters_on_ports_serve_clients_side_by_side() {
 }
 
 #[tokio::test]
-async fn a_token_says_who_comes_and_an_unknown_one_is_turned_away() {
+async fn a_token_selects_the_identity_and_an_unknown_token_is_rejected() {
     let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let cluster = cluster();
     let tokens = BTreeMap::from([("t0k".to_owned(), Identity::new("guest", &[]))]);

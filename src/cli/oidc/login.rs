@@ -57,15 +57,15 @@ fn show(
     format: ExplainFormat,
 ) -> Result<u8, CliError> {
     let cluster = chosen::choose(view, cluster)?;
-    let scene = chosen::scene(view, cluster)?;
-    let checked = checked(&scene)?;
+    let check = chosen::context_of(view, cluster)?;
+    let checked = checked(&check)?;
     tell(context, checked);
-    if let Some(kind) = not_oidc(&scene) {
+    if let Some(kind) = not_oidc(&check) {
         context.note(&format!("the type of Authentication/cluster is {kind}: this is what would be with OIDC"));
     }
     let authentication =
-        scene.authentication.seen.map(|authentication| &authentication.spec).cloned().unwrap_or_default();
-    let gates = scene.gates.clone().map_err(|gap| {
+        check.authentication.seen.map(|authentication| &authentication.spec).cloned().unwrap_or_default();
+    let gates = check.gates.clone().map_err(|gap| {
         CliError::refused(format!("cluster {}", cluster.name), gap.says, "the feature gates decide which fields count")
     })?;
     let answer = login(&authentication, &gates, token, view.now);

@@ -7,7 +7,7 @@ use super::super::error::CliError;
 use super::super::terminal::print;
 use super::{NOT_CLEAR, chosen};
 use trueup_checks::DiscoveryProbe;
-use trueup_checks::external_oidc::{Checked, Scene, SpecVerdict, Warning, discovery};
+use trueup_checks::external_oidc::{Checked, CheckContext, SpecVerdict, Warning, discovery};
 use trueup_core::engine::text::printable_json;
 use trueup_core::world::View;
 use trueup_operate::{Notice, discovery_code, fetch_discovery};
@@ -28,11 +28,11 @@ pub async fn run(context: &Context, cluster: Option<&str>, probing: bool) -> Res
 /// Prints the bytes and what is wrong; returns the exit code, and the discovery document that may be asked for.
 fn show(context: &Context, view: View<'_>, cluster: Option<&str>) -> Result<(u8, Option<DiscoveryProbe>), CliError> {
     let cluster = chosen::choose(view, cluster)?;
-    let scene = chosen::scene(view, cluster)?;
-    let checked = checked(&scene)?;
+    let check = chosen::context_of(view, cluster)?;
+    let checked = checked(&check)?;
     tell(context, checked);
-    let asked = discovery(&scene);
-    if let Some(kind) = not_oidc(&scene) {
+    let asked = discovery(&check);
+    if let Some(kind) = not_oidc(&check) {
         context.note(&format!("the type of Authentication/cluster is {kind}: there is no auth-config to render"));
         return Ok((0, asked));
     }
@@ -53,8 +53,8 @@ fn show(context: &Context, view: View<'_>, cluster: Option<&str>) -> Result<(u8,
 }
 
 /// The type of authentication where it is not OIDC.
-pub fn not_oidc<'s>(scene: &Scene<'s>) -> Option<&'s str> {
-    let spec = &scene.authentication.seen?.spec;
+pub fn not_oidc<'s>(check: &CheckContext<'s>) -> Option<&'s str> {
+    let spec = &check.authentication.seen?.spec;
     (!spec.is_oidc()).then(|| spec.kind.as_str())
 }
 
@@ -62,9 +62,9 @@ pub fn not_oidc<'s>(scene: &Scene<'s>) -> Option<&'s str> {
 ///
 /// # Errors
 /// It can't say.
-pub fn checked<'s>(scene: &'s Scene<'_>) -> Result<&'s Checked, CliError> {
-    scene.checked().map_err(|gap| {
-        CliError::refused(format!("cluster {}", scene.cluster.name), gap.says, "see trueup doctor for what can be read")
+pub fn checked<'s>(check: &'s CheckContext<'_>) -> Result<&'s Checked, CliError> {
+    check.checked().map_err(|gap| {
+        CliError::refused(format!("cluster {}", check.cluster.name), gap.says, "see trueup doctor for what can be read")
     })
 }
 

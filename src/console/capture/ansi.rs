@@ -1,10 +1,10 @@
-//! A painted screen as lines with their colours, for commands that print samples.
+//! Renders a buffer as lines with colours, for commands that print samples.
 
 use ratatui::buffer::{Buffer, CellWidth as _};
 
 use crate::console::terminal::{ColorDepth, Pen, shown};
 
-/// The rows, in as many colours as there are.
+/// Returns the rows with ANSI colours of this depth.
 pub fn ansi(buffer: &Buffer, depth: ColorDepth) -> String {
     let mut lines = Vec::new();
     for row in buffer.area.rows() {
@@ -16,7 +16,7 @@ pub fn ansi(buffer: &Buffer, depth: ColorDepth) -> String {
             pen.change(next, &mut lines);
             pen = next;
             lines.extend_from_slice(shown(cell.symbol()).as_bytes());
-            // A wide letter covers the cell after it.
+            // A wide character covers the next cell.
             x += cell.cell_width().max(1);
         }
         pen.change(Pen::default(), &mut lines);
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_ends_in_the_terminal_s_own_look() {
+    fn a_line_ends_with_reset_attributes() {
         let mut buffer = Buffer::with_lines(["ab", "cd"]);
         buffer.cell_mut((1, 0)).unwrap().set_style(Style::new().fg(Color::Red));
         assert_eq!(ansi(&buffer, ColorDepth::Ansi16), "a\x1b[31mb\x1b[0m\ncd\n");

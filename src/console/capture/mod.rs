@@ -1,6 +1,6 @@
-//! A painted screen as text, with colours or without, and as a picture: for files, bug reports and the README.
+//! Renders a buffer as text, with or without colours, and as SVG: for files, bug reports and the README.
 //!
-//! Always true: the same screen makes the same file, byte for byte, on any machine.
+//! Invariants: the same buffer gives the same file, byte for byte, on any machine.
 
 mod ansi;
 mod svg;

@@ -1,9 +1,9 @@
-//! The screen as a picture that scales, with text that can be searched.
+//! Renders a buffer as SVG with searchable text.
 //!
-//! Always true:
-//! - letters stand in the columns they had: each run of one style is as long as its cells, whatever the font;
+//! Invariants:
+//! - characters keep their columns: each run of one style is as long as its cells, whatever the font;
 //! - a background is drawn only where a cell has one of its own;
-//! - nothing in a cell is markup.
+//! - cell text is escaped, never markup.
 
 use std::fmt::Write as _;
 
@@ -12,17 +12,17 @@ use ratatui::style::{Color, Modifier};
 
 use crate::console::terminal::{rgb_of_256, shown};
 
-/// What a terminal's own colours look like in the picture.
+/// Colours of the SVG for a terminal's palette.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Palette {
     pub text: [u8; 3],
     pub background: [u8; 3],
-    /// The sixteen, in their order.
+    /// The sixteen ANSI colours, in order.
     pub named: [[u8; 3]; 16],
 }
 
 impl Palette {
-    /// Dark, with colours that can be told apart.
+    /// Dark, with distinguishable colours.
     pub const DARK: Self = Self {
         text: [0xd5, 0xda, 0xe3],
         background: [0x14, 0x18, 0x20],
@@ -71,17 +71,17 @@ impl Palette {
     };
 }
 
-/// A cell, in units of the picture: the common fonts are 0.6 times as wide as high.
+/// Cell width in SVG units: common fonts are 0.6 times as wide as high.
 const CELL_WIDTH: f64 = 8.4;
-/// A little less than the fonts' own line, so that vertical lines meet.
+/// A little less than the fonts' line height, so that vertical lines meet.
 const CELL_HEIGHT: f64 = 17.0;
 const FONT_SIZE: f64 = 14.0;
-/// From a row's top to the line the letters stand on.
+/// Distance from a row's top to its baseline.
 const BASELINE: f64 = 13.0;
-/// Around the screen.
+/// Margin around the screen.
 const MARGIN: f64 = 12.0;
 
-/// The screen, drawn.
+/// Renders the buffer.
 pub fn svg(buffer: &Buffer, palette: &Palette) -> String {
     let (columns, rows) = (f64::from(buffer.area.width), f64::from(buffer.area.height));
     let (width, height) = (columns * CELL_WIDTH + 2.0 * MARGIN, rows * CELL_HEIGHT + 2.0 * MARGIN);
@@ -109,7 +109,7 @@ pub fn svg(buffer: &Buffer, palette: &Palette) -> String {
     out
 }
 
-/// Cells beside each other that look the same.
+/// Adjacent cells of one style.
 struct Run {
     look: Look,
     start: u16,
@@ -120,7 +120,7 @@ struct Run {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Look {
     text: [u8; 3],
-    /// Where the cell has one of its own.
+    /// Set where the cell has its own background.
     background: Option<[u8; 3]>,
     attributes: Modifier,
 }
@@ -158,7 +158,7 @@ impl Look {
         Self { text, background, attributes: cell.modifier - Modifier::REVERSED }
     }
 
-    /// Attributes of the text element that differ from plain.
+    /// Attributes of the text element that differ from the default.
     fn attributes(&self) -> String {
         let mut written = String::new();
         if self.attributes.contains(Modifier::BOLD) {
@@ -181,7 +181,7 @@ impl Look {
         written
     }
 
-    /// Whether spaces in it show.
+    /// Whether the style is visible on spaces.
     fn shows_on_blank(&self) -> bool {
         self.attributes.intersects(Modifier::UNDERLINED | Modifier::CROSSED_OUT)
     }
@@ -221,7 +221,7 @@ impl Run {
 }
 
 impl Palette {
-    /// A colour as it looks; none for the terminal's own.
+    /// The RGB value of a colour; none for the terminal's default.
     fn resolve(&self, color: Color) -> Option<[u8; 3]> {
         let index = match color {
             Color::Reset => return None,
@@ -262,7 +262,7 @@ fn line(out: &mut String, element: std::fmt::Arguments<'_>) {
     out.push('\n');
 }
 
-/// Text without markup, and without the two letters that are left of what XML does not allow at all.
+/// Text without markup and without the two characters that XML does not allow.
 fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -285,7 +285,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_screen_becomes_runs_of_text_over_the_backgrounds_that_were_set() {
+    fn a_screen_becomes_runs_of_text_over_its_backgrounds() {
         let mut buffer = Buffer::with_lines(["▸ 名前 <a&b>", "= ok      x "]);
         buffer.set_style(Rect::new(0, 0, 12, 1), Style::new().add_modifier(Modifier::REVERSED));
         buffer.set_style(Rect::new(2, 1, 2, 1), Style::new().fg(Color::Green).add_modifier(Modifier::BOLD));
@@ -300,14 +300,14 @@ mod tests {
     }
 
     #[test]
-    fn the_same_screen_makes_the_same_file() {
+    fn the_same_screen_gives_the_same_file() {
         let buffer = Buffer::with_lines(["abc"]);
         assert_eq!(svg(&buffer, &Palette::LIGHT), svg(&buffer.clone(), &Palette::LIGHT));
         assert_ne!(svg(&buffer, &Palette::LIGHT), svg(&buffer, &Palette::DARK));
     }
 
     #[test]
-    fn nothing_in_a_cell_is_markup() {
+    fn cell_text_is_never_markup() {
         let mut buffer = Buffer::with_lines(["abc"]);
         buffer.cell_mut((0, 0)).unwrap().set_symbol("</text><script>");
         buffer.cell_mut((1, 0)).unwrap().set_symbol("\u{1b}[m");

@@ -1,10 +1,10 @@
-//! The screen as plain lines.
+//! Renders a buffer as plain text.
 
 use ratatui::buffer::{Buffer, CellWidth as _};
 
 use crate::console::terminal::shown;
 
-/// The rows, without the spaces at their ends.
+/// Returns the rows without trailing spaces.
 pub fn text(buffer: &Buffer) -> String {
     let mut lines = String::new();
     for y in buffer.area.rows() {
@@ -13,7 +13,7 @@ pub fn text(buffer: &Buffer) -> String {
         while x < y.right() {
             let cell = &buffer[(x, y.y)];
             lines.push_str(shown(cell.symbol()));
-            // A wide letter covers the cell after it.
+            // A wide character covers the next cell.
             x += cell.cell_width().max(1);
         }
         let kept = lines[start..].trim_end().len();
@@ -28,13 +28,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_lose_their_ends_and_wide_letters_their_shadows() {
+    fn trailing_spaces_and_cells_of_wide_characters_are_dropped() {
         let buffer = Buffer::with_lines(["┌ 名前 ──┐", "  a       ", "          ", "└────────┘"]);
         assert_eq!(text(&buffer), "┌ 名前 ──┐\n  a\n\n└────────┘\n");
     }
 
     #[test]
-    fn nothing_that_steers_a_terminal_gets_into_a_file() {
+    fn control_characters_never_reach_a_file() {
         let mut buffer = Buffer::with_lines(["abc"]);
         buffer.cell_mut((1, 0)).unwrap().set_symbol("\u{202e}");
         assert_eq!(text(&buffer), "a\u{fffd}c\n");

@@ -1,4 +1,4 @@
-//! What could be typed next.
+//! Completions of a filter.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use super::parse::{field_of, keys};
 use super::term::Field;
 use trueup_core::engine::State;
 
-/// Values that are there right now, each sorted as it should be offered.
+/// Known values, each in the order in which they are offered.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Known<'a> {
     pub domains: Vec<&'a str>,
@@ -18,7 +18,7 @@ pub struct Known<'a> {
     pub namespaces: Vec<&'a str>,
 }
 
-/// What to put where.
+/// Options and the range they replace.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Completions {
     /// The bytes of the text that an option replaces.
@@ -26,10 +26,10 @@ pub struct Completions {
     pub options: Vec<String>,
 }
 
-/// More are not read by anybody: another letter is faster.
+/// Longer lists are not read: typing another letter is faster.
 const OPTIONS_MAX: usize = 20;
 
-/// Keys and values that go on from what stands before the cursor. Words are not guessed.
+/// Returns keys and values that continue the text before the cursor. Free words are not completed.
 pub fn complete(text: &str, cursor: usize, known: &Known<'_>) -> Completions {
     let cursor = (0..=cursor.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     let start = word_start(&text[..cursor]);
@@ -49,7 +49,7 @@ pub fn complete(text: &str, cursor: usize, known: &Known<'_>) -> Completions {
     }
 }
 
-/// Where the word begins that goes to the end of the text. Blanks in quotes are part of it.
+/// Start of the last word. Spaces in quotes are part of it.
 fn word_start(text: &str) -> usize {
     let (mut start, mut quoted) = (0, false);
     for (at, letter) in text.char_indices() {
@@ -61,7 +61,7 @@ fn word_start(text: &str) -> usize {
     start
 }
 
-/// The values of a key, those that begin so before those that have it inside.
+/// The values of a key, prefix matches first.
 fn options(key: &str, begun: &str, known: &Known<'_>) -> Vec<String> {
     let words = State::ALL.map(State::as_str);
     let values: &[&str] = match field_of(key) {
@@ -72,7 +72,7 @@ fn options(key: &str, begun: &str, known: &Known<'_>) -> Vec<String> {
         Some(Field::Code) => &known.codes,
         Some(Field::Kind) => &known.kinds,
         Some(Field::Namespace) => &known.namespaces,
-        // Of names there are too many to be of help.
+        // There are too many names for completion.
         Some(Field::Name) => &[],
         None if key.eq_ignore_ascii_case("state") => &words,
         None => &[],

@@ -1,4 +1,4 @@
-//! Whether a row gets through.
+//! Matching rows against a filter.
 
 use jiff::{SignedDuration, Timestamp};
 use nucleo_matcher::pattern::Atom;
@@ -7,7 +7,7 @@ use nucleo_matcher::{Config, Matcher, Utf32Str};
 use super::term::{Field, Filter, Sense, Term, Test, Value};
 use trueup_core::engine::State;
 
-/// What of a row can be asked for. A text it does not have is empty.
+/// Searchable fields of a row. Absent fields are empty.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Fields<'a> {
     pub state: Option<State>,
@@ -19,17 +19,17 @@ pub struct Fields<'a> {
     pub kind: &'a str,
     pub namespace: &'a str,
     pub name: &'a str,
-    /// Since when it is as it is.
+    /// Time of the last change.
     pub since: Option<Timestamp>,
 }
 
-/// Room to work in, kept from row to row. One for a list is enough.
+/// Buffers reused from row to row. One per list is enough.
 #[derive(Debug)]
 pub struct Scratch {
     matcher: Matcher,
     /// The row as one text.
     row: String,
-    /// The same, or a field, in small letters.
+    /// The row, or a field, in lower case.
     small: String,
     characters: Vec<char>,
 }
@@ -42,14 +42,14 @@ impl Default for Scratch {
 }
 
 impl Filter {
-    /// Whether the row gets through: what a list asks, ten thousand times a keystroke.
+    /// Returns whether the row is shown: called ten thousand times per keystroke.
     ///
-    /// The same as `matches(…).is_some()`, without weighing how well the words fit, which takes most of the time.
+    /// The same as `matches(…).is_some()`, without the score, which takes most of the time.
     pub fn shows(&self, fields: &Fields<'_>, now: Timestamp, scratch: &mut Scratch) -> bool {
         self.tests_hold(fields, now, &mut scratch.small) && self.words().all(|term| word_holds(term, fields, scratch))
     }
 
-    /// The row's score when it gets through: how well the words fit, 0 without words.
+    /// Returns the row's score when it is shown: how well the words fit, 0 without words.
     pub fn matches(&self, fields: &Fields<'_>, now: Timestamp, scratch: &mut Scratch) -> Option<u32> {
         if !self.tests_hold(fields, now, &mut scratch.small) {
             return None;
@@ -65,7 +65,7 @@ impl Filter {
         Some(score)
     }
 
-    /// Whether every term but the words holds. They are asked first: the row is written out only for words.
+    /// Whether every term except words matches. Checked first: only words need the row's text.
     fn tests_hold(&self, fields: &Fields<'_>, now: Timestamp, small: &mut String) -> bool {
         self.terms.iter().all(|term| {
             let holds = match &term.test {
@@ -96,7 +96,7 @@ fn word_holds(term: &Term, fields: &Fields<'_>, scratch: &mut Scratch) -> bool {
     let found = match &term.test {
         Test::Fuzzy(fuzzy) => match &fuzzy.plain {
             Some(plain) if row_parts(fields).iter().all(|part| part.is_ascii()) => has_letters(plain, fields),
-            // Letters beyond ASCII have accents and cases of their own, which the matcher knows.
+            // Letters beyond ASCII have accents and cases, which the matcher handles.
             Some(_) | None => scratch.score(&fuzzy.atom, fields).is_some(),
         },
         Test::Contains(text) => {
@@ -108,7 +108,7 @@ fn word_holds(term: &Term, fields: &Fields<'_>, scratch: &mut Scratch) -> bool {
     found == (term.sense == Sense::Is)
 }
 
-/// Whether the row has these letters in this order.
+/// Whether the row contains these letters in this order.
 fn has_letters(plain: &str, fields: &Fields<'_>) -> bool {
     let mut wanted = plain.bytes();
     let Some(mut next) = wanted.next() else { return true };
@@ -123,7 +123,7 @@ fn has_letters(plain: &str, fields: &Fields<'_>) -> bool {
     false
 }
 
-/// What words are searched in: `kind namespace/name cluster verdict`.
+/// The text that words are searched in: `kind namespace/name cluster verdict`.
 fn row_parts<'a>(fields: &Fields<'a>) -> [&'a str; 9] {
     [fields.kind, " ", fields.namespace, "/", fields.name, " ", fields.cluster, " ", fields.verdict]
 }
@@ -159,12 +159,12 @@ fn any_holds(values: &[Value], text: &str, small: &mut String) -> bool {
     })
 }
 
-/// Whether nothing follows, or something that a sign sets off: `hosted` is the beginning of `hosted-oidc`, `host` isn't.
+/// Whether the rest is empty or starts with a separator: `hosted` is a prefix of `hosted-oidc`, `host` is not.
 fn goes_on_after_a_sign(rest: &str) -> bool {
     rest.chars().next().is_none_or(|letter| !letter.is_alphanumeric())
 }
 
-/// The text in small letters of ASCII. Most texts are, and stay where they are.
+/// The text in ASCII lower case. Most texts are already and are not copied.
 fn in_small_letters<'t>(text: &'t str, small: &'t mut String) -> &'t str {
     if !text.bytes().any(|byte| byte.is_ascii_uppercase()) {
         return text;

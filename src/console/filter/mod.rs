@@ -1,21 +1,21 @@
 //! The filter language: `state:extra,drift cluster:eu* age>5m name~client !class:dev oidc`.
 //!
-//! Always true:
-//! - every term has to hold; of the values of one term, any;
-//! - a term with `!` or `-` in front shows exactly what it hides without, but for words: a word is found by its letters
-//!   in order, with gaps, and excluded only where it stands as a whole, because excluding by gaps hides more than anybody means;
-//! - what is printed reads back as the same filter; reading and matching never panic.
+//! Invariants:
+//! - every term must match; of the values of one term, any;
+//! - a term with `!` or `-` shows exactly what it hides without. Words differ: a word matches by its letters in order,
+//!   with gaps, and excludes only where it occurs as a whole, because excluding with gaps hides too much;
+//! - a printed filter parses to the same filter; parsing and matching never panic.
 //!
 //! | term | shows |
 //! | --- | --- |
 //! | `oidc` | rows with these letters in this order, scored by how well they fit |
 //! | `"ext-auth"` | rows with this text |
-//! | `cluster:eu` | `eu`, `eu-west`, `eu.west`, `eu/west`: the value or what goes on after a sign |
-//! | `cluster:eu*`, `cluster:"eu"` | a pattern over the whole; the exact value |
+//! | `cluster:eu` | `eu`, `eu-west`, `eu.west`, `eu/west`: the value, or a prefix up to a separator |
+//! | `cluster:eu*`, `cluster:"eu"` | a pattern over the whole value; the exact value |
 //! | `name~client` | the value anywhere inside |
 //! | `age>5m` | older than that; `<` younger. Units: s, m, h, d, w |
 //!
-//! Capital and small letters of ASCII are the same everywhere.
+//! ASCII case is ignored everywhere.
 
 mod complete;
 mod matching;

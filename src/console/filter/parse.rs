@@ -1,4 +1,4 @@
-//! From what was typed to a filter, or to the place that can't be meant.
+//! Parsing filters, with the position of errors.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -8,19 +8,19 @@ use trueup_checks::nearest;
 use trueup_core::engine::State;
 use trueup_core::engine::glob::Glob;
 
-/// A part of the text that can't be meant as it stands.
+/// An invalid part of a filter.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{says}")]
 pub struct FilterProblem {
-    /// Bytes of the text, to be pointed at. Always on the borders of characters.
+    /// Byte range of the error, on character boundaries.
     pub at: Range<usize>,
     /// One sentence.
     pub says: String,
-    /// The word that was most likely meant.
+    /// The most likely intended word.
     pub nearest: Option<&'static str>,
 }
 
-/// Keys that can be written, with all their spellings. `state` and `age` are no fields of text.
+/// Keys with all their spellings. `state` and `age` are not text fields.
 const KEYS: [(&str, Key); 11] = [
     ("state", Key::State),
     ("domain", Key::Field(Field::Check)),
@@ -35,7 +35,7 @@ const KEYS: [(&str, Key); 11] = [
     ("age", Key::Age),
 ];
 
-/// What `match` is called on the screen.
+/// The name of `match` on the screen.
 const OK: &str = "ok";
 
 #[derive(Clone, Copy)]
@@ -45,9 +45,9 @@ enum Key {
     Age,
 }
 
-/// A run of text without blanks, quotes taken off.
+/// A run of text without spaces, quotes removed.
 struct Word {
-    /// Where it is, quotes included.
+    /// Its range, quotes included.
     at: Range<usize>,
     letters: Vec<Letter>,
 }
@@ -61,7 +61,7 @@ struct Letter {
 enum Sign {
     Bare(char),
     Quoted(char),
-    /// A quote opens. Kept because an empty pair of quotes is a value too.
+    /// An opening quote. Kept because an empty pair of quotes is a value too.
     Opens,
 }
 
@@ -73,10 +73,10 @@ struct Part {
 }
 
 impl Filter {
-    /// Reads a filter.
+    /// Parses a filter.
     ///
     /// # Errors
-    /// The first part that can't be meant as it stands.
+    /// The first invalid part.
     pub fn parse(text: &str) -> Result<Self, FilterProblem> {
         let terms = words(text)?.into_iter().map(term).collect::<Result<Vec<_>, _>>()?;
         Ok(Self { terms })
@@ -85,12 +85,12 @@ impl Filter {
 
 /// Every key that can be written before a `:`, `~`, `<` or `>`.
 pub(super) fn keys() -> impl Iterator<Item = (&'static str, char)> {
-    // The short spelling is the one that is offered.
+    // The short spelling is offered.
     let offered = KEYS.iter().filter(|(name, _)| *name != "namespace");
     offered.map(|(name, key)| (*name, if matches!(key, Key::Age) { '>' } else { ':' }))
 }
 
-/// The field a key stands for, when it is one of text.
+/// The text field of a key, if it is one.
 pub(super) fn field_of(key: &str) -> Option<Field> {
     KEYS.iter().find_map(|(name, kind)| match kind {
         Key::Field(field) if name.eq_ignore_ascii_case(key) => Some(*field),
@@ -98,7 +98,7 @@ pub(super) fn field_of(key: &str) -> Option<Field> {
     })
 }
 
-/// Cuts a text into words. Blanks inside quotes belong to the word.
+/// Splits a text into words. Spaces inside quotes belong to the word.
 fn words(text: &str) -> Result<Vec<Word>, FilterProblem> {
     let mut words = Vec::new();
     let mut letters: Option<Word> = None;
@@ -128,7 +128,7 @@ fn words(text: &str) -> Result<Vec<Word>, FilterProblem> {
         }
     }
     if let Some(start) = quote {
-        return Err(problem(start..text.len(), "the quote that is opened here is never closed"));
+        return Err(problem(start..text.len(), "unclosed quote"));
     }
     words.extend(letters);
     Ok(words)
@@ -139,7 +139,7 @@ fn term(word: Word) -> Result<Term, FilterProblem> {
     let excluded = matches!(letters.first(), Some(Letter { sign: Sign::Bare('!' | '-'), .. }));
     let (sense, letters) = if excluded { (Sense::IsNot, &letters[1..]) } else { (Sense::Is, &letters[..]) };
     if letters.is_empty() {
-        return Err(problem(at, "what to leave out has to follow right here, as in `!class:dev`"));
+        return Err(problem(at, "expected a term here, as in `!class:dev`"));
     }
     let test = match operator(letters) {
         None => free_word(sense, &at, letters)?,
@@ -157,7 +157,7 @@ fn term(word: Word) -> Result<Term, FilterProblem> {
     Ok(Term { sense, test })
 }
 
-/// The first sign that parts a key from its values, and where it is.
+/// The first operator and its position.
 fn operator(letters: &[Letter]) -> Option<(usize, char)> {
     let is_key = |one: &Letter| matches!(one.sign, Sign::Bare(letter) if letter.is_ascii_alphabetic());
     let place = letters.iter().position(|one| !is_key(one)).filter(|place| *place > 0)?;
@@ -170,18 +170,18 @@ fn operator(letters: &[Letter]) -> Option<(usize, char)> {
 fn free_word(sense: Sense, at: &Range<usize>, letters: &[Letter]) -> Result<Test, FilterProblem> {
     let text = joined(letters);
     if text.is_empty() {
-        return Err(problem(at.clone(), "nothing is between these quotes"));
+        return Err(problem(at.clone(), "empty quotes"));
     }
     let exact = letters.iter().any(|one| !matches!(one.sign, Sign::Bare(_))) || sense == Sense::IsNot;
     Ok(if exact { Test::Contains(text.to_ascii_lowercase()) } else { Test::Fuzzy(FuzzyWord::new(&text)) })
 }
 
-/// A key with its values, as they were typed.
+/// A key with its values, as typed.
 struct Asked {
     key: String,
     key_at: Range<usize>,
     operator: char,
-    /// Where the word ends.
+    /// End of the word.
     end: usize,
     values: Vec<Part>,
 }
@@ -193,7 +193,7 @@ impl Asked {
             return Err(self.unknown_key());
         };
         if let Some(empty) = values.iter().find(|part| part.text.is_empty() && !part.quoted) {
-            return Err(problem(empty.at.clone(), &format!("`{key}{operator}` wants a value here")));
+            return Err(problem(empty.at.clone(), &format!("expected a value after `{key}{operator}`")));
         }
         let whole = key_at.start..*end;
         match (kind, operator) {
@@ -205,8 +205,8 @@ impl Asked {
             }
             (Key::Age, '>') => Ok(Test::Older(span(values)?)),
             (Key::Age, '<') => Ok(Test::Younger(span(values)?)),
-            (Key::Age, _) => Err(problem(whole, "ages are compared: `age>5m` or `age<2h`")),
-            (Key::State, _) => Err(problem(whole, "states are named: `state:extra,drift`")),
+            (Key::Age, _) => Err(problem(whole, "expected `age>5m` or `age<2h`")),
+            (Key::State, _) => Err(problem(whole, "expected `state:extra,drift`")),
             (Key::Field(_), _) => {
                 let says = format!("`{operator}` compares ages only; write `{key}:` or `{key}~`");
                 Err(problem(key_at.end..key_at.end + 1, &says))
@@ -218,8 +218,8 @@ impl Asked {
         let Self { key, key_at, .. } = self;
         let near = nearest(&key.to_ascii_lowercase(), &KEYS.map(|(name, _)| name));
         let says = match near {
-            Some(near) => format!("`{key}` is no key; did you mean `{near}`?"),
-            None => format!("`{key}` is no key; put the word in quotes to search for it"),
+            Some(near) => format!("unknown key `{key}`; did you mean `{near}`?"),
+            None => format!("unknown key `{key}`; quote the word to search for it"),
         };
         FilterProblem { at: key_at.clone(), says, nearest: near }
     }
@@ -268,8 +268,8 @@ fn state(part: &Part) -> Result<State, FilterProblem> {
     }
     let near = nearest(&word, &State::ALL.map(State::as_str));
     let says = match near {
-        Some(near) => format!("`{word}` is no state; did you mean `{near}`?"),
-        None => format!("`{word}` is no state; known are {}", State::ALL.map(State::as_str).join(", ")),
+        Some(near) => format!("unknown state `{word}`; did you mean `{near}`?"),
+        None => format!("unknown state `{word}`; use {}", State::ALL.map(State::as_str).join(", ")),
     };
     Err(FilterProblem { at: part.at.clone(), says, nearest: near })
 }
@@ -278,9 +278,9 @@ fn state(part: &Part) -> Result<State, FilterProblem> {
 fn span(values: &[Part]) -> Result<Duration, FilterProblem> {
     let [part] = values else {
         let at = values.first().map_or(0, |part| part.at.start)..values.last().map_or(0, |part| part.at.end);
-        return Err(problem(at, "an age is compared with one span, like 5m"));
+        return Err(problem(at, "expected one duration, like 5m"));
     };
-    let bad = || problem(part.at.clone(), "a span is a number and a unit, like 30s, 5m, 2h30m, 4d or 1w");
+    let bad = || problem(part.at.clone(), "expected a duration like 30s, 5m, 2h30m, 4d or 1w");
     let mut rest = part.text.as_str();
     let mut seconds: u64 = 0;
     while !rest.is_empty() {

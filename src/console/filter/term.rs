@@ -1,4 +1,4 @@
-//! What a filter says, and how it is printed.
+//! Terms of a filter and their printed form.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use nucleo_matcher::pattern::{Atom, AtomKind, CaseMatching, Normalization};
 use trueup_core::engine::State;
 use trueup_core::engine::glob::Glob;
 
-/// A filter: every term has to hold. Without terms it lets everything through.
+/// A filter: every term must match. Without terms it matches everything.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Filter {
     pub(super) terms: Vec<Term>,
@@ -28,9 +28,9 @@ pub(super) enum Sense {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Test {
-    /// Letters in their order, anywhere in the row.
+    /// Letters in order, anywhere in the row.
     Fuzzy(FuzzyWord),
-    /// A text in the row, in small letters.
+    /// A text in the row, in lower case.
     Contains(String),
     State(Vec<State>),
     Field(Field, Vec<Value>),
@@ -38,16 +38,16 @@ pub(super) enum Test {
     Younger(Duration),
 }
 
-/// A word as it was typed, and what it is searched by.
+/// A word as typed, and its matcher.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FuzzyWord {
     word: String,
     pub atom: Atom,
-    /// The word in small letters, when it is ASCII: enough to tell whether a row has it.
+    /// The word in lower case if it is ASCII: enough for a quick check.
     pub plain: Option<String>,
 }
 
-/// A text of the row that can be asked for by its name.
+/// A text field of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
     Check,
@@ -60,12 +60,12 @@ pub(super) enum Field {
     Name,
 }
 
-/// What a field is held against. All in small letters.
+/// Expected value of a field, in lower case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Value {
-    /// The field, or its beginning up to a sign.
+    /// The field, or its prefix up to a separator.
     Plain(String),
-    /// The field and nothing else.
+    /// The exact field.
     Exact(String),
     Glob(Glob),
     /// Anywhere inside the field.
@@ -73,12 +73,12 @@ pub(super) enum Value {
 }
 
 impl Filter {
-    /// Whether it lets everything through.
+    /// Whether it matches everything.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
 
-    /// Whether the outcome changes with time alone, so that a list has to be filtered again now and then.
+    /// Whether the result changes with time, so that a list must be filtered again.
     pub fn asks_for_age(&self) -> bool {
         self.terms.iter().any(|term| matches!(term.test, Test::Older(_) | Test::Younger(_)))
     }
@@ -153,7 +153,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// A text in quotes, with the quotes inside it escaped.
+/// A text in quotes, with inner quotes escaped.
 struct Quoted<'a>(&'a str);
 
 impl fmt::Display for Quoted<'_> {
@@ -163,10 +163,10 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-/// Units an age is written in, the largest first.
+/// Units of an age, the largest first.
 pub(super) const UNITS: [(char, u64); 5] = [('w', 7 * 24 * 3600), ('d', 24 * 3600), ('h', 3600), ('m', 60), ('s', 1)];
 
-/// A span in as few units as it takes: `2h30m`.
+/// A duration in as few units as possible: `2h30m`.
 struct Span(Duration);
 
 impl fmt::Display for Span {

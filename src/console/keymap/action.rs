@@ -1,8 +1,8 @@
-//! Everything a key can do.
+//! Actions that keys can be bound to.
 //!
-//! Always true: no action writes to a cluster by itself. The nearest is [`Action::Approve`], which opens the approval.
+//! Invariants: no action writes to a cluster. The nearest is [`Action::Approve`], which opens the approval.
 
-/// Where an action stands in the help.
+/// Section of an action in the help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Group {
     Moving,
@@ -21,20 +21,20 @@ impl Group {
     pub fn title(self) -> &'static str {
         match self {
             Self::Moving => "Moving",
-            Self::Going => "Going elsewhere",
-            Self::Choosing => "Choosing rows",
-            Self::Looking => "Looking closer",
+            Self::Going => "Navigation",
+            Self::Choosing => "Selection",
+            Self::Looking => "Inspection",
             Self::Repairing => "Repairing",
-            Self::Sharing => "Taking it along",
-            Self::Console => "The console",
+            Self::Sharing => "Export",
+            Self::Console => "Console",
         }
     }
 }
 
-/// Makes the enum and, from the same lines, everything that is known of each action: a new one can't be forgotten.
+/// Defines the enum and, from the same lines, everything known about each action, so that none is forgotten.
 macro_rules! actions {
     ($($variant:ident $name:literal $group:ident $short:literal $says:literal;)*) => {
-        /// What a key can be bound to.
+        /// Something a key can be bound to.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Action {
             $(#[doc = $says] $variant,)*
@@ -43,7 +43,7 @@ macro_rules! actions {
         impl Action {
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
-            /// As the key file spells it.
+            /// Name in the key file.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name),* }
             }
@@ -52,7 +52,7 @@ macro_rules! actions {
                 match self { $(Self::$variant => Group::$group),* }
             }
 
-            /// A word or two, for the hint line.
+            /// One or two words, for the hint line.
             pub fn short(self) -> &'static str {
                 match self { $(Self::$variant => $short),* }
             }
@@ -66,86 +66,86 @@ macro_rules! actions {
 }
 
 actions! {
-    Up "up" Moving "up" "One row up.";
-    Down "down" Moving "down" "One row down.";
-    PageUp "page-up" Moving "page up" "One page up.";
-    PageDown "page-down" Moving "page down" "One page down.";
-    Top "top" Moving "top" "To the first row.";
-    Bottom "bottom" Moving "bottom" "To the last row.";
-    Left "left" Moving "left" "Left, or closes a branch of a tree.";
-    Right "right" Moving "right" "Right, or opens a branch of a tree.";
-    NextPane "next-pane" Moving "pane" "To the next pane.";
-    PrevPane "prev-pane" Moving "pane back" "To the pane before.";
-    Wider "wider" Moving "wider" "Gives the list more room.";
-    Narrower "narrower" Moving "narrower" "Gives the detail more room.";
+    Up "up" Moving "up" "Move one row up";
+    Down "down" Moving "down" "Move one row down";
+    PageUp "page-up" Moving "page up" "Move one page up";
+    PageDown "page-down" Moving "page down" "Move one page down";
+    Top "top" Moving "top" "Move to the first row";
+    Bottom "bottom" Moving "bottom" "Move to the last row";
+    Left "left" Moving "left" "Move left, or close a branch of a tree";
+    Right "right" Moving "right" "Move right, or open a branch of a tree";
+    NextPane "next-pane" Moving "pane" "Focus the next pane";
+    PrevPane "prev-pane" Moving "pane back" "Focus the previous pane";
+    Wider "wider" Moving "wider" "Make the list wider";
+    Narrower "narrower" Moving "narrower" "Make the detail wider";
 
-    Open "open" Going "open" "Opens what the cursor is on, or takes what was typed.";
-    Back "back" Going "back" "Back to where this was opened from.";
-    HistoryBack "history-back" Going "earlier" "To the screen looked at before.";
-    HistoryForward "history-forward" Going "later" "To the screen looked at after.";
-    GoFleet "go-fleet" Going "fleet" "To the fleet.";
-    GoDomain1 "go-domain-1" Going "1st domain" "To the first domain.";
-    GoDomain2 "go-domain-2" Going "2nd domain" "To the second domain.";
-    GoDomain3 "go-domain-3" Going "3rd domain" "To the third domain.";
-    GoDomain4 "go-domain-4" Going "4th domain" "To the fourth domain.";
-    GoDomain5 "go-domain-5" Going "5th domain" "To the fifth domain.";
-    GoDomain6 "go-domain-6" Going "6th domain" "To the sixth domain.";
-    GoDomain7 "go-domain-7" Going "7th domain" "To the seventh domain.";
-    GoDomain8 "go-domain-8" Going "8th domain" "To the eighth domain.";
-    GoDomain9 "go-domain-9" Going "9th domain" "To the ninth domain.";
-    GoPlan "go-plan" Going "plan" "To the plan that is open.";
-    GoActivity "go-activity" Going "activity" "To what was applied, and what is being applied.";
-    GoLogs "go-logs" Going "logs" "To the program's own log.";
-    Clusters "clusters" Going "clusters" "Picks which clusters are shown.";
-    Views "views" Going "views" "Picks a saved view.";
-    Palette "palette" Going "commands" "Finds any screen, cluster, action or theme by its name.";
+    Open "open" Going "open" "Open the selected row, or submit the typed text";
+    Back "back" Going "back" "Go back one step";
+    HistoryBack "history-back" Going "earlier" "Go to the previous screen";
+    HistoryForward "history-forward" Going "later" "Go to the next screen";
+    GoFleet "go-fleet" Going "fleet" "Go to the fleet";
+    GoDomain1 "go-domain-1" Going "1st domain" "Go to the first check";
+    GoDomain2 "go-domain-2" Going "2nd domain" "Go to the second check";
+    GoDomain3 "go-domain-3" Going "3rd domain" "Go to the third check";
+    GoDomain4 "go-domain-4" Going "4th domain" "Go to the fourth check";
+    GoDomain5 "go-domain-5" Going "5th domain" "Go to the fifth check";
+    GoDomain6 "go-domain-6" Going "6th domain" "Go to the sixth check";
+    GoDomain7 "go-domain-7" Going "7th domain" "Go to the seventh check";
+    GoDomain8 "go-domain-8" Going "8th domain" "Go to the eighth check";
+    GoDomain9 "go-domain-9" Going "9th domain" "Go to the ninth check";
+    GoPlan "go-plan" Going "plan" "Go to the open plan";
+    GoActivity "go-activity" Going "activity" "Go to running and past applies";
+    GoLogs "go-logs" Going "logs" "Go to the log of trueup";
+    Clusters "clusters" Going "clusters" "Choose a cluster";
+    Views "views" Going "views" "Choose a saved view";
+    Palette "palette" Going "commands" "Find a screen, cluster, action or theme by name";
 
-    Mark "mark" Choosing "mark" "Marks the row, or takes its mark away.";
-    MarkAll "mark-all" Choosing "mark all" "Marks every row that is shown.";
-    MarkRange "mark-range" Choosing "mark range" "Marks from the row marked last to the cursor.";
-    Unmark "unmark" Choosing "unmark all" "Takes all marks away.";
-    Filter "filter" Choosing "filter" "Shows only what matches what is typed.";
-    ClearFilter "clear-filter" Choosing "clear filter" "Shows everything again.";
-    Complete "complete" Choosing "complete" "Completes the word that is being typed.";
-    SortNext "sort-next" Choosing "sort" "Sorts by the next column.";
-    SortReverse "sort-reverse" Choosing "reverse" "Sorts the other way round.";
+    Mark "mark" Choosing "mark" "Mark or unmark the row";
+    MarkAll "mark-all" Choosing "mark all" "Mark every shown row";
+    MarkRange "mark-range" Choosing "mark range" "Mark from the last marked row to the cursor";
+    Unmark "unmark" Choosing "unmark all" "Unmark all rows";
+    Filter "filter" Choosing "filter" "Show only rows that match the typed filter";
+    ClearFilter "clear-filter" Choosing "clear filter" "Clear the filter";
+    Complete "complete" Choosing "complete" "Complete the typed word";
+    SortNext "sort-next" Choosing "sort" "Sort by the next column";
+    SortReverse "sort-reverse" Choosing "reverse" "Reverse the sort order";
 
-    ViewObject "view-object" Looking "view yaml" "Shows the object as YAML, secrets masked.";
-    Events "events" Looking "events" "Shows the events of the object.";
-    OpenReferrer "open-referrer" Looking "open referrer" "Goes to the object that refers to this one.";
-    ToggleDiff "toggle-diff" Looking "diff" "Switches how the difference is shown: as text, field by field, or not.";
-    Question "question" Looking "ask" "Asks the domain's question, such as who a token would be.";
-    OpenPager "open-pager" Looking "pager" "Hands the text to $PAGER.";
-    OpenEditor "open-editor" Looking "editor" "Hands the text to $EDITOR.";
+    ViewObject "view-object" Looking "view yaml" "Show the object as YAML, secrets masked";
+    Events "events" Looking "events" "Show the events of the object";
+    OpenReferrer "open-referrer" Looking "open referrer" "Go to the object that references this one";
+    ToggleDiff "toggle-diff" Looking "diff" "Switch the diff: text, fields, or none";
+    Question "question" Looking "ask" "Run a query of the check, such as the user of a token";
+    OpenPager "open-pager" Looking "pager" "Open the text in $PAGER";
+    OpenEditor "open-editor" Looking "editor" "Open the text in $EDITOR";
 
-    Reconcile "reconcile" Repairing "reconcile" "Makes a plan for the marked rows, else for the row at the cursor.";
-    Refresh "refresh" Repairing "refresh" "Lists again, or makes the open plan anew.";
-    Include "include" Repairing "include/exclude" "Takes an action of the plan in or out.";
-    DryRun "dry-run" Repairing "dry run" "Has the servers check the plan without doing it.";
-    WritePlan "write-plan" Repairing "write plan file" "Writes the plan to a file that `trueup apply` takes.";
-    Approve "approve" Repairing "approve" "Opens the approval; nothing happens before it is answered.";
-    Discard "discard" Repairing "discard" "Lets go of the plan.";
-    Stop "stop" Repairing "stop" "Stops applying after the action that is running.";
-    Undo "undo" Repairing "undo" "Makes the plan that takes an applied one back.";
-    Accept "accept" Repairing "accept" "Accepts a finding as it is, with a reason and an end.";
-    Probe "probe" Repairing "probe" "Tries a kubeconfig or a login provider, one request, or asks a cluster anew.";
-    Reconnect "reconnect" Repairing "reconnect" "Tries the cluster again now.";
-    RunPlugin "run-plugin" Repairing "log in" "Leaves the screen to run a cluster's credential plugin.";
+    Reconcile "reconcile" Repairing "reconcile" "Plan a fix for the marked rows, or for the selected row";
+    Refresh "refresh" Repairing "refresh" "List everything again, or replan";
+    Include "include" Repairing "include/exclude" "Include or exclude an action of the plan";
+    DryRun "dry-run" Repairing "dry run" "Run a server-side dry run of the plan";
+    WritePlan "write-plan" Repairing "write plan file" "Write the plan to a file for `trueup apply`";
+    Approve "approve" Repairing "approve" "Open the approval dialog; nothing is sent before it is confirmed";
+    Discard "discard" Repairing "discard" "Discard the plan";
+    Stop "stop" Repairing "stop" "Stop the apply after the running action";
+    Undo "undo" Repairing "undo" "Plan the undo of an applied plan";
+    Accept "accept" Repairing "accept" "Accept a finding, with a reason and an end date";
+    Probe "probe" Repairing "probe" "Test a kubeconfig or OIDC provider with one request, or reconnect to a cluster";
+    Reconnect "reconnect" Repairing "reconnect" "Reconnect to the cluster now";
+    RunPlugin "run-plugin" Repairing "log in" "Run the credential plugin of a cluster on this terminal";
 
-    Copy "copy" Sharing "copy" "Copies what the cursor is on.";
-    CopyCommand "copy-command" Sharing "copy command" "Copies the kubectl or oc command that shows the same.";
-    Export "export" Sharing "export" "Writes what is shown as Markdown or CSV.";
-    SaveScreen "save-screen" Sharing "save screen" "Saves the screen as text and as SVG.";
+    Copy "copy" Sharing "copy" "Copy the name of the selected row";
+    CopyCommand "copy-command" Sharing "copy command" "Copy the kubectl or oc command for the selected row";
+    Export "export" Sharing "export" "Write the shown rows as Markdown or CSV";
+    SaveScreen "save-screen" Sharing "save screen" "Save the screen as text and SVG";
 
-    Help "help" Console "help" "Shows the keys that work here.";
-    Pause "pause" Console "pause" "Freezes the view, or lets it go on.";
-    ReadOnly "read-only" Console "read-only" "Switches read-only mode.";
-    Utc "utc" Console "utc" "Switches between UTC and local time.";
-    Theme "theme" Console "theme" "Picks a theme.";
-    Mouse "mouse" Console "mouse" "Lets go of the mouse, or takes it back.";
-    Repaint "repaint" Console "repaint" "Draws the whole screen anew.";
-    Suspend "suspend" Console "suspend" "Goes to the background; `fg` comes back.";
-    Quit "quit" Console "quit" "Quits; asks first while a plan is being applied.";
+    Help "help" Console "help" "Show the keys of this screen";
+    Pause "pause" Console "pause" "Pause or resume updates";
+    ReadOnly "read-only" Console "read-only" "Show whether writes are allowed";
+    Utc "utc" Console "utc" "Switch between UTC and local time";
+    Theme "theme" Console "theme" "Choose a theme";
+    Mouse "mouse" Console "mouse" "Release or capture the mouse";
+    Repaint "repaint" Console "repaint" "Redraw the screen";
+    Suspend "suspend" Console "suspend" "Suspend; `fg` resumes";
+    Quit "quit" Console "quit" "Quit; asks first while a plan is being applied";
 }
 
 impl Action {
@@ -153,19 +153,25 @@ impl Action {
         Self::ALL.iter().copied().find(|action| action.name() == name)
     }
 
-    /// Which domain the action goes to, counted from 0.
-    pub fn domain_place(self) -> Option<usize> {
-        let domains = [
-            Self::GoDomain1,
-            Self::GoDomain2,
-            Self::GoDomain3,
-            Self::GoDomain4,
-            Self::GoDomain5,
-            Self::GoDomain6,
-            Self::GoDomain7,
-            Self::GoDomain8,
-            Self::GoDomain9,
-        ];
-        domains.iter().position(|domain| *domain == self)
+    /// Index of the check that the action goes to.
+    pub fn check_index(self) -> Option<usize> {
+        Self::GO_CHECKS.iter().position(|action| *action == self)
     }
+
+    /// The action that goes to a check, if the keymap has one for its index.
+    pub fn go_check(index: usize) -> Option<Self> {
+        Self::GO_CHECKS.get(index).copied()
+    }
+
+    const GO_CHECKS: [Self; 9] = [
+        Self::GoDomain1,
+        Self::GoDomain2,
+        Self::GoDomain3,
+        Self::GoDomain4,
+        Self::GoDomain5,
+        Self::GoDomain6,
+        Self::GoDomain7,
+        Self::GoDomain8,
+        Self::GoDomain9,
+    ];
 }

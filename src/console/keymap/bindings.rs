@@ -1,33 +1,33 @@
-//! The keys that count, and what is read off them: what a key press means, hints, help and docs.
+//! Active key bindings, and the hints, help and docs derived from them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::{Action, Group, Scope, Stroke};
 
-/// Which keys do what in each scope. Made by `Keymap::default` and [`Keymap::with_user_file`].
+/// Bindings per scope. Built by `Keymap::default` and [`Keymap::with_user_file`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Keymap {
     scopes: BTreeMap<Scope, Vec<Binding>>,
 }
 
-/// Keys that are pressed one after the other, and what they do.
+/// A sequence of keys and its action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Binding {
     pub strokes: Vec<Stroke>,
     pub action: Action,
 }
 
-/// What the keys pressed so far mean.
+/// Result of the keys pressed so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Resolution {
     Act(Action),
-    /// They begin something. What may follow, and what each would do: the lines of a which-key box.
+    /// A prefix of longer sequences: next keys and their actions, as in a which-key box.
     More(Vec<(String, &'static str)>),
     Nothing,
 }
 
-/// A line of help: an action in a scope, and the keys it has there.
+/// A line of help: an action in a scope, and its keys there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyRow {
     pub scope: Scope,
@@ -35,7 +35,7 @@ pub struct KeyRow {
     pub keys: Vec<String>,
 }
 
-/// Why two bindings can't be in one scope.
+/// Why two bindings cannot be in one scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Clash {
     pub with: Action,
@@ -47,14 +47,14 @@ impl Keymap {
         Self { scopes: BTreeMap::new() }
     }
 
-    /// What the keys mean, the last one included. The scope's own keys go before the ones that count everywhere.
+    /// Resolves the pressed keys, the last one included. The scope's own keys take precedence over global ones.
     pub fn resolve(&self, scope: Scope, pressed: &[Stroke]) -> Resolution {
         let mut follow: Vec<(String, &'static str)> = Vec::new();
         for layer in layers(scope) {
             for binding in self.in_scope(layer) {
                 let Some(rest) = binding.strokes.strip_prefix(pressed) else { continue };
                 let Some(next) = rest.first() else {
-                    // What the scope itself begins with these keys hides a shorter binding that counts everywhere.
+                    // A longer sequence of the scope itself hides a shorter global binding.
                     if follow.is_empty() {
                         return Resolution::Act(binding.action);
                     }
@@ -69,7 +69,7 @@ impl Keymap {
         if follow.is_empty() { Resolution::Nothing } else { Resolution::More(follow) }
     }
 
-    /// The keys that do this here, in the order of the file.
+    /// Returns the keys of an action in a scope, in file order.
     pub fn keys(&self, scope: Scope, action: Action) -> Vec<String> {
         let works = |binding: &&Binding| {
             binding.action == action && self.resolve(scope, &binding.strokes) == Resolution::Act(action)
@@ -79,7 +79,13 @@ impl Keymap {
         layers(scope).flat_map(texts).collect()
     }
 
-    /// Every action that has keys, scope by scope, in the order of [`Action::ALL`].
+    /// Returns the key that a sentence names: the action's first key in the scope, else in any scope, else its name.
+    pub fn key_name(&self, scope: Scope, action: Action) -> String {
+        let scopes = [scope].into_iter().chain(Scope::ALL);
+        scopes.flat_map(|scope| self.keys(scope, action)).next().unwrap_or_else(|| action.name().to_owned())
+    }
+
+    /// Returns every action with keys, scope by scope, in the order of [`Action::ALL`].
     pub fn table(&self) -> Vec<KeyRow> {
         let row = |scope: Scope, action: Action| {
             let own = self.in_scope(scope).iter().filter(|binding| binding.action == action);
@@ -92,11 +98,11 @@ impl Keymap {
             .collect()
     }
 
-    /// The page of the docs.
+    /// Renders the docs page.
     pub fn docs_markdown(&self) -> String {
         let mut page = String::from(
-            "# Keys\n\nA place's own keys go before the ones that work everywhere. Where text is typed (approval, palette, \
-             filter, pickers), only the place's own keys count.\n",
+            "# Keys\n\nThe keys of a scope take precedence over global keys. In text fields (approval, palette, filter, pickers) \
+             only the keys of the scope apply.\n",
         );
         let table = self.table();
         for scope in Scope::ALL {
@@ -122,7 +128,7 @@ impl Keymap {
         self.scopes.get(&scope).map_or(&[], Vec::as_slice)
     }
 
-    /// The binding of the scope that this one would take the keys from, or hide, or be hidden by.
+    /// Returns the binding of the scope that conflicts with these keys.
     pub(super) fn clash(&self, scope: Scope, strokes: &[Stroke]) -> Option<Clash> {
         let overlaps = |one: &&Binding| one.strokes.starts_with(strokes) || strokes.starts_with(&one.strokes);
         let other = self.in_scope(scope).iter().find(overlaps)?;
@@ -133,13 +139,13 @@ impl Keymap {
         self.scopes.entry(scope).or_default().push(binding);
     }
 
-    /// Takes an action's keys away, and says which they were.
+    /// Removes an action's keys and returns them.
     pub(super) fn unbind(&mut self, scope: Scope, action: Action) -> Vec<Binding> {
         self.scopes.entry(scope).or_default().extract_if(.., |binding| binding.action == action).collect()
     }
 }
 
-/// The scopes whose keys count in one, its own first.
+/// The scopes whose keys apply in a scope, its own first.
 fn layers(scope: Scope) -> impl Iterator<Item = Scope> {
     let inherits = scope != Scope::Global && !scope.takes_text();
     [Some(scope), inherits.then_some(Scope::Global)].into_iter().flatten()

@@ -1,11 +1,11 @@
-//! Which key does what, where: one table, from which help, hints, the palette and the docs derive.
+//! Key bindings: one table from which help, hints, the palette and the docs derive.
 //!
-//! Always true:
-//! - a key means at most one thing in a scope, and no binding hides a longer one of its scope;
-//! - where text is typed, no binding takes a letter away from it;
-//! - a user's line that can't be meant is skipped and reported with its place; the rest of the file counts.
+//! Invariants:
+//! - a key has at most one meaning in a scope, and no binding hides a longer one of its scope;
+//! - where text is typed, no binding uses a printable character;
+//! - an invalid line of the user's file is skipped and reported with its line; the rest applies.
 //!
-//! Not here: reading the user's file, and what an action does (`console::update`).
+//! Elsewhere: reading the user's file (`cli`), executing actions (`console::update`).
 
 mod action;
 mod bindings;

@@ -1,4 +1,4 @@
-//! Key files: the one that is built in, and the user's laid over it.
+//! Key files: the built-in one, and the user's on top of it.
 
 use std::fmt;
 
@@ -8,18 +8,18 @@ use super::bindings::{Binding, Clash, Keymap};
 use super::{Action, Scope, Stroke};
 use trueup_checks::{SettingsProblem, SettingsTable};
 
-/// The file that is built in, as `trueup keys` prints it.
+/// The built-in file, as printed by `trueup keys`.
 pub const DEFAULT_KEYS: &str = include_str!("default.toml");
 
-/// Something in a key file that can't be meant as it stands. The line it is on does not count.
+/// An invalid line of a key file. The line is ignored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeymapProblem {
-    /// From 1.
+    /// Line number, counted from 1.
     pub line: usize,
     pub says: String,
 }
 
-/// A line of a key file: the keys an action gets.
+/// A line of a key file: an action and its keys.
 struct Line {
     scope: Scope,
     action: Action,
@@ -27,16 +27,16 @@ struct Line {
 }
 
 impl Default for Keymap {
-    /// The keys trueup comes with.
+    /// The built-in keys.
     fn default() -> Self {
         let (keymap, problems) = Self::empty().with_file(DEFAULT_KEYS);
-        assert!(problems.is_empty(), "the built-in keys are in order: {problems:?}");
+        assert!(problems.is_empty(), "the built-in keys are valid: {problems:?}");
         keymap
     }
 }
 
 impl Keymap {
-    /// The built-in keys with the user's file laid over them, and what in the file does not count.
+    /// Applies the user's file to the built-in keys, and returns its problems.
     pub fn with_user_file(text: &str) -> (Self, Vec<KeymapProblem>) {
         Self::default().with_file(text)
     }
@@ -44,7 +44,7 @@ impl Keymap {
     fn with_file(mut self, text: &str) -> (Self, Vec<KeymapProblem>) {
         let mut problems = Vec::new();
         let lines = lines(text, &mut problems);
-        // First every action of the file loses the keys it had, so that two of them may swap theirs.
+        // First remove the old keys of every action in the file, so that two actions can swap theirs.
         let had: Vec<Vec<Binding>> = lines.iter().map(|line| self.unbind(line.scope, line.action)).collect();
         let mut refused = Vec::new();
         for (line, had) in lines.into_iter().zip(had) {
@@ -54,7 +54,7 @@ impl Keymap {
                 refused.push((scope, had));
             }
         }
-        // What does not count changes nothing, but for keys that another line has taken by now.
+        // An ignored line changes nothing, except for keys that another line has taken.
         for (scope, had) in refused {
             for binding in had {
                 if self.clash(scope, &binding.strokes).is_none() {
@@ -67,7 +67,7 @@ impl Keymap {
         (self, problems)
     }
 
-    /// Gives an action all keys of its line, or none.
+    /// Binds all keys of a line, or none.
     fn give(&mut self, line: Line) -> Result<(), SettingsProblem> {
         let Line { scope, action, keys } = line;
         for key in keys {
@@ -88,7 +88,7 @@ impl Keymap {
     }
 }
 
-/// Every line that can be read, in the order of the file: what was written first has the key.
+/// Every readable line, in file order: the first line gets a key.
 fn lines(text: &str, problems: &mut Vec<SettingsProblem>) -> Vec<Line> {
     let root = match SettingsTable::parse("the key file", text) {
         Ok(root) => root,
@@ -122,7 +122,7 @@ fn lines(text: &str, problems: &mut Vec<SettingsProblem>) -> Vec<Line> {
     lines.into_iter().map(|(_, line)| line).collect()
 }
 
-/// A problem for each name that is not among the known ones.
+/// A problem for each unknown name.
 fn unknown(table: &SettingsTable, what: &str, known: &[&str]) -> Vec<SettingsProblem> {
     let strange = table.keys().filter(|name| !known.contains(name.get_ref()));
     strange.map(|name| SettingsProblem::unknown(&name, what, known)).collect()
@@ -143,20 +143,20 @@ fn keys(table: &SettingsTable, action: Action) -> Result<Vec<Spanned<Vec<Stroke>
 
 fn typed(scope: Scope, strokes: &[Stroke]) -> String {
     let keys = Stroke::sequence_text(strokes);
-    format!("[{}] takes text, so `{keys}` would be typed; hold ctrl or alt, or use a key like f2", scope.name())
+    format!("[{}] is a text field, so `{keys}` would be typed; use ctrl, alt or a key like f2", scope.name())
 }
 
 fn taken(action: Action, strokes: &[Stroke], clash: &Clash) -> String {
     let (wanted, wants, has) = (Stroke::sequence_text(strokes), action.name(), clash.with.name());
     let Clash { keys: found, .. } = clash;
     if clash.with == action {
-        return format!("`{wants}` has `{found}` already, and `{wanted}` can't be told from it");
+        return format!("`{wanted}` conflicts with `{found}`, another key of `{wants}`");
     }
-    let way_out = format!("give `{has}` other keys, or none: {has} = []");
+    let way_out = format!("bind `{has}` to other keys, or remove them: {has} = []");
     if wanted == *found {
-        format!("`{wanted}` is the key of `{has}` here, so `{wants}` can't have it; {way_out}")
+        format!("`{wanted}` is already bound to `{has}` and cannot be used for `{wants}`; {way_out}")
     } else {
-        format!("`{wanted}` can't be told from `{found}`, the key of `{has}` here; {way_out}")
+        format!("`{wanted}` conflicts with `{found}`, the key of `{has}`; {way_out}")
     }
 }
 

@@ -1,14 +1,14 @@
-//! Where a key is pressed.
+//! Scopes of key bindings.
 
 use Scope::{Activity, Approval, Detail, Filter, Fleet, Global, Help, List, Logs, Object, Palette, Picker, Plan};
 
-/// The part of the screen that has the keyboard.
+/// The part of the screen that receives keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
-    /// Everywhere but where text is typed.
+    /// Everywhere except text fields.
     Global,
     Fleet,
-    /// The list of a domain.
+    /// The list of a check.
     List,
     Detail,
     Plan,
@@ -26,7 +26,7 @@ impl Scope {
     pub const ALL: [Self; 13] =
         [Global, Fleet, List, Detail, Plan, Approval, Activity, Object, Logs, Help, Palette, Filter, Picker];
 
-    /// As the key file spells it.
+    /// Name in the key file.
     pub fn name(self) -> &'static str {
         match self {
             Global => "global",
@@ -45,12 +45,12 @@ impl Scope {
         }
     }
 
-    /// As a heading of help and docs.
+    /// Heading in help and docs.
     pub fn title(self) -> &'static str {
         match self {
             Global => "Everywhere",
             Fleet => "Fleet",
-            List => "A domain's list",
+            List => "List of a check",
             Detail => "Detail",
             Plan => "Plan",
             Approval => "Approval",

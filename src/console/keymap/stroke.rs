@@ -1,8 +1,8 @@
-//! One key press, as the key file spells it and as the terminal reports it.
+//! One key press, as in the key file and as reported by the terminal.
 //!
-//! Always true:
-//! - a key has one spelling that is printed, and what is printed reads back as the same key;
-//! - shift is part of a letter: `K` is a key of its own, whether the terminal reports shift beside it or not.
+//! Invariants:
+//! - a key has one printed form, which parses to the same key;
+//! - shift is part of a letter: `K` is its own key, whether or not the terminal reports shift.
 
 use std::fmt;
 
@@ -12,22 +12,22 @@ use toml::Spanned;
 
 use trueup_checks::SettingsProblem;
 
-/// A key with what is held down beside it.
+/// A key with its modifiers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Stroke {
     code: KeyCode,
-    /// Without shift when the code is a character: that one is in the character.
+    /// Without shift when the code is a character: shift is part of the character.
     held: KeyModifiers,
 }
 
-/// A text that names no key.
+/// Text that is not a key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no key")]
+#[error("invalid key `{text}`")]
 pub struct BadStroke {
     pub text: String,
 }
 
-/// The keys with names, as they are printed, and the code of each.
+/// Named keys as printed, with their codes.
 const NAMED: [(&str, KeyCode); 15] = [
     ("enter", KeyCode::Enter),
     ("esc", KeyCode::Esc),
@@ -46,7 +46,7 @@ const NAMED: [(&str, KeyCode); 15] = [
     ("pagedown", KeyCode::PageDown),
 ];
 
-/// What a terminal can report as held down. The rest (caps lock, the left or the right one) makes no other key.
+/// Modifiers that terminals report. Others (caps lock, left or right) do not make another key.
 const HELD: [(&str, KeyModifiers); 4] = [
     ("ctrl-", KeyModifiers::CONTROL),
     ("alt-", KeyModifiers::ALT),
@@ -55,13 +55,13 @@ const HELD: [(&str, KeyModifiers); 4] = [
 ];
 
 impl Stroke {
-    /// Reads `K`, `?`, `ctrl-r`, `shift-tab`, `pagedown`, `f5`.
+    /// Parses `K`, `?`, `ctrl-r`, `shift-tab`, `pagedown`, `f5`.
     ///
     /// # Errors
-    /// The text names no key, or several at once.
+    /// The text is not a key, or several keys.
     pub fn parse(text: &str) -> Result<Self, BadStroke> {
         let mut letters = text.chars();
-        // A character is itself. Asked here because crokey reads `K` as `k`, and knows no characters beyond ASCII.
+        // A single character is itself. Checked here because crokey reads `K` as `k` and only knows ASCII.
         if let (Some(letter), None) = (letters.next(), letters.next())
             && !letter.is_control()
             && letter != ' '
@@ -76,21 +76,21 @@ impl Stroke {
         Ok(Self::new(*combination.codes.first(), combination.modifiers))
     }
 
-    /// Reads keys that are pressed one after the other: `g g`.
+    /// Parses a sequence of keys: `g g`.
     ///
     /// # Errors
-    /// One of them is no key, or there is none.
+    /// One of them is not a key, or there is none.
     pub fn parse_sequence(text: &str) -> Result<Vec<Self>, BadStroke> {
         let strokes = text.split_whitespace().map(Self::parse).collect::<Result<Vec<_>, _>>()?;
         if strokes.is_empty() { Err(BadStroke { text: text.to_owned() }) } else { Ok(strokes) }
     }
 
-    /// As keys pressed one after the other are printed.
+    /// Renders a sequence of keys.
     pub fn sequence_text(strokes: &[Self]) -> String {
         strokes.iter().map(Self::to_string).collect::<Vec<_>>().join(" ")
     }
 
-    /// Whether pressing it where text is typed means a character.
+    /// Whether the key types a character in a text field.
     pub fn types(&self) -> bool {
         let bare = (self.held - KeyModifiers::SHIFT).is_empty();
         bare && matches!(self.code, KeyCode::Char(_))
@@ -106,7 +106,7 @@ impl Stroke {
             KeyCode::Char(letter) if shift => {
                 Self { code: KeyCode::Char(letter.to_ascii_uppercase()), held: held - KeyModifiers::SHIFT }
             }
-            // Terminals report shift and tab as a key of its own, with shift or without.
+            // Terminals report shift-tab as its own key, with or without shift.
             KeyCode::BackTab => Self { code: KeyCode::Tab, held: held | KeyModifiers::SHIFT },
             code => Self { code, held },
         }
@@ -122,7 +122,7 @@ impl From<KeyEvent> for Stroke {
 impl fmt::Display for Stroke {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut held = self.held;
-        // With something held, a capital is read as its small letter; shift says what it is.
+        // With a modifier, a capital is read as its small letter plus shift.
         let capital = match self.code {
             KeyCode::Char(letter) if letter.is_ascii_uppercase() && !held.is_empty() => Some(letter),
             _ => None,
@@ -145,14 +145,14 @@ impl fmt::Display for Stroke {
             KeyCode::Char('-') if !held.is_empty() => f.write_str("minus"),
             KeyCode::Char(letter) => write!(f, "{letter}"),
             KeyCode::F(number) => write!(f, "f{number}"),
-            // Media and lock keys: reported by few terminals, bound by nobody, and named by crossterm.
+            // Media and lock keys: reported by few terminals; named by crossterm.
             other => write!(f, "{other}"),
         }
     }
 }
 
 impl BadStroke {
-    /// The problem of a key file, with the key that was most likely meant.
+    /// The problem for a key file, with the most likely intended key.
     pub(super) fn as_problem(&self, at: std::ops::Range<usize>) -> SettingsProblem {
         let (held, name) = match self.text.rsplit_once('-') {
             Some((held, name)) if !name.is_empty() => (format!("{held}-"), name),
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_terminal_reports_is_what_the_file_spells() {
+    fn reported_keys_equal_keys_of_the_file() {
         let cases = [
             ("a letter", "k", KeyCode::Char('k'), KeyModifiers::NONE),
             ("a capital with shift", "K", KeyCode::Char('K'), KeyModifiers::SHIFT),
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_reads_back() {
+    fn printed_keys_parse_to_the_same_key() {
         for text in ["k", "K", "?", "ö", "-", "ctrl-r", "alt-shift-k", "ctrl-minus", "shift-tab", "space", "pagedown"]
         {
             assert_eq!(Stroke::parse(text).unwrap().to_string(), text);
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_key_is_refused() {
+    fn invalid_keys_are_rejected() {
         for text in ["", " ", "entr", "a-b", "ctrl-", "\u{1b}", "ctrl-foo", "a b"] {
             assert!(Stroke::parse(text).is_err(), "{text:?} was read as a key");
         }
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_letter_types_and_a_held_one_does_not() {
+    fn a_letter_types_and_a_letter_with_ctrl_does_not() {
         let types = |text: &str| Stroke::parse(text).unwrap().types();
         assert!(types("a") && types("A") && types("space") && types("?"));
         assert!(!types("ctrl-a") && !types("alt-a") && !types("enter") && !types("f1"));

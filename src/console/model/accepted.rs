@@ -1,6 +1,6 @@
-//! Findings somebody accepted: shown as match for as long as their rule holds.
+//! Accepted findings: shown as match while their rule is valid.
 //!
-//! Always true: what was accepted can be shown again as it is, the moment its rule ends.
+//! Invariants: an accepted finding keeps its judgement and is shown again when its rule ends.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use jiff::tz::TimeZone;
 use trueup_checks::judgements::CurrentJudgement;
 use trueup_core::engine::{AcceptRule, State, SubjectId};
 
-/// The code an accepted finding carries, beside those of its check.
+/// The code of an accepted finding, in addition to those of its check.
 pub const ACCEPTED: &str = "accepted";
 
 #[derive(Debug, Default)]
 pub struct Accepted {
     rules: Vec<AcceptRule>,
-    /// What each accepted finding would be without its rule.
+    /// Original judgement of each accepted finding.
     were: BTreeMap<SubjectId, State>,
     /// When the next rule ends.
     ends: Option<Timestamp>,
@@ -32,12 +32,12 @@ impl Accepted {
         &self.rules
     }
 
-    /// Whether a rule has ended since it was last asked for.
+    /// Whether a rule ended since the last check.
     pub fn is_over(&self, now: Timestamp) -> bool {
         self.ends.is_some_and(|ends| ends <= now)
     }
 
-    /// The rule a finding is accepted by.
+    /// Returns the rule that accepts a finding.
     pub fn rule(&self, subject: &SubjectId, now: Timestamp) -> Option<&AcceptRule> {
         if self.rules.is_empty() {
             return None;
@@ -46,7 +46,7 @@ impl Accepted {
         self.rules.iter().find(|rule| rule.covers(&id, now))
     }
 
-    /// Makes a match of what is accepted and none already.
+    /// Turns an accepted finding into a match.
     pub fn mark(&mut self, subject: &SubjectId, held: &mut CurrentJudgement, now: Timestamp) {
         self.were.remove(subject);
         if held.judgement.state == State::Match || self.rule(subject, now).is_none() {
@@ -57,7 +57,7 @@ impl Accepted {
         held.judgement.codes.push(ACCEPTED);
     }
 
-    /// The finding as it is without its rule.
+    /// Returns the finding without its rule.
     pub fn unmarked(&self, subject: &SubjectId, held: &CurrentJudgement) -> CurrentJudgement {
         let mut held = held.clone();
         if let Some(state) = self.were.get(subject) {
@@ -72,7 +72,7 @@ impl Accepted {
     }
 }
 
-/// The first moment a rule does not hold.
+/// The first moment at which a rule is no longer valid.
 fn end(rule: &AcceptRule) -> Option<Timestamp> {
     let day_after = rule.until.tomorrow().ok()?;
     day_after.to_zoned(TimeZone::UTC).ok().map(|start| start.timestamp())

@@ -1,4 +1,4 @@
-//! What is being applied, and what was.
+//! The running apply and the journal.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,17 +13,17 @@ use trueup_core::engine::{Action, Chosen, Plan};
 
 #[derive(Debug, Default)]
 pub struct Activity {
-    /// The run of this console, under way or the last one.
+    /// The console's own run, active or last.
     pub run: Option<Run>,
     /// The journal, newest first.
     pub history: History,
-    /// How often it was asked for.
+    /// Number of reads requested.
     history_asked: u64,
     pub list: ListState<String>,
     names: Vec<String>,
 }
 
-/// What is known of the journal.
+/// State of the journal.
 #[derive(Debug, Default)]
 pub enum History {
     #[default]
@@ -37,7 +37,7 @@ pub struct Run {
     pub plan: String,
     pub rows: Vec<RunRow>,
     pub state: RunState,
-    /// Somebody asked for a stop that has not come yet.
+    /// A stop was requested and is pending.
     pub stopping: bool,
     pub notices: Vec<String>,
 }
@@ -48,7 +48,7 @@ pub enum RunState {
     Finished {
         halted: Option<String>,
     },
-    /// It never began.
+    /// It never started.
     Failed(String),
 }
 
@@ -63,7 +63,7 @@ pub struct RunRow {
     pub intended: Option<Timestamp>,
     pub sent: Option<Timestamp>,
     pub answered: Option<Timestamp>,
-    /// For how long it has been waited for, and why, while it is.
+    /// How long the action has been waiting, and for what.
     pub waiting: Option<(Duration, String)>,
     pub ended: Option<(Timestamp, ActionResult)>,
 }
@@ -107,7 +107,7 @@ impl Run {
 
     pub fn finish(&mut self, report: &Report, halted: Option<String>, at: Timestamp) {
         self.notices.clone_from(&report.notices);
-        // What was cut off in the middle ends with the run.
+        // Interrupted actions end with the run.
         for row in &mut self.rows {
             row.waiting = None;
         }
@@ -125,7 +125,7 @@ impl Run {
         self.rows.iter().filter(|row| row.ended.is_some() && row.waiting.is_none()).count()
     }
 
-    /// How many ended in each word.
+    /// Number of actions per result.
     pub fn counts(&self) -> BTreeMap<&'static str, usize> {
         let mut counts = BTreeMap::new();
         for (_, end) in self.rows.iter().filter_map(|row| row.ended.as_ref()) {
@@ -140,13 +140,13 @@ impl Activity {
         self.run.as_ref().is_some_and(Run::is_running)
     }
 
-    /// Asks for the journal: what an earlier read still brings is not looked at any more.
+    /// Requests the journal; results of earlier requests are dropped.
     pub fn ask_history(&mut self) -> Task {
         self.history_asked += 1;
         Task::ReadHistory { asked: self.history_asked }
     }
 
-    /// Takes what a read of the journal found, unless a later one is under way.
+    /// Stores the result of a read, unless a later one is pending.
     pub fn take_history(&mut self, asked: u64, entries: Result<Vec<Entry>, String>) {
         if asked < self.history_asked {
             return;
@@ -161,7 +161,7 @@ impl Activity {
         };
     }
 
-    /// The plan an undo is about: the one the cursor is on, and the last run's until the journal is read again.
+    /// The plan to undo: the selected one, or the last run's until the journal is read again.
     pub fn to_undo(&self) -> Option<String> {
         match &self.history {
             History::NotRead => self.run.as_ref().map(|run| run.plan.clone()),
@@ -169,14 +169,14 @@ impl Activity {
         }
     }
 
-    /// The entry of the journal the cursor is on.
+    /// The selected entry of the journal.
     pub fn cursor(&self) -> Option<&Entry> {
         let History::Read(entries) = &self.history else { return None };
         let plan = self.list.cursor()?;
         entries.iter().find(|entry| entry.plan == *plan)
     }
 
-    /// The journal's list to move in, and its rows.
+    /// The journal's list state and rows.
     pub fn list_and_rows(&mut self) -> (&mut ListState<String>, &[String]) {
         (&mut self.list, &self.names)
     }

@@ -1,8 +1,8 @@
-//! Approval on the screen: cluster by cluster, the list and the word.
+//! The approval dialog: cluster by cluster, the list of actions and the typed confirmation.
 //!
-//! Always true:
-//! - keys that were on their way when the question appeared answer nothing;
-//! - the word counts only when the list has been on the screen to its end.
+//! Invariants:
+//! - keys pressed before the dialog appeared are dropped;
+//! - a confirmation is accepted only after the list was scrolled to its end.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,37 +11,37 @@ use jiff::Timestamp;
 
 use trueup_core::engine::{Answers, Asks, ClusterQuestion};
 
-/// How long after a question appears keys are dropped: they were meant for what was there before.
+/// How long after the dialog opens keys are dropped: they were meant for the previous screen.
 pub const GUARD: Duration = Duration::from_millis(300);
 
 #[derive(Debug)]
 pub struct Approval {
     pub questions: Vec<ClusterQuestion>,
-    /// The question that is asked now.
+    /// Index of the current question.
     pub at: usize,
     pub typed: String,
     opened: Timestamp,
-    /// The first line of the list that is on the screen.
+    /// First visible line of the list.
     pub scroll: usize,
-    /// The furthest line that has been on the screen.
+    /// Last line that has been visible.
     seen: usize,
-    /// How many lines there are, as of the last look.
+    /// Number of lines at the last layout.
     total: usize,
-    pub wrong: Option<&'static str>,
+    pub wrong: Option<String>,
     answers: BTreeMap<String, String>,
 }
 
-/// How much of a list is on the screen at once.
+/// Visible part of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Fits {
     pub lines: usize,
     pub total: usize,
 }
 
-/// What came of an enter.
+/// Result of submitting the confirmation.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Entered {
-    /// Not yet: why is in `wrong`.
+    /// Rejected: the reason is in `wrong`.
     Stays,
     Next,
     Done(Answers),
@@ -66,25 +66,25 @@ impl Approval {
         &self.questions[self.at]
     }
 
-    /// Whether keys count yet.
+    /// Whether keys are accepted yet.
     pub fn listens(&self, now: Timestamp) -> bool {
         now.duration_since(self.opened) >= jiff::SignedDuration::try_from(GUARD).unwrap_or_default()
     }
 
-    /// Scrolls the list, and remembers how far it was seen.
+    /// Scrolls the list and records how far it was seen.
     pub fn scroll_by(&mut self, by: isize, fits: Fits) {
         let last = fits.total.saturating_sub(fits.lines);
         self.scroll = self.scroll.saturating_add_signed(by).min(last);
         self.see(fits);
     }
 
-    /// Notes that so many lines from the scroll on are on the screen.
+    /// Records the visible lines.
     pub fn see(&mut self, fits: Fits) {
         self.total = fits.total;
         self.seen = self.seen.max(self.scroll + fits.lines);
     }
 
-    /// Starts the list over, on a screen of another size: what was seen there were other lines.
+    /// Restarts the list after a resize: the lines seen before were others.
     pub fn see_anew(&mut self, fits: Fits) {
         (self.scroll, self.seen) = (0, 0);
         self.see(fits);
@@ -96,15 +96,15 @@ impl Approval {
 
     pub fn enter(&mut self, now: Timestamp) -> Entered {
         if !self.seen_to_end() {
-            self.wrong = Some("the list goes on: scroll to its end first");
+            self.wrong = Some("scroll to the end of the list first".to_owned());
             return Entered::Stays;
         }
         if !self.question().accepts(&self.typed) {
-            self.wrong = Some(match self.question().asks {
-                Asks::Enter => "nothing has to be typed: backspace takes it away",
-                Asks::Deletions(_) => "that is not the number",
-                Asks::ClusterName(_) => "that is not the cluster's name",
-                Asks::ClusterNameAndId { .. } => "that is not the cluster's name, a blank and the plan's 8 characters",
+            self.wrong = Some(match &self.question().asks {
+                Asks::Enter => "expected no text".to_owned(),
+                Asks::Deletions(_) => "expected the number of deletes".to_owned(),
+                Asks::ClusterName(cluster) => format!("expected {cluster}"),
+                Asks::ClusterNameAndId { cluster, short_id } => format!("expected {cluster} {short_id}"),
             });
             return Entered::Stays;
         }
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_on_their_way_when_it_opens_are_dropped() {
+    fn keys_pressed_before_the_dialog_opens_are_dropped() {
         let approval = Approval::new(vec![question("a", 1)], at(0));
         assert!(!approval.listens(at(0)));
         assert!(!approval.listens(at(299)));
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_word_counts_only_once_the_list_was_seen_to_its_end() {
+    fn a_confirmation_is_accepted_only_after_the_list_was_read() {
         let mut approval = Approval::new(vec![question("a", 10)], at(0));
         let fits = Fits { lines: 4, total: 10 };
         approval.see(fits);
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_seen_on_another_screen_was_not_seen_on_this_one() {
+    fn lines_seen_before_a_resize_do_not_count() {
         let mut approval = Approval::new(vec![question("a", 3)], at(0));
         approval.scroll_by(9, Fits { lines: 3, total: 3 });
         assert!(approval.seen_to_end());
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn each_cluster_has_its_own_word_and_its_own_guard() {
+    fn each_cluster_has_its_own_confirmation_and_guard_time() {
         let mut approval = Approval::new(vec![question("a", 1), question("b", 1)], at(0));
         approval.see(Fits { lines: 1, total: 1 });
         approval.typed = "b".to_owned();

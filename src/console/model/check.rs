@@ -1,4 +1,4 @@
-//! The list of one check: which rows, in which order, and where the cursor is.
+//! The list of one check: rows, order and cursor.
 
 use std::sync::Arc;
 
@@ -12,18 +12,18 @@ use trueup_checks::{Cell, CheckDescription};
 use trueup_core::engine::{CheckName, SeenFrom, State, SubjectId};
 use trueup_core::world::RiskClass;
 
-/// What rows are sorted by; equal ones by their id.
+/// Sort value of a row; equal ones sort by id.
 pub type SortKey = SortValue;
 
-/// The value of the column that sorts.
+/// The value of the sorted column.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SortValue {
-    /// How much it asks for attention, and among equals how soon it ends.
+    /// Severity, and among equals the earliest expiry.
     Rank(u8, Timestamp),
     Number(i64),
     Time(Timestamp),
     Text(Box<str>),
-    /// Under its parents, from the root down, among what is seen from the same object; what nobody points at first.
+    /// Below its parents, from the root down; rows without a parent first.
     Path {
         seen_from: Option<SeenFrom>,
         path: Vec<Arc<SubjectId>>,
@@ -32,7 +32,7 @@ pub enum SortValue {
     Nothing,
 }
 
-/// The columns every list has, before the check's own.
+/// The columns of every list, before the check's own.
 pub const OWN_COLUMNS_AFTER: usize = 4;
 
 /// A check's list.
@@ -41,15 +41,15 @@ pub struct CheckSheet {
     pub description: CheckDescription,
     pub order: Order<SortKey, Arc<SubjectId>, Arc<CurrentJudgement>>,
     pub list: ListState<Arc<SubjectId>, SortKey>,
-    /// The column that sorts: state, object, cluster, verdict, since, then the check's own.
+    /// The sorted column: state, object, cluster, verdict, since, then the check's own.
     pub sort: usize,
     pub filter_text: String,
     filter: Filter,
     pub filter_problem: Option<FilterProblem>,
     scratch: Scratch,
-    /// Whether rows hang under others.
+    /// Whether rows have parents.
     pub is_tree: bool,
-    /// Whether rows may stand where they did before the tree had its shape.
+    /// Whether rows may be out of order because the tree changed.
     is_tangled: bool,
 }
 
@@ -70,12 +70,12 @@ impl CheckSheet {
         }
     }
 
-    /// How many columns can sort.
+    /// Number of sortable columns.
     pub fn column_count(&self) -> usize {
         OWN_COLUMNS_AFTER + 1 + self.description.columns.len()
     }
 
-    /// Puts a row where it belongs; says whether what is shown may differ.
+    /// Inserts or updates a row; returns whether the shown rows may differ.
     pub fn put(
         &mut self,
         id: &Arc<SubjectId>,
@@ -86,7 +86,7 @@ impl CheckSheet {
     ) -> bool {
         self.is_tree |= held.parent.is_some();
         let key = sort_value(self.sort, id, held, self.is_tree, findings);
-        // What hangs under it has its place from it, and may have come first.
+        // Its children are ordered by it and may have arrived first.
         self.is_tangled |= self.is_tree && self.sort == 0 && self.order.key(id) != Some(&key);
         let membership = membership(&self.filter, id, held, class, now, &mut self.scratch);
         self.order.put(id, key, held.clone(), membership)
@@ -96,14 +96,14 @@ impl CheckSheet {
         self.order.remove(id)
     }
 
-    /// Puts a tree in order again, after all that came together is in.
+    /// Restores the order of a tree after a batch of updates.
     pub fn untangle(&mut self, findings: &Findings) {
         if std::mem::take(&mut self.is_tangled) {
             self.sort_by(self.sort, self.order.direction(), findings);
         }
     }
 
-    /// Whether rows stand below what they hang under.
+    /// Whether rows are shown below their parents.
     pub fn shows_tree(&self) -> bool {
         self.is_tree && self.sort == 0 && self.order.direction() == Direction::Ascending
     }
@@ -116,7 +116,7 @@ impl CheckSheet {
         self.order.resort_by(|id, held| sort_value(sort, id, held, is_tree, findings));
     }
 
-    /// Shows only what the text describes. A text that can't be meant leaves the rows as they are and says why.
+    /// Filters the rows. An invalid filter leaves the rows unchanged and sets the problem.
     pub fn filter_by(&mut self, text: &str, class_of: impl Fn(&SubjectId) -> RiskClass, now: Timestamp) {
         self.filter_text = text.to_owned();
         match Filter::parse(text) {
@@ -130,13 +130,13 @@ impl CheckSheet {
         }
     }
 
-    /// How deep a row hangs under others, where that can be seen.
+    /// Depth of a row in the tree, where it is shown.
     pub fn depth(&self, id: &SubjectId, findings: &Findings) -> usize {
         if self.shows_tree() { ancestors(id, findings).len() } else { 0 }
     }
 }
 
-/// How much a state asks for attention, most first.
+/// Sort rank of a state, most severe first.
 pub fn rank(state: State) -> u8 {
     match state {
         State::Error => 0,
@@ -173,7 +173,7 @@ fn sort_value(
     }
 }
 
-/// When the first thing of a row ends; rows in which nothing does come last.
+/// Earliest expiry of a row; rows without one come last.
 fn soonest_end(cells: &[Cell]) -> Timestamp {
     let ends = cells.iter().filter_map(|cell| match cell {
         Cell::Left { until, .. } => Some(*until),
@@ -193,9 +193,9 @@ fn cell_value(cell: &Cell) -> SortValue {
     }
 }
 
-/// The rows above one, nearest first. A row that says it is its own ancestor ends the line.
+/// The ancestors of a row, nearest first. A cycle ends the list.
 fn ancestors(id: &SubjectId, findings: &Findings) -> Vec<Arc<SubjectId>> {
-    /// Deeper trees are a mistake of whoever made them.
+    /// Deeper trees are a bug of their check.
     const DEPTH_MAX: usize = 8;
     let mut line: Vec<Arc<SubjectId>> = Vec::new();
     let mut parent = findings.get(id).and_then(|held| held.parent.clone());

@@ -1,4 +1,4 @@
-//! What follows the cursor: one subject looked at closely.
+//! Detail of the selected subject.
 
 use std::sync::Arc;
 
@@ -9,20 +9,20 @@ use trueup_core::world::ClusterName;
 /// The detail beside a list.
 #[derive(Debug, Default)]
 pub struct Detail {
-    /// What is asked for, or shown.
+    /// The requested or shown subject.
     pub subject: Option<Arc<SubjectId>>,
     pub ask: RequestId,
-    /// The answer, while it is about the subject.
+    /// The reply, while it is about the subject.
     pub closer: Option<Box<SubjectDetail>>,
-    /// The last question that was answered, if only by nothing.
+    /// The last request with a reply, even an empty one.
     pub answered: RequestId,
     pub scroll: usize,
-    /// The answer to a check's form, with its question.
+    /// Title and result of a check's query.
     pub answer: Option<(&'static str, Vec<String>)>,
     pub answer_ask: RequestId,
 }
 
-/// The screen that shows one object.
+/// The object screen.
 #[derive(Debug)]
 pub struct ObjectView {
     pub ask: RequestId,
@@ -39,7 +39,7 @@ pub enum ObjectTab {
 }
 
 impl Detail {
-    /// Turns to another subject. What was known of the one before is dropped.
+    /// Selects another subject and drops the detail of the previous one.
     pub fn turn_to(&mut self, subject: Option<Arc<SubjectId>>) -> bool {
         if self.subject == subject {
             return false;
@@ -48,7 +48,7 @@ impl Detail {
         true
     }
 
-    /// Takes an answer, unless a later question makes it void.
+    /// Stores a reply, unless a later request replaced it.
     pub fn take(&mut self, ask: RequestId, closer: Option<Box<SubjectDetail>>) -> bool {
         if ask != self.ask {
             return false;

@@ -1,6 +1,6 @@
-//! What happened lately: verdicts that changed, and how many differences each cluster had.
+//! Recent changes of verdicts, and the number of differences per cluster.
 //!
-//! Always true: only so much is kept; the oldest goes first.
+//! Invariants: the size is limited; the oldest entries are dropped first.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -9,20 +9,20 @@ use jiff::Timestamp;
 use trueup_core::engine::State;
 use trueup_core::world::ClusterName;
 
-/// Lines of news a person may scroll through.
+/// Entries kept for scrolling.
 const LINES_MAX: usize = 500;
-/// The sparkline's columns, each five minutes of the last hour.
+/// Columns of the sparkline, each five minutes of the last hour.
 pub const COLUMNS: usize = 12;
 const COLUMN_SECONDS: i64 = 300;
 
-/// A verdict that changed.
+/// A changed verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeedLine {
     pub at: Timestamp,
     pub cluster: ClusterName,
     /// `Secret openshift-config/x`
     pub subject: String,
-    /// What it is now; nothing when it is no subject any more.
+    /// The new verdict; none when the subject no longer exists.
     pub now: Option<(State, &'static str)>,
 }
 
@@ -42,22 +42,22 @@ impl Feed {
         self.told += 1;
     }
 
-    /// How many lines there have been, those included that are gone.
+    /// Number of entries so far, dropped ones included.
     pub fn told(&self) -> usize {
         self.told
     }
 
-    /// The newest first.
+    /// Entries, newest first.
     pub fn lines(&self) -> impl Iterator<Item = &FeedLine> {
         self.lines.iter().rev()
     }
 
-    /// Notes how many differences a cluster has now.
+    /// Records the number of differences of a cluster.
     pub fn note(&mut self, cluster: &ClusterName, now: Timestamp, differences: u32) {
         let column = now.as_second().div_euclid(COLUMN_SECONDS);
         let columns = self.drift.entry(cluster.clone()).or_default();
         match columns.back_mut() {
-            // Within a column the most counts: a spike between two looks is what the line is for.
+            // A column keeps its maximum, so that short spikes are visible.
             Some((last, most)) if *last == column => *most = (*most).max(differences),
             _ => columns.push_back((column, differences)),
         }
@@ -66,7 +66,7 @@ impl Feed {
         }
     }
 
-    /// The last hour, column by column, oldest first; nothing before the cluster was first looked at.
+    /// The last hour, column by column, oldest first; empty before the first record.
     pub fn hour(&self, cluster: &ClusterName, now: Timestamp) -> Vec<u32> {
         let Some(columns) = self.drift.get(cluster) else { return Vec::new() };
         let last = now.as_second().div_euclid(COLUMN_SECONDS);
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn an_hour_shows_the_most_of_each_five_minutes_and_stands_still_between_changes() {
+    fn an_hour_shows_the_maximum_of_each_five_minutes() {
         let (mut feed, cluster) = (Feed::default(), ClusterName::new("a"));
         assert!(feed.hour(&cluster, at(0)).is_empty());
         feed.note(&cluster, at(0), 1);
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn old_news_make_room() {
+    fn the_oldest_entries_are_dropped() {
         let mut feed = Feed::default();
         for number in 0..=LINES_MAX {
             let (cluster, subject) = (ClusterName::new("a"), number.to_string());

@@ -1,6 +1,6 @@
-//! What is judged of every subject, counted as it changes.
+//! Current judgements, with counts.
 //!
-//! Always true: the counts are those of the findings, whatever the order of changes was.
+//! Invariants: the counts match the findings, whatever the order of changes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub struct Findings {
     counts: BTreeMap<(ClusterName, CheckName), StateCounts>,
 }
 
-/// How many findings there are of each state.
+/// Number of findings per state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StateCounts([u32; State::ALL.len()]);
 
@@ -28,7 +28,7 @@ impl StateCounts {
         self.0.iter().sum()
     }
 
-    /// Everything but matches.
+    /// Everything except matches.
     pub fn differences(&self) -> u32 {
         self.total() - self.of(State::Match)
     }
@@ -81,7 +81,7 @@ impl Findings {
         all
     }
 
-    /// Takes a judgement in; answers with the one shared id of the subject and what was held before.
+    /// Stores a judgement; returns the shared id of the subject and the previous judgement.
     pub fn put(
         &mut self,
         subject: Arc<SubjectId>,
@@ -98,7 +98,7 @@ impl Findings {
         (id, before)
     }
 
-    /// Forgets a subject; answers with what was held.
+    /// Removes a subject; returns its judgement.
     pub fn remove(&mut self, subject: &SubjectId) -> Option<(Arc<SubjectId>, Arc<CurrentJudgement>)> {
         let (id, held) = self.held.remove_entry(subject)?;
         if let Some(counts) = self.counts.get_mut(&(subject.cluster.clone(), subject.domain)) {

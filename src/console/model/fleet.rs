@@ -1,4 +1,4 @@
-//! The fleet's list: clusters, with the guests under the cluster that hosts them.
+//! The fleet's list: clusters, with guests below their management cluster.
 
 use std::collections::BTreeMap;
 
@@ -8,21 +8,21 @@ use trueup_core::world::{Cluster, ClusterName, ClusterSource, RiskClass};
 #[derive(Debug, Default)]
 pub struct FleetSheet {
     clusters: BTreeMap<ClusterName, Cluster>,
-    /// In the order of the list, filtered.
+    /// In list order, filtered.
     rows: Vec<FleetRow>,
     names: Vec<ClusterName>,
     pub list: ListState<ClusterName>,
     pub filter_text: String,
 }
 
-/// A cluster's place in the tree.
+/// A cluster's position in the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FleetRow {
     pub name: ClusterName,
     pub hangs: Hangs,
 }
 
-/// How a row hangs in the tree.
+/// Relation of a row to the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hangs {
     Root,
@@ -47,12 +47,12 @@ impl FleetSheet {
         &self.rows
     }
 
-    /// The list to move in, and its rows.
+    /// The list state and its rows.
     pub fn list_and_rows(&mut self) -> (&mut ListState<ClusterName>, &[ClusterName]) {
         (&mut self.list, &self.names)
     }
 
-    /// The class of a cluster; one nobody knows is prod.
+    /// The class of a cluster; an unknown cluster is prod.
     pub fn class_of(&self, name: &ClusterName) -> RiskClass {
         self.clusters.get(name).map_or_else(RiskClass::default, |cluster| cluster.class)
     }
@@ -70,7 +70,7 @@ impl FleetSheet {
         self.arrange();
     }
 
-    /// Puts the rows in order: each cluster, then its guests; the user's own files last.
+    /// Sorts the rows: each cluster, then its guests; local files last.
     pub fn arrange(&mut self) {
         let host = |cluster: &Cluster| {
             let by = cluster.hosted_by.as_ref().map(|by| by.cluster.clone());
@@ -84,7 +84,7 @@ impl FleetSheet {
                 None => roots.push(cluster),
             }
         }
-        // Clusters first; what they use and what leads to them comes after.
+        // Clusters first, then accounts, then local kubeconfig files.
         roots.sort_by_key(|member| (member.source == ClusterSource::Local, member.source.is_account()));
         let mut rows = Vec::new();
         for root in roots {
@@ -107,7 +107,7 @@ impl FleetSheet {
         self.list.apply(self.names.as_slice(), height);
     }
 
-    /// The cluster the cursor is on.
+    /// The selected cluster.
     pub fn cursor(&self) -> Option<&Cluster> {
         self.clusters.get(self.list.cursor()?)
     }
@@ -124,7 +124,7 @@ mod tests {
     use trueup_core::world::{ClusterIdentity, Link, Provider, RiskClass, Served};
 
     #[test]
-    fn clusters_come_before_accounts_and_those_before_the_user_s_own_files() {
+    fn clusters_sort_before_accounts_and_accounts_before_local_files() {
         let account =
             || ClusterSource::Cloud { provider: Provider::Ibm, account: "a".to_owned(), used_from: Vec::new() };
         let kubeconfig = |name: &str| ClusterSource::Kubeconfig { context: name.to_owned() };

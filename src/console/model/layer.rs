@@ -1,4 +1,4 @@
-//! What lies over a screen and has the keys meanwhile.
+//! Overlays that receive the keys while they are open.
 
 use tui_input::Input;
 
@@ -11,21 +11,21 @@ pub enum Layer {
     Help {
         scroll: usize,
     },
-    /// Everything that can be gone to or done, by name.
+    /// Every screen, cluster and action, by name.
     Palette(Picker),
     Picker(Picker),
-    /// A line to be typed.
+    /// A text prompt.
     Prompt(Prompt),
     Approval(Approval),
 }
 
-/// A list to choose from by typing.
+/// A list filtered by typing.
 #[derive(Debug, Default)]
 pub struct Picker {
     pub title: &'static str,
     pub input: Input,
     pub items: Vec<PickerItem>,
-    /// The items that fit what was typed, best first.
+    /// Matching items, best first.
     pub found: Vec<usize>,
     pub cursor: usize,
 }
@@ -33,7 +33,7 @@ pub struct Picker {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PickerItem {
     pub label: String,
-    /// Beside the label: a key, or what it is.
+    /// Text beside the label: a key, or the kind of item.
     pub note: String,
     pub what: PickerWhat,
 }
@@ -43,7 +43,7 @@ pub enum PickerWhat {
     Act(Action),
     Cluster(ClusterName),
     Theme(String),
-    /// A saved view, by its place in the list.
+    /// A saved view, by index.
     View(usize),
     Export(ExportForm),
     Form(usize),
@@ -55,31 +55,31 @@ pub enum ExportForm {
     Csv,
 }
 
-/// A line that is being typed, and what for.
+/// A text prompt and its purpose.
 #[derive(Debug)]
 pub struct Prompt {
     pub what: PromptWhat,
     pub title: String,
     pub input: Input,
-    /// What is wrong with it so far.
+    /// The current problem of the text.
     pub problem: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PromptWhat {
     Filter,
-    /// Why a finding is accepted; the day comes next.
+    /// Reason of an acceptance; the end date follows.
     AcceptReason(SubjectId),
     AcceptUntil {
         subject: SubjectId,
         reason: String,
     },
-    /// A check's question, by its place among the forms.
+    /// A check's query, by index.
     Form {
         subject: SubjectId,
         form: usize,
     },
-    /// Whether to leave while something is being applied.
+    /// Confirmation to quit while a plan is applied.
     Quit,
 }
 
@@ -98,7 +98,7 @@ impl Picker {
         self.cursor = self.cursor.saturating_add_signed(by).min(last);
     }
 
-    /// Finds again after the text changed.
+    /// Filters the items after the text changed.
     pub fn find(&mut self, score: impl Fn(&str, &str) -> Option<u32>) {
         let mut found: Vec<(u32, usize)> = self
             .items

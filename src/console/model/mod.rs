@@ -1,4 +1,4 @@
-//! Everything the console knows, and nothing it would have to wait for.
+//! State of the console. Nothing here waits.
 
 mod accepted;
 mod activity;
@@ -36,19 +36,19 @@ pub use toast::{Toast, ToastKind, Toasts};
 
 use super::effect::{Alert, MouseHold};
 use super::event::Focus;
-use super::keymap::{Keymap, Scope, Stroke};
+use super::keymap::{Action, Keymap, Scope, Stroke};
 use super::layout::{Body, Layout, SPLIT};
 use super::task::{RequestId, Start};
 use super::theme::Signs;
 use trueup_core::engine::SubjectId;
 use trueup_fleet::live::Update;
 
-/// The whole console.
+/// State of the whole console.
 pub struct Model {
     pub now: Timestamp,
     pub area: Rect,
     pub zone: Zone,
-    /// The zone of the machine's clock, once that is known.
+    /// The machine's time zone, once known.
     pub local: TimeZone,
     pub standing: Standing,
     pub findings: Findings,
@@ -56,66 +56,66 @@ pub struct Model {
     pub checks: Vec<CheckSheet>,
     pub trail: NavigationHistory,
     pub pane: Pane,
-    /// How much of the body lists have, in percent.
+    /// Share of the list in the body, in percent.
     pub split: u16,
     pub detail: Detail,
     pub object: Option<ObjectView>,
     pub plan: Option<PlanSheet>,
-    /// A plan that was asked for and has not come yet.
+    /// The pending plan request.
     pub planning: Option<RequestId>,
     pub activity: Activity,
     pub feed: Feed,
     pub log: Vec<String>,
-    /// How far the text on a screen of text is scrolled.
+    /// Scroll position of a text screen.
     pub scroll: usize,
     pub toasts: Toasts,
     pub layer: Option<Layer>,
-    /// Keys of a sequence that has not ended.
+    /// Pressed keys of an unfinished sequence.
     pub pressed: Vec<Stroke>,
-    /// What may follow them.
+    /// Possible next keys.
     pub follow: Vec<(String, &'static str)>,
     pub paused: Option<Paused>,
     pub focus: Focus,
     /// Whether the divider is being dragged.
     pub dragging: bool,
-    /// Whether the console ends once nothing is being applied.
+    /// Whether the console ends once the apply has finished.
     pub leaving: bool,
     pub keys: Keymap,
     pub mouse: MouseHold,
     pub alert: Alert,
-    /// When somebody was last called.
+    /// Time of the last alert.
     pub alerted: Option<Timestamp>,
-    /// Which signs texts are written with, on the screen and where they are taken.
+    /// Glyph set, on the screen and in exports.
     pub signs: Signs,
     pub themes: Vec<String>,
     pub theme: String,
-    /// The theme the console began with, before anybody picked another.
+    /// The theme at start.
     pub theme_set: String,
     pub views: Vec<SavedView>,
     pub accepted: Accepted,
-    /// What else could be looked at, a line each, when there is nothing to look at here.
+    /// Alternatives shown when there is nothing to show, one per line.
     pub instead: &'static [&'static str],
     asked: u64,
 }
 
-/// How far the console has come.
+/// Phase of the console.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Standing {
-    /// The first frame: nothing has been read yet.
+    /// The first frame: nothing has been read.
     Starting,
     Running(Start),
-    /// There is nothing to look at.
+    /// There is nothing to show.
     Failed(String),
 }
 
-/// Whose time is shown.
+/// Time zone of shown times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Zone {
     Local,
     Utc,
 }
 
-/// The view is frozen; what happened since waits here.
+/// Updates are paused; changes since then are kept here.
 #[derive(Debug, Default)]
 pub struct Paused {
     pub since: Timestamp,
@@ -171,13 +171,13 @@ impl Model {
         self.trail.here()
     }
 
-    /// The number of the next question.
+    /// Returns the id of the next request.
     pub fn next_ask(&mut self) -> RequestId {
         self.asked += 1;
         RequestId(self.asked)
     }
 
-    /// The sheet of the check on the screen.
+    /// The check on the screen.
     pub fn check(&self) -> Option<&CheckSheet> {
         match self.place() {
             ScreenId::Check(place) => self.checks.get(place),
@@ -192,7 +192,7 @@ impl Model {
         }
     }
 
-    /// The subject the cursor is on.
+    /// The selected subject.
     pub fn subject(&self) -> Option<Arc<SubjectId>> {
         self.check()?.list.cursor().cloned()
     }
@@ -208,7 +208,7 @@ impl Model {
         Layout::of(self.area, body, self.split)
     }
 
-    /// The part of the keymap that counts now.
+    /// The scope of keys, with the open layer.
     pub fn scope(&self) -> Scope {
         match &self.layer {
             Some(Layer::Approval(_)) => Scope::Approval,
@@ -220,7 +220,7 @@ impl Model {
         }
     }
 
-    /// The part of the keymap that counts on the screen, whatever lies over it.
+    /// The scope of keys of the screen, ignoring layers.
     pub fn screen_scope(&self) -> Scope {
         match (self.place(), self.pane) {
             (ScreenId::Fleet, _) => Scope::Fleet,
@@ -233,7 +233,17 @@ impl Model {
         }
     }
 
-    /// The zone times are shown in.
+    /// The name of an action's key in the open layer or screen, for sentences.
+    pub fn key(&self, action: Action) -> String {
+        self.keys.key_name(self.scope(), action)
+    }
+
+    /// The name of an action's key on the screen, ignoring layers, for sentences.
+    pub fn screen_key(&self, action: Action) -> String {
+        self.keys.key_name(self.screen_scope(), action)
+    }
+
+    /// The zone of shown times.
     pub fn time_zone(&self) -> TimeZone {
         match self.zone {
             Zone::Local => self.local.clone(),
@@ -241,7 +251,7 @@ impl Model {
         }
     }
 
-    /// Why nothing may be written, when that is so.
+    /// Why writes are not allowed, if so.
     pub fn read_only(&self) -> Option<&str> {
         match &self.standing {
             Standing::Running(start) => start.read_only.as_deref(),
@@ -249,7 +259,7 @@ impl Model {
         }
     }
 
-    /// Takes in how rows and screen are now: every list finds its cursor again.
+    /// Applies new rows and the screen size: every list updates its cursor.
     pub fn settle(&mut self) {
         let Some(layout) = self.layout() else { return };
         let rows = layout.rows();

@@ -1,10 +1,10 @@
-//! Where the user is, and where they have been.
+//! Screens, and the history of visited screens.
 
 /// A screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScreenId {
     Fleet,
-    /// A check, by its place in the list of checks.
+    /// A check, by index.
     Check(usize),
     Plan,
     Activity,
@@ -12,21 +12,21 @@ pub enum ScreenId {
     Logs,
 }
 
-/// The part of a screen that has the keys.
+/// The pane of a screen that receives keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pane {
     List,
     Detail,
 }
 
-/// The screens looked at, like the pages of a browser.
+/// Visited screens, like a browser's history.
 #[derive(Debug, Clone)]
 pub struct NavigationHistory {
     places: Vec<ScreenId>,
     here: usize,
 }
 
-/// Nobody goes back further than this.
+/// Limit of the history.
 const LENGTH_MAX: usize = 50;
 
 impl Default for NavigationHistory {
@@ -40,12 +40,12 @@ impl NavigationHistory {
         self.places[self.here]
     }
 
-    /// The screens on the way here, the one here first.
+    /// The visited screens, the current one first.
     pub fn way_back(&self) -> impl Iterator<Item = &ScreenId> {
         self.places[..=self.here].iter().rev()
     }
 
-    /// Goes to a screen. What lay ahead is forgotten.
+    /// Goes to a screen and drops the forward history.
     pub fn go(&mut self, place: ScreenId) {
         if place == self.here() {
             return;
@@ -58,7 +58,7 @@ impl NavigationHistory {
         self.here = self.places.len() - 1;
     }
 
-    /// Goes back; says whether there was somewhere to go.
+    /// Goes back; returns whether there was a previous screen.
     pub fn back(&mut self) -> bool {
         let earlier = self.here.checked_sub(1);
         earlier.inspect(|here| self.here = *here).is_some()
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn back_and_forward_retrace_the_way_until_another_one_is_taken() {
+    fn back_and_forward_follow_the_history_until_a_new_screen_is_opened() {
         let mut trail = NavigationHistory::default();
         trail.go(ScreenId::Check(0));
         trail.go(ScreenId::Plan);
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn the_way_is_forgotten_from_its_far_end() {
+    fn the_oldest_screens_are_dropped() {
         let mut trail = NavigationHistory::default();
         for _ in 0..LENGTH_MAX {
             trail.go(ScreenId::Plan);

@@ -1,8 +1,8 @@
-//! A plan on the screen: what is chosen of it, what servers said to it, and whether the world is still the one it shows.
+//! The open plan: included actions, dry-run results, and whether it is stale.
 //!
-//! Always true:
-//! - the plan itself never changes; only what is chosen of it does;
-//! - a blocked action can't be chosen, and one whose dependency is not chosen is skipped and says so.
+//! Invariants:
+//! - the plan itself never changes; only the selection does;
+//! - a blocked action cannot be included, and an action whose dependency is excluded is skipped with that reason.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,51 +16,51 @@ pub struct PlanSheet {
     pub plan: Plan,
     pub left_out: Vec<String>,
     included: BTreeSet<String>,
-    /// Where each action is in the plan, by its id.
+    /// Index of each action, by id.
     action_places: BTreeMap<String, usize>,
-    /// Where each finding is in the plan, by its id.
+    /// Index of each finding, by id.
     finding_places: BTreeMap<String, usize>,
-    /// What follows from the choice. Made anew when that changes: it is asked for on every frame.
+    /// Result of the selection, cached because every frame needs it.
     outcome: Outcome,
     pub tried: BTreeMap<String, Tried>,
-    /// Actions the servers are asked about.
+    /// Actions in a pending dry run.
     pub trying: BTreeSet<String>,
-    /// What became different since, by finding.
+    /// Findings that changed since the plan was made.
     pub moved: BTreeMap<String, Moved>,
-    /// In the order of the list: the riskiest first, and what waits for others after them.
+    /// List order: highest tier first, dependents after their dependencies.
     order: Vec<String>,
-    /// When an action's turn comes, by its id. Empty when none waits for another.
+    /// Step of each action, by id. Empty when no action depends on another.
     steps: BTreeMap<String, usize>,
     pub list: ListState<String>,
     pub show: Show,
     pub scroll: usize,
 }
 
-/// What the lower half shows.
+/// Content of the lower pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Show {
     Diff,
     Fields,
 }
 
-/// A finding that is no longer what the plan says.
+/// A finding that changed since the plan was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moved {
     pub was: String,
-    /// Nothing when there is no finding any more.
+    /// None when the finding no longer exists.
     pub is: Option<&'static str>,
 }
 
-/// Why an action would not be sent.
+/// Why an action is not sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Skipped {
     Excluded,
     Blocked(String),
-    /// What it depends on is not chosen.
+    /// Its dependency is excluded.
     Dependency(String),
 }
 
-/// What is chosen, counted.
+/// Totals of the selection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Totals {
     pub create: usize,
@@ -70,11 +70,11 @@ pub struct Totals {
     pub excluded: usize,
 }
 
-/// What follows from a choice.
+/// Result of a selection.
 #[derive(Debug, Default)]
 struct Outcome {
     totals: Totals,
-    /// The verb planned for each finding, while it would be sent.
+    /// Verb planned for each finding, if it is sent.
     ghosts: BTreeMap<String, Verb>,
 }
 
@@ -116,12 +116,12 @@ impl PlanSheet {
         &self.order
     }
 
-    /// Whether some actions wait for others.
+    /// Whether some actions depend on others.
     pub fn has_steps(&self) -> bool {
         !self.steps.is_empty()
     }
 
-    /// When an action's turn comes, from 1.
+    /// Step of an action, counted from 1.
     pub fn step(&self, id: &str) -> Option<usize> {
         self.steps.get(id).map(|step| step + 1)
     }
@@ -138,12 +138,12 @@ impl PlanSheet {
         self.list.apply(self.order.as_slice(), height);
     }
 
-    /// The list to move in, and its rows.
+    /// The list state and its rows.
     pub fn list_and_rows(&mut self) -> (&mut ListState<String>, &[String]) {
         (&mut self.list, &self.order)
     }
 
-    /// Why an action would not be sent; nothing when it would.
+    /// Why an action is not sent; none when it is.
     pub fn skipped(&self, action: &Action) -> Option<Skipped> {
         if let Some(blocked) = action.blocked_by.first() {
             return Some(Skipped::Blocked(format!("{}: {}", blocked.gate.as_str(), blocked.why)));
@@ -155,7 +155,7 @@ impl PlanSheet {
         action.depends_on.iter().find(unmet).map(|id| Skipped::Dependency(id.clone()))
     }
 
-    /// Takes an action in or out. A blocked one stays out, and the reason is the answer.
+    /// Includes or excludes an action. A blocked action stays excluded, and the reason is returned.
     ///
     /// # Errors
     /// The action is blocked.
@@ -171,7 +171,7 @@ impl PlanSheet {
         Ok(())
     }
 
-    /// What would be sent.
+    /// The actions to send.
     pub fn chosen(&self) -> Chosen {
         let sent = |action: &&Action| self.skipped(action).is_none();
         Chosen::Only(self.plan.actions.iter().filter(sent).map(|action| action.id.clone()).collect())
@@ -181,10 +181,10 @@ impl PlanSheet {
         self.outcome.totals
     }
 
-    /// Notes what a finding of the plan is now. The plan stays as it is; it only knows that it is out of date.
+    /// Records the current judgement of a finding. The plan is unchanged; it only becomes stale.
     pub fn revalidate(&mut self, finding: &str, held: Option<&CurrentJudgement>) {
         let Some(planned) = self.finding_places.get(finding).map(|place| &self.plan.findings[*place]) else { return };
-        // What was accepted since is not to be repaired, whatever its verdict.
+        // A finding accepted since then must not be fixed, whatever its verdict.
         let accepted = held.is_some_and(|held| held.judgement.codes.contains(&ACCEPTED));
         let is = match (accepted, planned.accepted.is_some()) {
             (true, false) => Some(ACCEPTED),
@@ -197,7 +197,7 @@ impl PlanSheet {
         }
     }
 
-    /// The verb planned for a finding, while it would be sent.
+    /// The verb planned for a finding, if it is sent.
     pub fn ghost(&self, finding: &str) -> Option<Verb> {
         self.outcome.ghosts.get(finding).copied()
     }

@@ -1,6 +1,6 @@
-//! What the console knows again when it is opened on the same fleet.
+//! Settings restored when the console is opened on the same fleet.
 //!
-//! Always true: what does not fit (a check that is off, a column that is gone) is left out in silence.
+//! Invariants: settings that no longer apply (a disabled check, a removed column) are ignored.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,11 @@ use super::{Model, ScreenId};
 use crate::console::layout;
 use crate::console::table::Direction;
 
-/// A screen with a filter, by name.
+/// A named screen with a filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SavedView {
     pub name: String,
-    /// As [`Model::place_named`] knows it.
+    /// A name for [`Model::place_named`].
     pub screen: String,
     pub filter: String,
 }
@@ -25,7 +25,7 @@ pub struct Remembered {
     pub fleet_filter: String,
     pub checks: BTreeMap<String, RememberedCheck>,
     pub split: u16,
-    /// The theme that was picked, when it is another than the one that is set.
+    /// The chosen theme, when it differs from the configured one.
     pub theme: Option<String>,
 }
 
@@ -40,7 +40,7 @@ const FLEET: &str = "fleet";
 const ACTIVITY: &str = "activity";
 
 impl Model {
-    /// The screen of this name: `fleet`, `activity`, or a check's name.
+    /// Returns the screen of this name: `fleet`, `activity`, or a check's name.
     pub fn place_named(&self, name: &str) -> Option<ScreenId> {
         match name {
             FLEET => Some(ScreenId::Fleet),
@@ -49,7 +49,7 @@ impl Model {
         }
     }
 
-    /// What to keep for the next time.
+    /// Returns the settings to store.
     pub fn remembered(&self) -> Remembered {
         let check = |place: &ScreenId| match place {
             ScreenId::Check(place) => self.checks.get(*place).map(|check| check.name.0),
@@ -72,7 +72,7 @@ impl Model {
         }
     }
 
-    /// Takes up where it was left.
+    /// Restores stored settings.
     pub fn recall(&mut self, remembered: Remembered) {
         let Remembered { screen, fleet_filter, checks, split, theme } = remembered;
         self.split = layout::moved(split, 0);
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_arranged_is_found_again() {
+    fn settings_are_restored() {
         let mut before = model();
         before.trail.go(ScreenId::Check(1));
         before.trail.go(ScreenId::Plan);
@@ -126,7 +126,7 @@ mod tests {
         checks[1].sort_by(2, Direction::Descending, findings);
         checks[1].filter_by("state:extra", |_| trueup_core::world::RiskClass::Prod, Timestamp::UNIX_EPOCH);
         let remembered = before.remembered();
-        assert_eq!(remembered.screen, "two", "a plan does not outlive the console: the screen before it counts");
+        assert_eq!(remembered.screen, "two", "a plan is not restored: the screen before it is");
         let text = serde_json::to_string(&remembered).unwrap();
         let mut after = model();
         after.recall(serde_json::from_str(&text).unwrap());
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_longer_fits_is_left_out() {
+    fn settings_that_no_longer_apply_are_ignored() {
         let mut remembered = model().remembered();
         remembered.screen = "a check that is off".to_owned();
         remembered.theme = Some("a theme that is gone".to_owned());

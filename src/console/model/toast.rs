@@ -1,14 +1,14 @@
-//! Short messages that come and go by themselves.
+//! Short messages that disappear after a time.
 
 use std::time::Duration;
 
 use jiff::Timestamp;
 
-/// Long enough to be read, short enough to be gone when it no longer matters.
+/// Display time of a message.
 const STAYS: Duration = Duration::from_secs(6);
-/// What went wrong stays longer.
+/// Errors stay longer.
 const ERROR_STAYS: Duration = Duration::from_secs(15);
-/// More at once would hide what they are about.
+/// More messages would cover the screen.
 const COUNT_MAX: usize = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl Toasts {
         self.0.iter()
     }
 
-    /// Lets go of what has been there long enough.
+    /// Removes expired messages.
     pub fn expire(&mut self, now: Timestamp) {
         self.0.retain(|toast| toast.until > now);
     }
@@ -49,7 +49,7 @@ impl Toasts {
         self.0.clear();
     }
 
-    /// When the next one goes.
+    /// When the next message expires.
     pub fn next_end(&self) -> Option<Timestamp> {
         self.0.iter().map(|toast| toast.until).min()
     }
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_message_twice_is_one_that_stays_longer() {
+    fn a_repeated_message_is_shown_once_and_longer() {
         let mut toasts = Toasts::default();
         toasts.info("copied", at(0));
         toasts.info("copied", at(3));
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_makes_room() {
+    fn the_oldest_message_is_dropped() {
         let mut toasts = Toasts::default();
         (0..6).for_each(|number| toasts.error(number.to_string(), at(0)));
         assert_eq!(toasts.iter().map(|toast| toast.says.as_str()).collect::<Vec<_>>(), ["2", "3", "4", "5"]);

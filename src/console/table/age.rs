@@ -8,18 +8,18 @@ const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 const YEAR: i64 = 365 * DAY;
 
-/// Each unit, and the age from which the next one takes over. Days go to 999, which tells more than two years do.
+/// Each unit, and the age from which the next one is used. Days go to 999, which is more precise than two years.
 const UNITS: [(&str, i64, i64); 5] =
     [("s", SECOND, MINUTE), ("m", MINUTE, HOUR), ("h", HOUR, DAY), ("d", DAY, 1000 * DAY), ("y", YEAR, i64::MAX)];
 
-/// How long ago: `2s`, `4m`, `3h`, `41d`, `3y`. What lies ahead, by a clock that is off, is `0s`.
+/// Renders an age: `2s`, `4m`, `3h`, `41d`, `3y`. A time in the future is `0s`.
 pub fn age(since: Timestamp, now: Timestamp) -> String {
     let seconds = whole_seconds(since, now);
     let (letter, unit, _) = unit_of(seconds);
     format!("{}{letter}", seconds / unit)
 }
 
-/// When the age reads differently next. Nothing when that is past the end of time.
+/// When the label changes next. None past the end of time.
 pub fn next_change(since: Timestamp, now: Timestamp) -> Option<Timestamp> {
     let seconds = whole_seconds(since, now);
     let (_, unit, over) = unit_of(seconds);
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn an_age_is_short_and_says_when_it_changes() {
+    fn an_age_label_has_its_next_change() {
         let cases = [
             ("now", 0, "0s", 1),
             ("seconds", 59, "59s", 60),
@@ -67,7 +67,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_label_holds_until_then_and_not_longer(since_nanos in 0i32..1_000_000_000, seconds in 0i64..100_000_000) {
+        fn a_label_is_valid_exactly_until_its_next_change(since_nanos in 0i32..1_000_000_000, seconds in 0i64..100_000_000) {
             let since = at(0).checked_add(SignedDuration::new(0, since_nanos)).unwrap();
             let now = at(seconds + 1);
             let next = next_change(since, now).unwrap();

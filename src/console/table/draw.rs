@@ -1,9 +1,9 @@
-//! The visible part of a list, drawn.
+//! Draws the visible part of a list.
 //!
-//! Always true:
-//! - rows are asked for one by one as long as there are lines for them, and cells only for columns that are shown;
-//! - nothing outside the given area is touched, but for the scrollbar on the border that was named;
-//! - what can be clicked is where it was drawn.
+//! Invariants:
+//! - rows are requested one by one while there is space, and cells only for visible columns;
+//! - nothing outside the given area is drawn, except the scrollbar on the given border;
+//! - hit areas are where things were drawn.
 //!
 //! ```text
 //!   mark, cursor
@@ -22,19 +22,19 @@ use unicode_width::UnicodeWidthStr as _;
 use super::text::columns as width_of;
 use super::{Align, Column, Direction, Glyphs, Placed, cut_middle, display_width, fit, layout};
 
-/// Columns before the first cell: the mark and the cursor.
+/// Columns before the first cell: mark and cursor.
 const GUTTER: u16 = 2;
 
-/// What a list looks like whatever is in it.
+/// Style of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look {
     pub header: Style,
-    /// Laid over the whole line of the cursor's row.
+    /// Style of the whole cursor row.
     pub cursor: Style,
     pub mark: Style,
-    /// Laid over the text of rows that a plan takes away.
+    /// Style of rows that the plan deletes.
     pub doomed: Style,
-    /// Laid over the text of rows that are not up to date, or blocked.
+    /// Style of rows that are stale or blocked.
     pub dimmed: Style,
     pub scrollbar: Style,
     pub glyphs: Glyphs,
@@ -44,21 +44,21 @@ pub struct Look {
 #[derive(Debug, Clone, Copy)]
 pub struct TableView<'a> {
     pub columns: &'a [Column],
-    /// The column that rows are sorted by.
+    /// The sorted column.
     pub sort: Option<(usize, Direction)>,
     pub look: &'a Look,
-    /// The index of the first row that is drawn.
+    /// Index of the first drawn row.
     pub first: usize,
-    /// How many rows there are.
+    /// Number of rows.
     pub total: usize,
-    /// Where the right border runs, to carry the scrollbar.
+    /// Column of the right border, for the scrollbar.
     pub border: Option<u16>,
 }
 
 /// A row to draw.
 pub trait TableRow {
     fn look(&self) -> RowLook;
-    /// What it says in a column, by the column's index.
+    /// The cell of a column, by index.
     fn cell(&self, column: usize) -> Cell<'_>;
 }
 
@@ -69,7 +69,7 @@ pub struct RowLook {
     pub tone: Tone,
 }
 
-/// What a row's text has laid over it.
+/// Style variant of a row's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tone {
     #[default]
@@ -78,7 +78,7 @@ pub enum Tone {
     Dimmed,
 }
 
-/// What a cell says: pieces with a style each. When they are too wide together, the widest gives way.
+/// A cell: styled pieces. When they are too wide together, the widest is shortened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cell<'a> {
     pieces: Pieces<'a>,
@@ -91,33 +91,33 @@ enum Pieces<'a> {
     Many(Vec<(Cow<'a, str>, Style)>),
 }
 
-/// What goes when there is no room.
+/// Which part is cut when there is not enough space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cut {
     End,
     Middle,
 }
 
-/// What of a drawn list can be clicked.
+/// Clickable areas of a drawn list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TableHits {
-    /// The title of each shown column, and which column it is.
+    /// Header of each visible column, with its index.
     pub header: Vec<(Rect, usize)>,
-    /// The lines that rows are on.
+    /// The lines of rows.
     pub body: Rect,
-    /// The index of the row on the body's first line.
+    /// Index of the row on the first line.
     pub first: usize,
     pub total: usize,
     pub scrollbar: Option<Rect>,
 }
 
 impl<'a> Cell<'a> {
-    /// One text; of a name that is too long the middle goes.
+    /// One text; a long name loses its middle.
     pub fn name(text: impl Into<Cow<'a, str>>, style: Style) -> Self {
         Self { pieces: Pieces::One((text.into(), style)), cut: Cut::Middle }
     }
 
-    /// One text; of a sentence that is too long the end goes.
+    /// One text; a long sentence loses its end.
     pub fn text(text: impl Into<Cow<'a, str>>, style: Style) -> Self {
         Self { pieces: Pieces::One((text.into(), style)), cut: Cut::End }
     }
@@ -132,25 +132,25 @@ impl<'a> Cell<'a> {
 }
 
 impl TableView<'_> {
-    /// How many rows an area has lines for: what `ListState::apply` wants to know.
+    /// Number of rows that fit an area: the height for `ListState::apply`.
     pub fn lines(area: Rect) -> usize {
         usize::from(area.height.saturating_sub(1))
     }
 }
 
 impl TableHits {
-    /// The row under a click.
+    /// The row at a position.
     pub fn row_at(&self, at: Position) -> Option<usize> {
         let line = self.body.contains(at).then(|| usize::from(at.y - self.body.y))?;
         Some(self.first + line).filter(|index| *index < self.total)
     }
 
-    /// The column whose title is under a click.
+    /// The column whose header is at a position.
     pub fn column_at(&self, at: Position) -> Option<usize> {
         self.header.iter().find(|(title, _)| title.contains(at)).map(|(_, column)| *column)
     }
 
-    /// The row that comes first when the scrollbar is pulled here.
+    /// The first row when the scrollbar is dragged here.
     pub fn pulled_to(&self, at: Position) -> Option<usize> {
         let bar = self.scrollbar.filter(|bar| bar.contains(at))?;
         let lines = usize::from(bar.height);
@@ -193,7 +193,7 @@ fn draw_header(view: &TableView<'_>, placed: &[Placed], area: Rect, buffer: &mut
             Some((index, Direction::Descending)) if index == one.index => glyphs.descending,
             Some(_) | None => "",
         };
-        // The sign goes right behind the title, and is there even when there is no room for both.
+        // The sort arrow follows the title, and is shown even without space for both.
         let room = usize::from(one.width).saturating_sub(width_of(sign));
         let blank = if room > display_width(&column.title, glyphs) && !sign.is_empty() { " " } else { "" };
         let title = fit(&column.title, room - blank.len(), glyphs);
@@ -213,7 +213,7 @@ fn draw_row(view: &TableView<'_>, placed: &[Placed], row: &impl TableRow, line: 
         Tone::Dimmed => *dimmed,
     };
     if look.cursor {
-        // First, so that a cell that has a colour keeps it.
+        // Applied first, so that a coloured cell keeps its colour.
         buffer.set_style(line, *cursor);
         write(glyphs.cursor, Style::new(), line.x + 1, line.y, buffer);
     }
@@ -257,7 +257,7 @@ fn draw_cell(cell: Cell<'_>, align: Align, tone: Style, place: Rect, glyphs: &Gl
     }
 }
 
-/// Writes pieces that fit the place together.
+/// Writes pieces that fit the area.
 fn put(pieces: &[(Cow<'_, str>, Style)], align: Align, place: Rect, buffer: &mut Buffer) {
     let mut x = match align {
         Align::Left => place.x,
@@ -271,9 +271,9 @@ fn put(pieces: &[(Cow<'_, str>, Style)], align: Align, place: Rect, buffer: &mut
     }
 }
 
-/// Writes text that is fit to be shown and has room, and says where it ends.
+/// Writes escaped text that fits, and returns where it ends.
 ///
-/// Not `Buffer::set_stringn`: that one measures every character a second time.
+/// Not `Buffer::set_stringn`, which measures every character a second time.
 fn write(text: &str, style: Style, mut x: u16, y: u16, buffer: &mut Buffer) -> u16 {
     if text.is_ascii() {
         for byte in text.bytes() {
@@ -299,7 +299,7 @@ fn write(text: &str, style: Style, mut x: u16, y: u16, buffer: &mut Buffer) -> u
     x
 }
 
-/// Draws the thumb on the border when not all rows are in sight.
+/// Draws the scrollbar on the border when not all rows are visible.
 fn draw_scrollbar(view: &TableView<'_>, body: Rect, buffer: &mut Buffer) -> Option<Rect> {
     let lines = usize::from(body.height);
     if lines == 0 || view.total <= lines {
@@ -309,7 +309,7 @@ fn draw_scrollbar(view: &TableView<'_>, body: Rect, buffer: &mut Buffer) -> Opti
     let hidden = view.total - lines;
     let thumb = (lines * lines / view.total).max(1);
     let travel = lines - thumb;
-    // At an end only when the window is: in between, at least a line away from both.
+    // At an end only when the window is: otherwise at least a line away from both.
     let top = match view.first.min(hidden) {
         0 => 0,
         first if first == hidden => travel,

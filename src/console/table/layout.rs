@@ -1,21 +1,21 @@
-//! Which columns there is room for, and where they go.
+//! Column widths.
 //!
-//! Always true:
-//! - columns never overlap and never leave the given width;
-//! - the least important go first, and a column with priority 0 goes only when no column but itself would be left to go.
+//! Invariants:
+//! - columns never overlap and never exceed the given width;
+//! - columns are dropped by priority; a column with priority 0 is dropped only when no other is left.
 
 /// A column of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
     pub title: String,
     pub align: Align,
-    /// Below this it says nothing.
+    /// Smallest useful width.
     pub width_min: u16,
-    /// Its share of the room that is left; 0 stays at its minimum.
+    /// Share of the remaining width; 0 keeps the minimum.
     pub weight: u16,
-    /// Who goes first when there is no room: the highest. 0 is never dropped.
+    /// Drop order: the highest first. 0 is never dropped.
     pub priority: u8,
-    /// Blank columns before it, unless it is the first.
+    /// Spaces before it, unless it is the first.
     pub gap: u16,
 }
 
@@ -25,18 +25,18 @@ pub enum Align {
     Right,
 }
 
-/// A column that is shown.
+/// A visible column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Placed {
-    /// Which of the columns.
+    /// Index of the column.
     pub index: usize,
-    /// From the left of the room.
+    /// Offset from the left.
     pub x: u16,
     pub width: u16,
 }
 
 impl Column {
-    /// A column at the left that takes two blanks, goes never, and does not grow.
+    /// A left-aligned column with two spaces before it, never dropped, of fixed width.
     pub fn new(title: impl Into<String>, width_min: u16) -> Self {
         Self { title: title.into(), align: Align::Left, width_min, weight: 0, priority: 0, gap: 2 }
     }
@@ -62,7 +62,7 @@ impl Column {
 pub fn layout(columns: &[Column], width: u16) -> Vec<Placed> {
     let mut kept: Vec<usize> = (0..columns.len()).collect();
     while needed(columns, &kept) > u32::from(width) {
-        // Of the equally unimportant, the one furthest right.
+        // Of equal priorities, the rightmost.
         let least = kept.iter().rposition(|index| {
             let highest = kept.iter().map(|one| columns[*one].priority).max();
             Some(columns[*index].priority) == highest && columns[*index].priority > 0
@@ -77,7 +77,7 @@ pub fn layout(columns: &[Column], width: u16) -> Vec<Placed> {
     let (mut placed, mut x, mut seen, mut given) = (Vec::with_capacity(kept.len()), 0u16, 0u64, 0u64);
     for index in kept {
         let column = &columns[index];
-        // Shares are cut from the running total, so that what rounding takes from one the next one gets.
+        // Shares are cut from the running total, so that rounding is carried to the next column.
         seen += u64::from(column.weight);
         let due = (u64::from(spare) * seen).checked_div(weights).unwrap_or(0);
         let share = u16::try_from(due - given).unwrap_or(u16::MAX);
@@ -94,7 +94,7 @@ pub fn layout(columns: &[Column], width: u16) -> Vec<Placed> {
     placed
 }
 
-/// What the columns take at least, gaps included.
+/// Minimum width of the columns, gaps included.
 fn needed(columns: &[Column], kept: &[usize]) -> u32 {
     let width = |(place, index): (usize, &usize)| {
         let column = &columns[*index];
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_go_by_priority_as_the_room_shrinks() {
+    fn columns_are_dropped_by_priority() {
         let cases = [
             ("room to spare", 60, vec![(0, 0, 1), (1, 1, 26), (2, 29, 16), (3, 47, 7), (4, 56, 4)]),
             ("just enough", 36, vec![(0, 0, 1), (1, 1, 10), (2, 13, 8), (3, 23, 7), (4, 32, 4)]),
@@ -139,7 +139,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn columns_keep_their_order_and_stay_in_the_room(
+        fn columns_keep_their_order_and_stay_within_the_width(
             sizes in prop::collection::vec((0u16..30, prop_oneof![0u16..4, Just(u16::MAX)], 0u8..4, 0u16..4), 0..10),
             width in 0u16..200,
         ) {

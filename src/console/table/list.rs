@@ -1,32 +1,32 @@
-//! Where the reader is in a list, by identity.
+//! Cursor, marks and window of a list, by identity.
 //!
-//! Always true:
+//! Invariants:
 //! - the cursor is on a shown row whenever there is one, and inside the window;
-//! - rows that come or go elsewhere neither move the cursor to another row nor, if it can be helped, on the screen;
-//! - a cursor whose row is gone is on the nearest one that stood after it, else on the one before;
-//! - a mark goes only with its row, or when it is taken away.
+//! - rows added or removed elsewhere do not move the cursor to another row nor, if possible, on the screen;
+//! - a cursor whose row is removed moves to the next row, else to the previous one;
+//! - a mark is removed only with its row, or by the user.
 //!
-//! Not here: the rows and their order (`order`).
+//! Elsewhere: the rows and their order (`order`).
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::Order;
 
-/// Rows in an order, as far as a list has to know them.
+/// Ordered rows, as far as a list needs them.
 pub trait Rows<Id, Place> {
-    /// How many are shown.
+    /// Number of shown rows.
     fn count(&self) -> usize;
     fn at(&self, index: usize) -> Option<&Id>;
-    /// Where a row is, when it is shown.
+    /// Index of a row, if it is shown.
     fn index_of(&self, id: &Id) -> Option<usize>;
-    /// Whether a row is there, shown or hidden.
+    /// Whether a row exists, shown or hidden.
     fn has(&self, id: &Id) -> bool;
-    /// How often rows were taken out, where that is counted: while it is the same, whoever was there still is.
+    /// Number of removals, where counted: while it is equal, all earlier rows still exist.
     fn departures(&self) -> Option<u64>;
-    /// What is enough to find the row's neighbours once it is gone.
+    /// The position of a row, to find its neighbours after its removal.
     fn place_of(&self, id: &Id) -> Option<Place>;
-    /// The first row that stands where the gone one would, or after it.
+    /// Index of the first row at or after a removed row's position.
     fn index_after(&self, place: &Place, id: &Id) -> usize;
 }
 
@@ -60,7 +60,7 @@ impl<K: Ord + Clone, Id: Ord + Clone, Carried> Rows<Id, K> for Order<K, Id, Carr
     }
 }
 
-/// Short lists that have no order but their own. A row that is gone leaves its index.
+/// Short lists in their own order. A removed row leaves its index.
 impl<Id: Ord> Rows<Id, usize> for [Id] {
     fn count(&self) -> usize {
         self.len()
@@ -91,46 +91,46 @@ impl<Id: Ord> Rows<Id, usize> for [Id] {
     }
 }
 
-/// Cursor, marks and window of a list. Every function that takes rows takes the list's own, as they are now.
+/// Cursor, marks and window of a list. Functions that take rows take the list's current rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListState<Id, Place = usize> {
     cursor: Cursor<Id, Place>,
     marks: BTreeSet<Id>,
-    /// Where a range of marks begins.
+    /// Start of a marked range.
     marked_last: Option<Id>,
-    /// The rows' departures when marks were last looked over.
+    /// Number of removals when marks were last checked.
     departures: Option<u64>,
-    /// The first row of the window.
+    /// First row of the window.
     offset: usize,
     height: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Cursor<Id, Place> {
-    /// Nobody has touched the list: whichever row is first.
+    /// Untouched: on the first row, whichever it is.
     First(Option<Id>),
     On {
         id: Id,
         place: Place,
-        /// Its line in the window, kept while rows above come and go.
+        /// Its line in the window, kept while rows above change.
         line: usize,
     },
-    /// No row is shown. Should the filter let this one through again, the cursor is back on it.
+    /// No row is shown. If the filter shows this row again, the cursor returns to it.
     Nowhere { id: Id, place: Place, line: usize },
 }
 
-/// What new rows did to a list.
+/// Effect of new rows on a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Applied {
     pub cursor: CursorFate,
-    /// Marks that went with their rows.
+    /// Marks removed with their rows.
     pub marks_gone: usize,
 }
 
-/// What became of the cursor.
+/// Effect on the cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CursorFate {
-    /// On the row it was on.
+    /// Still on its row.
     Stayed,
     /// Its row is no longer shown: on a neighbour.
     Moved,
@@ -152,14 +152,14 @@ impl<Id, Place> Default for ListState<Id, Place> {
 }
 
 impl<Id: Ord + Clone, Place: Clone> ListState<Id, Place> {
-    /// Takes in how the rows are now, and how many lines the window has.
+    /// Applies the current rows and the window's height.
     pub fn apply(&mut self, rows: &(impl Rows<Id, Place> + ?Sized), height: usize) -> Applied {
         self.height = height;
         let marks_gone = self.drop_marks_of_departed(rows);
         Applied { cursor: self.follow(rows), marks_gone }
     }
 
-    /// Says how many marks went. Costs a look at each of them only when a row has gone since the last time.
+    /// Removes marks of removed rows and returns their number. Checks each mark only after a removal.
     fn drop_marks_of_departed(&mut self, rows: &(impl Rows<Id, Place> + ?Sized)) -> usize {
         let departures = rows.departures();
         if departures.is_some() && departures == self.departures {
@@ -172,7 +172,7 @@ impl<Id: Ord + Clone, Place: Clone> ListState<Id, Place> {
         marks_before - self.marks.len()
     }
 
-    /// The row the cursor is on.
+    /// The row at the cursor.
     pub fn cursor(&self) -> Option<&Id> {
         match &self.cursor {
             Cursor::First(first) => first.as_ref(),
@@ -181,18 +181,18 @@ impl<Id: Ord + Clone, Place: Clone> ListState<Id, Place> {
         }
     }
 
-    /// Where the cursor's row is, for "3 of 14".
+    /// Index of the cursor's row, for "3 of 14".
     pub fn cursor_index(&self, rows: &(impl Rows<Id, Place> + ?Sized)) -> Option<usize> {
         self.cursor().and_then(|id| rows.index_of(id))
     }
 
-    /// The rows to draw, by index. May reach past the last row.
+    /// Indices of the rows to draw. May exceed the last row.
     pub fn window(&self) -> Range<usize> {
         self.offset..self.offset + self.height
     }
 
-    /// From now on the cursor stays with its row. Before, it is on whichever row is first, so that a list that is still
-    /// loading is read from its top. Any key that looks at the cursor's row should come through here first.
+    /// Binds the cursor to its row. Before, it is on the first row, so that a list that is still loading is read from its
+    /// top. Every key that uses the cursor's row must call this first.
     pub fn hold(&mut self, rows: &(impl Rows<Id, Place> + ?Sized)) {
         if let Cursor::First(Some(first)) = &self.cursor
             && let Some(place) = rows.place_of(first)
@@ -201,13 +201,13 @@ impl<Id: Ord + Clone, Place: Clone> ListState<Id, Place> {
         }
     }
 
-    /// Moves the cursor by rows, not past either end.
+    /// Moves the cursor by rows, within the list.
     pub fn step(&mut self, rows: &(impl Rows<Id, Place> + ?Sized), by: isize) {
         let here = self.cursor_index(rows).unwrap_or(0);
         self.go_to_index(rows, here.saturating_add_signed(by));
     }
 
-    /// Moves the cursor and the window by pages, which share a line, so that no row is skipped unseen.
+    /// Moves the cursor and the window by pages, which overlap by a line, so that no row is skipped.
     pub fn page(&mut self, rows: &(impl Rows<Id, Place> + ?Sized), pages: isize) {
         let lines = pages.saturating_mul(self.height.saturating_sub(1).max(1) as isize);
         self.offset = self.offset.saturating_add_signed(lines).min(self.offset_max(rows.count()));
@@ -222,13 +222,13 @@ impl<Id: Ord + Clone, Place: Clone> ListState<Id, Place> {
         self.go_to_index(rows, usize::MAX);
     }
 
-    /// Puts the cursor on a row; says whether it is shown.
+    /// Moves the cursor to a row; returns whether it is shown.
     pub fn go_to(&mut self, rows: &(impl Rows<Id, Place> + ?Sized), id: &Id) -> bool {
         let index = rows.index_of(id);
         index.inspect(|index| self.go_to_index(rows, *index)).is_some()
     }
 
-    /// Puts the cursor on the row at an index, or on the last one.
+    /// Moves the cursor to an index, or to the last row.
     pub fn go_to_index(&mut self, rows: &(impl Rows<Id, Place> + ?Sized), index: usize) {
         let Some(last) = rows.count().checked_sub(1) else { return };
         let index = index.min(last);
@@ -237,7 +237,7 @@ impl<Id: Ord + Clone, Place: Clone> ListState<Id, Place> {
         self.put(rows, index);
     }
 
-    /// Moves the window, as a wheel does. The cursor stays on its row, or at the edge its row leaves by.
+    /// Scrolls the window. The cursor stays on its row, or at the edge of the window.
     pub fn scroll(&mut self, rows: &(impl Rows<Id, Place> + ?Sized), by: isize) {
         let Some(here) = self.cursor_index(rows) else { return };
         self.offset = self.offset.saturating_add_signed(by).min(self.offset_max(rows.count()));
@@ -245,7 +245,7 @@ impl<Id: Ord + Clone, Place: Clone> ListState<Id, Place> {
         self.put(rows, here.clamp(self.offset, last));
     }
 
-    /// Marks the cursor's row, or takes its mark away.
+    /// Marks or unmarks the cursor's row.
     pub fn toggle_mark(&mut self, rows: &(impl Rows<Id, Place> + ?Sized)) {
         self.hold(rows);
         let Some(id) = self.cursor().cloned() else { return };
@@ -255,12 +255,12 @@ impl<Id: Ord + Clone, Place: Clone> ListState<Id, Place> {
         self.marked_last = Some(id);
     }
 
-    /// Marks every row that is shown.
+    /// Marks every shown row.
     pub fn mark_all(&mut self, rows: &(impl Rows<Id, Place> + ?Sized)) {
         self.mark_between(rows, 0, rows.count());
     }
 
-    /// Marks from the row marked last to the cursor, both included; the cursor's row alone when there is none.
+    /// Marks from the last marked row to the cursor, both included; only the cursor's row when there is none.
     pub fn mark_range(&mut self, rows: &(impl Rows<Id, Place> + ?Sized)) {
         self.hold(rows);
         let Some(here) = self.cursor_index(rows) else { return };
@@ -278,12 +278,12 @@ impl<Id: Ord + Clone, Place: Clone> ListState<Id, Place> {
         self.marks.contains(id)
     }
 
-    /// Every marked row, those the filter hides included.
+    /// Every marked row, including those hidden by the filter.
     pub fn marks(&self) -> &BTreeSet<Id> {
         &self.marks
     }
 
-    /// How many marked rows the filter hides: to be said wherever marks are acted upon.
+    /// Number of marked rows hidden by the filter, which must be shown wherever marks are used.
     pub fn marks_hidden(&self, rows: &(impl Rows<Id, Place> + ?Sized)) -> usize {
         self.marks.iter().filter(|id| rows.index_of(id).is_none()).count()
     }
@@ -292,7 +292,7 @@ impl<Id: Ord + Clone, Place: Clone> ListState<Id, Place> {
         self.marks.extend((from..to).filter_map(|index| rows.at(index).cloned()));
     }
 
-    /// Finds the cursor's row again, or its heir, and moves the window so that it stays on its line.
+    /// Moves the cursor to its row or the successor, and the window so that it stays on its line.
     fn follow(&mut self, rows: &(impl Rows<Id, Place> + ?Sized)) -> CursorFate {
         let (index, line, fate) = match &self.cursor {
             Cursor::First(before) => {
@@ -325,7 +325,7 @@ impl<Id: Ord + Clone, Place: Clone> ListState<Id, Place> {
         fate
     }
 
-    /// Puts the cursor on the row at an index that is in the window.
+    /// Moves the cursor to an index inside the window.
     fn put(&mut self, rows: &(impl Rows<Id, Place> + ?Sized), index: usize) {
         if let Some(id) = rows.at(index)
             && let Some(place) = rows.place_of(id)
@@ -334,7 +334,7 @@ impl<Id: Ord + Clone, Place: Clone> ListState<Id, Place> {
         }
     }
 
-    /// The furthest the window goes: its last line on the last row.
+    /// Largest offset of the window: its last line on the last row.
     fn offset_max(&self, rows: usize) -> usize {
         rows.saturating_sub(self.height.max(1))
     }

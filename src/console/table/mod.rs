@@ -1,11 +1,11 @@
-//! Long lists: which rows are shown in which order, where the cursor is, and the few that are drawn.
+//! Long lists: order, cursor and drawing.
 //!
-//! Always true:
-//! - cursor, marks and scrolling are held by identity: rows that come, go and change places never move them to another;
+//! Invariants:
+//! - cursor, marks and scrolling are kept by identity: changes of other rows never move them to another row;
 //! - only rows in the window are built;
-//! - whatever a cell says, nothing in it steers the terminal, hides or reorders.
+//! - control characters, hidden and reordering characters in cells are escaped.
 //!
-//! Not here: what a row is, and its colours: both come in with the row (`console::view`).
+//! Elsewhere: content and style of rows (`console::view`).
 
 mod age;
 mod draw;

@@ -1,17 +1,17 @@
-//! The rows of a list, kept in order while they change.
+//! The rows of a list, kept sorted while they change.
 //!
-//! Always true:
-//! - rows are in the order of (key, id), or exactly the other way round;
-//! - a row that the filter hides keeps its place, so that showing it again sorts nothing;
-//! - a change costs a search and moving the indices between its old place and its new one; changing nothing costs a look.
+//! Invariants:
+//! - rows are sorted by (key, id), or in reverse;
+//! - a hidden row keeps its position, so that showing it again needs no sorting;
+//! - a change costs a search and moving the indices between the old and the new position; no change costs a comparison.
 //!
-//! Not here: the filter and the keys themselves; both come from the owner of the rows.
+//! Elsewhere: the filter and the keys, which come from the owner of the rows.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Whether the filter lets a row through.
+/// Whether the filter shows a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Membership {
     Shown,
@@ -34,10 +34,10 @@ impl Direction {
     }
 }
 
-/// Rows by id, in the order of their keys. Each may carry something of its own, so that a filter needs no search for it.
+/// Rows by id, sorted by key. Each may carry a value, so that a filter needs no lookup.
 ///
-/// Rows lie in `slots` and never move; what is sorted are their numbers, four bytes each, so that a row finds its new
-/// place among 100,000 by moving at most 400 kB.
+/// Rows are in `slots` and never move; only their numbers are sorted, four bytes each, so that a row among 100,000 moves at
+/// most 400 kB.
 #[derive(Debug, Clone)]
 pub struct Order<K, Id, Carried = ()> {
     slots: Vec<Slot<K, Id, Carried>>,
@@ -45,7 +45,7 @@ pub struct Order<K, Id, Carried = ()> {
     by_id: BTreeMap<Id, u32>,
     /// Every row, ascending.
     all: Vec<u32>,
-    /// The rows the filter lets through, ascending.
+    /// The shown rows, ascending.
     shown: Vec<u32>,
     direction: Direction,
     departures: u64,
@@ -73,9 +73,9 @@ impl<K, Id, Carried> Default for Order<K, Id, Carried> {
     }
 }
 
-/// Rows that carry nothing.
+/// Rows without a carried value.
 impl<K: Ord, Id: Ord + Clone> Order<K, Id> {
-    /// Sorts many rows at once. Of rows with the same id, the last one counts. The direction stays.
+    /// Sorts many rows at once. Of rows with the same id, the last one is kept. The direction stays.
     pub fn rebuild(&mut self, rows: impl IntoIterator<Item = (Id, K, Membership)>) {
         let (direction, departures) = (self.direction, self.departures + 1);
         *self = Self { direction, departures, ..Self::default() };
@@ -89,24 +89,24 @@ impl<K: Ord, Id: Ord + Clone> Order<K, Id> {
         self.sort_all();
     }
 
-    /// Puts a row where it belongs, and says whether anything that is shown can differ now.
+    /// Inserts or updates a row, and returns whether shown rows may differ.
     pub fn upsert(&mut self, id: &Id, key: K, membership: Membership) -> bool {
         self.put(id, key, (), membership)
     }
 
-    /// Asks again of every row whether it is shown. Sorts nothing.
+    /// Filters every row again. Sorts nothing.
     pub fn refilter(&mut self, mut ask: impl FnMut(&Id) -> Membership) {
         self.refilter_by(|id, ()| ask(id));
     }
 
-    /// Sorts by other keys: another column.
+    /// Sorts by other keys.
     pub fn resort(&mut self, mut key: impl FnMut(&Id) -> K) {
         self.resort_by(|id, ()| key(id));
     }
 }
 
 impl<K: Ord, Id: Ord + Clone, Carried> Order<K, Id, Carried> {
-    /// Puts a row where it belongs, and says whether anything that is shown can differ now.
+    /// Inserts or updates a row, and returns whether shown rows may differ.
     pub fn put(&mut self, id: &Id, key: K, carried: Carried, membership: Membership) -> bool {
         let Some(&slot) = self.by_id.get(id) else {
             self.insert(Slot { key, id: id.clone(), carried, membership });
@@ -134,7 +134,7 @@ impl<K: Ord, Id: Ord + Clone, Carried> Order<K, Id, Carried> {
         true
     }
 
-    /// Takes a row out, and says whether it was there.
+    /// Removes a row, and returns whether it existed.
     pub fn remove(&mut self, id: &Id) -> bool {
         let Some(slot) = self.by_id.remove(id) else { return false };
         self.departures += 1;
@@ -146,7 +146,7 @@ impl<K: Ord, Id: Ord + Clone, Carried> Order<K, Id, Carried> {
         true
     }
 
-    /// Asks again of every row, with what it carries, whether it is shown. Sorts nothing.
+    /// Filters every row again, with its carried value. Sorts nothing.
     pub fn refilter_by(&mut self, mut ask: impl FnMut(&Id, &Carried) -> Membership) {
         self.shown.clear();
         for &slot in &self.all {
@@ -158,7 +158,7 @@ impl<K: Ord, Id: Ord + Clone, Carried> Order<K, Id, Carried> {
         }
     }
 
-    /// Sorts by other keys: another column.
+    /// Sorts by other keys.
     pub fn resort_by(&mut self, mut key: impl FnMut(&Id, &Carried) -> K) {
         for &slot in &self.all {
             let row = &mut self.slots[slot as usize];
@@ -171,39 +171,39 @@ impl<K: Ord, Id: Ord + Clone, Carried> Order<K, Id, Carried> {
         self.direction
     }
 
-    /// Costs nothing: the rows are read from the other end.
+    /// Changes the direction in constant time.
     pub fn set_direction(&mut self, direction: Direction) {
         self.direction = direction;
     }
 
-    /// How many rows there are, hidden ones included.
+    /// Number of rows, hidden ones included.
     pub fn total(&self) -> usize {
         self.all.len()
     }
 
-    /// How often rows were taken out: while it is the same, whoever was there still is.
+    /// Number of removals: while it is equal, all earlier rows still exist.
     pub fn departures(&self) -> u64 {
         self.departures
     }
 
-    /// How many rows the filter lets through.
+    /// Number of shown rows.
     pub fn shown(&self) -> usize {
         self.shown.len()
     }
 
-    /// The row at a place among the shown ones.
+    /// The shown row at an index.
     pub fn get(&self, index: usize) -> Option<&Id> {
         let slot = *self.shown.get(self.turned(index)?)?;
         Some(&self.slots[slot as usize].id)
     }
 
-    /// The rows of a window, cut to what there is.
+    /// The rows of a window, limited to the existing ones.
     pub fn window(&self, window: Range<usize>) -> impl Iterator<Item = &Id> {
         let end = window.end.min(self.shown.len());
         (window.start.min(end)..end).filter_map(|index| self.get(index))
     }
 
-    /// The place of a row among the shown ones.
+    /// Index of a row among the shown ones.
     pub fn position(&self, id: &Id) -> Option<usize> {
         let slot = *self.by_id.get(id)?;
         match self.slots[slot as usize].membership {
@@ -212,17 +212,17 @@ impl<K: Ord, Id: Ord + Clone, Carried> Order<K, Id, Carried> {
         }
     }
 
-    /// Whether the row is there, shown or hidden.
+    /// Whether the row exists, shown or hidden.
     pub fn contains(&self, id: &Id) -> bool {
         self.by_id.contains_key(id)
     }
 
-    /// What a row is sorted by.
+    /// The sort key of a row.
     pub fn key(&self, id: &Id) -> Option<&K> {
         self.by_id.get(id).map(|slot| &self.slots[*slot as usize].key)
     }
 
-    /// The place of the first shown row that stands where this one would, or after it; the end when there is none.
+    /// Index of the first shown row at or after this position; the end when there is none.
     pub fn lower_bound(&self, key: &K, id: &Id) -> usize {
         let before = |slot: &u32| self.against(*slot, key, id);
         match self.direction {
@@ -242,7 +242,7 @@ impl<K: Ord, Id: Ord + Clone, Carried> Order<K, Id, Carried> {
             }
             None => {
                 self.slots.push(row);
-                u32::try_from(self.slots.len() - 1).expect("a list has fewer than four thousand million rows")
+                u32::try_from(self.slots.len() - 1).expect("a list has fewer than 2^32 rows")
             }
         };
         self.by_id.insert(id, slot);
@@ -252,7 +252,7 @@ impl<K: Ord, Id: Ord + Clone, Carried> Order<K, Id, Carried> {
         }
     }
 
-    /// Gives a row another key: only the rows between its old place and its new one move.
+    /// Changes a row's key: only the rows between its old and new position move.
     fn rekey(&mut self, slot: u32, key: K) {
         let old = (self.place(&self.all, slot), self.place(&self.shown, slot));
         let id = self.slots[slot as usize].id.clone();
@@ -266,7 +266,7 @@ impl<K: Ord, Id: Ord + Clone, Carried> Order<K, Id, Carried> {
         }
     }
 
-    /// Where a row stands in a sorted list, or would stand.
+    /// Position of a row in a sorted list, or where it would be inserted.
     fn place(&self, list: &[u32], slot: u32) -> usize {
         let row = &self.slots[slot as usize];
         list.partition_point(|one| self.against(*one, &row.key, &row.id) == Ordering::Less)
@@ -288,7 +288,7 @@ impl<K: Ord, Id: Ord + Clone, Carried> Order<K, Id, Carried> {
         self.shown.extend(self.all.iter().copied().filter(is_shown));
     }
 
-    /// The index as seen from the other end, when the order runs that way. It is its own inverse.
+    /// The index counted from the other end, in reverse order. It is its own inverse.
     fn turned(&self, index: usize) -> Option<usize> {
         match self.direction {
             Direction::Ascending => Some(index),
@@ -297,10 +297,10 @@ impl<K: Ord, Id: Ord + Clone, Carried> Order<K, Id, Carried> {
     }
 }
 
-/// Moves the item at `old` to stand before the one that is at `new`.
+/// Moves the item at `old` before the one at `new`.
 fn shift(list: &mut [u32], old: usize, new: usize) {
     if new > old {
-        // `new` was counted with the item still in its old place, in front of it.
+        // `new` was counted with the item still at its old position.
         list[old..new].rotate_left(1);
     } else {
         list[new..=old].rotate_right(1);
@@ -335,7 +335,7 @@ mod tests {
         if shown { Membership::Shown } else { Membership::Hidden }
     }
 
-    /// The same, sorted anew after every step.
+    /// The same, sorted after every step.
     #[derive(Default)]
     struct Naive {
         rows: BTreeMap<u8, (u8, bool)>,
@@ -376,7 +376,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_changes_leave_the_order_that_sorting_anew_would_make(steps in prop::collection::vec(step(), 0..80)) {
+        fn changes_keep_the_order_of_a_full_sort(steps in prop::collection::vec(step(), 0..80)) {
             let (mut order, mut naive) = (Order::default(), Naive::default());
             for step in &steps {
                 take(&mut order, step);
@@ -392,7 +392,7 @@ mod tests {
         }
 
         #[test]
-        fn building_at_once_and_one_by_one_give_the_same(rows in prop::collection::vec((0u8..24, 0u8..6, any::<bool>()), 0..60)) {
+        fn building_at_once_and_one_by_one_are_equal(rows in prop::collection::vec((0u8..24, 0u8..6, any::<bool>()), 0..60)) {
             let (mut at_once, mut one_by_one) = (Order::default(), Order::default());
             at_once.rebuild(rows.iter().map(|(id, key, shown)| (*id, *key, member(*shown))));
             for (id, key, shown) in &rows {
@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_and_a_sort_see_what_a_row_carries_now() {
+    fn filters_and_sorts_use_the_current_carried_value() {
         let mut order: Order<u8, u8, u8> = Order::default();
         for id in 0..4 {
             order.put(&id, 0, id, Membership::Shown);
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_can_be_seen_counts_as_a_change() {
+    fn only_visible_changes_are_reported() {
         let mut order = Order::default();
         assert!(order.upsert(&1, 'b', Membership::Shown));
         assert!(!order.upsert(&2, 'a', Membership::Hidden));

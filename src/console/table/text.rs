@@ -1,8 +1,8 @@
-//! Text that has to fit: by columns of the screen, not by bytes or characters.
+//! Fitting text into columns of the screen.
 //!
-//! Always true:
-//! - what comes out is never wider than asked for, and never cuts a character that is written with several;
-//! - what steers a terminal, hides or reorders comes out escaped, and is measured as that.
+//! Invariants:
+//! - the result is never wider than requested, and never splits a grapheme;
+//! - control, hidden and reordering characters are escaped and measured in their escaped form.
 
 use std::borrow::Cow;
 
@@ -11,18 +11,18 @@ use unicode_width::UnicodeWidthStr as _;
 
 use trueup_core::engine::text::{Charset, misleads, printable};
 
-/// The signs a list is drawn with, each one column wide but for the ellipsis.
+/// Glyphs of a list, each one column wide except the ellipsis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Glyphs {
-    /// Whether letters beyond ASCII are shown or escaped.
+    /// Whether characters beyond ASCII are shown or escaped.
     pub charset: Charset,
-    /// Stands for what was cut. In ASCII not a `~`: that one says drift.
+    /// Marks a cut. In ASCII not `~`, which means drift.
     pub ellipsis: &'static str,
     pub cursor: &'static str,
     pub mark: &'static str,
     pub ascending: &'static str,
     pub descending: &'static str,
-    /// The part of a scrollbar that is in sight.
+    /// The scrollbar's thumb.
     pub thumb: &'static str,
 }
 
@@ -47,12 +47,12 @@ impl Glyphs {
     };
 }
 
-/// The text, escaped where it has to be.
+/// Escapes the text where necessary.
 pub(super) fn shown<'t>(text: &'t str, glyphs: &Glyphs) -> Cow<'t, str> {
     if is_plain(text) {
         return Cow::Borrowed(text);
     }
-    // A mark that joins a letter is fine beside one; alone it would draw over whatever stands before the text.
+    // A combining mark is fine after a letter; at the start it would combine with the text before.
     let alone = text.graphemes(true).any(|grapheme| grapheme.width() == 0);
     if glyphs.charset == Charset::Unicode && !alone && !text.chars().any(misleads) {
         return Cow::Borrowed(text);
@@ -68,12 +68,12 @@ pub(super) fn shown<'t>(text: &'t str, glyphs: &Glyphs) -> Cow<'t, str> {
     Cow::Owned(text.graphemes(true).map(visible).collect())
 }
 
-/// How many columns a text takes once it is shown.
+/// Width of a text when shown.
 pub fn display_width(text: &str, glyphs: &Glyphs) -> usize {
     columns(&shown(text, glyphs))
 }
 
-/// The text, or its beginning when it is too wide.
+/// The text, or its start when it is too wide.
 pub fn fit<'t>(text: &'t str, width: usize, glyphs: &Glyphs) -> Cow<'t, str> {
     let text = shown(text, glyphs);
     if columns(&text) <= width {
@@ -83,7 +83,7 @@ pub fn fit<'t>(text: &'t str, width: usize, glyphs: &Glyphs) -> Cow<'t, str> {
     Cow::Owned(beginning(&text, room).to_owned() + glyphs.ellipsis)
 }
 
-/// The text, or its beginning and its end when it is too wide. The end is what tells names apart, so it has more room.
+/// The text, or its start and end when it is too wide. The end distinguishes names, so it gets more space.
 pub fn cut_middle<'t>(text: &'t str, width: usize, glyphs: &Glyphs) -> Cow<'t, str> {
     let text = shown(text, glyphs);
     if columns(&text) <= width {
@@ -95,17 +95,17 @@ pub fn cut_middle<'t>(text: &'t str, width: usize, glyphs: &Glyphs) -> Cow<'t, s
     Cow::Owned([head, glyphs.ellipsis, tail].concat())
 }
 
-/// As much as there is room for of the sign that something was cut.
+/// As much of the ellipsis as fits.
 fn no_room(width: usize, glyphs: &Glyphs) -> Cow<'static, str> {
     Cow::Borrowed(beginning(glyphs.ellipsis, width))
 }
 
-/// The width of text that is fit to be shown.
+/// Width of escaped text.
 pub(super) fn columns(text: &str) -> usize {
     if is_plain(text) { text.len() } else { text.graphemes(true).map(|grapheme| grapheme.width()).sum() }
 }
 
-/// As much of the text from its start as there is room for.
+/// The longest start of the text that fits.
 fn beginning(text: &str, width: usize) -> &str {
     if is_plain(text) {
         return &text[..width.min(text.len())];
@@ -118,7 +118,7 @@ fn beginning(text: &str, width: usize) -> &str {
     cut.map_or(text, |(at, _)| &text[..at])
 }
 
-/// As much of the text up to its end as there is room for.
+/// The longest end of the text that fits.
 fn end(text: &str, width: usize) -> &str {
     if is_plain(text) {
         return &text[text.len() - width.min(text.len())..];
@@ -131,7 +131,7 @@ fn end(text: &str, width: usize) -> &str {
     cut.map_or(text, |(at, grapheme)| &text[at + grapheme.len()..])
 }
 
-/// Whether every byte is a visible ASCII character: one column each, and nothing to escape.
+/// Whether every byte is a visible ASCII character: one column each, nothing to escape.
 fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
 }
@@ -142,7 +142,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_is_too_wide_loses_its_middle_or_its_end() {
+    fn text_that_is_too_wide_loses_its_middle_or_its_end() {
         let cases = [
             ("fits", "client", 6, "client", "client"),
             ("one too wide", "clients", 6, "cl…nts", "clien…"),
@@ -170,13 +170,13 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_without_its_letter_is_written_out() {
+    fn a_combining_mark_without_its_letter_is_escaped() {
         assert_eq!(fit("\u{301}abc", 20, &Glyphs::UNICODE), "\\u{301}abc");
     }
 
     proptest! {
         #[test]
-        fn nothing_is_ever_wider_than_asked_for(text in "\\PC{0,30}|[a-z名前\u{301}\u{1b}\u{202e}]{0,30}", width in 0usize..40) {
+        fn the_result_is_never_wider_than_requested(text in "\\PC{0,30}|[a-z名前\u{301}\u{1b}\u{202e}]{0,30}", width in 0usize..40) {
             for glyphs in [Glyphs::UNICODE, Glyphs::ASCII] {
                 for cut in [fit(&text, width, &glyphs), cut_middle(&text, width, &glyphs)] {
                     prop_assert!(columns(&cut) <= width, "{cut:?} in {width}");

@@ -1,9 +1,9 @@
-//! Stepping aside: a stop until somebody continues us, and another program on the terminal.
+//! Releasing the terminal: to the shell while suspended, or to another program.
 //!
-//! Always true:
-//! - whoever gets the terminal gets it as we found it, and every key from then on;
-//! - we take it back only when it is ours again: continued, or the other program ended;
-//! - ctrl-z in the other program stops us with it, so that the shell sees its whole job stopped.
+//! Invariants:
+//! - the other program gets the terminal in its original modes, and every key;
+//! - the terminal is taken back only after SIGCONT, or when the other program exited;
+//! - ctrl-z in the other program suspends us with it, so that the shell sees its whole job stopped.
 
 use std::io;
 use std::process::ExitStatus;
@@ -15,19 +15,19 @@ use super::input::Input;
 use super::screen::Screen;
 use super::signals::{Asked, Signals};
 
-/// Who stops.
+/// Which processes stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
-    /// Everything the shell started with us, as its own ctrl-z does: in raw mode that is a key like others.
+    /// The whole process group, like ctrl-z outside raw mode.
     Job,
-    /// This process alone: somebody sent it SIGTSTP, and may have sent it to others.
+    /// This process alone: it received SIGTSTP, and others may have too.
     Process,
 }
 
-/// Gives the terminal to the shell and stops until somebody continues us. The next frame is painted whole.
+/// Releases the terminal to the shell and stops until SIGCONT. The next frame is painted in full.
 ///
 /// # Errors
-/// The terminal is gone, or the system does not let us stop.
+/// The terminal closed, or the system refuses to stop.
 pub async fn rest(screen: &mut Screen, input: &mut Input, signals: &mut Signals, who: Stop) -> io::Result<()> {
     input.stop();
     screen.suspend()?;
@@ -37,12 +37,12 @@ pub async fn rest(screen: &mut Screen, input: &mut Input, signals: &mut Signals,
     Ok(())
 }
 
-/// Gives the terminal to another program, an editor or a login, until it ends. The next frame is painted whole.
+/// Runs another program on the terminal, an editor or a login, until it exits. The next frame is painted in full.
 ///
-/// When somebody wants us to end meanwhile, the program is asked to end, too, and [`Signals::next`] tells of it after.
+/// On a termination signal the program is terminated too, and [`Signals::next`] reports the signal afterwards.
 ///
 /// # Errors
-/// The program can't be started (the terminal is ours again), or the terminal is gone.
+/// The program cannot be started (the terminal is taken back), or the terminal closed.
 pub async fn hand_over(
     screen: &mut Screen,
     input: &mut Input,
@@ -68,7 +68,7 @@ async fn run(signals: &mut Signals, command: &mut Command) -> io::Result<ExitSta
                 Asked::Rest => stop(signals, Stop::Process).await?,
                 Asked::End => {
                     let id = child.id().and_then(|id| id.try_into().ok()).and_then(Pid::from_raw);
-                    // One that ended in this moment is not there to be asked.
+                    // It may have exited already.
                     let _ = id.map(|id| kill_process(id, Signal::TERM));
                     return child.wait().await;
                 }
@@ -77,10 +77,10 @@ async fn run(signals: &mut Signals, command: &mut Command) -> io::Result<ExitSta
     }
 }
 
-/// Stops, and comes back when continued: the system may let us run on for a moment before it stops us.
+/// Stops, and returns when continued: the system may let us run for a moment before it stops us.
 async fn stop(signals: &mut Signals, who: Stop) -> io::Result<()> {
     signals.forget()?;
-    // SIGSTOP, because SIGTSTP would come back as the signal that is just being answered.
+    // SIGSTOP, because SIGTSTP would be delivered to our own handler.
     match who {
         Stop::Job => kill_current_process_group(Signal::STOP)?,
         Stop::Process => kill_process(getpid(), Signal::STOP)?,

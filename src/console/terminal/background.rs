@@ -1,36 +1,36 @@
-//! Whether the terminal is light or dark: asked, and answered in time or not at all.
+//! Detects a light or dark terminal background.
 //!
-//! Always true:
-//! - the question ends with one every terminal answers (`ESC[c`), so that one that does not know the first costs a round
-//!   trip and not the whole wait;
-//! - nothing waits longer than it was told to.
+//! Invariants:
+//! - the query ends with one that every terminal answers (`ESC[c`), so that a terminal without OSC 11 costs a round trip and
+//!   not the whole timeout;
+//! - no wait exceeds its timeout.
 //!
-//! Not here: what to do with the answer.
+//! Elsewhere: choosing a theme by it (`run`).
 
 use std::io;
 use std::time::{Duration, Instant};
 
 use rustix::termios::{OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};
 
-/// What is behind the text.
+/// Brightness of the background.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shade {
     Light,
     Dark,
 }
 
-/// What has been answered so far. A terminal may answer the second question and not the first.
+/// Response so far. A terminal may answer the second query and not the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BackgroundAnswer {
-    /// More bytes are to come: whoever stops to read now gets them as keys.
+    /// More bytes follow: if reading stops now, they arrive as keys.
     Pending(Option<Shade>),
     Complete(Option<Shade>),
 }
 
-/// Asks for the background (OSC 11), and then for the terminal's kind (DA1).
+/// Queries the background (OSC 11), then the device attributes (DA1).
 pub const BACKGROUND_QUERY: &[u8] = b"\x1b]11;?\x1b\\\x1b[c";
 
-/// Reads the answer from what the terminal has sent so far, among whatever else was typed.
+/// Parses the response from all bytes received so far, keys included.
 ///
 /// `ESC ] 11 ; rgb:RRRR/GGGG/BBBB` and BEL or `ESC \`, with one to four digits a colour; then `ESC [ ? 6 2 ; … c`.
 pub fn parse_background(bytes: &[u8]) -> BackgroundAnswer {
@@ -43,18 +43,18 @@ pub fn parse_background(bytes: &[u8]) -> BackgroundAnswer {
     }
 }
 
-/// Waits for the answer to [`BACKGROUND_QUERY`], which was written before. `None` when it takes too long.
+/// Waits for the response to [`BACKGROUND_QUERY`]. `None` on timeout.
 ///
-/// The terminal is in raw mode, and nobody else reads it: an answer read by the keys' decoder would be keys. What is
-/// typed meanwhile is lost.
+/// The terminal must be in raw mode without another reader: the key decoder would read the response as keys. Keys typed
+/// meanwhile are lost.
 ///
 /// # Errors
-/// stdin is no terminal, or can't be read.
+/// stdin is not a terminal, or cannot be read.
 pub fn read_background(wait: Duration) -> io::Result<Option<Shade>> {
     let stdin = rustix::stdio::stdin();
     let before = tcgetattr(stdin)?;
-    // Let a read end without a byte after a tenth of a second: no second thread, no waiting on descriptors, which
-    // terminals on macOS don't support.
+    // Let a read return without a byte after a tenth of a second: no second thread, no polling of descriptors, which macOS
+    // terminals do not support.
     let mut patient = before.clone();
     patient.special_codes[SpecialCodeIndex::VMIN] = 0;
     patient.special_codes[SpecialCodeIndex::VTIME] = 1;
@@ -79,10 +79,10 @@ fn read_until(deadline: Instant) -> io::Result<Option<Shade>> {
     Ok(shade)
 }
 
-/// Both answers have well under a hundred bytes; more is somebody typing, or a paste.
+/// Both responses have less than a hundred bytes; more is typing or a paste.
 const ANSWER_BYTES_MAX: usize = 4096;
 
-/// Light when the weighted sum of its colours is past the half.
+/// Light when its relative luminance is above one half.
 fn shade(colors: &[u8]) -> Option<Shade> {
     let text = std::str::from_utf8(colors).ok()?;
     let mut channels = text.split('/').map(|digits| {
@@ -92,12 +92,12 @@ fn shade(colors: &[u8]) -> Option<Shade> {
     });
     let mut channel = || channels.next().flatten();
     let (red, green, blue) = (channel()?, channel()?, channel()?);
-    // Rec. 709: what each colour adds to brightness.
+    // Rec. 709 luminance weights.
     let light = 0.2126 * red + 0.7152 * green + 0.0722 * blue;
     Some(if light > 0.5 { Shade::Light } else { Shade::Dark })
 }
 
-/// What stands between a beginning and the first byte that does not belong to it, and that byte.
+/// The bytes between a start and the first byte that does not belong to it, and that byte.
 fn between<'b>(bytes: &'b [u8], start: &[u8], belongs: impl Fn(&u8) -> bool) -> Option<(&'b [u8], u8)> {
     let at = bytes.windows(start.len()).position(|window| window == start)?;
     let rest = &bytes[at + start.len()..];
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_answer_is_found_among_whatever_else_came() {
+    fn the_response_is_found_among_other_bytes() {
         use BackgroundAnswer::{Complete, Pending};
         let (light, dark) = (Some(Shade::Light), Some(Shade::Dark));
         let cases: [(&str, &[u8], BackgroundAnswer); 12] = [

@@ -1,16 +1,16 @@
-//! How many colours the terminal has, and each colour in as many.
+//! Colour depth of the terminal, and conversion of colours to it.
 //!
-//! Always true:
-//! - `NO_COLOR` and `--color never` leave attributes alone: bold and reversed still say something;
-//! - the sixteen names go out as they are, at any depth but none: the user chose what they look like.
+//! Invariants:
+//! - `NO_COLOR` and `--color never` keep attributes: bold and reversed stay;
+//! - the sixteen named colours are never converted, except without colours: the user chose their palette.
 //!
-//! Pure: the environment comes in as a function.
+//! Pure: the environment is a function parameter.
 
 use std::ffi::OsString;
 
 use ratatui::style::Color;
 
-/// How many colours there are to say things with.
+/// Number of colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ColorDepth {
     None,
@@ -19,7 +19,7 @@ pub enum ColorDepth {
     True,
 }
 
-/// What the user asked for with `--color`.
+/// The value of `--color`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColorChoice {
     Auto,
@@ -27,11 +27,11 @@ pub enum ColorChoice {
     Never,
 }
 
-/// Terminals that show every colour and say so nowhere but in their name.
+/// Terminals with true colour that announce it only by their name.
 const TRUE_COLOR_TERMS: [&str; 8] =
     ["alacritty", "contour", "foot", "xterm-ghostty", "xterm-kitty", "kitty", "rio", "wezterm"];
 
-/// Decides from what the user asked for and what the terminal says of itself.
+/// Returns the colour depth from the user's choice and the environment.
 pub fn color_depth(choice: ColorChoice, env: &impl Fn(&str) -> Option<OsString>) -> ColorDepth {
     let value = |name: &str| env(name).unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     match choice {
@@ -46,7 +46,7 @@ fn claimed(term: &str, colorterm: &str, tmux: &str) -> ColorDepth {
     if term.is_empty() || term == "dumb" {
         return ColorDepth::None;
     }
-    // GNU screen hands COLORTERM through from outside and shows 256 at most; tmux does the same and converts.
+    // GNU screen passes COLORTERM through and shows at most 256 colours; tmux passes it through and converts.
     let is_screen = term.starts_with("screen") && tmux.is_empty();
     let exact = matches!(colorterm, "truecolor" | "24bit") && !is_screen;
     let named = TRUE_COLOR_TERMS.iter().any(|name| term == *name || term.starts_with(&format!("{name}-")));
@@ -60,7 +60,7 @@ fn claimed(term: &str, colorterm: &str, tmux: &str) -> ColorDepth {
 }
 
 impl ColorDepth {
-    /// The nearest colour there is.
+    /// Returns the nearest available colour.
     pub fn nearest(self, color: Color) -> Color {
         match (self, color) {
             (Self::None, _) => Color::Reset,
@@ -100,7 +100,7 @@ const CUBE_START: u8 = 16;
 /// Where the 24 greys begin: 16 + 6 × 6 × 6.
 const GREYS_START: u8 = 232;
 
-/// The sixteen as xterm has them. A user's may differ; then at least the hue is meant.
+/// xterm's values of the sixteen. A user's palette may differ; the hue is still right.
 const NAMED: [(Color, [u8; 3]); 16] = [
     (Color::Black, [0, 0, 0]),
     (Color::Red, [205, 0, 0]),
@@ -131,13 +131,13 @@ fn nearest_256(rgb: [u8; 3]) -> u8 {
     if distance(rgb, rgb_of_256(grey)) < distance(rgb, rgb_of_256(cube)) { grey } else { cube }
 }
 
-/// By hue first: a pale green is nearer to green than to grey, whatever the numbers say.
+/// By hue first: a pale green is nearer to green than to grey, whatever the distance.
 fn nearest_16(rgb: [u8; 3]) -> Color {
     let [red, green, blue] = rgb.map(i32::from);
     let (most, least) = (red.max(green).max(blue), red.min(green).min(blue));
     let chroma = most - least;
     let light = (most + least) / 2;
-    // Below an eighth of full colour, or nearly black: a grey.
+    // Below an eighth of full saturation, or nearly black: a grey.
     if chroma < 32 || most < 48 {
         return match light {
             0..=48 => Color::Black,
@@ -146,7 +146,7 @@ fn nearest_16(rgb: [u8; 3]) -> Color {
             _ => Color::White,
         };
     }
-    // Sixths of the circle, moved by half a one, so that each name sits in the middle of its own.
+    // Sixths of the hue circle, shifted by half a sixth, so that each name is in the middle.
     let sixths = if most == red {
         60 * (green - blue) / chroma
     } else if most == green {
@@ -154,7 +154,7 @@ fn nearest_16(rgb: [u8; 3]) -> Color {
     } else {
         240 + 60 * (red - green) / chroma
     };
-    // Eyes see orange as a yellow and violet as a magenta: their borders are nearer to red and blue than the half.
+    // Orange is seen as yellow and violet as magenta: their borders are closer to red and blue.
     let plain = match sixths.rem_euclid(360) {
         0..20 | 335..360 => Color::Red,
         20..75 => Color::Yellow,
@@ -171,7 +171,7 @@ fn bright(color: Color) -> Color {
     NAMED[(index + 8).min(15)].0
 }
 
-/// What a colour of the 256 looks like.
+/// RGB value of a colour of the 256.
 pub fn rgb_of_256(index: u8) -> [u8; 3] {
     match index {
         0..CUBE_START => NAMED[usize::from(index)].1,
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn the_depth_is_what_the_user_wants_and_the_terminal_has() {
+    fn the_depth_follows_the_option_and_the_environment() {
         let xterm = ("TERM", "xterm-256color");
         let exact = ("COLORTERM", "truecolor");
         let cases: [(&str, ColorChoice, Vars<'_>, ColorDepth); 16] = [
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_colour_of_the_256_is_its_own_nearest() {
+    fn a_palette_colour_is_its_own_nearest() {
         for index in CUBE_START..=255 {
             let [red, green, blue] = rgb_of_256(index);
             let Color::Indexed(nearest) = ColorDepth::Ansi256.nearest(Color::Rgb(red, green, blue)) else {
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn no_colour_is_no_colour() {
+    fn without_colours_every_colour_is_the_default() {
         for color in [Color::Red, Color::Indexed(9), Color::Rgb(1, 2, 3), Color::Reset] {
             assert_eq!(ColorDepth::None.nearest(color), Color::Reset);
         }

@@ -1,28 +1,28 @@
-//! What a terminal sends, as events.
+//! Decodes terminal input into events.
 //!
-//! Always true:
-//! - answers to questions nobody waits for any more are dropped whole, and never taken for keys;
-//! - bytes that are no sequence are skipped one by one: what comes after is read as if they had not been;
-//! - keys are spelled as crossterm spells them, so that everything built on its types works.
+//! Invariants:
+//! - late responses to terminal queries are dropped as a whole, and never read as keys;
+//! - invalid bytes are skipped one by one: the following bytes are read as if they had not been sent;
+//! - keys use crossterm's types.
 //!
-//! Pure. Ours, because crossterm's reader can't be stopped for sure, takes late answers for keys, and forgets a key that
-//! comes together with a resize (it asks for edges and leaves at the first).
+//! Pure. Own code, because crossterm's reader cannot be stopped reliably, reads late responses as keys, and loses a key that
+//! arrives together with a resize (it polls edge-triggered and returns after the first).
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
-/// What stands at the beginning of the bytes.
+/// Result of decoding the first bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// An event, and how many bytes it took.
+    /// An event, and its number of bytes.
     Event(Event, usize),
-    /// Bytes that mean nothing to us.
+    /// Bytes without a meaning.
     Skip(usize),
-    /// A beginning: more may come.
+    /// An incomplete sequence.
     Incomplete,
 }
 
-/// What is left of a beginning when nothing more comes: an escape key, or a letter with alt. A paste is waited for: what
-/// is pasted must never be taken for keys.
+/// Decodes an incomplete sequence after a timeout: an escape key, or a letter with alt. A paste has no timeout: pasted text
+/// must never be read as keys.
 pub fn give_up(bytes: &[u8]) -> Step {
     match bytes {
         [] => Step::Incomplete,
@@ -33,15 +33,15 @@ pub fn give_up(bytes: &[u8]) -> Step {
     }
 }
 
-/// A sequence longer than this is none, but for pastes.
+/// Limit of a sequence, except for pastes.
 const SEQUENCE_BYTES_MAX: usize = 4096;
-/// What a person may paste into a line. The rest is cut.
+/// Limit of a paste. The rest is cut.
 const PASTE_BYTES_MAX: usize = 1 << 20;
 
 const PASTE_START: &[u8] = b"\x1b[200~";
 const PASTE_END: &[u8] = b"\x1b[201~";
 
-/// The first event of the bytes.
+/// Decodes the first event.
 pub fn decode(bytes: &[u8]) -> Step {
     match bytes {
         [] | [b'\x1b'] => Step::Incomplete,
@@ -50,7 +50,7 @@ pub fn decode(bytes: &[u8]) -> Step {
             None => Step::Incomplete,
             Some(end) => named(*end).map_or(Step::Skip(3), |code| key(code, KeyModifiers::NONE, 3)),
         },
-        // Strings end with BEL or ESC \: answers, all of them.
+        // Strings end with BEL or ESC \: all are responses.
         [b'\x1b', b']' | b'P' | b'_' | b'^' | b'X', rest @ ..] => string(rest),
         [b'\x1b', b'\x1b', ..] => key(KeyCode::Esc, KeyModifiers::NONE, 1),
         [b'\x1b', rest @ ..] => match decode(rest) {
@@ -88,7 +88,7 @@ fn letter(first: u8, bytes: &[u8]) -> Step {
     }
 }
 
-/// A letter; capitals come with shift, as crossterm has them.
+/// A letter; capitals have shift, as in crossterm.
 fn typed(letter: char, used: usize) -> Step {
     let modifiers = if letter.is_uppercase() { KeyModifiers::SHIFT } else { KeyModifiers::NONE };
     key(KeyCode::Char(letter), modifiers, used)
@@ -111,7 +111,7 @@ fn string(rest: &[u8]) -> Step {
     }
 }
 
-/// `ESC [ parameters end`.
+/// `ESC [ parameters final`.
 fn sequence(bytes: &[u8], rest: &[u8]) -> Step {
     let Some(at) = rest.iter().position(|byte| !matches!(byte, b' '..=b'?')) else {
         return if rest.len() > SEQUENCE_BYTES_MAX { Step::Skip(bytes.len()) } else { Step::Incomplete };
@@ -126,7 +126,7 @@ fn sequence(bytes: &[u8], rest: &[u8]) -> Step {
         (_, b'~') => numbered(parameters),
         (_, b'u') => told_apart(parameters),
         (_, b'M' | b'm') => parameters.strip_prefix('<').and_then(|mouse| clicked(mouse, end)),
-        // Where the cursor is has a row before the column; a key has 1 or nothing.
+        // A cursor position report has a row before the column; a key has 1 or nothing.
         ("" | "1", _) => named(end).map(|code| Event::Key(KeyEvent::new(code, KeyModifiers::NONE))),
         (_, _) => {
             let modified = parameters.strip_prefix("1;").and_then(modifiers);
@@ -167,7 +167,7 @@ fn numbered(parameters: &str) -> Option<Event> {
     Some(Event::Key(KeyEvent::new_with_kind(code, modifiers, kind)))
 }
 
-/// `ESC [ 97 ; 5 : 1 u`: the keyboard protocol.
+/// `ESC [ 97 ; 5 : 1 u`: the kitty keyboard protocol.
 fn told_apart(parameters: &str) -> Option<Event> {
     let (number, modified) = parameters.split_once(';').unwrap_or((parameters, "1"));
     let (modifiers, kind) = modifiers(modified.split(';').next()?)?;
@@ -178,14 +178,14 @@ fn told_apart(parameters: &str) -> Option<Event> {
         '\t' if modifiers.contains(KeyModifiers::SHIFT) => KeyCode::BackTab,
         '\t' => KeyCode::Tab,
         '\x7f' => KeyCode::Backspace,
-        // Keys of their own, beyond what the console has a use for.
+        // Other functional keys have no use here.
         '\u{e000}'..='\u{f8ff}' => return None,
         letter => KeyCode::Char(letter),
     };
     Some(Event::Key(KeyEvent::new_with_kind(code, modifiers, kind)))
 }
 
-/// One more than the sum of the keys held, and what happened to the key: `5:3`.
+/// One more than the sum of the modifiers, and the event type: `5:3`.
 fn modifiers(text: &str) -> Option<(KeyModifiers, KeyEventKind)> {
     let (mask, kind) = text.split_once(':').unwrap_or((text, "1"));
     let mask = mask.parse::<u8>().ok()?.checked_sub(1)?;
@@ -206,7 +206,7 @@ fn modifiers(text: &str) -> Option<(KeyModifiers, KeyEventKind)> {
     Some((held, kind))
 }
 
-/// Keys that end a sequence by a letter.
+/// Keys with a letter as final byte.
 fn named(end: u8) -> Option<KeyCode> {
     Some(match end {
         b'A' => KeyCode::Up,
@@ -224,7 +224,7 @@ fn named(end: u8) -> Option<KeyCode> {
     })
 }
 
-/// `0;12;3` and `M` for down or `m` for up; columns and rows from 1.
+/// `0;12;3` and `M` for press or `m` for release; columns and rows from 1.
 fn clicked(parameters: &str, end: u8) -> Option<Event> {
     let mut numbers = parameters.split(';').map(|number| number.parse::<u16>().ok());
     let (what, column, row) = (numbers.next()??, numbers.next()??, numbers.next()??);

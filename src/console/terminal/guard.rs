@@ -1,17 +1,17 @@
-//! The hold on the terminal: every mode that was set, and the way back.
+//! Terminal modes: sets them and restores them.
 //!
 //! ```text
 //!  enter ─► raw ─► alternate screen ─► title ─► cursor ─► paste ─► focus ─► mouse
 //!  leave ◄─ raw ◄─ alternate screen ◄─ title ◄─ cursor ◄─ paste ◄─ focus ◄─ mouse
 //! ```
 //!
-//! Always true:
-//! - a mode is on the list before it is set, so that one that was set by half is undone, too;
-//! - leaving undoes the list in reverse, first of all ends a frame that was cut short, and does nothing the second time;
-//! - exit, error, panic, a stop and a hand-over leave by the same way;
-//! - who is not the owner's thread can't bring the terminal down by panicking.
+//! Invariants:
+//! - a mode is recorded before it is set, so that a partially set mode is undone too;
+//! - leaving undoes the modes in reverse, ends an unfinished frame first, and is idempotent;
+//! - exit, error, panic, suspend and running another program use the same code;
+//! - a panic on another thread does not change the terminal.
 //!
-//! Not here: signals. The loop hears them, and drops the guard or steps aside.
+//! Elsewhere: signals (the loop handles them and drops or suspends the guard).
 
 use std::io;
 use std::marker::PhantomData;
@@ -20,26 +20,26 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::panic;
 use super::sink::{RawMode, Sink};
 
-/// Something about the terminal that has to be set back.
+/// A terminal mode that must be undone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// Keys one by one, unechoed.
+    /// Unbuffered keys without echo.
     Raw,
     AlternateScreen,
-    /// The window's title, put aside.
+    /// The window's title, saved.
     Title,
     CursorHidden,
-    /// Pasted text comes as such and not as keys.
+    /// Pasted text is marked as such.
     BracketedPaste,
-    /// Being told when the window is left and come back to.
+    /// Focus events.
     FocusEvents,
-    /// Clicks, the wheel and drags; no bare movement, which would wake the program for nothing.
+    /// Clicks, wheel and drags; no plain movement, which would wake the program needlessly.
     Mouse,
-    /// Keys that are told apart: escape from what alt sends, tab from ctrl-i. Only for terminals that said they can.
+    /// Kitty keyboard protocol: distinguishes escape from alt, tab from ctrl-i. Only for terminals that announced it.
     Keyboard,
 }
 
-/// What the console sets, in this order.
+/// The console's modes, in this order.
 pub const MODES: [Mode; 7] = [
     Mode::Raw,
     Mode::AlternateScreen,
@@ -50,38 +50,38 @@ pub const MODES: [Mode; 7] = [
     Mode::Mouse,
 ];
 
-/// Ends a frame that was cut short, and takes its colours off.
+/// Ends an unfinished frame and resets attributes.
 const FRAME_END: &[u8] = b"\x1b[?2026l\x1b[0m";
 
-/// The terminal, held.
+/// A terminal with modes set.
 ///
-/// Stays on the thread that made it: a panic there, and only there, ends the hold.
+/// Stays on its thread: a panic there, and only there, restores the terminal.
 pub struct Guard {
     held: Arc<Mutex<Held>>,
     _stays_on_its_thread: PhantomData<*const ()>,
 }
 
-/// What the guard and the panic hook share.
+/// State shared by the guard and the panic hook.
 pub(super) struct Held {
     sink: Box<dyn Sink>,
-    /// Set at this moment, the last one last.
+    /// Active modes, the last one last.
     modes: Vec<Mode>,
     hold: Hold,
 }
 
 enum Hold {
     Ours,
-    /// Somebody else has the terminal: a shell, an editor. These are set again when it is back.
+    /// The terminal is released to a shell or another program. These modes are set again on return.
     Aside {
         modes: Vec<Mode>,
     },
 }
 
 impl Guard {
-    /// Takes the terminal and sets the modes, in this order.
+    /// Opens the terminal and sets the modes, in this order.
     ///
     /// # Errors
-    /// The terminal is gone, or was none; then nothing stays set.
+    /// The terminal closed, or there is none; then nothing stays set.
     pub fn enter(sink: Box<dyn Sink>, modes: &[Mode]) -> io::Result<Self> {
         let held = Held { sink, modes: Vec::new(), hold: Hold::Ours };
         let guard = Self { held: Arc::new(Mutex::new(held)), _stays_on_its_thread: PhantomData };
@@ -90,10 +90,10 @@ impl Guard {
         Ok(guard)
     }
 
-    /// Sets one more mode; one that is set already stays as it is.
+    /// Sets one more mode; idempotent.
     ///
     /// # Errors
-    /// The terminal is gone.
+    /// The terminal closed.
     pub fn set(&mut self, mode: Mode) -> io::Result<()> {
         let mut held = self.lock();
         match &mut held.hold {
@@ -107,10 +107,10 @@ impl Guard {
         }
     }
 
-    /// Undoes one mode before its time.
+    /// Undoes one mode.
     ///
     /// # Errors
-    /// The terminal is gone.
+    /// The terminal closed.
     pub fn unset(&mut self, mode: Mode) -> io::Result<()> {
         let mut held = self.lock();
         match &mut held.hold {
@@ -129,27 +129,27 @@ impl Guard {
     /// Writes bytes in one call.
     ///
     /// # Errors
-    /// The terminal is gone, or is somebody else's at the moment.
+    /// The terminal closed, or is released.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut held = self.lock();
         match held.hold {
             Hold::Ours => held.sink.write(bytes),
-            Hold::Aside { .. } => Err(io::Error::other("the terminal is handed over to another program")),
+            Hold::Aside { .. } => Err(io::Error::other("the terminal is released to another program")),
         }
     }
 
-    /// Undoes everything, for a shell or another program. Does nothing the second time.
+    /// Undoes every mode, for a shell or another program. Idempotent.
     ///
     /// # Errors
-    /// The terminal is gone. It counts as handed over all the same.
+    /// The terminal closed. It counts as released in any case.
     pub fn suspend(&mut self) -> io::Result<()> {
         self.lock().suspend()
     }
 
-    /// Takes the terminal back and sets what was set. What it shows is not known any more: paint it whole.
+    /// Takes the terminal back and sets the modes again. Its content is unknown: paint in full.
     ///
     /// # Errors
-    /// The terminal is gone.
+    /// The terminal closed.
     pub fn resume(&mut self) -> io::Result<()> {
         let mut held = self.lock();
         match std::mem::replace(&mut held.hold, Hold::Ours) {
@@ -171,13 +171,13 @@ impl Guard {
 impl Drop for Guard {
     fn drop(&mut self) {
         panic::disown(&self.held);
-        // After a hang-up there is no terminal to set back, and nobody to tell.
+        // After a hang-up there is no terminal to restore.
         let _ = self.lock().leave();
     }
 }
 
 impl Held {
-    /// Undoes everything, and remembers what to set again.
+    /// Undoes every mode, and records what to set again.
     pub(super) fn suspend(&mut self) -> io::Result<()> {
         match self.hold {
             Hold::Ours => {
@@ -188,7 +188,7 @@ impl Held {
         }
     }
 
-    /// Undoes every mode, the last one first. The second time there is nothing to undo.
+    /// Undoes every mode, the last one first. Idempotent.
     fn leave(&mut self) -> io::Result<()> {
         if self.modes.is_empty() {
             return Ok(());
@@ -196,7 +196,7 @@ impl Held {
         let mut modes = std::mem::take(&mut self.modes);
         modes.reverse();
         let frame = self.sink.write(FRAME_END);
-        // A terminal that can't be written to may still be set back from raw.
+        // Raw mode can be reset even when writing fails.
         frame.and(self.undo(&modes))
     }
 
@@ -236,7 +236,7 @@ impl Held {
 }
 
 impl Mode {
-    /// The bytes that set a mode and those that undo it. Raw mode is no sequence.
+    /// The bytes that set and undo a mode. Raw mode is not a sequence.
     fn sequences(self) -> Option<(&'static [u8], &'static [u8])> {
         match self {
             Self::Raw => None,

@@ -1,12 +1,12 @@
-//! Keys, mouse, pastes, focus and resizes, as they come.
+//! Keys, mouse, pastes, focus and resizes.
 //!
-//! Always true:
-//! - the terminal is read by whoever polls this and by no thread behind it: after [`Input::stop`] nobody reads, so that a
-//!   program it is handed to gets every key;
-//! - whoever waits on a stopped input waits for good, so that the loop needs no special case;
-//! - a lone escape is the key when nothing has followed for [`ESCAPE_WAIT`].
+//! Invariants:
+//! - the terminal is read only while this is polled, without a thread: after [`Input::stop`] nothing reads, so that another
+//!   program gets every key;
+//! - waiting on a stopped input never returns, so that the loop needs no special case;
+//! - a single escape is the key when nothing followed within [`ESCAPE_WAIT`].
 //!
-//! Not here: what the bytes mean (`decode`).
+//! Elsewhere: decoding (`decode`).
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -22,34 +22,34 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::decode::{Step, decode, give_up};
 
-/// What the user does.
+/// The user's input.
 pub struct Input {
     tty: Option<AsyncFd<File>>,
     resized: Signal,
     bytes: Vec<u8>,
 }
 
-/// How long the rest of a sequence may take: longer than networks leave between two packets of one write, shorter than
-/// two keys of a person.
+/// How long the rest of a sequence may take: longer than the gap between packets of one write, shorter than between two
+/// keys.
 const ESCAPE_WAIT: Duration = Duration::from_millis(25);
 
-/// More than a person types or a wheel turns between two frames.
+/// More than a user types or scrolls between two frames.
 const READ_BYTES: usize = 4096;
 
 impl Input {
-    /// Starts to read. The terminal has to be in raw mode, and the runtime to have IO and time.
+    /// Starts reading. The terminal must be in raw mode, and the runtime needs IO and time.
     ///
     /// # Errors
-    /// There is no terminal to read.
+    /// There is no terminal.
     pub fn start() -> io::Result<Self> {
         let resized = signal(SignalKind::window_change())?;
         Ok(Self { tty: Some(open()?), resized, bytes: Vec::new() })
     }
 
-    /// The next event. Nothing is lost when the wait is given up.
+    /// Returns the next event. Cancel-safe.
     ///
     /// # Errors
-    /// The terminal can't be read any more: it hung up.
+    /// The terminal closed.
     pub async fn next(&mut self) -> io::Result<Event> {
         loop {
             if let Some(event) = self.ready()? {
@@ -73,10 +73,10 @@ impl Input {
         }
     }
 
-    /// An event that is there already, to drain all before drawing.
+    /// Returns a ready event, to handle all before drawing.
     ///
     /// # Errors
-    /// The terminal can't be read any more: it hung up.
+    /// The terminal closed.
     pub fn ready(&mut self) -> io::Result<Option<Event>> {
         loop {
             match decode(&self.bytes) {
@@ -94,16 +94,16 @@ impl Input {
         }
     }
 
-    /// Stops to read. What was typed and not asked for yet is dropped.
+    /// Stops reading. Unread input is dropped.
     pub fn stop(&mut self) {
         self.tty = None;
         self.bytes.clear();
     }
 
-    /// Reads again.
+    /// Resumes reading.
     ///
     /// # Errors
-    /// There is no terminal to read.
+    /// There is no terminal.
     pub fn restart(&mut self) -> io::Result<()> {
         if self.tty.is_none() {
             self.tty = Some(open()?);
@@ -111,7 +111,7 @@ impl Input {
         Ok(())
     }
 
-    /// Takes a step's bytes off.
+    /// Removes a step's bytes.
     fn take(&mut self, step: Step) -> Option<Event> {
         match step {
             Step::Event(event, used) => {
@@ -126,7 +126,7 @@ impl Input {
         }
     }
 
-    /// Reads what is there, without waiting. Says how many bytes.
+    /// Reads without blocking. Returns the number of bytes.
     fn read(&mut self) -> io::Result<usize> {
         let Some(tty) = &self.tty else { return Ok(0) };
         let mut space = [0; READ_BYTES];
@@ -142,7 +142,7 @@ impl Input {
     }
 }
 
-/// Opens the terminal anew, so that reading without waiting is our affair alone, and by its own name: macOS can't wait on
+/// Opens the terminal again, so that non-blocking reads affect only this descriptor, and by its own name: macOS cannot poll
 /// `/dev/tty`.
 fn open() -> io::Result<AsyncFd<File>> {
     let name = rustix::termios::ttyname(rustix::stdio::stdin(), Vec::new());
@@ -150,7 +150,7 @@ fn open() -> io::Result<AsyncFd<File>> {
         name.ok().and_then(|name| name.into_string().ok()).map_or_else(|| PathBuf::from("/dev/tty"), PathBuf::from);
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits();
     let file = File::options().read(true).custom_flags(flags.cast_signed()).open(path)?;
-    #[expect(deprecated, reason = "its successor is unsafe for types that lie about their descriptor; a File does not")]
+    #[expect(deprecated, reason = "its successor is unsafe for types without a stable descriptor; a File has one")]
     let tty = AsyncFd::with_interest(file, Interest::READABLE);
     tty
 }

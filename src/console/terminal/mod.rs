@@ -1,12 +1,12 @@
-//! The hold on the terminal, and the bytes that go there.
+//! Terminal modes, input and output.
 //!
-//! Always true:
-//! - one owner: whoever holds the [`Screen`] may write, nobody else does;
-//! - every mode that was set is undone, in reverse, however the program ends or steps aside;
+//! Invariants:
+//! - one owner: only the holder of the [`Screen`] writes;
+//! - every mode that was set is undone, in reverse, however the program ends or suspends;
 //! - a frame is one `write` of one buffer inside synchronized output, and an equal frame is none;
-//! - no sequence comes from a cell: what would steer the terminal is replaced.
+//! - cells cannot contain sequences: control characters are replaced.
 //!
-//! Not here: what is painted (`view`), when (`run`).
+//! Elsewhere: drawing (`view`), timing (`run`).
 
 mod aside;
 mod background;

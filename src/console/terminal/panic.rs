@@ -1,9 +1,9 @@
-//! What a panic does to the terminal: on the owner's thread it is set back before a word is said, elsewhere it stays.
+//! Panics and the terminal: a panic of the owner's thread restores the terminal before printing, others do not.
 //!
-//! Always true:
-//! - the owner's panic tears down first and is told after, on a terminal that can show it;
-//! - a panic on another thread is handed to the console as a text and never written over the screen;
-//! - without a terminal in hand, panics are told as always.
+//! Invariants:
+//! - the owner's panic restores the terminal first and is printed after;
+//! - a panic on another thread is sent to the console as a message and never written over the screen;
+//! - without an open terminal, panics are printed as usual.
 
 use std::any::Any;
 use std::panic::PanicHookInfo;
@@ -12,7 +12,7 @@ use std::thread::{self, ThreadId};
 
 use super::guard::Held;
 
-/// Terminals in hand. One in the program; several in its tests.
+/// Open terminals. One in the program; several in its tests.
 static OWNERS: Mutex<Vec<Owner>> = Mutex::new(Vec::new());
 
 struct Owner {
@@ -20,12 +20,12 @@ struct Owner {
     held: Weak<Mutex<Held>>,
 }
 
-/// Whose panic it was.
+/// The thread of a panic.
 #[derive(Debug, PartialEq, Eq)]
 enum Panicked {
-    /// The terminal was set back.
+    /// The owner: the terminal was restored.
     TheOwner,
-    /// Somebody has a terminal in hand, and it is not this thread.
+    /// Another thread, while a terminal is open.
     AnotherThread,
     NobodyHolds,
 }
@@ -38,9 +38,9 @@ pub(super) fn disown(held: &Arc<Mutex<Held>>) {
     owners().retain(|owner| !std::ptr::eq(owner.held.as_ptr(), Arc::as_ptr(held)));
 }
 
-/// Puts the terminal's hook before the one that is there. `background` is called with the panics of other threads.
+/// Installs the terminal's hook before the existing one. `background` receives panics of other threads.
 ///
-/// Once in the life of the program: a second call would put the hook before itself.
+/// Call once: a second call would run the hook twice.
 pub fn install_panic_hook(background: impl Fn(String) + Send + Sync + 'static) {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| match whose() {
@@ -49,7 +49,7 @@ pub fn install_panic_hook(background: impl Fn(String) + Send + Sync + 'static) {
     }));
 }
 
-/// Sets the terminal back if it is this thread's.
+/// Restores the terminal if it belongs to this thread.
 fn whose() -> Panicked {
     let owners = owners();
     if owners.is_empty() {
@@ -62,11 +62,11 @@ fn whose() -> Panicked {
     let mut held = match held.try_lock() {
         Ok(held) => held,
         Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-        // The panic came from within a write. Unwinding drops the guard, which sets the terminal back.
+        // The panic happened inside a write. Unwinding drops the guard, which restores the terminal.
         Err(TryLockError::WouldBlock) => return Panicked::TheOwner,
     };
-    // Aside, and not gone: if somebody catches the panic, the terminal can be taken back. It may itself be what broke;
-    // the message is worth telling either way.
+    // Suspended, not closed: if the panic is caught, the terminal can be taken back. Restoring may fail; the message is
+    // printed either way.
     let _ = held.suspend();
     Panicked::TheOwner
 }
@@ -75,7 +75,7 @@ fn owners() -> std::sync::MutexGuard<'static, Vec<Owner>> {
     OWNERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What the panic said, and where.
+/// Message and location of a panic.
 fn told(info: &PanicHookInfo<'_>) -> String {
     let says = message(info.payload());
     match info.location() {
@@ -95,9 +95,9 @@ mod tests {
     use super::super::testing::Recording;
     use super::*;
 
-    // The hook itself is the process's; tests/terminal/ lets real programs panic.
+    // The hook itself is process-wide; tests/terminal/ runs real programs that panic.
     #[test]
-    fn only_the_owner_s_thread_sets_the_terminal_back() {
+    fn only_the_owner_thread_restores_the_terminal() {
         let recording = Recording::default();
         let guard = Guard::enter(Box::new(recording.clone()), &MODES).unwrap();
         recording.take();
@@ -106,11 +106,11 @@ mod tests {
         assert_eq!(whose(), Panicked::TheOwner);
         assert!(recording.take().ends_with("ESC[?1049l {raw off}"), "the owner's panic undoes every mode");
         drop(guard);
-        assert_eq!(recording.take(), "", "what was undone is not undone twice");
+        assert_eq!(recording.take(), "", "modes are undone once");
     }
 
     #[test]
-    fn a_panic_is_told_in_its_own_words() {
+    fn a_panic_keeps_its_message() {
         let caught = |panics: fn()| std::panic::catch_unwind(panics).unwrap_err();
         assert_eq!(message(&*caught(|| std::panic::resume_unwind(Box::new("one word")))), "one word");
         assert_eq!(message(&*caught(|| std::panic::resume_unwind(Box::new("two".to_owned())))), "two");

@@ -1,7 +1,7 @@
-//! The terminal as the loop sees it: a hold, a writer, and what is on it.
+//! The terminal as the loop sees it: guard, writer, and the shown buffer.
 //!
-//! Always true: what is remembered as shown is what the terminal shows. When that is not sure (a resize, a stop, another
-//! program, a failed write), the next frame is painted whole.
+//! Invariants: the stored buffer equals what the terminal shows. When that is uncertain (a resize, a suspend, another
+//! program, a failed write), the next frame is painted in full.
 
 use std::io;
 
@@ -13,17 +13,17 @@ use super::guard::{Guard, MODES, Mode};
 use super::sink::{Sink, Tty};
 use super::writer::{Cursor, Writer};
 
-/// A held terminal to paint on.
+/// An open terminal.
 pub struct Screen {
     guard: Guard,
     writer: Writer,
     shown: Buffer,
-    /// Kept from frame to frame for its memory.
+    /// Reused between frames.
     next: Buffer,
     trust: Trust,
 }
 
-/// Whether the terminal shows what we remember.
+/// Whether the terminal shows the stored buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Trust {
     Sure,
@@ -31,18 +31,18 @@ enum Trust {
 }
 
 impl Screen {
-    /// Takes the terminal this process belongs to.
+    /// Opens the controlling terminal.
     ///
     /// # Errors
-    /// There is none, or it can't be set.
+    /// There is none, or it cannot be configured.
     pub fn open(depth: ColorDepth) -> io::Result<Self> {
         Self::enter(Box::new(Tty::open()?), &MODES, depth)
     }
 
-    /// Takes a terminal and sets the modes.
+    /// Opens a terminal and sets the modes.
     ///
     /// # Errors
-    /// The terminal is gone, or was none.
+    /// The terminal closed, or there is none.
     pub fn enter(sink: Box<dyn Sink>, modes: &[Mode], depth: ColorDepth) -> io::Result<Self> {
         let guard = Guard::enter(sink, modes)?;
         let (columns, rows) = guard.size();
@@ -54,12 +54,12 @@ impl Screen {
         self.next.area
     }
 
-    /// What is on the screen.
+    /// The shown buffer.
     pub fn shown(&self) -> &Buffer {
         &self.shown
     }
 
-    /// Takes on another size. The last of a storm is enough.
+    /// Applies another size.
     pub fn resize(&mut self, columns: u16, rows: u16) {
         let area = Rect::new(0, 0, columns, rows);
         if area != self.next.area {
@@ -68,15 +68,15 @@ impl Screen {
         }
     }
 
-    /// Has the next frame painted whole.
+    /// Paints the next frame in full.
     pub fn distrust(&mut self) {
         self.trust = Trust::Unsure;
     }
 
-    /// Paints a frame on a blank buffer and shows it: one write, or none when nothing changed. Says how many bytes.
+    /// Draws a frame on a blank buffer and writes it: one write, or none when nothing changed. Returns the number of bytes.
     ///
     /// # Errors
-    /// The terminal is gone, or handed over.
+    /// The terminal closed, or is released.
     pub fn draw(&mut self, paint: impl FnOnce(&mut Buffer) -> Cursor) -> io::Result<usize> {
         self.next.reset();
         let cursor = paint(&mut self.next);
@@ -97,43 +97,43 @@ impl Screen {
         Ok(count)
     }
 
-    /// Says something besides the frame: a title, a copy. It must not move the cursor or change the pen.
+    /// Writes a sequence outside the frame: a title, a copy. It must not move the cursor or change attributes.
     ///
     /// # Errors
-    /// The terminal is gone, or handed over.
+    /// The terminal closed, or is released.
     pub fn say(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.guard.write(bytes)
     }
 
-    /// Sets one more mode, as the mouse.
+    /// Sets one more mode, such as the mouse.
     ///
     /// # Errors
-    /// The terminal is gone.
+    /// The terminal closed.
     pub fn take(&mut self, mode: Mode) -> io::Result<()> {
         self.guard.set(mode)
     }
 
-    /// Undoes one mode, so that the terminal has the mouse to itself.
+    /// Undoes one mode, so that the terminal handles the mouse itself.
     ///
     /// # Errors
-    /// The terminal is gone.
+    /// The terminal closed.
     pub fn release(&mut self, mode: Mode) -> io::Result<()> {
         self.guard.unset(mode)
     }
 
-    /// Hands the terminal over as it was found.
+    /// Releases the terminal in its original modes.
     ///
     /// # Errors
-    /// The terminal is gone.
+    /// The terminal closed.
     pub fn suspend(&mut self) -> io::Result<()> {
         self.trust = Trust::Unsure;
         self.guard.suspend()
     }
 
-    /// Takes the terminal back, whatever its size is now.
+    /// Takes the terminal back, whatever its size.
     ///
     /// # Errors
-    /// The terminal is gone.
+    /// The terminal closed.
     pub fn resume(&mut self) -> io::Result<()> {
         self.guard.resume()?;
         let (columns, rows) = self.guard.size();

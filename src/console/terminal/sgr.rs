@@ -1,7 +1,6 @@
-//! The pen: what the terminal would write the next letter in, and the fewest bytes to change it.
+//! Text attributes of the terminal, and the shortest sequence to change them.
 //!
-//! Always true: parameters are never left empty. `ESC[;m` resets everything, which is how colours switched off have
-//! cost programs their selection.
+//! Invariants: parameters are never empty. `ESC[;m` resets everything, which removes a selection when colours are off.
 
 use std::io::Write as _;
 
@@ -10,7 +9,7 @@ use ratatui::style::{Color, Modifier};
 
 use super::color::ColorDepth;
 
-/// What the terminal writes in.
+/// Current text attributes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Pen {
     fg: Color,
@@ -18,7 +17,7 @@ pub struct Pen {
     attributes: Modifier,
 }
 
-/// Every attribute: the code that sets it, and the one that takes it away.
+/// Every attribute: the code that sets it, and the one that removes it.
 const ATTRIBUTES: [(Modifier, u8, u8); 9] = [
     (Modifier::BOLD, 1, 22),
     (Modifier::DIM, 2, 22),
@@ -34,12 +33,12 @@ const ATTRIBUTES: [(Modifier, u8, u8); 9] = [
 pub const RESET: &[u8] = b"\x1b[0m";
 
 impl Pen {
-    /// What a cell asks for, in the colours there are.
+    /// The attributes of a cell, in the available colours.
     pub fn of(cell: &Cell, depth: ColorDepth) -> Self {
         Self { fg: depth.nearest(cell.fg), bg: depth.nearest(cell.bg), attributes: cell.modifier }
     }
 
-    /// Writes the shorter of two ways to the next pen: only what changes, or everything anew.
+    /// Writes the shorter of two sequences: only the changes, or a reset and everything.
     pub fn change(self, next: Self, out: &mut Vec<u8>) {
         if self == next {
             return;
@@ -51,7 +50,7 @@ impl Pen {
         let start = out.len();
         self.write_changes(next, out);
         let changes = out.len() - start;
-        // Anew is `0` and what the next pen sets. It can only win when something has to be taken away.
+        // A reset is `0` plus the next attributes. It is shorter only when something must be removed.
         out.extend_from_slice(b"\x1b[0");
         Self::default().write_parameters(next, true, out);
         out.push(b'm');
@@ -77,7 +76,7 @@ impl Pen {
             separated = true;
             out.extend_from_slice(code);
         };
-        // Bold and dim, and the two blinks, are taken away together: what stays has to be set again.
+        // Bold and dim, and the two blinks, are removed together: the remaining one must be set again.
         let mut kept = self.attributes;
         for (attribute, _, off) in ATTRIBUTES {
             if kept.contains(attribute) && !next.attributes.contains(attribute) {
@@ -107,7 +106,7 @@ enum Layer {
     Background,
 }
 
-/// The parameters of a colour: `39`, `31`, `91`, `38;5;208`, `38;2;1;2;3`, and ten more for backgrounds.
+/// Parameters of a colour: `39`, `31`, `91`, `38;5;208`, `38;2;1;2;3`, and ten more for backgrounds.
 fn color_code(color: Color, layer: Layer, space: &mut [u8; 16]) -> &[u8] {
     let base = match layer {
         Layer::Text => 30,
@@ -177,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_changes_is_written() {
+    fn only_changes_are_written() {
         let plain = Pen::default();
         let red = pen(Color::Red, Color::Reset, Modifier::empty());
         let bold_red = pen(Color::Red, Color::Reset, Modifier::BOLD);
@@ -218,7 +217,7 @@ mod tests {
         ]
     }
 
-    /// The attributes the tests' terminal knows. It has one weight: bold or dim, not both.
+    /// The attributes of the test terminal. It has one weight: bold or dim, not both.
     fn any_attributes() -> impl Strategy<Value = Modifier> {
         prop::bits::u16::masked(0b0_0100_1111).prop_map(|bits| {
             let attributes = Modifier::from_bits_truncate(bits);
@@ -232,7 +231,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_terminal_that_follows_the_changes_ends_with_the_same_pen(one in any_pen(), other in any_pen()) {
+        fn a_terminal_that_applies_the_changes_has_the_same_attributes(one in any_pen(), other in any_pen()) {
             let mut bytes = Vec::new();
             Pen::default().change(one, &mut bytes);
             one.change(other, &mut bytes);

@@ -1,24 +1,24 @@
-//! What other processes ask of us by signal, in the two words the loop knows: end, or rest.
+//! Signals, reduced to two requests: end or suspend.
 //!
-//! Always true:
-//! - once somebody asked for the end, every question is answered with it;
-//! - what was asked while another program had the terminal was meant for that program: ctrl-c and ctrl-z go to all.
+//! Invariants:
+//! - once the end was requested, every later call returns it;
+//! - signals sent while another program had the terminal were meant for that program: ctrl-c and ctrl-z reach the group.
 
 use std::io;
 
 use rustix::process::{Signal, getpid, kill_process};
 use tokio::signal::unix::{SignalKind, signal};
 
-/// What a signal asks for.
+/// Request of a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asked {
-    /// SIGTERM, SIGHUP, SIGINT: leave, as a quit would. In raw mode ctrl-c is a key and not among these.
+    /// SIGTERM, SIGHUP, SIGINT: quit. In raw mode ctrl-c is a key and not among these.
     End,
     /// SIGTSTP: stop until continued. In raw mode ctrl-z is a key and not among these.
     Rest,
 }
 
-/// The signals a program with a terminal answers to.
+/// Signals of a terminal program.
 pub struct Signals {
     hang_up: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
@@ -35,10 +35,10 @@ enum Ending {
 }
 
 impl Signals {
-    /// Starts to listen. From now on none of these ends or stops the process by itself.
+    /// Installs the handlers. From now on none of these ends or stops the process directly.
     ///
     /// # Errors
-    /// The system does not let us.
+    /// The system refuses.
     pub fn listen() -> io::Result<Self> {
         Ok(Self {
             hang_up: signal(SignalKind::hangup())?,
@@ -50,7 +50,7 @@ impl Signals {
         })
     }
 
-    /// The next thing asked for. Nothing is lost when the wait is given up.
+    /// Returns the next request. Cancel-safe.
     pub async fn next(&mut self) -> Asked {
         if self.ending == Ending::Asked {
             return Asked::End;
@@ -66,7 +66,7 @@ impl Signals {
         Asked::End
     }
 
-    /// What is asked of us and not of the program that has the terminal.
+    /// Returns requests for us and not for the program that has the terminal.
     pub(super) async fn next_while_aside(&mut self) -> Asked {
         tokio::select! {
             biased;
@@ -83,10 +83,10 @@ impl Signals {
         self.go_on.recv().await;
     }
 
-    /// Drops the ctrl-c and the ctrl-z that were meant for a program that has just ended.
+    /// Drops the ctrl-c and ctrl-z signals meant for a program that has just exited.
     ///
-    /// Such a signal may have been sent to us and not have come up through the runtime yet. One that we send ourselves
-    /// comes after it: the system hands out the lower number first, and the runtime passes on all that it has.
+    /// Such a signal may be delivered to us and not yet be reported by the runtime. One that we send ourselves arrives after
+    /// it: the system delivers the lower number first, and the runtime reports all of them.
     pub(super) async fn forget_what_was_meant_for_others(&mut self) -> io::Result<()> {
         self.go_on = signal(kind(Signal::CONT))?;
         kill_process(getpid(), Signal::CONT)?;
@@ -94,7 +94,7 @@ impl Signals {
         self.forget()
     }
 
-    /// Drops what has been heard of ctrl-c, stops and continues so far.
+    /// Drops reported ctrl-c, stop and continue signals.
     pub(super) fn forget(&mut self) -> io::Result<()> {
         self.interrupt = signal(SignalKind::interrupt())?;
         self.stop = signal(kind(Signal::TSTP))?;

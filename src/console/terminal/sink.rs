@@ -1,9 +1,9 @@
-//! Where the bytes go: the terminal, or a record of it in tests.
+//! Output of terminal bytes: the terminal, or a recording in tests.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 
-/// Whether keys come one by one and unechoed, or as lines.
+/// Whether keys are unbuffered and not echoed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RawMode {
     On,
@@ -12,35 +12,35 @@ pub enum RawMode {
 
 /// A terminal to write to.
 pub trait Sink: Send {
-    /// Writes all of the bytes; to a terminal, in one system call.
+    /// Writes all bytes; to a terminal, in one system call.
     ///
     /// # Errors
-    /// The terminal is gone.
+    /// The terminal closed.
     fn write(&mut self, bytes: &[u8]) -> io::Result<()>;
 
     /// Turns raw mode on or off.
     ///
     /// # Errors
-    /// The terminal is gone, or was none.
+    /// The terminal closed, or there is none.
     fn set_raw(&mut self, raw: RawMode) -> io::Result<()>;
 
     /// Columns and rows.
     fn size(&self) -> (u16, u16);
 }
 
-/// The terminal this process belongs to.
+/// The controlling terminal.
 #[derive(Debug)]
 pub struct Tty {
     file: File,
 }
 
-/// What a terminal that does not know its size is taken for.
+/// Size of a terminal that does not report one.
 const SIZE_UNKNOWN: (u16, u16) = (80, 24);
 
 impl Tty {
-    /// Opens the controlling terminal, or else whatever terminal stdout is.
+    /// Opens the controlling terminal, or else the terminal of stdout.
     ///
-    /// Opened anew rather than shared: whether stdout is non-blocking, redirected or locked by somebody does not matter.
+    /// Opened separately: it does not matter whether stdout is non-blocking, redirected or locked.
     ///
     /// # Errors
     /// There is no terminal.
@@ -62,7 +62,7 @@ impl Sink for Tty {
     }
 
     fn set_raw(&mut self, raw: RawMode) -> io::Result<()> {
-        // Crossterm's own, and not ours beside it: its decoder asks whether it is on.
+        // crossterm's own function, because its decoder checks its state.
         match raw {
             RawMode::On => crossterm::terminal::enable_raw_mode(),
             RawMode::Off => crossterm::terminal::disable_raw_mode(),
@@ -70,7 +70,7 @@ impl Sink for Tty {
     }
 
     fn size(&self) -> (u16, u16) {
-        // A terminal that is still being set up says 0 × 0.
+        // A terminal that is still starting reports 0 × 0.
         crossterm::terminal::size().ok().filter(|(columns, rows)| *columns > 0 && *rows > 0).unwrap_or(SIZE_UNKNOWN)
     }
 }

@@ -1,11 +1,11 @@
-//! A terminal that writes down what it is told.
+//! A recording terminal.
 
 use std::io;
 use std::sync::{Arc, Mutex};
 
 use super::sink::{RawMode, Sink};
 
-/// What was written, `ESC` spelled out, each write and each change of raw mode a word.
+/// Written bytes with `ESC` spelled out; each write and each change of raw mode is a word.
 #[derive(Clone, Default)]
 pub struct Recording(Arc<Mutex<State>>);
 
@@ -25,12 +25,12 @@ impl Recording {
         recording
     }
 
-    /// What was said since the last time.
+    /// Everything written since the last call.
     pub fn take(&self) -> String {
         self.0.lock().unwrap().said.drain(..).collect::<Vec<_>>().join(" ")
     }
 
-    /// The bytes since the last time, as they are, and in how many writes they came.
+    /// The bytes since the last call, and the number of writes.
     pub fn take_bytes(&self) -> (Vec<u8>, usize) {
         let mut state = self.0.lock().unwrap();
         state.said.clear();
@@ -41,7 +41,7 @@ impl Recording {
         self.0.lock().unwrap().size = Some((columns, rows));
     }
 
-    /// Hangs up: every write fails from now on.
+    /// Hangs up: every later write fails.
     pub fn hang_up(&self) {
         self.0.lock().unwrap().gone = true;
     }

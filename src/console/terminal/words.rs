@@ -1,15 +1,15 @@
-//! What is said to a terminal besides frames: copies, titles and alerts, as bytes.
+//! Sequences outside frames: clipboard, titles and alerts.
 //!
-//! Always true: a text can't end its own sequence. Copies travel as base64, titles lose their control characters.
+//! Invariants: a text cannot end its own sequence. Copies are base64, titles have no control characters.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::console::effect::Alert;
 
-/// Too much for the terminals' clipboards.
+/// Too long for the terminals' clipboards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{bytes} bytes are too many to copy through the terminal, which takes {max}")]
+#[error("cannot copy {bytes} bytes through the terminal (limit {max})")]
 pub struct CopyTooLong {
     pub bytes: usize,
     pub max: usize,
@@ -18,16 +18,16 @@ pub struct CopyTooLong {
 /// Several terminals drop sequences of 100,000 bytes and more: 74,991 bytes of text are 99,988 of base64, and 8 around.
 const COPY_BYTES_MAX: usize = 74_991;
 
-/// A title's length is for a tab, and terminals differ in what they do with more.
+/// Length of a title that fits a tab; terminals differ beyond.
 const TITLE_CHARS_MAX: usize = 120;
 
-/// The bytes that put a text on the clipboard of the terminal's machine (OSC 52), through tmux when in it.
+/// Bytes that copy a text to the clipboard of the terminal's machine (OSC 52), through tmux if needed.
 ///
-/// In tmux it is said twice: one that keeps clipboards itself takes the plain one, one that lets sequences through the
-/// wrapped one, and twice the same copy is the same copy.
+/// In tmux the sequence is sent twice: plain for a tmux with its own clipboard, wrapped for one with passthrough. Copying
+/// twice does no harm.
 ///
 /// # Errors
-/// The text is longer than terminals take.
+/// The text exceeds the limit of terminals.
 pub fn copy(text: &str, tmux: bool) -> Result<Vec<u8>, CopyTooLong> {
     if text.len() > COPY_BYTES_MAX {
         return Err(CopyTooLong { bytes: text.len(), max: COPY_BYTES_MAX });
@@ -37,7 +37,7 @@ pub fn copy(text: &str, tmux: bool) -> Result<Vec<u8>, CopyTooLong> {
     Ok(format!("{plain}{wrapped}").into_bytes())
 }
 
-/// The bytes that call somebody who looks elsewhere.
+/// Bytes of an alert.
 pub fn alert(alert: Alert, text: &str, tmux: bool) -> Vec<u8> {
     match alert {
         Alert::Off => Vec::new(),
@@ -49,7 +49,7 @@ pub fn alert(alert: Alert, text: &str, tmux: bool) -> Vec<u8> {
     }
 }
 
-/// A sequence that tmux is to pass on to the terminal it runs in.
+/// Wraps a sequence for tmux passthrough.
 fn through_tmux(plain: &str) -> String {
     format!("\x1bPtmux;{}\x1b\\", plain.replace('\x1b', "\x1b\x1b"))
 }
@@ -58,12 +58,12 @@ fn harmless(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_control()).take(TITLE_CHARS_MAX).collect()
 }
 
-/// The bytes that give the window a title.
+/// Bytes that set the window's title.
 pub fn title(text: &str) -> Vec<u8> {
     format!("\x1b]2;{}\x07", harmless(text)).into_bytes()
 }
 
-/// The bytes that show in the title how far something has come, so that it is seen from another window.
+/// Bytes that show progress in the title, visible from other windows.
 pub fn progress_title(what: &str, done: usize, of: usize) -> Vec<u8> {
     title(&format!("{done}/{of} {what}"))
 }
@@ -77,13 +77,13 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_is_base64_and_tmux_gets_it_wrapped_as_well() {
+    fn a_copy_is_base64_and_wrapped_for_tmux() {
         assert_eq!(spelled(&copy("größe\x1b\x07", false).unwrap()), "ESC]52;c;Z3LDtsOfZRsHBEL");
         assert_eq!(spelled(&copy("a", true).unwrap()), "ESC]52;c;YQ==BELESCPtmux;ESCESC]52;c;YQ==BELESC\\");
     }
 
     #[test]
-    fn an_alert_is_a_bell_or_a_message_that_can_not_end_itself() {
+    fn an_alert_is_a_bell_or_a_message_that_cannot_end_its_sequence() {
         let cases = [
             (Alert::Off, false, ""),
             (Alert::Bell, true, "BEL"),
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_no_terminal_would_take_is_refused() {
+    fn a_copy_above_the_limit_is_an_error() {
         let bytes = copy(&"x".repeat(COPY_BYTES_MAX), false).unwrap();
         assert!(bytes.len() < 100_000);
         let refused = copy(&"x".repeat(COPY_BYTES_MAX + 1), false);
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_title_can_t_end_itself() {
+    fn a_title_cannot_end_its_sequence() {
         assert_eq!(spelled(&title("mgmt\x07\x1b]52;c;x\u{9c} – prod")), "ESC]2;mgmt]52;c;x – prodBEL");
         assert_eq!(spelled(&progress_title("trueup 5f21c9aa", 9, 13)), "ESC]2;9/13 trueup 5f21c9aaBEL");
         assert_eq!(title(&"x".repeat(500)).len(), TITLE_CHARS_MAX + 5);

@@ -1,12 +1,12 @@
-//! A frame as bytes.
+//! Encodes frames as bytes.
 //!
-//! Always true:
-//! - a frame is one run of bytes inside synchronized output (`?2026`), and an equal frame is no bytes at all;
-//! - every frame starts and ends with the plain pen, so that nothing of it leaks into what others write;
-//! - after a sign whose width terminals disagree about, the cursor is placed anew;
-//! - a cell that would steer the terminal, or turn the text around it, is written as a sign that does not.
+//! Invariants:
+//! - a frame is one run of bytes inside synchronized output (`?2026`), and an equal frame is no bytes;
+//! - every frame starts and ends with reset attributes, so that nothing leaks into other output;
+//! - after a character of ambiguous width the cursor is placed explicitly;
+//! - control and bidirectional characters in cells are replaced.
 //!
-//! Not here: the write itself (`guard`), what is in the cells (`view`).
+//! Elsewhere: the write itself (`guard`), the content of cells (`view`).
 
 use std::io::Write as _;
 use std::iter::Peekable;
@@ -18,16 +18,16 @@ use unicode_width::UnicodeWidthStr;
 use super::color::ColorDepth;
 use super::sgr::{Pen, RESET};
 
-/// Where the terminal's cursor is.
+/// Position of the terminal's cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Cursor {
     #[default]
     Hidden,
-    /// In a line that is being typed.
+    /// In a text field.
     At(Position),
 }
 
-/// Turns frames into bytes, and remembers what the terminal's cursor does.
+/// Encodes frames and tracks the cursor.
 #[derive(Debug)]
 pub struct Writer {
     depth: ColorDepth,
@@ -41,7 +41,7 @@ const CURSOR_SHOW: &[u8] = b"\x1b[?25h";
 const CURSOR_HIDE: &[u8] = b"\x1b[?25l";
 const CLEAR: &[u8] = b"\x1b[2J";
 
-/// Shown for what must not be: one column, in every font.
+/// Replacement character: one column in every font.
 const REPLACED: &str = "\u{fffd}";
 
 impl Writer {
@@ -49,7 +49,7 @@ impl Writer {
         Self { depth, cursor: Cursor::Hidden, bytes: Vec::new() }
     }
 
-    /// The bytes that turn the previous frame into the next. A frame of another size is painted whole.
+    /// Encodes the difference between two frames. A frame of another size is painted in full.
     pub fn frame(&mut self, previous: &Buffer, next: &Buffer, cursor: Cursor) -> &[u8] {
         if previous.area != next.area {
             return self.repaint(next, cursor);
@@ -70,7 +70,7 @@ impl Writer {
         self.finish(cursor)
     }
 
-    /// The bytes that paint the whole frame on a terminal nothing is known of: after a resize, a stop, another program.
+    /// Encodes a whole frame for a terminal of unknown content: after a resize, a suspend, another program.
     pub fn repaint(&mut self, next: &Buffer, cursor: Cursor) -> &[u8] {
         self.bytes.clear();
         for start in [SYNC_BEGIN, RESET, CURSOR_HIDE, CLEAR] {
@@ -98,9 +98,9 @@ impl Writer {
     fn write_changes(&mut self, mut changes: Changes<'_>) {
         let right = changes.next.area.right();
         let mut pen = Pen::default();
-        // Where the terminal will write next, as far as that is sure.
+        // The next write position, as far as known.
         let mut at: Option<(u16, u16)> = None;
-        // What the last sign covers: its row, and the column after it.
+        // Row of the last character, and the column after it.
         let mut covered = (0, 0);
         while let Some((x, y, cell)) = changes.next() {
             if y == covered.0 && x < covered.1 {
@@ -112,7 +112,7 @@ impl Writer {
             pen = wanted;
             let (text, advance) = spoken(cell.symbol());
             if advance == Advance::UnsureOfTwo {
-                // One column to some terminals: the second is blanked before, since after would cut the sign in half
+                // One column in some terminals: the second is blanked before, because blanking it after would cut the character
                 // where it has two.
                 self.bytes.extend_from_slice(b"  ");
                 self.place(x, y);
@@ -122,7 +122,7 @@ impl Writer {
             covered = (y, end);
             changes.written_up_to(end, y);
             at = match advance {
-                // In the last column the terminal waits to wrap, each in its own way.
+                // In the last column terminals differ in pending wraps.
                 Advance::Sure(_) if end < right => Some((end, y)),
                 Advance::Sure(_) | Advance::Unsure | Advance::UnsureOfTwo => None,
             };
@@ -130,7 +130,7 @@ impl Writer {
         pen.change(Pen::default(), &mut self.bytes);
     }
 
-    /// Moves the cursor, by the shorter of the two ways.
+    /// Moves the cursor by the shorter of two sequences.
     fn reach(&mut self, at: Option<(u16, u16)>, x: u16, y: u16) {
         match at {
             Some(here) if here == (x, y) => {}
@@ -147,10 +147,10 @@ impl Writer {
     }
 }
 
-/// The cells to write, in order: those that differ, and those a terminal spoils by itself.
+/// The cells to write, in order: changed ones, and those the terminal blanks itself.
 ///
-/// A letter written over the left half of a wide one leaves the right half without a letter. Terminals blank it, each in
-/// a style of its own, and ratatui's diff does not always say it again.
+/// A character written over the left half of a wide one leaves the right half empty. Terminals blank it in different
+/// styles, and ratatui's diff does not always include it.
 struct Changes<'b> {
     differing: Peekable<BufferDiff<'b, 'b>>,
     spoiled: Option<(u16, u16)>,
@@ -163,7 +163,7 @@ impl<'b> Changes<'b> {
         Self { differing: previous.diff_iter(next).peekable(), spoiled: None, previous, next }
     }
 
-    /// Notes that the terminal was written to up to this column, and what that spoils.
+    /// Records that the terminal was written up to this column, and which cell that blanks.
     fn written_up_to(&mut self, end: u16, y: u16) {
         let was_wide = self.previous[(end - 1, y)].cell_width() > 1;
         self.spoiled = (was_wide && end < self.next.area.right()).then_some((end, y));
@@ -176,18 +176,18 @@ impl<'b> Changes<'b> {
     }
 }
 
-/// How far the terminal's cursor moves with a sign.
+/// How far a character moves the cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Advance {
     Sure(u16),
-    /// Joined and combined letters.
+    /// Joined and combining characters.
     Unsure,
-    /// Two columns, or one: emoji.
+    /// One or two columns: emoji.
     UnsureOfTwo,
 }
 
 impl Advance {
-    /// The columns that are surely no others'.
+    /// The smallest number of columns.
     fn columns(self) -> u16 {
         match self {
             Self::Sure(columns) => columns,
@@ -197,7 +197,7 @@ impl Advance {
     }
 }
 
-/// A cell's sign as it may be written.
+/// A cell's symbol as it is written.
 fn spoken(symbol: &str) -> (&str, Advance) {
     if let [b' '..=b'~'] = symbol.as_bytes() {
         return (symbol, Advance::Sure(1));
@@ -212,19 +212,19 @@ fn spoken(symbol: &str) -> (&str, Advance) {
     let is_single = symbol.chars().nth(1).is_none();
     match width {
         1 if is_single => (symbol, Advance::Sure(1)),
-        // The scripts of East Asia, on which terminals agree.
+        // East Asian scripts, on which terminals agree.
         2 if is_single && symbol < "\u{1f000}" => (symbol, Advance::Sure(2)),
         2 => (symbol, Advance::UnsureOfTwo),
         _ => (symbol, Advance::Unsure),
     }
 }
 
-/// A cell's sign as it may be shown anywhere: one that would steer or turn text around is replaced.
+/// A cell's symbol without control or bidirectional characters.
 pub fn shown(symbol: &str) -> &str {
     spoken(symbol).0
 }
 
-/// Whether a character is an order to the terminal, or changes the direction of what stands around it.
+/// Whether a character controls the terminal or changes the text direction.
 fn steers(letter: char) -> bool {
     letter.is_control()
         || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

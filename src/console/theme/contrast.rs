@@ -1,7 +1,7 @@
-//! Whether the themes can be read, computed: contrast as WCAG 2 has it, and what eyes without red, green or blue see.
+//! Tests of the themes' readability: WCAG 2 contrast, and colour vision deficiencies.
 //!
 //! The matrices are those of Machado, Oliveira and Fernandes (2009) for full severity; distances are in OKLab, where 0.02
-//! is about the least that can be seen side by side.
+//! is about the smallest visible difference side by side.
 
 use ratatui::style::{Color, Modifier};
 
@@ -9,11 +9,11 @@ use super::{Role, Theme, Themes};
 
 type Rgb = [f64; 3];
 
-/// The states that differ in kind. Unknown and blocked are both muted, on purpose.
+/// States with their own colour. Unknown and blocked are both muted, on purpose.
 const STATES: [Role; 7] =
     [Role::Match, Role::Missing, Role::Extra, Role::Drift, Role::Warn, Role::Unknown, Role::Error];
 
-/// Far enough apart to be told apart in different places of a screen, and not only side by side.
+/// Distance at which colours are distinguishable in different places of a screen.
 const DISTANCE_MIN: f64 = 0.1;
 
 const DEUTERANOPIA: [Rgb; 3] =
@@ -22,7 +22,7 @@ const TRITANOPIA: [Rgb; 3] =
     [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]];
 
 #[test]
-fn states_keep_apart_for_the_eyes_a_theme_is_made_for() {
+fn states_are_distinguishable_for_the_deficiency_a_theme_is_made_for() {
     for (name, seen) in [("deuteranopia", DEUTERANOPIA), ("tritanopia", TRITANOPIA)] {
         let theme = theme(name);
         let look = |role: Role| oklab(seen_through(text_of(&theme, role), seen));
@@ -35,17 +35,17 @@ fn states_keep_apart_for_the_eyes_a_theme_is_made_for() {
     }
 }
 
-/// The check above can fail: red and green of equal lightness are the same to such eyes.
+/// The test above can fail: red and green of equal lightness are too close.
 #[test]
-fn red_and_green_of_one_lightness_are_found_to_be_too_near() {
+fn red_and_green_of_equal_lightness_are_too_close() {
     let [red, green] = [[0xc0, 0x60, 0x30], [0x80, 0x80, 0x30]].map(|rgb: [u8; 3]| rgb.map(linear));
     let seen = |rgb| oklab(seen_through(rgb, DEUTERANOPIA));
     assert!(distance(seen(red), seen(green)) < DISTANCE_MIN);
 }
 
 #[test]
-fn every_text_can_be_read_against_what_is_behind_it() {
-    // WCAG 2.2: 4.5 for text, 3 for what is not text. A quiet border is decoration and has no least.
+fn every_text_has_enough_contrast_to_its_background() {
+    // WCAG 2.2: 4.5 for text, 3 for non-text. A quiet border is decoration without a minimum.
     let quiet = [Role::Border, Role::BarEmpty];
     let cases: [(&str, f64, &[Role]); 5] = [
         ("high-contrast", 4.5, &[]),
@@ -64,9 +64,9 @@ fn every_text_can_be_read_against_what_is_behind_it() {
     }
 }
 
-/// What a state looks like on the row under the cursor: the selection's background behind the state's colour.
+/// A state on the cursor row: the selection's background behind the state's colour.
 #[test]
-fn a_state_can_be_read_on_the_selected_row() {
+fn a_state_is_readable_on_the_selected_row() {
     for name in ["night", "paper", "deuteranopia", "tritanopia"] {
         let theme = theme(name);
         let behind = background_of(&theme, Role::Selection);
@@ -104,7 +104,7 @@ fn exact(color: Option<Color>) -> Option<Rgb> {
     }
 }
 
-/// A channel's light, out of its number.
+/// Linear light of a channel.
 fn linear(channel: u8) -> f64 {
     let channel = f64::from(channel) / 255.0;
     if channel <= 0.04045 { channel / 12.92 } else { ((channel + 0.055) / 1.055).powf(2.4) }

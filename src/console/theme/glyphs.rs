@@ -1,22 +1,22 @@
-//! The signs on the screen, each with its plain twin.
+//! Glyphs of the screen, each with an ASCII counterpart.
 //!
-//! Always true: both sets have the same signs, and a plain one takes as many columns as its twin, so that layout does not
-//! depend on which is shown. [`Glyphs::ellipsis`] and [`Glyphs::arrow`] are texts and may differ.
+//! Invariants: both sets have the same glyphs, and an ASCII one has the same width as its counterpart, so that layout does
+//! not depend on the set. [`Glyphs::ellipsis`] and [`Glyphs::arrow`] are texts and may differ.
 
 use ratatui::symbols::border;
 
 use trueup_core::engine::State;
 use trueup_core::world::Link;
 
-/// Which signs the terminal, or the person before it, can read.
+/// The glyph set the terminal or the user can read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signs {
     Unicode,
-    /// ASCII alone: for other locales, and for screen readers, which read box drawing aloud.
+    /// ASCII only: for other locales, and for screen readers, which read box drawing aloud.
     Plain,
 }
 
-/// One set of signs.
+/// One set of glyphs.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Glyphs {
     /// In the order of [`State::ALL`].
@@ -27,32 +27,32 @@ pub struct Glyphs {
     pub link_stale: &'static str,
     pub link_failed: &'static str,
     pub link_idle: &'static str,
-    /// A folder, as it was.
+    /// A snapshot folder.
     pub link_recorded: &'static str,
     pub cursor: &'static str,
     pub mark: &'static str,
-    /// What a plan would do to a row.
+    /// Effect of the plan on a row.
     pub ghost_create: &'static str,
     pub ghost_update: &'static str,
     pub ghost_delete: &'static str,
-    /// Before a child that has siblings below it.
+    /// Before a child with siblings below it.
     pub tree_branch: &'static str,
     /// Before the last child.
     pub tree_last: &'static str,
-    /// Beside the children of a sibling further up.
+    /// Beside the children of an earlier sibling.
     pub tree_through: &'static str,
-    /// Beside the children of a last child.
+    /// Beside the children of the last child.
     pub tree_gap: &'static str,
     pub bar_full: &'static str,
     pub bar_empty: &'static str,
-    /// From nothing to all.
+    /// From empty to full.
     sparks: [&'static str; 8],
     pub done: &'static str,
     pub running: &'static str,
     pub queued: &'static str,
     pub skipped: &'static str,
     pub failed: &'static str,
-    /// The order of a column.
+    /// Sort order of a column.
     pub sort_up: &'static str,
     pub sort_down: &'static str,
     /// A column that does not apply.
@@ -63,12 +63,12 @@ pub struct Glyphs {
     pub divider: &'static str,
     pub scroll_thumb: &'static str,
     pub scroll_track: &'static str,
-    /// Beside the title of the pane that has the keys.
+    /// Beside the title of the focused pane.
     pub focus: &'static str,
     pub ellipsis: &'static str,
     pub arrow: &'static str,
     pub borders: border::Set<'static>,
-    /// The corners where a pane goes on below another: left and right.
+    /// Corners of stacked panes: left and right.
     pub joints: (&'static str, &'static str),
 }
 
@@ -80,7 +80,7 @@ impl Glyphs {
         }
     }
 
-    /// The sign of a state; its word is [`State::as_str`].
+    /// The glyph of a state; its word is [`State::as_str`].
     pub fn state(&self, state: State) -> &'static str {
         self.states[state as usize]
     }
@@ -97,11 +97,11 @@ impl Glyphs {
         }
     }
 
-    /// A column of a sparkline: `value` of `most`. Nothing at all is the lowest sign, and anything is higher.
+    /// A column of a sparkline: `value` of `most`. Zero is the lowest glyph, and anything else is higher.
     pub fn spark(&self, value: u64, most: u64) -> &'static str {
         let steps = self.sparks.len() as u64 - 1;
         let value = value.min(most);
-        // Rounded up, so that one of a thousand is still seen; 128 bits, so that no product is too large.
+        // Rounded up, so that one of a thousand is visible; 128 bits, so that no product overflows.
         let step = (u128::from(value) * u128::from(steps)).div_ceil(u128::from(most.max(1)));
         self.sparks[usize::try_from(step).expect("a value of at most `most` is one of the steps")]
     }
@@ -202,7 +202,7 @@ mod tests {
 
     use super::*;
 
-    /// Every sign of a set but the two texts.
+    /// Every glyph of a set except the two texts.
     fn signs(glyphs: &Glyphs) -> Vec<&'static str> {
         let Glyphs {
             states,
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_sign_is_ascii_and_as_wide_as_its_twin() {
+    fn an_ascii_glyph_is_as_wide_as_its_counterpart() {
         for (sign, plain) in signs(&UNICODE).into_iter().zip(signs(&PLAIN)) {
             assert!(plain.is_ascii(), "{plain}");
             assert_eq!(sign.width(), plain.width(), "{sign} {plain}");
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn states_keep_apart_without_colour() {
+    fn states_are_distinguishable_without_colour() {
         for glyphs in [&UNICODE, &PLAIN] {
             let mut seen: Vec<&str> = State::ALL.iter().map(|state| glyphs.state(*state)).collect();
             seen.sort_unstable();
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sparkline_shows_anything_above_nothing() {
+    fn a_sparkline_shows_every_nonzero_value() {
         let line =
             |values: &[u64], most| -> String { values.iter().map(|value| UNICODE.spark(*value, most)).collect() };
         assert_eq!(line(&[0, 1, 500, 1000], 1000), "▁▂▅█");

@@ -1,11 +1,11 @@
-//! How the console looks: what a text means is a [`Role`], and a [`Theme`] says how each looks.
+//! Appearance of the console: the meaning of a text is a [`Role`], and a [`Theme`] styles each role.
 //!
-//! Always true:
-//! - nothing outside this room names a colour: views ask for roles;
+//! Invariants:
+//! - no other module names a colour: views use roles;
 //! - every theme styles every role, through its parents if not itself;
-//! - a state is never told by colour alone: [`Glyphs`] has a sign for each, and a plain one beside it.
+//! - a state is never shown by colour alone: [`Glyphs`] has a glyph for each, and an ASCII one.
 //!
-//! Not here: reading theme files (`run`), fewer colours than a theme has (`terminal::color`).
+//! Elsewhere: reading theme files (`cli`), colour depth (`terminal::color`).
 
 mod glyphs;
 mod role;

@@ -1,11 +1,11 @@
-//! What a piece of text on the screen means.
+//! Roles: the meaning of a text on the screen.
 
 use trueup_core::engine::State;
 use trueup_core::world::RiskClass;
 
 macro_rules! roles {
     ($($role:ident = $name:literal: $says:literal,)+) => {
-        /// The meaning of a piece of text: the one thing a view says about how it looks.
+        /// The meaning of a text: the only thing a view says about its appearance.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Role {
             $(#[doc = $says] $role,)+
@@ -14,14 +14,14 @@ macro_rules! roles {
         impl Role {
             pub const ALL: &'static [Self] = &[$(Self::$role,)+];
 
-            /// As theme files spell it.
+            /// Name in theme files.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$role => $name,)+
                 }
             }
 
-            /// What it is for, for people who write a theme.
+            /// Description for theme authors.
             pub fn says(self) -> &'static str {
                 match self {
                     $(Self::$role => $says,)+
@@ -32,41 +32,41 @@ macro_rules! roles {
 }
 
 roles! {
-    Text = "text": "ordinary text; its background is the screen's, so views fill their area with it first",
-    Muted = "muted": "what matters less",
-    Title = "title": "the name of a pane",
-    Accent = "accent": "what stands out without being good or bad",
-    Border = "border": "the frame of a pane",
-    BorderFocus = "border-focus": "the frame of the pane that has the keys",
-    Header = "header": "the heads of a table's columns",
-    Selection = "selection": "the row under the cursor, in the pane that has the keys; laid on last",
-    SelectionUnfocused = "selection-unfocused": "the row under the cursor, in a pane that waits; laid on last",
-    Mark = "mark": "a row that was marked for a plan",
-    Ghost = "ghost": "a row that a plan would take away and that is still there",
+    Text = "text": "normal text; its background fills the screen",
+    Muted = "muted": "less important text",
+    Title = "title": "title of a pane",
+    Accent = "accent": "neutral emphasis",
+    Border = "border": "border of a pane",
+    BorderFocus = "border-focus": "border of the focused pane",
+    Header = "header": "column headers",
+    Selection = "selection": "cursor row in the focused pane; applied last",
+    SelectionUnfocused = "selection-unfocused": "cursor row in an unfocused pane; applied last",
+    Mark = "mark": "marked row",
+    Ghost = "ghost": "existing row that the plan deletes",
     Match = "match": "as expected",
-    Missing = "missing": "expected and not there",
-    Extra = "extra": "there and not expected",
-    Drift = "drift": "there, and different",
-    Warn = "warn": "stale, expiring, soon to matter",
-    Unknown = "unknown": "nothing can be said",
-    Error = "error": "danger: an error, a refusal, something that can't be taken back",
-    Blocked = "blocked": "something stands in the way",
-    Ok = "ok": "something went well",
-    HintKey = "hint-key": "a key in the hint line",
-    HintText = "hint-text": "what a key in the hint line does",
-    DiffAdd = "diff-add": "a line that comes",
-    DiffRemove = "diff-remove": "a line that goes",
-    DiffContext = "diff-context": "a line that stays",
-    ClassDev = "class-dev": "a cluster of class dev",
-    ClassStage = "class-stage": "a cluster of class stage",
-    ClassProd = "class-prod": "a cluster of class prod, not to be mistaken for another",
-    BarFull = "bar-full": "the part of a bar that is reached",
-    BarEmpty = "bar-empty": "the part of a bar that is left",
-    Toast = "toast": "a result, told in passing",
-    ToastError = "toast-error": "a failure, told in passing",
-    Link = "link": "something to follow: a referrer, a command",
-    Filter = "filter": "the filter line, and what it found in a text",
-    ReadOnly = "read-only": "the sign that nothing can be changed",
+    Missing = "missing": "expected but absent",
+    Extra = "extra": "present but not expected",
+    Drift = "drift": "present but different",
+    Warn = "warn": "stale or expiring",
+    Unknown = "unknown": "unknown",
+    Error = "error": "errors, refusals and actions without undo",
+    Blocked = "blocked": "blocked by a gate",
+    Ok = "ok": "success",
+    HintKey = "hint-key": "key in the hint line",
+    HintText = "hint-text": "description in the hint line",
+    DiffAdd = "diff-add": "added line",
+    DiffRemove = "diff-remove": "removed line",
+    DiffContext = "diff-context": "unchanged line",
+    ClassDev = "class-dev": "cluster of class dev",
+    ClassStage = "class-stage": "cluster of class stage",
+    ClassProd = "class-prod": "cluster of class prod; must be unmistakable",
+    BarFull = "bar-full": "filled part of a bar",
+    BarEmpty = "bar-empty": "empty part of a bar",
+    Toast = "toast": "short message",
+    ToastError = "toast-error": "short error message",
+    Link = "link": "reference or command",
+    Filter = "filter": "filter line and its matches",
+    ReadOnly = "read-only": "read-only indicator",
 }
 
 impl From<State> for Role {
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_role_has_a_name_of_its_own_that_a_file_can_hold() {
+    fn every_role_has_a_unique_name_for_files() {
         let mut names: Vec<&str> = Role::ALL.iter().map(|role| role.name()).collect();
         names.sort_unstable();
         let count = names.len();
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_role_stands_at_its_own_place_in_the_list() {
+    fn a_role_has_its_own_index_in_the_list() {
         for (index, role) in Role::ALL.iter().enumerate() {
             assert_eq!(*role as usize, index, "{role:?}");
         }

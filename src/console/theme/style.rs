@@ -1,20 +1,20 @@
-//! A style as theme files write it: `bold yellow on #1a1b26`.
+//! Styles in theme files: `bold yellow on #1a1b26`.
 //!
-//! Always true: what is not said is the terminal's own. An empty text is the terminal's own look altogether.
+//! Invariants: unset parts are the terminal's default. An empty text is the default style.
 
 use ratatui::style::{Color, Modifier, Style};
 
-/// A word of a style that means nothing.
+/// An invalid word of a style.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BadStyle {
     Word(String),
-    /// `on` without a colour behind it.
+    /// `on` without a colour after it.
     NoBackground,
-    /// A second colour where one was meant.
+    /// A second colour where one is expected.
     Twice(String),
 }
 
-/// The colours every terminal has and lets its user choose. Both spellings of grey.
+/// The sixteen colours of every terminal. Both spellings of grey.
 const COLORS: [(&str, Color); 19] = [
     ("default", Color::Reset),
     ("black", Color::Black),
@@ -46,7 +46,7 @@ const ATTRIBUTES: [(&str, Modifier); 6] = [
     ("crossed-out", Modifier::CROSSED_OUT),
 ];
 
-/// Reads a style.
+/// Parses a style.
 pub fn parse(text: &str) -> Result<Style, BadStyle> {
     let mut style = Style::new();
     let mut words = text.split_whitespace();
@@ -65,7 +65,7 @@ pub fn parse(text: &str) -> Result<Style, BadStyle> {
     Ok(style)
 }
 
-/// Every word a style may hold, besides numbers and `#rrggbb`.
+/// Every word of a style, besides numbers and `#rrggbb`.
 pub fn words() -> Vec<&'static str> {
     let colors = COLORS.iter().map(|(name, _)| *name);
     ATTRIBUTES.iter().map(|(name, _)| *name).chain(colors).chain(["on"]).collect()
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_style_says_colours_and_attributes_in_any_order() {
+    fn a_style_has_colours_and_attributes_in_any_order() {
         let cases = [
             ("nothing", "", Style::new()),
             ("a name", "yellow", Style::new().fg(Color::Yellow)),
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_style_is_told_by_its_word() {
+    fn an_invalid_style_names_the_word() {
         let word = |text: &str| BadStyle::Word(text.to_owned());
         let cases = [
             ("a slip", "yelow", word("yelow")),

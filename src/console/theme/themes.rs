@@ -1,12 +1,12 @@
-//! The themes there are, and one of them resolved.
+//! Themes by name, and resolving one.
 //!
-//! Always true:
-//! - a theme is asked for by name and comes whole: its parents' styles first, then its own;
-//! - all that is wrong with a theme's file is found at once, each with its line, and then there is no theme of that
-//!   name: nothing is half applied;
-//! - the built-in themes are read by the same rules as a user's, and can be a user theme's parent.
+//! Invariants:
+//! - a theme is resolved as a whole: its parents' styles first, then its own;
+//! - all problems of a theme file are reported at once, each with its line, and the theme is not used: nothing is partially
+//!   applied;
+//! - the built-in themes follow the same rules as a user's, and can be a user theme's parent.
 //!
-//! Not here: where user files are and when they changed (`run`).
+//! Elsewhere: finding and watching user files (`cli`).
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ const BUILT_IN: [(&str, &str); 7] = [
     ("paper", include_str!("../../../themes/paper.toml")),
 ];
 
-/// How every role looks.
+/// Style of every role.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Theme {
     name: String,
@@ -39,24 +39,24 @@ pub struct Theme {
     styles: Vec<Style>,
 }
 
-/// Something in a theme's file that can't be meant as it stands.
+/// A problem of a theme file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("theme {theme}:{line}: {says}")]
 pub struct ThemeProblem {
-    /// The theme whose file it is in: a parent's, perhaps.
+    /// The theme of the file, possibly a parent.
     pub theme: String,
-    /// From 1.
+    /// Line number, counted from 1.
     pub line: usize,
     pub says: String,
 }
 
-/// The themes by name, as texts: each is read when it is asked for.
+/// Themes by name, as text: each is parsed when it is used.
 #[derive(Debug, Clone)]
 pub struct Themes {
     texts: BTreeMap<String, String>,
 }
 
-/// A file as it reads, before its parents are known.
+/// A parsed file before its parents are resolved.
 struct Sheet {
     parent: Option<toml::Spanned<String>>,
     styles: Vec<(Role, Style)>,
@@ -67,19 +67,19 @@ impl Theme {
         &self.name
     }
 
-    /// How a text of this meaning looks. Laid over what is there: what a role does not say stays.
+    /// Style of a role. Applied over the existing style: unset parts stay.
     pub fn style(&self, role: Role) -> Style {
         self.styles[role as usize]
     }
 
-    /// How a cluster of this class is marked, so that prod can't be taken for anything else.
+    /// Style of a cluster's class, so that prod is unmistakable.
     pub fn accent(&self, class: RiskClass) -> Style {
         self.style(Role::from(class))
     }
 }
 
 impl Default for Theme {
-    /// The terminal's own colours: what the first frame is drawn in, before any file is read.
+    /// The terminal's own colours: the first frame, before any file is read.
     fn default() -> Self {
         Themes::built_in().resolve(DEFAULT).expect("a test resolves every built-in theme")
     }
@@ -92,12 +92,12 @@ impl Themes {
 
     /// Adds a user's theme, or replaces the one of that name.
     ///
-    /// A user's theme may have the name of a built-in one and name that as its parent: then it changes it.
+    /// A user's theme may have the name of a built-in one and use that as its parent: then it changes it.
     pub fn add(&mut self, name: &str, text: &str) {
         self.texts.insert(name.to_owned(), text.to_owned());
     }
 
-    /// What a theme says of itself: the comment its file begins with.
+    /// Description of a theme: the comment at the start of its file.
     pub fn says(&self, name: &str) -> String {
         let text = self.texts.get(name).map(String::as_str).unwrap_or_default();
         let lines = text.lines().map_while(|line| line.strip_prefix('#')).map(str::trim);
@@ -108,10 +108,10 @@ impl Themes {
         self.texts.keys().map(String::as_str)
     }
 
-    /// A theme with its parents' styles under its own.
+    /// Resolves a theme with its parents' styles under its own.
     ///
     /// # Errors
-    /// No theme has the name, or something in its file or a parent's can't be meant as it stands.
+    /// No theme has the name, or its file or a parent's is invalid.
     pub fn resolve(&self, name: &str) -> Result<Theme, Vec<ThemeProblem>> {
         let Some(text) = self.texts.get(name) else {
             let known: Vec<&str> = self.names().collect();
@@ -119,7 +119,7 @@ impl Themes {
             return Err(vec![on_line(name, "", problem)]);
         };
         let mut styles = vec![Style::new(); Role::ALL.len()];
-        // Nearest first; laid on farthest first.
+        // Nearest first; applied farthest first.
         for sheet in self.lineage(name, text)?.iter().rev() {
             for (role, style) in &sheet.styles {
                 styles[*role as usize] = *style;
@@ -128,10 +128,10 @@ impl Themes {
         Ok(Theme { name: name.to_owned(), styles })
     }
 
-    /// The theme's sheet and its parents', nearest first.
+    /// The theme's styles and its parents', nearest first.
     fn lineage(&self, name: &str, text: &str) -> Result<Vec<Sheet>, Vec<ThemeProblem>> {
         let (mut name, mut text) = (name.to_owned(), text);
-        // By text and not by name: a user's theme may build on the built-in one it is named after.
+        // By text and not by name: a user's theme may extend the built-in one of the same name.
         let mut seen: Vec<&str> = Vec::new();
         let mut sheets = Vec::new();
         loop {
@@ -145,7 +145,7 @@ impl Themes {
             let Some(parent) = parent else { return Ok(sheets) };
             let parent_text = self.parent_text(&name, &parent).map_err(|problem| problems(vec![problem]))?;
             if seen.contains(&parent_text) {
-                let says = format!("`{}` is a descendant of this theme, so it can't be its parent", parent.get_ref());
+                let says = format!("`{}` is a descendant of this theme and cannot be its parent", parent.get_ref());
                 return Err(problems(vec![SettingsProblem::at(parent.span(), says)]));
             }
             (name, text) = (parent.into_inner(), parent_text);
@@ -206,9 +206,9 @@ fn bad_style(text: &toml::Spanned<&str>, bad: BadStyle) -> SettingsProblem {
             let what = "colour or attribute (a number up to 255 and #rrggbb are colours, too)";
             SettingsProblem::unknown(&toml::Spanned::new(text.span(), &word), what, &known)
         }
-        BadStyle::NoBackground => SettingsProblem::at(text.span(), "a colour has to follow `on`"),
+        BadStyle::NoBackground => SettingsProblem::at(text.span(), "expected a colour after `on`"),
         BadStyle::Twice(word) => {
-            SettingsProblem::at(text.span(), format!("`{word}` is one colour too many; a background follows `on`"))
+            SettingsProblem::at(text.span(), format!("unexpected second colour `{word}`; a background follows `on`"))
         }
     }
 }
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_theme_names_only_colours_a_terminal_lets_its_user_choose() {
+    fn the_default_theme_uses_only_palette_colours() {
         let theme = Theme::default();
         for role in Role::ALL {
             let style = theme.style(*role);
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mono_theme_has_no_colour_and_still_shows_what_is_selected_and_what_is_prod() {
+    fn the_mono_theme_shows_selection_and_prod_without_colours() {
         let theme = Themes::built_in().resolve("mono").unwrap();
         for role in Role::ALL {
             assert_eq!((theme.style(*role).fg, theme.style(*role).bg), (None, None), "{}", role.name());
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_theme_says_only_what_it_changes() {
+    fn a_theme_overrides_only_its_own_roles() {
         let themes = with(&[("mine", "parent = \"mono\"\n[roles]\ndrift = \"208\"\n")]);
         let (mine, mono) = (themes.resolve("mine").unwrap(), themes.resolve("mono").unwrap());
         assert_eq!(mine.style(Role::Drift), Style::new().fg(Color::Indexed(208)));
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_user_theme_may_change_the_built_in_one_it_is_named_after() {
+    fn a_user_theme_can_extend_the_built_in_theme_of_its_name() {
         let themes = with(&[("night", "parent = \"night\"\n[roles]\ntext = \"white\"\n")]);
         let (theirs, ours) = (themes.resolve("night").unwrap(), Themes::built_in().resolve("night").unwrap());
         assert_eq!(theirs.style(Role::Text), Style::new().fg(Color::White));
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line_and_the_nearest_known_word() {
+    fn problems_have_a_line_and_the_nearest_known_word() {
         let file =
             "parnt = \"mono\"\n\n[roles]\ndrfit = \"yellow\"\nextra = \"magnta\"\nmissing = 7\nwarn = \"red on\"\n";
         insta::assert_snapshot!(problems(&with(&[("mine", file)]), "mine").join("\n"), @r#"
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_or_parent_nobody_has_is_an_error() {
+    fn an_unknown_theme_or_parent_is_an_error() {
         assert_eq!(problems(&with(&[]), "nigth"), ["theme nigth:1: `nigth` is no known theme; did you mean `night`?"]);
         let themes = with(&[("mine", "# mine\nparent = \"nigt\"\n")]);
         assert_eq!(problems(&themes, "mine"), ["theme mine:2: `nigt` is no known theme; did you mean `night`?"]);
@@ -319,13 +319,13 @@ mod tests {
     }
 
     #[test]
-    fn themes_that_are_each_others_parent_are_an_error() {
+    fn a_cycle_of_parents_is_an_error() {
         let themes = with(&[("a", "parent = \"b\"\n"), ("b", "\nparent = \"a\"\n")]);
-        assert_eq!(problems(&themes, "a"), ["theme b:2: `a` is a descendant of this theme, so it can't be its parent"]);
+        assert_eq!(problems(&themes, "a"), ["theme b:2: `a` is a descendant of this theme and cannot be its parent"]);
     }
 
     #[test]
-    fn a_problem_in_a_parent_is_told_where_it_is() {
+    fn a_problem_of_a_parent_names_the_parents_file() {
         let themes = with(&[("mine", "parent = \"base\"\n"), ("base", "[roles]\n\ndrift = \"nocolour\"\n")]);
         assert!(problems(&themes, "mine")[0].starts_with("theme base:3: "));
     }

@@ -1,4 +1,4 @@
-//! What each action does.
+//! Executes actions.
 
 use super::{data, export, layers, moving, palette, repair};
 use crate::console::effect::{Effects, MouseHold, TerminalWish};
@@ -44,9 +44,12 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
         | Action::GoDomain6
         | Action::GoDomain7
         | Action::GoDomain8
-        | Action::GoDomain9 => go_check(model, action.domain_place().unwrap_or_default()),
+        | Action::GoDomain9 => go_check(model, action.check_index().unwrap_or_default()),
         Action::GoPlan if model.plan.is_some() => go(model, ScreenId::Plan),
-        Action::GoPlan => say(model, "no plan is open: press r on a finding to make one"),
+        Action::GoPlan => {
+            let text = format!("No plan is open. {}: plan a fix for a finding", model.key(Action::Reconcile));
+            say(model, &text)
+        }
         Action::GoActivity => go_activity(model),
         Action::GoLogs => {
             let mut effects = go(model, ScreenId::Logs);
@@ -116,16 +119,16 @@ pub fn go(model: &mut Model, place: ScreenId) -> Effects {
     Effects::redraw()
 }
 
-/// Goes to a check, with only one cluster's findings shown when one is named.
+/// Goes to the check with the most findings of a cluster, filtered to it.
 pub fn go_to_cluster(model: &mut Model, cluster: &ClusterName) -> Effects {
     if model.checks.is_empty() {
-        return say(model, "no check is on");
+        return say(model, "no check is enabled");
     }
     let most = |place: &usize| {
         let counts = model.findings.counts(cluster, model.checks[*place].name);
         counts.map_or((0, 0), |counts| (counts.differences(), counts.total()))
     };
-    // Of equals the first: `max_by_key` takes the last.
+    // The first of equals: `max_by_key` returns the last.
     let place = (0..model.checks.len()).rev().max_by_key(most).unwrap_or_default();
     model.trail.go(ScreenId::Check(place));
     arrive(model);
@@ -150,9 +153,9 @@ fn arrive(model: &mut Model) {
 
 fn moved_on_trail(model: &mut Model, go: impl Fn(&mut Model) -> bool) -> Effects {
     if !go(model) {
-        return say(model, "there is no further screen that way");
+        return say(model, "no further screen");
     }
-    // A plan that was let go of has no screen any more.
+    // A discarded plan has no screen any more.
     if model.place() == ScreenId::Plan && model.plan.is_none()
         || model.place() == ScreenId::Object && model.object.is_none()
     {
@@ -166,7 +169,7 @@ fn go_check(model: &mut Model, place: usize) -> Effects {
     match model.checks.len() {
         count if place < count => go(model, ScreenId::Check(place)),
         count => {
-            let text = format!("there are {count} checks");
+            let text = format!("only {count} checks are enabled");
             say(model, &text)
         }
     }
@@ -198,7 +201,7 @@ fn open(model: &mut Model) -> Effects {
     }
 }
 
-/// One step out: of the detail, of a filter, of the screen.
+/// One step back: from the detail, a filter, or the screen.
 fn back(model: &mut Model) -> Effects {
     let is_filtered = match model.place() {
         ScreenId::Fleet => !model.fleet.filter_text.is_empty(),
@@ -226,7 +229,7 @@ fn open_filter(model: &mut Model) -> Effects {
         ScreenId::Fleet => model.fleet.filter_text.clone(),
         ScreenId::Check(_) => model.check().map(|check| check.filter_text.clone()).unwrap_or_default(),
         ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs => {
-            return say(model, "there is nothing to filter here");
+            return say(model, "nothing to filter here");
         }
     };
     model.layer = Some(Layer::Prompt(Prompt::new(PromptWhat::Filter, "filter", &text)));
@@ -240,7 +243,7 @@ enum Sorting {
 
 fn sort(model: &mut Model, sorting: Sorting) -> Effects {
     let ScreenId::Check(place) = model.place() else {
-        return say(model, "this list has one order");
+        return say(model, "this list cannot be sorted");
     };
     let Model { checks, findings, .. } = model;
     let Some(check) = checks.get_mut(place) else { return Effects::default() };
@@ -252,11 +255,11 @@ fn sort(model: &mut Model, sorting: Sorting) -> Effects {
     Effects::redraw()
 }
 
-/// What the cursor is on, as an object of a cluster.
+/// The selected row as an object of a cluster.
 fn object_here(model: &Model) -> Option<(ClusterName, ObjectRef)> {
     match model.place() {
         ScreenId::Check(_) => {
-            // A cloud resource is no object of a cluster, and has nothing more to read than its finding says.
+            // A cloud resource is not a cluster object, and has no more data than its finding.
             let subject = model.subject().filter(|subject| subject.cloud.is_none())?;
             let target = ObjectRef {
                 api_version: subject.api_version.to_owned(),
@@ -291,9 +294,9 @@ fn object(model: &mut Model, tab: ObjectTab) -> Effects {
     match object_here(model) {
         Some((cluster, target)) => open_object(model, cluster, target, tab),
         None if model.subject().is_some_and(|subject| subject.cloud.is_some()) => {
-            say(model, "a cloud resource is no object of a cluster; the detail shows all that is known of it")
+            say(model, "a cloud resource is not a cluster object; its data is in the detail")
         }
-        None => say(model, "the cursor is on no single object"),
+        None => say(model, "no object selected"),
     }
 }
 
@@ -318,13 +321,13 @@ fn toggle_diff(model: &mut Model) -> Effects {
 }
 
 fn accept(model: &mut Model) -> Effects {
-    let Some(subject) = model.subject() else { return say(model, "the cursor is on no finding") };
-    let title = format!("why is {} fine as it is?", subject.name);
+    let Some(subject) = model.subject() else { return say(model, "no finding selected") };
+    let title = format!("Reason for accepting {}:", subject.name);
     model.layer = Some(Layer::Prompt(Prompt::new(PromptWhat::AcceptReason((*subject).clone()), title, "")));
     Effects::redraw()
 }
 
-/// The cluster the cursor is on, or whose finding it is on.
+/// The selected cluster, or the cluster of the selected finding.
 pub fn cluster_here(model: &Model) -> Option<ClusterName> {
     match model.place() {
         ScreenId::Fleet => model.fleet.list.cursor().cloned(),
@@ -337,18 +340,18 @@ pub fn cluster_here(model: &Model) -> Option<ClusterName> {
     }
 }
 
-/// Tries what the cursor is on: what its check lets be tried, or else a cluster.
+/// Tests the selected subject if its check supports that, else reconnects to the cluster.
 fn probe(model: &mut Model) -> Effects {
     let Some(subject) = model.subject() else { return reconnect(model) };
-    let text = format!("trying {}", subject.name);
+    let text = format!("testing {}", subject.name);
     let mut effects = say(model, &text);
     effects.task(Task::Probe((*subject).clone()));
     effects
 }
 
 fn reconnect(model: &mut Model) -> Effects {
-    let Some(cluster) = cluster_here(model) else { return say(model, "the cursor is on no cluster") };
-    let text = format!("connecting to {cluster} anew");
+    let Some(cluster) = cluster_here(model) else { return say(model, "no cluster selected") };
+    let text = format!("reconnecting to {cluster}");
     let mut effects = say(model, &text);
     effects.task(Task::Reconnect(cluster));
     effects
@@ -357,14 +360,14 @@ fn reconnect(model: &mut Model) -> Effects {
 fn run_plugin(model: &mut Model) -> Effects {
     match cluster_here(model) {
         Some(cluster) => wish(TerminalWish::RunPlugin(cluster.to_string())),
-        None => say(model, "the cursor is on no cluster"),
+        None => say(model, "no cluster selected"),
     }
 }
 
 fn say_read_only(model: &mut Model) -> Effects {
     let text = match model.read_only() {
         Some(why) => format!("read-only: {why}"),
-        None => "writes are offered, each after its own approval; start with --read-only to offer none".to_owned(),
+        None => "writes are allowed after approval; start with --read-only to disable them".to_owned(),
     };
     say(model, &text)
 }
@@ -375,8 +378,8 @@ fn mouse(model: &mut Model) -> Effects {
         MouseHold::Released => MouseHold::Taken,
     };
     let text = match model.mouse {
-        MouseHold::Taken => "the mouse works here",
-        MouseHold::Released => "the mouse is your terminal's; m takes it back",
+        MouseHold::Taken => "mouse captured".to_owned(),
+        MouseHold::Released => format!("mouse released; {}: capture", model.key(Action::Mouse)),
     };
     model.toasts.info(text, model.now);
     wish(TerminalWish::Mouse(model.mouse))
@@ -384,7 +387,7 @@ fn mouse(model: &mut Model) -> Effects {
 
 fn quit(model: &mut Model) -> Effects {
     if model.activity.is_running() {
-        let title = "a plan is being applied: type stop to finish the running action and leave";
+        let title = "A plan is being applied. Type stop to quit after the running action:";
         model.layer = Some(Layer::Prompt(Prompt::new(PromptWhat::Quit, title, "")));
         return Effects::redraw();
     }

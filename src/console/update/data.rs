@@ -1,4 +1,4 @@
-//! Clusters and findings that changed.
+//! Changes of clusters and findings.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use trueup_core::engine::{AcceptRule, State, SubjectId};
 use trueup_core::world::{ClusterName, Link};
 use trueup_fleet::live::Update;
 
-/// Who was called is on the way: a storm of changes is one call.
+/// Shortest time between alerts: many changes cause one alert.
 const ALERT_AGAIN_AFTER: SignedDuration = SignedDuration::from_secs(60);
 
-/// Takes changes in, or keeps them for later while the view is frozen.
+/// Applies changes, or keeps them while updates are paused.
 pub fn take(model: &mut Model, update: Update) -> Effects {
     match &mut model.paused {
         Some(paused) => {
-            // What is shown stands still; whether a plan may still be approved does not.
+            // The shown rows do not change; whether a plan is stale does.
             if let Some(plan) = &mut model.plan {
                 update.findings.iter().for_each(|(id, held)| plan.revalidate(&id.to_string(), held.as_deref()));
             }
@@ -32,7 +32,7 @@ pub fn take(model: &mut Model, update: Update) -> Effects {
     }
 }
 
-/// Freezes the view, or lets it go on with all that happened meanwhile.
+/// Pauses updates, or resumes them with all changes since.
 pub fn toggle_pause(model: &mut Model) -> Effects {
     match model.paused.take() {
         Some(Paused { waiting, .. }) => {
@@ -79,7 +79,7 @@ fn apply(model: &mut Model, update: Update) -> Effects {
     effects
 }
 
-/// Looks again at everything that a rule of acceptance covers or covered.
+/// Judges again every finding that an acceptance covers or covered.
 pub fn accept_again(model: &mut Model, rules: Vec<AcceptRule>) -> Effects {
     let now = model.now;
     let before = std::mem::replace(&mut model.accepted, Accepted::new(rules, now));
@@ -100,7 +100,7 @@ pub fn accept_again(model: &mut Model, rules: Vec<AcceptRule>) -> Effects {
     effects
 }
 
-/// The clusters that were not listed to their end so far: what is learnt of them is no news.
+/// Clusters without a complete first list: their findings are not news.
 fn arriving(model: &Model) -> BTreeSet<ClusterName> {
     let is_arriving = |link: &Link| matches!(link, Link::Idle | Link::Connecting | Link::Listing { .. });
     model.fleet.clusters().filter(|cluster| is_arriving(&cluster.link)).map(|cluster| cluster.name.clone()).collect()
@@ -113,7 +113,7 @@ fn judged(
     arriving: &BTreeSet<ClusterName>,
     effects: &mut Effects,
 ) -> bool {
-    // What is held is shared with the loop; only what is accepted is a copy of the console's own.
+    // Judgements are shared with the loop; only accepted ones are copied.
     if model.accepted.rule(&subject, model.now).is_some() {
         model.accepted.mark(&subject, Arc::make_mut(&mut held), model.now);
     } else {
@@ -150,8 +150,8 @@ fn gone(model: &mut Model, subject: &SubjectId) -> bool {
     check.is_some_and(|check| check.remove(&id))
 }
 
-/// Whether a person would want to read it: a verdict that changed, or a difference that is new in a cluster that has been
-/// read already. What a first look finds is no news.
+/// Whether a change is news: a changed verdict, or a new difference in a cluster that was read before. The first list is
+/// not news.
 fn is_news(
     id: &SubjectId,
     before: Option<&CurrentJudgement>,
@@ -160,7 +160,7 @@ fn is_news(
     arriving: &BTreeSet<ClusterName>,
 ) -> bool {
     match before {
-        // Read at last, and as it should be: nobody waits for that to be told.
+        // Read for the first time, and a match: not news.
         Some(before) if before.judgement.state == State::Unknown && held.judgement.state == State::Match => false,
         Some(before) if before.judgement.state == State::Unknown && arriving.contains(&id.cluster) => false,
         Some(before) => before.judgement.verdict != held.judgement.verdict,
@@ -177,7 +177,7 @@ fn news(model: &mut Model, id: &SubjectId, now: Option<(State, &'static str)>) {
     model.feed.push(FeedLine { at: model.now, cluster: id.cluster.clone(), subject, now });
 }
 
-/// Calls somebody who looks elsewhere, when one of the latest lines of news is no good news. Not again right after.
+/// Alerts the user if one of the latest news is a worse verdict, at most once per interval.
 fn alert(model: &mut Model, fresh: usize) -> Option<TerminalWish> {
     let is_due = model.alerted.is_none_or(|last| model.now.duration_since(last) >= ALERT_AGAIN_AFTER);
     if model.alert == Alert::Off || model.focus == Focus::Here || !is_due {
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn who_looks_elsewhere_is_called_once_when_something_became_worse() {
+    fn an_unfocused_user_is_alerted_once_when_a_verdict_gets_worse() {
         let live = || Link::Live { since: now() };
         let calls = |alert: Alert, focus: Focus, later: i64, state: State| {
             let mut model = model();
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_first_list_brings_is_no_news_and_what_changes_later_is() {
+    fn the_first_list_is_not_news_and_later_changes_are() {
         let mut model = model();
         let live = Link::Live { since: now() };
         linked(&mut model, Link::Listing { objects: 100 }, &["x"], State::Unknown);
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_accepted_is_a_match_at_once_and_in_every_count() {
+    fn an_accepted_finding_is_a_match_in_every_count() {
         let mut model = model();
         judged(&mut model, &["x", "y"], State::Extra);
         told(&mut model, TaskReply::Acceptances { rules: vec![rule(&subject("x").to_string())] });
@@ -310,17 +310,17 @@ mod tests {
         judged(&mut model, &["x"], State::Drift);
         assert_eq!(shown(&model, "x"), (State::Match, vec!["first", ACCEPTED]), "judged again");
         judged(&mut model, &["x"], State::Match);
-        assert_eq!(shown(&model, "x"), (State::Match, vec!["first"]), "right by itself");
+        assert_eq!(shown(&model, "x"), (State::Match, vec!["first"]), "a match without the rule");
     }
 
     #[test]
-    fn what_was_accepted_is_shown_again_when_its_rule_is_taken_back_or_ends() {
+    fn an_accepted_finding_is_shown_again_when_its_rule_is_removed_or_ends() {
         let mut model = model();
         judged(&mut model, &["x"], State::Extra);
         let rules = vec![rule("toy/*")];
         told(&mut model, TaskReply::Acceptances { rules: rules.clone() });
         told(&mut model, TaskReply::Acceptances { rules: Vec::new() });
-        assert_eq!(shown(&model, "x"), (State::Extra, vec!["first"]), "taken back");
+        assert_eq!(shown(&model, "x"), (State::Extra, vec!["first"]), "rule removed");
         told(&mut model, TaskReply::Acceptances { rules });
         let last = now() + SignedDuration::from_hours(37);
         happens(&mut model, last, What::Time);

@@ -1,4 +1,4 @@
-//! Taking things along: copies, commands, files.
+//! Copies, commands and files.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use trueup_checks::judgements::CurrentJudgement;
 use trueup_core::engine::text::{Charset, printable, shell_word};
 use trueup_core::engine::{ObjectRef, SubjectId};
 
-/// Copies what the cursor is on: a name people paste into other tools.
+/// Copies the name of the selected row.
 pub fn copy(model: &mut Model) -> Effects {
     let text = match model.place() {
         ScreenId::Fleet => model.fleet.list.cursor().map(ToString::to_string),
@@ -24,7 +24,7 @@ pub fn copy(model: &mut Model) -> Effects {
     copied(model, text)
 }
 
-/// Copies the command that stands in the detail when that is where one is, else the command that shows the same object.
+/// Copies the command shown in the focused detail, else the kubectl command of the selected object.
 pub fn copy_command(model: &mut Model) -> Effects {
     let text = match model.place() {
         ScreenId::Check(_) if model.pane == Pane::Detail && shown_command(model).is_some() => shown_command(model),
@@ -57,7 +57,7 @@ pub fn copy_command(model: &mut Model) -> Effects {
     copied(model, text)
 }
 
-/// The command a panel of the detail shows.
+/// The command shown by a panel of the detail.
 fn shown_command(model: &Model) -> Option<String> {
     model.detail.closer.as_ref()?.panels.iter().find_map(|panel| match panel {
         Panel::Command { command, .. } => Some(command.clone()),
@@ -65,19 +65,19 @@ fn shown_command(model: &Model) -> Option<String> {
     })
 }
 
-/// Hands the text on the screen to the pager.
+/// Opens the text of the screen in the pager.
 pub fn page(model: &mut Model) -> Effects {
     let text = view::text_of(model);
     if text.is_empty() {
-        return say(model, "there is no text here");
+        return say(model, "no text on this screen");
     }
     Effects { terminal: vec![TerminalWish::Page(text)], redraw: true, ..Effects::default() }
 }
 
-/// Writes the rows that are shown, in their order, to a file.
+/// Writes the shown rows, in their order, to a file.
 pub fn export(model: &mut Model, form: ExportForm) -> Effects {
     let Some(check) = model.check() else {
-        return say(model, "only a check's list can be exported");
+        return say(model, "only the list of a check can be exported");
     };
     let rows = check.order.window(0..usize::MAX).filter_map(|id| Some((&**id, model.findings.get(id)?)));
     let (file, text) = match form {
@@ -96,7 +96,7 @@ fn copied(model: &mut Model, text: Option<String>) -> Effects {
             model.toasts.info(format!("copied: {shown}"), model.now);
             Effects { terminal: vec![TerminalWish::Copy(text)], redraw: true, ..Effects::default() }
         }
-        None => say(model, "there is nothing to copy here"),
+        None => say(model, "nothing to copy here"),
     }
 }
 
@@ -111,13 +111,13 @@ fn command(cluster: &str, kind: &str, namespace: Option<&str>, name: &str) -> St
     command + " -o yaml"
 }
 
-/// The command that finds a cloud resource: by what is its alone, where it has one.
+/// The command that finds a cloud resource: by CRN, where it has one.
 fn cloud_command(crn: Option<&str>, id: &str) -> String {
     let query = crn.map_or_else(|| id.to_owned(), |crn| format!("crn:\"{crn}\""));
     format!("ibmcloud resource search {}", quoted(&query))
 }
 
-/// A word as a shell reads it. Names from clusters may hold anything.
+/// A shell-quoted word. Names from clusters may contain anything.
 fn quoted(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._/:@".contains(&byte);
     if !text.is_empty() && text.bytes().all(plain) {
@@ -160,7 +160,7 @@ fn csv<'a>(rows: impl Iterator<Item = (&'a SubjectId, &'a CurrentJudgement)>) ->
 }
 
 fn csv_field(text: &str) -> String {
-    // A spreadsheet runs what begins like a formula.
+    // Spreadsheets execute cells that start like a formula.
     let text = match text.starts_with(['=', '+', '-', '@']) {
         true => format!("'{text}"),
         false => text.to_owned(),

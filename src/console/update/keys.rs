@@ -1,18 +1,18 @@
-//! Keys: what they mean where the user is.
+//! Key presses.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use tui_input::{Input, InputRequest};
 
 use super::{act, layers};
 use crate::console::effect::Effects;
-use crate::console::keymap::{Resolution, Stroke};
+use crate::console::keymap::{Action, Resolution, Stroke};
 use crate::console::model::{Layer, Model};
 
 pub fn press(model: &mut Model, key: KeyEvent) -> Effects {
     if key.kind == KeyEventKind::Release {
         return Effects::default();
     }
-    // What can't be read can't be answered.
+    // A dialog that is not visible cannot be answered.
     if let Some(Layer::Approval(approval)) = &model.layer
         && (!approval.listens(model.now) || model.layout().is_none())
     {
@@ -40,14 +40,15 @@ pub fn press(model: &mut Model, key: KeyEvent) -> Effects {
     }
 }
 
-/// Pasted text is typed where text is typed, and nowhere else: a clipboard is no command.
+/// Pasted text is typed into text fields only: a paste never runs actions.
 pub fn paste(model: &mut Model, text: &str) -> Effects {
     if matches!(model.layer, Some(Layer::Approval(_))) {
-        model.toasts.info("the word is typed, not pasted", model.now);
+        model.toasts.info("Paste is disabled: type the name.", model.now);
         return Effects::redraw();
     }
     if !model.scope().takes_text() {
-        model.toasts.info("there is nothing to paste into; press / first", model.now);
+        let text = format!("nothing to paste into; {}: filter", model.key(Action::Filter));
+        model.toasts.info(text, model.now);
         return Effects::redraw();
     }
     let mut effects = Effects::default();
@@ -58,7 +59,7 @@ pub fn paste(model: &mut Model, text: &str) -> Effects {
     effects
 }
 
-/// Edits a line.
+/// Edits a text field.
 pub fn edit(input: &mut Input, key: KeyEvent) {
     let held = key.modifiers - KeyModifiers::SHIFT;
     let request = match (key.code, held) {

@@ -1,4 +1,4 @@
-//! What lies over a screen: its keys, and what it leads to.
+//! Keys and results of layers.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use tui_input::Input;
@@ -7,15 +7,15 @@ use super::act::say;
 use super::{keys, palette, repair};
 use crate::console::effect::{Effects, TerminalWish};
 use crate::console::filter;
-use crate::console::keymap::Action;
+use crate::console::keymap::{Action, Scope};
 use crate::console::model::{Layer, Model, Prompt, PromptWhat, ScreenId};
 use crate::console::task::Task;
 use crate::console::view;
 
-/// How many lines a page of an overlay is.
+/// Lines per page of a layer.
 const PAGE: isize = 10;
 
-/// An action while something lies over the screen.
+/// An action while a layer is open.
 pub fn act(model: &mut Model, action: Action) -> Effects {
     match action {
         Action::Repaint => Effects { terminal: vec![TerminalWish::Repaint], redraw: true, ..Effects::default() },
@@ -33,7 +33,7 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
     }
 }
 
-/// A key that is typed.
+/// A typed key.
 pub fn type_key(model: &mut Model, key: KeyEvent) -> Effects {
     match &mut model.layer {
         Some(Layer::Approval(approval)) => {
@@ -62,7 +62,7 @@ pub fn type_key(model: &mut Model, key: KeyEvent) -> Effects {
     }
 }
 
-/// Shows only what the text describes.
+/// Applies a filter.
 pub fn filter(model: &mut Model, text: &str) -> Effects {
     match model.place() {
         ScreenId::Fleet => model.fleet.filter_by(text),
@@ -78,7 +78,7 @@ pub fn filter(model: &mut Model, text: &str) -> Effects {
     Effects::redraw()
 }
 
-/// A filter is tried while it is typed.
+/// A filter is applied while it is typed.
 fn typed(model: &mut Model) -> Effects {
     let Some(Layer::Prompt(Prompt { what: PromptWhat::Filter, input, .. })) = &model.layer else {
         return Effects::redraw();
@@ -114,7 +114,7 @@ fn enter_prompt(model: &mut Model) -> Effects {
     let Some(Layer::Prompt(prompt)) = model.layer.take() else { return Effects::default() };
     let text = prompt.input.value().trim().to_owned();
     match prompt.what {
-        // What can't be meant stays open, so that it can be mended.
+        // An invalid filter stays open, so that it can be corrected.
         PromptWhat::Filter if prompt.problem.is_some() => {
             model.layer = Some(Layer::Prompt(prompt));
             Effects::redraw()
@@ -122,13 +122,14 @@ fn enter_prompt(model: &mut Model) -> Effects {
         PromptWhat::Filter => Effects::redraw(),
         PromptWhat::AcceptReason(subject) if text.is_empty() => {
             let mut again = Prompt::new(PromptWhat::AcceptReason(subject), prompt.title, "");
-            again.problem = Some("an acceptance needs a reason; esc leaves it".to_owned());
+            again.problem =
+                Some(format!("a reason is required; {}: cancel", model.keys.key_name(Scope::Filter, Action::Back)));
             model.layer = Some(Layer::Prompt(again));
             Effects::redraw()
         }
         PromptWhat::AcceptReason(subject) => {
             let what = PromptWhat::AcceptUntil { subject, reason: text };
-            model.layer = Some(Layer::Prompt(Prompt::new(what, "until which day? (2026-12-31)", "")));
+            model.layer = Some(Layer::Prompt(Prompt::new(what, "Accept until (YYYY-MM-DD):", "")));
             Effects::redraw()
         }
         PromptWhat::AcceptUntil { subject, reason } => {
@@ -143,7 +144,7 @@ fn enter_prompt(model: &mut Model) -> Effects {
             effects.redraw = true;
             effects
         }
-        PromptWhat::Quit => say(model, "going on"),
+        PromptWhat::Quit => say(model, "apply continues"),
     }
 }
 

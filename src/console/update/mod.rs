@@ -1,6 +1,6 @@
-//! What an event does to the model, and what follows from it.
+//! Applies events to the model and returns their effects.
 //!
-//! Always true: pure. The same model and event give the same model and effects.
+//! Invariants: pure. The same model and event give the same model and effects.
 
 mod act;
 mod data;
@@ -19,7 +19,7 @@ use super::hits::HitMap;
 use super::model::{Model, ScreenId};
 use super::task::Task;
 
-/// Takes one event in.
+/// Applies one event.
 pub fn update(model: &mut Model, event: Event, hits: &HitMap) -> Effects {
     model.now = event.at;
     let mut effects = match event.what {
@@ -50,7 +50,7 @@ pub fn update(model: &mut Model, event: Event, hits: &HitMap) -> Effects {
     effects
 }
 
-/// Asks about what the cursor is on, when that is something else than before.
+/// Requests the detail of the selected subject when it changed.
 fn follow_cursor(model: &mut Model, effects: &mut Effects) {
     if !matches!(model.place(), ScreenId::Check(_)) {
         return;

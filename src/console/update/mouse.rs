@@ -1,4 +1,4 @@
-//! The mouse: what was clicked is what was drawn there.
+//! Mouse events, by the areas drawn last.
 
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 
@@ -9,7 +9,7 @@ use crate::console::keymap::Action;
 use crate::console::model::{Layer, Model, Pane, ScreenId};
 use crate::console::table::Direction;
 
-/// How many rows a notch of the wheel moves.
+/// Rows per wheel notch.
 const WHEEL: isize = 3;
 
 pub fn take(model: &mut Model, mouse: MouseEvent, hits: &HitMap) -> Effects {
@@ -34,10 +34,11 @@ pub fn take(model: &mut Model, mouse: MouseEvent, hits: &HitMap) -> Effects {
 fn click(model: &mut Model, hit: Option<Hit>) -> Effects {
     match (hit, model.layer.is_some()) {
         (Some(Hit::Item(place)), true) => click_item(model, place),
-        // A click beside what lies over the screen closes it, as everywhere; one on it does nothing.
+        // A click outside a layer closes it; a click on it does nothing.
         (Some(Hit::Layer), true) => Effects::default(),
         (_, true) if matches!(model.layer, Some(Layer::Approval(_))) => Effects::default(),
         (_, true) => layers::act(model, Action::Back),
+        (Some(Hit::Tab(Tab::Check(index))), false) => act::go(model, ScreenId::Check(index)),
         (Some(Hit::Tab(tab)), false) => act::act(model, action_of(tab)),
         (Some(Hit::Row(index)), false) => {
             model.pane = Pane::List;
@@ -63,27 +64,15 @@ fn click_item(model: &mut Model, place: usize) -> Effects {
 }
 
 fn action_of(tab: Tab) -> Action {
-    const CHECKS: [Action; 9] = [
-        Action::GoDomain1,
-        Action::GoDomain2,
-        Action::GoDomain3,
-        Action::GoDomain4,
-        Action::GoDomain5,
-        Action::GoDomain6,
-        Action::GoDomain7,
-        Action::GoDomain8,
-        Action::GoDomain9,
-    ];
     match tab {
         Tab::Fleet => Action::GoFleet,
-        Tab::Check(place) => CHECKS[place.min(CHECKS.len() - 1)],
         Tab::Plan => Action::GoPlan,
         Tab::Activity => Action::GoActivity,
         Tab::Help => Action::Help,
     }
 }
 
-/// Sorts by a column; by the same one again the other way round.
+/// Sorts by a column; a second click reverses the order.
 fn sort_by(model: &mut Model, column: usize) -> Effects {
     let ScreenId::Check(place) = model.place() else { return Effects::default() };
     let Model { checks, findings, .. } = model;

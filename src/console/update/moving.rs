@@ -1,10 +1,10 @@
-//! Cursors, windows, panes and marks.
+//! Cursor, scrolling, panes and marks.
 
 use crate::console::effect::Effects;
 use crate::console::model::{Model, Pane, ScreenId};
 use crate::console::view;
 
-/// Does something with the list on the screen and its rows, whatever they are made of.
+/// Runs code on the list of the screen and its rows, whatever their types.
 macro_rules! with_list {
     ($model:ident, |$list:ident, $rows:ident| $does:expr) => {
         match $model.place() {
@@ -59,7 +59,7 @@ pub fn bottom(model: &mut Model) -> Effects {
     go_to(model, usize::MAX)
 }
 
-/// Puts the cursor on the row at an index, or on the last one.
+/// Moves the cursor to an index, or to the last row.
 pub fn go_to(model: &mut Model, index: usize) -> Effects {
     if scrolls(model) {
         *scroll_of(model) = index;
@@ -69,7 +69,7 @@ pub fn go_to(model: &mut Model, index: usize) -> Effects {
     Effects::redraw()
 }
 
-/// Moves the window as a wheel does.
+/// Scrolls by the wheel.
 pub fn wheel(model: &mut Model, by: isize) -> Effects {
     if scrolls(model) {
         return scroll(model, by);
@@ -78,7 +78,7 @@ pub fn wheel(model: &mut Model, by: isize) -> Effects {
     Effects::redraw()
 }
 
-/// Gives the keys to a pane, where there are two.
+/// Focuses a pane, where there are two.
 pub fn pane(model: &mut Model, pane: Pane) -> Effects {
     match model.place() {
         ScreenId::Check(_) | ScreenId::Plan => {
@@ -98,7 +98,7 @@ pub fn other_pane(model: &mut Model) -> Effects {
     pane(model, other)
 }
 
-/// Marks the row and goes on to the next.
+/// Marks the row and moves to the next.
 pub fn mark(model: &mut Model) -> Effects {
     with_list!(model, |list, rows| {
         list.toggle_mark(rows);
@@ -122,7 +122,7 @@ pub fn unmark(model: &mut Model) -> Effects {
     Effects::redraw()
 }
 
-/// Whether moving scrolls text instead of a cursor.
+/// Whether movement scrolls text instead of a cursor.
 fn scrolls(model: &Model) -> bool {
     match model.place() {
         ScreenId::Object | ScreenId::Logs => true,
@@ -147,7 +147,7 @@ fn scroll(model: &mut Model, by: isize) -> Effects {
     clamp_scroll(model)
 }
 
-/// Text does not scroll past its last page.
+/// Limits scrolling to the last page.
 fn clamp_scroll(model: &mut Model) -> Effects {
     let lines = view::text_length(model);
     let page = model.layout().map_or(1, |layout| layout.detail_lines());

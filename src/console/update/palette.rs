@@ -1,4 +1,4 @@
-//! Lists to choose from by typing: everything, views, clusters, themes, exports, a check's questions.
+//! Lists filtered by typing: all actions, views, clusters, themes, exports, a check's queries.
 
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
@@ -11,12 +11,12 @@ use crate::console::model::{ExportForm, Layer, Model, Picker, PickerItem, Picker
 use crate::console::task::Task;
 use trueup_core::engine::SubjectId;
 
-/// Everything that can be done or gone to.
+/// Opens the list of all actions and screens.
 pub fn open(model: &mut Model) -> Effects {
     let scope = model.scope();
     let mut items = Vec::new();
-    // Moving about and opening this very list are done by key alone.
-    let leads = |action: &Action| action.domain_place().is_none_or(|place| place < model.checks.len());
+    // Movement and the palette itself are used by key only.
+    let leads = |action: &Action| action.check_index().is_none_or(|place| place < model.checks.len());
     let is_here = |action: &Action| action.group() != Group::Moving && *action != Action::Palette;
     for action in Action::ALL.iter().filter(|action| is_here(action) && leads(action)) {
         let keys = model.keys.keys(scope, *action);
@@ -33,7 +33,7 @@ pub fn open(model: &mut Model) -> Effects {
 pub fn open_clusters(model: &mut Model) -> Effects {
     let items = clusters(model);
     if items.is_empty() {
-        return say(model, "no cluster is known yet");
+        return say(model, "no clusters yet");
     }
     show(model, Layer::Picker(Picker::new("clusters", items)))
 }
@@ -43,11 +43,11 @@ pub fn open_themes(model: &mut Model) -> Effects {
     show(model, Layer::Picker(Picker::new("themes", items)))
 }
 
-/// The views the config names.
+/// Opens the views of the config.
 pub fn open_views(model: &mut Model) -> Effects {
     let items = views(model);
     if items.is_empty() {
-        return say(model, "no views are saved; [[console.views]] in the config names them");
+        return say(model, "no saved views; add [[console.views]] to the config");
     }
     show(model, Layer::Picker(Picker::new("views", items)))
 }
@@ -59,14 +59,14 @@ pub fn open_export(model: &mut Model) -> Effects {
         what: PickerWhat::Export(form),
     };
     let items = vec![item("Markdown", ExportForm::Markdown), item("CSV", ExportForm::Csv)];
-    show(model, Layer::Picker(Picker::new("export what is shown", items)))
+    show(model, Layer::Picker(Picker::new("Export shown rows", items)))
 }
 
-/// The questions of the check on the screen.
+/// Opens the queries of the check on the screen.
 pub fn open_forms(model: &mut Model) -> Effects {
     let forms = model.check().map(|check| check.description.forms).unwrap_or_default();
     let (Some(subject), false) = (model.subject(), forms.is_empty()) else {
-        return say(model, "this check has no questions to ask");
+        return say(model, "this check has no queries");
     };
     if forms.len() == 1 {
         return prompt_form(model, (*subject).clone(), 0);
@@ -80,7 +80,7 @@ pub fn open_forms(model: &mut Model) -> Effects {
     show(model, Layer::Picker(Picker::new("ask", items)))
 }
 
-/// Does what was chosen.
+/// Executes the chosen item.
 pub fn choose(model: &mut Model) -> Effects {
     let chosen = match &model.layer {
         Some(Layer::Palette(picker) | Layer::Picker(picker)) => picker.chosen().cloned(),
@@ -104,14 +104,14 @@ pub fn choose(model: &mut Model) -> Effects {
     }
 }
 
-/// Asks a check's question with what was typed.
+/// Runs a check's query with the typed text.
 pub fn ask_form(model: &mut Model, subject: SubjectId, place: usize, typed: String) -> Effects {
     let form = model.check().and_then(|check| check.description.forms.get(place)).copied();
     let Some(form) = form else { return Effects::redraw() };
     let ask = model.next_ask();
     model.detail.answer_ask = ask;
     model.detail.scroll = 0;
-    model.detail.answer = Some((form.title, vec!["it is being answered".to_owned()]));
+    model.detail.answer = Some((form.title, vec!["running".to_owned()]));
     let mut effects = Effects::redraw();
     effects.task(Task::Answer { ask, form: form.name, typed, subject });
     effects
@@ -124,7 +124,7 @@ fn prompt_form(model: &mut Model, subject: SubjectId, place: usize) -> Effects {
     show(model, Layer::Prompt(prompt))
 }
 
-/// How well a text fits what was typed: all words, each with its letters in order.
+/// How well a text fits the typed one: all words, each with its letters in order.
 pub fn score(typed: &str, text: &str) -> Option<u32> {
     let mut matcher = Matcher::new(Config::DEFAULT);
     let pattern = Pattern::parse(typed, CaseMatching::Ignore, Normalization::Smart);
@@ -136,9 +136,9 @@ fn show(model: &mut Model, layer: Layer) -> Effects {
     Effects::redraw()
 }
 
-/// What an action is called in the palette. The numbered ones are called by the check they lead to.
+/// Name of an action in the palette. Numbered ones are named by their check.
 fn label(model: &Model, action: Action) -> String {
-    let check = action.domain_place().and_then(|place| model.checks.get(place));
+    let check = action.check_index().and_then(|place| model.checks.get(place));
     match check {
         Some(check) => format!("go to {}", check.description.title),
         None => action.says().trim_end_matches('.').to_owned(),
@@ -166,7 +166,7 @@ fn views(model: &Model) -> Vec<PickerItem> {
 fn go_to_view(model: &mut Model, place: usize) -> Effects {
     let Some(SavedView { screen, filter, .. }) = model.views.get(place).cloned() else { return Effects::redraw() };
     let Some(place) = model.place_named(&screen) else {
-        return say(model, &format!("the check {screen} is off"));
+        return say(model, &format!("check {screen} is disabled"));
     };
     act::go(model, place);
     layers::filter(model, &filter)

@@ -1,16 +1,17 @@
-//! From a finding to a plan, from a plan to an approval, from an approval to an act, and back.
+//! From a finding to a plan, an approval, an apply, and its undo.
 
 use std::collections::BTreeSet;
 
 use super::act::{cluster_here, go, open_object, say};
 use crate::console::effect::Effects;
+use crate::console::keymap::Action;
 use crate::console::model::{Approval, Entered, Layer, Model, ObjectTab, Pane, Run, ScreenId};
 use crate::console::task::{PlanTarget, SavedFile, Task};
 use crate::console::view;
 use trueup_core::engine::{Answers, Chosen, ObjectRef, SubjectId, approve as approve_plan, questions};
 use trueup_core::world::{Cluster, ClusterName};
 
-/// Plans for the marked rows, else for the row at the cursor.
+/// Plans for the marked rows, or for the selected row.
 pub fn reconcile(model: &mut Model) -> Effects {
     let wanted = match model.place() {
         ScreenId::Check(_) => {
@@ -26,16 +27,16 @@ pub fn reconcile(model: &mut Model) -> Effects {
         ScreenId::Fleet => PlanTarget::Subjects(subjects_of_clusters(model)),
         ScreenId::Plan => return refresh(model),
         ScreenId::Activity | ScreenId::Object | ScreenId::Logs => {
-            return say(model, "there is no finding here to plan for");
+            return say(model, "no finding selected");
         }
     };
     if matches!(&wanted, PlanTarget::Subjects(subjects) if subjects.is_empty()) {
-        return say(model, "there is no finding to plan for");
+        return say(model, "no finding to plan for");
     }
     ask_for_plan(model, wanted)
 }
 
-/// Every finding of the marked clusters, else of the one at the cursor.
+/// Every finding of the marked clusters, or of the selected one.
 fn subjects_of_clusters(model: &Model) -> BTreeSet<SubjectId> {
     let marks = model.fleet.list.marks();
     let chosen: BTreeSet<ClusterName> = match marks.is_empty() {
@@ -54,10 +55,10 @@ fn ask_for_plan(model: &mut Model, wanted: PlanTarget) -> Effects {
     effects
 }
 
-/// Reads again; on a plan, plans again for the same findings.
+/// Lists everything again; on a plan, plans again for the same findings.
 pub fn refresh(model: &mut Model) -> Effects {
     if let (ScreenId::Plan, Some(sheet)) = (model.place(), &model.plan) {
-        // One that is being made reads everything already; asked again and again, it would begin again and again.
+        // A pending plan lists everything already; repeated requests would restart it each time.
         if model.planning.is_some() {
             return Effects::default();
         }
@@ -69,7 +70,8 @@ pub fn refresh(model: &mut Model) -> Effects {
             .map(|(id, _)| (**id).clone())
             .collect();
         if subjects.is_empty() {
-            return say(model, "nothing of this plan is left to plan for; esc lets go of it");
+            let text = format!("no finding of this plan is left; {}: discard", model.key(Action::Discard));
+            return say(model, &text);
         }
         return ask_for_plan(model, PlanTarget::Subjects(subjects));
     }
@@ -77,7 +79,7 @@ pub fn refresh(model: &mut Model) -> Effects {
         let (cluster, target, tab) = (view.cluster.clone(), view.target.clone(), view.tab);
         return open_object(model, cluster, target, tab);
     }
-    let mut effects = say(model, "reading everything again");
+    let mut effects = say(model, "listing everything again");
     effects.task(Task::LookAgain);
     effects
 }
@@ -93,21 +95,21 @@ pub fn include(model: &mut Model) -> Effects {
             Effects::redraw()
         }
         Err(why) => {
-            model.toasts.error(format!("it can't be included: {why}"), model.now);
+            model.toasts.error(format!("cannot include: {why}"), model.now);
             Effects::redraw()
         }
     }
 }
 
-/// Lets the servers try what is chosen.
+/// Runs a dry run of the included actions.
 pub fn dry_run(model: &mut Model) -> Effects {
     if let Some(why) = model.read_only().map(str::to_owned) {
-        return say(model, &format!("a dry run needs the rights of a write, and this is read-only: {why}"));
+        return say(model, &format!("dry run needs write rights; read-only: {why}"));
     }
     let Some(sheet) = &mut model.plan else { return Effects::default() };
     let Chosen::Only(chosen) = sheet.chosen() else { return Effects::default() };
     if chosen.is_empty() {
-        return say(model, "nothing is chosen");
+        return say(model, "no action included");
     }
     sheet.trying = chosen.clone();
     sheet.tried.clear();
@@ -135,27 +137,28 @@ pub fn discard(model: &mut Model) -> Effects {
     Effects::redraw()
 }
 
-/// Opens the approval.
+/// Opens the approval dialog.
 pub fn approve(model: &mut Model) -> Effects {
     if let Some(why) = model.read_only().map(str::to_owned) {
-        return say(model, &format!("nothing can be approved, this is read-only: {why}"));
+        return say(model, &format!("cannot approve: read-only: {why}"));
     }
     if model.activity.is_running() {
-        return say(model, "another plan is being applied; wait for its end");
+        return say(model, "another apply is running; wait for it");
     }
     let Some(sheet) = &model.plan else { return Effects::default() };
     if model.now >= sheet.plan.expires_at {
-        return say(model, "the plan has expired; R makes it anew");
+        return say(model, &replan(model, "plan expired"));
     }
     if !sheet.moved.is_empty() {
-        return say(model, "the world moved since the plan was made; R makes it anew");
+        return say(model, &replan(model, "plan is stale"));
     }
     let chosen = sheet.chosen();
     if sheet.plan.actions.iter().all(|action| !action.blocked_by.is_empty()) {
-        return say(model, "nothing can be approved: every action is blocked, and says by what");
+        return say(model, "cannot approve: every action is blocked");
     }
     if chosen == Chosen::Only(BTreeSet::new()) {
-        return say(model, "nothing is chosen: space includes an action");
+        let text = format!("no action included; {}: include", model.key(Action::Include));
+        return say(model, &text);
     }
     match questions(&sheet.plan, &chosen) {
         Ok(questions) => {
@@ -170,7 +173,12 @@ pub fn approve(model: &mut Model) -> Effects {
     }
 }
 
-/// Takes the word that was typed, and goes on when it was the last.
+/// A message with the key that plans again.
+fn replan(model: &Model, message: &str) -> String {
+    format!("{message}; {}: replan", model.key(Action::Refresh))
+}
+
+/// Submits the confirmation, and applies after the last one.
 pub fn answer(model: &mut Model) -> Effects {
     let Some(Layer::Approval(approval)) = &mut model.layer else { return Effects::default() };
     match approval.enter(model.now) {
@@ -186,7 +194,7 @@ pub fn answer(model: &mut Model) -> Effects {
     }
 }
 
-/// Notes how much of the list the approval shows on the screen as it is.
+/// Records which lines of the approval are visible.
 pub fn see_approval(model: &mut Model) {
     let fits = view::approval_fits(model);
     if let Some(Layer::Approval(approval)) = &mut model.layer {
@@ -197,7 +205,8 @@ pub fn see_approval(model: &mut Model) {
 fn apply(model: &mut Model, answers: &Answers) -> Effects {
     let Some(sheet) = &model.plan else { return Effects::default() };
     if !sheet.moved.is_empty() {
-        model.toasts.error("nothing was sent: the world moved meanwhile; R makes the plan anew", model.now);
+        let text = replan(model, "nothing was sent: plan is stale");
+        model.toasts.error(text, model.now);
         return Effects::redraw();
     }
     let chosen = sheet.chosen();
@@ -221,20 +230,20 @@ pub fn stop(model: &mut Model) -> Effects {
     match model.activity.run.as_mut().filter(|run| run.is_running()) {
         Some(run) => {
             run.stopping = true;
-            let mut effects = say(model, "stopping after the action that is running");
+            let mut effects = say(model, "stopping after the running action");
             effects.task(Task::Stop);
             effects
         }
-        None => say(model, "nothing is being applied"),
+        None => say(model, "no apply is running"),
     }
 }
 
 pub fn undo(model: &mut Model) -> Effects {
     if model.activity.is_running() {
-        return say(model, "a plan is being applied; wait for its end");
+        return say(model, "an apply is running; wait for it");
     }
     let Some(plan) = model.activity.to_undo() else {
-        return say(model, "the journal holds nothing to undo");
+        return say(model, "nothing to undo");
     };
     let ask = model.next_ask();
     model.planning = Some(ask);
@@ -243,29 +252,29 @@ pub fn undo(model: &mut Model) -> Effects {
     effects
 }
 
-/// Goes to the object that the first line of evidence names.
+/// Goes to the object of the first line of evidence.
 pub fn open_referrer(model: &mut Model) -> Effects {
     let evidence =
         model.detail.closer.as_ref().map(|closer| closer.explanation.evidence.as_slice()).unwrap_or_default();
     let found = evidence.iter().find_map(|line| object_named(model, &line.object));
     match found {
         Some((cluster, target)) => open_object(model, cluster, target, ObjectTab::Yaml),
-        None => say(model, "the evidence names no single object"),
+        None => say(model, "the evidence has no object"),
     }
 }
 
-/// Reads `mgmt HostedControlPlane clusters-a/a`: the cluster, the kind, the place.
+/// Parses `mgmt HostedControlPlane clusters-a/a`: cluster, kind, namespace and name.
 fn object_named(model: &Model, text: &str) -> Option<(ClusterName, ObjectRef)> {
     let mut words = text.split(' ');
     let (cluster, kind, place) = (words.next()?, words.next()?, words.next()?);
-    // What lies in a cloud account is no object that could be opened.
+    // A resource of a cloud account cannot be opened.
     let is_meant = |one: &&Cluster| one.name.as_str() == cluster && !one.source.is_account();
     let cluster = model.fleet.clusters().find(is_meant)?.name.clone();
     let (namespace, name) = match place.split_once('/') {
         Some((namespace, name)) => (Some(namespace.to_owned()), name.to_owned()),
         None => (None, place.to_owned()),
     };
-    // Which version of the kind that is, whoever reads it knows: the cluster was asked for it.
+    // The reader of the object chooses the version of the kind.
     let (api_version, kind) = (String::new(), kind.to_owned());
     (name != "*").then_some((cluster, ObjectRef { api_version, kind, namespace, name, uid: None, cloud: None }))
 }

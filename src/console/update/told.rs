@@ -1,4 +1,4 @@
-//! Answers from behind the console.
+//! Replies of the services.
 
 use super::data;
 use crate::console::effect::{Effects, TerminalWish};
@@ -53,7 +53,9 @@ pub fn take(model: &mut Model, told: TaskReply) -> Effects {
             model.log = lines;
         }
         TaskReply::Notice { says } => model.toasts.info(says, model.now),
-        TaskReply::Broke { what } => model.toasts.error(format!("{what} broke and was started again"), model.now),
+        TaskReply::Broke { what } => {
+            model.toasts.error(format!("{what}: internal error (please report); restarted"), model.now)
+        }
     }
     effects
 }
@@ -65,7 +67,7 @@ fn started(model: &mut Model, start: Start) {
             model.checks.push(CheckSheet::new(*name, *description));
         }
     }
-    // Findings may have come first.
+    // Findings may have arrived first.
     let now = model.now;
     let Model { checks, findings, fleet, .. } = model;
     for (id, held) in findings.iter() {
@@ -96,12 +98,12 @@ fn furnished(model: &mut Model, furnishing: ModelSettings) -> Effects {
 fn redecorated(model: &mut Model, new: SettingsReload) {
     let SettingsReload { keys, themes, problems } = new;
     model.keys = keys;
-    // Half of a sequence may mean nothing any more.
+    // A pending key sequence may be invalid now.
     model.pressed.clear();
     model.follow.clear();
     model.themes = themes.names().map(str::to_owned).collect();
     if problems.is_empty() {
-        model.toasts.info("keys and themes were read again", model.now);
+        model.toasts.info("reloaded keys and themes", model.now);
     }
     problems.into_iter().for_each(|says| model.toasts.error(says, model.now));
 }
@@ -113,7 +115,7 @@ fn planned(model: &mut Model, is_awaited: bool, plan: Result<Box<Planned>, Strin
     model.planning = None;
     match plan {
         Ok(planned) if planned.plan.actions.is_empty() => {
-            model.toasts.info("nothing to do: every finding there matches, or has no remedy", model.now);
+            model.toasts.info("No actions: findings match or have no fix.", model.now);
         }
         Ok(planned) => {
             let Planned { plan, left_out } = *planned;
@@ -125,7 +127,7 @@ fn planned(model: &mut Model, is_awaited: bool, plan: Result<Box<Planned>, Strin
 }
 
 fn applied(model: &mut Model, report: Result<Box<Report>, String>, effects: &mut Effects) {
-    // What is known of the journal is from before the run.
+    // The known journal predates the run.
     model.activity.history = History::NotRead;
     effects.task(model.activity.ask_history());
     let Some(run) = &mut model.activity.run else { return };
@@ -151,11 +153,11 @@ fn applied(model: &mut Model, report: Result<Box<Report>, String>, effects: &mut
 fn saved(model: &mut Model, file: &SavedFile, path: Result<String, String>) {
     match (path, file) {
         (Ok(path), SavedFile::Plan { .. }) => {
-            model.toasts.info(format!("written to {path}; apply it with trueup apply {path}"), model.now);
+            model.toasts.info(format!("wrote {path}; apply: trueup apply {path}"), model.now);
         }
         (Ok(path), SavedFile::ScreenText | SavedFile::ScreenSvg | SavedFile::ViewMarkdown | SavedFile::ViewCsv) => {
-            model.toasts.info(format!("written to {path}"), model.now);
+            model.toasts.info(format!("wrote {path}"), model.now);
         }
-        (Err(why), _) => model.toasts.error(format!("not written: {why}"), model.now),
+        (Err(why), _) => model.toasts.error(format!("cannot write file: {why}"), model.now),
     }
 }

@@ -1,4 +1,4 @@
-//! What is being applied as it happens, and the journal of what was.
+//! The running apply and the journal.
 
 use std::time::Duration;
 
@@ -18,11 +18,11 @@ use trueup_core::engine::executor::{ActionResult, Skip};
 use trueup_core::engine::journal::{ActionStanding, Entry};
 use trueup_core::engine::short_id;
 
-/// How wide the bar is, beside its words.
+/// Width of the progress bar.
 const BAR: usize = 24;
 const BAR_NARROW: usize = 10;
 const NARROW: u16 = 80;
-/// Where the reason of an end begins, below its row.
+/// Indent of a reason below its row.
 const WHY_INDENT: usize = 13;
 
 pub fn draw(model: &Model, layout: &Layout, painter: &mut Painter<'_>) {
@@ -35,8 +35,12 @@ pub fn draw(model: &Model, layout: &Layout, painter: &mut Painter<'_>) {
 fn run(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     let Some(run) = &model.activity.run else {
         let inside = painter.boxed(area, &Line::of("Apply", Role::Title), &Line::blank(), PaneFocus::Waits);
-        let says = "Nothing was applied in this session.";
-        states::empty(inside, says, "r on a finding makes a plan; a approves it.", painter);
+        let next = format!(
+            "{}: plan a fix  {}: approve",
+            model.screen_key(Action::Reconcile),
+            model.screen_key(Action::Approve)
+        );
+        states::empty(inside, "No applies in this session.", &next, painter);
         return;
     };
     let inside = painter.boxed(area, &run_title(run, area.width, painter), &run_right(model, run), PaneFocus::Waits);
@@ -47,7 +51,7 @@ fn run(model: &Model, area: Rect, painter: &mut Painter<'_>) {
         lines.extend(wrapped(&format!("Nothing was sent: {why}"), width, 2, Role::Error));
     }
     if let RunState::Finished { halted: Some(why) } = &run.state {
-        lines.extend(wrapped(&format!("It ended early: {why}"), width, 2, Role::Error));
+        lines.extend(wrapped(&format!("Ended early: {why}"), width, 2, Role::Error));
     }
     for notice in &run.notices {
         lines.extend(wrapped(notice, width, 2, Role::Warn));
@@ -62,17 +66,17 @@ fn run(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     }
     if run.is_running() && run.done() == run.rows.len() {
         lines.push(Line::blank());
-        let says = "All is done. A last look for references to what was deleted follows.";
-        lines.extend(wrapped(says, width, 2, Role::Muted));
+        let says = format!("Applied. Checking for references to deleted objects{}", painter.glyphs().ellipsis);
+        lines.extend(wrapped(&says, width, 2, Role::Muted));
     }
-    // What is under way stays in sight, with what came before it.
+    // The running action stays visible, with the lines before it.
     let room = usize::from(inside.height);
     let first = under_way.unwrap_or(lines.len()).saturating_sub(room / 2);
     painter.lines(inside, &lines, first);
     painter.thumb(area.right() - 1, inside, lines.len(), first);
 }
 
-/// How wide the columns of a run are.
+/// Column widths of a run.
 #[derive(Clone, Copy)]
 struct Widths {
     what: usize,
@@ -107,12 +111,10 @@ fn run_right(model: &Model, run: &Run) -> Line {
         .count();
     let failed = Line::of(format!("{bad} failed"), if bad > 0 { Role::Error } else { Role::Muted });
     match (&run.state, run.stopping) {
-        (RunState::Running, true) => failed.and("  stopping after this one", Role::Warn),
-        (RunState::Running, false) => {
-            failed.and(format!("  {} stops", super::key_of(model, Action::Stop)), Role::HintText)
-        }
+        (RunState::Running, true) => failed.and("  stopping after this action", Role::Warn),
+        (RunState::Running, false) => failed.and(format!("  {}: stop", model.screen_key(Action::Stop)), Role::HintText),
         (RunState::Finished { .. }, _) => failed.and("  finished", Role::Muted),
-        (RunState::Failed(_), _) => Line::of("not begun", Role::Error),
+        (RunState::Failed(_), _) => Line::of("not started", Role::Error),
     }
 }
 
@@ -122,8 +124,8 @@ fn row_lines(model: &Model, run: &Run, row: &RunRow, widths: Widths, width: usiz
     let (sign, word, role) = match &row.ended {
         Some(_) | None if waited.is_some() => (glyphs.running, waited.as_deref().unwrap_or_default(), Role::Accent),
         Some((_, ActionResult::Done(_))) => (glyphs.done, "verified", Role::Ok),
-        Some((_, ActionResult::Already)) => (glyphs.done, "already so", Role::Ok),
-        Some((_, ActionResult::TakenBack { .. })) => (glyphs.done, "taken back", Role::Warn),
+        Some((_, ActionResult::Already)) => (glyphs.done, "unchanged", Role::Ok),
+        Some((_, ActionResult::TakenBack { .. })) => (glyphs.done, "restored", Role::Warn),
         Some((_, ActionResult::Skipped { class: Skip::Stale, .. })) => (glyphs.skipped, "stale", Role::Warn),
         Some((_, ActionResult::Skipped { .. })) => (glyphs.skipped, "skipped", Role::Muted),
         Some((_, ActionResult::Failed { .. })) => (glyphs.failed, "failed", Role::Error),
@@ -140,7 +142,7 @@ fn row_lines(model: &Model, run: &Run, row: &RunRow, widths: Widths, width: usiz
         .and(padded(&row.what, widths.what), Role::Text)
         .and(padded(&row.cluster, widths.cluster), Role::Muted);
     let times = times(model, row);
-    // Half a time says nothing.
+    // A partial time is not shown.
     let fits = line.plain().width() + times.width() <= width;
     let mut lines = vec![if fits { line.and(times, Role::Muted) } else { line }];
     let waits_for = row.waiting.as_ref().map(|(_, why)| why.as_str());
@@ -160,7 +162,7 @@ fn short(span: Duration) -> String {
     }
 }
 
-/// A text with the blanks that make it as wide as its column, and two more.
+/// Pads a text to the width of its column, plus two.
 fn padded(text: &str, width: usize) -> String {
     format!("{text}{}  ", " ".repeat(width.saturating_sub(text.width())))
 }
@@ -187,22 +189,22 @@ fn journal(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
     let entries = match &model.activity.history {
         History::NotRead => {
-            states::empty(inside, "The journal is being read.", "", painter);
+            states::empty(inside, "Reading the journal.", "", painter);
             return;
         }
         History::Failed(why) => {
-            states::empty(inside, why, "trueup history verify says more.", painter);
+            states::empty(inside, why, "Run: trueup history verify", painter);
             return;
         }
         History::Read(entries) if entries.is_empty() => {
             states::empty(
                 inside,
                 if model.activity.run.as_ref().is_some_and(Run::is_running) {
-                    "The journal of earlier runs is empty; this one is shown here when it has ended."
+                    "The journal is empty. The running apply appears here when it ends."
                 } else {
-                    "The journal is empty: nothing was ever applied from here."
+                    "The journal is empty: no applies yet."
                 },
-                "What is applied can be taken back here.",
+                "Applied plans can be undone here.",
                 painter,
             );
             return;
@@ -238,10 +240,10 @@ fn entry_line(model: &Model, entry: &Entry) -> Line {
         .and(format!("{}  ", short_id(&entry.plan)), Role::Accent)
         .and(format!("{things:<11} "), Role::Text);
     let (came, role) = match (entry.open_count(), entry.finished) {
-        (1, _) => ("1 open: what came of it is not known".to_owned(), Role::Error),
-        (open @ 2.., _) => (format!("{open} open: what came of them is not known"), Role::Error),
+        (1, _) => ("1 open: outcome unknown".to_owned(), Role::Error),
+        (open @ 2.., _) => (format!("{open} open: outcomes unknown"), Role::Error),
         (0, Some(_)) => (outcome(entry), Role::Ok),
-        (0, None) => ("running, or broken off".to_owned(), Role::Warn),
+        (0, None) => ("running or interrupted".to_owned(), Role::Warn),
     };
     line.and(came, role).and(format!("  by {who} in {}", clusters.join(", ")), Role::Muted)
 }

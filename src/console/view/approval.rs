@@ -1,6 +1,6 @@
-//! The question before anything is sent, as large as what is at stake.
+//! The approval dialog.
 //!
-//! Always true: every name is shown whole and escaped, over several lines where it has to be.
+//! Invariants: every name is shown in full and escaped, over several lines where necessary.
 
 use ratatui::layout::{Position, Rect};
 use unicode_width::UnicodeWidthStr as _;
@@ -8,6 +8,7 @@ use unicode_width::UnicodeWidthStr as _;
 use super::paint::{Painter, PaneFocus, centered};
 use super::text::{Line, wrap, wrapped};
 use crate::console::hits::Hit;
+use crate::console::keymap;
 use crate::console::layout::HEIGHT_MIN;
 use crate::console::model::{Approval, Fits, Layer, Model};
 use crate::console::terminal::Cursor;
@@ -15,15 +16,15 @@ use crate::console::theme::{Role, Signs};
 use trueup_core::engine::text::{Charset, printable};
 use trueup_core::engine::{Action, Asks, Tier, Undo, Verb, short_id};
 
-/// What the box may need beside the list: two borders, where the list ends, a blank, two lines each for what can be taken
-/// back and for the question, the word, and what is wrong with it.
+/// Lines of the box besides the list: two borders, the end of the list, a blank, two lines each for undo and the prompt,
+/// the input, and its error.
 const BESIDE: u16 = 10;
 const WIDTH_MAX: u16 = 96;
 const LINES_MAX: u16 = 20;
-/// The column before an object's kind and name: what is done.
+/// Column of the verb before an object's kind and name.
 const VERB: usize = 8;
 
-/// How much of the list is on the screen at once.
+/// Visible part of the list.
 pub fn fits(model: &Model) -> Fits {
     let (Some(Layer::Approval(approval)), Some(_)) = (&model.layer, model.layout()) else { return Fits::default() };
     let total = list_lines(model, approval, inner_width(model.area)).len();
@@ -36,8 +37,8 @@ pub fn draw(model: &Model, approval: &Approval, area: Rect, painter: &mut Painte
     let question = approval.question();
     let width = inner_width(area);
     let Fits { lines: shown, total } = fits(model);
-    let mut below = back_lines(&actions(model, approval), &plan.plan.id, width);
-    below.extend(asked(question.tier, &question.asks, width));
+    let mut below = undo_lines(&actions(model, approval), &plan.plan.id, width);
+    below.extend(prompt(question.tier, &question.asks, &model.key(keymap::Action::Open), width));
     let height = u16::try_from(shown + below.len()).unwrap_or(area.height) + 6;
     let place = centered(area, outer_width(area), height);
     painter.clear(place);
@@ -50,8 +51,8 @@ pub fn draw(model: &Model, approval: &Approval, area: Rect, painter: &mut Painte
     let left = total.saturating_sub(approval.scroll + usize::from(shown));
     let end = match left {
         0 => Line::of("end of list", Role::Muted),
-        1 => Line::of("1 more line below: go down to read it", Role::Warn),
-        left => Line::of(format!("{left} more lines below: go down to read them"), Role::Warn),
+        1 => Line::of("1 more line below: scroll down", Role::Warn),
+        left => Line::of(format!("{left} more lines below: scroll down"), Role::Warn),
     };
     painter.line_right(inside.right(), y, inside.width, &end);
     y += 2;
@@ -62,7 +63,7 @@ pub fn draw(model: &Model, approval: &Approval, area: Rect, painter: &mut Painte
     let x = painter.text(inside.x, y, inside.width, "> ", Role::Accent);
     let x = painter.text(x, y, inside.right().saturating_sub(x), &approval.typed, Role::Accent);
     painter.cursor = Cursor::At(Position { x: x.min(inside.right().saturating_sub(1)), y });
-    if let Some(wrong) = approval.wrong {
+    if let Some(wrong) = &approval.wrong {
         painter.text(inside.x, y + 1, inside.width, wrong, Role::Error);
     }
 }
@@ -76,7 +77,7 @@ fn inner_width(area: Rect) -> usize {
 }
 
 fn actions<'m>(model: &'m Model, approval: &Approval) -> Vec<&'m Action> {
-    // In the order of the plan's list, which is the one they are carried out in.
+    // In plan order, which is the order of execution.
     let all = model.plan.iter().flat_map(|plan| plan.order().iter().filter_map(|id| plan.action(id)));
     all.filter(|action| approval.question().actions.contains(&action.id)).collect()
 }
@@ -102,7 +103,7 @@ fn step(approval: &Approval, plan: &str) -> Line {
         count => format!("cluster {} of {count}", approval.at + 1),
     };
     match &approval.question().asks {
-        // Part of the word that has to be typed.
+        // Part of the confirmation.
         Asks::ClusterNameAndId { .. } if step.is_empty() => Line::of(format!("plan {}", short_id(plan)), Role::Muted),
         Asks::ClusterNameAndId { .. } => Line::of(format!("plan {}, {step}", short_id(plan)), Role::Muted),
         Asks::Enter | Asks::Deletions(_) | Asks::ClusterName(_) if step.is_empty() => Line::blank(),
@@ -110,7 +111,7 @@ fn step(approval: &Approval, plan: &str) -> Line {
     }
 }
 
-/// What the actions of a question are about, and how a cluster has it.
+/// Nouns for the actions' targets and their cluster.
 struct Things {
     one: &'static str,
     many: &'static str,
@@ -153,27 +154,25 @@ fn action_lines(action: &Action, kinds: usize, width: usize, charset: Charset) -
     lines
 }
 
-fn back_lines(actions: &[&Action], plan: &str, width: usize) -> Vec<Line> {
-    let forever = actions.iter().filter(|action| action.undo == Undo::None).count();
+fn undo_lines(actions: &[&Action], plan: &str, width: usize) -> Vec<Line> {
+    let permanent = actions.iter().filter(|action| action.undo == Undo::None).count();
     let id = short_id(plan);
     let deletes = actions.iter().any(|action| action.verb == Verb::Delete);
-    let (text, role) = match (forever, actions.len()) {
-        (0, 1) if deletes => (format!("It is backed up, sealed, and comes back with `undo {id}`."), Role::Muted),
-        (0, _) if deletes => (format!("Each is backed up, sealed, and comes back with `undo {id}`."), Role::Muted),
-        (0, _) => (format!("It can be taken back with `undo {id}`."), Role::Muted),
-        (1, 1) => ("It can't be taken back.".to_owned(), Role::Error),
-        (forever, count) if forever == count => ("None of them can be taken back.".to_owned(), Role::Error),
-        (forever, _) => (format!("{forever} of them can't be taken back."), Role::Error),
+    let (text, role) = match (permanent, actions.len()) {
+        (0, _) if deletes => (format!("Undo: trueup undo {id} (sealed backup)"), Role::Muted),
+        (0, _) => (format!("Undo: trueup undo {id}"), Role::Muted),
+        (permanent, count) if permanent == count => ("Cannot be undone.".to_owned(), Role::Error),
+        (permanent, count) => (format!("{permanent} of {count} cannot be undone."), Role::Error),
     };
     wrapped(&text, width, 0, role)
 }
 
-fn asked(tier: Tier, asks: &Asks, width: usize) -> Vec<Line> {
+fn prompt(tier: Tier, asks: &Asks, enter: &str, width: usize) -> Vec<Line> {
     let text = match asks {
-        Asks::Enter => "Press enter to approve.",
-        Asks::Deletions(_) => "Type the number of deletions to approve:",
-        Asks::ClusterName(_) => "Type the cluster's name to approve:",
-        Asks::ClusterNameAndId { .. } => "Type the cluster's name, a blank, and the plan's 8 characters to approve:",
+        Asks::Enter => format!("Press {enter} to approve."),
+        Asks::Deletions(_) => "Type the number of deletes to approve:".to_owned(),
+        Asks::ClusterName(cluster) => format!("Type `{cluster}` to approve:"),
+        Asks::ClusterNameAndId { cluster, short_id } => format!("Type `{cluster} {short_id}` to approve:"),
     };
-    wrapped(text, width, 0, if tier >= Tier::T3 { Role::Error } else { Role::Text })
+    wrapped(&text, width, 0, if tier >= Tier::T3 { Role::Error } else { Role::Text })
 }

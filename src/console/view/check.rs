@@ -1,4 +1,4 @@
-//! A check's list, and what follows the cursor.
+//! A check's list and the detail.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -13,6 +13,7 @@ use super::paint::{Painter, PaneFocus as Keys};
 use super::states;
 use super::text::Line;
 use crate::console::hits::Hit;
+use crate::console::keymap::Action;
 use crate::console::layout::Layout;
 use crate::console::model::{ACCEPTED, CheckSheet, Model, OWN_COLUMNS_AFTER, Pane};
 use crate::console::table::{Cell, Column, Cut, RowLook, TableRow, TableView, Tone, draw as draw_table};
@@ -22,9 +23,9 @@ use trueup_checks::judgements::CurrentJudgement;
 use trueup_core::engine::{State, SubjectId, Verb};
 use trueup_core::world::Link;
 
-/// How many columns a bar of time is wide.
+/// Width of a time bar.
 const BAR: usize = 10;
-/// How far below the window a branch is looked for: a tree that is longer ends its line early.
+/// How far below the window a branch is searched: the line of a longer tree ends early.
 const AHEAD: usize = 64;
 
 pub fn draw(model: &Model, check: &CheckSheet, layout: &Layout, painter: &mut Painter<'_>) {
@@ -74,19 +75,26 @@ fn counted(model: &Model, check: &CheckSheet, painter: &Painter<'_>) -> Line {
 fn empty(model: &Model, check: &CheckSheet, area: Rect, painter: &mut Painter<'_>) {
     let busy = model.fleet.clusters().filter(|one| matches!(one.link, Link::Connecting | Link::Listing { .. })).count();
     let failed = model.fleet.clusters().any(|one| matches!(one.link, Link::Failed { .. } | Link::AuthExpired { .. }));
+    let key = |action: Action| model.screen_key(action);
     let (says, next) = match (check.order.total(), busy) {
-        (0, 0) if failed => ("Nothing was found, and not every cluster could be read.".to_owned(), "0 shows which."),
-        (0, 0) => ("There is nothing of this kind in the clusters that were read.".to_owned(), "R reads them again."),
-        (0, 1) => ("1 cluster is still being read.".to_owned(), "Rows appear as they are found."),
-        (0, busy) => (format!("{busy} clusters are still being read."), "Rows appear as they are found."),
-        (total, _) => (format!("None of the {total} findings fits the filter."), "esc shows all again."),
+        (0, 0) if failed => {
+            ("No findings. Some clusters could not be read.".to_owned(), format!("{}: fleet", key(Action::GoFleet)))
+        }
+        (0, 0) => {
+            ("No findings in the clusters that were read.".to_owned(), format!("{}: list again", key(Action::Refresh)))
+        }
+        (0, 1) => ("Reading 1 cluster.".to_owned(), "Rows appear as they are found.".to_owned()),
+        (0, busy) => (format!("Reading {busy} clusters."), "Rows appear as they are found.".to_owned()),
+        (total, _) => {
+            (format!("None of {total} findings matches the filter."), format!("{}: clear filter", key(Action::Back)))
+        }
     };
-    states::empty(area, &says, next, painter);
+    states::empty(area, &says, &next, painter);
 }
 
-/// The columns, each with the place it has among those that sort.
+/// The columns, each with its sort index.
 fn columns(check: &CheckSheet, room: u16) -> (Vec<Column>, Vec<usize>) {
-    // On a wide screen a name is worth more than the last of the other columns.
+    // On a wide screen the name gets the space of the last other column.
     let object = (room / 4).clamp(19, 34);
     let mut all = vec![
         (Column::new("", 2).gap(0), 0),
@@ -170,7 +178,7 @@ impl<'m> Row<'m> {
     }
 }
 
-/// What somebody accepted says so; its verdict is in the detail.
+/// An accepted finding shows that; its verdict is in the detail.
 fn verdict(held: &CurrentJudgement) -> &'static str {
     if held.judgement.codes.contains(&ACCEPTED) { ACCEPTED } else { held.judgement.verdict }
 }
@@ -185,7 +193,7 @@ impl TableRow for Row<'_> {
     }
 }
 
-/// The sign of the state, and of what a plan would do.
+/// Glyph of the state and of the planned verb.
 fn state_cell<'m>(held: &CurrentJudgement, ghost: Option<Verb>, painter: &Painter<'_>) -> Cell<'m> {
     let glyphs = painter.glyphs();
     let state = held.judgement.state;
@@ -211,7 +219,7 @@ fn state_cell<'m>(held: &CurrentJudgement, ghost: Option<Verb>, painter: &Painte
     Cell::pieces(pieces, Cut::End)
 }
 
-/// How each row of a window hangs in the tree: nothing where there is none.
+/// Tree branches of each row of a window; empty without a tree.
 fn branches(model: &Model, check: &CheckSheet, window: Range<usize>, glyphs: &Glyphs) -> Vec<String> {
     if !check.shows_tree() {
         return vec![String::new(); window.len()];
@@ -236,7 +244,7 @@ fn branches(model: &Model, check: &CheckSheet, window: Range<usize>, glyphs: &Gl
 
 fn object_cell<'m>(branch: String, id: &'m SubjectId, painter: &Painter<'_>) -> Cell<'m> {
     let name: Cow<'m, str> = match id.name.as_str() {
-        "*" => Cow::Borrowed("(not all could be read)"),
+        "*" => Cow::Borrowed("(list incomplete)"),
         _ => Cow::Borrowed(id.called()),
     };
     let pieces: Vec<(Cow<'m, str>, Style)> = vec![
@@ -268,7 +276,7 @@ fn own_cell<'m>(cell: Option<&'m trueup_checks::Cell>, model: &Model, painter: &
     }
 }
 
-/// A bar that moves only when its text does.
+/// A bar that changes only with its text.
 fn left_cell<'m>(from: jiff::Timestamp, until: jiff::Timestamp, model: &Model, painter: &mut Painter<'_>) -> Cell<'m> {
     if model.now >= until {
         let ago = painter.age(until, model.now);
@@ -276,7 +284,7 @@ fn left_cell<'m>(from: jiff::Timestamp, until: jiff::Timestamp, model: &Model, p
     }
     let whole = until.duration_since(from).as_secs().max(1);
     let left = until.duration_since(model.now).as_secs().clamp(0, whole);
-    // What is left reads like an age: as long as it is until then.
+    // The remaining time is rendered like an age.
     let words = crate::console::table::age(model.now, until);
     let unit = crate::console::table::next_change(model.now, until);
     let step = unit.map_or(1, |next| next.duration_since(until).as_secs().max(1));

@@ -1,4 +1,4 @@
-//! One subject, looked at closely: expected beside actual, why, and what would settle it.
+//! Detail of one subject: expected and actual, evidence, and fix.
 
 use ratatui::layout::Rect;
 use serde_json::Value;
@@ -14,16 +14,16 @@ use crate::console::theme::{Glyphs, Role};
 use trueup_checks::{Panel, Step};
 use trueup_core::engine::{ActionDraft, Evidence, State, Undo};
 
-/// From this width on expected and actual stand side by side.
+/// From this width expected and actual are side by side.
 const BESIDE_FROM: usize = 56;
 const BAR: u64 = 20;
 
 pub fn draw(model: &Model, area: Rect, held: PaneFocus, painter: &mut Painter<'_>) {
     painter.hit(area, Hit::Detail);
     let subject = model.detail.subject.as_ref();
-    let title = subject.map_or("Nothing chosen".to_owned(), |subject| {
+    let title = subject.map_or("Nothing selected".to_owned(), |subject| {
         let place = subject.namespace.as_deref().map_or(String::new(), |namespace| format!("{namespace}/"));
-        let name = if subject.name == "*" { "(not all could be read)" } else { subject.called() };
+        let name = if subject.name == "*" { "(list incomplete)" } else { subject.called() };
         format!("{} {place}{name}", subject.kind)
     });
     let right = subject.map_or_else(Line::blank, |subject| {
@@ -40,10 +40,10 @@ pub fn draw(model: &Model, area: Rect, held: PaneFocus, painter: &mut Painter<'_
 /// The whole text, wrapped.
 pub fn lines(model: &Model, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     let Some(subject) = &model.detail.subject else {
-        return vec![Line::of("The finding at the cursor is explained here.", Role::Muted)];
+        return vec![Line::of("Select a finding to see its explanation.", Role::Muted)];
     };
     let Some(held) = model.findings.get(subject) else {
-        return vec![Line::of("It is no longer a finding.", Role::Muted)];
+        return vec![Line::of("This finding no longer exists.", Role::Muted)];
     };
     let state = held.judgement.state;
     let between = glyphs.separator;
@@ -56,7 +56,7 @@ pub fn lines(model: &Model, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     if let Some(rule) = model.accepted.rule(subject, model.now) {
         lines.extend(wrapped(&format!("accepted until {}: {}", rule.until, rule.reason), width, 0, Role::Muted));
     }
-    // What was asked for is what is looked for.
+    // The result of a query comes first.
     if let Some((question, answer)) = &model.detail.answer {
         lines.push(Line::blank());
         lines.push(Line::of(question.to_uppercase(), Role::Header));
@@ -69,9 +69,10 @@ pub fn lines(model: &Model, width: usize, glyphs: &Glyphs) -> Vec<Line> {
             lines.extend(closer_lines(closer, copy_keys.first().map(String::as_str), state, width, glyphs));
         }
         None if model.detail.answered == model.detail.ask => {
-            lines.push(Line::of("Nothing more is known of it; R reads everything again.", Role::Muted));
+            let text = format!("No details. {}: list everything again", model.screen_key(Action::Refresh));
+            lines.push(Line::of(text, Role::Muted));
         }
-        None => lines.push(Line::of(format!("It is being looked at{}", glyphs.ellipsis), Role::Muted)),
+        None => lines.push(Line::of(format!("Loading{}", glyphs.ellipsis), Role::Muted)),
     }
     lines
 }
@@ -86,7 +87,7 @@ fn closer_lines(
     let explanation = &closer.explanation;
     let mut lines = wrapped(&explanation.summary, width, 0, Role::Text);
     lines.push(Line::blank());
-    // What is only shown is compared with nothing; "nothing" on both sides would say that it is not there.
+    // An informational finding has no comparison; "nothing" on both sides would mean that it is absent.
     if !(is_empty(&explanation.expected) && is_empty(&explanation.actual)) {
         lines.extend(both_sides(&explanation.expected, &explanation.actual, width, glyphs));
         lines.push(Line::blank());
@@ -96,28 +97,28 @@ fn closer_lines(
         lines.extend(evidence_lines(place + 1, evidence, width));
     }
     if explanation.evidence.is_empty() {
-        lines.push(Line::of("There is no evidence beyond the list itself.", Role::Muted));
+        lines.push(Line::of("No evidence besides the list.", Role::Muted));
     }
     for panel in &closer.panels {
         lines.push(Line::blank());
         lines.extend(panel_lines(panel, copy_key, width, glyphs));
     }
     lines.push(Line::blank());
-    lines.push(Line::of("REMEDY", Role::Header));
+    lines.push(Line::of("FIX", Role::Header));
     if explanation.remedy.is_empty() {
         let says = match state {
-            State::Match => "Nothing is to be done.",
+            State::Match => "Nothing to fix.",
             State::Missing
             | State::Extra
             | State::Drift
             | State::Stale
             | State::Unknown
             | State::Error
-            | State::Blocked => "There is nothing trueup could do about it; the reasons above say what it takes.",
+            | State::Blocked => "No automatic fix.",
         };
         lines.extend(wrapped(says, width, 0, Role::Muted));
     }
-    lines.extend(explanation.remedy.iter().flat_map(|draft| remedy_lines(draft, width, glyphs)));
+    lines.extend(explanation.remedy.iter().flat_map(|draft| fix_lines(draft, width, glyphs)));
     lines
 }
 
@@ -127,7 +128,7 @@ fn is_empty(tree: &Value) -> bool {
 
 fn both_sides(expected: &Value, actual: &Value, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     let divider = format!(" {} ", glyphs.divider);
-    // Beside nothing there is nothing to compare, and the other side may have all the room.
+    // With one side empty, the other uses the full width.
     if width < BESIDE_FROM || is_empty(expected) || is_empty(actual) {
         return [one_side("EXPECTED", expected, width), one_side("ACTUAL", actual, width)].concat();
     }
@@ -161,7 +162,7 @@ fn padded(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
 }
 
-/// A tree as indented lines, the way YAML reads.
+/// A tree as indented lines, like YAML.
 fn tree(value: &Value, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     branch(value, 0, &mut lines);
@@ -233,7 +234,7 @@ fn panel_lines(panel: &Panel, copy_key: Option<&str>, width: usize, glyphs: &Gly
         Panel::Command { title, command } => {
             let mut lines = vec![Line::of(*title, Role::Header)];
             lines.extend(wrapped(command, width, 2, Role::Text));
-            lines.extend(copy_key.map(|key| Line::of(format!("{key} in this pane copies it"), Role::Muted)));
+            lines.extend(copy_key.map(|key| Line::of(format!("{key}: copy"), Role::Muted)));
             lines
         }
         Panel::Strip { title, steps } => steps_lines(title, steps, "   ", width, glyphs),
@@ -255,7 +256,7 @@ fn steps_lines(title: &'static str, steps: &[Step], between: &str, width: usize,
     let (mut line, mut used) = (Line::blank(), 0);
     for (place, step) in steps.iter().enumerate() {
         let text = format!("{} {}", step.label, step.state.map_or(glyphs.nothing, |state| glyphs.state(state)));
-        // What leads on to the next step stands at the end of a line and has to fit there, too.
+        // The arrow to the next step is at the end of a line and must fit there.
         let after = if place + 1 == steps.len() { 0 } else { between.trim_end().width() };
         let before = if place == 0 { "" } else { between };
         line = line.and(before.trim_end(), Role::Border);
@@ -275,9 +276,9 @@ fn steps_lines(title: &'static str, steps: &[Step], between: &str, width: usize,
     lines
 }
 
-fn remedy_lines(draft: &ActionDraft, width: usize, glyphs: &Glyphs) -> Vec<Line> {
+fn fix_lines(draft: &ActionDraft, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     let undo = match draft.undo {
-        Undo::RestoreFromBackup => "a sealed backup is kept, undo possible",
+        Undo::RestoreFromBackup => "undo from sealed backup",
         Undo::RemoveWhatWasAdded | Undo::DeleteWhatWasCreated | Undo::PutTagsBack => "undo possible",
         Undo::None => "no undo",
     };

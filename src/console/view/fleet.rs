@@ -1,4 +1,4 @@
-//! The fleet: every cluster, how it is reached, and how many differences each check sees there.
+//! The fleet: every cluster, its connection, and the differences per check.
 
 use std::borrow::Cow;
 
@@ -10,6 +10,7 @@ use super::paint::{Painter, PaneFocus};
 use super::states;
 use super::text::{Line, wrapped};
 use crate::console::hits::Hit;
+use crate::console::keymap::Action;
 use crate::console::layout::Layout;
 use crate::console::model::{FleetRow, Hangs, Model, StateCounts};
 use crate::console::table::{
@@ -33,10 +34,12 @@ pub fn draw(model: &Model, layout: &Layout, painter: &mut Painter<'_>) {
     painter.hit(layout.main, Hit::List);
     if shown == 0 {
         let (says, next) = match total {
-            0 => ("No cluster is known yet.", "They are named by the kubeconfig's contexts; trueup doctor says more."),
-            _ => ("No cluster fits the filter.", "esc shows all again."),
+            0 => {
+                ("No clusters yet.", "Clusters come from the contexts of the kubeconfig. Run: trueup doctor".to_owned())
+            }
+            _ => ("No cluster matches the filter.", format!("{}: clear filter", model.screen_key(Action::Back))),
         };
-        states::empty(inside, says, next, painter);
+        states::empty(inside, says, &next, painter);
     } else {
         table(model, with_margin(inside), layout.main.right() - 1, painter);
     }
@@ -80,12 +83,12 @@ fn table(model: &Model, area: Rect, border: u16, painter: &mut Painter<'_>) {
     }
 }
 
-/// A list's room without its last column, so that numbers don't touch the border.
+/// The area without its last column, so that numbers do not touch the border.
 pub fn with_margin(inside: Rect) -> Rect {
     Rect { width: inside.width.saturating_sub(1), ..inside }
 }
 
-/// How lists look in every screen.
+/// Style of lists on every screen.
 pub fn table_look(painter: &Painter<'_>) -> TableLook {
     TableLook {
         header: painter.style(Role::Header),
@@ -98,7 +101,7 @@ pub fn table_look(painter: &Painter<'_>) -> TableLook {
     }
 }
 
-/// A cluster as a row: its cells are made before it is drawn.
+/// A cluster as a row with prepared cells.
 struct Row<'m> {
     cells: Vec<Cell<'m>>,
     look: RowLook,
@@ -168,11 +171,11 @@ fn source(cluster: &Cluster) -> String {
         ClusterSource::Hosted { by } => format!("hosted by {by}"),
         ClusterSource::Snapshot => "snapshot".to_owned(),
         ClusterSource::Cloud { account, .. } => format!("account {account}"),
-        ClusterSource::Local => "your kubeconfig files".to_owned(),
+        ClusterSource::Local => "local kubeconfig files".to_owned(),
     }
 }
 
-/// `−3 =41`: each difference that is there, then the matches.
+/// `−3 =41`: each kind of difference, then the matches.
 fn counts<'m>(counts: Option<&StateCounts>, cluster: &Cluster, painter: &Painter<'_>) -> Cell<'m> {
     let glyphs = painter.glyphs();
     let Some(counts) = counts.filter(|counts| counts.total() > 0) else {
@@ -207,7 +210,7 @@ fn sparkline<'m>(model: &Model, cluster: &Cluster, painter: &Painter<'_>) -> Cel
     Cell::text(line, painter.style(role))
 }
 
-/// What there is to know of the cluster at the cursor, and the latest news.
+/// Details of the selected cluster, and the latest news.
 fn detail(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     let cursor = model.fleet.cursor();
     let title = cursor.map_or("News".to_owned(), |cluster| cluster.name.to_string());
@@ -218,19 +221,23 @@ fn detail(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     let mut lines = cursor.map(|cluster| cluster_lines(model, cluster, width)).unwrap_or_default();
     lines.extend(news(model, width, painter));
     if lines.is_empty() {
-        lines.push(Line::of("Nothing has changed since the console was opened.", Role::Muted));
+        lines.push(Line::of("No changes since the console was opened.", Role::Muted));
     }
     painter.lines(inside, &lines, 0);
 }
 
 fn cluster_lines(model: &Model, cluster: &Cluster, width: usize) -> Vec<Line> {
+    let key = |action: Action| model.screen_key(action);
     let trouble = match &cluster.link {
-        Link::Degraded { gap, retry_at: _ } => {
-            Some((gap.says.clone(), "it is tried again by itself; ctrl-r tries now"))
+        Link::Degraded { gap, retry_at } => {
+            let wait = retry_at.duration_since(model.now).as_secs().max(0);
+            Some((gap.says.clone(), format!("Retrying in {wait}s. {}: retry now", key(Action::Reconnect))))
         }
-        Link::AuthExpired { gap, hint } => Some((format!("{}; {hint}", gap.says), "X logs in on this terminal")),
-        Link::Failed { gap } => Some((gap.says.clone(), "ctrl-r tries again")),
-        Link::Idle => Some(("It rests: more clusters are live than may be at once.".to_owned(), "enter wakes it")),
+        Link::AuthExpired { gap, hint } => {
+            Some((format!("{}; {hint}", gap.says), format!("{}: log in on this terminal", key(Action::RunPlugin))))
+        }
+        Link::Failed { gap } => Some((gap.says.clone(), format!("{}: retry now", key(Action::Reconnect)))),
+        Link::Idle => Some(("Disconnected: live_max reached.".to_owned(), format!("{}: connect", key(Action::Open)))),
         Link::Connecting | Link::Listing { .. } | Link::Live { .. } | Link::Recorded => None,
     };
     let mut lines = Vec::new();
@@ -257,7 +264,7 @@ fn news(model: &Model, width: usize, painter: &Painter<'_>) -> Vec<Line> {
         let time = line.at.to_zoned(zone.clone()).strftime("%H:%M:%S").to_string();
         let (word, role) = match line.now {
             Some((state, verdict)) => (format!("became {verdict}"), Role::from(state)),
-            None => ("is gone".to_owned(), Role::Muted),
+            None => ("deleted".to_owned(), Role::Muted),
         };
         let room = width.saturating_sub(time.len() + 3 + word.len());
         let text = painter.shortened_name(&format!("{}: {}", line.cluster, line.subject), room);

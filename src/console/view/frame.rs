@@ -1,4 +1,4 @@
-//! What every screen has: the header, the tabs, the hints, and the messages.
+//! Parts of every screen: header, tabs, hints and messages.
 
 use ratatui::layout::Rect;
 
@@ -13,17 +13,17 @@ use crate::console::theme::Role;
 use trueup_core::engine::short_id;
 use trueup_core::world::{Cluster, ClusterSource, Link};
 
-/// Where the header goes on after the program's name.
+/// Start of the header after the program's name.
 const AFTER_NAME: u16 = 20;
-/// What says that not every cluster is named, without its number.
+/// Text for clusters that are not named, without its number.
 const MORE: &str = "and  more";
 
-/// The program, the clusters and how they are, and the plan.
+/// The program, the clusters with their connections, and the plan.
 pub fn header(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     let right = header_right(model, painter.glyphs().ellipsis);
     let begin = painter.line_right(area.right() - 1, area.y, area.width.saturating_sub(AFTER_NAME), &right);
     let mut x = painter.text(area.x + 1, area.y, 7, "trueup", Role::Title) + 2;
-    // The user's own files are no cluster anybody could mistake for another.
+    // Local kubeconfig files are not a cluster.
     let is_root = |cluster: &&Cluster| cluster.hosted_by.is_none() && cluster.source != ClusterSource::Local;
     let mut roots: Vec<&Cluster> = model.fleet.clusters().filter(is_root).collect();
     roots.sort_by_key(|member| member.source.is_account());
@@ -32,7 +32,7 @@ pub fn header(model: &Model, area: Rect, painter: &mut Painter<'_>) {
         let chip = chip(model, cluster, painter);
         let needed: usize = chip.0.iter().map(|(text, _)| painter.width(text)).sum();
         let room = usize::from(begin.saturating_sub(x));
-        // Room for the words that say how many are not here.
+        // Space for the number of clusters that are not named.
         let rest = if left > 1 { MORE.len() + 4 } else { 0 };
         if needed + rest + 2 > room {
             break;
@@ -59,7 +59,7 @@ fn chip(model: &Model, cluster: &Cluster, painter: &mut Painter<'_>) -> Line {
     if note.is_empty() { line } else { line.and(format!(" {note}"), role) }
 }
 
-/// How a link is, in a word or two; nothing where the dot says it all.
+/// State of a connection in a word or two; empty where the dot is enough.
 pub fn link_words(model: &Model, cluster: &Cluster, painter: &mut Painter<'_>) -> (Role, String) {
     match &cluster.link {
         Link::Idle => (Role::Muted, "idle".to_owned()),
@@ -102,13 +102,16 @@ fn header_right(model: &Model, ellipsis: &str) -> Line {
     line.and(plan.0, plan.1)
 }
 
-/// The screens there are.
+/// The tabs of all screens.
 pub fn tabs(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     let mut tabs: Vec<(Tab, String, bool, u32)> =
-        vec![(Tab::Fleet, "0 Fleet".to_owned(), model.place() == ScreenId::Fleet, 0)];
+        vec![(Tab::Fleet, tab_title(model, Action::GoFleet, "Fleet"), model.place() == ScreenId::Fleet, 0)];
     for (place, check) in model.checks.iter().enumerate() {
         let differences = model.findings.counts_of(check.name).differences();
-        let title = format!("{} {}", place + 1, check.description.title);
+        let title = match Action::go_check(place) {
+            Some(action) => tab_title(model, action, check.description.title),
+            None => check.description.title.to_owned(),
+        };
         tabs.push((Tab::Check(place), title, model.place() == ScreenId::Check(place), differences));
     }
     if model.plan.is_some() {
@@ -116,10 +119,10 @@ pub fn tabs(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     }
     let running = u32::from(model.activity.is_running());
     tabs.push((Tab::Activity, "Activity".to_owned(), model.place() == ScreenId::Activity, running));
-    let help = Line::of(super::key_of(model, Action::Help), Role::HintKey).and(" help ", Role::HintText);
+    let help = Line::of(model.screen_key(Action::Help), Role::HintKey).and(" help ", Role::HintText);
     let start = painter.line_right(area.right(), area.y, area.width, &help);
     painter.hit(Rect { x: start, width: area.right() - start, ..area }, Hit::Tab(Tab::Help));
-    // The screen the user is on always has its tab in sight.
+    // The tab of the current screen is always visible.
     let needed = |tab: &(Tab, String, bool, u32)| painter.width(&tab.1) + 3 + count_text(tab.3).len();
     let room = usize::from(start.saturating_sub(area.x + 1));
     while tabs.iter().map(needed).sum::<usize>() > room {
@@ -136,6 +139,12 @@ pub fn tabs(model: &Model, area: Rect, painter: &mut Painter<'_>) {
         painter.hit(Rect { x: begin, width: x - begin, ..area }, Hit::Tab(tab));
         x += 1;
     }
+}
+
+/// A tab's title after its key, if it has one.
+fn tab_title(model: &Model, action: Action, title: &str) -> String {
+    let keys = model.keys.keys(model.screen_scope(), action);
+    keys.first().map_or_else(|| title.to_owned(), |key| format!("{key} {title}"))
 }
 
 fn count_text(count: u32) -> String {
@@ -170,7 +179,7 @@ pub fn toasts(model: &Model, layout: &Layout, painter: &mut Painter<'_>) {
     painter.changes(model.toasts.next_end());
 }
 
-/// What may follow the keys pressed so far.
+/// Possible next keys of a sequence.
 pub fn which_key(model: &Model, layout: &Layout, painter: &mut Painter<'_>) {
     let height = u16::try_from(model.follow.len()).unwrap_or(1) + 2;
     let width = 30;

@@ -1,16 +1,16 @@
-//! Every key that works here, from the keymap itself.
+//! Help: every key of the screen, from the keymap.
 
 use ratatui::layout::Rect;
 
 use super::paint::{Painter, PaneFocus, centered};
 use super::text::{Line, wrap};
 use crate::console::hits::Hit;
-use crate::console::keymap::{Group, KeyRow, Scope};
+use crate::console::keymap::{Action, Group, KeyRow, Scope};
 use crate::console::model::{Model, ScreenId};
 use crate::console::theme::Role;
 
 const WIDTH: u16 = 84;
-/// How wide the keys are, with the blank after them.
+/// Width of the keys, with the space after them.
 const KEYS: usize = 23;
 
 pub fn draw(model: &Model, scroll: usize, area: Rect, painter: &mut Painter<'_>) {
@@ -19,14 +19,19 @@ pub fn draw(model: &Model, scroll: usize, area: Rect, painter: &mut Painter<'_>)
     painter.hit(place, Hit::Layer);
     let here = scope_of(model.place());
     let title = Line::of(format!("Help: {}", here.title()), Role::Title);
-    let inside = painter.boxed(place, &title, &Line::of("esc closes", Role::Muted), PaneFocus::Keys);
+    let inside = painter.boxed(
+        place,
+        &title,
+        &Line::of(format!("{}: close", model.key(Action::Back)), Role::Muted),
+        PaneFocus::Keys,
+    );
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
     let lines = lines(model, here, usize::from(inside.width));
     painter.lines(inside, &lines, scroll);
     painter.thumb(place.right() - 1, inside, lines.len(), scroll);
 }
 
-/// The furthest help scrolls.
+/// Largest scroll position of the help.
 pub fn last(model: &Model) -> usize {
     let width = usize::from(WIDTH.min(model.area.width).saturating_sub(4));
     let shown = usize::from(model.area.height.saturating_sub(4));
@@ -45,8 +50,8 @@ fn scope_of(place: ScreenId) -> Scope {
 }
 
 fn lines(model: &Model, here: Scope, width: usize) -> Vec<Line> {
-    // A key that goes to a check there is none of says nothing.
-    let leads = |row: &KeyRow| row.action.domain_place().is_none_or(|place| place < model.checks.len());
+    // Keys of checks that are not enabled are left out.
+    let leads = |row: &KeyRow| row.action.check_index().is_none_or(|place| place < model.checks.len());
     let is_here = |row: &KeyRow| row.scope == here || row.scope == Scope::Global;
     let rows: Vec<KeyRow> = model.keys.table().into_iter().filter(|row| is_here(row) && leads(row)).collect();
     let mut lines = Vec::new();
@@ -66,10 +71,10 @@ fn lines(model: &Model, here: Scope, width: usize) -> Vec<Line> {
     lines
 }
 
-/// The keys, then what they do, wrapped beside them.
+/// The keys, then their description, wrapped beside them.
 fn row_lines(model: &Model, row: &KeyRow, width: usize) -> Vec<Line> {
-    let check = row.action.domain_place().and_then(|place| model.checks.get(place));
-    let says = check.map_or_else(|| row.action.says().to_owned(), |check| format!("To {}.", check.description.title));
+    let check = row.action.check_index().and_then(|place| model.checks.get(place));
+    let says = check.map_or_else(|| row.action.says().to_owned(), |check| format!("Go to {}", check.description.title));
     let mut keys = format!("{:<width$}", row.keys.join(", "), width = KEYS - 1) + " ";
     let line = |text: String| {
         let keys = std::mem::replace(&mut keys, " ".repeat(KEYS));

@@ -1,6 +1,6 @@
-//! The line of keys at the bottom.
+//! The hint line.
 //!
-//! Always true: a key that would do nothing here and now is not named.
+//! Invariants: a key without an effect in the current state is not shown.
 
 use ratatui::layout::Rect;
 
@@ -10,7 +10,7 @@ use crate::console::keymap::{Action, Scope};
 use crate::console::model::{Fits, History, Layer, Model, ObjectTab};
 use crate::console::theme::Role;
 
-/// The keys that do something here and now.
+/// Draws the keys that have an effect now.
 pub fn draw(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     let scope = model.scope();
     let mut x = area.x + 1;
@@ -25,21 +25,21 @@ pub fn draw(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     }
 }
 
-/// The actions worth a hint, most useful first, each with its word.
+/// Actions for hints, most useful first, each with its word.
 fn hinted(model: &Model) -> Vec<(Action, &'static str)> {
     match &model.layer {
         Some(Layer::Approval(_)) => {
             let mut hints = vec![(Action::Open, "approve"), (Action::Back, "cancel")];
             let Fits { lines, total } = approval::fits(model);
             if lines < total {
-                hints.insert(0, (Action::Down, "read on"));
+                hints.insert(0, (Action::Down, "scroll"));
             }
             hints
         }
         Some(Layer::Palette(_) | Layer::Picker(_)) => {
             vec![(Action::Open, "choose"), (Action::Back, "close"), (Action::Down, "next"), (Action::Up, "before")]
         }
-        // The line to be typed lies over the hints and says its own.
+        // The prompt covers the hints and has its own.
         Some(Layer::Prompt(_)) => Vec::new(),
         Some(Layer::Help { .. }) => vec![(Action::Down, "down"), (Action::Up, "up"), (Action::Back, "close")],
         None => on_screen(model).into_iter().map(|action| (action, action.short())).collect(),
@@ -110,7 +110,7 @@ fn list(model: &Model) -> Vec<Action> {
     }
 }
 
-/// The ways to look closer at what the cursor is on, as far as there is something to look at.
+/// Actions that inspect the selected object, if any.
 fn closer(model: &Model) -> Vec<Action> {
     let is_object = model.subject().is_some_and(|subject| subject.name != "*" && subject.cloud.is_none());
     let evidence = model.detail.closer.as_ref().map(|closer| closer.explanation.evidence.as_slice());

@@ -1,9 +1,9 @@
-//! The screen, drawn from the model and nothing else.
+//! Draws the screen from the model.
 //!
-//! Always true:
+//! Invariants:
 //! - only rows in the window are built;
-//! - text from clusters is escaped where it is written ([`paint`]);
-//! - a state is told by its sign and its word; colour repeats them.
+//! - text from clusters is escaped where it is drawn ([`paint`]);
+//! - a state is shown by glyph and word; colour repeats them.
 
 mod activity;
 mod approval;
@@ -28,7 +28,6 @@ pub use approval::fits as approval_fits;
 pub use help::last as help_last;
 
 use super::hits::{Hit, HitMap};
-use super::keymap::Keymap;
 use super::layout::Layout;
 use super::model::{Layer, Model, ScreenId, Standing};
 use super::table;
@@ -37,19 +36,19 @@ use super::theme::{Glyphs, Role, Signs, Theme};
 use paint::Painter;
 use text::Line;
 
-/// How everything looks.
+/// Theme and glyphs.
 #[derive(Debug, Clone)]
 pub struct Look {
     pub theme: Theme,
     pub signs: Signs,
 }
 
-/// What drawing found out.
+/// Result of drawing.
 #[derive(Debug)]
 pub struct Drawn {
     pub hits: HitMap,
     pub cursor: Cursor,
-    /// When something on the screen reads differently by time alone.
+    /// When a label on the screen changes next.
     pub changes_at: Option<Timestamp>,
 }
 
@@ -112,7 +111,7 @@ fn body(model: &Model, layout: &Layout, painter: &mut Painter<'_>) {
     }
 }
 
-/// What lies over the screen, lowest first.
+/// Draws layers, lowest first.
 fn over(model: &Model, area: Rect, layout: &Layout, painter: &mut Painter<'_>) {
     frame::toasts(model, layout, painter);
     if !model.follow.is_empty() {
@@ -127,13 +126,13 @@ fn over(model: &Model, area: Rect, layout: &Layout, painter: &mut Painter<'_>) {
     }
 }
 
-/// How many lines the text on the screen has, for scrolling.
+/// Number of text lines on the screen, for scrolling.
 pub fn text_length(model: &Model) -> usize {
     let Some(layout) = model.layout() else { return 0 };
     text_lines(model, &layout).len()
 }
 
-/// The text on the screen, for copying and paging.
+/// The text of the screen, for copying and paging.
 pub fn text_of(model: &Model) -> String {
     let Some(layout) = model.layout() else { return String::new() };
     let plain = |line: &Line| line.plain() + "\n";
@@ -152,14 +151,8 @@ fn text_lines(model: &Model, layout: &Layout) -> Vec<Line> {
     }
 }
 
-/// The names of the keys that do something here.
-fn key_of(model: &Model, action: super::keymap::Action) -> String {
-    let keys: &Keymap = &model.keys;
-    keys.keys(model.screen_scope(), action).into_iter().next().unwrap_or_default()
-}
-
 impl Painter<'_> {
-    /// Marks a rectangle as one thing for the mouse.
+    /// Registers an area for the mouse.
     fn hit(&mut self, area: Rect, hit: Hit) {
         self.hits.add(area, hit);
     }

@@ -1,4 +1,4 @@
-//! Screens of text: an object, its events, the log.
+//! Text screens: an object, its events, the log.
 
 use ratatui::layout::Rect;
 
@@ -6,6 +6,7 @@ use super::paint::{Painter, PaneFocus};
 use super::states;
 use super::text::{Line, wrapped};
 use crate::console::hits::Hit;
+use crate::console::keymap::Action;
 use crate::console::model::{Model, ObjectTab};
 use crate::console::theme::Role;
 
@@ -24,8 +25,11 @@ pub fn draw(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     painter.hit(area, Hit::Detail);
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
     match &view.sheet {
-        None => states::empty(inside, "It is being read.", "", painter),
-        Some(Err(why)) => states::empty(inside, &format!("It can't be shown: {why}."), "R reads again.", painter),
+        None => states::empty(inside, "Loading.", "", painter),
+        Some(Err(why)) => {
+            let next = format!("{}: retry", model.screen_key(Action::Refresh));
+            states::empty(inside, &format!("Cannot show the object: {why}."), &next, painter);
+        }
         Some(Ok(_)) => {
             let lines = lines(model, usize::from(inside.width));
             painter.lines(inside, &lines, model.scroll);
@@ -34,14 +38,14 @@ pub fn draw(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     }
 }
 
-/// The text of the object screen.
+/// Text of the object screen.
 pub fn lines(model: &Model, width: usize) -> Vec<Line> {
     let Some(Some(Ok(sheet))) = model.object.as_ref().map(|view| &view.sheet) else { return Vec::new() };
     match model.object.as_ref().map(|view| view.tab) {
         Some(ObjectTab::Yaml) | None => sheet.yaml.iter().flat_map(|line| yaml_line(line, width)).collect(),
         Some(ObjectTab::Events) => match &sheet.events {
             Err(why) => wrapped(why, width, 0, Role::Error),
-            Ok(events) if events.is_empty() => vec![Line::of("Nothing was reported about it lately.", Role::Muted)],
+            Ok(events) if events.is_empty() => vec![Line::of("No recent events.", Role::Muted)],
             Ok(events) => events.iter().flat_map(|event| wrapped(event, width, 4, Role::Text)).collect(),
         },
     }
@@ -61,7 +65,7 @@ pub fn draw_log(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     let inside = painter.boxed(area, &Line::of("Log", Role::Title), &Line::blank(), PaneFocus::Keys);
     let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
     if model.log.is_empty() {
-        states::empty(inside, "The log is empty so far.", "", painter);
+        states::empty(inside, "The log is empty.", "", painter);
         return;
     }
     let lines = log_lines(model, usize::from(inside.width));

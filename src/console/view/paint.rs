@@ -1,6 +1,6 @@
-//! The brush: text, boxes and fills on the buffer, in roles.
+//! Painter: text, boxes and fills on the buffer, by role.
 //!
-//! Always true: whatever a text says, it stays on its line and inside its width, and steers nothing.
+//! Invariants: a text stays on its line and within its width, and control characters are escaped.
 
 use jiff::Timestamp;
 use ratatui::buffer::Buffer;
@@ -22,10 +22,10 @@ pub struct Painter<'a> {
     changes_at: Option<Timestamp>,
 }
 
-/// The least of a title that is worth showing beside what stands at the right.
+/// Smallest useful title beside the text at the right.
 const TITLE_MIN: u16 = 16;
 
-/// Whether a box has the keys.
+/// Whether a box has the focus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PaneFocus {
     Keys,
@@ -49,13 +49,13 @@ impl<'a> Painter<'a> {
         self.look.glyphs()
     }
 
-    /// Notes that an age is on the screen, so that it is drawn again when it reads differently.
+    /// Renders an age, and registers when it changes.
     pub fn age(&mut self, since: Timestamp, now: Timestamp) -> String {
         self.changes(next_change(since, now));
         table::age(since, now)
     }
 
-    /// Notes that something on the screen changes at a moment.
+    /// Registers when something on the screen changes.
     pub fn changes(&mut self, at: Option<Timestamp>) {
         self.changes_at = [self.changes_at, at].into_iter().flatten().min();
     }
@@ -65,7 +65,7 @@ impl<'a> Painter<'a> {
         self.buffer.set_style(area, style);
     }
 
-    /// Makes an area blank, for what lies over it.
+    /// Blanks an area, for a layer.
     pub fn clear(&mut self, area: Rect) {
         for y in area.top()..area.bottom() {
             for x in area.left()..area.right() {
@@ -77,14 +77,14 @@ impl<'a> Painter<'a> {
         self.fill(area, Role::Text);
     }
 
-    /// Writes a text, cut at its end where the width ends; says where it ended.
+    /// Writes a text, cut at the width; returns where it ended.
     pub fn text(&mut self, x: u16, y: u16, width: u16, text: &str, role: Role) -> u16 {
         let style = self.style(role);
         let shown = fit(text, usize::from(width), self.look.table_glyphs());
         self.write(x, y, width, &shown, style)
     }
 
-    /// Writes a line of pieces; says where it ended.
+    /// Writes a line of pieces; returns where it ended.
     pub fn line(&mut self, x: u16, y: u16, width: u16, line: &Line) -> u16 {
         let (mut at, end) = (x, x.saturating_add(width));
         for (text, role) in &line.0 {
@@ -93,7 +93,7 @@ impl<'a> Painter<'a> {
         at
     }
 
-    /// Writes a line so that it ends at the right edge; says where it began.
+    /// Writes a right-aligned line; returns where it started.
     pub fn line_right(&mut self, right: u16, y: u16, width: u16, line: &Line) -> u16 {
         let needed = u16::try_from(self.line_width(line)).unwrap_or(width).min(width);
         let x = right.saturating_sub(needed);
@@ -105,7 +105,7 @@ impl<'a> Painter<'a> {
         display_width(text, self.look.table_glyphs())
     }
 
-    /// Draws a box with a title at its left and one at its right; answers with what is inside.
+    /// Draws a box with a title at its left and one at its right; returns the inner area.
     pub fn boxed(&mut self, area: Rect, title: &Line, right: &Line, held: PaneFocus) -> Rect {
         let role = match held {
             PaneFocus::Keys => Role::BorderFocus,
@@ -115,7 +115,7 @@ impl<'a> Painter<'a> {
         let room = area.width.saturating_sub(4);
         let right = if right.0.is_empty() { Line::blank() } else { between_blanks(right) };
         let needed = u16::try_from(self.line_width(&right)).unwrap_or(room);
-        // What stands at the right is short and says what a name does not: the name gives way.
+        // The text at the right is short and important: the title is shortened.
         let for_title = if needed + TITLE_MIN <= room { room - needed } else { room };
         if !title.0.is_empty() {
             let mut title = title.clone();
@@ -136,12 +136,12 @@ impl<'a> Painter<'a> {
         }
     }
 
-    /// A name without its middle, where all of it would not fit.
+    /// A name without its middle, if it does not fit.
     pub fn shortened_name(&self, text: &str, width: usize) -> String {
         cut_middle(text, width, self.look.table_glyphs()).into_owned()
     }
 
-    /// A line whose longest piece lost its middle, where all of it would not fit.
+    /// A line whose longest piece lost its middle, if it does not fit.
     fn shortened(&self, mut line: Line, width: usize) -> Line {
         let over = self.line_width(&line).saturating_sub(width);
         let longest = line.0.iter_mut().max_by_key(|(text, _)| display_width(text, self.look.table_glyphs()));
@@ -156,7 +156,7 @@ impl<'a> Painter<'a> {
         line.0.iter().map(|(text, _)| self.width(text)).sum()
     }
 
-    /// Writes as many lines as fit, from a scroll on, with a thumb on the right border when there are more.
+    /// Writes as many lines as fit, from a scroll position.
     pub fn lines(&mut self, area: Rect, lines: &[Line], scroll: usize) {
         let scroll = scroll.min(lines.len().saturating_sub(usize::from(area.height)));
         for (y, line) in (area.y..area.bottom()).zip(lines.iter().skip(scroll)) {
@@ -164,7 +164,7 @@ impl<'a> Painter<'a> {
         }
     }
 
-    /// Draws the part of a text that is in sight on a border.
+    /// Draws a scrollbar thumb on a border.
     pub fn thumb(&mut self, x: u16, area: Rect, total: usize, first: usize) {
         let lines = usize::from(area.height);
         if total <= lines || lines == 0 {
@@ -207,7 +207,7 @@ impl<'a> Painter<'a> {
         if y >= edges.bottom() || x >= edges.right() {
             return x;
         }
-        // Half of a frame's time would otherwise go into finding out where letters end that are one byte each.
+        // Finding grapheme boundaries would take half of a frame's time; ASCII has one byte each.
         if !text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
             return self.buffer.set_stringn(x, y, text, usize::from(width), style).0;
         }
@@ -220,7 +220,7 @@ impl<'a> Painter<'a> {
         at
     }
 
-    /// Writes a sign that is one column wide.
+    /// Writes a glyph one column wide.
     fn sign(&mut self, x: u16, y: u16, sign: &str, style: Style) {
         if let Some(cell) = self.buffer.cell_mut((x, y)) {
             cell.set_symbol(sign).set_style(style);
@@ -233,7 +233,7 @@ fn between_blanks(line: &Line) -> Line {
     Line([blank()].into_iter().chain(line.0.iter().cloned()).chain([blank()]).collect())
 }
 
-/// A rectangle in the middle of another.
+/// An area centred in another.
 pub fn centered(area: Rect, width: u16, height: u16) -> Rect {
     let (width, height) = (width.min(area.width), height.min(area.height));
     Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height }

@@ -1,10 +1,11 @@
-//! Lists to choose from by typing, and lines to be typed.
+//! Pickers and prompts.
 
 use ratatui::layout::{Position, Rect};
 
 use super::paint::{Painter, PaneFocus, centered};
 use super::text::{Line, wrapped};
 use crate::console::hits::Hit;
+use crate::console::keymap::Action;
 use crate::console::layout::Layout;
 use crate::console::model::{Model, Picker, Prompt, PromptWhat};
 use crate::console::terminal::Cursor;
@@ -23,7 +24,7 @@ pub fn draw(picker: &Picker, area: Rect, painter: &mut Painter<'_>) {
     input(inside, "> ", picker.input.value(), picker.input.visual_cursor(), painter);
     let list = Rect { y: inside.y + 1, height: inside.height.saturating_sub(1), ..inside };
     if picker.found.is_empty() {
-        painter.text(list.x + 1, list.y, list.width, "nothing fits", Role::Muted);
+        painter.text(list.x + 1, list.y, list.width, "no match", Role::Muted);
     }
     let first = picker.cursor.saturating_sub(usize::from(list.height).saturating_sub(1));
     for (place, y) in (first..picker.found.len()).zip(list.y..list.bottom()) {
@@ -39,7 +40,7 @@ pub fn draw(picker: &Picker, area: Rect, painter: &mut Painter<'_>) {
     }
 }
 
-/// A line at the bottom of the screen, where the hints were.
+/// The prompt at the bottom of the screen, in place of the hints.
 pub fn draw_prompt(model: &Model, prompt: &Prompt, layout: &Layout, painter: &mut Painter<'_>) {
     let width = usize::from(layout.hints.width.saturating_sub(2));
     let (question, label) = match prompt.what {
@@ -64,21 +65,27 @@ pub fn draw_prompt(model: &Model, prompt: &Prompt, layout: &Layout, painter: &mu
     let below = match (&prompt.problem, &prompt.what) {
         (Some(problem), _) => Line::of(problem.as_str(), Role::Error),
         (None, PromptWhat::Filter) => filter_count(model),
-        (None, PromptWhat::Quit) => Line::of("enter takes what is typed, esc goes on applying", Role::HintText),
+        (None, PromptWhat::Quit) => keys_line(model, "submit", "continue the apply"),
         (None, PromptWhat::AcceptReason(_) | PromptWhat::AcceptUntil { .. } | PromptWhat::Form { .. }) => {
-            Line::of("enter goes on, esc cancels", Role::HintText)
+            keys_line(model, "submit", "cancel")
         }
     };
     painter.line(area.x + 1, line + 1, area.width.saturating_sub(2), &below);
 }
 
+/// The keys of a prompt.
+fn keys_line(model: &Model, submit: &str, cancel: &str) -> Line {
+    let text = format!("{}: {submit}  {}: {cancel}", model.key(Action::Open), model.key(Action::Back));
+    Line::of(text, Role::HintText)
+}
+
 fn filter_count(model: &Model) -> Line {
     let (shown, total, help) = match model.check() {
         Some(check) => {
-            let help = "   words are fuzzy; state:extra cluster:eu* verdict:orphan age>5m name~client !class:dev";
+            let help = "   fuzzy words; state:extra cluster:eu* verdict:orphan age>5m name~client !class:dev";
             (check.order.shown(), check.order.total(), help)
         }
-        None => (model.fleet.rows().len(), model.fleet.total(), "   words of a cluster's name, class or source"),
+        None => (model.fleet.rows().len(), model.fleet.total(), "   words in name, class or source"),
     };
     Line::of(format!("{shown} of {total}"), Role::Filter).and(help, Role::HintText)
 }
@@ -86,7 +93,7 @@ fn filter_count(model: &Model) -> Line {
 fn input(area: Rect, label: &str, text: &str, cursor: usize, painter: &mut Painter<'_>) {
     let x = painter.text(area.x, area.y, area.width, label, Role::Filter);
     let room = area.right().saturating_sub(x + 1);
-    // What is typed last stays in sight.
+    // The end of the typed text stays visible.
     let skip = cursor.saturating_sub(usize::from(room));
     let shown: String = text.chars().skip(skip).collect();
     painter.text(x, area.y, room, &shown, Role::Text);

@@ -1,4 +1,4 @@
-//! A plan: what would be sent, to whom, and exactly what would change.
+//! The plan: actions, targets and exact changes.
 
 use std::borrow::Cow;
 
@@ -9,6 +9,7 @@ use super::fleet::{table_look, with_margin};
 use super::paint::{Painter, PaneFocus};
 use super::text::{Line, wrapped};
 use crate::console::hits::Hit;
+use crate::console::keymap;
 use crate::console::layout::Layout;
 use crate::console::model::{Model, Pane, PlanSheet, Show, Skipped, Totals};
 use crate::console::table::{Cell, Column, Cut, RowLook, TableRow, TableView, Tone, draw as draw_table};
@@ -16,7 +17,7 @@ use crate::console::task::Tried;
 use crate::console::theme::{Glyphs, Role};
 use trueup_core::engine::{Action, State, Tier, Undo, Verb, short_id};
 
-/// More lines above the list would leave no room for it.
+/// Limit of warnings above the list.
 const WARNINGS_MAX: usize = 4;
 
 pub fn draw(model: &Model, plan: &PlanSheet, layout: &Layout, painter: &mut Painter<'_>) {
@@ -35,7 +36,7 @@ pub fn draw(model: &Model, plan: &PlanSheet, layout: &Layout, painter: &mut Pain
     }
 }
 
-/// Whether the totals have their words beside their signs.
+/// Whether the totals have words beside their glyphs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Words {
     Whole,
@@ -57,7 +58,7 @@ fn title(plan: &PlanSheet, words: Words, glyphs: &Glyphs) -> Line {
         (update, glyphs.ghost_update, "update", Role::Drift),
         (delete, glyphs.ghost_delete, "delete", Role::Extra),
         (blocked, glyphs.state(State::Blocked), "blocked", Role::Blocked),
-        (excluded, "", "left out", Role::Muted),
+        (excluded, "", "excluded", Role::Muted),
     ] {
         let word = if words == Words::Whole || sign.is_empty() { format!(" {word}") } else { String::new() };
         if count > 0 {
@@ -78,22 +79,24 @@ fn validity(model: &Model, plan: &PlanSheet, painter: &mut Painter<'_>) -> Line 
     Line::of(text, if left < 60 { Role::Warn } else { Role::Muted })
 }
 
-/// What a person has to know before anything else, above the list.
+/// Warnings above the list.
 fn warnings(model: &Model, plan: &PlanSheet, area: Rect, painter: &mut Painter<'_>) -> Rect {
     let mut lines = Vec::new();
     let width = usize::from(area.width.saturating_sub(2));
+    let replan = format!("{}: replan", model.screen_key(keymap::Action::Refresh));
     if model.now >= plan.plan.expires_at {
-        lines.extend(wrapped("The plan has expired: nothing of it can be sent. R plans again.", width, 0, Role::Error));
+        let text = format!("Plan expired. {replan}");
+        lines.extend(wrapped(&text, width, 0, Role::Error));
     }
     if let Some((finding, moved)) = plan.moved.iter().next() {
-        let now = moved.is.unwrap_or("no finding any more");
+        let now = moved.is.unwrap_or("no finding");
         let more = plan.moved.len() - 1;
         let more = if more > 0 { format!(", and {more} more") } else { String::new() };
         let name = finding.rsplit('/').next().unwrap_or(finding);
-        let says = format!("The world moved: {name} was {}, is {now}{more}. R plans again.", moved.was);
+        let says = format!("Plan is stale: {name} was {}, now {now}{more}. {replan}", moved.was);
         lines.extend(wrapped(&says, width, 0, Role::Warn));
     }
-    let left_out = plan.left_out.iter().map(|says| format!("Not taken back: {says}"));
+    let left_out = plan.left_out.iter().map(|says| format!("Not undone: {says}"));
     lines.extend(left_out.flat_map(|says| wrapped(&says, width, 2, Role::Warn)));
     lines.truncate(WARNINGS_MAX);
     let height = u16::try_from(lines.len()).unwrap_or(0);
@@ -102,10 +105,10 @@ fn warnings(model: &Model, plan: &PlanSheet, area: Rect, painter: &mut Painter<'
 }
 
 fn table(plan: &PlanSheet, area: Rect, border: u16, painter: &mut Painter<'_>) {
-    // Once servers were asked, what they said is what a narrow screen keeps.
+    // After a dry run a narrow screen keeps its column.
     let is_tried = !plan.trying.is_empty() || !plan.tried.is_empty();
     let (dry_run, back) = if is_tried { (1, 2) } else { (2, 1) };
-    // As wide as nothing where no action waits for another.
+    // No column without dependencies.
     let step = if plan.has_steps() { Column::new("STEP", 4).gap(1) } else { Column::new("", 0).gap(0) };
     let columns = [
         Column::new("", 3).gap(0),
@@ -219,7 +222,7 @@ fn tier_role(tier: Tier) -> Role {
 fn dry_cell<'p>(plan: &'p PlanSheet, id: &str, painter: &Painter<'_>) -> Cell<'p> {
     match plan.tried.get(id) {
         _ if plan.trying.contains(id) => Cell::text("checking", painter.style(Role::Warn)),
-        None => Cell::text("not tried", painter.style(Role::Muted)),
+        None => Cell::text("not run", painter.style(Role::Muted)),
         Some(Tried::Fine) => Cell::text("ok", painter.style(Role::Ok)),
         Some(Tried::Refused(why)) => Cell::text(why.as_str(), painter.style(Role::Error)),
         Some(Tried::Unknown(why)) => Cell::text(why.as_str(), painter.style(Role::Unknown)),
@@ -231,11 +234,11 @@ fn object_text(action: &Action) -> String {
     action.target.place()
 }
 
-/// How it could be taken back; why it is not sent, where that matters more.
+/// The undo of an action, or why it is not sent.
 fn back_cell<'p>(action: &'p Action, skipped: Option<&Skipped>, painter: &Painter<'_>) -> Cell<'p> {
     match skipped {
         Some(Skipped::Blocked(why)) => Cell::text(why.clone(), painter.style(Role::Blocked)),
-        Some(Skipped::Dependency(id)) => Cell::text(format!("waits for {id}, left out"), painter.style(Role::Muted)),
+        Some(Skipped::Dependency(id)) => Cell::text(format!("depends on {id}, excluded"), painter.style(Role::Muted)),
         Some(Skipped::Excluded) | None => match action.undo {
             Undo::RestoreFromBackup => Cell::text("backup, undo", painter.style(Role::Ok)),
             Undo::RemoveWhatWasAdded | Undo::DeleteWhatWasCreated | Undo::PutTagsBack => {
@@ -259,7 +262,7 @@ fn detail(model: &Model, plan: &PlanSheet, area: Rect, painter: &mut Painter<'_>
     };
     let show = match plan.show {
         Show::Diff => "change",
-        Show::Fields => "all that is bound",
+        Show::Fields => "action details",
     };
     let right = Line::of(show, Role::Muted);
     let inside = painter.boxed(area, &Line::of(title, Role::Title), &right, held);
@@ -269,7 +272,7 @@ fn detail(model: &Model, plan: &PlanSheet, area: Rect, painter: &mut Painter<'_>
     painter.thumb(area.right() - 1, inside, lines.len(), plan.scroll);
 }
 
-/// What the plan says of the action at the cursor.
+/// Details of the selected action.
 pub fn lines(plan: &PlanSheet, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     let Some(action) = plan.cursor() else { return Vec::new() };
     let mut lines = Vec::new();
@@ -279,12 +282,12 @@ pub fn lines(plan: &PlanSheet, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     }
     match plan.tried.get(&action.id) {
         Some(Tried::Refused(why)) => {
-            lines.extend(wrapped(&format!("dry run, refused: {why}"), width, 2, Role::Error));
+            lines.extend(wrapped(&format!("dry run: refused: {why}"), width, 2, Role::Error));
         }
         Some(Tried::Unknown(why)) => {
-            lines.extend(wrapped(&format!("dry run, not known: {why}"), width, 2, Role::Unknown));
+            lines.extend(wrapped(&format!("dry run: unknown: {why}"), width, 2, Role::Unknown));
         }
-        Some(Tried::Fine) => lines.push(Line::of("dry run, ok: the server would take it", Role::Ok)),
+        Some(Tried::Fine) => lines.push(Line::of("dry run: ok", Role::Ok)),
         None => {}
     }
     let finding = plan.plan.findings.iter().find(|finding| finding.id == action.finding);
@@ -301,12 +304,12 @@ pub fn lines(plan: &PlanSheet, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     .flatten()
     .collect();
     let sent_if = match (action.target.cloud.is_some(), preconditions[..].is_empty()) {
-        (true, _) => "its tags are the same when they are read right before".to_owned(),
-        (false, true) => "the name is free".to_owned(),
+        (true, _) => "tags unchanged".to_owned(),
+        (false, true) => "name unused".to_owned(),
         (false, false) => preconditions.join(", "),
     };
     let between = glyphs.separator;
-    let says = format!("reason {} {between} sent only if {sent_if}", action.reason.as_str());
+    let says = format!("reason {} {between} precondition: {sent_if}", action.reason.as_str());
     lines.extend(wrapped(&says, width, 2, Role::Muted));
     let before = action.depends_on.iter().filter_map(|id| plan.action(id));
     let before: Vec<String> = before.map(|action| format!("{} {}", action.target.kind, object_text(action))).collect();
@@ -332,7 +335,7 @@ fn diff_lines(diff: &str, width: usize) -> Vec<Line> {
 fn field_lines(action: &Action, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     let mut lines = Vec::new();
     for proof in &action.ownership {
-        lines.extend(wrapped(&format!("ours: {proof}"), width, 2, Role::Text));
+        lines.extend(wrapped(&format!("owner: {proof}"), width, 2, Role::Text));
     }
     let says = format!("action {} {} finding {}", action.id, glyphs.separator, action.finding);
     lines.extend(wrapped(&says, width, 2, Role::Muted));

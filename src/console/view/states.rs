@@ -1,4 +1,4 @@
-//! Screens before and instead of the others: too small, starting, failed, and empty lists.
+//! Special screens: too small, starting, failed, and empty lists.
 
 use ratatui::layout::Rect;
 
@@ -11,7 +11,7 @@ use crate::console::theme::Role;
 
 pub fn too_small(area: Rect, painter: &mut Painter<'_>) {
     let lines = [
-        format!("trueup needs {WIDTH_MIN}x{HEIGHT_MIN} characters"),
+        format!("trueup needs {WIDTH_MIN}x{HEIGHT_MIN} columns and rows"),
         format!("this window has {}x{}", area.width, area.height),
     ];
     for (y, line) in (area.y..area.bottom()).zip(lines) {
@@ -19,7 +19,7 @@ pub fn too_small(area: Rect, painter: &mut Painter<'_>) {
     }
 }
 
-/// The first frame: nothing in it had to be read.
+/// The first frame, drawn before anything is read.
 pub fn skeleton(layout: &Layout, painter: &mut Painter<'_>) {
     let header = layout.header;
     painter.text(header.x + 1, header.y, header.width, "trueup", Role::Title);
@@ -30,7 +30,7 @@ pub fn skeleton(layout: &Layout, painter: &mut Painter<'_>) {
     }
 }
 
-/// There is nothing to look at.
+/// There is nothing to show.
 pub fn failed(model: &Model, why: &str, layout: &Layout, painter: &mut Painter<'_>) {
     let header = layout.header;
     painter.text(header.x + 1, header.y, header.width, "trueup", Role::Title);
@@ -42,11 +42,11 @@ pub fn failed(model: &Model, why: &str, layout: &Layout, painter: &mut Painter<'
     let height = u16::try_from(lines.len()).unwrap_or(area.height);
     let place = centered(area, u16::try_from(width).unwrap_or(area.width), height);
     painter.lines(place, &lines, 0);
-    let quit = Line::of(super::key_of(model, Action::Quit), Role::HintKey).and(" quit", Role::HintText);
+    let quit = Line::of(model.screen_key(Action::Quit), Role::HintKey).and(" quit", Role::HintText);
     painter.line(layout.hints.x + 1, layout.hints.y, layout.hints.width, &quit);
 }
 
-/// An empty list says why it is empty and what to do.
+/// An empty list: why, and what to do.
 pub fn empty(area: Rect, says: &str, next: &str, painter: &mut Painter<'_>) {
     let width = usize::from(area.width.saturating_sub(4)).min(76);
     let mut lines = wrapped(says, width, 0, Role::Text);

@@ -1,11 +1,11 @@
-//! Lines of styled text, wrapped to a width.
+//! Styled lines, wrapped to a width.
 
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::console::theme::Role;
 
-/// A line: pieces, each with what it means.
+/// A line: pieces with roles.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Line(pub Vec<(String, Role)>);
 
@@ -28,12 +28,12 @@ impl Line {
     }
 }
 
-/// Breaks a text into lines of a width: between words where possible. What goes on is indented.
+/// Wraps a text, between words where possible. Continuation lines are indented.
 pub fn wrap(text: &str, width: usize, indent: usize) -> Vec<String> {
     let width = width.max(indent + 8);
     let mut lines = Vec::new();
     for paragraph in text.split('\n') {
-        // Measured as it grows: measuring it anew for each sign would cost the square of its length, on every frame.
+        // Measured incrementally: measuring the whole line for each character would be quadratic.
         let (mut line, mut used) = (String::new(), 0);
         for word in words(paragraph) {
             let needed = word.width();
@@ -64,7 +64,7 @@ pub fn wrap(text: &str, width: usize, indent: usize) -> Vec<String> {
     lines
 }
 
-/// Words and the blanks between them: paths and addresses stay whole where they fit.
+/// Words and the spaces between them: paths and addresses stay whole where they fit.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -76,7 +76,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A text as lines of one meaning.
+/// A text as lines of one role.
 pub fn wrapped(text: &str, width: usize, indent: usize, role: Role) -> Vec<Line> {
     wrap(text, width, indent).into_iter().map(|line| Line::of(line, role)).collect()
 }
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_breaks_between_words_and_goes_on_indented() {
+    fn text_wraps_between_words_with_an_indent() {
         let cases = [
             ("fits", "one two", 10, 0, vec!["one two"]),
             ("breaks", "one two three four", 9, 2, vec!["one two", "  three", "  four"]),

@@ -52,7 +52,7 @@ impl Fact for Mark {
     }
 }
 
-/// A check: ConfigMaps of namespace `watched` shall not carry the label `drifted`. Widgets are wanted where served.
+/// A check: ConfigMaps of namespace `watched` shall not send the label `drifted`. Widgets are wanted where served.
 struct VersionFloor;
 
 fn marks_id(cluster: &ClusterName) -> CollectionId {
@@ -325,7 +325,7 @@ async fn what_may_not_be_read_is_unknown_and_named() {
 async fn a_refused_login_is_tried_once_more_and_then_waits_for_a_person() {
     let sim = cluster("c", 3);
     put(&sim, "x", json!({}));
-    let unknown = || kube::Client::new(sim.service_unknown(), "default");
+    let unknown = || kube::Client::new(sim.service_unauthenticated(), "default");
     let connector = InTurn { clients: vec![unknown(), unknown(), sim.client()], calls: AtomicUsize::new(0) };
     let mut live = live(vec![member("c", connector)], Guests::default(), LIVE_MAX);
     assert_eq!(live.wait_settled(PATIENCE).await, Settled::Yes);

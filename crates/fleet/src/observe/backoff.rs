@@ -1,21 +1,21 @@
-//! How long to wait before asking again.
+//! Backoff between retries.
 
 use std::time::Duration;
 
 use trueup_core::world::GapCause;
 
-/// The first wait; each further one is twice as long.
+/// The first delay; each further one is twice as long.
 const FIRST: Duration = Duration::from_millis(500);
-/// The longest wait for what may mend itself: a user looking at a cluster sees it come back within a minute.
+/// The longest delay for transient failures: a cluster is back within a minute.
 const LONGEST: Duration = Duration::from_secs(60);
-/// The longest wait for what only a person mends: rights are granted by hand.
+/// The longest delay for failures that need a user's action, such as missing rights.
 const LONGEST_REFUSED: Duration = Duration::from_secs(300);
-/// The longest a server's own `Retry-After` is believed.
+/// The longest accepted `Retry-After`.
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(300);
 
-/// The wait after the `failures`th failure in a row (counted from 1).
+/// Returns the delay after the `failures`th failure in a row (counted from 1).
 ///
-/// `fraction` (0 to 1) spreads it over the upper half of the span. A server that names a wait gets at least that one.
+/// `fraction` (0 to 1) spreads it over the upper half. It is at least the server's `Retry-After`.
 pub(super) fn wait(failures: u32, cause: GapCause, retry_after: Option<Duration>, fraction: f64) -> Duration {
     let longest = match cause {
         GapCause::Forbidden => LONGEST_REFUSED,
@@ -28,7 +28,7 @@ pub(super) fn wait(failures: u32, cause: GapCause, retry_after: Option<Duration>
         | GapCause::Unreadable
         | GapCause::NotRecorded => LONGEST,
     };
-    // 2^10 × 0.5 s is past the longest wait; more doublings would only overflow.
+    // 2^10 × 0.5 s exceeds the longest delay; more doublings would only overflow.
     let doublings = failures.saturating_sub(1).min(10);
     let span = (FIRST * 2u32.pow(doublings)).min(longest);
     let spread = span.mul_f64(0.5 + 0.5 * fraction.clamp(0.0, 1.0));
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_double_up_to_a_limit_and_never_undercut_the_server() {
+    fn delays_double_up_to_a_limit_and_respect_retry_after() {
         let second = Duration::from_secs(1);
         let cases = [
             ("first", wait(1, GapCause::Unreachable, None, 1.0), Duration::from_millis(500)),

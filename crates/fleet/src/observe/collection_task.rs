@@ -1,4 +1,4 @@
-//! One collection's way into the outbox, with what its task needs to know of the outside.
+//! Context of one collection's task: collection, cluster, outbox and limits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,7 +7,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::sync::Semaphore;
 
-use super::ask::{Asker, Lack};
+use super::api_client::{ApiClient, FailedRead};
 use super::backoff;
 use super::outbox::{Epoch, Outbox};
 use super::ports::Ports;
@@ -17,27 +17,27 @@ use super::watch::Sink;
 use trueup_core::decode::projection::{ProjectedFacts, Projection, Spoilt};
 use trueup_core::world::{CollectionId, Delta, FactKind, Gap, Key, Namespace, ResourceVersion};
 
-/// What somebody wants of a collection.
+/// What is requested of a collection.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Wanted {
+pub(super) struct CollectionRequest {
     pub facts: Vec<FactKind>,
     pub read_at_least: Option<ResourceVersion>,
-    /// Counts how often somebody asked to look again.
-    pub looks: u64,
+    /// Counts resync requests.
+    pub resyncs: u64,
 }
 
-/// What the task of one collection works with.
+/// Context of the task of one collection.
 #[derive(Clone)]
 pub(super) struct CollectionTask {
     pub id: CollectionId,
     pub epoch: Epoch,
-    pub asker: Asker,
+    pub api: ApiClient,
     pub ports: Ports,
     pub marks: VersionFloor,
     pub outbox: Outbox,
-    /// Lists on their way at once over this connection.
+    /// Concurrent lists over this connection.
     pub lists_at_once: Arc<Semaphore>,
-    /// Objects listed so far on this connection.
+    /// Objects listed so far over this connection.
     pub listed: Arc<AtomicU64>,
 }
 
@@ -55,7 +55,7 @@ impl CollectionTask {
         self.outbox.put(self.epoch, &self.id, fact, delta);
     }
 
-    /// Says that none of these facts can be relied on any more.
+    /// Reports these facts as lost.
     pub fn lose(&self, facts: &[FactKind], gap: &Gap) {
         for &fact in facts {
             self.put(fact, Delta::Lost { gap: gap.clone() });
@@ -66,9 +66,9 @@ impl CollectionTask {
         self.listed.fetch_add(objects as u64, Ordering::Relaxed);
     }
 
-    /// How long to wait after this many failures in a row.
-    pub fn wait(&self, failures: u32, lack: &Lack) -> Duration {
-        backoff::wait(failures, lack.gap.cause, lack.retry_after, self.ports.jitter.fraction())
+    /// Returns the backoff after this many failures in a row.
+    pub fn wait(&self, failures: u32, failed: &FailedRead) -> Duration {
+        backoff::wait(failures, failed.gap.cause, failed.retry_after, self.ports.jitter.fraction())
     }
 }
 

@@ -1,4 +1,4 @@
-//! One line of a watch.
+//! One event of a watch.
 
 use std::borrow::Cow;
 
@@ -7,23 +7,23 @@ use serde_json::value::RawValue;
 
 use trueup_core::decode::Undecodable;
 
-/// What a line says, its object still as text.
+/// An event, its object still as text.
 #[derive(Debug)]
 pub(super) enum Event<'a> {
-    /// The object is there, in this form.
+    /// The object exists, in this form.
     Put(&'a str),
-    /// The object is gone, or no longer selected.
+    /// The object was deleted, or no longer matches the selector.
     Removed(&'a str),
-    /// Nothing else happened up to this version.
+    /// A bookmark: no other events up to this version.
     Bookmark(&'a str),
-    /// The watch ends, with this status code.
+    /// The watch ends with this status code.
     Failed { code: u16 },
 }
 
-/// Reads the frame of an event.
+/// Parses an event's envelope.
 ///
 /// # Errors
-/// Not JSON, or no event. Says where, never what.
+/// Not JSON, or not an event. The error has the position, never the content.
 pub(super) fn read(line: &[u8]) -> Result<Event<'_>, Undecodable> {
     let wire: Wire<'_> = serde_json::from_slice(line)?;
     let object = wire.object.get();

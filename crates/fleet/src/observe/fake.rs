@@ -1,4 +1,4 @@
-//! A server for tests that answers by script, byte for byte: what `sim` is too well-behaved for.
+//! A scripted server for tests, byte for byte: for responses that `sim` never sends.
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
@@ -17,7 +17,7 @@ use trueup_core::world::{ClusterName, CollectionId, Fact, Interner, Misfit, RawO
 pub(super) const SECRETS: Resource =
     Resource { group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true };
 
-/// One scripted answer.
+/// One scripted response.
 pub(super) struct Reply {
     status: u16,
     body: mpsc::UnboundedReceiver<Bytes>,
@@ -31,7 +31,7 @@ impl Reply {
         Self { status, body: receiver, retry_after: None }
     }
 
-    /// An answer that goes on for as long as the sender lives.
+    /// A response that stays open until its sender is dropped.
     pub fn open() -> (mpsc::UnboundedSender<Bytes>, Self) {
         let (sender, receiver) = mpsc::unbounded_channel();
         (sender, Self { status: 200, body: receiver, retry_after: None })
@@ -46,7 +46,7 @@ type Frames = dyn futures::Stream<Item = Result<http_body::Frame<Bytes>, Infalli
 type FakeBody = StreamBody<std::pin::Pin<Box<Frames>>>;
 type Script = Box<dyn FnMut(&str) -> Reply + Send>;
 
-/// A client of the scripted server, and the log of what it was asked.
+/// A client of the scripted server, and the log of its requests.
 #[derive(Clone)]
 pub(super) struct Fake {
     script: Arc<Mutex<Script>>,
@@ -96,7 +96,7 @@ impl Clock for PausedClock {
     }
 }
 
-/// Chance that always falls the same way.
+/// A constant jitter.
 pub(super) struct FixedJitter;
 
 impl Jitter for FixedJitter {
@@ -114,7 +114,7 @@ pub(super) fn secrets() -> CollectionId {
     CollectionId::all(&ClusterName::new("c"), SECRETS)
 }
 
-/// A fact for tests: the version, and nothing that is labelled `bad`.
+/// A fact for tests: the version; objects labelled `bad` are rejected.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Version(pub String);
 

@@ -1,29 +1,29 @@
-//! Cuts a stream of bytes into lines, wherever the network cut it before.
+//! Splits a byte stream into lines, independent of the network's chunks.
 
 use memchr::memchr;
 use zeroize::Zeroizing;
 
-/// The longest line that is waited for. An object in etcd is at most 1.5 MB; JSON and an event around it don't make
-/// that ten times as much.
+/// Longest accepted line. An object in etcd is at most 1.5 MB; its JSON and the event around it are less than ten times
+/// that.
 const LINE_BYTES_MAX: usize = 16 << 20;
 
-/// The beginning of a line whose end has not come yet.
+/// The start of a line whose end has not arrived.
 ///
-/// It may be part of a Secret, so it is wiped when it is let go.
+/// It may be part of a Secret, so it is wiped on drop.
 #[derive(Default)]
 pub(super) struct Lines {
     unfinished: Zeroizing<Vec<u8>>,
 }
 
-/// A line that is longer than any event.
+/// A line longer than any event.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TooLong;
 
 impl Lines {
-    /// Hands every line that `piece` completes to `each`, without its end. Empty lines are left out.
+    /// Passes every line that `piece` completes to `each`, without its line end. Empty lines are skipped.
     ///
     /// # Errors
-    /// A line is longer than any event, or `each` refuses one; the rest of the stream is then of no use.
+    /// A line is too long, or `each` fails; the rest of the stream is then unusable.
     pub fn feed<E: From<TooLong>>(
         &mut self,
         mut piece: &[u8],
@@ -33,12 +33,12 @@ impl Lines {
             let (line, rest) = (&piece[..end], &piece[end + 1..]);
             piece = rest;
             if self.unfinished.is_empty() {
-                hand_on(line, &mut each)?;
+                pass_line(line, &mut each)?;
                 continue;
             }
             self.keep(line)?;
             let whole = std::mem::take(&mut self.unfinished);
-            hand_on(&whole, &mut each)?;
+            pass_line(&whole, &mut each)?;
         }
         self.keep(piece)?;
         Ok(())
@@ -48,12 +48,12 @@ impl Lines {
         if self.unfinished.len() + piece.len() > LINE_BYTES_MAX {
             return Err(TooLong);
         }
-        super::ask::grow(&mut self.unfinished, piece);
+        super::api_client::grow(&mut self.unfinished, piece);
         Ok(())
     }
 }
 
-fn hand_on<E>(line: &[u8], each: &mut impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+fn pass_line<E>(line: &[u8], each: &mut impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     if line.is_empty() { Ok(()) } else { each(line) }
 }
@@ -77,7 +77,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lines_are_the_same_wherever_the_network_cuts_them(
+        fn lines_do_not_depend_on_the_chunks(
             text in proptest::collection::vec("[a-zé🦀]{0,9}", 0..6), cuts in proptest::collection::vec(0usize..80, 0..6)
         ) {
             let whole: String = text.iter().map(|line| format!("{line}\n")).collect();
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_end_is_refused_and_an_unfinished_one_is_kept_back() {
+    fn an_endless_line_is_an_error_and_an_unfinished_line_is_not_passed_on() {
         assert_eq!(lines_of(&[b"a\r\nb"]).unwrap(), ["a"]);
         let long = vec![b'x'; LINE_BYTES_MAX];
         assert_eq!(lines_of(&[&long, b"y"]), Err(TooLong));

@@ -1,14 +1,14 @@
-//! A consistent list, page by page, straight into facts.
+//! A consistent list, page by page, decoded into facts.
 //!
-//! Always true:
-//! - a list counts only when its last page has arrived, and all its pages show the same version;
-//! - its first page may be shown before, as a beginning and never as an answer;
-//! - pages gathered before the server let go of the list (410) are thrown away;
-//! - a body that is no list is never an empty one.
+//! Invariants:
+//! - a list is complete only when its last page has arrived and all its pages have the same version;
+//! - its first page may be shown earlier, as a partial list and never as a complete one;
+//! - pages read before the server expired the list (410) are dropped;
+//! - a body that is not a list is never an empty list.
 
 use jiff::Timestamp;
 
-use super::ask::{Doing, Failure, Lack};
+use super::api_client::{FailedRead, Failure, Operation};
 use super::collection_task::CollectionTask;
 use super::request::{PAGE_LIMIT, Part};
 use crate::connect::classify;
@@ -16,30 +16,30 @@ use trueup_core::decode::projection::{ProjectedFacts, Projection};
 use trueup_core::decode::{self, ListHead};
 use trueup_core::world::{Delta, Gap, GapCause, Interner, ResourceVersion};
 
-/// How often a list that the server let go of is begun again before it counts as not known. A list that can't be
-/// finished three times within the server's window of about five minutes is too slow to be finished at all.
-const BEGINNINGS_MAX: u32 = 3;
+/// Attempts at a list that expires while paging. A list that cannot be read three times within the server's window of
+/// about five minutes is too slow to be read at all.
+const ATTEMPTS_MAX: u32 = 3;
 
-/// The size of a first page that is shown at once: what fits on a large screen, and no more, so that it comes fast.
-const BEGINNING_LIMIT: u32 = 100;
+/// Size of the first page when it is shown at once: a large screen, so that it arrives fast.
+const FIRST_PAGE_LIMIT: u32 = 100;
 
-/// What of a list is handed on before it is whole.
+/// What is reported before the list is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Early {
-    /// The first page, where more follow: nobody has seen anything of this collection yet.
+    /// The first page, if more follow and nothing of this collection has been reported yet.
     FirstPage,
     Nothing,
 }
 
-/// A whole list.
+/// A complete list.
 pub(super) struct Listed {
     pub facts: ProjectedFacts,
     pub version: ResourceVersion,
-    /// When it was asked for: what it shows may have changed from then on.
+    /// When the list was requested: its content may have changed since.
     pub at: Timestamp,
 }
 
-/// One page's worth of answer.
+/// One decoded page.
 struct Page {
     facts: ProjectedFacts,
     head: ListHead,
@@ -48,23 +48,23 @@ struct Page {
 /// Lists a part of a collection.
 ///
 /// # Errors
-/// The gap that is left, and the wait the server asked for. Of an unfinished list nothing counts.
+/// The remaining gap, and the server's Retry-After. Nothing of an incomplete list counts.
 pub(super) async fn list(
     task: &CollectionTask,
     part: &Part<'_>,
     projection: &Projection,
     early: Early,
-) -> Result<Listed, Lack> {
-    for beginning in 1..=BEGINNINGS_MAX {
+) -> Result<Listed, FailedRead> {
+    for attempt in 1..=ATTEMPTS_MAX {
         match list_once(task, part, projection, early).await {
             Ok(listed) => return Ok(listed),
             Err(Failure::Expired) => {
-                tracing::warn!(cluster = %part.id.cluster, what = part.describe(), beginning, "list let go half-way, begun again");
+                tracing::warn!(cluster = %part.id.cluster, what = part.describe(), attempt, "list expired while paging");
             }
-            Err(Failure::NotFound(lack) | Failure::Other(lack)) => return Err(lack),
+            Err(Failure::NotFound(failed) | Failure::Other(failed)) => return Err(failed),
         }
     }
-    Err(Failure::Expired.into_lack(part, Doing::Listing))
+    Err(Failure::Expired.into_failed_read(part, Operation::Listing))
 }
 
 async fn list_once(
@@ -80,19 +80,19 @@ async fn list_once(
     let mut version: Option<String> = None;
     loop {
         let begins = early == Early::FirstPage && token.is_empty();
-        let limit = if begins { BEGINNING_LIMIT } else { PAGE_LIMIT };
-        let body = task.asker.read(part, Doing::Listing, &part.list(&token, limit), part.accept_list()).await?;
+        let limit = if begins { FIRST_PAGE_LIMIT } else { PAGE_LIMIT };
+        let body = task.api.read(part, Operation::Listing, &part.list(&token, limit), part.accept_list()).await?;
         let page = read_page(part, projection, &mut pool, &body)?;
         if begins && !page.head.continue_token.is_empty() {
-            show_beginning(task, part, read_page(part, projection, &mut pool, &body)?);
+            report_first_page(task, part, read_page(part, projection, &mut pool, &body)?);
         }
         let shown = page.head.resource_version;
-        // Without a version there is nothing to watch from; `0` and empty would mean "any moment".
+        // A watch needs a version; `0` and empty would mean "any version".
         if shown.is_empty() || shown == "0" {
-            return Err(Failure::unreadable(part, Doing::Listing, "the list carries no version"));
+            return Err(Failure::unreadable(part, Operation::Listing, "the list has no resourceVersion"));
         }
         if version.as_ref().is_some_and(|first| *first != shown) {
-            // Two moments stitched together are no moment: changes between them would be missed.
+            // Pages of two versions are not a list: changes between them would be missed.
             return Err(Failure::Expired);
         }
         task.count_listed(page.facts.objects());
@@ -105,9 +105,9 @@ async fn list_once(
     }
 }
 
-/// Hands on the first page while the rest is read.
-fn show_beginning(task: &CollectionTask, part: &Part<'_>, page: Page) {
-    let says = format!("{} is being listed; {} seen so far", part.describe(), page.facts.objects());
+/// Reports the first page while the rest is read.
+fn report_first_page(task: &CollectionTask, part: &Part<'_>, page: Page) {
+    let says = format!("listing {}: {} so far", part.describe(), page.facts.objects());
     for row in page.facts.rows {
         let gap = Gap::new(GapCause::NotObserved, says.clone());
         task.put(row.kind, Delta::Begun { facts: row.facts, gap });
@@ -119,10 +119,13 @@ fn read_page(part: &Part<'_>, projection: &Projection, pool: &mut Interner, body
     if let Ok(head) = decode::list(projection.reader(), body, &mut |raw| facts.push(raw, pool)) {
         return Ok(Page { facts, head });
     }
-    // Some object has another shape: read object by object, so that the others are kept.
+    // One object has another schema: decode object by object, so that the others are kept.
     let mut facts = projection.new_facts();
     let texts = decode::items(body).map_err(|_| {
-        Failure::Other(Lack { gap: classify::undecodable(body, &Doing::Listing.what(part)), retry_after: None })
+        Failure::Other(FailedRead {
+            gap: classify::undecodable(body, &Operation::Listing.what(part)),
+            retry_after: None,
+        })
     })?;
     for text in texts.items {
         match projection.reader().object(text.get()) {

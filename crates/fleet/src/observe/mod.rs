@@ -1,16 +1,16 @@
-//! Observation: for each interest a consistent list, then a watch, decoded straight into small facts.
+//! Observation: a consistent list and then a watch for each interest, decoded into small facts.
 //!
-//! Secret bytes end here. What the rest of the program sees of a Secret is key names, lengths and keyed digests.
+//! Invariants: secret bytes do not leave this module. The rest of the program sees key names, lengths and keyed digests.
 //!
 //! ```text
 //!  Observer ─┬─ watcher (a collection): list ─► watch ─► watch … ─┐
-//!            ├─ watcher                                           ├─► outbox (merges while the reader is busy) ─► inbox
+//!            ├─ watcher                                           ├─► outbox (merges until the reader takes it) ─► inbox
 //!            └─ reader (an object by name): get … ────────────────┘
 //! ```
 //!
-//! Not here: what it means (`domains`), who wants it (`live`), how to reach a cluster (`fleet`).
+//! Elsewhere: judging facts (`trueup_checks`), choosing interests (`live`), connections (`connect`).
 
-mod ask;
+mod api_client;
 mod backoff;
 mod collection_task;
 mod event;

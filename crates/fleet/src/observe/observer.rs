@@ -1,11 +1,11 @@
-//! Everything observed over one connection to one cluster.
+//! All observation over one connection to one cluster.
 //!
-//! Always true:
-//! - the same collection wanted twice is one task, one list and one watch;
+//! Invariants:
+//! - a collection requested twice is one task, one list and one watch;
 //! - the observer owns its tasks: dropping it ends them, [`Observer::stop`] waits until they have ended;
-//! - a task that ends by a bug says so: what it held counts as lost.
+//! - a task that panics is reported: its collection is lost.
 //!
-//! Limits: such a task starts again only with the next change of interests, or the next connection.
+//! Limits: such a task restarts only with the next change of interests, or the next connection.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::{AbortHandle, JoinSet};
 
-use super::ask::Asker;
-use super::collection_task::{CollectionTask, Wanted};
+use super::api_client::ApiClient;
+use super::collection_task::{CollectionRequest, CollectionTask};
 use super::outbox::{Epoch, Outbox};
 use super::ports::Ports;
 use super::reader::ObjectReader;
@@ -23,18 +23,18 @@ use super::version_floor::VersionFloor;
 use super::watcher::Watcher;
 use trueup_core::world::{CollectionId, Gap, GapCause, Interest, Namespace, ResourceVersion, Scope};
 
-/// How many lists one cluster is asked for at once: few enough to spare its server, and so that clusters that don't
-/// answer leave room for those that do.
+/// Concurrent lists per cluster: few enough to spare its API server, and so that clusters that do not answer do not use up
+/// the limit of the others.
 const LISTS_AT_ONCE_MAX: usize = 4;
 
-/// What an observer is made of.
+/// Inputs of an observer.
 pub struct ObserverSetup {
     pub client: kube::Client,
     pub epoch: Epoch,
     pub ports: Ports,
     pub marks: VersionFloor,
     pub outbox: Outbox,
-    /// Where to look when looking everywhere is forbidden.
+    /// Namespaces to list when a cluster-wide list is forbidden.
     pub fallback_namespaces: Vec<Namespace>,
 }
 
@@ -48,7 +48,7 @@ pub struct Observer {
 }
 
 struct Running {
-    wanted: watch::Sender<Wanted>,
+    requested: watch::Sender<CollectionRequest>,
     task: AbortHandle,
 }
 
@@ -67,47 +67,47 @@ impl Observer {
         self.listed.load(Ordering::Relaxed)
     }
 
-    /// Starts what is new, ends what nobody wants any more, and tells running tasks what is wanted of them now.
+    /// Starts tasks for new interests, ends unneeded ones, and passes changed requests to running tasks.
     ///
     /// # Assumes
-    /// All interests are about the cluster this observer is connected to. Must be called inside a tokio runtime.
+    /// All interests belong to this observer's cluster. Must be called inside a tokio runtime.
     pub fn set_interests(&mut self, interests: &[Interest]) {
-        let wanted = by_collection(interests);
+        let requested = by_collection(interests);
         while self.tasks.try_join_next().is_some() {}
         self.running.retain(|id, running| {
-            let keep = wanted.contains_key(id);
+            let keep = requested.contains_key(id);
             if !keep {
                 running.task.abort();
                 self.setup.outbox.forget(id);
             }
             keep && !running.task.is_finished()
         });
-        for (id, wanted) in wanted {
+        for (id, requested) in requested {
             match self.running.get(&id) {
                 Some(running) => {
-                    running.wanted.send_if_modified(|held| {
-                        let wanted = Wanted { looks: held.looks, ..wanted };
-                        let modified = *held != wanted;
-                        *held = wanted;
+                    running.requested.send_if_modified(|held| {
+                        let requested = CollectionRequest { resyncs: held.resyncs, ..requested };
+                        let modified = *held != requested;
+                        *held = requested;
                         modified
                     });
                 }
-                None => self.start(id, wanted),
+                None => self.start(id, requested),
             }
         }
     }
 
-    /// Reads everything again, for whoever needs a second look that is newer than the last event.
+    /// Lists everything again, for callers that need data newer than the last event.
     pub fn resync(&self) {
         for running in self.running.values() {
-            running.wanted.send_modify(|wanted| wanted.looks += 1);
+            running.requested.send_modify(|requested| requested.resyncs += 1);
         }
     }
 
     /// Reads these collections again.
     pub fn resync_collections(&self, collections: &BTreeSet<CollectionId>) {
         for (_, running) in self.running.iter().filter(|(id, _)| collections.contains(id)) {
-            running.wanted.send_modify(|wanted| wanted.looks += 1);
+            running.requested.send_modify(|requested| requested.resyncs += 1);
         }
     }
 
@@ -116,64 +116,65 @@ impl Observer {
         self.tasks.shutdown().await;
     }
 
-    fn start(&mut self, id: CollectionId, wanted: Wanted) {
+    fn start(&mut self, id: CollectionId, requested: CollectionRequest) {
         let setup = &self.setup;
         let task = CollectionTask {
             id: id.clone(),
             epoch: setup.epoch,
-            asker: Asker { client: setup.client.clone() },
+            api: ApiClient { client: setup.client.clone() },
             ports: setup.ports.clone(),
             marks: setup.marks.clone(),
             outbox: setup.outbox.clone(),
             lists_at_once: self.lists_at_once.clone(),
             listed: self.listed.clone(),
         };
-        let (sender, receiver) = watch::channel(wanted);
-        let mourner = PanicReporter { task: task.clone(), wanted: receiver.clone() };
+        let (sender, receiver) = watch::channel(requested);
+        let reporter = PanicReporter { task: task.clone(), requested: receiver.clone() };
         let task = match id.scope {
             Scope::Object { .. } => {
-                let reader = ObjectReader { task, wanted: receiver };
-                self.tasks.spawn(mourned(mourner, reader.run()))
+                let reader = ObjectReader { task, requested: receiver };
+                self.tasks.spawn(report_panics(reporter, reader.run()))
             }
             Scope::All | Scope::Namespace(_) => {
                 let fallback_namespaces = setup.fallback_namespaces.clone();
-                let watcher = Watcher { task, wanted: receiver, fallback_namespaces };
-                self.tasks.spawn(mourned(mourner, watcher.run()))
+                let watcher = Watcher { task, requested: receiver, fallback_namespaces };
+                self.tasks.spawn(report_panics(reporter, watcher.run()))
             }
         };
-        self.running.insert(id, Running { wanted: sender, task });
+        self.running.insert(id, Running { requested: sender, task });
     }
 }
 
-/// Reports a collection lost when its task ends by a bug.
+/// Reports a collection lost when its task panics.
 struct PanicReporter {
     task: CollectionTask,
-    wanted: watch::Receiver<Wanted>,
+    requested: watch::Receiver<CollectionRequest>,
 }
 
 impl Drop for PanicReporter {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            let says = format!("{}: the observer broke down, which is a bug", self.task.part(None).describe());
-            self.task.lose(&self.wanted.borrow().facts, &Gap::new(GapCause::NotObserved, says));
+            let says =
+                format!("{}: internal error (please report); other tasks continue", self.task.part(None).describe());
+            self.task.lose(&self.requested.borrow().facts, &Gap::new(GapCause::NotObserved, says));
         }
     }
 }
 
-async fn mourned(mourner: PanicReporter, task: impl Future<Output = ()>) {
+async fn report_panics(reporter: PanicReporter, task: impl Future<Output = ()>) {
     task.await;
-    drop(mourner);
+    drop(reporter);
 }
 
-/// What is wanted of each collection, over all who want it.
-fn by_collection(interests: &[Interest]) -> BTreeMap<CollectionId, Wanted> {
-    let mut all: BTreeMap<CollectionId, Wanted> = BTreeMap::new();
+/// Merges the interests of each collection.
+fn by_collection(interests: &[Interest]) -> BTreeMap<CollectionId, CollectionRequest> {
+    let mut all: BTreeMap<CollectionId, CollectionRequest> = BTreeMap::new();
     for interest in interests {
-        let wanted = all.entry(interest.id.clone()).or_default();
-        if !wanted.facts.contains(&interest.fact) {
-            wanted.facts.push(interest.fact);
+        let requested = all.entry(interest.id.clone()).or_default();
+        if !requested.facts.contains(&interest.fact) {
+            requested.facts.push(interest.fact);
         }
-        wanted.read_at_least = newer(wanted.read_at_least.take(), interest.read_at_least.clone());
+        requested.read_at_least = newer(requested.read_at_least.take(), interest.read_at_least.clone());
     }
     all
 }

@@ -1,14 +1,14 @@
-//! The way from observers to the one who reads them.
+//! The queue from observers to their reader.
 //!
-//! Always true:
-//! - nothing is dropped: what the reader has not taken yet is merged per object, and the latest wins;
-//! - nothing grows without limit: a collection waits as at most one list and the changes since, each object at most
+//! Invariants:
+//! - nothing is dropped: pending reports are merged per object, and the latest wins;
+//! - nothing grows without limit: a collection has at most one pending list and the changes since, each object at most
 //!   about twice;
-//! - a collection's reports arrive in the order in which they hold: list, changes, loss.
+//! - reports of a collection arrive in the order list, changes, loss.
 //!
 //! ```text
-//!  put:  Listed ─┬─► base (a newer list replaces all that waits)
-//!        Changed ┼─► changes, one entry an object once merged
+//!  put:  Listed ─┬─► base (a newer list replaces everything pending)
+//!        Changed ┼─► changes, one entry per object once merged
 //!        Lost ───┴─► loss (the last one; a newer list ends it)
 //!  take: base, then changes, then loss
 //! ```
@@ -22,14 +22,14 @@ use tokio::sync::Notify;
 
 use trueup_core::world::{ClusterName, CollectionId, Delta, FactBatch, FactKind, Gap, Key, ResourceVersion};
 
-/// Chunks of changes that may wait before they are merged, beyond twice what the last merging left.
+/// Unmerged chunks of changes, in addition to twice the size after the last merge.
 const CHUNKS_UNMERGED_MAX: usize = 64;
 
-/// Which connection to a cluster a report came over. A report of an earlier one is stale.
+/// Number of a connection to a cluster. A report of an earlier connection is stale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Epoch(pub u64);
 
-/// One report on its way to the world.
+/// One report.
 pub struct Batch {
     pub cluster: ClusterName,
     pub epoch: Epoch,
@@ -50,7 +50,7 @@ pub struct Inbox {
     taken: VecDeque<Batch>,
 }
 
-/// An outbox and its inbox.
+/// Returns an outbox and its inbox.
 pub fn outbox() -> (Outbox, Inbox) {
     let shared = Arc::new(Shared::default());
     (Outbox { shared: shared.clone() }, Inbox { shared, taken: VecDeque::new() })
@@ -71,7 +71,7 @@ struct Waiting {
     slots: BTreeMap<Slot, Pending>,
 }
 
-/// What waits of one collection and kind of fact.
+/// Pending reports of one collection and kind of fact.
 struct Pending {
     epoch: Epoch,
     fact: FactKind,
@@ -88,7 +88,7 @@ struct Changes {
 }
 
 impl Outbox {
-    /// Leaves a report. Never waits.
+    /// Adds a report. Never blocks.
     pub fn put(&self, epoch: Epoch, collection: &CollectionId, fact: FactKind, delta: Delta) {
         let mut waiting = self.shared.lock();
         let slot = (collection.clone(), fact.type_id());
@@ -110,7 +110,7 @@ impl Outbox {
         self.shared.filled.notify_one();
     }
 
-    /// Takes back what waits of a collection nobody wants any more.
+    /// Drops the pending reports of a collection that is no longer needed.
     pub fn forget(&self, collection: &CollectionId) {
         let mut waiting = self.shared.lock();
         waiting.slots.retain(|(id, _), _| id != collection);
@@ -119,9 +119,9 @@ impl Outbox {
 }
 
 impl Inbox {
-    /// The next report; waits for one.
+    /// Returns the next report; waits for one.
     ///
-    /// May be dropped while it waits: nothing is taken before it returns.
+    /// Cancel-safe: nothing is taken before it returns.
     pub async fn next(&mut self) -> Batch {
         loop {
             if let Some(batch) = self.try_next() {
@@ -131,7 +131,7 @@ impl Inbox {
         }
     }
 
-    /// The next report, if one waits.
+    /// Returns the next report, if one is pending.
     pub fn try_next(&mut self) -> Option<Batch> {
         if self.taken.is_empty() {
             let mut waiting = self.shared.lock();
@@ -146,7 +146,7 @@ impl Inbox {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Waiting> {
-        // Nothing below panics half-way through a change, so what a poisoned lock guards is whole.
+        // Nothing below panics in the middle of a change, so a poisoned lock guards valid data.
         self.waiting.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
@@ -162,7 +162,7 @@ impl Pending {
             Delta::Listed { .. } | Delta::Seen { .. } => {
                 *self = Self { base: Some(delta), ..Self::new(self.epoch, self.fact) };
             }
-            // What waits already says more, and a list that is whole soon replaces it.
+            // The pending reports say more, and the complete list soon replaces them.
             Delta::Begun { .. } => {
                 if self.base.is_none() && self.confirmed.is_none() && self.loss.is_none() {
                     self.base = Some(delta);
@@ -180,7 +180,7 @@ impl Pending {
         }
     }
 
-    /// Leaves one chunk that says the same: the latest of each object.
+    /// Merges the chunks into one: the latest of each object.
     fn merge(&mut self) {
         let mut seen: HashSet<Key> = HashSet::new();
         let mut merged = Changes { facts: self.fact.new_batch(), removed: Vec::new() };
@@ -192,7 +192,7 @@ impl Pending {
             merged.facts.append(chunk.facts);
             merged.removed.append(&mut chunk.removed);
         }
-        // Merging costs what is held, so it waits until as much again has come: each change is merged a few times.
+        // Merging costs the size held, so it waits until as much again has arrived: each change is merged a few times.
         self.merge_at = CHUNKS_UNMERGED_MAX + seen.len();
         self.changes.push(merged);
     }
@@ -229,7 +229,7 @@ mod tests {
     use trueup_core::decode::{DataSort, Reader};
     use trueup_core::world::{Completeness, GapCause, Interner, World};
 
-    /// What an observer may report, in numbers.
+    /// A report of an observer, with small numbers.
     #[derive(Debug, Clone)]
     enum Report {
         Listed(Vec<u8>),
@@ -283,7 +283,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_reader_of_any_slowness_ends_where_one_that_saw_everything_ends(
+        fn a_slow_reader_reaches_the_same_state_as_a_fast_one(
             reports in proptest::collection::vec((report(), any::<bool>()), 1..200), burst in 1usize..90
         ) {
             let (interest, kind) = (secrets().interest::<Version>(), FactKind::of::<Version>());
@@ -291,7 +291,7 @@ mod tests {
             direct.open(&interest);
             through.open(&interest);
             let (outbox, mut inbox) = outbox();
-            // Changes come only after a list.
+            // Changes follow a list.
             let first = [(Report::Listed(Vec::new()), false)];
             for (number, (report, takes)) in (1u64..).zip(first.iter().chain(&reports)) {
                 direct.apply(&secrets(), kind, delta(report, number));
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn reports_of_an_earlier_connection_give_way() {
+    fn reports_of_an_earlier_connection_are_dropped() {
         let (kind, (outbox, mut inbox)) = (FactKind::of::<Version>(), outbox());
         outbox.put(Epoch(1), &secrets(), kind, delta(&Report::Listed(vec![1]), 1));
         outbox.put(Epoch(2), &secrets(), kind, delta(&Report::Lost, 2));

@@ -1,6 +1,6 @@
-//! What an observer takes from outside itself: the time, chance, and the run's digest key.
+//! Inputs of an observer: clock, jitter, and the run's digest key.
 //!
-//! Always true: nothing else in this room reads a clock or makes a random number, so that a test decides both.
+//! Invariants: no other code in this module reads a clock or a random number, so that a test controls both.
 
 use std::hash::BuildHasher as _;
 use std::sync::Arc;
@@ -10,17 +10,17 @@ use tokio::sync::Semaphore;
 
 use trueup_core::decode::Digester;
 
-/// How many lists may be on their way at once, over all clusters.
+/// Concurrent lists over all clusters.
 ///
-/// A page of 1000 Secrets of 7 kB is 7 MB here, so that these are about 110 MB at worst.
+/// A page of 1000 Secrets of 7 kB is 7 MB, so this is about 110 MB at worst.
 const LISTS_AT_ONCE_MAX: usize = 16;
 
-/// Tells the time.
+/// A clock.
 pub trait Clock: Send + Sync {
     fn now(&self) -> Timestamp;
 }
 
-/// Makes chance, to spread requests over time.
+/// A source of jitter, to spread requests over time.
 pub trait Jitter: Send + Sync {
     /// A number from 0 (included) to 1 (excluded).
     fn fraction(&self) -> f64;
@@ -36,7 +36,7 @@ impl Clock for WallClock {
     }
 }
 
-/// Chance good enough to spread requests, from the seed each hash map of a process gets. Not for keys.
+/// Jitter from the random seed of the process's hash maps. Not for keys.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ProcessJitter;
 
@@ -48,7 +48,7 @@ impl Jitter for ProcessJitter {
     }
 }
 
-/// What every observer of a run shares.
+/// Inputs shared by every observer of a run.
 #[derive(Clone)]
 pub struct Ports {
     pub clock: Arc<dyn Clock>,

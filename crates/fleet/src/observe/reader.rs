@@ -1,55 +1,55 @@
-//! The task of one object that is read by name.
+//! The task of one object read by name.
 //!
-//! Always true: a read proves presence and never absence; a lone 404 leaves the object unknown.
+//! Invariants: a read proves presence and never absence; a single 404 leaves the object unknown.
 //!
-//! When an interest names a version (a metadata watch shows it), the object is read again for each newer one. An
-//! interest that names none gets a read a minute.
+//! When an interest has a version (from a metadata watch), the object is read again for each newer one; otherwise once a
+//! minute.
 
 use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-use super::ask::{Doing, Failure, Lack};
-use super::collection_task::{CollectionTask, Wanted};
+use super::api_client::{FailedRead, Failure, Operation};
+use super::collection_task::{CollectionRequest, CollectionTask};
 use crate::connect::classify;
 use trueup_core::world::{Delta, FactKind, Gap, GapCause, Interner, ResourceVersion};
 
-/// How long a read holds when nothing tells of newer versions.
+/// How long a read is valid without a newer version.
 const READ_HOLDS: Duration = Duration::from_secs(60);
 
-/// Keeps one object read.
+/// Keeps one object up to date by reading it.
 pub(super) struct ObjectReader {
     pub task: CollectionTask,
-    pub wanted: watch::Receiver<Wanted>,
+    pub requested: watch::Receiver<CollectionRequest>,
 }
 
-/// What a read found.
+/// Result of a read.
 enum Found {
     Object(ResourceVersion),
     Nothing,
 }
 
 impl ObjectReader {
-    /// Runs until nobody wants the object any more.
+    /// Runs until the object is no longer needed.
     pub async fn run(mut self) {
         let mut failures = 0;
         loop {
-            let wanted = self.wanted.borrow_and_update().clone();
-            let wait = match self.read(&wanted.facts).await {
-                Ok(found) if found.satisfies(&wanted) => {
+            let requested = self.requested.borrow_and_update().clone();
+            let wait = match self.read(&requested.facts).await {
+                Ok(found) if found.satisfies(&requested) => {
                     failures = 0;
-                    wanted.read_at_least.is_none().then(|| spread(READ_HOLDS, self.task.ports.jitter.fraction()))
+                    requested.read_at_least.is_none().then(|| spread(READ_HOLDS, self.task.ports.jitter.fraction()))
                 }
-                // A watch has shown a version that this read did not: the answer came from a replica that lags.
+                // A watch has shown a newer version than this read: the response came from a lagging replica.
                 Ok(_) => {
                     failures += 1;
                     Some(self.task.wait(failures, &lagging()))
                 }
-                Err(lack) => {
+                Err(failed) => {
                     failures += 1;
-                    self.task.lose(&wanted.facts, &lack.gap);
-                    Some(self.task.wait(failures, &lack))
+                    self.task.lose(&requested.facts, &failed.gap);
+                    Some(self.task.wait(failures, &failed))
                 }
             };
             if self.pause(wait).await.is_err() {
@@ -58,37 +58,36 @@ impl ObjectReader {
         }
     }
 
-    /// Waits for the next read: this long, or until somebody wants another version or fact.
+    /// Waits for the next read: this long, or until the request changes.
     async fn pause(&mut self, wait: Option<Duration>) -> Result<(), watch::error::RecvError> {
         let Some(wait) = wait else {
-            return self.wanted.changed().await;
+            return self.requested.changed().await;
         };
         tokio::select! {
             () = sleep(wait) => Ok(()),
-            changed = self.wanted.changed() => changed,
+            changed = self.requested.changed() => changed,
         }
     }
 
-    async fn read(&self, facts: &[FactKind]) -> Result<Found, Lack> {
+    async fn read(&self, facts: &[FactKind]) -> Result<Found, FailedRead> {
         let task = &self.task;
         let part = task.part(None);
         let projection = task.projection(facts);
         let at = task.ports.clock.now();
-        let body = match task.asker.read(&part, Doing::Reading, &part.get(), part.accept_object()).await {
+        let body = match task.api.read(&part, Operation::Reading, &part.get(), part.accept_object()).await {
             Ok(body) => body,
             Err(Failure::NotFound(_)) => {
-                let says =
-                    format!("{} was not found at {at}; one answer alone does not prove it absent", part.describe());
+                let says = format!("{}: not found at {at}; one 404 does not prove that it is absent", part.describe());
                 self.report(projection.new_facts().rows, &Gap::new(GapCause::NotObserved, says));
                 return Ok(Found::Nothing);
             }
-            Err(failure) => return Err(failure.into_lack(&part, Doing::Reading)),
+            Err(failure) => return Err(failure.into_failed_read(&part, Operation::Reading)),
         };
         let text = std::str::from_utf8(&body).unwrap_or_default();
-        let raw = projection
-            .reader()
-            .object(text)
-            .map_err(|_| Lack { gap: classify::undecodable(&body, &Doing::Reading.what(&part)), retry_after: None })?;
+        let raw = projection.reader().object(text).map_err(|_| FailedRead {
+            gap: classify::undecodable(&body, &Operation::Reading.what(&part)),
+            retry_after: None,
+        })?;
         let mut facts = projection.new_facts();
         facts.push(&raw, &mut Interner::default());
         let version = ResourceVersion::parse(&raw.meta.resource_version);
@@ -109,8 +108,8 @@ impl ObjectReader {
 }
 
 impl Found {
-    fn satisfies(&self, wanted: &Wanted) -> bool {
-        match (self, &wanted.read_at_least) {
+    fn satisfies(&self, requested: &CollectionRequest) -> bool {
+        match (self, &requested.read_at_least) {
             (_, None) => true,
             (Self::Object(read), Some(least)) => !read.is_older_than(least),
             (Self::Nothing, Some(_)) => false,
@@ -118,9 +117,9 @@ impl Found {
     }
 }
 
-fn lagging() -> Lack {
-    let gap = Gap::new(GapCause::CutShort, "the object was read in an older version than was seen");
-    Lack { gap, retry_after: None }
+fn lagging() -> FailedRead {
+    let gap = Gap::new(GapCause::CutShort, "the object was read in an older version than already seen");
+    FailedRead { gap, retry_after: None }
 }
 
 fn spread(span: Duration, fraction: f64) -> Duration {

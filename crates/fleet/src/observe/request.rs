@@ -1,27 +1,27 @@
-//! The requests an observer sends: paths, queries and what it accepts. Pure text.
+//! Paths, queries and Accept headers of an observer's requests. Pure text.
 //!
-//! Always true: no list carries `resourceVersion=0`, which may answer from any moment of the past.
+//! Invariants: no list has `resourceVersion=0`, which may return any older state.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use trueup_core::world::{CollectionId, Content, Namespace, ResourceVersion, Scope};
 
-/// Objects a page. Each costs the server memory until it is sent, and each page costs it a look-up: 10,000 objects of
+/// Objects per page. Each costs the server memory until it is sent, and each page costs a look-up: 10,000 objects of
 /// 1 KiB take a real server 0.34 s in pages of 500, 0.21 s in pages of 1000, 0.19 s at once.
 pub(super) const PAGE_LIMIT: u32 = 1000;
 
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// The part of a collection one request is about: the collection's own scope, or one namespace of it.
+/// The part of a collection that a request covers: its own scope, or one namespace of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Part<'a> {
     pub id: &'a CollectionId,
-    /// Set when a user without rights over all namespaces reads them one by one.
+    /// Set when the user has no rights over all namespaces and they are read one by one.
     pub narrowed_to: Option<&'a Namespace>,
 }
 
 impl Part<'_> {
-    /// The first page of a list, or the one a token stands for.
+    /// The first page of a list, or the page of a continue token.
     pub fn list(&self, continue_token: &str, objects: u32) -> String {
         let mut query = format!("limit={objects}");
         self.select(&mut query);
@@ -42,8 +42,8 @@ impl Part<'_> {
         self.path()
     }
 
-    /// What a list may be answered with. For metadata alone there is no fallback: a server that can't do it must
-    /// refuse (406) rather than send whole objects.
+    /// Accept header of a list. Metadata-only has no fallback: a server without support must refuse (406) rather than send
+    /// whole objects.
     pub fn accept_list(&self) -> &'static str {
         match self.id.content {
             Content::Full => "application/json",
@@ -51,7 +51,7 @@ impl Part<'_> {
         }
     }
 
-    /// What a watch or a single read may be answered with.
+    /// Accept header of a watch or a single read.
     pub fn accept_object(&self) -> &'static str {
         match self.id.content {
             Content::Full => "application/json",
@@ -59,7 +59,7 @@ impl Part<'_> {
         }
     }
 
-    /// `v1/secrets in namespace openshift-config`: how sentences name it.
+    /// `v1/secrets in namespace openshift-config`, for messages.
     pub fn describe(&self) -> String {
         let path = self.id.resource.path();
         match (self.narrowed_to, &self.id.scope) {
@@ -126,7 +126,7 @@ mod tests {
     };
 
     #[test]
-    fn requests_name_the_collection_and_nothing_else() {
+    fn requests_name_exactly_the_collection() {
         let mgmt = ClusterName::new("mgmt");
         let all = CollectionId::all(&mgmt, HOSTED);
         let labelled = CollectionId::namespaced(&mgmt, SECRETS, "a b").labelled("x=y,!z");

@@ -16,7 +16,7 @@ use trueup_sim::{Fault, FaultAction, Matcher, SimCluster, SimOptions, Verb};
 const CONFIG_MAPS: Resource =
     Resource { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true };
 
-/// An observer, the world it feeds, and the way between them.
+/// An observer, its outbox and the world it fills.
 struct Bench {
     observer: Observer,
     inbox: Inbox,
@@ -49,7 +49,7 @@ impl Bench {
         Self { observer, inbox, world, interests }
     }
 
-    /// Takes reports in until the first collection is as asked.
+    /// Takes reports until the first collection is in the expected state.
     async fn until(&mut self, what: &str, reached: impl Fn(&Completeness, &[(String, String)]) -> bool) {
         let waited = timeout(Duration::from_secs(3600), async {
             while !reached(&self.state(), &self.versions()) {
@@ -90,7 +90,7 @@ fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
     expected.iter().map(|(name, version)| ((*name).to_owned(), (*version).to_owned())).collect()
 }
 
-/// Answers lists with `list`, and each watch with a stream whose sender is left in the returned slot.
+/// Replies to lists with `list`, and to each watch with a stream whose sender is left in the returned slot.
 fn listing(
     mut list: impl FnMut(usize) -> Reply + Send + 'static,
 ) -> (Fake, std::sync::Arc<std::sync::Mutex<Vec<UnboundedSender<Bytes>>>>) {
@@ -110,7 +110,7 @@ fn listing(
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_of_pages_then_a_watch_shows_every_change() {
+async fn a_paged_list_and_a_watch_report_every_change() {
     let (fake, watches) = listing(|nth| match nth {
         1 => Reply::text(200, page(10, "more", &[secret("a", 1), secret("b", 2)])),
         _ => Reply::text(200, page(10, "", &[secret("c", 3)])),
@@ -122,7 +122,7 @@ async fn a_list_of_pages_then_a_watch_shows_every_change() {
     let watch = watches.lock().unwrap()[0].clone();
     watch.send(event("MODIFIED", &secret("a", 11))).unwrap();
     watch.send(event("DELETED", &secret("b", 12))).unwrap();
-    // Cut inside the line, and inside a character of it.
+    // Split inside the line, and inside a character of it.
     let added = event("ADDED", &secret("dé", 13));
     let cut = added.iter().position(|&byte| byte >= 0x80).unwrap() + 1;
     watch.send(added.slice(..cut)).unwrap();
@@ -139,20 +139,20 @@ async fn a_list_of_pages_then_a_watch_shows_every_change() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_first_page_is_shown_while_the_rest_is_on_its_way_and_proves_nothing() {
+async fn the_first_page_is_reported_early_and_never_as_complete() {
     let (fake, held_back) = listing(|nth| match nth {
         1 => Reply::text(200, page(10, "more", &[secret("a", 1), secret("b", 2)])),
         _ => Reply::open().1,
     });
     let mut bench = Bench::new(&fake, vec![interest::<Version>()]);
-    bench.until("begun", |_, versions| versions == pairs(&[("a", "1"), ("b", "2")])).await;
+    bench.until("partial", |_, versions| versions == pairs(&[("a", "1"), ("b", "2")])).await;
     assert_eq!(bench.state().as_str(), "partial");
-    assert_eq!(bench.state().gap().unwrap().says, "v1/secrets in all namespaces is being listed; 2 seen so far");
-    assert!(held_back.lock().unwrap().is_empty(), "no watch begins from a beginning");
+    assert_eq!(bench.state().gap().unwrap().says, "listing v1/secrets in all namespaces: 2 so far");
+    assert!(held_back.lock().unwrap().is_empty(), "no watch starts from a partial list");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_bookmark_moves_version_and_time_without_a_change() {
+async fn a_bookmark_advances_version_and_time_without_a_change() {
     let (fake, watches) = listing(|_| Reply::text(200, page(10, "", &[secret("a", 1)])));
     let mut bench = Bench::new(&fake, vec![interest::<Version>()]);
     bench.until_complete().await;
@@ -170,7 +170,7 @@ async fn a_bookmark_moves_version_and_time_without_a_change() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_let_go_half_way_is_begun_again_and_keeps_nothing_of_the_first_try() {
+async fn a_list_that_expires_while_paging_restarts_and_drops_its_pages() {
     let (fake, _watches) = listing(|nth| match nth {
         1 => Reply::text(200, page(10, "more", &[secret("gone", 1)])),
         2 => Reply::text(410, r#"{"kind":"Status","code":410,"reason":"Expired"}"#),
@@ -182,7 +182,7 @@ async fn a_list_let_go_half_way_is_begun_again_and_keeps_nothing_of_the_first_tr
 }
 
 #[tokio::test(start_paused = true)]
-async fn pages_of_two_moments_are_never_one_list() {
+async fn pages_of_two_versions_are_never_one_list() {
     let (fake, _watches) = listing(|nth| match nth {
         1 => Reply::text(200, page(10, "more", &[secret("gone", 1)])),
         2 => Reply::text(200, page(12, "", &[secret("b", 11)])),
@@ -194,7 +194,7 @@ async fn pages_of_two_moments_are_never_one_list() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_is_no_whole_list_is_unknown_with_its_reason() {
+async fn a_response_that_is_not_a_complete_list_is_unknown_with_a_reason() {
     let html = "<html>CANARY</html>";
     let cut = r#"{"metadata":{"resourceVersion":"5"},"items":[{"metadata":{"name":"CANARY"}},"#;
     let status = r#"{"kind":"Status","metadata":{},"status":"Failure","message":"CANARY","reason":"InternalError"}"#;
@@ -226,7 +226,7 @@ async fn an_answer_that_is_no_whole_list_is_unknown_with_its_reason() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_unknown_collection_is_asked_for_again_and_not_before_the_server_says() {
+async fn a_failed_list_is_retried_after_the_servers_retry_after() {
     let (fake, _watches) = listing(|nth| match nth {
         1 => Reply::text(503, "").retry_after(20),
         _ => Reply::text(200, page(5, "", &[])),
@@ -238,7 +238,7 @@ async fn an_unknown_collection_is_asked_for_again_and_not_before_the_server_says
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_that_never_answers_is_unreachable() {
+async fn a_list_without_a_response_is_unreachable() {
     let kept = std::sync::Mutex::new(Vec::new());
     let fake = Fake::new(move |_| {
         let (sender, reply) = Reply::open();
@@ -250,7 +250,7 @@ async fn a_list_that_never_answers_is_unreachable() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_silent_watch_is_lost_and_whole_again_only_after_a_new_list() {
+async fn a_stalled_watch_is_lost_until_the_next_list() {
     let (fake, watches) = listing(|nth| Reply::text(200, page(10 * nth as u64, "", &[secret("a", 1)])));
     let mut bench = Bench::new(&fake, vec![interest::<Version>()]);
     bench.until_complete().await;
@@ -258,8 +258,8 @@ async fn a_silent_watch_is_lost_and_whole_again_only_after_a_new_list() {
     let says = bench.until_gap(GapCause::Silent).await;
     assert!(says.contains("540 s"), "{says}");
     assert_eq!(began.elapsed().as_secs(), 540);
-    assert_eq!(bench.versions(), pairs(&[("a", "1")]), "what was seen is still shown");
-    assert!(watches.lock().unwrap().len() >= 2, "a dead connection was opened again before");
+    assert_eq!(bench.versions(), pairs(&[("a", "1")]), "earlier objects are still shown");
+    assert!(watches.lock().unwrap().len() >= 2, "the watch was reopened first");
     bench.until_complete().await;
     assert_eq!(fake.log().iter().filter(|uri| uri.contains("limit=")).count(), 2);
 }
@@ -281,7 +281,7 @@ async fn a_broken_watch_resumes_from_the_last_version_without_a_list() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn connections_cut_after_a_while_resume_for_ever_and_those_that_never_begin_are_lost() {
+async fn watches_cut_after_a_while_resume_and_those_that_never_open_are_lost() {
     let (fake, watches) = listing(|_| Reply::text(200, page(10, "", &[secret("a", 1)])));
     let mut bench = Bench::new(&fake, vec![interest::<Version>()]);
     bench.until_complete().await;
@@ -304,7 +304,7 @@ async fn connections_cut_after_a_while_resume_for_ever_and_those_that_never_begi
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_expired_watch_lists_again_and_finds_what_went_meanwhile() {
+async fn an_expired_watch_lists_again_and_reports_deleted_objects() {
     let (fake, watches) = listing(|nth| match nth {
         1 => Reply::text(200, page(10, "", &[secret("a", 1), secret("b", 2)])),
         _ => Reply::text(200, page(30, "", &[secret("b", 2)])),
@@ -317,7 +317,7 @@ async fn an_expired_watch_lists_again_and_finds_what_went_meanwhile() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_that_cannot_be_read_leaves_the_others_and_a_partial_collection() {
+async fn an_undecodable_object_keeps_the_others_and_a_partial_collection() {
     let bad = r#"{"metadata":{"name":"x","namespace":"n","resourceVersion":"3","labels":{"bad":"y"}}}"#.to_owned();
     let broken = r#"{"metadata":{"name":"x","namespace":"n","resourceVersion":"3"},"data":"CANARY"}"#.to_owned();
     for (case, object) in [("does not fit", bad), ("has another shape", broken)] {
@@ -332,7 +332,7 @@ async fn an_object_that_cannot_be_read_leaves_the_others_and_a_partial_collectio
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_that_cannot_be_read_in_a_watch_makes_it_partial_until_listed_again() {
+async fn an_undecodable_object_in_a_watch_is_partial_until_the_next_list() {
     let (fake, watches) = listing(|nth| Reply::text(200, page(10 * nth as u64, "", &[secret("a", 1)])));
     let mut bench = Bench::new(&fake, vec![interest::<Version>()]);
     bench.until_complete().await;
@@ -340,14 +340,14 @@ async fn an_object_that_cannot_be_read_in_a_watch_makes_it_partial_until_listed_
     watches.lock().unwrap()[0].send(event("ADDED", r#"{"metadata":{"name":"x"},"data":7}"#)).unwrap();
     bench.until_gap(GapCause::Unreadable).await;
     watches.lock().unwrap()[0].send(event("ADDED", &secret("b", 14))).unwrap();
-    bench.until("goes on", |state, versions| !state.is_complete() && versions.len() == 2).await;
+    bench.until("continues", |state, versions| !state.is_complete() && versions.len() == 2).await;
     watches.lock().unwrap().clear();
     bench.until_complete().await;
     assert_eq!(bench.versions(), pairs(&[("a", "1")]));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lagging_replica_is_refused_and_no_watch_begins_there() {
+async fn a_list_from_a_lagging_replica_is_rejected_and_not_watched() {
     let (fake, _watches) = listing(|nth| match nth {
         1 => Reply::text(200, page(10, "", &[secret("old", 1)])),
         _ => Reply::text(200, page(60, "", &[secret("new", 55)])),
@@ -356,7 +356,7 @@ async fn a_lagging_replica_is_refused_and_no_watch_begins_there() {
     marks.raise(&secrets(), &ResourceVersion::Number(50));
     let mut bench = Bench::with(&fake, vec![interest::<Version>()], marks, &[]);
     let says = bench.until_gap(GapCause::CutShort).await;
-    assert!(says.contains("version 10, older than 50"), "{says}");
+    assert!(says.contains("version 10 is older than 50"), "{says}");
     bench.until_complete().await;
     assert_eq!(bench.versions(), pairs(&[("new", "55")]));
     assert!(fake.log().iter().all(|uri| !uri.contains("resourceVersion=10")));
@@ -377,7 +377,7 @@ async fn two_kinds_of_fact_share_one_list_and_one_watch() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_kind_of_fact_that_joins_later_gets_a_list_and_one_that_leaves_does_not_cost_one() {
+async fn adding_a_kind_of_fact_lists_again_and_removing_one_does_not() {
     let (fake, _watches) = listing(|nth| Reply::text(200, page(10 * nth as u64, "", &[secret("a", 1)])));
     let mut bench = Bench::new(&fake, vec![interest::<Version>()]);
     bench.until_complete().await;
@@ -397,7 +397,7 @@ async fn a_kind_of_fact_that_joins_later_gets_a_list_and_one_that_leaves_does_no
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_interest_removed_ends_its_watch_and_takes_back_its_reports() {
+async fn removing_an_interest_ends_its_watch_and_drops_its_reports() {
     let (fake, watches) = listing(|_| Reply::text(200, page(10, "", &[secret("a", 1)])));
     let mut bench = Bench::new(&fake, vec![interest::<Version>()]);
     tokio::time::sleep(Duration::from_secs(1)).await;
@@ -417,7 +417,7 @@ async fn a_dropped_observer_leaves_no_task_behind() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_long_list_of_a_real_server_comes_in_pages_and_survives_losing_one() {
+async fn a_long_list_is_paged_and_survives_a_lost_page() {
     let sim = sim();
     for count in 0..1200 {
         sim.seed(config_map(count)).unwrap();
@@ -429,11 +429,11 @@ async fn a_long_list_of_a_real_server_comes_in_pages_and_survives_losing_one() {
     bench.until_complete().await;
     assert_eq!(bench.versions().len(), 1200 + 1, "and kube-root-ca.crt");
     let lists = sim.request_log().iter().filter(|logged| format!("{logged:?}").contains("limit=")).count();
-    assert_eq!(lists, 2 + 3, "two pages of the first try, three of the second");
+    assert_eq!(lists, 2 + 3, "two pages of the first attempt, three of the second");
 }
 
 #[tokio::test(start_paused = true)]
-async fn metadata_alone_brings_no_data_over_the_wire() {
+async fn a_metadata_only_collection_receives_no_data() {
     let sim = sim();
     let metadata = serde_json::json!({"name": "s", "namespace": "default"});
     let secret = serde_json::json!({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": {"k": "djE="}});
@@ -459,7 +459,7 @@ fn config_map(count: usize) -> serde_json::Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_slow_reader_gets_the_latest_of_each_object_and_misses_none() {
+async fn a_slow_reader_gets_the_latest_version_of_every_object() {
     let (fake, watches) = listing(|_| Reply::text(200, page(10, "", &[secret("a", 1), secret("b", 2)])));
     let mut bench = Bench::new(&fake, vec![interest::<Version>()]);
     bench.until_complete().await;
@@ -467,7 +467,7 @@ async fn a_slow_reader_gets_the_latest_of_each_object_and_misses_none() {
     let watch = watches.lock().unwrap()[0].clone();
     for version in 100..1100 {
         watch.send(event("MODIFIED", &secret("a", version))).unwrap();
-        // Several changes of one object in one piece keep their order, too.
+        // Several changes of one object in one chunk keep their order, too.
         let back = [event("DELETED", &secret("c", version)), event("ADDED", &secret("c", version))].concat();
         watch.send(Bytes::from(back)).unwrap();
         tokio::task::yield_now().await;
@@ -484,7 +484,7 @@ async fn a_slow_reader_gets_the_latest_of_each_object_and_misses_none() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_rights_everywhere_the_named_namespaces_are_read_and_never_called_complete() {
+async fn without_cluster_wide_rights_the_named_namespaces_are_read_and_never_complete() {
     let (sender, watch) = Reply::open();
     let mut watch = Some(watch);
     let fake = Fake::new(move |uri| match uri {
@@ -502,13 +502,13 @@ async fn without_rights_everywhere_the_named_namespaces_are_read_and_never_calle
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_is_read_again_for_a_newer_version_and_a_lone_404_proves_nothing() {
+async fn an_object_is_read_again_for_a_newer_version_and_a_single_404_proves_nothing() {
     let mut gets = 0;
     let fake = Fake::new(move |_| {
         gets += 1;
         match gets {
             1 => Reply::text(200, secret("s", 5)),
-            // A replica that lags.
+            // A lagging replica.
             2 => Reply::text(200, secret("s", 5)),
             3 => Reply::text(200, secret("s", 9)),
             _ => Reply::text(404, "{}"),
@@ -521,9 +521,9 @@ async fn an_object_is_read_again_for_a_newer_version_and_a_lone_404_proves_nothi
     };
     let mut bench = Bench::new(&fake, vec![at_least(4)]);
     bench.until("read", |_, versions| versions == pairs(&[("s", "5")])).await;
-    assert!(bench.state().is_complete(), "the collection is this object alone, and it was read whole");
+    assert!(bench.state().is_complete(), "the collection is this one object");
     tokio::time::sleep(Duration::from_secs(900)).await;
-    assert_eq!(fake.log().len(), 1, "nothing newer, nothing read");
+    assert_eq!(fake.log().len(), 1, "no newer version, no request");
     bench.observer.set_interests(&[at_least(9)]);
     bench.until("read again", |_, versions| versions == pairs(&[("s", "9")])).await;
     assert_eq!(fake.log().len(), 3);

@@ -1,25 +1,25 @@
-//! The newest version ever shown of each collection, kept over reconnects.
+//! The newest resourceVersion seen per collection, kept across reconnects.
 //!
-//! Always true: a list older than its mark is refused, so that a replica that lags behind can't take the view back in
-//! time, and no watch begins there.
+//! Invariants: a list older than the floor is rejected, so that a lagging replica cannot move the view back in time, and
+//! no watch starts from it.
 //!
-//! Limits: a cluster restored from an old backup keeps its identity and counts from lower versions again. Its lists are
-//! refused until they are past the mark, or the program is started anew.
+//! Limits: a cluster restored from an old backup keeps its identity and starts from lower versions. Its lists are rejected
+//! until they pass the floor or the program restarts.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use trueup_core::world::{CollectionId, ResourceVersion};
 
-/// The marks of one cluster. Shared by the observers of all its connections; a cluster with another identity gets new
-/// ones, for its versions begin anew.
+/// Version floors of one cluster, shared by the observers of all its connections; a cluster with another identity starts
+/// empty, because its versions are unrelated.
 #[derive(Clone, Default)]
 pub struct VersionFloor {
     newest: Arc<Mutex<BTreeMap<CollectionId, ResourceVersion>>>,
 }
 
 impl VersionFloor {
-    /// The mark, when `offered` is older than it.
+    /// Returns the floor when `offered` is older.
     pub(super) fn newer_than(&self, id: &CollectionId, offered: &ResourceVersion) -> Option<ResourceVersion> {
         self.lock().get(id).filter(|seen| offered.is_older_than(seen)).cloned()
     }

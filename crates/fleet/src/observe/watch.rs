@@ -1,10 +1,10 @@
-//! One watch connection: from a version on, until it ends.
+//! One watch connection, from a version until it ends.
 //!
-//! Always true:
-//! - a version is passed on only together with everything up to it, so a broken connection resumes without a hole;
-//! - several changes of one object in one piece keep their order.
+//! Invariants:
+//! - a version is reported only together with everything up to it, so a broken connection resumes without a gap;
+//! - several changes of one object in one chunk keep their order.
 //!
-//! Cancellation may strike while the next piece is waited for; what came before has been handed on by then.
+//! Cancel-safe while waiting for the next chunk; earlier chunks have been reported by then.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -12,17 +12,17 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::time::{Instant, timeout_at};
 
-use super::ask::{self, Asker, Doing, Failure, Stream};
+use super::api_client::{self, ApiClient, Failure, Operation, Stream};
 use super::event::{self, Event};
 use super::lines::{Lines, TooLong};
 use super::request::Part;
 use trueup_core::decode::projection::{ProjectedFacts, Projection, Spoilt};
 use trueup_core::world::{FactKind, GapCause, Interner, Key, ResourceVersion};
 
-/// How much longer than it promised a server may keep a watch open before the connection counts as dead.
-const OVERTIME: Duration = Duration::from_secs(30);
+/// How much longer than announced a server may keep a watch open before the connection counts as dead.
+const TIMEOUT_GRACE: Duration = Duration::from_secs(30);
 
-/// Where reports of a watch go.
+/// Receiver of a watch's reports.
 pub(super) trait Sink {
     fn changed(&self, changes: ProjectedFacts, removed: Vec<Key>, version: &ResourceVersion, at: Timestamp);
     fn confirmed(&self, facts: &[FactKind], version: &ResourceVersion, at: Timestamp);
@@ -30,15 +30,15 @@ pub(super) trait Sink {
     fn now(&self) -> Timestamp;
 }
 
-/// How far a watch has come.
+/// Progress of a watch.
 #[derive(Debug, Clone)]
 pub(super) struct Position {
     pub version: ResourceVersion,
-    /// The last event or bookmark (or the list).
+    /// Time of the last event or bookmark (or the list).
     pub last_sign: Instant,
-    /// Connections in a row that ended without any sign.
+    /// Connections in a row that ended without an event.
     pub failures: u32,
-    /// Whether an object could not be read since the list.
+    /// Whether an object could not be decoded since the list.
     pub spoilt: bool,
 }
 
@@ -49,15 +49,15 @@ pub(super) enum End {
     Clean,
     /// No event and no bookmark for too long.
     Silent,
-    /// It never began.
+    /// It never opened.
     Refused(Failure),
-    /// It began, and broke.
+    /// It opened, and broke.
     Broke(Failure),
 }
 
 /// Watches until the connection ends.
 pub(super) async fn watch(
-    asker: &Asker,
+    api: &ApiClient,
     part: &Part<'_>,
     projection: &Projection,
     position: &mut Position,
@@ -66,7 +66,7 @@ pub(super) async fn watch(
 ) -> End {
     let began = Instant::now();
     let uri = part.watch(&position.version, timeout.as_secs());
-    let mut stream = match asker.open(part, Doing::Watching, &uri, part.accept_object()).await {
+    let mut stream = match api.open(part, Operation::Watching, &uri, part.accept_object()).await {
         Ok(stream) => stream,
         Err(failure) => return End::Refused(failure),
     };
@@ -74,18 +74,18 @@ pub(super) async fn watch(
     let mut lines = Lines::default();
     loop {
         let silent_at = position.last_sign + 2 * timeout;
-        let piece = match next_piece(&mut stream, part, silent_at, began + timeout + OVERTIME).await {
+        let piece = match next_piece(&mut stream, part, silent_at, began + timeout + TIMEOUT_GRACE).await {
             Ok(Some(piece)) => piece,
             Ok(None) => return End::Clean,
             Err(end) => return end,
         };
         let mut intake = Intake::new(part, projection, &mut pool, sink);
         let fed = lines.feed(&piece, |line| intake.line(line));
-        intake.hand_on(position);
-        ask::wipe(piece);
+        intake.report(position);
+        api_client::wipe(piece);
         if let Err(Broken(failure)) = fed {
             return End::Broke(
-                failure.unwrap_or_else(|| Failure::unreadable(part, Doing::Watching, "an event is too long")),
+                failure.unwrap_or_else(|| Failure::unreadable(part, Operation::Watching, "an event is too long")),
             );
         }
     }
@@ -99,16 +99,16 @@ async fn next_piece(
 ) -> Result<Option<bytes::Bytes>, End> {
     match timeout_at(silent_at.min(dead_at), stream.next()).await {
         Ok(Ok(piece)) => Ok(piece),
-        Ok(Err(error)) => Err(End::Broke(Failure::transport(part, Doing::Watching, &error))),
+        Ok(Err(error)) => Err(End::Broke(Failure::transport(part, Operation::Watching, &error))),
         Err(_) if silent_at <= dead_at => Err(End::Silent),
         Err(_) => {
-            let why = "the server does not end it as it promised";
-            Err(End::Broke(Failure::because(GapCause::Unreachable, part, Doing::Watching, why)))
+            let why = "the server did not close the watch at its timeout";
+            Err(End::Broke(Failure::because(GapCause::Unreachable, part, Operation::Watching, why)))
         }
     }
 }
 
-/// The stream is of no use any more; nothing inside means a line was too long.
+/// The stream is unusable; none inside means that a line was too long.
 struct Broken(Option<Failure>);
 
 impl From<TooLong> for Broken {
@@ -117,7 +117,7 @@ impl From<TooLong> for Broken {
     }
 }
 
-/// The changes of one piece, until they are handed on.
+/// The changes of one chunk, until they are reported.
 struct Intake<'i> {
     part: &'i Part<'i>,
     projection: &'i Projection,
@@ -126,7 +126,7 @@ struct Intake<'i> {
     changes: ProjectedFacts,
     removed: Vec<Key>,
     touched: HashSet<Key>,
-    /// The newest version met that has not been handed on.
+    /// The newest version not yet reported.
     version: Option<ResourceVersion>,
     spoilt: bool,
 }
@@ -154,7 +154,7 @@ impl<'i> Intake<'i> {
             Event::Failed { code: 410 } => return Err(Broken(Some(Failure::Expired))),
             Event::Failed { code } => {
                 let status = http::StatusCode::from_u16(code).unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR);
-                return Err(Broken(Some(ask::refusal(self.part, Doing::Watching, status, None, None))));
+                return Err(Broken(Some(api_client::refusal(self.part, Operation::Watching, status, None, None))));
             }
         };
         let raw = match self.projection.reader().object(text) {
@@ -179,17 +179,17 @@ impl<'i> Intake<'i> {
 
     fn reached(&mut self, version: &str) -> Result<(), Broken> {
         if version.is_empty() {
-            return Err(self.broken("an event carries no version"));
+            return Err(self.broken("an event has no resourceVersion"));
         }
         self.version = Some(ResourceVersion::parse(version));
         Ok(())
     }
 
     fn broken(&self, why: &str) -> Broken {
-        Broken(Some(Failure::unreadable(self.part, Doing::Watching, why)))
+        Broken(Some(Failure::unreadable(self.part, Operation::Watching, why)))
     }
 
-    /// Reports what was gathered so far.
+    /// Reports the changes so far.
     fn flush(&mut self) {
         let mut changes = std::mem::replace(&mut self.changes, self.projection.new_facts());
         let removed = std::mem::take(&mut self.removed);
@@ -212,8 +212,8 @@ impl<'i> Intake<'i> {
         }
     }
 
-    /// Reports everything of the piece and moves the position there.
-    fn hand_on(mut self, position: &mut Position) {
+    /// Reports all changes of the chunk and advances the position.
+    fn report(mut self, position: &mut Position) {
         self.flush();
         position.spoilt |= self.spoilt;
         if let Some(version) = self.version {

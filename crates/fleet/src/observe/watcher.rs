@@ -1,19 +1,19 @@
-//! The task of one collection: list, watch, and list again when the watch can't go on.
+//! The task of one collection: list, watch, and list again when the watch cannot continue.
 //!
-//! Always true:
-//! - what was reported lost is whole again only after a new list;
-//! - a list older than one already shown is refused, and no watch begins from it;
-//! - a collection read namespace by namespace, for want of rights over all of them, is never called complete.
+//! Invariants:
+//! - a collection reported as lost is complete again only after a new list;
+//! - a list older than one already reported is rejected, and no watch starts from it;
+//! - a collection read namespace by namespace, for failed of rights, is never complete.
 //!
 //! ```text
 //!            ┌────────────── wait ◄─────────────┐
 //!            ▼                                  │ lost (refused, unreachable, silent)
 //!   ──►    list ──► watch ──► watch ──► … ──────┤
-//!            ▲                                  │ expired (410), a new kind of fact, an object that can't be read
+//!            ▲                                  │ expired (410), a new kind of fact, an undecodable object
 //!            └──────────────────────────────────┘
 //! ```
 //!
-//! Cancellation may strike at any wait: reports are whole before each.
+//! Cancel-safe at every wait: reports are complete before each.
 
 use std::time::Duration;
 
@@ -21,116 +21,118 @@ use futures::future::select_all;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
-use super::ask::{Doing, Failure, Lack};
-use super::collection_task::{CollectionTask, Wanted};
+use super::api_client::{FailedRead, Failure, Operation};
+use super::collection_task::{CollectionRequest, CollectionTask};
 use super::list::{self, Early, Listed};
 use super::request::Part;
 use super::watch::{End, Position, watch as watch_once};
 use trueup_core::decode::projection::{ProjectedFacts, Projection};
 use trueup_core::world::{Delta, FactKind, Gap, GapCause, Namespace, ResourceVersion, Scope};
 
-/// Connections in a row that may fail without a sign of life before what is held counts as lost. One dropped
-/// connection is everyday; with the waits between, three take about two seconds.
+/// Failed connections in a row before the collection is reported lost. A single dropped connection is common; with the
+/// backoff between, three take about two seconds.
 const WATCH_FAILURES_MAX: u32 = 3;
-/// The shortest time a server is asked to keep a watch open, and how much longer by chance, so that a fleet's watches
-/// don't end together. The API server's own default is 30 to 60 minutes, which hides dead connections for too long.
+/// Shortest requested watch timeout, and the largest jitter added to it, so that the watches of a fleet do not end
+/// together. The API server's default is 30 to 60 minutes, which hides dead connections for too long.
 const WATCH_SECONDS: u64 = 240;
 const WATCH_SECONDS_SPREAD: u64 = 60;
-/// A connection that ends sooner and without a sign counts as failed, so that no server makes this a busy loop.
+/// A connection that ends sooner and without an event counts as failed, so that no server causes a busy loop.
 const CONNECTION_SHORTEST: Duration = Duration::from_secs(1);
 
-/// A connection that lived this long was a good one.
+/// A connection that lasted this long resets the failure count.
 const CONNECTION_STABLE: Duration = Duration::from_secs(10);
 
 /// Keeps one collection listed and watched.
 pub(super) struct Watcher {
     pub task: CollectionTask,
-    pub wanted: watch::Receiver<Wanted>,
-    /// Where to look when looking everywhere is forbidden.
+    pub requested: watch::Receiver<CollectionRequest>,
+    /// Namespaces to list when a cluster-wide list is forbidden.
     pub fallback_namespaces: Vec<Namespace>,
 }
 
-/// A part of the collection that is watched by itself.
-struct Spot {
+/// A part of the collection with its own watch.
+struct WatchPart {
     namespace: Option<Namespace>,
     position: Position,
 }
 
-/// Why a watch can't go on from where it is.
+/// Why a watch cannot continue.
 enum Ending {
-    /// List again; nothing was lost so far.
+    /// List again; nothing was lost.
     Relist,
-    Lost(Lack),
+    Lost(FailedRead),
 }
 
 /// What follows a watch.
 enum Next {
     List,
-    /// List because somebody asked for a new look or another fact: nothing failed, however soon it comes.
+    /// List because of a resync or a new kind of fact: not a failure, however soon it happens.
     ListAsWished,
-    /// List after a wait.
-    WaitAndList(Lack),
+    /// List after a backoff.
+    WaitAndList(FailedRead),
     Stop,
 }
 
 impl Watcher {
-    /// Runs until nobody wants the collection any more.
+    /// Runs until the collection is no longer needed.
     pub async fn run(mut self) {
         let mut failures = 0;
         let mut early = Early::FirstPage;
         loop {
-            let Wanted { facts, looks, .. } = self.wanted.borrow_and_update().clone();
+            let CollectionRequest { facts, resyncs, .. } = self.requested.borrow_and_update().clone();
             let listed = self.list(&facts, early).await;
             early = Early::Nothing;
             let next = match listed {
-                Ok(spots) => {
+                Ok(parts) => {
                     let began = Instant::now();
-                    let next = self.follow(spots, facts, looks).await;
+                    let next = self.follow(parts, facts, resyncs).await;
                     if began.elapsed() > CONNECTION_SHORTEST {
                         failures = 0;
                     }
                     next
                 }
-                Err(lack) => {
-                    self.task.lose(&facts, &lack.gap);
-                    Next::WaitAndList(lack)
+                Err(failed) => {
+                    self.task.lose(&facts, &failed.gap);
+                    Next::WaitAndList(failed)
                 }
             };
-            let lack = match next {
+            let failed = match next {
                 Next::Stop => return,
                 Next::ListAsWished => continue,
                 Next::List if failures == 0 => {
                     failures = 1;
                     continue;
                 }
-                Next::List => Lack { gap: Gap::new(GapCause::CutShort, "watches end at once"), retry_after: None },
-                Next::WaitAndList(lack) => lack,
+                Next::List => {
+                    FailedRead { gap: Gap::new(GapCause::CutShort, "watches end immediately"), retry_after: None }
+                }
+                Next::WaitAndList(failed) => failed,
             };
             failures += 1;
-            if self.pause(failures, &lack).await.is_err() {
+            if self.pause(failures, &failed).await.is_err() {
                 return;
             }
         }
     }
 
-    /// Waits before the next list, but no longer than until somebody wants something else.
-    async fn pause(&mut self, failures: u32, lack: &Lack) -> Result<(), watch::error::RecvError> {
-        let wait = self.task.wait(failures, lack);
+    /// Waits before the next list, or until the request changes.
+    async fn pause(&mut self, failures: u32, failed: &FailedRead) -> Result<(), watch::error::RecvError> {
+        let wait = self.task.wait(failures, failed);
         tokio::select! {
             () = sleep(wait) => Ok(()),
-            changed = self.wanted.changed() => changed,
+            changed = self.requested.changed() => changed,
         }
     }
 
-    async fn list(&self, facts: &[FactKind], early: Early) -> Result<Vec<Spot>, Lack> {
+    async fn list(&self, facts: &[FactKind], early: Early) -> Result<Vec<WatchPart>, FailedRead> {
         let projection = self.task.projection(facts);
         match self.list_part(None, &projection, early).await {
             Ok(listed) => {
                 let version = listed.version.clone();
                 self.report_listed(listed);
-                Ok(vec![self.spot(None, version)])
+                Ok(vec![self.watch_part(None, version)])
             }
-            Err(lack) if self.may_narrow(&lack.gap) => self.list_narrowed(&projection, lack).await,
+            Err(failed) if self.may_narrow(&failed.gap) => self.list_narrowed(&projection, failed).await,
             Err(lost) => Err(lost),
         }
     }
@@ -140,31 +142,32 @@ impl Watcher {
         everywhere && gap.cause == GapCause::Forbidden && !self.fallback_namespaces.is_empty()
     }
 
-    /// Reads the namespaces the configuration names, one by one.
-    async fn list_narrowed(&self, projection: &Projection, refused: Lack) -> Result<Vec<Spot>, Lack> {
+    /// Lists the configured namespaces one by one.
+    async fn list_narrowed(&self, projection: &Projection, refused: FailedRead) -> Result<Vec<WatchPart>, FailedRead> {
         let mut gathered = projection.new_facts();
-        let mut spots = Vec::new();
+        let mut parts = Vec::new();
         let mut unread = Vec::new();
         for namespace in &self.fallback_namespaces {
             match self.list_part(Some(namespace), projection, Early::Nothing).await {
                 Ok(listed) => {
                     gathered.append(listed.facts);
-                    spots.push(self.spot(Some(namespace.clone()), listed.version));
+                    parts.push(self.watch_part(Some(namespace.clone()), listed.version));
                 }
-                Err(lack) if lack.gap.cause == GapCause::Forbidden => unread.push(namespace.as_str()),
+                Err(failed) if failed.gap.cause == GapCause::Forbidden => unread.push(namespace.as_str()),
                 Err(lost) => return Err(lost),
             }
         }
-        if spots.is_empty() {
+        if parts.is_empty() {
             return Err(refused);
         }
-        let read: Vec<&str> = spots.iter().filter_map(|spot| spot.namespace.as_ref().map(Namespace::as_str)).collect();
+        let read: Vec<&str> =
+            parts.iter().filter_map(|watch_part| watch_part.namespace.as_ref().map(Namespace::as_str)).collect();
         let mut says = format!("{}; read only in {}", refused.gap, read.join(", "));
         if !unread.is_empty() {
             says.push_str(&format!(", forbidden too in {}", unread.join(", ")));
         }
         self.report_seen(gathered, &Gap::new(GapCause::Forbidden, says));
-        Ok(spots)
+        Ok(parts)
     }
 
     async fn list_part(
@@ -172,7 +175,7 @@ impl Watcher {
         namespace: Option<&Namespace>,
         projection: &Projection,
         early: Early,
-    ) -> Result<Listed, Lack> {
+    ) -> Result<Listed, FailedRead> {
         let task = &self.task;
         let part = task.part(namespace);
         let _turn_here = task.lists_at_once.acquire().await.expect("the semaphore is never closed");
@@ -180,10 +183,10 @@ impl Watcher {
         let listed = list::list(task, &part, projection, early).await?;
         if let Some(seen) = task.marks.newer_than(&task.id, &listed.version) {
             let offered = &listed.version;
-            tracing::warn!(cluster = %task.id.cluster, what = part.describe(), %offered, %seen, "older list refused");
-            let why = format!("the answer is of version {offered}, older than {seen} seen before");
-            let failure = Failure::because(GapCause::CutShort, &part, Doing::Listing, &why);
-            return Err(failure.into_lack(&part, Doing::Listing));
+            tracing::warn!(cluster = %task.id.cluster, what = part.describe(), %offered, %seen, "rejected stale list");
+            let why = format!("stale list: version {offered} is older than {seen}");
+            let failure = Failure::because(GapCause::CutShort, &part, Operation::Listing, &why);
+            return Err(failure.into_failed_read(&part, Operation::Listing));
         }
         task.marks.raise(&task.id, &listed.version);
         Ok(listed)
@@ -205,50 +208,50 @@ impl Watcher {
         }
     }
 
-    fn spot(&self, namespace: Option<Namespace>, version: ResourceVersion) -> Spot {
-        Spot { namespace, position: Position { version, last_sign: Instant::now(), failures: 0, spoilt: false } }
+    fn watch_part(&self, namespace: Option<Namespace>, version: ResourceVersion) -> WatchPart {
+        WatchPart { namespace, position: Position { version, last_sign: Instant::now(), failures: 0, spoilt: false } }
     }
 
-    /// Watches every spot until one can't go on.
-    async fn follow(&mut self, mut spots: Vec<Spot>, mut facts: Vec<FactKind>, looks: u64) -> Next {
+    /// Watches every part until one cannot continue.
+    async fn follow(&mut self, mut parts: Vec<WatchPart>, mut facts: Vec<FactKind>, resyncs: u64) -> Next {
         loop {
             let projection = self.task.projection(&facts);
             let task = &self.task;
-            let follows = spots.iter_mut().map(|spot| Box::pin(follow_spot(task, &projection, spot)));
+            let follows = parts.iter_mut().map(|watch_part| Box::pin(follow_part(task, &projection, watch_part)));
             let ending = tokio::select! {
                 (ending, _, _) = select_all(follows) => ending,
-                changed = self.wanted.changed() => {
+                changed = self.requested.changed() => {
                     if changed.is_err() {
                         return Next::Stop;
                     }
-                    let wanted = self.wanted.borrow_and_update().clone();
-                    if wanted.looks != looks || wanted.facts.iter().any(|fact| !facts.contains(fact)) {
+                    let requested = self.requested.borrow_and_update().clone();
+                    if requested.resyncs != resyncs || requested.facts.iter().any(|fact| !facts.contains(fact)) {
                         return Next::ListAsWished;
                     }
-                    facts = wanted.facts;
+                    facts = requested.facts;
                     continue;
                 }
             };
             return match ending {
                 Ending::Relist => Next::List,
-                Ending::Lost(lack) => {
-                    self.task.lose(&facts, &lack.gap);
-                    Next::WaitAndList(lack)
+                Ending::Lost(failed) => {
+                    self.task.lose(&facts, &failed.gap);
+                    Next::WaitAndList(failed)
                 }
             };
         }
     }
 }
 
-/// Watches one spot over as many connections as it takes.
-async fn follow_spot(task: &CollectionTask, projection: &Projection, spot: &mut Spot) -> Ending {
-    let Spot { namespace, position } = spot;
+/// Watches one part over as many connections as needed.
+async fn follow_part(task: &CollectionTask, projection: &Projection, watch_part: &mut WatchPart) -> Ending {
+    let WatchPart { namespace, position } = watch_part;
     let part = task.part(namespace.as_ref());
     loop {
         let spread = (task.ports.jitter.fraction() * WATCH_SECONDS_SPREAD as f64) as u64;
         let timeout = Duration::from_secs(WATCH_SECONDS + spread);
         let began = Instant::now();
-        let end = watch_once(&task.asker, &part, projection, position, timeout, task).await;
+        let end = watch_once(&task.api, &part, projection, position, timeout, task).await;
         let silent = position.last_sign.elapsed() >= 2 * timeout;
         let failure = match end {
             End::Refused(Failure::Expired) | End::Broke(Failure::Expired) => return Ending::Relist,
@@ -258,9 +261,14 @@ async fn follow_spot(task: &CollectionTask, projection: &Projection, spot: &mut 
             }
             End::Clean if position.spoilt => return Ending::Relist,
             End::Clean if position.last_sign >= began || began.elapsed() >= CONNECTION_SHORTEST => continue,
-            End::Clean => Failure::because(GapCause::Unreachable, &part, Doing::Watching, "the server ends it at once"),
+            End::Clean => Failure::because(
+                GapCause::Unreachable,
+                &part,
+                Operation::Watching,
+                "the server closes the watch immediately",
+            ),
             End::Broke(failure) => {
-                // What lived for a while and is cut (a balancer's idle limit) resumes without a hole, however often.
+                // A connection that lasted for a while and is cut (a load balancer's idle timeout) resumes without a gap.
                 if began.elapsed() >= CONNECTION_STABLE {
                     position.failures = 0;
                 }
@@ -268,18 +276,18 @@ async fn follow_spot(task: &CollectionTask, projection: &Projection, spot: &mut 
             }
             End::Refused(failure) => failure,
         };
-        let lack = failure.into_lack(&part, Doing::Watching);
+        let failed = failure.into_failed_read(&part, Operation::Watching);
         position.failures += 1;
-        let refused = matches!(lack.gap.cause, GapCause::Forbidden | GapCause::Unauthorized | GapCause::Discovery);
+        let refused = matches!(failed.gap.cause, GapCause::Forbidden | GapCause::Unauthorized | GapCause::Discovery);
         if refused || position.failures >= WATCH_FAILURES_MAX {
-            return Ending::Lost(lack);
+            return Ending::Lost(failed);
         }
-        tracing::info!(cluster = %task.id.cluster, gap = %lack.gap, "watch broke, resumed");
-        sleep(task.wait(position.failures, &lack)).await;
+        tracing::info!(cluster = %task.id.cluster, gap = %failed.gap, "resumed watch");
+        sleep(task.wait(position.failures, &failed)).await;
     }
 }
 
-fn silence(part: &Part<'_>, span: Duration) -> Lack {
+fn silence(part: &Part<'_>, span: Duration) -> FailedRead {
     let why = format!("no event and no bookmark for {} s", span.as_secs());
-    Failure::because(GapCause::Silent, part, Doing::Watching, &why).into_lack(part, Doing::Watching)
+    Failure::because(GapCause::Silent, part, Operation::Watching, &why).into_failed_read(part, Operation::Watching)
 }

@@ -1,16 +1,16 @@
-//! Cloud accounts of a folder become members of the fleet: each resource is an object like any other.
+//! Cloud accounts of a snapshot as members of the fleet: each resource is an object like any other.
 //!
 //! ```text
 //! clouds/ibm/main.yaml   member ibm:main   ibm.cloud.trueup/v1 Resource, named <kind>/<id>, the entry in `resource`
 //! clouds/aws/eu.yaml     member aws:eu     aws.cloud.trueup/v1 InstanceType, in the region's namespace, the entry in `type`
 //! ```
 //!
-//! Always true:
-//! - an account of which something could not be read, or that says so itself, is not complete;
-//! - a slip of the pen in a key or a kind is a problem with its line, never silently passed over: `resurces:` is no empty
-//!   account. What is no slip of any known word is somebody else's business, and is not read.
+//! Invariants:
+//! - an account with unreadable entries, or marked incomplete, is not complete;
+//! - a misspelt key or kind is a problem with its line, never skipped: `resurces:` is not an empty account. A key that is
+//!   not close to a known word is ignored.
 //!
-//! Not here: what the entries mean (the domains project them).
+//! Elsewhere: the meaning of the entries (the checks project them).
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,10 +19,10 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
 
+use super::entry_fault::{EntryFault, misspelling_of};
 use super::fleet_file::Environment;
-use super::odd::{Odd, slip};
 use super::problem::Problem;
-use super::sheet::{self, Node, Step};
+use super::yaml_tree::{self, Node, Step};
 use super::{SnapshotCluster, cloud_resource, instance_type};
 use trueup_core::decode::recording::{Coverage, Incomplete, KindCoverage, RecordedCluster, RecordedObject};
 use trueup_core::world::{ClusterIdentity, ClusterName, ClusterSource, Provider};
@@ -31,22 +31,22 @@ const RESOURCE: &str = "Resource";
 const INSTANCE_TYPE: &str = "InstanceType";
 const ENVIRONMENT: &str = "Environment";
 
-/// How many entries of a file are named one by one; a file of another sort would name thousands.
-const ODD_MAX: usize = 10;
+/// How many invalid entries of a file are listed; a file of another kind would list thousands.
+const FAULTS_LISTED_MAX: usize = 10;
 
-/// What a file about an account holds.
+/// Content of an account's file.
 pub(super) struct Content {
     pub value: Value,
-    /// It as it was written, for its lines.
+    /// The text, for line numbers.
     pub text: Zeroizing<String>,
 }
 
 /// The keys of an account's file.
 struct Shape {
-    /// The key that says which account or region it is.
+    /// The key of the account or region.
     whose: &'static str,
     list: &'static str,
-    /// What an entry of the list can't do without, as it is said and as it is written.
+    /// What an entry must have, as text and as an example.
     needed: &'static str,
     entry: &'static str,
 }
@@ -57,17 +57,17 @@ impl Shape {
             Provider::Ibm => Self {
                 whose: "account",
                 list: "resources",
-                needed: "a kind and an id",
+                needed: "kind and id",
                 entry: "- { kind: vpc, id: r006-1 }",
             },
             Provider::Aws => {
-                Self { whose: "region", list: "instance_types", needed: "a name", entry: "- { name: m6g.4xlarge }" }
+                Self { whose: "region", list: "instance_types", needed: "name", entry: "- { name: m6g.4xlarge }" }
             }
         }
     }
 }
 
-/// Makes the member of one file; without content, a member of which nothing is known.
+/// Builds the member of one file; without content, a member without any data.
 pub(super) fn member(
     provider: Provider,
     alias: &str,
@@ -98,9 +98,8 @@ pub(super) fn member(
     }
 }
 
-/// Lays the environment a fleet file gives into a cluster, as an object of it. One that nobody can read is not known to
-/// hold nothing.
-pub(super) fn lay_environment(cluster: &mut SnapshotCluster, environment: &Environment) {
+/// Adds the environment of a fleet file to a cluster, as an object. An unreadable environment is not an empty one.
+pub(super) fn add_environment(cluster: &mut SnapshotCluster, environment: &Environment) {
     let group = Provider::Aws.group().to_owned();
     match environment {
         Environment::Variables(variables) => {
@@ -114,8 +113,8 @@ pub(super) fn lay_environment(cluster: &mut SnapshotCluster, environment: &Envir
     cluster.served.insert(group);
 }
 
-/// An account in two files: nobody knows which of them is right. The first is kept and is not complete.
-pub(super) fn told_twice(accounts: &mut Vec<(PathBuf, SnapshotCluster)>, problems: &mut Vec<Problem>) {
+/// Reports an account with two files: it is unknown which is right. The first is kept and is not complete.
+pub(super) fn report_duplicates(accounts: &mut Vec<(PathBuf, SnapshotCluster)>, problems: &mut Vec<Problem>) {
     let mut first: BTreeMap<String, usize> = BTreeMap::new();
     let mut again: Vec<(usize, usize)> = Vec::new();
     for (place, (_, member)) in accounts.iter().enumerate() {
@@ -128,7 +127,7 @@ pub(super) fn told_twice(accounts: &mut Vec<(PathBuf, SnapshotCluster)>, problem
     for (held, place) in again.into_iter().rev() {
         let (path, _) = accounts.remove(place);
         let (kept, member) = &mut accounts[held];
-        let says = format!("is of an account that {} holds too: write both into one file", file_name(kept));
+        let says = format!("describes the same account as {}: merge the files", file_name(kept));
         problems.push(Problem::new(&path, None, says));
         member.recorded.coverage.unreadable.push(file_name(&path));
     }
@@ -149,31 +148,31 @@ struct Reader<'r> {
     provider: Provider,
     path: &'r Path,
     text: &'r str,
-    /// The file with its lines, read when something is wrong; nothing where it has aliases.
+    /// The file with its lines, read when there is a problem; none if it has aliases.
     lines: OnceCell<Option<Node>>,
     problems: &'r mut Vec<Problem>,
     is_whole: bool,
 }
 
 impl Reader<'_> {
-    /// Whose account it is, what is in it, and whether that is all.
+    /// Returns the account, its objects, and whether it is complete.
     fn read(&mut self, content: Value) -> (String, Vec<RecordedObject>, bool) {
         let Shape { whose, list, entry, .. } = Shape::of(self.provider);
         let Value::Object(mut keys) = content else {
             if self.is_whole {
-                self.fault(&[], format!("is no mapping: write {whose}: and {list}:"));
+                self.fault(&[], format!("is not a mapping: write {whose}: and {list}:"));
             }
             return (String::new(), Vec::new(), true);
         };
         let owner = keys.remove(whose).and_then(|owner| text(&owner)).unwrap_or_default();
         if owner.is_empty() {
-            self.fault(&[Step::Key(whose)], format!("does not say whose it is: write {whose}:"));
+            self.fault(&[Step::Key(whose)], format!("has no {whose}: add {whose}:"));
         }
         let is_complete = match keys.remove("complete") {
             None | Some(Value::Bool(true)) => true,
             Some(Value::Bool(false)) => false,
             Some(_) => {
-                let says = "says `complete` with neither true nor false: write one of them";
+                let says = "has an invalid `complete`: write true or false";
                 self.fault(&[Step::Key("complete")], says.to_owned());
                 false
             }
@@ -182,7 +181,7 @@ impl Reader<'_> {
             None | Some(Value::Null) => Vec::new(),
             Some(Value::Array(entries)) => self.entries(&owner, entries),
             Some(_) => {
-                let says = format!("has {list} that are no list: write them like `{entry}`");
+                let says = format!("has {list} that are not a list: write `{entry}`");
                 self.fault(&[Step::Key(list)], says);
                 Vec::new()
             }
@@ -193,7 +192,7 @@ impl Reader<'_> {
 
     fn misspelt(&mut self, known: &[&str], others: &Map<String, Value>) {
         for key in others.keys() {
-            if let Some(meant) = slip(key, known) {
+            if let Some(meant) = misspelling_of(key, known) {
                 self.fault(&[Step::Key(key)], format!("unknown key `{key}`: did you mean `{meant}`?"));
             }
         }
@@ -201,40 +200,37 @@ impl Reader<'_> {
 
     fn entries(&mut self, whose: &str, entries: Vec<Value>) -> Vec<RecordedObject> {
         let list = Shape::of(self.provider).list;
-        let (mut seen, mut objects, mut odd) = (BTreeSet::new(), Vec::new(), 0);
+        let (mut seen, mut objects, mut fault_of) = (BTreeSet::new(), Vec::new(), 0);
         for (index, entry) in entries.into_iter().enumerate() {
             match self.entry(whose, &entry, &mut seen) {
                 Ok(object) => objects.push(object),
-                Err(Odd { place, says }) => {
-                    odd += 1;
+                Err(EntryFault { place, says }) => {
+                    fault_of += 1;
                     let place = [vec![Step::Key(list), Step::Item(index)], place].concat();
-                    if odd <= ODD_MAX {
+                    if fault_of <= FAULTS_LISTED_MAX {
                         self.fault(&place, format!("entry {} {says}", index + 1));
                     }
                 }
             }
         }
-        if odd > ODD_MAX {
-            let says = format!(
-                "has {} more entries that can't be understood: see whether it is what it should be",
-                odd - ODD_MAX
-            );
+        if fault_of > FAULTS_LISTED_MAX {
+            let says = format!("has {} more invalid entries: check the file", fault_of - FAULTS_LISTED_MAX);
             self.fault(&[Step::Key(list)], says);
         }
         objects
     }
 
-    /// The object of an entry, or what is wrong with it.
-    fn entry(&self, whose: &str, entry: &Value, seen: &mut BTreeSet<String>) -> Result<RecordedObject, Odd> {
+    /// Returns the object of an entry, or its fault.
+    fn entry(&self, whose: &str, entry: &Value, seen: &mut BTreeSet<String>) -> Result<RecordedObject, EntryFault> {
         let (namespace, name) = match self.provider {
             Provider::Ibm => ("", both(field(entry, "kind"), field(entry, "id"))),
             Provider::Aws => (whose, field(entry, "name")),
         };
-        let odd = |says: String| Odd { place: Vec::new(), says };
+        let fault_of = |says: String| EntryFault { place: Vec::new(), says };
         let needed = Shape::of(self.provider).needed;
-        let name = name.ok_or_else(|| odd(format!("lacks {needed}: write it, or remove the entry")))?;
+        let name = name.ok_or_else(|| fault_of(format!("has no {needed}: add it, or remove the entry")))?;
         if !seen.insert(name.clone()) {
-            return Err(odd(format!("is {name} once more: remove one of them")));
+            return Err(fault_of(format!("repeats {name}: remove one of them")));
         }
         match self.provider {
             Provider::Ibm => cloud_resource::check(entry)?,
@@ -253,7 +249,7 @@ impl Reader<'_> {
 
     fn fault(&mut self, place: &[Step<'_>], says: String) {
         self.is_whole = false;
-        let lines = self.lines.get_or_init(|| sheet::read(self.text).ok());
+        let lines = self.lines.get_or_init(|| yaml_tree::read(self.text).ok());
         let line = lines.as_ref().map(|root| root.line_of(place));
         self.problems.push(Problem::new(self.path, line, says));
     }
@@ -284,7 +280,7 @@ fn field(entry: &Value, key: &str) -> Option<String> {
     entry.get(key).and_then(text).filter(|text| !text.is_empty())
 }
 
-/// Text, or a number somebody wrote without quotes.
+/// Text, or an unquoted number.
 fn text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),

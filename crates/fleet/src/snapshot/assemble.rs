@@ -1,9 +1,9 @@
-//! Putting one cluster together from the files that were read.
+//! Assembling one cluster from its files.
 //!
-//! Always true:
-//! - of two objects with one identity the one whose file sorts first is kept, and the cluster is not complete: nobody
-//!   knows which of them is true;
-//! - whatever could not be read is a problem and takes the cluster's completeness with it.
+//! Invariants:
+//! - of two objects with one identity the one whose file sorts first is kept, and the cluster is not complete, because it
+//!   is unknown which of them is right;
+//! - everything unreadable is a problem and makes the cluster incomplete.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -20,14 +20,14 @@ use crate::connect::identity;
 use trueup_core::decode::recording::{Coverage, KindCoverage, RecordedCluster, RecordedObject};
 use trueup_core::world::{ClusterIdentity, ClusterName, ClusterSource, HostedBy, Namespace, ObjectName};
 
-/// A cluster, how many objects it has, and whose dump it came out of.
+/// A cluster, its number of objects, and the dump it came from.
 pub(super) struct Assembled {
     pub cluster: SnapshotCluster,
     pub objects: usize,
     guest_of: Option<String>,
 }
 
-/// Makes the cluster of a place.
+/// Builds the cluster of a folder.
 pub(super) fn assemble(dir: &Path, read: ReadPlace, fleet: &FleetReading, problems: &mut Vec<Problem>) -> Assembled {
     let ReadPlace { place, files, faults } = read;
     let nothing_said = ClusterEntry::default();
@@ -38,7 +38,7 @@ pub(super) fn assemble(dir: &Path, read: ReadPlace, fleet: &FleetReading, proble
         FleetReading::Absent | FleetReading::Broken => (&nothing_said, false),
     };
     let mut merge = Merge { dir, tree: place.tree, problems, unreadable: Vec::new(), kept: Vec::new() };
-    if entry.doubtful || matches!(fleet, FleetReading::Broken) {
+    if entry.invalid || matches!(fleet, FleetReading::Broken) {
         merge.unreadable.push("fleet.yaml".to_owned());
     }
     for (path, says) in faults {
@@ -46,7 +46,7 @@ pub(super) fn assemble(dir: &Path, read: ReadPlace, fleet: &FleetReading, proble
     }
     merge.files(files);
     let Merge { unreadable, kept, .. } = merge;
-    // A gathering tool leaves kinds out, whatever a fleet file says beside it.
+    // A gathering tool omits kinds, whatever a fleet file says.
     let vouched = listed && place.tree == Tree::Own;
     let mut recorded = RecordedCluster::new(Coverage {
         kinds: if vouched { KindCoverage::All } else { KindCoverage::SeenOnly },
@@ -123,7 +123,7 @@ impl Merge<'_> {
     }
 }
 
-/// A guest inside a dump is hosted by the one HostedCluster of its name there, unless the fleet file says otherwise.
+/// A guest inside a dump is hosted by the only HostedCluster of its name there, unless the fleet file says otherwise.
 pub(super) fn hosts_of_dumped_guests(all: &mut [Assembled]) {
     for index in 0..all.len() {
         let Some(host) = &all[index].guest_of else { continue };
@@ -145,7 +145,7 @@ fn hosted_cluster(host: &SnapshotCluster, guest: &str) -> Option<HostedBy> {
     })
 }
 
-/// Who the cluster is, as far as the recording says.
+/// The cluster's identity, as far as it is recorded.
 fn identity_of(recorded: &RecordedCluster) -> ClusterIdentity {
     #[derive(Deserialize)]
     struct Object {

@@ -1,15 +1,15 @@
-//! A resource as a file about an IBM Cloud account has it: whether what it says can be believed.
+//! Validation of a resource in the file of an IBM Cloud account.
 //!
-//! Always true: a value of another sort than its key promises is a fault, never nothing: `tags: mine` is no resource without
-//! tags. A key or kind that is no slip of a known one is let be.
-//! Not here: what the values mean (`domains::powervs_tags`).
+//! Invariants: a value of the wrong type is a fault, never absent: `tags: mine` is not a resource without tags. A key or
+//! kind that is not close to a known one is ignored.
+//! Elsewhere: the meaning of the values (`trueup_checks::powervs_tags`).
 
 use serde_json::Value;
 
-use super::odd::{Odd, slip};
-use super::sheet::Step;
+use super::entry_fault::{EntryFault, misspelling_of};
+use super::yaml_tree::Step;
 
-/// What a resource may be.
+/// Known kinds of resources.
 const KINDS: [&str; 10] = [
     "workspace",
     "dhcp-server",
@@ -39,33 +39,35 @@ const KEYS: [&str; 12] = [
     "locked",
 ];
 
-/// Whether an entry can be believed. What it does not say is no fault.
+/// Validates an entry. Absent keys are not faults.
 ///
 /// # Errors
-/// The first thing that can't be understood.
-pub(super) fn check(entry: &Value) -> Result<(), Odd> {
+/// The first invalid value.
+pub(super) fn check(entry: &Value) -> Result<(), EntryFault> {
     entry.as_object().into_iter().flatten().try_for_each(|(key, value)| match fault(key, value) {
-        Some(says) => Err(Odd { place: KEYS.into_iter().filter(|known| known == key).map(Step::Key).collect(), says }),
+        Some(says) => {
+            Err(EntryFault { place: KEYS.into_iter().filter(|known| known == key).map(Step::Key).collect(), says })
+        }
         None => Ok(()),
     })
 }
 
 fn fault(key: &str, value: &Value) -> Option<String> {
     if !KEYS.contains(&key) {
-        return slip(key, &KEYS).map(|meant| format!("has the unknown key `{key}`: did you mean `{meant}`?"));
+        return misspelling_of(key, &KEYS).map(|meant| format!("has the unknown key `{key}`: did you mean `{meant}`?"));
     }
     match (key, value) {
         ("kind", Value::String(kind)) => {
-            let meant = slip(kind, &KINDS)?;
-            Some(format!("is a `{kind}`, which is no kind of resource: did you mean `{meant}`?"))
+            let meant = misspelling_of(kind, &KINDS)?;
+            Some(format!("has the unknown kind `{kind}`: did you mean `{meant}`?"))
         }
         (_, Value::Null) => None,
         ("tags", Value::Array(tags)) if tags.iter().all(Value::is_string) => None,
-        ("tags", _) => Some("has tags that are no list of texts: write them like [ \"key:value\" ]".to_owned()),
+        ("tags", _) => Some("has tags that are not a list of texts: write [ \"key:value\" ]".to_owned()),
         ("locked", Value::Bool(_)) => None,
-        ("locked", _) => Some("says `locked` with neither true nor false: write one of them".to_owned()),
-        // Those of kind and id may be numbers, which are read as they are written.
+        ("locked", _) => Some("has an invalid `locked`: write true or false".to_owned()),
+        // Kind and id may be numbers, which are read as written.
         ("kind" | "id", _) | (_, Value::String(_)) => None,
-        (key, _) => Some(format!("says `{key}` with no text: write it in quotes")),
+        (key, _) => Some(format!("has a `{key}` that is not text: write it in quotes")),
     }
 }

@@ -1,8 +1,8 @@
-//! Reading one file: its objects, and what in it can't be read.
+//! Reading one file: its objects and its problems.
 //!
-//! Always true:
+//! Invariants:
 //! - the file's bytes and every object cut out of them are wiped after use;
-//! - what is wrong is said in our own words, because parsers quote what they stumble over.
+//! - error messages are our own, because parsers quote the content.
 
 use std::fs::File;
 use std::io::Read;
@@ -12,21 +12,21 @@ use serde_json::value::RawValue;
 use zeroize::Zeroizing;
 
 use super::walk::why;
-use super::{head, yaml};
+use super::{document, yaml};
 use trueup_core::decode::recording::RecordedObject;
 
-/// Files above this are refused unread: the text, its objects and their JSON are in memory at once, about three times
-/// this. A list of 25,000 objects of 8 kB still fits.
+/// Larger files are not read: the text, its objects and their JSON are in memory at once, about three times this. A list
+/// of 25,000 objects of 8 kB still fits.
 pub(super) const FILE_BYTES_MAX: u64 = 200 * 1024 * 1024;
 
-/// What a file gave.
+/// Objects and problems of a file.
 #[derive(Default)]
 pub(super) struct Parsed {
     pub objects: Vec<(RecordedObject, Spot)>,
     pub faults: Vec<(Option<Spot>, String)>,
 }
 
-/// A place inside a file: the line its document starts on, and which item of a list.
+/// A position in a file: the line its document starts on, and the item of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Spot {
     pub line: u64,
@@ -40,7 +40,7 @@ impl Parsed {
 
     fn document(&mut self, line: u64, json: &str) {
         let Self { objects, faults } = self;
-        head::objects(json, &mut |object, item| objects.push((object, Spot { line, item })), &mut |nameless| {
+        document::objects(json, &mut |object, item| objects.push((object, Spot { line, item })), &mut |nameless| {
             faults.push((Some(Spot { line, item: nameless.item }), nameless.says.to_owned()))
         });
     }
@@ -62,14 +62,14 @@ pub(super) fn read_objects(path: &Path) -> Parsed {
     parsed
 }
 
-/// Reads a file as text, without the mark some editors put first.
+/// Reads a file as text, without a byte order mark.
 pub(super) fn read_text(path: &Path) -> Result<Zeroizing<String>, (Option<u64>, String)> {
-    let cant = |error: std::io::Error| (None, format!("can't be read ({}): check its mode", why(&error)));
+    let cant = |error: std::io::Error| (None, format!("cannot be read ({}): check its mode", why(&error)));
     let mut file = File::open(path).map_err(cant)?;
     let size = file.metadata().map_err(cant)?.len();
     if size > FILE_BYTES_MAX {
         let (size, limit) = (size / 1024 / 1024, FILE_BYTES_MAX / 1024 / 1024);
-        return Err((None, format!("is {size} MiB large and was not read (the limit is {limit} MiB): split it")));
+        return Err((None, format!("is {size} MiB (limit {limit} MiB) and was not read: split it")));
     }
     let mut bytes = Zeroizing::new(Vec::with_capacity(size as usize + 1));
     file.read_to_end(&mut bytes).map_err(cant)?;
@@ -106,7 +106,7 @@ fn read_json(text: &str, parsed: &mut Parsed) {
     }
 }
 
-/// The line of a byte, counted from one.
+/// The line number of a byte, counted from 1.
 fn line_at(bytes: &[u8], at: usize) -> u64 {
     1 + lines_in(&bytes[..at])
 }

@@ -1,8 +1,8 @@
-//! `fleet.yaml`: the clock, and what the folder can't say of its clusters by itself.
+//! `fleet.yaml`: the clock, and facts about the clusters that their folders do not contain.
 //!
-//! Always true:
-//! - a key nobody knows is a problem with its line and the nearest known key, never silently passed over;
-//! - what is wrong inside a cluster's entry makes that cluster incomplete: the entry might have said so.
+//! Invariants:
+//! - an unknown key is a problem with its line and the nearest known key, never skipped;
+//! - an error inside a cluster's entry makes that cluster incomplete: the entry might have said so.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -10,29 +10,29 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use super::problem::Problem;
-use super::sheet::{self, Entry, Node, Sheet};
+use super::yaml_tree::{self, Entry, Node, YamlValue};
 use trueup_core::decode::recording::Incomplete;
 use trueup_core::world::{ClusterName, HostedBy, Namespace, ObjectName, RiskClass};
 
-/// What a fleet file says.
+/// Content of a fleet file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct FleetFile {
     pub now: Option<Timestamp>,
     pub clusters: BTreeMap<String, ClusterEntry>,
-    /// What the annotating controller's pod would see, when the file says anything of it.
+    /// Environment of the annotating controller's pod, if given.
     pub environment: Option<Environment>,
     pub problems: Vec<Problem>,
 }
 
-/// What a process would see of variables.
+/// Environment variables.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Environment {
     Variables(BTreeMap<String, String>),
-    /// Part of it could not be understood.
+    /// Part of it is invalid.
     Unreadable,
 }
 
-/// What it says of one cluster.
+/// Entry of one cluster.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ClusterEntry {
     pub line: u64,
@@ -40,16 +40,16 @@ pub(super) struct ClusterEntry {
     pub hosted_by: Option<HostedBy>,
     pub incomplete: Vec<Incomplete>,
     pub unreachable: Option<String>,
-    /// Part of the entry could not be understood.
-    pub doubtful: bool,
+    /// Part of the entry is invalid.
+    pub invalid: bool,
 }
 
-/// Reads the file's text.
+/// Parses the file.
 ///
 /// # Errors
-/// The file is no YAML at all: then nothing of it is known.
+/// The file is not YAML: then nothing in it is known.
 pub(super) fn parse(file: &Path, text: &str) -> Result<FleetFile, Problem> {
-    let root = sheet::read(text).map_err(|fault| Problem::new(file, Some(fault.line), fault.says))?;
+    let root = yaml_tree::read(text).map_err(|fault| Problem::new(file, Some(fault.line), fault.says))?;
     let mut reader = Reader { file, fleet: FleetFile::default() };
     reader.root(root);
     Ok(reader.fleet)
@@ -76,7 +76,7 @@ impl Reader<'_> {
         let line = value.line;
         let time = self.text(value, "now").and_then(|text| text.parse().ok());
         if time.is_none() {
-            self.problem(line, "now is no time: write it like 2026-11-16T10:00:00Z".to_owned());
+            self.problem(line, "now is not a time: use 2026-11-16T10:00:00Z".to_owned());
         }
         time
     }
@@ -87,9 +87,9 @@ impl Reader<'_> {
             let mut entry = ClusterEntry { line, ..ClusterEntry::default() };
             match self.entries(value, "a cluster's entry") {
                 Some(settings) => settings.into_iter().for_each(|setting| self.cluster(&mut entry, setting)),
-                None => entry.doubtful = true,
+                None => entry.invalid = true,
             }
-            entry.doubtful |= self.fleet.problems.len() > before;
+            entry.invalid |= self.fleet.problems.len() > before;
             self.fleet.clusters.insert(key, entry);
         }
     }
@@ -111,7 +111,7 @@ impl Reader<'_> {
         let class =
             [RiskClass::Prod, RiskClass::Stage, RiskClass::Dev].into_iter().find(|class| class.as_str() == text);
         if class.is_none() {
-            self.problem(line, format!("`{text}` is no risk class: write prod, stage or dev"));
+            self.problem(line, format!("unknown class `{text}`: use prod, stage or dev"));
         }
         class
     }
@@ -141,13 +141,10 @@ impl Reader<'_> {
 
     fn incomplete(&mut self, value: Node) -> Vec<Incomplete> {
         let items = match value.value {
-            Sheet::Empty => Vec::new(),
-            Sheet::Seq(items) => items,
-            Sheet::Text(_) | Sheet::Map(_) => {
-                self.problem(
-                    value.line,
-                    "incomplete is a list: write it like [ v1/secrets@openshift-config ]".to_owned(),
-                );
+            YamlValue::Empty => Vec::new(),
+            YamlValue::Seq(items) => items,
+            YamlValue::Text(_) | YamlValue::Map(_) => {
+                self.problem(value.line, "incomplete is not a list: write [ v1/secrets@openshift-config ]".to_owned());
                 Vec::new()
             }
         };
@@ -159,9 +156,7 @@ impl Reader<'_> {
                 Some(incomplete) => all.push(incomplete),
                 None => self.problem(
                     line,
-                    format!(
-                        "`{text}` names no resource: write it like v1/secrets@openshift-config or apps/v1/deployments"
-                    ),
+                    format!("`{text}` is not a resource: use v1/secrets@openshift-config or apps/v1/deployments"),
                 ),
             }
         }
@@ -173,8 +168,8 @@ impl Reader<'_> {
         let mut variables = BTreeMap::new();
         for Entry { key, value, .. } in self.entries(value, "environment").unwrap_or_default() {
             let text = match value.value {
-                Sheet::Empty => Some(String::new()),
-                Sheet::Text(_) | Sheet::Map(_) | Sheet::Seq(_) => self.text(value, "a variable"),
+                YamlValue::Empty => Some(String::new()),
+                YamlValue::Text(_) | YamlValue::Map(_) | YamlValue::Seq(_) => self.text(value, "a variable"),
             };
             variables.extend(text.map(|text| (key, text)));
         }
@@ -185,10 +180,10 @@ impl Reader<'_> {
 
     fn entries(&mut self, node: Node, what: &str) -> Option<Vec<Entry>> {
         match node.value {
-            Sheet::Map(entries) => Some(entries),
-            Sheet::Empty => Some(Vec::new()),
-            Sheet::Text(_) | Sheet::Seq(_) => {
-                self.problem(node.line, format!("{what} is no mapping: write `key: value` lines"));
+            YamlValue::Map(entries) => Some(entries),
+            YamlValue::Empty => Some(Vec::new()),
+            YamlValue::Text(_) | YamlValue::Seq(_) => {
+                self.problem(node.line, format!("{what} is not a mapping: write `key: value` lines"));
                 None
             }
         }
@@ -196,9 +191,9 @@ impl Reader<'_> {
 
     fn text(&mut self, node: Node, what: &str) -> Option<String> {
         match node.value {
-            Sheet::Text(text) => Some(text),
-            Sheet::Empty | Sheet::Map(_) | Sheet::Seq(_) => {
-                self.problem(node.line, format!("{what} is no text: write one value"));
+            YamlValue::Text(text) => Some(text),
+            YamlValue::Empty | YamlValue::Map(_) | YamlValue::Seq(_) => {
+                self.problem(node.line, format!("{what} is not text: write one value"));
                 None
             }
         }
@@ -215,7 +210,7 @@ impl Reader<'_> {
     }
 }
 
-/// `group/version/plural[@namespace]`, the core group left out.
+/// `group/version/plural[@namespace]`, without the core group.
 fn parse_incomplete(text: &str) -> Option<Incomplete> {
     let (path, namespace) = match text.split_once('@') {
         Some((path, namespace)) => (path, Some(namespace)),
@@ -242,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fleet_file_says_what_the_folder_cant() {
+    fn a_fleet_file_adds_what_the_folder_does_not_contain() {
         let fleet = read(
             "now: 2026-11-16T10:00:00Z\nclusters:\n  mgmt: { class: stage }\n  bare:\n  guest:\n    hosted_by: { cluster: \
              mgmt, namespace: clusters, name: guest }\n    incomplete: [ \"v1/secrets@openshift-config\", \
@@ -284,11 +279,11 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_understands_is_a_problem_with_its_line_and_a_way_out() {
+    fn an_invalid_setting_is_a_problem_with_its_line_and_a_fix() {
         let cases = [
             ("top key", "cluster:\n  a: {}\n", 1, "did you mean `clusters`", false),
             ("cluster key", "clusters:\n  a:\n    clas: dev\n", 3, "did you mean `class`", true),
-            ("class", "clusters:\n  a: { class: production }\n", 2, "write prod, stage or dev", true),
+            ("class", "clusters:\n  a: { class: production }\n", 2, "use prod, stage or dev", true),
             (
                 "hosted_by cut",
                 "clusters:\n  a:\n    hosted_by: { cluster: m }\n",
@@ -296,28 +291,28 @@ mod tests {
                 "needs cluster, namespace and name",
                 true,
             ),
-            ("incomplete", "clusters:\n  a:\n    incomplete: [ secrets ]\n", 3, "names no resource", true),
+            ("incomplete", "clusters:\n  a:\n    incomplete: [ secrets ]\n", 3, "is not a resource", true),
             (
                 "incomplete namespace",
                 "clusters:\n  a:\n    incomplete: [ v1/secrets@ ]\n",
                 3,
-                "names no resource",
+                "is not a resource",
                 true,
             ),
-            ("entry is text", "clusters:\n  a: dev\n", 2, "no mapping", true),
-            ("now", "now: yesterday\nclusters: { a: {} }\n", 1, "is no time", false),
+            ("entry is text", "clusters:\n  a: dev\n", 2, "not a mapping", true),
+            ("now", "now: yesterday\nclusters: { a: {} }\n", 1, "is not a time", false),
         ];
-        for (case, text, line, says, doubtful) in cases {
+        for (case, text, line, says, invalid) in cases {
             let fleet = read(text);
             let [problem] = fleet.problems.as_slice() else { panic!("case: {case}: {:?}", fleet.problems) };
             assert_eq!(problem.line, Some(line), "case: {case}");
             assert!(problem.says.contains(says), "case: {case}: {problem}");
-            assert_eq!(fleet.clusters.get("a").is_some_and(|entry| entry.doubtful), doubtful, "case: {case}");
+            assert_eq!(fleet.clusters.get("a").is_some_and(|entry| entry.invalid), invalid, "case: {case}");
         }
     }
 
     #[test]
-    fn a_fleet_file_that_is_no_yaml_is_refused_whole() {
+    fn an_invalid_fleet_file_is_rejected_as_a_whole() {
         assert_eq!(parse(Path::new("f"), "clusters: [\n").map_err(|problem| problem.line), Err(Some(1)));
     }
 }

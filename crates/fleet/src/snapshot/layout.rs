@@ -1,4 +1,4 @@
-//! Which folders are which clusters.
+//! Finds the clusters' folders.
 //!
 //! ```text
 //! clusters/<name>/**                                        our own layout
@@ -7,19 +7,19 @@
 //! <dir>/hostedcluster-<name>/{…}/**                         the guest inside a `hypershift dump`
 //! ```
 //!
-//! Always true: of a gathered tree only the folders that hold objects are read; its logs and reports hold JSON of
-//! other kinds, which would look like broken objects.
+//! Invariants: of a gathered tree only the folders with objects are read; its logs and reports contain other JSON, which
+//! would look like broken objects.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What marks a gathered tree.
+/// Folders of a gathered tree.
 const GATHERED: [&str; 2] = ["cluster-scoped-resources", "namespaces"];
 /// How `hypershift dump cluster --dump-guest-cluster` names the guest's folder.
 /// <https://github.com/openshift/hypershift/blob/003130d41fa8385e55108934562b8abdacf9c59b/cmd/cluster/core/dump.go>
 const GUEST: &str = "hostedcluster-";
 
-/// A cluster's place in the folder.
+/// A cluster's folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Place {
     pub name: String,
@@ -27,43 +27,43 @@ pub(super) struct Place {
     pub folder: PathBuf,
     /// Files and folders to read.
     pub parts: Vec<PathBuf>,
-    /// For the guest of a dump: the cluster whose folder it lies in.
+    /// For the guest of a dump: the cluster whose folder contains it.
     pub guest_of: Option<String>,
 }
 
 impl Place {
-    /// A cluster that is only spoken of.
+    /// A cluster that only the fleet file lists.
     pub fn without_folder(name: &str) -> Self {
         Self { name: name.to_owned(), tree: Tree::Own, folder: PathBuf::new(), parts: Vec::new(), guest_of: None }
     }
 }
 
-/// Who wrote the tree, and so what its silence means.
+/// The origin of a tree, which decides whether it can be complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tree {
-    /// Written for us: a fleet file may vouch for it.
+    /// Written for trueup: a fleet file may declare it complete.
     Own,
-    /// Gathered by a tool that leaves kinds out: nobody can vouch for it.
+    /// Gathered by a tool that omits kinds: never complete.
     Gathered,
 }
 
-/// The places found, and what stands where no cluster can be.
+/// The folders found, and misplaced files.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
     pub places: Vec<Place>,
     pub faults: Vec<(PathBuf, String)>,
 }
 
-/// Looks at a folder and says which clusters it holds, sorted by name.
+/// Returns the clusters of a folder, sorted by name.
 ///
 /// # Errors
-/// The folder, or its `clusters/`, can't be listed.
+/// The folder, or its `clusters/`, cannot be listed.
 pub(super) fn of(dir: &Path, real_name: &str) -> std::io::Result<Layout> {
     let clusters = dir.join("clusters");
     let mut layout = Layout::default();
     if !clusters.is_dir() {
         let inside: Vec<PathBuf> = entries(dir)?.into_iter().filter(|path| !is_ours(dir, path)).collect();
-        // A fleet file alone speaks of clusters nobody could read; the folder itself is none.
+        // With a fleet file alone, only its clusters exist; the folder itself is not a cluster.
         if !inside.is_empty() {
             layout.cluster(real_name.to_owned(), dir, inside);
         }
@@ -74,7 +74,7 @@ pub(super) fn of(dir: &Path, real_name: &str) -> std::io::Result<Layout> {
         match name {
             None => layout.faults.push((path, "has a name that is not UTF-8: rename it".to_owned())),
             Some(name) if path.is_dir() => {
-                // A folder that can't be listed is its own part: reading it will say why.
+                // A folder that cannot be listed is a part; reading it reports the error.
                 let inside = entries(&path).unwrap_or_else(|_| vec![path.clone()]);
                 layout.cluster(name, &path, inside);
             }
@@ -84,7 +84,7 @@ pub(super) fn of(dir: &Path, real_name: &str) -> std::io::Result<Layout> {
             Some(_) => {}
         }
     }
-    layout.settle_names();
+    layout.resolve_duplicate_names();
     Ok(layout)
 }
 
@@ -96,7 +96,7 @@ impl Layout {
         let (tree, parts) = if gathered.is_empty() {
             (Tree::Own, rest)
         } else {
-            // Files beside the gathered folders were put there by a person, who wants them read.
+            // Files next to the gathered folders were added by a user and are read.
             let beside = rest.into_iter().filter(|path| path.is_file());
             (Tree::Gathered, gathered.into_iter().chain(beside).collect())
         };
@@ -113,8 +113,8 @@ impl Layout {
         self.places.push(Place { name, tree, folder: folder.to_owned(), parts, guest_of: None });
     }
 
-    /// Sorts by name; where two places claim one, a folder of its own wins over a guest's inside a dump.
-    fn settle_names(&mut self) {
+    /// Sorts by name; of two folders with one name, a folder of its own wins over a guest's inside a dump.
+    fn resolve_duplicate_names(&mut self) {
         self.places.sort_by(|one, other| (&one.name, &one.guest_of).cmp(&(&other.name, &other.guest_of)));
         let mut kept: Vec<Place> = Vec::new();
         for place in std::mem::take(&mut self.places) {

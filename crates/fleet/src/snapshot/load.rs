@@ -1,4 +1,4 @@
-//! Loading a folder: lay out, read files on all cores, put them together in one order.
+//! Loading a folder: find the clusters, read files in parallel, assemble them in a fixed order.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,42 +16,42 @@ use super::walk::{Found, object_files, why};
 use super::{Snapshot, SnapshotCluster, account, yaml};
 use trueup_core::world::Provider;
 
-/// More threads than this wait for the disk and for each other.
+/// More threads only wait for the disk and for each other.
 const THREADS_MAX: usize = 8;
 
-/// The folder can't be used at all.
+/// The folder cannot be used at all.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    #[error("{} is no folder", dir.display())]
+    #[error("{} is not a folder", dir.display())]
     NoFolder { dir: PathBuf },
-    #[error("{} can't be read ({why})", dir.display())]
+    #[error("cannot read {} ({why})", dir.display())]
     Unreadable { dir: PathBuf, why: String },
 }
 
-/// What became of the fleet file.
+/// Result of reading the fleet file.
 pub(super) enum FleetReading {
     Absent,
     Whole(FleetFile),
-    /// It is there and says nothing anybody can read: nothing is complete.
+    /// It exists and is invalid: nothing is complete.
     Broken,
 }
 
-/// A cluster's place with all that was read there.
+/// A cluster's folder with its parsed files.
 pub(super) struct ReadPlace {
     pub place: Place,
-    /// In the order of their paths.
+    /// Sorted by path.
     pub files: Vec<(PathBuf, Parsed)>,
-    /// What could not be looked at, and why.
+    /// Unreadable paths and their errors.
     pub faults: Vec<(PathBuf, String)>,
 }
 
 /// Reads a snapshot folder.
 ///
 /// # Guarantees
-/// The same files give the same snapshot. What can't be read is in `problems`, and its cluster is not complete.
+/// The same files give the same snapshot. Unreadable files are in `problems`, and their cluster is not complete.
 ///
 /// # Errors
-/// There is no such folder, or it can't be listed.
+/// The folder does not exist, or cannot be listed.
 pub fn load(dir: &Path) -> Result<Snapshot, LoadError> {
     let cant = |error: std::io::Error| LoadError::Unreadable { dir: dir.to_owned(), why: why(&error) };
     let root = fs::canonicalize(dir).map_err(cant)?;
@@ -64,7 +64,7 @@ pub fn load(dir: &Path) -> Result<Snapshot, LoadError> {
     let mut problems: Vec<Problem> =
         layout.faults.iter().map(|(path, says)| Problem::new(path, None, says.as_str())).collect();
     let fleet = read_fleet_file(dir, &root, &mut problems);
-    problems.extend(misspelt_folder(dir, &layout.places, &fleet));
+    problems.extend(unlisted_folder(dir, &layout.places, &fleet));
     let mut assembled: Vec<Assembled> = read_places(with_listed(layout.places, &fleet), &root)
         .into_iter()
         .map(|read| assemble(dir, read, &fleet, &mut problems))
@@ -85,7 +85,7 @@ pub fn load(dir: &Path) -> Result<Snapshot, LoadError> {
     };
     let mut clusters: Vec<SnapshotCluster> = assembled.into_iter().map(|one| one.cluster).collect();
     if let Some(environment) = environment {
-        clusters.iter_mut().for_each(|cluster| account::lay_environment(cluster, &environment));
+        clusters.iter_mut().for_each(|cluster| account::add_environment(cluster, &environment));
     }
     clusters.extend(accounts);
     Ok(Snapshot { now, clusters, problems })
@@ -109,17 +109,17 @@ fn read_fleet_file(dir: &Path, root: &Path, problems: &mut Vec<Problem>) -> Flee
     }
 }
 
-/// Reads a file of our own that no link may put outside the folder.
+/// Reads a file unless it is a link that leaves the folder.
 fn read_inside(path: &Path, root: &Path) -> Result<Zeroizing<String>, Problem> {
     let leaves = fs::canonicalize(path).is_ok_and(|real| !real.starts_with(root));
     if leaves {
-        let says = "is a link out of the snapshot, which is not followed: copy what it points to";
+        let says = "is a link that leaves the snapshot and is not followed: copy its target";
         return Err(Problem::new(path, None, says));
     }
     read_text(path).map_err(|(line, says)| Problem::new(path, line, says))
 }
 
-/// Adds the clusters that the fleet file lists and that have no folder; sorted by name.
+/// Adds the clusters of the fleet file without a folder; sorted by name.
 fn with_listed(mut places: Vec<Place>, fleet: &FleetReading) -> Vec<Place> {
     if let FleetReading::Whole(fleet) = fleet {
         let known: Vec<String> = places.iter().map(|place| place.name.clone()).collect();
@@ -130,9 +130,9 @@ fn with_listed(mut places: Vec<Place>, fleet: &FleetReading) -> Vec<Place> {
     places
 }
 
-/// A listed cluster without a folder beside a folder nobody lists: one of the two names is wrong, and believing the
-/// list would make a cluster of which nothing was read look empty.
-fn misspelt_folder(dir: &Path, places: &[Place], fleet: &FleetReading) -> Option<Problem> {
+/// A listed cluster without a folder next to an unlisted folder: one of the names is wrong, and a cluster of which nothing
+/// was read would look empty.
+fn unlisted_folder(dir: &Path, places: &[Place], fleet: &FleetReading) -> Option<Problem> {
     let FleetReading::Whole(fleet) = fleet else { return None };
     let unlisted = places.iter().find(|place| !fleet.clusters.contains_key(&place.name))?;
     let (name, entry) = fleet
@@ -140,13 +140,13 @@ fn misspelt_folder(dir: &Path, places: &[Place], fleet: &FleetReading) -> Option
         .iter()
         .find(|(name, entry)| entry.unreachable.is_none() && !places.iter().any(|place| &place.name == *name))?;
     let says = format!(
-        "lists cluster {name}, which has no folder, while the folder of {} is not listed: make the names agree",
+        "lists cluster {name}, which has no folder, while the folder of {} is not listed: use one name",
         unlisted.name
     );
     Some(Problem::new(&dir.join("fleet.yaml"), Some(entry.line), says))
 }
 
-/// Reads every file of every place, on all cores; the result does not depend on who was faster.
+/// Reads every file of every folder in parallel; the result does not depend on timing.
 fn read_places(places: Vec<Place>, root: &Path) -> Vec<ReadPlace> {
     let found: Vec<Found> = places.iter().map(|place| object_files(&place.folder, &place.parts, root)).collect();
     let jobs: Vec<&PathBuf> = found.iter().flat_map(|found| &found.files).collect();
@@ -159,7 +159,7 @@ fn read_places(places: Vec<Place>, root: &Path) -> Vec<ReadPlace> {
     read
 }
 
-/// Reads files side by side; the answers are in the order of the questions.
+/// Reads files in parallel; the results are in the order of the paths.
 fn read_all(paths: &[&PathBuf]) -> Vec<Parsed> {
     let next = AtomicUsize::new(0);
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX).min(paths.len());
@@ -194,7 +194,7 @@ fn read_accounts(dir: &Path, root: &Path, problems: &mut Vec<Problem>) -> Vec<Sn
                 problems.push(Problem::new(
                     &path,
                     None,
-                    "has the name of the file before it, and is not read: rename one",
+                    "has the same name as another file and is not read: rename one",
                 ));
                 continue;
             }
@@ -203,7 +203,7 @@ fn read_accounts(dir: &Path, root: &Path, problems: &mut Vec<Problem>) -> Vec<Sn
             accounts.push((path, member));
         }
     }
-    account::told_twice(&mut accounts, problems);
+    account::report_duplicates(&mut accounts, problems);
     accounts.into_iter().map(|(_, member)| member).collect()
 }
 
@@ -215,8 +215,8 @@ fn read_cloud(path: &Path, root: &Path) -> Result<account::Content, Problem> {
     match documents.as_slice() {
         [(line, json)] => serde_json::from_str(json)
             .map(|value| account::Content { value, text })
-            .map_err(|_| Problem::new(path, Some(*line), "is nested too deep to be a cloud account: write it flat")),
+            .map_err(|_| Problem::new(path, Some(*line), "is nested too deeply for a cloud account: write it flat")),
         [] => Err(Problem::new(path, None, "is empty: write the account, or remove the file")),
-        [_, (line, _), ..] => Err(Problem::new(path, Some(*line), "has a second document: one account a file")),
+        [_, (line, _), ..] => Err(Problem::new(path, Some(*line), "has a second document: write one account per file")),
     }
 }

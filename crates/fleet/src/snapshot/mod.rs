@@ -1,35 +1,35 @@
-//! Snapshot folders: clusters, cloud accounts and a clock, read from files instead of servers.
+//! Snapshot folders: clusters, cloud accounts and a clock, read from files.
 //!
 //! ```text
-//! DIR/fleet.yaml               optional: the clock, risk classes, who hosts whom, what is missing
+//! DIR/fleet.yaml               optional: clock, risk classes, hosting clusters, missing parts
 //! DIR/clusters/<name>/**       objects, lists, several documents a file
 //! DIR/clouds/{ibm,aws}/*.yaml  cloud accounts
 //! ```
 //!
-//! Always true:
+//! Invariants:
 //! - the same files give the same snapshot, whatever order they were read in;
-//! - a file nobody could read makes its whole cluster incomplete, because nobody knows what it held;
-//! - no content of a file is in a [`Problem`]: places, names of objects and our own words alone.
+//! - an unreadable file makes its whole cluster incomplete, because its content is unknown;
+//! - a [`Problem`] never contains file content: only paths, object names and our own text.
 //!
-//! Not here: answering questions from what was read (`observe::recorded`), judging it.
+//! Elsewhere: reading objects by interest (`trueup_core::decode`), judging (`trueup_checks`).
 
 mod account;
 mod assemble;
 mod cloud_resource;
+mod document;
+mod entry_fault;
 mod file;
 mod fleet_file;
-mod head;
 mod instance_type;
 mod layout;
 mod load;
-mod odd;
 mod problem;
 mod scalar;
-mod sheet;
 #[cfg(test)]
 mod tests;
 mod walk;
 mod yaml;
+mod yaml_tree;
 
 use std::collections::BTreeSet;
 
@@ -41,13 +41,13 @@ use trueup_core::world::{ClusterIdentity, ClusterName, ClusterSource, HostedBy, 
 pub use load::{LoadError, load};
 pub use problem::Problem;
 
-/// All a folder says.
+/// Content of a snapshot folder.
 pub struct Snapshot {
-    /// The clock judgements use. Without one: the wall clock.
+    /// The clock for judgements. Without one: the wall clock.
     pub now: Option<Timestamp>,
     /// Clusters sorted by name, then cloud accounts sorted by provider and alias.
     pub clusters: Vec<SnapshotCluster>,
-    /// What could not be read, sorted by place.
+    /// Problems, sorted by path.
     pub problems: Vec<Problem>,
 }
 
@@ -55,10 +55,10 @@ pub struct Snapshot {
 pub struct SnapshotCluster {
     pub name: ClusterName,
     pub source: ClusterSource,
-    /// What the fleet file says; the config or the default decides otherwise.
+    /// Class from the fleet file; otherwise the config or the default decides.
     pub class: Option<RiskClass>,
     pub hosted_by: Option<HostedBy>,
-    /// The API groups that apply to it.
+    /// API groups that the cluster serves.
     pub served: BTreeSet<String>,
     pub recorded: RecordedCluster,
     pub identity: ClusterIdentity,

@@ -1,17 +1,17 @@
-//! Something in a folder that could not be read: where, what is wrong, what to do.
+//! A problem in a snapshot folder: path, what is wrong, how to fix it.
 //!
-//! Always true: the sentence holds no content of the file, because the file may be a Secret.
+//! Invariants: the message contains no file content, because the file may be a Secret.
 
 use std::fmt;
 use std::path::Path;
 
-/// One thing that could not be read. Its text may hold names from files: whoever prints it escapes it.
+/// One problem. Its text may contain names from files: callers escape it before printing.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
-    /// The file as the user would name it.
+    /// Path as given by the user.
     pub file: String,
     pub line: Option<u64>,
-    /// One sentence: what is wrong and what to do.
+    /// One sentence: what is wrong and how to fix it.
     pub says: String,
 }
 

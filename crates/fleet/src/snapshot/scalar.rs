@@ -1,9 +1,8 @@
-//! What a plain YAML scalar is in JSON: the rules kubectl goes by.
+//! Converts a plain YAML scalar to JSON, by kubectl's rules.
 //!
-//! Always true: a timestamp, a version like `1.2.3` and anything doubtful stay text.
+//! Invariants: a timestamp, a version like `1.2.3` and anything ambiguous stay text.
 //!
-//! kubectl reads YAML with the 1.1 words for booleans and with octal numbers, so a recording written for it means the
-//! same here.
+//! kubectl reads YAML with the booleans and octal numbers of YAML 1.1, so a recording means the same here.
 
 /// Writes the JSON form of a plain scalar.
 pub(super) fn write_plain(out: &mut String, text: &str) {
@@ -44,7 +43,7 @@ pub(super) fn write_text(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// A number in JSON's spelling, or nothing when the text is none.
+/// The JSON form of a number, or none if the text is not a number.
 fn number(text: &str) -> Option<String> {
     let (sign, digits) = match text.as_bytes().first()? {
         b'-' => ("-", &text[1..]),
@@ -79,7 +78,7 @@ fn float(sign: &str, digits: &str) -> Option<String> {
         return None;
     }
     let value: f64 = digits.parse().ok()?;
-    // JSON has no infinity; what overflows stays text.
+    // JSON has no infinity; an overflow stays text.
     value.is_finite().then(|| serde_json::Number::from_f64(value).map(|number| format!("{sign}{number}")))?
 }
 
@@ -88,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_scalars_mean_what_they_mean_to_kubectl() {
+    fn plain_scalars_are_converted_like_in_kubectl() {
         let cases = [
             ("", "null"),
             ("~", "null"),

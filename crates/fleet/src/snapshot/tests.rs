@@ -31,7 +31,7 @@ fn read(dir: &TempDir) -> Snapshot {
     load(dir.path()).unwrap()
 }
 
-/// Problems as lines, with the folder's own path left out.
+/// Problems as lines, without the folder's path.
 fn problems(dir: &TempDir, snapshot: &Snapshot) -> Vec<String> {
     let prefix = format!("{}/", dir.path().display());
     snapshot.problems.iter().map(|problem| problem.to_string().replace(&prefix, "")).collect()
@@ -46,7 +46,7 @@ fn cluster<'s>(snapshot: &'s Snapshot, name: &str) -> &'s SnapshotCluster {
 }
 
 #[test]
-fn each_folder_below_clusters_is_a_cluster_and_the_fleet_file_vouches_for_those_it_lists() {
+fn each_folder_in_clusters_is_a_cluster_and_listed_ones_are_complete() {
     let dir = folder(&[
         ("fleet.yaml", "clusters:\n  a: {}\n  gone: { unreachable: refused }\n"),
         ("clusters/a/deep/er/x.yaml", &object("Secret", "one")),
@@ -88,7 +88,7 @@ fn a_folder_without_clusters_is_one_cluster_named_after_it() {
 }
 
 #[test]
-fn gathered_trees_are_recognised_and_nobody_can_vouch_for_them() {
+fn gathered_trees_are_recognised_and_never_complete() {
     let inspected = "namespaces/n/core/secrets.yaml";
     let noise = ("etcd_info/member_list.json", "{\"members\":[]}");
     let cases = [
@@ -131,7 +131,7 @@ fn the_guest_inside_a_dump_is_a_cluster_of_its_own() {
 }
 
 #[test]
-fn what_cant_be_read_is_named_and_makes_its_cluster_incomplete_while_the_rest_is_kept() {
+fn an_unreadable_file_is_reported_and_makes_only_its_cluster_incomplete() {
     let one = object("Secret", "one");
     let twice = format!("{one}---\n{one}");
     let cases: [(&str, &[u8], &str); 11] = [
@@ -155,7 +155,7 @@ fn what_cant_be_read_is_named_and_makes_its_cluster_incomplete_while_the_rest_is
         (
             "no object",
             b"just text\n",
-            "clusters/a/x.yaml:1: is no object with apiVersion, kind and metadata: move it out of the snapshot",
+            "clusters/a/x.yaml:1: is not an object with apiVersion, kind and metadata: move it out of the snapshot",
         ),
         (
             "item without a name",
@@ -207,15 +207,12 @@ fn json_files_hold_one_document_or_several_and_errors_have_their_line() {
 }
 
 #[test]
-fn a_file_too_large_is_refused_unread() {
+fn a_file_above_the_limit_is_not_read() {
     let dir = folder(&[("clusters/a/good.yaml", &object("Secret", "good"))]);
     let file = fs::File::create(dir.path().join("clusters/a/x.yaml")).unwrap();
     file.set_len(super::file::FILE_BYTES_MAX + 1).unwrap();
     let snapshot = read(&dir);
-    assert_eq!(
-        problems(&dir, &snapshot),
-        ["clusters/a/x.yaml: is 200 MiB large and was not read (the limit is 200 MiB): split it"]
-    );
+    assert_eq!(problems(&dir, &snapshot), ["clusters/a/x.yaml: is 200 MiB (limit 200 MiB) and was not read: split it"]);
 }
 
 #[test]
@@ -235,16 +232,16 @@ fn links_are_followed_once_and_never_out_of_the_folder() {
     symlink(outside.path(), a.join("out")).unwrap();
     symlink(a.join("self"), a.join("self")).unwrap();
     let snapshot = read(&dir);
-    let leaves = "is a link out of the snapshot, which is not followed: copy what it points to";
+    let leaves = "is a link that leaves the snapshot and is not followed: copy its target";
     let said = problems(&dir, &snapshot);
     assert_eq!(said[..2], [format!("clusters/a/out: {leaves}"), format!("clusters/a/out.yaml: {leaves}")]);
-    assert!(said[2].starts_with("clusters/a/self: can't be followed"), "{said:?}");
+    assert!(said[2].starts_with("clusters/a/self: cannot be followed"), "{said:?}");
     assert_eq!(names(&cluster(&snapshot, "a").recorded, "Secret"), ["one"]);
     assert_eq!(cluster(&snapshot, "a").recorded.coverage.unreadable.len(), 3);
 }
 
 #[test]
-fn a_fleet_file_nobody_can_read_leaves_nothing_complete() {
+fn an_invalid_fleet_file_leaves_nothing_complete() {
     let dir = folder(&[("fleet.yaml", "clusters: [\n"), ("clusters/a/x.yaml", &object("Secret", "one"))]);
     let snapshot = read(&dir);
     let coverage = &cluster(&snapshot, "a").recorded.coverage;
@@ -263,26 +260,26 @@ fn a_fleet_file_outside_the_folder_is_not_read() {
     let snapshot = read(&dir);
     assert_eq!(
         problems(&dir, &snapshot),
-        ["fleet.yaml: is a link out of the snapshot, which is not followed: copy what it points to"]
+        ["fleet.yaml: is a link that leaves the snapshot and is not followed: copy its target"]
     );
     assert_eq!(cluster(&snapshot, "a").recorded.coverage.unreadable, ["fleet.yaml"]);
 }
 
 #[test]
-fn a_listed_name_without_a_folder_beside_an_unlisted_folder_is_a_slip() {
+fn a_listed_cluster_without_a_folder_next_to_an_unlisted_folder_is_a_problem() {
     let dir =
         folder(&[("fleet.yaml", "clusters:\n  mgmt: {}\n"), ("clusters/mgmt-eu/x.yaml", &object("Secret", "one"))]);
     let said = problems(&dir, &read(&dir));
     assert_eq!(
         said,
         [
-            "fleet.yaml:2: lists cluster mgmt, which has no folder, while the folder of mgmt-eu is not listed: make the names agree"
+            "fleet.yaml:2: lists cluster mgmt, which has no folder, while the folder of mgmt-eu is not listed: use one name"
         ]
     );
 }
 
 #[test]
-fn what_belongs_to_no_cluster_and_an_empty_folder_are_said() {
+fn misplaced_files_and_empty_folders_are_reported() {
     let dir = folder(&[("clusters/x.yaml", &object("Secret", "one"))]);
     let said = problems(&dir, &read(&dir));
     assert_eq!(said[1], "clusters/x.yaml: belongs to no cluster: move it to clusters/<name>/");
@@ -318,37 +315,34 @@ fn cloud_accounts_are_members_of_the_fleet() {
 }
 
 #[test]
-fn an_account_that_can_not_be_understood_is_not_complete() {
+fn an_account_with_invalid_entries_is_not_complete() {
     let entry =
         |entry: &str| format!("account: a\nresources:\n- {{kind: vpc, id: x}}\n- {{kind: vpc, id: y, {entry}}}\n");
     let cases = [
-        ("- x\n".to_owned(), "1: is no mapping: write account: and resources:"),
-        ("resources: []\n".to_owned(), "1: does not say whose it is: write account:"),
-        (
-            "account: a\ncomplete: maybe\n".to_owned(),
-            "2: says `complete` with neither true nor false: write one of them",
-        ),
+        ("- x\n".to_owned(), "1: is not a mapping: write account: and resources:"),
+        ("resources: []\n".to_owned(), "1: has no account: add account:"),
+        ("account: a\ncomplete: maybe\n".to_owned(), "2: has an invalid `complete`: write true or false"),
         (
             "account: a\nresources: {}\n".to_owned(),
-            "2: has resources that are no list: write them like `- { kind: vpc, id: r006-1 }`",
+            "2: has resources that are not a list: write `- { kind: vpc, id: r006-1 }`",
         ),
         ("account: a\nresurces: []\n".to_owned(), "2: unknown key `resurces`: did you mean `resources`?"),
         (
             "account: a\nresources: [{kind: vpc}]\n".to_owned(),
-            "2: entry 1 lacks a kind and an id: write it, or remove the entry",
+            "2: entry 1 has no kind and id: add it, or remove the entry",
         ),
         (entry("tag: []"), "4: entry 2 has the unknown key `tag`: did you mean `tags`?"),
-        (entry("tags: a"), "4: entry 2 has tags that are no list of texts: write them like [ \"key:value\" ]"),
-        (entry("tags: [1]"), "4: entry 2 has tags that are no list of texts: write them like [ \"key:value\" ]"),
-        (entry("locked: 'yes'"), "4: entry 2 says `locked` with neither true nor false: write one of them"),
-        (entry("name: 7"), "4: entry 2 says `name` with no text: write it in quotes"),
+        (entry("tags: a"), "4: entry 2 has tags that are not a list of texts: write [ \"key:value\" ]"),
+        (entry("tags: [1]"), "4: entry 2 has tags that are not a list of texts: write [ \"key:value\" ]"),
+        (entry("locked: 'yes'"), "4: entry 2 has an invalid `locked`: write true or false"),
+        (entry("name: 7"), "4: entry 2 has a `name` that is not text: write it in quotes"),
         (
             "account: a\nresources:\n- id: x\n  kind: vpcs\n".to_owned(),
-            "4: entry 1 is a `vpcs`, which is no kind of resource: did you mean `vpc`?",
+            "4: entry 1 has the unknown kind `vpcs`: did you mean `vpc`?",
         ),
         (
             "account: a\nresources: [{kind: vpc, id: x},\n {kind: vpc, id: x}]\n".to_owned(),
-            "3: entry 2 is vpc/x once more: remove one of them",
+            "3: entry 2 repeats vpc/x: remove one of them",
         ),
     ];
     for (text, says) in cases {
@@ -357,18 +351,18 @@ fn an_account_that_can_not_be_understood_is_not_complete() {
         assert_eq!(problems(&dir, &snapshot), [format!("clouds/ibm/main.yaml:{says}")]);
         assert_eq!(snapshot.clusters[1].recorded.coverage.unreadable, ["main.yaml"], "{text}");
         let read = snapshot.clusters[1].recorded.of_kind("ibm.cloud.trueup", "Resource");
-        assert!(read.iter().all(|one| one.name == "vpc/x"), "what can't be understood is left out: {text}");
+        assert!(read.iter().all(|one| one.name == "vpc/x"), "invalid entries are skipped: {text}");
     }
 }
 
 #[test]
-fn an_instance_type_that_can_not_be_understood_is_left_out_and_its_account_is_not_complete() {
+fn an_invalid_instance_type_is_skipped_and_its_account_is_not_complete() {
     let good = "region: us-east-1\ninstance_types:\n  - { name: good, vcpu: 2 }\n";
     let cases = [
-        ("  - name: bad\n    vcpu: many\n", Some((5, "entry 2 says `vcpu` with no whole number: write it like 16"))),
+        ("  - name: bad\n    vcpu: many\n", Some((5, "entry 2 has an invalid `vcpu`: write a whole number like 16"))),
         (
             "  - name: bad\n    gpus:\n      - count: 1\n      - count: two\n",
-            Some((7, "entry 2 counts its GPUs with no number: write it like 1")),
+            Some((7, "entry 2 has an invalid GPU count: write a number like 1")),
         ),
         ("  - { name: better, vcpu: 0, price: cheap }\n", None),
     ];
@@ -388,7 +382,7 @@ fn an_instance_type_that_can_not_be_understood_is_left_out_and_its_account_is_no
 }
 
 #[test]
-fn everything_an_account_may_say_is_understood() {
+fn every_documented_key_of_an_account_is_accepted() {
     let text = "account: 12345\ncomplete: true\nresources:\n- kind: tg-connection\n  id: 7\n  crn: c\n  name: n\n  \
                 state: attached\n  created_at: 2026-11-01T00:00:00Z\n  tags: [\"a:b\"]\n  parent: p\n  network_type: vpc\n  \
                 network: w\n  network_id: i\n  locked: false\n- {kind: vpc, id: x, name: null, tags: , locked: }\n- {kind: \
@@ -414,7 +408,7 @@ fn an_account_in_two_files_is_not_complete_and_counts_once() {
     let snapshot = read(&dir);
     assert_eq!(
         problems(&dir, &snapshot),
-        ["clouds/ibm/more.yaml: is of an account that main.yaml holds too: write both into one file"]
+        ["clouds/ibm/more.yaml: describes the same account as main.yaml: merge the files"]
     );
     let accounts: Vec<&SnapshotCluster> = snapshot.clusters.iter().filter(|one| one.source.is_account()).collect();
     let names: Vec<&str> = accounts.iter().map(|account| account.name.as_str()).collect();
@@ -424,7 +418,7 @@ fn an_account_in_two_files_is_not_complete_and_counts_once() {
 }
 
 #[test]
-fn an_environment_is_laid_into_every_cluster_of_the_folder() {
+fn an_environment_is_added_to_every_cluster_of_the_folder() {
     let with = "clusters: {a: {}}\nenvironment: {AWS_ROLE_ARN: arn}\n";
     for (fleet, seen) in [(with, 1), ("clusters: {a: {}}\nenvironment:\n", 1), ("clusters: {a: {}}\n", 0)] {
         let dir = folder(&[("fleet.yaml", fleet), ("clusters/a/x.yaml", &object("Secret", "one"))]);
@@ -435,7 +429,7 @@ fn an_environment_is_laid_into_every_cluster_of_the_folder() {
 }
 
 #[test]
-fn a_file_of_another_sort_is_not_named_entry_by_entry() {
+fn a_file_of_another_kind_does_not_list_every_entry() {
     let text = format!("account: a\nresources:\n{}", "  - { colour: red }\n".repeat(3000));
     let dir = folder(&[("clusters/a/x.yaml", &object("Secret", "one")), ("clouds/ibm/main.yaml", &text)]);
     let problems = problems(&dir, &read(&dir));
@@ -458,12 +452,12 @@ fn two_files_of_one_name_are_not_one_account() {
     assert_eq!(snapshot.clusters.iter().filter(|one| one.source.is_account()).count(), 1);
     assert_eq!(
         problems(&dir, &snapshot),
-        ["clouds/aws/eu.yaml: has the name of the file before it, and is not read: rename one"]
+        ["clouds/aws/eu.yaml: has the same name as another file and is not read: rename one"]
     );
 }
 
 #[test]
-fn an_environment_nobody_can_read_is_not_one_without_variables() {
+fn an_invalid_environment_is_not_an_empty_environment() {
     for environment in ["[]", "text", "{AWS_ROLE_ARN: [arn]}"] {
         let fleet = format!("clusters: {{a: {{}}}}\nenvironment: {environment}\n");
         let dir = folder(&[("fleet.yaml", &fleet), ("clusters/a/x.yaml", &object("Secret", "one"))]);
@@ -482,7 +476,7 @@ fn an_environment_nobody_can_read_is_not_one_without_variables() {
 }
 
 #[test]
-fn the_cluster_is_known_by_its_kube_system_namespace() {
+fn a_cluster_is_identified_by_its_kube_system_namespace() {
     let dir = folder(&[(
         "clusters/a/ns.yaml",
         "apiVersion: v1\nkind: Namespace\nmetadata: { name: kube-system, uid: 7c1 }\n",
@@ -491,10 +485,8 @@ fn the_cluster_is_known_by_its_kube_system_namespace() {
 }
 
 #[test]
-fn no_folder_is_an_error_of_its_own() {
+fn a_missing_folder_is_a_separate_error() {
     let dir = folder(&[("x", "")]);
-    assert!(
-        load(&dir.path().join("nowhere")).is_err_and(|error| error.to_string().contains("can't be read (no such file"))
-    );
-    assert!(load(&dir.path().join("x")).is_err_and(|error| error.to_string().ends_with("is no folder")));
+    assert!(load(&dir.path().join("nowhere")).is_err_and(|error| error.to_string().contains("cannot read")));
+    assert!(load(&dir.path().join("x")).is_err_and(|error| error.to_string().ends_with("is not a folder")));
 }

@@ -1,24 +1,23 @@
-//! Finding the files of a folder.
+//! Lists the files of a folder.
 //!
-//! Always true:
-//! - no folder and no file is read twice, so a loop of links ends and a linked file is no duplicate;
-//! - a link that leaves the snapshot is not followed: a recording can't pull other files of the machine in;
+//! Invariants:
+//! - no folder and no file is read twice, so a cycle of links ends and a linked file is not a duplicate;
+//! - a link that leaves the snapshot is not followed: a recording cannot include other files of the machine;
 //! - the result is sorted, and real files come before links to them.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, FileType};
 use std::path::{Path, PathBuf};
 
-/// The files of a tree, and what of it could not be looked at.
+/// The files of a tree, and its unreadable paths.
 #[derive(Default)]
 pub(super) struct Found {
     pub files: Vec<PathBuf>,
-    /// Where, and what is wrong.
+    /// Path and problem.
     pub faults: Vec<(PathBuf, String)>,
 }
 
-/// Lists the objects' files in and below these parts of a folder; `root` is the canonical folder that links must not
-/// leave.
+/// Lists the object files in these parts of a folder; `root` is the canonical folder that links must not leave.
 pub(super) fn object_files(folder: &Path, parts: &[PathBuf], root: &Path) -> Found {
     // The folder itself counts as seen: a link back to it would lead to parts that were left out.
     let seen = fs::canonicalize(folder).into_iter().collect();
@@ -30,9 +29,7 @@ pub(super) fn object_files(folder: &Path, parts: &[PathBuf], root: &Path) -> Fou
     for (parent, parts) in by_parent {
         match fs::canonicalize(parent) {
             Ok(real) => walk.places(parts, &real),
-            Err(error) => {
-                walk.fault(parent.to_owned(), format!("can't be looked at ({}): check its mode", why(&error)))
-            }
+            Err(error) => walk.fault(parent.to_owned(), format!("cannot be read ({}): check its mode", why(&error))),
         }
     }
     walk.found.files.sort();
@@ -40,7 +37,7 @@ pub(super) fn object_files(folder: &Path, parts: &[PathBuf], root: &Path) -> Fou
     walk.found
 }
 
-/// Whether a file's name says that it holds objects.
+/// Whether a file's extension is one of object files.
 pub(super) fn holds_objects(path: &Path) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     ["yaml", "yml", "json"].iter().any(|known| ending.eq_ignore_ascii_case(known))
@@ -54,14 +51,14 @@ struct Walk<'r> {
 }
 
 impl Walk<'_> {
-    /// Takes entries of a folder: real ones first, so that they and not links to them name what is found.
+    /// Takes the entries of a folder: real ones first, so that paths are those of files and not of links to them.
     fn places(&mut self, paths: Vec<PathBuf>, real_folder: &Path) {
         let (mut links, mut others) = (Vec::new(), Vec::new());
         for path in paths {
             match fs::symlink_metadata(&path).map(|found| found.file_type()) {
                 Ok(kind) if kind.is_symlink() => links.push(path),
                 Ok(kind) => others.push((path, kind)),
-                Err(error) => self.fault(path, format!("can't be looked at ({}): check its mode", why(&error))),
+                Err(error) => self.fault(path, format!("cannot be read ({}): check its mode", why(&error))),
             }
         }
         others.sort_by(|one, other| one.0.cmp(&other.0));
@@ -75,23 +72,23 @@ impl Walk<'_> {
         }
     }
 
-    /// Follows a link that stays inside.
+    /// Follows a link that stays inside the folder.
     fn link(&mut self, path: PathBuf) {
         let real = match fs::canonicalize(&path) {
             Ok(real) => real,
-            // Where a broken link led to nobody knows: only its name can say that it was of no interest.
+            // The target of a broken link is unknown: only its extension can tell that it does not matter.
             Err(_) if path.extension().is_some() && !holds_objects(&path) => return,
-            Err(error) => return self.fault(path, format!("can't be followed ({}): remove the link", why(&error))),
+            Err(error) => return self.fault(path, format!("cannot be followed ({}): remove the link", why(&error))),
         };
         if !real.starts_with(self.root) {
             if real.is_dir() || holds_objects(&path) {
-                self.fault(path, "is a link out of the snapshot, which is not followed: copy what it points to".into());
+                self.fault(path, "is a link that leaves the snapshot and is not followed: copy its target".into());
             }
             return;
         }
         match fs::metadata(&real) {
             Ok(found) => self.take(path, real, found.file_type()),
-            Err(error) => self.fault(path, format!("can't be looked at ({}): check its mode", why(&error))),
+            Err(error) => self.fault(path, format!("cannot be read ({}): check its mode", why(&error))),
         }
     }
 
@@ -104,7 +101,7 @@ impl Walk<'_> {
         }
         match (holds_objects(&path), kind.is_file()) {
             (false, _) => {}
-            (true, false) => self.fault(path, "is no regular file: replace it by one".into()),
+            (true, false) => self.fault(path, "is not a regular file: replace it".into()),
             (true, true) if self.seen.insert(real) => self.found.files.push(path),
             (true, true) => {}
         }
@@ -113,7 +110,7 @@ impl Walk<'_> {
     fn folder(&mut self, path: &Path, real: &Path) {
         match fs::read_dir(path).and_then(Iterator::collect::<Result<Vec<_>, _>>) {
             Ok(entries) => self.places(entries.into_iter().map(|entry| entry.path()).collect(), real),
-            Err(error) => self.fault(path.to_owned(), format!("can't be listed ({}): check its mode", why(&error))),
+            Err(error) => self.fault(path.to_owned(), format!("cannot be listed ({}): check its mode", why(&error))),
         }
     }
 
@@ -122,7 +119,7 @@ impl Walk<'_> {
     }
 }
 
-/// The system's reason, without the number it adds.
+/// The system's reason, without its number.
 pub(super) fn why(error: &std::io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_lowercase()

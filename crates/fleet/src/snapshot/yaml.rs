@@ -1,11 +1,11 @@
-//! YAML documents become JSON text, event by event.
+//! Converts YAML documents to JSON text, event by event.
 //!
-//! Always true:
-//! - no tree is built: a value goes from the file's text into the document's buffer, and both are wiped;
-//! - `managedFields` is left out: it is a third of most recordings, and nothing reads it;
-//! - a [`Fault`] is a place and our own words.
+//! Invariants:
+//! - no tree is built: a value is copied from the file's text into the document's buffer, and both are wiped;
+//! - `managedFields` is omitted: it is a third of most recordings, and nothing reads it;
+//! - a [`Fault`] has a line and our own message.
 //!
-//! Not here: what a plain scalar means (`scalar`), what the document is (`head`).
+//! Elsewhere: the type of a plain scalar (`scalar`), the type of the document (`document`).
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -16,10 +16,10 @@ use zeroize::Zeroizing;
 
 use super::scalar::{write_plain, write_text};
 
-/// How much text aliases may add to a document. Recordings have none; a file of nested aliases would fill the memory.
+/// Limit of text added by aliases. Recordings have none; a file of nested aliases would exhaust the memory.
 const ALIAS_BYTES_MAX: usize = 8 * 1024 * 1024;
 
-/// From this many keys on, a mapping remembers them in a set: below, looking through a few numbers is faster.
+/// From this many keys on, a mapping keeps them in a set: below, a linear search is faster.
 const KEYS_IN_A_ROW_MAX: usize = 32;
 
 /// Why a file could not be read to its end.
@@ -31,15 +31,15 @@ pub(super) struct Fault {
 
 /// One document of a file, as JSON text.
 pub(super) struct Document<'t> {
-    /// Where its content starts.
+    /// First line of its content.
     pub line: u64,
     pub json: &'t str,
 }
 
-/// Hands each document of a YAML file on, in order; empty ones are left out.
+/// Passes each document of a YAML file to `each`, in order; empty ones are skipped.
 ///
 /// # Errors
-/// The first thing that can't be read. Documents before it have been handed on.
+/// The first problem. Documents before it have been passed on.
 pub(super) fn documents(text: &str, mut each: impl FnMut(Document<'_>)) -> Result<(), Fault> {
     let mut parser = Parser::new_from_str_with_options(text, options());
     let mut writer = Writer::new(text.len());
@@ -62,12 +62,12 @@ pub(super) fn documents(text: &str, mut each: impl FnMut(Document<'_>)) -> Resul
     Ok(())
 }
 
-/// What the parser is asked for: comments are of no use here.
+/// Parser options: comments are dropped.
 pub(super) fn options() -> Options {
     serde_saphyr::granit_parser::options! { emit_comments: false }
 }
 
-/// What a container is to the object it belongs to.
+/// Position of a container in its object.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     /// An API object or a list of them.
@@ -90,7 +90,7 @@ impl Role {
         }
     }
 
-    /// Whether the API has text here, so that `resourceVersion: 812` written by hand is text as well.
+    /// Whether the API has text here, so that a hand-written `resourceVersion: 812` is text as well.
     fn holds_text(self, key: &str) -> bool {
         match self {
             Self::Metadata => !matches!(key, "generation" | "deletionGracePeriodSeconds"),
@@ -100,7 +100,7 @@ impl Role {
     }
 }
 
-/// What comes next in a container.
+/// The next element of a container.
 enum Next {
     Key,
     /// The value of this key.
@@ -108,7 +108,7 @@ enum Next {
     Element,
 }
 
-/// What of a key the value after it needs.
+/// The properties of a key that its value needs.
 struct Key {
     role: Role,
     text: bool,
@@ -131,7 +131,7 @@ struct Keys {
 }
 
 impl Keys {
-    /// Notes a key; says whether it is new.
+    /// Adds a key; returns whether it is new.
     fn add(&mut self, key: &str) -> bool {
         let mut hasher = DefaultHasher::new();
         key.hash(&mut hasher);
@@ -149,7 +149,7 @@ struct Writer {
     out: Zeroizing<String>,
     frames: Vec<Frame>,
     anchors: HashMap<usize, Zeroizing<String>>,
-    /// How deep inside a value that is left out.
+    /// Depth inside an omitted value.
     skipping: usize,
     alias_bytes: usize,
     line: Option<u64>,
@@ -159,7 +159,7 @@ type Refusal = &'static str;
 
 impl Writer {
     fn new(text_len: usize) -> Self {
-        // JSON of a YAML text is rarely longer; without room from the start, growing would leave copies behind.
+        // JSON is rarely longer than its YAML text; growing the buffer would leave copies behind.
         let out = Zeroizing::new(String::with_capacity(text_len + text_len / 4));
         Self { out, frames: Vec::new(), anchors: HashMap::new(), skipping: 0, alias_bytes: 0, line: None }
     }
@@ -211,7 +211,7 @@ impl Writer {
     fn open(&mut self, bracket: char, next: Next, anchor: usize, line: u64) -> Result<(), Refusal> {
         self.line.get_or_insert(line);
         if self.frames.last().is_some_and(|frame| matches!(frame.next, Next::Key)) {
-            return Err("has a mapping key that is no plain text: write it as text");
+            return Err("has a mapping key that is not plain text: write it as text");
         }
         let Some(key) = self.value() else {
             self.skipping = 1;
@@ -239,7 +239,7 @@ impl Writer {
             return Ok(());
         }
         let Some(json) = self.anchors.get(&anchor) else {
-            return Err("has an alias to something that is not kept: write the value out");
+            return Err("has an alias to an omitted value: write the value out");
         };
         self.alias_bytes += json.len();
         if self.alias_bytes > ALIAS_BYTES_MAX {
@@ -249,7 +249,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Steps to the next value of the innermost container and says what it is, or nothing when it is left out.
+    /// Advances to the next value of the innermost container and returns its key, or none when it is omitted.
     fn value(&mut self) -> Option<Key> {
         let Some(frame) = self.frames.last_mut() else {
             return Some(Key { role: Role::Object, text: false, skipped: false });
@@ -278,7 +278,7 @@ impl Writer {
 impl Frame {
     fn key(&mut self, out: &mut String, text: &str, plain: bool) -> Result<(), Refusal> {
         if plain && text == "<<" {
-            return Err("has a merge key (<<), which is not read: write the fields out");
+            return Err("has a merge key (<<), which is not supported: write the fields out");
         }
         if !self.keys.add(text) {
             return Err("has the same key twice in one mapping: remove one");
@@ -362,13 +362,13 @@ mod tests {
     }
 
     #[test]
-    fn what_cant_be_read_is_a_place_and_our_own_words() {
+    fn a_fault_has_a_line_and_never_quotes_the_file() {
         let cases = [
             ("broken", "a: 1\nb: [s3cret\n", "not valid YAML"),
             ("tab", "a:\n\t- s3cret: x\n", "not valid YAML"),
             ("same key", "a: 1\nb: 2\na: s3cret\n", "same key twice"),
             ("merge", "a: &x {s3cret: 1}\nb:\n  <<: *x\n", "merge key"),
-            ("complex key", "a: 1\n? [s3cret]\n: 2\n", "no plain text"),
+            ("complex key", "a: 1\n? [s3cret]\n: 2\n", "not plain text"),
             ("unknown alias", "a: *s3cret\n", "not valid YAML"),
         ];
         for (case, text, expected) in cases {
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn aliases_upon_aliases_do_not_fill_the_memory() {
+    fn nested_aliases_do_not_exhaust_the_memory() {
         let mut text = String::from("a0: &a0 [xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx]\n");
         for level in 1..30 {
             let below = level - 1;
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mapping_with_many_keys_still_knows_them_all() {
+    fn a_mapping_with_many_keys_detects_duplicates() {
         let mut text: String = (0..200).map(|index| format!("k{index}: 1\n")).collect();
         assert!(read(&text).1.is_ok());
         text.push_str("k150: 2\n");

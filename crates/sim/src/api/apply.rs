@@ -1,11 +1,11 @@
-//! Server-side apply: merge what a manager says, and hold it to what others own.
+//! Server-side apply: merges a manager's fields and checks them against those of other managers.
 //!
-//! Always true:
-//! - without force, a field somebody else owns with another value is a conflict and nothing is written;
-//! - a field the manager applied before and leaves out now goes away, unless somebody else owns it;
-//! - agreeing with the present value makes a shared owner, never a conflict.
+//! Invariants:
+//! - without force, a field that another manager owns with another value is a conflict and nothing is written;
+//! - a field the manager applied before and omits now is removed, unless another manager owns it;
+//! - applying the present value makes a shared owner, never a conflict.
 //!
-//! Not here: comparing and merging (`compare`). The rules are those of `sigs.k8s.io/structured-merge-diff/v6/merge`
+//! Elsewhere: comparing and merging (`compare`). The rules are those of `sigs.k8s.io/structured-merge-diff/v6/merge`
 //! and, for kubectl's annotation, of `k8s.io/apimachinery/pkg/util/managedfields`.
 
 use serde_json::Value;
@@ -22,9 +22,9 @@ use super::status::{Cause, Refused, Status};
 use super::store::Stored;
 use super::{Reply, Server};
 
-/// Where kubectl's client-side apply remembers what it said.
+/// The annotation in which client-side apply stores the last applied object.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
-/// The manager of kubectl's server-side apply, unless told otherwise.
+/// The default field manager of kubectl's server-side apply.
 const KUBECTL: &str = "kubectl";
 
 impl Server {
@@ -48,7 +48,7 @@ impl Server {
             None if call.is_status() => Err(call.not_found()),
             None => {
                 self.rbac.check_create(call)?;
-                // Where there is nothing yet, an apply may name any version: it is not looked at. A dry run shows it.
+                // A create by apply may name any version: it is not checked. A dry run shows it.
                 if !call.request.is_dry_run() {
                     meta::of_mut(&mut object).remove("resourceVersion");
                 }
@@ -77,7 +77,7 @@ fn read_config(call: &Call<'_>) -> Result<Value, Refused> {
     Ok(config)
 }
 
-/// The object after the apply, and who owns what then.
+/// Returns the object after the apply and its field owners.
 fn merged(call: &Call<'_>, existing: Option<&Stored>, config: &Value) -> Result<(Value, Managed), Refused> {
     let shape = Shape::of(&call.kind);
     let writer = call.writer();
@@ -113,7 +113,7 @@ fn merged(call: &Call<'_>, existing: Option<&Stored>, config: &Value) -> Result<
     Ok((merged, managed))
 }
 
-/// What kubectl's older, client-side apply said and the object still shows: kubectl may take that over.
+/// Fields that client-side apply set and the object still has: kubectl may take them over.
 fn claimed_by_kubectl(writer: &Writer, live: &Value, shape: Shape<'_>) -> FieldSet {
     let said = meta::string_map(live, "annotations").and_then(|all| all.get(LAST_APPLIED)).and_then(Value::as_str);
     let said: Option<Value> = said.and_then(|text| serde_json::from_str(text).ok());
@@ -127,7 +127,7 @@ fn claimed_by_kubectl(writer: &Writer, live: &Value, shape: Shape<'_>) -> FieldS
     }
 }
 
-/// Keeps the annotation of client-side apply in step, where there is one and kubectl applies.
+/// Updates the annotation of client-side apply where it exists and kubectl applies.
 fn keep_last_applied(writer: &Writer, config: &Value, object: &mut Value) {
     let has_one = meta::string_map(object, "annotations").is_some_and(|all| all.contains_key(LAST_APPLIED));
     if writer.manager != KUBECTL || !has_one {
@@ -154,7 +154,7 @@ fn own_entry(writer: &Writer, fields: FieldSet, time: Option<String>) -> Entry {
     }
 }
 
-/// The owners so far. An object nobody is recorded for belongs to `before-first-apply`.
+/// Returns the owners before the apply. Fields without an owner belong to `before-first-apply`.
 fn owners_before(call: &Call<'_>, existing: Option<&Stored>, live: &Value) -> Managed {
     let Some(existing) = existing else {
         return Managed::default();
@@ -170,7 +170,7 @@ fn owners_before(call: &Call<'_>, existing: Option<&Stored>, live: &Value) -> Ma
     managed
 }
 
-/// Takes out what the manager applied last time, left out this time, and nobody else owns.
+/// Removes fields that the manager applied last time, omits this time, and no other manager owns.
 fn pruned(merged: &Value, last: &FieldSet, others: &Managed, own: &FieldSet, shape: Shape<'_>) -> Value {
     let named = |set: &FieldSet| compare::with_named_parents(set, shape);
     let cut = |set: &FieldSet| compare::without(merged, set, shape).unwrap_or_else(|| managed::nothing(true));

@@ -1,8 +1,8 @@
 //! The kinds every simulated cluster serves from the start.
 //!
-//! Always true: this is a list and nothing else; a kind's behaviour is its [`Rules`].
+//! Invariants: this is a list and nothing else; a kind's behaviour is its [`Rules`].
 //!
-//! Not here: OpenShift and HyperShift kinds. Whoever needs them registers them, or creates their definitions.
+//! Elsewhere: OpenShift and HyperShift kinds, which are registered or created from definitions.
 
 use super::kinds::{Content, Generation, NameRule, ResourceKind, Review, Rules, Storage};
 

@@ -1,8 +1,8 @@
-//! A request to a kind that is served: what every handler needs to know about it.
+//! A request to a served kind, with everything its handler needs.
 //!
-//! Always true: a call never changes; what a handler finds out on the way it keeps for itself.
+//! Invariants: a call is immutable.
 //!
-//! Not here: handling it (`crud`, `update`, `patch`, `delete`, `list`, `watch`).
+//! Elsewhere: handling it (`crud`, `update`, `patch`, `delete`, `list`, `watch`).
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use super::status::{Refused, Status};
 use super::store::{self, Stored};
 use super::{Reply, in_version, table};
 
-/// A request to a kind that is served.
+/// A request to a served kind.
 #[derive(Debug)]
 pub struct Call<'a> {
     pub now: Timestamp,
@@ -28,12 +28,12 @@ pub struct Call<'a> {
     pub target: &'a Target,
     pub kind: Arc<ResourceKind>,
     pub collection: CollectionId,
-    /// How many writes behind the newest state reads are answered.
+    /// How many writes behind the newest state reads are served.
     pub lag: u64,
 }
 
 impl Call<'_> {
-    /// The namespace objects of this call live in; none for a cluster-scoped kind, whatever the path says.
+    /// The namespace of the call's objects; empty for a cluster-scoped kind, whatever the path says.
     pub fn namespace(&self) -> &str {
         if self.kind.namespaced() { &self.target.namespace } else { "" }
     }
@@ -59,7 +59,7 @@ impl Call<'_> {
         }
     }
 
-    /// Fields this endpoint does not let a writer touch, and so never makes it own.
+    /// Fields that this endpoint resets, and that a writer therefore never owns.
     pub fn reset_fields(&self) -> FieldSet {
         let mut set = FieldSet::default();
         let fields: &[&str] = match (self.is_status(), self.kind.status) {
@@ -76,7 +76,7 @@ impl Call<'_> {
         Status::not_found(&self.kind.of, &self.target.name)
     }
 
-    /// A storage precondition that failed, quoted the way etcd's client code quotes it.
+    /// A failed storage precondition, worded as by etcd's client code.
     pub fn storage_conflict(&self, name: &str, why: &str) -> Refused {
         let root = if self.request.is_dry_run() { "" } else { "/registry" };
         let key = self.kind.storage_key(self.namespace(), name);
@@ -107,7 +107,7 @@ impl Call<'_> {
         }
     }
 
-    /// Answers with an object that is not stored as it stands.
+    /// Replies with an object that is not stored in this form.
     pub fn reply_value(&self, status: u16, object: &Value) -> Result<Reply, Refused> {
         let body = match self.form()? {
             Form::Object => store::to_bytes(object),
@@ -118,7 +118,7 @@ impl Call<'_> {
     }
 }
 
-/// The namespace in the body is the one in the path, or left out.
+/// The namespace in the body must equal the one in the path, or be absent.
 pub fn match_namespace(call: &Call<'_>, object: &mut Value) -> Result<(), Refused> {
     let expected = call.namespace();
     let found = meta::namespace(object);
@@ -147,7 +147,7 @@ pub fn match_name(call: &Call<'_>, object: &Value) -> Result<(), Refused> {
     Ok(())
 }
 
-/// The kind a refusal of an object names. A custom resource says itself what it is, right or wrong.
+/// The kind an error names. For a custom resource it is the one in the object, right or wrong.
 pub fn kind_of(call: &Call<'_>, object: &Value) -> GroupResource {
     match object.get("kind").and_then(Value::as_str) {
         Some(kind) if call.kind.rules.custom => GroupResource::new(&call.kind.of.group, kind),

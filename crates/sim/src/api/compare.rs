@@ -1,10 +1,10 @@
 //! Comparing, merging and cutting objects by their shape.
 //!
-//! Always true:
+//! Invariants:
 //! - a path is in at most one of removed, modified and added;
 //! - parts that are equal are skipped before any path is built, so that a small change in a big object is cheap.
 //!
-//! Not here: who owns the paths (`managed`, `apply`). The rules are those of
+//! Elsewhere: who owns the paths (`managed`, `apply`). The rules are those of
 //! `sigs.k8s.io/structured-merge-diff/v6/typed`.
 
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use super::fields::{Element, FieldSet};
 use super::shape::Shape;
 
-/// What a write did to an object.
+/// Fields that a write added, modified and removed.
 #[derive(Debug, Default)]
 pub struct Comparison {
     pub removed: FieldSet,
@@ -75,7 +75,7 @@ fn compare_maps(
     }
 }
 
-/// Compares what stands at one path; `before` and `after` differ.
+/// Compares the values at one path; `before` and `after` differ.
 fn compare_item(
     element: Element,
     before: Option<&Value>,
@@ -98,7 +98,7 @@ fn compare_item(
     }
 }
 
-/// Two granular maps, or two granular lists, differ in their parts and not as a whole.
+/// Whether two granular maps or lists differ only in their parts and not as a whole.
 fn changed_only_in_parts(before: Option<&Value>, after: Option<&Value>, shape: Shape<'_>) -> bool {
     match (before, after) {
         (Some(Value::Object(_)), Some(Value::Object(_) | Value::Null))
@@ -115,7 +115,7 @@ enum Grain {
     List,
 }
 
-/// Whether a value is one leaf, or has parts of its own. Empty containers are leaves.
+/// Whether a value is a leaf or has parts. Empty containers are leaves.
 fn grain(value: &Value, shape: Shape<'_>) -> Grain {
     match value {
         Value::Object(map) if !map.is_empty() && !shape.is_atomic_map() => Grain::Map,
@@ -163,7 +163,7 @@ pub fn field_set(object: &Value, shape: Shape<'_>) -> FieldSet {
             for (name, value) in object.as_object().into_iter().flatten() {
                 let element = Element::field(name);
                 let child = shape.field(name);
-                // An empty list of parts says nothing; an empty map says that it is empty.
+                // An empty keyed list has no members; an empty map is a member.
                 let says_nothing = value.as_array().is_some_and(Vec::is_empty) && !child.list_keys().is_atomic();
                 if grain(value, child) == Grain::Leaf && !says_nothing || !shape.names(name) {
                     out.members.insert(element.clone());
@@ -181,7 +181,7 @@ pub fn field_set(object: &Value, shape: Shape<'_>) -> FieldSet {
     out
 }
 
-/// `base` with everything `over` says; keyed lists are merged item by item.
+/// Merges `over` into `base`; keyed lists are merged item by item.
 pub fn merge(base: &Value, over: &Value, shape: Shape<'_>) -> Value {
     match (base, over) {
         (Value::Object(base_map), Value::Object(over_map)) if !shape.is_atomic_map() => {
@@ -202,7 +202,7 @@ pub fn merge(base: &Value, over: &Value, shape: Shape<'_>) -> Value {
     }
 }
 
-/// Items in the order of `over`; those that only `base` has stay in front of what followed them.
+/// Items in the order of `over`; items only in `base` stay before the item that followed them.
 fn merge_lists(base: &[(Element, &Value)], over: &[(Element, &Value)], shape: Shape<'_>) -> Vec<Value> {
     let find = |list: &[(Element, &Value)], element: &Element| list.iter().position(|(other, _)| other == element);
     let merged = |(element, item): &(Element, &Value)| match find(base, element) {
@@ -217,7 +217,7 @@ fn merge_lists(base: &[(Element, &Value)], over: &[(Element, &Value)], shape: Sh
                 out.push(base[left].1.clone());
                 left += 1;
             }
-            // It was taken with its namesake already, or comes later in the order of `over`.
+            // Already taken together with the item of the same key, or later in the order of `over`.
             Some(Some(place)) if place < right || is_shared_between(base, &over[right..place]) => left += 1,
             Some(Some(place)) if place == right => {
                 out.push(merged(&over[right]));
@@ -232,12 +232,12 @@ fn merge_lists(base: &[(Element, &Value)], over: &[(Element, &Value)], shape: Sh
     out
 }
 
-/// Whether one of these items is also in `base`: then it is its turn first.
+/// Whether one of these items is also in `base` and therefore comes first.
 fn is_shared_between(base: &[(Element, &Value)], items: &[(Element, &Value)]) -> bool {
     items.iter().any(|(element, _)| base.iter().any(|(other, _)| other == element))
 }
 
-/// Adds to a set the struct fields that lead to its members.
+/// Adds the struct fields that are parents of the set's members.
 pub fn with_named_parents(set: &FieldSet, shape: Shape<'_>) -> FieldSet {
     let mut out = FieldSet { members: set.members.clone(), children: BTreeMap::new() };
     for (element, below) in &set.children {
@@ -255,7 +255,7 @@ pub fn with_named_parents(set: &FieldSet, shape: Shape<'_>) -> FieldSet {
     out
 }
 
-/// The object without the paths in `set`; nothing if all of it goes.
+/// Returns the object without the paths in `set`; none if nothing is left.
 pub fn without(object: &Value, set: &FieldSet, shape: Shape<'_>) -> Option<Value> {
     match grain(object, shape) {
         Grain::Leaf => Some(object.clone()),
@@ -267,7 +267,7 @@ pub fn without(object: &Value, set: &FieldSet, shape: Shape<'_>) -> Option<Value
                     continue;
                 }
                 let kept = match set.children.get(&element) {
-                    // What is emptied and not itself taken out stays as null: someone still owns it.
+                    // A container that is emptied and not itself in the set stays as null: another manager still owns it.
                     Some(below) => without(value, below, shape.field(name)).unwrap_or(Value::Null),
                     None => value.clone(),
                 };

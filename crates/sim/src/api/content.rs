@@ -1,11 +1,11 @@
-//! From bytes to an object in the shape the server keeps it.
+//! Decoding a request body into the stored form of an object.
 //!
-//! Always true:
-//! - what comes out is a JSON object with apiVersion, kind and metadata;
+//! Invariants:
+//! - the result is a JSON object with apiVersion, kind and metadata;
 //! - metadata holds known fields only, and no empty ones;
 //! - a Secret's `stringData` is folded into `data`, and nothing else of a Secret is interpreted.
 //!
-//! Not here: whether the values are valid (`validate`).
+//! Elsewhere: whether the values are valid (`validate`).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -124,7 +124,7 @@ pub fn parse_yaml(body: &[u8]) -> Result<Value, String> {
     serde_saphyr::from_str(text).map_err(|error| error.to_string())
 }
 
-/// The sentence of Go's JSON decoder, for the mistakes that are easy to tell.
+/// The message of Go's JSON decoder, for the common errors.
 pub fn go_json_error(error: &serde_json::Error, body: &[u8]) -> String {
     if error.is_eof() {
         return "unexpected end of JSON input".into();
@@ -140,7 +140,7 @@ pub fn go_json_error(error: &serde_json::Error, body: &[u8]) -> String {
 }
 
 fn unrecognized(kind: &ResourceKind, request: &Request, why: &str, prefix: &str) -> Refused {
-    /// Bytes of a body that an error quotes. The real server's number.
+    /// Bytes of a body that an error quotes; the same limit as in kube-apiserver.
     const SUMMARY_BYTES_MAX: usize = 30;
     let head = &request.body[..request.body.len().min(SUMMARY_BYTES_MAX)];
     let summary = match request.body.first() {
@@ -155,7 +155,7 @@ fn unrecognized(kind: &ResourceKind, request: &Request, why: &str, prefix: &str)
     ))
 }
 
-/// Brings an object into the stored shape. The error is the sentence of Go's JSON decoder.
+/// Converts an object to its stored form. The error is the message of Go's JSON decoder.
 pub fn settle(kind: &ResourceKind, object: &mut Value) -> Result<(), String> {
     settle_metadata(object, if kind.rules.custom { "ObjectMeta" } else { "ObjectMeta.metadata" })?;
     match kind.rules.content {
@@ -180,7 +180,7 @@ pub fn settle(kind: &ResourceKind, object: &mut Value) -> Result<(), String> {
     }
 }
 
-/// Fills in what a new object of a kind gets from the server.
+/// Sets the server-side defaults of a new object.
 pub fn fill_defaults(kind: &ResourceKind, object: &mut Value) {
     match kind.rules.content {
         Content::Secret => {
@@ -200,8 +200,8 @@ pub fn fill_defaults(kind: &ResourceKind, object: &mut Value) {
     }
 }
 
-/// Takes out nulls where a custom resource's schema knows the field and does not let it be null. What an apply leaves
-/// behind is not read from a body, and keeps them.
+/// Removes nulls where a custom resource's schema knows the field and it is not nullable. The result of an apply is not
+/// read from a body, and keeps them.
 pub fn drop_forbidden_nulls(kind: &ResourceKind, object: &mut Value) {
     if let Some(schema) = &kind.schema {
         drop_nulls(schema, object);
@@ -217,7 +217,7 @@ fn drop_nulls(schema: &Value, value: &mut Value) {
     }
 }
 
-/// `place` is how the decoder of this kind calls where metadata is.
+/// `place` is the decoder's name for the metadata field of this kind.
 fn settle_metadata(object: &mut Value, place: &str) -> Result<(), String> {
     if let Some(metadata) = object.get("metadata").filter(|metadata| !metadata.is_object() && !metadata.is_null()) {
         return Err(format!(
@@ -228,7 +228,7 @@ fn settle_metadata(object: &mut Value, place: &str) -> Result<(), String> {
     let metadata = meta::of_mut(object);
     metadata.retain(|field, value| {
         let known = METADATA_FIELDS.contains(&field.as_str());
-        // An empty managedFields list is an order to reset it, so it must survive until the write looks at it.
+        // An empty managedFields list resets it, so it must survive until the write handles it.
         known && (field == "managedFields" && value.is_array() || !is_empty(value))
     });
     for field in ["labels", "annotations"] {
@@ -311,7 +311,7 @@ fn base64_map(object: &Value, field: &str, of: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Where Go's decoder would stop.
+/// The byte at which Go's decoder stops.
 fn corrupt_at(text: &str, error: &base64::DecodeError) -> usize {
     match error {
         base64::DecodeError::InvalidByte(offset, _) | base64::DecodeError::InvalidLastSymbol(offset, _) => *offset,
@@ -341,7 +341,7 @@ fn fold_string_data(object: &mut Value) {
     }
 }
 
-/// What Go's decoder calls a value.
+/// The name of a value's type in Go's decoder.
 fn go_type(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

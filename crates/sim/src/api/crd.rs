@@ -1,8 +1,8 @@
 //! CustomResourceDefinitions: creating one makes its kind served.
 //!
-//! Always true: a definition is established with the write that creates it; removing it removes its objects.
+//! Invariants: a definition is established with the write that creates it; removing it removes its objects.
 //!
-//! Not here: validating the definition or, with it, its objects.
+//! Elsewhere: validating the definition or, with it, its objects.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::kinds::{Content, GroupResource, PrinterColumn, ResourceKind, Scope};
 use super::meta;
 
 impl Server {
-    /// Serves what a definition says, and marks it established. Other kinds pass untouched.
+    /// Serves the kinds of a definition, and marks it established. Other kinds are not changed.
     pub(super) fn before_definition_change(&mut self, call: &Call<'_>, object: &mut Value) {
         if call.kind.rules.content == Content::Definition {
             self.serve_definition(object, &meta::api_time(call.now));

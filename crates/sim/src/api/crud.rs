@@ -1,8 +1,8 @@
 //! Reading one object and creating it.
 //!
-//! Always true: checks run in the order of the real server, so that of several things wrong the same one is reported.
+//! Invariants: checks run in the order of kube-apiserver, so that the same one of several errors is reported.
 //!
-//! Not here: replacing (`update`), patches (`patch`), deletes (`delete`). The order is that of
+//! Elsewhere: replacing (`update`), patches (`patch`), deletes (`delete`). The order is that of
 //! `registry/generic/registry/store.go` and `endpoints/handlers/create.go` in `k8s.io/apiserver` v0.36.3.
 
 use std::sync::Arc;
@@ -20,14 +20,14 @@ use super::update::next_managed;
 use super::validate;
 use super::{Reply, Server};
 
-/// Attempts at a generated name before giving up. The real server's number.
+/// Attempts at a generated name; the same limit as in kube-apiserver.
 const NAME_ATTEMPTS_MAX: usize = 8;
 
-/// Who owns the fields of a new object.
+/// Owners of a new object's fields.
 pub enum Ownership {
-    /// The writer owns all it set.
+    /// The writer owns all fields it set.
     Writer,
-    /// An apply worked it out already.
+    /// An apply has computed them.
     Applied(Managed),
 }
 
@@ -56,7 +56,7 @@ impl Server {
         call.reply_value(201, &stored)
     }
 
-    /// Creates, with a generated name if that is asked for.
+    /// Creates an object, with a generated name if requested.
     pub(super) fn create_object(
         &mut self,
         call: &Call<'_>,
@@ -122,7 +122,7 @@ impl Server {
         Ok(stored.value.clone())
     }
 
-    /// The namespace must be there, and not on its way out.
+    /// The namespace must exist and not be terminating.
     fn admit_create(&self, call: &Call<'_>, object: &Value) -> Result<(), Refused> {
         let namespace = call.namespace();
         if namespace.is_empty() {

@@ -1,11 +1,11 @@
 //! DELETE, of one object and of many.
 //!
-//! Always true:
-//! - preconditions are checked before anything is touched;
-//! - an object with finalizers is marked and stays; it goes when the last finalizer does (`crud`);
-//! - nothing cascades here: dependents are the business of `gc`.
+//! Invariants:
+//! - preconditions are checked before anything is changed;
+//! - an object with finalizers is marked and stays until its last finalizer is removed (`crud`);
+//! - nothing cascades here (`gc`).
 //!
-//! Not here: taking dependents along. The order is that of `registry/generic/registry/store.go`.
+//! Elsewhere: deleting dependents (`gc`). The order is that of `registry/generic/registry/store.go`.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use super::{Reply, Server, list};
 pub const ORPHAN: &str = "orphan";
 pub const FOREGROUND: &str = "foregroundDeletion";
 
-/// Namespaces the server holds on to.
+/// Namespaces that cannot be deleted.
 const IMMORTAL: [&str; 3] = ["default", "kube-system", "kube-public"];
 
 #[derive(Debug, Clone, Default)]
@@ -38,14 +38,14 @@ struct Options {
     dry_run: Vec<String>,
 }
 
-/// What a delete left behind.
+/// Result of a delete.
 enum Outcome {
-    /// The object is out of the store.
+    /// The object is removed from the store.
     Gone(Value),
     /// The object waits for its finalizers, or for its grace period.
     Waiting(Value),
-    /// The object would go with the finalizers this delete takes away, if this were no dry run. The real server answers
-    /// with an object in which nothing stands.
+    /// A dry run in which the delete would remove the last finalizer and so the object. kube-apiserver replies with an
+    /// empty object.
     WouldGo,
 }
 
@@ -158,8 +158,8 @@ impl Server {
 }
 
 impl Options {
-    /// Refuses what the real server refuses by mistake: when a delete takes away the last finalizer, it forgets which
-    /// version was asked for, and compares the object with none.
+    /// Reproduces a bug of kube-apiserver: when a delete removes the last finalizer, the requested resourceVersion is lost
+    /// and the object is compared with none.
     /// <https://github.com/kubernetes/kubernetes/blob/v1.36.3/staging/src/k8s.io/apiserver/pkg/registry/generic/registry/store.go>
     fn refuse_lost_version(&self, call: &Call<'_>, existing: &Value) -> Result<(), Refused> {
         let forgets = self.resource_version.is_some() && !meta::finalizers(existing).is_empty();
@@ -245,7 +245,7 @@ impl Options {
         Ok(())
     }
 
-    /// Namespaces check for themselves, in words of their own.
+    /// Namespaces have their own check and messages.
     fn check_namespace(&self, call: &Call<'_>, existing: &Value) -> Result<(), Refused> {
         let pairs = [
             ("UID", &self.uid, meta::uid(existing)),
@@ -261,7 +261,7 @@ impl Options {
         Ok(())
     }
 
-    /// A namespace that may not orphan what is in it waits for it.
+    /// Finalizers of a namespace that may not orphan its contents.
     fn namespace_finalizers(&self, existing: &Value) -> Vec<String> {
         match self.orphan_dependents {
             Some(false) => {
@@ -273,7 +273,7 @@ impl Options {
         }
     }
 
-    /// The finalizers after this delete: the garbage collector's two are put in or taken out as asked.
+    /// The finalizers after this delete: the two of the garbage collector are added or removed as requested.
     fn finalizers(&self, object: &Value) -> Vec<String> {
         let present = meta::finalizers(object);
         let asked = match (self.orphan_dependents, self.propagation.as_deref()) {
@@ -295,15 +295,15 @@ impl Options {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Grace {
-    /// Goes at once.
+    /// Removed at once.
     None,
-    /// Marked now, goes later.
+    /// Marked now, removed later.
     Started,
     /// Was marked before.
     Pending,
 }
 
-/// A pod on a node gets its grace period; its node takes it away (here: `gc`).
+/// A pod on a node gets its grace period; the node (here: `gc`) removes it.
 fn start_grace(pod: &mut Value, options: &Options, now: Timestamp) -> Grace {
     let scheduled = pod["spec"]["nodeName"].as_str().is_some_and(|node| !node.is_empty());
     let finished = matches!(pod["status"]["phase"].as_str(), Some("Succeeded" | "Failed"));
@@ -331,7 +331,7 @@ pub fn mark_deleting(object: &mut Value, now: Timestamp) {
     meta::of_mut(object).insert("deletionGracePeriodSeconds".into(), 0.into());
 }
 
-/// An object of which nothing is known but its kind.
+/// An object with only its kind.
 fn empty(call: &Call<'_>) -> Value {
     let object = json!({ "kind": &*call.kind.kind, "apiVersion": call.kind.api_version() });
     match call.kind.rules.custom {

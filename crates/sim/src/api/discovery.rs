@@ -1,8 +1,8 @@
-//! Discovery: which groups, versions and resources there are.
+//! Discovery: API groups, versions and resources.
 //!
-//! Always true: both forms, aggregated and one request per version, tell the same; a lost group is in neither.
+//! Invariants: both forms, aggregated and one request per version, have the same content; a lost group is in neither.
 //!
-//! Not here: OpenAPI (`openapi`).
+//! Elsewhere: OpenAPI (`openapi`).
 
 use std::collections::BTreeMap;
 

@@ -1,11 +1,11 @@
-//! Things that go wrong on demand.
+//! Faults on demand.
 //!
-//! Always true:
-//! - a fault strikes only requests its matcher fits, after `skip` of them, and `times` times;
-//! - faults strike in the order they were set; at most one per request;
-//! - what a fault leaves committed is said by its name, and nothing else of the state is touched.
+//! Invariants:
+//! - a fault affects only requests that its matcher fits, after `skip` of them, and `times` times;
+//! - faults apply in the order they were added; at most one per request;
+//! - the name of a fault says what it leaves committed; it changes no other state.
 //!
-//! Not here: refusing by rule (`rbac`).
+//! Elsewhere: refusing by rule (`rbac`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ use super::request::{Request, Route, Target, Verb};
 use super::status::Status;
 use super::{Answer, Reply, Server, store};
 
-/// Which requests a fault is about. What is not set fits everything.
+/// Selects the requests of a fault. A field that is not set matches everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Matcher {
     pub verbs: Vec<Verb>,
@@ -60,36 +60,36 @@ impl Matcher {
     }
 }
 
-/// What goes wrong.
+/// What a fault does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FaultAction {
-    /// Nothing is committed; the answer has this code.
+    /// Nothing is committed; the response has this code.
     Refuse { code: u16, retry_after_seconds: Option<u32> },
-    /// All is committed; the answer has this code all the same (a 504 after the write).
+    /// The write is committed; the response still has this code (a 504 after the write).
     RefuseAfterCommit { code: u16 },
     /// Nothing is committed; the connection breaks.
     LostBefore,
-    /// All is committed; the connection breaks before the answer.
+    /// The write is committed; the connection breaks before the response.
     ReplyLost,
-    /// Nothing is committed and nothing is ever answered.
+    /// Nothing is committed and no response follows.
     Stall,
-    /// All is committed; the answer stops after this many bytes.
+    /// The write is committed; the response stops after this many bytes.
     Truncate { bytes: usize },
-    /// Nothing is committed; a page of a proxy comes instead of JSON, with 200.
+    /// Nothing is committed; the response is a proxy's HTML page with status 200.
     Html,
-    /// A list says 200 and shows nothing.
+    /// A list returns 200 without items.
     EmptyList,
-    /// A list page or a watch is told that its version is gone.
+    /// A list page or a watch receives 410 Gone.
     Expired,
     /// A watch breaks after this many events.
     WatchDrop { after_events: usize },
-    /// A watch opens and never says anything.
+    /// A watch opens and never sends an event.
     WatchSilent,
     /// Reads come from a replica this many writes behind.
     StaleReplica { writes: u64 },
 }
 
-/// What a fault does to a running watch.
+/// The effect of a fault on a running watch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WatchFault {
     Silent,
@@ -97,24 +97,24 @@ pub(super) enum WatchFault {
     Expired,
 }
 
-/// A fault and when it strikes.
+/// A fault and when it applies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     pub matcher: Matcher,
     pub action: FaultAction,
-    /// Fitting requests that pass unharmed first.
+    /// Matching requests that pass first.
     pub skip: u32,
-    /// How often it strikes; none is for ever.
+    /// Number of affected requests; none is unlimited.
     pub times: Option<u32>,
 }
 
 impl Fault {
-    /// Strikes every fitting request.
+    /// Affects every matching request.
     pub fn always(matcher: Matcher, action: FaultAction) -> Self {
         Self { matcher, action, skip: 0, times: None }
     }
 
-    /// Strikes the next fitting request.
+    /// Affects the next matching request.
     pub fn once(matcher: Matcher, action: FaultAction) -> Self {
         Self { times: Some(1), ..Self::always(matcher, action) }
     }
@@ -125,12 +125,12 @@ impl Fault {
     }
 }
 
-/// What can be wrong with a whole API group.
+/// A fault of a whole API group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GroupFault {
-    /// Discovery does not list it and its resources are not found, as after a definition is gone.
+    /// Discovery does not list it and its resources are not found, as after deleting the definition.
     Lost,
-    /// Discovery lists the group but can't reach whoever serves it.
+    /// Discovery lists the group but its API service is unavailable.
     Unavailable,
 }
 
@@ -160,14 +160,14 @@ impl Faults {
         self
     }
 
-    /// Everything works again.
+    /// Removes every fault.
     pub fn clear(&mut self) {
         self.set.clear();
         self.groups.clear();
         self.refused_users.clear();
     }
 
-    /// How many requests were harmed so far.
+    /// Number of affected requests so far.
     pub fn struck(&self) -> u64 {
         self.struck
     }
@@ -180,7 +180,7 @@ impl Faults {
         self.groups.get(group) == Some(&GroupFault::Unavailable)
     }
 
-    /// The fault that strikes this request, if any; counts it.
+    /// Returns the fault for this request, if any, and counts it.
     pub(super) fn strike(&mut self, route: &Route, request: &Request) -> Option<FaultAction> {
         let user = request.identity.as_ref().map(|identity| identity.user.as_str());
         if user.is_some_and(|user| self.refused_users.contains(user)) {
@@ -284,7 +284,7 @@ fn truncated(answer: Answer, bytes: usize) -> Answer {
     }
 }
 
-/// The list with its items, and any hint that there were some, taken out.
+/// The list without its items and without a remaining count.
 fn emptied(answer: Answer) -> Answer {
     let Answer::Reply(reply) = answer else {
         return answer;

@@ -1,12 +1,12 @@
-//! What is wrong with a field, and how Go writes it down.
+//! Field errors, worded as in Go.
 //!
-//! Always true: the wording is that of `k8s.io/apimachinery/pkg/util/validation/field` v0.36.3.
+//! Invariants: the wording is that of `k8s.io/apimachinery/pkg/util/validation/field` v0.36.3.
 //!
-//! Not here: finding out what is wrong (`validate`), the answer it goes into (`status`).
+//! Elsewhere: finding the errors (`validate`), the response (`status`).
 
 use super::status::Cause;
 
-/// One thing that is wrong with one field.
+/// One error of one field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldError {
     reason: &'static str,
@@ -21,7 +21,7 @@ impl FieldError {
         Self { reason: "FieldValueInvalid", field: field.into(), body }
     }
 
-    /// The value is of another type than the schema says.
+    /// The value has another type than in the schema.
     pub fn other_type(field: &str, found: &str, expected: &str) -> Self {
         let body = format!("Invalid value: {0}: {field} in body must be of type {expected}: {0}", quoted(found));
         Self { reason: "FieldValueTypeInvalid", field: field.into(), body }
@@ -48,7 +48,7 @@ impl FieldError {
         Self { reason: "FieldValueTooLong", field: field.into(), body }
     }
 
-    /// Field and complaint in one sentence.
+    /// Field and message in one sentence.
     pub fn sentence(&self) -> String {
         format!("{}: {}", self.field, self.body)
     }
@@ -62,7 +62,7 @@ fn with_detail(head: &str, detail: &str) -> String {
     if detail.is_empty() { head.into() } else { format!("{head}: {detail}") }
 }
 
-/// Joins errors the way Go's aggregate does: each sentence once, brackets only around several.
+/// Joins errors like Go's aggregate: each message once, brackets only around several.
 pub fn aggregate(errors: &[FieldError]) -> String {
     let mut sentences: Vec<String> = Vec::with_capacity(errors.len());
     for error in errors {

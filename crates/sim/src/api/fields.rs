@@ -1,11 +1,11 @@
-//! Sets of field paths: who owns what in an object.
+//! Sets of field paths, for ownership.
 //!
-//! Always true:
-//! - a set is a tree; a path is a member, or only on the way to one;
+//! Invariants:
+//! - a set is a tree; a path is a member, or only a prefix of one;
 //! - a child without members below it is not kept, so that two equal sets look equal;
 //! - `to_json` and `from_json` are inverse on the wire form FieldsV1.
 //!
-//! Not here: which fields exist and how lists are keyed (`shape`), comparing objects (`compare`). The algebra is
+//! Elsewhere: which fields exist and how lists are keyed (`shape`), comparing objects (`compare`). The algebra is
 //! that of `sigs.k8s.io/structured-merge-diff/v6/fieldpath`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -93,7 +93,7 @@ impl FieldSet {
         }
     }
 
-    /// Hangs `set` below `element`; an empty set leaves no trace.
+    /// Adds `set` below `element`; an empty set adds nothing.
     pub fn attach(&mut self, element: Element, set: Self) {
         if !set.is_empty() {
             self.children.insert(element, set);
@@ -107,7 +107,7 @@ impl FieldSet {
         }
     }
 
-    /// What is in `self` and not in `other`.
+    /// Paths in `self` and not in `other`.
     pub fn difference(&self, other: &Self) -> Self {
         let members = self.members.difference(&other.members).cloned().collect();
         let mut out = Self { members, children: BTreeMap::new() };
@@ -121,7 +121,7 @@ impl FieldSet {
         out
     }
 
-    /// Like `difference`, and a member of `other` takes everything below it along.
+    /// Like `difference`, and a member of `other` also removes everything below it.
     pub fn without_subtrees(&self, other: &Self) -> Self {
         let members = self.members.difference(&other.members).cloned().collect();
         let mut out = Self { members, children: BTreeMap::new() };
@@ -158,7 +158,7 @@ impl FieldSet {
                 .any(|(element, set)| other.children.get(element).is_some_and(|theirs| set.meets(theirs)))
     }
 
-    /// Every path as text, members before what is below them.
+    /// Every path as text, members before their children.
     pub fn paths(&self) -> Vec<String> {
         let mut out = Vec::new();
         self.collect_paths("", &mut out);
@@ -192,7 +192,7 @@ impl FieldSet {
         out
     }
 
-    /// Reads FieldsV1; steps it does not know are dropped, as the real reader does.
+    /// Reads FieldsV1; unknown elements are dropped, as in kube-apiserver.
     pub fn from_json(fields: &Value) -> Self {
         let mut out = Self::default();
         for (key, below) in fields.as_object().into_iter().flatten() {

@@ -1,11 +1,11 @@
-//! What controllers would do after a delete: cascade, empty namespaces, take pods off their nodes.
+//! The controllers that run after a delete: cascade, empty namespaces, remove pods from their nodes.
 //!
-//! Always true:
-//! - it runs only when called, one pass a call, so that a test or an actor decides how late it is;
-//! - an object goes only when every owner it names is gone (or waits for it in the foreground);
-//! - an owner is found by uid, so a namesake never keeps or loses dependents.
+//! Invariants:
+//! - it runs only when called, one pass per call, so that a test decides how late it is;
+//! - an object is removed only when every owner it names is gone (or waits for it in the foreground);
+//! - an owner is found by uid, so an object of the same name never keeps or loses dependents.
 //!
-//! Not here: deleting on request (`delete`).
+//! Elsewhere: deleting on request (`delete`).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use super::kinds::{CollectionId, Content, Scope};
 use super::meta;
 use super::store::Stored;
 
-/// An object and where it is.
+/// An object and its collection.
 struct Found {
     collection: CollectionId,
     content: Content,
@@ -28,7 +28,7 @@ struct Found {
 }
 
 impl Server {
-    /// One pass of garbage collection. Answers how many objects it wrote or removed; 0 means there is nothing left
+    /// Runs one pass of garbage collection. Returns how many objects it wrote or removed; 0 means there is nothing left
     /// to do at this time.
     pub fn collect_garbage(&mut self, now: Timestamp) -> usize {
         let all = self.everything();
@@ -73,7 +73,7 @@ impl Server {
         self.follow_owners(found, all, uids, now)
     }
 
-    /// Removes a dependent whose owners are all gone, or wait for it.
+    /// Removes a dependent whose owners are all gone or wait for it.
     fn follow_owners(&mut self, found: &Found, all: &[Found], uids: &BTreeSet<&str>, now: Timestamp) -> bool {
         let references = meta::owner_references(&found.object.value);
         if references.is_empty() || meta::is_deleting(&found.object.value) {
@@ -173,7 +173,7 @@ impl Server {
         wrote
     }
 
-    /// Writes over the object as it is now, unless somebody else removed it meanwhile in this pass.
+    /// Writes the object, unless this pass removed it already.
     fn write(&mut self, found: &Found, object: Value) -> bool {
         let Some(current) = self.store.collection(found.collection).get(&found.key).cloned() else {
             return false;

@@ -1,10 +1,10 @@
 //! The kinds a simulated cluster serves, and the rules each follows.
 //!
-//! Always true:
+//! Invariants:
 //! - a kind is found by group, version and plural; all versions of one resource share one collection;
-//! - what differs between kinds is a value in [`Rules`], never a comparison with a kind's name elsewhere.
+//! - differences between kinds are values in [`Rules`], never comparisons with a kind's name.
 //!
-//! Not here: the objects (`store`), the built-in list (`builtin`), reading a CustomResourceDefinition (`crd`).
+//! Elsewhere: the objects (`store`), the built-in list (`builtin`), reading a CustomResourceDefinition (`crd`).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -46,7 +46,7 @@ pub enum Scope {
     Cluster,
 }
 
-/// What a kind's content needs beyond storing it.
+/// Special handling of a kind's content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content {
     Plain,
@@ -57,7 +57,7 @@ pub enum Content {
     Definition,
 }
 
-/// When `metadata.generation` moves.
+/// When `metadata.generation` increases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Generation {
     Absent,
@@ -74,7 +74,7 @@ pub enum NameRule {
     PathSegment,
 }
 
-/// A question about oneself that is answered from the rules and leaves no object behind.
+/// A self review: answered from the rules, not stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Review {
     Access,
@@ -88,25 +88,25 @@ pub enum Storage {
     Answered(Review),
 }
 
-/// How a kind behaves where kinds differ. The values come from the strategies in `k8s.io/kubernetes` v1.36.3.
+/// Behaviour that differs between kinds. The values come from the strategies in `k8s.io/kubernetes` v1.36.3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rules {
     pub storage: Storage,
     pub content: Content,
     pub generation: Generation,
     pub names: NameRule,
-    /// PUT without a resourceVersion overwrites whatever is there.
+    /// PUT without a resourceVersion overwrites the object.
     pub unconditional_update: bool,
-    /// PUT to a free name creates.
+    /// PUT to an unused name creates the object.
     pub create_on_update: bool,
-    /// DELETE answers with the object, not with a `Status`.
+    /// DELETE replies with the object, not with a `Status`.
     pub returns_deleted: bool,
-    /// Served by the CustomResourceDefinition handler, which differs in details from the built-in one.
+    /// Served by the handler of custom resources, which differs in details from the built-in one.
     pub custom: bool,
 }
 
 impl Rules {
-    /// The rules most built-in kinds follow.
+    /// The rules of most built-in kinds.
     pub const BUILT_IN: Self = Self {
         storage: Storage::Kept,
         content: Content::Plain,
@@ -186,7 +186,7 @@ impl ResourceKind {
         self
     }
 
-    /// Puts the kind into a group of kinds, such as `all`.
+    /// Adds the kind to a category such as `all`.
     pub fn category(mut self, name: &str) -> Self {
         self.categories.push(name.into());
         self
@@ -220,7 +220,7 @@ impl ResourceKind {
         }
     }
 
-    /// Where the real server keeps such an object; storage errors quote it.
+    /// The storage key in etcd; storage errors quote it.
     pub fn storage_key(&self, namespace: &str, name: &str) -> String {
         let root = match (&*self.of.group, &*self.of.resource) {
             ("", "services") => "services/specs".to_owned(),
@@ -237,11 +237,11 @@ impl ResourceKind {
     }
 }
 
-/// Names one collection of objects.
+/// Id of one collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CollectionId(pub(super) usize);
 
-/// A kind as the server found it for a request.
+/// A kind with its collection.
 #[derive(Debug, Clone)]
 pub struct Served {
     pub kind: Arc<ResourceKind>,

@@ -1,11 +1,11 @@
 //! LIST: select, page, render.
 //!
-//! Always true:
+//! Invariants:
 //! - all pages of one list show one version of the state;
 //! - items are shared with the store and serialised once, however many lists carry them;
 //! - items come in key order, which is the order of the real storage.
 //!
-//! Not here: tokens (`paging`), selectors (`selector`), tables (`table`).
+//! Elsewhere: tokens (`paging`), selectors (`selector`), tables (`table`).
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use super::status::{Refused, Status};
 use super::store::{Collection, Stored};
 use super::{Reply, Server, in_version, store, table};
 
-/// What a list or watch picks.
+/// Selection of a list or watch.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
     pub labels: LabelSelector,
@@ -94,7 +94,7 @@ impl Server {
         Ok(take_page(&state, version, &start, &selection, limit))
     }
 
-    /// The state a list is about, its version, and the key it starts at.
+    /// The state a list reads, its version, and the key it starts at.
     fn state_for<'a>(
         &'a self,
         call: &Call<'_>,
@@ -139,7 +139,7 @@ impl Server {
         Ok((state, version, prefix.to_owned()))
     }
 
-    /// Parses a version a read asks for; one from the future is a timeout. `refuse` words a version that is none.
+    /// Parses a requested version; one from the future is a timeout. `refuse` builds the error for an invalid version.
     pub(super) fn check_not_ahead(&self, asked: &str, refuse: impl FnOnce(String) -> Refused) -> Result<u64, Refused> {
         if asked.is_empty() {
             return Ok(0);
@@ -153,7 +153,7 @@ impl Server {
         if version > newest { Err(Status::version_too_large(version, newest)) } else { Ok(version) }
     }
 
-    /// The version a replica `lag` writes behind is at.
+    /// The version of a replica `lag` writes behind.
     pub(super) fn lagging(&self, lag: u64, forgotten: u64) -> u64 {
         self.store.version().saturating_sub(lag).max(forgotten)
     }
@@ -189,14 +189,14 @@ fn take_page(state: &Collection, version: u64, start: &str, selection: &Selectio
     Page { items, version, continue_token, remaining }
 }
 
-/// A page as bytes; the items' own bytes are copied, never built again.
+/// Renders a page; the items' serialised bytes are copied.
 pub fn render(call: &Call<'_>, form: Form, page: &Page) -> Bytes {
     let api_version = call.kind.api_version();
     match form {
         Form::Object => {
             let mut metadata = list_meta(page);
             if call.kind.rules.custom && page.continue_token.is_none() {
-                // Lists of custom resources spell out that nothing follows.
+                // Lists of custom resources have an explicit empty continue token.
                 metadata["continue"] = "".into();
             }
             let head = json!({
@@ -218,7 +218,7 @@ pub fn render(call: &Call<'_>, form: Form, page: &Page) -> Bytes {
                 "metadata": list_meta(page),
             });
             if page.items.is_empty() {
-                // A quirk of the real server: without items this form says null, where the others say [].
+                // In kube-apiserver this form has null without items, where the others have [].
                 let mut empty = head;
                 empty["items"] = Value::Null;
                 return store::to_bytes(&empty);
@@ -241,7 +241,7 @@ fn with_items(head: &Value, items: impl Iterator<Item = Bytes>) -> Bytes {
     let items: Vec<Bytes> = items.collect();
     let mut out = serde_json::to_vec(head).expect("a JSON value always serialises");
     out.reserve_exact(items.iter().map(|item| item.len() + 1).sum::<usize>() + 16);
-    // The closing brace makes room for the items.
+    // The closing brace is replaced by the items.
     out.pop();
     out.extend_from_slice(b",\"items\":[");
     for (index, item) in items.iter().enumerate() {
@@ -284,7 +284,7 @@ fn check_options(query: &Query) -> Result<(), Refused> {
     refuse_if_any(&GroupResource::new("meta.k8s.io", "ListOptions"), "", &errors)
 }
 
-/// Fields a kind can be selected by, besides name and namespace.
+/// Fields a kind can be selected by, in addition to name and namespace.
 fn check_field(kind: &ResourceKind, field: &str) -> Result<(), Refused> {
     let further: &[&str] = match (&*kind.of.group, &*kind.of.resource) {
         ("", "secrets") => &["type"],

@@ -1,11 +1,11 @@
-//! `metadata.managedFields`: who set which field, and when.
+//! `metadata.managedFields`: field owners with times.
 //!
-//! Always true:
-//! - entries are in the order the real server writes them (operation, time, manager, version, subresource);
+//! Invariants:
+//! - entries are in the order of kube-apiserver (operation, time, manager, version, subresource);
 //! - a write that changes nothing leaves the entries, times included, as they were;
 //! - name, namespace, uid, versions and times of an object have no owner.
 //!
-//! Not here: conflicts and merging (`apply`). The rules are those of `k8s.io/apimachinery/pkg/util/managedfields`.
+//! Elsewhere: conflicts and merging (`apply`). The rules are those of `k8s.io/apimachinery/pkg/util/managedfields`.
 
 use std::sync::{Arc, LazyLock};
 
@@ -16,7 +16,7 @@ use super::fields::FieldSet;
 use super::meta;
 use super::shape::Shape;
 
-/// Update entries an object keeps; older ones are folded into `ancient-changes`. The real server's number.
+/// Update entries of an object; older ones are folded into `ancient-changes`. The same limit as in kube-apiserver.
 const UPDATE_MANAGERS_MAX: usize = 10;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,7 +36,7 @@ pub struct Entry {
     pub fields: FieldSet,
 }
 
-/// Who is writing, and when.
+/// Manager and time of a write.
 #[derive(Debug, Clone)]
 pub struct Writer {
     pub manager: String,
@@ -52,7 +52,7 @@ pub struct Managed(Arc<Vec<Entry>>);
 impl Entry {
     pub fn is_of(&self, writer: &Writer, operation: Operation) -> bool {
         let same_version = match operation {
-            // An applier is the same one in every version; an updater is not.
+            // An applier is the same in every API version; an updater is not.
             Operation::Apply => true,
             Operation::Update => self.api_version == writer.api_version,
         };
@@ -69,7 +69,7 @@ impl Entry {
             && *fields == other.fields
     }
 
-    /// The owner as conflict messages name it.
+    /// The owner as in conflict messages.
     pub fn describe(&self) -> String {
         let mut text = super::field_error::quoted(&self.manager);
         if !self.subresource.is_empty() {
@@ -121,7 +121,7 @@ impl Entry {
 }
 
 impl Managed {
-    /// Reads the entries a client sent; one it can't read makes the whole list unreadable.
+    /// Reads the entries a client sent; one invalid entry makes the whole list invalid.
     pub fn from_json(list: &Value) -> Option<Self> {
         let entries = list.as_array()?.iter().map(Entry::from_json).collect::<Option<Vec<Entry>>>();
         entries.map(|entries| Self(Arc::new(entries)))
@@ -144,9 +144,9 @@ impl Managed {
         }
     }
 
-    /// Whether the same owners own the same, whenever they wrote.
+    /// Whether the same owners own the same fields, whatever the times.
     pub fn same_but_times(&self, other: &Self) -> bool {
-        // Times are part of the order, so the other list may have the same entries elsewhere.
+        // Times are part of the order, so the entries may be at other positions.
         let same = |mine: &Entry| other.0.iter().any(|theirs| mine.same_but_time(theirs));
         Arc::ptr_eq(&self.0, &other.0) || self.0.len() == other.0.len() && self.0.iter().all(same)
     }
@@ -159,14 +159,14 @@ impl Managed {
         Arc::make_mut(&mut self.0).retain(|entry| !entry.is_of(writer, operation));
     }
 
-    /// Adds an owner in its place.
+    /// Adds an owner at its position.
     pub fn add(&mut self, entry: Entry) {
         let entries = Arc::make_mut(&mut self.0);
         entries.push(entry);
         sort(entries);
     }
 
-    /// Takes changed and removed fields from everybody.
+    /// Removes changed and removed fields from all owners.
     pub fn take(&mut self, changes: &Comparison) {
         let taken = [&changes.modified, &changes.added, &changes.removed];
         let loses = |entry: &Entry| taken.iter().any(|taken| entry.fields.meets(taken));
@@ -184,7 +184,7 @@ impl Managed {
         entries.retain(|entry| !entry.fields.is_empty());
     }
 
-    /// Records a write that is not an apply: what changed now belongs to the writer.
+    /// Records a write that is not an apply: the changed fields now belong to the writer.
     pub fn record_update(&mut self, changes: &Comparison, writer: &Writer) {
         let mut gained = changes.modified.clone();
         gained.union(&changes.added);
@@ -215,7 +215,7 @@ impl Managed {
         sort(entries);
     }
 
-    /// The writer owned all it changed before, alone, and wrote in this very second.
+    /// Whether the writer already was the only owner of all it changed, in this same second.
     fn already_records(&self, changes: &Comparison, gained: &FieldSet, writer: &Writer) -> bool {
         let loses = |entry: &Entry| entry.fields.meets(gained) || entry.fields.meets(&changes.removed);
         self.0.iter().all(|entry| match entry.is_of(writer, Operation::Update) {
@@ -247,7 +247,7 @@ fn fold_oldest(entries: &mut Vec<Entry>) {
     }
 }
 
-/// Everything a writer changed, without the fields that `reset` says it may not touch.
+/// The changed fields, without those in `reset`.
 pub fn changes(before: &Value, after: &Value, shape: Shape<'_>, reset: &FieldSet) -> Comparison {
     let found = compare(before, after, shape);
     if reset.is_empty() || found.is_same() {
@@ -260,12 +260,12 @@ pub fn changes(before: &Value, after: &Value, shape: Shape<'_>, reset: &FieldSet
     }
 }
 
-/// What an object that does not exist yet looks like to the comparison: built-in kinds start with empty structs.
+/// The object before a create, for the comparison: built-in kinds start with empty structs.
 pub fn nothing(custom: bool) -> Value {
     if custom { json!({}) } else { json!({ "metadata": {}, "spec": {}, "status": {} }) }
 }
 
-/// Fields nobody owns.
+/// Fields without an owner.
 pub static UNOWNED: LazyLock<FieldSet> = LazyLock::new(|| {
     let mut set = FieldSet::default();
     for name in ["apiVersion", "kind", "metadata"] {

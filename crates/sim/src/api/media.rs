@@ -1,9 +1,9 @@
-//! What form an answer takes: the object, its metadata only, or a table.
+//! The form of a response: the object, its metadata only, or a table.
 //!
-//! Always true: every form is JSON. Protobuf, YAML and CBOR are never chosen, and a client that accepts nothing else
-//! gets a 406.
+//! Invariants: every form is JSON. Protobuf, YAML and CBOR are never chosen, and a client that accepts nothing else
+//! receives a 406.
 //!
-//! Not here: drawing the table (`table`).
+//! Elsewhere: drawing the table (`table`).
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use super::status::{Refused, Status};
 pub const JSON: &str = "application/json";
 pub const ACCEPTED: [&str; 3] = [JSON, "application/yaml", "application/vnd.kubernetes.protobuf"];
 
-/// How much of the object a table row carries along.
+/// How much of the object a table row contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Include {
     None,
@@ -54,7 +54,7 @@ impl<'a> Clause<'a> {
     }
 }
 
-/// Picks the first form the client accepts and we can make.
+/// Picks the first form that the client accepts and the server supports.
 pub fn form(request: &Request, custom: bool) -> Result<Form, Refused> {
     for clause in Clause::all(&request.accept).filter(Clause::is_json) {
         match clause.parameter("as") {

@@ -1,8 +1,8 @@
 //! Reading and writing `metadata` of an object held as JSON.
 //!
-//! Always true: a missing field and an empty one read the same; writing an empty one removes it.
+//! Invariants: a missing field and an empty one read the same; writing an empty one removes it.
 //!
-//! Not here: judging the values (`validate`).
+//! Elsewhere: validating the values (`validate`).
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -11,7 +11,7 @@ pub fn of(object: &Value) -> Option<&Map<String, Value>> {
     object.get("metadata")?.as_object()
 }
 
-/// The metadata to write to; an object without one gets an empty one.
+/// The metadata for writing; created empty when absent.
 ///
 /// # Assumes
 /// `object` is a JSON object: every entry point checks that before anything else.
@@ -21,7 +21,7 @@ pub fn of_mut(object: &mut Value) -> &mut Map<String, Value> {
     if !metadata.is_object() {
         *metadata = Value::Object(Map::new());
     }
-    metadata.as_object_mut().expect("it was just made one")
+    metadata.as_object_mut().expect("set to an object above")
 }
 
 pub fn text<'a>(object: &'a Value, field: &str) -> &'a str {

@@ -1,10 +1,10 @@
 //! Uids and generated names, from a seed.
 //!
-//! Always true: the n-th value of a seed is always the same; two clusters with different seeds share none in practice.
+//! Invariants: the n-th value of a seed is always the same; two clusters with different seeds share none in practice.
 //!
-//! Not here: randomness of the machine.
+//! Elsewhere: randomness of the machine, which is never used.
 
-/// Letters and digits that make no words and are not mistaken for each other; the real server's alphabet.
+/// The alphabet of kube-apiserver: no vowels, no characters that look alike.
 const ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
 
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl Minter {
         )
     }
 
-    /// A name that starts with `prefix`; the prefix is cut so that five characters fit into 63.
+    /// A name that starts with `prefix`, truncated so that five characters fit into 63.
     pub fn name(&mut self, prefix: &str) -> String {
         let mut bits = self.next();
         let mut name: String = prefix.chars().take(58).collect();

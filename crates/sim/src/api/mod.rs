@@ -1,14 +1,14 @@
 //! The synchronous core: one cluster's API as a pure state machine.
 //!
-//! Always true:
-//! - the answer to a request depends on the state, the request and `now`, and on nothing else;
-//! - same seed and same requests, same answers, uids and generated names included;
-//! - a request commits as a whole or not at all; garbage collection only happens when it is asked for.
+//! Invariants:
+//! - the response to a request depends only on the state, the request and `now`;
+//! - the same seed and requests give the same responses, uids and generated names included;
+//! - a request commits as a whole or not at all; garbage collection runs only when called.
 //!
-//! Not here: connections, waiting, real time (`sim::cluster`, `sim::listen`).
+//! Elsewhere: connections, waiting, real time (`cluster`, `listen`).
 //!
 //! ```text
-//! handle ─ faults ─ who? ─ may they? ─┬─ discovery
+//! handle ─ faults ─ authn ─ authz ────┬─ discovery
 //!                                     ├─ crud ─ content ─ validate ─┐
 //!                                     ├─ patch ─ apply ─ managed ───┼─ store ─ log ─ watch
 //!                                     ├─ delete ────────────────────┘
@@ -42,11 +42,11 @@ mod proto;
 mod rbac;
 mod request;
 mod review;
+mod seed;
 mod selector;
 mod shape;
 mod status;
 mod store;
-mod story;
 mod strategic;
 mod table;
 mod update;
@@ -66,8 +66,8 @@ pub use faults::{Fault, FaultAction, Faults, GroupFault, Matcher};
 pub use kinds::{GroupResource, ResourceKind, Scope};
 pub use rbac::{Access, Rbac, Rule};
 pub use request::{Identity, Query, Request, Verb};
+pub use seed::SeedError;
 pub use status::Status;
-pub use story::StoryError;
 pub use watch::{WatchId, WatchPoll};
 
 use call::Call;
@@ -78,29 +78,29 @@ use status::Refused;
 use store::Store;
 use watch::Watches;
 
-/// Requests the log keeps; older ones are dropped, so that a demo may run for days.
+/// Requests the log keeps; older ones are dropped, so that a demo can run for days.
 const REQUEST_LOG_MAX: usize = 65_536;
 
-/// What a request came to.
+/// Result of a request.
 #[derive(Debug)]
 pub enum Answer {
     Reply(Reply),
     /// A stream was opened: poll it.
     Watch(WatchId),
-    /// The connection breaks without an answer. Whether the request was carried out, only the state tells.
+    /// The connection breaks without a response. Only the state shows whether the request was executed.
     Lost,
-    /// Nothing is ever answered.
+    /// No response follows.
     Silence,
 }
 
-/// A complete HTTP answer.
+/// A complete HTTP response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reply {
     pub status: u16,
     pub content_type: &'static str,
     pub retry_after_seconds: Option<u32>,
     pub body: Bytes,
-    /// The body stops here although more was announced.
+    /// The body stops here although its length announces more.
     pub cut: bool,
 }
 
@@ -126,7 +126,7 @@ pub struct Logged {
     pub method: String,
     pub target: String,
     pub user: String,
-    /// None when the client got no status: the connection broke or stayed silent.
+    /// None when the client received no status: the connection broke or stalled.
     pub code: Option<u16>,
 }
 
@@ -136,7 +136,7 @@ pub struct Logged {
 /// - Custom resources are stored as sent: no schema validation, pruning or defaulting.
 /// - Built-in kinds other than ConfigMap, Secret and Namespace have no defaults and no content validation.
 /// - Role and RoleBinding objects have no effect; access is decided by [`Rbac`].
-/// - No protobuf, YAML or CBOR answers, no webhooks, no quotas, no `exec`, `log` or `proxy`.
+/// - No protobuf, YAML or CBOR responses, no webhooks, no quotas, no `exec`, `log` or `proxy`.
 #[derive(Debug)]
 pub struct Server {
     registry: Registry,
@@ -162,11 +162,11 @@ impl Server {
             watches: Watches::default(),
             log: VecDeque::new(),
         };
-        server.furnish(now);
+        server.seed_empty_cluster(now);
         server
     }
 
-    /// Serves a further kind.
+    /// Registers another kind.
     pub fn register(&mut self, kind: ResourceKind) {
         self.registry.add(kind);
         self.store.grow_to(self.registry.collection_count());
@@ -189,20 +189,20 @@ impl Server {
         self.store.version()
     }
 
-    /// Forgets the history up to `version`: older watches and list pages get a 410.
+    /// Drops the history up to `version`: older watches and list pages receive a 410.
     pub fn compact(&mut self, version: u64) {
         self.store.compact(version);
     }
 
-    /// How many changes each collection remembers.
+    /// Sets how many changes each collection keeps.
     pub fn set_history_max(&mut self, changes: usize) {
         self.store.set_history_max(changes);
     }
 
-    /// Answers one request.
+    /// Handles one request.
     ///
     /// # Guarantees
-    /// A refusal changed nothing. `Answer::Lost` may have changed something: that is its point.
+    /// A refusal changes nothing. With `Answer::Lost` the write may be committed, by design.
     pub fn handle(&mut self, now: Timestamp, request: &Request) -> Answer {
         let route = request::route(request);
         let fault = self.faults.strike(&route, request);
@@ -214,7 +214,7 @@ impl Server {
         answer
     }
 
-    /// `lag` is how many writes behind a stale replica answers reads.
+    /// `lag` is the number of writes a stale replica is behind for reads.
     fn answer(&mut self, now: Timestamp, request: &Request, route: &Route, lag: u64) -> Answer {
         match self.dispatch(now, request, route, lag) {
             Ok(answer) => answer,
@@ -281,7 +281,7 @@ impl Server {
         }
     }
 
-    /// The kind behind a target, unless nobody serves it or its group is lost.
+    /// The kind of a target, unless it is not served or its group is lost.
     fn serves(&self, target: &Target) -> Option<Served> {
         if self.faults.has_lost(&target.of.group) {
             return None;
@@ -303,7 +303,7 @@ impl Server {
     }
 }
 
-/// What the real server says of a path it does not know: a page, and no `Status`.
+/// kube-apiserver's response to an unknown path: a text page, not a `Status`.
 fn not_found_page() -> Reply {
     Reply::text(404, "404 page not found\n")
 }

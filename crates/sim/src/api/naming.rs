@@ -1,9 +1,8 @@
-//! What names, labels and keys may look like, with the sentences that say so.
+//! Validation of names, labels and keys, with the messages of kube-apiserver.
 //!
-//! Always true: each function answers with everything that is wrong, in the real server's order; nothing wrong is an
-//! empty list.
+//! Invariants: each function returns every error in the order of kube-apiserver; a valid value gives an empty list.
 //!
-//! Not here: which field the sentence is about (`validate`). The sentences are those of
+//! Elsewhere: the field of an error (`validate`). The messages are those of
 //! `k8s.io/apimachinery/pkg/api/validate/content` v0.36.3.
 
 use super::kinds::NameRule;
@@ -21,7 +20,7 @@ pub fn name_errors(rule: NameRule, name: &str) -> Vec<String> {
     }
 }
 
-/// A generateName may end in a dash: characters will follow.
+/// A generateName may end in a dash: characters are appended.
 pub fn prefix_errors(rule: NameRule, prefix: &str) -> Vec<String> {
     match (rule, prefix.strip_suffix('-')) {
         (NameRule::PathSegment, _) | (_, None) => name_errors(rule, prefix),

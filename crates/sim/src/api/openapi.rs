@@ -1,9 +1,9 @@
-//! Just enough OpenAPI for kubectl.
+//! The minimum of OpenAPI that kubectl needs.
 //!
-//! Always true: version 3 says of every kind that the server validates fields itself, so that kubectl leaves it to
-//! the server; schemas are empty.
+//! Invariants: version 3 declares for every kind that the server validates fields, so that kubectl does not;
+//! schemas are empty.
 //!
-//! Not here: schemas. `kubectl explain` finds nothing to explain.
+//! Elsewhere: schemas. `kubectl explain` has no content.
 
 use serde_json::{Map, Value, json};
 

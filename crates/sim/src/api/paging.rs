@@ -1,9 +1,9 @@
-//! Continue tokens: where a list goes on, and at which version.
+//! Continue tokens: next key and version of a list.
 //!
-//! Always true: a token pins the version of the first page; only a token the server itself handed out after a 410
-//! (version -1) goes on at the newest state.
+//! Invariants: a token pins the version of the first page; only a token from a 410 response (version -1) continues at
+//! the newest state.
 //!
-//! Not here: what a token means for a list (`list`). The format is that of `k8s.io/apiserver/pkg/storage/continue.go`.
+//! Elsewhere: using a token (`list`). The format is that of `k8s.io/apiserver/pkg/storage/continue.go`.
 
 use base64::Engine as _;
 use base64::alphabet::URL_SAFE;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::content::go_json_error;
 
-/// Go's raw URL encoding, which does not mind leftover bits.
+/// Go's raw URL encoding, which accepts trailing bits.
 const TOKEN: GeneralPurpose = GeneralPurpose::new(&URL_SAFE, NO_PAD.with_decode_allow_trailing_bits(true));
 
 /// The state a token continues.
@@ -49,7 +49,7 @@ impl Token {
         TOKEN.encode(serde_json::to_vec(&wire).expect("a token always serialises"))
     }
 
-    /// The error is the sentence after `invalid continue token: `.
+    /// The error is the text after `invalid continue token: `.
     pub fn decode(text: &str) -> Result<Self, String> {
         let bytes = TOKEN.decode(text).map_err(|error| {
             let at = match error {
@@ -84,7 +84,7 @@ impl Token {
     }
 }
 
-/// A key that could climb out of its prefix.
+/// Whether a key could leave its prefix.
 fn is_not_clean(start: &str) -> bool {
     let rooted = start.strip_prefix('/').unwrap_or(start);
     rooted.split('/').any(|part| matches!(part, "" | "." | ".."))

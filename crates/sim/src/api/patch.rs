@@ -1,9 +1,8 @@
 //! PATCH in its three older forms: JSON patch, merge patch and strategic merge patch.
 //!
-//! Always true: a patch is applied to the newest object and then goes the way of a PUT; a patch that does not fit
-//! changes nothing.
+//! Invariants: a patch is applied to the newest object and then handled like a PUT; a patch that fails changes nothing.
 //!
-//! Not here: server-side apply (`apply`), the list rules of strategic merge (`strategic`).
+//! Elsewhere: server-side apply (`apply`), the list rules of strategic merge (`strategic`).
 
 use serde_json::{Map, Value};
 
@@ -22,7 +21,7 @@ const MERGE_PATCH: &str = "application/merge-patch+json";
 const STRATEGIC_PATCH: &str = "application/strategic-merge-patch+json";
 const APPLY_PATCH: &str = "application/apply-patch+yaml";
 
-/// Operations in one JSON patch. The real server's number.
+/// Operations in one JSON patch; the same limit as in kube-apiserver.
 const OPERATIONS_MAX: usize = 10_000;
 
 impl Server {
@@ -111,13 +110,13 @@ fn not_a_map(patch: &Value, prefix: &str) -> Refused {
     ))
 }
 
-/// The patched object is no object of its kind any more.
+/// The patched object is no longer valid for its kind.
 fn unreadable(object: &Value, why: &str) -> Refused {
     let error = FieldError::invalid("patch", &quoted(&object.to_string()), why);
     Status::invalid(&GroupResource::default(), "", &[error])
 }
 
-/// RFC 7386: null removes, maps go deep, everything else replaces.
+/// RFC 7386: null removes, maps are merged recursively, everything else is replaced.
 pub fn merge_patch(object: &mut Value, patch: &Map<String, Value>) {
     if !object.is_object() {
         *object = Value::Object(Map::new());
@@ -219,7 +218,7 @@ fn remove(object: &mut Value, path: &str) -> Option<Value> {
     }
 }
 
-/// The container a path ends in, and the last step.
+/// The container of a path's last step, and that step.
 fn split<'a>(object: &'a mut Value, path: &str) -> Option<(&'a mut Value, String)> {
     let (parent, last) = path.rsplit_once('/')?;
     let last = last.replace("~1", "/").replace("~0", "~");

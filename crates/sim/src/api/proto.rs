@@ -1,9 +1,8 @@
 //! Reading the protobuf bodies kubectl sends for built-in kinds.
 //!
-//! Always true: only request bodies come this way; answers are JSON, which every client accepts beside protobuf.
-//! A field this table does not know is dropped.
+//! Invariants: only request bodies are read; responses are JSON, which every client accepts. Unknown fields are dropped.
 //!
-//! Not here: kinds kubectl has no `create` command for. Field numbers are those of the `generated.proto` files in
+//! Elsewhere: kinds without a `kubectl create` command. Field numbers are those of the `generated.proto` files in
 //! `k8s.io/api` v0.36.3.
 
 use base64::Engine as _;
@@ -17,7 +16,7 @@ pub const MEDIA: &str = "application/vnd.kubernetes.protobuf";
 /// Every Kubernetes protobuf body starts with this.
 const MAGIC: &[u8] = b"k8s\0";
 
-/// What a field holds.
+/// Type of a field.
 #[derive(Clone, Copy)]
 enum Type {
     Text,
@@ -124,7 +123,7 @@ fn message(kind: &str) -> Option<&'static [Field]> {
     }
 }
 
-/// Reads a whole body: the envelope with its type, and the object in it. None is a body that is no such thing.
+/// Reads a whole body: the envelope with its type, and the object in it. Returns none for any other body.
 pub fn decode(body: &[u8]) -> Option<Value> {
     let envelope: &[Field] = &[(1, "type", One(&[(1, "apiVersion", Text), (2, "kind", Text)]))];
     let rest = body.strip_prefix(MAGIC)?;
@@ -200,7 +199,7 @@ fn put(out: &mut Map<String, Value>, name: &str, kind: Type, part: Part<'_>) -> 
         (Number, Part::Varint(value)) => {
             out.insert(name.into(), (value as i64).into());
         }
-        // Go writes empty text for a field that was not set.
+        // Go writes empty text for a field that is not set.
         (Text, Part::Bytes([])) => {}
         (Text, Part::Bytes(bytes)) => {
             out.insert(name.into(), text(bytes)?.into());

@@ -1,9 +1,9 @@
-//! Who may do what: switches for tests and stories.
+//! Access rules for tests and the demo.
 //!
-//! Always true: a denial wins over everything; a user with a list of grants may do nothing else; everybody else may
-//! do all. A self review answers from the same rules as the request itself.
+//! Invariants: a denial wins over everything; a user with grants may do nothing else; any other user may do
+//! everything. A self review uses the same rules as the request itself.
 //!
-//! Not here: Role and RoleBinding objects, which are stored and have no effect.
+//! Elsewhere: Role and RoleBinding objects, which are stored and have no effect.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::kinds::GroupResource;
 use super::request::{Identity, Target, Verb};
 use super::status::{Refused, Status};
 
-/// Something a user wants to do.
+/// An operation a user requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Access {
     pub verb: String,
@@ -35,7 +35,7 @@ impl Access {
     }
 }
 
-/// A pattern over [`Access`]. `*` and an empty list of verbs stand for everything.
+/// A pattern over [`Access`]. `*` and an empty list of verbs match everything.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
     verbs: Vec<String>,
@@ -104,25 +104,25 @@ pub struct Rbac {
 }
 
 impl Rbac {
-    /// Denies something to a user, or to everybody with `*`.
+    /// Denies an operation to a user, or to all users with `*`.
     pub fn deny(&mut self, user: &str, rule: Rule) -> &mut Self {
         self.denied.push((user.into(), rule));
         self
     }
 
-    /// Grants something to a user, who from now on may do only what was granted.
+    /// Grants an operation to a user, who may then do only what is granted.
     pub fn allow(&mut self, user: &str, rule: Rule) -> &mut Self {
         self.granted.entry(user.into()).or_default().push(rule);
         self
     }
 
-    /// A user who may do nothing until something is granted.
+    /// Restricts a user to later grants.
     pub fn restrict(&mut self, user: &str) -> &mut Self {
         self.granted.entry(user.into()).or_default();
         self
     }
 
-    /// Forgets every rule: everybody may do everything again.
+    /// Removes every rule: all users may do everything.
     pub fn clear(&mut self) {
         self.denied.clear();
         self.granted.clear();
@@ -134,13 +134,13 @@ impl Rbac {
         !denied && granted
     }
 
-    /// The grants of a user; none if nothing restricts them.
+    /// The grants of a user; none if the user is not restricted.
     pub(super) fn grants(&self, user: &str) -> Option<&[Rule]> {
         self.granted.get(user).map(Vec::as_slice)
     }
 
     pub(super) fn check(&self, identity: &Identity, access: &Access) -> Result<(), Refused> {
-        // Every signed-in user may ask about themselves.
+        // Every authenticated user may run self reviews.
         let about_self = access.verb == "create" && access.of.resource.starts_with("selfsubject");
         if about_self || self.allows(&identity.user, access) {
             return Ok(());
@@ -148,7 +148,7 @@ impl Rbac {
         Err(Status::forbidden(&access.of, &access.name, &sentence(&identity.user, access)))
     }
 
-    /// A write that turns out to create needs that right too.
+    /// A write that creates needs the create right too.
     pub(super) fn check_create(&self, call: &Call<'_>) -> Result<(), Refused> {
         let Some(identity) = &call.request.identity else {
             return Err(Status::unauthorized());

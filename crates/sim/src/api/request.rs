@@ -1,10 +1,10 @@
-//! A request as the core sees it, and what it asks for.
+//! A request as the core receives it, and its route.
 //!
-//! Always true:
-//! - a request carries everything that can change its answer; the core reads no clock and no connection;
-//! - the verb is derived from method, path and query exactly as the real server derives it for authorisation.
+//! Invariants:
+//! - a request carries everything that affects its response; the core reads no clock and no connection;
+//! - the verb is derived from method, path and query exactly as in kube-apiserver's authorisation.
 //!
-//! Not here: HTTP itself (`sim::service`), the answer's media type (`media`).
+//! Elsewhere: HTTP itself (`service`), the response's media type (`media`).
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ use super::kinds::GroupResource;
 use super::naming;
 use super::selector::FieldSelector;
 
-/// Who asks.
+/// The authenticated user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     pub user: String,
@@ -28,7 +28,7 @@ impl Identity {
         Self { user: user.into(), groups: groups.iter().map(|group| (*group).to_owned()).collect() }
     }
 
-    /// The user every cluster starts with.
+    /// The admin of every cluster.
     pub fn admin() -> Self {
         Self::new("admin", &["system:masters", "system:authenticated"])
     }
@@ -43,13 +43,13 @@ pub struct Request {
     pub accept: String,
     pub content_type: String,
     pub user_agent: String,
-    /// None is a caller the server could not identify: it answers 401.
+    /// None is an unauthenticated caller: the response is 401.
     pub identity: Option<Identity>,
     pub body: Bytes,
 }
 
 impl Request {
-    /// A request of the admin, with JSON both ways. `target` is path and query.
+    /// A request of the admin with JSON body and response. `target` is path and query.
     pub fn new(method: Method, target: &str, body: impl Into<Bytes>) -> Self {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         Self {
@@ -83,12 +83,12 @@ impl Request {
         self
     }
 
-    /// Path and query, as the request log shows them.
+    /// Path and query, for the request log.
     pub fn target(&self) -> String {
         if self.query.raw.is_empty() { self.path.clone() } else { format!("{}?{}", self.path, self.query.raw) }
     }
 
-    /// The name this writer goes by in managedFields.
+    /// The field manager of this request.
     pub fn manager(&self) -> String {
         match self.query.get("fieldManager") {
             Some(manager) if !manager.is_empty() => manager.into(),
@@ -131,13 +131,13 @@ impl Query {
         self.pairs.iter().filter(|(name, _)| name == key).map(|(_, value)| value.as_str()).collect()
     }
 
-    /// A switch: present and neither `false` nor `0`.
+    /// A boolean parameter: present and neither `false` nor `0`.
     pub fn is_set(&self, key: &str) -> bool {
         self.get(key).is_some_and(|value| !matches!(value.to_lowercase().as_str(), "false" | "0"))
     }
 }
 
-/// What a request does to a resource.
+/// Verb of a resource request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verb {
     Get,
@@ -171,7 +171,7 @@ impl fmt::Display for Verb {
     }
 }
 
-/// A request to a resource, taken apart.
+/// A parsed resource request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     pub verb: Verb,
@@ -182,7 +182,7 @@ pub struct Target {
     pub subresource: String,
 }
 
-/// What a path leads to.
+/// The endpoint of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Route {
     Resource(Target),
@@ -206,7 +206,7 @@ pub enum Route {
     MethodNotAllowed,
 }
 
-/// Finds out what a request is about. Kinds are not looked up: an unknown resource is still a resource here.
+/// Parses the route of a request. Kinds are not looked up: an unknown resource is still a resource here.
 pub fn route(request: &Request) -> Route {
     let decoded = percent_decode_str(&request.path).decode_utf8_lossy();
     let parts: Vec<&str> = decoded.split('/').filter(|part| !part.is_empty()).collect();
@@ -265,7 +265,7 @@ fn resource_route(request: &Request, group: &str, version: &str, parts: &[&str])
     })
 }
 
-/// A list of exactly one name is authorised, and refused, as a request about that name.
+/// A list of exactly one name is authorised, and refused, as a request for that name.
 fn selected_name(query: &Query) -> Option<String> {
     let selector = FieldSelector::parse(query.get("fieldSelector")?).ok()?;
     let name = selector.exact("metadata.name")?;

@@ -1,8 +1,8 @@
-//! Self reviews: what may I do, and who am I?
+//! Self reviews: SelfSubjectAccessReview, SelfSubjectRulesReview, SelfSubjectReview.
 //!
-//! Always true: the answer comes from [`super::Rbac`], the same rules that admit requests; nothing is stored.
+//! Invariants: the response comes from [`super::Rbac`], the same rules that admit requests; nothing is stored.
 //!
-//! Not here: reviews about other users.
+//! Elsewhere: reviews of other users, which are not supported.
 
 use serde_json::{Value, json};
 

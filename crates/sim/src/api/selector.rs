@@ -1,8 +1,8 @@
 //! Label and field selectors.
 //!
-//! Always true: an empty selector matches everything; a requirement is parsed once and only then evaluated.
+//! Invariants: an empty selector matches everything; a requirement is parsed once before it is evaluated.
 //!
-//! Not here: which fields a kind can be selected by (`list`). The grammar and the sentences are those of
+//! Elsewhere: the fields a kind can be selected by (`list`). The grammar and the messages are those of
 //! `k8s.io/apimachinery/pkg/labels` and `fields`.
 
 use serde_json::{Map, Value};
@@ -258,7 +258,7 @@ impl FieldSelector {
     }
 }
 
-/// A field by its dotted path; what is missing reads as empty.
+/// A field by its dotted path; a missing field reads as empty.
 fn field_text(object: &Value, path: &str) -> String {
     let found = path.split('.').try_fold(object, |value, part| value.get(part));
     match found {

@@ -1,10 +1,10 @@
-//! The shapes of objects: which maps are granular, and how the items of a list are told apart.
+//! Shapes of objects: which maps are granular, and how list items are keyed.
 //!
-//! Always true:
+//! Invariants:
 //! - a shape is a view, found by walking down from the kind; nothing is built ahead;
 //! - without a schema, a list is one value and a map is granular.
 //!
-//! Not here: using the shapes (`compare`). For built-in kinds the conventions of field names stand in for the
+//! Elsewhere: using the shapes (`compare`). For built-in kinds the conventions of field names stand in for the
 //! full schema (`conditions` by `type`, `containers` by `name`, …).
 
 use serde_json::Value;
@@ -12,14 +12,14 @@ use serde_json::Value;
 use super::fields::Element;
 use super::kinds::ResourceKind;
 
-/// How to look at one value.
+/// Shape of one value.
 #[derive(Debug, Clone, Copy)]
 pub enum Shape<'a> {
     /// A struct whose fields follow the conventions of the built-in kinds.
     Typed,
     /// A map whose keys are data, with plain values.
     StringMap,
-    /// One value, whatever is inside.
+    /// An atomic value.
     Atomic,
     /// A list of the built-in conventions.
     TypedList(ListKeys<'static>),
@@ -27,11 +27,11 @@ pub enum Shape<'a> {
     CustomRoot(&'a Value),
     /// A node of a custom resource's OpenAPI schema.
     Schema(&'a Value),
-    /// Nothing is known: maps are granular, lists are one value.
+    /// No schema: maps are granular, lists are atomic.
     Unknown,
 }
 
-/// How items of a list are told apart.
+/// How list items are identified.
 #[derive(Debug, Clone, Copy)]
 pub enum ListKeys<'a> {
     Atomic,
@@ -57,7 +57,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// Whether `name` is a field of a struct, in contrast to a key of a map.
+    /// Whether `name` is a struct field, in contrast to a map key.
     pub fn names(self, name: &str) -> bool {
         match self {
             Self::Typed | Self::Atomic | Self::TypedList(_) => true,
@@ -112,7 +112,7 @@ impl ListKeys<'_> {
         matches!(self, Self::Atomic)
     }
 
-    /// The path step of an item; items without their key count by position.
+    /// The path element of an item; items without their key use the position.
     pub fn element(self, index: usize, item: &Value) -> Element {
         let by_name = |names: &mut dyn Iterator<Item = &str>| {
             let keys = names.filter_map(|name| Some((name.to_owned(), item.get(name)?.to_string())));

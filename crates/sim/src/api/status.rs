@@ -1,10 +1,10 @@
-//! The `Status` object: how the API says no, word for word.
+//! The `Status` object: refusals with the messages of kube-apiserver.
 //!
-//! Always true:
-//! - every refusal the simulator sends is built here, so that its sentence is the real server's sentence;
-//! - a refusal never changes the store: whoever returns one has committed nothing.
+//! Invariants:
+//! - every refusal of the simulator is built here, with the message of kube-apiserver;
+//! - a refusal never changes the store: a handler that returns one has committed nothing.
 //!
-//! Not here: deciding to refuse. The sentences are those of `k8s.io/apimachinery/pkg/api/errors` v0.36.3.
+//! Elsewhere: deciding to refuse. The messages are those of `k8s.io/apimachinery/pkg/api/errors` v0.36.3.
 
 use serde_json::{Map, Value, json};
 
@@ -18,11 +18,11 @@ pub struct Status {
     pub reason: &'static str,
     pub message: String,
     pub details: Option<Details>,
-    /// The token that lets a client go on with an inconsistent list after a 410.
+    /// The token with which a client continues an inconsistent list after a 410.
     pub continue_token: Option<String>,
 }
 
-/// What the `Status` is about.
+/// The object of a `Status`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Details {
     pub group: String,
@@ -32,7 +32,7 @@ pub struct Details {
     pub retry_after_seconds: Option<u32>,
 }
 
-/// One reason among several.
+/// One cause among several.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cause {
     pub reason: &'static str,
@@ -40,7 +40,7 @@ pub struct Cause {
     pub field: String,
 }
 
-/// A refusal on its way to the client. Boxed, since most requests succeed and the happy path should stay small.
+/// A refusal. Boxed, since most requests succeed and results should stay small.
 pub type Refused = Box<Status>;
 
 impl Status {
@@ -72,7 +72,7 @@ impl Status {
         Self::new(409, "Conflict", message, Some(Details::about(of, name)))
     }
 
-    /// The optimistic lock: somebody else wrote in between.
+    /// The optimistic lock: another writer changed the object.
     pub fn modified(of: &GroupResource, name: &str) -> Refused {
         let why = "the object has been modified; please apply your changes to the latest version and try again";
         Self::conflict(of, name, why)
@@ -104,7 +104,7 @@ impl Status {
         Self::new(410, "Expired", message.into(), None)
     }
 
-    /// A page of a list whose versions are compacted; `token` goes on at the newest state.
+    /// An expired page of a list; `token` continues at the newest state.
     pub fn continue_expired(token: String) -> Refused {
         let message = "The provided continue parameter is too old to display a consistent list result. You can start \
                        a new list without the continue parameter, or use the continue token in this response to \
@@ -132,25 +132,25 @@ impl Status {
         Self::new(405, "MethodNotAllowed", message, Some(Details::about(of, "")))
     }
 
-    /// The answer of the router, before any resource is involved.
+    /// The router's response, before any resource is involved.
     pub fn method_not_allowed() -> Refused {
         let message = "the server does not allow this method on the requested resource";
         Self::new(405, "MethodNotAllowed", message.into(), Some(Details::default()))
     }
 
-    /// The router's answer to a resource nobody serves in a version that is served.
+    /// The router's response to an unknown resource in a served version.
     pub fn no_such_resource() -> Refused {
         let message = "the server could not find the requested resource";
         Self::new(404, "NotFound", message.into(), Some(Details::default()))
     }
 
-    /// The router's answer to a body it has no handler for.
+    /// The router's response to an unsupported body.
     pub fn unroutable_media_type() -> Refused {
         let message = "415: Unsupported Media Type";
         Self::new(415, "UnsupportedMediaType", message.into(), Some(Details::default()))
     }
 
-    /// The router's answer to a client that takes nothing it can write.
+    /// The router's response when no accepted media type is supported.
     pub fn unroutable_accept(accepted: &[&str]) -> Refused {
         let message = format!("406: Not Acceptable\n\nAvailable representations: {}", accepted.join(", "));
         Self::new(406, "NotAcceptable", message, Some(Details::default()))
@@ -169,7 +169,7 @@ impl Status {
         Self::new(415, "UnsupportedMediaType", message, None)
     }
 
-    /// A JSON patch that does not fit the object, `test` operations included.
+    /// A JSON patch that cannot be applied, `test` operations included.
     pub fn patch_does_not_fit() -> Refused {
         let message = "the server rejected our request due to an error in our request";
         Self::new(422, "Invalid", message.into(), Some(Details::default()))
@@ -188,16 +188,16 @@ impl Status {
         Self::new(500, "InternalError", format!("Internal error occurred: {why}"), Some(details))
     }
 
-    /// An error the server did not expect and passes on as it is, without a reason.
+    /// An unexpected error, sent without a reason.
     pub fn unexpected(message: impl Into<String>) -> Refused {
         Self::new(500, "", message.into(), None)
     }
 
-    /// A fault with a code of the test's choice, phrased the way the server phrases that code.
+    /// A fault with a code chosen by the test, with the server's message for it.
     pub fn of_code(code: u16, retry_after_seconds: Option<u32>) -> Refused {
         let (reason, message) = match code {
             401 => ("Unauthorized", "Unauthorized"),
-            403 => ("Forbidden", "forbidden: access was taken away"),
+            403 => ("Forbidden", "forbidden: access revoked"),
             404 => ("NotFound", "the server could not find the requested resource"),
             408 => {
                 ("Timeout", "Timeout: request did not complete within requested timeout - context deadline exceeded")

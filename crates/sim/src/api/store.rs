@@ -1,11 +1,11 @@
-//! The objects of one cluster, and the recent past of each collection.
+//! The objects of one cluster, and the recent history of each collection.
 //!
-//! Always true:
+//! Invariants:
 //! - one counter numbers every write of the cluster, as etcd's revision does;
-//! - a stored object is never changed: a write puts a new one in its place, so readers share it without copying;
+//! - a stored object is immutable: a write replaces it, so readers share it without copying;
 //! - any state newer than [`Collection::forgotten`] can be rebuilt by undoing the log from its newest end.
 //!
-//! Not here: deciding whether a write is allowed (`crud`, `delete`), what a watch makes of the log (`watch`).
+//! Elsewhere: admitting a write (`crud`, `delete`), events of the log (`watch`).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
@@ -19,8 +19,8 @@ use super::kinds::CollectionId;
 use super::managed::Managed;
 use super::meta;
 
-/// Changes a collection remembers. The real watch cache holds at least 100 and grows with the rate of change; ten
-/// times its floor outlasts any reader that is merely slow, and fits a processor's cache.
+/// Changes a collection keeps. kube-apiserver's watch cache holds at least 100 and grows with the rate of change; ten
+/// times that is enough for a slow reader and fits a processor's cache.
 pub const HISTORY_MAX: usize = 1_000;
 
 /// An object at one resourceVersion.
@@ -44,7 +44,7 @@ impl Stored {
         self.json.get_or_init(|| to_bytes(&self.value))
     }
 
-    /// The object as an item of a built-in list: without apiVersion and kind, which the list states once.
+    /// The object as an item of a built-in list: without apiVersion and kind, which are in the list.
     pub fn untyped_json(&self) -> &Bytes {
         self.untyped_json
             .get_or_init(|| serde_json::to_vec(&Untyped(&self.value)).expect("a JSON value always serialises").into())
@@ -99,7 +99,7 @@ impl Collection {
     /// Objects under `prefix` whose key is at least `start`.
     pub fn range_from(&self, prefix: &str, start: &str) -> impl Iterator<Item = (&Arc<str>, &Arc<Stored>)> + use<'_> {
         let from = if start > prefix { start } else { prefix };
-        // A prefix ends with a slash, so everything under it is before the same text with the next character.
+        // A prefix ends with a slash, so all its keys sort before the same text with the next character.
         let end = prefix.strip_suffix('/').map(|namespace| format!("{namespace}0"));
         let end = end.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
         self.objects.range::<str, _>((Bound::Included(from), end))
@@ -115,7 +115,7 @@ impl Collection {
         self.log.back().is_some_and(|change| change.version > version)
     }
 
-    /// The objects as they were at `version`, or none if that is forgotten.
+    /// The objects at `version`; none if the history does not reach it.
     pub fn at(&self, version: u64) -> Option<Self> {
         if version < self.forgotten {
             return None;
@@ -130,7 +130,7 @@ impl Collection {
         Some(Self { objects, log: VecDeque::new(), forgotten: version })
     }
 
-    /// One object as it was at `version`.
+    /// One object at `version`.
     pub fn get_at(&self, key: &str, version: u64) -> Option<&Arc<Stored>> {
         let undone = self.changes_after(version).find(|change| *change.key == *key);
         match undone {
@@ -163,7 +163,7 @@ pub struct Store {
     version: u64,
     collections: Vec<Collection>,
     history_max: usize,
-    /// Everything up to here was compacted away in every collection.
+    /// Compacted up to this version in every collection.
     compacted: u64,
 }
 
@@ -199,7 +199,7 @@ impl Store {
         after
     }
 
-    /// Takes an object out. The answer is the object with the version of its removal, as watchers see it.
+    /// Removes an object and returns it with the version of its removal, as in watch events.
     pub fn remove(&mut self, id: CollectionId, key: &str) -> Option<Arc<Stored>> {
         let collection = &mut self.collections[id.0];
         let (key, before) = collection.objects.get_key_value(key).map(|(k, v)| (k.clone(), v.clone()))?;
@@ -210,7 +210,7 @@ impl Store {
         Some(Arc::new(tombstone))
     }
 
-    /// Forgets every change up to `version`, as etcd's compaction does.
+    /// Drops every change up to `version`, like etcd's compaction.
     pub fn compact(&mut self, version: u64) {
         let version = version.min(self.version);
         self.compacted = self.compacted.max(version);

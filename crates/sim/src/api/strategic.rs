@@ -1,9 +1,9 @@
 //! Strategic merge patch, as far as kubectl's label, annotate, patch and apply use it on built-in kinds.
 //!
-//! Always true: directives (`$patch`, `$setElementOrder/…`, `$deleteFromPrimitiveList/…`, `$retainKeys`) never end up
-//! in the object.
+//! Invariants: directives (`$patch`, `$setElementOrder/…`, `$deleteFromPrimitiveList/…`, `$retainKeys`) are never
+//! stored in the object.
 //!
-//! Not here: custom resources, which the real server refuses to patch this way.
+//! Elsewhere: custom resources, for which kube-apiserver refuses this patch type.
 
 use serde_json::{Map, Value};
 

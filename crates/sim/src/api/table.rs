@@ -1,8 +1,8 @@
-//! Tables, as `kubectl get` asks for them.
+//! Tables, as requested by `kubectl get`.
 //!
-//! Always true: every kind has at least NAME and AGE; a custom resource has the columns its definition names.
+//! Invariants: every kind has at least NAME and AGE; a custom resource has the columns of its definition.
 //!
-//! Not here: choosing the form (`media`), laying out text (the client's work).
+//! Elsewhere: choosing the form (`media`).
 
 use bytes::Bytes;
 use jiff::Timestamp;
@@ -24,7 +24,7 @@ pub fn of_one(kind: &ResourceKind, object: &Value, include: Include, now: Timest
     store::to_bytes(&table(kind, head, vec![row(kind, object, include, now)]))
 }
 
-/// A bookmark in table form: one row that carries nothing but the version.
+/// A bookmark as a table: one row with only the version.
 pub fn bookmark(object: &Value) -> Value {
     json!({
         "kind": "Table",
@@ -73,8 +73,8 @@ fn row(kind: &ResourceKind, object: &Value, include: Include, now: Timestamp) ->
     }
 }
 
-/// A custom resource with columns of its own shows an age only if one of them is one; kinds that show when they
-/// were created need none.
+/// A custom resource with its own columns has an AGE column only if it defines one; kinds with a CREATED AT column need
+/// none.
 fn shows_age(kind: &ResourceKind) -> bool {
     kind.columns.is_empty() && !built_in_columns(kind).iter().any(|(name, _)| *name == "Created At")
 }
@@ -211,7 +211,7 @@ fn json_path<'a>(object: &'a Value, path: &str) -> Option<&'a Value> {
     Some(value)
 }
 
-/// An age as kubectl writes it: two units at most, coarser with time.
+/// An age as in kubectl: at most two units, coarser with time.
 pub fn age(since: &str, now: Timestamp) -> String {
     let Ok(since) = since.parse::<Timestamp>() else {
         return "<unknown>".into();

@@ -1,11 +1,11 @@
 //! Replacing an object: PUT, and the common end of every patch.
 //!
-//! Always true:
-//! - an update that changes nothing keeps its version and makes no event;
-//! - an object whose last finalizer goes while it is being deleted is gone, not updated;
-//! - uid, creation time and deletion mark of an object survive whatever a client sends.
+//! Invariants:
+//! - an update that changes nothing keeps its version and sends no event;
+//! - removing the last finalizer of an object that is being deleted removes the object;
+//! - uid, creation time and deletionTimestamp never change through a client's update.
 //!
-//! Not here: working out the new object (`patch`, `apply`). The order is that of
+//! Elsewhere: building the new object (`patch`, `apply`). The order is that of
 //! `registry/generic/registry/store.go` and `registry/rest/update.go` in `k8s.io/apiserver` v0.36.3.
 
 use std::sync::Arc;
@@ -54,7 +54,7 @@ impl Server {
         self.replace(call, &existing, object, managed)
     }
 
-    /// Puts `object` in the place of `existing`: the common end of PUT, patch and apply.
+    /// Replaces `existing` with `object`: the common end of PUT, patch and apply.
     pub(super) fn replace(
         &mut self,
         call: &Call<'_>,
@@ -104,7 +104,7 @@ impl Server {
         }
     }
 
-    /// Takes an object out of the store, with what hangs on it.
+    /// Removes an object from the store, with what depends on its definition.
     pub(super) fn erase(&mut self, call: &Call<'_>, key: &str) -> Option<Arc<Stored>> {
         let removed = self.store.remove(call.collection, key);
         if let Some(removed) = &removed {
@@ -114,7 +114,7 @@ impl Server {
     }
 }
 
-/// Takes the managedFields out of `object` and works out what they are after this write.
+/// Takes the managedFields from `object` and computes them after this write.
 pub fn next_managed(call: &Call<'_>, existing: Option<&Stored>, object: &mut Value) -> Managed {
     let sent = meta::of_mut(object).remove("managedFields");
     let kept = existing.map(|existing| existing.managed.clone()).unwrap_or_default();
@@ -126,7 +126,7 @@ pub fn next_managed(call: &Call<'_>, existing: Option<&Stored>, object: &mut Val
         Some(sent) => Managed::from_json(&sent).filter(|sent| !sent.is_empty()).unwrap_or(kept),
     };
     if managed.is_empty() && existing.is_some() {
-        // Once somebody reset the list, it stays empty until the next apply.
+        // After a reset the list stays empty until the next apply.
         return managed;
     }
     let nothing;
@@ -142,7 +142,7 @@ pub fn next_managed(call: &Call<'_>, existing: Option<&Stored>, object: &mut Val
     managed
 }
 
-/// An empty list, or a list of one empty entry, asks for the owners to be forgotten.
+/// An empty list, or a list of one empty entry, resets the owners.
 fn is_reset(sent: &Value) -> bool {
     sent.as_array().is_some_and(|list| match list.as_slice() {
         [] => true,
@@ -151,7 +151,7 @@ fn is_reset(sent: &Value) -> bool {
     })
 }
 
-/// Puts back what a writer may not change, and counts the generation.
+/// Restores fields a writer cannot change, and updates the generation.
 fn prepare_update(call: &Call<'_>, before: &Value, after: &mut Value) {
     if call.is_status() {
         let status = after.get("status").cloned();

@@ -1,9 +1,9 @@
-//! Judging metadata and the content of the built-in kinds.
+//! Validation of metadata and of the content of built-in kinds.
 //!
-//! Always true: the errors come in the real server's order and as often as it repeats them; whether one stops a
-//! write is the caller's business.
+//! Invariants: the errors are in the order of kube-apiserver and as often as it repeats them; the caller decides whether
+//! an error stops the write.
 //!
-//! Not here: schemas of custom resources. A custom resource's fields are stored as sent (see `# Limits` in
+//! Elsewhere: schemas of custom resources. A custom resource's fields are stored as sent (see `# Limits` in
 //! [`super::Server`]).
 
 use serde_json::Value;
@@ -13,9 +13,9 @@ use super::kinds::{Content, NameRule, ResourceKind};
 use super::meta;
 use super::naming;
 
-/// The sum of all annotation keys and values. The real server's number.
+/// Limit for all annotation keys and values; the same as in kube-apiserver.
 const ANNOTATIONS_BYTES_MAX: usize = 256 * 1024;
-/// The sum of all values of a ConfigMap or Secret. The real server's number.
+/// Limit for all values of a ConfigMap or Secret; the same as in kube-apiserver.
 const DATA_BYTES_MAX: usize = 1024 * 1024;
 
 /// Errors of an object about to be created.
@@ -36,7 +36,7 @@ pub fn on_create(kind: &ResourceKind, object: &Value) -> Vec<FieldError> {
 /// Errors of an object about to replace another.
 pub fn on_update(kind: &ResourceKind, before: &Value, after: &Value) -> Vec<FieldError> {
     if same_metadata(before, after) {
-        // What was valid when it was written still is; this is the common case and worth the shortcut.
+        // Unchanged metadata was valid when written; this is the common case.
         let mut errors = content_update_errors(kind.rules.content, before, after);
         errors.extend(if kind.rules.custom { type_errors(kind, after) } else { Vec::new() });
         errors.extend(null_errors(kind, after));
@@ -62,7 +62,7 @@ pub fn on_update(kind: &ResourceKind, before: &Value, after: &Value) -> Vec<Fiel
     errors
 }
 
-/// Equal but for what every write moves.
+/// Equal except for fields that every write changes.
 fn same_metadata(before: &Value, after: &Value) -> bool {
     let moves = |field: &str| matches!(field, "resourceVersion" | "managedFields" | "generation");
     let contained = |a: &Value, b: &Value| {
@@ -89,7 +89,7 @@ fn type_errors(kind: &ResourceKind, object: &Value) -> Vec<FieldError> {
     errors
 }
 
-/// Nulls that an apply left where a custom resource's schema wants something else. Bodies have none (`content`).
+/// Nulls from an apply where a custom resource's schema does not allow them. Bodies have none (`content`).
 fn null_errors(kind: &ResourceKind, object: &Value) -> Vec<FieldError> {
     let properties = kind.schema.as_ref().and_then(|schema| schema.get("properties")?.as_object());
     let of_null = |(name, property): (&String, &Value)| {
@@ -125,7 +125,7 @@ fn metadata_errors(kind: &ResourceKind, object: &Value, rule: NameRule) -> Vec<F
     errors
 }
 
-/// What may not change, or may only shrink, once an object exists.
+/// Fields that may not change, or only shrink, once an object exists.
 fn metadata_update_errors(before: &Value, after: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     if meta::is_deleting(before) {
@@ -219,7 +219,7 @@ fn finalizer_errors(object: &Value, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// Built-in kinds want the finalizers of others to say whose they are.
+/// Built-in kinds require qualified names for the finalizers of others.
 fn unqualified_finalizer_errors(object: &Value) -> Vec<FieldError> {
     let finalizers = meta::finalizers(object).into_iter().enumerate();
     let unqualified = finalizers

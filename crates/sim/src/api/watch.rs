@@ -1,12 +1,12 @@
 //! WATCH: a cursor over the log of a collection.
 //!
-//! Always true:
-//! - a watch holds a position, never a queue: a slow reader costs nothing, and one that falls out of the history is
-//!   told so with a 410 and closed;
+//! Invariants:
+//! - a watch holds a position, never a queue: a slow reader costs nothing, and one older than the history receives a 410
+//!   and is closed;
 //! - an object that leaves the selection is DELETED, one that enters it is ADDED;
 //! - a bookmark's version is one up to which every event was sent.
 //!
-//! Not here: waiting for the next event (`sim::service`).
+//! Elsewhere: waiting for the next event (`sim::service`).
 
 use std::collections::BTreeMap;
 
@@ -26,23 +26,23 @@ use super::status::{Refused, Status};
 use super::store::{Change, Stored};
 use super::{Server, in_version, store, table};
 
-/// Time between bookmarks of a quiet watch; about what the real server does.
+/// Time between bookmarks of an idle watch; about the same as in kube-apiserver.
 const BOOKMARK_EVERY: SignedDuration = SignedDuration::from_secs(60);
-/// A last bookmark goes out this long before the stream ends; the real server's number.
+/// A last bookmark is sent this long before the stream ends; the same as in kube-apiserver.
 const BOOKMARK_BEFORE_END: SignedDuration = SignedDuration::from_secs(2);
-/// A stream without timeoutSeconds lives between this and twice this; the real server's `--min-request-timeout`.
+/// A stream without timeoutSeconds lasts between this and twice this; kube-apiserver's `--min-request-timeout`.
 const TIMEOUT_SECONDS_MIN: u64 = 1800;
 
-/// Names an open watch.
+/// Id of an open watch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WatchId(u64);
 
-/// What there is to send.
+/// Pending events of a watch.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct WatchPoll {
     /// Whole lines, each one event.
     pub lines: Vec<Bytes>,
-    /// Nothing will follow.
+    /// The stream has ended.
     pub ended: bool,
 }
 
@@ -64,7 +64,7 @@ struct Watch {
     bookmarks: bool,
     bookmark_at: Timestamp,
     ends_at: Timestamp,
-    /// When it was polled last; ages in tables count from here.
+    /// Time of the last poll; ages in tables are relative to it.
     polled_at: Timestamp,
     last_bookmark_sent: bool,
     fault: Option<WatchFault>,
@@ -72,12 +72,12 @@ struct Watch {
     sent: usize,
 }
 
-/// What a watch says first.
+/// How a watch starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Start {
-    /// The present state as ADDED events, then what follows.
+    /// The present state as ADDED events, then changes.
     State { end_mark: bool },
-    /// Only what follows.
+    /// Changes only.
     Changes,
 }
 
@@ -123,7 +123,7 @@ impl Server {
         Ok(id)
     }
 
-    /// What an open watch has to say by now. An ended watch is forgotten.
+    /// Returns the pending events of a watch. A watch that ended is removed.
     pub fn poll_watch(&mut self, id: WatchId, now: Timestamp) -> WatchPoll {
         let Some(watch) = self.watches.open.get_mut(&id) else {
             return WatchPoll { lines: Vec::new(), ended: true };
@@ -137,7 +137,7 @@ impl Server {
         poll
     }
 
-    /// When an open watch has something to say even if nothing changes.
+    /// When a watch has an event to send even without a change.
     pub fn watch_wakes_at(&self, id: WatchId) -> Option<Timestamp> {
         self.watches.open.get(&id).map(Watch::wakes_at)
     }
@@ -150,12 +150,12 @@ impl Server {
         self.watches.open.len()
     }
 
-    /// Breaks running watches. Answers how many.
+    /// Breaks running watches and returns their number.
     pub fn drop_watches(&mut self, matcher: &Matcher) -> usize {
         self.spoil_watches(matcher, WatchFault::DropAfter { events: 0 })
     }
 
-    /// Makes running watches go silent: no events, no bookmarks, no end.
+    /// Stalls running watches: no events, no bookmarks, no end.
     pub fn silence_watches(&mut self, matcher: &Matcher) -> usize {
         self.spoil_watches(matcher, WatchFault::Silent)
     }
@@ -201,9 +201,9 @@ impl Watch {
         self.cursor = self.cursor.max(until);
         lines.extend(self.bookmark_if_due(now));
         if let Some(WatchFault::DropAfter { events }) = self.fault {
-            let room = events.saturating_sub(self.sent);
-            if lines.len() >= room {
-                lines.truncate(room);
+            let allowed = events.saturating_sub(self.sent);
+            if lines.len() >= allowed {
+                lines.truncate(allowed);
                 return WatchPoll { lines, ended: true };
             }
         }
@@ -237,7 +237,7 @@ impl Watch {
         match (before, after) {
             (None, Some(after)) => Some(self.line("ADDED", after)),
             (Some(_), Some(after)) => Some(self.line("MODIFIED", after)),
-            // What went is shown as it last was, at the version of its going.
+            // A deleted object is sent in its last state, at the version of its removal.
             (Some(before), None) => {
                 let gone = Stored::new(change.version, before.value.clone(), before.managed.clone());
                 Some(self.line("DELETED", &gone))

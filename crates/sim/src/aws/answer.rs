@@ -1,13 +1,13 @@
-//! Answers and refusals in the XML of each service.
+//! Responses and errors in the XML of each service.
 
-/// An answer as it goes over the wire.
+/// An HTTP response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AwsAnswer {
     pub status: u16,
     pub body: String,
 }
 
-/// A refusal.
+/// An error response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refused {
     pub status: u16,
@@ -37,7 +37,7 @@ impl Refused {
     }
 }
 
-/// Every request has an id; one is as good as another here.
+/// The constant request id of every response.
 const REQUEST: &str = "00000000-0000-4000-8000-000000000001";
 
 /// `<name>text</name>`.

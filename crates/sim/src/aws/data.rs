@@ -1,8 +1,8 @@
-//! Instance types as EC2 describes them (`facts/irsa-machineset.md` section 12).
+//! Instance types as EC2 describes them.
 
 use std::collections::BTreeMap;
 
-/// An instance type on offer.
+/// An instance type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SimInstanceType {
     pub name: String,
@@ -12,7 +12,7 @@ pub struct SimInstanceType {
     pub architectures: Vec<&'static str>,
 }
 
-/// GPUs of one make.
+/// GPUs of one model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SimGpu {
     pub name: &'static str,
@@ -28,7 +28,7 @@ impl SimInstanceType {
         Self { name: name.to_owned(), vcpu, memory_mib, gpus: Vec::new(), architectures }
     }
 
-    /// The same with GPUs.
+    /// Adds GPUs.
     pub fn with_gpus(mut self, name: &'static str, manufacturer: &'static str, count: u64, memory_mib: u64) -> Self {
         self.gpus.push(SimGpu { name, manufacturer, count, logical_count: count.max(1), memory_mib });
         self

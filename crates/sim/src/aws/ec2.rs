@@ -73,7 +73,7 @@ pub(super) fn names(form: &BTreeMap<String, String>) -> impl Iterator<Item = &st
     form.iter().filter(|(name, _)| name.starts_with("InstanceType.")).map(|(_, value)| value.as_str())
 }
 
-/// A type with what stands around the values in EC2's answers, so that reading by tag alone goes wrong.
+/// A type with the surrounding elements of EC2's responses, so that a reader that ignores nesting fails.
 fn item(one: &SimInstanceType) -> String {
     let SimInstanceType { name, vcpu, memory_mib, gpus, architectures } = one;
     let gpus: String = gpus

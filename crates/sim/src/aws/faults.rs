@@ -1,38 +1,38 @@
-//! What can go wrong, for so many calls.
+//! Faults for a number of calls.
 
 /// A fault for the next calls of an action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AwsFault {
     /// `AssumeRoleWithWebIdentity`, `DescribeInstanceTypes`, …
     pub action: &'static str,
-    /// How many calls it strikes.
+    /// Number of affected calls.
     pub times: u32,
     pub kind: AwsFaultKind,
 }
 
-/// What happens instead of an answer.
+/// What the client receives in place of a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AwsFaultKind {
-    /// AWS refuses.
+    /// An AWS error.
     Refuse { status: u16, code: &'static str, message: &'static str },
-    /// Somebody on the way answers with a page.
+    /// A proxy's HTML page.
     Page { status: u16, body: &'static str },
-    /// A good status, and a body that is no answer.
+    /// Status 200 with an invalid body.
     Malformed { body: String },
-    /// The answer breaks off in the middle.
+    /// A truncated response.
     CutShort,
-    /// The answer begins and never ends.
+    /// A response that starts and never ends.
     SlowBody,
-    /// No answer at all.
+    /// No response.
     Silence,
-    /// The connection is closed without a word.
+    /// The connection is closed without a response.
     Lost,
 }
 
 impl AwsFault {
     pub fn refuse(action: &'static str, times: u32, code: &'static str) -> Self {
         let status = if code == "UnauthorizedOperation" || code == "AccessDenied" { 403 } else { 400 };
-        Self { action, times, kind: AwsFaultKind::Refuse { status, code, message: "as it was told to say" } }
+        Self { action, times, kind: AwsFaultKind::Refuse { status, code, message: "injected fault" } }
     }
 
     pub fn new(action: &'static str, times: u32, kind: AwsFaultKind) -> Self {
@@ -40,7 +40,7 @@ impl AwsFault {
     }
 }
 
-/// The fault that strikes a call, used up by one.
+/// Returns the fault for a call and decrements its count.
 pub(super) fn strike(faults: &mut Vec<AwsFault>, action: &str) -> Option<AwsFaultKind> {
     let fault = faults.iter_mut().find(|fault| fault.action == action)?;
     fault.times = fault.times.saturating_sub(1);

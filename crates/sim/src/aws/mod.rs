@@ -1,11 +1,11 @@
-//! AWS in memory: STS and EC2 as far as trueup asks them, behind the real client; faults on demand.
+//! A simulated AWS: the STS and EC2 calls that trueup uses, behind the real client; faults on demand.
 //!
-//! Always true:
-//! - signatures, tokens and sessions are checked as AWS checks them, by code of its own;
-//! - codes and sentences are AWS's;
-//! - time comes from outside.
+//! Invariants:
+//! - signatures, tokens and sessions are checked as AWS checks them, by independent code;
+//! - error codes and messages are those of AWS;
+//! - the clock is a parameter.
 //!
-//! Not here: the good path by somebody else's hand (moto, `tests/real/moto`).
+//! Elsewhere: the good path against an independent implementation (moto, `tests/real/moto`).
 
 mod answer;
 mod data;
@@ -26,22 +26,22 @@ pub use data::{SimGpu, SimInstanceType};
 pub use faults::{AwsFault, AwsFaultKind};
 pub use service::{SimAwsError, SimAwsListening, SimAwsService};
 
-/// The account everything is in.
+/// The account of everything simulated.
 pub const ACCOUNT: &str = "123456789012";
 
-/// A pretended AWS. Clones are the same one.
+/// A simulated AWS. Clones share its state.
 #[derive(Clone)]
 pub struct SimAws {
     state: Arc<Mutex<State>>,
     clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
 }
 
-/// A call that was made.
+/// A recorded call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AwsCall {
     pub action: String,
     pub region: String,
-    /// Names of instance types it was about.
+    /// Names of the requested instance types.
     pub names: usize,
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct State {
     sessions: u64,
 }
 
-/// Who may take a role on.
+/// Trust policy of a role.
 #[derive(Debug, Clone)]
 struct Trust {
     issuer: String,
@@ -73,7 +73,7 @@ struct KeyState {
     policy: Policy,
 }
 
-/// Whether keys may ask EC2.
+/// Whether the key may call EC2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Policy {
     Describes,
@@ -87,11 +87,11 @@ struct RegionState {
     way: Way,
 }
 
-/// Who answers for a region's EC2.
+/// What answers for a region's EC2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
     Open,
-    /// A proxy that wants somebody to log in, with a good status.
+    /// A captive portal: status 200 with an HTML page.
     Page,
 }
 
@@ -117,14 +117,14 @@ impl SimAws {
         Self { state: Arc::new(Mutex::new(state)), clock: Arc::new(clock) }
     }
 
-    /// Makes a role that a token of this issuer, audience and subject may take on.
+    /// Creates a role that a token of this issuer, audience and subject may assume.
     pub fn trust(&self, role: &str, issuer: &str, audience: &str, subject: &str) {
         let audiences = BTreeSet::from([audience.to_owned()]);
         let trust = Trust { issuer: issuer.to_owned(), audiences, subject: subject.to_owned() };
         self.lock().roles.insert(role.to_owned(), trust);
     }
 
-    /// Makes a user with keys that may describe instance types.
+    /// Creates a user with keys that may describe instance types.
     pub fn add_user(&self, name: &str, access_key_id: &str, secret: &str) {
         let arn = format!("arn:aws:iam::{ACCOUNT}:user/{name}");
         let (secret, policy) = (secret.to_owned(), Policy::Describes);
@@ -132,12 +132,12 @@ impl SimAws {
         self.lock().keys.insert(access_key_id.to_owned(), keys);
     }
 
-    /// Takes the permission to describe anything away from all keys there are.
+    /// Revokes the permission to describe instance types from all keys.
     pub fn forbid(&self) {
         self.lock().keys.values_mut().for_each(|keys| keys.policy = Policy::Nothing);
     }
 
-    /// Ends all sessions there are.
+    /// Ends all sessions.
     pub fn end_sessions(&self) {
         let now = self.now();
         self.lock()
@@ -147,7 +147,7 @@ impl SimAws {
             .for_each(|keys| keys.expires = Some(now));
     }
 
-    /// Puts an instance type on offer in a region, which comes into being with its first.
+    /// Adds an instance type to a region, which is created with its first type.
     pub fn offer(&self, region: &str, instance_type: SimInstanceType) {
         let mut state = self.lock();
         let fresh = || RegionState { opt_in: "opt-in-not-required", types: BTreeMap::new(), way: Way::Open };
@@ -155,12 +155,12 @@ impl SimAws {
         region.types.insert(instance_type.name.clone(), instance_type);
     }
 
-    /// Puts a proxy before a region, which answers every question about its types with a page of its own.
+    /// Puts a proxy before a region that answers every DescribeInstanceTypes with an HTML page.
     pub fn put_behind_a_page(&self, region: &str) {
         self.lock().regions.entry(region.to_owned()).and_modify(|region| region.way = Way::Page);
     }
 
-    /// How many instance types stand on a page.
+    /// Sets the number of instance types per page.
     pub fn set_page(&self, types: usize) {
         self.lock().page = types.max(1);
     }
@@ -169,17 +169,17 @@ impl SimAws {
         self.lock().faults.push(fault);
     }
 
-    /// The calls so far.
+    /// Returns the recorded calls.
     pub fn calls(&self) -> Vec<AwsCall> {
         self.lock().calls.clone()
     }
 
-    /// A token such as a cluster's service account gets, that this AWS knows for genuine.
+    /// Returns a service account token that this AWS accepts.
     pub fn mint_token(&self, issuer: &str, audience: &str, subject: &str, expires: Timestamp) -> String {
         sts::mint(issuer, audience, subject, expires)
     }
 
-    /// The way to it.
+    /// Returns a connection to it.
     pub fn service(&self) -> SimAwsService {
         SimAwsService::new(self.clone())
     }

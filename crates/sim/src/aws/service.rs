@@ -1,4 +1,4 @@
-//! The way to the simulated AWS: a tower service for clients in this process, a port for everybody else.
+//! Connections to the simulated AWS: a tower service in this process, a port for other processes.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -21,17 +21,17 @@ use super::faults::{self, AwsFaultKind};
 use super::{AwsCall, SimAws, ec2, signature, sts};
 use crate::body::SimBody;
 
-/// Why no answer came.
+/// Why no response was received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SimAwsError {
     #[error("connection reset by the simulated AWS")]
     Lost,
-    /// As the client's own resolver says it.
+    /// Worded like the client's own resolver.
     #[error("dns error: no such region")]
     NoSuchHost,
 }
 
-/// Carries requests.
+/// A connection.
 #[derive(Clone)]
 pub struct SimAwsService {
     aws: SimAws,
@@ -41,36 +41,36 @@ pub struct SimAwsService {
 #[derive(Debug)]
 pub struct SimAwsListening {
     pub address: SocketAddr,
-    door: JoinHandle<()>,
+    task: JoinHandle<()>,
 }
 
 impl Drop for SimAwsListening {
     fn drop(&mut self) {
-        self.door.abort();
+        self.task.abort();
     }
 }
 
 impl SimAws {
-    /// Opens a port, in the clear. A custom endpoint such as `http://127.0.0.1:1234/` leads there.
+    /// Opens a port for plain HTTP. A custom endpoint such as `http://127.0.0.1:1234/` uses it.
     pub async fn listen(&self, address: SocketAddr) -> std::io::Result<SimAwsListening> {
         let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
-        Ok(SimAwsListening { address, door: tokio::spawn(serve(listener, self.service())) })
+        Ok(SimAwsListening { address, task: tokio::spawn(serve(listener, self.service())) })
     }
 }
 
-/// Takes connections until aborted; its connections end with it.
+/// Accepts connections until aborted; its connections end with it.
 async fn serve(listener: TcpListener, service: SimAwsService) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
             accepted = listener.accept() => {
-                // A connection that broke before it was taken is not our loss.
+                // A connection that broke before it was accepted affects only its client.
                 let Ok((socket, _)) = accepted else { continue };
                 let service = service.clone();
                 connections.spawn(async move {
                     let builder = auto::Builder::new(TokioExecutor::new());
-                    // A client that goes away mid-answer is an ordinary end of a connection.
+                    // A client may disconnect in the middle of a response.
                     let _ended = builder.serve_connection(TokioIo::new(socket), TowerToHyperService::new(service)).await;
                 });
             }
@@ -115,7 +115,7 @@ impl SimAwsService {
         Ok(response(answer.status, SimBody::whole(Bytes::from(answer.body))))
     }
 
-    /// Writes the call down, and finds the fault that strikes it.
+    /// Records the call and returns the fault for it.
     fn note(
         &self,
         action: &str,
@@ -185,7 +185,7 @@ fn service_of(action: &str) -> &'static str {
     if action.starts_with("Describe") { "ec2" } else { "sts" }
 }
 
-/// The region in the name of one of AWS's own servers.
+/// The region in an AWS host name.
 fn host_region(host: &str) -> Option<String> {
     let mut parts = host.split('.');
     let service = parts.next()?;

@@ -1,4 +1,4 @@
-//! Version 4 signatures, checked the long way: an account of its own of what the client's library does.
+//! Verification of Version 4 signatures, independent of the client's library.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use sha2::{Digest as _, Sha256};
 use super::answer::Refused;
 use super::{KeyState, State};
 
-/// How far clocks may be apart.
+/// Largest accepted clock skew.
 const SKEW_SECONDS_MAX: i64 = 15 * 60;
 
-/// What a good signature proves.
+/// The identity of a valid signature.
 pub(super) struct Signed {
     pub keys: KeyState,
     pub region: String,

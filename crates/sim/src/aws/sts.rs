@@ -1,4 +1,4 @@
-//! STS: tokens for keys, keys for names.
+//! STS: AssumeRoleWithWebIdentity and GetCallerIdentity.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,11 +12,11 @@ use super::answer::{AwsAnswer, Refused, good, tag};
 use super::signature::{Signed, mac};
 use super::{ACCOUNT, KeyState, Policy, State};
 
-/// What every issuer of this world signs with.
+/// Signing key of all simulated issuers.
 const ISSUERS_KEY: &[u8] = b"the simulated issuers' key";
 const ACTION: &str = "AssumeRoleWithWebIdentity";
 
-/// A token, signed.
+/// Returns a signed token.
 pub(super) fn mint(issuer: &str, audience: &str, subject: &str, expires: Timestamp) -> String {
     let header = URL_SAFE_NO_PAD.encode(r#"{"alg":"HS256","typ":"JWT"}"#);
     let claims = json!({ "iss": issuer, "aud": [audience], "sub": subject, "exp": expires.as_second() });
@@ -93,7 +93,7 @@ fn session_for(state: &mut State, role: &str, session: &str, subject: &str, now:
     good(ACTION, "sts", &inside)
 }
 
-/// The claims of a token that one of our issuers signed.
+/// The claims of a token with a valid signature.
 fn genuine(token: &str) -> Option<Value> {
     let (front, signature) = token.rsplit_once('.')?;
     if URL_SAFE_NO_PAD.decode(signature).ok()? != mac(ISSUERS_KEY, front.as_bytes()) {

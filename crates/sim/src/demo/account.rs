@@ -1,37 +1,37 @@
-//! The story's IBM Cloud account: what clusters on PowerVS left in it, and what others own.
+//! The demo's IBM Cloud account: resources of PowerVS clusters, and resources of other teams.
 //!
-//! - `harbor` runs: everything of its own is tagged, and it uses a gateway of the network team;
+//! - `harbor` runs: all of its own resources are tagged, and it uses a transit gateway of the network team;
 //! - `lagoon` is being deleted;
-//! - `tundra` was moved to this management cluster and has a new uid, so its tags are those of the old one;
-//! - `marsh` is being deleted, and what is left of it is a workspace that somebody locked;
-//! - two resources belong to a cluster nobody has any more.
+//! - `tundra` was moved to this management cluster and has a new uid, so its tags hold the old uid;
+//! - `marsh` is being deleted; only a locked workspace is left;
+//! - two resources belong to a cluster that no longer exists.
 //!
-//! Always true: the same start gives the same account.
+//! Invariants: the same start time gives the same account.
 
 use jiff::{SignedDuration, Timestamp};
 
 use crate::ibm::{IbmSim, IbmSimOptions, Thing, ThingKind};
 
-/// The account's id.
+/// Id of the account.
 pub const ACCOUNT: &str = "7f4c1d0be5a34a0c9d2e6b8f01a3c5d7";
-/// What opens it. It opens nothing but the story.
+/// API key of the account. Only the simulated account accepts it.
 pub const API_KEY: &str = "trueup-demo";
 
-/// A cluster whose resources lie in the account.
+/// A cluster with resources in the account.
 pub(super) struct Tenant {
     pub name: &'static str,
-    /// The uid in its tags.
+    /// The uid in the tags of its resources.
     uid: &'static str,
-    /// The uid its object has.
+    /// The uid of its Kubernetes object.
     pub uid_now: &'static str,
     pub zone: &'static str,
     pub gateway: Gateway,
-    pub is_going: bool,
-    /// A tag its user wants on everything.
+    pub is_deleting: bool,
+    /// A tag its user wants on every resource.
     pub user_tag: Option<(&'static str, &'static str)>,
 }
 
-/// Whose transit gateway a cluster uses.
+/// The transit gateway a cluster uses.
 pub(super) enum Gateway {
     Own,
     Shared(&'static str),
@@ -50,21 +50,21 @@ pub(super) const TENANTS: [Tenant; 3] = [
         user_tag: Some(("cost-centre", "4711")),
         ..tenant("harbor", HARBOR_UID, "dal10")
     },
-    Tenant { is_going: true, ..tenant("lagoon", LAGOON_UID, "dal10") },
+    Tenant { is_deleting: true, ..tenant("lagoon", LAGOON_UID, "dal10") },
     Tenant { uid_now: TUNDRA_UID, ..tenant("tundra", TUNDRA_OLD_UID, "lon06") },
 ];
 
-/// All but its workspace is gone.
-pub(super) const MARSH: Tenant = Tenant { is_going: true, ..tenant("marsh", MARSH_UID, "lon06") };
+/// Only its workspace is left.
+pub(super) const MARSH: Tenant = Tenant { is_deleting: true, ..tenant("marsh", MARSH_UID, "lon06") };
 
 const fn tenant(name: &'static str, uid: &'static str, zone: &'static str) -> Tenant {
-    Tenant { name, uid, uid_now: uid, zone, gateway: Gateway::Own, is_going: false, user_tag: None }
+    Tenant { name, uid, uid_now: uid, zone, gateway: Gateway::Own, is_deleting: false, user_tag: None }
 }
 
-/// Its tagging stopped half-way.
+/// A resource with only some of its tags.
 const HALF_TAGGED: &str = "r006-harbor-vpc";
 
-/// How long ago the clusters were made.
+/// Age of the clusters.
 const AGE: SignedDuration = SignedDuration::from_hours(24 * 90);
 
 pub(super) fn account(seed: u64, start: Timestamp) -> IbmSim {

@@ -1,15 +1,14 @@
-//! Certificates that read like real ones: clusters have authorities, providers have theirs, and admins log in with one.
+//! Certificates for the demo: cluster CAs, provider CAs and admin client certificates.
 //!
-//! Always true: the DER is well formed and belongs to its dice. Signatures are dice, too: nothing verifies against them.
-//! Nobody holds an authority's private key; a client's is made with its certificate, and opens nothing.
-//!
-//! Not here: TLS. The demo's servers speak plain HTTP.
+//! Invariants: the DER is well formed and depends only on the generator. Signatures are random bytes and never verify.
+//! CA private keys do not exist; a client key is generated with its certificate and opens nothing.
+//! Elsewhere: TLS (the demo's servers speak plain HTTP).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::{Timestamp, ToSpan as _};
 
-use super::dice::Dice;
+use super::seeded_rng::SeededRng;
 
 const SEQUENCE: u8 = 0x30;
 const SET: u8 = 0x31;
@@ -29,36 +28,36 @@ const COMMON_NAME: &[u8] = &[0x55, 0x04, 0x03];
 const ORGANIZATION: &[u8] = &[0x55, 0x04, 0x0a];
 const BASIC_CONSTRAINTS: &[u8] = &[0x55, 0x1d, 0x13];
 
-/// A certificate to log in with, and its key, both PEM.
+/// A client certificate and its key, both PEM.
 pub struct Client {
     pub certificate: String,
     pub key: String,
 }
 
-/// An authority's certificate as PEM, valid for ten years from `since`.
-pub fn authority(dice: &mut Dice, common_name: &str, since: Timestamp) -> String {
+/// Returns a CA certificate as PEM, valid for ten years from `since`.
+pub fn authority(rng: &mut SeededRng, common_name: &str, since: Timestamp) -> String {
     let until = since.checked_add((24 * 3650).hours()).unwrap_or(Timestamp::MAX);
-    let serial = dice.bytes(8);
-    let key = sequence(&[unsigned(dice.bytes(256)), tlv(INTEGER, &[1, 0, 1])]);
+    let serial = rng.bytes(8);
+    let key = sequence(&[unsigned(rng.bytes(256)), tlv(INTEGER, &[1, 0, 1])]);
     let key = sequence(&[sequence(&[tlv(OBJECT_ID, RSA), tlv(NULL, &[])]), bits(&key)]);
     let is_authority = tlv(OCTET_STRING, &sequence(&[tlv(BOOLEAN, &[0xff])]));
     let constraint = sequence(&[tlv(OBJECT_ID, BASIC_CONSTRAINTS), tlv(BOOLEAN, &[0xff]), is_authority]);
     let name = name(&[(COMMON_NAME, common_name)]);
     let parts = [name.clone(), validity(since, until), name, key, tlv(0xa3, &sequence(&[constraint]))];
-    pem("CERTIFICATE", &signed(dice, serial, &parts))
+    pem("CERTIFICATE", &signed(rng, serial, &parts))
 }
 
-/// A certificate that makes its holder an admin, made by the authority of that name.
-pub fn client(dice: &mut Dice, authority: &str, since: Timestamp, until: Timestamp) -> Client {
-    let seed = tlv(OCTET_STRING, &tlv(OCTET_STRING, &dice.bytes(32)));
+/// Returns a certificate of group `system:masters`, issued by `authority`.
+pub fn client(rng: &mut SeededRng, authority: &str, since: Timestamp, until: Timestamp) -> Client {
+    let seed = tlv(OCTET_STRING, &tlv(OCTET_STRING, &rng.bytes(32)));
     let private = sequence(&[tlv(INTEGER, &[0]), sequence(&[tlv(OBJECT_ID, ED25519)]), seed]);
     let der = rustls::pki_types::PrivatePkcs8KeyDer::from(private.as_slice()).into();
     let signing = rustls::crypto::ring::sign::any_supported_type(&der).expect("any 32 bytes are a key of this kind");
     let public = signing.public_key().expect("a key of this kind knows its public half");
-    let serial = dice.bytes(8);
+    let serial = rng.bytes(8);
     let holder = name(&[(ORGANIZATION, "system:masters"), (COMMON_NAME, "system:admin")]);
     let parts = [name(&[(COMMON_NAME, authority)]), validity(since, until), holder, public.as_ref().to_vec()];
-    Client { certificate: pem("CERTIFICATE", &signed(dice, serial, &parts)), key: pem("PRIVATE KEY", &private) }
+    Client { certificate: pem("CERTIFICATE", &signed(rng, serial, &parts)), key: pem("PRIVATE KEY", &private) }
 }
 
 fn pem(what: &str, der: &[u8]) -> String {
@@ -71,12 +70,12 @@ fn pem(what: &str, der: &[u8]) -> String {
     pem
 }
 
-/// A certificate of these parts: issuer, validity, holder, key, and extensions if there are any.
-fn signed(dice: &mut Dice, serial: Vec<u8>, parts: &[Vec<u8>]) -> Vec<u8> {
+/// Builds a certificate from issuer, validity, subject, key and optional extensions.
+fn signed(rng: &mut SeededRng, serial: Vec<u8>, parts: &[Vec<u8>]) -> Vec<u8> {
     let algorithm = sequence(&[tlv(OBJECT_ID, SHA256_WITH_RSA), tlv(NULL, &[])]);
     let mut content = vec![tlv(0xa0, &tlv(INTEGER, &[2])), unsigned(serial), algorithm.clone()];
     content.extend_from_slice(parts);
-    sequence(&[sequence(&content), algorithm, bits(&dice.bytes(256))])
+    sequence(&[sequence(&content), algorithm, bits(&rng.bytes(256))])
 }
 
 fn validity(since: Timestamp, until: Timestamp) -> Vec<u8> {
@@ -93,7 +92,7 @@ fn utc(time: Timestamp) -> Vec<u8> {
     tlv(UTC_TIME, time.strftime("%y%m%d%H%M%SZ").to_string().as_bytes())
 }
 
-/// A positive number: the first bit is cleared and the second set, so that it keeps its length.
+/// A positive INTEGER: the first bit is cleared and the second set, so that the length is constant.
 fn unsigned(mut bytes: Vec<u8>) -> Vec<u8> {
     if let Some(first) = bytes.first_mut() {
         *first = *first & 0x7f | 0x40;
@@ -126,23 +125,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn others_read_the_certificate_as_an_authority() {
+    fn x509_parser_reads_the_certificate_as_a_ca() {
         let since: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
-        let pem = authority(&mut Dice::new(1, "x"), "keycloak root", since);
+        let pem = authority(&mut SeededRng::new(1, "x"), "keycloak root", since);
         let (_, block) = x509_parser::pem::parse_x509_pem(pem.as_bytes()).unwrap();
         let read = block.parse_x509().unwrap();
         assert_eq!(read.subject().to_string(), "CN=keycloak root");
         assert!(read.is_ca());
         assert_eq!(read.validity().not_before.timestamp(), since.as_second());
-        assert_eq!(pem, authority(&mut Dice::new(1, "x"), "keycloak root", since));
+        assert_eq!(pem, authority(&mut SeededRng::new(1, "x"), "keycloak root", since));
     }
 
     #[test]
-    fn others_read_an_admin_whose_key_is_its_own() {
+    fn an_admin_certificate_matches_its_key() {
         use rustls::pki_types::pem::PemObject as _;
         use rustls::pki_types::{CertificateDer, PrivateKeyDer};
         let (since, until) = ("2026-01-01T00:00:00Z".parse().unwrap(), "2026-02-01T00:00:00Z".parse().unwrap());
-        let made = client(&mut Dice::new(1, "x"), "signer", since, until);
+        let made = client(&mut SeededRng::new(1, "x"), "signer", since, until);
         let chain = vec![CertificateDer::from_pem_slice(made.certificate.as_bytes()).unwrap()];
         let (_, read) = x509_parser::parse_x509_certificate(&chain[0]).unwrap();
         assert_eq!(read.subject().to_string(), "O=system:masters, CN=system:admin");

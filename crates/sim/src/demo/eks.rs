@@ -6,50 +6,50 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::certificate;
-use super::dice::Dice;
-use super::guest::Place;
+use super::guest::ObjectHandle;
 use super::kinds::{CAPT, CLUSTER_API};
 use super::objects;
 use super::provider::CopyKind;
+use super::seeded_rng::SeededRng;
 use crate::SimCluster;
 
 const REGION: &str = "eu-central-1";
 const CLUSTER_LABEL: &str = "cluster.x-k8s.io/cluster-name";
-/// Where CAPT's provider writes, whatever the namespace of the cluster.
+/// The namespace CAPT's provider writes to, whatever the namespace of the cluster.
 const SOURCES: &str = "default";
 
-/// Where a cluster is, and who vouches for it.
+/// Endpoint and CA of a cluster.
 #[derive(Debug, Clone)]
 pub struct Access {
     pub namespace: String,
     pub name: String,
     server: String,
-    /// PEM, one after another.
+    /// PEM bundle.
     authorities: String,
 }
 
 impl Access {
-    pub fn new(namespace: &str, name: &str, dice: &mut Dice, since: Timestamp) -> Self {
-        // `.invalid` is reserved: nothing of the story can be reached by mistake.
-        let id = dice.letters(16).to_uppercase();
+    pub fn new(namespace: &str, name: &str, rng: &mut SeededRng, since: Timestamp) -> Self {
+        // `.invalid` is a reserved domain: nothing in the demo resolves to a real host.
+        let id = rng.letters(16).to_uppercase();
         Self {
             namespace: namespace.to_owned(),
             name: name.to_owned(),
             server: format!("https://{id}.gr7.{REGION}.eks.demo.invalid"),
-            authorities: certificate::authority(dice, &format!("kubernetes of {namespace}/{name}"), since),
+            authorities: certificate::authority(rng, &format!("kubernetes of {namespace}/{name}"), since),
         }
     }
 
-    /// The same with an authority that will follow the first.
-    pub fn with_second_authority(mut self, dice: &mut Dice, since: Timestamp) -> Self {
-        let second = certificate::authority(dice, &format!("kubernetes of {}, the next", self.name), since);
+    /// Adds a second CA, as during a CA rotation.
+    pub fn with_second_authority(mut self, rng: &mut SeededRng, since: Timestamp) -> Self {
+        let second = certificate::authority(rng, &format!("kubernetes of {}, the next", self.name), since);
         self.authorities.push_str(&second);
         self
     }
 
-    /// A kubeconfig with a token signed at this time.
-    pub fn kubeconfig(&self, dice: &mut Dice, signed: Timestamp) -> String {
-        self.kubeconfig_of(&format!("token: {}", token(dice, signed)))
+    /// Returns a kubeconfig with a token signed at this time.
+    pub fn kubeconfig(&self, rng: &mut SeededRng, signed: Timestamp) -> String {
+        self.kubeconfig_of(&format!("token: {}", token(rng, signed)))
     }
 
     fn kubeconfig_of(&self, user: &str) -> String {
@@ -64,11 +64,11 @@ impl Access {
     }
 }
 
-/// A token as `aws eks get-token` makes them, but for its key and signature, which are nobody's.
-fn token(dice: &mut Dice, signed: Timestamp) -> String {
+/// A token in the format of `aws eks get-token`, with a made-up key and signature.
+fn token(rng: &mut SeededRng, signed: Timestamp) -> String {
     let time = signed.strftime("%Y%m%dT%H%M%SZ");
     let day = signed.strftime("%Y%m%d");
-    let signature: String = dice.bytes(32).iter().map(|byte| format!("{byte:02x}")).collect();
+    let signature: String = rng.bytes(32).iter().map(|byte| format!("{byte:02x}")).collect();
     let url = format!(
         "https://sts.{REGION}.amazonaws.com/?Action=GetCallerIdentity&Version=2011-06-15&X-Amz-Algorithm=AWS4-HMAC-SHA256\
          &X-Amz-Credential=ASIADEMODEMODEMODEMO%2F{day}%2F{REGION}%2Fsts%2Faws4_request&X-Amz-Date={time}\
@@ -77,8 +77,8 @@ fn token(dice: &mut Dice, signed: Timestamp) -> String {
     format!("k8s-aws-v1.{}", URL_SAFE_NO_PAD.encode(url))
 }
 
-/// A kubeconfig that would run a command on the machine of whoever uses it. The command does nothing.
-pub fn planted_kubeconfig(access: &Access) -> String {
+/// A kubeconfig with an exec plugin. The command does nothing.
+pub fn exec_kubeconfig(access: &Access) -> String {
     access.kubeconfig_of(
         "exec:\n      apiVersion: client.authentication.k8s.io/v1\n      command: trueup-demo-never-run\n      \
          interactiveMode: Never",
@@ -89,8 +89,8 @@ pub fn namespace(name: &str) -> Value {
     json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": name } })
 }
 
-/// Everything about a cluster but its kubeconfigs.
-pub fn surroundings(access: &Access) -> Vec<Value> {
+/// All objects of a cluster except its kubeconfigs.
+pub fn cluster_objects(access: &Access) -> Vec<Value> {
     let Access { namespace, name, server, authorities } = access;
     let endpoint = json!({ "host": server, "port": 443 });
     let metadata = json!({ "namespace": namespace, "name": name });
@@ -121,14 +121,14 @@ pub fn surroundings(access: &Access) -> Vec<Value> {
     vec![cluster, plane, connection, authority]
 }
 
-/// The uid of a cluster's control plane.
+/// Returns the uid of a cluster's control plane.
 pub fn plane_uid(sim: &SimCluster, access: &Access) -> String {
     let key = format!("{}/{}", access.namespace, access.name);
-    let plane = sim.look(CAPT, "CAPTControlPlane", &key).expect("it was put there just now");
+    let plane = sim.object(CAPT, "CAPTControlPlane", &key).expect("the control plane was seeded above");
     plane["metadata"]["uid"].as_str().unwrap_or_default().to_owned()
 }
 
-/// What the provider writes.
+/// The Secret that CAPT's provider writes.
 pub fn source(access: &Access, kubeconfig: &str) -> Value {
     let name = format!("{}-outputs-kubeconfig", access.name);
     let mut object = objects::one_key(CopyKind::Secret, SOURCES, &name, "kubeconfig", kubeconfig);
@@ -136,7 +136,7 @@ pub fn source(access: &Access, kubeconfig: &str) -> Value {
     object
 }
 
-/// What CAPT's controller makes of it.
+/// The Secret that CAPT's controller copies from the source.
 pub fn target(access: &Access, plane_uid: &str, kubeconfig: &str) -> Value {
     let Access { namespace, name, .. } = access;
     let mut object = objects::one_key(CopyKind::Secret, namespace, &format!("{name}-kubeconfig"), "value", kubeconfig);
@@ -149,8 +149,8 @@ pub fn target(access: &Access, plane_uid: &str, kubeconfig: &str) -> Value {
     object
 }
 
-/// Where a Secret is.
-pub fn place<'s>(sim: &'s SimCluster, secret: &Value) -> Place<'s> {
+/// Returns the handle of a Secret.
+pub fn handle<'s>(sim: &'s SimCluster, secret: &Value) -> ObjectHandle<'s> {
     let text = |field: &str| secret["metadata"][field].as_str().unwrap_or_default();
-    Place::secret(sim, text("namespace"), text("name"))
+    ObjectHandle::secret(sim, text("namespace"), text("name"))
 }

@@ -1,6 +1,6 @@
-//! One guest as its actors see it: its own cluster, its management cluster, and where things lie in each.
+//! One guest: its own cluster, its management cluster, and handles on its objects in both.
 //!
-//! Always true: every write names its time, so that the past can be told and the present repeats.
+//! Invariants: every write takes its time as a parameter, so that a run is reproducible.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -10,26 +10,26 @@ use super::objects::CLUSTERS;
 use super::provider::CopyKind;
 use crate::SimCluster;
 
-/// A guest and what surrounds it.
+/// A guest and its management cluster.
 #[derive(Debug, Clone)]
 pub struct Guest {
     pub name: String,
     pub management: SimCluster,
     pub sim: SimCluster,
-    /// How its release marks copies.
+    /// Labels its release puts on copies.
     pub marks: CopyMarks,
     pub config_operator: Operator,
 }
 
-/// What a release of the config operator puts on a copy.
+/// Labels that a release of the config operator puts on a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CopyMarks {
-    /// The label every object of the operator carries, and the one for OIDC copies.
+    /// The label of every object of the operator, and the label of OIDC copies.
     ManagedAndOidc,
     ManagedOnly,
 }
 
-/// Whether an operator does its work.
+/// Whether an operator runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operator {
     Working,
@@ -41,31 +41,36 @@ impl Guest {
         format!("{CLUSTERS}-{}", self.name)
     }
 
-    pub fn hosted_cluster(&self) -> Place<'_> {
-        Place { sim: &self.management, api_version: HYPERSHIFT, kind: "HostedCluster", key: self.in_clusters() }
+    pub fn hosted_cluster(&self) -> ObjectHandle<'_> {
+        ObjectHandle { sim: &self.management, api_version: HYPERSHIFT, kind: "HostedCluster", key: self.in_clusters() }
     }
 
-    pub fn control_plane(&self) -> Place<'_> {
+    pub fn control_plane(&self) -> ObjectHandle<'_> {
         let key = format!("{}/{}", self.control_plane_namespace(), self.name);
-        Place { sim: &self.management, api_version: HYPERSHIFT, kind: "HostedControlPlane", key }
+        ObjectHandle { sim: &self.management, api_version: HYPERSHIFT, kind: "HostedControlPlane", key }
     }
 
-    pub fn authentication(&self) -> Place<'_> {
+    pub fn authentication(&self) -> ObjectHandle<'_> {
         self.config("Authentication")
     }
 
-    pub fn config(&self, kind: &'static str) -> Place<'_> {
-        Place { sim: &self.sim, api_version: CONFIG, kind, key: "cluster".to_owned() }
+    pub fn config(&self, kind: &'static str) -> ObjectHandle<'_> {
+        ObjectHandle { sim: &self.sim, api_version: CONFIG, kind, key: "cluster".to_owned() }
     }
 
-    /// A ConfigMap or Secret in the guest.
-    pub fn inside(&self, kind: CopyKind, namespace: &str, name: &str) -> Place<'_> {
-        Place { sim: &self.sim, api_version: "v1", kind: kind.as_str(), key: format!("{namespace}/{name}") }
+    /// Returns the handle of a ConfigMap or Secret in the guest.
+    pub fn inside(&self, kind: CopyKind, namespace: &str, name: &str) -> ObjectHandle<'_> {
+        ObjectHandle { sim: &self.sim, api_version: "v1", kind: kind.as_str(), key: format!("{namespace}/{name}") }
     }
 
-    /// A ConfigMap or Secret in the management cluster.
-    pub fn outside(&self, kind: CopyKind, namespace: &str, name: &str) -> Place<'_> {
-        Place { sim: &self.management, api_version: "v1", kind: kind.as_str(), key: format!("{namespace}/{name}") }
+    /// Returns the handle of a ConfigMap or Secret in the management cluster.
+    pub fn outside(&self, kind: CopyKind, namespace: &str, name: &str) -> ObjectHandle<'_> {
+        ObjectHandle {
+            sim: &self.management,
+            api_version: "v1",
+            kind: kind.as_str(),
+            key: format!("{namespace}/{name}"),
+        }
     }
 
     fn in_clusters(&self) -> String {
@@ -73,36 +78,36 @@ impl Guest {
     }
 }
 
-/// Where an object is or would be.
+/// Handle of an object that may or may not exist.
 #[derive(Debug, Clone)]
-pub struct Place<'s> {
+pub struct ObjectHandle<'s> {
     sim: &'s SimCluster,
     api_version: &'static str,
     kind: &'static str,
     key: String,
 }
 
-impl<'s> Place<'s> {
-    /// A Secret of any cluster.
+impl<'s> ObjectHandle<'s> {
+    /// Returns the handle of a Secret.
     pub fn secret(sim: &'s SimCluster, namespace: &str, name: &str) -> Self {
         Self { sim, api_version: "v1", kind: "Secret", key: format!("{namespace}/{name}") }
     }
 
-    pub fn look(&self) -> Option<Value> {
-        self.sim.look(self.api_version, self.kind, &self.key).ok()
+    pub fn get(&self) -> Option<Value> {
+        self.sim.object(self.api_version, self.kind, &self.key).ok()
     }
 
-    /// The version of what is there; empty when nothing is.
+    /// Returns the resourceVersion; empty when the object does not exist.
     pub fn version(&self) -> String {
         let version =
             |object: Value| object.pointer("/metadata/resourceVersion").and_then(Value::as_str).map(Into::into);
-        self.look().and_then(version).unwrap_or_default()
+        self.get().and_then(version).unwrap_or_default()
     }
 
-    /// Changes what is there. Answers whether there was anything, and whether that made a difference.
+    /// Changes the object if it exists and returns what happened.
     pub fn edit(&self, at: Timestamp, change: impl FnOnce(&mut Value)) -> Edited {
         self.sim.with(|server, _| {
-            let Ok(before) = server.look(self.api_version, self.kind, &self.key) else { return Edited::Absent };
+            let Ok(before) = server.object(self.api_version, self.kind, &self.key) else { return Edited::Absent };
             let mut after = before.clone();
             change(&mut after);
             if after == before {
@@ -116,12 +121,12 @@ impl<'s> Place<'s> {
     }
 
     pub fn remove(&self) {
-        // Somebody else may have removed it first, which comes to the same.
+        // Another writer may have removed it first, with the same result.
         let _absent = self.sim.remove(self.api_version, self.kind, &self.key);
     }
 }
 
-/// What an edit came to.
+/// Result of an edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edited {
     Absent,
@@ -129,8 +134,7 @@ pub enum Edited {
     Changed,
 }
 
-/// Puts an object into a cluster, as of `at`.
+/// Writes an object to a cluster at time `at`.
 pub fn put(sim: &SimCluster, at: Timestamp, object: Value) {
-    sim.with(|server, _| server.seed(at, object))
-        .expect("the story's kinds are defined before its objects are written");
+    sim.with(|server, _| server.seed(at, object)).expect("kinds are registered before objects are seeded");
 }

@@ -1,6 +1,6 @@
-//! The custom kinds of the story, as definitions a cluster can be given.
+//! CustomResourceDefinitions of the demo's kinds.
 //!
-//! Not here: their schemas. The story's servers keep what they are given.
+//! Elsewhere: schemas. The demo's servers keep unknown fields.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ pub const CONFIG: &str = "config.openshift.io/v1";
 pub const POWER: &str = "infrastructure.cluster.x-k8s.io/v1beta3";
 pub const MACHINE_API: &str = "machine.openshift.io/v1beta1";
 
-/// What a management cluster serves beyond Kubernetes.
+/// Custom kinds of a management cluster.
 pub fn of_management() -> Vec<Value> {
     let mut kinds = config();
     kinds.push(definition(&Shape {
@@ -33,7 +33,7 @@ pub fn of_management() -> Vec<Value> {
     kinds
 }
 
-/// What a management cluster serves that keeps workload clusters with Cluster API and CAPT.
+/// Custom kinds of a management cluster with Cluster API and CAPT.
 pub fn of_cluster_api() -> Vec<Value> {
     vec![
         definition(&Shape {
@@ -55,7 +55,7 @@ pub fn of_cluster_api() -> Vec<Value> {
     ]
 }
 
-/// What a management cluster serves that keeps clusters on PowerVS.
+/// Custom kind of a management cluster with PowerVS clusters.
 pub fn of_power() -> Value {
     definition(&Shape {
         scope: "Namespaced",
@@ -64,7 +64,7 @@ pub fn of_power() -> Value {
     })
 }
 
-/// What a guest serves beyond Kubernetes.
+/// Custom kinds of a guest.
 pub fn of_guest() -> Vec<Value> {
     config()
 }

@@ -1,10 +1,9 @@
-//! Sets of machines of a cluster on AWS: what people made of them, and the account they are in.
+//! MachineSets of clusters on AWS, with typical mistakes, and the simulated AWS account they are in.
 //!
-//! Always true: keys are made up, and open nothing but the story's own AWS. Its addresses end in `.invalid`: whoever looks at
-//! the story from another process finds nobody there, and no AWS is ever asked by mistake.
-//!
-//! Between them, the sets show how a login and an annotation go wrong; `pool-burst` changes its type while the story runs.
-//! Two other clusters have an annotator of their own, whose environment somebody wrote by hand.
+//! Invariants: keys are made up and only the simulated AWS accepts them. Endpoints end in `.invalid`, so another process
+//! that reads the demo never reaches a real AWS.
+//! Together the sets show broken credentials and wrong annotations; `pool-burst` changes its instance type while the
+//! scenario runs. Two other clusters run their own annotator with a hand-written environment.
 
 use std::fmt;
 
@@ -18,32 +17,32 @@ use super::provider::CopyKind;
 use crate::SimCluster;
 use crate::aws::SimAws;
 
-/// Whose machines they are.
+/// The cluster with the MachineSets.
 pub const CLUSTER: &str = "ocp-oslo";
 
-/// Where the annotator has half a role, and where what it has comes from elsewhere.
+/// The cluster whose annotator has only a role ARN, and the one whose annotator reads it from a ConfigMap.
 const BY_HAND: &str = "ocp-lisbon";
 const FROM_ELSEWHERE: &str = "ocp-paris";
 
 const NAMESPACE: &str = "openshift-machine-api";
 /// The Deployment that annotates; the demo's config names it.
 const ANNOTATOR: &str = "machine-annotator";
-/// Where a proxy answers in AWS's place.
+/// The region where a proxy answers in place of AWS.
 const REGION_BEHIND_A_PAGE: &str = "eu-west-1";
 const REGION: &str = "us-east-1";
-/// The Secret with a key that works.
+/// The Secret with a valid key.
 const LOGIN: &str = "aws-cloud-credentials";
 const KEY_ID: &str = "AKIATRUEUPDEMO";
-const KEY: &str = "a key of the demo, which opens nothing";
-/// Ticks between two changes of a type: long enough to plan, approve and look.
+const KEY: &str = "demo key without any access";
+/// Ticks between two changes of the instance type: long enough to plan, approve and apply.
 const TICKS_PER_CHANGE: u64 = 45;
-/// The set that changes, and what it changes between.
+/// The MachineSet whose instance type changes, and its two types.
 const BURST: &str = "pool-burst";
 const BURST_TYPES: [&str; 2] = ["m5.large", "m6g.4xlarge"];
 
 const CAPACITY: &str = "capacity.cluster-autoscaler.kubernetes.io";
 
-/// The story's AWS, and the cluster whose machines are in it.
+/// The simulated AWS and the cluster whose machines are in it.
 #[derive(Clone)]
 pub struct Machines {
     sim: SimCluster,
@@ -57,8 +56,8 @@ impl fmt::Debug for Machines {
 }
 
 impl Machines {
-    /// Furnishes a cluster with sets of machines.
-    pub fn furnish(sim: &SimCluster, since: Timestamp) -> Self {
+    /// Seeds a cluster with MachineSets.
+    pub fn seed(sim: &SimCluster, since: Timestamp) -> Self {
         open(sim, since);
         logins().into_iter().for_each(|secret| put(sim, since, secret));
         sets().into_iter().for_each(|set| put(sim, since, set));
@@ -67,17 +66,17 @@ impl Machines {
         aws.add_user("machine-api", KEY_ID, KEY);
         aws.put_behind_a_page(REGION_BEHIND_A_PAGE);
         let machines = Self { sim: sim.clone(), aws };
-        machines.say_where_aws_is(since);
+        machines.seed_aws_endpoints(since);
         machines
     }
 
-    /// The AWS its machines are in.
+    /// Returns the AWS account of the machines.
     pub fn aws(&self) -> &SimAws {
         &self.aws
     }
 
-    /// Whether they are this cluster's.
-    pub fn are_of(&self, cluster: &str) -> bool {
+    /// Returns whether the MachineSets are in this cluster.
+    pub fn belong_to(&self, cluster: &str) -> bool {
         cluster == CLUSTER
     }
 
@@ -85,7 +84,7 @@ impl Machines {
         self.sim.now()
     }
 
-    /// Now and then somebody takes another type, and leaves the annotations as they are.
+    /// Every few ticks changes the instance type and leaves the annotations as they are.
     pub fn tick(&self, ticks: u64) {
         if !ticks.is_multiple_of(TICKS_PER_CHANGE) {
             return;
@@ -96,27 +95,27 @@ impl Machines {
             set["spec"]["template"]["spec"]["providerSpec"]["value"]["instanceType"] = instance_type.into();
         };
         let at = self.sim.now();
-        // Somebody may have deleted it with kubectl.
+        // The MachineSet may have been deleted with kubectl.
         let _gone = self
             .sim
             .with(|server, _| server.edit(at, MACHINE_API, "MachineSet", &format!("{NAMESPACE}/{BURST}"), change));
     }
 
-    fn say_where_aws_is(&self, at: Timestamp) {
+    fn seed_aws_endpoints(&self, at: Timestamp) {
         let endpoints = json!([
             { "name": "ec2", "url": "https://ec2.demo.invalid" },
             { "name": "sts", "url": "https://sts.demo.invalid" },
         ]);
         let platform = json!({ "type": "AWS", "aws": { "region": REGION, "serviceEndpoints": endpoints } });
         let change = |found: &mut Value| found["status"]["platformStatus"] = platform;
-        // A cluster without one has machines nobody asks about.
+        // Without an Infrastructure object no AWS endpoint is needed.
         let _none =
             self.sim.with(|server, _| server.edit(at, "config.openshift.io/v1", "Infrastructure", "cluster", change));
     }
 }
 
-/// Gives two clusters a set of machines and an annotator whose environment is not what it should be.
-pub fn furnish_annotators(cluster: &str, sim: &SimCluster, since: Timestamp) {
+/// Seeds two clusters with a MachineSet and a misconfigured annotator.
+pub fn seed_annotators(cluster: &str, sim: &SimCluster, since: Timestamp) {
     let role = "arn:aws:iam::123456789012:role/annotator";
     let (pool, variable) = match cluster {
         BY_HAND => ("pool-by-hand", json!({ "name": "AWS_ROLE_ARN", "value": role })),
@@ -151,7 +150,7 @@ pub fn furnish_annotators(cluster: &str, sim: &SimCluster, since: Timestamp) {
     );
 }
 
-/// The kind, and the namespace its objects are in.
+/// Seeds the MachineSet kind and its namespace.
 fn open(sim: &SimCluster, since: Timestamp) {
     let shape = Shape {
         scope: "Namespaced",
@@ -162,7 +161,7 @@ fn open(sim: &SimCluster, since: Timestamp) {
     put(sim, since, json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": NAMESPACE } }));
 }
 
-/// A key that works, one that nobody knows, a web identity whose token is in a pod, and nothing of use.
+/// A valid key, a revoked key, a web identity whose token is in a pod, and a Secret without the default profile.
 fn logins() -> Vec<Value> {
     let keys = |name: &str, id: &str, key: &str| {
         let text = format!("[default]\naws_access_key_id = {id}\naws_secret_access_key = {key}\n");
@@ -242,7 +241,7 @@ fn signed(mut set: Value, secret: &str) -> Value {
     set
 }
 
-/// What the Machine API's own annotator writes.
+/// Annotations that the Machine API's annotator writes.
 fn machine(cpus: u64, memory: u64, gpus: u64) -> Value {
     json!({
         "machine.openshift.io/vCPU": cpus.to_string(),
@@ -251,7 +250,7 @@ fn machine(cpus: u64, memory: u64, gpus: u64) -> Value {
     })
 }
 
-/// What the autoscaler's operator makes of it.
+/// Annotations that the autoscaler operator derives from them.
 fn capacity(cpus: u64, memory: u64, arch: &str) -> Value {
     json!({
         format!("{CAPACITY}/cpu"): cpus.to_string(),

@@ -1,44 +1,40 @@
-//! The fleet that `trueup demo` shows: a story told with `sim`.
+//! The simulated fleet that `trueup demo` shows.
 //!
-//! [`Story`] is the first scene, [`Life`] what happens then, [`serve`] a way in for kubectl and everybody else.
-//!
-//! Always true:
-//! - nothing outside the process is touched unless it is asked to listen;
-//! - the same seed tells the same story;
-//! - the past and the present are made by the same actors.
-//!
-//! Not here: looking at the fleet, or judging it. The command line joins the clusters to the rest of the program.
+//! [`Scenario`] is the state at the start, [`ScenarioRunner`] the events after it, [`serve`] opens ports for kubectl.
+//! Invariants: nothing outside the process is touched unless `serve` is called; the same seed gives the same scenario;
+//! the state at the start and the events come from the same operators and user edits.
+//! Elsewhere: observing and judging the fleet (`trueup_fleet`, `trueup_checks`).
 
 mod account;
-mod cast;
 mod certificate;
-mod dice;
 mod eks;
-mod furnish;
 mod guest;
+mod guests;
 mod kinds;
-mod life;
 mod machines;
 mod objects;
 mod operators;
-mod people;
 mod power;
 mod provider;
 mod reach;
+mod runner;
+mod scenario;
+mod seed;
+mod seeded_rng;
 mod serve;
 mod standalone;
-mod story;
 #[cfg(test)]
 mod tests;
+mod user_edits;
 mod workload;
 
 pub use account::{ACCOUNT, API_KEY};
-pub use cast::WORKLOADS_HOST as POWER_HOST;
-pub use life::{Beat, Life, TICK};
+pub use guests::WORKLOADS_HOST as POWER_HOST;
 pub use machines::Machines;
 pub use reach::{DemoService, NotReached, Reach};
+pub use runner::{ScenarioEvent, ScenarioRunner, TICK};
+pub use scenario::{DemoClass, DemoCluster, DemoRole, Scenario, ScenarioOptions};
 pub use serve::{ServeError, Served, ServedAccount, serve};
-pub use story::{DemoClass, DemoCluster, DemoRole, Story, StoryOptions};
 
-/// What the story's kubeconfigs log in with. It opens nothing but the story.
+/// Bearer token in the demo's kubeconfigs. Only the simulated servers accept it.
 const TOKEN: &str = "trueup-demo";

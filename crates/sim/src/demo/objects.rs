@@ -1,4 +1,4 @@
-//! The objects of the story, each as its real maker would write it.
+//! Objects of the demo, in the form their controllers write them.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -19,7 +19,7 @@ pub const REFERENCED_ANNOTATION: &str = "referenced-resource.hypershift.openshif
 pub const RESTORED_ANNOTATION: &str = "hypershift.openshift.io/restored-from-backup";
 pub const FINALIZER: &str = "hypershift.openshift.io/finalizer";
 
-/// Where people keep HostedClusters and their sources.
+/// The namespace of HostedClusters and their sources.
 pub const CLUSTERS: &str = "clusters";
 pub const COPIES: &str = "openshift-config";
 pub const CONSOLE: &str = "openshift-console";
@@ -41,12 +41,12 @@ pub fn one_key(kind: CopyKind, namespace: &str, name: &str, key: &str, value: &s
     object
 }
 
-/// The one key HyperShift copies, as it stands in the object; empty when it is absent.
+/// Returns the one key HyperShift copies; empty when it is absent.
 pub fn copied_value(kind: CopyKind, object: &Value) -> Value {
     object.pointer(&format!("/data/{}", kind.key())).cloned().unwrap_or_else(|| "".into())
 }
 
-/// An object with these labels beside those it has.
+/// Adds labels to an object.
 pub fn labelled(mut object: Value, labels: &[&str]) -> Value {
     for label in labels {
         object["metadata"]["labels"][*label] = "true".into();
@@ -54,7 +54,7 @@ pub fn labelled(mut object: Value, labels: &[&str]) -> Value {
     object
 }
 
-/// An object somebody has asked to delete, kept by a finalizer.
+/// Marks an object as being deleted and held by a finalizer.
 pub fn mark_deleted(object: &mut Value, at: Timestamp, finalizer: &str) {
     object["metadata"]["deletionTimestamp"] = at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string().into();
     object["metadata"]["deletionGracePeriodSeconds"] = 0.into();
@@ -127,7 +127,7 @@ pub fn condition(kind: &str, status: &str, reason: &str, message: &str, since: &
     json!({ "type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": since })
 }
 
-/// Sets a condition unless it says the same already.
+/// Sets a condition unless it is set already.
 pub fn set_condition(object: &mut Value, wanted: Value) {
     let conditions = &mut object["status"]["conditions"];
     let mut all = conditions.as_array().cloned().unwrap_or_default();
@@ -157,7 +157,7 @@ pub fn admin_kubeconfig(server: &str, authority: &str, admin: &Client) -> String
     )
 }
 
-/// A kubeconfig of the story that leads somewhere else, where nobody has to vouch for anybody.
+/// Returns a kubeconfig with another server address and without a CA.
 pub fn moved(kubeconfig: &str, server: &str) -> String {
     let line = |line: &str| match line.trim_start().split_once(": ") {
         Some(("server", _)) => format!("    server: {server}\n"),

@@ -1,4 +1,4 @@
-//! The operators of the story: the three hops by which a HostedCluster's wish reaches its guest.
+//! The operators of a guest: the three hops from a HostedCluster's spec to its guest.
 //!
 //! ```text
 //!   HostedCluster, sources        HostedControlPlane, sources       copies, Authentication        status, CA mirror
@@ -6,59 +6,58 @@
 //!                   HyperShift operator             config operator              console operator
 //! ```
 //!
-//! Always true:
-//! - a step moves a change by one hop, so that each state in between can be seen;
-//! - like the real ones, none of them ever takes a copy away;
-//! - an operator writes only what differs from what it wants.
+//! Invariants:
+//! - a step moves a change by one hop, so that each intermediate state can be observed;
+//! - no operator ever deletes a copy, as in HyperShift;
+//! - an operator writes only when the object differs from its desired state.
 //!
-//! What the real ones do: `facts/hypershift-oidc.md` section 1.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::guest::{CopyMarks, Edited, Guest, Operator, Place, put};
+use super::guest::{CopyMarks, Edited, Guest, ObjectHandle, Operator, put};
 use super::objects::{
     self, CLUSTER_ANNOTATION, CLUSTERS, CONSOLE, COPIES, MANAGED_LABEL, OIDC_LABEL, REFERENCED_ANNOTATION,
 };
 use super::provider::{CopyKind, clients, providers, references};
 
-/// Components that log people in.
+/// Components with OIDC clients.
 const COMPONENTS: [&str; 2] = ["console", "cli"];
 
-/// The operators of one guest, and what they remember.
+/// The operators of one guest and their caches.
 #[derive(Debug, Clone, Default)]
 pub struct Operators {
-    /// What the config operator watches, as it was when it last worked. It does not watch the sources.
+    /// Versions of the objects the config operator watches, at its last run. It does not watch the sources.
     reconciled: Option<Watched>,
 }
 
-/// The versions of what the config operator watches.
+/// resourceVersions of the objects the config operator watches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Watched(Vec<String>);
 
 impl Operators {
-    /// Every operator takes one look. The last hop goes first, so that a change takes one step a hop.
+    /// Runs every operator once. The last hop runs first, so that a change moves one hop per step.
     pub fn step(&mut self, guest: &Guest, at: Timestamp) {
         report_clients(guest, at);
         self.reconcile_guest(guest, at);
         propagate(guest, at);
     }
 
-    /// As many steps as a change needs to come through.
+    /// Runs as many steps as a change needs to reach the guest.
     pub fn settle(&mut self, guest: &Guest, at: Timestamp) {
         for _ in 0..4 {
             self.step(guest, at);
         }
     }
 
-    /// Makes the config operator work again although nothing it watches has changed.
+    /// Makes the config operator reconcile although no watched object changed.
     pub fn resync(&mut self) {
         self.reconciled = None;
     }
 
-    /// The config operator: copies what the control plane names, and its authentication block.
+    /// The config operator: copies the objects the control plane references, and its authentication block.
     fn reconcile_guest(&mut self, guest: &Guest, at: Timestamp) {
-        let Some(plane) = guest.control_plane().look().filter(|plane| !is_at_rest(plane, at)) else { return };
+        let Some(plane) = guest.control_plane().get().filter(|plane| !is_paused(plane, at)) else { return };
         let authentication = &plane["spec"]["configuration"]["authentication"];
         let named = references(authentication);
         if guest.config_operator == Operator::Stuck || self.reconciled == Some(watched(guest, &named)) {
@@ -80,9 +79,9 @@ fn watched(guest: &Guest, named: &[(CopyKind, String)]) -> Watched {
     Watched(versions)
 }
 
-/// Copies one source. Answers what went wrong, in the operator's words.
+/// Copies one source. Returns the operator's error message, if any.
 fn copy_into_guest(guest: &Guest, kind: CopyKind, name: &str, at: Timestamp) -> Option<String> {
-    let Some(source) = guest.outside(kind, &guest.control_plane_namespace(), name).look() else {
+    let Some(source) = guest.outside(kind, &guest.control_plane_namespace(), name).get() else {
         return Some(match kind {
             CopyKind::ConfigMap => format!("failed to get issuer CA configmap {name}"),
             CopyKind::Secret => format!("failed to get OIDCClient secret {name}"),
@@ -105,7 +104,7 @@ fn copy_into_guest(guest: &Guest, kind: CopyKind, name: &str, at: Timestamp) -> 
     None
 }
 
-/// An authentication block that is gone leaves the guest's as it was: that is how the real one does it.
+/// A removed authentication block leaves the guest's unchanged, as in HyperShift.
 fn copy_authentication(guest: &Guest, wanted: &Value, issuer: &Value, at: Timestamp) {
     if wanted.is_null() {
         return;
@@ -127,28 +126,28 @@ fn report_reconciliation(guest: &Guest, failures: &[String], at: Timestamp) {
     set_condition(guest.control_plane(), kind, status, reason, &message, at);
 }
 
-fn set_condition(place: Place<'_>, kind: &str, status: &str, reason: &str, says: &str, at: Timestamp) {
-    let wanted = objects::condition(kind, status, reason, says, &api_time(at));
+fn set_condition(place: ObjectHandle<'_>, kind: &str, status: &str, reason: &str, message: &str, at: Timestamp) {
+    let wanted = objects::condition(kind, status, reason, message, &api_time(at));
     place.edit(at, |object| objects::set_condition(object, wanted));
 }
 
-/// The HyperShift operator: copies what the HostedCluster names, and its configuration, to the control plane.
+/// The HyperShift operator: copies the objects the HostedCluster references, and its configuration, to the control plane.
 fn propagate(guest: &Guest, at: Timestamp) {
     let place = guest.hosted_cluster();
-    let Some(cluster) = place.look().filter(|cluster| cluster["metadata"]["deletionTimestamp"].is_null()) else {
+    let Some(cluster) = place.get().filter(|cluster| cluster["metadata"]["deletionTimestamp"].is_null()) else {
         return;
     };
     let paused = cluster["spec"]["pausedUntil"].clone();
     guest.control_plane().edit(at, |plane| set_or_remove(&mut plane["spec"], "pausedUntil", paused));
-    if is_at_rest(&cluster, at) {
+    if is_paused(&cluster, at) {
         return;
     }
     let configuration = cluster["spec"]["configuration"].clone();
     let named = references(&configuration["authentication"]);
     let kind = "ValidConfiguration";
     if let Some(missing) = missing_authority(guest, &named) {
-        let says = format!("invalid authentication: failed to get issuer CA configmap {missing}: not found");
-        set_condition(place, kind, "False", "InvalidConfiguration", &says, at);
+        let message = format!("invalid authentication: failed to get issuer CA configmap {missing}: not found");
+        set_condition(place, kind, "False", "InvalidConfiguration", &message, at);
         return;
     }
     set_condition(place, kind, "True", "AsExpected", "Configuration passes validation", at);
@@ -158,18 +157,18 @@ fn propagate(guest: &Guest, at: Timestamp) {
     guest.control_plane().edit(at, |plane| plane["spec"]["configuration"] = configuration);
 }
 
-/// A CA that a HostedCluster names and nobody has made keeps all of its configuration from going on.
+/// A referenced CA that does not exist blocks the whole configuration of a HostedCluster.
 fn missing_authority<'n>(guest: &Guest, named: &'n [(CopyKind, String)]) -> Option<&'n str> {
     let authorities = named.iter().filter(|(kind, _)| *kind == CopyKind::ConfigMap).map(|(_, name)| name.as_str());
-    authorities.into_iter().find(|name| guest.outside(CopyKind::ConfigMap, CLUSTERS, name).look().is_none())
+    authorities.into_iter().find(|name| guest.outside(CopyKind::ConfigMap, CLUSTERS, name).get().is_none())
 }
 
-/// A source goes to the control plane's namespace under its own name, and is marked on the way.
+/// Copies a source to the control plane's namespace under the same name, and annotates the source.
 fn copy_source(guest: &Guest, kind: CopyKind, name: &str, at: Timestamp) {
     let referenced = format!("{REFERENCED_ANNOTATION}{}", guest.name);
     let source = guest.outside(kind, CLUSTERS, name);
     source.edit(at, |source| source["metadata"]["annotations"][&referenced] = "true".into());
-    let Some(source) = source.look() else { return };
+    let Some(source) = source.get() else { return };
     let namespace = guest.control_plane_namespace();
     let belongs_to = format!("{CLUSTERS}/{}", guest.name);
     let mark = |copy: &mut Value| {
@@ -178,7 +177,7 @@ fn copy_source(guest: &Guest, kind: CopyKind, name: &str, at: Timestamp) {
         copy["metadata"]["annotations"][CLUSTER_ANNOTATION] = belongs_to.into();
     };
     let place = guest.outside(kind, &namespace, name);
-    if place.look().is_some() {
+    if place.get().is_some() {
         place.edit(at, mark);
         return;
     }
@@ -187,9 +186,9 @@ fn copy_source(guest: &Guest, kind: CopyKind, name: &str, at: Timestamp) {
     put(&guest.management, at, copy);
 }
 
-/// The console operator: says which clients are in use, and mirrors the CA for the console.
+/// The console operator: reports which clients are in use, and mirrors the CA for the console.
 fn report_clients(guest: &Guest, at: Timestamp) {
-    let Some(authentication) = guest.authentication().look() else { return };
+    let Some(authentication) = guest.authentication().get() else { return };
     let spec = &authentication["spec"];
     let reports: Vec<Value> = COMPONENTS.iter().map(|component| report(spec, component)).collect();
     guest.authentication().edit(at, |authentication| authentication["status"]["oidcClients"] = json!(reports));
@@ -200,7 +199,7 @@ fn report_clients(guest: &Guest, at: Timestamp) {
     }
 }
 
-/// A component's entry is always there; without OIDC, it names no client.
+/// A component's entry is always present; without OIDC it lists no client.
 fn report(spec: &Value, component: &str) -> Value {
     let mut current = Vec::new();
     for provider in providers(spec) {
@@ -218,7 +217,7 @@ fn report(spec: &Value, component: &str) -> Value {
 
 fn mirror_authority(guest: &Guest, name: &str, at: Timestamp) {
     let kind = CopyKind::ConfigMap;
-    let Some(copy) = guest.inside(kind, COPIES, name).look() else { return };
+    let Some(copy) = guest.inside(kind, COPIES, name).get() else { return };
     let value = objects::copied_value(kind, &copy);
     let mirror = guest.inside(kind, CONSOLE, name);
     if mirror.edit(at, |mirror| mirror["data"][kind.key()] = value.clone()) == Edited::Absent {
@@ -228,8 +227,8 @@ fn mirror_authority(guest: &Guest, name: &str, at: Timestamp) {
     }
 }
 
-/// Whether the operators keep their hands off: paused (a boolean of Go's, or a date to come) or being deleted.
-fn is_at_rest(object: &Value, at: Timestamp) -> bool {
+/// Whether reconciliation is paused (a Go boolean, or a future date) or the object is being deleted.
+fn is_paused(object: &Value, at: Timestamp) -> bool {
     let paused = match object["spec"]["pausedUntil"].as_str().unwrap_or_default() {
         "1" | "t" | "T" | "true" | "TRUE" | "True" => true,
         text => text.parse::<Timestamp>().is_ok_and(|until| at < until),

@@ -1,9 +1,9 @@
-//! Clusters on PowerVS: the objects whose resources lie in the story's IBM Cloud account.
+//! PowerVS clusters whose resources are in the demo's IBM Cloud account.
 //!
 //! - `harbor` runs, and wants its resources tagged for its cost centre;
-//! - `lagoon` is being deleted, and waits for its resources to go;
-//! - `marsh` is being deleted too, and waits for a workspace that somebody locked;
-//! - `tundra` came from another management cluster: its uid is new, its resources carry the old one.
+//! - `lagoon` is being deleted and waits for its resources to be deleted;
+//! - `marsh` is being deleted too, and waits for a locked workspace;
+//! - `tundra` was moved from another management cluster: its uid is new, its resources are tagged with the old one.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -14,11 +14,11 @@ use super::kinds;
 use crate::SimCluster;
 
 const NAMESPACE: &str = "power";
-/// The provider's, which is there until everything is gone.
+/// The provider's finalizer, removed after the last resource is deleted.
 const FINALIZER: &str = "ibmpowervscluster.infrastructure.cluster.x-k8s.io";
 
-/// Furnishes a management cluster with them.
-pub fn furnish(sim: &SimCluster, since: Timestamp, start: Timestamp) {
+/// Seeds a management cluster with PowerVS clusters.
+pub fn seed(sim: &SimCluster, since: Timestamp, start: Timestamp) {
     put(sim, since, kinds::of_power());
     put(sim, since, json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": NAMESPACE } }));
     for tenant in &TENANTS {
@@ -44,7 +44,7 @@ fn object(tenant: &Tenant, status: Value, start: Timestamp) -> Value {
         "spec": spec(tenant),
         "status": status,
     });
-    if tenant.is_going {
+    if tenant.is_deleting {
         object["metadata"]["deletionTimestamp"] = json!(start.strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
     }
     if let Some((key, value)) = tenant.user_tag {

@@ -1,4 +1,4 @@
-//! What a person asks for: who may log in to a guest, and with which clients.
+//! Authentication settings of a guest: providers and their clients.
 
 use serde_json::{Value, json};
 
@@ -28,24 +28,24 @@ impl CopyKind {
 /// `spec.configuration.authentication`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Authentication {
-    /// The block is left out.
+    /// The block is absent.
     Absent,
     IntegratedOAuth,
-    /// OIDC, with one provider or none: the definition allows no second one.
+    /// OIDC with at most one provider: the CRD allows no second one.
     Oidc(Option<Provider>),
 }
 
-/// An OIDC provider whose objects are named after it.
+/// An OIDC provider; its objects are named after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Provider {
-    /// Its CA is the ConfigMap `<name>-ca`, its console's secret the Secret `<name>-console`.
+    /// Its CA is the ConfigMap `<name>-ca`, its console client secret the Secret `<name>-console`.
     pub name: String,
     pub cli: CliClient,
-    /// Another name for the CA's ConfigMap than the usual one.
+    /// Overrides the name of the CA's ConfigMap.
     pub authority: Option<String>,
 }
 
-/// How the command line logs in.
+/// How the CLI client authenticates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CliClient {
     /// Without a secret.
@@ -115,7 +115,7 @@ impl Authentication {
         Self::Oidc(Some(Provider::new(name)))
     }
 
-    /// The block as an API object has it; null when it is left out.
+    /// The block as in the API object; null when it is absent.
     pub fn spec(&self) -> Value {
         match self {
             Self::Absent => Value::Null,
@@ -128,7 +128,7 @@ impl Authentication {
     }
 }
 
-/// What an authentication block names, as the operators read it: nothing unless its type is OIDC, empty names left out.
+/// Returns the objects an authentication block references: none unless its type is OIDC; empty names are skipped.
 pub fn references(authentication: &Value) -> Vec<(CopyKind, String)> {
     let mut found = Vec::new();
     let mut add = |kind, name: Option<&Value>| {
@@ -146,7 +146,7 @@ pub fn references(authentication: &Value) -> Vec<(CopyKind, String)> {
     found
 }
 
-/// The providers of a block whose type is OIDC.
+/// Returns the providers of a block of type OIDC.
 pub fn providers(authentication: &Value) -> &[Value] {
     if authentication["type"] == "OIDC" { list(&authentication["oidcProviders"]) } else { &[] }
 }

@@ -1,8 +1,8 @@
-//! The way to a cluster of the story without a network in between.
+//! In-process connections to the clusters of the demo.
 //!
-//! Always true: what can't be reached fails as it would over a network, so that callers can't tell the difference.
+//! Invariants: a cluster that cannot be reached fails like a network connection, so that callers see no difference.
 //!
-//! Not here: sockets (`serve`).
+//! Elsewhere: sockets (`serve`).
 
 use std::io;
 use std::pin::Pin;
@@ -13,9 +13,9 @@ use http::{Request, Response};
 use http_body::Body;
 use tower::Service;
 
-use crate::{SimBody, SimCluster, SimLost, SimService};
+use crate::{ConnectionReset, SimBody, SimCluster, SimService};
 
-/// Whether anybody listens where a cluster should be.
+/// Whether a cluster accepts connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
     Open,
@@ -23,16 +23,16 @@ pub enum Reach {
     Refused,
 }
 
-/// Why a request got no answer.
+/// Why a request got no response.
 #[derive(Debug, thiserror::Error)]
 pub enum NotReached {
-    #[error("connecting failed")]
+    #[error("connection failed")]
     Refused(#[source] io::Error),
     #[error(transparent)]
-    Lost(SimLost),
+    Lost(ConnectionReset),
 }
 
-/// A caller's way to one cluster, for `kube::Client::new`.
+/// A connection to one cluster, for `kube::Client::new`.
 #[derive(Debug, Clone)]
 pub struct DemoService {
     way: Way,
@@ -53,12 +53,12 @@ impl DemoService {
         Self { way }
     }
 
-    /// The way to a server that nobody has made.
-    pub fn nowhere() -> Self {
+    /// Returns a connection to a server that does not exist.
+    pub fn unreachable() -> Self {
         Self { way: Way::Refused }
     }
 
-    /// The real client on top of it. Needs a running tokio runtime.
+    /// Returns a kube client on this connection. Needs a running tokio runtime.
     pub fn client(self) -> kube::Client {
         kube::Client::new(self, "default")
     }

@@ -1,9 +1,9 @@
-//! The story's clusters on local ports, with a kubeconfig that leads to them.
+//! Serves the demo's clusters on local ports, with a kubeconfig for them.
 //!
-//! Always true:
-//! - the kubeconfig lies in a folder of its own that only its owner can read, and goes with [`Served`];
-//! - it names management clusters and reachable guests; guests' own kubeconfigs lead to the same ports, as in reality;
-//! - a cluster that refuses connections is found at a port nobody listens on.
+//! Invariants:
+//! - the kubeconfig is in a folder that only its owner can read, and is removed with [`Served`];
+//! - it lists management clusters and reachable guests; the guests' own kubeconfigs name the same ports;
+//! - a cluster that refuses connections has the address of a closed port.
 
 use std::collections::BTreeMap;
 use std::fs::{DirBuilder, OpenOptions};
@@ -15,99 +15,103 @@ use std::path::{Path, PathBuf};
 use super::account::API_KEY;
 use super::objects;
 use super::reach::Reach;
-use super::story::{DemoRole, Story};
-use super::{TOKEN, furnish};
+use super::scenario::{DemoRole, Scenario};
+use super::{TOKEN, seed};
 use crate::ibm::{IbmListening, listen_ibm};
 use crate::{Listening, SimCluster, listen};
 
-/// A port with a name (tcpmux) that nobody has used in decades: what refuses connections is sent there.
+/// tcpmux, unused for decades: the port of clusters that refuse connections.
 const CLOSED_PORT: u16 = 1;
-/// Folders of earlier runs that were killed may still be there; more than these are no accident.
+/// Folders of earlier runs that were killed may still exist; more than this many is an error.
 const FOLDERS_MAX: u32 = 100;
 
-/// The story, being served. Dropping it closes the ports and removes the kubeconfig.
+/// The demo while it is served. Dropping it closes the ports and removes the kubeconfig.
 #[derive(Debug)]
 pub struct Served {
-    /// Where the kubeconfig is.
+    /// Path of the kubeconfig.
     pub kubeconfig: PathBuf,
-    /// Name and address of each cluster that can be reached.
+    /// Name and address of each reachable cluster.
     pub clusters: Vec<(String, SocketAddr)>,
-    /// Where the IBM Cloud account is served, and the key that opens it.
+    /// Address and API key of the IBM Cloud account.
     pub account: ServedAccount,
     _folder: Folder,
     _listening: Listening,
 }
 
-/// The IBM Cloud account, being served.
+/// The IBM Cloud account while it is served.
 #[derive(Debug)]
 pub struct ServedAccount {
-    /// All services answer below it.
+    /// Base address of all its services.
     pub url: String,
     pub api_key: &'static str,
     _listening: IbmListening,
 }
 
-/// Why the story can't be served.
+/// Why the demo cannot be served.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    #[error("no ports can be opened from {address} on")]
+    #[error("cannot listen on ports from {address}")]
     Listen { address: SocketAddr, source: io::Error },
-    #[error("no folder for the kubeconfig can be made in {}", parent.display())]
+    #[error("cannot create a folder for the kubeconfig in {}", parent.display())]
     Folder { parent: PathBuf, source: io::Error },
-    #[error("the kubeconfig {} can't be written", path.display())]
+    #[error("cannot write kubeconfig {}", path.display())]
     Kubeconfig { path: PathBuf, source: io::Error },
 }
 
-/// Serves every cluster that can be reached, one port each. With port 0 the system picks them.
+/// Serves every reachable cluster, one port each. With port 0 the system picks the ports.
 ///
-/// From then on, the story's own kubeconfigs lead to these ports. `parent` is where the kubeconfig's folder is made.
+/// The demo's own kubeconfigs are rewritten to these ports. `parent` receives the folder of the kubeconfig.
 ///
 /// # Errors
-/// A port is taken, or the kubeconfig can't be written.
-pub async fn serve(story: &mut Story, address: SocketAddr, parent: &Path) -> Result<Served, ServeError> {
-    let open = story.clusters.iter().filter(|cluster| cluster.reach == Reach::Open);
+/// A port is in use, or the kubeconfig cannot be written.
+pub async fn serve(scenario: &mut Scenario, address: SocketAddr, parent: &Path) -> Result<Served, ServeError> {
+    let open = scenario.clusters.iter().filter(|cluster| cluster.reach == Reach::Open);
     let open: Vec<(String, SimCluster)> = open.map(|cluster| (cluster.name.clone(), cluster.sim.clone())).collect();
-    // Everybody is the admin: kubectl sends no token over plain http.
+    // Every caller is the admin: kubectl sends no token over plain HTTP.
     let listening = listen(address, open).await.map_err(|source| ServeError::Listen { address, source })?;
-    let account = serve_account(story, address, listening.clusters.len()).await?;
-    redirect(story, address.ip(), &listening);
+    let account = serve_account(scenario, address, listening.clusters.len()).await?;
+    redirect(scenario, address.ip(), &listening);
     let folder = Folder::make(parent)?;
     let kubeconfig = folder.path.join("kubeconfig");
-    write_private(&kubeconfig, &kubeconfig_text(story))?;
+    write_private(&kubeconfig, &kubeconfig_text(scenario))?;
     let clusters = listening.clusters.clone();
     Ok(Served { kubeconfig, clusters, account, _folder: folder, _listening: listening })
 }
 
 /// Serves the account on the port after those of the clusters.
-async fn serve_account(story: &Story, mut address: SocketAddr, clusters: usize) -> Result<ServedAccount, ServeError> {
+async fn serve_account(
+    scenario: &Scenario,
+    mut address: SocketAddr,
+    clusters: usize,
+) -> Result<ServedAccount, ServeError> {
     if address.port() != 0 {
         address.set_port(address.port().saturating_add(u16::try_from(clusters).unwrap_or(u16::MAX)));
     }
-    let listening = listen_ibm(address, story.account.clone()).await;
+    let listening = listen_ibm(address, scenario.account.clone()).await;
     let listening = listening.map_err(|source| ServeError::Listen { address, source })?;
     let url = format!("http://{}", reachable(listening.address));
     Ok(ServedAccount { url, api_key: API_KEY, _listening: listening })
 }
 
-/// Writes the addresses into the story: what a kubeconfig says from now on.
-fn redirect(story: &mut Story, ip: IpAddr, listening: &Listening) {
+/// Writes the addresses to the scenario and to its kubeconfigs.
+fn redirect(scenario: &mut Scenario, ip: IpAddr, listening: &Listening) {
     let addresses: BTreeMap<&str, SocketAddr> =
         listening.clusters.iter().map(|(name, address)| (name.as_str(), *address)).collect();
-    for cluster in &mut story.clusters {
+    for cluster in &mut scenario.clusters {
         let address = addresses.get(cluster.name.as_str()).copied();
         let address = address.unwrap_or(SocketAddr::new(ip, CLOSED_PORT));
         cluster.server = format!("http://{}", reachable(address));
     }
-    for cluster in &story.clusters {
+    for cluster in &scenario.clusters {
         let DemoRole::Guest { management, hosted_cluster, .. } = &cluster.role else { continue };
-        let Some(management) = story.clusters.iter().find(|other| other.name == *management) else { continue };
-        let Some(text) = furnish::kubeconfig_of(&management.sim, hosted_cluster) else { continue };
+        let Some(management) = scenario.clusters.iter().find(|other| other.name == *management) else { continue };
+        let Some(text) = seed::kubeconfig_of(&management.sim, hosted_cluster) else { continue };
         let moved = objects::moved(&text, &cluster.server);
-        furnish::kubeconfigs(&management.sim, hosted_cluster, &moved, management.sim.now());
+        seed::kubeconfigs(&management.sim, hosted_cluster, &moved, management.sim.now());
     }
 }
 
-/// Where a server that listens everywhere is found from here.
+/// Returns the address at which a server that listens on all interfaces is reached from this machine.
 fn reachable(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
@@ -117,9 +121,9 @@ fn reachable(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, address.port())
 }
 
-/// One context a reachable cluster; management clusters come first, and the first is the current one.
-fn kubeconfig_text(story: &Story) -> String {
-    let open: Vec<_> = story.clusters.iter().filter(|cluster| cluster.reach == Reach::Open).collect();
+/// One context per reachable cluster; management clusters come first, and the first is the current context.
+fn kubeconfig_text(scenario: &Scenario) -> String {
+    let open: Vec<_> = scenario.clusters.iter().filter(|cluster| cluster.reach == Reach::Open).collect();
     let current = open.first().map_or("", |cluster| cluster.name.as_str());
     let mut text = format!(
         "apiVersion: v1\nkind: Config\ncurrent-context: {current}\nusers:\n- name: admin\n  user:\n    token: {TOKEN}\n"
@@ -139,7 +143,7 @@ fn kubeconfig_text(story: &Story) -> String {
     text
 }
 
-/// A folder that goes when it is dropped.
+/// A folder that is removed on drop.
 #[derive(Debug)]
 struct Folder {
     path: PathBuf,
@@ -163,7 +167,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // Somebody may have removed it already; there is nobody left to tell.
+        // It may have been removed already, and drop cannot report an error.
         let _gone = std::fs::remove_dir_all(&self.path);
     }
 }

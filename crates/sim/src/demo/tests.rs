@@ -1,4 +1,4 @@
-//! The story as its clusters tell it.
+//! Tests of the scenario through its clusters' APIs.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -15,12 +15,12 @@ fn start() -> Timestamp {
     "2026-03-01T12:00:00Z".parse().unwrap()
 }
 
-fn options() -> StoryOptions {
-    StoryOptions { seed: 5, guests_more: 2, objects_more: 30, start: start() }
+fn options() -> ScenarioOptions {
+    ScenarioOptions { seed: 5, guests_more: 2, objects_more: 30, start: start() }
 }
 
-fn cluster<'s>(story: &'s Story, name: &str) -> &'s DemoCluster {
-    story.clusters.iter().find(|cluster| cluster.name == name).unwrap()
+fn cluster<'s>(scenario: &'s Scenario, name: &str) -> &'s DemoCluster {
+    scenario.clusters.iter().find(|cluster| cluster.name == name).unwrap()
 }
 
 async fn get(cluster: &DemoCluster, path: &str) -> Result<(StatusCode, Vec<u8>), NotReached> {
@@ -30,8 +30,8 @@ async fn get(cluster: &DemoCluster, path: &str) -> Result<(StatusCode, Vec<u8>),
     Ok((status, answer.into_body().collect().await.map_err(NotReached::Lost)?.to_bytes().to_vec()))
 }
 
-/// Everything the story's clusters hold, as they would print it.
-async fn everything(story: &Story) -> String {
+/// Everything the clusters store, as JSON.
+async fn everything(scenario: &Scenario) -> String {
     let paths = [
         "/api/v1/namespaces",
         "/api/v1/configmaps",
@@ -41,7 +41,7 @@ async fn everything(story: &Story) -> String {
         "/apis/hypershift.openshift.io/v1beta1/hostedcontrolplanes",
     ];
     let mut text = String::new();
-    for cluster in story.clusters.iter().filter(|cluster| cluster.reach == Reach::Open) {
+    for cluster in scenario.clusters.iter().filter(|cluster| cluster.reach == Reach::Open) {
         for path in paths {
             let (status, body) = get(cluster, path).await.unwrap();
             text.push_str(&format!("{} {path} {status}\n{}\n", cluster.name, String::from_utf8(body).unwrap()));
@@ -52,19 +52,19 @@ async fn everything(story: &Story) -> String {
 
 #[tokio::test(start_paused = true)]
 async fn the_same_seed_gives_the_same_objects_byte_for_byte() {
-    let first = everything(&Story::new(&options())).await;
-    assert!(first.contains("team-"), "there is clutter in it");
-    assert_eq!(first, everything(&Story::new(&options())).await);
-    assert_ne!(first, everything(&Story::new(&StoryOptions { seed: 6, ..options() })).await);
+    let first = everything(&Scenario::new(&options())).await;
+    assert!(first.contains("team-"), "unrelated objects are seeded");
+    assert_eq!(first, everything(&Scenario::new(&options())).await);
+    assert_ne!(first, everything(&Scenario::new(&ScenarioOptions { seed: 6, ..options() })).await);
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_same_seed_gives_the_same_life() {
+async fn the_same_seed_gives_the_same_events() {
     let lived = async |seed| {
-        let story = Story::new(&StoryOptions { seed, ..options() });
-        let mut life = story.life();
-        let beats: Vec<Beat> = (0..90).filter_map(|_| life.tick()).collect();
-        (beats, everything(&story).await)
+        let scenario = Scenario::new(&ScenarioOptions { seed, ..options() });
+        let mut life = scenario.runner();
+        let beats: Vec<ScenarioEvent> = (0..90).filter_map(|_| life.tick()).collect();
+        (beats, everything(&scenario).await)
     };
     let (first, second, other) = (lived(5).await, lived(5).await, lived(7).await);
     assert_eq!(first, second);
@@ -72,108 +72,109 @@ async fn the_same_seed_gives_the_same_life() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_story_that_runs_on_does_not_grow() {
-    let story = Story::new(&options());
-    let mut life = story.life();
-    let copies = |story: &Story| {
-        let guest = cluster(story, "guest-checkout");
+async fn a_scenario_that_keeps_running_does_not_grow() {
+    let scenario = Scenario::new(&options());
+    let mut life = scenario.runner();
+    let copies = |scenario: &Scenario| {
+        let guest = cluster(scenario, "guest-checkout");
         guest.sim.with(|server, now| {
             let request = crate::Request::get("/api/v1/configmaps");
             let crate::Answer::Reply(reply) = server.handle(now, &request) else { panic!("no list") };
             serde_json::from_slice::<Value>(&reply.body).unwrap()["items"].as_array().unwrap().len()
         })
     };
-    // A round has 8 beats of 5 ticks, and the providers repeat after 3 rounds.
+    // A round has 8 events of 5 ticks, and the providers repeat after 3 rounds.
     let mut after_rounds = |rounds: usize| {
         (0..rounds * 8 * 5).for_each(|_| drop(life.tick()));
-        copies(&story)
+        copies(&scenario)
     };
     let settled = after_rounds(3);
     assert_eq!(after_rounds(6), settled);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_copy_in_use_that_somebody_deletes_is_copied_again() {
-    let story = Story::new(&options());
-    let mut life = story.life();
+async fn a_deleted_copy_in_use_is_copied_again() {
+    let scenario = Scenario::new(&options());
+    let mut life = scenario.runner();
     life.tick();
-    let guest = &cluster(&story, "guest-payments").sim;
+    let guest = &cluster(&scenario, "guest-payments").sim;
     let key = format!("{COPIES}/keycloak-console");
-    let before = guest.look("v1", "Secret", &key).unwrap();
+    let before = guest.object("v1", "Secret", &key).unwrap();
     let path = format!("/api/v1/namespaces/{COPIES}/secrets/keycloak-console");
     let request = crate::Request::new(http::Method::DELETE, &path, "");
     guest.with(|server, now| drop(server.handle(now, &request)));
-    assert!(guest.look("v1", "Secret", &key).is_err());
+    assert!(guest.object("v1", "Secret", &key).is_err());
     life.tick();
-    let after = guest.look("v1", "Secret", &key).unwrap();
+    let after = guest.object("v1", "Secret", &key).unwrap();
     assert_eq!(after["data"], before["data"]);
     assert_eq!(after["metadata"]["labels"], before["metadata"]["labels"]);
     assert_ne!(after["metadata"]["uid"], before["metadata"]["uid"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_orphan_that_somebody_deletes_stays_away() {
-    let story = Story::new(&options());
-    let mut life = story.life();
-    let guest = &cluster(&story, "guest-payments").sim;
+async fn a_deleted_orphan_is_not_copied_again() {
+    let scenario = Scenario::new(&options());
+    let mut life = scenario.runner();
+    let guest = &cluster(&scenario, "guest-payments").sim;
     let key = format!("{COPIES}/ext-auth-console");
     guest.remove("v1", "Secret", &key).unwrap();
     (0..4).for_each(|_| drop(life.tick()));
-    assert!(guest.look("v1", "Secret", &key).is_err());
+    assert!(guest.object("v1", "Secret", &key).is_err());
 }
 
 #[tokio::test(start_paused = true)]
-async fn clusters_fail_the_way_theirs_do() {
-    let story = Story::new(&options());
-    let refused = get(cluster(&story, "guest-old"), "/version").await.unwrap_err();
+async fn clusters_fail_as_the_scenario_configures_them() {
+    let scenario = Scenario::new(&options());
+    let refused = get(cluster(&scenario, "guest-old"), "/version").await.unwrap_err();
     assert!(
         matches!(&refused, NotReached::Refused(error) if error.kind() == std::io::ErrorKind::ConnectionRefused),
         "{refused:?}"
     );
-    let forbidden = get(cluster(&story, "guest-audit"), "/api/v1/namespaces/openshift-config/secrets").await.unwrap();
+    let forbidden =
+        get(cluster(&scenario, "guest-audit"), "/api/v1/namespaces/openshift-config/secrets").await.unwrap();
     assert_eq!(forbidden.0, StatusCode::FORBIDDEN);
-    let shown = get(cluster(&story, "guest-audit"), "/api/v1/namespaces/openshift-config/configmaps").await.unwrap();
+    let shown = get(cluster(&scenario, "guest-audit"), "/api/v1/namespaces/openshift-config/configmaps").await.unwrap();
     assert_eq!(shown.0, StatusCode::OK);
-    let mut life = story.life();
-    while !matches!(life.tick(), Some(Beat::ConnectionLost { .. })) {}
-    let lost = get(cluster(&story, "guest-ledger"), "/version").await.unwrap_err();
+    let mut life = scenario.runner();
+    while !matches!(life.tick(), Some(ScenarioEvent::ConnectionLost { .. })) {}
+    let lost = get(cluster(&scenario, "guest-ledger"), "/version").await.unwrap_err();
     assert!(matches!(lost, NotReached::Lost(_)), "{lost:?}");
-    while !matches!(life.tick(), Some(Beat::ConnectionBack { .. })) {}
-    assert_eq!(get(cluster(&story, "guest-ledger"), "/version").await.unwrap().0, StatusCode::OK);
+    while !matches!(life.tick(), Some(ScenarioEvent::ConnectionBack { .. })) {}
+    assert_eq!(get(cluster(&scenario, "guest-ledger"), "/version").await.unwrap().0, StatusCode::OK);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_guest_is_found_by_its_hosted_cluster_and_by_its_kubeconfig() {
-    let story = Story::new(&options());
-    let by_role = story.guest("mgmt-eu", "clusters", "guest-payments").unwrap();
+    let scenario = Scenario::new(&options());
+    let by_role = scenario.guest("mgmt-eu", "clusters", "guest-payments").unwrap();
     assert_eq!(by_role.name, "guest-payments");
-    assert!(story.guest("mgmt-us", "clusters", "guest-payments").is_none());
-    let server = kubeconfig_server(&story, "mgmt-eu", "guest-payments");
-    assert_eq!(story.at(&server).unwrap().name, "guest-payments");
+    assert!(scenario.guest("mgmt-us", "clusters", "guest-payments").is_none());
+    let server = kubeconfig_server(&scenario, "mgmt-eu", "guest-payments");
+    assert_eq!(scenario.at(&server).unwrap().name, "guest-payments");
 }
 
-/// The server that the admin kubeconfig of a guest names.
-fn kubeconfig_server(story: &Story, management: &str, guest: &str) -> String {
+/// Returns the server in a guest's admin kubeconfig.
+fn kubeconfig_server(scenario: &Scenario, management: &str, guest: &str) -> String {
     use base64::Engine as _;
     let key = format!("clusters/{guest}-admin-kubeconfig");
-    let secret = cluster(story, management).sim.look("v1", "Secret", &key).unwrap();
+    let secret = cluster(scenario, management).sim.object("v1", "Secret", &key).unwrap();
     let text = secret["data"]["kubeconfig"].as_str().unwrap();
     let text = String::from_utf8(base64::engine::general_purpose::STANDARD.decode(text).unwrap()).unwrap();
     text.lines().find_map(|line| line.trim().strip_prefix("server: ")).unwrap().to_owned()
 }
 
 #[tokio::test]
-async fn a_served_story_has_a_private_kubeconfig_that_goes_with_it() {
+async fn a_served_scenario_removes_its_private_kubeconfig_on_drop() {
     let parent = tempfile::tempdir().unwrap();
-    let mut story = Story::new(&options());
-    let served = serve(&mut story, "127.0.0.1:0".parse().unwrap(), parent.path()).await.unwrap();
+    let mut scenario = Scenario::new(&options());
+    let served = serve(&mut scenario, "127.0.0.1:0".parse().unwrap(), parent.path()).await.unwrap();
     let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&served.kubeconfig), 0o600);
     assert_eq!(mode(served.kubeconfig.parent().unwrap()), 0o700);
     let text = std::fs::read_to_string(&served.kubeconfig).unwrap();
     let contexts: Vec<&str> = text.lines().filter_map(|line| line.trim().strip_prefix("cluster: ")).collect();
     let open: Vec<&str> =
-        story.clusters.iter().filter(|one| one.reach == Reach::Open).map(|one| one.name.as_str()).collect();
+        scenario.clusters.iter().filter(|one| one.reach == Reach::Open).map(|one| one.name.as_str()).collect();
     assert_eq!(contexts, open);
     assert!(!contexts.contains(&"guest-old"));
     drop(served);
@@ -181,16 +182,16 @@ async fn a_served_story_has_a_private_kubeconfig_that_goes_with_it() {
 }
 
 #[tokio::test]
-async fn guests_of_a_served_story_are_reached_at_the_address_in_their_kubeconfig() {
+async fn served_guests_listen_at_the_address_in_their_kubeconfig() {
     let parent = tempfile::tempdir().unwrap();
-    let mut story = Story::new(&options());
-    let served = serve(&mut story, "127.0.0.1:0".parse().unwrap(), parent.path()).await.unwrap();
+    let mut scenario = Scenario::new(&options());
+    let served = serve(&mut scenario, "127.0.0.1:0".parse().unwrap(), parent.path()).await.unwrap();
     let address = |name: &str| served.clusters.iter().find(|(one, _)| one == name).map(|(_, address)| *address);
-    let server = kubeconfig_server(&story, "mgmt-eu", "guest-payments");
+    let server = kubeconfig_server(&scenario, "mgmt-eu", "guest-payments");
     assert_eq!(server, format!("http://{}", address("guest-payments").unwrap()));
     tokio::net::TcpStream::connect(address("guest-payments").unwrap()).await.unwrap();
     assert_eq!(address("guest-old"), None);
-    let closed = kubeconfig_server(&story, "mgmt-eu", "guest-old");
+    let closed = kubeconfig_server(&scenario, "mgmt-eu", "guest-old");
     let error = tokio::net::TcpStream::connect(closed.strip_prefix("http://").unwrap()).await.unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::ConnectionRefused);
 }

@@ -1,87 +1,87 @@
-//! Workload clusters that Cluster API and CAPT keep on EKS: who renews their tokens, and who copies them.
+//! Workload clusters on EKS, managed by Cluster API and CAPT: token renewal and copying.
 //!
 //! ```text
 //! the provider, every ten minutes ──► default/<name>-outputs-kubeconfig ──► <namespace>/<name>-kubeconfig
 //!                                      the source                the controller, every half minute
 //! ```
 //!
-//! Always true: a token is signed by nobody and for the story's clock; keys and authorities are dice.
-//! Not here: the clusters themselves. Nothing of the story connects to them.
+//! Invariants: tokens, keys and CAs are made up; times follow the scenario's clock.
+//! Elsewhere: the workload clusters themselves. The demo never connects to them.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::dice::Dice;
 use super::eks::{self, Access};
 use super::guest::{Operator, put};
 use super::kinds;
+use super::seeded_rng::SeededRng;
 use crate::SimCluster;
 
-/// Ticks between two renewals: provider-terraform looks every ten minutes.
+/// Ticks between two renewals: provider-terraform reconciles every ten minutes.
 const RENEWAL_TICKS: u64 = 600;
-/// Ticks between two looks of the controller.
+/// Ticks between two reconciliations of the controller.
 const COPY_TICKS: u64 = 30;
 /// A provider that stalls renews one time in three.
 const STALLS: u64 = 3;
 
-/// What became of a workload cluster before the story begins.
+/// What is wrong with a workload cluster when the scenario starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Plight {
-    Well,
-    /// The provider sometimes renews nothing.
+enum WorkloadFault {
+    None,
+    /// The provider sometimes skips a renewal.
     Stalls,
-    /// The controller copies nothing.
+    /// The controller does not copy.
     Behind,
-    /// Deleted and made again under its name: another address and authority, which CAPT does not pass on.
+    /// Deleted and created again under its name: another endpoint and CA, which CAPT does not propagate.
     Recreated,
-    /// Its authority is being replaced: both are trusted for now.
+    /// Its CA is being rotated: both are trusted for now.
     Rotating,
-    /// Somebody put a kubeconfig into its Secret that would run a command.
-    Planted,
-    /// Another namespace has a cluster of the same name, and the source is that one's.
+    /// Its Secret holds a kubeconfig with an exec plugin.
+    ExecPlugin,
+    /// A cluster of the same name in another namespace owns the source.
     SharesSource,
 }
 
 struct Member {
     name: &'static str,
     namespace: &'static str,
-    plight: Plight,
-    /// How old the tokens of source and target are when the story begins.
+    fault: WorkloadFault,
+    /// Age of the tokens in source and target when the scenario starts.
     signed_ago: (SignedDuration, SignedDuration),
 }
 
-const fn member(name: &'static str, namespace: &'static str, plight: Plight, source: i64, target: i64) -> Member {
+const fn member(name: &'static str, namespace: &'static str, fault: WorkloadFault, source: i64, target: i64) -> Member {
     Member {
         name,
         namespace,
-        plight,
+        fault,
         signed_ago: (SignedDuration::from_secs(source), SignedDuration::from_secs(target)),
     }
 }
 
 const MEMBERS: [Member; 8] = [
-    member("eks-orders", "workloads", Plight::Well, 240, 240),
-    member("eks-media", "workloads", Plight::Stalls, 780, 780),
-    member("eks-games", "workloads", Plight::Behind, 60, 750),
-    member("eks-maps", "workloads", Plight::Recreated, 180, 180),
-    member("eks-photos", "workloads", Plight::Rotating, 300, 300),
-    member("eks-legacy", "workloads", Plight::Planted, 120, 120),
-    member("eks-shared", "team-green", Plight::Well, 90, 90),
-    member("eks-shared", "team-blue", Plight::SharesSource, 90, 1_200),
+    member("eks-orders", "workloads", WorkloadFault::None, 240, 240),
+    member("eks-media", "workloads", WorkloadFault::Stalls, 780, 780),
+    member("eks-games", "workloads", WorkloadFault::Behind, 60, 750),
+    member("eks-maps", "workloads", WorkloadFault::Recreated, 180, 180),
+    member("eks-photos", "workloads", WorkloadFault::Rotating, 300, 300),
+    member("eks-legacy", "workloads", WorkloadFault::ExecPlugin, 120, 120),
+    member("eks-shared", "team-green", WorkloadFault::None, 90, 90),
+    member("eks-shared", "team-blue", WorkloadFault::SharesSource, 90, 1_200),
 ];
 
-/// A workload cluster with those who keep its kubeconfig.
+/// A workload cluster and the controllers of its kubeconfig.
 #[derive(Debug, Clone)]
 pub struct Workload {
     pub sim: SimCluster,
     pub access: Access,
-    /// Whose source it is: of two clusters of one name, one has none of its own.
+    /// The cluster that owns the source: of two clusters of one name, one has no source.
     provider: Option<Provider>,
     controller: Operator,
-    dice: Dice,
+    rng: SeededRng,
 }
 
-/// Who renews the token of a source.
+/// The provider that renews a source's token.
 #[derive(Debug, Clone, Copy)]
 struct Provider {
     /// The tick of its first renewal.
@@ -90,86 +90,96 @@ struct Provider {
     every: u64,
 }
 
-/// Furnishes a management cluster with workload clusters.
-pub fn furnish(sim: &SimCluster, seed: u64, since: Timestamp, start: Timestamp) -> Vec<Workload> {
+/// Seeds a management cluster with workload clusters.
+pub fn seed(sim: &SimCluster, seed: u64, since: Timestamp, start: Timestamp) -> Vec<Workload> {
     kinds::of_cluster_api().into_iter().for_each(|kind| put(sim, since, kind));
     for namespace in ["workloads", "team-blue", "team-green"] {
         put(sim, since, eks::namespace(namespace));
     }
-    MEMBERS.iter().map(|member| enter(sim, member, seed, since, start)).collect()
+    MEMBERS.iter().map(|member| add_workload(sim, member, seed, since, start)).collect()
 }
 
-fn enter(sim: &SimCluster, member: &Member, seed: u64, since: Timestamp, start: Timestamp) -> Workload {
-    let mut dice = Dice::new(seed, &format!("{}/{}", member.namespace, member.name));
+fn add_workload(sim: &SimCluster, member: &Member, seed: u64, since: Timestamp, start: Timestamp) -> Workload {
+    let mut rng = SeededRng::new(seed, &format!("{}/{}", member.namespace, member.name));
     let ago = |age: SignedDuration| start.checked_sub(age).unwrap_or(start);
     let (source_age, target_age) = member.signed_ago;
-    let first = Access::new(member.namespace, member.name, &mut dice, since);
-    // What the cluster is now; its kubeconfigs may still know what it was.
-    let now = match member.plight {
-        Plight::Recreated => Access::new(member.namespace, member.name, &mut dice, since),
-        Plight::Rotating => first.clone().with_second_authority(&mut dice, ago(SignedDuration::from_hours(2))),
-        Plight::Well | Plight::Stalls | Plight::Behind | Plight::Planted | Plight::SharesSource => first.clone(),
+    let first = Access::new(member.namespace, member.name, &mut rng, since);
+    // The cluster's current access; its kubeconfigs may hold an older one.
+    let now = match member.fault {
+        WorkloadFault::Recreated => Access::new(member.namespace, member.name, &mut rng, since),
+        WorkloadFault::Rotating => first.clone().with_second_authority(&mut rng, ago(SignedDuration::from_hours(2))),
+        WorkloadFault::None
+        | WorkloadFault::Stalls
+        | WorkloadFault::Behind
+        | WorkloadFault::ExecPlugin
+        | WorkloadFault::SharesSource => first.clone(),
     };
-    eks::surroundings(&now).into_iter().for_each(|object| put(sim, since, object));
+    eks::cluster_objects(&now).into_iter().for_each(|object| put(sim, since, object));
     let plane_uid = eks::plane_uid(sim, &now);
-    let target = match member.plight {
-        Plight::Planted => eks::planted_kubeconfig(&first),
-        Plight::Well
-        | Plight::Stalls
-        | Plight::Behind
-        | Plight::Recreated
-        | Plight::Rotating
-        | Plight::SharesSource => first.kubeconfig(&mut dice, ago(target_age)),
+    let target = match member.fault {
+        WorkloadFault::ExecPlugin => eks::exec_kubeconfig(&first),
+        WorkloadFault::None
+        | WorkloadFault::Stalls
+        | WorkloadFault::Behind
+        | WorkloadFault::Recreated
+        | WorkloadFault::Rotating
+        | WorkloadFault::SharesSource => first.kubeconfig(&mut rng, ago(target_age)),
     };
     put(sim, ago(target_age), eks::target(&first, &plane_uid, &target));
-    let provider = match member.plight {
-        Plight::SharesSource => None,
-        Plight::Stalls => Some(STALLS),
-        Plight::Well | Plight::Behind | Plight::Recreated | Plight::Rotating | Plight::Planted => Some(1),
+    let provider = match member.fault {
+        WorkloadFault::SharesSource => None,
+        WorkloadFault::Stalls => Some(STALLS),
+        WorkloadFault::None
+        | WorkloadFault::Behind
+        | WorkloadFault::Recreated
+        | WorkloadFault::Rotating
+        | WorkloadFault::ExecPlugin => Some(1),
     };
     if provider.is_some() {
-        let source = if source_age == target_age && member.plight != Plight::Planted {
+        let source = if source_age == target_age && member.fault != WorkloadFault::ExecPlugin {
             target
         } else {
-            first.kubeconfig(&mut dice, ago(source_age))
+            first.kubeconfig(&mut rng, ago(source_age))
         };
         put(sim, ago(source_age), eks::source(&first, &source));
     }
-    // The first renewal comes when the token at the start is as old as a renewal is apart, or at the next one.
+    // The first renewal is due when the token at the start reaches the renewal interval, or at the next one.
     let age = u64::try_from(source_age.as_secs()).unwrap_or(0);
     let phase = RENEWAL_TICKS - age % RENEWAL_TICKS;
     Workload {
         sim: sim.clone(),
         access: first,
         provider: provider.map(|every| Provider { phase, every }),
-        controller: match member.plight {
-            Plight::Well | Plight::Stalls | Plight::Recreated | Plight::Rotating => Operator::Working,
-            Plight::Behind | Plight::Planted | Plight::SharesSource => Operator::Stuck,
+        controller: match member.fault {
+            WorkloadFault::None | WorkloadFault::Stalls | WorkloadFault::Recreated | WorkloadFault::Rotating => {
+                Operator::Working
+            }
+            WorkloadFault::Behind | WorkloadFault::ExecPlugin | WorkloadFault::SharesSource => Operator::Stuck,
         },
-        dice,
+        rng,
     }
 }
 
 impl Workload {
-    /// What its provider and its controller do at a tick, from 1.
+    /// Runs its provider and its controller at a tick, counted from 1.
     pub fn tick(&mut self, tick: u64) {
         if self.provider.is_some_and(|provider| provider.renews_at(tick)) {
             let at = self.sim.now();
-            let text = self.access.kubeconfig(&mut self.dice, at);
+            let text = self.access.kubeconfig(&mut self.rng, at);
             let renewed = eks::source(&self.access, &text);
-            eks::place(&self.sim, &renewed).edit(at, |source| source["data"] = renewed["data"].clone());
+            eks::handle(&self.sim, &renewed).edit(at, |source| source["data"] = renewed["data"].clone());
         }
         if self.controller == Operator::Working && tick.is_multiple_of(COPY_TICKS) {
             self.copy();
         }
     }
 
-    /// The controller's look: the target gets what the source has.
+    /// The controller's reconciliation: copies the source to the target.
     fn copy(&self) {
-        let Some(source) = eks::place(&self.sim, &eks::source(&self.access, "")).look() else { return };
+        let Some(source) = eks::handle(&self.sim, &eks::source(&self.access, "")).get() else { return };
         let value = source["data"]["kubeconfig"].clone();
         let target = eks::target(&self.access, "", "");
-        eks::place(&self.sim, &target).edit(self.sim.now(), |held: &mut Value| held["data"]["value"] = value);
+        eks::handle(&self.sim, &target).edit(self.sim.now(), |held: &mut Value| held["data"]["value"] = value);
     }
 }
 

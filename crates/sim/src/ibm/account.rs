@@ -1,7 +1,7 @@
-//! A handle on one simulated account, and the service that carries HTTP to it.
+//! Handle of one simulated account, and its tower service.
 //!
-//! Always true: now is the start plus the time tokio's clock has run, so a paused clock is virtual time; the lock is held
-//! for one call of the core and never across an await.
+//! Invariants: now is the start time plus tokio's clock, so a paused clock is virtual time; the lock is held for one call
+//! of the core and never across an await.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,17 +20,17 @@ use super::request::{IbmRequest, pairs};
 use super::server::IbmServer;
 use super::store::Thing;
 
-/// How an account starts.
+/// Initial settings of an account.
 #[derive(Debug, Clone)]
 pub struct IbmSimOptions {
     pub account: String,
     pub api_key: String,
-    /// Ids follow from it.
+    /// Ids derive from it.
     pub seed: u64,
     pub start: Timestamp,
 }
 
-/// One simulated account, shared.
+/// One simulated account; clones share its state.
 #[derive(Debug, Clone)]
 pub struct IbmSim {
     inner: Arc<Inner>,
@@ -40,15 +40,15 @@ pub struct IbmSim {
 struct Inner {
     start: Timestamp,
     began: Instant,
-    /// Time added by `advance`, on top of the clock.
+    /// Time added by `advance` to tokio's clock.
     ahead: Mutex<Duration>,
     server: Mutex<IbmServer>,
 }
 
-/// The connection broke.
+/// The connection was reset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("connection reset by the simulated account")]
-pub struct IbmSimLost;
+pub struct IbmConnectionReset;
 
 impl IbmSim {
     pub fn new(options: IbmSimOptions) -> Self {
@@ -68,7 +68,7 @@ impl IbmSim {
         *self.inner.ahead.lock().unwrap_or_else(PoisonError::into_inner) += by;
     }
 
-    /// Works on the core itself, after everything that time has done to it.
+    /// Runs `work` on the core, after all changes that are due by now.
     pub fn with<T>(&self, work: impl FnOnce(&mut IbmServer, Timestamp) -> T) -> T {
         let now = self.now();
         let mut server = self.lock();
@@ -94,12 +94,12 @@ impl IbmSim {
 pub struct IbmService(IbmSim);
 
 impl IbmService {
-    async fn carry<B>(self, request: http::Request<B>) -> Result<Response<Full<Bytes>>, IbmSimLost>
+    async fn carry<B>(self, request: http::Request<B>) -> Result<Response<Full<Bytes>>, IbmConnectionReset>
     where
         B: Body<Data = Bytes>,
     {
         let (head, body) = request.into_parts();
-        let body = body.collect().await.map_err(|_| IbmSimLost)?.to_bytes();
+        let body = body.collect().await.map_err(|_| IbmConnectionReset)?.to_bytes();
         let text = |name: &str| {
             head.headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok()).unwrap_or_default().to_owned()
         };
@@ -116,7 +116,7 @@ impl IbmService {
         let answer = self.0.with(|server, now| server.handle(now, &request));
         match answer {
             IbmAnswer::Reply(reply) => Ok(respond(reply)),
-            IbmAnswer::Lost => Err(IbmSimLost),
+            IbmAnswer::Lost => Err(IbmConnectionReset),
             IbmAnswer::Silence => std::future::pending().await,
         }
     }
@@ -128,10 +128,10 @@ where
     B::Error: Send,
 {
     type Response = Response<Full<Bytes>>;
-    type Error = IbmSimLost;
-    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, IbmSimLost>> + Send>>;
+    type Error = IbmConnectionReset;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, IbmConnectionReset>> + Send>>;
 
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), IbmSimLost>> {
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), IbmConnectionReset>> {
         Poll::Ready(Ok(()))
     }
 

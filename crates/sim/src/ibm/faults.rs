@@ -1,10 +1,10 @@
-//! Things that go wrong on demand.
+//! Faults on demand.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use http::Method;
 
-/// A part of the account's API.
+/// A service of the account's API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum IbmPart {
     Iam,
@@ -17,52 +17,52 @@ pub enum IbmPart {
     Storage,
 }
 
-/// One thing that goes wrong.
+/// One fault.
 #[derive(Debug, Clone)]
 pub struct IbmFault {
     pub part: IbmPart,
     pub method: Option<Method>,
-    /// Only paths that hold this.
+    /// Only paths that contain this.
     pub path_has: String,
-    /// How many requests it spares first.
+    /// Matching requests that pass first.
     pub spared: u32,
-    /// How many requests it hits; nothing means all.
+    /// Number of affected requests; none is unlimited.
     pub left: Option<u32>,
     pub effect: IbmEffect,
 }
 
-/// How a request goes wrong.
+/// The effect of a fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IbmEffect {
-    /// Refused with this status and the part's own kind of error body.
+    /// Refused with this status and the service's error body.
     Refused {
         status: u16,
         retry_after: Option<String>,
     },
-    /// A proxy's web page in place of an answer.
+    /// A proxy's HTML page.
     Page {
         status: u16,
     },
-    /// A successful status and half of a JSON text.
+    /// A success status and truncated JSON.
     HalfJson,
-    /// The next page is the first one, for ever.
+    /// Every next page is the first one.
     PageLoop,
-    /// The connection breaks before the request is looked at.
+    /// The connection breaks before the request is handled.
     LostBefore,
-    /// The request is carried out, and the answer is lost.
+    /// The request is executed and the response is lost.
     LostAfter,
-    /// The request is carried out, and a gateway says that it was too slow.
+    /// The request is executed and a gateway reports a timeout.
     GatewayTimeout,
     Silence,
-    /// Refused in words that repeat all that was sent: token, key, body, in one form, wherever words stand. With a status of
-    /// success the words are inside a result.
+    /// Refused with messages that repeat everything that was sent: token, key, body, in one encoding, in every text field.
+    /// With a success status the messages are inside a result.
     Echo {
         status: u16,
         form: IbmEcho,
     },
 }
 
-/// How an echo writes what it repeats.
+/// Encoding of the repeated text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IbmEcho {
     Plain,
@@ -103,7 +103,7 @@ impl IbmFault {
         self
     }
 
-    /// Whether it hits this request; counts down when it would.
+    /// Whether the fault affects this request; decrements its counts.
     pub(super) fn hits(&mut self, part: IbmPart, method: &Method, path: &str) -> bool {
         let meant = self.part == part
             && self.method.as_ref().is_none_or(|own| own == method)

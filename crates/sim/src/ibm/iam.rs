@@ -12,7 +12,7 @@ use super::request::{IbmRequest, pairs};
 use super::server::IbmServer;
 use super::store::after;
 
-/// IBM Cloud's tokens hold an hour.
+/// Lifetime of IBM Cloud's tokens: one hour.
 const LIFE: Duration = Duration::from_secs(3600);
 
 const GRANT: &str = "urn:ibm:params:oauth:grant-type:apikey";
@@ -57,7 +57,7 @@ impl IbmServer {
         IbmReply::json(200, &body)
     }
 
-    /// The account the caller's token belongs to.
+    /// The account of the caller's token.
     pub(super) fn caller(&self, now: Timestamp, request: &IbmRequest) -> Option<String> {
         let token = request.authorization.strip_prefix("Bearer ").or(request.authorization.strip_prefix("bearer "))?;
         let (end, account) = self.tokens.get(token.trim())?;

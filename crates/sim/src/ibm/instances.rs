@@ -1,4 +1,4 @@
-//! Resource Controller: instances, their locks, their reclamations; and resource groups.
+//! Resource Controller: instances, locks, reclamations and resource groups.
 
 use http::Method;
 use jiff::Timestamp;
@@ -59,7 +59,7 @@ impl IbmServer {
                 && fits("resource_group_id", GROUP)
         };
         let (rows, next, _) = page(self.store.all().filter(is_asked), request, 10, 100);
-        // Unlike the others, this service's links have no host.
+        // Unlike in the other services, links have no host.
         let link = next.map(|start| {
             let limit = request.query("limit").unwrap_or("10");
             let state = request.query("state").map_or(String::new(), |state| format!("&state={state}"));
@@ -159,7 +159,7 @@ impl IbmServer {
         let state = match action {
             "reclaim" => "removed",
             "restore" => "active",
-            _ => return IbmReply::message(400, "bad_request", "the action is reclaim or restore"),
+            _ => return IbmReply::message(400, "bad_request", "the action must be reclaim or restore"),
         };
         let answer = self.reclamation(&thing);
         self.edit(now, &guid, |thing| {

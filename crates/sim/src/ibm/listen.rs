@@ -1,6 +1,6 @@
-//! The account on a local port, for everybody who speaks HTTP.
+//! The account on a local port, for HTTP clients.
 //!
-//! Always true: dropping [`IbmListening`] closes the port.
+//! Invariants: dropping [`IbmListening`] closes the port.
 
 use std::net::SocketAddr;
 
@@ -12,16 +12,16 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use super::account::IbmSim;
 
-/// An account that can be reached.
+/// An account being served.
 #[derive(Debug)]
 pub struct IbmListening {
     pub address: SocketAddr,
-    door: JoinHandle<()>,
+    task: JoinHandle<()>,
 }
 
 impl Drop for IbmListening {
     fn drop(&mut self) {
-        self.door.abort();
+        self.task.abort();
     }
 }
 
@@ -29,21 +29,21 @@ impl Drop for IbmListening {
 pub async fn listen_ibm(address: SocketAddr, sim: IbmSim) -> std::io::Result<IbmListening> {
     let listener = TcpListener::bind(address).await?;
     let address = listener.local_addr()?;
-    Ok(IbmListening { address, door: tokio::spawn(serve(listener, sim)) })
+    Ok(IbmListening { address, task: tokio::spawn(serve(listener, sim)) })
 }
 
-/// Takes connections until aborted; its connections end with it.
+/// Accepts connections until aborted; its connections end with it.
 async fn serve(listener: TcpListener, sim: IbmSim) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
             accepted = listener.accept() => {
-                // A connection that broke before it was taken is not our loss.
+                // A connection that broke before it was accepted affects only its client.
                 let Ok((socket, _)) = accepted else { continue };
                 let service = TowerToHyperService::new(sim.service());
                 connections.spawn(async move {
                     let builder = auto::Builder::new(TokioExecutor::new());
-                    // A client that goes away mid-answer is an ordinary end of a connection.
+                    // A client may disconnect in the middle of a response.
                     let _ended = builder.serve_connection(TokioIo::new(socket), service).await;
                 });
             }

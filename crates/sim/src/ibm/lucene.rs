@@ -1,5 +1,5 @@
-//! As much of Lucene's query language as people use on Global Search: fields, `AND`, `OR`, `NOT`, parentheses, quotes,
-//! escapes, and a star at the end.
+//! The subset of Lucene's query language that clients use on Global Search: fields, `AND`, `OR`, `NOT`, parentheses, quotes,
+//! escapes, and a trailing star.
 
 /// A query.
 #[derive(Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ enum Word {
 }
 
 impl Query {
-    /// Reads a query; nothing when it can't be understood.
+    /// Parses a query; none when it is invalid.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let words = words(text)?;
         let mut rest = words.as_slice();
@@ -30,7 +30,7 @@ impl Query {
         rest.is_empty().then_some(query)
     }
 
-    /// Whether it holds for something; `field` gives the values of a field.
+    /// Whether the query matches; `field` returns the values of a field.
     pub(super) fn holds(&self, field: &dyn Fn(&str) -> Vec<String>) -> bool {
         match self {
             Self::Everything => true,
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn the_queries_people_write_are_understood() {
+    fn common_queries_are_parsed() {
         let cases = [
             ("everything", "*", Some(true)),
             ("a field", "type:vpc", Some(true)),

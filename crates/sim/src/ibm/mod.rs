@@ -1,14 +1,14 @@
 //! An IBM Cloud account in memory: IAM, tagging, search, instances, VPC, transit gateways, PowerVS and object storage.
 //!
-//! Always true:
-//! - the core ([`IbmServer`]) is synchronous: state, request and time in, answer out;
-//! - what takes time in the real cloud takes time here: deletions have states, search is behind, reclamation waits;
+//! Invariants:
+//! - the core ([`IbmServer`]) is synchronous: state, request and time in, response out;
+//! - changes that take time in IBM Cloud take time here: deletions have states, search lags, reclamation waits;
 //! - paths, fields, paging and error bodies are those of the services; IBM's own Python clients are run against it
 //!   (`tests/real/ibm`).
 //!
 //! All services answer at one base URL; `/is/<region>` and `/power/<region>` in front of a path narrow it to a region.
 //!
-//! Not here: who owns what (`domains::powervs_tags`), the demo's story (`demo`).
+//! Elsewhere: ownership (`trueup_checks::powervs_tags`), the resources of the demo (`demo`).
 
 mod account;
 mod faults;
@@ -30,7 +30,7 @@ mod vpc;
 #[cfg(test)]
 mod tests;
 
-pub use account::{IbmService, IbmSim, IbmSimLost, IbmSimOptions};
+pub use account::{IbmConnectionReset, IbmService, IbmSim, IbmSimOptions};
 pub use faults::{IbmEcho, IbmEffect, IbmFault, IbmPart};
 pub use listen::{IbmListening, listen_ibm};
 pub use reply::{IbmAnswer, IbmReply};

@@ -14,7 +14,7 @@ impl IbmServer {
         let ["pcloud", "v1", "cloud-instances", workspace, rest @ ..] = parts else {
             return self.workspaces(parts);
         };
-        // IBM's client writes `staging` in place of `bluemix` when the host is not IBM's own.
+        // IBM's client writes `staging` in place of `bluemix` when the host is not one of IBM's.
         let named = request.crn.ends_with(&format!(":{workspace}::")) && request.crn.contains(":power-iaas:");
         if !named {
             return IbmReply::description(400, "bad request", "the CRN header does not name the workspace");
@@ -122,7 +122,7 @@ impl IbmServer {
 
     fn dhcp_row(&self, thing: &Thing) -> Value {
         let network = thing.uses.first().and_then(|id| self.store.get(ThingKind::Network, id));
-        // In state ERROR a server has lost its network.
+        // A server in state ERROR has lost its network.
         let network = network.filter(|_| thing.state != "ERROR");
         json!({
             "id": thing.id,

@@ -1,19 +1,19 @@
-//! Answers, and the error bodies of each service.
+//! Replies, and the error bodies of each service.
 
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-/// What comes of a request.
+/// Result of a request.
 #[derive(Debug)]
 pub enum IbmAnswer {
     Reply(IbmReply),
     /// The connection breaks.
     Lost,
-    /// Nothing ever comes.
+    /// No response follows.
     Silence,
 }
 
-/// An answer with a status.
+/// A response with a status.
 #[derive(Debug, Clone)]
 pub struct IbmReply {
     pub status: u16,
@@ -40,20 +40,20 @@ impl IbmReply {
         self
     }
 
-    /// How VPC, transit and tagging refuse.
+    /// An error of VPC, transit and tagging.
     pub(super) fn errors(status: u16, code: &str, message: &str) -> Self {
         let body = json!({ "errors": [{ "code": code, "message": message }], "trace": "sim-trace" });
         Self::json(status, &body).with("x-request-id", "sim-request".to_owned())
     }
 
-    /// How the resource controller refuses.
+    /// An error of the resource controller.
     pub(super) fn message(status: u16, code: &str, message: &str) -> Self {
         let body =
             json!({ "message": message, "status_code": status, "error_code": code, "transaction_id": "sim-request" });
         Self::json(status, &body).with("transaction-id", "sim-request".to_owned())
     }
 
-    /// How PowerVS refuses.
+    /// An error of PowerVS.
     pub(super) fn description(status: u16, error: &str, description: &str) -> Self {
         Self::json(status, &json!({ "code": status, "description": description, "error": error, "message": "" }))
     }

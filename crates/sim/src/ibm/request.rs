@@ -1,4 +1,4 @@
-//! A request as the core sees it.
+//! A request as the core receives it.
 
 use bytes::Bytes;
 use http::Method;
@@ -9,19 +9,19 @@ use serde_json::Value;
 #[derive(Debug, Clone)]
 pub struct IbmRequest {
     pub method: Method,
-    /// Scheme and host under which it came, for links to the next page.
+    /// Scheme and host of the request, for links to the next page.
     pub base: String,
-    /// As it was sent, still escaped.
+    /// The path as sent, still escaped.
     pub path: String,
     pub query: Vec<(String, String)>,
     pub authorization: String,
-    /// PowerVS names the workspace in a header.
+    /// PowerVS sends the workspace in a header.
     pub crn: String,
     pub body: Bytes,
 }
 
 impl IbmRequest {
-    /// The parts of the path, unescaped: a CRN may be one of them.
+    /// The path segments, unescaped: one may be a CRN.
     pub(super) fn segments(&self) -> Vec<String> {
         let parts = self.path.split('/').filter(|part| !part.is_empty());
         parts.map(|part| percent_decode_str(part).decode_utf8_lossy().into_owned()).collect()
@@ -35,7 +35,7 @@ impl IbmRequest {
         self.query(name) == Some("true")
     }
 
-    /// The body as JSON; null when it is none.
+    /// The body as JSON; null when it is not JSON.
     pub(super) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or(Value::Null)
     }
@@ -53,7 +53,7 @@ impl IbmRequest {
     }
 }
 
-/// The pairs of a query or of a form.
+/// The pairs of a query or form.
 pub(super) fn pairs(text: &str) -> Vec<(String, String)> {
     let unescaped = |part: &str| percent_decode_str(&part.replace('+', " ")).decode_utf8_lossy().into_owned();
     text.split('&')

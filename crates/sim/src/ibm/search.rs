@@ -1,4 +1,4 @@
-//! Global Search: an index that is behind.
+//! Global Search: an index that lags behind.
 
 use serde_json::{Map, Value, json};
 
@@ -22,7 +22,7 @@ impl IbmServer {
             None => (None, body["query"].as_str().unwrap_or("*").to_owned()),
         };
         let Some(query) = Query::parse(&text) else {
-            return IbmReply::errors(400, "bad_request", "the query can't be parsed");
+            return IbmReply::errors(400, "bad_request", "invalid query");
         };
         let limit = request.query("limit").and_then(|text| text.parse().ok()).unwrap_or(LIMIT_DEFAULT);
         if !(1..=LIMIT_MAX).contains(&limit) {
@@ -36,7 +36,7 @@ impl IbmServer {
                 "true" => waits,
                 _ => !waits,
             };
-            // PowerVS networks have no entry in the real index either.
+            // PowerVS networks are not in the real index either.
             shown && thing.state != "removed" && thing.kind != ThingKind::Network
         };
         let mut rows: Vec<&Thing> = self.store.indexed().filter(wanted).collect();
@@ -63,7 +63,7 @@ impl IbmServer {
             let asked = all
                 || fields.iter().any(|field| field == name)
                 || (fields.is_empty() && FIELDS_DEFAULT.contains(&name));
-            // The name of a hit always comes along.
+            // The name of a hit is always included.
             if !asked && name != "crn" {
                 continue;
             }

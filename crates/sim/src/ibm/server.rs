@@ -1,4 +1,4 @@
-//! The account's API: who asks, what goes wrong, and which service answers.
+//! The account's API: authentication, faults and routing to services.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -12,10 +12,10 @@ use super::reply::{IbmAnswer, IbmReply};
 use super::request::IbmRequest;
 use super::store::{Store, Thing, ThingKind, after};
 
-/// How far search is behind, unless told: IBM speaks of seconds, users of half a minute.
+/// Default lag of the search index: IBM documents seconds, users report half a minute.
 const SEARCH_LAG: Duration = Duration::from_secs(20);
 
-/// How many requests are remembered.
+/// Requests kept in the log.
 const LOG_MAX: usize = 20_000;
 
 /// One account.
@@ -29,23 +29,23 @@ pub struct IbmServer {
     pub(super) tokens: BTreeMap<String, (Timestamp, String)>,
     pub(super) tokens_made: u64,
     pub(super) search_lag: Duration,
-    /// Times of the calls that list tags: they are counted strictly.
+    /// Times of list-tags calls, which have a strict rate limit.
     pub(super) tag_lists: VecDeque<Timestamp>,
     pub(super) tag_lists_max: usize,
-    /// Tags that exist without a resource: access tags.
+    /// Access tags, which exist without a resource.
     pub(super) access_tags: Vec<String>,
     faults: Vec<IbmFault>,
     log: VecDeque<IbmLogged>,
 }
 
-/// A request that was answered.
+/// A handled request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IbmLogged {
     pub at: Timestamp,
     pub part: IbmPart,
     pub method: Method,
     pub path: String,
-    /// Nothing when the connection broke.
+    /// None when the connection broke.
     pub status: Option<u16>,
 }
 
@@ -60,7 +60,7 @@ impl IbmServer {
             tokens_made: 0,
             search_lag: SEARCH_LAG,
             tag_lists: VecDeque::new(),
-            // Users measured about 100 a minute.
+            // Users measured about 100 per minute.
             tag_lists_max: 100,
             access_tags: Vec::new(),
             faults: Vec::new(),
@@ -72,7 +72,7 @@ impl IbmServer {
         &self.account
     }
 
-    /// Puts a resource into the account; search knows it at once, as it would something old.
+    /// Adds a resource; the search index contains it at once.
     pub fn seed(&mut self, thing: Thing) {
         self.store.put_known(thing);
     }
@@ -85,25 +85,25 @@ impl IbmServer {
         self.store.all().find(|thing| thing.id == id)
     }
 
-    /// Changes a resource behind everybody's back. Search hears of it later.
+    /// Changes a resource directly. The search index follows later.
     pub fn edit(&mut self, now: Timestamp, id: &str, change: impl FnOnce(&mut Thing)) {
         let Some(thing) = self.store.get_mut(id) else { return };
         change(thing);
-        let told = thing.clone();
-        self.store.tell(&told, after(now, self.search_lag));
+        let changed = thing.clone();
+        self.store.schedule_index(&changed, after(now, self.search_lag));
     }
 
-    /// Takes a resource away behind everybody's back.
+    /// Removes a resource directly.
     pub fn remove(&mut self, now: Timestamp, id: &str) {
         self.store.remove(id, after(now, self.search_lag));
     }
 
-    /// Lets a key in, for this account or another one.
+    /// Accepts a key for this account or another one.
     pub fn admit(&mut self, key: &str, account: &str) {
         self.keys.insert(key.to_owned(), account.to_owned());
     }
 
-    /// Ends all tokens at once.
+    /// Revokes all tokens.
     pub fn revoke_tokens(&mut self) {
         self.tokens.clear();
     }
@@ -120,12 +120,12 @@ impl IbmServer {
         self.search_lag = lag;
     }
 
-    /// How many lists of tags a minute are answered.
+    /// Sets the rate limit of list-tags calls per minute.
     pub fn set_tag_lists_max(&mut self, count: usize) {
         self.tag_lists_max = count;
     }
 
-    /// Every token that was given out and not taken back.
+    /// Tokens issued and not revoked.
     pub fn tokens(&self) -> impl Iterator<Item = &str> {
         self.tokens.keys().map(String::as_str)
     }
@@ -134,12 +134,12 @@ impl IbmServer {
         self.log.iter()
     }
 
-    /// Lets everything happen that was due by now.
+    /// Applies all changes that are due by now.
     pub(super) fn settle(&mut self, now: Timestamp) {
         self.store.settle(now, self.search_lag);
     }
 
-    /// Answers a request at a time.
+    /// Handles a request at a time.
     pub fn handle(&mut self, now: Timestamp, request: &IbmRequest) -> IbmAnswer {
         self.settle(now);
         let mut segments = request.segments();
@@ -242,18 +242,18 @@ impl IbmServer {
         }
     }
 
-    /// Begins a deletion that takes its time.
+    /// Starts an asynchronous deletion.
     pub(super) fn leave(&mut self, now: Timestamp, id: &str, state: &str, then: super::store::Then) {
         let lag = self.search_lag;
         let Some(thing) = self.store.get_mut(id) else { return };
         thing.state = state.to_owned();
         thing.later = Some(super::store::Later { at: after(now, thing.kind.leaving()), then });
-        let told = thing.clone();
-        self.store.tell(&told, after(now, lag));
+        let changed = thing.clone();
+        self.store.schedule_index(&changed, after(now, lag));
         self.store.settle(now, lag);
     }
 
-    /// Puts a new resource in.
+    /// Adds a new resource.
     pub(super) fn make(&mut self, now: Timestamp, thing: Thing) -> Thing {
         self.store.put(thing.clone(), after(now, self.search_lag));
         thing
@@ -275,7 +275,7 @@ impl IbmServer {
     }
 }
 
-/// Takes `/is/<region>` or `/power/<region>` off the front.
+/// Removes `/is/<region>` or `/power/<region>` from the front.
 fn take_region(segments: &mut Vec<String>) -> Option<String> {
     let narrowed = segments.len() > 2 && matches!(segments[0].as_str(), "is" | "power");
     narrowed.then(|| {
@@ -297,7 +297,7 @@ fn part_of(parts: &[&str]) -> IbmPart {
     }
 }
 
-/// A refusal without a reason of its own, in the part's own words.
+/// An error with the default message of the service.
 fn refusal(part: IbmPart, status: u16) -> IbmReply {
     let words = match status {
         401 => "The provided token is invalid or expired",
@@ -319,7 +319,7 @@ fn refusal(part: IbmPart, status: u16) -> IbmReply {
     }
 }
 
-/// A refusal that repeats what it was sent: in every field of every error shape, and in the headers people look at.
+/// An error that repeats the request in every field of every error body, and in common headers.
 fn echo(request: &IbmRequest, status: u16, form: IbmEcho) -> IbmReply {
     let body = String::from_utf8_lossy(&request.body);
     let sent = format!("{} {} {}", request.path, request.authorization, body);
@@ -334,7 +334,7 @@ fn echo(request: &IbmRequest, status: u16, form: IbmEcho) -> IbmReply {
         "errorMessage": words, "errorCode": key, "description": words, "code": key, "results": [result],
     });
     let header: String = words.chars().filter(|letter| letter.is_ascii_graphic() || *letter == ' ').collect();
-    // Who is told to wait no time needs no clock to try again.
+    // A retry-after of zero seconds needs no clock.
     IbmReply::json(status, &body).with("x-request-id", header).with("retry-after", "0".to_owned())
 }
 
@@ -342,7 +342,7 @@ fn http_date(now: Timestamp) -> String {
     now.to_zoned(jiff::tz::TimeZone::UTC).strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
 }
 
-/// One page of a list: the rows, and where the next one starts.
+/// One page of a list: the rows, and the start of the next page.
 pub(super) fn page<'t>(
     rows: impl Iterator<Item = &'t Thing>,
     request: &IbmRequest,

@@ -1,4 +1,4 @@
-//! Object storage, as far as an instance is looked at through it: its list of buckets.
+//! Cloud Object Storage: the list of an instance's buckets.
 
 use http::Method;
 

@@ -1,6 +1,6 @@
-//! What the account holds, and what time does to it.
+//! The account's resources and their scheduled changes.
 //!
-//! Always true: a change that takes time is an entry with an instant; nothing happens between two requests that the next
+//! Invariants: a change that takes time is an entry with a due time; nothing happens between two requests that the next
 //! one would not see.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-/// What a thing is.
+/// Type of a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ThingKind {
     Workspace,
@@ -43,16 +43,16 @@ pub struct Thing {
     pub network_id: Option<String>,
     /// The network a DHCP server serves; the subnets of a load balancer.
     pub uses: Vec<String>,
-    /// Names of what keeps it from being deleted: interfaces on a network, targets of a group.
+    /// Names of what blocks its deletion: interfaces on a network, targets of a group.
     pub held_by: Vec<String>,
-    /// A VPC's own security group, which goes with it and not before.
+    /// A VPC's default security group, deleted only with the VPC.
     pub is_default: bool,
-    /// When a workspace's or instance's reclamation was asked for.
+    /// When the reclamation of a workspace or instance was requested.
     pub reclaim_until: Option<Timestamp>,
     pub(super) later: Option<Later>,
 }
 
-/// What time will do to a thing.
+/// A scheduled change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Later {
     pub at: Timestamp,
@@ -65,21 +65,21 @@ pub(super) enum Then {
     Gone,
 }
 
-/// What search knows of a thing.
+/// The indexed state of a resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Indexed {
     pub thing: Thing,
 }
 
-/// How long a thing waits for its reclamation.
+/// How long a resource waits for its reclamation.
 pub(super) const RECLAMATION: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// The account's resources and the index over them.
+/// The account's resources and their search index.
 #[derive(Debug, Default)]
 pub(super) struct Store {
     things: BTreeMap<String, Thing>,
     index: BTreeMap<String, Indexed>,
-    /// What the index will learn, and when.
+    /// Scheduled index updates.
     news: Vec<(Timestamp, String, Option<Indexed>)>,
     minted: u64,
     seed: u64,
@@ -118,13 +118,13 @@ impl Store {
         self.index.values().map(|entry| &entry.thing)
     }
 
-    /// Puts a thing in and lets the index know at `visible_at`.
+    /// Adds a resource and indexes it at `visible_at`.
     pub(super) fn put(&mut self, thing: Thing, visible_at: Timestamp) {
-        self.tell(&thing, visible_at);
+        self.schedule_index(&thing, visible_at);
         self.things.insert(thing.id.clone(), thing);
     }
 
-    /// Puts a thing in that the index has known for long.
+    /// Adds a resource that is already indexed.
     pub(super) fn put_known(&mut self, thing: Thing) {
         if !thing.crn.is_empty() {
             self.index.insert(thing.crn.clone(), Indexed { thing: thing.clone() });
@@ -132,8 +132,8 @@ impl Store {
         self.things.insert(thing.id.clone(), thing);
     }
 
-    /// Lets the index know of a thing as it is now.
-    pub(super) fn tell(&mut self, thing: &Thing, visible_at: Timestamp) {
+    /// Schedules indexing of a resource in its present state.
+    pub(super) fn schedule_index(&mut self, thing: &Thing, visible_at: Timestamp) {
         if !thing.crn.is_empty() {
             self.news.push((visible_at, thing.crn.clone(), Some(Indexed { thing: thing.clone() })));
         }
@@ -145,7 +145,7 @@ impl Store {
         }
     }
 
-    /// Lets everything happen that was due by now.
+    /// Applies all changes that are due by now.
     pub(super) fn settle(&mut self, now: Timestamp, lag: Duration) {
         let due = |thing: &&Thing| thing.later.as_ref().is_some_and(|later| later.at <= now);
         let ids: Vec<String> = self.things.values().filter(due).map(|thing| thing.id.clone()).collect();
@@ -155,8 +155,8 @@ impl Store {
             match then {
                 Then::State(state) => {
                     thing.state = state.to_owned();
-                    let told = thing.clone();
-                    self.tell(&told, after(at, lag));
+                    let changed = thing.clone();
+                    self.schedule_index(&changed, after(at, lag));
                     if state == "removed" {
                         self.empty(&id, after(at, lag));
                     }
@@ -178,7 +178,7 @@ impl Store {
         }
     }
 
-    /// Everything in a thing goes with it: groups with their VPC, networks with their workspace or DHCP server.
+    /// Removes the children of a resource: groups of a VPC, networks of a workspace or DHCP server.
     fn empty(&mut self, id: &str, visible_at: Timestamp) {
         let served = self.things.get(id).filter(|thing| thing.kind == ThingKind::DhcpServer);
         let mut inner: Vec<String> = served.map(|server| server.uses.clone()).unwrap_or_default();
@@ -188,7 +188,7 @@ impl Store {
         }
     }
 
-    /// An id nobody has had: the same ones for the same seed.
+    /// A new id; the same sequence for the same seed.
     pub(super) fn mint(&mut self) -> String {
         self.minted += 1;
         let high = mix(self.seed ^ self.minted.wrapping_mul(0x9E37_79B9_7F4A_7C15));
@@ -198,7 +198,7 @@ impl Store {
     }
 }
 
-/// SplitMix64's last step: neighbouring numbers give unlike ones.
+/// The last step of SplitMix64.
 fn mix(mut value: u64) -> u64 {
     value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     value = (value ^ (value >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -210,7 +210,7 @@ pub(super) fn after(now: Timestamp, span: Duration) -> Timestamp {
 }
 
 impl ThingKind {
-    /// The state of one that is fine.
+    /// The state of a healthy resource.
     pub fn fine(self) -> &'static str {
         match self {
             Self::Workspace | Self::CosInstance => "active",
@@ -223,7 +223,7 @@ impl ThingKind {
         }
     }
 
-    /// How long its deletion takes here: seconds where people report minutes, in the same order.
+    /// How long its deletion takes here: seconds where users report minutes, in the same order.
     pub(super) fn leaving(self) -> Duration {
         Duration::from_secs(match self {
             Self::SecurityGroup | Self::CosInstance => 0,
@@ -238,7 +238,7 @@ impl ThingKind {
 }
 
 impl Thing {
-    /// One that is fine, untagged and held by nobody.
+    /// A healthy, untagged, unused resource.
     pub fn new(kind: ThingKind, id: &str, name: &str, location: &str, account: &str, created_at: Timestamp) -> Self {
         Self {
             kind,
@@ -261,7 +261,7 @@ impl Thing {
         }
     }
 
-    /// The same inside another one. A network's name carries its workspace.
+    /// Sets the parent. A network's CRN contains its workspace.
     #[must_use]
     pub fn within(mut self, parent: &str) -> Self {
         if self.kind == ThingKind::Network {
@@ -277,7 +277,7 @@ impl Thing {
         self
     }
 
-    /// Whether its deletion is under way or over.
+    /// Whether its deletion has started or finished.
     pub fn is_leaving(&self) -> bool {
         matches!(
             self.state.as_str(),

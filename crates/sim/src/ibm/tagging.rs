@@ -1,4 +1,4 @@
-//! Global Tagging: tags are folded to lower case, and what is refused is refused inside a `200`.
+//! Global Tagging: tags are lower case, and refused tags are errors inside a `200`.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -12,10 +12,10 @@ use super::request::IbmRequest;
 use super::server::IbmServer;
 use super::store::after;
 
-/// What one call takes, as the clients of others count it.
+/// Limits of one call, as counted by other clients.
 const NAMES_MAX: usize = 100;
 const RESOURCES_MAX: usize = 100;
-/// What a resource holds.
+/// Limit of tags per resource.
 const TAGS_MAX: usize = 1000;
 const TAG_CHARS_MAX: usize = 128;
 const MINUTE: Duration = Duration::from_secs(60);
@@ -29,7 +29,7 @@ impl IbmServer {
             (&Method::POST, ["v3", "tags", "detach"]) => self.change_tags(now, request, Way::Detach),
             (&Method::DELETE, ["v3", "tags", name]) => self.delete_tag(name),
             (&Method::DELETE, ["v3", "tags"]) => {
-                // Tags nobody has vanish by themselves here.
+                // Unattached tags are removed automatically here.
                 IbmReply::json(200, &json!({ "total_count": 0, "errors": false, "items": [] }))
             }
             _ => IbmReply::errors(404, "not_found", "no such operation"),
@@ -127,8 +127,8 @@ impl IbmServer {
             }
             Way::Detach => thing.tags.retain(|tag| !names.iter().any(|name| covers(name, tag))),
         }
-        let told = thing.clone();
-        self.store.tell(&told, visible_at);
+        let changed = thing.clone();
+        self.store.schedule_index(&changed, visible_at);
         json!({ "resource_id": crn, "is_error": false })
     }
 }

@@ -1,4 +1,4 @@
-//! The account's own rules, asked directly: what each service refuses, and what time does.
+//! Rules of the account's services and of scheduled changes.
 
 use bytes::Bytes;
 use http::Method;
@@ -67,7 +67,7 @@ impl Asking {
 const V: &str = "version=2026-01-01&generation=2";
 
 #[test]
-fn what_is_in_use_is_not_deleted() {
+fn resources_in_use_are_not_deleted() {
     let mut asking = Asking::new();
     let within = |parent: &str| Some(parent.to_owned());
     asking.seed(ThingKind::Vpc, "vpc", |_| ());
@@ -106,7 +106,7 @@ fn what_is_in_use_is_not_deleted() {
 }
 
 #[test]
-fn deletions_take_their_time_and_end_in_their_own_way() {
+fn deletions_are_asynchronous_and_end_per_service() {
     let mut asking = Asking::new();
     asking.seed(ThingKind::LoadBalancer, "lb", |_| ());
     asking.seed(ThingKind::CosInstance, "cos", |_| ());
@@ -114,7 +114,7 @@ fn deletions_take_their_time_and_end_in_their_own_way() {
     let lb = format!("/v1/load_balancers/lb?{V}");
     assert_eq!(asking.delete(0, &lb), 204);
     assert_eq!(asking.get(1, &lb).1["provisioning_status"], "delete_pending");
-    assert_eq!(asking.delete(2, &lb), 409, "once is enough");
+    assert_eq!(asking.delete(2, &lb), 409, "a second delete conflicts");
     assert_eq!(asking.get(30, &lb).0, 404);
 
     assert_eq!(asking.delete(30, "/v2/resource_instances/ws"), 202);
@@ -169,7 +169,7 @@ fn detaching_takes_wildcards_and_attaching_can_replace_a_key() {
 }
 
 #[test]
-fn search_is_behind_and_hides_what_waits_for_reclamation() {
+fn search_lags_and_hides_resources_waiting_for_reclamation() {
     let mut asking = Asking::new();
     asking.seed(ThingKind::CosInstance, "cos", |_| ());
     let mut found = |seconds: i64, query: &str, more: &str| {
@@ -197,7 +197,7 @@ fn search_is_behind_and_hides_what_waits_for_reclamation() {
 }
 
 #[test]
-fn a_token_ends_and_lists_of_tags_are_counted() {
+fn tokens_expire_and_list_tags_is_rate_limited() {
     let mut asking = Asking::new();
     asking.server.set_tag_lists_max(2);
     let codes: Vec<u16> = (0..4).map(|_| asking.get(0, "/v3/tags?tag_type=user").0).collect();

@@ -1,4 +1,4 @@
-//! Transit Gateway: gateways, and connections that take their time.
+//! Transit Gateway: gateways, and connections with asynchronous changes.
 
 use http::Method;
 use jiff::Timestamp;
@@ -146,5 +146,5 @@ impl IbmServer {
 }
 
 fn absent(what: &str, id: &str) -> IbmReply {
-    IbmReply::errors(404, "not_found", &format!("the {what} {id} can't be found"))
+    IbmReply::errors(404, "not_found", &format!("{what} {id} not found"))
 }

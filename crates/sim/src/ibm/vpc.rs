@@ -1,4 +1,4 @@
-//! VPC: networks, subnets, security groups and load balancers, with what keeps each from going.
+//! VPC: networks, subnets, security groups and load balancers, with what blocks their deletion.
 
 use http::Method;
 use jiff::Timestamp;
@@ -125,11 +125,11 @@ impl IbmServer {
         IbmReply::empty(204)
     }
 
-    /// What keeps a resource from being deleted.
+    /// What blocks the deletion of a resource.
     fn held(&self, thing: &Thing) -> Option<(&'static str, String)> {
         let named = |what: &str, by: &Thing| format!("{what}: {} ({})", by.name, by.id);
         if let Some(by) = thing.held_by.first() {
-            return Some(("in_use", format!("it is in use by {by}")));
+            return Some(("in_use", format!("in use by {by}")));
         }
         match thing.kind {
             ThingKind::Vpc => {
@@ -146,7 +146,7 @@ impl IbmServer {
                 balancer.map(|by| ("subnet_in_use", named("the subnet is used by", by)))
             }
             ThingKind::SecurityGroup if thing.is_default => {
-                Some(("security_group_is_default", "the default group goes with its VPC".to_owned()))
+                Some(("security_group_is_default", "the default group is deleted with its VPC".to_owned()))
             }
             ThingKind::LoadBalancer if !matches!(thing.state.as_str(), "active" | "failed") => {
                 Some(("load_balancer_busy", format!("the load balancer is in state {}", thing.state)))

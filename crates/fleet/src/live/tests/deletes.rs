@@ -167,17 +167,17 @@ async fn an_unreachable_cluster_never_yields_a_delete() {
         if case.ends_with("later") {
             fleet.look_twice().await;
             assert_eq!(fleet.offered(), ["an-orphan"], "case: {case}");
-            sim.cut_off();
+            sim.disconnect();
             until(&mut fleet.live, "noticed", |live| {
                 live.view().clusters().any(|one| matches!(one.link, Link::Degraded { .. }))
             })
             .await;
         } else {
-            sim.cut_off();
+            sim.disconnect();
             fleet.look_twice().await;
         }
         fleet.offers_nothing(case).await;
-        sim.join_again();
+        sim.reconnect();
         fleet.offers_again(case).await;
     }
 }

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn a_delete_answers_with_what_it_deleted() {
+fn a_delete_replies_with_the_deleted_object() {
     let mut world = world();
     let object = world.created(MAPS, &map("a"));
     let (code, status) = world.delete(&format!("{MAPS}/a"), &Value::Null);
@@ -45,7 +45,7 @@ fn a_precondition_that_does_not_hold_stops_a_delete() {
 }
 
 #[test]
-fn an_object_with_finalizers_stays_until_the_last_one_goes() {
+fn an_object_with_finalizers_stays_until_the_last_one_is_removed() {
     let mut world = world();
     let mut object = map("a");
     object["metadata"]["finalizers"] = json!(["a.io/1", "a.io/2"]);
@@ -84,9 +84,9 @@ fn a_dry_run_changes_nothing() {
     assert_eq!(world.server.version(), before);
 }
 
-/// What one pass after another leaves of an owner and a dependent.
+/// Objects left after each pass, for an owner and a dependent.
 #[test]
-fn garbage_is_collected_only_when_asked_and_as_the_policy_says() {
+fn garbage_collection_runs_on_request_and_follows_the_policy() {
     let cases = [
         ("background", "Background", 404, 404),
         ("foreground", "Foreground", 404, 404),
@@ -101,7 +101,7 @@ fn garbage_is_collected_only_when_asked_and_as_the_policy_says() {
         }]);
         world.created(MAPS, &dependent);
         assert_eq!(world.delete(&format!("{MAPS}/owner"), &json!({ "propagationPolicy": policy })).0, 200);
-        assert_eq!(world.get(&format!("{MAPS}/dependent")).0, 200, "nothing cascades by itself; case: {case}");
+        assert_eq!(world.get(&format!("{MAPS}/dependent")).0, 200, "no cascade without a pass; case: {case}");
         while world.server.collect_garbage(world.now) > 0 {}
         assert_eq!(world.get(&format!("{MAPS}/owner")).0, owner_left, "case: {case}");
         assert_eq!(world.get(&format!("{MAPS}/dependent")).0, dependent_left, "case: {case}");
@@ -109,7 +109,7 @@ fn garbage_is_collected_only_when_asked_and_as_the_policy_says() {
 }
 
 #[test]
-fn a_namesake_of_a_deleted_owner_keeps_nothing_alive() {
+fn a_new_object_with_the_name_of_a_deleted_owner_keeps_no_dependents() {
     let mut world = world();
     let owner = world.created(MAPS, &map("owner"));
     let mut dependent = map("dependent");
@@ -123,7 +123,7 @@ fn a_namesake_of_a_deleted_owner_keeps_nothing_alive() {
 }
 
 #[test]
-fn a_terminating_namespace_is_emptied_and_then_goes() {
+fn a_terminating_namespace_is_emptied_and_then_removed() {
     let mut world = world();
     world.created("/api/v1/namespaces", &json!({ "metadata": { "name": "n" } }));
     world.created("/api/v1/namespaces/n/configmaps", &map("a"));

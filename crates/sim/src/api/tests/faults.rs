@@ -10,7 +10,7 @@ fn strike(world: &mut World, action: FaultAction) {
 }
 
 #[test]
-fn what_a_fault_leaves_committed_is_what_its_name_says() {
+fn each_fault_commits_exactly_what_its_name_says() {
     let cases = [
         ("refused", FaultAction::Refuse { code: 503, retry_after_seconds: Some(3) }, false),
         ("refused after commit", FaultAction::RefuseAfterCommit { code: 504 }, true),
@@ -31,23 +31,23 @@ fn what_a_fault_leaves_committed_is_what_its_name_says() {
 }
 
 #[test]
-fn a_refusal_carries_its_code_and_its_patience() {
+fn a_refusal_has_its_code_and_retry_after() {
     let mut world = world();
     strike(&mut world, FaultAction::Refuse { code: 429, retry_after_seconds: Some(3) });
     let reply = world.reply(&Request::get(MAPS));
     assert_eq!((reply.status, reply.retry_after_seconds), (429, Some(3)));
-    assert_eq!(world.get(MAPS).0, 200, "it struck once");
+    assert_eq!(world.get(MAPS).0, 200, "the fault applies once");
 }
 
 #[test]
-fn a_fault_waits_for_its_turn_and_spares_others() {
+fn a_fault_affects_only_the_matching_request_it_waits_for() {
     let mut world = world();
     let matcher = maps().verb(Verb::List).namespace("default");
     let fault = Fault::once(matcher, FaultAction::Refuse { code: 500, retry_after_seconds: None }).after(1);
     world.server.faults().add(fault);
     assert_eq!(world.get("/api/v1/configmaps").0, 200, "another namespace");
     assert_eq!(world.get(&format!("{MAPS}/kube-root-ca.crt")).0, 200, "another verb");
-    assert_eq!(world.get(MAPS).0, 200, "the first is spared");
+    assert_eq!(world.get(MAPS).0, 200, "the first request passes");
     assert_eq!(world.get(MAPS).0, 500);
     assert_eq!(world.get(MAPS).0, 200);
 }
@@ -61,7 +61,7 @@ fn an_empty_list_looks_complete() {
 }
 
 #[test]
-fn a_stale_replica_shows_the_past() {
+fn a_stale_replica_serves_an_older_state() {
     let mut world = world();
     let first = world.created(MAPS, &map_with("a", json!({ "x": "1" })));
     world.patch(&format!("{MAPS}/a"), MERGE, &json!({ "data": { "x": "2" } }));
@@ -82,7 +82,7 @@ fn a_page_of_a_list_can_expire() {
 }
 
 #[test]
-fn watches_break_and_fall_silent_on_demand() {
+fn watches_break_and_stall_on_demand() {
     let mut world = world();
     let open = |world: &mut World| match world.server.handle(world.now, &Request::get(&format!("{MAPS}?watch=true"))) {
         Answer::Watch(id) => id,
@@ -102,7 +102,7 @@ fn watches_break_and_fall_silent_on_demand() {
 }
 
 #[test]
-fn a_lost_group_is_gone_and_an_unavailable_one_is_listed() {
+fn a_lost_group_is_not_listed_and_an_unavailable_one_is() {
     let aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
     let cases = [("lost", GroupFault::Lost, 404, false), ("unavailable", GroupFault::Unavailable, 503, true)];
     for (case, fault, code, is_listed) in cases {
@@ -120,7 +120,7 @@ fn a_lost_group_is_gone_and_an_unavailable_one_is_listed() {
 }
 
 #[test]
-fn the_request_log_remembers_who_asked_for_what() {
+fn the_request_log_records_user_and_request() {
     let mut world = world();
     world.get(&format!("{MAPS}?limit=1"));
     strike(&mut world, FaultAction::LostBefore);
@@ -131,13 +131,13 @@ fn the_request_log_remembers_who_asked_for_what() {
 }
 
 #[test]
-fn the_same_seed_tells_the_same_story() {
-    let story = |seed| {
+fn the_same_seed_gives_the_same_responses() {
+    let responses = |seed| {
         let mut world = World { server: Server::new(seed, world().now), now: world().now };
         let mut object = map("");
         object["metadata"] = json!({ "generateName": "a-" });
         world.created(MAPS, &object)
     };
-    assert_eq!(story(1), story(1));
-    assert_ne!(story(1), story(2));
+    assert_eq!(responses(1), responses(1));
+    assert_ne!(responses(1), responses(2));
 }

@@ -16,7 +16,7 @@ fn world_with(names: &[(&str, Value)]) -> World {
 }
 
 #[test]
-fn a_selector_picks_what_it_says() {
+fn a_selector_selects_the_matching_objects() {
     let mut world = world_with(&[
         ("a", json!({ "app": "x", "n": "1" })),
         ("b", json!({ "app": "y", "n": "5" })),
@@ -41,7 +41,7 @@ fn a_selector_picks_what_it_says() {
 }
 
 #[test]
-fn a_selector_that_can_not_be_read_is_a_bad_request() {
+fn an_invalid_selector_is_a_bad_request() {
     let mut world = world();
     let cases = [
         ("two equals", "labelSelector=a=b=c", "found '=', expected: ',' or 'end of string'"),
@@ -75,13 +75,13 @@ fn all_pages_of_a_list_show_one_version() {
     world.delete(&format!("{MAPS}/c"), &Value::Null);
     let token = first["metadata"]["continue"].as_str().expect("more follows").to_owned();
     let (_, second) = world.get(&format!("{MAPS}?limit=2&continue={token}"));
-    assert_eq!(names(&second), ["c", "kube-root-ca.crt"], "neither the new nor the deleted one shows");
+    assert_eq!(names(&second), ["c", "kube-root-ca.crt"], "the page shows the pinned version");
     assert_eq!(second["metadata"]["resourceVersion"], first["metadata"]["resourceVersion"]);
     assert_eq!(second["metadata"]["continue"], Value::Null);
 }
 
 #[test]
-fn a_page_whose_version_is_compacted_is_gone_and_offers_an_inconsistent_rest() {
+fn a_compacted_page_is_gone_and_offers_an_inconsistent_continuation() {
     let mut world = world_with(&[("a", json!({})), ("b", json!({})), ("c", json!({}))]);
     let (_, first) = world.get(&format!("{MAPS}?limit=2"));
     let token = first["metadata"]["continue"].as_str().expect("more follows").to_owned();
@@ -107,7 +107,7 @@ fn a_version_from_the_future_times_out() {
 }
 
 #[test]
-fn an_exact_version_shows_the_past() {
+fn an_exact_version_returns_the_older_state() {
     let mut world = world();
     let before = world.server.version();
     world.created(MAPS, &map("a"));
@@ -130,7 +130,7 @@ fn namespaces_are_listed_in_the_order_of_their_keys() {
 }
 
 #[test]
-fn other_forms_of_a_list_carry_what_they_promise() {
+fn lists_are_rendered_in_every_accepted_form() {
     let mut world = world_with(&[("a", json!({ "app": "x" }))]);
     let query = format!("{MAPS}?fieldSelector=metadata.name%3Da");
     let partial = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";

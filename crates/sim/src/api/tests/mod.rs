@@ -1,6 +1,6 @@
-//! Rules of the simulated API, each against the sentence or behaviour of kube-apiserver 1.36.
+//! Rules of the simulated API, each against the message or behaviour of kube-apiserver 1.36.
 //!
-//! The expected sentences were taken from a real server; `tests/real/conformance.rs` compares the two at random.
+//! The expected messages were taken from a real server; `tests/real/conformance.rs` compares the two at random.
 
 mod deletes;
 mod faults;

@@ -11,7 +11,7 @@ fn managers(object: &Value) -> Vec<(&str, &str, &Value)> {
 }
 
 #[test]
-fn a_create_and_an_update_own_what_they_set() {
+fn a_create_and_an_update_own_the_fields_they_set() {
     let mut world = world();
     let object = world.created(&format!("{MAPS}?fieldManager=one"), &map_with("a", json!({ "x": "1" })));
     let both = json!({ "f:data": { ".": {}, "f:x": {} } });
@@ -22,7 +22,7 @@ fn a_create_and_an_update_own_what_they_set() {
 }
 
 #[test]
-fn applying_over_somebody_else_is_a_conflict_until_forced() {
+fn applying_over_another_manager_is_a_conflict_until_forced() {
     let mut world = world();
     let path = format!("{MAPS}/a");
     let (code, _) =
@@ -57,13 +57,13 @@ fn a_conflict_with_an_updater_names_its_version() {
 }
 
 #[test]
-fn what_a_manager_stops_applying_goes_unless_somebody_else_owns_it() {
+fn a_field_no_longer_applied_is_removed_unless_another_manager_owns_it() {
     let mut world = world();
     let path = format!("{MAPS}/a");
     world.patch(&format!("{path}?fieldManager=one"), APPLY, &map_with("a", json!({ "x": "1", "y": "1", "z": "1" })));
     world.patch(&format!("{path}?fieldManager=two"), APPLY, &map_with("a", json!({ "y": "1" })));
     let (_, object) = world.patch(&format!("{path}?fieldManager=one"), APPLY, &map_with("a", json!({ "x": "1" })));
-    assert_eq!(object["data"], json!({ "x": "1", "y": "1" }), "z goes, y is shared and stays");
+    assert_eq!(object["data"], json!({ "x": "1", "y": "1" }), "z is removed, y is shared and stays");
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn a_yaml_body_can_be_applied() {
 }
 
 #[test]
-fn status_and_spec_are_written_at_their_own_doors() {
+fn status_and_spec_are_written_through_their_own_endpoints() {
     let mut world = world();
     let mut object = widget("w", json!({ "x": 1 }));
     object["status"] = json!({ "ready": true });
@@ -146,7 +146,7 @@ fn string_data_of_a_secret_is_folded_and_its_type_is_filled_in() {
 }
 
 #[test]
-fn a_definition_makes_its_kind_served_and_takes_it_away() {
+fn a_definition_serves_its_kind_until_it_is_deleted() {
     let mut world = world();
     let definition = json!({
         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",

@@ -2,7 +2,7 @@ use super::*;
 use crate::{Identity, Rule};
 
 #[test]
-fn a_refusal_says_the_real_sentence() {
+fn a_refusal_has_the_message_of_kube_apiserver() {
     let subdomain = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
     let cases = [
         ("missing object", Method::GET, "/nope", Value::Null, 404, "configmaps \"nope\" not found".to_owned()),
@@ -25,7 +25,7 @@ fn a_refusal_says_the_real_sentence() {
 }
 
 #[test]
-fn a_namespace_that_is_missing_or_going_takes_nothing_new() {
+fn a_missing_or_terminating_namespace_accepts_no_new_objects() {
     let mut world = world();
     let (code, status) = world.post("/api/v1/namespaces/nope/configmaps", &map("a"));
     assert_eq!((code, message(&status)), (404, "namespaces \"nope\" not found"));
@@ -44,7 +44,7 @@ fn a_namespace_that_is_missing_or_going_takes_nothing_new() {
 }
 
 #[test]
-fn an_unknown_path_is_a_page_and_an_unknown_resource_a_status() {
+fn an_unknown_path_returns_text_and_an_unknown_resource_a_status() {
     let mut world = world();
     let reply = world.reply(&Request::get("/apis/nobody.example.com/v1/things"));
     assert_eq!((reply.status, &reply.body[..]), (404, &b"404 page not found\n"[..]));
@@ -112,7 +112,7 @@ fn an_immutable_object_keeps_its_data() {
 }
 
 #[test]
-fn access_is_refused_with_the_real_sentence_and_reviewed_by_the_same_rules() {
+fn access_denials_have_the_real_message_and_match_self_reviews() {
     let nobody = Identity::new("nobody", &[]);
     let cases = [
         (

@@ -10,7 +10,7 @@ fn open(world: &mut World, target: &str) -> WatchId {
     }
 }
 
-/// Type, name and version of what a watch has to say now.
+/// Type, name and version of a watch's pending events.
 fn heard(world: &mut World, id: WatchId) -> Vec<(String, String)> {
     let poll = world.server.poll_watch(id, world.now);
     let events = poll.lines.iter().map(|line| serde_json::from_slice::<Value>(line).expect("a line is JSON"));
@@ -23,7 +23,7 @@ fn event(kind: &str, name: &str) -> (String, String) {
 }
 
 #[test]
-fn leaving_the_selection_is_a_delete_and_entering_it_an_add() {
+fn leaving_the_selection_is_a_delete_event_and_entering_it_an_add_event() {
     let mut world = world();
     let from = world.server.version();
     let id = open(&mut world, &format!("{MAPS}?watch=true&resourceVersion={from}&labelSelector=k%3D1"));
@@ -51,7 +51,7 @@ fn an_update_that_changes_nothing_is_no_event() {
 }
 
 #[test]
-fn initial_events_end_with_their_mark() {
+fn initial_events_end_with_a_bookmark() {
     let mut world = world();
     let query = "watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
     let id = open(&mut world, &format!("{MAPS}?{query}"));
@@ -80,7 +80,7 @@ fn a_quiet_watch_gets_bookmarks_and_an_end() {
 }
 
 #[test]
-fn a_watch_that_falls_out_of_the_history_is_told_and_closed() {
+fn a_watch_older_than_the_history_gets_410_and_is_closed() {
     let mut world = world();
     let from = world.server.version();
     let id = open(&mut world, &format!("{MAPS}?watch=true&resourceVersion={from}"));
@@ -95,7 +95,7 @@ fn a_watch_that_falls_out_of_the_history_is_told_and_closed() {
 }
 
 #[test]
-fn a_deleted_object_is_shown_at_the_version_of_its_going() {
+fn a_delete_event_has_the_version_of_the_removal() {
     let mut world = world();
     let object = world.created(MAPS, &map("a"));
     let id = open(&mut world, &format!("{MAPS}?watch=true&resourceVersion={}", version(&object)));

@@ -1,14 +1,13 @@
-//! Clusters with a control plane of their own, on their way to an external OIDC provider or back.
+//! Standalone clusters that switch to an external OIDC provider or back.
 //!
-//! Always true: none of them gets into a state the real operators couldn't leave behind; what those do is in
-//! `facts/external-oidc.md` sections 2 to 4.
+//! Invariants: no cluster is in a state that the real operators cannot leave behind.
 //!
-//! | cluster | where it stands |
+//! | cluster | state |
 //! | --- | --- |
-//! | `ocp-berlin` | in the middle of a switch: two nodes are through, the third waits for its installer |
-//! | `ocp-paris` | a spec that everybody accepted and kube-apiserver refuses, on the first node it reached |
-//! | `ocp-lisbon` | reverted: the OAuth server comes back, and what OIDC left is still there |
-//! | `ocp-oslo` | on OIDC for long; its operators work, and somebody changes the audiences now and then |
+//! | `ocp-berlin` | switching: two nodes are updated, the third waits for its installer |
+//! | `ocp-paris` | a spec that the API accepts and kube-apiserver rejects, on the first updated node |
+//! | `ocp-lisbon` | reverted: the OAuth server returns, and objects left by OIDC still exist |
+//! | `ocp-oslo` | on OIDC for a long time; its operators run, and its audiences change every few ticks |
 
 mod objects;
 mod operators;
@@ -18,52 +17,52 @@ use serde_json::{Value, json};
 
 pub use operators::Standalone;
 
-use super::dice::Dice;
 use super::guest::put;
 use super::reach::Reach;
-use super::story::{DemoClass, DemoCluster, DemoRole, StoryOptions, cluster, server_of};
-use super::{certificate, furnish};
+use super::scenario::{DemoClass, DemoCluster, DemoRole, ScenarioOptions, cluster, server_of};
+use super::seeded_rng::SeededRng;
+use super::{certificate, seed};
 use crate::SimCluster;
 use objects::{AUTH_CONFIG, KAS, MANAGED, Revision};
 
-/// A cluster of its own, with its past.
-struct Character {
+/// A standalone cluster and the function that builds its state at the start.
+struct ClusterSpec {
     name: &'static str,
     class: DemoClass,
-    past: fn(&mut Past),
+    setup: fn(&mut ClusterSetup),
 }
 
-const CAST: [Character; 4] = [
-    Character { name: "ocp-berlin", class: DemoClass::Prod, past: berlin },
-    Character { name: "ocp-paris", class: DemoClass::Stage, past: paris },
-    Character { name: "ocp-lisbon", class: DemoClass::Prod, past: lisbon },
-    Character { name: OSLO, class: DemoClass::Dev, past: oslo },
+const CLUSTERS: [ClusterSpec; 4] = [
+    ClusterSpec { name: "ocp-berlin", class: DemoClass::Prod, setup: berlin },
+    ClusterSpec { name: "ocp-paris", class: DemoClass::Stage, setup: paris },
+    ClusterSpec { name: "ocp-lisbon", class: DemoClass::Prod, setup: lisbon },
+    ClusterSpec { name: OSLO, class: DemoClass::Dev, setup: oslo },
 ];
 
-/// The one whose operators work while the story runs.
+/// The cluster whose operators run during the scenario.
 const OSLO: &str = "ocp-oslo";
 
-/// A cluster while its past is told.
-struct Past {
+/// A cluster while its state at the start is built.
+struct ClusterSetup {
     sim: SimCluster,
-    dice: Dice,
+    rng: SeededRng,
     name: &'static str,
     start: Timestamp,
     since: Timestamp,
 }
 
-/// Every cluster of the cast, and those who act in them.
-pub fn enter(options: &StoryOptions, since: Timestamp) -> (Vec<DemoCluster>, Vec<Standalone>) {
+/// Builds every standalone cluster, and the operators of those that have any.
+pub fn build(options: &ScenarioOptions, since: Timestamp) -> (Vec<DemoCluster>, Vec<Standalone>) {
     let mut clusters = Vec::new();
     let mut actors = Vec::new();
-    for Character { name, class, past } in CAST {
-        let (sim, mut dice) = cluster(options, name);
+    for ClusterSpec { name, class, setup } in CLUSTERS {
+        let (sim, mut rng) = cluster(options, name);
         let server = server_of(name);
         objects::kinds().into_iter().for_each(|kind| put(&sim, since, kind));
-        furnish::identity(&sim, name, &mut dice, since);
-        let mut told = Past { sim: sim.clone(), dice, name, start: options.start, since };
-        told.furnish(&server);
-        past(&mut told);
+        seed::identity(&sim, name, &mut rng, since);
+        let mut cluster = ClusterSetup { sim: sim.clone(), rng, name, start: options.start, since };
+        cluster.seed(&server);
+        setup(&mut cluster);
         if name == OSLO {
             actors.push(Standalone::new(sim.clone()));
         }
@@ -73,7 +72,7 @@ pub fn enter(options: &StoryOptions, since: Timestamp) -> (Vec<DemoCluster>, Vec
     (clusters, actors)
 }
 
-impl Past {
+impl ClusterSetup {
     fn ago(&self, time: SignedDuration) -> Timestamp {
         self.start.checked_sub(time).unwrap_or(Timestamp::MIN)
     }
@@ -82,8 +81,8 @@ impl Past {
         put(&self.sim, self.since, object);
     }
 
-    /// What every cluster of its own has.
-    fn furnish(&self, server: &str) {
+    /// Seeds the objects of every standalone cluster.
+    fn seed(&self, server: &str) {
         self.put(super::objects::infrastructure(&format!("{}-x7k2p", self.name), "HighlyAvailable", server));
         let release =
             json!({ "desired": { "version": "4.20.3" }, "history": [{ "state": "Completed", "version": "4.20.3" }] });
@@ -103,7 +102,7 @@ impl Past {
         self.put(objects::singleton("config.openshift.io/v1", "Authentication", "cluster", spec, status));
     }
 
-    /// `auth-config` as the authentication operator wrote it, and its copy.
+    /// Writes `auth-config` as the authentication operator does, and its copy.
     fn write_auth_config(&self, spec: &Value) -> String {
         let text = operators::render(spec, &operators::authority(&self.sim, spec));
         for namespace in [MANAGED, KAS] {
@@ -112,7 +111,7 @@ impl Past {
         text
     }
 
-    /// kube-apiserver's operator: what it observed, and where each node is.
+    /// Writes the kube-apiserver operator's observed config and the revision of each node.
     fn kube_api_server(&self, observed: Revision, latest: i64, nodes: Value, conditions: Value) {
         let spec = json!({ "managementState": "Managed", "observedConfig": observed.config() });
         let status = json!({ "latestAvailableRevision": latest, "nodeStatuses": nodes, "conditions": conditions });
@@ -123,7 +122,7 @@ impl Past {
         objects::revision(number, revision, auth_config).into_iter().for_each(|object| self.put(object));
     }
 
-    /// The OAuth server's resources, but for these names.
+    /// Seeds the OAuth server's resources except these names.
     fn oauth_server(&self, but: &[&str]) {
         let parts = objects::oauth_server().into_iter();
         parts
@@ -131,56 +130,56 @@ impl Past {
             .for_each(|part| self.put(part));
     }
 
-    fn complain(&self, kind: &str, condition: Value) {
+    fn add_condition(&self, kind: &str, condition: Value) {
         let place = ("operator.openshift.io/v1", "cluster");
         self.sim.with(|server, _| {
             let said =
                 server.edit(self.since, place.0, kind, place.1, |held| super::objects::set_condition(held, condition));
-            said.expect("the operators' own resources are there from the start");
+            said.expect("operator resources are seeded first");
         });
     }
 }
 
-fn condition(past: &Past, kind: &str, reason: &str, message: &str) -> Value {
-    let since = past.ago(SignedDuration::from_mins(35)).strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+fn condition(setup: &ClusterSetup, kind: &str, reason: &str, message: &str) -> Value {
+    let since = setup.ago(SignedDuration::from_mins(35)).strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     super::objects::condition(kind, "True", reason, message, &since)
 }
 
-/// Two nodes run with OIDC alone; the third has the first of the two revisions and waits for the second.
-fn berlin(past: &mut Past) {
+/// Two nodes run with OIDC only; the third has the first of the two revisions and waits for the second.
+fn berlin(setup: &mut ClusterSetup) {
     let spec = objects::oidc(
         "https://sso.berlin.example/realms/corp",
         &["console"],
         json!([objects::console_client("berlin-console")]),
     );
-    past.authentication(spec.clone(), json!([objects::unused_client("console"), objects::unused_client("cli")]));
-    let (source, copy) = (past.dice.letters(40), past.dice.letters(40));
-    past.put(objects::secret("openshift-config", "berlin-console", "clientSecret", &source));
-    past.put(objects::secret("openshift-console", "console-oauth-config", "clientSecret", &copy));
-    let text = past.write_auth_config(&spec);
-    past.revision(12, Revision::OAuth, "");
-    past.revision(13, Revision::Both, &text);
-    past.revision(14, Revision::Oidc, &text);
+    setup.authentication(spec.clone(), json!([objects::unused_client("console"), objects::unused_client("cli")]));
+    let (source, copy) = (setup.rng.letters(40), setup.rng.letters(40));
+    setup.put(objects::secret("openshift-config", "berlin-console", "clientSecret", &source));
+    setup.put(objects::secret("openshift-console", "console-oauth-config", "clientSecret", &copy));
+    let text = setup.write_auth_config(&spec);
+    setup.revision(12, Revision::OAuth, "");
+    setup.revision(13, Revision::Both, &text);
+    setup.revision(14, Revision::Oidc, &text);
     let nodes = json!([objects::node(0, 14, 0), objects::node(1, 14, 0), objects::node(2, 13, 14)]);
     let message = "2 nodes are at revision 14; 1 node is at revision 13";
-    let moving = condition(past, "NodeInstallerProgressing", "NodeInstaller", message);
-    past.kube_api_server(Revision::Oidc, 14, nodes, json!([moving]));
-    past.oauth_server(&[]);
+    let moving = condition(setup, "NodeInstallerProgressing", "NodeInstaller", message);
+    setup.kube_api_server(Revision::Oidc, 14, nodes, json!([moving]));
+    setup.oauth_server(&[]);
     for name in ["only-team-members", "no-service-accounts"] {
-        past.put(objects::restriction("payments", name));
+        setup.put(objects::restriction("payments", name));
     }
 }
 
-/// Twice the same required claim: nobody minds until kube-apiserver starts.
-fn paris(past: &mut Past) {
+/// The same required claim twice: only kube-apiserver rejects it, at start.
+fn paris(setup: &mut ClusterSetup) {
     let mut spec = objects::oidc("https://login.paris.example", &["openshift"], json!([]));
     let rule = json!({ "type": "RequiredClaim", "requiredClaim": { "claim": "hd", "requiredValue": "paris.example" } });
     spec["oidcProviders"][0]["claimValidationRules"] = json!([rule, rule]);
-    past.authentication(spec.clone(), json!([objects::unused_client("console"), objects::unused_client("cli")]));
-    let text = past.write_auth_config(&spec);
-    past.revision(20, Revision::OAuth, "");
-    past.revision(21, Revision::Both, &text);
-    past.revision(22, Revision::Oidc, &text);
+    setup.authentication(spec.clone(), json!([objects::unused_client("console"), objects::unused_client("cli")]));
+    let text = setup.write_auth_config(&spec);
+    setup.revision(20, Revision::OAuth, "");
+    setup.revision(21, Revision::Both, &text);
+    setup.revision(22, Revision::Oidc, &text);
     let mut failing = objects::node(0, 20, 22);
     failing["lastFailedRevision"] = json!(22);
     failing["lastFailedCount"] = json!(4);
@@ -189,37 +188,37 @@ fn paris(past: &mut Past) {
         json!(["fallback to last-known-good revision 20 took place after: kube-apiserver is not starting"]);
     let nodes = json!([failing, objects::node(1, 20, 0), objects::node(2, 20, 0)]);
     let message = "1 node is failing on revision 22: pod kube-apiserver-master-0 is in CrashLoopBackOff";
-    let failing = condition(past, "NodeInstallerDegraded", "NodeInstaller", message);
-    past.kube_api_server(Revision::Oidc, 22, nodes, json!([failing]));
-    past.oauth_server(&[]);
+    let failing = condition(setup, "NodeInstallerDegraded", "NodeInstaller", message);
+    setup.kube_api_server(Revision::Oidc, 22, nodes, json!([failing]));
+    setup.oauth_server(&[]);
 }
 
-/// The type is back, the way back is not: the operator that should clean up is stuck.
-fn lisbon(past: &mut Past) {
+/// The type is reverted, the cleanup is not done: the operator responsible is degraded.
+fn lisbon(setup: &mut ClusterSetup) {
     let mut spec = objects::oidc("https://id.lisbon.example", &["console"], json!([]));
-    let authority = certificate::authority(&mut past.dice, "lisbon", past.since);
-    past.put(objects::bundle("openshift-config", "lisbon-ca", &authority));
+    let authority = certificate::authority(&mut setup.rng, "lisbon", setup.since);
+    setup.put(objects::bundle("openshift-config", "lisbon-ca", &authority));
     spec["oidcProviders"][0]["issuer"]["issuerCertificateAuthority"] = json!({ "name": "lisbon-ca" });
     let current =
         json!({ "oidcProviderName": "sso", "issuerURL": "https://id.lisbon.example", "clientID": "lisbon-console" });
-    past.authentication(
+    setup.authentication(
         json!({ "type": "IntegratedOAuth", "oidcProviders": null }),
         json!([objects::used_client("console", current), objects::unused_client("cli")]),
     );
-    let text = past.write_auth_config(&spec);
-    past.put(objects::console_copy(&past.sim, "lisbon-ca"));
-    past.revision(31, Revision::Oidc, &text);
+    let text = setup.write_auth_config(&spec);
+    setup.put(objects::console_copy(&setup.sim, "lisbon-ca"));
+    setup.revision(31, Revision::Oidc, &text);
     let nodes = json!([objects::node(0, 31, 0), objects::node(1, 31, 0), objects::node(2, 31, 0)]);
-    past.kube_api_server(Revision::Oidc, 31, nodes, json!([]));
-    past.oauth_server(&["oauth-openshift", "v4-0-config-system-session", "v1.user.openshift.io"]);
+    setup.kube_api_server(Revision::Oidc, 31, nodes, json!([]));
+    setup.oauth_server(&["oauth-openshift", "v4-0-config-system-session", "v1.user.openshift.io"]);
     let message = "Delete \"https://172.30.0.1:443/api/v1/namespaces/openshift-config-managed/configmaps/auth-config\": context deadline exceeded";
-    past.complain("Authentication", condition(past, "ExternalOIDCControllerDegraded", "SyncError", message));
+    setup.add_condition("Authentication", condition(setup, "ExternalOIDCControllerDegraded", "SyncError", message));
 }
 
-/// All is well but for what an operator could not remove.
-fn oslo(past: &mut Past) {
-    let authority = certificate::authority(&mut past.dice, "oslo", past.since);
-    past.put(objects::bundle("openshift-config", "oslo-ca", &authority));
+/// Healthy except for resources that an operator could not delete.
+fn oslo(setup: &mut ClusterSetup) {
+    let authority = certificate::authority(&mut setup.rng, "oslo", setup.since);
+    setup.put(objects::bundle("openshift-config", "oslo-ca", &authority));
     let mut spec = objects::oidc(
         "https://login.oslo.example/oidc",
         &["console"],
@@ -231,20 +230,23 @@ fn oslo(past: &mut Past) {
         let issuer = "https://login.oslo.example/oidc";
         objects::used_client(component, json!({ "oidcProviderName": "sso", "issuerURL": issuer, "clientID": client }))
     };
-    past.authentication(spec.clone(), json!([used("console"), used("cli")]));
-    let secret = past.dice.letters(40);
-    past.put(objects::secret("openshift-config", "oslo-console", "clientSecret", &secret));
-    past.put(objects::secret("openshift-console", "console-oauth-config", "clientSecret", &secret));
-    past.put(objects::console_copy(&past.sim, "oslo-ca"));
-    let text = past.write_auth_config(&spec);
-    past.revision(40, Revision::Oidc, &text);
+    setup.authentication(spec.clone(), json!([used("console"), used("cli")]));
+    let secret = setup.rng.letters(40);
+    setup.put(objects::secret("openshift-config", "oslo-console", "clientSecret", &secret));
+    setup.put(objects::secret("openshift-console", "console-oauth-config", "clientSecret", &secret));
+    setup.put(objects::console_copy(&setup.sim, "oslo-ca"));
+    let text = setup.write_auth_config(&spec);
+    setup.revision(40, Revision::Oidc, &text);
     let nodes = json!([objects::node(0, 40, 0), objects::node(1, 40, 0), objects::node(2, 40, 0)]);
-    past.kube_api_server(Revision::Oidc, 40, nodes, json!([]));
+    setup.kube_api_server(Revision::Oidc, 40, nodes, json!([]));
     let left = ["v1.oauth.openshift.io", "apiserver", "api", "oauth-apiserver-sa"];
     let left =
         objects::oauth_server().into_iter().filter(|part| left.iter().any(|name| part["metadata"]["name"] == *name));
-    left.for_each(|part| past.put(part));
+    left.for_each(|part| setup.put(part));
     let message =
         "failed to delete apiservices v1.oauth.openshift.io: the server was unable to return a response in time";
-    past.complain("Authentication", condition(past, "APIServicesDegraded", "DisabledAPIServicesPresent", message));
+    setup.add_condition(
+        "Authentication",
+        condition(setup, "APIServicesDegraded", "DisabledAPIServicesPresent", message),
+    );
 }

@@ -1,4 +1,4 @@
-//! The objects of a cluster with a control plane of its own, each as its real maker would write it.
+//! Objects of a standalone cluster, in the form their controllers write them.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ pub const AUTH_CONFIG: &str = "auth-config";
 const OAUTH: &str = "openshift-authentication";
 const OAUTH_API: &str = "openshift-oauth-apiserver";
 
-/// What such a cluster serves beyond Kubernetes.
+/// Custom kinds of a standalone cluster.
 pub fn kinds() -> Vec<Value> {
     let cluster = [
         ("config.openshift.io/v1", "Authentication", "authentications"),
@@ -59,7 +59,7 @@ pub fn console_client(secret: &str) -> Value {
     })
 }
 
-/// The client `oc` logs in with.
+/// The OIDC client of `oc`.
 pub fn cli_client() -> Value {
     json!({
         "componentNamespace": "openshift-console", "componentName": "cli",
@@ -67,7 +67,7 @@ pub fn cli_client() -> Value {
     })
 }
 
-/// A binding that names one user or group.
+/// A binding for one user or group.
 pub fn binding(namespace: Option<&str>, name: &str, role: &str, (kind, named): (&str, &str)) -> Value {
     const RBAC: &str = "rbac.authorization.k8s.io";
     let own = if namespace.is_some() { "RoleBinding" } else { "ClusterRoleBinding" };
@@ -82,7 +82,7 @@ pub fn binding(namespace: Option<&str>, name: &str, role: &str, (kind, named): (
     })
 }
 
-/// What the status says of a component without a client.
+/// The status entry of a component without a client.
 pub fn unused_client(component: &str) -> Value {
     json!({ "componentNamespace": "openshift-console", "componentName": component, "currentOIDCClients": [] })
 }
@@ -105,8 +105,8 @@ pub fn bundle(namespace: &str, name: &str, text: &str) -> Value {
 
 /// The console operator's copy of a CA.
 pub fn console_copy(sim: &SimCluster, name: &str) -> Value {
-    let source = sim.look("v1", "ConfigMap", &format!("openshift-config/{name}")).unwrap_or_default();
-    let owner = sim.look("operator.openshift.io/v1", "Console", "cluster").unwrap_or_default();
+    let source = sim.object("v1", "ConfigMap", &format!("openshift-config/{name}")).unwrap_or_default();
+    let owner = sim.object("operator.openshift.io/v1", "Console", "cluster").unwrap_or_default();
     let mut copy = bundle("openshift-console", name, source["data"]["ca-bundle.crt"].as_str().unwrap_or_default());
     copy["metadata"]["ownerReferences"] = json!([{
         "apiVersion": "operator.openshift.io/v1", "kind": "Console", "name": "cluster",
@@ -127,7 +127,7 @@ pub fn node(number: usize, current: i64, target: i64) -> Value {
     json!({ "nodeName": format!("master-{number}"), "currentRevision": current, "targetRevision": target })
 }
 
-/// What a revision of kube-apiserver is told about who may log in.
+/// Authentication settings of a kube-apiserver revision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Revision {
     OAuth,
@@ -174,7 +174,7 @@ pub fn revision(number: i64, revision: Revision, auth_config: &str) -> Vec<Value
     objects
 }
 
-/// Everything the integrated OAuth server consists of.
+/// All objects of the integrated OAuth server.
 pub fn oauth_server() -> Vec<Value> {
     const RBAC: &str = "rbac.authorization.k8s.io/v1";
     const TRUST: &str = "system:openshift:oauth-servercert-trust";

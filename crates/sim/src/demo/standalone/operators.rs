@@ -1,11 +1,11 @@
-//! The operators of a cluster that is on OIDC: a change of the spec is written, copied, made a revision of, and rolled out.
+//! The operators of a cluster on OIDC: a change of the spec is rendered, copied, made a revision and rolled out.
 //!
 //! ```text
 //!   Authentication ──► auth-config ──► copy ──► revision N+1 ──► node by node
 //!            authentication operator     kube-apiserver's operator
 //! ```
 //!
-//! Always true: a step moves a change by one hop, the last hop first; an operator writes only what differs.
+//! Invariants: a step moves a change by one hop, the last hop first; an operator writes only on a difference.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -16,10 +16,10 @@ use crate::SimCluster;
 
 /// Ticks between two changes of the audiences: a rollout over three nodes takes ten.
 const TICKS_PER_CHANGE: u64 = 30;
-/// Revisions that are kept; the real pruner keeps a few, too.
+/// Revisions kept; the OpenShift pruner keeps a few as well.
 const REVISIONS_KEPT: i64 = 3;
 
-/// Those who act in a cluster of its own.
+/// The operators of a standalone cluster.
 #[derive(Debug, Clone)]
 pub struct Standalone {
     sim: SimCluster,
@@ -30,7 +30,7 @@ impl Standalone {
         Self { sim }
     }
 
-    /// The operators look once; now and then somebody changes who may log in, which they see at the next look.
+    /// Runs the operators once; every few ticks changes the audiences, which they see at the next tick.
     pub fn tick(&self, ticks: u64) {
         let at = self.sim.now();
         if !self.roll_out(at) && !self.make_revision(at) {
@@ -46,7 +46,7 @@ impl Standalone {
 
     /// The authentication operator.
     fn write(&self, at: Timestamp) {
-        let Some(authentication) = self.look(AUTHENTICATION) else { return };
+        let Some(authentication) = self.get(AUTHENTICATION) else { return };
         let spec = &authentication["spec"];
         if spec["type"] != "OIDC" {
             return;
@@ -62,9 +62,9 @@ impl Standalone {
         }
     }
 
-    /// Makes a revision of a copy that changed. Answers whether it did.
+    /// Creates a revision when the copy changed. Returns whether it did.
     fn make_revision(&self, at: Timestamp) -> bool {
-        let (Some(kas), Some(copy)) = (self.look(KUBE_API_SERVER), self.file(KAS, AUTH_CONFIG)) else { return false };
+        let (Some(kas), Some(copy)) = (self.get(KUBE_API_SERVER), self.file(KAS, AUTH_CONFIG)) else { return false };
         let latest = kas["status"]["latestAvailableRevision"].as_i64().unwrap_or(0);
         if self.file(KAS, &format!("{AUTH_CONFIG}-{latest}")).as_deref() == Some(copy.as_str()) {
             return false;
@@ -72,16 +72,16 @@ impl Standalone {
         objects::revision(latest + 1, Revision::Oidc, &copy).into_iter().for_each(|object| put(&self.sim, at, object));
         for name in ["config", AUTH_CONFIG] {
             let old = format!("{KAS}/{name}-{}", latest + 1 - REVISIONS_KEPT);
-            // The first revisions have no forerunners to prune.
+            // The first revisions have no predecessor to prune.
             let _absent = self.sim.remove("v1", "ConfigMap", &old);
         }
         self.edit(at, KUBE_API_SERVER, |kas| kas["status"]["latestAvailableRevision"] = json!(latest + 1));
         true
     }
 
-    /// Moves one node by one step. Answers whether any was behind.
+    /// Moves one node by one step. Returns whether any node was behind.
     fn roll_out(&self, at: Timestamp) -> bool {
-        let Some(kas) = self.look(KUBE_API_SERVER) else { return false };
+        let Some(kas) = self.get(KUBE_API_SERVER) else { return false };
         let latest = kas["status"]["latestAvailableRevision"].clone();
         let mut nodes = kas["status"]["nodeStatuses"].as_array().cloned().unwrap_or_default();
         let Some(node) = nodes.iter_mut().find(|node| node["currentRevision"] != latest) else { return false };
@@ -100,7 +100,7 @@ impl Standalone {
             return;
         }
         let key = format!("{namespace}/{AUTH_CONFIG}");
-        if self.sim.look("v1", "ConfigMap", &key).is_err() {
+        if self.sim.object("v1", "ConfigMap", &key).is_err() {
             put(&self.sim, at, objects::file(namespace, AUTH_CONFIG, text));
             return;
         }
@@ -108,37 +108,37 @@ impl Standalone {
     }
 
     fn file(&self, namespace: &str, name: &str) -> Option<String> {
-        let file = self.look(("v1", "ConfigMap", &format!("{namespace}/{name}")))?;
+        let file = self.get(("v1", "ConfigMap", &format!("{namespace}/{name}")))?;
         file["data"]["auth-config.json"].as_str().map(str::to_owned)
     }
 
-    fn look(&self, (api_version, kind, key): Place<'_>) -> Option<Value> {
-        self.sim.look(api_version, kind, key).ok()
+    fn get(&self, (api_version, kind, key): ObjectHandle<'_>) -> Option<Value> {
+        self.sim.object(api_version, kind, key).ok()
     }
 
-    fn edit(&self, at: Timestamp, (api_version, kind, key): Place<'_>, change: impl FnOnce(&mut Value)) {
+    fn edit(&self, at: Timestamp, (api_version, kind, key): ObjectHandle<'_>, change: impl FnOnce(&mut Value)) {
         self.sim.with(|server, _| {
-            // Somebody may have deleted it meanwhile: then there is nothing to change.
+            // The object may have been deleted meanwhile: then there is nothing to change.
             let _absent = server.edit(at, api_version, kind, key, change);
         });
     }
 }
 
 /// API version, kind and key of an object.
-type Place<'p> = (&'static str, &'static str, &'p str);
+type ObjectHandle<'p> = (&'static str, &'static str, &'p str);
 
-const AUTHENTICATION: Place<'static> = ("config.openshift.io/v1", "Authentication", "cluster");
-const KUBE_API_SERVER: Place<'static> = ("operator.openshift.io/v1", "KubeAPIServer", "cluster");
+const AUTHENTICATION: ObjectHandle<'static> = ("config.openshift.io/v1", "Authentication", "cluster");
+const KUBE_API_SERVER: ObjectHandle<'static> = ("operator.openshift.io/v1", "KubeAPIServer", "cluster");
 
-/// The CA bundle a spec names; empty when it names none.
+/// Returns the CA bundle a spec references; empty when it references none.
 pub fn authority(sim: &SimCluster, spec: &Value) -> String {
     let name = spec["oidcProviders"][0]["issuer"]["issuerCertificateAuthority"]["name"].as_str().unwrap_or_default();
-    let bundle = sim.look("v1", "ConfigMap", &format!("openshift-config/{name}"));
+    let bundle = sim.object("v1", "ConfigMap", &format!("openshift-config/{name}"));
     let text = bundle.ok().and_then(|bundle| bundle["data"]["ca-bundle.crt"].as_str().map(str::to_owned));
     text.unwrap_or_default()
 }
 
-/// `auth-config.json` of the story's specs, which map an e-mail and groups, in the order Go writes them.
+/// Renders `auth-config.json` of the demo's specs, in the key order of the Go encoder.
 pub fn render(spec: &Value, authority: &str) -> String {
     let provider = &spec["oidcProviders"][0];
     let issuer = &provider["issuer"];

@@ -1,17 +1,17 @@
-//! Chance that repeats: the same seed and label give the same row of numbers.
+//! Seeded random numbers: the same seed and label give the same sequence.
 //!
-//! Always true: two labels never share a row, so that something added to the story does not shuffle the rest of it.
+//! Invariants: two labels never share a sequence, so adding an object does not change the others.
 
-/// A row of numbers.
+/// A seeded generator (SplitMix64).
 #[derive(Debug, Clone)]
-pub struct Dice {
+pub struct SeededRng {
     state: u64,
 }
 
-/// Letters of client secrets and infrastructure ids; lower case, because names are made of them, too.
+/// Alphabet of client secrets and infrastructure ids; lower case, because object names use it as well.
 const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
 
-impl Dice {
+impl SeededRng {
     pub fn new(seed: u64, label: &str) -> Self {
         // FNV-1a over the label: its constants are those of the 64-bit variant.
         let hash = label
@@ -20,8 +20,7 @@ impl Dice {
         Self { state: seed ^ hash }
     }
 
-    /// SplitMix64.
-    pub fn roll(&mut self) -> u64 {
+    pub fn next(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -30,11 +29,11 @@ impl Dice {
 
     /// A number below `limit`; 0 when the limit is 0.
     pub fn below(&mut self, limit: u64) -> u64 {
-        self.roll().checked_rem(limit).unwrap_or(0)
+        self.next().checked_rem(limit).unwrap_or(0)
     }
 
     pub fn bytes(&mut self, length: usize) -> Vec<u8> {
-        std::iter::repeat_with(|| self.roll().to_be_bytes()).flatten().take(length).collect()
+        std::iter::repeat_with(|| self.next().to_be_bytes()).flatten().take(length).collect()
     }
 
     pub fn letters(&mut self, length: usize) -> String {
@@ -47,8 +46,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_repeats_and_labels_have_their_own() {
-        let row = |seed, label| Dice::new(seed, label).letters(12);
+    fn a_sequence_depends_on_seed_and_label_only() {
+        let row = |seed, label| SeededRng::new(seed, label).letters(12);
         assert_eq!(row(7, "a"), row(7, "a"));
         assert_ne!(row(7, "a"), row(7, "b"));
         assert_ne!(row(7, "a"), row(8, "a"));

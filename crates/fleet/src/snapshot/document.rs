@@ -1,10 +1,10 @@
-//! What a JSON document of a recording is: an object with a name, or a list of them.
+//! Classifies a JSON document: an object with a name, or a list of objects.
 //!
-//! Always true:
-//! - an object is cut out of its document as it stands, so that nothing is read or copied twice;
-//! - what is wrong with a document is said without quoting it.
+//! Invariants:
+//! - an object is sliced from its document, so that nothing is read or copied twice;
+//! - messages never quote a document.
 //!
-//! Not here: what the objects mean (`observe::recorded` reads them again, by interest).
+//! Elsewhere: the content of the objects (`trueup_core::decode` reads them again, by interest).
 
 use std::borrow::Cow;
 
@@ -14,10 +14,10 @@ use zeroize::Zeroizing;
 
 use trueup_core::decode::recording::RecordedObject;
 
-/// How deep lists may stand inside lists. The API has one level; `kubectl get a,b` adds none.
+/// Nesting limit of lists. The API has one level; `kubectl get a,b` adds none.
 const LIST_DEPTH_MAX: u8 = 4;
 
-/// The parts of a document that say what it is.
+/// The identifying fields of a document.
 #[derive(Deserialize)]
 struct Head<'a> {
     #[serde(borrow, default, rename = "apiVersion")]
@@ -40,55 +40,56 @@ struct MetaHead<'a> {
     rest: Option<Cow<'a, str>>,
 }
 
-/// What list items are when they don't say so themselves: the API leaves it out.
+/// Type of list items without their own: the API omits it.
 #[derive(Clone, Copy, Default)]
-struct Promise<'a> {
+struct ItemType<'a> {
     api_version: Option<&'a str>,
     kind: Option<&'a str>,
 }
 
-/// Something in a document that is no object, and which item of a list it is.
+/// A part of a document that is not an object, and its item of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Nameless {
-    /// Counted from one.
+pub(super) struct InvalidDocument {
+    /// Counted from 1.
     pub item: Option<usize>,
     pub says: &'static str,
 }
 
-/// Hands on every object of a document, and everything in it that is none.
+/// Passes on every object of a document, and every part that is not one.
 pub(super) fn objects(
     json: &str,
     object: &mut dyn FnMut(RecordedObject, Option<usize>),
-    nameless: &mut dyn FnMut(Nameless),
+    nameless: &mut dyn FnMut(InvalidDocument),
 ) {
     let mut sink = Sink { object, nameless };
-    sink.document(json, Promise::default(), None, LIST_DEPTH_MAX);
+    sink.document(json, ItemType::default(), None, LIST_DEPTH_MAX);
 }
 
 struct Sink<'s> {
     object: &'s mut dyn FnMut(RecordedObject, Option<usize>),
-    nameless: &'s mut dyn FnMut(Nameless),
+    nameless: &'s mut dyn FnMut(InvalidDocument),
 }
 
 impl Sink<'_> {
-    fn document(&mut self, json: &str, promise: Promise<'_>, item: Option<usize>, depth: u8) {
-        // A sequence would be read as the fields in their order.
+    fn document(&mut self, json: &str, item_type: ItemType<'_>, item: Option<usize>, depth: u8) {
+        // A JSON array would be read as the fields in their order.
         let head = serde_json::from_str::<Head<'_>>(json).ok().filter(|_| json.trim_start().starts_with('{'));
         let Some(head) = head else {
-            return self.refuse(item, "is no object with apiVersion, kind and metadata: move it out of the snapshot");
+            return self
+                .refuse(item, "is not an object with apiVersion, kind and metadata: move it out of the snapshot");
         };
-        let kind = filled(head.kind.as_deref()).or(promise.kind);
-        let api_version = filled(head.api_version.as_deref()).or(promise.api_version);
+        let kind = filled(head.kind.as_deref()).or(item_type.kind);
+        let api_version = filled(head.api_version.as_deref()).or(item_type.api_version);
         let Some(kind) = kind else {
             return self.refuse(item, "has no kind: add it, or move the file out of the snapshot");
         };
         if let (Some(of), Some(items)) = (kind.strip_suffix("List"), head.items) {
-            let promise = Promise { api_version: api_version.filter(|_| !of.is_empty()), kind: filled(Some(of)) };
+            let item_type = ItemType { api_version: api_version.filter(|_| !of.is_empty()), kind: filled(Some(of)) };
             let rest = head.metadata.as_ref().and_then(|metadata| filled(metadata.rest.as_deref()));
             if rest.is_some() {
-                self.refuse(item, "holds a list that was cut short (metadata.continue is set): record all of it");
+                self.refuse(item, "holds a truncated list (metadata.continue is set): record all pages");
             }
-            return self.list(items, promise, item, depth);
+            return self.list(items, item_type, item, depth);
         }
         let Some(api_version) = api_version else {
             return self.refuse(item, "has no apiVersion: add it, or move the file out of the snapshot");
@@ -108,24 +109,24 @@ impl Sink<'_> {
         (self.object)(recorded, item);
     }
 
-    fn list(&mut self, items: &RawValue, promise: Promise<'_>, item: Option<usize>, depth: u8) {
+    fn list(&mut self, items: &RawValue, item_type: ItemType<'_>, item: Option<usize>, depth: u8) {
         let Ok(items) = serde_json::from_str::<Option<Vec<&RawValue>>>(items.get()) else {
-            return self.refuse(item, "holds a list whose items are no list: record it again");
+            return self.refuse(item, "holds a list whose items are not a list: record it again");
         };
         if depth == 0 {
-            return self.refuse(item, "holds lists inside lists inside lists: write them one after the other");
+            return self.refuse(item, "nests lists too deeply: write them one after the other");
         }
         for (index, json) in items.unwrap_or_default().into_iter().enumerate() {
-            self.document(json.get(), promise, item.or(Some(index + 1)), depth - 1);
+            self.document(json.get(), item_type, item.or(Some(index + 1)), depth - 1);
         }
     }
 
     fn refuse(&mut self, item: Option<usize>, says: &'static str) {
-        (self.nameless)(Nameless { item, says });
+        (self.nameless)(InvalidDocument { item, says });
     }
 }
 
-/// Tells `items: null`, which is how Go writes an empty list, from no items at all.
+/// Distinguishes `items: null`, which is Go's empty list, from absent items.
 fn null_is_there<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(deserializer).map(Some)
 }
@@ -138,7 +139,7 @@ fn filled(text: Option<&str>) -> Option<&str> {
 mod tests {
     use super::*;
 
-    fn read(json: &str) -> (Vec<String>, Vec<Nameless>) {
+    fn read(json: &str) -> (Vec<String>, Vec<InvalidDocument>) {
         let (mut all, mut bad) = (Vec::new(), Vec::new());
         objects(
             json,
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_and_lists_are_told_apart() {
+    fn objects_and_lists_are_distinguished() {
         let cases = [
             (
                 "object",
@@ -188,26 +189,31 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_said_without_quoting_it() {
+    fn an_invalid_document_is_reported_without_quoting_it() {
         let cases = [
-            ("text", r#""s3cret""#, None, "is no object"),
-            ("a sequence", r#"["s3cret"]"#, None, "is no object"),
+            ("text", r#""s3cret""#, None, "is not an object"),
+            ("a sequence", r#"["s3cret"]"#, None, "is not an object"),
             ("no kind", r#"{"apiVersion":"v1","metadata":{"name":"s3cret"}}"#, None, "no kind"),
             ("no apiVersion", r#"{"kind":"Secret","metadata":{"name":"s3cret"}}"#, None, "no apiVersion"),
             ("no name", r#"{"apiVersion":"v1","kind":"Secret","data":{"a":"s3cret"}}"#, None, "no metadata.name"),
-            ("name is a number", r#"{"apiVersion":"v1","kind":"Secret","metadata":{"name":3}}"#, None, "is no object"),
+            (
+                "name is a number",
+                r#"{"apiVersion":"v1","kind":"Secret","metadata":{"name":3}}"#,
+                None,
+                "is not an object",
+            ),
             (
                 "item of a plain list without kind",
                 r#"{"apiVersion":"v1","kind":"List","items":[{"metadata":{"name":"s3cret"}}]}"#,
                 Some(1),
                 "no kind",
             ),
-            ("items are no list", r#"{"apiVersion":"v1","kind":"List","items":{"a":"s3cret"}}"#, None, "no list"),
+            ("items are no list", r#"{"apiVersion":"v1","kind":"List","items":{"a":"s3cret"}}"#, None, "not a list"),
             (
-                "cut short",
+                "truncated",
                 r#"{"apiVersion":"v1","kind":"SecretList","metadata":{"continue":"s3cret"},"items":[]}"#,
                 None,
-                "cut short",
+                "truncated list",
             ),
         ];
         for (case, json, item, expected) in cases {

@@ -1,8 +1,8 @@
-//! Sending a question to an API server and taking the answer apart, as far as its status.
+//! Sends a request to an API server and checks the response's status.
 //!
-//! Always true:
-//! - what may hold secrets is wiped when it is let go, as far as this program holds the bytes;
-//! - a failure's sentence names what was being done and quotes no body.
+//! Invariants:
+//! - buffers that may hold secrets are wiped on drop, as far as this program owns the bytes;
+//! - an error message names the operation and quotes no body.
 
 use std::time::Duration;
 
@@ -18,79 +18,85 @@ use crate::connect::classify;
 use crate::connect::send::{self, ANSWER_TIMEOUT, BODY_MAX, TransportError};
 use trueup_core::world::{Gap, GapCause};
 
-/// Of a refusal only the Status is read.
+/// Only the Status object of a refusal is read.
 const REFUSAL_BYTES_MAX: usize = 64 << 10;
 
-/// Asks one cluster.
+/// Sends requests to one cluster.
 #[derive(Clone)]
-pub(super) struct Asker {
+pub(super) struct ApiClient {
     pub client: kube::Client,
 }
 
-/// What is being done, as sentences say it.
+/// The operation, for messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Doing {
+pub(super) enum Operation {
     Listing,
     Watching,
     Reading,
 }
 
-/// Why a question has no answer.
+/// Why a request failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Failure {
-    /// The version or the page asked for is no longer held (410).
+    /// The requested version or page is expired (410).
     Expired,
-    /// There is no such object, or no such resource (404).
-    NotFound(Lack),
-    Other(Lack),
+    /// The object or resource does not exist (404).
+    NotFound(FailedRead),
+    Other(FailedRead),
 }
 
-/// The gap that is left, and the wait the server asked for.
+/// The remaining gap, and the server's Retry-After.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Lack {
+pub(super) struct FailedRead {
     pub gap: Gap,
     pub retry_after: Option<Duration>,
 }
 
-/// An answer under way.
+/// A streamed response.
 pub(super) struct Stream {
     body: Body,
 }
 
-impl Asker {
-    /// Reads a whole answer.
+impl ApiClient {
+    /// Reads a whole response.
     pub async fn read(
         &self,
         part: &Part<'_>,
-        doing: Doing,
+        operation: Operation,
         uri: &str,
         accept: &str,
     ) -> Result<Zeroizing<Vec<u8>>, Failure> {
         let deadline = Instant::now() + ANSWER_TIMEOUT;
-        let stream = self.open(part, doing, uri, accept).await?;
+        let stream = self.open(part, operation, uri, accept).await?;
         let collected = stream.collect(BODY_MAX, deadline).await;
-        collected.map_err(|error| Failure::transport(part, doing, &error))
+        collected.map_err(|error| Failure::transport(part, operation, &error))
     }
 
-    /// Starts an answer that goes on.
-    pub async fn open(&self, part: &Part<'_>, doing: Doing, uri: &str, accept: &str) -> Result<Stream, Failure> {
+    /// Opens a streamed response.
+    pub async fn open(
+        &self,
+        part: &Part<'_>,
+        operation: Operation,
+        uri: &str,
+        accept: &str,
+    ) -> Result<Stream, Failure> {
         let answer = send::stream(&self.client, uri, accept).await;
-        let answer = answer.map_err(|error| Failure::transport(part, doing, &error))?;
+        let answer = answer.map_err(|error| Failure::transport(part, operation, &error))?;
         let status = answer.status();
         let retry_after = retry_after(answer.headers());
         let stream = Stream { body: answer.into_body() };
         if status.is_success() {
             return Ok(stream);
         }
-        // A refusal that can't be read is still the refusal its status says it is.
+        // A refusal with an unreadable body still has its status.
         let deadline = Instant::now() + ANSWER_TIMEOUT;
         let body = stream.collect(REFUSAL_BYTES_MAX, deadline).await.unwrap_or_default();
-        Err(refusal(part, doing, status, classify::reason(&body).as_deref(), retry_after))
+        Err(refusal(part, operation, status, classify::reason(&body).as_deref(), retry_after))
     }
 }
 
 impl Stream {
-    /// The next piece, or nothing at the clean end.
+    /// Returns the next chunk, or none at the clean end.
     pub async fn next(&mut self) -> Result<Option<Bytes>, TransportError> {
         loop {
             match self.body.frame().await {
@@ -105,7 +111,7 @@ impl Stream {
         }
     }
 
-    /// The whole of it. Unlike `fleet::send::collect` it wipes what it read from.
+    /// Reads the whole body. Unlike `fleet::send::collect` it wipes the chunks it reads.
     async fn collect(mut self, bytes_max: usize, deadline: Instant) -> Result<Zeroizing<Vec<u8>>, TransportError> {
         let mut whole = Zeroizing::new(Vec::new());
         loop {
@@ -133,14 +139,14 @@ pub(super) fn grow(whole: &mut Zeroizing<Vec<u8>>, data: &[u8]) {
     whole.extend_from_slice(data);
 }
 
-/// Wipes a piece of an answer, unless somebody else still holds it.
+/// Wipes a chunk, unless it is shared.
 pub(super) fn wipe(piece: Bytes) {
     if let Ok(mut owned) = piece.try_into_mut() {
         owned.as_mut().zeroize();
     }
 }
 
-impl Doing {
+impl Operation {
     /// `listing v1/secrets in all namespaces`.
     pub fn what(self, part: &Part<'_>) -> String {
         let word = match self {
@@ -153,42 +159,42 @@ impl Doing {
 }
 
 impl Failure {
-    pub fn transport(part: &Part<'_>, doing: Doing, error: &TransportError) -> Self {
-        Self::Other(Lack { gap: classify::transport(error, &doing.what(part)), retry_after: None })
+    pub fn transport(part: &Part<'_>, operation: Operation, error: &TransportError) -> Self {
+        Self::Other(FailedRead { gap: classify::transport(error, &operation.what(part)), retry_after: None })
     }
 
-    pub fn unreadable(part: &Part<'_>, doing: Doing, why: &str) -> Self {
-        Self::because(GapCause::Unreadable, part, doing, why)
+    pub fn unreadable(part: &Part<'_>, operation: Operation, why: &str) -> Self {
+        Self::because(GapCause::Unreadable, part, operation, why)
     }
 
-    pub fn because(cause: GapCause, part: &Part<'_>, doing: Doing, why: &str) -> Self {
-        Self::Other(Lack { gap: Gap::new(cause, format!("{}: {why}", doing.what(part))), retry_after: None })
+    pub fn because(cause: GapCause, part: &Part<'_>, operation: Operation, why: &str) -> Self {
+        Self::Other(FailedRead { gap: Gap::new(cause, format!("{}: {why}", operation.what(part))), retry_after: None })
     }
 
-    pub fn into_lack(self, part: &Part<'_>, doing: Doing) -> Lack {
+    pub fn into_failed_read(self, part: &Part<'_>, operation: Operation) -> FailedRead {
         match self {
             Self::Expired => {
-                Lack { gap: classify::status(StatusCode::GONE, None, &doing.what(part)), retry_after: None }
+                FailedRead { gap: classify::status(StatusCode::GONE, None, &operation.what(part)), retry_after: None }
             }
-            Self::NotFound(lack) | Self::Other(lack) => lack,
+            Self::NotFound(failed) | Self::Other(failed) => failed,
         }
     }
 }
 
-/// What a status other than success means.
+/// The failure of a status other than success.
 pub(super) fn refusal(
     part: &Part<'_>,
-    doing: Doing,
+    operation: Operation,
     status: StatusCode,
     reason: Option<&str>,
     retry_after: Option<Duration>,
 ) -> Failure {
-    let lack = Lack { gap: classify::status(status, reason, &doing.what(part)), retry_after };
+    let failed = FailedRead { gap: classify::status(status, reason, &operation.what(part)), retry_after };
     match status {
         StatusCode::GONE => Failure::Expired,
-        StatusCode::NOT_FOUND => Failure::NotFound(lack),
-        // The open set of foreign statuses; classify has a sentence for each.
-        _ => Failure::Other(lack),
+        StatusCode::NOT_FOUND => Failure::NotFound(failed),
+        // Statuses are an open set; `classify` has a message for each.
+        _ => Failure::Other(failed),
     }
 }
 

@@ -1,21 +1,21 @@
-//! A small YAML file as a tree that knows its lines, for files people write by hand.
+//! A small YAML file as a tree with line numbers, for hand-written files.
 //!
-//! Not here: recordings, which are large and become JSON text (`yaml`).
+//! Elsewhere: recordings, which are large and are converted to JSON text (`yaml`).
 
 use serde_saphyr::granit_parser::{Event, Parser, Span};
 
 use super::yaml::{Fault, is_plain, options};
 
-/// A value and where it stands.
+/// A value and its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Node {
     pub line: u64,
-    pub value: Sheet,
+    pub value: YamlValue,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Sheet {
-    /// Nothing was written, or null.
+pub(super) enum YamlValue {
+    /// Absent or null.
     Empty,
     Text(String),
     Map(Vec<Entry>),
@@ -38,17 +38,22 @@ pub(super) enum Step<'s> {
 }
 
 impl Node {
-    /// The line of what a path leads to; where it ends early, of the last value on the way.
+    /// Returns the line of the value at a path, or of its last existing parent.
     pub(super) fn line_of(&self, path: &[Step<'_>]) -> u64 {
         let Some((step, rest)) = path.split_first() else { return self.line };
         match (step, &self.value) {
-            (Step::Key(key), Sheet::Map(entries)) => match entries.iter().find(|entry| entry.key == *key) {
+            (Step::Key(key), YamlValue::Map(entries)) => match entries.iter().find(|entry| entry.key == *key) {
                 Some(entry) if rest.is_empty() => entry.line,
                 Some(entry) => entry.value.line_of(rest),
                 None => self.line,
             },
-            (Step::Item(index), Sheet::Seq(items)) => items.get(*index).map_or(self.line, |item| item.line_of(rest)),
-            (Step::Key(_) | Step::Item(_), Sheet::Empty | Sheet::Text(_) | Sheet::Map(_) | Sheet::Seq(_)) => self.line,
+            (Step::Item(index), YamlValue::Seq(items)) => {
+                items.get(*index).map_or(self.line, |item| item.line_of(rest))
+            }
+            (
+                Step::Key(_) | Step::Item(_),
+                YamlValue::Empty | YamlValue::Text(_) | YamlValue::Map(_) | YamlValue::Seq(_),
+            ) => self.line,
         }
     }
 }
@@ -67,7 +72,7 @@ pub(super) fn read(text: &str) -> Result<Node, Fault> {
             event => root = Some(reader.node(event, &span)?),
         }
     }
-    Ok(root.unwrap_or(Node { line: 1, value: Sheet::Empty }))
+    Ok(root.unwrap_or(Node { line: 1, value: YamlValue::Empty }))
 }
 
 struct Reader<'t> {
@@ -90,11 +95,11 @@ impl<'t> Reader<'t> {
         let value = match event {
             Event::Scalar(text, style, _, tag) => {
                 let empty = is_plain(style, tag.as_ref()) && matches!(text.as_ref(), "" | "~" | "null");
-                if empty { Sheet::Empty } else { Sheet::Text(text.into_owned()) }
+                if empty { YamlValue::Empty } else { YamlValue::Text(text.into_owned()) }
             }
-            Event::SequenceStart(..) => Sheet::Seq(self.sequence()?),
-            Event::MappingStart(..) => Sheet::Map(self.mapping()?),
-            _ => return Err(fault(span, "has an alias, which is not read here: write the value out")),
+            Event::SequenceStart(..) => YamlValue::Seq(self.sequence()?),
+            Event::MappingStart(..) => YamlValue::Map(self.mapping()?),
+            _ => return Err(fault(span, "has an alias, which is not supported here: write the value out")),
         };
         Ok(Node { line: span.start.line() as u64, value })
     }
@@ -116,7 +121,7 @@ impl<'t> Reader<'t> {
             let key = match event {
                 Event::MappingEnd => return Ok(entries),
                 Event::Scalar(text, ..) => text.into_owned(),
-                _ => return Err(fault(&span, "has a mapping key that is no plain text: write it as text")),
+                _ => return Err(fault(&span, "has a mapping key that is not plain text: write it as text")),
             };
             if entries.iter().any(|entry| entry.key == key) {
                 return Err(fault(&span, "has the same key twice in one mapping: remove one"));

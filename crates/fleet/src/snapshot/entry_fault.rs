@@ -1,27 +1,27 @@
-//! What is wrong with an entry of an account's file, and which word a slip of the pen was meant to be.
+//! Faults of an entry in an account's file, and suggestions for misspelt words.
 
-use super::sheet::Step;
+use super::yaml_tree::Step;
 
-/// What is wrong with an entry.
+/// A fault of an entry.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Odd {
-    /// Where in the entry.
+pub(super) struct EntryFault {
+    /// Path inside the entry.
     pub place: Vec<Step<'static>>,
-    /// What is wrong and what to do.
+    /// The problem and its fix.
     pub says: String,
 }
 
-/// How many letters a word may be off to be taken for another, as `instanceTypes` and `instance_type` are.
-const SLIP_MAX: usize = 2;
+/// Edit distance up to which a word counts as a misspelling, as for `instanceTypes` and `instance_type`.
+const EDITS_MAX: usize = 2;
 
-/// The known word that another, which is none of them, was most likely meant to be. Short words forgive less.
-pub(super) fn slip<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
+/// Returns the known word that an unknown one most likely means. Short words allow less.
+pub(super) fn misspelling_of<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     if known.contains(&word) {
         return None;
     }
     let edits = |known: &str| strsim::damerau_levenshtein(&word.to_lowercase(), known);
     let nearest = known.iter().min_by_key(|known| edits(known))?;
-    (edits(nearest) <= (nearest.len() / 3).clamp(1, SLIP_MAX)).then_some(*nearest)
+    (edits(nearest) <= (nearest.len() / 3).clamp(1, EDITS_MAX)).then_some(*nearest)
 }
 
 #[cfg(test)]
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slip_is_near_a_word_and_no_word_itself() {
+    fn a_misspelling_is_near_a_known_word_and_not_one_itself() {
         let known = ["kind", "id", "network", "network_id", "resources"];
         let cases = [
             ("resource", Some("resources")),
@@ -42,7 +42,7 @@ mod tests {
             ("a", None),
         ];
         for (word, meant) in cases {
-            assert_eq!(slip(word, &known), meant, "{word}");
+            assert_eq!(misspelling_of(word, &known), meant, "{word}");
         }
     }
 }

@@ -1,11 +1,11 @@
-//! Writing to a cluster from behind the API: how tests and the demo set a scene.
+//! Direct writes to a cluster, bypassing the API: for tests and the demo.
 //!
-//! Always true:
-//! - a scene is written as given: status, uid and creationTimestamp included; what is missing is filled in;
-//! - a missing namespace is made, so that a scene is a list of what matters;
-//! - watchers see these writes like any other.
+//! Invariants:
+//! - objects are stored as given: status, uid and creationTimestamp included; missing fields are filled in;
+//! - a missing namespace is created;
+//! - watches see these writes like any other.
 //!
-//! Not here: rules. Nothing is validated, and nobody is asked for permission.
+//! Elsewhere: validation and authorisation, which do not apply here.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -20,22 +20,22 @@ use super::meta;
 use super::shape::Shape;
 use super::store;
 
-/// Why a scene could not be written.
+/// Why an object could not be seeded.
 #[derive(Debug, thiserror::Error)]
-pub enum StoryError {
-    #[error("nobody serves {kind} in {api_version}; register it first")]
+pub enum SeedError {
+    #[error("kind {kind} of {api_version} is not registered")]
     UnknownKind { api_version: String, kind: String },
-    #[error("the object is not one of its kind: {0}")]
+    #[error("malformed object: {0}")]
     Malformed(String),
-    #[error("there is no {kind} {key}")]
+    #[error("{kind} {key} not found")]
     Missing { kind: String, key: String },
 }
 
 impl Server {
-    /// Puts an object into the cluster, replacing what has its name. Answers the object as stored.
-    pub fn seed(&mut self, now: Timestamp, mut object: Value) -> Result<Value, StoryError> {
+    /// Writes an object, replacing an object of the same name. Returns the stored object.
+    pub fn seed(&mut self, now: Timestamp, mut object: Value) -> Result<Value, SeedError> {
         let served = self.served_kind(&object)?;
-        content::settle(&served.kind, &mut object).map_err(StoryError::Malformed)?;
+        content::settle(&served.kind, &mut object).map_err(SeedError::Malformed)?;
         let namespace = self.home_of(&served, &mut object, now)?;
         if served.kind.rules.content != Content::Namespace || object.get("status").is_none() {
             content::fill_defaults(&served.kind, &mut object);
@@ -59,12 +59,12 @@ impl Server {
         if served.kind.rules.content == Content::Definition {
             self.serve_definition(&mut object, &meta::api_time(now));
         }
-        let managed = self.story_owner(&served, before.as_deref(), &mut object, now);
+        let managed = self.seed_owner(&served, before.as_deref(), &mut object, now);
         managed.write_into(&mut object);
         Ok(self.store.put(served.collection, key.into(), object, managed).value.clone())
     }
 
-    /// Changes an object in place. Answers the object as stored.
+    /// Changes an object in place. Returns the stored object.
     pub fn edit(
         &mut self,
         now: Timestamp,
@@ -72,33 +72,33 @@ impl Server {
         kind: &str,
         key: &str,
         change: impl FnOnce(&mut Value),
-    ) -> Result<Value, StoryError> {
-        let mut object = self.look(api_version, kind, key)?;
+    ) -> Result<Value, SeedError> {
+        let mut object = self.object(api_version, kind, key)?;
         change(&mut object);
         meta::of_mut(&mut object).remove("managedFields");
         meta::set_generation(&mut object, 0);
         self.seed(now, object)
     }
 
-    /// An object as it is. `key` is `namespace/name`, or `name` for a cluster-scoped kind.
-    pub fn look(&self, api_version: &str, kind: &str, key: &str) -> Result<Value, StoryError> {
+    /// Returns an object. `key` is `namespace/name`, or `name` for a cluster-scoped kind.
+    pub fn object(&self, api_version: &str, kind: &str, key: &str) -> Result<Value, SeedError> {
         let served = self.served_kind(&json!({ "apiVersion": api_version, "kind": kind }))?;
         let found = self.store.collection(served.collection).get(key);
-        let missing = || StoryError::Missing { kind: kind.into(), key: key.into() };
+        let missing = || SeedError::Missing { kind: kind.into(), key: key.into() };
         found.map(|stored| stored.value.clone()).ok_or_else(missing)
     }
 
-    /// Takes an object away at once, finalizers or not.
-    pub fn remove(&mut self, api_version: &str, kind: &str, key: &str) -> Result<Value, StoryError> {
+    /// Removes an object at once, ignoring finalizers.
+    pub fn remove(&mut self, api_version: &str, kind: &str, key: &str) -> Result<Value, SeedError> {
         let served = self.served_kind(&json!({ "apiVersion": api_version, "kind": kind }))?;
         let removed = self.store.remove(served.collection, key);
-        let missing = || StoryError::Missing { kind: kind.into(), key: key.into() };
+        let missing = || SeedError::Missing { kind: kind.into(), key: key.into() };
         removed.map(|stored| stored.value.clone()).ok_or_else(missing)
     }
 
-    /// What a cluster has before anybody writes to it.
-    pub(super) fn furnish(&mut self, now: Timestamp) {
-        // Nobody parses it here; it only has to be another one in every cluster, for that tells clusters apart.
+    /// Seeds the objects of an empty cluster.
+    pub(super) fn seed_empty_cluster(&mut self, now: Timestamp) {
+        // Never parsed; it only has to differ per cluster, because it identifies the cluster.
         let bytes: Vec<u8> = (0..24).flat_map(|_| self.minter.next().to_be_bytes()).collect();
         let body = BASE64.encode(&bytes);
         let certificate = format!("-----BEGIN CERTIFICATE-----\n{body}\n-----END CERTIFICATE-----\n");
@@ -109,19 +109,19 @@ impl Server {
                 "metadata": { "name": "kube-root-ca.crt", "namespace": namespace },
                 "data": { "ca.crt": certificate },
             });
-            self.seed(now, root).expect("the built-in kinds are registered before anything is furnished");
+            self.seed(now, root).expect("the built-in kinds are registered before the first seed");
         }
     }
 
-    fn served_kind(&self, object: &Value) -> Result<Served, StoryError> {
+    fn served_kind(&self, object: &Value) -> Result<Served, SeedError> {
         let text = |field: &str| object.get(field).and_then(Value::as_str).unwrap_or("").to_owned();
         let (api_version, kind) = (text("apiVersion"), text("kind"));
         let served = self.registry.find_kind(&api_version, &kind).cloned();
-        served.ok_or(StoryError::UnknownKind { api_version, kind })
+        served.ok_or(SeedError::UnknownKind { api_version, kind })
     }
 
-    /// The namespace an object goes to; one that is missing is made.
-    fn home_of(&mut self, served: &Served, object: &mut Value, now: Timestamp) -> Result<String, StoryError> {
+    /// The namespace of an object; created when missing.
+    fn home_of(&mut self, served: &Served, object: &mut Value, now: Timestamp) -> Result<String, SeedError> {
         if !served.kind.namespaced() {
             return Ok(String::new());
         }
@@ -135,7 +135,7 @@ impl Server {
         Ok(namespace)
     }
 
-    fn story_owner(
+    fn seed_owner(
         &self,
         served: &Served,
         before: Option<&store::Stored>,
@@ -150,7 +150,7 @@ impl Server {
         let base = before.map_or(&nothing, |before| &before.value);
         let changes = managed::changes(base, object, Shape::of(&served.kind), &super::fields::FieldSet::default());
         let writer = Writer {
-            manager: "story".into(),
+            manager: "seed".into(),
             api_version: served.kind.api_version(),
             subresource: String::new(),
             time: meta::api_time(now),

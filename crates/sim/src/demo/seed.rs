@@ -1,4 +1,4 @@
-//! What each cluster of the story holds before anybody does anything.
+//! Objects that each cluster of the demo starts with.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -6,16 +6,16 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::certificate::{self, Client};
-use super::dice::Dice;
 use super::guest::{Guest, put};
 use super::kinds;
 use super::objects::{self, CLUSTERS, CONSOLE, COPIES, MANAGED_LABEL};
 use super::provider::CopyKind;
+use super::seeded_rng::SeededRng;
 use crate::SimCluster;
 
-/// A cluster's identity: its kube-system namespace, and its authority, which is returned as PEM.
-pub fn identity(sim: &SimCluster, name: &str, dice: &mut Dice, since: Timestamp) -> String {
-    let authority = certificate::authority(dice, &format!("kube-apiserver of {name}"), since);
+/// Seeds a cluster's identity: its kube-system namespace and its CA, which is returned as PEM.
+pub fn identity(sim: &SimCluster, name: &str, rng: &mut SeededRng, since: Timestamp) -> String {
+    let authority = certificate::authority(rng, &format!("kube-apiserver of {name}"), since);
     let created = Value::from(since.strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
     sim.with(|server, _| {
         for namespace in ["default", "kube-system"] {
@@ -32,11 +32,11 @@ pub fn identity(sim: &SimCluster, name: &str, dice: &mut Dice, since: Timestamp)
     authority
 }
 
-/// A management cluster without guests.
-pub fn management(sim: &SimCluster, name: &str, server: &str, dice: &mut Dice, since: Timestamp) {
+/// Seeds a management cluster without guests.
+pub fn management(sim: &SimCluster, name: &str, server: &str, rng: &mut SeededRng, since: Timestamp) {
     kinds::of_management().into_iter().for_each(|kind| put(sim, since, kind));
-    identity(sim, name, dice, since);
-    let infra_id = format!("{name}-{}", dice.letters(5));
+    identity(sim, name, rng, since);
+    let infra_id = format!("{name}-{}", rng.letters(5));
     put(sim, since, objects::infrastructure(&infra_id, "HighlyAvailable", server));
     put(sim, since, objects::config("Authentication", json!({ "type": "IntegratedOAuth" })));
     for namespace in [CLUSTERS, "hypershift"] {
@@ -44,22 +44,22 @@ pub fn management(sim: &SimCluster, name: &str, server: &str, dice: &mut Dice, s
     }
 }
 
-/// A guest that is about to be furnished.
+/// Inputs for seeding a guest.
 pub struct NewGuest<'g> {
     pub sim: &'g SimCluster,
     pub name: &'g str,
     pub management: &'g SimCluster,
     pub server: &'g str,
-    /// What its admin logs in with.
+    /// Client certificate of its admin.
     pub admin: &'g Client,
 }
 
-/// A guest with nothing but what every guest has, and its place in the management cluster.
-pub fn guest(new: &NewGuest<'_>, dice: &mut Dice, since: Timestamp) {
+/// Seeds a guest with the objects every guest has, and its objects in the management cluster.
+pub fn guest(new: &NewGuest<'_>, rng: &mut SeededRng, since: Timestamp) {
     let NewGuest { sim, name, management, server, admin } = *new;
     kinds::of_guest().into_iter().for_each(|kind| put(sim, since, kind));
-    let authority = identity(sim, name, dice, since);
-    let infra_id = format!("{name}-{}", dice.letters(5));
+    let authority = identity(sim, name, rng, since);
+    let infra_id = format!("{name}-{}", rng.letters(5));
     let external = objects::infrastructure(&infra_id, "External", server);
     let configs = [
         external,
@@ -71,22 +71,22 @@ pub fn guest(new: &NewGuest<'_>, dice: &mut Dice, since: Timestamp) {
     ];
     configs.into_iter().for_each(|object| put(sim, since, object));
     put(sim, since, namespace_object(CONSOLE, &json!({})));
-    ordinary_copies(name, dice, since).into_iter().for_each(|object| put(sim, since, object));
-    hosting(management, name, &infra_id, since);
+    unrelated_copies(name, rng, since).into_iter().for_each(|object| put(sim, since, object));
+    seed_hosted_control_plane(management, name, &infra_id, since);
     let kubeconfig = objects::admin_kubeconfig(server, &authority, admin);
     kubeconfigs(management, name, &kubeconfig, since);
 }
 
-/// What the config operator, and people, keep in every guest's `openshift-config`.
-fn ordinary_copies(name: &str, dice: &mut Dice, since: Timestamp) -> Vec<Value> {
+/// Objects in every guest's `openshift-config` that no OIDC provider uses.
+fn unrelated_copies(name: &str, rng: &mut SeededRng, since: Timestamp) -> Vec<Value> {
     use CopyKind::{ConfigMap, Secret};
     let managed = |object| objects::labelled(object, &[MANAGED_LABEL]);
-    let login = json!({ "auths": { "registry.example": { "auth": STANDARD.encode(dice.letters(16)) } } });
+    let login = json!({ "auths": { "registry.example": { "auth": STANDARD.encode(rng.letters(16)) } } });
     let mut pull = objects::one_key(Secret, COPIES, "pull-secret", ".dockerconfigjson", &login.to_string());
     pull["type"] = "kubernetes.io/dockerconfigjson".into();
-    let authority = |dice: &mut Dice, who: &str| certificate::authority(dice, &format!("{who} of {name}"), since);
-    let (users, proxy) = (authority(dice, "user roots"), authority(dice, "proxy"));
-    let registry = authority(dice, "registry");
+    let authority = |rng: &mut SeededRng, who: &str| certificate::authority(rng, &format!("{who} of {name}"), since);
+    let (users, proxy) = (authority(rng, "user roots"), authority(rng, "proxy"));
+    let registry = authority(rng, "registry");
     vec![
         managed(pull),
         managed(objects::one_key(ConfigMap, COPIES, "openshift-install", "invoker", "hypershift")),
@@ -94,12 +94,12 @@ fn ordinary_copies(name: &str, dice: &mut Dice, since: Timestamp) -> Vec<Value> 
         managed(objects::one_key(ConfigMap, COPIES, "proxy-ca", "ca-bundle.crt", &proxy)),
         managed(objects::one_key(ConfigMap, COPIES, "registry-ca", "registry.example..5000", &registry)),
         objects::one_key(ConfigMap, COPIES, "login-banner", "text", &format!("Welcome to {name}. Be kind.")),
-        objects::one_key(Secret, COPIES, "htpasswd-backup", "htpasswd", &format!("breakglass:{}", dice.letters(24))),
+        objects::one_key(Secret, COPIES, "htpasswd-backup", "htpasswd", &format!("breakglass:{}", rng.letters(24))),
     ]
 }
 
-/// The objects HyperShift has for a guest in its management cluster.
-fn hosting(management: &SimCluster, name: &str, infra_id: &str, since: Timestamp) {
+/// Seeds HyperShift's objects for a guest in its management cluster.
+fn seed_hosted_control_plane(management: &SimCluster, name: &str, infra_id: &str, since: Timestamp) {
     let namespace = format!("{CLUSTERS}-{name}");
     let labels = json!({ "hypershift.openshift.io/hosted-control-plane": "true" });
     put(management, since, namespace_object(&namespace, &labels));
@@ -112,13 +112,13 @@ fn hosting(management: &SimCluster, name: &str, infra_id: &str, since: Timestamp
     put(management, since, etcd);
 }
 
-/// The way into a guest as it stands.
+/// Returns the admin kubeconfig of a guest.
 pub fn kubeconfig_of(management: &SimCluster, name: &str) -> Option<String> {
-    let secret = management.look("v1", "Secret", &format!("{CLUSTERS}/{name}-admin-kubeconfig")).ok()?;
+    let secret = management.object("v1", "Secret", &format!("{CLUSTERS}/{name}-admin-kubeconfig")).ok()?;
     String::from_utf8(STANDARD.decode(secret["data"]["kubeconfig"].as_str()?).ok()?).ok()
 }
 
-/// Writes the ways into a guest. Later, when a guest is served elsewhere, they are written again.
+/// Writes the admin kubeconfigs of a guest, again when it is served at another address.
 pub fn kubeconfigs(management: &SimCluster, name: &str, text: &str, at: Timestamp) {
     let secret =
         |namespace: &str, secret: &str| objects::one_key(CopyKind::Secret, namespace, secret, "kubeconfig", text);
@@ -126,11 +126,11 @@ pub fn kubeconfigs(management: &SimCluster, name: &str, text: &str, at: Timestam
     put(management, at, secret(&format!("{CLUSTERS}-{name}"), "admin-kubeconfig"));
 }
 
-/// More of what is nobody's business, for a story that should be large: the n-th object of a guest.
-pub fn clutter(guest: &Guest, number: usize, dice: &mut Dice, at: Timestamp) {
+/// Seeds the n-th unrelated object of a guest, for large fleets.
+pub fn unrelated_object(guest: &Guest, number: usize, rng: &mut SeededRng, at: Timestamp) {
     let kind = if number.is_multiple_of(2) { CopyKind::ConfigMap } else { CopyKind::Secret };
-    let name = format!("team-{:02}-settings-{number:05}", dice.below(40));
-    put(&guest.sim, at, objects::one_key(kind, COPIES, &name, "value", &dice.letters(48)));
+    let name = format!("team-{:02}-settings-{number:05}", rng.below(40));
+    put(&guest.sim, at, objects::one_key(kind, COPIES, &name, "value", &rng.letters(48)));
 }
 
 fn namespace_object(name: &str, labels: &Value) -> Value {

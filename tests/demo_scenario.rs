@@ -14,7 +14,7 @@ use trueup_core::world::{
     Cluster, ClusterIdentity, ClusterName, ClusterSource, HostedBy, Link, Namespace, ObjectName, RiskClass, Served,
     World,
 };
-use trueup_sim::demo::{Beat, DemoCluster, DemoRole, Life, Reach, Story, StoryOptions};
+use trueup_sim::demo::{DemoCluster, DemoRole, Reach, Scenario, ScenarioEvent, ScenarioOptions, ScenarioRunner};
 use trueup_sim::{Answer, Request};
 
 const KINDS: [(&str, &str, &str, &str); 13] = [
@@ -42,21 +42,21 @@ fn start() -> Timestamp {
     "2026-03-01T12:00:00Z".parse().unwrap()
 }
 
-fn story(guests_more: usize, objects_more: usize) -> Story {
-    Story::new(&StoryOptions { seed: 1, guests_more, objects_more, start: start() })
+fn scenario(guests_more: usize, objects_more: usize) -> Scenario {
+    Scenario::new(&ScenarioOptions { seed: 1, guests_more, objects_more, start: start() })
 }
 
-/// Verdict and codes of each subject of the story as it is now.
-fn judge(story: &Story) -> BTreeMap<String, String> {
-    judge_by(&HostedOidc::default(), story, start())
+/// Verdict and codes of each subject of the scenario as it is now.
+fn judge(scenario: &Scenario) -> BTreeMap<String, String> {
+    judge_by(&HostedOidc::default(), scenario, start())
 }
 
-fn judge_by(domain: &dyn Check, story: &Story, now: Timestamp) -> BTreeMap<String, String> {
+fn judge_by(domain: &dyn Check, scenario: &Scenario, now: Timestamp) -> BTreeMap<String, String> {
     let digester = Digester::new(&[7; 32]);
     let recordings: BTreeMap<ClusterName, RecordedCluster> =
-        story.clusters.iter().map(|cluster| (name_of(&cluster.name), record(cluster))).collect();
+        scenario.clusters.iter().map(|cluster| (name_of(&cluster.name), record(cluster))).collect();
     let mut world = World::default();
-    for cluster in &story.clusters {
+    for cluster in &scenario.clusters {
         world.put_cluster(member(cluster));
     }
     // The deepest chain is a host, its HostedClusters, their namespaces, and the sources named there.
@@ -165,7 +165,7 @@ fn counted(judged: &BTreeMap<String, String>) -> BTreeMap<&str, usize> {
 
 #[test]
 fn the_first_scene_shows_every_verdict() {
-    let judged = judge(&story(0, 0));
+    let judged = judge(&scenario(0, 0));
     let listed: Vec<String> = judged.iter().map(|(place, verdict)| format!("{place}: {verdict}")).collect();
     let counts: Vec<(&str, usize)> = counted(&judged).into_iter().collect();
     let expected = [
@@ -193,7 +193,7 @@ fn the_first_scene_shows_every_verdict() {
 
 #[test]
 fn more_guests_and_objects_make_more_to_judge() {
-    let (small, large) = (judge(&story(0, 0)), judge(&story(20, 290)));
+    let (small, large) = (judge(&scenario(0, 0)), judge(&scenario(20, 290)));
     let foreign = |judged: &BTreeMap<String, String>| counted(judged)["foreign"];
     // Every guest has two objects that are nobody's business. Of the ten that each of the 29 reachable guests gets,
     // five are Secrets; those of guest-audit are hidden.
@@ -204,13 +204,13 @@ fn more_guests_and_objects_make_more_to_judge() {
 
 #[test]
 fn a_provider_comes_and_goes_and_leaves_orphans_behind() {
-    let story = story(0, 0);
-    let mut life = story.life();
+    let scenario = scenario(0, 0);
+    let mut runner = scenario.runner();
     let mut seen = Vec::new();
-    // The first beat adds a provider and the third removes it; a hop takes a tick.
+    // The first event adds a provider and the third removes it; a hop takes a tick.
     for _ in 0..19 {
-        life.tick();
-        let verdict = find(&judge(&story), "guest-checkout Secret openshift-config/entra-");
+        runner.tick();
+        let verdict = find(&judge(&scenario), "guest-checkout Secret openshift-config/entra-");
         if seen.last() != Some(&verdict) {
             seen.push(verdict);
         }
@@ -226,22 +226,22 @@ fn a_provider_comes_and_goes_and_leaves_orphans_behind() {
     ];
     assert_eq!(words, expected);
     // Where nobody changes anything, a verdict holds: there is time to act on it.
-    let orphan = find(&judge(&story), "guest-payments Secret openshift-config/ext-auth-console");
+    let orphan = find(&judge(&scenario), "guest-payments Secret openshift-config/ext-auth-console");
     assert_eq!(orphan.as_deref(), Some("orphan-certain"));
 }
 
 #[test]
 fn a_rotated_secret_is_stale_until_the_operator_looks_at_everything_again() {
-    let story = story(0, 0);
-    let mut life = story.life();
+    let scenario = scenario(0, 0);
+    let mut runner = scenario.runner();
     let secret = "guest-search Secret openshift-config/okta-console";
-    assert_eq!(find(&judge(&story), secret).as_deref(), Some("stale-copy"));
-    tick_until(&mut life, |beat| matches!(beat, Beat::CopiesRenewed { .. }));
-    life.tick();
-    assert_eq!(find(&judge(&story), secret).as_deref(), Some("referenced unlabelled"));
-    tick_until(&mut life, |beat| matches!(beat, Beat::SecretRotated { .. }));
-    life.tick();
-    assert_eq!(find(&judge(&story), secret).as_deref(), Some("stale-copy"));
+    assert_eq!(find(&judge(&scenario), secret).as_deref(), Some("stale-copy"));
+    tick_until(&mut runner, |event| matches!(event, ScenarioEvent::CopiesRenewed { .. }));
+    runner.tick();
+    assert_eq!(find(&judge(&scenario), secret).as_deref(), Some("referenced unlabelled"));
+    tick_until(&mut runner, |event| matches!(event, ScenarioEvent::SecretRotated { .. }));
+    runner.tick();
+    assert_eq!(find(&judge(&scenario), secret).as_deref(), Some("stale-copy"));
 }
 
 /// The verdict on the first subject whose place starts so.
@@ -249,19 +249,19 @@ fn find(judged: &BTreeMap<String, String>, place: &str) -> Option<String> {
     judged.iter().find(|(subject, _)| subject.starts_with(place)).map(|(_, verdict)| verdict.clone())
 }
 
-fn tick_until(life: &mut Life, wanted: impl Fn(&Beat) -> bool) {
-    // Two rounds of beats hold every beat.
+fn tick_until(runner: &mut ScenarioRunner, wanted: impl Fn(&ScenarioEvent) -> bool) {
+    // Two rounds of beats hold every event.
     for _ in 0..100 {
-        if life.tick().is_some_and(|beat| wanted(&beat)) {
+        if runner.tick().is_some_and(|event| wanted(&event)) {
             return;
         }
     }
-    panic!("the story never comes there");
+    panic!("the scenario never comes there");
 }
 
 #[test]
 fn the_first_scene_has_kubeconfigs_in_every_plight() {
-    let judged = judge_by(&Kubeconfigs, &story(0, 0), start());
+    let judged = judge_by(&Kubeconfigs, &scenario(0, 0), start());
     let of = |place: &str| find(&judged, place).unwrap_or_else(|| panic!("{place}: {judged:#?}"));
     let expected = [
         ("mgmt-us Secret workloads/eks-orders-kubeconfig", "fresh"),
@@ -272,7 +272,7 @@ fn the_first_scene_has_kubeconfigs_in_every_plight() {
         ("mgmt-us Secret workloads/eks-legacy-kubeconfig", "exec-refused behind-source"),
         ("mgmt-us Secret team-green/eks-shared-kubeconfig", "fresh"),
         ("mgmt-us Secret team-blue/eks-shared-kubeconfig", "wrong-cluster expired"),
-        ("mgmt-us Secret clusters/guest-reports-admin-kubeconfig", "expired past-half-life"),
+        ("mgmt-us Secret clusters/guest-reports-admin-kubeconfig", "expired past-half-runner"),
         ("mgmt-us Secret clusters/guest-mail-admin-kubeconfig", "fresh"),
     ];
     for (place, verdict) in expected {
@@ -282,15 +282,15 @@ fn the_first_scene_has_kubeconfigs_in_every_plight() {
 
 #[test]
 fn a_provider_renews_what_a_controller_copies_unless_one_of_them_is_stuck() {
-    let story = story(0, 0);
-    let mut life = story.life();
+    let scenario = scenario(0, 0);
+    let mut runner = scenario.runner();
     let ticks = 700;
     for _ in 0..ticks {
-        story.clusters.iter().for_each(|cluster| cluster.sim.advance(std::time::Duration::from_secs(1)));
-        life.tick();
+        scenario.clusters.iter().for_each(|cluster| cluster.sim.advance(std::time::Duration::from_secs(1)));
+        runner.tick();
     }
     let now = start().checked_add(jiff::SignedDuration::from_secs(ticks)).unwrap();
-    let judged = judge_by(&Kubeconfigs, &story, now);
+    let judged = judge_by(&Kubeconfigs, &scenario, now);
     let of = |name: &str| find(&judged, &format!("mgmt-us Secret workloads/{name}-kubeconfig")).unwrap();
     assert_eq!(of("eks-orders"), "fresh", "renewed once, and copied");
     assert_eq!(of("eks-games"), "expired behind-source", "renewed, and copied by nobody");
