@@ -118,7 +118,7 @@ fn judged_with(live: &Live, stones: &[Tombstone]) -> Vec<Judged> {
 ///
 /// # Errors
 /// A tree holds a number that has no canonical form.
-fn build_plan(
+pub(crate) fn build_plan(
     session: &Session,
     request: &PlanRequest,
     accepted: &[AcceptRule],
