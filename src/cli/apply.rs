@@ -14,7 +14,7 @@ use super::context::Context;
 use super::error::CliError;
 use super::terminal::print;
 use trueup_core::engine::{
-    Answers, ApprovedPlan, Chosen, Plan, PlanReadError, Refusal, approve, check_whole, questions,
+    Admission, Answers, ApprovedPlan, Chosen, Plan, PlanReadError, Refusal, RefusalClass, TargetSource, approve,
 };
 
 const DOING: &str = "apply";
@@ -48,17 +48,17 @@ pub async fn consent(
     chosen: &Chosen,
     args: &ConsentArgs,
 ) -> Result<Option<ApprovedPlan>, CliError> {
-    check_whole(&plan, Timestamp::now()).map_err(refusal)?;
-    let questions = questions(&plan, chosen).map_err(refusal)?;
+    let admission = Admission::as_planned(plan, chosen, Timestamp::now()).map_err(refusal)?;
+    let (plan, questions) = (admission.plan(), admission.questions());
     if questions.is_empty() {
-        return nothing_chosen(&plan).map(|()| None);
+        return nothing_chosen(plan).map(|()| None);
     }
-    refuse_recordings(context, &plan)?;
+    refuse_recordings(context, plan)?;
     let answers = match &args.expect {
-        None if ask::is_interactive(context) => ask::ask(&plan, &questions).await?,
+        None if ask::is_interactive(context) => ask::ask(plan, &questions).await?,
         expect => Answers::flags(expect.clone(), args.confirm_clusters.iter().cloned()),
     };
-    approve(plan, chosen, &answers, Timestamp::now()).map(Some).map_err(refusal)
+    approve(admission, &answers, Timestamp::now()).map(Some).map_err(refusal)
 }
 
 fn nothing_chosen(plan: &Plan) -> Result<(), CliError> {
@@ -74,7 +74,7 @@ fn nothing_chosen(plan: &Plan) -> Result<(), CliError> {
 
 /// A recording can't be written to; only a live cluster that is the same one can.
 fn refuse_recordings(context: &Context, plan: &Plan) -> Result<(), CliError> {
-    let recorded = plan.targets.iter().any(|target| target.source == "snapshot");
+    let recorded = plan.targets.iter().any(|target| target.source == TargetSource::Snapshot);
     if context.globals.from.is_some() || (recorded && context.globals.contexts.is_empty()) {
         let hint = "name the live cluster with --context, or plan on it";
         return Err(CliError::refused(DOING, "a folder can be judged, but not written to", hint));
@@ -92,22 +92,19 @@ fn read(path: &Path) -> Result<Plan, CliError> {
     let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
     Plan::read(&text).map_err(|error| match error {
         PlanReadError::OtherId { .. } => CliError::stale(&*doing, error.to_string(), "plan again"),
-        PlanReadError::Shape(_) | PlanReadError::Schema { .. } | PlanReadError::Number(_) => failed(error.to_string()),
+        PlanReadError::Shape(_)
+        | PlanReadError::Schema { .. }
+        | PlanReadError::Number(_)
+        | PlanReadError::Action(_) => failed(error.to_string()),
     })
 }
 
 fn refusal(refusal: Refusal) -> CliError {
     // Names that only look alike are told apart by their escapes.
     let cause = ask::unmistakable(&refusal.to_string());
-    match refusal {
-        Refusal::Altered | Refusal::Expired { .. } | Refusal::OtherEngine { .. } | Refusal::OtherId { .. } => {
-            CliError::stale(DOING, cause, "")
-        }
-        Refusal::NotExpected { .. } | Refusal::NoSuchAction { .. } => CliError::usage(DOING, cause, ""),
-        Refusal::ShortId { .. }
-        | Refusal::NotConfirmed { .. }
-        | Refusal::WrongAnswer { .. }
-        | Refusal::Blocked { .. }
-        | Refusal::NotSupported { .. } => CliError::refused(DOING, cause, ""),
+    match refusal.class() {
+        RefusalClass::Stale => CliError::stale(DOING, cause, ""),
+        RefusalClass::Usage => CliError::usage(DOING, cause, ""),
+        RefusalClass::Safety => CliError::refused(DOING, cause, ""),
     }
 }

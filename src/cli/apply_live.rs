@@ -32,7 +32,7 @@ use trueup_core::engine::executor::{
 use trueup_core::engine::journal::{Entry, Journal, Opened, Record, StateFolder, entries};
 use trueup_core::engine::vault::Vault;
 use trueup_core::engine::{
-    Action, ApprovedPlan, Blocked, FreezeWindow, GateName, Plan, TOMBSTONE_TIME, TargetRecord, short_id,
+    Action, ApprovedPlan, Blocked, FreezeWindow, GateName, Plan, TOMBSTONE_TIME, TargetRecord, TargetSource, short_id,
 };
 use trueup_core::world::{Cluster, ClusterName};
 use trueup_fleet::live::Live;
@@ -151,7 +151,7 @@ fn nowhere(target: &TargetRecord) -> CliError {
 
 fn is_target(cluster: &Cluster, target: &TargetRecord) -> bool {
     // What was recorded may have had another name; what was live may not have changed its own.
-    let named = target.source == "snapshot" || cluster.name.as_str() == target.cluster;
+    let named = target.source == TargetSource::Snapshot || cluster.name.as_str() == target.cluster;
     named && is_same(cluster, &target.identity)
 }
 
@@ -283,8 +283,8 @@ fn tell_wait(context: &Context, format: ApplyFormat, action: &Action, minutes: u
 /// That nobody reads it any more is no reason to stop in the middle.
 fn tell_line(context: &Context, format: ApplyFormat, action: &Action, word: &str, why: &str) {
     if format == ApplyFormat::Table {
-        let Action { id, verb, cluster, target, .. } = action;
-        let what = format!("{id}  {} {cluster} {} {}", verb.as_str(), target.kind, place(target));
+        let Action { id, cluster, target, .. } = action;
+        let what = format!("{id}  {} {cluster} {} {}", action.verb().as_str(), target.kind, place(target));
         let why = if why.is_empty() { String::new() } else { format!(": {why}") };
         let line = format!("{}{}", padded(word, WORD_COLUMNS), context.terminal.safe(&(what + &why)));
         let _ = print(&(line + "\n"));
@@ -314,7 +314,7 @@ fn show(context: &Context, format: ApplyFormat, plan: &Plan, report: &Report) ->
 fn report_json(plan: &Plan, report: &Report) -> Value {
     let action = |action: &Action| {
         let end = report.ends.get(&action.id)?;
-        Some(json!({ "id": action.id, "cluster": action.cluster, "verb": action.verb, "target": action.target,
+        Some(json!({ "id": action.id, "cluster": action.cluster, "verb": action.verb(), "target": action.target,
             "end": end.as_str(), "why": end.why() }))
     };
     let actions: Vec<Value> = plan.actions.iter().filter_map(action).collect();

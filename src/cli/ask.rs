@@ -23,7 +23,7 @@ pub async fn ask(plan: &Plan, questions: &[ClusterQuestion]) -> Result<Answers, 
     let mut answers = BTreeMap::new();
     for question in questions {
         for action in plan.actions.iter().filter(|action| question.actions.contains(&action.id)) {
-            let what = format!("{} {} {}", action.verb.as_str(), action.target.kind, place(&action.target));
+            let what = format!("{} {} {}", action.verb().as_str(), action.target.kind, place(&action.target));
             let line = format!("  {}  {}  {}  {what}", action.id, action.tier, action.cluster);
             write_stderr(&unmistakable(&line));
         }

@@ -20,8 +20,10 @@ use super::look::ObservedFleet;
 use super::look_live;
 use super::plan::{self, Wishes};
 use crate::config::Config;
-use trueup_core::engine::executor::{Recheck, RecheckResult, ReferenceScan};
-use trueup_core::engine::{Action, Finding, IdentityRecord, Plan, State, Verb};
+use trueup_core::engine::executor::{Recheck, ReferenceScan};
+use trueup_core::engine::{
+    Action, Blocked, Difference, Finding, GateName, IdentityRecord, Plan, RecheckResult, State, Verb,
+};
 use trueup_core::world::{ClusterIdentity, ClusterName};
 use trueup_fleet::account::IbmClient;
 use trueup_fleet::connect::{TlsTrust, identity};
@@ -103,7 +105,7 @@ impl Replan for OwnFleet<'_> {
 impl<P: Replan> Rechecker<P> {
     pub fn new(planner: P, names: BTreeMap<String, ClusterName>, plan: &Plan) -> Self {
         let verdict = |action: &Action| {
-            let finding = plan.findings.iter().find(|finding| finding.id == action.finding)?;
+            let finding = plan.findings.iter().find(|finding| Some(finding.id.as_str()) == action.finding())?;
             Some((action.id.clone(), finding.verdict.clone()))
         };
         let verdicts = plan.actions.iter().filter_map(verdict).collect();
@@ -124,29 +126,31 @@ impl<P: Replan> Rechecker<P> {
         let verdict = finding.map(|finding| finding.verdict.as_str()).unwrap_or_default();
         let before = self.verdicts.get(&action.id).map(String::as_str).unwrap_or_default();
         // What is only changed may have come to a worse verdict by time alone: the action itself has to be the same.
-        if verdict != before && action.verb == Verb::Delete {
-            let summary = finding.map_or("there is no finding any more", |finding| finding.summary.as_str());
-            return RecheckResult::Differs(format!("it was {before}, and now: {summary}"));
+        if verdict != before && action.verb() == Verb::Delete {
+            return RecheckResult::Differs(finding.map_or(Difference::FindingGone, |finding| {
+                let (before, now, summary) = (before.to_owned(), verdict.to_owned(), finding.summary.clone());
+                Difference::VerdictChanged { before, now, summary }
+            }));
         }
         let same = |one: &&Action| {
             one.cluster == cluster
                 && one.domain == action.domain
-                && one.verb == action.verb
+                && one.verb() == action.verb()
                 && one.target == action.target
                 // Of a cloud resource several findings may speak: each connection of a gateway for itself.
-                && (one.target.cloud.is_none() || one.finding == action.finding)
+                && (one.target.cloud.is_none() || one.origin == action.origin)
         };
         let Some(now) = plan.actions.iter().find(same) else {
-            let summary = finding.map_or("there is no finding any more", |finding| finding.summary.as_str());
-            return RecheckResult::Differs(format!("a plan made now would not hold it: {summary}"));
+            let summary = finding.map(|finding| finding.summary.clone());
+            return RecheckResult::Differs(Difference::NotOffered { summary });
         };
-        match now.blocked_by.first() {
-            Some(blocked) => RecheckResult::Blocked(format!("{}: {}", blocked.gate.as_str(), blocked.why)),
-            None if !is_bound_alike(now, action) || now.change != action.change => {
-                RecheckResult::Differs("it, or what is copied, changed since the plan was made".to_owned())
-            }
-            None => RecheckResult::Same,
+        if !now.blocked_by.is_empty() {
+            return RecheckResult::Blocked(now.blocked_by.clone());
         }
+        if !is_bound_alike(now, action) {
+            return RecheckResult::Differs(Difference::Preconditions);
+        }
+        if now.change != action.change { RecheckResult::Differs(Difference::Change) } else { RecheckResult::Same }
     }
 
     /// Of what rests on nothing but its object, only who answers for the cluster is looked at again.
@@ -161,9 +165,10 @@ impl<P: Replan> Rechecker<P> {
                 RecheckResult::Same
             }
             Some(TlsTrust::Unverified | TlsTrust::Cleartext) => {
-                RecheckResult::Blocked(format!("insecure: nobody verified who answers for {}", action.cluster))
+                let why = format!("TLS certificate of {} is not verified", action.cluster);
+                RecheckResult::Blocked(vec![Blocked { gate: GateName::Insecure, why }])
             }
-            None => RecheckResult::Differs(format!("{} is not connected", action.cluster)),
+            None => RecheckResult::Differs(Difference::NotConnected { cluster: action.cluster.clone() }),
         }
     }
 
@@ -192,19 +197,19 @@ impl<P: Replan> Rechecker<P> {
 /// Whether two actions ask for the same object in the same state. The index that lists tags is behind, after a change of this
 /// run's own as well; before tags are changed the executor reads them from the tagging service, and holds them to the plan.
 fn is_bound_alike(now: &Action, action: &Action) -> bool {
-    let is_of_tags = action.target.cloud.is_some() && action.verb != Verb::Delete;
+    let is_of_tags = action.target.cloud.is_some() && action.verb() != Verb::Delete;
     is_of_tags || now.preconditions == action.preconditions
 }
 
 /// Whether an action rests on its own object alone, which the executor reads itself: what comes from a backup on a free
 /// name, everything else of an undo on uid and version.
 fn rests_on_itself(action: &Action) -> bool {
-    action.finding.is_empty() || action.change.get("backup").is_some()
+    action.finding().is_none() || action.change.backup().is_some()
 }
 
 fn finding_of<'p>(action: &Action, cluster: &str, plan: &'p Plan) -> Option<&'p Finding> {
     if action.target.cloud.is_some() {
-        return plan.findings.iter().find(|finding| finding.id == action.finding);
+        return plan.findings.iter().find(|finding| Some(finding.id.as_str()) == action.finding());
     }
     plan.findings.iter().find(|finding| {
         finding.cluster == cluster
@@ -244,7 +249,9 @@ impl<P: Replan> Recheck for Rechecker<P> {
             for action in actions {
                 judged.push(match &plan {
                     Some(Ok(plan)) if !rests_on_itself(action) => self.again(action, plan),
-                    Some(Err(why)) if !rests_on_itself(action) => RecheckResult::Differs(why.clone()),
+                    Some(Err(why)) if !rests_on_itself(action) => {
+                        RecheckResult::Differs(Difference::NotRead(why.clone()))
+                    }
                     Some(_) | None => self.again_by_itself(action).await,
                 });
             }

@@ -17,7 +17,9 @@ use super::{apply, apply_live, ask, output};
 use trueup_core::engine::executor::{ClusterPort, Clusters, Reading, Seen, read_owners};
 use trueup_core::engine::journal::{ActionEntry, ApprovedCluster, Entry, FieldRecord, Sent, StateFolder, entries};
 use trueup_core::engine::vault::{Backups, owners};
-use trueup_core::engine::{BackupSeen, Chosen, Look, ObjectNow, ObjectRef, OwnersSeen, UndoPlan, fields_at, undo};
+use trueup_core::engine::{
+    BackupSeen, Chosen, Look, ObjectNow, ObjectRef, OwnersSeen, PLAN_TTL, UndoPlan, fields_at, undo,
+};
 use trueup_core::world::RiskClass;
 use trueup_fleet::live::Live;
 
@@ -86,7 +88,7 @@ async fn planned(context: &Context, asked: &str) -> Result<UndoPlan, CliError> {
     };
     let classes = reach.live().await.map(|live| classes_of(live, entry)).unwrap_or_default();
     let config = context.config()?;
-    undo(entry, only.map(|action| action.id.as_str()), &looks, Timestamp::now())
+    undo(entry, only.map(|action| action.id.as_str()), &looks, Timestamp::now(), PLAN_TTL)
         .and_then(|undo| undo.under_policy(&config.policy, &classes))
         .map_err(|error| CliError::failed(DOING, error.to_string(), "report this"))
 }
