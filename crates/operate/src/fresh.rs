@@ -8,13 +8,15 @@ use std::sync::Arc;
 use crate::access;
 use crate::error::OperateError;
 use crate::fleet::Fleet;
+use crate::history::history_entries;
 use crate::observe::{LIST_TIMEOUT, backup_check, conditions};
 use crate::session::Session;
+use crate::undo::derive;
 use trueup_checks::Check;
 use trueup_checks::judgements::Judgements;
-use trueup_core::engine::{AcceptRule, AccessAnswers, AccessQuestion, Conditions, IdentityRecord};
+use trueup_core::engine::{AcceptRule, AccessAnswers, AccessQuestion, Conditions, IdentityRecord, UndoPlan};
 use trueup_core::world::{ClusterIdentity, ClusterName, CollectionId, View};
-use trueup_fleet::connect::{TlsTrust, identity};
+use trueup_fleet::connect::identity;
 use trueup_fleet::live::{AskAfter, Live};
 
 /// The world as it is at one moment.
@@ -51,8 +53,8 @@ pub trait FreshWorld: Send {
     /// Reads the identity of a cluster or account. None: it cannot be told.
     fn read_identity(&mut self, cluster: &ClusterName) -> impl Future<Output = Option<IdentityRecord>> + Send;
 
-    /// How far the server of a connected cluster can be trusted.
-    fn tls(&mut self, cluster: &ClusterName) -> impl Future<Output = Option<TlsTrust>> + Send;
+    /// Derives the undo of one action of a journal entry, under the current configuration.
+    fn derive_undo(&mut self, plan: &str, action: &str) -> impl Future<Output = Result<UndoPlan, OperateError>> + Send;
 }
 
 impl FreshWorld for Fleet {
@@ -104,8 +106,11 @@ impl FreshWorld for Fleet {
         Some(IdentityRecord { kube_system_uid, ca_sha256, ..IdentityRecord::default() })
     }
 
-    async fn tls(&mut self, cluster: &ClusterName) -> Option<TlsTrust> {
-        let name = cluster.clone();
-        Fleet::ask(self, move |live| live.tls(&name)).await.ok().flatten()
+    async fn derive_undo(&mut self, plan: &str, action: &str) -> Result<UndoPlan, OperateError> {
+        let entries = history_entries(Fleet::session(self))?;
+        let missing =
+            || OperateError::NoEntry { cause: format!("the journal has no plan {plan}"), advice: String::new() };
+        let entry = entries.iter().find(|entry| entry.plan == plan).ok_or_else(missing)?;
+        derive(Fleet::session(self), Some(self), entry, Some(action)).await
     }
 }

@@ -1,10 +1,11 @@
 //! Judging again before a wave: list what its actions rest on, judge their subjects, build the plan they would be in now.
 //!
 //! Invariants:
-//! - an action is sent only when a plan made now would hold it, unblocked, with the same target, versions and change, and
-//!   a delete only with the same verdict;
 //! - the collections are those the subjects rest on now; what the plan file says about them is not used;
+//! - an undo is derived again from this machine's journal;
 //! - a cluster that is late blocks the actions that rest on it, and no others.
+//!
+//! Elsewhere: comparing an action with the fresh plan (`core::engine::recheck`), listing and asking (`fresh`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -14,13 +15,15 @@ use futures::future::BoxFuture;
 use tokio::time::Instant;
 
 use crate::fresh::{FreshWorld, WorldNow};
-use crate::plan::{PlanRequest, build_plan};
-use trueup_core::engine::executor::{Recheck, RecheckResult, ReferenceScan};
+use crate::plan::{PlanRequest, with_input};
+use crate::tombstones;
+use trueup_core::engine::executor::{Recheck, ReferenceScan};
 use trueup_core::engine::{
-    AccessQuestion, Action, Finding, IdentityRecord, Judged, ObjectRef, Plan, State, SubjectId, Verb, access_questions,
+    AccessAnswers, AccessQuestion, Action, Blocked, Current, Difference, Explanation, FreshPlan, GateName,
+    IdentityRecord, Judged, ObjectRef, Observed, Origin, Plan, PlanScope, RecheckResult, SubjectId, Tombstone,
+    UndoPlan, access_questions, build_fresh, recheck, scan_reference,
 };
-use trueup_core::world::{ClusterName, CollectionId, Scope};
-use trueup_fleet::connect::TlsTrust;
+use trueup_core::world::{ClusterName, CollectionId, Completeness, Gap, GapCause, Scope};
 
 /// How often the fresh lists may lead to further collections. A reference to a reference takes two rounds.
 const ROUNDS_MAX: usize = 4;
@@ -31,82 +34,63 @@ const LISTS_AGE_MAX: Duration = Duration::from_millis(500);
 /// Judges actions again by the plan they would be in now.
 pub struct Rechecker<W> {
     world: W,
+    plan: Plan,
     /// The live cluster behind each name of the plan.
     names: BTreeMap<String, ClusterName>,
-    /// The finding each action comes from, by action.
-    findings: BTreeMap<String, Origin>,
+    /// How long a verdict must hold: zero for a plan made here, which has settled when it was made.
+    settle: Duration,
     /// What each action judged in this run rests on, for the reference scan once its object is gone.
     rested_on: BTreeMap<String, BTreeSet<CollectionId>>,
     /// What the last reference scan listed, when it found nothing.
     recent: Option<(Instant, BTreeSet<CollectionId>)>,
 }
 
-/// What the plan says of an action's finding.
-struct Origin {
-    verdict: String,
-    /// The finding's id with the name of the live cluster.
-    id: String,
-    cluster: ClusterName,
-    domain: String,
-}
-
-/// What a subject and the drafts of its remedy rest on.
-struct Known {
-    subjects: BTreeSet<SubjectId>,
-    collections: BTreeSet<CollectionId>,
-    by_action: BTreeMap<String, BTreeSet<CollectionId>>,
-    access: BTreeSet<AccessQuestion>,
-}
-
-/// The action as far as its subject is searched for it.
-#[derive(Clone)]
-struct Wanted {
-    action: String,
-    id: String,
-    cluster: ClusterName,
-    domain: String,
-    target_cluster: ClusterName,
-    target: ObjectRef,
-}
-
-/// The plan that would be made now, and the collections that could not be listed for it.
-struct Fresh {
-    plan: Plan,
+/// What actions are judged by again.
+pub(crate) struct Now {
+    pub fresh: FreshPlan,
+    pub undo: Vec<UndoPlan>,
+    /// The collections that were not listed in time.
     late: BTreeSet<CollectionId>,
     by_action: BTreeMap<String, BTreeSet<CollectionId>>,
 }
 
+/// What the subjects of actions rest on.
+#[derive(Default)]
+struct Known {
+    subjects: BTreeSet<SubjectId>,
+    by_action: BTreeMap<String, BTreeSet<CollectionId>>,
+    access: BTreeSet<AccessQuestion>,
+}
+
+/// An action as far as its subject is searched for.
+#[derive(Clone)]
+struct Wanted {
+    action: String,
+    /// The id of its finding, with the name of the live cluster.
+    finding: String,
+    /// The cluster and check of the finding.
+    group: (ClusterName, String),
+    target_cluster: ClusterName,
+    target: ObjectRef,
+}
+
 impl<W: FreshWorld> Rechecker<W> {
-    pub fn new(world: W, names: BTreeMap<String, ClusterName>, plan: &Plan) -> Self {
-        let live = |cluster: &str| names.get(cluster).cloned().unwrap_or_else(|| ClusterName::new(cluster));
-        let origin = |action: &Action| {
-            let finding = plan.findings.iter().find(|finding| finding.id == action.finding)?;
-            let cluster = live(&finding.cluster);
-            let prefix = format!("{}/{}/", finding.domain, finding.cluster);
-            let id = match finding.id.strip_prefix(&prefix) {
-                Some(rest) => format!("{}/{cluster}/{rest}", finding.domain),
-                // An account is named by its id.
-                None => finding.id.clone(),
-            };
-            let (verdict, domain) = (finding.verdict.clone(), finding.domain.clone());
-            Some((action.id.clone(), Origin { verdict, id, cluster, domain }))
-        };
-        let findings = plan.actions.iter().filter_map(origin).collect();
-        Self { world, names, findings, rested_on: BTreeMap::new(), recent: None }
+    pub fn new(world: W, names: BTreeMap<String, ClusterName>, plan: Plan) -> Self {
+        Self { world, plan, names, settle: Duration::ZERO, rested_on: BTreeMap::new(), recent: None }
     }
 
-    /// Lists what these actions rest on and builds the plan they would be in now.
-    async fn fresh_plan(&mut self, actions: &[&Action]) -> Result<Fresh, String> {
+    /// Lists what these actions rest on and builds what they are judged by.
+    pub(crate) async fn now(&mut self, actions: &[&Action]) -> Result<Now, String> {
         let wanted: Vec<Wanted> = actions.iter().filter_map(|action| self.wanted(action)).collect();
         let rested: BTreeSet<CollectionId> =
             actions.iter().filter_map(|action| self.rested_on.get(&action.id)).flatten().cloned().collect();
         let (mut listed, mut late) = (self.take_recent(), BTreeSet::new());
         let mut rounds = 0;
-        let mut known = loop {
+        let known = loop {
             let asked = wanted.clone();
             let known = self.world.ask(move |now| known(now, &asked)).await.map_err(|error| error.cause())?;
-            let missing: BTreeSet<CollectionId> =
-                known.collections.union(&rested).filter(|id| !listed.contains(*id)).cloned().collect();
+            let needed = known.by_action.values().flatten().chain(&rested);
+            let missing: BTreeSet<CollectionId> = needed.filter(|id| !listed.contains(*id)).cloned().collect();
             if missing.is_empty() || rounds == ROUNDS_MAX {
                 late.extend(missing);
                 break known;
@@ -116,19 +100,59 @@ impl<W: FreshWorld> Rechecker<W> {
             rounds += 1;
         };
         self.recent = Some((Instant::now(), listed));
-        let access = self.world.ask_access(std::mem::take(&mut known.access)).await;
-        let subjects = known.subjects;
+        let Known { subjects, by_action, access } = known;
+        let access = self.world.ask_access(access).await;
+        let fresh = self.fresh_plan(&wanted, subjects, access, late.clone()).await?;
+        Ok(Now { fresh, undo: self.derive_undo(actions).await?, late, by_action })
+    }
+
+    async fn fresh_plan(
+        &mut self,
+        wanted: &[Wanted],
+        subjects: BTreeSet<SubjectId>,
+        access: AccessAnswers,
+        late: BTreeSet<CollectionId>,
+    ) -> Result<FreshPlan, String> {
         let (session, accepted) = (self.world.session().clone(), self.world.accepted());
+        let stones = tombstones::read(&session, jiff::Timestamp::now());
+        let groups: BTreeSet<(ClusterName, String)> = wanted.iter().map(|wanted| wanted.group.clone()).collect();
+        let scope = PlanScope { subjects: Some(subjects), ..PlanScope::default() };
+        let request = PlanRequest { scope, settle: self.settle, ..PlanRequest::default() };
         let built = move |now: &WorldNow<'_>| {
-            let judged = judged(now, &subjects);
-            // The brake was judged when the plan was made; counting what is left of it now would say nothing.
-            let request = PlanRequest { deletes_max: Some(u64::MAX), ..PlanRequest::default() };
+            let judged = judged(now, &groups, &request.scope, &stones);
             let mut found = now.conditions.clone();
             found.access = access;
-            build_plan(&session, &request, &accepted, &judged, now.view, found)
+            let gap = Gap::new(GapCause::Silent, "not listed again in time");
+            let unknown = Completeness::Unknown { gap };
+            with_input(&session, &request, &accepted, &judged, now.view, found, |input| {
+                let mut input = trueup_core::engine::PlanInput {
+                    observed: input.observed.clone(),
+                    clusters: input.clusters.clone(),
+                    ..*input
+                };
+                for observed in input.observed.iter_mut().filter(|observed| late.contains(observed.id)) {
+                    *observed = Observed { id: observed.id, completeness: &unknown };
+                }
+                build_fresh(&input)
+            })
         };
-        let plan = self.world.ask(built).await.map_err(|error| error.cause())?.map_err(|error| error.cause())?;
-        Ok(Fresh { plan, late, by_action: known.by_action })
+        self.world.ask(built).await.map_err(|error| error.cause())?.map_err(|error| error.to_string())
+    }
+
+    /// Derives the undo of every journal entry these actions name.
+    async fn derive_undo(&mut self, actions: &[&Action]) -> Result<Vec<UndoPlan>, String> {
+        let mut entries: BTreeSet<(String, String)> = BTreeSet::new();
+        for action in actions {
+            match &action.origin {
+                Origin::Undo { plan, action } => entries.insert((plan.clone(), action.clone())),
+                Origin::Finding(_) | Origin::Restore { .. } => false,
+            };
+        }
+        let mut derived = Vec::new();
+        for (plan, action) in entries {
+            derived.push(self.world.derive_undo(&plan, &action).await.map_err(|error| error.cause())?);
+        }
+        Ok(derived)
     }
 
     fn take_recent(&mut self) -> BTreeSet<CollectionId> {
@@ -140,117 +164,80 @@ impl<W: FreshWorld> Rechecker<W> {
 
     fn wanted(&self, action: &Action) -> Option<Wanted> {
         let target_cluster = self.names.get(&action.cluster)?.clone();
-        let (id, cluster, domain) = match self.findings.get(&action.id) {
-            Some(origin) => (origin.id.clone(), origin.cluster.clone(), origin.domain.clone()),
+        let finding = self.plan.findings.iter().find(|finding| Some(finding.id.as_str()) == action.finding());
+        let (id, group) = match finding {
+            Some(finding) => {
+                let cluster = self.names.get(&finding.cluster).cloned();
+                let cluster = cluster.unwrap_or_else(|| ClusterName::new(finding.cluster.as_str()));
+                let prefix = format!("{}/{}/", finding.domain, finding.cluster);
+                let id = match finding.id.strip_prefix(&prefix) {
+                    Some(rest) => format!("{}/{cluster}/{rest}", finding.domain),
+                    // The finding of a cloud resource names the account.
+                    None => finding.id.clone(),
+                };
+                (id, (cluster, finding.domain.clone()))
+            }
             None => {
                 let ObjectRef { kind, namespace, name, .. } = &action.target;
                 let namespace = namespace.as_deref().unwrap_or("_");
                 let id = format!("{}/{target_cluster}/{kind}/{namespace}/{name}", action.domain);
-                (id, target_cluster.clone(), action.domain.clone())
+                (id, (target_cluster.clone(), action.domain.clone()))
             }
         };
-        Some(Wanted { action: action.id.clone(), id, cluster, domain, target_cluster, target: action.target.clone() })
+        let (action, target) = (action.id.clone(), action.target.clone());
+        Some(Wanted { action, finding: id, group, target_cluster, target })
+    }
+}
+
+impl<W> Rechecker<W> {
+    /// The same for a plan made elsewhere: its verdicts must hold for `settle` here.
+    pub(crate) fn settling(self, settle: Duration) -> Self {
+        Self { settle, ..self }
     }
 
-    /// Why an action cannot be judged: a collection it rests on was not listed again.
-    fn late(action: &Action, fresh: &Fresh) -> Option<RecheckResult> {
-        let late = fresh.by_action.get(&action.id)?.intersection(&fresh.late).next()?;
+    pub(crate) fn current<'c>(&'c self, now: &'c Now) -> Current<'c> {
+        Current { names: &self.names, fresh: &now.fresh, undo: &now.undo }
+    }
+
+    pub(crate) fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    fn judge(&self, action: &Action, now: &Now) -> RecheckResult {
+        match now.late_list(action) {
+            Some(why) => RecheckResult::Blocked(vec![Blocked { gate: GateName::NotComplete, why }]),
+            None => recheck(&self.plan, action, self.current(now)),
+        }
+    }
+}
+
+impl Now {
+    /// A collection the action rests on that was not listed in time.
+    fn late_list(&self, action: &Action) -> Option<String> {
+        let late = self.by_action.get(&action.id)?.intersection(&self.late).next()?;
         let place = late.namespace().map_or(String::new(), |namespace| format!(" in {namespace}"));
-        let list = format!("{} {}{place}", late.cluster, late.resource.path());
-        Some(RecheckResult::Blocked(format!("not-complete: {list} was not listed again in time")))
-    }
-
-    fn again(&self, action: &Action, plan: &Plan) -> RecheckResult {
-        let cluster = self.names.get(&action.cluster).map(ClusterName::as_str).unwrap_or_default();
-        let finding = finding_of(action, cluster, plan);
-        let verdict = finding.map(|finding| finding.verdict.as_str()).unwrap_or_default();
-        let before = self.findings.get(&action.id).map(|origin| origin.verdict.as_str()).unwrap_or_default();
-        // What is only changed may have come to a worse verdict by time alone: the action itself has to be the same.
-        if verdict != before && action.verb == Verb::Delete {
-            let summary = finding.map_or("there is no finding any more", |finding| finding.summary.as_str());
-            return RecheckResult::Differs(format!("it was {before}, and now: {summary}"));
-        }
-        let same = |one: &&Action| {
-            one.cluster == cluster
-                && one.domain == action.domain
-                && one.verb == action.verb
-                && one.target == action.target
-                // Of a cloud resource several findings may speak: each connection of a gateway for itself.
-                && (one.target.cloud.is_none() || one.finding == action.finding)
-        };
-        let Some(now) = plan.actions.iter().find(same) else {
-            let summary = finding.map_or("there is no finding any more", |finding| finding.summary.as_str());
-            return RecheckResult::Differs(format!("a plan made now would not hold it: {summary}"));
-        };
-        match now.blocked_by.first() {
-            Some(blocked) => RecheckResult::Blocked(format!("{}: {}", blocked.gate.as_str(), blocked.why)),
-            None if !is_bound_alike(now, action) || now.change != action.change => {
-                RecheckResult::Differs("it, or what is copied, changed since the plan was made".to_owned())
-            }
-            None => RecheckResult::Same,
-        }
-    }
-
-    /// An undo rests on its own object, which the executor reads: only the trust in its server is judged.
-    async fn again_by_itself(&mut self, action: &Action) -> RecheckResult {
-        let tls = match self.names.get(&action.cluster).cloned() {
-            Some(name) => self.world.tls(&name).await,
-            None => None,
-        };
-        match tls {
-            Some(TlsTrust::Verified | TlsTrust::Loopback | TlsTrust::InProcess) => RecheckResult::Same,
-            Some(TlsTrust::Unverified | TlsTrust::Cleartext) if self.world.session().allow_insecure_writes => {
-                RecheckResult::Same
-            }
-            Some(TlsTrust::Unverified | TlsTrust::Cleartext) => {
-                RecheckResult::Blocked(format!("insecure: TLS certificate of {} is not verified", action.cluster))
-            }
-            None => RecheckResult::Differs(format!("{} is not connected", action.cluster)),
-        }
-    }
-
-    fn look(&self, action: &Action, plan: &Plan) -> ReferenceScan {
-        let cluster = self.names.get(&action.cluster).map(ClusterName::as_str).unwrap_or_default();
-        let unknown = plan.findings.iter().find(|finding| {
-            finding.cluster == cluster
-                && finding.domain == action.domain
-                && finding.subject.kind == action.target.kind
-                && finding.subject.name == WHOLE_LIST
-        });
-        match (finding_of(action, cluster, plan), unknown) {
-            (None, None) => ReferenceScan::Nothing,
-            (None, Some(finding)) => ReferenceScan::Unknown(finding.summary.clone()),
-            (Some(finding), _) => match finding.state {
-                State::Match | State::Extra => ReferenceScan::Nothing,
-                State::Unknown => ReferenceScan::Unknown(finding.summary.clone()),
-                State::Missing | State::Drift | State::Stale | State::Error | State::Blocked => {
-                    ReferenceScan::Referenced(finding.summary.clone())
-                }
-            },
-        }
+        Some(format!("{} {}{place} was not listed again in time", late.cluster, late.resource.path()))
     }
 }
 
 /// The subjects of these actions with what their remedies depend on, and the collections all of that rests on.
 fn known(now: &WorldNow<'_>, wanted: &[Wanted]) -> Known {
-    let pairs: BTreeSet<(&ClusterName, &str)> =
-        wanted.iter().map(|wanted| (&wanted.cluster, wanted.domain.as_str())).collect();
+    let groups: BTreeSet<(&ClusterName, &str)> =
+        wanted.iter().map(|wanted| (&wanted.group.0, wanted.group.1.as_str())).collect();
     let mut by_id: BTreeMap<String, Vec<SubjectId>> = BTreeMap::new();
-    let mut subjects = BTreeSet::new();
+    let mut known = Known::default();
     for (subject, _) in now.judgements.iter() {
         let is_account = subject.cloud.is_some();
-        if is_account || pairs.contains(&(&subject.cluster, subject.domain.0)) {
-            // A finding that stands for a whole list says that nothing of the list is known.
-            if subject.name == WHOLE_LIST && !is_account {
-                subjects.insert(subject.clone());
+        if is_account || groups.contains(&(&subject.cluster, subject.domain.0)) {
+            if subject.is_whole_list() && !is_account {
+                known.subjects.insert(subject.clone());
             }
             by_id.entry(subject.to_string()).or_default().push(subject.clone());
         }
     }
-    let (mut by_action, mut access) = (BTreeMap::new(), BTreeSet::new());
     for wanted in wanted {
         let mut rests_on: BTreeSet<CollectionId> = covering(now, &wanted.target_cluster, &wanted.target).collect();
-        let mut open: Vec<SubjectId> = by_id.get(&wanted.id).cloned().unwrap_or_default();
+        let mut open: Vec<SubjectId> = by_id.get(&wanted.finding).cloned().unwrap_or_default();
         let mut seen: BTreeSet<SubjectId> = BTreeSet::new();
         while let Some(subject) = open.pop() {
             if !seen.insert(subject.clone()) {
@@ -260,19 +247,15 @@ fn known(now: &WorldNow<'_>, wanted: &[Wanted]) -> Known {
             let Some(explanation) = check.explain(&subject, now.view) else { continue };
             for draft in &explanation.remedy {
                 rests_on.extend(draft.rests_on.iter().cloned());
-                access.extend(access_questions(draft));
+                known.access.extend(access_questions(draft));
                 open.extend(draft.depends_on.iter().map(|dependency| dependency.finding.clone()));
             }
         }
-        subjects.extend(seen);
-        by_action.insert(wanted.action.clone(), rests_on);
+        known.subjects.extend(seen);
+        known.by_action.insert(wanted.action.clone(), rests_on);
     }
-    let collections = by_action.values().flatten().cloned().collect();
-    Known { subjects, collections, by_action, access }
+    known
 }
-
-/// The name of a subject that stands for a whole list.
-const WHOLE_LIST: &str = "*";
 
 /// The collections that hold an object.
 fn covering<'n>(
@@ -295,47 +278,35 @@ fn covering<'n>(
     now.view.observations().map(|(id, ..)| id).filter(holds).cloned()
 }
 
-/// The subjects, judged and explained.
-fn judged(now: &WorldNow<'_>, subjects: &BTreeSet<SubjectId>) -> Vec<Judged> {
+/// The subjects in scope, judged and explained; of the others of their checks and clusters the judgement alone, which the
+/// brake counts.
+fn judged(
+    now: &WorldNow<'_>,
+    groups: &BTreeSet<(ClusterName, String)>,
+    scope: &PlanScope,
+    stones: &[Tombstone],
+) -> Vec<Judged> {
     let judged = |subject: &SubjectId| {
-        let check = now.checks.iter().find(|check| check.name() == subject.domain)?;
         let judgement = now.judgements.get(subject)?.judgement.clone();
-        let explanation = check.explain(subject, now.view)?;
+        let explanation = match scope.covers(subject) {
+            true => now.checks.iter().find(|check| check.name() == subject.domain)?.explain(subject, now.view)?,
+            false => not_explained(),
+        };
         Some(Judged { subject: subject.clone(), judgement, explanation })
     };
-    subjects.iter().filter_map(judged).collect()
+    let of_groups = now.judgements.iter().map(|(subject, _)| subject).filter(|subject| {
+        scope.covers(subject) || groups.contains(&(subject.cluster.clone(), subject.domain.0.to_owned()))
+    });
+    let mut judged: Vec<Judged> = of_groups.filter_map(judged).collect();
+    tombstones::add(&mut judged, stones, now.view);
+    judged
 }
 
-/// Whether two actions ask for the same object in the same state. The index that lists tags is behind, after a change of this
-/// run's own as well; before tags are changed the executor reads them from the tagging service, and holds them to the plan.
-fn is_bound_alike(now: &Action, action: &Action) -> bool {
-    let is_of_tags = action.target.cloud.is_some() && action.verb != Verb::Delete;
-    is_of_tags || now.preconditions == action.preconditions
-}
-
-/// Whether an action rests on its own object alone, which the executor reads itself: what comes from a backup on a free
-/// name, everything else of an undo on uid and version.
-fn rests_on_itself(action: &Action) -> bool {
-    action.finding.is_empty() || action.change.get("backup").is_some()
-}
-
-fn finding_of<'p>(action: &Action, cluster: &str, plan: &'p Plan) -> Option<&'p Finding> {
-    if action.target.cloud.is_some() {
-        return plan.findings.iter().find(|finding| finding.id == action.finding);
-    }
-    plan.findings.iter().find(|finding| {
-        finding.cluster == cluster
-            && finding.domain == action.domain
-            && group(&finding.subject.api_version) == group(&action.target.api_version)
-            && finding.subject.kind == action.target.kind
-            && finding.subject.namespace == action.target.namespace
-            && finding.subject.name == action.target.name
-    })
-}
-
-/// Two groups may have a kind of the same name, as MachineSet.
-fn group(api_version: &str) -> &str {
-    api_version.rsplit_once('/').map_or("", |(group, _)| group)
+/// The explanation of a subject that only counts.
+fn not_explained() -> Explanation {
+    let (expected, actual) = (serde_json::Value::Null, serde_json::Value::Null);
+    let (evidence, remedy) = (Vec::new(), Vec::new());
+    Explanation { uid: None, created: None, summary: String::new(), expected, actual, evidence, remedy }
 }
 
 impl<W: FreshWorld> Recheck for Rechecker<W> {
@@ -349,24 +320,17 @@ impl<W: FreshWorld> Recheck for Rechecker<W> {
 
     fn judge_again<'a>(&'a mut self, actions: &'a [&'a Action]) -> BoxFuture<'a, Vec<RecheckResult>> {
         async move {
-            let judged: Vec<&Action> = actions.iter().copied().filter(|action| !rests_on_itself(action)).collect();
-            let fresh = if judged.is_empty() { None } else { Some(self.fresh_plan(&judged).await) };
-            let mut results = Vec::with_capacity(actions.len());
-            for action in actions {
-                results.push(match &fresh {
-                    Some(Ok(fresh)) if !rests_on_itself(action) => {
-                        Self::late(action, fresh).unwrap_or_else(|| self.again(action, &fresh.plan))
-                    }
-                    Some(Err(why)) if !rests_on_itself(action) => RecheckResult::Differs(why.clone()),
-                    Some(_) | None => self.again_by_itself(action).await,
-                });
-            }
+            let now = self.now(actions).await;
             // What is sent now changes the lists.
             self.recent = None;
-            if let Some(Ok(fresh)) = fresh {
-                self.rested_on.extend(fresh.by_action);
+            match now {
+                Ok(now) => {
+                    let results = actions.iter().map(|action| self.judge(action, &now)).collect();
+                    self.rested_on.extend(now.by_action);
+                    results
+                }
+                Err(why) => vec![RecheckResult::Differs(Difference::NotRead(why)); actions.len()],
             }
-            results
         }
         .boxed()
     }
@@ -374,21 +338,20 @@ impl<W: FreshWorld> Recheck for Rechecker<W> {
     fn scan_references<'a>(&'a mut self, deleted: &'a [&'a Action]) -> BoxFuture<'a, Vec<ReferenceScan>> {
         async move {
             self.recent = None;
-            match self.fresh_plan(deleted).await {
-                Ok(fresh) => {
-                    let scan = |action: &&Action| match Self::late(action, &fresh) {
-                        Some(RecheckResult::Blocked(why) | RecheckResult::Differs(why)) => ReferenceScan::Unknown(why),
-                        Some(RecheckResult::Same) | None => self.look(action, &fresh.plan),
-                    };
-                    let found: Vec<ReferenceScan> = deleted.iter().map(scan).collect();
-                    // Where a reference is found, an object may be restored, which changes the lists.
-                    if found.iter().any(|found| *found != ReferenceScan::Nothing) {
-                        self.recent = None;
-                    }
-                    found
-                }
-                Err(why) => vec![ReferenceScan::Unknown(why); deleted.len()],
+            let now = match self.now(deleted).await {
+                Ok(now) => now,
+                Err(why) => return vec![ReferenceScan::Unknown(why); deleted.len()],
+            };
+            let scan = |action: &&Action| match now.late_list(action) {
+                Some(why) => ReferenceScan::Unknown(why),
+                None => scan_reference(action, self.current(&now)),
+            };
+            let found: Vec<ReferenceScan> = deleted.iter().map(scan).collect();
+            // Where a reference is found, an object may be restored, which changes the lists.
+            if found.iter().any(|found| *found != ReferenceScan::Nothing) {
+                self.recent = None;
             }
+            found
         }
         .boxed()
     }
@@ -444,7 +407,7 @@ mod tests {
                 async { made }.boxed()
             });
             let fleet = Fleet::connect(session, make).await.unwrap();
-            let mut recheck = Rechecker::new(fleet, names.clone(), &no_plan());
+            let mut recheck = Rechecker::new(fleet, names.clone(), no_plan());
             assert_eq!(recheck.read_identity(asked).await, expected.map(IdentityRecord::of_account), "case: {case}");
             assert_eq!(recheck.read_identity("mgmt").await, None, "case: {case}: not connected");
         }

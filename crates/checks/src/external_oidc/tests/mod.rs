@@ -386,17 +386,17 @@ impl Answer {
         assert_eq!(judgement.codes, sorted, "{subject}");
         for draft in &explanation.remedy {
             let condemned = ["extra", "leftover", "removable"].contains(&judgement.verdict);
-            if draft.verb == Verb::Patch {
+            if draft.verb() == Verb::Patch {
                 assert!(draft.stake == Stake::Login && !draft.selected, "{subject}: the switch is never ticked");
-                assert!(draft.target.uid.is_some() && draft.change["patch"].is_object(), "{subject}");
-            } else if draft.verb == Verb::Delete {
+                assert!(draft.target.uid.is_some() && draft.change.to_json()["patch"].is_object(), "{subject}");
+            } else if draft.verb() == Verb::Delete {
                 assert!(condemned, "{subject}: a delete for {}", judgement.verdict);
                 assert!(draft.ownership.len() >= 2, "{subject}: {:?}", draft.ownership);
                 assert!(!draft.rests_on.is_empty(), "{subject}");
                 assert!(draft.target.uid.is_some(), "{subject}");
             } else {
                 assert!(["missing", "drift"].contains(&judgement.verdict), "{subject}: {}", judgement.verdict);
-                assert!(draft.change["data"].is_object(), "{subject}");
+                assert!(draft.change.to_json()["data"].is_object(), "{subject}");
             }
         }
     }
@@ -411,7 +411,7 @@ impl fmt::Display for Answer {
         }
         for draft in &explanation.remedy {
             let ticked = if draft.selected { "selected" } else { "offered" };
-            write!(f, " → {} {ticked} {}", draft.verb.as_str(), draft.reason.as_str())?;
+            write!(f, " → {} {ticked} {}", draft.verb().as_str(), draft.reason.as_str())?;
             for blocked in &draft.blocked_by {
                 write!(f, " [{}]", blocked.gate.as_str())?;
             }

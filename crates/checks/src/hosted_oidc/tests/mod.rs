@@ -383,7 +383,7 @@ impl Answer {
         assert_eq!(judgement.state.as_str(), state_of(judgement.verdict), "{subject}: {}", judgement.verdict);
         assert!(!explanation.summary.is_empty() && !explanation.summary.contains('\n'), "{subject}");
         let orphan = judgement.verdict.starts_with("orphan-");
-        let deletes = explanation.remedy.iter().filter(|draft| draft.verb == Verb::Delete).count();
+        let deletes = explanation.remedy.iter().filter(|draft| draft.verb() == Verb::Delete).count();
         assert_eq!(deletes, usize::from(orphan), "{subject}: exactly the orphans have a delete");
         for draft in &explanation.remedy {
             assert_eq!(draft.target.name, subject.name);
@@ -419,7 +419,7 @@ fn described(draft: &ActionDraft) -> String {
     let gates: Vec<&str> = draft.blocked_by.iter().map(|blocked| blocked.gate.as_str()).collect();
     let blocked = if gates.is_empty() { String::new() } else { format!(" blocked:{}", gates.join(",")) };
     let proofs = draft.ownership.len();
-    format!("{} {ticked} {} proofs={proofs}{blocked}", draft.verb.as_str(), reason.as_str().unwrap())
+    format!("{} {ticked} {} proofs={proofs}{blocked}", draft.verb().as_str(), reason.as_str().unwrap())
 }
 
 /// The states as the reference lists them, on purpose not taken from the code.

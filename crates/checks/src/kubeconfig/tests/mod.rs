@@ -289,7 +289,7 @@ impl Answer {
                 (Some(&draft.target.name), draft.target.namespace.as_ref()),
                 (Some(&subject.name), subject.namespace.as_ref())
             );
-            let copies = ["update", "create"].contains(&draft.verb.as_str());
+            let copies = ["update", "create"].contains(&draft.verb().as_str());
             assert_eq!(draft.source.is_some(), copies, "{subject}: what copies names what it copies");
             let behind = judgement.verdict == "behind-source" || codes.contains(&"behind-source");
             assert!(!copies || behind, "{subject}: only what is behind is copied");
@@ -314,7 +314,7 @@ fn described(draft: &ActionDraft) -> String {
     let ticked = if draft.selected { "selected" } else { "offered" };
     let gates: Vec<&str> = draft.blocked_by.iter().map(|blocked| blocked.gate.as_str()).collect();
     let blocked = if gates.is_empty() { String::new() } else { format!(" blocked:{}", gates.join(",")) };
-    format!("{} {ticked} {}{blocked}", draft.verb.as_str(), draft.reason.as_str())
+    format!("{} {ticked} {}{blocked}", draft.verb().as_str(), draft.reason.as_str())
 }
 
 /// The states as the reference lists them, on purpose not taken from the code.

@@ -363,7 +363,7 @@ impl Given {
         let judged = self.judged();
         let answer = judged.find(subject).unwrap();
         let [action] = answer.explanation.remedy.as_slice() else { panic!("no action: {answer}") };
-        action.change.clone()
+        action.change.to_json()
     }
 
     /// Brings the world to this fleet, and says what changed. Asks until nobody wants more.
@@ -450,6 +450,7 @@ impl Answer {
         assert_eq!(explanation.remedy.len(), usize::from(wrong), "{subject}: what is wrong is set right");
         for draft in &explanation.remedy {
             let ActionDraft { target, judged, change, .. } = draft;
+            let change = change.to_json();
             assert_eq!((&target.name, &target.namespace), (&subject.name, &subject.namespace), "{subject}");
             assert!(target.version.is_none() && judged.is_some(), "{subject}: its version moves by itself");
             let is_empty = |part: &Value| part.as_object().is_none_or(|map| map.is_empty());
@@ -476,7 +477,7 @@ fn described(draft: &ActionDraft) -> String {
     let ticked = if draft.selected { "selected" } else { "offered" };
     let gates: Vec<&str> = draft.blocked_by.iter().map(|blocked| blocked.gate.as_str()).collect();
     let blocked = if gates.is_empty() { String::new() } else { format!(" blocked:{}", gates.join(",")) };
-    format!("{} {ticked} {}{blocked}", draft.verb.as_str(), draft.reason.as_str())
+    format!("{} {ticked} {}{blocked}", draft.verb().as_str(), draft.reason.as_str())
 }
 
 /// The states as the reference lists them, on purpose not taken from the code.

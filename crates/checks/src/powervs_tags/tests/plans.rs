@@ -31,7 +31,7 @@ fn actions(given: &Given) -> Vec<String> {
     let line = |action: &trueup_core::engine::Action| {
         let gates: Vec<&str> = action.blocked_by.iter().map(|blocked| blocked.gate.as_str()).collect();
         let id = &action.target.cloud.as_ref().unwrap().id;
-        format!("{} {id} {} {}", action.verb.as_str(), action.tier, gates.join(",")).trim_end().to_owned()
+        format!("{} {id} {} {}", action.verb().as_str(), action.tier, gates.join(",")).trim_end().to_owned()
     };
     plan.actions.iter().map(line).collect()
 }
