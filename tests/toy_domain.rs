@@ -28,8 +28,8 @@ use trueup_checks::{
 use trueup_core::decode::Digester;
 use trueup_core::decode::recorded::{Coverage, KindCoverage, RecordedCluster, RecordedObject};
 use trueup_core::engine::{
-    AccessAnswer, ActionDraft, CheckName, Conditions, Evidence, Explanation, Judgement, Observed, Plan, PlanInput,
-    PlanScope, Reason, Stake, State, SubjectId, Target, Undo, Verb, access_questions, build,
+    AccessAnswer, ActionDraft, Change, CheckName, Conditions, Evidence, Explanation, Judgement, MetadataChange,
+    Observed, Plan, PlanInput, PlanScope, Reason, Stake, State, SubjectId, Target, Undo, access_questions, build,
 };
 use trueup_core::world::{
     ChangeSet, Cluster, ClusterIdentity, ClusterName, ClusterSource, CollectionId, Fact, Interest, Interner, Key, Link,
@@ -145,7 +145,7 @@ impl Check for Shelves {
         };
         let draft = ActionDraft {
             domain: NAME,
-            verb: Verb::Label,
+            restores: None,
             target: Target {
                 cluster: subject.cluster.clone(),
                 resource: CONFIG_MAPS,
@@ -162,7 +162,7 @@ impl Check for Shelves {
             ownership: Vec::new(),
             stake: Stake::Reversible,
             diff: "+ order: \"yes\"\n".to_owned(),
-            change: json!({ "set": { "order": "yes" } }),
+            change: Change::Label(MetadataChange::setting([("order", "yes")])),
             undo: Undo::RemoveWhatWasAdded,
             depends_on: Vec::new(),
             rests_on: Vec::new(),

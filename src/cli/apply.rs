@@ -1,8 +1,9 @@
-//! `trueup apply`: carries out a saved plan, exactly what it shows or nothing.
+//! `trueup apply`: applies a saved plan, exactly what it shows or nothing.
 //!
 //! Exit codes: 0 all applied and verified, or nothing selected; 2 partly; 3 refused for safety; 4 stale plan or other id;
 //! 130 interrupted before anything was sent.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use jiff::Timestamp;
@@ -11,11 +12,14 @@ use super::args::{ApplyArgs, ConsentArgs};
 use super::ask;
 use super::context::Context;
 use super::error::CliError;
+use super::fleet;
 use super::run_plan;
 use super::terminal::print;
 use trueup_core::engine::{
-    Answers, ApprovedPlan, Chosen, Plan, PlanReadError, Refusal, approve, check_whole, questions,
+    Admission, Answers, ApprovedPlan, Chosen, ForeignPlan, Plan, PlanReadError, Provenance, Refusal, RefusalClass,
+    TargetSource, approve,
 };
+use trueup_operate::{Fleet, OperateError, admit, check_plan, chosen_actions};
 
 const DOING: &str = "apply";
 
@@ -23,42 +27,107 @@ const DOING: &str = "apply";
 const FILE_BYTES_MAX: u64 = 256 << 20;
 
 pub async fn run(context: &Context, args: &ApplyArgs) -> Result<u8, CliError> {
-    let plan = read(&args.file)?;
-    let chosen = match args.only.is_empty() {
-        true => Chosen::Selected,
-        false => Chosen::Only(args.only.iter().cloned().collect()),
-    };
-    tokio::select! {
-        biased;
-        code = super::interrupted() => code,
-        approved = consent(context, plan, &chosen, &args.consent) => match approved? {
-            Some(approved) => run_plan::run(context, approved, &args.consent).await,
-            None => Ok(0),
-        },
+    let plan = read(DOING, &args.file)?;
+    let foreign = if args.foreign_plan { ForeignPlan::Accept } else { ForeignPlan::Refuse };
+    apply(context, plan, chosen(args), foreign, &args.consent).await
+}
+
+/// The actions that the command line means.
+fn chosen(args: &ApplyArgs) -> Chosen {
+    let ids = |ids: &[String]| ids.iter().cloned().collect::<BTreeSet<String>>();
+    match (args.only.is_empty(), args.exclude.is_empty()) {
+        (true, true) => Chosen::Selected,
+        (true, false) => Chosen::Except(ids(&args.exclude)),
+        (false, _) => Chosen::Only(ids(&args.only).difference(&ids(&args.exclude)).cloned().collect()),
     }
 }
 
-/// Asks for approval the way the terminal allows. Nothing when nothing is chosen.
+/// Connects, judges the plan again, asks for approval and applies it.
 ///
 /// # Errors
-/// The plan is refused.
-pub async fn consent(
+/// The plan is refused, or a cluster is not the one it was made for.
+pub async fn apply(
     context: &Context,
     plan: Plan,
-    chosen: &Chosen,
+    chosen: Chosen,
+    foreign: ForeignPlan,
     args: &ConsentArgs,
-) -> Result<Option<ApprovedPlan>, CliError> {
-    check_whole(&plan, Timestamp::now()).map_err(refusal)?;
-    let questions = questions(&plan, chosen).map_err(refusal)?;
-    if questions.is_empty() {
-        return nothing_chosen(&plan).map(|()| None);
+) -> Result<u8, CliError> {
+    let failed = |error: OperateError| CliError::operate(DOING, &error);
+    let config = context.config()?;
+    let session = context.session(config.settings.clone());
+    let provenance = check_plan(&session, &plan, foreign).map_err(failed)?;
+    check_flags(context, &plan, &chosen, provenance, args)?;
+    if chosen_actions(&plan, &chosen).next().is_none() {
+        return nothing_chosen(&plan).map(|()| 0);
     }
     refuse_recordings(context, &plan)?;
-    let answers = match &args.expect {
-        None if ask::is_interactive(context) => ask::ask(&plan, &questions).await?,
-        expect => Answers::flags(expect.clone(), args.confirm_clusters.iter().cloned()),
+    let connected = async {
+        let (fleet, _) = fleet::connect(context, config).await?;
+        let approved = consent(context, &fleet, plan, chosen, foreign, args).await?;
+        Ok::<_, CliError>((fleet, approved))
     };
-    approve(plan, chosen, &answers, Timestamp::now()).map(Some).map_err(refusal)
+    let (fleet, approved) = tokio::select! {
+        biased;
+        code = super::interrupted() => return code,
+        connected = connected => connected?,
+    };
+    run_plan::run(context, &fleet, approved, args).await
+}
+
+/// Refuses flags that cannot approve the plan before anything is connected.
+fn check_flags(
+    context: &Context,
+    plan: &Plan,
+    chosen: &Chosen,
+    provenance: Provenance,
+    args: &ConsentArgs,
+) -> Result<(), CliError> {
+    if args.expect.is_none() && ask::is_interactive(context) || provenance == Provenance::Foreign {
+        return Ok(());
+    }
+    let now = Timestamp::now();
+    let planned = Admission::as_planned(plan.clone(), chosen, now).map_err(refusal)?;
+    approve(planned, &flags(args), now).map(drop).map_err(refusal)
+}
+
+fn flags(args: &ConsentArgs) -> Answers {
+    Answers::flags(args.expect.clone(), args.confirm_clusters.iter().cloned())
+}
+
+/// Judges the plan again and asks for approval the way the terminal allows.
+async fn consent(
+    context: &Context,
+    fleet: &Fleet,
+    plan: Plan,
+    chosen: Chosen,
+    foreign: ForeignPlan,
+    args: &ConsentArgs,
+) -> Result<ApprovedPlan, CliError> {
+    let admission = admit(fleet, plan, chosen, foreign).await.map_err(|error| CliError::operate(DOING, &error))?;
+    let refused: Vec<String> = refused(&admission);
+    let questions = admission.questions();
+    if questions.is_empty() {
+        let cause = refused.join("; ");
+        return Err(match admission.refusal_class() {
+            Some(RefusalClass::Stale) => CliError::stale(DOING, cause, "run trueup plan --out FILE"),
+            Some(RefusalClass::Safety | RefusalClass::Usage) | None => {
+                CliError::refused(DOING, cause, "run trueup plan --out FILE")
+            }
+        });
+    }
+    refused.iter().for_each(|line| context.note(line));
+    let answers = match &args.expect {
+        None if ask::is_interactive(context) => ask::ask(admission.plan(), &questions).await?,
+        Some(_) | None => flags(args),
+    };
+    approve(admission, &answers, Timestamp::now()).map_err(refusal)
+}
+
+/// Why each refused action cannot be applied, a line each.
+pub fn refused(admission: &Admission) -> Vec<String> {
+    let line = |why: Option<String>, id: &str| format!("{id} refused: {}", why.unwrap_or_default());
+    admission.refused().map(|(action, why)| line(why.message(), &action.id)).collect()
 }
 
 fn nothing_chosen(plan: &Plan) -> Result<(), CliError> {
@@ -66,24 +135,28 @@ fn nothing_chosen(plan: &Plan) -> Result<(), CliError> {
     if let Some(blocked) = blocked {
         let cause =
             format!("every selected action is blocked; the first by {}: {}", blocked.gate.as_str(), blocked.why);
-        return Err(CliError::refused(DOING, cause, "plan again once that is out of the way"));
+        return Err(CliError::refused(DOING, cause, "plan again once that is resolved"));
     }
     print("nothing is selected in this plan: nothing to apply\n")?;
     Ok(())
 }
 
-/// A recording can't be written to; only a live cluster that is the same one can.
+/// A snapshot cannot be written to; a live cluster with the same identity can.
 fn refuse_recordings(context: &Context, plan: &Plan) -> Result<(), CliError> {
-    let recorded = plan.targets.iter().any(|target| target.source == "snapshot");
+    let recorded = plan.targets.iter().any(|target| target.source == TargetSource::Snapshot);
     if context.globals.from.is_some() || (recorded && context.globals.contexts.is_empty()) {
         let hint = "name the live cluster with --context, or plan on it";
-        return Err(CliError::refused(DOING, "a folder can be judged, but not written to", hint));
+        return Err(CliError::refused(DOING, "a snapshot folder cannot be written to", hint));
     }
     Ok(())
 }
 
-fn read(path: &Path) -> Result<Plan, CliError> {
-    let doing = format!("{DOING} {}", path.display());
+/// Reads a plan file.
+///
+/// # Errors
+/// It cannot be read, is not a plan, or its content is not what its id says.
+pub fn read(command: &str, path: &Path) -> Result<Plan, CliError> {
+    let doing = format!("{command} {}", path.display());
     let failed = |cause: String| CliError::failed(&*doing, cause, "name a file that trueup plan --out wrote");
     let length = std::fs::metadata(path).map_err(|error| failed(error.to_string()))?.len();
     if length > FILE_BYTES_MAX {
@@ -91,23 +164,14 @@ fn read(path: &Path) -> Result<Plan, CliError> {
     }
     let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
     Plan::read(&text).map_err(|error| match error {
-        PlanReadError::OtherId { .. } => CliError::stale(&*doing, error.to_string(), "plan again"),
-        PlanReadError::Shape(_) | PlanReadError::Schema { .. } | PlanReadError::Number(_) => failed(error.to_string()),
+        PlanReadError::OtherId { .. } => CliError::stale(&*doing, error.to_string(), "run trueup plan --out FILE"),
+        PlanReadError::Shape(_)
+        | PlanReadError::Schema { .. }
+        | PlanReadError::Number(_)
+        | PlanReadError::Action(_) => failed(error.to_string()),
     })
 }
 
 fn refusal(refusal: Refusal) -> CliError {
-    // Names that only look alike are told apart by their escapes.
-    let cause = ask::unmistakable(&refusal.to_string());
-    match refusal {
-        Refusal::Altered | Refusal::Expired { .. } | Refusal::OtherEngine { .. } | Refusal::OtherId { .. } => {
-            CliError::stale(DOING, cause, "")
-        }
-        Refusal::NotExpected { .. } | Refusal::NoSuchAction { .. } => CliError::usage(DOING, cause, ""),
-        Refusal::ShortId { .. }
-        | Refusal::NotConfirmed { .. }
-        | Refusal::WrongAnswer { .. }
-        | Refusal::Blocked { .. }
-        | Refusal::NotSupported { .. } => CliError::refused(DOING, cause, ""),
-    }
+    CliError::operate(DOING, &OperateError::Refused(refusal))
 }

@@ -79,6 +79,8 @@ pub enum Command {
     Plan(PlanArgs),
     /// One finding in full: expected, actual, evidence, remedy
     Explain(ExplainArgs),
+    /// Print a saved plan, check its id and mark, and say whether it can still be applied
+    Show(ShowArgs),
     /// Apply a saved plan: exactly what it shows, or nothing
     Apply(ApplyArgs),
     /// Plan the inverse of what was applied, then ask for the same approval
@@ -132,6 +134,9 @@ pub struct PlanArgs {
     /// How many deletes a plan may hold; more than the brake allows makes each of them T4
     #[arg(long, value_name = "N")]
     pub max_deletes: Option<u64>,
+    /// How long the plan may be applied (default 15m, at most 7d)
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub valid_for: Option<Duration>,
     /// Also write the plan to a file that only you can read
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
@@ -165,12 +170,27 @@ pub enum ExplainFormat {
 }
 
 #[derive(Debug, Clone, Args)]
+pub struct ShowArgs {
+    /// A saved plan
+    pub file: PathBuf,
+    /// How to print
+    #[arg(short = 'o', long = "output", value_enum, default_value_t = PlanFormat::Table, value_name = "FORMAT")]
+    pub format: PlanFormat,
+}
+
+#[derive(Debug, Clone, Args)]
 pub struct ApplyArgs {
     /// A plan that `trueup plan --out` wrote
     pub file: PathBuf,
     /// Only this action; may be given several times
     #[arg(long = "only", value_name = "ACTION", num_args = 1..)]
     pub only: Vec<String>,
+    /// Without this action; may be given several times
+    #[arg(long = "exclude", value_name = "ACTION", num_args = 1..)]
+    pub exclude: Vec<String>,
+    /// Accept a plan that has no valid mark of this state folder; every action is T4
+    #[arg(long)]
+    pub foreign_plan: bool,
     #[command(flatten)]
     pub consent: ConsentArgs,
 }
@@ -339,6 +359,7 @@ impl Default for PlanArgs {
             watch: false,
             probe: false,
             max_deletes: None,
+            valid_for: None,
             out: None,
         }
     }

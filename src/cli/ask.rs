@@ -8,14 +8,14 @@ use super::error::CliError;
 use super::output::place;
 use super::terminal::{Stderr, write_stderr};
 use trueup_core::engine::text::{Charset, printable};
-use trueup_core::engine::{Answers, Asks, ClusterQuestion, Plan, short_id};
+use trueup_core::engine::{Answers, Asks, ClusterQuestion, Plan, Provenance, short_id};
 
-/// Whether there is a person to ask.
+/// Whether an operator can be asked.
 pub fn is_interactive(context: &Context) -> bool {
     context.terminal.stderr == Stderr::Person && std::io::stdin().is_terminal()
 }
 
-/// Shows what would be done and asks, cluster by cluster. A wrong word ends the asking.
+/// Shows the actions and asks, cluster by cluster. A wrong answer ends it.
 ///
 /// # Errors
 /// The terminal can't be read.
@@ -23,7 +23,7 @@ pub async fn ask(plan: &Plan, questions: &[ClusterQuestion]) -> Result<Answers, 
     let mut answers = BTreeMap::new();
     for question in questions {
         for action in plan.actions.iter().filter(|action| question.actions.contains(&action.id)) {
-            let what = format!("{} {} {}", action.verb.as_str(), action.target.kind, place(&action.target));
+            let what = format!("{} {} {}", action.verb().as_str(), action.target.kind, place(&action.target));
             let line = format!("  {}  {}  {}  {what}", action.id, action.tier, action.cluster);
             write_stderr(&unmistakable(&line));
         }
@@ -39,19 +39,21 @@ pub async fn ask(plan: &Plan, questions: &[ClusterQuestion]) -> Result<Answers, 
 }
 
 fn words(plan: &Plan, question: &ClusterQuestion) -> String {
-    let asked = match &question.asks {
-        Asks::Enter => "press enter".to_owned(),
-        Asks::Deletions(_) => "type the number of deletions".to_owned(),
-        Asks::ClusterName(_) => "type the cluster's name".to_owned(),
-        Asks::ClusterNameAndId { .. } => {
-            "type the cluster's name, a blank, and the first 8 of the plan's id".to_owned()
-        }
-    };
     let (cluster, plan) = (unmistakable(&question.cluster), short_id(&plan.id));
-    format!("plan {plan}, cluster {cluster}, {}: {asked} to apply", question.tier)
+    let asked = match &question.asks {
+        Asks::Enter => "Press enter to approve:".to_owned(),
+        Asks::Deletions(_) => "Type the number of deletions to approve:".to_owned(),
+        Asks::ClusterName(_) => format!("Type `{cluster}` to approve:"),
+        Asks::ClusterNameAndId { .. } => format!("Type `{cluster} {plan}` to approve:"),
+    };
+    let foreign = match question.provenance {
+        Provenance::Here => "",
+        Provenance::Foreign => ", made elsewhere or edited",
+    };
+    format!("plan {plan}{foreign}, cluster {cluster}, {}. {asked}", question.tier)
 }
 
-/// Text in which no letter can be taken for another: all that is not ASCII is escaped, whatever the terminal can show.
+/// Text in which no letter can be mistaken for another: everything but ASCII is escaped.
 pub fn unmistakable(text: &str) -> String {
     printable(text, Charset::Ascii)
 }
@@ -65,8 +67,8 @@ async fn read_line() -> Result<String, CliError> {
     let (bytes, line) =
         reading.await.map_err(|error| failed(error.to_string()))?.map_err(|error| failed(error.to_string()))?;
     if bytes == 0 {
-        // The end of input is nobody's enter key.
-        return Err(CliError::refused("asking", "nothing was answered; nothing was sent", ""));
+        // The end of input is not the enter key.
+        return Err(CliError::refused("asking", "no answer; nothing was sent", ""));
     }
     Ok(line.strip_suffix('\n').unwrap_or(&line).to_owned())
 }

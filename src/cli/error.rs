@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use super::ask::unmistakable;
 use trueup_operate::{ErrorClass, OperateError};
 
 /// Why a command could not do what it was asked to.
@@ -53,9 +54,15 @@ impl CliError {
             ErrorClass::Usage => ErrorKind::Usage,
             ErrorClass::Failed => ErrorKind::Failed,
             ErrorClass::Refused => ErrorKind::Refused,
+            ErrorClass::Stale => ErrorKind::Stale,
         };
         let doing = error.subject().unwrap_or(doing).to_owned();
-        Self { kind, doing, cause: error.cause(), hint: error.advice() }
+        // Names that only look alike are told apart by their escapes.
+        let cause = match error {
+            OperateError::Refused(refusal) => unmistakable(&refusal.to_string()),
+            error => error.cause(),
+        };
+        Self { kind, doing, cause, hint: error.advice() }
     }
 
     pub fn code(&self) -> u8 {

@@ -29,6 +29,7 @@ mod out_file;
 mod output;
 mod plan;
 mod run_plan;
+mod show;
 mod terminal;
 mod themes;
 mod token;
@@ -90,6 +91,7 @@ fn run_until_interrupted(context: Context, command: Option<Command>) -> Result<u
         Some(
             Command::Plan(_)
             | Command::Explain(_)
+            | Command::Show(_)
             | Command::History(_)
             | Command::Doctor
             | Command::Oidc(_)
@@ -162,6 +164,7 @@ async fn dispatch(context: Context, command: Option<Command>) -> Result<u8, CliE
         None => plan::run(&context, PlanArgs::default()).await,
         Some(Command::Plan(args)) => plan::run(&context, args).await,
         Some(Command::Explain(args)) => explain::run(&context, &args).await,
+        Some(Command::Show(args)) => show::run(&context, &args).await,
         Some(Command::Apply(args)) => apply::run(&context, &args).await,
         Some(Command::Undo(args)) => undo::run(&context, &args).await,
         Some(Command::History(args)) => history::run(&context, &args).await,

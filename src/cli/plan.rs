@@ -3,8 +3,10 @@
 //! Exit codes: 0 everything matches and nothing is blocked; 2 an action is not blocked; 3 anything else.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::Duration;
 
+use jiff::SignedDuration;
 use tokio::sync::mpsc;
 
 use super::args::{PlanArgs, PlanFormat};
@@ -15,9 +17,9 @@ use super::out_file::write_private;
 use super::output::{self, Matches, Page};
 use super::terminal::print;
 use super::watch::{self, Ways};
-use trueup_core::engine::{Glob, InputReading, PlanScope, plan_exit};
+use trueup_core::engine::{Glob, InputReading, Plan, PlanScope, plan_exit};
 use trueup_fleet::live::Update;
-use trueup_operate::{Fleet, KnownNames, OperateError, PlanRequest, Planned};
+use trueup_operate::{Fleet, KnownNames, OperateError, PlanRequest, Planned, Session};
 
 const DOING: &str = "plan";
 
@@ -42,9 +44,8 @@ pub async fn show(context: &Context, args: &PlanArgs, made: Made, ways: Ways) ->
     let Made { fleet, updates, planned, reading } = made;
     if let Some(path) = &args.out {
         let doing = format!("--out {}", path.display());
-        write_private(path, &output::json(&planned.plan))
+        save(context, fleet.session(), path, planned.plan.clone())
             .map_err(|cause| CliError::failed(doing, cause, "name a file in a folder you can write to"))?;
-        context.note(&format!("plan {} written to {}", planned.plan.id, path.display()));
     }
     let matches = if context.globals.verbose { Matches::Listed } else { Matches::Counted };
     let page = page(context, &planned, matches);
@@ -59,6 +60,23 @@ pub async fn show(context: &Context, args: &PlanArgs, made: Made, ways: Ways) ->
         return watch::run(context, ways, fleet, updates).await;
     }
     Ok(plan_exit(&planned.plan, reading).code())
+}
+
+/// Writes a plan to a file, with the mark of the state folder.
+///
+/// # Errors
+/// The file cannot be written, as a phrase.
+pub fn save(context: &Context, session: &Session, path: &Path, plan: Plan) -> Result<(), String> {
+    let plan = match session.mark_key() {
+        Ok(key) => plan.marked(&key),
+        Err(error) => {
+            context.note(&format!("plan has no mark, apply it with --foreign-plan: {}", error.cause()));
+            plan
+        }
+    };
+    write_private(path, &output::json(&plan))?;
+    context.note(&format!("plan {} written to {}", plan.id, path.display()));
+    Ok(())
 }
 
 /// Connects, observes and builds the plan.
@@ -83,9 +101,21 @@ pub async fn make_of(fleet: Fleet, updates: mpsc::Receiver<Update>, args: &PlanA
         true => fleet.probe(scope.clone()).await.map_err(failed)?,
         false => Default::default(),
     };
-    let request = PlanRequest { scope, deletes_max: args.max_deletes, settle, probes };
+    let valid_for = valid_for(args, fleet.session())?;
+    let request = PlanRequest { scope, deletes_max: args.max_deletes, settle, valid_for, probes };
     let planned = fleet.plan(request).await.map_err(failed)?;
     Ok(Made { fleet, updates, planned, reading: observed.reading })
+}
+
+/// `--valid-for`, within `[safety] plan_ttl_max`.
+fn valid_for(args: &PlanArgs, session: &Session) -> Result<Option<SignedDuration>, CliError> {
+    let Some(span) = args.valid_for else { return Ok(None) };
+    let (span, most) =
+        (SignedDuration::try_from(span).unwrap_or(SignedDuration::MAX), session.settings.safety.plans.ttl_max);
+    match span > most {
+        true => Err(CliError::usage("--valid-for", format!("{span:#} is more than plan_ttl_max, {most:#}"), "")),
+        false => Ok(Some(span)),
+    }
 }
 
 /// How the plan is shown.

@@ -1,4 +1,4 @@
-//! Running an approved plan from the command line: connect, apply, print each action as it ends.
+//! Running an approved plan from the command line: apply, print each action as it ends.
 //!
 //! Invariants: an interrupt before the run ends the command; during it, the action under way is finished first.
 
@@ -12,12 +12,11 @@ use serde_json::{Value, json};
 use super::args::{ApplyFormat, ConsentArgs, NewReference};
 use super::context::Context;
 use super::error::CliError;
-use super::fleet;
 use super::output::{padded, place};
 use super::terminal::print;
 use trueup_core::engine::executor::{ActionResult, Halt, OnNewReference, Progress, REFERENCE_SCAN_AFTER, Report};
 use trueup_core::engine::{Action, ApprovedPlan, Plan, short_id};
-use trueup_operate::{ApplyOptions, apply};
+use trueup_operate::{ApplyOptions, Fleet, apply};
 
 const DOING: &str = "apply";
 
@@ -28,13 +27,7 @@ const RESULT_COLUMNS: usize = 13;
 ///
 /// # Errors
 /// The state folder, journal or vault cannot be used, or a cluster is not the one the plan was made for.
-pub async fn run(context: &Context, approved: ApprovedPlan, args: &ConsentArgs) -> Result<u8, CliError> {
-    let config = context.config()?;
-    let (fleet, _) = tokio::select! {
-        biased;
-        code = super::interrupted() => return code,
-        connected = fleet::connect(context, config) => connected?,
-    };
+pub async fn run(context: &Context, fleet: &Fleet, approved: ApprovedPlan, args: &ConsentArgs) -> Result<u8, CliError> {
     let plan = approved.plan().clone();
     let stop = Arc::new(AtomicBool::new(false));
     let watcher = tokio::spawn(stop_when_interrupted(stop.clone()));
@@ -49,7 +42,7 @@ pub async fn run(context: &Context, approved: ApprovedPlan, args: &ConsentArgs) 
         }
         Progress::Intended | Progress::Sent | Progress::Answered => {}
     };
-    let report = apply(&fleet, approved, options(args), &stop, &mut progress).await;
+    let report = apply(fleet, approved, options(args), &stop, &mut progress).await;
     watcher.abort();
     let report = report.map_err(|error| CliError::operate(DOING, &error))?;
     show(context, format, &plan, &report)?;
@@ -98,8 +91,8 @@ fn tell_wait(context: &Context, format: ApplyFormat, action: &Action, minutes: u
 /// A closed stdout does not stop a run.
 fn tell_line(context: &Context, format: ApplyFormat, action: &Action, word: &str, why: &str) {
     if format == ApplyFormat::Table {
-        let Action { id, verb, cluster, target, .. } = action;
-        let what = format!("{id}  {} {cluster} {} {}", verb.as_str(), target.kind, place(target));
+        let Action { id, cluster, target, .. } = action;
+        let what = format!("{id}  {} {cluster} {} {}", action.verb().as_str(), target.kind, place(target));
         let why = if why.is_empty() { String::new() } else { format!(": {why}") };
         let line = format!("{}{}", padded(word, RESULT_COLUMNS), context.terminal.safe(&(what + &why)));
         let _ = print(&(line + "\n"));
@@ -129,7 +122,7 @@ fn show(context: &Context, format: ApplyFormat, plan: &Plan, report: &Report) ->
 fn report_json(plan: &Plan, report: &Report) -> Value {
     let action = |action: &Action| {
         let end = report.ends.get(&action.id)?;
-        Some(json!({ "id": action.id, "cluster": action.cluster, "verb": action.verb, "target": action.target,
+        Some(json!({ "id": action.id, "cluster": action.cluster, "verb": action.verb(), "target": action.target,
             "end": end.as_str(), "why": end.why() }))
     };
     let actions: Vec<Value> = plan.actions.iter().filter_map(action).collect();

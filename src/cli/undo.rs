@@ -5,9 +5,8 @@
 use super::args::UndoArgs;
 use super::context::Context;
 use super::error::CliError;
-use super::out_file::write_private;
-use super::{apply, ask, fleet, output, run_plan};
-use trueup_core::engine::{Chosen, UndoPlan};
+use super::{apply, ask, fleet, plan};
+use trueup_core::engine::{Chosen, ForeignPlan, UndoPlan};
 use trueup_operate::plan_undo;
 
 const DOING: &str = "undo";
@@ -37,23 +36,17 @@ async fn approve_and_run(context: &Context, args: &UndoArgs, undo: UndoPlan) -> 
     for sentence in &not_restored {
         context.note(sentence);
     }
+    let session = context.session(context.config()?.settings);
     if let Some(path) = &args.out {
         let doing = format!("--out {}", path.display());
-        write_private(path, &output::json(&plan))
+        plan::save(context, &session, path, plan)
             .map_err(|cause| CliError::failed(doing, cause, "name a file in a folder you can write to"))?;
-        context.note(&format!("plan {} written to {}", plan.id, path.display()));
         return Ok(0);
     }
     if !ask::is_interactive(context) {
         let hint = "write the plan with --out, and apply it with trueup apply FILE --expect ID";
         return Err(CliError::usage(DOING, "no terminal to ask on", hint));
     }
-    tokio::select! {
-        biased;
-        code = super::interrupted() => code,
-        approved = apply::consent(context, plan, &Chosen::Selected, &args.consent) => match approved? {
-            Some(approved) => run_plan::run(context, approved, &args.consent).await,
-            None => Ok(0),
-        },
-    }
+    let key = session.mark_key().map_err(|error| CliError::operate(DOING, &error))?;
+    apply::apply(context, plan.marked(&key), Chosen::Selected, ForeignPlan::Refuse, &args.consent).await
 }

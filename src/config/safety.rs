@@ -3,13 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use jiff::SignedDuration;
+
 use super::Problems;
 use super::duration::parse_duration;
 use trueup_checks::{SettingsProblem, SettingsTable};
-use trueup_core::engine::{FreezeWindow, TOMBSTONE_TIME};
+use trueup_core::engine::{FreezeWindow, PlanLimits, TOMBSTONE_TIME};
 use trueup_operate::Safety;
 
-const KNOWN_KEYS: [&str; 7] = ["read_only", "kill_switch", "freeze", "recipients", "live_max", "settle", "keep"];
+const KNOWN_KEYS: [&str; 9] =
+    ["read_only", "kill_switch", "freeze", "recipients", "live_max", "settle", "keep", "plan_ttl", "plan_ttl_max"];
 
 pub(super) fn read(root: &SettingsTable, folder: &Path, problems: &mut Problems) -> Safety {
     let Some(table) = problems.keep_given(root.take_table("safety")) else { return Safety::default() };
@@ -29,6 +32,7 @@ pub(super) fn read(root: &SettingsTable, folder: &Path, problems: &mut Problems)
         live_max: live_max.and_then(|count| usize::try_from(count).ok()).unwrap_or(defaults.live_max),
         settle: problems.keep_given(take_duration(table, "settle")),
         keep: problems.keep_given(take_keep(table)).unwrap_or(defaults.keep),
+        plans: take_limits(table, problems),
     }
 }
 
@@ -50,6 +54,22 @@ fn take_duration(table: &SettingsTable, key: &str) -> Result<Option<Duration>, S
     let Some(text) = table.take_str(key)? else { return Ok(None) };
     let span = parse_duration(text.get_ref());
     span.map(Some).map_err(|error| SettingsProblem::at(text.span(), format!("`{key}` in {}: {error}", table.title())))
+}
+
+/// How long plans may be valid. The default validity is at most the limit.
+fn take_limits(table: &SettingsTable, problems: &mut Problems) -> PlanLimits {
+    let defaults = PlanLimits::default();
+    let mut take = |key: &str, default: SignedDuration| {
+        let given = problems.keep_given(take_duration(table, key));
+        given.and_then(|span| SignedDuration::try_from(span).ok()).unwrap_or(default)
+    };
+    let (ttl, ttl_max) = (take("plan_ttl", defaults.ttl), take("plan_ttl_max", defaults.ttl_max));
+    if ttl > ttl_max {
+        let span = table.take_str("plan_ttl").ok().flatten().map(|text| text.span()).unwrap_or_default();
+        let says = format!("`plan_ttl` in {} is more than `plan_ttl_max`", table.title());
+        problems.push(SettingsProblem::at(span, says));
+    }
+    PlanLimits { ttl, ttl_max }
 }
 
 /// Recently deleted objects must stay in the journal for as long as references to them are checked.

@@ -113,7 +113,7 @@ async fn a_reference_to_what_was_deleted_is_found_by_the_next_plan_and_one_step_
     let finding = next.findings.iter().find(|finding| finding.subject.name == "old-client").unwrap();
     assert!(finding.codes.contains(&"deleted-by-trueup".to_owned()), "{said}");
     assert!(finding.summary.contains(&format!("plan {}/a1", short(&deleted))), "{}", finding.summary);
-    let action = next.actions.iter().find(|action| action.verb == Does::Create).unwrap();
+    let action = next.actions.iter().find(|action| action.verb() == Does::Create).unwrap();
     assert_eq!((u8::from(action.tier), &action.blocked_by), (1, &Vec::new()), "{said}");
 
     let args = ["apply", "$TMP/next.json", "--only", &action.id, "--expect", &next.id];

@@ -137,7 +137,7 @@ fn a_folder_is_judged_without_looking_at_who_looks() {
     add(dir.path(), &[("kubeconfig", "{current-context: x, contexts: [{name: x}]}")]);
     let output = run(&dir, &["plan", "--from", "$TMP", "--kubeconfig", "$TMP/kubeconfig", "-o", "json"]);
     let plan = Plan::read(&String::from_utf8_lossy(&output.stdout)).unwrap();
-    assert!(plan.targets.iter().all(|target| target.source == "snapshot"), "{:?}", plan.targets);
+    assert!(plan.targets.iter().all(|target| target.source.as_str() == "snapshot"), "{:?}", plan.targets);
 }
 
 #[tokio::test(flavor = "multi_thread")]

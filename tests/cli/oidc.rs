@@ -204,7 +204,7 @@ fn the_switch_is_in_a_plan_only_where_the_config_asks_for_it() {
         let config = format!("$TMP/{config}");
         let args = ["plan", "--from", "$TMP", "-o", "json", "--domain", "external-oidc", "--config", &config];
         let plan = Plan::read(&String::from_utf8(run(&dir, &args).stdout).unwrap()).unwrap();
-        let patches: Vec<&Action> = plan.actions.iter().filter(|action| action.verb.as_str() == "patch").collect();
+        let patches: Vec<&Action> = plan.actions.iter().filter(|action| action.verb().as_str() == "patch").collect();
         assert_eq!(patches.len(), usize::from(offered), "{config}: {:?}", plan.actions);
         for patch in patches {
             assert_eq!((patch.selected, u8::from(patch.tier), patch.reason.as_str()), (false, 3, "differs"));

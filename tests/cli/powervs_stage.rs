@@ -250,7 +250,7 @@ pub fn said(output: &Output) -> String {
 pub fn ticked(plan: &Plan) -> BTreeSet<String> {
     let id = |action: &Action| action.target.cloud.as_ref().map(|cloud| cloud.id.clone()).unwrap_or_default();
     let ticked = plan.actions.iter().filter(|action| action.selected);
-    ticked.map(|action| format!("{} {}", action.verb.as_str(), id(action))).collect()
+    ticked.map(|action| format!("{} {}", action.verb().as_str(), id(action))).collect()
 }
 
 pub fn owner_tags() -> [String; 2] {

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use trueup_core::engine::executor::{Recheck, RecheckResult, ReferenceScan};
-use trueup_core::engine::{Action, IdentityRecord, Verb};
+use trueup_core::engine::executor::{Recheck, ReferenceScan};
+use trueup_core::engine::{Action, Difference, IdentityRecord, RecheckResult, Verb};
 
 use super::lists::{Item, Lister, Unread};
 use super::ports::Hold;
@@ -33,6 +33,10 @@ pub fn wanted(target: &Target, item: &Item, references: &BTreeSet<Target>, sourc
 }
 
 /// A delete needs both proofs.
+fn differs(why: &str) -> RecheckResult {
+    RecheckResult::Differs(Difference::NotRead(why.to_owned()))
+}
+
 fn is_ours(verb: Verb, item: &Item) -> bool {
     verb != Verb::Delete || item.proofs().len() >= 2
 }
@@ -87,16 +91,16 @@ impl Judge {
         }
         let again = |action: &&Action| {
             let target = target_of(action);
-            let Some(item) = found.get(&target) else { return RecheckResult::Differs("it is gone".to_owned()) };
+            let Some(item) = found.get(&target) else { return differs("it is gone") };
             let source = sources.get(&target.site).and_then(Option::as_ref);
             let bound = action.preconditions.source.as_ref().map(|bound| &bound.resource_version);
             let same = Some(&item.metadata.uid) == action.preconditions.uid.as_ref()
                 && Some(&item.metadata.resource_version) == action.preconditions.resource_version.as_ref()
                 && (bound.is_none() || bound == source.map(|source| &source.metadata.resource_version));
             match wanted(&target, item, &references, source) {
-                Some(verb) if verb == action.verb && same && is_ours(verb, item) => RecheckResult::Same,
-                Some(_) => RecheckResult::Differs("it changed".to_owned()),
-                None => RecheckResult::Differs("it is needed, or not ours".to_owned()),
+                Some(verb) if verb == action.verb() && same && is_ours(verb, item) => RecheckResult::Same,
+                Some(_) => differs("it changed"),
+                None => differs("it is needed, or not ours"),
             }
         };
         Ok(actions.iter().map(again).collect())
@@ -121,7 +125,7 @@ impl Recheck for Judge {
             let Hold { shared, who } = &self.lister.hold;
             let seen = seen.into_iter().map(|(target, looked)| (target, Looked { honest, ..looked }));
             shared.lock().engines[*who].judged.extend(seen);
-            judged.unwrap_or_else(|unread| vec![RecheckResult::Differs(unread.says().to_owned()); actions.len()])
+            judged.unwrap_or_else(|unread| vec![differs(unread.says()); actions.len()])
         }
         .boxed()
     }

@@ -9,10 +9,10 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 use trueup_core::engine::{
-    AccessAnswer, ActionDraft, Answers, ApprovedPlan, Blocked, CheckName, Chosen, Conditions, Dependency, Explanation,
-    FreezeWindow, GateName, Glob, Judged, Judgement, Observed, Plan, PlanInput, PlanScope, PolicyEffect, PolicyRule,
-    ReadOnly, Reason, SourceBinding, Stake, State, SubjectId, Target as DraftTarget, Undo, Verb, access_questions,
-    approve, build,
+    AccessAnswer, ActionDraft, Admission, Answers, ApprovedPlan, Blocked, Change, CheckName, Chosen, Conditions,
+    Dependency, Explanation, FreezeWindow, GateName, Glob, Judged, Judgement, MetadataChange, Observed, Plan,
+    PlanInput, PlanScope, PolicyEffect, PolicyRule, ReadOnly, Reason, SourceBinding, Stake, State, SubjectId,
+    Target as DraftTarget, Undo, Verb, access_questions, approve, build,
 };
 use trueup_core::world::{
     Cluster, ClusterIdentity, ClusterName, ClusterSource, CollectionId, Completeness, Gap, GapCause, Link, Resource,
@@ -78,7 +78,7 @@ impl Made {
     /// What would be deleted: which object, its uid and version, and its content as shown.
     pub fn deletions(&self) -> Vec<(Target, String, String, Value)> {
         let deletes =
-            |action: &&trueup_core::engine::Action| action.verb == Verb::Delete && action.blocked_by.is_empty();
+            |action: &&trueup_core::engine::Action| action.verb() == Verb::Delete && action.blocked_by.is_empty();
         let shown = |action: &trueup_core::engine::Action| {
             let target = target_of(action);
             let uid = action.preconditions.uid.clone().unwrap_or_default();
@@ -93,11 +93,16 @@ impl Made {
     pub fn approve(&self, world: &World, chosen: &Chosen) -> Option<(ApprovedPlan, Approved)> {
         let confirmed = (0..world.sites.len()).map(Site::name);
         let answers = Answers::flags(Some(self.plan.id.clone()), confirmed);
-        let approved = approve(self.plan.clone(), chosen, &answers, world.engine_now()).ok()?;
+        let approved = approve(
+            Admission::as_planned(self.plan.clone(), chosen, world.engine_now()).ok()?,
+            &answers,
+            world.engine_now(),
+        )
+        .ok()?;
         let meant = |action: &trueup_core::engine::Action| {
             let target = target_of(action);
             let meant = Meant {
-                verb: action.verb,
+                verb: action.verb(),
                 uid: action.preconditions.uid.clone().unwrap_or_default(),
                 resource_version: action.preconditions.resource_version.clone().unwrap_or_default(),
                 shown: self.shown.get(&target).cloned().unwrap_or_default(),
@@ -302,7 +307,7 @@ fn draft(target: &Target, item: &Item, verb: Verb, sites: usize) -> ActionDraft 
     let delete = verb == Verb::Delete;
     ActionDraft {
         domain: DOMAIN,
-        verb,
+        restores: None,
         target: DraftTarget {
             cluster,
             resource: resource(target),
@@ -324,9 +329,9 @@ fn draft(target: &Target, item: &Item, verb: Verb, sites: usize) -> ActionDraft 
         stake: if delete { Stake::DeleteWithBackup } else { Stake::Reversible },
         diff: String::new(),
         change: match verb {
-            Verb::Delete => Value::Null,
-            Verb::Update => copy_change(),
-            _ => json!({ "set": { MARK: "yes" } }),
+            Verb::Delete => Change::Delete,
+            Verb::Update => Change::read(verb, copy_change()).expect("it is a copy"),
+            _ => Change::Label(MetadataChange::setting([(MARK, "yes")])),
         },
         undo: match verb {
             Verb::Delete | Verb::Update => Undo::RestoreFromBackup,
@@ -339,7 +344,7 @@ fn draft(target: &Target, item: &Item, verb: Verb, sites: usize) -> ActionDraft 
 }
 
 fn copy_change() -> Value {
-    let source = json!({ "kind": "Secret", "namespace": SOURCES, "name": SOURCE });
+    let source = json!({ "apiVersion": "v1", "kind": "Secret", "namespace": SOURCES, "name": SOURCE });
     json!({ "copy": { "source": source, "keys": { COPIED: COPIED } }, "labels": { MARK: "yes" } })
 }
 

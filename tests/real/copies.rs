@@ -44,7 +44,7 @@ async fn a_copy_is_made_renewed_taken_back_and_never_taken_from_another_manager(
 
     at_guest.send(&Request::new(Method::DELETE, COPY)).await.unwrap();
     let (missing, action) = plan(&desk, "client");
-    assert_eq!((action.verb.as_str(), action.blocked_by.as_slice()), ("apply", &[][..]));
+    assert_eq!((action.verb().as_str(), action.blocked_by.as_slice()), ("apply", &[][..]));
     let (code, text) = apply(&desk, "$TMP/plan.json", &missing, &action);
     assert!(code == Some(0) && text.contains("created"), "{text}");
     let made = get(&at_guest, COPY).await.expect("the copy was made");

@@ -93,7 +93,7 @@ async fn auth_config_is_written_kept_in_step_and_never_taken_from_another_manage
     std::fs::write(desk.path("config.toml"), CONFIG).unwrap();
 
     let (missing, action) = plan(&desk);
-    assert_eq!((action.verb.as_str(), action.reason.as_str()), ("apply", "missing"));
+    assert_eq!((action.verb().as_str(), action.reason.as_str()), ("apply", "missing"));
     let (code, text) = apply(&desk, &missing, &action);
     assert_eq!(code, Some(0), "{text}");
     let made = get(&at, FILE).await.expect("it was written");
@@ -103,7 +103,7 @@ async fn auth_config_is_written_kept_in_step_and_never_taken_from_another_manage
     patch(&at, FILE, MERGE, json!({"data": {"note": "somebody's own"}})).await;
     patch(&at, AUTHENTICATION, MERGE, asked(json!(["a", "b"]))).await;
     let (drift, action) = plan(&desk);
-    assert_eq!((action.verb.as_str(), action.reason.as_str()), ("apply", "differs"));
+    assert_eq!((action.verb().as_str(), action.reason.as_str()), ("apply", "differs"));
     let (code, text) = apply(&desk, &drift, &action);
     assert_eq!(code, Some(0), "{text}");
     let kept = get(&at, FILE).await.unwrap();
@@ -120,7 +120,7 @@ async fn auth_config_is_written_kept_in_step_and_never_taken_from_another_manage
 
     patch(&at, AUTHENTICATION, MERGE, json!({"spec": {"type": "IntegratedOAuth", "oidcProviders": null}})).await;
     let (extra, action) = plan(&desk);
-    assert_eq!((action.verb.as_str(), action.reason.as_str()), ("delete", "oidc-not-wanted"));
+    assert_eq!((action.verb().as_str(), action.reason.as_str()), ("delete", "oidc-not-wanted"));
     let (code, text) = apply(&desk, &extra, &action);
     assert_eq!((code, get(&at, FILE).await), (Some(0), None), "{text}");
 }

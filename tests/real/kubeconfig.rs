@@ -127,7 +127,7 @@ async fn kubeconfigs_of_capt_are_judged_beside_their_sources() {
             "team-b/demo-kubeconfig wrong-cluster",
         ]
     );
-    let update = plan.actions.iter().find(|action| action.verb.as_str() == "update").unwrap();
+    let update = plan.actions.iter().find(|action| action.verb().as_str() == "update").unwrap();
     let source = metadata(&at, "/api/v1/namespaces/default/secrets/demo-outputs-kubeconfig").await;
     let bound = update.preconditions.source.as_ref().unwrap();
     assert_eq!((&source["uid"], &source["resourceVersion"]), (&json!(bound.uid), &json!(bound.resource_version)));
@@ -139,7 +139,7 @@ async fn kubeconfigs_of_capt_are_judged_beside_their_sources() {
     merge(&at, path, json!({ "data": { "kubeconfig": null } })).await;
     let plan = planned(&server);
     assert_eq!(said(&plan)[2], "team-a/demo-kubeconfig source-invalid key");
-    assert!(plan.actions.iter().all(|action| action.verb.as_str() == "label"), "the target is left as it is");
+    assert!(plan.actions.iter().all(|action| action.verb().as_str() == "label"), "the target is left as it is");
 
     let renewed = STANDARD.encode(config("one.eks.example", 0));
     merge(&at, path, json!({ "data": { "kubeconfig": renewed } })).await;

@@ -31,7 +31,8 @@ impl Planned {
 
     /// `verb Kind/name` of every action, and the gates that shut it.
     fn actions(&self) -> Vec<(String, Vec<&'static str>)> {
-        let named = |action: &Action| format!("{} {}/{}", action.verb.as_str(), action.target.kind, action.target.name);
+        let named =
+            |action: &Action| format!("{} {}/{}", action.verb().as_str(), action.target.kind, action.target.name);
         let gates = |action: &Action| action.blocked_by.iter().map(|blocked| blocked.gate.as_str()).collect();
         let mut all: Vec<_> = self.plan.actions.iter().map(|action| (named(action), gates(action))).collect();
         all.sort();

@@ -58,7 +58,7 @@ fn plan(desk: &Desk, more: &[&str]) -> (Plan, String) {
 }
 
 fn switch(plan: &Plan) -> &Action {
-    plan.actions.iter().find(|action| action.verb.as_str() == "patch").expect("the switch is in the plan")
+    plan.actions.iter().find(|action| action.verb().as_str() == "patch").expect("the switch is in the plan")
 }
 
 fn finding(plan: &Plan) -> &Finding {

@@ -16,7 +16,7 @@ use trueup_core::engine::executor::{
     OnNewReference, Ports, Progress, REFERENCE_SCAN_AFTER, Report, RunSettings, resume,
 };
 use trueup_core::engine::journal::entries;
-use trueup_core::engine::{Action, ApprovedPlan, TargetRecord};
+use trueup_core::engine::{Action, ApprovedPlan, TargetRecord, TargetSource};
 use trueup_core::world::{Cluster, ClusterName};
 use trueup_fleet::live::Live;
 
@@ -61,7 +61,7 @@ pub async fn apply(
     records.extend(resolved);
     let earlier = entries(&records);
     compact_journal(session, &mut journal, &records, &vault)?;
-    let mut recheck = Rechecker::new(fleet.clone(), names, approved.plan());
+    let mut recheck = Rechecker::new(fleet.clone(), names, approved.plan().clone());
     let settings = RunSettings {
         who: session.user(),
         host: session.host(),
@@ -111,6 +111,6 @@ fn other_cluster(target: &TargetRecord) -> OperateError {
 
 fn is_target(cluster: &Cluster, target: &TargetRecord) -> bool {
     // A recorded cluster may have had another name; a live one keeps its name.
-    let named = target.source == "snapshot" || cluster.name.as_str() == target.cluster;
+    let named = target.source == TargetSource::Snapshot || cluster.name.as_str() == target.cluster;
     named && is_same(cluster, &target.identity)
 }

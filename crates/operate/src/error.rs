@@ -4,9 +4,9 @@
 
 use std::error::Error;
 
-use trueup_core::engine::NotCanonical;
 use trueup_core::engine::journal::{FolderError, JournalError};
 use trueup_core::engine::vault::VaultError;
+use trueup_core::engine::{MarkKeyError, NotCanonical, Refusal, RefusalClass};
 use trueup_fleet::connect::KubeconfigError;
 
 /// Why an operation failed or was refused.
@@ -18,6 +18,11 @@ pub enum OperateError {
     Journal(#[from] JournalError),
     #[error(transparent)]
     Vault(#[from] VaultError),
+    #[error(transparent)]
+    MarkKey(#[from] MarkKeyError),
+    /// The plan is refused.
+    #[error("{0}")]
+    Refused(Refusal),
     /// The backups cannot be listed.
     #[error("backup: {0}")]
     Backups(VaultError),
@@ -55,6 +60,8 @@ pub enum ErrorClass {
     Failed,
     /// It would not have been safe.
     Refused,
+    /// The plan is not about the world as it is, or not the one that was meant.
+    Stale,
 }
 
 impl OperateError {
@@ -62,9 +69,15 @@ impl OperateError {
         match self {
             Self::NoEntry { .. } => ErrorClass::Usage,
             Self::Identity { .. } | Self::Backups(_) => ErrorClass::Refused,
+            Self::Refused(refusal) => match refusal.class() {
+                RefusalClass::Stale => ErrorClass::Stale,
+                RefusalClass::Safety => ErrorClass::Refused,
+                RefusalClass::Usage => ErrorClass::Usage,
+            },
             Self::NoStateFolder
             | Self::Journal(_)
             | Self::Vault(_)
+            | Self::MarkKey(_)
             | Self::Kubeconfig(_)
             | Self::Snapshot(_)
             | Self::Account { .. }
@@ -87,6 +100,8 @@ impl OperateError {
             Self::NoStateFolder
             | Self::Journal(_)
             | Self::Vault(_)
+            | Self::MarkKey(_)
+            | Self::Refused(_)
             | Self::Backups(_)
             | Self::NoRandom
             | Self::NoEntry { .. }
@@ -112,7 +127,8 @@ impl OperateError {
             Self::NoRandom => "check that /dev/urandom can be read",
             Self::NotCanonical(_) => "report this with the snapshot",
             Self::Account { advice, .. } | Self::NoEntry { advice, .. } | Self::Identity { advice, .. } => advice,
-            Self::Backups(_) | Self::Ended | Self::Internal | Self::Start(_) => "",
+            Self::MarkKey(_) => "check the state folder",
+            Self::Refused(_) | Self::Backups(_) | Self::Ended | Self::Internal | Self::Start(_) => "",
         };
         advice.to_owned()
     }

@@ -85,7 +85,7 @@ impl Fleet {
         Ok(fleet)
     }
 
-    pub fn session(&self) -> &Session {
+    pub fn session(&self) -> &Arc<Session> {
         &self.session
     }
 

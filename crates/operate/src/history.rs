@@ -76,6 +76,14 @@ pub fn read_history(session: &Session) -> Result<History, OperateError> {
     }
 }
 
+/// The entries of the journal.
+///
+/// # Errors
+/// The journal cannot be read.
+pub fn history_entries(session: &Session) -> Result<Vec<Entry>, OperateError> {
+    Ok(entries(read_history(session)?.lines.iter().map(|line| &line.record)))
+}
+
 /// Reads the journal and resolves open intents where their clusters can be reached.
 ///
 /// # Errors

@@ -3,18 +3,20 @@
 //! - [`Session`]: settings, environment, contexts, state folder and flags of one process; [`Events`] go to the front end.
 //! - [`Fleet`]: the handle on the live loop. `observe`, `plan`, `probe` and `dry_run` are its methods; `supervisor` keeps
 //!   the loop running; [`connect_contexts`] and [`read_folder`] make it.
-//! - [`apply()`]: runs an approved plan; `recheck` judges again before each wave; `recover` resolves open intents.
+//! - [`admit()`]: what of a plan may be approved now. [`apply()`]: runs an approved plan; `recheck` judges again before each wave; `recover` resolves open intents.
 //! - [`plan_undo`], [`read_history`], [`read_recovered`]: the journal.
 //!
 //! Invariants: cli, console and controller use the same functions for the same step.
 
 mod access;
 mod accounts;
+mod admit;
 mod apply;
 mod dry_run;
 mod error;
 mod event;
 mod fleet;
+mod fresh;
 mod history;
 mod local;
 mod members;
@@ -36,16 +38,19 @@ mod undo;
 
 pub use access::{ask as ask_access, questions as access_questions};
 pub use accounts::client as account_client;
+pub use admit::{admit, check_plan, chosen_actions};
 pub use apply::{ApplyOptions, apply};
 pub use dry_run::DryRunAnswer;
 pub use error::{ErrorClass, OperateError, chain};
 pub use event::{Event, Events, Notice};
 pub use fleet::{Fleet, Made, MakeLive, WeakFleet, connect_contexts, connect_members, needs_aws};
-pub use history::{Reach, Recovered, pick, read_history, read_recovered};
+pub use fresh::{FreshWorld, WorldNow};
+pub use history::{Reach, Recovered, history_entries, pick, read_history, read_recovered};
 pub use members::{aws_account, logged_in, members};
 pub use observe::{KnownNames, LIST_TIMEOUT, Observed, judged, link_error, unread};
 pub use plan::{PlanRequest, Planned};
 pub use probe::{ProbeResult, Probes, Ready, discovery_code, fetch as fetch_discovery, may_probe, probe_one};
+pub use recheck::Rechecker;
 pub use recover::StillOpen;
 pub use session::{Contexts, Session, WritePort, wall_clock};
 pub use settings::{CloudAccount, CloudKey, ClusterRule, ClusterRules, SETTLE, Safety, Settings};

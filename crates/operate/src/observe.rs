@@ -225,5 +225,5 @@ pub fn judged(live: &Live) -> Vec<Judged> {
 }
 
 fn proposes_delete(judged: &Judged) -> bool {
-    judged.explanation.remedy.iter().any(|draft| draft.verb == Verb::Delete)
+    judged.explanation.remedy.iter().any(|draft| draft.verb() == Verb::Delete)
 }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::error::OperateError;
 use crate::fleet::Fleet;
@@ -30,6 +30,8 @@ pub struct PlanRequest {
     pub deletes_max: Option<u64>,
     /// How long a verdict must hold before its delete is offered.
     pub settle: Duration,
+    /// `--valid-for`. Absent: `[safety] plan_ttl`.
+    pub valid_for: Option<SignedDuration>,
     /// Results of probes to show with the findings.
     pub probes: Probes,
 }
@@ -126,21 +128,33 @@ fn build_plan(
     view: View<'_>,
     found: Conditions,
 ) -> Result<Plan, OperateError> {
+    with_input(session, request, accepted, judged, view, found, |input| Ok(build(input)?))
+}
+
+/// Gathers everything a plan is made of: the same for a plan and for the plan an action is judged by again.
+pub(crate) fn with_input<T>(
+    session: &Session,
+    request: &PlanRequest,
+    accepted: &[AcceptRule],
+    judged: &[Judged],
+    view: View<'_>,
+    found: Conditions,
+    build: impl FnOnce(&PlanInput<'_>) -> T,
+) -> T {
     let mut conditions = configured(session, request, found);
     let mut shown = Cow::Borrowed(judged);
     if own_login::is_at_stake(judged) {
         own_login::look(session, judged, view, &mut conditions);
         own_login::tell(shown.to_mut(), &conditions);
     }
-    let input = PlanInput {
+    build(&PlanInput {
         judged: &shown,
         clusters: view.clusters().filter(|cluster| is_target(cluster, judged, &request.scope)).collect(),
         observed: Observed::all(view),
         accepted,
         scope: &request.scope,
         conditions: &conditions,
-    };
-    Ok(build(&input)?)
+    })
 }
 
 /// Whether a member is a target of the plan. The user's own kubeconfig files are one only with a finding in scope.
@@ -157,7 +171,7 @@ fn is_target(member: &Cluster, judged: &[Judged], scope: &PlanScope) -> bool {
 }
 
 /// The conditions of the clusters with those of flags and configuration.
-fn configured(session: &Session, request: &PlanRequest, found: Conditions) -> Conditions {
+pub(crate) fn configured(session: &Session, request: &PlanRequest, found: Conditions) -> Conditions {
     let safety = &session.settings.safety;
     let read_only = match (session.read_only, safety.read_only) {
         (true, _) => ReadOnly::ByFlag,
@@ -174,6 +188,7 @@ fn configured(session: &Session, request: &PlanRequest, found: Conditions) -> Co
         allow_insecure_writes: session.allow_insecure_writes,
         settle: request.settle,
         deletes_max: request.deletes_max,
+        valid_for: request.valid_for.unwrap_or(safety.plans.ttl),
         ..found
     }
 }

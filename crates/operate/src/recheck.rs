@@ -1,248 +1,357 @@
-//! Judging again before a write: the same look, the same checks and the same gates as a plan, on fresh lists.
+//! Judging again before a wave: list what its actions rest on, judge their subjects, build the plan they would be in now.
 //!
-//! Always true:
-//! - an action is the same only when a plan made now would hold it, unblocked, with the same target, versions and change,
-//!   and a delete only with the same verdict; what could not be read again is not the same;
-//! - one look serves the look back at a wave and the judgement of the next, as nothing is sent between the two, and no
-//!   look serves a second wave.
+//! Invariants:
+//! - the collections are those the subjects rest on now; what the plan file says about them is not used;
+//! - an undo is derived again from this machine's journal;
+//! - a cluster that is late blocks the actions that rest on it, and no others.
+//!
+//! Elsewhere: comparing an action with the fresh plan (`core::engine::recheck`), listing and asking (`fresh`).
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use tokio::time::Instant;
 
-use crate::fleet::Fleet;
-use crate::plan::PlanRequest;
-use trueup_core::engine::executor::{Recheck, RecheckResult, ReferenceScan};
-use trueup_core::engine::{Action, Finding, IdentityRecord, Plan, State, Verb};
-use trueup_core::world::{ClusterIdentity, ClusterName};
-use trueup_fleet::account::IbmClient;
-use trueup_fleet::connect::{TlsTrust, identity};
+use crate::fresh::{FreshWorld, WorldNow};
+use crate::plan::{PlanRequest, with_input};
+use crate::tombstones;
+use trueup_core::engine::executor::{Recheck, ReferenceScan};
+use trueup_core::engine::{
+    AccessAnswers, AccessQuestion, Action, Blocked, Current, Difference, Explanation, FreshPlan, GateName,
+    IdentityRecord, Judged, ObjectRef, Observed, Origin, Plan, PlanScope, RecheckResult, SubjectId, Tombstone,
+    UndoPlan, access_questions, build_fresh, recheck, scan_reference,
+};
+use trueup_core::world::{ClusterName, CollectionId, Completeness, Gap, GapCause, Scope};
 
-/// Makes the plan that would be made now.
-pub trait Replan: Send {
-    /// Reads everything again and plans.
-    fn plan_again(&mut self) -> BoxFuture<'_, Result<Plan, String>>;
+/// How often the fresh lists may lead to further collections. A reference to a reference takes two rounds.
+const ROUNDS_MAX: usize = 4;
+/// How old the lists of a reference scan may be to serve the next wave: only the cluster's identity is read between
+/// them, which takes two requests.
+const LISTS_AGE_MAX: Duration = Duration::from_millis(500);
 
-    /// The client of a live cluster, and how far its server can be trusted.
-    fn connection<'a>(&'a mut self, cluster: &'a ClusterName) -> BoxFuture<'a, Option<(kube::Client, TlsTrust)>>;
-
-    /// The account with IBM Cloud that a member of the fleet is, when it is one.
-    fn account<'a>(&'a mut self, member: &'a ClusterName) -> BoxFuture<'a, Option<Arc<IbmClient>>>;
-
-    /// Whether a server nobody verified may be written to all the same.
-    fn allows_insecure_writes(&self) -> bool;
-}
-
-/// Judges actions again by the plan that would be made now.
-pub struct Rechecker<P> {
-    planner: P,
+/// Judges actions again by the plan they would be in now.
+pub struct Rechecker<W> {
+    world: W,
+    plan: Plan,
     /// The live cluster behind each name of the plan.
     names: BTreeMap<String, ClusterName>,
-    /// What the plan says of each action's finding.
-    verdicts: BTreeMap<String, String>,
-    /// The look back at the last wave that found nothing, until the next wave takes it.
-    last_look: Option<(Instant, Plan)>,
+    /// How long a verdict must hold: zero for a plan made here, which has settled when it was made.
+    settle: Duration,
+    /// What each action judged in this run rests on, for the reference scan once its object is gone.
+    rested_on: BTreeMap<String, BTreeSet<CollectionId>>,
+    /// What the last reference scan listed, when it found nothing.
+    recent: Option<(Instant, BTreeSet<CollectionId>)>,
 }
 
-/// How old the look back at a wave may be to judge the next one by it. Only the cluster's identity is read between them,
-/// which takes two requests.
-const LOOK_AGE_MAX: Duration = Duration::from_millis(500);
-
-impl Replan for Fleet {
-    fn plan_again(&mut self) -> BoxFuture<'_, Result<Plan, String>> {
-        async move {
-            self.resync().await.map_err(|error| error.cause())?;
-            // The brake was judged when the plan was made; counting what is left of it now would say nothing.
-            let request = PlanRequest { deletes_max: Some(u64::MAX), ..PlanRequest::default() };
-            self.plan(request).await.map(|planned| planned.plan).map_err(|error| error.cause())
-        }
-        .boxed()
-    }
-
-    fn connection<'a>(&'a mut self, cluster: &'a ClusterName) -> BoxFuture<'a, Option<(kube::Client, TlsTrust)>> {
-        let cluster = cluster.clone();
-        async move { self.ask(move |live| live.client(&cluster).zip(live.tls(&cluster))).await.ok().flatten() }.boxed()
-    }
-
-    fn account<'a>(&'a mut self, member: &'a ClusterName) -> BoxFuture<'a, Option<Arc<IbmClient>>> {
-        let member = member.clone();
-        async move { self.ask(move |live| live.ibm_account(&member)).await.ok().flatten() }.boxed()
-    }
-
-    fn allows_insecure_writes(&self) -> bool {
-        self.session().allow_insecure_writes
-    }
+/// What actions are judged by again.
+pub(crate) struct Now {
+    pub fresh: FreshPlan,
+    pub undo: Vec<UndoPlan>,
+    /// The collections that were not listed in time.
+    late: BTreeSet<CollectionId>,
+    by_action: BTreeMap<String, BTreeSet<CollectionId>>,
 }
 
-impl<P: Replan> Rechecker<P> {
-    pub fn new(planner: P, names: BTreeMap<String, ClusterName>, plan: &Plan) -> Self {
-        let verdict = |action: &Action| {
-            let finding = plan.findings.iter().find(|finding| finding.id == action.finding)?;
-            Some((action.id.clone(), finding.verdict.clone()))
-        };
-        let verdicts = plan.actions.iter().filter_map(verdict).collect();
-        Self { planner, names, verdicts, last_look: None }
+/// What the subjects of actions rest on.
+#[derive(Default)]
+struct Known {
+    subjects: BTreeSet<SubjectId>,
+    by_action: BTreeMap<String, BTreeSet<CollectionId>>,
+    access: BTreeSet<AccessQuestion>,
+}
+
+/// An action as far as its subject is searched for.
+#[derive(Clone)]
+struct Wanted {
+    action: String,
+    /// The id of its finding, with the name of the live cluster.
+    finding: String,
+    /// The cluster and check of the finding.
+    group: (ClusterName, String),
+    target_cluster: ClusterName,
+    target: ObjectRef,
+}
+
+impl<W: FreshWorld> Rechecker<W> {
+    pub fn new(world: W, names: BTreeMap<String, ClusterName>, plan: Plan) -> Self {
+        Self { world, plan, names, settle: Duration::ZERO, rested_on: BTreeMap::new(), recent: None }
     }
 
-    /// The look back that was just made, or a new look. Either way it is gone then.
-    async fn look_for_wave(&mut self) -> Result<Plan, String> {
-        match self.last_look.take() {
-            Some((at, plan)) if at.elapsed() <= LOOK_AGE_MAX => Ok(plan),
-            Some(_) | None => self.planner.plan_again().await,
-        }
-    }
-
-    fn again(&self, action: &Action, plan: &Plan) -> RecheckResult {
-        let cluster = self.names.get(&action.cluster).map(ClusterName::as_str).unwrap_or_default();
-        let finding = finding_of(action, cluster, plan);
-        let verdict = finding.map(|finding| finding.verdict.as_str()).unwrap_or_default();
-        let before = self.verdicts.get(&action.id).map(String::as_str).unwrap_or_default();
-        // What is only changed may have come to a worse verdict by time alone: the action itself has to be the same.
-        if verdict != before && action.verb == Verb::Delete {
-            let summary = finding.map_or("there is no finding any more", |finding| finding.summary.as_str());
-            return RecheckResult::Differs(format!("it was {before}, and now: {summary}"));
-        }
-        let same = |one: &&Action| {
-            one.cluster == cluster
-                && one.domain == action.domain
-                && one.verb == action.verb
-                && one.target == action.target
-                // Of a cloud resource several findings may speak: each connection of a gateway for itself.
-                && (one.target.cloud.is_none() || one.finding == action.finding)
-        };
-        let Some(now) = plan.actions.iter().find(same) else {
-            let summary = finding.map_or("there is no finding any more", |finding| finding.summary.as_str());
-            return RecheckResult::Differs(format!("a plan made now would not hold it: {summary}"));
-        };
-        match now.blocked_by.first() {
-            Some(blocked) => RecheckResult::Blocked(format!("{}: {}", blocked.gate.as_str(), blocked.why)),
-            None if !is_bound_alike(now, action) || now.change != action.change => {
-                RecheckResult::Differs("it, or what is copied, changed since the plan was made".to_owned())
+    /// Lists what these actions rest on and builds what they are judged by.
+    pub(crate) async fn now(&mut self, actions: &[&Action]) -> Result<Now, String> {
+        let wanted: Vec<Wanted> = actions.iter().filter_map(|action| self.wanted(action)).collect();
+        let rested: BTreeSet<CollectionId> =
+            actions.iter().filter_map(|action| self.rested_on.get(&action.id)).flatten().cloned().collect();
+        let (mut listed, mut late) = (self.take_recent(), BTreeSet::new());
+        let mut rounds = 0;
+        let known = loop {
+            let asked = wanted.clone();
+            let known = self.world.ask(move |now| known(now, &asked)).await.map_err(|error| error.cause())?;
+            let needed = known.by_action.values().flatten().chain(&rested);
+            let missing: BTreeSet<CollectionId> = needed.filter(|id| !listed.contains(*id)).cloned().collect();
+            if missing.is_empty() || rounds == ROUNDS_MAX {
+                late.extend(missing);
+                break known;
             }
-            None => RecheckResult::Same,
-        }
-    }
-
-    /// Of what rests on nothing but its object, only who answers for the cluster is looked at again.
-    async fn again_by_itself(&mut self, action: &Action) -> RecheckResult {
-        let connection = match self.names.get(&action.cluster) {
-            Some(name) => self.planner.connection(name).await,
-            None => None,
+            late.extend(self.world.refresh(missing.clone()).await.map_err(|error| error.cause())?);
+            listed.extend(missing);
+            rounds += 1;
         };
-        match connection.map(|(_, tls)| tls) {
-            Some(TlsTrust::Verified | TlsTrust::Loopback | TlsTrust::InProcess) => RecheckResult::Same,
-            Some(TlsTrust::Unverified | TlsTrust::Cleartext) if self.planner.allows_insecure_writes() => {
-                RecheckResult::Same
-            }
-            Some(TlsTrust::Unverified | TlsTrust::Cleartext) => {
-                RecheckResult::Blocked(format!("insecure: nobody verified who answers for {}", action.cluster))
-            }
-            None => RecheckResult::Differs(format!("{} is not connected", action.cluster)),
-        }
+        self.recent = Some((Instant::now(), listed));
+        let Known { subjects, by_action, access } = known;
+        let access = self.world.ask_access(access).await;
+        let fresh = self.fresh_plan(&wanted, subjects, access, late.clone()).await?;
+        Ok(Now { fresh, undo: self.derive_undo(actions).await?, late, by_action })
     }
 
-    fn look(&self, action: &Action, plan: &Plan) -> ReferenceScan {
-        let cluster = self.names.get(&action.cluster).map(ClusterName::as_str).unwrap_or_default();
-        let unknown = plan.findings.iter().find(|finding| {
-            finding.cluster == cluster
-                && finding.domain == action.domain
-                && finding.subject.kind == action.target.kind
-                && finding.subject.name == "*"
-        });
-        match (finding_of(action, cluster, plan), unknown) {
-            (None, None) => ReferenceScan::Nothing,
-            (None, Some(finding)) => ReferenceScan::Unknown(finding.summary.clone()),
-            (Some(finding), _) => match finding.state {
-                State::Match | State::Extra => ReferenceScan::Nothing,
-                State::Unknown => ReferenceScan::Unknown(finding.summary.clone()),
-                State::Missing | State::Drift | State::Stale | State::Error | State::Blocked => {
-                    ReferenceScan::Referenced(finding.summary.clone())
+    async fn fresh_plan(
+        &mut self,
+        wanted: &[Wanted],
+        subjects: BTreeSet<SubjectId>,
+        access: AccessAnswers,
+        late: BTreeSet<CollectionId>,
+    ) -> Result<FreshPlan, String> {
+        let (session, accepted) = (self.world.session().clone(), self.world.accepted());
+        let stones = tombstones::read(&session, jiff::Timestamp::now());
+        let groups: BTreeSet<(ClusterName, String)> = wanted.iter().map(|wanted| wanted.group.clone()).collect();
+        let scope = PlanScope { subjects: Some(subjects), ..PlanScope::default() };
+        let request = PlanRequest { scope, settle: self.settle, ..PlanRequest::default() };
+        let built = move |now: &WorldNow<'_>| {
+            let judged = judged(now, &groups, &request.scope, &stones);
+            let mut found = now.conditions.clone();
+            found.access = access;
+            let gap = Gap::new(GapCause::Silent, "not listed again in time");
+            let unknown = Completeness::Unknown { gap };
+            with_input(&session, &request, &accepted, &judged, now.view, found, |input| {
+                let mut input = trueup_core::engine::PlanInput {
+                    observed: input.observed.clone(),
+                    clusters: input.clusters.clone(),
+                    ..*input
+                };
+                for observed in input.observed.iter_mut().filter(|observed| late.contains(observed.id)) {
+                    *observed = Observed { id: observed.id, completeness: &unknown };
                 }
-            },
+                build_fresh(&input)
+            })
+        };
+        self.world.ask(built).await.map_err(|error| error.cause())?.map_err(|error| error.to_string())
+    }
+
+    /// Derives the undo of every journal entry these actions name.
+    async fn derive_undo(&mut self, actions: &[&Action]) -> Result<Vec<UndoPlan>, String> {
+        let mut entries: BTreeSet<(String, String)> = BTreeSet::new();
+        for action in actions {
+            match &action.origin {
+                Origin::Undo { plan, action } => entries.insert((plan.clone(), action.clone())),
+                Origin::Finding(_) | Origin::Restore { .. } => false,
+            };
+        }
+        let mut derived = Vec::new();
+        for (plan, action) in entries {
+            derived.push(self.world.derive_undo(&plan, &action).await.map_err(|error| error.cause())?);
+        }
+        Ok(derived)
+    }
+
+    fn take_recent(&mut self) -> BTreeSet<CollectionId> {
+        match self.recent.take() {
+            Some((at, listed)) if at.elapsed() <= LISTS_AGE_MAX => listed,
+            Some(_) | None => BTreeSet::new(),
+        }
+    }
+
+    fn wanted(&self, action: &Action) -> Option<Wanted> {
+        let target_cluster = self.names.get(&action.cluster)?.clone();
+        let finding = self.plan.findings.iter().find(|finding| Some(finding.id.as_str()) == action.finding());
+        let (id, group) = match finding {
+            Some(finding) => {
+                let cluster = self.names.get(&finding.cluster).cloned();
+                let cluster = cluster.unwrap_or_else(|| ClusterName::new(finding.cluster.as_str()));
+                let prefix = format!("{}/{}/", finding.domain, finding.cluster);
+                let id = match finding.id.strip_prefix(&prefix) {
+                    Some(rest) => format!("{}/{cluster}/{rest}", finding.domain),
+                    // The finding of a cloud resource names the account.
+                    None => finding.id.clone(),
+                };
+                (id, (cluster, finding.domain.clone()))
+            }
+            None => {
+                let ObjectRef { kind, namespace, name, .. } = &action.target;
+                let namespace = namespace.as_deref().unwrap_or("_");
+                let id = format!("{}/{target_cluster}/{kind}/{namespace}/{name}", action.domain);
+                (id, (target_cluster.clone(), action.domain.clone()))
+            }
+        };
+        let (action, target) = (action.id.clone(), action.target.clone());
+        Some(Wanted { action, finding: id, group, target_cluster, target })
+    }
+}
+
+impl<W> Rechecker<W> {
+    /// The same for a plan made elsewhere: its verdicts must hold for `settle` here.
+    pub(crate) fn settling(self, settle: Duration) -> Self {
+        Self { settle, ..self }
+    }
+
+    pub(crate) fn current<'c>(&'c self, now: &'c Now) -> Current<'c> {
+        Current { names: &self.names, fresh: &now.fresh, undo: &now.undo }
+    }
+
+    pub(crate) fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    fn judge(&self, action: &Action, now: &Now) -> RecheckResult {
+        match now.late_list(action) {
+            Some(why) => RecheckResult::Blocked(vec![Blocked { gate: GateName::NotComplete, why }]),
+            None => recheck(&self.plan, action, self.current(now)),
         }
     }
 }
 
-/// Whether two actions ask for the same object in the same state. The index that lists tags is behind, after a change of this
-/// run's own as well; before tags are changed the executor reads them from the tagging service, and holds them to the plan.
-fn is_bound_alike(now: &Action, action: &Action) -> bool {
-    let is_of_tags = action.target.cloud.is_some() && action.verb != Verb::Delete;
-    is_of_tags || now.preconditions == action.preconditions
-}
-
-/// Whether an action rests on its own object alone, which the executor reads itself: what comes from a backup on a free
-/// name, everything else of an undo on uid and version.
-fn rests_on_itself(action: &Action) -> bool {
-    action.finding.is_empty() || action.change.get("backup").is_some()
-}
-
-fn finding_of<'p>(action: &Action, cluster: &str, plan: &'p Plan) -> Option<&'p Finding> {
-    if action.target.cloud.is_some() {
-        return plan.findings.iter().find(|finding| finding.id == action.finding);
+impl Now {
+    /// A collection the action rests on that was not listed in time.
+    fn late_list(&self, action: &Action) -> Option<String> {
+        let late = self.by_action.get(&action.id)?.intersection(&self.late).next()?;
+        let place = late.namespace().map_or(String::new(), |namespace| format!(" in {namespace}"));
+        Some(format!("{} {}{place} was not listed again in time", late.cluster, late.resource.path()))
     }
-    plan.findings.iter().find(|finding| {
-        finding.cluster == cluster
-            && finding.domain == action.domain
-            && group(&finding.subject.api_version) == group(&action.target.api_version)
-            && finding.subject.kind == action.target.kind
-            && finding.subject.namespace == action.target.namespace
-            && finding.subject.name == action.target.name
-    })
 }
 
-/// Two groups may have a kind of the same name, as MachineSet.
-fn group(api_version: &str) -> &str {
-    api_version.rsplit_once('/').map_or("", |(group, _)| group)
+/// The subjects of these actions with what their remedies depend on, and the collections all of that rests on.
+fn known(now: &WorldNow<'_>, wanted: &[Wanted]) -> Known {
+    let groups: BTreeSet<(&ClusterName, &str)> =
+        wanted.iter().map(|wanted| (&wanted.group.0, wanted.group.1.as_str())).collect();
+    let mut by_id: BTreeMap<String, Vec<SubjectId>> = BTreeMap::new();
+    let mut known = Known::default();
+    for (subject, _) in now.judgements.iter() {
+        let is_account = subject.cloud.is_some();
+        if is_account || groups.contains(&(&subject.cluster, subject.domain.0)) {
+            if subject.is_whole_list() && !is_account {
+                known.subjects.insert(subject.clone());
+            }
+            by_id.entry(subject.to_string()).or_default().push(subject.clone());
+        }
+    }
+    for wanted in wanted {
+        let mut rests_on: BTreeSet<CollectionId> = covering(now, &wanted.target_cluster, &wanted.target).collect();
+        let mut open: Vec<SubjectId> = by_id.get(&wanted.finding).cloned().unwrap_or_default();
+        let mut seen: BTreeSet<SubjectId> = BTreeSet::new();
+        while let Some(subject) = open.pop() {
+            if !seen.insert(subject.clone()) {
+                continue;
+            }
+            let Some(check) = now.checks.iter().find(|check| check.name() == subject.domain) else { continue };
+            let Some(explanation) = check.explain(&subject, now.view) else { continue };
+            for draft in &explanation.remedy {
+                rests_on.extend(draft.rests_on.iter().cloned());
+                known.access.extend(access_questions(draft));
+                open.extend(draft.depends_on.iter().map(|dependency| dependency.finding.clone()));
+            }
+        }
+        known.subjects.extend(seen);
+        known.by_action.insert(wanted.action.clone(), rests_on);
+    }
+    known
 }
 
-impl<P: Replan> Recheck for Rechecker<P> {
+/// The collections that hold an object.
+fn covering<'n>(
+    now: &'n WorldNow<'_>,
+    cluster: &'n ClusterName,
+    target: &'n ObjectRef,
+) -> impl Iterator<Item = CollectionId> + 'n {
+    let holds = move |id: &&CollectionId| {
+        let in_scope = match &id.scope {
+            Scope::All => true,
+            Scope::Namespace(namespace) => target.namespace.as_deref() == Some(namespace.as_str()),
+            Scope::Object { namespace, name } => {
+                let namespace = namespace.as_ref().map(|namespace| namespace.as_str());
+                target.namespace.as_deref() == namespace && target.name == name.as_str()
+            }
+        };
+        let same_kind = id.resource.kind == target.kind && id.resource.api_version() == target.api_version;
+        id.cluster == *cluster && target.cloud.is_none() && same_kind && in_scope
+    };
+    now.view.observations().map(|(id, ..)| id).filter(holds).cloned()
+}
+
+/// The subjects in scope, judged and explained; of the others of their checks and clusters the judgement alone, which the
+/// brake counts.
+fn judged(
+    now: &WorldNow<'_>,
+    groups: &BTreeSet<(ClusterName, String)>,
+    scope: &PlanScope,
+    stones: &[Tombstone],
+) -> Vec<Judged> {
+    let judged = |subject: &SubjectId| {
+        let judgement = now.judgements.get(subject)?.judgement.clone();
+        let explanation = match scope.covers(subject) {
+            true => now.checks.iter().find(|check| check.name() == subject.domain)?.explain(subject, now.view)?,
+            false => not_explained(),
+        };
+        Some(Judged { subject: subject.clone(), judgement, explanation })
+    };
+    let of_groups = now.judgements.iter().map(|(subject, _)| subject).filter(|subject| {
+        scope.covers(subject) || groups.contains(&(subject.cluster.clone(), subject.domain.0.to_owned()))
+    });
+    let mut judged: Vec<Judged> = of_groups.filter_map(judged).collect();
+    tombstones::add(&mut judged, stones, now.view);
+    judged
+}
+
+/// The explanation of a subject that only counts.
+fn not_explained() -> Explanation {
+    let (expected, actual) = (serde_json::Value::Null, serde_json::Value::Null);
+    let (evidence, remedy) = (Vec::new(), Vec::new());
+    Explanation { uid: None, created: None, summary: String::new(), expected, actual, evidence, remedy }
+}
+
+impl<W: FreshWorld> Recheck for Rechecker<W> {
     fn read_identity<'a>(&'a mut self, cluster: &'a str) -> BoxFuture<'a, Option<IdentityRecord>> {
         async move {
-            let name = self.names.get(cluster)?;
-            if let Some(account) = self.planner.account(name).await {
-                // The token that would be sent says whose it is; a key that became another account's says so, too.
-                return account.id().await.ok().map(|id| IdentityRecord::of_account(&id));
-            }
-            let (client, _) = self.planner.connection(name).await?;
-            let ClusterIdentity { kube_system_uid, ca_sha256 } = identity::read(&client).await.identity;
-            Some(IdentityRecord { kube_system_uid, ca_sha256, ..IdentityRecord::default() })
+            let name = self.names.get(cluster)?.clone();
+            self.world.read_identity(&name).await
         }
         .boxed()
     }
 
     fn judge_again<'a>(&'a mut self, actions: &'a [&'a Action]) -> BoxFuture<'a, Vec<RecheckResult>> {
         async move {
-            let need_a_look = actions.iter().any(|action| !rests_on_itself(action));
-            let plan = if need_a_look { Some(self.look_for_wave().await) } else { None };
-            let mut judged = Vec::with_capacity(actions.len());
-            for action in actions {
-                judged.push(match &plan {
-                    Some(Ok(plan)) if !rests_on_itself(action) => self.again(action, plan),
-                    Some(Err(why)) if !rests_on_itself(action) => RecheckResult::Differs(why.clone()),
-                    Some(_) | None => self.again_by_itself(action).await,
-                });
+            let now = self.now(actions).await;
+            // What is sent now changes the lists.
+            self.recent = None;
+            match now {
+                Ok(now) => {
+                    let results = actions.iter().map(|action| self.judge(action, &now)).collect();
+                    self.rested_on.extend(now.by_action);
+                    results
+                }
+                Err(why) => vec![RecheckResult::Differs(Difference::NotRead(why)); actions.len()],
             }
-            judged
         }
         .boxed()
     }
 
     fn scan_references<'a>(&'a mut self, deleted: &'a [&'a Action]) -> BoxFuture<'a, Vec<ReferenceScan>> {
         async move {
-            match self.planner.plan_again().await {
-                Ok(plan) => {
-                    let found: Vec<ReferenceScan> = deleted.iter().map(|action| self.look(action, &plan)).collect();
-                    // Where something is found, something may be restored: the world is another one then.
-                    let quiet = found.iter().all(|found| *found == ReferenceScan::Nothing);
-                    self.last_look = quiet.then(|| (Instant::now(), plan));
-                    found
-                }
-                Err(why) => vec![ReferenceScan::Unknown(why); deleted.len()],
+            self.recent = None;
+            let now = match self.now(deleted).await {
+                Ok(now) => now,
+                Err(why) => return vec![ReferenceScan::Unknown(why); deleted.len()],
+            };
+            let scan = |action: &&Action| match now.late_list(action) {
+                Some(why) => ReferenceScan::Unknown(why),
+                None => scan_reference(action, self.current(&now)),
+            };
+            let found: Vec<ReferenceScan> = deleted.iter().map(scan).collect();
+            // Where a reference is found, an object may be restored, which changes the lists.
+            if found.iter().any(|found| *found != ReferenceScan::Nothing) {
+                self.recent = None;
             }
+            found
         }
         .boxed()
     }
@@ -250,58 +359,57 @@ impl<P: Replan> Recheck for Rechecker<P> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::fleet::{Fleet, Made, MakeLive};
+    use crate::testing::{NoGuests, no_plan, session};
+    use trueup_core::world::{ClusterSource, Provider, RiskClass};
+    use trueup_fleet::account::{AccountConnector, IbmAccount};
     use trueup_fleet::ibm::{Account, ApiKey, Endpoints};
+    use trueup_fleet::live::Member;
     use trueup_net::http::HttpClient;
     use trueup_sim::ibm::{IbmSim, IbmSimOptions};
 
-    /// A fleet of one account.
-    struct OneAccount(Arc<Account>);
-
-    impl Replan for OneAccount {
-        fn plan_again(&mut self) -> BoxFuture<'_, Result<Plan, String>> {
-            async { Ok(no_plan()) }.boxed()
+    fn account_member(key: &str) -> Member {
+        let (account, api_key) = ("acc-1".to_owned(), "key".to_owned());
+        let start = "2026-11-16T10:00:00Z".parse().unwrap();
+        let sim = IbmSim::new(IbmSimOptions { account, api_key, seed: 1, start });
+        let endpoints = Endpoints::at_one_place("http://ibm.sim").unwrap();
+        let account = Account::new(HttpClient::in_process(sim.service()), endpoints, ApiKey::parse(key).unwrap());
+        Member {
+            name: ClusterName::new("ibm:live"),
+            class: RiskClass::Prod,
+            source: ClusterSource::Cloud {
+                provider: Provider::Ibm,
+                account: "acc-1".to_owned(),
+                used_from: Vec::new(),
+            },
+            hosted_by: None,
+            connector: Arc::new(AccountConnector::new(Arc::new(IbmAccount::new("live", Some(Arc::new(account)))))),
+            namespaces: Vec::new(),
         }
-
-        fn connection<'a>(&'a mut self, _: &'a ClusterName) -> BoxFuture<'a, Option<(kube::Client, TlsTrust)>> {
-            async { None }.boxed()
-        }
-
-        fn account<'a>(&'a mut self, member: &'a ClusterName) -> BoxFuture<'a, Option<Arc<IbmClient>>> {
-            let found = (member.as_str() == "ibm:live").then(|| self.0.clone());
-            async { found }.boxed()
-        }
-
-        fn allows_insecure_writes(&self) -> bool {
-            false
-        }
-    }
-
-    fn no_plan() -> Plan {
-        let at = "2026-11-16T10:00:00Z";
-        let plan = serde_json::json!({
-            "schema": "trueup/plan/v1", "id": "", "created_at": at, "expires_at": at, "engine": "", "targets": [],
-            "observations": [], "findings": [], "actions": [], "summary": { "findings": {}, "actions": {}, "blocked": 0 },
-        });
-        serde_json::from_value(plan).unwrap()
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_account_is_who_its_token_says_whatever_it_is_called() {
+    async fn an_account_is_identified_by_its_token_whatever_its_name() {
         let names: BTreeMap<String, ClusterName> = [("ibm:prod", "ibm:live"), ("mgmt", "mgmt")]
             .map(|(plan, live)| (plan.to_owned(), ClusterName::new(live)))
             .into();
-        let cases = [("its key", "key", "ibm:prod", Some("acc-1")), ("a key nobody knows", "other", "ibm:prod", None)];
+        let cases = [("its key", "key", "ibm:prod", Some("acc-1")), ("an unknown key", "other", "ibm:prod", None)];
         for (case, key, asked, expected) in cases {
-            let (account, api_key) = ("acc-1".to_owned(), "key".to_owned());
-            let start = "2026-11-16T10:00:00Z".parse().unwrap();
-            let sim = IbmSim::new(IbmSimOptions { account, api_key, seed: 1, start });
-            let endpoints = Endpoints::at_one_place("http://ibm.sim").unwrap();
-            let http = HttpClient::in_process(sim.service());
-            let account = Arc::new(Account::new(http, endpoints, ApiKey::parse(key).unwrap()));
-            let mut recheck = Rechecker::new(OneAccount(account), names.clone(), &no_plan());
+            let session = session();
+            let made =
+                crate::fleet::connect_members(&session, Vec::new(), vec![account_member(key)], Box::new(NoGuests));
+            let mut made: Option<Made> = made.ok();
+            let make: MakeLive = Box::new(move || {
+                let made = made.take().ok_or(crate::OperateError::Internal);
+                async { made }.boxed()
+            });
+            let fleet = Fleet::connect(session, make).await.unwrap();
+            let mut recheck = Rechecker::new(fleet, names.clone(), no_plan());
             assert_eq!(recheck.read_identity(asked).await, expected.map(IdentityRecord::of_account), "case: {case}");
-            assert_eq!(recheck.read_identity("mgmt").await, None, "case: {case}: it is not connected");
+            assert_eq!(recheck.read_identity("mgmt").await, None, "case: {case}: not connected");
         }
     }
 }

@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use crate::error::OperateError;
 use crate::event::Events;
 use crate::settings::Settings;
+use trueup_core::engine::MarkKey;
 use trueup_core::engine::executor::ClusterPort;
 use trueup_core::engine::journal::{Holder, StateFolder};
 use trueup_fleet::account::IbmClient;
@@ -58,6 +59,15 @@ impl Session {
     /// It cannot be used.
     pub fn state_folder(&self) -> Result<Option<StateFolder>, OperateError> {
         Ok(StateFolder::look(self.state_path()?)?)
+    }
+
+    /// The key of the state folder that marks plans, made on first use.
+    ///
+    /// # Errors
+    /// The state folder or the key cannot be used.
+    pub fn mark_key(&self) -> Result<MarkKey, OperateError> {
+        let folder = StateFolder::prepare(self.state_path()?)?;
+        Ok(MarkKey::load_or_create(&folder)?)
     }
 
     /// The files of the kubeconfig.

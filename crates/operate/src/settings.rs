@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use trueup_core::engine::{AcceptRule, FreezeWindow, Glob, PolicyRule};
+use trueup_core::engine::{AcceptRule, FreezeWindow, Glob, PlanLimits, PolicyRule};
 use trueup_core::world::{ClusterName, Namespace, Provider, RiskClass};
 
 /// Each live guest costs a few watches and some megabytes; 64 fit a laptop.
@@ -55,6 +55,8 @@ pub struct Safety {
     pub settle: Option<Duration>,
     /// How long finished plans stay in the journal, with their backups.
     pub keep: Duration,
+    /// `plan_ttl` and `plan_ttl_max`: how long plans may be valid.
+    pub plans: PlanLimits,
 }
 
 /// One account of `[clouds.<provider>.<alias>]`.
@@ -116,6 +118,7 @@ impl Default for Safety {
             live_max: LIVE_MAX,
             settle: None,
             keep: KEEP,
+            plans: PlanLimits::default(),
         }
     }
 }

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::error::{OperateError, chain};
+use crate::fleet::Fleet;
 use crate::history::{Reach, pick, read_recovered};
 use crate::recover::{clusters_of, is_same};
 use crate::session::Session;
@@ -26,19 +27,33 @@ use trueup_fleet::live::Live;
 pub async fn plan_undo(session: &Session, reach: &mut Reach, asked: &str) -> Result<UndoPlan, OperateError> {
     let entries = read_recovered(session, "undo", reach).await?.entries();
     let (entry, only) = pick(&entries, asked)?;
-    let folder = session.state_folder()?;
-    let (clusters, classes) = match reach.fleet().await {
-        Ok(fleet) => {
+    let only = only.map(|action| action.id.as_str());
+    let fleet = reach.fleet().await.ok();
+    derive(session, fleet, entry, only).await
+}
+
+/// Derives the undo of a journal entry from the journal and what the clusters hold now.
+///
+/// # Errors
+/// The backups cannot be listed, or the loop has ended.
+pub(crate) async fn derive(
+    session: &Session,
+    fleet: Option<&Fleet>,
+    entry: &Entry,
+    only: Option<&str>,
+) -> Result<UndoPlan, OperateError> {
+    let (clusters, classes) = match fleet {
+        Some(fleet) => {
             let (asked, write_port) = (entry.clone(), session.write_port);
             fleet.ask(move |live| (clusters_of(live, &asked, write_port), classes_of(live, &asked))).await?
         }
-        Err(_) => (Clusters::new(), BTreeMap::new()),
+        None => (Clusters::new(), BTreeMap::new()),
     };
-    let looks = match &folder {
-        Some(folder) => read_actions(folder, entry, only, &clusters).await?,
+    let looks = match session.state_folder()? {
+        Some(folder) => read_actions(&folder, entry, only, &clusters).await?,
         None => BTreeMap::new(),
     };
-    let undone = undo(entry, only.map(|action| action.id.as_str()), &looks, Timestamp::now())?;
+    let undone = undo(entry, only, &looks, Timestamp::now(), session.settings.safety.plans.ttl)?;
     Ok(undone.under_policy(&session.settings.policy, &classes)?)
 }
 
@@ -59,12 +74,12 @@ fn classes_of(live: &Live, entry: &Entry) -> BTreeMap<String, RiskClass> {
 async fn read_actions(
     folder: &StateFolder,
     entry: &Entry,
-    only: Option<&ActionEntry>,
+    only: Option<&str>,
     clusters: &Clusters,
 ) -> Result<BTreeMap<String, Look>, OperateError> {
     let backups = Backups::look(folder).map_err(OperateError::Backups)?;
     let mut looks = BTreeMap::new();
-    for action in entry.actions.iter().filter(|action| only.is_none_or(|only| only.id == action.id)) {
+    for action in entry.actions.iter().filter(|action| only.is_none_or(|only| only == action.id)) {
         let Some(sent) = &action.sent else { continue };
         let port = clusters.get(&sent.cluster).map(AsRef::as_ref);
         let away = format!("cluster {} cannot be reached", sent.cluster);

@@ -23,7 +23,7 @@ use trueup_core::engine::executor::{
 };
 use trueup_core::engine::journal::{Entry, Record, VerifiedState, entries};
 use trueup_core::engine::vault::Sealed;
-use trueup_core::engine::{Action, Answers, Blocked, Chosen, IdentityRecord, Plan, approve};
+use trueup_core::engine::{Action, Admission, Answers, Blocked, Chosen, IdentityRecord, Plan, approve};
 use trueup_fleet::ibm::{ApiKey, Endpoints};
 use trueup_net::http::HttpClient;
 use trueup_sim::ibm::{IbmAnswer, IbmEffect, IbmFault, IbmPart, IbmRequest, IbmSim, IbmSimOptions, Thing, ThingKind};
@@ -179,8 +179,9 @@ impl Stage {
         if !thing.crn.is_empty() {
             reference["crn"] = json!(thing.crn);
         }
+        let finding = format!("powervs-tags/ibm:{ACCOUNT}/{kind}/{target}@ns/demo");
         json!({
-            "id": id, "finding": format!("powervs-tags/ibm:{ACCOUNT}/{kind}/{target}@ns/demo"), "domain": "powervs-tags",
+            "id": id, "finding": finding, "origin": { "finding": finding }, "domain": "powervs-tags",
             "cluster": self.target.0, "verb": verb, "target": reference, "preconditions": { "tags": thing.tags },
             "selected": true, "reason": "cluster-deleted", "ownership": ["one", "two"], "tier": 4, "diff": "",
             "change": change, "undo": "none", "depends_on": depends_on, "blocked_by": [],
@@ -219,7 +220,8 @@ impl Stage {
 
     async fn take_up(&self, plan: Plan, earlier: &[Entry]) -> Report {
         let answers = Answers::flags(Some(plan.id.clone()), [self.target.0.to_owned()]);
-        let approved = approve(plan, &Chosen::Selected, &answers, self.now()).unwrap();
+        let approved =
+            approve(Admission::as_planned(plan, &Chosen::Selected, self.now()).unwrap(), &answers, self.now()).unwrap();
         let inner = WithAccounts::new(self.cluster.client(), self.accounts.clone());
         let (sim, before, crash) = (self.sim.clone(), self.before_send.clone(), self.crash.clone());
         let tapped: Arc<dyn ClusterPort> = Arc::new(Tapped { inner, sim, before, crash });

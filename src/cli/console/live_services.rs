@@ -172,9 +172,9 @@ impl LiveServices {
     }
 
     fn save(&self, file: SavedFile, text: String) {
-        let named = file.clone();
+        let (named, session) = (file.clone(), self.fleet.session().clone());
         let work = move || {
-            let path = saving::save(&file, &text);
+            let path = saving::save(&session, &file, &text);
             TaskReply::Saved { file, path }
         };
         self.asides.spawn(self.tell.clone(), |says| TaskReply::Saved { file: named, path: Err(says) }, work);

@@ -1,12 +1,14 @@
-//! Files the console leaves behind, each for the user alone.
+//! Files the console writes, each with mode 600.
 
 use std::path::{Path, PathBuf};
 
 use jiff::Zoned;
 
 use crate::cli::out_file::write_private;
+use crate::cli::output;
 use crate::console::task::SavedFile;
-use trueup_core::engine::short_id;
+use trueup_core::engine::{Plan, short_id};
+use trueup_operate::Session;
 
 /// How much of a log is worth reading on a screen.
 const LOG_LINES: usize = 2_000;
@@ -15,10 +17,21 @@ const LOG_LINES: usize = 2_000;
 ///
 /// # Errors
 /// It can't be written, in a sentence.
-pub fn save(file: &SavedFile, text: &str) -> Result<String, String> {
+pub fn save(session: &Session, file: &SavedFile, text: &str) -> Result<String, String> {
     let path = PathBuf::from(name(file));
-    write_private(&path, text).map_err(|cause| format!("{}: {cause}", path.display()))?;
+    let marked = match file {
+        SavedFile::Plan { .. } => Some(marked(session, text)?),
+        SavedFile::ScreenText | SavedFile::ScreenSvg | SavedFile::ViewMarkdown | SavedFile::ViewCsv => None,
+    };
+    write_private(&path, marked.as_deref().unwrap_or(text)).map_err(|cause| format!("{}: {cause}", path.display()))?;
     Ok(path.display().to_string())
+}
+
+/// A plan with the mark of the state folder.
+fn marked(session: &Session, text: &str) -> Result<String, String> {
+    let plan = Plan::read(text).map_err(|error| error.to_string())?;
+    let key = session.mark_key().map_err(|error| error.cause())?;
+    Ok(output::json(&plan.marked(&key)))
 }
 
 fn name(file: &SavedFile) -> String {

@@ -17,7 +17,7 @@ pub fn csv(page: &Page<'_>) -> String {
     let mut lines: BTreeMap<&str, String> = BTreeMap::new();
     for action in &page.plan.actions {
         let note = if would_run(action) { "" } else { " (not selected or blocked)" };
-        lines.insert(&action.id, format!("{} {}{note}", action.id, action.verb.as_str()));
+        lines.insert(&action.id, format!("{} {}{note}", action.id, action.verb().as_str()));
     }
     for finding in &page.plan.findings {
         let actions: Vec<String> = finding.actions.iter().filter_map(|id| lines.remove(id.as_str())).collect();

@@ -108,7 +108,7 @@ fn remedy(page: &Page<'_>, actions: &[&Action]) -> Vec<String> {
     for action in actions {
         let target = terminal.safe(&format!("{} {}", action.target.kind, place(&action.target)));
         let tick = if would_run(action) { "[x]" } else { "[ ]" };
-        lines.push(format!("{tick} {} {} {target}", action.id, action.verb.as_str()));
+        lines.push(format!("{tick} {} {} {target}", action.id, action.verb().as_str()));
         lines.push(format!(
             "    tier {}, reason {}, undo: {}",
             action.tier,

@@ -28,7 +28,7 @@ pub fn markdown(page: &Page<'_>) -> String {
     for target in &plan.targets {
         let IdentityRecord { kube_system_uid, ca_sha256: _, account } = &target.identity;
         let who = if account.is_empty() { kube_system_uid.clone() } else { format!("account {account}") };
-        lines.push(row(&[&target.cluster, target.class.as_str(), &target.source, &who]));
+        lines.push(row(&[&target.cluster, target.class.as_str(), target.source.as_str(), &who]));
     }
     lines.extend([String::new(), "## Actions".to_owned(), String::new()]);
     lines.extend(actions(&plan.actions));
@@ -53,7 +53,7 @@ fn actions(all: &[Action]) -> Vec<String> {
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |".to_owned(),
     ];
     let mut sorted: Vec<&Action> = all.iter().collect();
-    sorted.sort_by(|one, other| one.finding.cmp(&other.finding));
+    sorted.sort_by(|one, other| one.finding().cmp(&other.finding()));
     for action in sorted {
         let blocked: Vec<String> =
             action.blocked_by.iter().map(|blocked| format!("{}: {}", blocked.gate.as_str(), blocked.why)).collect();
@@ -64,7 +64,7 @@ fn actions(all: &[Action]) -> Vec<String> {
             tick,
             &action.id,
             &tier,
-            action.verb.as_str(),
+            action.verb().as_str(),
             &action.cluster,
             &target,
             action.reason.as_str(),

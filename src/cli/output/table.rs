@@ -6,8 +6,7 @@ use super::text::{padded, right, width, without_end, without_middle, wrapped};
 use super::words::{accepted_note, age, count, place, state_mark, would_run};
 use super::{Matches, Page, short_id};
 use crate::cli::terminal::Style;
-use trueup_core::engine::{Action, Finding, State, TargetRecord};
-use trueup_core::world::ClusterSource;
+use trueup_core::engine::{Action, Finding, State, TargetRecord, TargetSource};
 
 /// What a name gets even where there is no room for it.
 const NAME_WIDTH_MIN: usize = 16;
@@ -42,7 +41,7 @@ pub fn table(page: &Page<'_>) -> String {
         lines.extend(findings(page, &elsewhere, &columns));
         let is_elsewhere = |action: &&Action| plan.targets.iter().all(|target| target.cluster != action.cluster);
         let mut actions: Vec<&Action> = plan.actions.iter().filter(is_elsewhere).collect();
-        actions.sort_by(|one, other| one.finding.cmp(&other.finding));
+        actions.sort_by(|one, other| one.finding().cmp(&other.finding()));
         if !actions.is_empty() {
             lines.push(String::new());
             lines.extend(actions.into_iter().flat_map(|action| action_lines(page, action)));
@@ -63,12 +62,12 @@ fn cluster(page: &Page<'_>, target: &TargetRecord, columns: &Columns) -> Vec<Str
     let plan = page.plan;
     let own: Vec<&Finding> = plan.findings.iter().filter(|one| is_of(one, target)).collect();
     let mut actions: Vec<&Action> = plan.actions.iter().filter(|one| one.cluster == target.cluster).collect();
-    actions.sort_by(|one, other| one.finding.cmp(&other.finding));
+    actions.sort_by(|one, other| one.finding().cmp(&other.finding()));
     if own.is_empty() && actions.is_empty() {
         return Vec::new();
     }
     let name = page.terminal.paint(&page.terminal.safe(&target.cluster), Style::Title);
-    let head = format!("{name}  {}  {}", target.class.as_str(), page.terminal.safe(&target.source));
+    let head = format!("{name}  {}  {}", target.class.as_str(), target.source.as_str());
     let mut lines = vec![format!("{head}{}", knowledge(page, target))];
     lines.extend(findings(page, &own, columns));
     if !actions.is_empty() {
@@ -89,7 +88,7 @@ fn is_of(finding: &Finding, target: &TargetRecord) -> bool {
 /// How old the oldest part of what is known is, and whether parts are missing. A recording has no age of its own.
 fn knowledge(page: &Page<'_>, target: &TargetRecord) -> String {
     let own: Vec<_> = page.plan.observations.iter().filter(|seen| seen.cluster == target.cluster).collect();
-    let recorded = target.source == ClusterSource::Snapshot.as_str();
+    let recorded = target.source == TargetSource::Snapshot;
     let oldest = own.iter().filter_map(|seen| seen.at).min().filter(|_| !recorded);
     let known = oldest.map_or(String::new(), |at| format!("  as of {} ago", age(at, page.now)));
     match own.iter().filter(|seen| seen.state != "complete").count() {
@@ -188,7 +187,7 @@ fn finding_lines(page: &Page<'_>, finding: &Finding, columns: &Columns) -> Vec<S
 fn action_lines(page: &Page<'_>, action: &Action) -> Vec<String> {
     let terminal = &page.terminal;
     let tick = if would_run(action) { "[x]" } else { "[ ]" };
-    let verb = padded(action.verb.as_str(), VERB_WIDTH);
+    let verb = padded(action.verb().as_str(), VERB_WIDTH);
     let before = format!("  {tick} {} {verb} {} ", action.tier, terminal.safe(&action.target.kind));
     let after = format!("{}, undo: {}", action.reason.as_str(), action.undo.as_str());
     let name = terminal.safe(&place(&action.target));
@@ -219,7 +218,7 @@ fn fit(page: &Page<'_>, line: &str) -> String {
 
 fn totals(page: &Page<'_>, silent: usize) -> String {
     // The user's own files are no cluster.
-    let members = page.plan.targets.iter().filter(|target| target.source != ClusterSource::Local.as_str());
+    let members = page.plan.targets.iter().filter(|target| target.source != TargetSource::Local);
     let (accounts, clusters): (Vec<&TargetRecord>, Vec<&TargetRecord>) =
         members.partition(|target| !target.identity.account.is_empty());
     let plan = page.plan;

@@ -72,11 +72,12 @@ impl Run {
     pub fn new(plan: &Plan, chosen: &Chosen) -> Self {
         let is_chosen = |action: &Action| match chosen {
             Chosen::Selected => action.selected && action.blocked_by.is_empty(),
+            Chosen::Except(ids) => action.selected && action.blocked_by.is_empty() && !ids.contains(&action.id),
             Chosen::Only(ids) => ids.contains(&action.id),
         };
         let row = |action: &Action| RunRow {
             id: action.id.clone(),
-            verb: action.verb.as_str(),
+            verb: action.verb().as_str(),
             what: format!("{} {}", action.target.kind, action.target.name),
             cluster: action.cluster.clone(),
             depends_on: action.depends_on.clone(),

@@ -209,9 +209,9 @@ impl PlanSheet {
                 Some(Skipped::Blocked(_)) => totals.blocked += 1,
                 Some(Skipped::Excluded | Skipped::Dependency(_)) => totals.excluded += 1,
                 None => {
-                    totals.count(action.verb);
-                    let ghost = ghosts.entry(action.finding.clone()).or_insert(action.verb);
-                    if action.verb == Verb::Delete {
+                    totals.count(action.verb());
+                    let ghost = ghosts.entry(action.finding().unwrap_or_default().to_owned()).or_insert(action.verb());
+                    if action.verb() == Verb::Delete {
                         *ghost = Verb::Delete;
                     }
                 }

@@ -14,9 +14,9 @@ use trueup_core::engine::journal::{
     ActionEntry, ActionStanding, Approval, ApprovalWay, ApprovedCluster, Entry, Found, VerifiedState,
 };
 use trueup_core::engine::{
-    AcceptRule, Action, ActionDraft, Blocked, CheckName, Evidence, Explanation, Finding, GateName, Glob,
-    IdentityRecord, Judgement, ObjectRef, PLAN_SCHEMA, PLAN_TTL, Plan, Preconditions, Reason, Stake, State, SubjectId,
-    Summary, Target, TargetRecord, Tier, Undo, Verb,
+    AcceptRule, Action, ActionDraft, Blocked, Change, CheckName, Evidence, Explanation, Finding, GateName, Glob,
+    IdentityRecord, Judgement, MetadataChange, ObjectBackup, ObjectRef, Origin, PLAN_SCHEMA, PLAN_TTL, Plan,
+    Preconditions, Reason, Stake, State, SubjectId, Summary, Target, TargetRecord, TargetSource, Tier, Undo,
 };
 use trueup_core::world::{
     Cluster, ClusterIdentity, ClusterName, ClusterSource, Gap, GapCause, HostedBy, Link, Namespace, ObjectName,
@@ -270,7 +270,7 @@ fn panels() -> Vec<Panel> {
 fn draft(subject: &SubjectId) -> ActionDraft {
     ActionDraft {
         domain: subject.domain,
-        verb: Verb::Delete,
+        restores: None,
         target: Target {
             cluster: subject.cluster.clone(),
             resource: Resource { group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true },
@@ -287,7 +287,7 @@ fn draft(subject: &SubjectId) -> ActionDraft {
         ownership: vec!["it carries hypershift.openshift.io/managed=true".to_owned()],
         stake: Stake::DeleteWithBackup,
         diff: String::new(),
-        change: Value::Null,
+        change: Change::Delete,
         undo: Undo::RestoreFromBackup,
         depends_on: Vec::new(),
         rests_on: Vec::new(),
@@ -303,10 +303,10 @@ pub fn blocked() -> Blocked {
 pub fn action(id: &str, cluster: &str, kind: &'static str, name: &str) -> Action {
     Action {
         id: id.to_owned(),
-        finding: subject(COPIES, cluster, kind, name).to_string(),
+        origin: Origin::Finding(subject(COPIES, cluster, kind, name).to_string()),
         domain: COPIES.0.to_owned(),
         cluster: cluster.to_owned(),
-        verb: Verb::Delete,
+        change: Change::Delete,
         target: ObjectRef {
             api_version: "v1".to_owned(),
             kind: kind.to_owned(),
@@ -322,12 +322,12 @@ pub fn action(id: &str, cluster: &str, kind: &'static str, name: &str) -> Action
             source: None,
             ..Preconditions::default()
         },
+        rests_on: Vec::new(),
         selected: true,
         reason: Reason::NoReferrer,
         ownership: vec!["label managed=true".to_owned(), "fingerprint {clientSecret}".to_owned()],
         tier: Tier::T3,
         diff: "- apiVersion: v1\n- kind: Secret\n- data: { clientSecret: <40 bytes> }\n".to_owned(),
-        change: Value::Null,
         undo: Undo::RestoreFromBackup,
         depends_on: Vec::new(),
         blocked_by: Vec::new(),
@@ -348,11 +348,10 @@ pub fn actions() -> Vec<Action> {
             ..action("a5", "guest-old", "Namespace", "team-x")
         },
         Action {
-            verb: Verb::Create,
             tier: Tier::T1,
             undo: Undo::DeleteWhatWasCreated,
             preconditions: Preconditions { uid: None, resource_version: None, ..Preconditions::default() },
-            change: json!({ "backup": "a6.sealed" }),
+            change: Change::CreateFromBackup(ObjectBackup { backup: "a6.sealed".to_owned(), owners: Vec::new() }),
             diff: "+ apiVersion: v1\n+ kind: Secret\n".to_owned(),
             ..action("a6", "mgmt-eu", "Secret", "lost-copy")
         },
@@ -362,12 +361,11 @@ pub fn actions() -> Vec<Action> {
 /// A reversible change of one label in mgmt-eu.
 pub fn label(id: &str) -> Action {
     Action {
-        verb: Verb::Label,
         tier: Tier::T1,
         undo: Undo::RemoveWhatWasAdded,
         reason: Reason::NotLabelled,
         diff: "  metadata:\n    labels:\n+     hypershift.openshift.io/managed: \"true\"\n".to_owned(),
-        change: json!({ "set": { "hypershift.openshift.io/managed": "true" } }),
+        change: Change::Label(MetadataChange::setting([("hypershift.openshift.io/managed", "true")])),
         ..action(id, "mgmt-eu", "ConfigMap", "keycloak-ca")
     }
 }
@@ -385,7 +383,7 @@ pub fn deletes(cluster: &str, count: usize, tier: Tier) -> Vec<Action> {
 pub fn plan(actions: Vec<Action>) -> Plan {
     let target = |(cluster, class): (&str, RiskClass)| TargetRecord {
         cluster: cluster.to_owned(),
-        source: "kubeconfig".to_owned(),
+        source: TargetSource::Kubeconfig,
         class,
         identity: identity(),
     };
@@ -398,6 +396,7 @@ pub fn plan(actions: Vec<Action>) -> Plan {
     let mut plan = Plan {
         schema: PLAN_SCHEMA.to_owned(),
         id: String::new(),
+        mark: None,
         created_at: ago(12),
         expires_at: ago(12) + PLAN_TTL,
         engine: env!("CARGO_PKG_VERSION").to_owned(),
@@ -412,10 +411,13 @@ pub fn plan(actions: Vec<Action>) -> Plan {
 }
 
 fn finding_of(action: &Action) -> Finding {
-    let held = findings().into_iter().find(|(id, _)| id.to_string() == action.finding).and_then(|(_, held)| held);
+    let held = findings()
+        .into_iter()
+        .find(|(id, _)| id.to_string() == action.finding().unwrap_or_default())
+        .and_then(|(_, held)| held);
     let judgement = held.unwrap_or_else(|| self::held(State::Extra, "orphan-certain", 60)).judgement;
     Finding {
-        id: action.finding.clone(),
+        id: action.finding().unwrap_or_default().to_owned(),
         domain: action.domain.clone(),
         cluster: action.cluster.clone(),
         subject: action.target.clone(),

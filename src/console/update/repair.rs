@@ -8,7 +8,7 @@ use crate::console::keymap::Action;
 use crate::console::model::{Approval, Entered, Layer, Model, ObjectTab, Pane, Run, ScreenId};
 use crate::console::task::{PlanTarget, SavedFile, Task};
 use crate::console::view;
-use trueup_core::engine::{Answers, Chosen, ObjectRef, SubjectId, approve as approve_plan, questions};
+use trueup_core::engine::{Admission, Answers, Chosen, ObjectRef, SubjectId, approve as approve_plan, questions};
 use trueup_core::world::{Cluster, ClusterName};
 
 /// Plans for the marked rows, or for the selected row.
@@ -210,7 +210,8 @@ fn apply(model: &mut Model, answers: &Answers) -> Effects {
         return Effects::redraw();
     }
     let chosen = sheet.chosen();
-    match approve_plan(sheet.plan.clone(), &chosen, answers, model.now) {
+    let admitted = Admission::as_planned(sheet.plan.clone(), &chosen, model.now);
+    match admitted.and_then(|admission| approve_plan(admission, answers, model.now)) {
         Ok(approved) => {
             model.activity.run = Some(Run::new(&sheet.plan, &chosen));
             model.plan = None;

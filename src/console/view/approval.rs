@@ -138,7 +138,7 @@ fn list_lines(model: &Model, approval: &Approval, width: usize) -> Vec<Line> {
 }
 
 fn action_lines(action: &Action, kinds: usize, width: usize, charset: Charset) -> Vec<Line> {
-    let role = if action.verb == Verb::Delete { Role::Extra } else { Role::Drift };
+    let role = if action.verb() == Verb::Delete { Role::Extra } else { Role::Drift };
     let kind = printable(&action.target.kind, charset);
     let kind = format!("{kind}{}  ", " ".repeat(kinds.saturating_sub(kind.width())));
     let name = printable(&action.target.place(), charset);
@@ -146,7 +146,7 @@ fn action_lines(action: &Action, kinds: usize, width: usize, charset: Charset) -
     let mut lines: Vec<Line> = Vec::new();
     for part in wrap(&name, width.saturating_sub(before), 0) {
         let line = match lines.is_empty() {
-            true => Line::of(format!("{:<VERB$}", action.verb.as_str()), role).and(kind.as_str(), Role::Muted),
+            true => Line::of(format!("{:<VERB$}", action.verb().as_str()), role).and(kind.as_str(), Role::Muted),
             false => Line::of(" ".repeat(before), Role::Text),
         };
         lines.push(line.and(part, Role::Text));
@@ -157,7 +157,7 @@ fn action_lines(action: &Action, kinds: usize, width: usize, charset: Charset) -
 fn undo_lines(actions: &[&Action], plan: &str, width: usize) -> Vec<Line> {
     let permanent = actions.iter().filter(|action| action.undo == Undo::None).count();
     let id = short_id(plan);
-    let deletes = actions.iter().any(|action| action.verb == Verb::Delete);
+    let deletes = actions.iter().any(|action| action.is_delete());
     let (text, role) = match (permanent, actions.len()) {
         (0, _) if deletes => (format!("Undo: trueup undo {id} (sealed backup)"), Role::Muted),
         (0, _) => (format!("Undo: trueup undo {id}"), Role::Muted),

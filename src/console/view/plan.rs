@@ -15,7 +15,7 @@ use crate::console::model::{Model, Pane, PlanSheet, Show, Skipped, Totals};
 use crate::console::table::{Cell, Column, Cut, RowLook, TableRow, TableView, Tone, draw as draw_table};
 use crate::console::task::Tried;
 use crate::console::theme::{Glyphs, Role};
-use trueup_core::engine::{Action, State, Tier, Undo, Verb, short_id};
+use trueup_core::engine::{Action, Change, State, Tier, Undo, Verb, short_id};
 
 /// Limit of warnings above the list.
 const WARNINGS_MAX: usize = 4;
@@ -157,14 +157,14 @@ impl<'p> Row<'p> {
             Some(Skipped::Blocked(_)) => format!(" {} ", painter.glyphs().state(State::Blocked)),
             Some(Skipped::Excluded | Skipped::Dependency(_)) => "[ ]".to_owned(),
         };
-        let (sign, role) = verb_sign(action.verb, painter.glyphs());
+        let (sign, role) = verb_sign(action.verb(), painter.glyphs());
         let object: Vec<(Cow<'p, str>, Style)> =
             vec![(Cow::Owned(format!("{} ", action.target.kind)), muted), (Cow::Owned(object_text(action)), text)];
         let cells = [
             Cell::text(tick, text),
             Cell::text(plan.step(id).map_or_else(String::new, |step| step.to_string()), muted),
             Cell::text(tier_word(action.tier), painter.style(tier_role(action.tier))),
-            Cell::text(format!("{sign} {}", action.verb.as_str()), painter.style(role)),
+            Cell::text(format!("{sign} {}", action.verb().as_str()), painter.style(role)),
             Cell::name(action.cluster.as_str(), text),
             Cell::pieces(object, Cut::Middle),
             dry_cell(plan, id, painter),
@@ -290,7 +290,7 @@ pub fn lines(plan: &PlanSheet, width: usize, glyphs: &Glyphs) -> Vec<Line> {
         Some(Tried::Fine) => lines.push(Line::of("dry run: ok", Role::Ok)),
         None => {}
     }
-    let finding = plan.plan.findings.iter().find(|finding| finding.id == action.finding);
+    let finding = plan.plan.findings.iter().find(|finding| Some(finding.id.as_str()) == action.finding());
     if let Some(finding) = finding {
         lines.extend(wrapped(&finding.summary, width, 0, Role::Text));
     }
@@ -337,9 +337,9 @@ fn field_lines(action: &Action, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     for proof in &action.ownership {
         lines.extend(wrapped(&format!("owner: {proof}"), width, 2, Role::Text));
     }
-    let says = format!("action {} {} finding {}", action.id, glyphs.separator, action.finding);
+    let says = format!("action {} {} finding {}", action.id, glyphs.separator, action.finding().unwrap_or_default());
     lines.extend(wrapped(&says, width, 2, Role::Muted));
-    if !action.change.is_null() {
+    if action.change != Change::Delete {
         let text = serde_json::to_string_pretty(&action.change).unwrap_or_default();
         lines.extend(text.lines().map(|line| Line::of(line, Role::DiffContext)));
     }

@@ -274,17 +274,17 @@ impl Fixture for Given {
         assert!(!cells.is_empty(), "{subject} has no cells");
         for draft in &explanation.remedy {
             let condemned = ["extra", "leftover", "removable"].contains(&judgement.verdict);
-            if draft.verb == Verb::Patch {
+            if draft.verb() == Verb::Patch {
                 assert!(draft.stake == Stake::Login && !draft.selected, "{subject}: the switch is never ticked");
-                assert!(draft.target.uid.is_some() && draft.change["patch"].is_object(), "{subject}");
-            } else if draft.verb == Verb::Delete {
+                assert!(draft.target.uid.is_some() && draft.change.to_json()["patch"].is_object(), "{subject}");
+            } else if draft.verb() == Verb::Delete {
                 assert!(condemned, "{subject}: a delete for {}", judgement.verdict);
                 assert!(draft.ownership.len() >= 2, "{subject}: {:?}", draft.ownership);
                 assert!(!draft.rests_on.is_empty(), "{subject}");
                 assert!(draft.target.uid.is_some(), "{subject}");
             } else {
                 assert!(["missing", "drift"].contains(&judgement.verdict), "{subject}: {}", judgement.verdict);
-                assert!(draft.change["data"].is_object(), "{subject}");
+                assert!(draft.change.to_json()["data"].is_object(), "{subject}");
             }
         }
     }

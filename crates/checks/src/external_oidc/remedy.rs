@@ -5,7 +5,7 @@
 //! - a delete follows from a verdict that only complete lists give, and names those lists;
 //! - nothing is written that would keep kube-apiserver from starting, or everybody from logging in.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
 use super::NAME;
@@ -26,7 +26,9 @@ use super::stack::{PARTS, Part};
 use super::subjects::ResolvedSubject;
 use super::switch;
 use super::verdict::Verdict;
-use trueup_core::engine::{ActionDraft, Blocked, Dependency, GateName, Reason, Stake, Target, Undo, Verb};
+use trueup_core::engine::{
+    ActionDraft, ApplyChange, Blocked, Change, Dependency, GateName, Reason, Stake, Target, Undo,
+};
 use trueup_core::world::{CollectionId, Meta, Resource};
 
 /// The actions a ruling calls for.
@@ -138,7 +140,7 @@ impl Hand<'_, '_> {
         let before = held.and_then(|file| file.auth_config.as_deref());
         let target = self.target(CONFIG_MAP, Some(namespace), AUTH_CONFIG, held.map(|file| &file.meta));
         let mut draft = self.write(target, AUTH_CONFIG_KEY, before.map(pretty).as_deref(), &pretty(wanted), operator);
-        draft.change = json!({ "data": { AUTH_CONFIG_KEY: wanted } });
+        draft.change = applied(AUTH_CONFIG_KEY, wanted);
         draft.blocked_by.extend(self.harmful());
         draft
     }
@@ -250,10 +252,9 @@ impl Hand<'_, '_> {
         ActionDraft {
             reason: if is_new { Reason::Missing } else { Reason::Differs },
             diff: text_diff(key, before, after),
-            change: json!({ "data": { key: after } }),
             undo: if is_new { Undo::DeleteWhatWasCreated } else { Undo::RestoreFromBackup },
             rests_on: vec![self.all(AUTHENTICATION)],
-            ..self.draft(Verb::Apply, target, Stake::Reversible, operator)
+            ..self.draft(applied(key, after), target, Stake::Reversible, operator)
         }
     }
 
@@ -267,7 +268,7 @@ impl Hand<'_, '_> {
         meta: &Meta,
     ) -> ActionDraft {
         let diff = described(&target);
-        let draft = self.draft(Verb::Delete, target, Stake::DeleteWithBackup, operator);
+        let draft = self.draft(Change::Delete, target, Stake::DeleteWithBackup, operator);
         let mut blocked_by = draft.blocked_by.clone();
         if meta.is_terminating() {
             blocked_by.push(Blocked { gate: GateName::Deleting, why: "it is being deleted already".to_owned() });
@@ -275,10 +276,10 @@ impl Hand<'_, '_> {
         ActionDraft { reason, ownership, diff, undo: Undo::RestoreFromBackup, rests_on, blocked_by, ..draft }
     }
 
-    fn draft(&self, verb: Verb, target: Target, stake: Stake, operator: Operator) -> ActionDraft {
+    fn draft(&self, change: Change, target: Target, stake: Stake, operator: Operator) -> ActionDraft {
         ActionDraft {
             domain: NAME,
-            verb,
+            restores: None,
             target,
             judged: None,
             source: None,
@@ -287,7 +288,7 @@ impl Hand<'_, '_> {
             ownership: Vec::new(),
             stake,
             diff: String::new(),
-            change: Value::Null,
+            change,
             undo: Undo::None,
             depends_on: Vec::new(),
             rests_on: Vec::new(),
@@ -385,4 +386,9 @@ fn text_diff(key: &str, before: Option<&str>, after: &str) -> String {
 fn pretty(json: &str) -> String {
     let value: Result<Value, _> = serde_json::from_str(json);
     value.ok().and_then(|value| serde_json::to_string_pretty(&value).ok()).unwrap_or_else(|| json.to_owned())
+}
+
+/// New text under one key.
+fn applied(key: &str, text: &str) -> Change {
+    Change::Apply(ApplyChange { data: [(key.to_owned(), text.to_owned())].into(), ..ApplyChange::default() })
 }

@@ -25,7 +25,10 @@ use super::pem::latest_end;
 use super::render::{filled, groups_expression, username_expression, username_prefix};
 use super::settings::{Hands, Offer, Settings};
 use super::spec::{AuthKind, AuthSpec, Provider};
-use trueup_core::engine::{ActionDraft, Blocked, Evidence, GateName, Reason, Stake, Target, Undo, Verb, fields_diff};
+use trueup_core::engine::{
+    ActionDraft, Blocked, Change, Evidence, ExportedKind, FieldChange, GateName, Reason, Stake, Target, Undo,
+    fields_diff,
+};
 use trueup_core::world::{CollectionId, Resource};
 
 /// What ends to exist when the OAuth API server goes, though etcd keeps it; and what nobody enforces any more.
@@ -45,8 +48,10 @@ pub fn is_offered(settings: &Settings, context: &CheckContext<'_>) -> bool {
 pub fn draft(settings: &Settings, context: &CheckContext<'_>) -> Option<ActionDraft> {
     let authentication = context.authentication.seen.filter(|_| is_offered(settings, context))?;
     let export: Vec<Resource> = VANISHING.into_iter().filter(|kind| is_served(context.cluster, kind)).collect();
-    let kinds: Vec<Value> =
-        export.iter().map(|kind| json!({ "apiVersion": kind.api_version(), "kind": kind.kind })).collect();
+    let kinds = export
+        .iter()
+        .map(|kind| ExportedKind { api_version: kind.api_version(), kind: kind.kind.to_owned() })
+        .collect();
     let patch = json!({ "spec": { "type": "OIDC", "webhookTokenAuthenticator": null } });
     let mut diff = fields_diff(&before(&authentication.spec), &patch);
     let words: Vec<&str> = export.iter().map(|kind| kind.plural).collect();
@@ -57,7 +62,7 @@ pub fn draft(settings: &Settings, context: &CheckContext<'_>) -> Option<ActionDr
     rests_on.extend(bound::collections(context));
     Some(ActionDraft {
         domain: NAME,
-        verb: Verb::Patch,
+        restores: None,
         target: Target {
             cluster: context.name().clone(),
             resource: AUTHENTICATION,
@@ -74,7 +79,7 @@ pub fn draft(settings: &Settings, context: &CheckContext<'_>) -> Option<ActionDr
         ownership: Vec::new(),
         stake: Stake::Login,
         diff,
-        change: json!({ "patch": patch, "export": kinds }),
+        change: Change::Patch(FieldChange { patch: patch.as_object().cloned().unwrap_or_default(), export: kinds }),
         undo: Undo::RestoreFromBackup,
         depends_on: Vec::new(),
         rests_on,

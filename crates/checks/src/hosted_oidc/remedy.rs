@@ -1,6 +1,6 @@
 //! What could be done about a ruling, as data: which object, which change, which proofs, what stands in the way.
 
-use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
 use super::NAME;
 use super::context::{CheckContext, copies_id};
@@ -12,7 +12,10 @@ use super::names::{
 use super::ownership::{OidcMark, foreign_content, oidc_mark, proofs};
 use super::settings::{Copies, Settings};
 use super::verdict::{Code, Verdict};
-use trueup_core::engine::{ActionDraft, Blocked, GateName, Reason, SourceBinding, Stake, Target, Undo, Verb};
+use trueup_core::engine::{
+    ActionDraft, ApplyChange, Blocked, Change, CopySource, Copying, GateName, MetadataChange, Reason, SourceBinding,
+    Stake, Target, Undo,
+};
 use trueup_core::world::CollectionId;
 
 /// The actions a ruling calls for. `copy` is the object when it is there.
@@ -64,7 +67,7 @@ impl Subject<'_, '_> {
             diff: described(self.kind, self.name, copy).iter().map(|line| format!("- {line}\n")).collect(),
             undo: Undo::RestoreFromBackup,
             blocked_by: blocked.into_iter().collect(),
-            ..self.draft(Verb::Delete, Reason::NoReferrer, Stake::DeleteWithBackup, selected)
+            ..self.draft(Change::Delete, Reason::NoReferrer, Stake::DeleteWithBackup, selected)
         }
     }
 
@@ -73,9 +76,13 @@ impl Subject<'_, '_> {
         ActionDraft {
             ownership: self.copy.map_or_else(Vec::new, |copy| proofs(self.context, self.kind, self.name, copy)),
             diff: format!("  metadata:\n    labels:\n+     {OIDC_LABEL}: \"true\"\n"),
-            change: json!({ "set": { OIDC_LABEL: "true" }, "remove": [] }),
             undo: Undo::RemoveWhatWasAdded,
-            ..self.draft(Verb::Label, Reason::NotLabelled, Stake::Ownership, false)
+            ..self.draft(
+                Change::Label(MetadataChange::setting([(OIDC_LABEL, "true")])),
+                Reason::NotLabelled,
+                Stake::Ownership,
+                false,
+            )
         }
     }
 
@@ -90,10 +97,9 @@ impl Subject<'_, '_> {
         Some(ActionDraft {
             source: Some(SourceBinding { uid: content.uid.clone(), version: content.version.clone() }),
             diff,
-            change: self.copied_change(content.text.as_deref()),
             undo: if self.copy.is_some() { Undo::RestoreFromBackup } else { Undo::DeleteWhatWasCreated },
             blocked_by: self.operator_owned(settings).into_iter().collect(),
-            ..self.draft(Verb::Apply, reason, Stake::Ownership, true)
+            ..self.draft(self.copied_change(content.text.as_deref()), reason, Stake::Ownership, true)
         })
     }
 
@@ -128,19 +134,25 @@ impl Subject<'_, '_> {
     }
 
     /// The exact new content of a CA; of a secret only which key is taken from where.
-    fn copied_change(&self, text: Option<&str>) -> Value {
-        let labels: Map<String, Value> =
-            self.labels().iter().map(|label| ((*label).to_owned(), json!("true"))).collect();
-        let key = self.kind.copied_key();
+    fn copied_change(&self, text: Option<&str>) -> Change {
+        let labels = self.labels().iter().map(|label| ((*label).to_owned(), Some("true".to_owned()))).collect();
+        let key = self.kind.copied_key().to_owned();
         let (cluster, namespace) =
             self.context.source_namespace().map_or(("", ""), |(cluster, ns)| (cluster.as_str(), ns));
-        let kind = self.kind.resource().kind;
-        let source = json!({ "cluster": cluster, "kind": kind, "namespace": namespace, "name": self.name });
-        let copy = json!({ "source": source, "keys": { key: key } });
-        match self.kind {
-            CopyKind::ConfigMap => json!({ "labels": labels, "data": { key: text.unwrap_or_default() }, "copy": copy }),
-            CopyKind::Secret => json!({ "labels": labels, "copy": copy }),
-        }
+        let resource = self.kind.resource();
+        let source = CopySource {
+            cluster: Some(cluster.to_owned()),
+            api_version: resource.api_version(),
+            kind: resource.kind.to_owned(),
+            namespace: namespace.to_owned(),
+            name: self.name.to_owned(),
+        };
+        let data = match self.kind {
+            CopyKind::ConfigMap => [(key.clone(), text.unwrap_or_default().to_owned())].into(),
+            CopyKind::Secret => BTreeMap::new(),
+        };
+        let copy = Some(Copying { source, keys: [(key.clone(), key)].into(), remove: Vec::new() });
+        Change::Apply(ApplyChange { copy, data, labels })
     }
 
     fn operator_owned(&self, settings: &Settings) -> Option<Blocked> {
@@ -159,10 +171,10 @@ impl Subject<'_, '_> {
         }
     }
 
-    fn draft(&self, verb: Verb, reason: Reason, stake: Stake, selected: bool) -> ActionDraft {
+    fn draft(&self, change: Change, reason: Reason, stake: Stake, selected: bool) -> ActionDraft {
         ActionDraft {
             domain: NAME,
-            verb,
+            restores: None,
             target: Target {
                 cluster: self.context.guest.name.clone(),
                 resource: self.kind.resource(),
@@ -179,7 +191,7 @@ impl Subject<'_, '_> {
             ownership: Vec::new(),
             stake,
             diff: String::new(),
-            change: json!({}),
+            change,
             undo: Undo::None,
             depends_on: Vec::new(),
             rests_on: self.rests_on(),

@@ -4,8 +4,6 @@
 //! Always true: no value and no digest is in a draft. It names the source by uid and version, and says lengths, kinds
 //! and times.
 
-use serde_json::{Map, Value, json};
-
 use super::NAME;
 use super::context::marks_id;
 use super::facts::{CapiCluster, CaptPlane, Held, Holder, Mutability, Pause};
@@ -15,7 +13,10 @@ use super::owner::Ownership;
 use super::source::Source;
 use super::subjects::{Sort, Subject};
 use super::verdict::{Code, Verdict};
-use trueup_core::engine::{ActionDraft, Blocked, GateName, Reason, SourceBinding, Stake, Target, Undo, Verb};
+use trueup_core::engine::{
+    ActionDraft, Blocked, Change, CopySource, Copying, CreateChange, GateName, Labels, MetadataChange, OwnerReference,
+    Reason, SourceBinding, Stake, Target, Undo, UpdateChange,
+};
 use trueup_core::world::{CollectionId, Key, Life, Uid};
 
 /// The actions a ruling calls for.
@@ -32,7 +33,8 @@ pub fn actions<'a>(subject: &Subject<'a>, ruling: &Ruling<'a>) -> Vec<ActionDraf
             None => actions.extend(draft.create(key, holder)),
         }
     }
-    let relabels = actions.iter().any(|action| action.change.get("labels").is_some());
+    let relabels =
+        actions.iter().any(|action| action.change.content().is_some_and(|content| !content.labels.is_empty()));
     match ruling.target {
         Some(target) if ruling.codes.contains(&Code::Label) && !relabels => actions.push(draft.label(target)),
         Some(_) | None => {}
@@ -48,39 +50,37 @@ struct Draft<'s, 'a> {
 
 impl<'a> Draft<'_, 'a> {
     fn update(&self, target: &Holder, key: &Key, source: &Holder) -> ActionDraft {
-        let blocked_by = self.blocked(target, Change::Data);
+        let blocked_by = self.blocked(target, Touched::Data);
         let labels = self.labels(target);
         // An update nobody may make takes the label with it into the way.
         let relabels = !labels.is_empty() && target.mutability == Mutability::Mutable;
-        let mut change = self.copy(key, self.followers(target));
-        if relabels {
-            change["labels"] = json!({ CLUSTER_LABEL: self.cluster });
-        }
+        let labels = if relabels { self.cluster_label() } else { Labels::new() };
+        let change = Change::Update(UpdateChange { copy: self.copy(key, self.followers(target)), labels });
         ActionDraft {
             source: Some(SourceBinding { uid: source.meta.uid.clone(), version: source.meta.version.clone() }),
             ownership: self.proofs(target),
             diff: self.updated(target, source, relabels),
-            change,
             undo: Undo::RestoreFromBackup,
             blocked_by,
-            ..self.draft(Verb::Update, Reason::Stale, Some(target))
+            ..self.draft(change, Reason::Stale, Some(target))
         }
     }
 
     /// A new Secret as the contract wants it, when there is somebody to own it.
     fn create(&self, key: &Key, source: &Holder) -> Option<ActionDraft> {
         let owner = self.owner()?;
-        let mut change = self.copy(key, Vec::new());
-        change["labels"] = json!({ CLUSTER_LABEL: self.cluster });
-        change["type"] = json!(SECRET_TYPE);
-        change["owner"] = owner;
+        let change = Change::Create(CreateChange {
+            copy: self.copy(key, Vec::new()),
+            labels: self.cluster_label(),
+            content_type: Some(SECRET_TYPE.to_owned()),
+            owner: Some(owner),
+        });
         Some(ActionDraft {
             source: Some(SourceBinding { uid: source.meta.uid.clone(), version: source.meta.version.clone() }),
             diff: self.created(source),
-            change,
             undo: Undo::DeleteWhatWasCreated,
             blocked_by: self.cluster_gates(),
-            ..self.draft(Verb::Create, Reason::Missing, None)
+            ..self.draft(change, Reason::Missing, None)
         })
     }
 
@@ -90,29 +90,33 @@ impl<'a> Draft<'_, 'a> {
         ActionDraft {
             ownership: self.proofs(target),
             diff: format!("  metadata:\n    labels:\n{removed}+     {CLUSTER_LABEL}: \"{}\"\n", self.cluster),
-            change: json!({ "set": { CLUSTER_LABEL: self.cluster }, "remove": [] }),
             undo: Undo::RemoveWhatWasAdded,
-            blocked_by: self.blocked(target, Change::Label),
-            ..self.draft(Verb::Label, Reason::NotLabelled, Some(target))
+            blocked_by: self.blocked(target, Touched::Label),
+            ..self.draft(
+                Change::Label(MetadataChange::setting([(CLUSTER_LABEL, self.cluster)])),
+                Reason::NotLabelled,
+                Some(target),
+            )
         }
     }
 
     /// Which key is taken from where, and which keys would disagree afterwards.
-    fn copy(&self, source: &Key, remove: Vec<&str>) -> Value {
-        let mut copy = json!({
-            "source": {
-                "cluster": self.subject.context.cluster.name.as_str(),
-                "apiVersion": "v1",
-                "kind": SECRET.kind,
-                "namespace": source.namespace.as_ref().map_or("", |namespace| namespace.as_str()),
-                "name": source.name.as_str(),
+    fn copy(&self, source: &Key, remove: Vec<&str>) -> Copying {
+        Copying {
+            source: CopySource {
+                cluster: Some(self.subject.context.cluster.name.to_string()),
+                api_version: SECRET.api_version(),
+                kind: SECRET.kind.to_owned(),
+                namespace: source.namespace.as_ref().map(ToString::to_string).unwrap_or_default(),
+                name: source.name.to_string(),
             },
-            "keys": { VALUE: KUBECONFIG },
-        });
-        if !remove.is_empty() {
-            copy["remove"] = json!(remove);
+            keys: [(VALUE.to_owned(), KUBECONFIG.to_owned())].into(),
+            remove: remove.into_iter().map(str::to_owned).collect(),
         }
-        json!({ "copy": copy })
+    }
+
+    fn cluster_label(&self) -> Labels {
+        [(CLUSTER_LABEL.to_owned(), Some(self.cluster.to_owned()))].into()
     }
 
     /// Keys that carry the old token beside `value`. The source has no such keys: without the old ones nobody takes a
@@ -161,15 +165,16 @@ impl<'a> Draft<'_, 'a> {
     }
 
     /// The control plane that would own a new Secret.
-    fn owner(&self) -> Option<Value> {
+    fn owner(&self) -> Option<OwnerReference> {
         let plane = self.plane()?;
-        Some(json!({
-            "apiVersion": CAPT_PLANE.api_version(),
-            "kind": CAPT_PLANE.kind,
-            "name": self.cluster,
-            "uid": plane.uid.to_string(),
-            "controller": true,
-        }))
+        Some(OwnerReference {
+            api_version: CAPT_PLANE.api_version(),
+            kind: CAPT_PLANE.kind.to_owned(),
+            name: self.cluster.to_owned(),
+            uid: plane.uid.to_string(),
+            controller: Some(true),
+            block_owner_deletion: None,
+        })
     }
 
     fn plane(&self) -> Option<&'a CaptPlane> {
@@ -180,9 +185,9 @@ impl<'a> Draft<'_, 'a> {
         self.subject.owners.cluster.seen
     }
 
-    fn blocked(&self, target: &Holder, change: Change) -> Vec<Blocked> {
+    fn blocked(&self, target: &Holder, touched: Touched) -> Vec<Blocked> {
         let mut gates = Vec::new();
-        if change == Change::Data && target.mutability == Mutability::Immutable {
+        if touched == Touched::Data && target.mutability == Mutability::Immutable {
             gates.push(blocked(GateName::Immutable, "the Secret is immutable: delete it and have it made anew"));
         }
         if *target.secret_type != *SECRET_TYPE {
@@ -234,12 +239,12 @@ impl<'a> Draft<'_, 'a> {
         proofs
     }
 
-    fn draft(&self, verb: Verb, reason: Reason, target: Option<&Holder>) -> ActionDraft {
+    fn draft(&self, change: Change, reason: Reason, target: Option<&Holder>) -> ActionDraft {
         let context = &self.subject.context.cluster.name;
         let namespace = self.subject.namespace();
         ActionDraft {
             domain: NAME,
-            verb,
+            restores: None,
             target: Target {
                 cluster: context.clone(),
                 resource: SECRET,
@@ -256,7 +261,7 @@ impl<'a> Draft<'_, 'a> {
             ownership: Vec::new(),
             stake: Stake::Reversible,
             diff: String::new(),
-            change: Value::Object(Map::new()),
+            change,
             undo: Undo::None,
             depends_on: Vec::new(),
             rests_on: vec![marks_id(context, namespace.as_str()), CollectionId::all(context, CLUSTER)],
@@ -267,7 +272,7 @@ impl<'a> Draft<'_, 'a> {
 
 /// What an action changes of a Secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Change {
+enum Touched {
     Data,
     Label,
 }

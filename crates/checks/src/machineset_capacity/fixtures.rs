@@ -290,7 +290,7 @@ impl Given {
         let judged = self.judged();
         let answer = judged.find(subject).unwrap();
         let [action] = answer.explanation.remedy.as_slice() else { panic!("no action: {answer}") };
-        action.change.clone()
+        action.change.to_json()
     }
 }
 
@@ -318,6 +318,7 @@ impl Fixture for Given {
             assert_eq!((&target.name, &target.namespace), (&subject.name, &subject.namespace), "{subject}");
             assert!(target.version.is_none() && judged.is_some(), "{subject}: its version moves by itself");
             let is_empty = |part: &Value| part.as_object().is_none_or(|map| map.is_empty());
+            let change = change.to_json();
             let removes = change["remove"].as_array().is_some_and(|list| !list.is_empty());
             assert!(!is_empty(&change["set"]) || removes, "{subject}: an action that changes nothing");
         }

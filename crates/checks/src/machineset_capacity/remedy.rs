@@ -2,15 +2,13 @@
 //!
 //! Always true: only what differs is in the change, and every other annotation stays.
 
-use serde_json::{Map, Value, json};
-
 use super::NAME;
 use super::compare::{AnnotationStatus, Line};
 use super::facts::{CAPI_FIELDS, MACHINE_FIELDS};
 use super::judge::Ruling;
 use super::subjects::{Sort, Subject};
 use super::verdict::Verdict;
-use trueup_core::engine::{ActionDraft, JudgedFields, Reason, Stake, Target, Undo, Verb};
+use trueup_core::engine::{ActionDraft, Change, JudgedFields, MetadataChange, Reason, Stake, Target, Undo};
 use trueup_core::world::{CollectionId, Uid};
 
 /// The actions a ruling calls for.
@@ -46,7 +44,7 @@ fn annotate(subject: &Subject<'_>, ruling: &Ruling<'_>, reason: Reason) -> Actio
     };
     ActionDraft {
         domain: NAME,
-        verb: Verb::Annotate,
+        restores: None,
         target: Target {
             cluster: context.clone(),
             resource,
@@ -74,12 +72,13 @@ fn annotate(subject: &Subject<'_>, ruling: &Ruling<'_>, reason: Reason) -> Actio
     }
 }
 
-fn change(wrong: &[&Line<'_>]) -> Value {
-    let set: Map<String, Value> =
-        wrong.iter().filter_map(|line| Some((line.key.to_owned(), json!(line.expected.as_ref()?)))).collect();
-    let mut remove: Vec<&str> = wrong.iter().filter(|line| line.expected.is_none()).map(|line| line.key).collect();
+fn change(wrong: &[&Line<'_>]) -> Change {
+    let set =
+        wrong.iter().filter_map(|line| Some((line.key.to_owned(), line.expected.as_ref()?.to_string()))).collect();
+    let removed = wrong.iter().filter(|line| line.expected.is_none());
+    let mut remove: Vec<String> = removed.map(|line| line.key.to_owned()).collect();
     remove.sort_unstable();
-    json!({ "set": set, "remove": remove })
+    Change::Annotate(MetadataChange { set, remove })
 }
 
 fn diff(wrong: &[&Line<'_>]) -> String {

@@ -268,7 +268,7 @@ impl Judged<Given> {
     /// The deletes of a plan in an order that keeps every dependency; those that wait for each other are not in it.
     pub fn in_order(&self) -> Vec<String> {
         let deletes =
-            |answer: &&Answer| answer.explanation.remedy.first().is_some_and(|draft| draft.verb.as_str() == "delete");
+            |answer: &&Answer| answer.explanation.remedy.first().is_some_and(|draft| draft.verb().as_str() == "delete");
         let mut left: Vec<&Answer> = self.answers.values().filter(deletes).collect();
         let mut done: Vec<&SubjectId> = Vec::new();
         let mut order = Vec::new();
@@ -308,7 +308,7 @@ impl Fixture for Given {
 
     fn assert_answer(Answer { subject, judgement, explanation, .. }: &Answer) {
         for draft in &explanation.remedy {
-            let deletes = draft.verb.as_str() == "delete";
+            let deletes = draft.verb().as_str() == "delete";
             let may_delete = ["owned", "orphan", "untagged", "half-tagged"].contains(&judgement.verdict);
             assert!(!deletes || may_delete, "{subject}: {} is deleted", judgement.verdict);
             assert!(!deletes || !draft.rests_on.is_empty(), "{subject}: a delete rests on lists");
@@ -329,12 +329,12 @@ impl Fixture for Given {
 }
 
 fn list(draft: &ActionDraft, key: &str) -> Vec<String> {
-    draft.change.get(key).map_or_else(Vec::new, |list| serde_json::from_value(list.clone()).unwrap())
+    draft.change.to_json().get(key).map_or_else(Vec::new, |list| serde_json::from_value(list.clone()).unwrap())
 }
 
 /// `tag selected not-tagged +~owner:demo`: our prefix is written as `~`, and another target than the subject as `on tg`.
 fn described(subject: &SubjectId, draft: &ActionDraft) -> String {
-    let mut text = format!("{} {}", draft.verb.as_str(), if draft.selected { "selected" } else { "offered" });
+    let mut text = format!("{} {}", draft.verb().as_str(), if draft.selected { "selected" } else { "offered" });
     text.push_str(&format!(" {}", draft.reason.as_str()));
     let target = &draft.target.cloud.as_ref().unwrap().reference.id;
     if *target != subject.name {

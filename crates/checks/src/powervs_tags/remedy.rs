@@ -10,8 +10,6 @@ mod deletes;
 
 use std::collections::BTreeSet;
 
-use serde_json::json;
-
 use super::NAME;
 use super::context::{By, CheckContext, Claim, Claimant};
 use super::facts::{CloudResource, UserTags};
@@ -24,7 +22,9 @@ use super::subjects::Subject;
 use super::tags::{is_ours_by_prefix, owner_fault};
 use super::verdict::Verdict;
 use trueup_core::engine::text::{Charset, printable};
-use trueup_core::engine::{ActionDraft, Blocked, CloudRef, CloudTarget, GateName, Reason, Stake, Target, Undo, Verb};
+use trueup_core::engine::{
+    ActionDraft, Blocked, Change, CloudRef, CloudTarget, GateName, Reason, Stake, TagChange, Target, Undo, Verb,
+};
 use trueup_core::world::{Provider, Resource};
 
 /// The actions a ruling calls for.
@@ -122,7 +122,7 @@ impl<'a> Draft<'_, 'a> {
                 Some(ActionDraft {
                     stake: Stake::Ownership,
                     blocked_by: self.claimed_twice().into_iter().collect(),
-                    ..self.tagging(self.item, Verb::Tag, Reason::NotTagged, set, Vec::new())
+                    ..self.tagging(self.item, Change::Tag, Reason::NotTagged, set, Vec::new())
                 })
             }
         }
@@ -163,7 +163,7 @@ impl<'a> Draft<'_, 'a> {
         let tag = self.claimant()?.connection_tag(self.resource().side?).filter(|_| is_foreign)?;
         Some(ActionDraft {
             stake: Stake::Ownership,
-            ..self.tagging(gateway, Verb::Tag, Reason::NotTagged, vec![tag], Vec::new())
+            ..self.tagging(gateway, Change::Tag, Reason::NotTagged, vec![tag], Vec::new())
         })
     }
 
@@ -175,10 +175,10 @@ impl<'a> Draft<'_, 'a> {
         let (missing, dropped) = self.user_tags_if(wanted);
         let mut actions = Vec::new();
         if !missing.is_empty() {
-            actions.push(self.tagging(self.item, Verb::Tag, Reason::UserTag, missing, Vec::new()));
+            actions.push(self.tagging(self.item, Change::Tag, Reason::UserTag, missing, Vec::new()));
         }
         if !dropped.is_empty() {
-            actions.push(self.tagging(self.item, Verb::Untag, Reason::UserTag, Vec::new(), dropped));
+            actions.push(self.tagging(self.item, Change::Untag, Reason::UserTag, Vec::new(), dropped));
         }
         actions
     }
@@ -197,7 +197,7 @@ impl<'a> Draft<'_, 'a> {
 
     fn reference_tags(&self, settings: Settings) -> Vec<ActionDraft> {
         let mut actions = self.user_tags();
-        actions.retain(|action| settings.tag_references || action.verb == Verb::Untag);
+        actions.retain(|action| settings.tag_references || action.verb() == Verb::Untag);
         actions
     }
 
@@ -237,7 +237,7 @@ impl<'a> Draft<'_, 'a> {
             stake: if is_mark { Stake::Ownership } else { Stake::Reversible },
             depends_on: depends_on.map(|item| self.after(*item, Some(seen_from))).collect(),
             blocked_by: self.not_managed().into_iter().collect(),
-            ..self.tagging(self.item, Verb::Untag, Reason::ClusterDeleted, Vec::new(), remove)
+            ..self.tagging(self.item, Change::Untag, Reason::ClusterDeleted, Vec::new(), remove)
         })
     }
 
@@ -249,14 +249,14 @@ impl<'a> Draft<'_, 'a> {
         Some(ActionDraft {
             selected: false,
             stake: Stake::Ownership,
-            ..self.tagging(self.item, Verb::ReOwn, Reason::Moved, set, theirs)
+            ..self.tagging(self.item, Change::ReOwn, Reason::Moved, set, theirs)
         })
     }
 
     fn tagging(
         &self,
         item: usize,
-        verb: Verb,
+        change: fn(TagChange) -> Change,
         reason: Reason,
         mut set: Vec<String>,
         mut remove: Vec<String>,
@@ -269,17 +269,16 @@ impl<'a> Draft<'_, 'a> {
         ActionDraft {
             ownership: proofs(self.context, self.account, self.item, self.seen_from),
             diff,
-            change: json!({ "set": set, "remove": remove }),
             undo: Undo::PutTagsBack,
-            ..self.draft(item, verb, reason)
+            ..self.draft(item, change(TagChange { set, remove }), reason)
         }
     }
 
-    fn draft(&self, item: usize, verb: Verb, reason: Reason) -> ActionDraft {
+    fn draft(&self, item: usize, change: Change, reason: Reason) -> ActionDraft {
         let account = &self.context.accounts[self.account];
         ActionDraft {
             domain: NAME,
-            verb,
+            restores: None,
             target: self.target(item),
             judged: None,
             source: None,
@@ -288,7 +287,7 @@ impl<'a> Draft<'_, 'a> {
             ownership: Vec::new(),
             stake: Stake::Reversible,
             diff: String::new(),
-            change: json!({}),
+            change,
             undo: Undo::None,
             depends_on: Vec::new(),
             rests_on: vec![account.listing.clone()],

@@ -46,7 +46,7 @@ pub trait Fixture: Sized {
         let selected = if draft.selected { "selected" } else { "offered" };
         let gates: Vec<&str> = draft.blocked_by.iter().map(|blocked| blocked.gate.as_str()).collect();
         let blocked = if gates.is_empty() { String::new() } else { format!(" blocked:{}", gates.join(",")) };
-        format!("{} {selected} {}{blocked}", draft.verb.as_str(), draft.reason.as_str())
+        format!("{} {selected} {}{blocked}", draft.verb().as_str(), draft.reason.as_str())
     }
 
     /// Brings the world to this fleet and returns what changed.

@@ -47,6 +47,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::change::Change;
 use super::finding::{CheckName, SubjectId};
 use super::judged::JudgedFields;
 use super::reference::{CloudRef, ObjectRef};
@@ -319,11 +320,25 @@ pub enum Stake {
     Irreversible,
 }
 
-/// An action as its domain proposes it.
+/// The journal entry whose deleted object an action restores.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restores {
+    pub plan: String,
+    pub action: String,
+}
+
+impl ActionDraft {
+    pub fn verb(&self) -> Verb {
+        self.change.verb()
+    }
+}
+
+/// An action as its check proposes it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ActionDraft {
     pub domain: CheckName,
-    pub verb: Verb,
+    /// The tombstone it restores. Every other action comes from its finding.
+    pub restores: Option<Restores>,
     pub target: Target,
     /// What binds a target whose version moves by itself, in place of that version.
     pub judged: Option<JudgedFields>,
@@ -336,8 +351,8 @@ pub struct ActionDraft {
     pub stake: Stake,
     /// What a person reads: `- ` and `+ ` lines, secrets as lengths.
     pub diff: String,
-    /// The exact new content where it is not secret; [what it holds by verb](self#what-change-holds).
-    pub change: serde_json::Value,
+    /// The write; [what plans hold of it](self#what-change-holds).
+    pub change: Change,
     pub undo: Undo,
     /// What has to be done first, in this plan.
     pub depends_on: Vec<Dependency>,

@@ -1,18 +1,20 @@
-//! Approval: the one way from a plan that was shown to a plan that may be applied.
+//! Approval: the one way from an admitted plan to a plan that may be applied.
 //!
-//! Always true:
-//! - an [`ApprovedPlan`] is made by [`approve`] alone, from a plan whose id is that of its content;
-//! - a blocked action is in none of them;
+//! Invariants:
+//! - an [`ApprovedPlan`] is made by [`approve`] alone, from an [`Admission`];
+//! - an action that is blocked or was not admitted is in none of them;
 //! - answers are compared byte by byte, so that names that only look alike differ.
 //!
-//! Not here: asking (`cli`), and what may have changed since (`executor`).
+//! Elsewhere: what may be approved at all (`admission`), asking (`cli`, `console`), what changed since (`executor`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
-use super::action::Verb;
+use super::admission::{Admission, places};
+use super::mark::Provenance;
 use super::plan::{Action, Plan, TargetRecord};
+use super::recheck::RecheckResult;
 use super::tier::Tier;
 
 /// How much of an id's hex stands for it where little is at stake, and on screens.
@@ -23,9 +25,11 @@ const ID_PREFIX: &str = "sha256:";
 /// Which actions of a plan are meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Chosen {
-    /// Those that are ticked and that nothing speaks against.
+    /// The selected ones that no gate blocks.
     Selected,
-    /// These, by their ids.
+    /// The selected ones that no gate blocks, without these (`--exclude`).
+    Except(BTreeSet<String>),
+    /// These, by their ids (`--only`).
     Only(BTreeSet<String>),
 }
 
@@ -39,6 +43,8 @@ pub struct ClusterQuestion {
     /// The ids of its chosen actions, in the plan's order.
     pub actions: Vec<String>,
     pub asks: Asks,
+    /// Where the plan was made: a prompt says so when it was elsewhere.
+    pub provenance: Provenance,
 }
 
 /// The word that has to be typed.
@@ -59,15 +65,13 @@ pub enum Answers {
     Flags { expect: Option<String>, confirmed: BTreeSet<String> },
 }
 
-/// A plan that was accepted exactly as shown.
+/// A plan that was admitted and accepted exactly as shown.
 ///
 /// No `Clone`, `Default` or `Deserialize`: each would be a second way to make one.
 #[must_use = "an approval that is not applied was asked for in vain"]
 #[derive(Debug)]
 pub struct ApprovedPlan {
-    plan: Plan,
-    /// Places in the plan's actions.
-    chosen: BTreeSet<usize>,
+    admission: Admission,
     how: How,
     approved_at: Timestamp,
 }
@@ -82,11 +86,17 @@ pub enum How {
 /// Why a plan is not approved.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    #[error("the plan's content is not the one its id names")]
+    #[error("plan was edited: its content is not the one its id names; run trueup plan --out FILE")]
     Altered,
-    #[error("expired-plan: the plan expired at {since}; plan again")]
+    #[error("expired-plan: plan expired at {since}; run trueup plan --out FILE")]
     Expired { since: Timestamp },
-    #[error("the plan was made by version {made_by}, and this is {here}; plan again")]
+    #[error("expired-plan: plan was created at {created_at}, which is in the future; check the clock")]
+    NotYet { created_at: Timestamp },
+    #[error("expired-plan: plan is valid for {valid_for:#}, at most {most:#} is allowed; run trueup plan --out FILE")]
+    ValidTooLong { valid_for: SignedDuration, most: SignedDuration },
+    #[error("plan was not made with this state folder, or was edited; review it and pass --foreign-plan")]
+    Foreign,
+    #[error("plan was made by version {made_by}, this is {here}; run trueup plan --out FILE")]
     OtherEngine { made_by: String, here: String },
     #[error("--expect names {expected}, and this plan is {found}")]
     OtherId { expected: String, found: String },
@@ -96,67 +106,79 @@ pub enum Refusal {
     ShortId { cluster: String, tier: Tier, whole: String },
     #[error("{cluster} has a T4 action, which asks for --confirm-cluster {cluster}")]
     NotConfirmed { cluster: String },
-    #[error("{cluster}: the answer is not the word that was asked for; nothing was sent")]
+    #[error("{cluster}: not approved: the answer is not the word that was asked for; nothing was sent")]
     WrongAnswer { cluster: String },
-    #[error("the plan has no action {action}")]
+    #[error("plan has no action {action}")]
     NoSuchAction { action: String },
     #[error("{action} is blocked by {gate}: {why}")]
     Blocked { action: String, gate: &'static str, why: String },
-    #[error("{action}: applying `{}` to this target is not supported yet; name the others with --only", .verb.as_str())]
-    NotSupported { action: String, verb: Verb },
+    #[error("{action}: its cluster or account {cluster} is not a target of the plan")]
+    NoTarget { action: String, cluster: String },
 }
 
-/// What approval asks for, cluster by cluster, in the order of their names.
+/// How the caller reacts to a refusal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RefusalClass {
+    /// Exit code 4.
+    Stale,
+    /// Exit code 3.
+    Safety,
+    /// Exit code 1.
+    Usage,
+}
+
+impl Refusal {
+    pub fn class(&self) -> RefusalClass {
+        match self {
+            Self::Altered
+            | Self::Expired { .. }
+            | Self::NotYet { .. }
+            | Self::ValidTooLong { .. }
+            | Self::OtherEngine { .. }
+            | Self::OtherId { .. } => RefusalClass::Stale,
+            Self::NotExpected { .. } | Self::NoSuchAction { .. } => RefusalClass::Usage,
+            Self::Foreign
+            | Self::ShortId { .. }
+            | Self::NotConfirmed { .. }
+            | Self::WrongAnswer { .. }
+            | Self::Blocked { .. }
+            | Self::NoTarget { .. } => RefusalClass::Safety,
+        }
+    }
+}
+
+/// What approval would ask for, cluster by cluster, in the order of their names, for a plan that was made here.
 ///
 /// # Errors
-/// An action is named that is not there, is blocked, or can't be applied yet.
+/// An action is named that does not exist or is blocked.
 pub fn questions(plan: &Plan, chosen: &Chosen) -> Result<Vec<ClusterQuestion>, Refusal> {
-    let places = places(plan, chosen)?;
-    let mut by_cluster: BTreeMap<&str, Vec<&Action>> = BTreeMap::new();
-    for action in places.iter().map(|place| &plan.actions[*place]) {
-        by_cluster.entry(&action.cluster).or_default().push(action);
-    }
-    Ok(by_cluster.into_iter().map(|(cluster, actions)| question(plan, cluster, &actions)).collect())
+    Ok(questions_for(plan, &places(plan, chosen)?, Provenance::Here))
 }
 
-/// Approves the chosen actions of a plan.
+/// Approves the admitted actions of a plan.
 ///
 /// # Guarantees
-/// Nothing is approved that the plan does not show, and nothing that a gate blocks.
+/// Nothing is approved that was not admitted.
 ///
 /// # Errors
-/// The plan is not what its id says, too old, or of another version; an answer is missing or wrong.
-pub fn approve(plan: Plan, chosen: &Chosen, answers: &Answers, now: Timestamp) -> Result<ApprovedPlan, Refusal> {
-    check_whole(&plan, now)?;
-    let questions = questions(&plan, chosen)?;
+/// The plan expired meanwhile; an answer is missing or wrong.
+pub fn approve(admission: Admission, answers: &Answers, now: Timestamp) -> Result<ApprovedPlan, Refusal> {
+    let plan = admission.plan();
+    if now >= plan.expires_at {
+        return Err(Refusal::Expired { since: plan.expires_at });
+    }
+    let questions = admission.questions();
     let how = match answers {
         Answers::Typed(lines) => {
             check_typed(&questions, lines)?;
             How::Typed
         }
         Answers::Flags { expect, confirmed } => {
-            check_flags(&plan, &questions, expect.as_deref(), confirmed)?;
+            check_flags(plan, &questions, expect.as_deref(), confirmed)?;
             How::Flags
         }
     };
-    let chosen = places(&plan, chosen)?;
-    Ok(ApprovedPlan { plan, chosen, how, approved_at: now })
-}
-
-/// Whether a plan may be asked about at all.
-///
-/// # Errors
-/// It is not what its id says, too old, or of another version.
-pub fn check_whole(plan: &Plan, now: Timestamp) -> Result<(), Refusal> {
-    plan.verify_id().map_err(|_| Refusal::Altered)?;
-    let here = env!("CARGO_PKG_VERSION");
-    if plan.engine != here {
-        return Err(Refusal::OtherEngine { made_by: plan.engine.clone(), here: here.to_owned() });
-    }
-    if now >= plan.expires_at {
-        return Err(Refusal::Expired { since: plan.expires_at });
-    }
-    Ok(())
+    Ok(ApprovedPlan { admission, how, approved_at: now })
 }
 
 /// The hex of a plan's id, cut to what people read.
@@ -167,7 +189,7 @@ pub fn short_id(id: &str) -> &str {
 
 impl ApprovedPlan {
     pub fn plan(&self) -> &Plan {
-        &self.plan
+        self.admission.plan()
     }
 
     pub fn how(&self) -> How {
@@ -180,21 +202,41 @@ impl ApprovedPlan {
 
     /// The approved actions, in the plan's order.
     pub fn actions(&self) -> impl Iterator<Item = &Action> {
-        self.chosen.iter().map(|place| &self.plan.actions[*place])
+        self.admission.applicable()
+    }
+
+    /// The chosen actions that were not admitted, with the reason.
+    pub fn refused(&self) -> impl Iterator<Item = (&Action, &RecheckResult)> {
+        self.admission.refused()
+    }
+
+    /// The tier an action was approved at.
+    pub fn tier(&self, action: &Action) -> Tier {
+        self.admission.tier(action)
     }
 
     /// The clusters that are written to.
     pub fn targets(&self) -> Vec<&TargetRecord> {
         let named: BTreeSet<&str> = self.actions().map(|action| action.cluster.as_str()).collect();
-        self.plan.targets.iter().filter(|target| named.contains(target.cluster.as_str())).collect()
+        self.plan().targets.iter().filter(|target| named.contains(target.cluster.as_str())).collect()
     }
 
     /// The clusters that are written to, and those that something is copied from.
     pub fn reached(&self) -> Vec<&TargetRecord> {
-        let sources = self.actions().filter_map(|action| action.content_change().ok()?.copy?.source.cluster);
-        let named: BTreeSet<String> = self.actions().map(|action| action.cluster.clone()).chain(sources).collect();
-        self.plan.targets.iter().filter(|target| named.contains(&target.cluster)).collect()
+        reached(self.plan(), self.actions())
     }
+}
+
+/// The clusters that actions write to or copy from.
+pub(super) fn reached<'p>(plan: &'p Plan, actions: impl Iterator<Item = &'p Action>) -> Vec<&'p TargetRecord> {
+    let named: BTreeSet<&str> = actions
+        .flat_map(|action| {
+            let source = action.change.copying().and_then(|copying| copying.source.cluster.as_deref());
+            [Some(action.cluster.as_str()), source]
+        })
+        .flatten()
+        .collect();
+    plan.targets.iter().filter(|target| named.contains(target.cluster.as_str())).collect()
 }
 
 impl ClusterQuestion {
@@ -216,9 +258,17 @@ impl Answers {
     }
 }
 
-fn question(plan: &Plan, cluster: &str, actions: &[&Action]) -> ClusterQuestion {
-    let tier = actions.iter().map(|action| action.tier).max().unwrap_or(Tier::T0);
-    let deletions = actions.iter().filter(|action| action.verb == Verb::Delete).count();
+pub(super) fn questions_for(plan: &Plan, places: &BTreeSet<usize>, provenance: Provenance) -> Vec<ClusterQuestion> {
+    let mut by_cluster: BTreeMap<&str, Vec<&Action>> = BTreeMap::new();
+    for action in places.iter().map(|place| &plan.actions[*place]) {
+        by_cluster.entry(&action.cluster).or_default().push(action);
+    }
+    by_cluster.into_iter().map(|(cluster, actions)| question(plan, cluster, &actions, provenance)).collect()
+}
+
+fn question(plan: &Plan, cluster: &str, actions: &[&Action], provenance: Provenance) -> ClusterQuestion {
+    let tier = actions.iter().map(|action| approval_tier(action, provenance)).max().unwrap_or(Tier::T0);
+    let deletions = actions.iter().filter(|action| action.is_delete()).count();
     let name = cluster.to_owned();
     let asks = match tier {
         Tier::T0 | Tier::T1 => Asks::Enter,
@@ -227,38 +277,14 @@ fn question(plan: &Plan, cluster: &str, actions: &[&Action]) -> ClusterQuestion 
         Tier::T4 => Asks::ClusterNameAndId { cluster: name, short_id: short_id(&plan.id).to_owned() },
     };
     let ids = actions.iter().map(|action| action.id.clone()).collect();
-    ClusterQuestion { cluster: cluster.to_owned(), tier, deletions, actions: ids, asks }
+    ClusterQuestion { cluster: cluster.to_owned(), tier, deletions, actions: ids, asks, provenance }
 }
 
-/// Where the chosen actions stand in the plan.
-fn places(plan: &Plan, chosen: &Chosen) -> Result<BTreeSet<usize>, Refusal> {
-    let places: BTreeSet<usize> = match chosen {
-        Chosen::Selected => {
-            let runs = |action: &Action| action.selected && action.blocked_by.is_empty();
-            (0..plan.actions.len()).filter(|place| runs(&plan.actions[*place])).collect()
-        }
-        Chosen::Only(ids) => ids.iter().map(|id| named_place(plan, id)).collect::<Result<_, _>>()?,
-    };
-    // A cloud resource is reached through the cluster that points at it, or through its account when none does.
-    let is_reached = |action: &Action| {
-        action.target.cloud.is_none() || plan.targets.iter().any(|target| target.cluster == action.cluster)
-    };
-    let is_fit = |action: &&Action| action.can_be_carried_out() && is_reached(action);
-    let unfit = places.iter().map(|place| &plan.actions[*place]).find(|action| !is_fit(action));
-    if let Some(action) = unfit {
-        return Err(Refusal::NotSupported { action: action.id.clone(), verb: action.verb });
-    }
-    Ok(places)
-}
-
-fn named_place(plan: &Plan, id: &str) -> Result<usize, Refusal> {
-    let place = plan.actions.iter().position(|action| action.id == id);
-    let place = place.ok_or_else(|| Refusal::NoSuchAction { action: id.to_owned() })?;
-    match plan.actions[place].blocked_by.first() {
-        None => Ok(place),
-        Some(blocked) => {
-            Err(Refusal::Blocked { action: id.to_owned(), gate: blocked.gate.as_str(), why: blocked.why.clone() })
-        }
+/// The tier an action is approved at: a foreign plan is T4 throughout.
+pub(super) fn approval_tier(action: &Action, provenance: Provenance) -> Tier {
+    match provenance {
+        Provenance::Here => action.tier,
+        Provenance::Foreign => Tier::T4,
     }
 }
 
@@ -336,6 +362,10 @@ mod tests {
         Answers::Typed([("guest-a".to_owned(), line.to_owned())].into())
     }
 
+    fn approved(plan: Plan, answers: &Answers, now: Timestamp) -> Result<ApprovedPlan, Refusal> {
+        approve(Admission::as_planned(plan, &Chosen::Selected, now)?, answers, now)
+    }
+
     #[test]
     fn each_tier_asks_for_its_own_word() {
         let short = |plan: &Plan| short_id(&plan.id).to_owned();
@@ -351,9 +381,9 @@ mod tests {
             ("T4, another id", t4, t4_word.as_str(), "guest-a 00000000"),
         ];
         for (case, plan, right, wrong) in cases {
-            let refused = approve(plan.clone(), &Chosen::Selected, &typed(wrong), now()).unwrap_err();
+            let refused = approved(plan.clone(), &typed(wrong), now()).unwrap_err();
             assert_eq!(refused, Refusal::WrongAnswer { cluster: "guest-a".to_owned() }, "case: {case}");
-            let approved = approve(plan, &Chosen::Selected, &typed(right), now()).unwrap();
+            let approved = approved(plan, &typed(right), now()).unwrap();
             assert_eq!(approved.actions().count(), 1, "case: {case}");
         }
     }
@@ -377,10 +407,10 @@ mod tests {
         for (case, tier, expect, confirmed, passes) in cases {
             let plan = plan_of(tier);
             let answers = Answers::flags(Some(expect(&plan)), confirmed.iter().map(|name| (*name).to_owned()));
-            let approved = approve(plan, &Chosen::Selected, &answers, now());
-            assert_eq!(approved.is_ok(), passes, "case: {case}: {approved:?}");
+            let outcome = approved(plan, &answers, now());
+            assert_eq!(outcome.is_ok(), passes, "case: {case}: {outcome:?}");
         }
-        let silent = approve(plan_of(Tier::T2), &Chosen::Selected, &Answers::flags(None, []), now());
+        let silent = approved(plan_of(Tier::T2), &Answers::flags(None, []), now());
         assert!(matches!(silent, Err(Refusal::NotExpected { .. })), "{silent:?}");
     }
 
@@ -408,7 +438,7 @@ mod tests {
             ),
         ];
         for (case, plan, at, expected) in cases {
-            assert_eq!(approve(plan, &Chosen::Selected, &typed(""), at).unwrap_err(), expected, "case: {case}");
+            assert_eq!(approved(plan, &typed(""), at).unwrap_err(), expected, "case: {case}");
         }
     }
 
@@ -431,13 +461,5 @@ mod tests {
         assert_eq!(asked(&Chosen::Only([of("b")].into())), Ok(vec![of("b")]));
         let missing = questions(&plan, &Chosen::Only(["a99".to_owned()].into()));
         assert_eq!(missing, Err(Refusal::NoSuchAction { action: "a99".to_owned() }));
-    }
-
-    #[test]
-    fn verbs_that_can_not_be_applied_yet_are_refused_by_name() {
-        let draft = ActionDraft { verb: Verb::Apply, ..label("guest-a", "a") };
-        let plan = given().finding(finding("a").draft(draft)).plan();
-        let refused = questions(&plan, &Chosen::Selected);
-        assert!(matches!(refused, Err(Refusal::NotSupported { verb: Verb::Apply, .. })), "{refused:?}");
     }
 }

@@ -8,20 +8,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use super::accept::AcceptRule;
-use super::action::{ActionDraft, Dependency, Target};
+use super::action::{ActionDraft, Dependency, Restores, Target};
 use super::canonical::NotCanonical;
 use super::finding::{Explanation, Judgement, State, SubjectId};
-use super::gate::{Candidate, Conditions, GateInputs, Gated, Group, Need, judge};
+use super::gate::{BrakeMode, Candidate, Conditions, GateInputs, Gated, Group, Need, judge};
 use super::glob::Glob;
+use super::origin::Origin;
 use super::plan::{
-    Acceptance, Action, Finding, IdentityRecord, ObservationRecord, PLAN_SCHEMA, PLAN_TTL, Plan, Preconditions,
-    SourcePrecondition, Summary, TargetRecord,
+    Acceptance, Action, Finding, IdentityRecord, ObservationRecord, PLAN_SCHEMA, Plan, Preconditions,
+    SourcePrecondition, Summary, TargetRecord, TargetSource,
 };
 use super::reference::{CloudRef, ObjectRef};
-use crate::world::{Cluster, ClusterSource, CollectionId, Completeness, Content, Link, Scope, Uid, View};
+use super::rests_on::CollectionRef;
+use crate::world::{Cluster, CollectionId, Completeness, Content, Scope, Uid, View};
 
 /// Everything a plan is made of.
 pub struct PlanInput<'a> {
@@ -73,9 +74,23 @@ pub struct PlanScope {
 /// # Errors
 /// An expected or actual tree, or a change, holds a number that is no integer.
 pub fn build(input: &PlanInput<'_>) -> Result<Plan, NotCanonical> {
+    build_with(input, BrakeMode::On).map(|built| built.plan)
+}
+
+/// A plan with what it takes to count the brake again.
+pub(super) struct Built {
+    pub plan: Plan,
+    /// The group of each action, by its id.
+    pub groups: BTreeMap<String, Group>,
+    pub managed: BTreeMap<Group, u64>,
+}
+
+pub(super) fn build_with(input: &PlanInput<'_>, brake: BrakeMode) -> Result<Built, NotCanonical> {
     let shown = shown(input);
     let candidates = candidates(&shown);
-    let gated = judge(&candidates, &gate_inputs(input));
+    let around = gate_inputs(input);
+    let gated = judge(&candidates, &around, brake);
+    let groups = candidates.iter().map(|candidate| (candidate.id.clone(), candidate.group())).collect();
     let mut actions: Vec<Action> =
         candidates.iter().zip(gated).map(|(candidate, gated)| action(candidate, gated, &candidates)).collect();
     // By the subject and not by the finding's id, which kinds of the same name in two API groups share.
@@ -92,8 +107,9 @@ pub fn build(input: &PlanInput<'_>) -> Result<Plan, NotCanonical> {
     let mut plan = Plan {
         schema: PLAN_SCHEMA.to_owned(),
         id: String::new(),
+        mark: None,
         created_at,
-        expires_at: created_at.saturating_add(PLAN_TTL).expect("a span of minutes is no calendar unit"),
+        expires_at: created_at.saturating_add(input.conditions.valid_for).expect("a duration has no calendar units"),
         engine: env!("CARGO_PKG_VERSION").to_owned(),
         targets: targets(&input.clusters, &actions),
         observations: observations(&input.observed),
@@ -102,7 +118,7 @@ pub fn build(input: &PlanInput<'_>) -> Result<Plan, NotCanonical> {
         actions,
     };
     plan.id = plan.computed_id()?;
-    Ok(plan)
+    Ok(Built { plan, groups, managed: around.managed })
 }
 
 impl Observed<'_> {
@@ -270,7 +286,7 @@ fn action(candidate: &Candidate<'_>, gated: Gated, candidates: &[Candidate<'_>])
     // Every field matters here: one that is forgotten would not be covered by the id.
     let ActionDraft {
         domain,
-        verb,
+        restores,
         target,
         judged,
         source,
@@ -282,9 +298,14 @@ fn action(candidate: &Candidate<'_>, gated: Gated, candidates: &[Candidate<'_>])
         change,
         undo,
         depends_on: _,
-        rests_on: _,
+        rests_on,
         blocked_by: _,
     } = candidate.draft;
+    let origin = match restores.clone() {
+        None => Origin::Finding(candidate.subject.to_string()),
+        Some(Restores { plan, action }) => Origin::Restore { plan, action },
+    };
+    let rests_on: BTreeSet<CollectionRef> = rests_on.iter().map(CollectionRef::from).collect();
     let source = source
         .as_ref()
         .map(|source| SourcePrecondition { uid: source.uid.to_string(), resource_version: source.version.to_string() });
@@ -294,10 +315,10 @@ fn action(candidate: &Candidate<'_>, gated: Gated, candidates: &[Candidate<'_>])
     };
     Action {
         id: candidate.id.clone(),
-        finding: candidate.subject.to_string(),
+        origin,
         domain: domain.0.to_owned(),
         cluster: target.cluster.to_string(),
-        verb: *verb,
+        change: change.clone(),
         target: target_of(target),
         preconditions: Preconditions {
             uid: uid_text(target.uid.as_ref()),
@@ -307,12 +328,12 @@ fn action(candidate: &Candidate<'_>, gated: Gated, candidates: &[Candidate<'_>])
             tags: target.cloud.as_ref().map(|cloud| cloud.tags.clone()),
             state: target.cloud.as_ref().map(|cloud| cloud.state.clone()).filter(|state| !state.is_empty()),
         },
+        rests_on: rests_on.into_iter().collect(),
         selected: *selected,
         reason: *reason,
         ownership: ownership.clone(),
         tier: gated.tier,
         diff: diff.clone(),
-        change: if *change == Value::Null { json!({}) } else { change.clone() },
         undo: *undo,
         depends_on: candidate.needs.iter().filter_map(needed).collect(),
         blocked_by: gated.blocked_by,
@@ -328,18 +349,13 @@ fn targets(clusters: &[&Cluster], actions: &[Action]) -> Vec<TargetRecord> {
         .filter(|member| !member.source.is_account() || acts_itself(member))
         .map(|member| TargetRecord {
             cluster: member.name.to_string(),
-            source: source_word(member).to_owned(),
+            source: TargetSource::of(member),
             class: member.class,
             identity: IdentityRecord::of(member),
         })
         .collect();
     targets.sort_by(|a, b| a.cluster.cmp(&b.cluster));
     targets
-}
-
-/// Where what is known of it comes from. An account out of a folder is a recording like a cluster out of one.
-fn source_word(member: &Cluster) -> &'static str {
-    if member.link == Link::Recorded { ClusterSource::Snapshot.as_str() } else { member.source.as_str() }
 }
 
 fn observations(observed: &[Observed<'_>]) -> Vec<ObservationRecord> {

@@ -1,49 +1,129 @@
-//! What `change` of an action says, for those who write it and for the one who carries it out.
+//! What an action writes, one variant per verb.
 //!
-//! | verb | `change` |
+//! | verb | `change` in the plan file |
 //! | --- | --- |
+//! | `delete` | `{}` |
 //! | `label`, `annotate` | `set`: a map; `remove`: a sorted list |
-//! | `update` | `copy`, `labels` |
-//! | `create` | `copy`, `labels`, `type`, `owner` |
-//! | `apply` | `data` (what is not secret) and `copy`, at least one of them; `labels` |
-//! | `update`, `apply` of an undo | `backup`, `keys`, `labels` |
-//! | `create` of an undo | `backup`, `owners` |
+//! | `create` | `copy`, `labels`, `type`, `owner`; or `backup`, `owners` |
+//! | `update` | `copy`, `labels`; or `backup`, `keys`, `labels` |
+//! | `apply` | `data` (what is not secret) and `copy`, at least one of them, `labels`; or `backup`, `keys`, `labels` |
 //! | `patch` | `patch`, `export` |
+//! | `tag`, `untag`, `re-own` | `set` and `remove`: sorted lists |
 //!
-//! What a copy and a patch look like in JSON is in `action`.
-//!
-//! Always true: neither a secret nor its digest is in a change. What is copied is named by object and key, and bound by
-//! the action's `preconditions.source`; its bytes are read when the action is carried out.
+//! Invariants: neither a secret nor its digest is in a change. A copy names its source by object and key and is bound by the
+//! action's `preconditions.source`; the executor reads the bytes. A change that does not fit its verb does not exist:
+//! [`Change::read`] is the only way from JSON, and unknown keys are errors.
+//! Elsewhere: what a copy and a patch look like in JSON (`action`).
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::de::DeserializeOwned;
+use serde::ser::SerializeMap as _;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Map, Value};
 
 use super::action::Verb;
-use super::plan::Action;
 use super::reference::ObjectRef;
 
-/// A change of content. Other labels, keys, owners and the type of an object that is there stay as they are.
+/// The write of one action.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Change {
+    Delete,
+    Label(MetadataChange),
+    Annotate(MetadataChange),
+    /// A new object whose content is copied from another one.
+    Create(CreateChange),
+    Update(UpdateChange),
+    /// Fields that become ours (server-side apply).
+    Apply(ApplyChange),
+    /// A deleted object, from its backup.
+    CreateFromBackup(ObjectBackup),
+    /// Earlier content, from its backup.
+    UpdateFromBackup(ContentBackup),
+    ApplyFromBackup(ContentBackup),
+    Patch(FieldChange),
+    Tag(TagChange),
+    Untag(TagChange),
+    ReOwn(TagChange),
+}
+
+/// Why JSON is not a change of its verb.
+#[derive(Debug, thiserror::Error)]
+pub enum ChangeError {
+    #[error("change does not fit verb {}: {source}", .verb.as_str())]
+    Shape { verb: Verb, source: serde_json::Error },
+    #[error("change of verb {} {why}", .verb.as_str())]
+    Content { verb: Verb, why: String },
+}
+
+/// Labels of an object after a write. A label without a value is removed.
+pub type Labels = BTreeMap<String, Option<String>>;
+
+/// A change of labels or annotations.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ContentChange {
+#[serde(deny_unknown_fields)]
+pub struct MetadataChange {
+    #[serde(default)]
+    pub set: BTreeMap<String, String>,
+    #[serde(default)]
+    pub remove: Vec<String>,
+}
+
+/// A new object.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CreateChange {
+    pub copy: Copying,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: Labels,
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    pub content_type: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<OwnerReference>,
+}
+
+/// New content of an existing object. Other labels, keys, owners and the type stay.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UpdateChange {
+    pub copy: Copying,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: Labels,
+}
+
+/// Content that is applied to an object, existing or new.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ApplyChange {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copy: Option<Copying>,
     /// The exact new content of keys that are not secret.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub data: BTreeMap<String, String>,
-    /// A label without a value is taken off.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub labels: BTreeMap<String, Option<String>>,
-    /// Only of what is created: a type can't be changed.
-    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
-    pub content_type: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub owner: Option<OwnerReference>,
-    /// The sealed file whose `keys` are put back.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub backup: Option<String>,
+    pub labels: Labels,
+}
+
+/// A sealed object, and the owners that are restored with it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ObjectBackup {
+    /// The name of the sealed file.
+    pub backup: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub owners: Vec<ObjectRef>,
+}
+
+/// Keys of a sealed object that are written back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ContentBackup {
+    /// The name of the sealed file.
+    pub backup: String,
+    #[serde(default)]
     pub keys: Vec<String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: Labels,
 }
 
 /// Which keys are taken from which object.
@@ -53,7 +133,7 @@ pub struct Copying {
     pub source: CopySource,
     /// The key of the target, and the key of the source it is taken from.
     pub keys: BTreeMap<String, String>,
-    /// Keys of the target that would disagree with what is copied.
+    /// Keys of the target that contradict the copied ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remove: Vec<String>,
 }
@@ -65,7 +145,6 @@ pub struct CopySource {
     /// As the plan names it; absent when it is the target's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<String>,
-    #[serde(default = "core", skip_serializing_if = "is_core")]
     pub api_version: String,
     pub kind: String,
     pub namespace: String,
@@ -86,27 +165,18 @@ pub struct OwnerReference {
     pub block_owner_deletion: Option<bool>,
 }
 
-/// A change of labels or annotations.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MarkChange {
-    #[serde(default)]
-    pub set: BTreeMap<String, String>,
-    #[serde(default)]
-    pub remove: Vec<String>,
-}
-
-/// A change of fields that are no secret.
+/// A change of fields that are not secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FieldChange {
     /// The JSON merge patch that is sent.
-    pub patch: serde_json::Map<String, serde_json::Value>,
+    pub patch: Map<String, Value>,
     /// Kinds of which every object is sealed first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub export: Vec<ExportedKind>,
 }
 
-/// A kind of which every object is sealed before a change that takes them away.
+/// A kind of which every object is sealed before a change that removes them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ExportedKind {
@@ -114,11 +184,12 @@ pub struct ExportedKind {
     pub kind: String,
 }
 
-/// Fields that have verbs of their own, or that nobody but the server writes.
+/// Fields that have verbs of their own, or that only the server writes.
 const NOT_PATCHED: [&str; 7] = ["apiVersion", "kind", "metadata", "status", "data", "stringData", "binaryData"];
 
 /// A change of a cloud resource's tags.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TagChange {
     #[serde(default)]
     pub set: Vec<String>,
@@ -126,64 +197,185 @@ pub struct TagChange {
     pub remove: Vec<String>,
 }
 
-impl Action {
-    /// What changes of the fields.
+/// The content a change writes, whatever its verb.
+#[derive(Debug, Clone, Copy)]
+pub struct WrittenContent<'c> {
+    pub copy: Option<&'c Copying>,
+    /// Keys that are not secret; nothing where the verb has none.
+    pub data: Option<&'c BTreeMap<String, String>>,
+    pub labels: &'c Labels,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Empty {}
+
+impl Change {
+    /// Reads the change of a verb.
     ///
     /// # Errors
-    /// The change has another shape, or names a field that is not patched.
-    pub fn field_change(&self) -> Result<FieldChange, serde_json::Error> {
-        let change = FieldChange::deserialize(&self.change)?;
-        match change.patch.keys().find(|name| NOT_PATCHED.contains(&name.as_str())) {
-            Some(name) => Err(serde::de::Error::custom(format!("{name} is not patched"))),
-            None if change.patch.is_empty() => Err(serde::de::Error::custom("nothing is patched")),
-            None => Ok(change),
+    /// It has the shape of another verb, an unknown key, or nothing to write.
+    pub fn read(verb: Verb, change: Value) -> Result<Self, ChangeError> {
+        let is_backup = change.get("backup").is_some();
+        let read = match verb {
+            Verb::Delete => shape::<Empty>(verb, change).map(|Empty {}| Self::Delete),
+            Verb::Label => shape(verb, change).map(Self::Label),
+            Verb::Annotate => shape(verb, change).map(Self::Annotate),
+            Verb::Create if is_backup => shape(verb, change).map(Self::CreateFromBackup),
+            Verb::Create => shape(verb, change).map(Self::Create),
+            Verb::Update if is_backup => shape(verb, change).map(Self::UpdateFromBackup),
+            Verb::Update => shape(verb, change).map(Self::Update),
+            Verb::Apply if is_backup => shape(verb, change).map(Self::ApplyFromBackup),
+            Verb::Apply => shape(verb, change).map(Self::Apply),
+            Verb::Patch => shape(verb, change).map(Self::Patch),
+            Verb::Tag => shape(verb, change).map(Self::Tag),
+            Verb::Untag => shape(verb, change).map(Self::Untag),
+            Verb::ReOwn => shape(verb, change).map(Self::ReOwn),
+        }?;
+        match read.fault() {
+            Some(why) => Err(ChangeError::Content { verb, why }),
+            None => Ok(read),
         }
     }
 
-    /// What changes of the content.
-    ///
-    /// # Errors
-    /// The change has another shape.
-    pub fn content_change(&self) -> Result<ContentChange, serde_json::Error> {
-        ContentChange::deserialize(&self.change)
-    }
-
-    /// What changes of labels or annotations.
-    ///
-    /// # Errors
-    /// The change has another shape.
-    pub fn mark_change(&self) -> Result<MarkChange, serde_json::Error> {
-        MarkChange::deserialize(&self.change)
-    }
-
-    /// What changes of a cloud resource's tags.
-    ///
-    /// # Errors
-    /// The change has another shape.
-    pub fn tag_change(&self) -> Result<TagChange, serde_json::Error> {
-        TagChange::deserialize(&self.change)
-    }
-
-    /// Whether the change says all that is needed to carry the action out.
-    pub fn can_be_carried_out(&self) -> bool {
-        if self.target.cloud.is_some() {
-            let says_tags = || self.tag_change().is_ok_and(|change| change != TagChange::default());
-            return match self.verb {
-                Verb::Delete => true,
-                Verb::Tag | Verb::Untag | Verb::ReOwn => says_tags(),
-                Verb::Create | Verb::Apply | Verb::Update | Verb::Label | Verb::Annotate | Verb::Patch => false,
-            };
+    pub fn verb(&self) -> Verb {
+        match self {
+            Self::Delete => Verb::Delete,
+            Self::Label(_) => Verb::Label,
+            Self::Annotate(_) => Verb::Annotate,
+            Self::Create(_) | Self::CreateFromBackup(_) => Verb::Create,
+            Self::Update(_) | Self::UpdateFromBackup(_) => Verb::Update,
+            Self::Apply(_) | Self::ApplyFromBackup(_) => Verb::Apply,
+            Self::Patch(_) => Verb::Patch,
+            Self::Tag(_) => Verb::Tag,
+            Self::Untag(_) => Verb::Untag,
+            Self::ReOwn(_) => Verb::ReOwn,
         }
-        let content = self.content_change().unwrap_or_default();
-        let has_source = content.copy.is_some() || content.backup.is_some();
-        match self.verb {
-            Verb::Delete => true,
-            Verb::Label | Verb::Annotate => self.mark_change().is_ok(),
-            Verb::Create | Verb::Update => has_source,
-            Verb::Apply => has_source || !content.data.is_empty(),
-            Verb::Patch => self.field_change().is_ok(),
-            Verb::Tag | Verb::Untag | Verb::ReOwn => false,
+    }
+
+    /// Returns the change as plan files hold it.
+    pub fn to_json(&self) -> Value {
+        serde_json::to_value(self).expect("a change is made of texts and JSON values")
+    }
+
+    /// Returns the copied keys; nothing where nothing is copied.
+    pub fn copying(&self) -> Option<&Copying> {
+        self.content().and_then(|content| content.copy)
+    }
+
+    /// Returns the sealed file that is restored; nothing where none is.
+    pub fn backup(&self) -> Option<&str> {
+        match self {
+            Self::CreateFromBackup(ObjectBackup { backup, .. }) => Some(backup),
+            Self::UpdateFromBackup(ContentBackup { backup, .. })
+            | Self::ApplyFromBackup(ContentBackup { backup, .. }) => Some(backup),
+            Self::Delete
+            | Self::Label(_)
+            | Self::Annotate(_)
+            | Self::Create(_)
+            | Self::Update(_)
+            | Self::Apply(_)
+            | Self::Patch(_)
+            | Self::Tag(_)
+            | Self::Untag(_)
+            | Self::ReOwn(_) => None,
         }
+    }
+
+    /// Returns the written content of a create, update or apply that does not come from a backup.
+    pub fn content(&self) -> Option<WrittenContent<'_>> {
+        match self {
+            Self::Create(CreateChange { copy, labels, content_type: _, owner: _ })
+            | Self::Update(UpdateChange { copy, labels }) => {
+                Some(WrittenContent { copy: Some(copy), data: None, labels })
+            }
+            Self::Apply(ApplyChange { copy, data, labels }) => {
+                Some(WrittenContent { copy: copy.as_ref(), data: Some(data), labels })
+            }
+            Self::Delete
+            | Self::Label(_)
+            | Self::Annotate(_)
+            | Self::CreateFromBackup(_)
+            | Self::UpdateFromBackup(_)
+            | Self::ApplyFromBackup(_)
+            | Self::Patch(_)
+            | Self::Tag(_)
+            | Self::Untag(_)
+            | Self::ReOwn(_) => None,
+        }
+    }
+
+    /// Whether it is a write to a cloud resource. A delete can be of either.
+    pub(super) fn fits(&self, is_cloud: bool) -> bool {
+        match self {
+            Self::Delete => true,
+            Self::Tag(_) | Self::Untag(_) | Self::ReOwn(_) => is_cloud,
+            Self::Label(_)
+            | Self::Annotate(_)
+            | Self::Create(_)
+            | Self::Update(_)
+            | Self::Apply(_)
+            | Self::CreateFromBackup(_)
+            | Self::UpdateFromBackup(_)
+            | Self::ApplyFromBackup(_)
+            | Self::Patch(_) => !is_cloud,
+        }
+    }
+
+    /// Returns why the change cannot be sent although its shape is right.
+    fn fault(&self) -> Option<String> {
+        let nothing = |is_empty: bool| is_empty.then(|| "writes nothing".to_owned());
+        match self {
+            Self::Delete | Self::CreateFromBackup(_) => None,
+            Self::Label(MetadataChange { set, remove }) | Self::Annotate(MetadataChange { set, remove }) => {
+                nothing(set.is_empty() && remove.is_empty())
+            }
+            Self::Create(CreateChange { copy, .. }) | Self::Update(UpdateChange { copy, .. }) => {
+                nothing(copy.keys.is_empty())
+            }
+            Self::Apply(ApplyChange { copy, data, labels: _ }) => {
+                nothing(data.is_empty() && copy.as_ref().is_none_or(|copy| copy.keys.is_empty()))
+            }
+            Self::UpdateFromBackup(ContentBackup { keys, labels, .. })
+            | Self::ApplyFromBackup(ContentBackup { keys, labels, .. }) => {
+                nothing(keys.is_empty() && labels.is_empty())
+            }
+            Self::Patch(FieldChange { patch, export: _ }) => {
+                let refused = patch.keys().find(|name| NOT_PATCHED.contains(&name.as_str()));
+                refused.map(|name| format!("names {name}, which is not patched")).or_else(|| nothing(patch.is_empty()))
+            }
+            Self::Tag(TagChange { set, remove })
+            | Self::Untag(TagChange { set, remove })
+            | Self::ReOwn(TagChange { set, remove }) => nothing(set.is_empty() && remove.is_empty()),
+        }
+    }
+}
+
+impl Serialize for Change {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Delete => serializer.serialize_map(Some(0))?.end(),
+            Self::Label(change) | Self::Annotate(change) => change.serialize(serializer),
+            Self::Create(change) => change.serialize(serializer),
+            Self::Update(change) => change.serialize(serializer),
+            Self::Apply(change) => change.serialize(serializer),
+            Self::CreateFromBackup(change) => change.serialize(serializer),
+            Self::UpdateFromBackup(change) | Self::ApplyFromBackup(change) => change.serialize(serializer),
+            Self::Patch(change) => change.serialize(serializer),
+            Self::Tag(change) | Self::Untag(change) | Self::ReOwn(change) => change.serialize(serializer),
+        }
+    }
+}
+
+fn shape<T: DeserializeOwned>(verb: Verb, change: Value) -> Result<T, ChangeError> {
+    serde_json::from_value(change).map_err(|source| ChangeError::Shape { verb, source })
+}
+
+impl MetadataChange {
+    /// Sets these and removes none.
+    pub fn setting<'t>(pairs: impl IntoIterator<Item = (&'t str, &'t str)>) -> Self {
+        let set = pairs.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+        Self { set, remove: Vec::new() }
     }
 }
 
@@ -217,65 +409,59 @@ impl OwnerReference {
     }
 }
 
-fn core() -> String {
-    "v1".to_owned()
-}
-
-fn is_core(api_version: &str) -> bool {
-    api_version == "v1"
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::ActionDraft;
-    use crate::engine::testing::{finding, given, label};
-    use serde_json::{Value, json};
-
-    fn action(verb: Verb, change: Value) -> Action {
-        let draft = ActionDraft { verb, change, ..label("guest-a", "x") };
-        given().finding(finding("x").draft(draft)).plan().actions.remove(0)
-    }
+    use serde_json::json;
 
     #[test]
-    fn only_a_change_that_says_everything_can_be_carried_out() {
-        let copy =
-            json!({ "copy": { "source": { "kind": "Secret", "namespace": "n", "name": "s" }, "keys": { "a": "b" } } });
+    fn only_a_change_that_fits_its_verb_is_read() {
+        let source = json!({ "apiVersion": "v1", "kind": "Secret", "namespace": "n", "name": "s" });
+        let copy = json!({ "copy": { "source": source, "keys": { "a": "b" } } });
         let half = json!({ "copy": { "source": { "kind": "Secret" }, "keys": {} } });
         let cases = [
             ("a delete", Verb::Delete, json!({}), true),
+            ("a delete with a backup", Verb::Delete, json!({ "backup": "f.age" }), false),
             ("a label", Verb::Label, json!({ "set": { "a": "b" } }), true),
-            ("a label that is none", Verb::Label, json!({ "set": ["a"] }), false),
+            ("a label without a value", Verb::Label, json!({ "set": ["a"] }), false),
+            ("no label", Verb::Label, json!({}), false),
+            ("a label from a backup", Verb::Label, json!({ "set": { "a": "b" }, "backup": "f.age" }), false),
             ("an annotation", Verb::Annotate, json!({ "set": {}, "remove": ["a"] }), true),
-            ("a copy over", Verb::Update, copy.clone(), true),
-            ("a copy anew", Verb::Create, copy.clone(), true),
-            ("an update of nothing", Verb::Update, json!({ "labels": { "a": "b" } }), false),
+            ("a copy over an object", Verb::Update, copy.clone(), true),
+            ("a copy to a new object", Verb::Create, copy.clone(), true),
+            ("an update of labels alone", Verb::Update, json!({ "labels": { "a": "b" } }), false),
             ("a source without a name", Verb::Update, half, false),
-            ("a backup", Verb::Create, json!({ "backup": "f.age", "owners": [] }), true),
+            ("a copy and a backup", Verb::Update, json!({ "copy": copy["copy"], "backup": "f.age" }), false),
+            ("an object backup", Verb::Create, json!({ "backup": "f.age", "owners": [] }), true),
+            ("a content backup", Verb::Update, json!({ "backup": "f.age", "keys": ["a"] }), true),
             ("an applied text", Verb::Apply, json!({ "data": { "a": "b" } }), true),
             ("an applied copy", Verb::Apply, copy.clone(), true),
-            ("an applied nothing", Verb::Apply, json!({}), false),
+            ("nothing to apply", Verb::Apply, json!({}), false),
             ("a patch", Verb::Patch, json!({ "patch": { "spec": { "type": "OIDC" } } }), true),
-            ("a patch of nothing", Verb::Patch, json!({ "patch": {} }), false),
+            ("an empty patch", Verb::Patch, json!({ "patch": {} }), false),
             ("a patch of a secret", Verb::Patch, json!({ "patch": { "data": { "a": "b" } } }), false),
-            ("a patch of what the server writes", Verb::Patch, json!({ "patch": { "metadata": {} } }), false),
-            ("a patch and more", Verb::Patch, json!({ "patch": { "spec": {} }, "force": true }), false),
-            ("a tag", Verb::Tag, copy, false),
+            ("a patch of metadata", Verb::Patch, json!({ "patch": { "metadata": {} } }), false),
+            ("a patch with an unknown key", Verb::Patch, json!({ "patch": { "spec": {} }, "force": true }), false),
+            ("a tag that is a copy", Verb::Tag, copy, false),
+            ("a tag", Verb::Tag, json!({ "set": ["a"], "remove": [] }), true),
         ];
         for (case, verb, change, expected) in cases {
-            assert_eq!(action(verb, change).can_be_carried_out(), expected, "case: {case}");
+            let read = Change::read(verb, change);
+            assert_eq!(read.is_ok(), expected, "case: {case}: {read:?}");
+            assert!(read.is_err() || read.is_ok_and(|read| read.verb() == verb), "case: {case}");
         }
     }
 
     #[test]
     fn a_change_reads_back_as_it_was_written() {
         let text = json!({
-            "copy": { "source": { "cluster": "mgmt", "kind": "Secret", "namespace": "n", "name": "s" }, "keys": { "value": "kubeconfig" } },
+            "copy": { "source": { "cluster": "mgmt", "apiVersion": "v1", "kind": "Secret", "namespace": "n", "name": "s" }, "keys": { "value": "kubeconfig" } },
             "labels": { "a": "b", "off": null }, "type": "cluster.x-k8s.io/secret",
             "owner": { "apiVersion": "x/v1", "kind": "Cluster", "name": "demo", "uid": "u", "controller": true },
         });
-        let change: ContentChange = serde_json::from_value(text.clone()).unwrap();
-        assert_eq!(serde_json::to_value(&change).unwrap(), text);
-        assert_eq!(change.copy.unwrap().source.object().api_version, "v1");
+        let change = Change::read(Verb::Create, text.clone()).unwrap();
+        assert_eq!(change.to_json(), text);
+        assert_eq!(change.copying().unwrap().source.object().api_version, "v1");
+        assert_eq!(Change::Delete.to_json(), json!({}));
     }
 }

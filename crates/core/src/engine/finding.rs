@@ -47,7 +47,15 @@ pub struct SeenFrom {
     pub name: String,
 }
 
+/// The name of a subject that stands for a whole list. No object has it.
+const WHOLE_LIST: &str = "*";
+
 impl SubjectId {
+    /// Whether it stands for a list that is not completely known, and for no single object.
+    pub fn is_whole_list(&self) -> bool {
+        self.name == WHOLE_LIST
+    }
+
     /// What people call it: its name, and of a cloud resource not its id where it has a name.
     pub fn called(&self) -> &str {
         self.cloud.as_ref().and_then(|place| place.name.as_deref()).unwrap_or(&self.name)

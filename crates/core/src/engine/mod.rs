@@ -15,6 +15,7 @@
 
 mod accept;
 mod action;
+mod admission;
 mod approve;
 mod build;
 mod canonical;
@@ -27,8 +28,12 @@ mod gate;
 pub mod glob;
 pub mod journal;
 mod judged;
+mod mark;
+mod origin;
 mod plan;
+mod recheck;
 mod reference;
+mod rests_on;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod text;
@@ -39,16 +44,18 @@ pub mod vault;
 
 pub use accept::AcceptRule;
 pub use action::{
-    ActionDraft, Blocked, CloudTarget, Dependency, GateName, Reason, SourceBinding, Stake, Target, Undo, Verb,
+    ActionDraft, Blocked, CloudTarget, Dependency, GateName, Reason, Restores, SourceBinding, Stake, Target, Undo, Verb,
 };
+pub use admission::{Admission, Admitted, ApplyRequest, ForeignPlan, PlanLimits, admit, check_whole};
 pub use approve::{
-    Answers, ApprovedPlan, Asks, Chosen, ClusterQuestion, How, Refusal, SHORT_ID, approve, check_whole, questions,
+    Answers, ApprovedPlan, Asks, Chosen, ClusterQuestion, How, Refusal, RefusalClass, SHORT_ID, approve, questions,
     short_id,
 };
 pub use build::{Judged, Observed, PlanInput, PlanScope, build};
 pub use canonical::{NotCanonical, canonical_digest, canonical_text};
 pub use change::{
-    ContentChange, CopySource, Copying, ExportedKind, FieldChange, MarkChange, OwnerReference, TagChange,
+    ApplyChange, Change, ChangeError, ContentBackup, CopySource, Copying, CreateChange, ExportedKind, FieldChange,
+    Labels, MetadataChange, ObjectBackup, OwnerReference, TagChange, UpdateChange, WrittenContent,
 };
 pub use exit::{InputReading, PlanExit, plan_exit};
 pub use fields::{fields_at, fields_diff, has_fields};
@@ -59,11 +66,18 @@ pub use gate::{
 };
 pub use glob::{EmptyGlob, Glob};
 pub use judged::{JudgedFields, judged_digest};
+pub use mark::{MarkKey, MarkKeyError, Provenance};
+pub use origin::{BadEntry, Origin};
 pub use plan::{
-    Acceptance, Action, Finding, IdentityRecord, ObservationRecord, PLAN_SCHEMA, PLAN_TTL, Plan, PlanReadError,
-    Preconditions, SourcePrecondition, Summary, TargetRecord,
+    Acceptance, Action, ActionFault, ActionReadError, Finding, IdentityRecord, ObservationRecord, PLAN_SCHEMA,
+    PLAN_TTL, PLAN_TTL_MAX, Plan, PlanReadError, Preconditions, SourcePrecondition, Summary, TargetRecord,
+    TargetSource,
+};
+pub use recheck::{
+    Current, Difference, FreshPlan, RecheckResult, build_fresh, recheck, scan_reference, undo_difference,
 };
 pub use reference::{CloudRef, ObjectRef, cloud_version};
+pub use rests_on::{BadCollection, CollectionRef};
 pub use tier::{NoSuchTier, Tier, tier};
 pub use tombstones::{DELETED_BY_TRUEUP, TOMBSTONE_TIME, Tombstone, raise, tombstones};
 pub use undo::{BackupSeen, Look, ObjectNow, OwnersSeen, UndoPlan, undo};

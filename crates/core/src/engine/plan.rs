@@ -1,11 +1,14 @@
-//! A plan: what would be done, what it rests on, and an id that binds both.
+//! A plan: the proposed actions, what they rest on, and an id that binds both.
 //!
-//! Always true:
-//! - the id is a digest over the file's whole JSON without `id`, keys this version does not know included;
+//! Invariants:
+//! - the id is a digest over the file's whole JSON without `id` and `mark`, keys this version does not know included;
 //! - findings and actions are sorted by id, timestamps are whole seconds, numbers are integers;
-//! - no secret and no digest of a secret is in it.
+//! - no secret and no digest of a secret is in it;
+//! - a plan decides nothing: everything that protects is computed again before it is applied ([`super::admit`]).
 //!
-//! Not here: making one ([`super::build()`]).
+//! Elsewhere: building one ([`super::build()`]), its mark (`mark`).
+
+mod action;
 
 use std::collections::BTreeMap;
 
@@ -13,25 +16,32 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::action::{Blocked, Reason, Undo, Verb};
+pub use action::{Action, ActionFault, ActionReadError};
+
 use super::canonical::{NotCanonical, canonical_digest, canonical_digest_of};
 use super::finding::{Evidence, State};
 use super::judged::JudgedFields;
 use super::reference::ObjectRef;
-use super::tier::Tier;
-use crate::world::{Cluster, ClusterIdentity, ClusterSource, RiskClass};
+use crate::world::{Cluster, ClusterIdentity, ClusterSource, Link, RiskClass};
+use action::ActionFile;
 
 /// The shape of the file. Keys may be added under the same name; nothing may change meaning.
 pub const PLAN_SCHEMA: &str = "trueup/plan/v1";
 
-/// How long a plan may be applied: long enough to read it, short enough that the world is still the one it shows.
+/// Default validity of a plan: long enough to read it, short enough that the world is still the one it shows.
 pub const PLAN_TTL: SignedDuration = SignedDuration::from_mins(15);
+
+/// Default of the longest validity a plan may claim: a week, for a change window.
+pub const PLAN_TTL_MAX: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// A plan as its file holds it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     pub schema: String,
     pub id: String,
+    /// The keyed mark of the state folder the plan was made with. Not part of the id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<String>,
     pub created_at: Timestamp,
     pub expires_at: Timestamp,
     /// The version of the program that made it.
@@ -47,9 +57,49 @@ pub struct Plan {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetRecord {
     pub cluster: String,
-    pub source: String,
+    pub source: TargetSource,
     pub class: RiskClass,
     pub identity: IdentityRecord,
+}
+
+/// Where the facts of a target come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TargetSource {
+    Kubeconfig,
+    Hosted,
+    /// A folder: it can be judged, not written to.
+    Snapshot,
+    Local,
+    Cloud,
+    /// An undo names its clusters as the journal does.
+    Journal,
+}
+
+impl TargetSource {
+    /// Returns the source of a member of the fleet. An account read from a folder is a snapshot too.
+    pub fn of(member: &Cluster) -> Self {
+        match &member.source {
+            _ if member.link == Link::Recorded => Self::Snapshot,
+            ClusterSource::Kubeconfig { .. } => Self::Kubeconfig,
+            ClusterSource::Hosted { .. } => Self::Hosted,
+            ClusterSource::Snapshot => Self::Snapshot,
+            ClusterSource::Local => Self::Local,
+            ClusterSource::Cloud { .. } => Self::Cloud,
+        }
+    }
+
+    /// As plans spell it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Kubeconfig => "kubeconfig",
+            Self::Hosted => "hosted",
+            Self::Snapshot => "snapshot",
+            Self::Local => "local",
+            Self::Cloud => "cloud",
+            Self::Journal => "journal",
+        }
+    }
 }
 
 /// Which cluster or account it really was. What could not be read is empty.
@@ -143,27 +193,6 @@ pub struct Acceptance {
     pub state: State,
 }
 
-/// Something that would be done.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Action {
-    pub id: String,
-    pub finding: String,
-    pub domain: String,
-    pub cluster: String,
-    pub verb: Verb,
-    pub target: ObjectRef,
-    pub preconditions: Preconditions,
-    pub selected: bool,
-    pub reason: Reason,
-    pub ownership: Vec<String>,
-    pub tier: Tier,
-    pub diff: String,
-    pub change: Value,
-    pub undo: Undo,
-    pub depends_on: Vec<String>,
-    pub blocked_by: Vec<Blocked>,
-}
-
 /// What has to be true of the target, and of what is copied, when the request arrives.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -204,35 +233,51 @@ pub struct Summary {
     pub blocked: u64,
 }
 
-/// Why a file is no plan this program may rely on.
+/// Why a file is not a plan this program may rely on.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanReadError {
-    #[error("the plan is not JSON of the shape `{PLAN_SCHEMA}`")]
+    #[error("plan is not JSON of schema `{PLAN_SCHEMA}`: {0}")]
     Shape(#[from] serde_json::Error),
-    #[error("the plan has the schema `{found}`, and this program reads `{PLAN_SCHEMA}`")]
+    #[error("plan has schema `{found}`, expected `{PLAN_SCHEMA}`")]
     Schema { found: String },
-    #[error("the plan holds a number that has no single spelling")]
+    #[error("plan holds a number that is not an integer")]
     Number(#[from] NotCanonical),
-    #[error("the plan was changed after it was made: it says {written}, its content is {computed}")]
+    #[error("plan was edited: id is {written}, its content has {computed}")]
     OtherId { written: String, computed: String },
+    #[error(transparent)]
+    Action(#[from] ActionReadError),
 }
 
 impl Plan {
-    /// Reads a plan back and makes sure that it is the one its id names.
+    /// Reads a plan and verifies its id.
     ///
     /// # Errors
-    /// The text is no plan of this schema, or its content was changed.
+    /// The text is not a plan of this schema, its content was edited, or an action is not complete in itself.
     pub fn read(text: &str) -> Result<Self, PlanReadError> {
+        #[derive(Deserialize)]
+        struct Head {
+            schema: String,
+            id: String,
+        }
+        let mut json: Value = serde_json::from_str(text)?;
+        let Head { schema, id: written } = Head::deserialize(&json)?;
+        if schema != PLAN_SCHEMA {
+            return Err(PlanReadError::Schema { found: schema });
+        }
         // The id is checked over the text's own JSON, because the typed plan drops keys of newer versions.
-        let json: Value = serde_json::from_str(text)?;
-        let plan = Self::deserialize(&json)?;
-        if plan.schema != PLAN_SCHEMA {
-            return Err(PlanReadError::Schema { found: plan.schema });
+        let computed = id_of(&json)?;
+        if written != computed {
+            return Err(PlanReadError::OtherId { written, computed });
         }
-        let computed = id_of(json)?;
-        if plan.id != computed {
-            return Err(PlanReadError::OtherId { written: plan.id, computed });
+        // One by one, so that the error names the action.
+        let mut actions = Vec::new();
+        if let Some(Value::Array(found)) = json.get_mut("actions") {
+            for action in std::mem::take(found) {
+                actions.push(Action::try_from(ActionFile::deserialize(&action)?)?);
+            }
         }
+        let mut plan = Self::deserialize(json)?;
+        plan.actions = actions;
         Ok(plan)
     }
 
@@ -270,8 +315,19 @@ impl Plan {
     /// A number in it is not an integer.
     pub fn computed_id(&self) -> Result<String, NotCanonical> {
         // Every field matters here: one that is forgotten would not be covered by the id.
-        let Self { schema, id: _, created_at, expires_at, engine, targets, observations, findings, actions, summary } =
-            self;
+        let Self {
+            schema,
+            id: _,
+            mark: _,
+            created_at,
+            expires_at,
+            engine,
+            targets,
+            observations,
+            findings,
+            actions,
+            summary,
+        } = self;
         canonical_digest_of(&Identified {
             actions,
             created_at,
@@ -286,7 +342,7 @@ impl Plan {
     }
 }
 
-/// What a plan's id is taken over: all of it but the id. In the order of their names, so that nothing has to be moved.
+/// What a plan's id is taken over: all of it but the id and the mark. In the order of their names, so that nothing has to be moved.
 #[derive(Serialize)]
 struct Identified<'p> {
     actions: &'p [Action],
@@ -307,23 +363,65 @@ impl Summary {
             *summary.findings.entry(finding.state.as_str().to_owned()).or_default() += 1;
         }
         for action in actions {
-            *summary.actions.entry(action.verb.as_str().to_owned()).or_default() += 1;
+            *summary.actions.entry(action.verb().as_str().to_owned()).or_default() += 1;
             summary.blocked += u64::from(!action.blocked_by.is_empty());
         }
         summary
     }
 }
 
-fn id_of(mut plan: Value) -> Result<String, NotCanonical> {
-    if let Value::Object(keys) = &mut plan {
-        keys.remove("id");
+/// The digest over a file's JSON without `id` and `mark`.
+fn id_of(plan: &Value) -> Result<String, NotCanonical> {
+    match plan {
+        Value::Object(keys) => {
+            let bound = |(key, _): &(&String, &Value)| key.as_str() != "id" && key.as_str() != "mark";
+            canonical_digest_of(&keys.iter().filter(bound).collect::<BTreeMap<_, _>>())
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => canonical_digest(plan),
     }
-    canonical_digest(&plan)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::engine::testing::{delete, finding, given};
+    use serde_json::json;
+
+    #[test]
+    fn an_action_of_a_file_is_complete_in_itself_or_the_plan_is_not_read() {
+        type Edit = fn(&mut Value);
+        let cases: [(&str, Edit, &str); 9] = [
+            ("no origin", |one| drop(one.as_object_mut().unwrap().remove("origin")), "action a1: origin is missing"),
+            ("no finding", |one| one["finding"] = json!(""), "action a1: finding is ``, which contradicts its origin"),
+            ("another finding", |one| one["finding"] = json!("x"), "finding is `x`, which contradicts its origin"),
+            (
+                "an undo that names a finding",
+                |one| one["origin"] = json!({ "undo": "sha256:ab/a1" }),
+                "which contradicts its origin",
+            ),
+            (
+                "a backup",
+                |one| one["change"] = json!({ "backup": "f.age" }),
+                "action a1: change does not fit verb delete",
+            ),
+            ("another verb", |one| one["verb"] = json!("label"), "action a1: change of verb label writes nothing"),
+            ("a verb of clouds", |one| one["verb"] = json!("tag"), "action a1: change of verb tag writes nothing"),
+            (
+                "tags of an object",
+                |one| (one["verb"], one["change"]) = (json!("tag"), json!({ "set": ["a"], "remove": [] })),
+                "action a1: tag does not apply to its target",
+            ),
+            ("another collection", |one| one["rests_on"] = json!(["secrets"]), "`secrets` is not a collection"),
+        ];
+        let plan = given().finding(finding("a").deletes()).plan();
+        for (case, edit, expected) in cases {
+            let mut file = serde_json::to_value(&plan).unwrap();
+            edit(&mut file["actions"][0]);
+            file["id"] = json!(id_of(&file).unwrap());
+            let error = Plan::read(&file.to_string()).unwrap_err().to_string();
+            assert!(error.contains(expected), "case: {case}: {error}");
+        }
+    }
 
     #[test]
     fn what_waits_for_others_comes_after_all_of_them() {

@@ -7,8 +7,9 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use super::{
-    AcceptRule, AccessAnswer, ActionDraft, CheckName, Conditions, Explanation, Glob, Judged, Judgement, Observed, Plan,
-    PlanInput, PlanScope, Reason, Stake, State, SubjectId, Target, Undo, Verb, access_questions, build,
+    AcceptRule, AccessAnswer, ActionDraft, Change, CheckName, Conditions, Explanation, FreshPlan, Glob, Judged,
+    Judgement, MetadataChange, Observed, Plan, PlanInput, PlanScope, Reason, Stake, State, SubjectId, Target, Undo,
+    access_questions, build, build_fresh,
 };
 use crate::world::{
     Cluster, ClusterIdentity, ClusterName, ClusterSource, CollectionId, Completeness, Gap, GapCause, Link, Resource,
@@ -71,7 +72,7 @@ pub fn subject(cluster: &str, name: &str) -> SubjectId {
 pub fn delete(cluster: &str, name: &str) -> ActionDraft {
     ActionDraft {
         domain: DOMAIN,
-        verb: Verb::Delete,
+        restores: None,
         target: Target {
             cluster: cluster_name(cluster),
             resource: SECRETS,
@@ -88,7 +89,7 @@ pub fn delete(cluster: &str, name: &str) -> ActionDraft {
         ownership: vec!["the oidc label".to_owned(), "the managed label".to_owned()],
         stake: Stake::DeleteWithBackup,
         diff: "- Secret".to_owned(),
-        change: json!(null),
+        change: Change::Delete,
         undo: Undo::RestoreFromBackup,
         depends_on: Vec::new(),
         rests_on: vec![secrets_of(cluster)],
@@ -99,12 +100,11 @@ pub fn delete(cluster: &str, name: &str) -> ActionDraft {
 /// A selected, reversible label.
 pub fn label(cluster: &str, name: &str) -> ActionDraft {
     ActionDraft {
-        verb: Verb::Label,
         reason: Reason::NotLabelled,
         ownership: Vec::new(),
         stake: Stake::Reversible,
         diff: "+ label".to_owned(),
-        change: json!({ "set": { "a": "b" } }),
+        change: Change::Label(MetadataChange { set: [("a".to_owned(), "b".to_owned())].into(), remove: Vec::new() }),
         undo: Undo::RemoveWhatWasAdded,
         rests_on: Vec::new(),
         ..delete(cluster, name)
@@ -217,6 +217,15 @@ impl Given {
     }
 
     pub fn plan(&self) -> Plan {
+        self.build(|input| build(input).unwrap())
+    }
+
+    /// The plan an action is judged by again.
+    pub fn fresh(&self) -> FreshPlan {
+        self.build(|input| build_fresh(input).unwrap())
+    }
+
+    fn build<T>(&self, with: impl FnOnce(&PlanInput<'_>) -> T) -> T {
         let mut conditions = self.conditions.clone();
         for draft in self.judged.iter().flat_map(|judged| &judged.explanation.remedy) {
             for question in access_questions(draft).into_iter().filter(|_| !self.access_unasked) {
@@ -231,6 +240,6 @@ impl Given {
             scope: &self.scope,
             conditions: &conditions,
         };
-        build(&input).unwrap()
+        with(&input)
     }
 }

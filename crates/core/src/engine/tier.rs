@@ -49,7 +49,7 @@ pub fn tier(draft: &ActionDraft, class: RiskClass) -> Tier {
 }
 
 fn by_verb(draft: &ActionDraft, class: RiskClass) -> Tier {
-    match draft.verb {
+    match draft.verb() {
         Verb::Delete if CASCADING_KINDS.contains(&draft.target.resource.kind) => Tier::T3,
         Verb::Delete => match class {
             RiskClass::Prod => Tier::T3,
@@ -103,6 +103,7 @@ impl fmt::Display for Tier {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::change::{Change, FieldChange, TagChange};
     use crate::engine::testing::{CRDS, SECRETS, delete, label};
     use RiskClass::{Dev, Prod, Stage};
 
@@ -110,11 +111,17 @@ mod tests {
     fn stake_class_verb_and_undo_each_raise_the_tier() {
         let delete = || delete("guest-a", "x");
         let label = || label("guest-a", "x");
+        let patch = Change::Patch(FieldChange { patch: serde_json::Map::new(), export: Vec::new() });
         let cases = [
             ("a reversible label", label(), Prod, Tier::T1),
             ("an ownership mark", ActionDraft { stake: Stake::Ownership, ..label() }, Dev, Tier::T3),
-            ("a change of logins", ActionDraft { verb: Verb::Patch, stake: Stake::Login, ..label() }, Dev, Tier::T3),
-            ("handing an object to another owner", ActionDraft { verb: Verb::ReOwn, ..label() }, Dev, Tier::T3),
+            ("a change of logins", ActionDraft { change: patch, stake: Stake::Login, ..label() }, Dev, Tier::T3),
+            (
+                "handing an object to another owner",
+                ActionDraft { change: Change::ReOwn(TagChange::default()), ..label() },
+                Dev,
+                Tier::T3,
+            ),
             ("a write without undo", ActionDraft { undo: Undo::None, ..label() }, Dev, Tier::T4),
             ("a delete in dev", delete(), Dev, Tier::T2),
             ("a delete in stage", delete(), Stage, Tier::T2),

@@ -11,11 +11,11 @@
 use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
-use serde_json::json;
 
-use super::action::{ActionDraft, Reason, Stake, Target, Undo, Verb};
+use super::action::{ActionDraft, Reason, Restores, Stake, Target, Undo, Verb};
 use super::approve::short_id;
 use super::build::Judged;
+use super::change::{Change, ObjectBackup};
 use super::finding::{Evidence, State, SubjectId};
 use super::journal::{ActionEntry, ActionStanding, Entry, Sent, VerifiedState};
 use super::plan::IdentityRecord;
@@ -185,7 +185,7 @@ fn restore(subject: &SubjectId, resource: Resource, backup: &str, stone: &Tombst
     );
     ActionDraft {
         domain: subject.domain,
-        verb: Verb::Create,
+        restores: Some(Restores { plan: stone.plan.clone(), action: stone.action.clone() }),
         target: Target {
             cluster: subject.cluster.clone(),
             resource,
@@ -203,7 +203,7 @@ fn restore(subject: &SubjectId, resource: Resource, backup: &str, stone: &Tombst
         ownership: vec![stone.says()],
         stake: Stake::Reversible,
         diff: format!("+ {name}, from its backup\n  without its uid, creation time, status and owners\n"),
-        change: json!({ "backup": backup }),
+        change: Change::CreateFromBackup(ObjectBackup { backup: backup.to_owned(), owners: Vec::new() }),
         undo: Undo::DeleteWhatWasCreated,
         depends_on: Vec::new(),
         rests_on: Vec::new(),

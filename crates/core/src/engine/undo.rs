@@ -18,14 +18,14 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 pub(super) use inverse::is_gone;
 
 use super::canonical::NotCanonical;
 use super::gate::{PolicyRule, PolicySubject, judge_policy};
 use super::journal::Entry;
-use super::plan::{Action, PLAN_SCHEMA, PLAN_TTL, Plan, Summary, TargetRecord};
+use super::plan::{Action, PLAN_SCHEMA, Plan, Summary, TargetRecord, TargetSource};
 use super::reference::ObjectRef;
 use crate::world::RiskClass;
 use inverse::inverse;
@@ -93,6 +93,7 @@ pub fn undo(
     only: Option<&str>,
     looks: &BTreeMap<String, Look>,
     now: Timestamp,
+    valid_for: SignedDuration,
 ) -> Result<UndoPlan, NotCanonical> {
     let mut left_out = Vec::new();
     let mut not_restored = Vec::new();
@@ -111,8 +112,9 @@ pub fn undo(
     let mut plan = Plan {
         schema: PLAN_SCHEMA.to_owned(),
         id: String::new(),
+        mark: None,
         created_at,
-        expires_at: created_at.saturating_add(PLAN_TTL).unwrap_or(created_at),
+        expires_at: created_at.saturating_add(valid_for).unwrap_or(created_at),
         engine: env!("CARGO_PKG_VERSION").to_owned(),
         targets: targets(entry, &actions),
         observations: Vec::new(),
@@ -159,7 +161,7 @@ fn policy_subject(action: &Action, class: RiskClass) -> PolicySubject<'_> {
         class,
         namespace: action.target.namespace.as_deref().unwrap_or_default(),
         kind: &action.target.kind,
-        verb: action.verb,
+        verb: action.verb(),
     }
 }
 
@@ -169,7 +171,7 @@ fn targets(entry: &Entry, actions: &[Action]) -> Vec<TargetRecord> {
     let clusters = entry.approvals.last().map(|approval| approval.clusters.as_slice()).unwrap_or_default();
     let target = |cluster: &super::journal::ApprovedCluster| TargetRecord {
         cluster: cluster.name.clone(),
-        source: "journal".to_owned(),
+        source: TargetSource::Journal,
         class: RiskClass::Prod,
         identity: cluster.identity.clone(),
     };

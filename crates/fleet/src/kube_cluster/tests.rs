@@ -21,15 +21,15 @@ use zeroize::Zeroizing;
 use super::KubeCluster;
 use trueup_core::engine::executor::{
     ActionResult, BackupsThere, ClusterPort, Clusters, DryRunPorts, DryRunResult, ExecutorClock, Halt, InFlight,
-    JournalPort, OnNewReference, Patch, Ports, REFERENCE_SCAN_AFTER, Reading, Recheck, RecheckResult, ReferenceScan,
-    Reply, Report, RunSettings, Skip, Switches, VaultPort, Write, apply, dry_run, read_owners, resolve,
+    JournalPort, OnNewReference, Patch, Ports, REFERENCE_SCAN_AFTER, Reading, Recheck, ReferenceScan, Reply, Report,
+    RunSettings, Skip, Switches, VaultPort, Write, apply, dry_run, read_owners, resolve,
 };
 use trueup_core::engine::journal::{ActionStanding, Found, Record, VerifiedState, entries};
 use trueup_core::engine::testing::{Given, delete, finding, given, label, now};
 use trueup_core::engine::vault::{Sealed, Vault};
 use trueup_core::engine::{
-    Action, Answers, ApprovedPlan, BackupSeen, Blocked, Chosen, Dependency, GateName, IdentityRecord, Look, ObjectNow,
-    ObjectRef, OwnersSeen, Plan, Tier, approve,
+    Action, Admission, Answers, ApprovedPlan, BackupSeen, Blocked, Change, Chosen, Dependency, Difference, GateName,
+    IdentityRecord, Look, ObjectNow, ObjectRef, OwnersSeen, PLAN_TTL, Plan, RecheckResult, Tier, approve,
 };
 use trueup_core::world::{ResourceVersion, Uid};
 use trueup_sim::{Fault, FaultAction, Matcher, SimCluster, SimOptions, Verb};
@@ -148,7 +148,7 @@ impl Stage {
     fn approved(&self) -> ApprovedPlan {
         let clusters = self.plan.targets.iter().map(|target| target.cluster.clone());
         let answers = Answers::flags(Some(self.plan.id.clone()), clusters);
-        approve(self.plan.clone(), &Chosen::Selected, &answers, now()).unwrap()
+        approve(Admission::as_planned(self.plan.clone(), &Chosen::Selected, now()).unwrap(), &answers, now()).unwrap()
     }
 
     async fn run(&mut self) -> Report {
@@ -323,7 +323,9 @@ impl Recheck for Judges {
 
     fn judge_again<'a>(&'a mut self, actions: &'a [&'a Action]) -> BoxFuture<'a, Vec<RecheckResult>> {
         let judged = |action: &&Action| {
-            self.differs.get(&action.target.name).map_or(RecheckResult::Same, |why| RecheckResult::Differs(why.clone()))
+            self.differs
+                .get(&action.target.name)
+                .map_or(RecheckResult::Same, |why| RecheckResult::Differs(Difference::NotRead(why.clone())))
         };
         let answers = actions.iter().map(judged).collect();
         async move { answers }.boxed()
@@ -666,7 +668,7 @@ async fn a_run_killed_at_each_position_of_its_journal_is_settled_and_goes_on() {
         assert_eq!((stage.requests("DELETE"), stage.is_there("a")), (1, false), "case: {case}: deleted once");
         let after = stage.records.lock().unwrap().clone();
         assert_eq!(after[..before.len()], before, "case: {case}: a record was lost");
-        let undo = trueup_core::engine::undo(&entries(&after)[0], None, &all_gone(&stage.plan), now()).unwrap();
+        let undo = trueup_core::engine::undo(&entries(&after)[0], None, &all_gone(&stage.plan), now(), PLAN_TTL).unwrap();
         assert_eq!(undo.plan.actions.len(), 1, "case: {case}: it can be brought back: {:?}", undo.left_out);
     }
 }
@@ -691,7 +693,7 @@ async fn an_object_that_can_not_come_back_stays_deleted_and_can_still_be_undone(
     assert_eq!((stage.end(&report, "a").as_str(), report.code()), ("gone", 2), "{report:?}");
     assert!(report.notices[0].contains("bringing it back failed"), "{report:?}");
     let records = stage.records.lock().unwrap().clone();
-    let undo = trueup_core::engine::undo(&entries(&records)[0], None, &all_gone(&stage.plan), now()).unwrap();
+    let undo = trueup_core::engine::undo(&entries(&records)[0], None, &all_gone(&stage.plan), now(), PLAN_TTL).unwrap();
     assert_eq!(undo.plan.actions.len(), 1);
 }
 
@@ -773,7 +775,7 @@ async fn a_restore_that_is_stopped_leaves_the_object_deleted_and_fit_for_an_undo
         assert_eq!(report.halted, Some(Halt::Gate(switched())), "case: {case}");
         assert!(report.notices[0].contains("bringing it back failed"), "case: {case}: {report:?}");
         let records = stage.records.lock().unwrap().clone();
-        let undo = trueup_core::engine::undo(&entries(&records)[0], None, &all_gone(&stage.plan), now()).unwrap();
+        let undo = trueup_core::engine::undo(&entries(&records)[0], None, &all_gone(&stage.plan), now(), PLAN_TTL).unwrap();
         assert_eq!(undo.plan.actions.len(), 1, "case: {case}");
     }
 }

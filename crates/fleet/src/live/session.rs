@@ -383,13 +383,16 @@ impl Live {
         }
         match awaited {
             Awaited::Everything => self.settled() == Settled::Yes,
-            Awaited::Collections(collections) => {
-                let clusters: BTreeSet<&ClusterName> = collections.iter().map(|id| &id.cluster).collect();
-                let sessions = clusters.into_iter().filter_map(|cluster| self.sessions.get(cluster));
-                let mut asked = sessions.flat_map(|session| &session.asked);
-                !asked.any(|((id, _), asked)| *asked == Asked::Waiting && collections.contains(id))
-            }
+            Awaited::Collections(collections) => self.unlisted(collections).is_empty(),
         }
+    }
+
+    /// Those of the collections that were asked for and have not been listed yet.
+    pub fn unlisted(&self, collections: &BTreeSet<CollectionId>) -> BTreeSet<CollectionId> {
+        let clusters: BTreeSet<&ClusterName> = collections.iter().map(|id| &id.cluster).collect();
+        let sessions = clusters.into_iter().filter_map(|cluster| self.sessions.get(cluster));
+        let waiting = sessions.flat_map(|session| &session.asked).filter(|(_, asked)| **asked == Asked::Waiting);
+        waiting.map(|((id, _), _)| id).filter(|id| collections.contains(id)).cloned().collect()
     }
 
     /// Whether something is still being read.

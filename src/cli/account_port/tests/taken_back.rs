@@ -2,7 +2,7 @@
 
 use super::*;
 use trueup_core::engine::journal::ActionEntry;
-use trueup_core::engine::{BackupSeen, Look, OwnersSeen, UndoPlan, undo};
+use trueup_core::engine::{BackupSeen, Look, OwnersSeen, PLAN_TTL, UndoPlan, undo};
 use trueup_operate::object_now;
 
 const OLD_UUID: &str = "powervs.cluster.x-k8s.io-cluster-uuid:u-0";
@@ -24,7 +24,7 @@ impl Stage {
             let look = Look { object, backup: BackupSeen::None, owners: OwnersSeen::default() };
             looks.insert(id.clone(), look);
         }
-        undo(&entry, None, &looks, self.now()).unwrap()
+        undo(&entry, None, &looks, self.now(), PLAN_TTL).unwrap()
     }
 }
 
@@ -58,12 +58,12 @@ async fn every_change_of_tags_can_be_taken_back() {
         assert_eq!(stage.tags("vpc").into_iter().collect::<BTreeSet<_>>(), sorted(&after), "case: {case}");
 
         let UndoPlan { plan, left_out, .. } = stage.undo().await;
-        assert_eq!((plan.actions[0].verb.as_str(), left_out.len()), (inverse, 0), "case: {case}");
+        assert_eq!((plan.actions[0].verb().as_str(), left_out.len()), (inverse, 0), "case: {case}");
         assert_eq!(plan.actions[0].preconditions.tags, Some(sorted(&after).into_iter().collect()), "case: {case}");
         assert_eq!(stage.run(plan).await.code(), 0, "case: {case}");
         assert_eq!(stage.tags("vpc").into_iter().collect::<BTreeSet<_>>(), sorted(&before), "case: {case}");
         let again = stage.undo().await;
-        assert_eq!(again.plan.actions[0].verb.as_str(), verb, "case: {case}: an undo can be taken back, too");
+        assert_eq!(again.plan.actions[0].verb().as_str(), verb, "case: {case}: an undo can be taken back, too");
     }
 }
 

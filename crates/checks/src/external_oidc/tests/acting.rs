@@ -21,8 +21,8 @@ fn drafts(given: &Given) -> BTreeMap<String, ActionDraft> {
 fn auth_config_is_applied_with_its_exact_bytes() {
     let absent = given().without_in("openshift-config-managed", "auth-config");
     let draft = drafts(&absent.managed()).remove("ConfigMap/openshift-config-managed/auth-config").unwrap();
-    assert_eq!(draft.verb, Verb::Apply);
-    assert_eq!(draft.change, json!({ "data": { "auth-config.json": RENDERED } }));
+    assert_eq!(draft.verb(), Verb::Apply);
+    assert_eq!(draft.change.to_json(), json!({ "data": { "auth-config.json": RENDERED } }));
     assert_eq!((draft.undo, draft.stake), (Undo::DeleteWhatWasCreated, Stake::Reversible));
     assert_eq!(draft.target.uid, None);
     assert!(draft.diff.contains("+       \"kind\": \"AuthenticationConfiguration\""), "{}", draft.diff);

@@ -95,7 +95,7 @@ proptest! {
         let view = world.view(now());
         for subject in domain.subjects(view) {
             let explanation = domain.explain(&subject, view).unwrap();
-            for draft in explanation.remedy.iter().filter(|draft| draft.verb == Verb::Delete) {
+            for draft in explanation.remedy.iter().filter(|draft| draft.verb() == Verb::Delete) {
                 for id in &draft.rests_on {
                     let known = view.observations().find(|(held, ..)| *held == id).map(|(_, how, _)| how.is_complete());
                     prop_assert_eq!(known, Some(true), "{} rests on {:?}", &subject, id);

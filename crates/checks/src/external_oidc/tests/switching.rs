@@ -74,12 +74,16 @@ fn it_is_offered_where_it_is_asked_for_and_providers_are_listed() {
 fn it_sends_the_type_and_takes_the_webhook_away() {
     let draft = draft(&ready()).unwrap();
     assert_eq!(
-        (draft.verb, draft.reason, draft.stake, draft.undo, draft.selected),
+        (draft.verb(), draft.reason, draft.stake, draft.undo, draft.selected),
         (Verb::Patch, Reason::Differs, Stake::Login, Undo::RestoreFromBackup, false)
     );
-    assert_eq!(draft.change["patch"], json!({ "spec": { "type": "OIDC", "webhookTokenAuthenticator": null } }));
+    assert_eq!(
+        draft.change.to_json()["patch"],
+        json!({ "spec": { "type": "OIDC", "webhookTokenAuthenticator": null } })
+    );
+    let change = draft.change.to_json();
     let kinds: Vec<&str> =
-        draft.change["export"].as_array().unwrap().iter().filter_map(|kind| kind["kind"].as_str()).collect();
+        change["export"].as_array().unwrap().iter().filter_map(|kind| kind["kind"].as_str()).collect();
     assert_eq!(kinds, ["User", "Group", "Identity", "OAuthClient", "RoleBindingRestriction"]);
     assert_eq!(draft.blocked_by, [], "nothing speaks against it");
     for line in [
@@ -105,7 +109,7 @@ fn a_server_that_lacks_a_kind_is_not_asked_to_export_it() {
         ("", "configmaps"),
     ];
     let draft = draft(&ready().serving(&served)).unwrap();
-    assert_eq!(draft.change["export"], json!([{ "apiVersion": "user.openshift.io/v1", "kind": "User" }]));
+    assert_eq!(draft.change.to_json()["export"], json!([{ "apiVersion": "user.openshift.io/v1", "kind": "User" }]));
 }
 
 #[test]

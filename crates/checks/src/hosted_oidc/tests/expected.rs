@@ -176,16 +176,16 @@ fn a_copy_is_bound_to_its_source_and_never_carries_a_secret() {
     assert_eq!((&draft.target.uid, &draft.target.version), (&None, &None), "it is created");
     let labels = json!({ OIDC: "true", MANAGED: "true" });
     let copy = |kind: &str, name: &str, key: &str| {
-        let source = json!({ "cluster": "mgmt", "kind": kind, "namespace": "clusters-guest-a", "name": name });
+        let source = json!({ "cluster": "mgmt", "apiVersion": "v1", "kind": kind, "namespace": "clusters-guest-a", "name": name });
         json!({ "source": source, "keys": { key: key } })
     };
-    assert_eq!(draft.change, json!({ "labels": labels, "copy": copy("Secret", "s", "clientSecret") }));
+    assert_eq!(draft.change.to_json(), json!({ "labels": labels, "copy": copy("Secret", "s", "clientSecret") }));
 
     let judged = expects_ca().judged();
     let draft = &judged.find("ConfigMap/ca").unwrap().explanation.remedy[0];
     let data = json!({ "ca-bundle.crt": "PEM\n" });
     assert_eq!(
-        draft.change,
+        draft.change.to_json(),
         json!({ "labels": labels, "data": data, "copy": copy("ConfigMap", "ca", "ca-bundle.crt") })
     );
 }
@@ -194,7 +194,7 @@ fn a_copy_is_bound_to_its_source_and_never_carries_a_secret() {
 fn the_label_action_adds_the_label_alone() {
     let judged = expects_secret().has(secret("s").managed()).judged();
     let draft = &judged.find("Secret/s").unwrap().explanation.remedy[0];
-    assert_eq!(draft.change, json!({ "set": { OIDC: "true" }, "remove": [] }));
+    assert_eq!(draft.change.to_json(), json!({ "set": { OIDC: "true" }, "remove": [] }));
     assert_eq!(draft.target.uid.as_ref().unwrap().to_string(), "uid-s");
 }
 

@@ -76,7 +76,7 @@ fn an_update_takes_the_label_along_where_it_may_write() {
     let immutable = unlabelled.clone().of_target("immutable", json!(true));
     assert_eq!(gates(&immutable), ["update selected stale blocked:immutable", "label selected not-labelled"]);
     let judged = unlabelled.judged();
-    let change = &judged.find(DEMO).unwrap().explanation.remedy[0].change;
+    let change = judged.find(DEMO).unwrap().explanation.remedy[0].change.to_json();
     assert_eq!(change["labels"], json!({ "cluster.x-k8s.io/cluster-name": "demo" }));
 }
 
@@ -99,7 +99,7 @@ fn an_update_names_its_source_by_uid_and_version_and_says_lengths_kinds_and_time
         ("uid-default-demo-outputs-kubeconfig".to_owned(), "100".to_owned())
     );
     assert_eq!(
-        draft.change,
+        draft.change.to_json(),
         json!({ "copy": {
             "source": {
                 "cluster": "mgmt", "apiVersion": "v1", "kind": "Secret",
@@ -126,8 +126,9 @@ fn an_update_names_its_source_by_uid_and_version_and_says_lengths_kinds_and_time
 fn a_new_secret_is_what_the_contract_asks_for() {
     let judged = given().without("Secret", "demo-kubeconfig").judged();
     let draft = &judged.find(DEMO).unwrap().explanation.remedy[0];
+    let change = draft.change.to_json();
     assert_eq!(
-        (&draft.change["type"], &draft.change["labels"], &draft.change["owner"]),
+        (&change["type"], &change["labels"], &change["owner"]),
         (
             &json!("cluster.x-k8s.io/secret"),
             &json!({ "cluster.x-k8s.io/cluster-name": "demo" }),

@@ -65,7 +65,7 @@ fn each_type_gets_what_ec2_says_of_it() {
             set[cap("gpu-count")] = json!(gpus.to_string());
             set[cap("gpu-type")] = json!("nvidia.com/gpu");
         }
-        assert_eq!(remedy[0].change, json!({ "set": set, "remove": [] }), "{name}");
+        assert_eq!(remedy[0].change.to_json(), json!({ "set": set, "remove": [] }), "{name}");
     }
 }
 

@@ -3,8 +3,6 @@
 //! Always true: nothing is deleted but what the tags prove, or what an older status calls its own making, and nothing that
 //! still holds things of others.
 
-use serde_json::json;
-
 use super::{Draft, tag_line};
 use crate::powervs_tags::context::Claimant;
 use crate::powervs_tags::facts::{Infra, Lock};
@@ -14,7 +12,7 @@ use crate::powervs_tags::names::{capi_clusters, powervs_clusters};
 use crate::powervs_tags::proofs::proofs;
 use crate::powervs_tags::subjects::resource;
 use crate::powervs_tags::verdict::Verdict;
-use trueup_core::engine::{ActionDraft, Blocked, Dependency, GateName, Reason, Stake, Undo, Verb, empty_set};
+use trueup_core::engine::{ActionDraft, Blocked, Change, Dependency, GateName, Reason, Stake, Undo, empty_set};
 
 impl Draft<'_, '_> {
     /// A step of the cluster's teardown; for a connection on a gateway that stays, its tag comes off after it.
@@ -57,7 +55,7 @@ impl Draft<'_, '_> {
             stake: Stake::Ownership,
             depends_on: vec![self.after(self.item, Some(seen_from))],
             blocked_by: self.not_managed().into_iter().collect(),
-            ..self.tagging(gateway, Verb::Untag, Reason::ClusterDeleted, Vec::new(), vec![tag])
+            ..self.tagging(gateway, Change::Untag, Reason::ClusterDeleted, Vec::new(), vec![tag])
         })
     }
 
@@ -113,9 +111,8 @@ impl Draft<'_, '_> {
             ownership: proofs(self.context, self.account, self.item, self.seen_from),
             stake: Stake::Irreversible,
             diff,
-            change: json!({}),
             undo: Undo::None,
-            ..self.draft(self.item, Verb::Delete, reason)
+            ..self.draft(self.item, Change::Delete, reason)
         }
     }
 }

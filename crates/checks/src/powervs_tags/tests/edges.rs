@@ -91,7 +91,7 @@ fn edge_6_a_crash_between_create_and_tag_leaves_a_name_that_proves_nothing() {
 
 #[test]
 fn edge_7_a_half_attached_pair_is_sent_again_whole() {
-    let draft = |given: Given| given.judged().find(VPC).unwrap().explanation.remedy[0].change.clone();
+    let draft = |given: Given| given.judged().find(VPC).unwrap().explanation.remedy[0].change.to_json();
     assert_eq!(
         draft(newer().tags("vpc", &[owner("demo")])),
         json!({ "set": [uuid(UID), owner("demo")], "remove": [] })

@@ -179,7 +179,7 @@ proptest! {
             .collect();
         prop_assert_eq!(found, case.expected(), "{:?}", case);
         for answer in judged.answers.values() {
-            let deletes = answer.explanation.remedy.iter().any(|draft| draft.verb.as_str() == "delete");
+            let deletes = answer.explanation.remedy.iter().any(|draft| draft.verb().as_str() == "delete");
             let is_dead_ones = answer.judgement.verdict == "orphan";
             let is_going = answer.subject.cloud.as_ref().and_then(|place| place.seen_from.as_ref()).is_some_and(|seen| {
                 NAMES.iter().zip(&case.clusters).any(|(name, one)| *name == seen.name && one.going)

@@ -5,8 +5,8 @@ use crate::engine::testing::{
     FindingGiven, Given, cluster, delete, finding, finding_in, given, glob, label, secrets_of,
 };
 use crate::engine::{
-    AcceptRule, ActionDraft, Blocked, FreezeWindow, GateName, Plan, PlanReadError, ReadOnly, SourceBinding, State,
-    Undo, Verb, canonical_digest,
+    AcceptRule, ActionDraft, Blocked, Change, FreezeWindow, GateName, MetadataChange, Plan, PlanReadError, ReadOnly,
+    SourceBinding, State, Undo, Verb, canonical_digest,
 };
 use crate::world::{ClusterSource, Completeness, Content, Gap, GapCause, ResourceVersion, Uid};
 
@@ -46,6 +46,7 @@ fn a_plan_has_the_shape_the_contract_shows() {
         "actions": [{
             "id": "a1", "finding": finding, "domain": "hosted-oidc", "cluster": "guest-a", "verb": "delete",
             "target": object, "preconditions": { "uid": "uid-of-it", "resourceVersion": "7" },
+            "origin": { "finding": finding }, "rests_on": ["guest-a v1/secrets@openshift-config"],
             "selected": true, "reason": "no-referrer", "ownership": ["the oidc label", "the managed label"],
             "tier": 3, "diff": "- Secret", "change": {}, "undo": "restore-from-backup", "depends_on": [], "blocked_by": [],
         }],
@@ -58,14 +59,15 @@ fn a_plan_has_the_shape_the_contract_shows() {
 /// Kinds of the same name in two API groups: their findings share an id, and each keeps its own actions.
 #[test]
 fn findings_with_one_id_keep_their_own_actions() {
-    let of_group = |api_version: &'static str, verb: Verb| {
-        let mut finding = finding("same").draft(ActionDraft { verb, ..label("guest-a", "same") });
+    let of_group = |api_version: &'static str, change: fn(MetadataChange) -> Change| {
+        let set = MetadataChange { set: [("a".to_owned(), "b".to_owned())].into(), remove: Vec::new() };
+        let mut finding = finding("same").draft(ActionDraft { change: change(set), ..label("guest-a", "same") });
         finding.0.subject.api_version = api_version;
         finding
     };
     let plan = given()
-        .finding(of_group("a.example.com/v1", Verb::Label))
-        .finding(of_group("b.example.com/v1", Verb::Annotate))
+        .finding(of_group("a.example.com/v1", Change::Label))
+        .finding(of_group("b.example.com/v1", Change::Annotate))
         .plan();
     let actions = plan.findings.iter().map(|one| (one.subject.api_version.as_str(), one.actions.concat()));
     assert_eq!(
@@ -77,7 +79,7 @@ fn findings_with_one_id_keep_their_own_actions() {
 #[test]
 fn what_is_absent_has_no_key() {
     let mut draft = label("guest-a", "x");
-    draft.verb = Verb::Create;
+    draft.change = Change::read(Verb::Create, json!({ "backup": "f.age" })).unwrap();
     draft.target.namespace = None;
     draft.target.uid = Some(Uid::parse(""));
     draft.target.version = None;
@@ -114,7 +116,7 @@ fn actions_are_numbered_by_finding_and_sorted_as_text() {
     assert_eq!(ids, ["a1", "a10", "a11", "a12", "a2", "a3", "a4", "a5", "a6", "a7", "a8", "a9"]);
     assert_eq!(plan.findings[0].actions, ["a1", "a2"]);
     assert_eq!(plan.findings[5].actions, ["a11", "a12"]);
-    assert_eq!(plan.actions[1].finding, plan.findings[4].id);
+    assert_eq!(plan.actions[1].finding(), Some(plan.findings[4].id.as_str()));
 }
 
 #[test]
@@ -328,7 +330,7 @@ proptest! {
         let picked = &before.actions[pick.index(before.actions.len())];
         let closed = Blocked { gate: GateName::Paused, why: "paused".to_owned() };
         let mut shut = given.clone();
-        for judged in shut.judged.iter_mut().filter(|judged| judged.subject.to_string() == picked.finding) {
+        for judged in shut.judged.iter_mut().filter(|judged| Some(judged.subject.to_string().as_str()) == picked.finding()) {
             judged.explanation.remedy[0].blocked_by.push(closed.clone());
         }
         let after = shut.plan();

@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 
 use super::ports::ClusterPort;
 use super::report::ActionResult;
-use crate::engine::{Action, ExportedKind, Verb};
+use crate::engine::{Action, Change, ExportedKind};
 
 /// The lists of an export, one after another, as the items of a list.
 pub(super) type Exported = Zeroizing<Vec<u8>>;
@@ -17,10 +17,7 @@ pub(super) type Exported = Zeroizing<Vec<u8>>;
 /// # Errors
 /// How the action ends when something could not be read whole.
 pub(super) async fn read_export(port: &dyn ClusterPort, action: &Action) -> Result<Option<Exported>, ActionResult> {
-    if action.verb != Verb::Patch {
-        return Ok(None);
-    }
-    let Ok(change) = action.field_change() else { return Ok(None) };
+    let Change::Patch(change) = &action.change else { return Ok(None) };
     if change.export.is_empty() {
         return Ok(None);
     }

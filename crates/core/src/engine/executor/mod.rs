@@ -55,8 +55,8 @@ pub use dry_run::{BackupsThere, DryRunPorts, DryRunResult, dry_run};
 pub use in_flight::InFlight;
 pub use owners::read_owners;
 pub use ports::{
-    ClusterPort, Clusters, DryRunPort, ExecutorClock, JournalPort, Ports, Progress, Reading, Recheck, RecheckResult,
-    ReferenceScan, Reply, Seen, Switches, VaultPort, Write,
+    ClusterPort, Clusters, DryRunPort, ExecutorClock, JournalPort, Ports, Progress, Reading, Recheck, ReferenceScan, Reply, Seen,
+    Switches, VaultPort, Write,
 };
 pub use recover::resolve;
 pub use report::{ActionResult, Halt, Report, Skip};

@@ -18,7 +18,7 @@ use super::in_flight::InFlight;
 use super::report::ActionResult;
 use crate::engine::journal::{Answer, Journal, Record};
 use crate::engine::vault::{Sealed, Vault, owners, restorable};
-use crate::engine::{Action, Blocked, IdentityRecord, ObjectRef, cloud_version};
+use crate::engine::{Action, Blocked, IdentityRecord, ObjectRef, RecheckResult, cloud_version};
 
 /// The clusters of a run, by the names the plan uses.
 pub type Clusters = BTreeMap<String, Arc<dyn ClusterPort>>;
@@ -127,16 +127,6 @@ pub trait Recheck: Send {
 
     /// Looks whether something refers to what these actions deleted. One answer an action, in their order.
     fn scan_references<'a>(&'a mut self, deleted: &'a [&'a Action]) -> BoxFuture<'a, Vec<ReferenceScan>>;
-}
-
-/// What judging again says about an action.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RecheckResult {
-    /// The plan would hold it again, unblocked and for the same verdict.
-    Same,
-    Differs(String),
-    /// The plan would hold it, and a gate that was open is shut now.
-    Blocked(String),
 }
 
 /// What refers to a deleted object.

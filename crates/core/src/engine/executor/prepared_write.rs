@@ -12,8 +12,8 @@ use super::verdict::difference;
 use crate::engine::journal::{FieldRecord, LabelChange};
 use crate::engine::vault::RESTORED_FROM;
 use crate::engine::{
-    Action, ContentChange, FieldChange, JudgedFields, MarkChange, ObjectRef, Preconditions, TagChange, Verb,
-    cloud_version, fields_at, short_id,
+    Action, Change, ContentBackup, CreateChange, FieldChange, JudgedFields, Labels, MetadataChange, ObjectBackup,
+    ObjectRef, Preconditions, TagChange, WrittenContent, cloud_version, fields_at, short_id,
 };
 
 /// The very object a request is for.
@@ -81,26 +81,31 @@ impl PreparedWrite {
     ) -> Result<Self, ActionResult> {
         let bound =
             || bound_of(action).ok_or_else(|| ActionResult::gated("identity: the plan does not bind the object"));
-        match action.verb {
-            Verb::Delete => Ok(Self::Delete { bound: bound()? }),
-            Verb::Label => {
-                let MarkChange { set, remove } = action.mark_change().map_err(|_| unreadable())?;
-                Ok(Self::Change { bound: bound()?, patch: Patch::labels(set, remove) })
+        match &action.change {
+            Change::Delete => Ok(Self::Delete { bound: bound()? }),
+            Change::Label(MetadataChange { set, remove }) => {
+                Ok(Self::Change { bound: bound()?, patch: Patch::labels(set.clone(), remove.clone()) })
             }
-            Verb::Annotate => {
-                let MarkChange { set, remove } = action.mark_change().map_err(|_| unreadable())?;
-                Ok(Self::Change { bound: bound()?, patch: Patch::annotations(set, remove) })
+            Change::Annotate(MetadataChange { set, remove }) => {
+                Ok(Self::Change { bound: bound()?, patch: Patch::annotations(set.clone(), remove.clone()) })
             }
-            Verb::Update => Ok(Self::Change { bound: bound()?, patch: patch_of(action, source, vault)? }),
-            Verb::Apply => Ok(Self::Apply { bound: bound_of(action), patch: patch_of(action, source, vault)? }),
-            Verb::Create => create(action, plan, source, vault),
-            Verb::Patch => {
-                let FieldChange { patch, export: _ } = action.field_change().map_err(|_| unreadable())?;
-                Ok(Self::Change { bound: bound()?, patch: Patch::fields(patch) })
+            Change::Update(_) => Ok(Self::Change { bound: bound()?, patch: written(action, source)? }),
+            Change::Apply(_) => Ok(Self::Apply { bound: bound_of(action), patch: written(action, source)? }),
+            Change::Create(change) => create(action, change, source),
+            Change::UpdateFromBackup(change) => {
+                Ok(Self::Change { bound: bound()?, patch: written_back(action, change, vault)? })
             }
-            Verb::Tag | Verb::Untag | Verb::ReOwn => {
-                let TagChange { set, remove } = action.tag_change().map_err(|_| unreadable())?;
-                Ok(Self::Change { bound: bound()?, patch: Patch::tags(set, remove) })
+            Change::ApplyFromBackup(change) => {
+                Ok(Self::Apply { bound: bound_of(action), patch: written_back(action, change, vault)? })
+            }
+            Change::CreateFromBackup(change) => restore(action, change, plan, vault),
+            Change::Patch(FieldChange { patch, export: _ }) => {
+                Ok(Self::Change { bound: bound()?, patch: Patch::fields(patch.clone()) })
+            }
+            Change::Tag(TagChange { set, remove })
+            | Change::Untag(TagChange { set, remove })
+            | Change::ReOwn(TagChange { set, remove }) => {
+                Ok(Self::Change { bound: bound()?, patch: Patch::tags(set.clone(), remove.clone()) })
             }
         }
     }
@@ -234,18 +239,15 @@ fn bound_of(action: &Action) -> Option<Bound> {
     }
 }
 
-/// What an action changes of the content.
-fn patch_of(action: &Action, source: Option<&Content>, vault: &dyn VaultPort) -> Result<Patch, ActionResult> {
-    let change = action.content_change().map_err(|_| unreadable())?;
-    let mut data = BTreeMap::new();
-    if let Some(file) = &change.backup {
-        let sealed = vault.open(file).map_err(|why| ActionResult::gated(format!("backup: {why}")))?;
-        let before = Content::of(&action.target.kind, &sealed)
-            .map_err(|why| ActionResult::gated(format!("backup: of it, {why}")))?;
-        data.extend(change.keys.iter().map(|key| (key.clone(), before.get(key).cloned())));
-    }
-    data.extend(shown(&change));
-    if let (Some(copying), Some(source)) = (&change.copy, source) {
+/// The content a create, update or apply writes. `source` is what it copies.
+fn written(action: &Action, source: Option<&Content>) -> Result<Patch, ActionResult> {
+    let Some(WrittenContent { copy, data: shown, labels }) = action.change.content() else {
+        return Ok(Patch::default());
+    };
+    let mut data: BTreeMap<String, Option<Bytes>> = BTreeMap::new();
+    let shown = shown.into_iter().flatten();
+    data.extend(shown.map(|(key, text)| (key.clone(), Some(Bytes::new(text.clone().into_bytes())))));
+    if let (Some(copying), Some(source)) = (copy, source) {
         for (key, from) in &copying.keys {
             let bytes = source.get(from).cloned();
             let said = data.insert(key.clone(), bytes.clone());
@@ -255,52 +257,70 @@ fn patch_of(action: &Action, source: Option<&Content>, vault: &dyn VaultPort) ->
         }
         data.extend(copying.remove.iter().map(|key| (key.clone(), None)));
     }
+    patch_of(action, data, labels)
+}
+
+/// The content a backup writes back.
+fn written_back(action: &Action, change: &ContentBackup, vault: &dyn VaultPort) -> Result<Patch, ActionResult> {
+    let ContentBackup { backup, keys, labels } = change;
+    let sealed = vault.open(backup).map_err(|why| ActionResult::gated(format!("backup: {why}")))?;
+    let before = Content::of(&action.target.kind, &sealed)
+        .map_err(|why| ActionResult::gated(format!("backup: of it, {why}")))?;
+    patch_of(action, keys.iter().map(|key| (key.clone(), before.get(key).cloned())).collect(), labels)
+}
+
+fn patch_of(action: &Action, data: BTreeMap<String, Option<Bytes>>, labels: &Labels) -> Result<Patch, ActionResult> {
     let is_text = |bytes: &Option<Bytes>| bytes.as_ref().is_none_or(|bytes| std::str::from_utf8(bytes).is_ok());
     if action.target.kind != "Secret" && !data.values().all(is_text) {
         return Err(ActionResult::gated(format!("a {} holds text, and its source does not", action.target.kind)));
     }
-    Ok(Patch { labels: change.labels, data, ..Patch::default() })
+    Ok(Patch { labels: labels.clone(), data, ..Patch::default() })
 }
 
-/// The content a plan shows.
-fn shown(change: &ContentChange) -> impl Iterator<Item = (String, Option<Bytes>)> + '_ {
-    change.data.iter().map(|(key, text)| (key.clone(), Some(Bytes::new(text.clone().into_bytes()))))
-}
-
-fn create(
+fn restore(
     action: &Action,
+    change: &ObjectBackup,
     plan: &str,
-    source: Option<&Content>,
     vault: &dyn VaultPort,
 ) -> Result<PreparedWrite, ActionResult> {
-    if let Some(file) = action.change["backup"].as_str() {
-        let mark = format!("{}/{}", short_id(plan), action.id);
-        let owners = owners_shown(action).into_iter().filter_map(|owner| owner.uid).collect();
-        let object =
-            vault.restorable(file, &mark, &owners).map_err(|why| ActionResult::gated(format!("backup: {why}")))?;
-        return Ok(PreparedWrite::Create { object, proof: Proof::Mark(mark) });
-    }
-    let patch = patch_of(action, source, vault)?;
-    let change = action.content_change().map_err(|_| unreadable())?;
+    let mark = format!("{}/{}", short_id(plan), action.id);
+    let owners = change.owners.iter().filter_map(|owner| owner.uid.clone()).collect();
+    let object = vault
+        .restorable(&change.backup, &mark, &owners)
+        .map_err(|why| ActionResult::gated(format!("backup: {why}")))?;
+    Ok(PreparedWrite::Create { object, proof: Proof::Mark(mark) })
+}
+
+fn create(action: &Action, change: &CreateChange, source: Option<&Content>) -> Result<PreparedWrite, ActionResult> {
+    let patch = written(action, source)?;
     let new = NewObject { content_type: change.content_type.as_deref(), owner: change.owner.as_ref() };
     let addressed = Addressed::InBody { target: &action.target, bound: None };
     let object = patch.body(&action.target.kind, addressed, new);
     Ok(PreparedWrite::Create { object, proof: Proof::Content(patch) })
 }
 
-/// The owners an object that is made shall have, as its plan shows them.
+/// The owners of a new object, as its plan shows them.
 pub(super) fn owners_shown(action: &Action) -> Vec<ObjectRef> {
-    let mut owners: Vec<ObjectRef> = serde_json::from_value(action.change["owners"].clone()).unwrap_or_default();
-    let change = action.content_change().unwrap_or_default();
-    owners.extend(change.owner.map(|owner| owner.object(action.target.namespace.as_deref())));
-    owners
+    match &action.change {
+        Change::CreateFromBackup(ObjectBackup { owners, .. }) => owners.clone(),
+        Change::Create(CreateChange { owner, .. }) => {
+            owner.iter().map(|owner| owner.object(action.target.namespace.as_deref())).collect()
+        }
+        Change::Delete
+        | Change::Label(_)
+        | Change::Annotate(_)
+        | Change::Update(_)
+        | Change::Apply(_)
+        | Change::UpdateFromBackup(_)
+        | Change::ApplyFromBackup(_)
+        | Change::Patch(_)
+        | Change::Tag(_)
+        | Change::Untag(_)
+        | Change::ReOwn(_) => Vec::new(),
+    }
 }
 
 /// Whether an object says that it came back by this action.
 pub(super) fn is_marked(seen: &Seen, mark: &str) -> bool {
     seen.annotations.get(RESTORED_FROM).is_some_and(|found| found == mark)
-}
-
-fn unreadable() -> ActionResult {
-    ActionResult::gated("the plan does not say what is to be changed")
 }

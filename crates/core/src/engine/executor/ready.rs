@@ -122,7 +122,7 @@ impl<'a> Ready<'a> {
         match self.write {
             PreparedWrite::Create { .. } => Verb::Create,
             PreparedWrite::Delete { .. } | PreparedWrite::Change { .. } | PreparedWrite::Apply { .. } => {
-                self.action.verb
+                self.action.verb()
             }
         }
     }
@@ -130,5 +130,5 @@ impl<'a> Ready<'a> {
 
 /// Whether what is refused now may well be taken in some minutes.
 fn is_patient(action: &Action) -> bool {
-    action.target.cloud.is_some() && action.verb == Verb::Delete
+    action.target.cloud.is_some() && action.verb() == Verb::Delete
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::engine::journal::VerifiedState;
-use crate::engine::{Blocked, GateName};
+use crate::engine::{Blocked, GateName, RecheckResult};
 
 /// How one action ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,6 +85,15 @@ impl ActionResult {
         match self {
             Self::Done(_) | Self::Already => true,
             Self::TakenBack { .. } | Self::Skipped { .. } | Self::Failed { .. } | Self::Unknown { .. } => false,
+        }
+    }
+
+    /// How an action ends that was judged again and is not as the plan says.
+    pub(super) fn refused(why: &RecheckResult) -> Self {
+        let message = why.message().unwrap_or_default();
+        match why {
+            RecheckResult::Same | RecheckResult::Blocked(_) | RecheckResult::Stricter { .. } => Self::gated(message),
+            RecheckResult::Differs(_) => Self::stale(format!("judged again: {message}")),
         }
     }
 

@@ -86,6 +86,9 @@ pub async fn resume(approved: ApprovedPlan, settings: RunSettings, ports: Ports<
         sent_earlier,
         moved: OwnChanges::default(),
     };
+    for (action, why) in approved.refused() {
+        run.end(action, ActionResult::refused(why));
+    }
     let halted = run.whole().await.err();
     if let Some(halt) = &halted {
         for action in approved.actions() {
@@ -147,7 +150,7 @@ impl<'p> Run<'p, '_> {
     fn in_order(&self) -> Vec<&'p TargetRecord> {
         let highest = |target: &&TargetRecord| {
             let own = self.approved.actions().filter(|action| action.cluster == target.cluster);
-            own.map(|action| action.tier).max().unwrap_or(Tier::T0).max(Tier::T2)
+            own.map(|action| self.approved.tier(action)).max().unwrap_or(Tier::T0).max(Tier::T2)
         };
         let mut targets = self.approved.targets();
         // Stable: among equals the order of names stays.
@@ -296,7 +299,7 @@ impl<'p> Run<'p, '_> {
         let gone = [VerifiedState::Gone, VerifiedState::Terminating];
         let ended = matches!(self.report.ends.get(&action.id), Some(ActionResult::Done(state)) if gone.contains(state));
         // Nothing refers to a cloud resource in a way that could bring it back.
-        action.verb == Verb::Delete && action.target.cloud.is_none() && ended
+        action.verb() == Verb::Delete && action.target.cloud.is_none() && ended
     }
 
     fn deleted(&self) -> Vec<&'p Action> {
@@ -335,12 +338,13 @@ impl<'p> Run<'p, '_> {
                 action: action.id.clone(),
                 cluster: action.cluster.clone(),
                 target: action.target.clone(),
-                verb: action.verb,
+                verb: action.verb(),
                 why: why.to_owned(),
                 at,
             })
         };
-        self.approved.actions().filter_map(skipped).collect()
+        let refused = self.approved.refused().map(|(action, _)| action);
+        self.approved.actions().chain(refused).filter_map(skipped).collect()
     }
 
     /// The last records. That they could not be written changes nothing about what was done.

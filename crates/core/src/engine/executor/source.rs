@@ -18,8 +18,7 @@ pub(super) async fn read_source(
     clock: &dyn ExecutorClock,
     action: &Action,
 ) -> Result<Option<Content>, ActionResult> {
-    let change = action.content_change().unwrap_or_default();
-    let Some(copying) = change.copy else { return Ok(None) };
+    let Some(copying) = action.change.copying() else { return Ok(None) };
     let Some(bound) = &action.preconditions.source else {
         return Err(ActionResult::gated("identity: the plan binds no uid and version of the source"));
     };
@@ -27,7 +26,7 @@ pub(super) async fn read_source(
     let Some(port) = clusters.get(cluster) else {
         return Err(ActionResult::gated(format!("identity: {cluster}, which holds the source, is not connected")));
     };
-    read_bound(port.as_ref(), clock, &copying, bound).await.map(Some)
+    read_bound(port.as_ref(), clock, copying, bound).await.map(Some)
 }
 
 async fn read_bound(

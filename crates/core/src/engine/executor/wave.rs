@@ -13,7 +13,7 @@ use super::content::Content;
 use super::export::{Exported, read_export, together};
 use super::in_flight::{InFlight, journal_intents};
 use super::owners::lost_owner;
-use super::ports::{ClusterPort, Progress, Reading, RecheckResult, Reply};
+use super::ports::{ClusterPort, Progress, Reading, Reply};
 use super::prepared_write::{PreparedWrite, owners_shown};
 use super::read::read;
 use super::ready::Ready;
@@ -21,9 +21,9 @@ use super::report::{ActionResult, Halt};
 use super::run::Run;
 use super::source::read_source;
 use super::verdict::{Next, in_doubt, next};
-use crate::engine::Action;
 use crate::engine::journal::{Answer, Record, VerifiedState};
 use crate::engine::vault::Sealed;
+use crate::engine::{Action, RecheckResult};
 
 /// Requests under way at once in a cluster: enough to hide a slow line, few enough that a stop leaves little undone.
 const AT_ONCE_MAX: usize = 16;
@@ -48,10 +48,7 @@ impl<'p> Run<'p, '_> {
         for (place, action) in wave.iter().enumerate() {
             match again.get(place) {
                 Some(RecheckResult::Same) => same.push(*action),
-                Some(RecheckResult::Blocked(why)) => self.end(action, ActionResult::gated(why.clone())),
-                Some(RecheckResult::Differs(why)) => {
-                    self.end(action, ActionResult::stale(format!("judged again: {why}")))
-                }
+                Some(refused) => self.end(action, ActionResult::refused(refused)),
                 None => self.end(action, ActionResult::gated("it could not be judged again")),
             }
         }

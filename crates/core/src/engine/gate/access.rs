@@ -48,7 +48,7 @@ pub fn access_questions(draft: &ActionDraft) -> Vec<AccessQuestion> {
         namespace: target.namespace.clone(),
     };
     // What a cloud lets its user do is the cloud's to say.
-    let verbs = if target.cloud.is_some() { &[] } else { draft.verb.rbac() };
+    let verbs = if target.cloud.is_some() { &[] } else { draft.verb().rbac() };
     verbs.iter().map(question).collect()
 }
 

@@ -15,7 +15,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Candidate, GateInputs, GateName, Gated, Group, blocked, dependency};
+use super::{Blocked, Candidate, GateInputs, GateName, Gated, Group, blocked, dependency};
 use crate::engine::tier::Tier;
 
 /// How many deletes a plan may hold before the brake pulls. A day's worth of leftovers is a handful; a broken list
@@ -24,6 +24,14 @@ pub const DELETES_MAX: u64 = 25;
 
 /// Below this many managed subjects "more than half" says little: two of three is an ordinary clean-up.
 const MANAGED_MIN: u64 = 10;
+
+/// Whether the brake is counted while a plan is built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BrakeMode {
+    On,
+    /// Counted later, over the chosen deletes.
+    Off,
+}
 
 /// What the brake does to the deletes of a group.
 enum Pull {
@@ -63,21 +71,34 @@ fn pulls(counts: &BTreeMap<Group, u64>, around: &GateInputs<'_>) -> BTreeMap<Gro
     let asked = around.conditions.deletes_max;
     let lifted = asked.is_some_and(|most| total <= most);
     let most = if lifted { DELETES_MAX } else { asked.unwrap_or(DELETES_MAX) };
-    let pull = |(group, deletes): (&Group, &u64)| {
-        let reason = too_many(total, most).or_else(|| too_large_a_part(group, *deletes, around))?;
+    let pull = |(group, why): (Group, String)| (group, if lifted { Pull::Lifted } else { Pull::Blocks { why } });
+    over(counts, &around.managed, most).into_iter().map(pull).collect()
+}
+
+/// Returns the groups whose chosen deletes are over the brake, with the gate. The counts leave out deletes that follow from
+/// one change of intent.
+pub fn over_brake(counts: &BTreeMap<Group, u64>, managed: &BTreeMap<Group, u64>) -> BTreeMap<Group, Blocked> {
+    let shut = over(counts, managed, DELETES_MAX).into_iter();
+    shut.map(|(group, why)| (group, blocked(GateName::Brake, why))).collect()
+}
+
+fn over(counts: &BTreeMap<Group, u64>, managed: &BTreeMap<Group, u64>, most: u64) -> BTreeMap<Group, String> {
+    let total: u64 = counts.values().sum();
+    let why = |(group, deletes): (&Group, &u64)| {
+        let reason = too_many(total, most).or_else(|| too_large_a_part(group, *deletes, managed))?;
         let why = format!("{reason}; deselect some, or allow them with --max-deletes {total} (tier 4)");
-        Some((group.clone(), if lifted { Pull::Lifted } else { Pull::Blocks { why } }))
+        Some((group.clone(), why))
     };
-    counts.iter().filter_map(pull).collect()
+    counts.iter().filter_map(why).collect()
 }
 
 fn too_many(total: u64, most: u64) -> Option<String> {
     (total > most).then(|| format!("the plan would delete {total} objects, more than {most}"))
 }
 
-fn too_large_a_part(group: &Group, deletes: u64, around: &GateInputs<'_>) -> Option<String> {
+fn too_large_a_part(group: &Group, deletes: u64, managed: &BTreeMap<Group, u64>) -> Option<String> {
     let (cluster, domain) = group;
-    let managed = around.managed.get(group).copied().unwrap_or(0);
+    let managed = managed.get(group).copied().unwrap_or(0);
     let pulled = managed > MANAGED_MIN && deletes * 2 > managed;
     pulled.then(|| {
         format!("it would delete {deletes} of the {managed} objects of {} in {cluster}, more than half", domain.0)

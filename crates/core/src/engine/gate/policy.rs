@@ -128,7 +128,7 @@ impl PolicyRule {
             class: around.class(candidate),
             namespace: target.namespace.as_deref().unwrap_or(""),
             kind: target.resource.kind,
-            verb: candidate.draft.verb,
+            verb: candidate.draft.verb(),
         })
     }
 

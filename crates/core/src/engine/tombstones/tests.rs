@@ -120,8 +120,8 @@ fn a_reference_to_what_we_deleted_says_so_and_offers_to_bring_it_back() {
     assert!(finding.summary.ends_with("trueup deleted it at 2026-11-16T09:00:00Z, plan 1a2b3c4d/a1"), "{finding:?}");
     assert_eq!(finding.evidence[0].object, "journal 1a2b3c4d/a1");
     let [action] = &plan.actions[..] else { panic!("{plan:?}") };
-    assert_eq!((action.verb, action.tier, action.selected), (Verb::Create, Tier::T1, false));
-    assert_eq!((&action.change, &action.blocked_by), (&json!({ "backup": "00ff.age" }), &Vec::new()));
+    assert_eq!((action.verb(), action.tier, action.selected), (Verb::Create, Tier::T1, false));
+    assert_eq!((action.change.backup(), &action.blocked_by), (Some("00ff.age"), &Vec::new()));
     assert_eq!(finding.actions, [action.id.as_str()]);
 }
 

@@ -8,10 +8,12 @@ use super::tags::{no_way_back, put_tags_back};
 use super::{BackupSeen, Look, ObjectNow};
 use crate::engine::JudgedFields;
 use crate::engine::action::{Reason, Undo, Verb};
+use crate::engine::change::{Change, ContentBackup, FieldChange, MetadataChange, ObjectBackup};
 use crate::engine::fields::{fields_diff, has_fields};
 use crate::engine::journal::{
     ActionEntry, ActionStanding, Answer, Entry, FieldRecord, Found, LabelChange, Sent, VerifiedState,
 };
+use crate::engine::origin::Origin;
 use crate::engine::plan::{Action, Preconditions};
 use crate::engine::reference::ObjectRef;
 use crate::engine::tier::Tier;
@@ -23,33 +25,42 @@ pub(super) struct Inverse {
     pub not_restored: Vec<String>,
 }
 
-/// What takes an action of an entry back.
+/// An applied action: what the journal holds of it.
+#[derive(Clone, Copy)]
+pub(super) struct Applied<'e> {
+    pub entry: &'e Entry,
+    pub done: &'e ActionEntry,
+    pub sent: &'e Sent,
+}
+
+/// Returns the action that reverses an action of an entry.
 ///
 /// # Errors
-/// One sentence: why nothing does.
+/// One sentence: why there is none.
 pub(super) fn inverse(entry: &Entry, done: &ActionEntry, look: Option<&Look>) -> Result<Inverse, String> {
     let sent = done.sent.as_ref().ok_or("nothing was sent")?;
-    let look = look.ok_or("nobody looked at it");
+    let look = look.ok_or("the object was not read");
+    let applied = Applied { entry, done, sent };
     match sent.verb {
         Verb::Delete if is_gone(sent.verb, &done.standing) => match &sent.target.cloud {
             Some(cloud) => Err(no_way_back(cloud)),
-            None => restore(done, sent, look?),
+            None => restore(applied, look?),
         },
         Verb::Delete => Err("it was not deleted".to_owned()),
         // A create after a delete is a restore that was tried; when it came to nothing, the object is still gone.
-        Verb::Create if done.backup.is_some() && is_gone(sent.verb, &done.standing) => restore(done, sent, look?),
-        Verb::Create if is_made(&done.standing) => unmake(done, sent, look?),
+        Verb::Create if done.backup.is_some() && is_gone(sent.verb, &done.standing) => restore(applied, look?),
+        Verb::Create if is_made(&done.standing) => unmake(applied, look?),
         Verb::Create => Err("it was not created by this plan, or it is not known that it was".to_owned()),
-        Verb::Label if may_be_done(&done.standing) => put_marks_back(&done.id, sent, look?, MarkKind::Label),
+        Verb::Label if may_be_done(&done.standing) => put_metadata_back(applied, look?, MetadataKind::Label),
         Verb::Label => Err("it was not labelled".to_owned()),
-        Verb::Annotate if may_be_done(&done.standing) => put_marks_back(&done.id, sent, look?, MarkKind::Annotation),
+        Verb::Annotate if may_be_done(&done.standing) => put_metadata_back(applied, look?, MetadataKind::Annotation),
         Verb::Annotate => Err("it was not annotated".to_owned()),
-        Verb::Apply if is_made(&done.standing) => unmake(done, sent, look?),
-        Verb::Update | Verb::Apply if may_be_done(&done.standing) => put_content_back(done, sent, look?),
+        Verb::Apply if is_made(&done.standing) => unmake(applied, look?),
+        Verb::Update | Verb::Apply if may_be_done(&done.standing) => put_content_back(applied, look?),
         Verb::Update | Verb::Apply => Err("it was not changed".to_owned()),
-        Verb::Patch if may_be_done(&done.standing) => put_fields_back(&done.id, sent, look?),
+        Verb::Patch if may_be_done(&done.standing) => put_fields_back(applied, look?),
         Verb::Patch => Err("it was not changed".to_owned()),
-        Verb::Tag | Verb::Untag | Verb::ReOwn if may_be_done(&done.standing) => put_tags_back(entry, done, sent, look?),
+        Verb::Tag | Verb::Untag | Verb::ReOwn if may_be_done(&done.standing) => put_tags_back(applied, look?),
         Verb::Tag | Verb::Untag | Verb::ReOwn => Err("its tags were not changed".to_owned()),
     }
 }
@@ -100,7 +111,8 @@ fn is_made(standing: &ActionStanding) -> bool {
 }
 
 /// Creates what was deleted, from its backup.
-fn restore(done: &ActionEntry, sent: &Sent, look: &Look) -> Result<Inverse, String> {
+fn restore(applied: Applied<'_>, look: &Look) -> Result<Inverse, String> {
+    let Applied { done, sent, .. } = applied;
     let (file, lost) = opened(done, look)?;
     let place = place(&sent.target);
     match &look.object {
@@ -121,27 +133,26 @@ fn restore(done: &ActionEntry, sent: &Sent, look: &Look) -> Result<Inverse, Stri
     let mut diff = format!("+ {place}, from its backup\n");
     diff.extend(look.owners.living.iter().map(|owner| format!("+   owner {}\n", self::place(owner))));
     diff.extend(not_restored.iter().map(|what| format!("  {what}\n")));
-    let change = json!({ "backup": file, "owners": look.owners.living });
+    let change = Change::CreateFromBackup(ObjectBackup { backup: file.clone(), owners: look.owners.living.clone() });
     let target = ObjectRef { uid: None, ..sent.target.clone() };
     let preconditions = Preconditions { uid: None, resource_version: None, ..Preconditions::default() };
     let action = Action {
-        verb: Verb::Create,
         reason: Reason::Missing,
         tier: Tier::T1,
         undo: Undo::DeleteWhatWasCreated,
-        ..action(&done.id, sent, target, preconditions, diff, change)
+        ..action(applied, target, preconditions, diff, change)
     };
     Ok(Inverse { action, not_restored })
 }
 
 /// What was put on an object.
 #[derive(Debug, Clone, Copy)]
-enum MarkKind {
+enum MetadataKind {
     Label,
     Annotation,
 }
 
-impl MarkKind {
+impl MetadataKind {
     fn as_str(self) -> &'static str {
         match self {
             Self::Label => "label",
@@ -151,10 +162,11 @@ impl MarkKind {
 }
 
 /// Puts labels or annotations back to what they were.
-fn put_marks_back(id: &str, sent: &Sent, look: &Look, kind: MarkKind) -> Result<Inverse, String> {
-    let (change, verb) = match kind {
-        MarkKind::Label => (&sent.labels, Verb::Label),
-        MarkKind::Annotation => (&sent.annotations, Verb::Annotate),
+fn put_metadata_back(applied: Applied<'_>, look: &Look, kind: MetadataKind) -> Result<Inverse, String> {
+    let sent = applied.sent;
+    let change = match kind {
+        MetadataKind::Label => &sent.labels,
+        MetadataKind::Annotation => &sent.annotations,
     };
     let word = kind.as_str();
     let LabelChange { before, after } =
@@ -162,8 +174,8 @@ fn put_marks_back(id: &str, sent: &Sent, look: &Look, kind: MarkKind) -> Result<
     let place = place(&sent.target);
     let Same { resource_version, labels, annotations, uid: _, fields: _ } = same_object(sent, look)?;
     let found = match kind {
-        MarkKind::Label => labels,
-        MarkKind::Annotation => annotations,
+        MetadataKind::Label => labels,
+        MetadataKind::Annotation => annotations,
     };
     if before.iter().all(|(key, value)| found.get(key) == value.as_ref()) {
         return Err(format!("the {word}s of {place} are what they were before already"));
@@ -171,39 +183,41 @@ fn put_marks_back(id: &str, sent: &Sent, look: &Look, kind: MarkKind) -> Result<
     if let Some((key, _)) = after.iter().find(|(key, value)| found.get(*key) != value.as_ref()) {
         return Err(format!("somebody changed the {word} {key} of {place} since; look at it"));
     }
-    let set: BTreeMap<&String, &String> =
-        before.iter().filter_map(|(key, value)| Some((key, value.as_ref()?))).collect();
-    let remove: Vec<&String> = before.iter().filter(|(_, value)| value.is_none()).map(|(key, _)| key).collect();
+    let set = before.iter().filter_map(|(key, value)| Some((key.clone(), value.clone()?))).collect();
+    let remove = before.iter().filter(|(_, value)| value.is_none()).map(|(key, _)| key.clone()).collect();
+    let change = match kind {
+        MetadataKind::Label => Change::Label(MetadataChange { set, remove }),
+        MetadataKind::Annotation => Change::Annotate(MetadataChange { set, remove }),
+    };
     let preconditions = match kind {
-        MarkKind::Label => Preconditions {
+        MetadataKind::Label => Preconditions {
             uid: sent.uid.clone(),
             resource_version: Some(resource_version.to_owned()),
             ..Preconditions::default()
         },
         // What is annotated may have a version that moves by itself; the annotations are all that counts here.
-        MarkKind::Annotation => Preconditions {
+        MetadataKind::Annotation => Preconditions {
             uid: sent.uid.clone(),
             resource_version: None,
             judged: Some(annotations_judged(after.keys(), annotations)),
             ..Preconditions::default()
         },
     };
-    let diff = format!("  metadata:\n    {word}s:\n{}", mark_lines(before, after));
+    let diff = format!("  metadata:\n    {word}s:\n{}", metadata_lines(before, after));
     let action = Action {
-        verb,
         reason: Reason::Differs,
         // Whether a label says who owns the object is not in the journal, so it is taken for one that does.
         tier: match kind {
-            MarkKind::Label => Tier::T3,
-            MarkKind::Annotation => Tier::T1,
+            MetadataKind::Label => Tier::T3,
+            MetadataKind::Annotation => Tier::T1,
         },
         undo: Undo::RemoveWhatWasAdded,
-        ..action(id, sent, sent.target.clone(), preconditions, diff, json!({ "set": set, "remove": remove }))
+        ..action(applied, sent.target.clone(), preconditions, diff, change)
     };
     Ok(Inverse { action, not_restored: Vec::new() })
 }
 
-fn mark_lines(before: &BTreeMap<String, Option<String>>, after: &BTreeMap<String, Option<String>>) -> String {
+fn metadata_lines(before: &BTreeMap<String, Option<String>>, after: &BTreeMap<String, Option<String>>) -> String {
     let line = |sign: char, (key, value): (&String, &Option<String>)| {
         value.as_ref().map(|value| format!("{sign}     {key}: \"{value}\"\n"))
     };
@@ -222,7 +236,8 @@ fn annotations_judged<'k>(
 }
 
 /// Puts patched fields back to what they were.
-fn put_fields_back(id: &str, sent: &Sent, look: &Look) -> Result<Inverse, String> {
+fn put_fields_back(applied: Applied<'_>, look: &Look) -> Result<Inverse, String> {
+    let sent = applied.sent;
     let record = sent.fields.as_ref().ok_or("the journal does not hold what the fields were")?;
     let FieldRecord { before, after } = record;
     let place = place(&sent.target);
@@ -233,64 +248,75 @@ fn put_fields_back(id: &str, sent: &Sent, look: &Look) -> Result<Inverse, String
     if !has_fields(fields, after) {
         return Err(format!("somebody changed the same fields of {place} since; look at it"));
     }
+    let Value::Object(patch) = before.clone() else {
+        return Err(format!("the journal does not hold what the fields of {place} were"));
+    };
     let action = Action {
-        verb: Verb::Patch,
         reason: Reason::Differs,
         // What the fields decide is not in the journal, so they are taken for what matters most.
         tier: Tier::T3,
         undo: Undo::RestoreFromBackup,
         ..action(
-            id,
-            sent,
+            applied,
             sent.target.clone(),
             bound_to(uid, resource_version),
             fields_diff(after, before),
-            json!({ "patch": before }),
+            Change::Patch(FieldChange { patch, export: Vec::new() }),
         )
     };
     Ok(Inverse { action, not_restored: Vec::new() })
 }
 
 /// Puts content and labels back to what they were, from the backup.
-fn put_content_back(done: &ActionEntry, sent: &Sent, look: &Look) -> Result<Inverse, String> {
+fn put_content_back(applied: Applied<'_>, look: &Look) -> Result<Inverse, String> {
+    let Applied { done, sent, .. } = applied;
     let (file, _) = opened(done, look)?;
     let Same { uid, resource_version, .. } = same_object(sent, look)?;
     check_untouched(done, sent, resource_version)?;
     let labels = sent.labels.as_ref();
     let mut diff = labels.map_or_else(String::new, |LabelChange { before, after }| {
-        format!("  metadata:\n    labels:\n{}", mark_lines(before, after))
+        format!("  metadata:\n    labels:\n{}", metadata_lines(before, after))
     });
     diff.push_str("  data:\n");
     diff.extend(sent.keys.iter().map(|key| format!("-   {key}: <as it was changed>\n+   {key}: <as in its backup>\n")));
-    let mut change = json!({ "backup": file, "keys": sent.keys });
-    if let Some(LabelChange { before, .. }) = labels {
-        change["labels"] = json!(before);
-    }
+    let before = labels.map(|change| change.before.clone()).unwrap_or_default();
+    let content = ContentBackup { backup: file.clone(), keys: sent.keys.clone(), labels: before };
+    // Applied content stays ours: an update would give it to a field manager of another name.
+    let change = match sent.verb {
+        Verb::Apply => Change::ApplyFromBackup(content),
+        Verb::Create
+        | Verb::Update
+        | Verb::Label
+        | Verb::Annotate
+        | Verb::Patch
+        | Verb::Delete
+        | Verb::Tag
+        | Verb::Untag
+        | Verb::ReOwn => Change::UpdateFromBackup(content),
+    };
     let preconditions = bound_to(uid, resource_version);
     let action = Action {
-        // What was applied stays ours: an update would give it to a manager of another name.
-        verb: sent.verb,
         reason: Reason::Differs,
         tier: if labels.is_some() { Tier::T3 } else { Tier::T1 },
         undo: Undo::RestoreFromBackup,
-        ..action(&done.id, sent, sent.target.clone(), preconditions, diff, change)
+        ..action(applied, sent.target.clone(), preconditions, diff, change)
     };
     Ok(Inverse { action, not_restored: Vec::new() })
 }
 
 /// Deletes what was created.
-fn unmake(done: &ActionEntry, sent: &Sent, look: &Look) -> Result<Inverse, String> {
+fn unmake(applied: Applied<'_>, look: &Look) -> Result<Inverse, String> {
+    let Applied { done, sent, .. } = applied;
     let place = place(&sent.target);
     let Same { uid, resource_version, .. } = same_object(sent, look)?;
     check_untouched(done, sent, resource_version)?;
     let target = ObjectRef { uid: Some(uid.to_owned()), ..sent.target.clone() };
     let action = Action {
-        verb: Verb::Delete,
         reason: Reason::Differs,
         // The class of the cluster is not in the journal, so it is taken for prod.
         tier: Tier::T3,
         undo: Undo::RestoreFromBackup,
-        ..action(&done.id, sent, target, bound_to(uid, resource_version), format!("- {place}\n"), json!({}))
+        ..action(applied, target, bound_to(uid, resource_version), format!("- {place}\n"), Change::Delete)
     };
     Ok(Inverse { action, not_restored: Vec::new() })
 }
@@ -347,29 +373,28 @@ fn bound_to(uid: &str, resource_version: &str) -> Preconditions {
     }
 }
 
-/// What all inverses have in common. Verb, reason, tier and undo are the caller's.
+/// What all inverses have in common. Reason, tier and undo are the caller's.
 pub(super) fn action(
-    id: &str,
-    sent: &Sent,
+    Applied { entry, done, sent }: Applied<'_>,
     target: ObjectRef,
     preconditions: Preconditions,
     diff: String,
-    change: Value,
+    change: Change,
 ) -> Action {
     Action {
-        id: id.to_owned(),
-        finding: String::new(),
+        id: done.id.clone(),
+        origin: Origin::Undo { plan: entry.plan.clone(), action: done.id.clone() },
         domain: String::new(),
         cluster: sent.cluster.clone(),
-        verb: sent.verb,
+        change,
         target,
         preconditions,
+        rests_on: Vec::new(),
         selected: true,
         reason: Reason::Differs,
         ownership: Vec::new(),
         tier: Tier::T4,
         diff,
-        change,
         undo: Undo::None,
         depends_on: Vec::new(),
         blocked_by: Vec::new(),

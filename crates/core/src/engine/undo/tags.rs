@@ -5,11 +5,10 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::json;
-
 use super::Look;
-use super::inverse::{Inverse, Same, action, place, same_object};
-use crate::engine::action::{Reason, Undo, Verb};
+use super::inverse::{Applied, Inverse, Same, action, place, same_object};
+use crate::engine::action::{Reason, Undo};
+use crate::engine::change::{Change, TagChange};
 use crate::engine::journal::{ActionEntry, Entry, LabelChange, Sent};
 use crate::engine::plan::{Action, Preconditions};
 use crate::engine::reference::{CloudRef, cloud_tags};
@@ -23,20 +22,21 @@ const RECLAIMABLE_DAYS: u32 = 7;
 const RECLAIMABLE_KINDS: [&str; 2] = ["workspace", "cos-instance"];
 
 /// Puts the tags of a resource back to what they were.
-pub(super) fn put_tags_back(entry: &Entry, done: &ActionEntry, sent: &Sent, look: &Look) -> Result<Inverse, String> {
+pub(super) fn put_tags_back(applied: Applied<'_>, look: &Look) -> Result<Inverse, String> {
+    let Applied { entry, done, sent } = applied;
     let LabelChange { before, after: _ } =
         sent.labels.as_ref().ok_or("the journal does not hold what the tags were")?;
     let place = place(&sent.target);
     let Same { resource_version, .. } = same_object(sent, look)?;
     let tags = cloud_tags(resource_version);
     let of = |was_there: bool| before.iter().filter(move |(_, value)| value.is_some() == was_there).map(|(tag, _)| tag);
-    let set: Vec<&String> = of(true).filter(|tag| !tags.contains(*tag)).collect();
-    let remove: Vec<&String> = of(false).filter(|tag| tags.contains(*tag)).collect();
-    let verb = match (set.is_empty(), remove.is_empty()) {
+    let set: Vec<String> = of(true).filter(|tag| !tags.contains(*tag)).cloned().collect();
+    let remove: Vec<String> = of(false).filter(|tag| tags.contains(*tag)).cloned().collect();
+    let change = match (set.is_empty(), remove.is_empty()) {
         (true, true) => return Err(format!("the tags of {place} are what they were before already")),
-        (false, true) => Verb::Tag,
-        (true, false) => Verb::Untag,
-        (false, false) => Verb::ReOwn,
+        (false, true) => Change::Tag,
+        (true, false) => Change::Untag,
+        (false, false) => Change::ReOwn,
     };
     if !left_with(entry, done).contains(&tags) {
         return Err(format!("somebody changed the tags of {place} since; look at it"));
@@ -45,15 +45,14 @@ pub(super) fn put_tags_back(entry: &Entry, done: &ActionEntry, sent: &Sent, look
     let line = |sign: char, tag: &str| format!("{sign}   tag {}\n", printable(tag, Charset::Unicode));
     diff.extend(remove.iter().map(|tag| line('-', tag)));
     diff.extend(set.iter().map(|tag| line('+', tag)));
-    let change = json!({ "set": set, "remove": remove });
+    let change = change(TagChange { set, remove });
     let preconditions = Preconditions { tags: Some(tags.into_iter().collect()), ..Preconditions::default() };
     let action = Action {
-        verb,
         reason: Reason::Differs,
         // Whether a tag says whose the resource is, is not in the journal, so it is taken for one that does.
         tier: Tier::T3,
         undo: Undo::PutTagsBack,
-        ..action(&done.id, sent, sent.target.clone(), preconditions, diff, change)
+        ..action(applied, sent.target.clone(), preconditions, diff, change)
     };
     Ok(Inverse { action, not_restored: Vec::new() })
 }

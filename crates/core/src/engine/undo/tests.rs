@@ -6,7 +6,7 @@ use super::*;
 use crate::engine::journal::{ApprovalWay, ApprovedCluster, FieldRecord, LabelChange, Record, VerifiedState, entries};
 use crate::engine::plan::IdentityRecord;
 use crate::engine::testing::now;
-use crate::engine::{Glob, PolicyEffect, Tier, Verb};
+use crate::engine::{Glob, PLAN_TTL, PolicyEffect, Tier, Verb};
 
 fn secret(uid: Option<&str>) -> ObjectRef {
     ObjectRef {
@@ -85,7 +85,7 @@ fn present(uid: &str, labels: &[(&str, &str)]) -> ObjectNow {
 }
 
 fn undone(entry: &Entry, look: Look) -> UndoPlan {
-    undo(entry, None, &[("a1".to_owned(), look)].into(), now()).unwrap()
+    undo(entry, None, &[("a1".to_owned(), look)].into(), now(), PLAN_TTL).unwrap()
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn an_undo_goes_to_the_cluster_the_delete_went_to_and_names_no_uid() {
     let undo = undone(&entry(Verb::Delete, VerifiedState::Gone, true), look(ObjectNow::Absent));
     let [action] = &undo.plan.actions[..] else { panic!("{undo:?}") };
     assert_eq!(
-        (action.verb, &action.target.uid, action.change["backup"].as_str(), action.tier),
+        (action.verb(), &action.target.uid, action.change.backup(), action.tier),
         (Verb::Create, &None, Some("f.age"), Tier::T1)
     );
     assert_eq!(undo.plan.targets[0].identity.kube_system_uid, "k");
@@ -130,7 +130,8 @@ fn what_can_not_come_back_is_left_out_with_a_sentence() {
         assert!(undo.plan.actions.is_empty(), "case: {case}: {undo:?}");
         assert!(undo.left_out[0].contains(expected), "case: {case}: {undo:?}");
     }
-    let unseen = undo(&entry(Verb::Delete, VerifiedState::Gone, true), None, &BTreeMap::new(), now()).unwrap();
+    let unseen =
+        undo(&entry(Verb::Delete, VerifiedState::Gone, true), None, &BTreeMap::new(), now(), PLAN_TTL).unwrap();
     assert!(unseen.plan.actions.is_empty(), "nobody looked");
 }
 
@@ -140,7 +141,7 @@ fn living_owners_come_along_and_what_is_lost_is_in_the_plan() {
     let owners = OwnersSeen { living: vec![owner], dropped: vec!["its owner Pod x: it is gone".to_owned()] };
     let undo = undone(&entry(Verb::Delete, VerifiedState::Gone, true), Look { owners, ..look(ObjectNow::Absent) });
     let action = &undo.plan.actions[0];
-    assert_eq!(action.change["owners"][0]["uid"], "alive");
+    assert_eq!(action.change.to_json()["owners"][0]["uid"], "alive");
     for said in ["without its uid", "without its owner Pod x: it is gone"] {
         assert!(action.diff.contains(said), "{}", action.diff);
         assert!(undo.not_restored.iter().any(|what| what.contains(said)), "{undo:?}");
@@ -191,7 +192,11 @@ fn labels_go_back_to_exactly_what_they_were_or_stay() {
         match expected {
             Ok(()) => {
                 let action = &undo.plan.actions[0];
-                assert_eq!(action.change, json!({ "set": { "kept": "1" }, "remove": ["new"] }), "case: {case}");
+                assert_eq!(
+                    action.change.to_json(),
+                    json!({ "set": { "kept": "1" }, "remove": ["new"] }),
+                    "case: {case}"
+                );
                 assert_eq!(action.preconditions.uid.as_deref(), Some("u"), "case: {case}");
                 assert_eq!(action.preconditions.resource_version.as_deref(), Some("9"), "case: {case}");
                 assert_eq!(action.tier, Tier::T3, "case: {case}");
@@ -219,8 +224,12 @@ fn annotations_go_back_to_exactly_what_they_were_or_stay() {
         match expected {
             Ok(()) => {
                 let action = &undo.plan.actions[0];
-                assert_eq!((action.verb, action.tier), (Verb::Annotate, Tier::T1), "case: {case}");
-                assert_eq!(action.change, json!({ "set": { "kept": "1" }, "remove": ["new"] }), "case: {case}");
+                assert_eq!((action.verb(), action.tier), (Verb::Annotate, Tier::T1), "case: {case}");
+                assert_eq!(
+                    action.change.to_json(),
+                    json!({ "set": { "kept": "1" }, "remove": ["new"] }),
+                    "case: {case}"
+                );
             }
             Err(why) => assert!(undo.left_out[0].contains(why), "case: {case}: {undo:?}"),
         }
@@ -251,7 +260,7 @@ fn content_goes_back_only_when_nobody_touched_it_since() {
                 let labels = json!({ "kept": "1", "new": null });
                 let change = json!({ "backup": "f.age", "keys": ["value"], "labels": labels });
                 assert_eq!(
-                    (action.verb, &action.change, action.tier),
+                    (action.verb(), &action.change.to_json(), action.tier),
                     (Verb::Update, &change, Tier::T3),
                     "case: {case}"
                 );
@@ -274,7 +283,7 @@ fn only_what_a_plan_was_seen_to_create_is_deleted_again() {
     ];
     for (case, verb, state, expected) in cases {
         let undo = undone(&entry(verb, state, false), look(present("u", &[])));
-        assert_eq!(undo.plan.actions.first().map(|action| action.verb), expected, "case: {case}: {undo:?}");
+        assert_eq!(undo.plan.actions.first().map(Action::verb), expected, "case: {case}: {undo:?}");
         if let Some(action) = undo.plan.actions.first() {
             let bound = (action.preconditions.uid.as_deref(), action.preconditions.resource_version.as_deref());
             assert_eq!(bound, (Some("u"), Some("9")), "case: {case}");
@@ -309,10 +318,10 @@ fn patched_fields_go_back_while_they_are_what_the_plan_made_them() {
         match expected {
             Ok(()) => {
                 let [action] = undo.plan.actions.as_slice() else { panic!("case: {case}: {undo:?}") };
-                assert_eq!((action.verb, action.tier), (Verb::Patch, Tier::T3), "case: {case}");
-                assert_eq!(action.change, json!({ "patch": before }), "case: {case}");
+                assert_eq!((action.verb(), action.tier), (Verb::Patch, Tier::T3), "case: {case}");
+                assert_eq!(action.change.to_json(), json!({ "patch": before }), "case: {case}");
                 assert_eq!(action.preconditions.resource_version.as_deref(), Some("4711"), "case: {case}");
-                assert!(action.can_be_carried_out() && action.diff.contains("+   type: \"IntegratedOAuth\""));
+                assert!(action.diff.contains("+   type: \"IntegratedOAuth\""));
             }
             Err(why) => assert!(undo.left_out[0].contains(why), "case: {case}: {:?}", undo.left_out),
         }

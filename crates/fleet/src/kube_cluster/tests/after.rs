@@ -20,10 +20,13 @@ pub(super) async fn looks(stage: &Stage, port: &KubeCluster) -> BTreeMap<String,
                 resource_version: seen.resource_version.clone(),
                 labels: seen.labels.clone(),
                 annotations: seen.annotations.clone(),
-                fields: action.field_change().map_or(serde_json::Value::Null, |change| {
-                    let object = serde_json::from_slice(&seen.json).unwrap();
-                    trueup_core::engine::fields_at(&object, &serde_json::Value::Object(change.patch))
-                }),
+                fields: match &action.change {
+                    Change::Patch(change) => {
+                        let object = serde_json::from_slice(&seen.json).unwrap();
+                        trueup_core::engine::fields_at(&object, &serde_json::Value::Object(change.patch.clone()))
+                    }
+                    _ => serde_json::Value::Null,
+                },
             },
         };
         let sealed = !stage.vault.sealed.lock().unwrap().is_empty();
@@ -41,7 +44,7 @@ pub(super) async fn looks(stage: &Stage, port: &KubeCluster) -> BTreeMap<String,
 pub(super) async fn take_back(stage: &mut Stage) -> Report {
     let records = stage.records.lock().unwrap().clone();
     let looks = looks(stage, &KubeCluster::new(stage.sim.client())).await;
-    let undo = trueup_core::engine::undo(&entries(&records)[0], None, &looks, now()).unwrap();
+    let undo = trueup_core::engine::undo(&entries(&records)[0], None, &looks, now(), PLAN_TTL).unwrap();
     assert_eq!(undo.left_out, Vec::<String>::new());
     stage.plan = undo.plan;
     stage.run().await
@@ -129,7 +132,7 @@ async fn an_owner_that_died_after_the_undo_was_planned_stops_it() {
     stage.run().await;
     let records = stage.records.lock().unwrap().clone();
     let looks = looks(&stage, &KubeCluster::new(stage.sim.client())).await;
-    stage.plan = trueup_core::engine::undo(&entries(&records)[0], None, &looks, now()).unwrap().plan;
+    stage.plan = trueup_core::engine::undo(&entries(&records)[0], None, &looks, now(), PLAN_TTL).unwrap().plan;
     stage.sim.remove("v1", "ConfigMap", "openshift-config/owner").unwrap();
     let report = stage.run().await;
     assert_eq!((report.code(), stage.is_there("a")), (4, false), "{report:?}");

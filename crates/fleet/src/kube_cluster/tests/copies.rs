@@ -33,7 +33,7 @@ pub(super) fn target() -> Value {
 }
 
 pub(super) fn copy_change() -> Value {
-    let source = json!({ "kind": "Secret", "namespace": NAMESPACE, "name": "outputs" });
+    let source = json!({ "apiVersion": "v1", "kind": "Secret", "namespace": NAMESPACE, "name": "outputs" });
     json!({ "copy": { "source": source, "keys": { "value": "kubeconfig" }, "remove": ["token-file"] },
         "labels": { "cluster": "demo" } })
 }
@@ -42,13 +42,12 @@ pub(super) fn copy_change() -> Value {
 fn draft(sim: &SimCluster, verb: Planned, source: &Value, change: Value) -> ActionDraft {
     let text = |object: &Value, field: &str| object["metadata"][field].as_str().unwrap().to_owned();
     let mut draft = ActionDraft {
-        verb,
         reason: Reason::Stale,
         ownership: Vec::new(),
         stake: Stake::Reversible,
         undo: Undo::RestoreFromBackup,
         rests_on: Vec::new(),
-        change,
+        change: Change::read(verb, change).unwrap(),
         source: Some(SourceBinding {
             uid: Uid::parse(&text(source, "uid")),
             version: ResourceVersion::parse(&text(source, "resourceVersion")),
@@ -279,7 +278,7 @@ async fn a_copy_is_taken_back_from_its_backup_unless_somebody_wrote_since() {
     edit(&stage.sim, TARGET, |object| object["data"]["value"] = json!("bmV3ZXI="));
     let records = stage.records.lock().unwrap().clone();
     let looks = super::after::looks(&stage, &KubeCluster::new(stage.sim.client())).await;
-    let undo = trueup_core::engine::undo(&entries(&records)[0], None, &looks, now()).unwrap();
+    let undo = trueup_core::engine::undo(&entries(&records)[0], None, &looks, now(), PLAN_TTL).unwrap();
     assert!(undo.plan.actions.is_empty() && undo.left_out[0].contains("somebody changed"), "{undo:?}");
 }
 
@@ -294,7 +293,7 @@ fn create_change(owner_uid: &str) -> Value {
 
 /// A stage where the target is to be made, owned by the source.
 pub(super) fn creating() -> Stage {
-    let mut stage = copying(Planned::Create, json!({}));
+    let mut stage = copying(Planned::Create, create_change("not made yet"));
     let source = object(&stage.sim, SOURCE).unwrap();
     let change = create_change(source["metadata"]["uid"].as_str().unwrap());
     let draft = ActionDraft { undo: Undo::DeleteWhatWasCreated, ..draft(&stage.sim, Planned::Create, &source, change) };
@@ -343,7 +342,8 @@ async fn nothing_is_made_over_something_else_or_under_a_dead_owner() {
 }
 
 fn other_owner(stage: &mut Stage) {
-    stage.plan.actions[0].change["owner"]["uid"] = json!("dead");
+    let Change::Create(change) = &mut stage.plan.actions[0].change else { panic!("it is a create") };
+    change.owner.as_mut().unwrap().uid = "dead".to_owned();
     stage.plan.id = stage.plan.computed_id().unwrap();
 }
 
@@ -362,7 +362,7 @@ async fn what_nobody_knows_who_made_is_not_deleted_by_an_undo() {
     assert_eq!((end_of(&stage, &report).as_str(), stage.requests("POST")), ("changed", 1), "{report:?}");
     let records = stage.records.lock().unwrap().clone();
     let looks = super::after::looks(&stage, &KubeCluster::new(stage.sim.client())).await;
-    let undo = trueup_core::engine::undo(&entries(&records)[0], None, &looks, now()).unwrap();
+    let undo = trueup_core::engine::undo(&entries(&records)[0], None, &looks, now(), PLAN_TTL).unwrap();
     assert!(undo.plan.actions.is_empty() && undo.left_out[0].contains("not known"), "{undo:?}");
 }
 

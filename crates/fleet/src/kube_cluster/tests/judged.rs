@@ -18,13 +18,12 @@ fn annotating() -> Stage {
     let mut stage = stage(&[]);
     let object = stage.sim.seed(pool()).unwrap();
     let mut draft = ActionDraft {
-        verb: Planned::Annotate,
         reason: Reason::Differs,
         ownership: Vec::new(),
         stake: Stake::Reversible,
         undo: Undo::RemoveWhatWasAdded,
         rests_on: Vec::new(),
-        change: json!({ "set": { "cpu": "8", "new": "x" }, "remove": [] }),
+        change: Change::read(Planned::Annotate, json!({ "set": { "cpu": "8", "new": "x" }, "remove": [] })).unwrap(),
         judged: Some(JudgedFields::of(&object, &FIELDS)),
         ..delete("guest-a", "pool")
     };

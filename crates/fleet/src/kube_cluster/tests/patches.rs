@@ -23,13 +23,12 @@ fn patching(change: Value) -> Stage {
         "metadata": {"name": "robot", "namespace": NAMESPACE}, "automountServiceAccountToken": true}));
     let seeded = seeded.unwrap();
     let mut draft = ActionDraft {
-        verb: Planned::Patch,
         reason: Reason::Differs,
         ownership: Vec::new(),
         stake: Stake::Reversible,
         undo: Undo::RestoreFromBackup,
         rests_on: Vec::new(),
-        change,
+        change: Change::read(Planned::Patch, change).unwrap(),
         ..delete("guest-a", "robot")
     };
     draft.target.resource = ACCOUNTS;

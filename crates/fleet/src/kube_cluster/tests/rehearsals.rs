@@ -95,7 +95,7 @@ async fn what_a_server_refuses_in_earnest_it_refuses_when_it_is_tried() {
 #[tokio::test(start_paused = true)]
 async fn what_comes_from_a_backup_can_be_tried_only_where_there_are_backups() {
     let mut stage = creating();
-    stage.plan.actions[0].change = json!({ "backup": "0" });
+    stage.plan.actions[0].change = Change::read(Planned::Create, json!({ "backup": "0" })).unwrap();
     stage.plan.actions[0].preconditions.source = None;
     let DryRunResult::NotSent(end) = tried(&stage).await else { panic!("it was sent") };
     assert!(end.why().contains("there are no backups"), "{end:?}");

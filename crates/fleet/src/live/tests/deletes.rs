@@ -103,7 +103,7 @@ impl Fleet {
             conditions: &conditions,
         });
         let actions = plan.unwrap().actions.into_iter();
-        let open = actions.filter(|action| action.verb == ActionVerb::Delete && action.blocked_by.is_empty());
+        let open = actions.filter(|action| action.verb() == ActionVerb::Delete && action.blocked_by.is_empty());
         open.map(|action| action.target.name).collect()
     }
 

@@ -1,0 +1,59 @@
+//! Undo actions judged again: equal to what the journal gives, field by field.
+
+use super::*;
+use crate::engine::action::{Blocked, GateName};
+use crate::engine::change::{Change, MetadataChange};
+use crate::engine::testing::{finding, given};
+use crate::engine::tier::Tier;
+
+fn undo_action() -> Action {
+    let mut action = given().finding(finding("a").deletes()).plan().actions.remove(0);
+    action.origin = Origin::Undo { plan: "sha256:ab".to_owned(), action: "a1".to_owned() };
+    action
+}
+
+fn derived(action: Action, left_out: &[&str]) -> UndoPlan {
+    let mut plan = given().plan();
+    plan.actions = vec![action];
+    let left_out = left_out.iter().map(|why| (*why).to_owned()).collect();
+    UndoPlan { plan, left_out, not_restored: Vec::new() }
+}
+
+#[test]
+fn an_undo_is_the_same_only_when_the_journal_gives_it_field_by_field() {
+    type Edit = fn(&mut Action);
+    let other = |field| RecheckResult::Differs(Difference::OtherUndo { field });
+    let blocked = || Blocked { gate: GateName::Policy, why: "denied".to_owned() };
+    let cases: [(&str, Edit, RecheckResult); 13] = [
+        ("equal", |_| {}, RecheckResult::Same),
+        ("another id", |action| action.id = "a9".to_owned(), RecheckResult::Same),
+        (
+            "a gate of the file",
+            |action| action.blocked_by.push(Blocked { gate: GateName::Policy, why: String::new() }),
+            RecheckResult::Same,
+        ),
+        ("a higher tier", |action| action.tier = Tier::T4, RecheckResult::Same),
+        ("a lower tier", |action| action.tier = Tier::T1, RecheckResult::Stricter { planned: Tier::T1, now: Tier::T3 }),
+        ("target", |action| action.target.name.push('x'), other("target")),
+        ("change", |action| action.change = Change::Label(MetadataChange::default()), other("change")),
+        ("preconditions", |action| action.preconditions.uid = None, other("preconditions")),
+        ("cluster", |action| action.cluster.push('x'), other("cluster")),
+        ("diff", |action| action.diff.clear(), other("diff")),
+        ("selected", |action| action.selected = false, other("selected")),
+        ("dependencies", |action| action.depends_on.push("a2".to_owned()), other("depends_on")),
+        (
+            "another entry",
+            |action| action.origin = Origin::Undo { plan: "sha256:cd".to_owned(), action: "a1".to_owned() },
+            RecheckResult::Differs(Difference::NoUndo { why: "a2: it has no backup".to_owned() }),
+        ),
+    ];
+    for (case, edit, expected) in cases {
+        let mut action = undo_action();
+        edit(&mut action);
+        let journal = [derived(undo_action(), &["a2: it has no backup"])];
+        assert_eq!(by_journal(&action, &journal), expected, "case: {case}");
+    }
+    let mut shut = undo_action();
+    shut.blocked_by = vec![blocked()];
+    assert_eq!(by_journal(&undo_action(), &[derived(shut, &[])]), RecheckResult::Blocked(vec![blocked()]));
+}

@@ -1,0 +1,86 @@
+//! Admission of a plan: what of it may still be approved, by the live world and the current configuration.
+//!
+//! Invariants: nothing is approved that was not judged again here; a plan without a valid mark is foreign, and its
+//! verdicts must hold over two observations `settle` apart.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+
+use crate::apply::live_names;
+use crate::error::OperateError;
+use crate::fleet::Fleet;
+use crate::history::history_entries;
+use crate::recheck::Rechecker;
+use crate::session::Session;
+use trueup_core::engine::journal::Entry;
+use trueup_core::engine::{
+    Action, Admission, ApplyRequest, Chosen, ForeignPlan, Plan, Provenance, TargetRecord, admit as admit_plan,
+    check_whole,
+};
+use trueup_core::world::ClusterName;
+
+/// Checks a plan without the live world, and returns where it was made.
+///
+/// # Errors
+/// The plan is refused, or the state folder cannot be used.
+pub fn check_plan(session: &Session, plan: &Plan, foreign: ForeignPlan) -> Result<Provenance, OperateError> {
+    let provenance = plan.provenance(&session.mark_key()?);
+    let limits = session.settings.safety.plans;
+    check_whole(plan, provenance, foreign, limits, Timestamp::now()).map_err(OperateError::Refused)?;
+    Ok(provenance)
+}
+
+/// Judges the chosen actions of a plan again and says which of them may be approved.
+///
+/// # Errors
+/// The plan is refused as a whole, or a cluster is not the one the plan was made for.
+pub async fn admit(fleet: &Fleet, plan: Plan, chosen: Chosen, foreign: ForeignPlan) -> Result<Admission, OperateError> {
+    let session = fleet.session();
+    let provenance = check_plan(session, &plan, foreign)?;
+    let targets: Vec<TargetRecord> = reached(&plan, &chosen).into_iter().cloned().collect();
+    let names: BTreeMap<String, ClusterName> = fleet.ask(move |live| live_names(live, &targets)).await??;
+    let sent_earlier = sent_earlier(&history_entries(session)?, &plan.id);
+    let actions: Vec<Action> = chosen_actions(&plan, &chosen).cloned().collect();
+    let actions: Vec<&Action> = actions.iter().collect();
+    let mut recheck = Rechecker::new(fleet.clone(), names, plan);
+    if provenance == Provenance::Foreign {
+        let settle = session.settings.settle();
+        recheck.now(&actions).await.map_err(OperateError::Start)?;
+        tokio::time::sleep(settle).await;
+        recheck = recheck.settling(settle);
+    }
+    let now = recheck.now(&actions).await.map_err(OperateError::Start)?;
+    let limits = session.settings.safety.plans;
+    let request = ApplyRequest { chosen, provenance, foreign, limits, sent_earlier };
+    let plan = recheck.plan().clone();
+    admit_plan(plan, &request, recheck.current(&now), Timestamp::now()).map_err(OperateError::Refused)
+}
+
+/// The actions that are meant, blocked ones left out.
+pub fn chosen_actions<'p>(plan: &'p Plan, chosen: &'p Chosen) -> impl Iterator<Item = &'p Action> {
+    plan.actions.iter().filter(move |action| {
+        let runs = action.selected && action.blocked_by.is_empty();
+        match chosen {
+            Chosen::Selected => runs,
+            Chosen::Except(ids) => runs && !ids.contains(&action.id),
+            Chosen::Only(ids) => ids.contains(&action.id),
+        }
+    })
+}
+
+/// The targets that the chosen actions write to or copy from.
+fn reached<'p>(plan: &'p Plan, chosen: &Chosen) -> Vec<&'p TargetRecord> {
+    let mut named = BTreeSet::new();
+    for action in chosen_actions(plan, chosen) {
+        named.insert(action.cluster.clone());
+        named.extend(action.change.copying().and_then(|copying| copying.source.cluster.clone()));
+    }
+    plan.targets.iter().filter(|target| named.contains(&target.cluster)).collect()
+}
+
+/// The actions of a plan that an interrupted run has sent.
+fn sent_earlier(entries: &[Entry], plan: &str) -> BTreeSet<String> {
+    let actions = entries.iter().filter(|entry| entry.plan == plan).flat_map(|entry| &entry.actions);
+    actions.filter(|action| action.sent.is_some()).map(|action| action.id.clone()).collect()
+}
