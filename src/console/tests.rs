@@ -1,7 +1,7 @@
 //! The console as a whole: events in, screens and wishes out.
 
-mod deeds;
-pub mod given;
-mod laws;
-mod pointing;
+mod actions;
+pub mod fixtures;
+mod invariants;
+mod mouse;
 mod screens;

@@ -17,7 +17,7 @@ pub fn draw(model: &Model, scroll: usize, area: Rect, painter: &mut Painter<'_>)
     let place = centered(area, WIDTH.min(area.width), area.height.saturating_sub(2));
     painter.clear(place);
     painter.hit(place, Hit::Layer);
-    let here = scope_of(model.place());
+    let here = scope_of(model.screen());
     let title = Line::of(format!("Help: {}", here.title()), Role::Title);
     let inside = painter.boxed(
         place,
@@ -35,11 +35,11 @@ pub fn draw(model: &Model, scroll: usize, area: Rect, painter: &mut Painter<'_>)
 pub fn last(model: &Model) -> usize {
     let width = usize::from(WIDTH.min(model.area.width).saturating_sub(4));
     let shown = usize::from(model.area.height.saturating_sub(4));
-    lines(model, scope_of(model.place()), width).len().saturating_sub(shown)
+    lines(model, scope_of(model.screen()), width).len().saturating_sub(shown)
 }
 
-fn scope_of(place: ScreenId) -> Scope {
-    match place {
+fn scope_of(screen: ScreenId) -> Scope {
+    match screen {
         ScreenId::Fleet => Scope::Fleet,
         ScreenId::Check(_) => Scope::List,
         ScreenId::Plan => Scope::Plan,

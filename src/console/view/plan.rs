@@ -168,7 +168,7 @@ impl<'p> Row<'p> {
             Cell::name(action.cluster.as_str(), text),
             Cell::pieces(object, Cut::Middle),
             dry_cell(plan, id, painter),
-            back_cell(action, skipped.as_ref(), painter),
+            undo_cell(action, skipped.as_ref(), painter),
         ];
         let tone = if skipped.is_some() { Tone::Dimmed } else { Tone::Plain };
         let look = RowLook { cursor: plan.list.cursor() == Some(id), marked: false, tone };
@@ -235,7 +235,7 @@ fn object_text(action: &Action) -> String {
 }
 
 /// The undo of an action, or why it is not sent.
-fn back_cell<'p>(action: &'p Action, skipped: Option<&Skipped>, painter: &Painter<'_>) -> Cell<'p> {
+fn undo_cell<'p>(action: &'p Action, skipped: Option<&Skipped>, painter: &Painter<'_>) -> Cell<'p> {
     match skipped {
         Some(Skipped::Blocked(why)) => Cell::text(why.clone(), painter.style(Role::Blocked)),
         Some(Skipped::Dependency(id)) => Cell::text(format!("depends on {id}, excluded"), painter.style(Role::Muted)),

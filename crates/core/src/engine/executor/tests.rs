@@ -194,7 +194,7 @@ impl Stage {
     }
 
     fn is_there(&self, name: &str) -> bool {
-        self.sim.look("v1", "Secret", &format!("{NAMESPACE}/{name}")).is_ok()
+        self.sim.object("v1", "Secret", &format!("{NAMESPACE}/{name}")).is_ok()
     }
 
     fn requests(&self, method: &str) -> usize {
@@ -362,7 +362,7 @@ async fn what_was_approved_is_done_verified_and_journalled() {
     let report = stage.run().await;
     assert_eq!(report.counts(), BTreeMap::from([("changed".to_owned(), 1), ("gone".to_owned(), 2)]));
     assert_eq!((report.code(), stage.is_there("a"), stage.is_there("b")), (0, false, false));
-    let labelled = stage.sim.look("v1", "Secret", &format!("{NAMESPACE}/label-c")).unwrap();
+    let labelled = stage.sim.object("v1", "Secret", &format!("{NAMESPACE}/label-c")).unwrap();
     assert_eq!(labelled["metadata"]["labels"], json!({ "a": "b" }));
     let kinds: Vec<&str> = stage.records.lock().unwrap().iter().map(kind).collect();
     let expected =
@@ -544,7 +544,7 @@ async fn a_reference_that_appears_is_reported_or_the_object_comes_back() {
         let mut stage = stage(&["a"]);
         stage.on_new_reference = on_new_reference;
         stage.judges.referenced.insert(look, "a HostedCluster names it".to_owned());
-        let before = stage.sim.look("v1", "Secret", "openshift-config/a").unwrap();
+        let before = stage.sim.object("v1", "Secret", "openshift-config/a").unwrap();
         let report = stage.run().await;
         assert_eq!(
             (stage.end(&report, "a").as_str(), stage.is_there("a")),
@@ -553,7 +553,7 @@ async fn a_reference_that_appears_is_reported_or_the_object_comes_back() {
         );
         assert_eq!(report.code(), if look == 0 { 0 } else { 2 }, "case: {case}");
         if there {
-            let after = stage.sim.look("v1", "Secret", "openshift-config/a").unwrap();
+            let after = stage.sim.object("v1", "Secret", "openshift-config/a").unwrap();
             assert_eq!(after["data"], before["data"], "case: {case}");
             assert_ne!(after["metadata"]["uid"], before["metadata"]["uid"], "case: {case}");
         }

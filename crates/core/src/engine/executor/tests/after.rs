@@ -55,7 +55,7 @@ async fn labels_that_were_set_go_back_to_what_they_were() {
         let report = stage.run().await;
         assert_eq!(report.code(), 0, "case: {case}: {report:?}");
         let labels = |stage: &Stage| {
-            stage.sim.look("v1", "Secret", &format!("{NAMESPACE}/label-c")).unwrap()["metadata"]["labels"].clone()
+            stage.sim.object("v1", "Secret", &format!("{NAMESPACE}/label-c")).unwrap()["metadata"]["labels"].clone()
         };
         assert_eq!(labels(&stage), json!({ "a": "b", "kept": "1" }), "case: {case}");
         let report = take_back(&mut stage).await;
@@ -108,7 +108,7 @@ async fn an_object_comes_back_with_the_owners_that_live() {
         assert!(seen.dropped.concat().contains(says), "case: {case}: {seen:?}");
         let report = take_back(&mut stage).await;
         assert_eq!(report.code(), 0, "case: {case}: {report:?}");
-        let after = stage.sim.look("v1", "Secret", "openshift-config/a").unwrap();
+        let after = stage.sim.object("v1", "Secret", "openshift-config/a").unwrap();
         let owners = after["metadata"]["ownerReferences"].as_array().map_or(0, Vec::len);
         assert_eq!(owners, kept, "case: {case}");
     }

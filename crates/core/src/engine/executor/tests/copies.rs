@@ -12,7 +12,7 @@ const FRESH: &str = "ZnJlc2g=";
 pub(super) const STALE: &str = "c3RhbGU=";
 
 fn object(sim: &SimCluster, key: &str) -> Option<Value> {
-    sim.look("v1", "Secret", key).ok()
+    sim.object("v1", "Secret", key).ok()
 }
 
 pub(super) fn edit(sim: &SimCluster, key: &str, change: impl FnOnce(&mut Value)) -> Value {

@@ -36,7 +36,7 @@ fn annotating() -> Stage {
 }
 
 fn annotations(stage: &Stage) -> Value {
-    stage.sim.look("v1", "Secret", KEY).unwrap()["metadata"]["annotations"].clone()
+    stage.sim.object("v1", "Secret", KEY).unwrap()["metadata"]["annotations"].clone()
 }
 
 /// A controller writes its status.

@@ -10,7 +10,7 @@ const ACCOUNTS: Resource =
 const TARGET: &str = "openshift-config/robot";
 
 fn account(sim: &SimCluster) -> Value {
-    sim.look("v1", "ServiceAccount", TARGET).unwrap()
+    sim.object("v1", "ServiceAccount", TARGET).unwrap()
 }
 
 /// A plan that turns a field of a service account, and seals every Secret and Pod first.

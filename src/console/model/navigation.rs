@@ -22,7 +22,7 @@ pub enum Pane {
 /// Visited screens, like a browser's history.
 #[derive(Debug, Clone)]
 pub struct NavigationHistory {
-    places: Vec<ScreenId>,
+    screens: Vec<ScreenId>,
     here: usize,
 }
 
@@ -31,31 +31,31 @@ const LENGTH_MAX: usize = 50;
 
 impl Default for NavigationHistory {
     fn default() -> Self {
-        Self { places: vec![ScreenId::Fleet], here: 0 }
+        Self { screens: vec![ScreenId::Fleet], here: 0 }
     }
 }
 
 impl NavigationHistory {
     pub fn here(&self) -> ScreenId {
-        self.places[self.here]
+        self.screens[self.here]
     }
 
     /// The visited screens, the current one first.
-    pub fn way_back(&self) -> impl Iterator<Item = &ScreenId> {
-        self.places[..=self.here].iter().rev()
+    pub fn visited(&self) -> impl Iterator<Item = &ScreenId> {
+        self.screens[..=self.here].iter().rev()
     }
 
     /// Goes to a screen and drops the forward history.
-    pub fn go(&mut self, place: ScreenId) {
-        if place == self.here() {
+    pub fn go(&mut self, screen: ScreenId) {
+        if screen == self.here() {
             return;
         }
-        self.places.truncate(self.here + 1);
-        self.places.push(place);
-        if self.places.len() > LENGTH_MAX {
-            self.places.remove(0);
+        self.screens.truncate(self.here + 1);
+        self.screens.push(screen);
+        if self.screens.len() > LENGTH_MAX {
+            self.screens.remove(0);
         }
-        self.here = self.places.len() - 1;
+        self.here = self.screens.len() - 1;
     }
 
     /// Goes back; returns whether there was a previous screen.
@@ -65,7 +65,7 @@ impl NavigationHistory {
     }
 
     pub fn forward(&mut self) -> bool {
-        let later = (self.here + 1 < self.places.len()).then_some(self.here + 1);
+        let later = (self.here + 1 < self.screens.len()).then_some(self.here + 1);
         later.inspect(|here| self.here = *here).is_some()
     }
 }
@@ -76,27 +76,27 @@ mod tests {
 
     #[test]
     fn back_and_forward_follow_the_history_until_a_new_screen_is_opened() {
-        let mut trail = NavigationHistory::default();
-        trail.go(ScreenId::Check(0));
-        trail.go(ScreenId::Plan);
-        assert!(trail.back());
-        assert_eq!(trail.here(), ScreenId::Check(0));
-        assert!(trail.forward());
-        assert_eq!(trail.here(), ScreenId::Plan);
-        assert!(trail.back() && trail.back() && !trail.back());
-        trail.go(ScreenId::Activity);
-        assert!(!trail.forward());
-        assert_eq!(trail.here(), ScreenId::Activity);
+        let mut history = NavigationHistory::default();
+        history.go(ScreenId::Check(0));
+        history.go(ScreenId::Plan);
+        assert!(history.back());
+        assert_eq!(history.here(), ScreenId::Check(0));
+        assert!(history.forward());
+        assert_eq!(history.here(), ScreenId::Plan);
+        assert!(history.back() && history.back() && !history.back());
+        history.go(ScreenId::Activity);
+        assert!(!history.forward());
+        assert_eq!(history.here(), ScreenId::Activity);
     }
 
     #[test]
     fn the_oldest_screens_are_dropped() {
-        let mut trail = NavigationHistory::default();
+        let mut history = NavigationHistory::default();
         for _ in 0..LENGTH_MAX {
-            trail.go(ScreenId::Plan);
-            trail.go(ScreenId::Activity);
+            history.go(ScreenId::Plan);
+            history.go(ScreenId::Activity);
         }
-        assert_eq!(trail.places.len(), LENGTH_MAX);
-        assert_eq!(trail.here(), ScreenId::Activity);
+        assert_eq!(history.screens.len(), LENGTH_MAX);
+        assert_eq!(history.here(), ScreenId::Activity);
     }
 }
