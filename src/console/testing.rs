@@ -219,6 +219,7 @@ fn named(word: &str) -> Option<KeyEvent> {
         "end" => KeyCode::End,
         "pageup" => KeyCode::PageUp,
         "pagedown" => KeyCode::PageDown,
+        _ if name.starts_with('f') && name.len() > 1 => KeyCode::F(name[1..].parse().ok()?),
         letter if held == KeyModifiers::CONTROL => KeyCode::Char(letter.chars().next()?),
         _ => return None,
     };

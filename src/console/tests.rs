@@ -1,7 +1,8 @@
-//! The console as a whole: events in, screens and wishes out.
+//! The console as a whole: events in, screens and effects out.
 
 mod actions;
 pub mod fixtures;
 mod invariants;
+mod key_names;
 mod mouse;
 mod screens;

@@ -30,7 +30,7 @@ pub use findings::{Findings, StateCounts};
 pub use fleet::{FleetRow, FleetSheet, Hangs};
 pub use layer::{ExportForm, Layer, Picker, PickerItem, PickerWhat, Prompt, PromptWhat};
 pub use navigation::{NavigationHistory, Pane, ScreenId};
-pub use plan::{Moved, PlanSheet, Show, Skipped, Totals};
+pub use plan::{Moved, PlanSheet, PlannedChange, Show, Skipped, Totals};
 pub use remembered::{Remembered, RememberedCheck, SavedView};
 pub use toast::{Toast, ToastKind, Toasts};
 
@@ -223,13 +223,8 @@ impl Model {
     /// The scope of keys of the screen, ignoring layers.
     pub fn screen_scope(&self) -> Scope {
         match (self.screen(), self.pane) {
-            (ScreenId::Fleet, _) => Scope::Fleet,
-            (ScreenId::Check(_), Pane::List) => Scope::List,
             (ScreenId::Check(_), Pane::Detail) => Scope::Detail,
-            (ScreenId::Plan, _) => Scope::Plan,
-            (ScreenId::Activity, _) => Scope::Activity,
-            (ScreenId::Object, _) => Scope::Object,
-            (ScreenId::Logs, _) => Scope::Logs,
+            (screen, Pane::List | Pane::Detail) => screen.scope(),
         }
     }
 

@@ -1,5 +1,7 @@
 //! Screens, and the history of visited screens.
 
+use crate::console::keymap::Scope;
+
 /// A screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScreenId {
@@ -10,6 +12,20 @@ pub enum ScreenId {
     Activity,
     Object,
     Logs,
+}
+
+impl ScreenId {
+    /// The scope of keys of the screen's list or text.
+    pub fn scope(self) -> Scope {
+        match self {
+            Self::Fleet => Scope::Fleet,
+            Self::Check(_) => Scope::List,
+            Self::Plan => Scope::Plan,
+            Self::Activity => Scope::Activity,
+            Self::Object => Scope::Object,
+            Self::Logs => Scope::Logs,
+        }
+    }
 }
 
 /// The pane of a screen that receives keys.

@@ -1,4 +1,4 @@
-//! What keys and answers do: the model after them, and what was asked for.
+//! Effects of keys and replies: the model and the requested tasks.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ fn planned() -> TestConsole {
     stage
 }
 
-/// A prod delete, asked about for long enough that keys count.
+/// The approval of a prod delete, open long enough to accept keys.
 fn asked() -> TestConsole {
     let mut stage = TestConsole::full();
     stage.planned(fixtures::plan(fixtures::deletes("guest-payments", 2, Tier::T3))).keys("a").later(GUARD).forget();

@@ -19,7 +19,7 @@ use trueup_core::world::{ClusterName, Link, RiskClass};
 use trueup_fleet::live::Update;
 
 /// A screen's states, each under its name.
-type States = Vec<(&'static str, TestConsole)>;
+pub type States = Vec<(&'static str, TestConsole)>;
 
 fn made(mut stage: TestConsole, act: impl FnOnce(&mut TestConsole)) -> TestConsole {
     act(&mut stage);
@@ -484,7 +484,7 @@ fn messages(stage: &mut TestConsole) {
     stage.reply(TaskReply::Accepted { says: Err("`soon` is no day; write it as 2026-12-31".to_owned()) });
 }
 
-fn all() -> Vec<(&'static str, States)> {
+pub fn all() -> Vec<(&'static str, States)> {
     vec![
         ("fleet", fleet()),
         ("list", list()),

@@ -17,6 +17,7 @@ mod object;
 mod paint;
 mod picker;
 mod plan;
+mod rows;
 mod states;
 mod text;
 
