@@ -22,7 +22,7 @@ use trueup_core::engine::{Conditions, Judged, Observed, PlanInput, PlanScope, bu
 use trueup_core::world::{ChangeSet, ClusterName, ClusterSource, Provider, Served, World};
 use trueup_fleet::ibm::{Account, ApiKey, Endpoints, IbmResource, Inventory};
 use trueup_net::http::{HttpClient, HttpSettings};
-use trueup_sim::ibm::{IbmSim, IbmSimOptions, Thing, ThingKind, listen_ibm};
+use trueup_sim::ibm::{IbmSim, IbmSimOptions, Thing, ThingKind};
 
 const CLUSTERS: usize = 500;
 /// Of each cluster: a workspace, a network, a VPC, five subnets, a group, a load balancer.
@@ -44,7 +44,7 @@ fn main() {
 /// Reads the account in both ways, and answers with what it holds.
 async fn sync(workspaces: usize) -> Inventory {
     let sim = account(workspaces);
-    let listening = listen_ibm(([127, 0, 0, 1], 0).into(), sim.clone()).await.expect("a port is free");
+    let listening = sim.listen(([127, 0, 0, 1], 0).into()).await.expect("a port is free");
     let url = format!("http://{}", listening.address);
     let over_http = HttpClient::new(HttpSettings::default()).expect("a client");
     let ways = [

@@ -136,9 +136,9 @@ impl Bench {
 
     /// As it is answered behind the console, without the wait.
     fn answer(&mut self, ask: RequestId, subject: SubjectId) {
-        let closer = Some(Box::new(SubjectDetail { explanation: explanation(&subject), subject, panels: Vec::new() }));
-        let told = TaskReply::Explained { ask, closer };
-        update(&mut self.model, Event { at: now(), what: What::TaskReply(Box::new(told)) }, &self.hits);
+        let detail = Some(Box::new(SubjectDetail { explanation: explanation(&subject), subject, panels: Vec::new() }));
+        let reply = TaskReply::Explained { ask, detail };
+        update(&mut self.model, Event { at: now(), what: What::TaskReply(Box::new(reply)) }, &self.hits);
     }
 
     fn key(&mut self, code: KeyCode) {

@@ -100,7 +100,7 @@ impl Scene {
         let checks = scene.live.domains().iter().map(|domain| (domain.name(), domain.description())).collect();
         let start = Start { checks, read_only: None, fleet: "demo".to_owned(), user: "kubeadmin".to_owned() };
         scene.told(TaskReply::Started(Box::new(start)));
-        scene.told(TaskReply::Furnished(Box::new(ModelSettings { zone: Zone::Utc, ..ModelSettings::default() })));
+        scene.told(TaskReply::Settings(Box::new(ModelSettings { zone: Zone::Utc, ..ModelSettings::default() })));
         let findings = scene.live.judgements().shared().map(|(id, held)| (id.clone(), Some(held.clone()))).collect();
         let clusters = scene.live.view().clusters().map(|one| (one.name.clone(), Some(one.clone()))).collect();
         // Findings first: of a cluster that is not known to be read yet, no finding is news.
@@ -156,12 +156,12 @@ impl Scene {
         match task {
             Task::Explain { ask, subject } => {
                 let domain = self.live.domains().iter().find(|domain| domain.name() == subject.domain);
-                let closer = domain.and_then(|domain| {
+                let detail = domain.and_then(|domain| {
                     let explanation = domain.explain(&subject, self.live.view())?;
                     let panels = domain.panels(&subject, self.live.view());
                     Some(Box::new(SubjectDetail { subject, explanation, panels }))
                 });
-                self.told(TaskReply::Explained { ask, closer });
+                self.told(TaskReply::Explained { ask, detail });
             }
             Task::Plan { ask, wanted } => {
                 let plan = Box::new(Planned { plan: self.plan(wanted), left_out: Vec::new() });
@@ -182,7 +182,7 @@ impl Scene {
             | Task::Need(_)
             | Task::Reconnect(_)
             | Task::Probe(_)
-            | Task::LookAgain
+            | Task::Resync
             | Task::Save { .. }
             | Task::Accept { .. }
             | Task::ReadLog

@@ -282,7 +282,7 @@ impl Console {
                 let panels = domain.panels(&subject, view);
                 Some(TaskReply::Explained {
                     ask,
-                    closer: Some(Box::new(SubjectDetail { subject, explanation, panels })),
+                    detail: Some(Box::new(SubjectDetail { subject, explanation, panels })),
                 })
             }
             Task::Answer { ask, form, typed, subject } => {

@@ -6,7 +6,7 @@ use super::task::Task;
 #[derive(Debug, Default)]
 pub struct Effects {
     pub tasks: Vec<Task>,
-    pub terminal: Vec<TerminalWish>,
+    pub terminal: Vec<TerminalRequest>,
     /// Whether the screen may have changed.
     pub redraw: bool,
     pub end: bool,
@@ -14,7 +14,7 @@ pub struct Effects {
 
 /// An operation of the terminal's owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TerminalWish {
+pub enum TerminalRequest {
     /// Copy text to the clipboard.
     Copy(String),
     /// Redraw the whole screen.

@@ -15,8 +15,8 @@ impl ReplySender {
         (Self(sender), receiver)
     }
 
-    pub fn tell(&self, told: TaskReply) {
+    pub fn tell(&self, reply: TaskReply) {
         // After the console has closed, replies are dropped.
-        let _closed = self.0.send(told);
+        let _closed = self.0.send(reply);
     }
 }

@@ -17,7 +17,7 @@ use tokio::time::{Instant, sleep_until};
 use zeroize::Zeroizing;
 
 use super::capture;
-use super::effect::{Effects, MouseHold, TerminalWish};
+use super::effect::{Effects, MouseHold, TerminalRequest};
 use super::event::{Event, Focus, What};
 use super::hits::HitMap;
 use super::model::{Model, Standing, Zone};
@@ -85,9 +85,9 @@ pub enum Login {
 /// There is no terminal, or it closed.
 pub async fn run(opening: Opening) -> io::Result<()> {
     let Opening { depth, signs, zone, is_tmux, instead, start } = opening;
-    let (teller, told) = ReplySender::new();
-    let panics = teller.clone();
-    install_panic_hook(move |says| panics.tell(TaskReply::Broke { what: says }));
+    let (sender, replies) = ReplySender::new();
+    let panics = sender.clone();
+    install_panic_hook(move |says| panics.tell(TaskReply::ServiceRestarted { what: says }));
     let screen = Screen::open(depth)?;
     let mut model = Model::new(Timestamp::now(), screen.area(), zone);
     model.instead = instead;
@@ -106,7 +106,7 @@ pub async fn run(opening: Opening) -> io::Result<()> {
         titled: String::new(),
     };
     shell.draw()?;
-    let ended = shell.run(told, start(teller)).await;
+    let ended = shell.run(replies, start(sender)).await;
     // Settings are stored however the console ended.
     if matches!(shell.model.standing, Standing::Running(_)) {
         let remembered = Box::new(shell.model.remembered());
@@ -156,7 +156,7 @@ enum Wake {
 impl Shell {
     async fn run(
         &mut self,
-        mut told: mpsc::UnboundedReceiver<TaskReply>,
+        mut replies: mpsc::UnboundedReceiver<TaskReply>,
         start: BoxFuture<'static, Result<Started, String>>,
     ) -> io::Result<()> {
         let mut start = Some(start);
@@ -185,7 +185,7 @@ impl Shell {
                 },
                 event = self.input.next() => Wake::Input(event),
                 started = maybe(&mut start), if start.is_some() => Wake::Started(started.map(Box::new)),
-                Some(told) = told.recv() => Wake::TaskReply(told),
+                Some(reply) = replies.recv() => Wake::TaskReply(reply),
                 update = next(&mut updates), if updates.is_some() => update.map_or(Wake::DataEnded, Wake::Data),
                 () = sleep_until(wake_at.unwrap_or_else(Instant::now)), if wake_at.is_some() => Wake::Time,
             };
@@ -215,7 +215,7 @@ impl Shell {
                 Wake::TaskReply(first) => {
                     due = due.max(self.take(What::TaskReply(Box::new(first)), Due::Frame).await?);
                     for _ in 0..DRAIN_MAX {
-                        let Ok(one) = told.try_recv() else { break };
+                        let Ok(one) = replies.try_recv() else { break };
                         due = due.max(self.take(What::TaskReply(Box::new(one)), Due::Frame).await?);
                     }
                 }
@@ -250,7 +250,7 @@ impl Shell {
         self.model.theme = self.theme_of(theme)?;
         self.model.theme_set.clone_from(&self.model.theme);
         self.take(What::TaskReply(Box::new(TaskReply::Started(Box::new(start)))), Due::Now).await?;
-        self.take(What::TaskReply(Box::new(TaskReply::Furnished(Box::new(furnishing)))), Due::Now).await?;
+        self.take(What::TaskReply(Box::new(TaskReply::Settings(Box::new(furnishing)))), Due::Now).await?;
         Ok(updates)
     }
 
@@ -289,8 +289,8 @@ impl Shell {
     }
 
     async fn take(&mut self, what: What, due: Due) -> io::Result<Due> {
-        if let What::TaskReply(told) = &what
-            && let TaskReply::Redecorated(new) = &**told
+        if let What::TaskReply(reply) = &what
+            && let TaskReply::SettingsReloaded(new) = &**reply
         {
             self.themes = new.themes.clone();
             self.look.theme = self.themes.resolve(&self.model.theme).unwrap_or_default();
@@ -312,20 +312,20 @@ impl Shell {
         Ok(if redraw { due } else { Due::Nothing })
     }
 
-    async fn grant(&mut self, wish: TerminalWish) -> io::Result<()> {
+    async fn grant(&mut self, wish: TerminalRequest) -> io::Result<()> {
         match wish {
-            TerminalWish::Copy(text) => match copy(&text, self.is_tmux) {
+            TerminalRequest::Copy(text) => match copy(&text, self.is_tmux) {
                 Ok(bytes) => self.screen.say(&bytes)?,
                 Err(error) => self.model.toasts.error(error.to_string(), Timestamp::now()),
             },
-            TerminalWish::Repaint => self.screen.distrust(),
-            TerminalWish::Mouse(MouseHold::Taken) => self.screen.take(Mode::Mouse)?,
-            TerminalWish::Mouse(MouseHold::Released) => self.screen.release(Mode::Mouse)?,
-            TerminalWish::SaveScreen => self.save_screen(),
-            TerminalWish::Alert(how, text) => self.screen.say(&alert(how, &text, self.is_tmux))?,
-            TerminalWish::Page(text) => self.page(&text).await?,
-            TerminalWish::RunPlugin(cluster) => self.log_in(&ClusterName::new(cluster.as_str())).await?,
-            TerminalWish::Suspend => self.rest(Stop::Job).await?,
+            TerminalRequest::Repaint => self.screen.distrust(),
+            TerminalRequest::Mouse(MouseHold::Taken) => self.screen.take(Mode::Mouse)?,
+            TerminalRequest::Mouse(MouseHold::Released) => self.screen.release(Mode::Mouse)?,
+            TerminalRequest::SaveScreen => self.save_screen(),
+            TerminalRequest::Alert(how, text) => self.screen.say(&alert(how, &text, self.is_tmux))?,
+            TerminalRequest::Page(text) => self.page(&text).await?,
+            TerminalRequest::RunPlugin(cluster) => self.log_in(&ClusterName::new(cluster.as_str())).await?,
+            TerminalRequest::Suspend => self.rest(Stop::Job).await?,
         }
         Ok(())
     }

@@ -74,7 +74,7 @@ pub enum Task {
     /// Test a subject once: a kubeconfig, a discovery document.
     Probe(SubjectId),
     /// List everything again.
-    LookAgain,
+    Resync,
     Save {
         file: SavedFile,
         text: String,
@@ -116,16 +116,16 @@ pub enum SavedFile {
 pub enum TaskReply {
     Started(Box<Start>),
     /// User settings and restored state.
-    Furnished(Box<ModelSettings>),
+    Settings(Box<ModelSettings>),
     /// Key or theme files changed.
-    Redecorated(Box<SettingsReload>),
+    SettingsReloaded(Box<SettingsReload>),
     /// There is nothing to show: one sentence, and what to do.
     NotStarted {
         says: String,
     },
     Explained {
         ask: RequestId,
-        closer: Option<Box<SubjectDetail>>,
+        detail: Option<Box<SubjectDetail>>,
     },
     Planned {
         ask: RequestId,
@@ -176,7 +176,7 @@ pub enum TaskReply {
         says: String,
     },
     /// A service failed and was restarted.
-    Broke {
+    ServiceRestarted {
         what: String,
     },
 }

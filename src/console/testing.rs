@@ -14,12 +14,12 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::capture;
-use super::effect::{Effects, TerminalWish};
+use super::effect::{Effects, TerminalRequest};
 use super::event::{Event, What};
 use super::hits::{Hit, HitMap};
 use super::model::{Model, Zone};
 use super::task::{PlanTarget, Start, Task, TaskReply};
-use super::tests::given;
+use super::tests::fixtures;
 use super::theme::{Theme, Themes};
 use super::update::update;
 use super::view::{Look, view};
@@ -43,15 +43,15 @@ pub fn after(seconds: i64) -> Timestamp {
 }
 
 /// A console of 120 × 40, and its effects so far.
-pub struct Stage {
+pub struct TestConsole {
     pub model: Model,
     pub tasks: Vec<Task>,
-    pub wishes: Vec<TerminalWish>,
+    pub wishes: Vec<TerminalRequest>,
     pub has_ended: bool,
     hits: HitMap,
 }
 
-impl Stage {
+impl TestConsole {
     /// The first frame: nothing has been read.
     pub fn starting() -> Self {
         let mut model = Model::new(now(), Rect::new(0, 0, 120, 40), Zone::Utc);
@@ -66,10 +66,10 @@ impl Stage {
     }
 
     pub fn started_with(change: impl FnOnce(&mut Start)) -> Self {
-        let mut start = given::start();
+        let mut start = fixtures::start();
         change(&mut start);
         let mut stage = Self::starting();
-        stage.told(TaskReply::Started(Box::new(start)));
+        stage.reply(TaskReply::Started(Box::new(start)));
         stage
     }
 
@@ -80,9 +80,9 @@ impl Stage {
 
     pub fn full_with(change: impl FnOnce(&mut Start)) -> Self {
         let mut stage = Self::started_with(change);
-        stage.data(Update { clusters: given::clusters_before(), ..Update::default() });
-        stage.data(Update::of(given::findings()));
-        stage.data(Update { clusters: given::clusters(), ..Update::default() });
+        stage.data(Update { clusters: fixtures::clusters_before(), ..Update::default() });
+        stage.data(Update::of(fixtures::findings()));
+        stage.data(Update { clusters: fixtures::clusters(), ..Update::default() });
         stage.forget();
         stage
     }
@@ -122,8 +122,8 @@ impl Stage {
         self.event(What::Time)
     }
 
-    pub fn told(&mut self, told: TaskReply) -> &mut Self {
-        self.event(What::TaskReply(Box::new(told)))
+    pub fn reply(&mut self, reply: TaskReply) -> &mut Self {
+        self.event(What::TaskReply(Box::new(reply)))
     }
 
     pub fn data(&mut self, update: Update) -> &mut Self {
@@ -151,20 +151,20 @@ impl Stage {
     /// Replies to the last request about the cursor's subject.
     pub fn explained(&mut self) -> &mut Self {
         let subject = self.model.detail.subject.clone().expect("the cursor is on a subject");
-        let closer = given::closer(&subject);
-        self.told(TaskReply::Explained { ask: self.model.detail.ask, closer: Some(Box::new(closer)) })
+        let detail = fixtures::subject_detail(&subject);
+        self.reply(TaskReply::Explained { ask: self.model.detail.ask, detail: Some(Box::new(detail)) })
     }
 
     /// Requests a plan and replies with this one.
     pub fn planned(&mut self, plan: trueup_core::engine::Plan) -> &mut Self {
-        let ask = self.model.next_ask();
+        let ask = self.model.next_request();
         self.model.planning = Some(ask);
         let planned = super::task::Planned { plan, left_out: Vec::new() };
-        self.told(TaskReply::Planned { ask, plan: Ok(Box::new(planned)) })
+        self.reply(TaskReply::Planned { ask, plan: Ok(Box::new(planned)) })
     }
 
     /// Tasks since the last call, in a few words each.
-    pub fn asked_for(&mut self) -> Vec<String> {
+    pub fn take_tasks(&mut self) -> Vec<String> {
         std::mem::take(&mut self.tasks).iter().map(said).collect()
     }
 
@@ -219,6 +219,7 @@ fn named(word: &str) -> Option<KeyEvent> {
         "end" => KeyCode::End,
         "pageup" => KeyCode::PageUp,
         "pagedown" => KeyCode::PageDown,
+        _ if name.starts_with('f') && name.len() > 1 => KeyCode::F(name[1..].parse().ok()?),
         letter if held == KeyModifiers::CONTROL => KeyCode::Char(letter.chars().next()?),
         _ => return None,
     };
@@ -262,7 +263,7 @@ fn said(task: &Task) -> String {
         Task::Need(cluster) => format!("need {cluster}"),
         Task::Reconnect(cluster) => format!("reconnect {cluster}"),
         Task::Probe(subject) => format!("probe {}", subject.name),
-        Task::LookAgain => "look again".to_owned(),
+        Task::Resync => "resync".to_owned(),
         Task::Save { file, text: _ } => format!("save {file:?}"),
         Task::Accept { subject, reason, until } => format!("accept {} because {reason} until {until}", subject.name),
         Task::ReadLog => "read log".to_owned(),

@@ -1,8 +1,9 @@
-//! The console as a whole: events in, screens and wishes out.
+//! The console as a whole: events in, screens and effects out.
 
+mod actions;
 mod checks;
-mod deeds;
-pub mod given;
-mod laws;
-mod pointing;
+pub mod fixtures;
+mod invariants;
+mod key_names;
+mod mouse;
 mod screens;

@@ -9,8 +9,8 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use trueup_core::engine::Plan;
-use trueup_sim::aws::{AwsFault, AwsFaultKind, SimAws, SimAwsListening};
-use trueup_sim::{Listening, ResourceKind, listen};
+use trueup_sim::aws::{AwsFault, AwsFaultKind, SimAws};
+use trueup_sim::{Listening, LocalServer, ResourceKind, listen};
 
 use super::canaries::Canaries;
 use super::fixture::folder;
@@ -40,7 +40,7 @@ struct Desk {
     canaries: Canaries,
     /// All of them in one text, as a server that echoes them would say it.
     echo: &'static str,
-    at: (Listening, SimAwsListening),
+    at: (Listening, LocalServer),
 }
 
 async fn desk(login: Login) -> Desk {

@@ -8,7 +8,8 @@ use http::Method;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use trueup_core::engine::Plan;
-use trueup_sim::aws::{SimAws, SimAwsListening};
+use trueup_sim::LocalServer;
+use trueup_sim::aws::SimAws;
 
 use super::desk::Desk;
 use super::fleet::{create, furnish_management, inline_kubeconfig};
@@ -72,7 +73,7 @@ async fn annotations(at: &Connection, instance_type: &str) -> BTreeMap<String, S
 }
 
 /// A cluster on AWS with a set of each type; AWS is at the port that comes back.
-async fn furnish(at: &Connection, server: &RealServer) -> SimAwsListening {
+async fn furnish(at: &Connection, server: &RealServer) -> LocalServer {
     furnish_management(at, server).await;
     install_crd(at, &machine_sets()).await;
     let aws = SimAws::new(Timestamp::now);

@@ -25,5 +25,5 @@ pub use api::{
 };
 pub use body::SimBody;
 pub use cluster::{SimCluster, SimOptions};
-pub use listen::{Listening, listen, listen_with_tokens};
+pub use listen::{Listening, LocalServer, listen, listen_with_tokens};
 pub use service::{ConnectionReset, SimService, respond};

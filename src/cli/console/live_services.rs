@@ -66,7 +66,7 @@ impl ConsoleServices for LiveServices {
             Task::Need(cluster) => self.command(Command::Need(cluster)),
             Task::Reconnect(cluster) => self.command(Command::Reconnect(cluster)),
             Task::Probe(subject) => self.probe(subject),
-            Task::LookAgain => self.command(Command::LookAgain),
+            Task::Resync => self.command(Command::LookAgain),
             Task::Save { file, text } => self.save(file, text),
             Task::Accept { subject, reason, until } => self.accept(subject, reason, until),
             Task::ReadLog => self.read_log(),
@@ -107,8 +107,8 @@ impl LiveServices {
             let panels = domain.panels(&subject, live.view());
             Some(Box::new(SubjectDetail { subject, explanation, panels }))
         };
-        let work = async move { TaskReply::Explained { ask, closer: fleet.ask(closer).await.ok().flatten() } };
-        spawn_answering(self.tell.clone(), move |_| TaskReply::Explained { ask, closer: None }, work);
+        let work = async move { TaskReply::Explained { ask, detail: fleet.ask(closer).await.ok().flatten() } };
+        spawn_answering(self.tell.clone(), move |_| TaskReply::Explained { ask, detail: None }, work);
     }
 
     fn plan(&self, ask: RequestId, work: impl Future<Output = Result<Planned, String>> + Send + 'static) {

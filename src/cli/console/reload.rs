@@ -22,6 +22,6 @@ pub async fn follow_settings(settings: ConsoleSettings, folder: PathBuf, tell: R
         let (keys, mut problems) = console_settings::keymap(&settings, Some(&folder));
         let (themes, of_themes) = console_settings::themes(Some(&folder));
         problems.extend(of_themes);
-        tell.tell(TaskReply::Redecorated(Box::new(SettingsReload { keys, themes, problems })));
+        tell.tell(TaskReply::SettingsReloaded(Box::new(SettingsReload { keys, themes, problems })));
     }
 }

@@ -32,7 +32,7 @@ fn shows(filter: &str, fields: &Fields<'_>) -> bool {
 }
 
 #[test]
-fn a_row_gets_through_when_every_term_holds() {
+fn a_row_is_shown_when_every_term_matches() {
     let cases = [
         ("no filter", "", true),
         ("state", "state:extra", true),
@@ -81,7 +81,7 @@ fn a_row_gets_through_when_every_term_holds() {
 }
 
 #[test]
-fn what_a_row_does_not_have_matches_nothing_but_its_exclusion() {
+fn an_absent_field_matches_only_exclusions() {
     let bare = Fields::default();
     for term in ["state:extra", "age>1s", "age<1s", "cluster:eu", "cluster:e*", "code:*", "name~x", "word"] {
         assert!(!shows(term, &bare), "{term}");
@@ -100,7 +100,7 @@ fn a_better_fit_scores_higher() {
 }
 
 #[test]
-fn what_cannot_be_meant_is_pointed_at() {
+fn an_invalid_filter_has_the_range_of_its_error() {
     let cases = [
         (
             "unknown key",
@@ -136,7 +136,7 @@ fn what_cannot_be_meant_is_pointed_at() {
 }
 
 #[test]
-fn a_filter_prints_as_it_could_have_been_typed() {
+fn a_filter_prints_in_its_own_syntax() {
     let cases = [
         ("  state:ok,Extra   !dev ", "state:match,extra !\"dev\""),
         ("-kind:Secret name~'x namespace:\"a b\"", "!kind:secret name~\"'x\" ns:\"a b\""),
@@ -153,7 +153,7 @@ fn a_filter_prints_as_it_could_have_been_typed() {
 }
 
 #[test]
-fn completions_go_on_from_the_cursor() {
+fn completions_continue_at_the_cursor() {
     let known = Known { clusters: vec!["eu-west", "my eu", "us-east"], ..Known::default() };
     let cases = [
         ("a key", "sta", 3, 0..3, vec!["state:"]),
@@ -204,7 +204,7 @@ fn fields() -> impl Strategy<Value = (Vec<&'static str>, Option<State>, Option<i
 
 proptest! {
     #[test]
-    fn no_text_makes_reading_or_matching_panic(text in "\\PC{0,40}|[a-z:~<>!\",\\\\* 0-9-]{0,40}", cursor in 0usize..50) {
+    fn parsing_and_matching_never_panic(text in "\\PC{0,40}|[a-z:~<>!\",\\\\* 0-9-]{0,40}", cursor in 0usize..50) {
         match Filter::parse(&text) {
             Ok(filter) => {
                 filter.matches(&secret(), NOW, &mut Scratch::default());
@@ -217,7 +217,7 @@ proptest! {
     }
 
     #[test]
-    fn a_word_is_found_by_the_quick_way_where_the_weighing_one_finds_it(
+    fn the_quick_match_agrees_with_the_scored_match(
         word in "[a-cA-Cé/-]{1,4}",
         texts in prop::collection::vec("[a-cA-Cé/ -]{0,6}", 5),
     ) {
@@ -236,7 +236,7 @@ proptest! {
     }
 
     #[test]
-    fn an_excluded_term_shows_exactly_what_it_hides_otherwise(term in term(), (texts, state, seconds) in fields()) {
+    fn an_excluded_term_shows_exactly_what_it_hides_without_exclusion(term in term(), (texts, state, seconds) in fields()) {
         let fields = Fields {
             state,
             domain: texts[0],

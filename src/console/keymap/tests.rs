@@ -11,7 +11,7 @@ fn problems(file: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_action_has_a_key_that_does_it_and_a_line_of_docs() {
+fn every_action_has_a_key_and_a_line_of_docs() {
     let keymap = Keymap::default();
     let (table, docs) = (keymap.table(), keymap.docs_markdown());
     for action in Action::ALL {
@@ -29,7 +29,7 @@ fn every_action_has_a_key_that_does_it_and_a_line_of_docs() {
 }
 
 #[test]
-fn no_built_in_key_is_in_the_way_of_another_of_its_scope() {
+fn built_in_keys_do_not_conflict() {
     let table = Keymap::default().table();
     for scope in Scope::ALL {
         let sequences: Vec<Vec<Stroke>> = table
@@ -45,7 +45,7 @@ fn no_built_in_key_is_in_the_way_of_another_of_its_scope() {
 }
 
 #[test]
-fn where_text_is_typed_every_letter_is_text() {
+fn letters_are_never_bound_in_text_fields() {
     let keymap = Keymap::default();
     for scope in Scope::ALL.into_iter().filter(|scope| scope.takes_text()) {
         for letter in ' '..='~' {
@@ -57,7 +57,7 @@ fn where_text_is_typed_every_letter_is_text() {
 }
 
 #[test]
-fn approving_takes_more_than_the_key_that_asks_for_it() {
+fn the_approve_key_does_not_confirm_the_approval() {
     let keymap = Keymap::default();
     let asks = keymap.keys(Scope::Plan, Action::Approve);
     let answers = keymap.keys(Scope::Approval, Action::Open);
@@ -66,7 +66,7 @@ fn approving_takes_more_than_the_key_that_asks_for_it() {
 }
 
 #[test]
-fn a_press_acts_or_waits_or_means_nothing() {
+fn a_key_acts_or_waits_or_is_ignored() {
     let keymap = Keymap::default();
     let cases = [
         ("arrow", Scope::List, "down", Resolution::Act(Action::Down)),
@@ -87,7 +87,7 @@ fn a_press_acts_or_waits_or_means_nothing() {
 }
 
 #[test]
-fn a_scope_of_ones_own_sequence_hides_a_key_that_counts_everywhere() {
+fn a_sequence_of_a_scope_hides_a_global_key() {
     let (keymap, problems) = Keymap::with_user_file("[list]\nreconcile = 'p r'\n");
     assert_eq!(problems, []);
     assert_eq!(press(&keymap, Scope::List, "p"), Resolution::More(vec![("r".to_owned(), "reconcile")]));
@@ -96,7 +96,7 @@ fn a_scope_of_ones_own_sequence_hides_a_key_that_counts_everywhere() {
 }
 
 #[test]
-fn a_users_line_replaces_the_keys_of_its_action_in_its_scope_alone() {
+fn a_users_line_replaces_the_keys_of_its_action_in_its_scope_only() {
     let file = "[list]\nreconcile = ['ctrl-p', 'r']\nquestion = []\n[fleet]\nmark = 'x'\n";
     let (keymap, problems) = Keymap::with_user_file(file);
     assert_eq!(problems, []);
@@ -108,7 +108,7 @@ fn a_users_line_replaces_the_keys_of_its_action_in_its_scope_alone() {
 }
 
 #[test]
-fn two_actions_may_swap_their_keys() {
+fn two_actions_can_swap_their_keys() {
     let (keymap, problems) = Keymap::with_user_file("[plan]\ndry-run = 'd'\ntoggle-diff = 'D'\n");
     assert_eq!(problems, []);
     assert_eq!(press(&keymap, Scope::Plan, "d"), Resolution::Act(Action::DryRun));
@@ -116,7 +116,7 @@ fn two_actions_may_swap_their_keys() {
 }
 
 #[test]
-fn what_a_file_gets_wrong_is_said_with_its_line_and_the_way_out() {
+fn problems_of_a_file_have_a_line_and_a_fix() {
     let cases = [
         (
             "unknown action",
@@ -154,7 +154,7 @@ fn what_a_file_gets_wrong_is_said_with_its_line_and_the_way_out() {
 }
 
 #[test]
-fn a_line_that_does_not_count_keeps_no_other_from_counting() {
+fn an_invalid_line_does_not_affect_others() {
     let (keymap, problems) = Keymap::with_user_file("[list]\nopen = 'r'\nmark = 'x'\n");
     assert_eq!(problems.len(), 1);
     assert_eq!(press(&keymap, Scope::List, "r"), Resolution::Act(Action::Reconcile));
@@ -163,7 +163,7 @@ fn a_line_that_does_not_count_keeps_no_other_from_counting() {
 }
 
 #[test]
-fn an_action_keeps_its_keys_when_its_line_does_not_count() {
+fn an_action_keeps_its_keys_when_its_line_is_invalid() {
     for line in ["mark = 'r'", "mark = ['x', 'r']", "mark = 'spce'", "mark = 1"] {
         let (keymap, problems) = Keymap::with_user_file(&format!("[list]\n{line}\n"));
         assert_eq!(problems.len(), 1, "{line}: {problems:?}");
@@ -172,14 +172,14 @@ fn an_action_keeps_its_keys_when_its_line_does_not_count() {
 }
 
 #[test]
-fn the_file_that_is_printed_is_a_file_that_can_be_read() {
+fn the_printed_file_is_a_valid_key_file() {
     let (keymap, problems) = Keymap::with_user_file(DEFAULT_KEYS);
     assert_eq!(problems, []);
     assert_eq!(keymap.table(), Keymap::default().table());
 }
 
 #[test]
-fn keys_of_the_docs_survive_a_markdown_table() {
+fn keys_are_escaped_in_markdown_tables() {
     let docs = Keymap::default().docs_markdown();
     assert!(docs.contains("| `\\|` | `open-pager` |"), "{docs}");
     assert!(docs.contains("## Everywhere (`[global]`)"));

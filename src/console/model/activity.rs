@@ -142,7 +142,7 @@ impl Activity {
     }
 
     /// Requests the journal; results of earlier requests are dropped.
-    pub fn ask_history(&mut self) -> Task {
+    pub fn request_history(&mut self) -> Task {
         self.history_asked += 1;
         Task::ReadHistory { asked: self.history_asked }
     }

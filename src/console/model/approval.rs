@@ -85,7 +85,7 @@ impl Approval {
     }
 
     /// Restarts the list after a resize: the lines seen before were others.
-    pub fn see_anew(&mut self, fits: Fits) {
+    pub fn restart_reading(&mut self, fits: Fits) {
         (self.scroll, self.seen) = (0, 0);
         self.see(fits);
     }
@@ -165,7 +165,7 @@ mod tests {
         let mut approval = Approval::new(vec![question("a", 3)], at(0));
         approval.scroll_by(9, Fits { lines: 3, total: 3 });
         assert!(approval.seen_to_end());
-        approval.see_anew(Fits { lines: 4, total: 9 });
+        approval.restart_reading(Fits { lines: 4, total: 9 });
         assert!(!approval.seen_to_end());
     }
 

@@ -97,7 +97,7 @@ impl CheckSheet {
     }
 
     /// Restores the order of a tree after a batch of updates.
-    pub fn untangle(&mut self, findings: &Findings) {
+    pub fn restore_tree_order(&mut self, findings: &Findings) {
         if std::mem::take(&mut self.is_tangled) {
             self.sort_by(self.sort, self.order.direction(), findings);
         }

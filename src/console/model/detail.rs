@@ -13,7 +13,7 @@ pub struct Detail {
     pub subject: Option<Arc<SubjectId>>,
     pub ask: RequestId,
     /// The reply, while it is about the subject.
-    pub closer: Option<Box<SubjectDetail>>,
+    pub content: Option<Box<SubjectDetail>>,
     /// The last request with a reply, even an empty one.
     pub answered: RequestId,
     pub scroll: usize,
@@ -49,11 +49,11 @@ impl Detail {
     }
 
     /// Stores a reply, unless a later request replaced it.
-    pub fn take(&mut self, ask: RequestId, closer: Option<Box<SubjectDetail>>) -> bool {
+    pub fn take(&mut self, ask: RequestId, content: Option<Box<SubjectDetail>>) -> bool {
         if ask != self.ask {
             return false;
         }
-        self.closer = closer;
+        self.content = content;
         self.answered = ask;
         true
     }

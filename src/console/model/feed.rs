@@ -29,7 +29,7 @@ pub struct FeedLine {
 #[derive(Debug, Default)]
 pub struct Feed {
     lines: VecDeque<FeedLine>,
-    told: usize,
+    recorded: usize,
     drift: BTreeMap<ClusterName, VecDeque<(i64, u32)>>,
 }
 
@@ -39,12 +39,12 @@ impl Feed {
             self.lines.pop_front();
         }
         self.lines.push_back(line);
-        self.told += 1;
+        self.recorded += 1;
     }
 
     /// Number of entries so far, dropped ones included.
-    pub fn told(&self) -> usize {
-        self.told
+    pub fn recorded(&self) -> usize {
+        self.recorded
     }
 
     /// Entries, newest first.

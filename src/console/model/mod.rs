@@ -9,7 +9,7 @@ mod feed;
 mod findings;
 mod fleet;
 mod layer;
-mod place;
+mod navigation;
 mod plan;
 mod remembered;
 mod toast;
@@ -29,8 +29,8 @@ pub use feed::{Feed, FeedLine};
 pub use findings::{Findings, StateCounts};
 pub use fleet::{FleetRow, FleetSheet, Hangs};
 pub use layer::{ExportForm, Layer, Picker, PickerItem, PickerWhat, Prompt, PromptWhat};
-pub use place::{NavigationHistory, Pane, ScreenId};
-pub use plan::{Moved, PlanSheet, Show, Skipped, Totals};
+pub use navigation::{NavigationHistory, Pane, ScreenId};
+pub use plan::{Moved, PlanSheet, PlannedChange, Show, Skipped, Totals};
 pub use remembered::{Remembered, RememberedCheck, SavedView};
 pub use toast::{Toast, ToastKind, Toasts};
 
@@ -54,7 +54,7 @@ pub struct Model {
     pub findings: Findings,
     pub fleet: FleetSheet,
     pub checks: Vec<CheckSheet>,
-    pub trail: NavigationHistory,
+    pub navigation: NavigationHistory,
     pub pane: Pane,
     /// Share of the list in the body, in percent.
     pub split: u16,
@@ -133,7 +133,7 @@ impl Model {
             findings: Findings::default(),
             fleet: FleetSheet::default(),
             checks: Vec::new(),
-            trail: NavigationHistory::default(),
+            navigation: NavigationHistory::default(),
             pane: Pane::List,
             split: SPLIT,
             detail: Detail::default(),
@@ -167,26 +167,26 @@ impl Model {
         }
     }
 
-    pub fn place(&self) -> ScreenId {
-        self.trail.here()
+    pub fn screen(&self) -> ScreenId {
+        self.navigation.here()
     }
 
     /// Returns the id of the next request.
-    pub fn next_ask(&mut self) -> RequestId {
+    pub fn next_request(&mut self) -> RequestId {
         self.asked += 1;
         RequestId(self.asked)
     }
 
     /// The check on the screen.
     pub fn check(&self) -> Option<&CheckSheet> {
-        match self.place() {
+        match self.screen() {
             ScreenId::Check(place) => self.checks.get(place),
             ScreenId::Fleet | ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs => None,
         }
     }
 
     pub fn check_mut(&mut self) -> Option<&mut CheckSheet> {
-        match self.place() {
+        match self.screen() {
             ScreenId::Check(place) => self.checks.get_mut(place),
             ScreenId::Fleet | ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs => None,
         }
@@ -198,7 +198,7 @@ impl Model {
     }
 
     pub fn layout(&self) -> Option<Layout> {
-        let body = match self.place() {
+        let body = match self.screen() {
             ScreenId::Fleet => Body::Stacked(30),
             ScreenId::Check(_) => Body::ListAndDetail,
             ScreenId::Plan => Body::Stacked(45),
@@ -222,14 +222,9 @@ impl Model {
 
     /// The scope of keys of the screen, ignoring layers.
     pub fn screen_scope(&self) -> Scope {
-        match (self.place(), self.pane) {
-            (ScreenId::Fleet, _) => Scope::Fleet,
-            (ScreenId::Check(_), Pane::List) => Scope::List,
+        match (self.screen(), self.pane) {
             (ScreenId::Check(_), Pane::Detail) => Scope::Detail,
-            (ScreenId::Plan, _) => Scope::Plan,
-            (ScreenId::Activity, _) => Scope::Activity,
-            (ScreenId::Object, _) => Scope::Object,
-            (ScreenId::Logs, _) => Scope::Logs,
+            (screen, Pane::List | Pane::Detail) => screen.scope(),
         }
     }
 

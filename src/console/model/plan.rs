@@ -51,6 +51,31 @@ pub struct Moved {
     pub is: Option<&'static str>,
 }
 
+/// Effect of a verb on an object's existence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlannedChange {
+    Create,
+    Update,
+    Delete,
+}
+
+impl From<Verb> for PlannedChange {
+    fn from(verb: Verb) -> Self {
+        match verb {
+            Verb::Create => Self::Create,
+            Verb::Delete => Self::Delete,
+            Verb::Apply
+            | Verb::Update
+            | Verb::Label
+            | Verb::Annotate
+            | Verb::Patch
+            | Verb::Tag
+            | Verb::Untag
+            | Verb::ReOwn => Self::Update,
+        }
+    }
+}
+
 /// Why an action is not sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Skipped {
@@ -223,17 +248,10 @@ impl PlanSheet {
 
 impl Totals {
     fn count(&mut self, verb: Verb) {
-        match verb {
-            Verb::Create => self.create += 1,
-            Verb::Delete => self.delete += 1,
-            Verb::Apply
-            | Verb::Update
-            | Verb::Label
-            | Verb::Annotate
-            | Verb::Patch
-            | Verb::Tag
-            | Verb::Untag
-            | Verb::ReOwn => self.update += 1,
+        match PlannedChange::from(verb) {
+            PlannedChange::Create => self.create += 1,
+            PlannedChange::Update => self.update += 1,
+            PlannedChange::Delete => self.delete += 1,
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::console::table::Direction;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SavedView {
     pub name: String,
-    /// A name for [`Model::place_named`].
+    /// A name for [`Model::screen_named`].
     pub screen: String,
     pub filter: String,
 }
@@ -41,7 +41,7 @@ const ACTIVITY: &str = "activity";
 
 impl Model {
     /// Returns the screen of this name: `fleet`, `activity`, or a check's name.
-    pub fn place_named(&self, name: &str) -> Option<ScreenId> {
+    pub fn screen_named(&self, name: &str) -> Option<ScreenId> {
         match name {
             FLEET => Some(ScreenId::Fleet),
             ACTIVITY => Some(ScreenId::Activity),
@@ -57,7 +57,7 @@ impl Model {
             ScreenId::Activity => Some(ACTIVITY),
             ScreenId::Plan | ScreenId::Object | ScreenId::Logs => None,
         };
-        let screen = self.trail.way_back().find_map(check).unwrap_or(FLEET);
+        let screen = self.navigation.visited().find_map(check).unwrap_or(FLEET);
         let checks = self.checks.iter().map(|check| {
             let (filter, sort) = (check.filter_text.clone(), check.sort);
             let descending = check.order.direction() == Direction::Descending;
@@ -88,8 +88,8 @@ impl Model {
         if let Some(theme) = theme.filter(|theme| self.themes.contains(theme)) {
             self.theme = theme;
         }
-        if let Some(place) = self.place_named(&screen) {
-            self.trail.go(place);
+        if let Some(place) = self.screen_named(&screen) {
+            self.navigation.go(place);
         }
     }
 }
@@ -117,8 +117,8 @@ mod tests {
     #[test]
     fn settings_are_restored() {
         let mut before = model();
-        before.trail.go(ScreenId::Check(1));
-        before.trail.go(ScreenId::Plan);
+        before.navigation.go(ScreenId::Check(1));
+        before.navigation.go(ScreenId::Plan);
         before.split = 40;
         before.theme = "night".to_owned();
         before.fleet.filter_by("eu");
@@ -130,7 +130,7 @@ mod tests {
         let text = serde_json::to_string(&remembered).unwrap();
         let mut after = model();
         after.recall(serde_json::from_str(&text).unwrap());
-        assert_eq!(after.place(), ScreenId::Check(1));
+        assert_eq!(after.screen(), ScreenId::Check(1));
         assert_eq!(after.remembered(), remembered);
     }
 
@@ -142,7 +142,7 @@ mod tests {
         remembered.split = 9_000;
         let mut after = model();
         after.recall(remembered);
-        assert_eq!((after.place(), after.theme.as_str()), (ScreenId::Fleet, "terminal"));
+        assert_eq!((after.screen(), after.theme.as_str()), (ScreenId::Fleet, "terminal"));
         assert!(after.split < 100, "{}", after.split);
     }
 }

@@ -124,7 +124,7 @@ fn sequence(bytes: &[u8], rest: &[u8]) -> Step {
         ("", b'Z') => return key(KeyCode::BackTab, KeyModifiers::SHIFT, used),
         ("200", b'~') => return paste(bytes, used),
         (_, b'~') => numbered(parameters),
-        (_, b'u') => told_apart(parameters),
+        (_, b'u') => kitty_key(parameters),
         (_, b'M' | b'm') => parameters.strip_prefix('<').and_then(|mouse| clicked(mouse, end)),
         // A cursor position report has a row before the column; a key has 1 or nothing.
         ("" | "1", _) => named(end).map(|code| Event::Key(KeyEvent::new(code, KeyModifiers::NONE))),
@@ -168,7 +168,7 @@ fn numbered(parameters: &str) -> Option<Event> {
 }
 
 /// `ESC [ 97 ; 5 : 1 u`: the kitty keyboard protocol.
-fn told_apart(parameters: &str) -> Option<Event> {
+fn kitty_key(parameters: &str) -> Option<Event> {
     let (number, modified) = parameters.split_once(';').unwrap_or((parameters, "1"));
     let (modifiers, kind) = modifiers(modified.split(';').next()?)?;
     let letter = char::from_u32(number.split(':').next()?.parse().ok()?)?;

@@ -8,31 +8,31 @@
 //!
 //! Elsewhere: drawing (`view`), timing (`run`).
 
-mod aside;
 mod background;
 mod color;
 mod decode;
 mod guard;
 mod input;
 mod panic;
+mod release;
 mod screen;
+mod sequences;
 mod sgr;
 mod signals;
 mod sink;
-mod words;
 mod writer;
 
-pub use aside::{Stop, hand_over, rest};
 pub use background::{BACKGROUND_QUERY, BackgroundAnswer, Shade, parse_background, read_background};
 pub use color::{ColorChoice, ColorDepth, color_depth, rgb_of_256};
 pub use guard::{Guard, MODES, Mode};
 pub use input::Input;
 pub use panic::install_panic_hook;
+pub use release::{Stop, hand_over, rest};
 pub use screen::Screen;
+pub use sequences::{CopyTooLong, alert, copy, progress_title, title};
 pub use sgr::Pen;
 pub use signals::{Asked, Signals};
 pub use sink::{RawMode, Sink, Tty};
-pub use words::{CopyTooLong, alert, copy, progress_title, title};
 pub use writer::{Cursor, Writer, shown};
 
 #[cfg(test)]

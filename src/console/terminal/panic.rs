@@ -45,7 +45,7 @@ pub fn install_panic_hook(background: impl Fn(String) + Send + Sync + 'static) {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| match whose() {
         Panicked::TheOwner | Panicked::NobodyHolds => before(info),
-        Panicked::AnotherThread => background(told(info)),
+        Panicked::AnotherThread => background(panic_message(info)),
     }));
 }
 
@@ -76,7 +76,7 @@ fn owners() -> std::sync::MutexGuard<'static, Vec<Owner>> {
 }
 
 /// Message and location of a panic.
-fn told(info: &PanicHookInfo<'_>) -> String {
+fn panic_message(info: &PanicHookInfo<'_>) -> String {
     let says = message(info.payload());
     match info.location() {
         Some(place) => format!("{says} ({}:{})", place.file(), place.line()),

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 
-use super::given;
+use super::fixtures;
 use crate::console::event::What;
 use crate::console::model::{Run, RunState};
 use crate::console::task::{ObjectSheet, Stage as Step, TaskReply, Tried};
-use crate::console::testing::{Stage, after, ago};
+use crate::console::testing::{TestConsole, after, ago};
 use crate::console::theme::Signs;
 use trueup_core::engine::executor::{ActionResult, Halt, Report, Skip};
 use trueup_core::engine::journal::VerifiedState;
@@ -19,43 +19,43 @@ use trueup_core::world::{ClusterName, Link, RiskClass};
 use trueup_fleet::live::Update;
 
 /// A screen's states, each under its name.
-type States = Vec<(&'static str, Stage)>;
+pub type States = Vec<(&'static str, TestConsole)>;
 
-fn made(mut stage: Stage, act: impl FnOnce(&mut Stage)) -> Stage {
+fn made(mut stage: TestConsole, act: impl FnOnce(&mut TestConsole)) -> TestConsole {
     act(&mut stage);
     stage
 }
 
 /// The full fleet, after these keys.
-fn typed(keys: &str) -> Stage {
+fn typed(keys: &str) -> TestConsole {
     full(|stage| {
         stage.keys(keys);
     })
 }
 
 /// The full fleet of somebody who saved views and accepted a finding, after these keys.
-fn furnished(keys: &str) -> Stage {
+fn with_settings(keys: &str) -> TestConsole {
     full(|stage| {
-        stage.told(TaskReply::Furnished(Box::new(given::furnishing())));
+        stage.reply(TaskReply::Settings(Box::new(fixtures::settings())));
         stage.keys(keys);
     })
 }
 
-fn full(act: impl FnOnce(&mut Stage)) -> Stage {
-    made(Stage::full(), act)
+fn full(act: impl FnOnce(&mut TestConsole)) -> TestConsole {
+    made(TestConsole::full(), act)
 }
 
 fn fleet() -> States {
-    let loading = made(Stage::started(), |stage| {
+    let loading = made(TestConsole::started(), |stage| {
         let links = [("mgmt-eu", Link::Connecting), ("mgmt-us", Link::Listing { objects: 0 })];
         let clusters =
-            links.map(|(name, link)| (ClusterName::new(name), Some(given::cluster(name, RiskClass::Prod, link))));
+            links.map(|(name, link)| (ClusterName::new(name), Some(fixtures::cluster(name, RiskClass::Prod, link))));
         stage.data(Update { clusters: clusters.into(), ..Update::default() });
     });
     vec![
-        ("nothing known", Stage::started()),
+        ("nothing known", TestConsole::started()),
         ("loading", loading),
-        ("every link, a cluster that can't be reached", Stage::full()),
+        ("every link, a cluster that can't be reached", TestConsole::full()),
         ("a live cluster", typed("j")),
         ("a login that expired", typed("j j")),
         ("a lost connection", typed("j j j j j")),
@@ -66,29 +66,29 @@ fn fleet() -> States {
     ]
 }
 
-fn news(stage: &mut Stage) {
+fn news(stage: &mut TestConsole) {
     stage.later(Duration::from_secs(300));
-    let became = given::subject(given::COPIES, "guest-payments", "Secret", "ext-auth-client-old");
-    let gone = given::subject(given::COPIES, "mgmt-eu", "Secret", "lost-copy");
-    let held = given::held(State::Match, "in-use", 0);
+    let became = fixtures::subject(fixtures::COPIES, "guest-payments", "Secret", "ext-auth-client-old");
+    let gone = fixtures::subject(fixtures::COPIES, "mgmt-eu", "Secret", "lost-copy");
+    let held = fixtures::held(State::Match, "in-use", 0);
     stage.data(Update::of([(became, Some(held)), (gone, None)]));
 }
 
 fn list() -> States {
-    let reading = made(Stage::started(), |stage| {
-        let cluster = given::cluster("mgmt-eu", RiskClass::Prod, Link::Listing { objects: 1204 });
+    let reading = made(TestConsole::started(), |stage| {
+        let cluster = fixtures::cluster("mgmt-eu", RiskClass::Prod, Link::Listing { objects: 1204 });
         stage.data(Update { clusters: [(cluster.name.clone(), Some(cluster))].into(), ..Update::default() });
         stage.keys("1");
     });
-    let unread = made(Stage::started(), |stage| {
-        let clusters = given::clusters().into_iter().filter(|(name, _)| name.as_str() == "lab").collect();
+    let unread = made(TestConsole::started(), |stage| {
+        let clusters = fixtures::clusters().into_iter().filter(|(name, _)| name.as_str() == "lab").collect();
         stage.data(Update { clusters, ..Update::default() });
         stage.keys("1");
     });
     vec![
         (
             "nothing to check",
-            made(Stage::started(), |stage| {
+            made(TestConsole::started(), |stage| {
                 stage.keys("1");
             }),
         ),
@@ -107,21 +107,21 @@ fn list() -> States {
         (
             "doomed by a plan",
             full(|stage| {
-                stage.planned(given::plan(given::actions())).keys("1");
+                stage.planned(fixtures::plan(fixtures::actions())).keys("1");
             }),
         ),
         ("a tree with cells of every kind", typed("2")),
         ("a tree sorted by a column of its own", typed("2 s s s s s")),
-        ("one of them accepted", furnished("1 G")),
+        ("one of them accepted", with_settings("1 G")),
         ("hostile names", full(hostile)),
     ]
 }
 
-fn hostile(stage: &mut Stage) {
+fn hostile(stage: &mut TestConsole) {
     let names = ["\u{1b}[2J\u{202e}gnp.exe", "日本語の秘密", "zero\u{200b}width", "line\nbreak", &"long".repeat(60)];
     let row = |name: &&str| {
-        let id = given::subject(given::COPIES, "mgmt-eu", "Secret", name);
-        (id, Some(given::held(State::Error, "unreadable", 1)))
+        let id = fixtures::subject(fixtures::COPIES, "mgmt-eu", "Secret", name);
+        (id, Some(fixtures::held(State::Error, "unreadable", 1)))
     };
     stage.data(Update::of(names.iter().map(row)));
     stage.keys("1");
@@ -142,12 +142,12 @@ fn detail() -> States {
                 stage.keys("G");
             }),
         ),
-        ("accepted", furnished("1 /name~ext-auth-ca enter enter")),
+        ("accepted", with_settings("1 /name~ext-auth-ca enter enter")),
         (
             "nothing is known of it",
             full(|stage| {
                 stage.keys("1 j enter");
-                stage.told(TaskReply::Explained { ask: stage.model.detail.ask, closer: None });
+                stage.reply(TaskReply::Explained { ask: stage.model.detail.ask, detail: None });
             }),
         ),
         ("waiting for the answer", typed("1 j enter")),
@@ -162,21 +162,21 @@ fn detail() -> States {
     ]
 }
 
-fn answered(stage: &mut Stage) {
+fn answered(stage: &mut TestConsole) {
     stage.keys("i {} enter");
     let ask = stage.model.detail.answer_ask;
     let lines = vec!["user https://idp.example.com#42".to_owned(), "groups oidc:dev, oidc:ops".to_owned()];
-    stage.told(TaskReply::Answered { ask, lines });
+    stage.reply(TaskReply::Answered { ask, lines });
 }
 
-fn planned(act: impl FnOnce(&mut Stage)) -> Stage {
+fn planned(act: impl FnOnce(&mut TestConsole)) -> TestConsole {
     full(|stage| {
-        stage.planned(given::plan(given::actions()));
+        stage.planned(fixtures::plan(fixtures::actions()));
         act(stage);
     })
 }
 
-fn planned_typed(keys: &str) -> Stage {
+fn planned_typed(keys: &str) -> TestConsole {
     planned(|stage| {
         stage.keys(keys);
     })
@@ -206,11 +206,11 @@ fn plan() -> States {
         (
             "an undo that leaves something out",
             full(|stage| {
-                let ask = stage.model.next_ask();
+                let ask = stage.model.next_request();
                 stage.model.planning = Some(ask);
                 let left_out = vec!["a2 was skipped".to_owned(), "the owner of demo is gone".to_owned()];
-                let plan = given::plan(given::actions());
-                stage.told(TaskReply::Planned {
+                let plan = fixtures::plan(fixtures::actions());
+                stage.reply(TaskReply::Planned {
                     ask,
                     plan: Ok(Box::new(crate::console::task::Planned { plan, left_out })),
                 });
@@ -219,7 +219,7 @@ fn plan() -> States {
     ]
 }
 
-fn tried(stage: &mut Stage) {
+fn tried(stage: &mut TestConsole) {
     stage.keys("D");
     let plan = stage.model.plan.as_ref().unwrap().plan.id.clone();
     let answers = [
@@ -228,33 +228,34 @@ fn tried(stage: &mut Stage) {
         ("a4", Tried::Unknown("nobody may ask there".to_owned())),
     ];
     for (action, tried) in answers {
-        stage.told(TaskReply::DryRun { plan: plan.clone(), action: action.to_owned(), tried });
+        stage.reply(TaskReply::DryRun { plan: plan.clone(), action: action.to_owned(), tried });
     }
 }
 
 /// An approval of these actions, open for long enough to hear keys.
-fn asking(actions: Vec<Action>, keys: &str) -> Stage {
+fn asking(actions: Vec<Action>, keys: &str) -> TestConsole {
     full(|stage| {
         stage.draw(60, 20);
-        stage.planned(given::plan(actions)).keys("a").later(Duration::from_millis(300));
+        stage.planned(fixtures::plan(actions)).keys("a").later(Duration::from_millis(300));
         stage.keys(keys);
     })
 }
 
 fn approval() -> States {
     let lasting =
-        Action { tier: Tier::T4, undo: Undo::None, ..given::action("a1", "guest-old", "Namespace", "team-x") };
-    let mixed = || vec![given::action("a1", "guest-payments", "Secret", "ext-auth-client-old"), given::label("a4")];
-    let long_name = given::action("a1", "guest-payments", "Secret", &"a-very-long-name-".repeat(12));
+        Action { tier: Tier::T4, undo: Undo::None, ..fixtures::action("a1", "guest-old", "Namespace", "team-x") };
+    let mixed =
+        || vec![fixtures::action("a1", "guest-payments", "Secret", "ext-auth-client-old"), fixtures::label("a4")];
+    let long_name = fixtures::action("a1", "guest-payments", "Secret", &"a-very-long-name-".repeat(12));
     vec![
-        ("enter", asking(vec![given::label("a4")], "")),
-        ("the number of deletions", asking(given::deletes("stage-1", 2, Tier::T2), "")),
-        ("the cluster's name, half typed", asking(given::deletes("guest-payments", 2, Tier::T3), "guest-pay")),
+        ("enter", asking(vec![fixtures::label("a4")], "")),
+        ("the number of deletions", asking(fixtures::deletes("stage-1", 2, Tier::T2), "")),
+        ("the cluster's name, half typed", asking(fixtures::deletes("guest-payments", 2, Tier::T3), "guest-pay")),
         ("the cluster's name and the plan", asking(vec![lasting], "")),
-        ("a list longer than the box", asking(given::deletes("guest-payments", 40, Tier::T3), "")),
-        ("its end", asking(given::deletes("guest-payments", 40, Tier::T3), "ctrl-end")),
-        ("not read to its end", asking(given::deletes("guest-payments", 40, Tier::T3), "guest-payments enter")),
-        ("the wrong word", asking(given::deletes("guest-payments", 2, Tier::T3), "guest enter")),
+        ("a list longer than the box", asking(fixtures::deletes("guest-payments", 40, Tier::T3), "")),
+        ("its end", asking(fixtures::deletes("guest-payments", 40, Tier::T3), "ctrl-end")),
+        ("not read to its end", asking(fixtures::deletes("guest-payments", 40, Tier::T3), "guest-payments enter")),
+        ("the wrong word", asking(fixtures::deletes("guest-payments", 2, Tier::T3), "guest enter")),
         ("the first of two clusters", asking(mixed(), "")),
         ("the second of two clusters", asking(mixed(), "guest-payments enter")),
         ("a name longer than a line", asking(vec![long_name], "")),
@@ -262,24 +263,24 @@ fn approval() -> States {
 }
 
 /// A run of every action of the plan but the blocked one.
-fn running(act: impl FnOnce(&mut Stage)) -> Stage {
+fn running(act: impl FnOnce(&mut TestConsole)) -> TestConsole {
     full(|stage| {
-        let plan: Plan = given::plan(given::actions());
+        let plan: Plan = fixtures::plan(fixtures::actions());
         let ids = ["a1", "a2", "a4", "a5", "a6"].map(str::to_owned);
         stage.model.activity.run = Some(Run::new(&plan, &Chosen::Only(ids.into())));
-        stage.keys("ga").told(TaskReply::History { asked: u64::MAX, entries: Ok(given::journal()) });
+        stage.keys("ga").reply(TaskReply::History { asked: u64::MAX, entries: Ok(fixtures::journal()) });
         act(stage);
     })
 }
 
-fn progress(stage: &mut Stage, action: &str, steps: Vec<Step>) {
+fn progress(stage: &mut TestConsole, action: &str, steps: Vec<Step>) {
     for (place, stage_of) in steps.into_iter().enumerate() {
         let at = after(1) + SignedDuration::from_millis(7 * i64::try_from(place).unwrap());
-        stage.told(TaskReply::Progress { action: action.to_owned(), at, stage: stage_of });
+        stage.reply(TaskReply::Progress { action: action.to_owned(), at, stage: stage_of });
     }
 }
 
-fn every_stage(stage: &mut Stage) {
+fn every_stage(stage: &mut TestConsole) {
     let done = Step::Ended(ActionResult::Done(VerifiedState::Gone));
     progress(stage, "a1", vec![Step::Intended, Step::Sent, Step::Answered, done]);
     progress(stage, "a2", vec![Step::Intended, Step::Sent, Step::Answered]);
@@ -288,7 +289,7 @@ fn every_stage(stage: &mut Stage) {
 }
 
 /// One that is on its way out, and one that is held back.
-fn every_wait(stage: &mut Stage) {
+fn every_wait(stage: &mut TestConsole) {
     let wait = |seconds: u64, why: &str| Step::Waiting { so_far: Duration::from_secs(seconds), why: why.to_owned() };
     let leaving = Step::Ended(ActionResult::Done(VerifiedState::Terminating));
     progress(stage, "a1", vec![Step::Intended, Step::Sent, Step::Answered, leaving, wait(150, "it is being deleted")]);
@@ -297,7 +298,7 @@ fn every_wait(stage: &mut Stage) {
     progress(stage, "a2", vec![Step::Intended, Step::Sent, Step::Answered, held]);
 }
 
-fn every_end(stage: &mut Stage) {
+fn every_end(stage: &mut TestConsole) {
     let ends = [
         ("a1", ActionResult::Done(VerifiedState::Gone)),
         ("a2", ActionResult::TakenBack { why: "OAuth/cluster refers to it now".to_owned() }),
@@ -316,17 +317,17 @@ fn every_end(stage: &mut Stage) {
         notices: vec!["the log could not be written".to_owned()],
         ..Report::default()
     };
-    stage.told(TaskReply::Applied { report: Ok(Box::new(report)) });
+    stage.reply(TaskReply::Applied { report: Ok(Box::new(report)) });
     stage.later(Duration::from_secs(7));
 }
 
 fn activity() -> States {
     let reported = |halted, end: ActionResult| {
-        move |stage: &mut Stage| {
+        move |stage: &mut TestConsole| {
             let ends = ["a1", "a2", "a4", "a5", "a6"].map(|id| (id.to_owned(), end.clone()));
             let report = Report { plan: "sha256:5f21c9aa".to_owned(), halted, ends: ends.into(), ..Report::default() };
-            stage.told(TaskReply::Applied { report: Ok(Box::new(report)) });
-            stage.told(TaskReply::History { asked: u64::MAX, entries: Ok(given::journal()) });
+            stage.reply(TaskReply::Applied { report: Ok(Box::new(report)) });
+            stage.reply(TaskReply::History { asked: u64::MAX, entries: Ok(fixtures::journal()) });
         }
     };
     let stopped = ActionResult::Skipped { class: Skip::Stopped, why: "stopped before it was sent".to_owned() };
@@ -336,7 +337,7 @@ fn activity() -> States {
         (
             "nothing was ever applied",
             full(|stage| {
-                stage.keys("ga").told(TaskReply::History { asked: u64::MAX, entries: Ok(Vec::new()) });
+                stage.keys("ga").reply(TaskReply::History { asked: u64::MAX, entries: Ok(Vec::new()) });
             }),
         ),
         ("the journal is being read", typed("ga")),
@@ -344,13 +345,16 @@ fn activity() -> States {
             "the journal can't be read",
             full(|stage| {
                 let entries = Err("the journal is damaged at byte 812".to_owned());
-                stage.keys("ga").told(TaskReply::History { asked: u64::MAX, entries });
+                stage.keys("ga").reply(TaskReply::History { asked: u64::MAX, entries });
             }),
         ),
         (
             "the journal alone",
             full(|stage| {
-                stage.keys("ga").told(TaskReply::History { asked: u64::MAX, entries: Ok(given::journal()) }).keys("j");
+                stage
+                    .keys("ga")
+                    .reply(TaskReply::History { asked: u64::MAX, entries: Ok(fixtures::journal()) })
+                    .keys("j");
             }),
         ),
         ("every stage", running(every_stage)),
@@ -369,12 +373,12 @@ fn activity() -> States {
                 reported(Some(Halt::Stopped), stopped)(stage);
             }),
         ),
-        ("halted by a gate", running(reported(Some(Halt::Gate(given::blocked())), gated))),
+        ("halted by a gate", running(reported(Some(Halt::Gate(fixtures::blocked())), gated))),
         ("every end", running(every_end)),
         (
             "never begun",
             running(|stage| {
-                stage.told(TaskReply::Applied { report: Err("another trueup holds the journal (pid 12)".to_owned()) });
+                stage.reply(TaskReply::Applied { report: Err("another trueup holds the journal (pid 12)".to_owned()) });
                 assert!(matches!(stage.model.activity.run.as_ref().unwrap().state, RunState::Failed(_)));
             }),
         ),
@@ -393,31 +397,31 @@ fn object() -> States {
             stage.keys("1 j v");
             let ask = stage.model.object.as_ref().unwrap().ask;
             if let Some(object) = object {
-                stage.told(TaskReply::Object { ask, object: object.map(Box::new) });
+                stage.reply(TaskReply::Object { ask, object: object.map(Box::new) });
             }
             stage.keys(keys);
         })
     };
-    let quiet = ObjectSheet { events: Ok(Vec::new()), ..given::sheet() };
-    let secretive = ObjectSheet { events: Err("events may not be listed there (403)".to_owned()), ..given::sheet() };
+    let quiet = ObjectSheet { events: Ok(Vec::new()), ..fixtures::sheet() };
+    let secretive = ObjectSheet { events: Err("events may not be listed there (403)".to_owned()), ..fixtures::sheet() };
     let log = (1..=70).map(|number| format!("2026-11-16T09:{:02}:00Z INFO line {number}", number % 60)).collect();
     vec![
         ("being read", opened(None, "")),
-        ("as YAML", opened(Some(Ok(given::sheet())), "")),
-        ("its events", opened(Some(Ok(given::sheet())), "e")),
+        ("as YAML", opened(Some(Ok(fixtures::sheet())), "")),
+        ("its events", opened(Some(Ok(fixtures::sheet())), "e")),
         ("no events", opened(Some(Ok(quiet)), "e")),
         ("events that can't be read", opened(Some(Ok(secretive)), "e")),
         ("gone", opened(Some(Err("there is no such object any more".to_owned())), "")),
         (
             "the log",
             full(|stage| {
-                stage.keys("gl").told(TaskReply::Log { lines: log });
+                stage.keys("gl").reply(TaskReply::Log { lines: log });
             }),
         ),
         (
             "no log",
             full(|stage| {
-                stage.keys("gl").told(TaskReply::Log { lines: Vec::new() });
+                stage.keys("gl").reply(TaskReply::Log { lines: Vec::new() });
             }),
         ),
     ]
@@ -432,7 +436,7 @@ fn over() -> States {
         ("palette, filtered", typed(":plan")),
         ("palette, nothing fits", typed(":zzzz")),
         ("clusters", typed("c down down")),
-        ("views", furnished("gv")),
+        ("views", with_settings("gv")),
         ("themes", typed("T")),
         ("export", typed("1 E")),
         ("a filter of the fleet", typed("/gu")),
@@ -448,16 +452,16 @@ fn over() -> States {
 fn frame() -> States {
     let failed = "no kubeconfig was found: neither KUBECONFIG nor ~/.kube/config names one";
     vec![
-        ("starting", Stage::starting()),
+        ("starting", TestConsole::starting()),
         (
             "not started",
-            made(Stage::starting(), |stage| {
+            made(TestConsole::starting(), |stage| {
                 stage.model.instead =
                     &["Look around without a cluster: trueup demo", "Read a folder instead: trueup plan --from DIR"];
-                stage.told(TaskReply::NotStarted { says: failed.to_owned() });
+                stage.reply(TaskReply::NotStarted { says: failed.to_owned() });
             }),
         ),
-        ("read-only", Stage::full_with(|start| start.read_only = Some("started with --read-only".to_owned()))),
+        ("read-only", TestConsole::full_with(|start| start.read_only = Some("started with --read-only".to_owned()))),
         (
             "paused",
             full(|stage| {
@@ -471,16 +475,16 @@ fn frame() -> States {
     ]
 }
 
-fn messages(stage: &mut Stage) {
-    stage.told(TaskReply::Notice { says: "copied".to_owned() });
-    stage.told(TaskReply::Broke { what: "the watch of mgmt-eu".to_owned() });
+fn messages(stage: &mut TestConsole) {
+    stage.reply(TaskReply::Notice { says: "copied".to_owned() });
+    stage.reply(TaskReply::ServiceRestarted { what: "the watch of mgmt-eu".to_owned() });
     let why = "guest-payments: the server refused it, because the namespace openshift-config is being terminated, and \
                what is being terminated takes nothing new";
-    stage.told(TaskReply::Planned { ask: stage.model.planning.unwrap_or_default(), plan: Err(why.to_owned()) });
-    stage.told(TaskReply::Accepted { says: Err("`soon` is no day; write it as 2026-12-31".to_owned()) });
+    stage.reply(TaskReply::Planned { ask: stage.model.planning.unwrap_or_default(), plan: Err(why.to_owned()) });
+    stage.reply(TaskReply::Accepted { says: Err("`soon` is no day; write it as 2026-12-31".to_owned()) });
 }
 
-fn all() -> Vec<(&'static str, States)> {
+pub fn all() -> Vec<(&'static str, States)> {
     vec![
         ("fleet", fleet()),
         ("list", list()),
@@ -495,7 +499,7 @@ fn all() -> Vec<(&'static str, States)> {
 }
 
 #[test]
-fn every_screen_looks_as_it_was_looked_at() {
+fn every_screen_matches_its_snapshot() {
     let mut settings = insta::Settings::clone_current();
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
@@ -508,7 +512,7 @@ fn every_screen_looks_as_it_was_looked_at() {
 }
 
 #[test]
-fn plain_signs_are_ascii_on_every_screen() {
+fn every_screen_is_ascii_in_plain_mode() {
     for (screen, states) in all() {
         for (state, mut stage) in states {
             stage.model.signs = Signs::Plain;
@@ -524,7 +528,7 @@ fn plain_signs_are_ascii_on_every_screen() {
 }
 
 #[test]
-fn no_screen_breaks_in_any_size() {
+fn every_screen_can_be_drawn_in_any_size() {
     for (_, states) in all() {
         for (_, mut stage) in states {
             for (width, height) in [(1, 1), (59, 15), (60, 16), (61, 17), (79, 23), (119, 16), (60, 200), (300, 16)] {
@@ -535,9 +539,9 @@ fn no_screen_breaks_in_any_size() {
 }
 
 #[test]
-fn a_screen_that_is_too_small_says_how_large_it_has_to_be() {
+fn a_screen_that_is_too_small_shows_the_required_size() {
     for (width, height) in [(59, 15), (59, 40), (200, 15)] {
-        let text = Stage::full().draw(width, height);
+        let text = TestConsole::full().draw(width, height);
         let said: Vec<&str> = text.lines().take(2).collect();
         let size = format!("this window has {width}x{height}");
         assert_eq!(said, ["trueup needs 60x16 characters", size.as_str()]);
@@ -545,7 +549,7 @@ fn a_screen_that_is_too_small_says_how_large_it_has_to_be() {
 }
 
 #[test]
-fn nothing_of_a_hostile_name_steers_the_screen() {
+fn hostile_names_are_escaped_on_every_screen() {
     for signs in [Signs::Unicode, Signs::Plain] {
         let mut stage = full(hostile);
         stage.model.signs = signs;
@@ -557,14 +561,15 @@ fn nothing_of_a_hostile_name_steers_the_screen() {
 
 /// The fixture is what it says: a link of each kind, a state of each kind.
 #[test]
-fn the_fleet_of_the_tests_has_every_link_and_every_state() {
-    let links: std::collections::BTreeSet<String> = given::clusters()
+fn the_fixture_has_every_link_and_every_state() {
+    let links: std::collections::BTreeSet<String> = fixtures::clusters()
         .into_values()
         .flatten()
         .map(|cluster| format!("{:?}", cluster.link).split([' ', '{']).next().unwrap_or_default().to_owned())
         .collect();
     assert_eq!(links.len(), 8, "{links:?}");
-    let mut states: Vec<State> = given::findings().into_values().flatten().map(|held| held.judgement.state).collect();
+    let mut states: Vec<State> =
+        fixtures::findings().into_values().flatten().map(|held| held.judgement.state).collect();
     states.sort_unstable();
     states.dedup();
     assert_eq!(states, State::ALL);
@@ -572,7 +577,7 @@ fn the_fleet_of_the_tests_has_every_link_and_every_state() {
 }
 
 #[test]
-fn a_resize_in_the_middle_of_anything_keeps_the_cursor() {
+fn a_resize_keeps_the_cursor() {
     let mut stage = typed("1 j j j");
     let before = stage.model.subject();
     for (width, height) in [(60, 16), (30, 5), (200, 60)] {

@@ -1,7 +1,7 @@
 //! Executes actions.
 
 use super::{data, export, layers, moving, palette, repair};
-use crate::console::effect::{Effects, MouseHold, TerminalWish};
+use crate::console::effect::{Effects, MouseHold, TerminalRequest};
 use crate::console::keymap::Action;
 use crate::console::layout;
 use crate::console::model::{
@@ -33,8 +33,8 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
         Action::Narrower => divider(model, -DIVIDER_STEP),
         Action::Open => open(model),
         Action::Back => back(model),
-        Action::HistoryBack => moved_on_trail(model, |model| model.trail.back()),
-        Action::HistoryForward => moved_on_trail(model, |model| model.trail.forward()),
+        Action::HistoryBack => move_in_history(model, |model| model.navigation.back()),
+        Action::HistoryForward => move_in_history(model, |model| model.navigation.forward()),
         Action::GoFleet => go(model, ScreenId::Fleet),
         Action::GoDomain1
         | Action::GoDomain2
@@ -90,7 +90,7 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
         Action::Copy => export::copy(model),
         Action::CopyCommand => export::copy_command(model),
         Action::Export => palette::open_export(model),
-        Action::SaveScreen => wish(TerminalWish::SaveScreen),
+        Action::SaveScreen => wish(TerminalRequest::SaveScreen),
         Action::Help => {
             model.layer = Some(Layer::Help { scroll: 0 });
             Effects::redraw()
@@ -106,15 +106,15 @@ pub fn act(model: &mut Model, action: Action) -> Effects {
         }
         Action::Theme => palette::open_themes(model),
         Action::Mouse => mouse(model),
-        Action::Repaint => wish(TerminalWish::Repaint),
-        Action::Suspend => wish(TerminalWish::Suspend),
+        Action::Repaint => wish(TerminalRequest::Repaint),
+        Action::Suspend => wish(TerminalRequest::Suspend),
         Action::Quit => quit(model),
     }
 }
 
 /// Goes to a screen.
-pub fn go(model: &mut Model, place: ScreenId) -> Effects {
-    model.trail.go(place);
+pub fn go(model: &mut Model, screen: ScreenId) -> Effects {
+    model.navigation.go(screen);
     arrive(model);
     Effects::redraw()
 }
@@ -130,7 +130,7 @@ pub fn go_to_cluster(model: &mut Model, cluster: &ClusterName) -> Effects {
     };
     // The first of equals: `max_by_key` returns the last.
     let place = (0..model.checks.len()).rev().max_by_key(most).unwrap_or_default();
-    model.trail.go(ScreenId::Check(place));
+    model.navigation.go(ScreenId::Check(place));
     arrive(model);
     let mut effects = layers::filter(model, &format!("cluster:{cluster}"));
     effects.task(Task::Need(cluster.clone()));
@@ -142,7 +142,7 @@ pub fn say(model: &mut Model, text: &str) -> Effects {
     Effects::redraw()
 }
 
-fn wish(wish: TerminalWish) -> Effects {
+fn wish(wish: TerminalRequest) -> Effects {
     Effects { terminal: vec![wish], redraw: true, ..Effects::default() }
 }
 
@@ -151,15 +151,15 @@ fn arrive(model: &mut Model) {
     model.scroll = 0;
 }
 
-fn moved_on_trail(model: &mut Model, go: impl Fn(&mut Model) -> bool) -> Effects {
+fn move_in_history(model: &mut Model, go: impl Fn(&mut Model) -> bool) -> Effects {
     if !go(model) {
         return say(model, "no further screen");
     }
     // A discarded plan has no screen any more.
-    if model.place() == ScreenId::Plan && model.plan.is_none()
-        || model.place() == ScreenId::Object && model.object.is_none()
+    if model.screen() == ScreenId::Plan && model.plan.is_none()
+        || model.screen() == ScreenId::Object && model.object.is_none()
     {
-        return moved_on_trail(model, go);
+        return move_in_history(model, go);
     }
     arrive(model);
     Effects::redraw()
@@ -177,7 +177,7 @@ fn go_check(model: &mut Model, place: usize) -> Effects {
 
 fn go_activity(model: &mut Model) -> Effects {
     let mut effects = go(model, ScreenId::Activity);
-    effects.task(model.activity.ask_history());
+    effects.task(model.activity.request_history());
     effects
 }
 
@@ -187,7 +187,7 @@ fn divider(model: &mut Model, by: i16) -> Effects {
 }
 
 fn open(model: &mut Model) -> Effects {
-    match model.place() {
+    match model.screen() {
         ScreenId::Fleet => {
             let (list, rows) = model.fleet.list_and_rows();
             list.hold(rows);
@@ -203,7 +203,7 @@ fn open(model: &mut Model) -> Effects {
 
 /// One step back: from the detail, a filter, or the screen.
 fn back(model: &mut Model) -> Effects {
-    let is_filtered = match model.place() {
+    let is_filtered = match model.screen() {
         ScreenId::Fleet => !model.fleet.filter_text.is_empty(),
         ScreenId::Check(_) => model.check().is_some_and(|check| !check.filter_text.is_empty()),
         ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs => false,
@@ -218,14 +218,14 @@ fn back(model: &mut Model) -> Effects {
     if is_filtered {
         return layers::filter(model, "");
     }
-    if model.place() == ScreenId::Fleet {
+    if model.screen() == ScreenId::Fleet {
         return Effects::default();
     }
-    moved_on_trail(model, |model| model.trail.back())
+    move_in_history(model, |model| model.navigation.back())
 }
 
 fn open_filter(model: &mut Model) -> Effects {
-    let text = match model.place() {
+    let text = match model.screen() {
         ScreenId::Fleet => model.fleet.filter_text.clone(),
         ScreenId::Check(_) => model.check().map(|check| check.filter_text.clone()).unwrap_or_default(),
         ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs => {
@@ -242,7 +242,7 @@ enum Sorting {
 }
 
 fn sort(model: &mut Model, sorting: Sorting) -> Effects {
-    let ScreenId::Check(place) = model.place() else {
+    let ScreenId::Check(place) = model.screen() else {
         return say(model, "this list cannot be sorted");
     };
     let Model { checks, findings, .. } = model;
@@ -257,7 +257,7 @@ fn sort(model: &mut Model, sorting: Sorting) -> Effects {
 
 /// The selected row as an object of a cluster.
 fn object_here(model: &Model) -> Option<(ClusterName, ObjectRef)> {
-    match model.place() {
+    match model.screen() {
         ScreenId::Check(_) => {
             // A cloud resource is not a cluster object, and has no more data than its finding.
             let subject = model.subject().filter(|subject| subject.cloud.is_none())?;
@@ -284,7 +284,7 @@ fn object_here(model: &Model) -> Option<(ClusterName, ObjectRef)> {
 }
 
 fn object(model: &mut Model, tab: ObjectTab) -> Effects {
-    if model.place() == ScreenId::Object {
+    if model.screen() == ScreenId::Object {
         if let Some(view) = &mut model.object {
             view.tab = tab;
             model.scroll = 0;
@@ -302,7 +302,7 @@ fn object(model: &mut Model, tab: ObjectTab) -> Effects {
 
 /// Opens the screen of one object.
 pub fn open_object(model: &mut Model, cluster: ClusterName, target: ObjectRef, tab: ObjectTab) -> Effects {
-    let ask = model.next_ask();
+    let ask = model.next_request();
     model.object = Some(ObjectView { ask, cluster: cluster.clone(), target: target.clone(), tab, sheet: None });
     let mut effects = go(model, ScreenId::Object);
     effects.task(Task::ReadObject { ask, cluster, target });
@@ -329,7 +329,7 @@ fn accept(model: &mut Model) -> Effects {
 
 /// The selected cluster, or the cluster of the selected finding.
 pub fn cluster_here(model: &Model) -> Option<ClusterName> {
-    match model.place() {
+    match model.screen() {
         ScreenId::Fleet => model.fleet.list.cursor().cloned(),
         ScreenId::Check(_) => model.subject().map(|subject| subject.cluster.clone()),
         ScreenId::Plan => {
@@ -359,7 +359,7 @@ fn reconnect(model: &mut Model) -> Effects {
 
 fn run_plugin(model: &mut Model) -> Effects {
     match cluster_here(model) {
-        Some(cluster) => wish(TerminalWish::RunPlugin(cluster.to_string())),
+        Some(cluster) => wish(TerminalRequest::RunPlugin(cluster.to_string())),
         None => say(model, "no cluster selected"),
     }
 }
@@ -382,7 +382,7 @@ fn mouse(model: &mut Model) -> Effects {
         MouseHold::Released => format!("mouse released; {}: capture", model.key(Action::Mouse)),
     };
     model.toasts.info(text, model.now);
-    wish(TerminalWish::Mouse(model.mouse))
+    wish(TerminalRequest::Mouse(model.mouse))
 }
 
 fn quit(model: &mut Model) -> Effects {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 
-use crate::console::effect::{Alert, Effects, TerminalWish};
+use crate::console::effect::{Alert, Effects, TerminalRequest};
 use crate::console::event::Focus;
 use crate::console::model::{ACCEPTED, Accepted, FeedLine, Model, Paused};
 use crate::console::task::Task;
@@ -59,7 +59,7 @@ fn apply(model: &mut Model, update: Update) -> Effects {
     if any_clusters {
         model.fleet.arrange();
     }
-    let told = model.feed.told();
+    let before = model.feed.recorded();
     for (subject, held) in findings {
         touched.insert(subject.cluster.clone());
         let shown = match held {
@@ -68,14 +68,14 @@ fn apply(model: &mut Model, update: Update) -> Effects {
         };
         effects.redraw |= shown;
     }
-    effects.terminal.extend(alert(model, model.feed.told() - told));
+    effects.terminal.extend(alert(model, model.feed.recorded() - before));
     let Model { checks, findings, .. } = model;
-    checks.iter_mut().for_each(|check| check.untangle(findings));
+    checks.iter_mut().for_each(|check| check.restore_tree_order(findings));
     for cluster in touched {
         let differences = model.findings.counts_in(&cluster).differences();
         model.feed.note(&cluster, model.now, differences);
     }
-    effects.redraw |= any_clusters || matches!(model.place(), crate::console::model::ScreenId::Fleet);
+    effects.redraw |= any_clusters || matches!(model.screen(), crate::console::model::ScreenId::Fleet);
     effects
 }
 
@@ -96,7 +96,7 @@ pub fn accept_again(model: &mut Model, rules: Vec<AcceptRule>) -> Effects {
         judged(model, id, held, &BTreeSet::new(), &mut effects);
     }
     let Model { checks, findings, .. } = model;
-    checks.iter_mut().for_each(|check| check.untangle(findings));
+    checks.iter_mut().for_each(|check| check.restore_tree_order(findings));
     effects
 }
 
@@ -128,7 +128,7 @@ fn judged(
         plan.revalidate(&id.to_string(), Some(&held));
     }
     if model.detail.subject.as_ref() == Some(&id) {
-        model.detail.ask = model.next_ask();
+        model.detail.ask = model.next_request();
         effects.task(Task::Explain { ask: model.detail.ask, subject: (*id).clone() });
     }
     let now = model.now;
@@ -178,7 +178,7 @@ fn news(model: &mut Model, id: &SubjectId, now: Option<(State, &'static str)>) {
 }
 
 /// Alerts the user if one of the latest news is a worse verdict, at most once per interval.
-fn alert(model: &mut Model, fresh: usize) -> Option<TerminalWish> {
+fn alert(model: &mut Model, fresh: usize) -> Option<TerminalRequest> {
     let is_due = model.alerted.is_none_or(|last| model.now.duration_since(last) >= ALERT_AGAIN_AFTER);
     if model.alert == Alert::Off || model.focus == Focus::Here || !is_due {
         return None;
@@ -189,7 +189,7 @@ fn alert(model: &mut Model, fresh: usize) -> Option<TerminalWish> {
     let others = if bad.len() > 1 { format!(", and {} more", bad.len() - 1) } else { String::new() };
     let says = format!("{}: {} became {state_now}{others}", first.cluster, first.subject);
     model.alerted = Some(model.now);
-    Some(TerminalWish::Alert(model.alert, says))
+    Some(TerminalRequest::Alert(model.alert, says))
 }
 
 #[cfg(test)]
@@ -244,8 +244,8 @@ mod tests {
         happens(model, now(), What::Data(Box::new(Update::of(findings))));
     }
 
-    fn told(model: &mut Model, told: TaskReply) {
-        happens(model, now(), What::TaskReply(Box::new(told)));
+    fn reply(model: &mut Model, reply: TaskReply) {
+        happens(model, now(), What::TaskReply(Box::new(reply)));
     }
 
     fn shown(model: &Model, name: &str) -> (State, Vec<&'static str>) {
@@ -275,7 +275,7 @@ mod tests {
             let at = now() + SignedDuration::from_secs(later);
             update(&mut model, Event { at, what: data }, &HitMap::default()).terminal
         };
-        let call = TerminalWish::Alert(Alert::Bell, "a: Secret y became drift, and 1 more".to_owned());
+        let call = TerminalRequest::Alert(Alert::Bell, "a: Secret y became drift, and 1 more".to_owned());
         assert_eq!(calls(Alert::Bell, Focus::Elsewhere, 60, State::Drift), [call]);
         for (case, alert, focus, later, state) in [
             ("switched off", Alert::Off, Focus::Elsewhere, 60, State::Drift),
@@ -303,7 +303,7 @@ mod tests {
     fn an_accepted_finding_is_a_match_in_every_count() {
         let mut model = model();
         judged(&mut model, &["x", "y"], State::Extra);
-        told(&mut model, TaskReply::Acceptances { rules: vec![rule(&subject("x").to_string())] });
+        reply(&mut model, TaskReply::Acceptances { rules: vec![rule(&subject("x").to_string())] });
         assert_eq!(shown(&model, "x"), (State::Match, vec!["first", ACCEPTED]));
         assert_eq!(shown(&model, "y"), (State::Extra, vec!["first"]));
         assert_eq!(model.findings.counts_of(CHECK).differences(), 1);
@@ -318,10 +318,10 @@ mod tests {
         let mut model = model();
         judged(&mut model, &["x"], State::Extra);
         let rules = vec![rule("toy/*")];
-        told(&mut model, TaskReply::Acceptances { rules: rules.clone() });
-        told(&mut model, TaskReply::Acceptances { rules: Vec::new() });
+        reply(&mut model, TaskReply::Acceptances { rules: rules.clone() });
+        reply(&mut model, TaskReply::Acceptances { rules: Vec::new() });
         assert_eq!(shown(&model, "x"), (State::Extra, vec!["first"]), "rule removed");
-        told(&mut model, TaskReply::Acceptances { rules });
+        reply(&mut model, TaskReply::Acceptances { rules });
         let last = now() + SignedDuration::from_hours(37);
         happens(&mut model, last, What::Time);
         assert_eq!(shown(&model, "x").0, State::Match, "in its last hour");

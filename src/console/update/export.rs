@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::act::say;
-use crate::console::effect::{Effects, TerminalWish};
+use crate::console::effect::{Effects, TerminalRequest};
 use crate::console::model::{ExportForm, Model, Pane, PlanSheet, ScreenId};
 use crate::console::task::{SavedFile, Task};
 use crate::console::view;
@@ -14,7 +14,7 @@ use trueup_core::engine::{ObjectRef, SubjectId};
 
 /// Copies the name of the selected row.
 pub fn copy(model: &mut Model) -> Effects {
-    let text = match model.place() {
+    let text = match model.screen() {
         ScreenId::Fleet => model.fleet.list.cursor().map(ToString::to_string),
         ScreenId::Check(_) => model.subject().map(|subject| subject.to_string()),
         ScreenId::Plan => model.plan.as_ref().map(|sheet| sheet.plan.id.clone()),
@@ -26,7 +26,7 @@ pub fn copy(model: &mut Model) -> Effects {
 
 /// Copies the command shown in the focused detail, else the kubectl command of the selected object.
 pub fn copy_command(model: &mut Model) -> Effects {
-    let text = match model.place() {
+    let text = match model.screen() {
         ScreenId::Check(_) if model.pane == Pane::Detail && shown_command(model).is_some() => shown_command(model),
         ScreenId::Check(_) => model.subject().map(|subject| match &subject.cloud {
             Some(place) => cloud_command(place.crn.as_deref(), &subject.name),
@@ -59,7 +59,7 @@ pub fn copy_command(model: &mut Model) -> Effects {
 
 /// The command shown by a panel of the detail.
 fn shown_command(model: &Model) -> Option<String> {
-    model.detail.closer.as_ref()?.panels.iter().find_map(|panel| match panel {
+    model.detail.content.as_ref()?.panels.iter().find_map(|panel| match panel {
         Panel::Command { command, .. } => Some(command.clone()),
         Panel::Lines { .. } | Panel::Strip { .. } | Panel::Chain { .. } | Panel::Bar { .. } => None,
     })
@@ -71,7 +71,7 @@ pub fn page(model: &mut Model) -> Effects {
     if text.is_empty() {
         return say(model, "no text on this screen");
     }
-    Effects { terminal: vec![TerminalWish::Page(text)], redraw: true, ..Effects::default() }
+    Effects { terminal: vec![TerminalRequest::Page(text)], redraw: true, ..Effects::default() }
 }
 
 /// Writes the shown rows, in their order, to a file.
@@ -94,7 +94,7 @@ fn copied(model: &mut Model, text: Option<String>) -> Effects {
         Some(text) => {
             let shown = text.lines().next().unwrap_or_default().to_owned();
             model.toasts.info(format!("copied: {shown}"), model.now);
-            Effects { terminal: vec![TerminalWish::Copy(text)], redraw: true, ..Effects::default() }
+            Effects { terminal: vec![TerminalRequest::Copy(text)], redraw: true, ..Effects::default() }
         }
         None => say(model, "nothing to copy here"),
     }

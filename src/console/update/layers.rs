@@ -5,7 +5,7 @@ use tui_input::Input;
 
 use super::act::say;
 use super::{keys, palette, repair};
-use crate::console::effect::{Effects, TerminalWish};
+use crate::console::effect::{Effects, TerminalRequest};
 use crate::console::filter;
 use crate::console::keymap::{Action, Scope};
 use crate::console::model::{Layer, Model, Prompt, PromptWhat, ScreenId};
@@ -18,8 +18,8 @@ const PAGE: isize = 10;
 /// An action while a layer is open.
 pub fn act(model: &mut Model, action: Action) -> Effects {
     match action {
-        Action::Repaint => Effects { terminal: vec![TerminalWish::Repaint], redraw: true, ..Effects::default() },
-        Action::Suspend => Effects { terminal: vec![TerminalWish::Suspend], redraw: true, ..Effects::default() },
+        Action::Repaint => Effects { terminal: vec![TerminalRequest::Repaint], redraw: true, ..Effects::default() },
+        Action::Suspend => Effects { terminal: vec![TerminalRequest::Suspend], redraw: true, ..Effects::default() },
         Action::Back | Action::Quit | Action::Help => close(model),
         Action::Open => enter(model),
         Action::Complete => complete(model),
@@ -64,7 +64,7 @@ pub fn type_key(model: &mut Model, key: KeyEvent) -> Effects {
 
 /// Applies a filter.
 pub fn filter(model: &mut Model, text: &str) -> Effects {
-    match model.place() {
+    match model.screen() {
         ScreenId::Fleet => model.fleet.filter_by(text),
         ScreenId::Check(place) => {
             let now = model.now;
@@ -137,7 +137,7 @@ fn enter_prompt(model: &mut Model) -> Effects {
             effects.task(Task::Accept { subject, reason, until: text });
             effects
         }
-        PromptWhat::Form { subject, form } => palette::ask_form(model, subject, form, text),
+        PromptWhat::Form { subject, form } => palette::run_form(model, subject, form, text),
         PromptWhat::Quit if text == "stop" => {
             let mut effects = repair::stop(model);
             model.leaving = true;

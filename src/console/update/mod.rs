@@ -11,7 +11,7 @@ mod mouse;
 mod moving;
 mod palette;
 mod repair;
-mod told;
+mod replies;
 
 use super::effect::Effects;
 use super::event::{Event, Focus, What};
@@ -36,7 +36,7 @@ pub fn update(model: &mut Model, event: Event, hits: &HitMap) -> Effects {
             Effects { redraw: focus == Focus::Here, ..Effects::default() }
         }
         What::Data(update) => data::take(model, *update),
-        What::TaskReply(told) => told::take(model, *told),
+        What::TaskReply(reply) => replies::take(model, *reply),
         What::Time => Effects::redraw(),
     };
     if model.accepted.is_over(model.now) {
@@ -52,14 +52,14 @@ pub fn update(model: &mut Model, event: Event, hits: &HitMap) -> Effects {
 
 /// Requests the detail of the selected subject when it changed.
 fn follow_cursor(model: &mut Model, effects: &mut Effects) {
-    if !matches!(model.place(), ScreenId::Check(_)) {
+    if !matches!(model.screen(), ScreenId::Check(_)) {
         return;
     }
     let subject = model.subject();
     let cluster_before = model.detail.subject.as_ref().map(|subject| subject.cluster.clone());
     if model.detail.turn_to(subject.clone()) {
         let Some(subject) = subject else { return };
-        model.detail.ask = model.next_ask();
+        model.detail.ask = model.next_request();
         effects.task(Task::Explain { ask: model.detail.ask, subject: (*subject).clone() });
         if cluster_before.as_ref() != Some(&subject.cluster) {
             effects.task(Task::Need(subject.cluster.clone()));

@@ -38,8 +38,7 @@ fn click(model: &mut Model, hit: Option<Hit>) -> Effects {
         (Some(Hit::Layer), true) => Effects::default(),
         (_, true) if matches!(model.layer, Some(Layer::Approval(_))) => Effects::default(),
         (_, true) => layers::act(model, Action::Back),
-        (Some(Hit::Tab(Tab::Check(index))), false) => act::go(model, ScreenId::Check(index)),
-        (Some(Hit::Tab(tab)), false) => act::act(model, action_of(tab)),
+        (Some(Hit::Tab(tab)), false) => click_tab(model, tab),
         (Some(Hit::Row(index)), false) => {
             model.pane = Pane::List;
             moving::go_to(model, index)
@@ -63,18 +62,20 @@ fn click_item(model: &mut Model, place: usize) -> Effects {
     Effects::default()
 }
 
-fn action_of(tab: Tab) -> Action {
-    match tab {
+fn click_tab(model: &mut Model, tab: Tab) -> Effects {
+    let action = match tab {
         Tab::Fleet => Action::GoFleet,
+        Tab::Check(index) => return act::go(model, ScreenId::Check(index)),
         Tab::Plan => Action::GoPlan,
         Tab::Activity => Action::GoActivity,
         Tab::Help => Action::Help,
-    }
+    };
+    act::act(model, action)
 }
 
 /// Sorts by a column; a second click reverses the order.
 fn sort_by(model: &mut Model, column: usize) -> Effects {
-    let ScreenId::Check(place) = model.place() else { return Effects::default() };
+    let ScreenId::Check(place) = model.screen() else { return Effects::default() };
     let Model { checks, findings, .. } = model;
     let Some(check) = checks.get_mut(place) else { return Effects::default() };
     let direction = if check.sort == column { check.order.direction().reversed() } else { Direction::Ascending };

@@ -7,7 +7,7 @@ use crate::console::view;
 /// Runs code on the list of the screen and its rows, whatever their types.
 macro_rules! with_list {
     ($model:ident, |$list:ident, $rows:ident| $does:expr) => {
-        match $model.place() {
+        match $model.screen() {
             ScreenId::Fleet => {
                 let ($list, $rows) = $model.fleet.list_and_rows();
                 $does;
@@ -80,7 +80,7 @@ pub fn wheel(model: &mut Model, by: isize) -> Effects {
 
 /// Focuses a pane, where there are two.
 pub fn pane(model: &mut Model, pane: Pane) -> Effects {
-    match model.place() {
+    match model.screen() {
         ScreenId::Check(_) | ScreenId::Plan => {
             with_list!(model, |list, rows| list.hold(rows));
             model.pane = pane;
@@ -124,7 +124,7 @@ pub fn unmark(model: &mut Model) -> Effects {
 
 /// Whether movement scrolls text instead of a cursor.
 fn scrolls(model: &Model) -> bool {
-    match model.place() {
+    match model.screen() {
         ScreenId::Object | ScreenId::Logs => true,
         ScreenId::Check(_) | ScreenId::Plan => model.pane == Pane::Detail,
         ScreenId::Fleet | ScreenId::Activity => false,
@@ -132,7 +132,7 @@ fn scrolls(model: &Model) -> bool {
 }
 
 fn scroll_of(model: &mut Model) -> &mut usize {
-    match (model.place(), &mut model.plan) {
+    match (model.screen(), &mut model.plan) {
         (ScreenId::Check(_), _) => &mut model.detail.scroll,
         (ScreenId::Plan, Some(plan)) => &mut plan.scroll,
         (ScreenId::Fleet | ScreenId::Plan | ScreenId::Activity | ScreenId::Object | ScreenId::Logs, _) => {

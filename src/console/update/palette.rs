@@ -105,10 +105,10 @@ pub fn choose(model: &mut Model) -> Effects {
 }
 
 /// Runs a check's query with the typed text.
-pub fn ask_form(model: &mut Model, subject: SubjectId, place: usize, typed: String) -> Effects {
+pub fn run_form(model: &mut Model, subject: SubjectId, place: usize, typed: String) -> Effects {
     let form = model.check().and_then(|check| check.description.forms.get(place)).copied();
     let Some(form) = form else { return Effects::redraw() };
-    let ask = model.next_ask();
+    let ask = model.next_request();
     model.detail.answer_ask = ask;
     model.detail.scroll = 0;
     model.detail.answer = Some((form.title, vec!["running".to_owned()]));
@@ -165,7 +165,7 @@ fn views(model: &Model) -> Vec<PickerItem> {
 
 fn go_to_view(model: &mut Model, place: usize) -> Effects {
     let Some(SavedView { screen, filter, .. }) = model.views.get(place).cloned() else { return Effects::redraw() };
-    let Some(place) = model.place_named(&screen) else {
+    let Some(place) = model.screen_named(&screen) else {
         return say(model, &format!("check {screen} is disabled"));
     };
     act::go(model, place);

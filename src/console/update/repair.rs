@@ -13,7 +13,7 @@ use trueup_core::world::{Cluster, ClusterName};
 
 /// Plans for the marked rows, or for the selected row.
 pub fn reconcile(model: &mut Model) -> Effects {
-    let wanted = match model.place() {
+    let wanted = match model.screen() {
         ScreenId::Check(_) => {
             let Some(check) = model.check_mut() else { return Effects::default() };
             check.list.hold(&check.order);
@@ -33,7 +33,7 @@ pub fn reconcile(model: &mut Model) -> Effects {
     if matches!(&wanted, PlanTarget::Subjects(subjects) if subjects.is_empty()) {
         return say(model, "no finding to plan for");
     }
-    ask_for_plan(model, wanted)
+    request_plan(model, wanted)
 }
 
 /// Every finding of the marked clusters, or of the selected one.
@@ -47,8 +47,8 @@ fn subjects_of_clusters(model: &Model) -> BTreeSet<SubjectId> {
     of_chosen.map(|(id, _)| (**id).clone()).collect()
 }
 
-fn ask_for_plan(model: &mut Model, wanted: PlanTarget) -> Effects {
-    let ask = model.next_ask();
+fn request_plan(model: &mut Model, wanted: PlanTarget) -> Effects {
+    let ask = model.next_request();
     model.planning = Some(ask);
     let mut effects = Effects::redraw();
     effects.task(Task::Plan { ask, wanted });
@@ -57,7 +57,7 @@ fn ask_for_plan(model: &mut Model, wanted: PlanTarget) -> Effects {
 
 /// Lists everything again; on a plan, plans again for the same findings.
 pub fn refresh(model: &mut Model) -> Effects {
-    if let (ScreenId::Plan, Some(sheet)) = (model.place(), &model.plan) {
+    if let (ScreenId::Plan, Some(sheet)) = (model.screen(), &model.plan) {
         // A pending plan lists everything already; repeated requests would restart it each time.
         if model.planning.is_some() {
             return Effects::default();
@@ -73,14 +73,14 @@ pub fn refresh(model: &mut Model) -> Effects {
             let text = format!("no finding of this plan is left; {}: discard", model.key(Action::Discard));
             return say(model, &text);
         }
-        return ask_for_plan(model, PlanTarget::Subjects(subjects));
+        return request_plan(model, PlanTarget::Subjects(subjects));
     }
-    if let (ScreenId::Object, Some(view)) = (model.place(), &model.object) {
+    if let (ScreenId::Object, Some(view)) = (model.screen(), &model.object) {
         let (cluster, target, tab) = (view.cluster.clone(), view.target.clone(), view.tab);
         return open_object(model, cluster, target, tab);
     }
     let mut effects = say(model, "listing everything again");
-    effects.task(Task::LookAgain);
+    effects.task(Task::Resync);
     effects
 }
 
@@ -133,7 +133,7 @@ pub fn discard(model: &mut Model) -> Effects {
         return Effects::redraw();
     }
     model.plan = None;
-    model.trail.back();
+    model.navigation.back();
     Effects::redraw()
 }
 
@@ -198,7 +198,7 @@ pub fn answer(model: &mut Model) -> Effects {
 pub fn see_approval(model: &mut Model) {
     let fits = view::approval_fits(model);
     if let Some(Layer::Approval(approval)) = &mut model.layer {
-        approval.see_anew(fits);
+        approval.restart_reading(fits);
     }
 }
 
@@ -217,7 +217,7 @@ fn apply(model: &mut Model, answers: &Answers) -> Effects {
             model.plan = None;
             let mut effects = go(model, ScreenId::Activity);
             effects.task(Task::Apply(Box::new(approved)));
-            effects.task(model.activity.ask_history());
+            effects.task(model.activity.request_history());
             effects
         }
         Err(refusal) => {
@@ -246,7 +246,7 @@ pub fn undo(model: &mut Model) -> Effects {
     let Some(plan) = model.activity.to_undo() else {
         return say(model, "nothing to undo");
     };
-    let ask = model.next_ask();
+    let ask = model.next_request();
     model.planning = Some(ask);
     let mut effects = Effects::redraw();
     effects.task(Task::Undo { ask, plan, action: None });
@@ -256,7 +256,7 @@ pub fn undo(model: &mut Model) -> Effects {
 /// Goes to the object of the first line of evidence.
 pub fn open_referrer(model: &mut Model) -> Effects {
     let evidence =
-        model.detail.closer.as_ref().map(|closer| closer.explanation.evidence.as_slice()).unwrap_or_default();
+        model.detail.content.as_ref().map(|detail| detail.explanation.evidence.as_slice()).unwrap_or_default();
     let found = evidence.iter().find_map(|line| object_named(model, &line.object));
     match found {
         Some((cluster, target)) => open_object(model, cluster, target, ObjectTab::Yaml),

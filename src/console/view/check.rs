@@ -8,15 +8,15 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::detail;
-use super::fleet::{table_look, with_margin};
 use super::paint::{Painter, PaneFocus as Keys};
+use super::rows::{Row, table_look, with_margin};
 use super::states;
 use super::text::Line;
 use crate::console::hits::Hit;
 use crate::console::keymap::Action;
 use crate::console::layout::Layout;
-use crate::console::model::{ACCEPTED, CheckSheet, Model, OWN_COLUMNS_AFTER, Pane};
-use crate::console::table::{Cell, Column, Cut, RowLook, TableRow, TableView, Tone, draw as draw_table};
+use crate::console::model::{ACCEPTED, CheckSheet, Model, OWN_COLUMNS_AFTER, Pane, PlannedChange};
+use crate::console::table::{Cell, Column, Cut, RowLook, TableView, Tone};
 use crate::console::theme::{Glyphs, Role};
 use trueup_checks::Side;
 use trueup_checks::judgements::CurrentJudgement;
@@ -130,52 +130,38 @@ fn table(model: &Model, check: &CheckSheet, area: Rect, border: u16, painter: &m
     let branches = branches(model, check, window.clone(), painter.glyphs());
     let visible: Vec<(&Arc<SubjectId>, String)> = check.order.window(window).zip(branches).collect();
     let rows: Vec<Row<'_>> =
-        visible.into_iter().filter_map(|(id, branch)| Row::of(model, check, (id, branch), &sorts, painter)).collect();
-    let hits = draw_table(&view, rows, area, painter.buffer);
-    for (place, column) in hits.header {
-        painter.hit(place, Hit::Column(sorts[column]));
-    }
-    for line in 0..hits.body.height {
-        let index = hits.first + usize::from(line);
-        if index < hits.total {
-            painter.hit(Rect { y: hits.body.y + line, height: 1, ..hits.body }, Hit::Row(index));
-        }
+        visible.into_iter().filter_map(|(id, branch)| row(model, check, (id, branch), &sorts, painter)).collect();
+    for (header, column) in painter.table(&view, rows, area) {
+        painter.hit(header, Hit::Column(sorts[column]));
     }
 }
 
-struct Row<'m> {
-    cells: Vec<Cell<'m>>,
-    look: RowLook,
-}
-
-impl<'m> Row<'m> {
-    fn of(
-        model: &'m Model,
-        check: &'m CheckSheet,
-        (id, branch): (&'m Arc<SubjectId>, String),
-        sorts: &[usize],
-        painter: &mut Painter<'_>,
-    ) -> Option<Self> {
-        let held = model.findings.get(id)?;
-        let ghost = model.plan.as_ref().and_then(|plan| plan.ghost(&id.to_string()));
-        let is_own = |sort: usize| sort.checked_sub(OWN_COLUMNS_AFTER + 1);
-        let mut cells = Vec::with_capacity(sorts.len());
-        let mut branch = Some(branch);
-        for sort in sorts {
-            let cell = match (*sort, is_own(*sort)) {
-                (_, Some(own)) => own_cell(held.cells.get(own), model, painter),
-                (0, _) => state_cell(held, ghost, painter),
-                (1, _) => object_cell(branch.take().unwrap_or_default(), id, painter),
-                (2, _) => cluster_cell(model, id, painter),
-                (3, _) => Cell::text(verdict(held), painter.style(Role::from(held.judgement.state))),
-                (_, _) => Cell::text(painter.age(held.since, model.now), painter.style(Role::Muted)),
-            };
-            cells.push(cell);
-        }
-        let tone = if ghost == Some(Verb::Delete) { Tone::Doomed } else { Tone::Plain };
-        let look = RowLook { cursor: check.list.cursor() == Some(id), marked: check.list.is_marked(id), tone };
-        Some(Self { cells, look })
+fn row<'m>(
+    model: &'m Model,
+    check: &'m CheckSheet,
+    (id, branch): (&'m Arc<SubjectId>, String),
+    sorts: &[usize],
+    painter: &mut Painter<'_>,
+) -> Option<Row<'m>> {
+    let held = model.findings.get(id)?;
+    let ghost = model.plan.as_ref().and_then(|plan| plan.ghost(&id.to_string()));
+    let is_own = |sort: usize| sort.checked_sub(OWN_COLUMNS_AFTER + 1);
+    let mut cells = Vec::with_capacity(sorts.len());
+    let mut branch = Some(branch);
+    for sort in sorts {
+        let cell = match (*sort, is_own(*sort)) {
+            (_, Some(own)) => own_cell(held.cells.get(own), model, painter),
+            (0, _) => state_cell(held, ghost, painter),
+            (1, _) => object_cell(branch.take().unwrap_or_default(), id, painter),
+            (2, _) => cluster_cell(model, id, painter),
+            (3, _) => Cell::text(verdict(held), painter.style(Role::from(held.judgement.state))),
+            (_, _) => Cell::text(painter.age(held.since, model.now), painter.style(Role::Muted)),
+        };
+        cells.push(cell);
     }
+    let tone = if ghost == Some(Verb::Delete) { Tone::Doomed } else { Tone::Plain };
+    let look = RowLook { cursor: check.list.cursor() == Some(id), marked: check.list.is_marked(id), tone };
+    Some(Row { cells, look })
 }
 
 /// An accepted finding shows that; its verdict is in the detail.
@@ -183,34 +169,15 @@ fn verdict(held: &CurrentJudgement) -> &'static str {
     if held.judgement.codes.contains(&ACCEPTED) { ACCEPTED } else { held.judgement.verdict }
 }
 
-impl TableRow for Row<'_> {
-    fn look(&self) -> RowLook {
-        self.look
-    }
-
-    fn cell(&self, column: usize) -> Cell<'_> {
-        self.cells.get(column).cloned().unwrap_or_else(Cell::empty)
-    }
-}
-
 /// Glyph of the state and of the planned verb.
 fn state_cell<'m>(held: &CurrentJudgement, ghost: Option<Verb>, painter: &Painter<'_>) -> Cell<'m> {
     let glyphs = painter.glyphs();
     let state = held.judgement.state;
-    let ghost = match ghost {
+    let ghost = match ghost.map(PlannedChange::from) {
         None => " ",
-        Some(Verb::Create) => glyphs.ghost_create,
-        Some(Verb::Delete) => glyphs.ghost_delete,
-        Some(
-            Verb::Apply
-            | Verb::Update
-            | Verb::Label
-            | Verb::Annotate
-            | Verb::Patch
-            | Verb::Tag
-            | Verb::Untag
-            | Verb::ReOwn,
-        ) => glyphs.ghost_update,
+        Some(PlannedChange::Create) => glyphs.ghost_create,
+        Some(PlannedChange::Update) => glyphs.ghost_update,
+        Some(PlannedChange::Delete) => glyphs.ghost_delete,
     };
     let pieces: Vec<(Cow<'m, str>, Style)> = vec![
         (Cow::Borrowed(glyphs.state(state)), painter.style(Role::from(state))),

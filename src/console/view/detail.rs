@@ -63,10 +63,10 @@ pub fn lines(model: &Model, width: usize, glyphs: &Glyphs) -> Vec<Line> {
         lines.extend(answer.iter().flat_map(|line| wrapped(line, width, 2, Role::Text)));
         lines.push(Line::blank());
     }
-    match &model.detail.closer {
-        Some(closer) => {
+    match &model.detail.content {
+        Some(detail) => {
             let copy_keys = model.keys.keys(Scope::Detail, Action::CopyCommand);
-            lines.extend(closer_lines(closer, copy_keys.first().map(String::as_str), state, width, glyphs));
+            lines.extend(subject_lines(detail, copy_keys.first().map(String::as_str), state, width, glyphs));
         }
         None if model.detail.answered == model.detail.ask => {
             let text = format!("No details. {}: list everything again", model.screen_key(Action::Refresh));
@@ -77,14 +77,14 @@ pub fn lines(model: &Model, width: usize, glyphs: &Glyphs) -> Vec<Line> {
     lines
 }
 
-fn closer_lines(
-    closer: &SubjectDetail,
+fn subject_lines(
+    detail: &SubjectDetail,
     copy_key: Option<&str>,
     state: State,
     width: usize,
     glyphs: &Glyphs,
 ) -> Vec<Line> {
-    let explanation = &closer.explanation;
+    let explanation = &detail.explanation;
     let mut lines = wrapped(&explanation.summary, width, 0, Role::Text);
     lines.push(Line::blank());
     // An informational finding has no comparison; "nothing" on both sides would mean that it is absent.
@@ -99,7 +99,7 @@ fn closer_lines(
     if explanation.evidence.is_empty() {
         lines.push(Line::of("No evidence besides the list.", Role::Muted));
     }
-    for panel in &closer.panels {
+    for panel in &detail.panels {
         lines.push(Line::blank());
         lines.extend(panel_lines(panel, copy_key, width, glyphs));
     }

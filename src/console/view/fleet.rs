@@ -7,15 +7,14 @@ use ratatui::style::Style;
 
 use super::frame::link_words;
 use super::paint::{Painter, PaneFocus};
+use super::rows::{Row, table_look, with_margin};
 use super::states;
 use super::text::{Line, wrapped};
 use crate::console::hits::Hit;
 use crate::console::keymap::Action;
 use crate::console::layout::Layout;
 use crate::console::model::{FleetRow, Hangs, Model, StateCounts};
-use crate::console::table::{
-    Cell, Column, Cut, Look as TableLook, RowLook, TableRow, TableView, Tone, draw as draw_table,
-};
+use crate::console::table::{Cell, Column, Cut, RowLook, TableView, Tone};
 use crate::console::theme::Role;
 use trueup_core::engine::State;
 use trueup_core::world::{Cluster, ClusterSource, Link};
@@ -73,82 +72,40 @@ fn table(model: &Model, area: Rect, border: u16, painter: &mut Painter<'_>) {
     };
     let end = window.end.min(model.fleet.rows().len());
     let visible = &model.fleet.rows()[window.start.min(end)..end];
-    let rows: Vec<Row<'_>> = visible.iter().filter_map(|row| Row::of(model, row, painter)).collect();
-    let hits = draw_table(&view, rows, area, painter.buffer);
-    for line in 0..hits.body.height {
-        let index = hits.first + usize::from(line);
-        if index < hits.total {
-            painter.hit(Rect { y: hits.body.y + line, height: 1, ..hits.body }, Hit::Row(index));
-        }
-    }
+    let rows: Vec<Row<'_>> = visible.iter().filter_map(|one| row(model, one, painter)).collect();
+    painter.table(&view, rows, area);
 }
 
-/// The area without its last column, so that numbers do not touch the border.
-pub fn with_margin(inside: Rect) -> Rect {
-    Rect { width: inside.width.saturating_sub(1), ..inside }
-}
-
-/// Style of lists on every screen.
-pub fn table_look(painter: &Painter<'_>) -> TableLook {
-    TableLook {
-        header: painter.style(Role::Header),
-        cursor: painter.style(Role::Selection),
-        mark: painter.style(Role::Mark),
-        doomed: painter.style(Role::Ghost),
-        dimmed: painter.style(Role::Muted),
-        scrollbar: painter.style(Role::Muted),
-        glyphs: *painter.look.table_glyphs(),
-    }
-}
-
-/// A cluster as a row with prepared cells.
-struct Row<'m> {
-    cells: Vec<Cell<'m>>,
-    look: RowLook,
-}
-
-impl<'m> Row<'m> {
-    fn of(model: &'m Model, row: &'m FleetRow, painter: &mut Painter<'_>) -> Option<Self> {
-        let cluster = model.fleet.get(&row.name)?;
-        let mut cells = vec![name(row, cluster, painter)];
-        cells.push(Cell::text(cluster.class.as_str(), painter.style(Role::from(cluster.class))));
-        cells.push(Cell::text(source(cluster), painter.style(Role::Muted)));
-        let (role, words) = link_words(model, cluster, painter);
-        let words = if words.is_empty() { "live".to_owned() } else { words };
-        let dot = painter.glyphs().link(&cluster.link);
-        cells.push(Cell::text(format!("{dot} {words}"), painter.style(role)));
-        debug_assert_eq!(cells.len(), BEFORE);
-        cells.extend(
-            model.checks.iter().map(|check| counts(model.findings.counts(&cluster.name, check.name), cluster, painter)),
-        );
-        cells.push(sparkline(model, cluster, painter));
-        cells.push(match &cluster.link {
-            Link::Live { since } => Cell::text(painter.age(*since, model.now), painter.style(Role::Muted)),
-            Link::Idle
-            | Link::Connecting
-            | Link::Listing { .. }
-            | Link::Degraded { .. }
-            | Link::AuthExpired { .. }
-            | Link::Failed { .. }
-            | Link::Recorded => Cell::empty(),
-        });
-        let look = RowLook {
-            cursor: model.fleet.list.cursor() == Some(&row.name),
-            marked: model.fleet.list.is_marked(&row.name),
-            tone: Tone::Plain,
-        };
-        Some(Self { cells, look })
-    }
-}
-
-impl TableRow for Row<'_> {
-    fn look(&self) -> RowLook {
-        self.look
-    }
-
-    fn cell(&self, column: usize) -> Cell<'_> {
-        self.cells.get(column).cloned().unwrap_or_else(Cell::empty)
-    }
+fn row<'m>(model: &'m Model, row: &'m FleetRow, painter: &mut Painter<'_>) -> Option<Row<'m>> {
+    let cluster = model.fleet.get(&row.name)?;
+    let mut cells = vec![name(row, cluster, painter)];
+    cells.push(Cell::text(cluster.class.as_str(), painter.style(Role::from(cluster.class))));
+    cells.push(Cell::text(source(cluster), painter.style(Role::Muted)));
+    let (role, words) = link_words(model, cluster, painter);
+    let words = if words.is_empty() { "live".to_owned() } else { words };
+    let dot = painter.glyphs().link(&cluster.link);
+    cells.push(Cell::text(format!("{dot} {words}"), painter.style(role)));
+    debug_assert_eq!(cells.len(), BEFORE);
+    cells.extend(
+        model.checks.iter().map(|check| counts(model.findings.counts(&cluster.name, check.name), cluster, painter)),
+    );
+    cells.push(sparkline(model, cluster, painter));
+    cells.push(match &cluster.link {
+        Link::Live { since } => Cell::text(painter.age(*since, model.now), painter.style(Role::Muted)),
+        Link::Idle
+        | Link::Connecting
+        | Link::Listing { .. }
+        | Link::Degraded { .. }
+        | Link::AuthExpired { .. }
+        | Link::Failed { .. }
+        | Link::Recorded => Cell::empty(),
+    });
+    let look = RowLook {
+        cursor: model.fleet.list.cursor() == Some(&row.name),
+        marked: model.fleet.list.is_marked(&row.name),
+        tone: Tone::Plain,
+    };
+    Some(Row { cells, look })
 }
 
 fn name<'m>(row: &FleetRow, cluster: &'m Cluster, painter: &Painter<'_>) -> Cell<'m> {

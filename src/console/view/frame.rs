@@ -105,20 +105,20 @@ fn header_right(model: &Model, ellipsis: &str) -> Line {
 /// The tabs of all screens.
 pub fn tabs(model: &Model, area: Rect, painter: &mut Painter<'_>) {
     let mut tabs: Vec<(Tab, String, bool, u32)> =
-        vec![(Tab::Fleet, tab_title(model, Action::GoFleet, "Fleet"), model.place() == ScreenId::Fleet, 0)];
+        vec![(Tab::Fleet, tab_title(model, Action::GoFleet, "Fleet"), model.screen() == ScreenId::Fleet, 0)];
     for (place, check) in model.checks.iter().enumerate() {
         let differences = model.findings.counts_of(check.name).differences();
         let title = match Action::go_check(place) {
             Some(action) => tab_title(model, action, check.description.title),
             None => check.description.title.to_owned(),
         };
-        tabs.push((Tab::Check(place), title, model.place() == ScreenId::Check(place), differences));
+        tabs.push((Tab::Check(place), title, model.screen() == ScreenId::Check(place), differences));
     }
     if model.plan.is_some() {
-        tabs.push((Tab::Plan, "Plan".to_owned(), model.place() == ScreenId::Plan, 0));
+        tabs.push((Tab::Plan, "Plan".to_owned(), model.screen() == ScreenId::Plan, 0));
     }
     let running = u32::from(model.activity.is_running());
-    tabs.push((Tab::Activity, "Activity".to_owned(), model.place() == ScreenId::Activity, running));
+    tabs.push((Tab::Activity, "Activity".to_owned(), model.screen() == ScreenId::Activity, running));
     let help = Line::of(model.screen_key(Action::Help), Role::HintKey).and(" help ", Role::HintText);
     let start = painter.line_right(area.right(), area.y, area.width, &help);
     painter.hit(Rect { x: start, width: area.right() - start, ..area }, Hit::Tab(Tab::Help));

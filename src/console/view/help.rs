@@ -6,7 +6,7 @@ use super::paint::{Painter, PaneFocus, centered};
 use super::text::{Line, wrap};
 use crate::console::hits::Hit;
 use crate::console::keymap::{Action, Group, KeyRow, Scope};
-use crate::console::model::{Model, ScreenId};
+use crate::console::model::Model;
 use crate::console::theme::Role;
 
 const WIDTH: u16 = 84;
@@ -17,7 +17,7 @@ pub fn draw(model: &Model, scroll: usize, area: Rect, painter: &mut Painter<'_>)
     let place = centered(area, WIDTH.min(area.width), area.height.saturating_sub(2));
     painter.clear(place);
     painter.hit(place, Hit::Layer);
-    let here = scope_of(model.place());
+    let here = model.screen().scope();
     let title = Line::of(format!("Help: {}", here.title()), Role::Title);
     let inside = painter.boxed(
         place,
@@ -35,18 +35,7 @@ pub fn draw(model: &Model, scroll: usize, area: Rect, painter: &mut Painter<'_>)
 pub fn last(model: &Model) -> usize {
     let width = usize::from(WIDTH.min(model.area.width).saturating_sub(4));
     let shown = usize::from(model.area.height.saturating_sub(4));
-    lines(model, scope_of(model.place()), width).len().saturating_sub(shown)
-}
-
-fn scope_of(place: ScreenId) -> Scope {
-    match place {
-        ScreenId::Fleet => Scope::Fleet,
-        ScreenId::Check(_) => Scope::List,
-        ScreenId::Plan => Scope::Plan,
-        ScreenId::Activity => Scope::Activity,
-        ScreenId::Object => Scope::Object,
-        ScreenId::Logs => Scope::Logs,
-    }
+    lines(model, model.screen().scope(), width).len().saturating_sub(shown)
 }
 
 fn lines(model: &Model, here: Scope, width: usize) -> Vec<Line> {

@@ -101,7 +101,7 @@ fn list(model: &Model) -> Vec<Action> {
         (0, _) => vec![Action::Back, Action::Filter, Action::GoFleet, Action::Help],
         (_, _) => {
             let mut actions = vec![Action::Reconcile, Action::Mark];
-            actions.extend(closer(model));
+            actions.extend(inspection(model));
             actions.extend(question(model));
             let rest = [Action::Filter, Action::SortNext, Action::NextPane, Action::Accept, Action::Copy, Action::Back];
             actions.extend(rest);
@@ -111,9 +111,9 @@ fn list(model: &Model) -> Vec<Action> {
 }
 
 /// Actions that inspect the selected object, if any.
-fn closer(model: &Model) -> Vec<Action> {
+fn inspection(model: &Model) -> Vec<Action> {
     let is_object = model.subject().is_some_and(|subject| subject.name != "*" && subject.cloud.is_none());
-    let evidence = model.detail.closer.as_ref().map(|closer| closer.explanation.evidence.as_slice());
+    let evidence = model.detail.content.as_ref().map(|detail| detail.explanation.evidence.as_slice());
     let objects: &[Action] = if is_object { &[Action::ViewObject, Action::Events] } else { &[] };
     let referrers: &[Action] = if evidence.unwrap_or_default().is_empty() { &[] } else { &[Action::OpenReferrer] };
     [objects, referrers].concat()
@@ -121,7 +121,7 @@ fn closer(model: &Model) -> Vec<Action> {
 
 fn detail(model: &Model) -> Vec<Action> {
     let mut actions = vec![Action::Down, Action::Up];
-    actions.extend(closer(model));
+    actions.extend(inspection(model));
     actions.push(Action::Reconcile);
     actions.extend(question(model));
     actions.push(Action::Back);

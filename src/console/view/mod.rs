@@ -17,6 +17,7 @@ mod object;
 mod paint;
 mod picker;
 mod plan;
+mod rows;
 mod states;
 mod text;
 
@@ -93,7 +94,7 @@ pub fn view(model: &Model, look: &Look, area: Rect, buffer: &mut Buffer) -> Draw
 }
 
 fn body(model: &Model, layout: &Layout, painter: &mut Painter<'_>) {
-    match model.place() {
+    match model.screen() {
         ScreenId::Fleet => fleet::draw(model, layout, painter),
         ScreenId::Check(place) => {
             if let Some(check) = model.checks.get(place) {
@@ -142,7 +143,7 @@ pub fn text_of(model: &Model) -> String {
 fn text_lines(model: &Model, layout: &Layout) -> Vec<Line> {
     let width = usize::from(layout.detail.unwrap_or(layout.main).width.saturating_sub(4));
     let glyphs = Glyphs::of(model.signs);
-    match model.place() {
+    match model.screen() {
         ScreenId::Check(_) => detail::lines(model, width, glyphs),
         ScreenId::Plan => model.plan.as_ref().map(|plan| plan::lines(plan, width, glyphs)).unwrap_or_default(),
         ScreenId::Object => object::lines(model, width),

@@ -5,14 +5,14 @@ use std::borrow::Cow;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::fleet::{table_look, with_margin};
 use super::paint::{Painter, PaneFocus};
+use super::rows::{Row, table_look, with_margin};
 use super::text::{Line, wrapped};
 use crate::console::hits::Hit;
 use crate::console::keymap;
 use crate::console::layout::Layout;
-use crate::console::model::{Model, Pane, PlanSheet, Show, Skipped, Totals};
-use crate::console::table::{Cell, Column, Cut, RowLook, TableRow, TableView, Tone, draw as draw_table};
+use crate::console::model::{Model, Pane, PlanSheet, PlannedChange, Show, Skipped, Totals};
+use crate::console::table::{Cell, Column, Cut, RowLook, TableView, Tone};
 use crate::console::task::Tried;
 use crate::console::theme::{Glyphs, Role};
 use trueup_core::engine::{Action, Change, State, Tier, Undo, Verb, short_id};
@@ -132,72 +132,42 @@ fn table(plan: &PlanSheet, area: Rect, border: u16, painter: &mut Painter<'_>) {
     };
     let end = window.end.min(plan.order().len());
     let visible = &plan.order()[window.start.min(end)..end];
-    let rows: Vec<Row<'_>> = visible.iter().filter_map(|id| Row::of(plan, id, painter)).collect();
-    let hits = draw_table(&view, rows, area, painter.buffer);
-    for line in 0..hits.body.height {
-        let index = hits.first + usize::from(line);
-        if index < hits.total {
-            painter.hit(Rect { y: hits.body.y + line, height: 1, ..hits.body }, Hit::Row(index));
-        }
-    }
+    let rows: Vec<Row<'_>> = visible.iter().filter_map(|id| row(plan, id, painter)).collect();
+    painter.table(&view, rows, area);
 }
 
-struct Row<'p> {
-    cells: [Cell<'p>; 8],
-    look: RowLook,
-}
-
-impl<'p> Row<'p> {
-    fn of(plan: &'p PlanSheet, id: &'p String, painter: &Painter<'_>) -> Option<Self> {
-        let action = plan.action(id)?;
-        let skipped = plan.skipped(action);
-        let (text, muted) = (painter.style(Role::Text), painter.style(Role::Muted));
-        let tick = match &skipped {
-            None => "[x]".to_owned(),
-            Some(Skipped::Blocked(_)) => format!(" {} ", painter.glyphs().state(State::Blocked)),
-            Some(Skipped::Excluded | Skipped::Dependency(_)) => "[ ]".to_owned(),
-        };
-        let (sign, role) = verb_sign(action.verb(), painter.glyphs());
-        let object: Vec<(Cow<'p, str>, Style)> =
-            vec![(Cow::Owned(format!("{} ", action.target.kind)), muted), (Cow::Owned(object_text(action)), text)];
-        let cells = [
-            Cell::text(tick, text),
-            Cell::text(plan.step(id).map_or_else(String::new, |step| step.to_string()), muted),
-            Cell::text(tier_word(action.tier), painter.style(tier_role(action.tier))),
-            Cell::text(format!("{sign} {}", action.verb().as_str()), painter.style(role)),
-            Cell::name(action.cluster.as_str(), text),
-            Cell::pieces(object, Cut::Middle),
-            dry_cell(plan, id, painter),
-            back_cell(action, skipped.as_ref(), painter),
-        ];
-        let tone = if skipped.is_some() { Tone::Dimmed } else { Tone::Plain };
-        let look = RowLook { cursor: plan.list.cursor() == Some(id), marked: false, tone };
-        Some(Self { cells, look })
-    }
-}
-
-impl TableRow for Row<'_> {
-    fn look(&self) -> RowLook {
-        self.look
-    }
-
-    fn cell(&self, column: usize) -> Cell<'_> {
-        self.cells.get(column).cloned().unwrap_or_else(Cell::empty)
-    }
+fn row<'p>(plan: &'p PlanSheet, id: &'p String, painter: &Painter<'_>) -> Option<Row<'p>> {
+    let action = plan.action(id)?;
+    let skipped = plan.skipped(action);
+    let (text, muted) = (painter.style(Role::Text), painter.style(Role::Muted));
+    let tick = match &skipped {
+        None => "[x]".to_owned(),
+        Some(Skipped::Blocked(_)) => format!(" {} ", painter.glyphs().state(State::Blocked)),
+        Some(Skipped::Excluded | Skipped::Dependency(_)) => "[ ]".to_owned(),
+    };
+    let (sign, role) = verb_sign(action.verb(), painter.glyphs());
+    let object: Vec<(Cow<'p, str>, Style)> =
+        vec![(Cow::Owned(format!("{} ", action.target.kind)), muted), (Cow::Owned(object_text(action)), text)];
+    let cells = vec![
+        Cell::text(tick, text),
+        Cell::text(plan.step(id).map_or_else(String::new, |step| step.to_string()), muted),
+        Cell::text(tier_word(action.tier), painter.style(tier_role(action.tier))),
+        Cell::text(format!("{sign} {}", action.verb().as_str()), painter.style(role)),
+        Cell::name(action.cluster.as_str(), text),
+        Cell::pieces(object, Cut::Middle),
+        dry_cell(plan, id, painter),
+        undo_cell(action, skipped.as_ref(), painter),
+    ];
+    let tone = if skipped.is_some() { Tone::Dimmed } else { Tone::Plain };
+    let look = RowLook { cursor: plan.list.cursor() == Some(id), marked: false, tone };
+    Some(Row { cells, look })
 }
 
 fn verb_sign(verb: Verb, glyphs: &Glyphs) -> (&'static str, Role) {
-    match verb {
-        Verb::Create => (glyphs.ghost_create, Role::Missing),
-        Verb::Delete => (glyphs.ghost_delete, Role::Extra),
-        Verb::Apply
-        | Verb::Update
-        | Verb::Label
-        | Verb::Annotate
-        | Verb::Patch
-        | Verb::Tag
-        | Verb::Untag
-        | Verb::ReOwn => (glyphs.ghost_update, Role::Drift),
+    match PlannedChange::from(verb) {
+        PlannedChange::Create => (glyphs.ghost_create, Role::Missing),
+        PlannedChange::Update => (glyphs.ghost_update, Role::Drift),
+        PlannedChange::Delete => (glyphs.ghost_delete, Role::Extra),
     }
 }
 
@@ -235,7 +205,7 @@ fn object_text(action: &Action) -> String {
 }
 
 /// The undo of an action, or why it is not sent.
-fn back_cell<'p>(action: &'p Action, skipped: Option<&Skipped>, painter: &Painter<'_>) -> Cell<'p> {
+fn undo_cell<'p>(action: &'p Action, skipped: Option<&Skipped>, painter: &Painter<'_>) -> Cell<'p> {
     match skipped {
         Some(Skipped::Blocked(why)) => Cell::text(why.clone(), painter.style(Role::Blocked)),
         Some(Skipped::Dependency(id)) => Cell::text(format!("depends on {id}, excluded"), painter.style(Role::Muted)),

@@ -200,21 +200,21 @@ impl Reader<'_> {
 
     fn entries(&mut self, whose: &str, entries: Vec<Value>) -> Vec<RecordedObject> {
         let list = Shape::of(self.provider).list;
-        let (mut seen, mut objects, mut fault_of) = (BTreeSet::new(), Vec::new(), 0);
+        let (mut seen, mut objects, mut faults) = (BTreeSet::new(), Vec::new(), 0);
         for (index, entry) in entries.into_iter().enumerate() {
             match self.entry(whose, &entry, &mut seen) {
                 Ok(object) => objects.push(object),
                 Err(EntryFault { place, says }) => {
-                    fault_of += 1;
+                    faults += 1;
                     let place = [vec![Step::Key(list), Step::Item(index)], place].concat();
-                    if fault_of <= FAULTS_LISTED_MAX {
+                    if faults <= FAULTS_LISTED_MAX {
                         self.fault(&place, format!("entry {} {says}", index + 1));
                     }
                 }
             }
         }
-        if fault_of > FAULTS_LISTED_MAX {
-            let says = format!("has {} more invalid entries: check the file", fault_of - FAULTS_LISTED_MAX);
+        if faults > FAULTS_LISTED_MAX {
+            let says = format!("has {} more invalid entries: check the file", faults - FAULTS_LISTED_MAX);
             self.fault(&[Step::Key(list)], says);
         }
         objects

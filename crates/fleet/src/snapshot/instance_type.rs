@@ -121,11 +121,11 @@ mod tests {
             ("a maker without a name", json!({ "gpus": [{ "manufacturer": 5 }] }), "gpus", "manufacturer"),
         ];
         for (case, entry, key, says) in odds {
-            let Some(fault_of) = fault_of(&entry) else { panic!("case: {case}: accepted") };
+            let Some(fault) = fault_of(&entry) else { panic!("case: {case}: accepted") };
             assert_eq!(
-                (fault_of.place.first(), fault_of.says.contains(says)),
+                (fault.place.first(), fault.says.contains(says)),
                 (Some(&Step::Key(key)), true),
-                "case: {case}: {fault_of:?}"
+                "case: {case}: {fault:?}"
             );
         }
     }

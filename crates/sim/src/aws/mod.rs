@@ -24,7 +24,7 @@ use jiff::Timestamp;
 
 pub use data::{SimGpu, SimInstanceType};
 pub use faults::{AwsFault, AwsFaultKind};
-pub use service::{SimAwsError, SimAwsListening, SimAwsService};
+pub use service::{SimAwsError, SimAwsService};
 
 /// The account of everything simulated.
 pub const ACCOUNT: &str = "123456789012";

@@ -9,16 +9,12 @@ use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use http_body::Body;
 use http_body_util::BodyExt as _;
-use hyper_util::rt::{TokioExecutor, TokioIo};
-use hyper_util::server::conn::auto;
-use hyper_util::service::TowerToHyperService;
 use percent_encoding::percent_decode_str;
-use tokio::net::TcpListener;
-use tokio::task::{JoinHandle, JoinSet};
 
 use super::answer::{AwsAnswer, Refused};
 use super::faults::{self, AwsFaultKind};
 use super::{AwsCall, SimAws, ec2, signature, sts};
+use crate::LocalServer;
 use crate::body::SimBody;
 
 /// Why no response was received.
@@ -37,45 +33,10 @@ pub struct SimAwsService {
     aws: SimAws,
 }
 
-/// A simulated AWS on a local port. Dropping it closes the port.
-#[derive(Debug)]
-pub struct SimAwsListening {
-    pub address: SocketAddr,
-    task: JoinHandle<()>,
-}
-
-impl Drop for SimAwsListening {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
-
 impl SimAws {
     /// Opens a port for plain HTTP. A custom endpoint such as `http://127.0.0.1:1234/` uses it.
-    pub async fn listen(&self, address: SocketAddr) -> std::io::Result<SimAwsListening> {
-        let listener = TcpListener::bind(address).await?;
-        let address = listener.local_addr()?;
-        Ok(SimAwsListening { address, task: tokio::spawn(serve(listener, self.service())) })
-    }
-}
-
-/// Accepts connections until aborted; its connections end with it.
-async fn serve(listener: TcpListener, service: SimAwsService) {
-    let mut connections = JoinSet::new();
-    loop {
-        tokio::select! {
-            accepted = listener.accept() => {
-                // A connection that broke before it was accepted affects only its client.
-                let Ok((socket, _)) = accepted else { continue };
-                let service = service.clone();
-                connections.spawn(async move {
-                    let builder = auto::Builder::new(TokioExecutor::new());
-                    // A client may disconnect in the middle of a response.
-                    let _ended = builder.serve_connection(TokioIo::new(socket), TowerToHyperService::new(service)).await;
-                });
-            }
-            Some(_) = connections.join_next() => {}
-        }
+    pub async fn listen(&self, address: SocketAddr) -> std::io::Result<LocalServer> {
+        LocalServer::open(address, self.service()).await
     }
 }
 

@@ -81,7 +81,15 @@ impl ScenarioRunner {
         seed: u64,
     ) -> Self {
         let idle_versions = vec![None; actors.len()];
-        Self { actors, standalone, workloads, machines, idle_versions, rng: SeededRng::new(seed, "events"), ticks: 0 }
+        Self {
+            actors,
+            standalone,
+            workloads,
+            machines,
+            idle_versions,
+            rng: SeededRng::new(seed, "scenario runner"),
+            ticks: 0,
+        }
     }
 
     /// Runs until dropped.

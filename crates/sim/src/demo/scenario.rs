@@ -202,7 +202,7 @@ impl DemoCluster {
 /// Returns an empty cluster and the generator for its objects.
 pub(super) fn cluster(options: &ScenarioOptions, name: &str) -> (SimCluster, SeededRng) {
     let mut rng = SeededRng::new(options.seed, name);
-    let (seed, start) = (rng.next(), options.start);
+    let (seed, start) = (rng.next_u64(), options.start);
     (SimCluster::new(SimOptions { name: name.to_owned(), seed, start }), rng)
 }
 

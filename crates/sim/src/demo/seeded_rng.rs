@@ -20,7 +20,7 @@ impl SeededRng {
         Self { state: seed ^ hash }
     }
 
-    pub fn next(&mut self) -> u64 {
+    pub fn next_u64(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -29,11 +29,11 @@ impl SeededRng {
 
     /// A number below `limit`; 0 when the limit is 0.
     pub fn below(&mut self, limit: u64) -> u64 {
-        self.next().checked_rem(limit).unwrap_or(0)
+        self.next_u64().checked_rem(limit).unwrap_or(0)
     }
 
     pub fn bytes(&mut self, length: usize) -> Vec<u8> {
-        std::iter::repeat_with(|| self.next().to_be_bytes()).flatten().take(length).collect()
+        std::iter::repeat_with(|| self.next_u64().to_be_bytes()).flatten().take(length).collect()
     }
 
     pub fn letters(&mut self, length: usize) -> String {

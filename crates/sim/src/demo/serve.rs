@@ -17,8 +17,7 @@ use super::objects;
 use super::reach::Reach;
 use super::scenario::{DemoRole, Scenario};
 use super::{TOKEN, seed};
-use crate::ibm::{IbmListening, listen_ibm};
-use crate::{Listening, SimCluster, listen};
+use crate::{Listening, LocalServer, SimCluster, listen};
 
 /// tcpmux, unused for decades: the port of clusters that refuse connections.
 const CLOSED_PORT: u16 = 1;
@@ -44,7 +43,7 @@ pub struct ServedAccount {
     /// Base address of all its services.
     pub url: String,
     pub api_key: &'static str,
-    _listening: IbmListening,
+    _listening: LocalServer,
 }
 
 /// Why the demo cannot be served.
@@ -87,7 +86,7 @@ async fn serve_account(
     if address.port() != 0 {
         address.set_port(address.port().saturating_add(u16::try_from(clusters).unwrap_or(u16::MAX)));
     }
-    let listening = listen_ibm(address, scenario.account.clone()).await;
+    let listening = scenario.account.listen(address).await;
     let listening = listening.map_err(|source| ServeError::Listen { address, source })?;
     let url = format!("http://{}", reachable(listening.address));
     Ok(ServedAccount { url, api_key: API_KEY, _listening: listening })

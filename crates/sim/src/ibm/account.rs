@@ -3,6 +3,7 @@
 //! Invariants: now is the start time plus tokio's clock, so a paused clock is virtual time; the lock is held for one call
 //! of the core and never across an await.
 
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
@@ -19,6 +20,7 @@ use super::reply::{IbmAnswer, IbmReply};
 use super::request::{IbmRequest, pairs};
 use super::server::IbmServer;
 use super::store::Thing;
+use crate::LocalServer;
 
 /// Initial settings of an account.
 #[derive(Debug, Clone)]
@@ -82,6 +84,14 @@ impl IbmSim {
 
     pub fn service(&self) -> IbmService {
         IbmService(self.clone())
+    }
+
+    /// Opens a port for plain HTTP; with port 0 the system picks it.
+    ///
+    /// # Errors
+    /// The port is in use.
+    pub async fn listen(&self, address: SocketAddr) -> std::io::Result<LocalServer> {
+        LocalServer::open(address, self.service()).await
     }
 
     fn lock(&self) -> MutexGuard<'_, IbmServer> {

@@ -14,7 +14,6 @@ mod account;
 mod faults;
 mod iam;
 mod instances;
-mod listen;
 mod lucene;
 mod power;
 mod reply;
@@ -32,7 +31,6 @@ mod tests;
 
 pub use account::{IbmConnectionReset, IbmService, IbmSim, IbmSimOptions};
 pub use faults::{IbmEcho, IbmEffect, IbmFault, IbmPart};
-pub use listen::{IbmListening, listen_ibm};
 pub use reply::{IbmAnswer, IbmReply};
 pub use request::IbmRequest;
 pub use server::{IbmLogged, IbmServer};

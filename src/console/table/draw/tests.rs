@@ -92,7 +92,7 @@ fn a_list_shows_header_cursor_and_marks() {
 }
 
 #[test]
-fn a_narrow_list_drops_columns_and_plain_signs_are_ascii() {
+fn a_narrow_list_drops_columns_and_ascii_glyphs_are_ascii() {
     let rows = [Row { look: RowLook { cursor: true, marked: true, ..RowLook::default() }, object: "größe-client" }];
     let (buffer, _) = drawn(&rows, 20, 2);
     assert_eq!(lines(&buffer), ["   OBJECT ▲         ", "✓▸−größe-client     "]);
@@ -108,7 +108,7 @@ fn a_narrow_list_drops_columns_and_plain_signs_are_ascii() {
 }
 
 #[test]
-fn the_cursors_line_is_styled_whole_and_a_doomed_row_only_where_it_says_something() {
+fn the_cursor_row_is_styled_in_full_and_a_deleted_row_only_on_its_text() {
     let look = RowLook { cursor: true, marked: false, tone: Tone::Doomed };
     let (buffer, _) = drawn(&[Row { look, object: "Secret x" }, row("Secret y")], 46, 3);
     for x in 0..46 {
@@ -125,7 +125,7 @@ fn the_cursors_line_is_styled_whole_and_a_doomed_row_only_where_it_says_somethin
 }
 
 #[test]
-fn a_hostile_name_stays_in_its_cell_and_steers_nothing() {
+fn a_hostile_name_is_escaped_inside_its_cell() {
     for object in ["\x1b[2J\x1b[H", "a\u{202e}b", "a\r\nb\tc", "\u{200b}\u{301}", "🧑\u{200d}🚀 名前名前名前名前名前"]
     {
         let (buffer, _) = drawn(&[row(object)], 30, 2);
@@ -137,7 +137,7 @@ fn a_hostile_name_stays_in_its_cell_and_steers_nothing() {
 }
 
 #[test]
-fn only_rows_with_a_line_are_asked_for() {
+fn only_visible_rows_are_requested() {
     let asked = Counter::new(0);
     let area = Rect::new(0, 0, 40, 6);
     let rows = [row("x")];
@@ -150,7 +150,7 @@ fn only_rows_with_a_line_are_asked_for() {
 }
 
 #[test]
-fn a_click_finds_what_was_drawn_there() {
+fn a_click_hits_what_was_drawn() {
     let rows = [row("a"), row("b")];
     let (_, hits) = drawn(&rows, 46, 5);
     let cases = [
@@ -196,7 +196,7 @@ fn the_scrollbar_is_at_an_end_only_when_the_window_is() {
 }
 
 #[test]
-fn no_size_is_too_small() {
+fn any_size_can_be_drawn() {
     for (width, height) in (0..8).flat_map(|width| (0..4).map(move |height| (width, height))) {
         let mut buffer = Buffer::empty(Rect::new(0, 0, 5, 2));
         let columns = columns();

@@ -11,7 +11,7 @@ fn list_of(ids: &[u8], height: usize) -> ListState<u8> {
 }
 
 #[test]
-fn a_list_that_loads_is_read_from_its_top_until_somebody_takes_hold() {
+fn the_cursor_stays_on_the_first_row_until_it_is_used() {
     let mut list = list_of(&[5], 3);
     assert_eq!(list.cursor(), Some(&5));
     list.apply(&[1, 5][..], 3);
@@ -22,7 +22,7 @@ fn a_list_that_loads_is_read_from_its_top_until_somebody_takes_hold() {
 }
 
 #[test]
-fn rows_that_come_in_above_leave_the_cursor_on_its_line() {
+fn rows_added_above_keep_the_cursor_on_its_line() {
     let mut list = list_of(&[10, 20, 30, 40, 50], 3);
     list.step(&[10, 20, 30, 40, 50][..], 1);
     assert_eq!(list.window(), 0..3);
@@ -31,7 +31,7 @@ fn rows_that_come_in_above_leave_the_cursor_on_its_line() {
 }
 
 #[test]
-fn moving_keeps_the_cursor_in_the_window_and_the_window_on_the_rows() {
+fn movement_keeps_the_cursor_in_the_window() {
     let rows: Vec<u8> = (0..10).collect();
     let mut list = list_of(&rows, 4);
     type Move = fn(&mut ListState<u8>, &[u8]);
@@ -54,7 +54,7 @@ fn moving_keeps_the_cursor_in_the_window_and_the_window_on_the_rows() {
 }
 
 #[test]
-fn a_window_without_lines_breaks_nothing() {
+fn a_window_without_lines_is_valid() {
     let rows = [1, 2, 3];
     let mut list = list_of(&rows, 0);
     list.step(&rows[..], 2);
@@ -65,7 +65,7 @@ fn a_window_without_lines_breaks_nothing() {
 }
 
 #[test]
-fn marks_go_with_their_rows_and_hidden_ones_are_counted() {
+fn marks_are_removed_with_their_rows_and_hidden_ones_are_counted() {
     let mut order = Order::default();
     order.rebuild((0..6).map(|id| (id, id, Membership::Shown)));
     let mut list: ListState<u8, u8> = ListState::default();
@@ -91,7 +91,7 @@ fn marks_go_with_their_rows_and_hidden_ones_are_counted() {
 }
 
 #[test]
-fn a_filter_that_hides_all_gives_the_cursor_back_when_it_goes() {
+fn clearing_a_filter_restores_the_cursor() {
     let mut order = Order::default();
     order.rebuild((0..6).map(|id| (id, id, Membership::Shown)));
     let mut list: ListState<u8, u8> = ListState::default();
@@ -160,7 +160,7 @@ fn all(order: &Order<u8, u8>) -> Vec<u8> {
 }
 
 /// Where the cursor has to be, found by walking the rows as they were.
-fn heir(before: &[u8], cursor: u8, after: &[u8]) -> Option<u8> {
+fn successor(before: &[u8], cursor: u8, after: &[u8]) -> Option<u8> {
     let here = before.iter().position(|id| *id == cursor)?;
     let below = before[here..].iter().find(|id| after.contains(id));
     below.or_else(|| before[..here].iter().rev().find(|id| after.contains(id))).copied()
@@ -168,7 +168,7 @@ fn heir(before: &[u8], cursor: u8, after: &[u8]) -> Option<u8> {
 
 proptest! {
     #[test]
-    fn whatever_happens_the_cursor_is_on_its_row_or_its_heir_and_in_sight(steps in prop::collection::vec(step(), 0..60)) {
+    fn the_cursor_is_always_on_its_row_or_its_successor_and_visible(steps in prop::collection::vec(step(), 0..60)) {
         let (mut order, mut list, mut height) = (Order::default(), ListState::default(), 4);
         list.apply(&order, height);
         for step in &steps {
@@ -182,7 +182,7 @@ proptest! {
             if let (Some(held), false, true) = (held, moved, touched) {
                 // A row that another one overtook in the same moment is no measure.
                 if after.contains(&held) || matches!(step, Step::Remove(_) | Step::Hide(_)) {
-                    prop_assert_eq!(list.cursor().copied(), heir(&before, held, &after));
+                    prop_assert_eq!(list.cursor().copied(), successor(&before, held, &after));
                 }
             }
             let window = list.window();

@@ -13,7 +13,7 @@ fn mouse(kind: MouseEventKind, column: u16, row: u16) -> Event {
 }
 
 #[test]
-fn what_terminals_send_is_what_was_done() {
+fn sequences_are_decoded() {
     const NONE: KeyModifiers = KeyModifiers::NONE;
     const CTRL: KeyModifiers = KeyModifiers::CONTROL;
     const ALT: KeyModifiers = KeyModifiers::ALT;
@@ -65,13 +65,13 @@ fn what_terminals_send_is_what_was_done() {
 }
 
 #[test]
-fn a_key_that_is_let_go_is_not_a_key_that_is_pressed() {
+fn a_released_key_is_not_a_pressed_key() {
     let Step::Event(Event::Key(key), _) = decode(b"\x1b[97;1:3u") else { panic!("a key") };
     assert_eq!((key.code, key.kind), (KeyCode::Char('a'), KeyEventKind::Release));
 }
 
 #[test]
-fn late_answers_are_dropped_whole() {
+fn late_responses_are_dropped() {
     let answers: [(&str, &[u8]); 6] = [
         ("the background", b"\x1b]11;rgb:1212/1616/1f1f\x1b\\"),
         ("the background, with a bell", b"\x1b]11;rgb:1212/1616/1f1f\x07"),
@@ -86,7 +86,7 @@ fn late_answers_are_dropped_whole() {
 }
 
 #[test]
-fn a_beginning_that_stays_one_is_the_key_it_began_with() {
+fn an_incomplete_sequence_is_its_first_key() {
     assert_eq!(give_up(b"\x1b"), Step::Event(pressed(KeyCode::Esc, KeyModifiers::NONE), 1));
     assert_eq!(give_up(b"\x1b["), Step::Event(pressed(KeyCode::Char('['), KeyModifiers::ALT), 2));
     assert_eq!(give_up(b"\x1b]"), Step::Event(pressed(KeyCode::Char(']'), KeyModifiers::ALT), 2));
@@ -97,7 +97,7 @@ fn a_beginning_that_stays_one_is_the_key_it_began_with() {
 
 proptest! {
     #[test]
-    fn any_bytes_come_to_an_end(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+    fn decoding_always_ends(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
         let mut rest = &bytes[..];
         while !rest.is_empty() {
             let step = match decode(rest) {

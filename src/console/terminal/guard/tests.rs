@@ -1,4 +1,4 @@
-//! What the terminal is told on entering and leaving.
+//! Sequences sent on entering and leaving.
 
 use super::super::testing::Recording;
 use super::*;
@@ -14,7 +14,7 @@ fn held() -> (Recording, Guard) {
 }
 
 #[test]
-fn leaving_undoes_what_entering_did_in_reverse() {
+fn leaving_undoes_the_modes_in_reverse() {
     let (recording, guard) = held();
     assert_eq!(recording.take(), ENTER);
     drop(guard);
@@ -37,7 +37,7 @@ fn every_mode_is_undone_by_its_own_opposite() {
 }
 
 #[test]
-fn stepping_aside_and_back_is_leaving_and_entering() {
+fn suspend_and_resume_undo_and_set_the_modes() {
     let (recording, mut guard) = held();
     recording.take();
     guard.suspend().unwrap();
@@ -51,7 +51,7 @@ fn stepping_aside_and_back_is_leaving_and_entering() {
 }
 
 #[test]
-fn a_terminal_that_is_handed_over_is_not_written_to() {
+fn a_released_terminal_is_not_written_to() {
     let (recording, mut guard) = held();
     guard.suspend().unwrap();
     recording.take();
@@ -62,7 +62,7 @@ fn a_terminal_that_is_handed_over_is_not_written_to() {
 }
 
 #[test]
-fn a_released_mouse_stays_released_over_a_stop_and_is_not_undone_twice() {
+fn a_released_mouse_stays_released_after_a_suspend() {
     let (recording, mut guard) = held();
     recording.take();
     guard.unset(Mode::Mouse).unwrap();
@@ -80,7 +80,7 @@ fn a_released_mouse_stays_released_over_a_stop_and_is_not_undone_twice() {
 }
 
 #[test]
-fn a_mode_changed_while_aside_counts_from_the_return() {
+fn a_mode_changed_while_suspended_applies_on_resume() {
     let (recording, mut guard) = held();
     guard.suspend().unwrap();
     recording.take();
@@ -93,7 +93,7 @@ fn a_mode_changed_while_aside_counts_from_the_return() {
 }
 
 #[test]
-fn after_a_hang_up_raw_mode_is_still_taken_off() {
+fn raw_mode_is_reset_after_a_hang_up() {
     let (recording, guard) = held();
     recording.take();
     recording.hang_up();
@@ -102,7 +102,7 @@ fn after_a_hang_up_raw_mode_is_still_taken_off() {
 }
 
 #[test]
-fn a_terminal_that_can_t_be_set_is_left_as_it_was() {
+fn a_terminal_that_cannot_be_configured_is_unchanged() {
     let recording = Recording::default();
     recording.hang_up();
     assert!(Guard::enter(Box::new(recording.clone()), &MODES).is_err());

@@ -23,7 +23,7 @@ fn painting(text: &str) -> impl FnOnce(&mut Buffer) -> Cursor {
 }
 
 #[test]
-fn a_frame_is_one_write_and_an_equal_one_none() {
+fn a_frame_is_one_write_and_an_equal_frame_is_none() {
     let (recording, mut screen) = opened(20, 3);
     let count = screen.draw(painting("one\ntwo\nthree")).unwrap();
     let (bytes, writes) = recording.take_bytes();
@@ -35,7 +35,7 @@ fn a_frame_is_one_write_and_an_equal_one_none() {
 }
 
 #[test]
-fn after_another_program_the_frame_is_painted_whole() {
+fn after_another_program_the_frame_is_painted_in_full() {
     type Disturb = fn(&mut Screen, &Recording);
     let cases: [(&str, Disturb); 4] = [
         ("a stop", |screen, _| {
@@ -63,7 +63,7 @@ fn after_another_program_the_frame_is_painted_whole() {
 }
 
 #[test]
-fn a_frame_that_did_not_arrive_is_not_taken_for_shown() {
+fn a_failed_frame_is_painted_again() {
     let (recording, mut screen) = opened(20, 3);
     screen.draw(painting("one")).unwrap();
     screen.suspend().unwrap();
@@ -76,7 +76,7 @@ fn a_frame_that_did_not_arrive_is_not_taken_for_shown() {
 }
 
 #[test]
-fn the_cursor_is_shown_where_somebody_types() {
+fn the_cursor_is_shown_in_text_fields() {
     let (recording, mut screen) = opened(20, 3);
     let typing = |x: u16| {
         move |buffer: &mut Buffer| {

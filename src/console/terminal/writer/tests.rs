@@ -34,7 +34,7 @@ fn equal_frames_are_no_bytes() {
 }
 
 #[test]
-fn only_what_changed_is_written_and_only_where() {
+fn only_changed_cells_are_written() {
     let cases = [
         ("a letter", lines(["abcdef"]), lines(["abXdef"]), "ESC[1;3HX"),
         ("letters beside each other", lines(["abcdef"]), lines(["aXYdef"]), "ESC[1;2HXY"),
@@ -52,7 +52,7 @@ fn only_what_changed_is_written_and_only_where() {
 }
 
 #[test]
-fn the_pen_is_changed_at_the_borders_of_a_style_and_put_down_at_the_end() {
+fn attributes_change_between_styles_and_are_reset_at_the_end() {
     let previous = lines(["abcdef"]);
     let mut next = lines(["abcdef"]);
     next.set_style(Rect::new(1, 0, 3, 1), Style::new().fg(Color::Red).add_modifier(Modifier::BOLD));
@@ -63,7 +63,7 @@ fn the_pen_is_changed_at_the_borders_of_a_style_and_put_down_at_the_end() {
 
 /// The trap of crossterm 0.29: with NO_COLOR it writes `ESC[;m` after the attribute, which takes the selection away.
 #[test]
-fn a_selection_without_colour_is_still_a_selection() {
+fn a_selection_is_visible_without_colours() {
     let previous = lines(["row"]);
     let mut next = lines(["row"]);
     next.set_style(next.area, Style::new().fg(Color::White).bg(Color::Blue).add_modifier(Modifier::REVERSED));
@@ -77,7 +77,7 @@ fn a_selection_without_colour_is_still_a_selection() {
 }
 
 #[test]
-fn each_depth_shows_the_colours_it_has() {
+fn colours_are_converted_to_the_depth() {
     let exact = Style::new().fg(Color::Rgb(0x7e, 0xc6, 0x99)).bg(Color::Rgb(0x12, 0x16, 0x1f));
     let named = Style::new().fg(Color::Yellow).bg(Color::Indexed(208));
     use vt100::Color::{Default, Idx, Rgb};
@@ -101,7 +101,7 @@ fn each_depth_shows_the_colours_it_has() {
 }
 
 #[test]
-fn nothing_in_a_cell_steers_the_terminal() {
+fn control_characters_in_cells_are_replaced() {
     let hostile = ["\x1b[2J", "\x1b]52;c;eA==\x07", "\u{9b}31m", "a\u{202e}", "\u{2066}", "\r\n", "\u{200b}"];
     for symbol in hostile {
         let previous = lines(["abc"]);
@@ -114,7 +114,7 @@ fn nothing_in_a_cell_steers_the_terminal() {
 }
 
 #[test]
-fn an_emoji_that_terminals_measure_differently_moves_nothing_else() {
+fn an_emoji_of_ambiguous_width_moves_no_other_cell() {
     let mut previous = lines(["xxxxxxx"]);
     previous.set_style(previous.area, Style::new().bg(Color::Blue));
     let next = lines(["⌨️ab 👍"]);
@@ -130,7 +130,7 @@ fn an_emoji_that_terminals_measure_differently_moves_nothing_else() {
 }
 
 #[test]
-fn a_frame_of_another_size_is_painted_whole() {
+fn a_frame_of_another_size_is_painted_in_full() {
     let mut writer = Writer::new(ColorDepth::True);
     let bytes = spelled(writer.frame(&lines(["ab"]), &lines(["ab", "cd"]), Cursor::Hidden));
     assert_eq!(bytes, "ESC[?2026hESC[0mESC[?25lESC[2JESC[1;1HabESC[2;1HcdESC[?2026l");
@@ -171,7 +171,7 @@ fn any_screen() -> impl Strategy<Value = Buffer> {
 
 proptest! {
     #[test]
-    fn frame_after_frame_the_terminal_shows_what_painting_anew_would(screens in prop::collection::vec(any_screen(), 1..5)) {
+    fn incremental_frames_equal_full_frames(screens in prop::collection::vec(any_screen(), 1..5)) {
         let mut writer = Writer::new(ColorDepth::True);
         let mut parser = terminal(screens[0].area);
         parser.process(CURSOR_HIDE);

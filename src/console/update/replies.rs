@@ -1,22 +1,22 @@
 //! Replies of the services.
 
 use super::data;
-use crate::console::effect::{Effects, TerminalWish};
+use crate::console::effect::{Effects, TerminalRequest};
 use crate::console::model::{CheckSheet, History, Model, PlanSheet, RunState, ScreenId, Standing};
 use crate::console::settings::{ModelSettings, SettingsReload};
 use crate::console::task::{Planned, SavedFile, Start, TaskReply};
 use trueup_core::engine::executor::{Halt, Report};
 use trueup_core::engine::short_id;
 
-pub fn take(model: &mut Model, told: TaskReply) -> Effects {
+pub fn take(model: &mut Model, reply: TaskReply) -> Effects {
     let mut effects = Effects::redraw();
-    match told {
+    match reply {
         TaskReply::Started(start) => started(model, *start),
-        TaskReply::Furnished(furnishing) => return furnished(model, *furnishing),
-        TaskReply::Redecorated(new) => redecorated(model, *new),
+        TaskReply::Settings(settings) => return apply_settings(model, *settings),
+        TaskReply::SettingsReloaded(new) => reload_settings(model, *new),
         TaskReply::Acceptances { rules } => return data::accept_again(model, rules),
         TaskReply::NotStarted { says } => model.standing = Standing::Failed(says),
-        TaskReply::Explained { ask, closer } => effects.redraw = model.detail.take(ask, closer),
+        TaskReply::Explained { ask, detail } => effects.redraw = model.detail.take(ask, detail),
         TaskReply::Planned { ask, plan } => planned(model, ask == model.planning.unwrap_or_default(), plan),
         TaskReply::DryRun { plan, action, tried } => {
             if let Some(sheet) = model.plan.as_mut().filter(|sheet| sheet.plan.id == plan) {
@@ -53,7 +53,7 @@ pub fn take(model: &mut Model, told: TaskReply) -> Effects {
             model.log = lines;
         }
         TaskReply::Notice { says } => model.toasts.info(says, model.now),
-        TaskReply::Broke { what } => {
+        TaskReply::ServiceRestarted { what } => {
             model.toasts.error(format!("{what}: internal error (please report); restarted"), model.now)
         }
     }
@@ -75,18 +75,18 @@ fn started(model: &mut Model, start: Start) {
             check.put(id, held, fleet.class_of(&id.cluster), findings, now);
         }
     }
-    checks.iter_mut().for_each(|check| check.untangle(findings));
+    checks.iter_mut().for_each(|check| check.restore_tree_order(findings));
     model.standing = Standing::Running(start);
 }
 
-fn furnished(model: &mut Model, furnishing: ModelSettings) -> Effects {
-    let ModelSettings { keys, zone, local, mouse, alert, views, accepted, remembered, notices } = furnishing;
+fn apply_settings(model: &mut Model, settings: ModelSettings) -> Effects {
+    let ModelSettings { keys, zone, local, mouse, alert, views, accepted, remembered, notices } = settings;
     (model.keys, model.zone, model.local, model.views) = (keys, zone, local, views);
     model.alert = alert;
     let mut effects = data::accept_again(model, accepted);
     if model.mouse != mouse {
         model.mouse = mouse;
-        effects.terminal.push(TerminalWish::Mouse(mouse));
+        effects.terminal.push(TerminalRequest::Mouse(mouse));
     }
     if let Some(remembered) = remembered {
         model.recall(remembered);
@@ -95,7 +95,7 @@ fn furnished(model: &mut Model, furnishing: ModelSettings) -> Effects {
     effects
 }
 
-fn redecorated(model: &mut Model, new: SettingsReload) {
+fn reload_settings(model: &mut Model, new: SettingsReload) {
     let SettingsReload { keys, themes, problems } = new;
     model.keys = keys;
     // A pending key sequence may be invalid now.
@@ -120,7 +120,7 @@ fn planned(model: &mut Model, is_awaited: bool, plan: Result<Box<Planned>, Strin
         Ok(planned) => {
             let Planned { plan, left_out } = *planned;
             model.plan = Some(PlanSheet::new(plan, left_out));
-            model.trail.go(ScreenId::Plan);
+            model.navigation.go(ScreenId::Plan);
         }
         Err(why) => model.toasts.error(why, model.now),
     }
@@ -129,7 +129,7 @@ fn planned(model: &mut Model, is_awaited: bool, plan: Result<Box<Planned>, Strin
 fn applied(model: &mut Model, report: Result<Box<Report>, String>, effects: &mut Effects) {
     // The known journal predates the run.
     model.activity.history = History::NotRead;
-    effects.task(model.activity.ask_history());
+    effects.task(model.activity.request_history());
     let Some(run) = &mut model.activity.run else { return };
     match report {
         Ok(report) => {

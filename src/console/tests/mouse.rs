@@ -2,21 +2,21 @@
 
 use crossterm::event::{MouseButton, MouseEventKind};
 
-use super::given;
+use super::fixtures;
 use crate::console::hits::{Hit, Tab};
 use crate::console::model::{Layer, Pane, ScreenId};
 use crate::console::table::Direction;
-use crate::console::testing::Stage;
+use crate::console::testing::TestConsole;
 use trueup_core::engine::{State, Tier};
 use trueup_fleet::live::Update;
 
-fn drawn(keys: &str) -> Stage {
-    let mut stage = Stage::full();
+fn drawn(keys: &str) -> TestConsole {
+    let mut stage = TestConsole::full();
     stage.keys(keys).draw(120, 40);
     stage
 }
 
-fn cursor(stage: &Stage) -> String {
+fn cursor(stage: &TestConsole) -> String {
     stage.model.subject().map(|subject| subject.name.clone()).unwrap_or_default()
 }
 
@@ -32,10 +32,10 @@ fn a_click_on_a_row_puts_the_cursor_there() {
 }
 
 #[test]
-fn a_click_on_the_head_of_a_column_sorts_by_it_and_another_turns_it_round() {
+fn a_click_on_a_column_header_sorts_and_a_second_reverses() {
     let mut stage = drawn("1");
     stage.click(Hit::Column(2));
-    let sorted = |stage: &Stage| (stage.model.checks[0].sort, stage.model.checks[0].order.direction());
+    let sorted = |stage: &TestConsole| (stage.model.checks[0].sort, stage.model.checks[0].order.direction());
     assert_eq!(sorted(&stage), (2, Direction::Ascending));
     stage.draw(120, 40);
     stage.click(Hit::Column(2));
@@ -45,7 +45,7 @@ fn a_click_on_the_head_of_a_column_sorts_by_it_and_another_turns_it_round() {
 #[test]
 fn a_click_on_a_tab_goes_there() {
     let mut stage = drawn("");
-    stage.planned(given::plan(given::actions())).keys("0").draw(120, 40);
+    stage.planned(fixtures::plan(fixtures::actions())).keys("0").draw(120, 40);
     let tabs = [
         (Tab::Check(1), ScreenId::Check(1)),
         (Tab::Check(0), ScreenId::Check(0)),
@@ -55,7 +55,7 @@ fn a_click_on_a_tab_goes_there() {
     ];
     for (tab, place) in tabs {
         stage.click(Hit::Tab(tab));
-        assert_eq!(stage.model.place(), place, "{tab:?}");
+        assert_eq!(stage.model.screen(), place, "{tab:?}");
         stage.draw(120, 40);
     }
     stage.click(Hit::Tab(Tab::Help));
@@ -63,11 +63,11 @@ fn a_click_on_a_tab_goes_there() {
 }
 
 #[test]
-fn the_wheel_moves_what_it_is_over_and_not_the_pane() {
+fn the_wheel_scrolls_the_pane_under_the_pointer() {
     let mut stage = drawn("1");
     let many = (0..100).map(|number| {
-        let id = given::subject(given::COPIES, "mgmt-eu", "Secret", &format!("many-{number:03}"));
-        (id, Some(given::held(State::Match, "in-use", 0)))
+        let id = fixtures::subject(fixtures::COPIES, "mgmt-eu", "Secret", &format!("many-{number:03}"));
+        (id, Some(fixtures::held(State::Match, "in-use", 0)))
     });
     stage.data(Update::of(many)).explained().draw(120, 40);
     let list = stage.place_of(Hit::Row(5));
@@ -81,7 +81,7 @@ fn the_wheel_moves_what_it_is_over_and_not_the_pane() {
 }
 
 #[test]
-fn the_divider_follows_the_mouse_while_it_is_held() {
+fn the_divider_follows_a_drag() {
     let mut stage = drawn("1");
     let place = stage.place_of(Hit::Divider);
     let held = MouseEventKind::Drag(MouseButton::Left);
@@ -96,7 +96,7 @@ fn the_divider_follows_the_mouse_while_it_is_held() {
 }
 
 #[test]
-fn a_click_chooses_in_a_list_and_one_beside_it_closes_it() {
+fn a_click_chooses_an_item_and_a_click_outside_closes_the_picker() {
     let mut stage = drawn("T");
     stage.click(Hit::Item(2));
     assert_eq!(stage.model.theme, "mono");
@@ -109,9 +109,9 @@ fn a_click_chooses_in_a_list_and_one_beside_it_closes_it() {
 }
 
 #[test]
-fn no_click_answers_or_closes_an_approval() {
-    let mut stage = Stage::full();
-    stage.planned(given::plan(given::deletes("guest-payments", 2, Tier::T3))).keys("a").draw(120, 40);
+fn no_click_confirms_or_closes_an_approval() {
+    let mut stage = TestConsole::full();
+    stage.planned(fixtures::plan(fixtures::deletes("guest-payments", 2, Tier::T3))).keys("a").draw(120, 40);
     stage.forget();
     for row in 0..40 {
         for column in (0..120).step_by(7) {
@@ -119,5 +119,5 @@ fn no_click_answers_or_closes_an_approval() {
         }
     }
     assert!(matches!(stage.model.layer, Some(Layer::Approval(_))));
-    assert_eq!(stage.asked_for(), [""; 0]);
+    assert_eq!(stage.take_tasks(), [""; 0]);
 }

@@ -217,7 +217,7 @@ fn parts() -> Vec<(SubjectId, Option<CurrentJudgement>)> {
 }
 
 /// A subject as its check explains it: with everything a detail can show.
-pub fn closer(subject: &SubjectId) -> SubjectDetail {
+pub fn subject_detail(subject: &SubjectId) -> SubjectDetail {
     let evidence = |says: &str, object: &str, field: &str, version: &str| Evidence {
         says: says.to_owned(),
         object: object.to_owned(),
@@ -479,7 +479,7 @@ fn entry(digit: char, approved: i64, finished: Option<i64>, standings: Vec<Actio
 }
 
 /// What the config may say: a view, and a finding that is known.
-pub fn furnishing() -> ModelSettings {
+pub fn settings() -> ModelSettings {
     let view = |name: &str, screen: &str, filter: &str| SavedView {
         name: name.to_owned(),
         screen: screen.to_owned(),

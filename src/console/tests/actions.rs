@@ -1,13 +1,13 @@
-//! What keys and answers do: the model after them, and what was asked for.
+//! Effects of keys and replies: the model and the requested tasks.
 
 use std::time::Duration;
 
-use super::given;
-use crate::console::effect::TerminalWish;
+use super::fixtures;
+use crate::console::effect::TerminalRequest;
 use crate::console::event::What;
 use crate::console::model::{History, Layer, Pane, RunState, ScreenId, Standing};
 use crate::console::task::{Planned, RequestId, TaskReply, Tried};
-use crate::console::testing::Stage;
+use crate::console::testing::TestConsole;
 use trueup_checks::Panel;
 use trueup_core::engine::executor::Report;
 use trueup_core::engine::{State, Tier};
@@ -15,147 +15,147 @@ use trueup_fleet::live::Update;
 
 const GUARD: Duration = Duration::from_millis(300);
 
-fn planned() -> Stage {
-    let mut stage = Stage::full();
-    stage.planned(given::plan(given::actions())).forget();
+fn planned() -> TestConsole {
+    let mut stage = TestConsole::full();
+    stage.planned(fixtures::plan(fixtures::actions())).forget();
     stage
 }
 
-/// A prod delete, asked about for long enough that keys count.
-fn asked() -> Stage {
-    let mut stage = Stage::full();
-    stage.planned(given::plan(given::deletes("guest-payments", 2, Tier::T3))).keys("a").later(GUARD).forget();
+/// The approval of a prod delete, open long enough to accept keys.
+fn asked() -> TestConsole {
+    let mut stage = TestConsole::full();
+    stage.planned(fixtures::plan(fixtures::deletes("guest-payments", 2, Tier::T3))).keys("a").later(GUARD).forget();
     stage
 }
 
-fn change(stage: &mut Stage, name: &str, state: Option<State>) {
-    let id = given::subject(given::COPIES, "guest-payments", "Secret", name);
-    let held = state.map(|state| given::held(state, "in-use", 0));
+fn change(stage: &mut TestConsole, name: &str, state: Option<State>) {
+    let id = fixtures::subject(fixtures::COPIES, "guest-payments", "Secret", name);
+    let held = state.map(|state| fixtures::held(state, "in-use", 0));
     stage.data(Update::of([(id, held)]));
 }
 
 #[test]
-fn a_cursor_that_comes_to_rest_on_a_finding_asks_about_it_and_its_cluster() {
-    let mut stage = Stage::full();
-    assert_eq!(stage.keys("1").asked_for(), ["explain half-written", "need guest-payments"]);
-    assert_eq!(stage.keys("j").asked_for(), ["explain ext-auth-ca-old"]);
-    assert_eq!(stage.keys("k").asked_for(), ["explain half-written"]);
-    assert_eq!(stage.keys("k").asked_for(), [""; 0]);
+fn selecting_a_finding_requests_its_detail_and_its_cluster() {
+    let mut stage = TestConsole::full();
+    assert_eq!(stage.keys("1").take_tasks(), ["explain half-written", "need guest-payments"]);
+    assert_eq!(stage.keys("j").take_tasks(), ["explain ext-auth-ca-old"]);
+    assert_eq!(stage.keys("k").take_tasks(), ["explain half-written"]);
+    assert_eq!(stage.keys("k").take_tasks(), [""; 0]);
 }
 
 #[test]
-fn what_is_under_the_cursor_is_tried_only_when_its_key_is_pressed() {
-    let mut stage = Stage::full();
+fn a_probe_runs_only_on_its_key() {
+    let mut stage = TestConsole::full();
     stage.keys("1").forget();
-    assert_eq!(stage.keys("P").asked_for(), ["probe half-written"]);
+    assert_eq!(stage.keys("P").take_tasks(), ["probe half-written"]);
     assert_eq!(stage.toasts(), ["trying half-written"]);
 }
 
 #[test]
-fn answers_to_questions_that_are_no_longer_asked_are_dropped() {
-    let mut stage = Stage::full();
+fn replies_to_replaced_requests_are_dropped() {
+    let mut stage = TestConsole::full();
     stage.keys("1");
     let (stale, subject) = (stage.model.detail.ask, stage.model.subject().unwrap());
     stage.keys("j");
-    let closer = Some(Box::new(given::closer(&subject)));
-    stage.told(TaskReply::Explained { ask: stale, closer });
-    assert_eq!(stage.model.detail.closer, None);
+    let detail = Some(Box::new(fixtures::subject_detail(&subject)));
+    stage.reply(TaskReply::Explained { ask: stale, detail });
+    assert_eq!(stage.model.detail.content, None);
     stage.keys("v");
-    let object = Ok(Box::new(given::sheet()));
-    stage.told(TaskReply::Object { ask: RequestId(stale.0), object });
+    let object = Ok(Box::new(fixtures::sheet()));
+    stage.reply(TaskReply::Object { ask: RequestId(stale.0), object });
     assert!(stage.model.object.as_ref().unwrap().sheet.is_none());
     stage.keys("esc r");
     let awaited = stage.model.planning.unwrap();
     let plan = |ask| {
-        let plan = given::plan(given::actions());
+        let plan = fixtures::plan(fixtures::actions());
         TaskReply::Planned { ask, plan: Ok(Box::new(Planned { plan, left_out: Vec::new() })) }
     };
-    stage.told(plan(RequestId(awaited.0 - 1)));
+    stage.reply(plan(RequestId(awaited.0 - 1)));
     assert!(stage.model.plan.is_none());
-    stage.told(plan(awaited));
+    stage.reply(plan(awaited));
     assert!(stage.model.plan.is_some() && stage.model.planning.is_none());
-    stage.told(TaskReply::DryRun { plan: "another".to_owned(), action: "a1".to_owned(), tried: Tried::Fine });
+    stage.reply(TaskReply::DryRun { plan: "another".to_owned(), action: "a1".to_owned(), tried: Tried::Fine });
     assert!(stage.model.plan.as_ref().unwrap().tried.is_empty());
 }
 
 #[test]
-fn a_finding_that_changes_under_the_cursor_is_asked_about_again() {
-    let mut stage = Stage::full();
+fn a_changed_finding_is_requested_again() {
+    let mut stage = TestConsole::full();
     stage.keys("1").forget();
     change(&mut stage, "half-written", Some(State::Error));
-    assert_eq!(stage.asked_for(), ["explain half-written"]);
+    assert_eq!(stage.take_tasks(), ["explain half-written"]);
     change(&mut stage, "another", Some(State::Match));
-    assert_eq!(stage.asked_for(), [""; 0]);
+    assert_eq!(stage.take_tasks(), [""; 0]);
 }
 
 #[test]
 fn reconcile_plans_for_the_marks_else_for_the_cursor() {
-    let mut stage = Stage::full();
+    let mut stage = TestConsole::full();
     stage.keys("1 j").forget();
-    assert_eq!(stage.keys("r").asked_for(), ["plan ext-auth-ca-old"]);
+    assert_eq!(stage.keys("r").take_tasks(), ["plan ext-auth-ca-old"]);
     stage.keys("space space").forget();
-    assert_eq!(stage.keys("r").asked_for(), ["plan ext-auth-ca-old ext-auth-client-old"]);
+    assert_eq!(stage.keys("r").take_tasks(), ["plan ext-auth-ca-old ext-auth-client-old"]);
     stage.keys("\\").forget();
-    assert_eq!(stage.keys("r").asked_for(), ["plan lost-copy"]);
+    assert_eq!(stage.keys("r").take_tasks(), ["plan lost-copy"]);
 }
 
 #[test]
-fn reconcile_in_the_fleet_plans_for_all_that_is_found_in_the_cluster() {
-    let mut stage = Stage::full();
-    assert_eq!(stage.keys("r").asked_for(), [""; 0]);
+fn reconcile_in_the_fleet_plans_for_all_findings_of_the_cluster() {
+    let mut stage = TestConsole::full();
+    assert_eq!(stage.keys("r").take_tasks(), [""; 0]);
     assert_eq!(stage.toasts(), ["there is no finding to plan for"]);
     let plan = "plan ext-auth-ca-old ext-auth-client-old half-written";
-    assert_eq!(stage.keys("j j j r").asked_for(), [plan]);
+    assert_eq!(stage.keys("j j j r").take_tasks(), [plan]);
 }
 
 #[test]
-fn a_plan_with_nothing_in_it_is_said_and_not_shown() {
-    let mut stage = Stage::full();
-    stage.keys("1").planned(given::plan(Vec::new()));
-    assert_eq!(stage.model.place(), ScreenId::Check(0));
+fn an_empty_plan_is_a_message_and_not_a_screen() {
+    let mut stage = TestConsole::full();
+    stage.keys("1").planned(fixtures::plan(Vec::new()));
+    assert_eq!(stage.model.screen(), ScreenId::Check(0));
     assert_eq!(stage.toasts(), ["nothing to do: every finding there matches, or has no remedy"]);
 }
 
 #[test]
-fn the_whole_way_from_a_plan_to_its_end() {
+fn a_plan_is_approved_applied_and_finished() {
     let mut stage = asked();
-    let applied = stage.keys("guest-payments enter").asked_for();
+    let applied = stage.keys("guest-payments enter").take_tasks();
     assert_eq!(applied, ["apply a01 a02", "read history"]);
-    assert_eq!(stage.model.place(), ScreenId::Activity);
+    assert_eq!(stage.model.screen(), ScreenId::Activity);
     assert!(stage.model.plan.is_none() && stage.model.layer.is_none());
     let report = Report { plan: stage.model.activity.run.as_ref().unwrap().plan.clone(), ..Report::default() };
-    assert_eq!(stage.told(TaskReply::Applied { report: Ok(Box::new(report)) }).asked_for(), ["read history"]);
+    assert_eq!(stage.reply(TaskReply::Applied { report: Ok(Box::new(report)) }).take_tasks(), ["read history"]);
     assert_eq!(stage.model.activity.run.as_ref().unwrap().state, RunState::Finished { halted: None });
     let run = stage.model.activity.run.as_ref().unwrap().plan.clone();
-    assert_eq!(stage.keys("u").asked_for(), [format!("undo {run}")], "before the journal is read again");
-    stage.told(TaskReply::History { asked: u64::MAX, entries: Ok(given::journal()) });
-    let newest = given::journal().pop().unwrap().plan;
-    assert_eq!(stage.keys("u").asked_for(), [format!("undo {newest}")]);
+    assert_eq!(stage.keys("u").take_tasks(), [format!("undo {run}")], "before the journal is read again");
+    stage.reply(TaskReply::History { asked: u64::MAX, entries: Ok(fixtures::journal()) });
+    let newest = fixtures::journal().pop().unwrap().plan;
+    assert_eq!(stage.keys("u").take_tasks(), [format!("undo {newest}")]);
     assert!(stage.model.planning.is_some());
 }
 
 #[test]
-fn keys_on_their_way_when_the_approval_opens_answer_nothing() {
-    let mut stage = Stage::full();
-    stage.planned(given::plan(vec![given::label("a4")])).keys("a").forget();
-    assert_eq!(stage.later(Duration::from_millis(299)).keys("enter").asked_for(), [""; 0]);
+fn keys_pressed_before_the_approval_opens_confirm_nothing() {
+    let mut stage = TestConsole::full();
+    stage.planned(fixtures::plan(vec![fixtures::label("a4")])).keys("a").forget();
+    assert_eq!(stage.later(Duration::from_millis(299)).keys("enter").take_tasks(), [""; 0]);
     assert!(matches!(stage.model.layer, Some(Layer::Approval(_))));
-    let applied = stage.later(Duration::from_millis(1)).keys("enter").asked_for();
+    let applied = stage.later(Duration::from_millis(1)).keys("enter").take_tasks();
     assert_eq!(applied, ["apply a4", "read history"]);
 }
 
 #[test]
-fn a_paste_never_answers_an_approval() {
+fn a_paste_never_confirms_an_approval() {
     let mut stage = asked();
     stage.event(What::Paste("guest-payments\n".to_owned()));
-    assert_eq!(stage.keys("enter").asked_for(), [""; 0]);
+    assert_eq!(stage.keys("enter").take_tasks(), [""; 0]);
     let Some(Layer::Approval(approval)) = &stage.model.layer else { panic!("the approval is open") };
-    assert_eq!((approval.typed.as_str(), approval.wrong), ("", Some("that is not the cluster's name")));
+    assert_eq!((approval.typed.as_str(), approval.wrong.as_deref()), ("", Some("expected guest-payments")));
 }
 
 #[test]
-fn a_paste_is_typed_where_text_is_typed_and_nowhere_else() {
-    let mut stage = Stage::full();
+fn a_paste_is_typed_only_into_text_fields() {
+    let mut stage = TestConsole::full();
     stage.keys("1").forget().event(What::Paste("q".to_owned()));
     assert!(!stage.has_ended);
     assert_eq!(stage.toasts(), ["there is nothing to paste into; press / first"]);
@@ -164,90 +164,90 @@ fn a_paste_is_typed_where_text_is_typed_and_nowhere_else() {
 }
 
 #[test]
-fn an_approval_on_a_screen_that_shows_nothing_hears_nothing() {
+fn an_approval_on_a_screen_that_is_too_small_accepts_no_keys() {
     let mut stage = asked();
     stage.event(What::Resize { width: 40, height: 10 });
-    assert_eq!(stage.keys("guest-payments enter").asked_for(), [""; 0]);
+    assert_eq!(stage.keys("guest-payments enter").take_tasks(), [""; 0]);
     stage.event(What::Resize { width: 80, height: 24 });
-    assert_eq!(stage.keys("guest-payments enter").asked_for(), ["apply a01 a02", "read history"]);
+    assert_eq!(stage.keys("guest-payments enter").take_tasks(), ["apply a01 a02", "read history"]);
 }
 
 #[test]
-fn a_list_that_no_longer_fits_has_to_be_read_again() {
-    let mut stage = Stage::full();
+fn an_approval_list_must_be_read_again_after_a_resize() {
+    let mut stage = TestConsole::full();
     stage.event(What::Resize { width: 80, height: 40 });
-    stage.planned(given::plan(given::deletes("guest-payments", 10, Tier::T3))).keys("a").later(GUARD).forget();
+    stage.planned(fixtures::plan(fixtures::deletes("guest-payments", 10, Tier::T3))).keys("a").later(GUARD).forget();
     stage.event(What::Resize { width: 80, height: 16 });
-    assert_eq!(stage.keys("guest-payments enter").asked_for(), [""; 0]);
-    let applied = stage.keys("ctrl-end enter").asked_for();
+    assert_eq!(stage.keys("guest-payments enter").take_tasks(), [""; 0]);
+    let applied = stage.keys("ctrl-end enter").take_tasks();
     assert_eq!(applied.len(), 2, "{applied:?}");
 }
 
 #[test]
-fn an_approval_that_is_left_sends_nothing() {
+fn a_cancelled_approval_sends_nothing() {
     let mut stage = asked();
-    assert_eq!(stage.keys("guest-payments esc").asked_for(), [""; 0]);
+    assert_eq!(stage.keys("guest-payments esc").take_tasks(), [""; 0]);
     assert!(stage.model.layer.is_none() && stage.model.plan.is_some());
     assert_eq!(stage.toasts(), ["nothing was sent"]);
 }
 
 #[test]
-fn a_world_that_moves_while_the_word_is_typed_stops_the_approval() {
-    let mut stage = Stage::full();
-    let plan = given::plan(vec![given::action("a1", "guest-payments", "Secret", "ext-auth-client-old")]);
+fn a_plan_that_becomes_stale_during_approval_is_not_sent() {
+    let mut stage = TestConsole::full();
+    let plan = fixtures::plan(vec![fixtures::action("a1", "guest-payments", "Secret", "ext-auth-client-old")]);
     stage.planned(plan).keys("a").later(GUARD).forget();
     change(&mut stage, "ext-auth-client-old", Some(State::Match));
-    assert_eq!(stage.keys("guest-payments enter").asked_for(), [""; 0]);
+    assert_eq!(stage.keys("guest-payments enter").take_tasks(), [""; 0]);
     assert_eq!(stage.toasts(), ["nothing was sent: the world moved meanwhile; R makes the plan anew"]);
 }
 
 #[test]
-fn an_approval_answered_after_the_plan_expired_sends_nothing() {
+fn an_approval_of_an_expired_plan_sends_nothing() {
     let mut stage = asked();
     stage.later(Duration::from_secs(900));
-    assert_eq!(stage.keys("guest-payments enter").asked_for(), [""; 0]);
+    assert_eq!(stage.keys("guest-payments enter").take_tasks(), [""; 0]);
     assert!(stage.toasts()[0].contains("expired"), "{:?}", stage.toasts());
 }
 
 #[test]
-fn a_plan_says_what_moved_and_is_made_anew_for_the_same_findings() {
+fn a_stale_plan_names_the_change_and_is_replanned_for_the_same_findings() {
     let mut stage = planned();
     change(&mut stage, "ext-auth-client-old", Some(State::Match));
     let sheet = stage.model.plan.as_ref().unwrap();
     let moved: Vec<_> = sheet.moved.values().map(|moved| (moved.was.as_str(), moved.is)).collect();
     assert_eq!(moved, [("orphan-certain", Some("in-use"))]);
-    assert_eq!(stage.keys("a").asked_for(), [""; 0]);
+    assert_eq!(stage.keys("a").take_tasks(), [""; 0]);
     assert_eq!(stage.toasts(), ["the world moved since the plan was made; R makes it anew"]);
-    let planned = stage.keys("R").asked_for();
+    let planned = stage.keys("R").take_tasks();
     assert_eq!(planned, ["plan ext-auth-ca-old ext-auth-client-old keycloak-ca lost-copy tmp-client"]);
-    assert_eq!(stage.forget().keys("R R").asked_for(), [""; 0], "one that is being made is not begun again");
+    assert_eq!(stage.forget().keys("R R").take_tasks(), [""; 0], "one that is being made is not begun again");
 }
 
 #[test]
-fn a_world_that_moves_back_is_the_one_the_plan_shows() {
+fn a_finding_that_changes_back_makes_the_plan_current_again() {
     let mut stage = planned();
     change(&mut stage, "ext-auth-client-old", None);
     assert_eq!(stage.model.plan.as_ref().unwrap().moved.len(), 1);
-    let id = given::subject(given::COPIES, "guest-payments", "Secret", "ext-auth-client-old");
-    let before = given::findings().remove(&id).unwrap();
+    let id = fixtures::subject(fixtures::COPIES, "guest-payments", "Secret", "ext-auth-client-old");
+    let before = fixtures::findings().remove(&id).unwrap();
     stage.data(Update::of([(id, before)]));
     assert!(stage.model.plan.as_ref().unwrap().moved.is_empty());
 }
 
 #[test]
-fn a_plan_knows_that_the_world_moved_while_the_view_stands_still() {
+fn a_plan_becomes_stale_while_updates_are_paused() {
     let mut stage = planned();
     stage.keys("p");
     change(&mut stage, "ext-auth-client-old", Some(State::Match));
-    assert_eq!(stage.keys("a").asked_for(), [""; 0]);
+    assert_eq!(stage.keys("a").take_tasks(), [""; 0]);
     assert!(stage.model.layer.is_none());
 }
 
 #[test]
 fn read_only_offers_neither_a_dry_run_nor_an_approval() {
-    let mut stage = Stage::full_with(|start| start.read_only = Some("started with --read-only".to_owned()));
-    stage.planned(given::plan(given::actions())).forget();
-    assert_eq!(stage.keys("D a").asked_for(), [""; 0]);
+    let mut stage = TestConsole::full_with(|start| start.read_only = Some("started with --read-only".to_owned()));
+    stage.planned(fixtures::plan(fixtures::actions())).forget();
+    assert_eq!(stage.keys("D a").take_tasks(), [""; 0]);
     assert!(stage.model.layer.is_none());
     assert!(stage.toasts().iter().all(|says| says.contains("read-only")), "{:?}", stage.toasts());
     let screen = stage.draw(120, 40);
@@ -255,27 +255,27 @@ fn read_only_offers_neither_a_dry_run_nor_an_approval() {
 }
 
 #[test]
-fn only_what_is_chosen_is_tried_and_sent() {
+fn only_included_actions_are_dry_run_and_sent() {
     let mut stage = planned();
-    assert_eq!(stage.keys("D").asked_for(), ["dry run a1 a2 a4 a6"]);
+    assert_eq!(stage.keys("D").take_tasks(), ["dry run a1 a2 a4 a6"]);
     // The second needs the first.
-    assert_eq!(stage.keys("j space D").asked_for(), ["dry run a4 a6"]);
+    assert_eq!(stage.keys("j space D").take_tasks(), ["dry run a4 a6"]);
     stage.keys("G space");
     assert!(stage.toasts().iter().any(|says| says.starts_with("it can't be included: not-complete")));
 }
 
 #[test]
-fn leaving_while_something_is_applied_asks_and_waits_for_the_running_action() {
+fn quitting_during_an_apply_asks_and_waits_for_the_running_action() {
     let mut stage = asked();
     stage.keys("guest-payments enter").forget();
-    assert_eq!(stage.keys("q").asked_for(), [""; 0]);
+    assert_eq!(stage.keys("q").take_tasks(), [""; 0]);
     assert!(!stage.has_ended && !stage.model.leaving);
     stage.keys("no enter");
     assert!(!stage.model.leaving, "another word goes on");
-    assert_eq!(stage.keys("q stop enter").asked_for(), ["stop"]);
+    assert_eq!(stage.keys("q stop enter").take_tasks(), ["stop"]);
     assert!(stage.model.leaving && stage.model.activity.is_running());
-    assert!(!Stage::full().keys("q").model.leaving);
-    assert!(Stage::full().keys("q").has_ended);
+    assert!(!TestConsole::full().keys("q").model.leaving);
+    assert!(TestConsole::full().keys("q").has_ended);
 }
 
 #[test]
@@ -283,21 +283,21 @@ fn while_one_plan_is_applied_no_other_is_approved_or_undone() {
     let mut stage = asked();
     stage
         .keys("guest-payments enter")
-        .told(TaskReply::History { asked: u64::MAX, entries: Ok(given::journal()) })
+        .reply(TaskReply::History { asked: u64::MAX, entries: Ok(fixtures::journal()) })
         .forget();
-    assert_eq!(stage.keys("u").asked_for(), [""; 0]);
-    stage.planned(given::plan(given::actions())).forget();
-    assert_eq!(stage.keys("a").asked_for(), [""; 0]);
+    assert_eq!(stage.keys("u").take_tasks(), [""; 0]);
+    stage.planned(fixtures::plan(fixtures::actions())).forget();
+    assert_eq!(stage.keys("a").take_tasks(), [""; 0]);
     assert!(stage.model.layer.is_none());
 }
 
 #[test]
-fn esc_steps_out_one_thing_at_a_time() {
-    let mut stage = Stage::full();
-    stage.keys("1 /state:extra enter enter").told(TaskReply::Notice { says: "hello".to_owned() });
-    let seen = |stage: &Stage| {
+fn back_closes_one_level_at_a_time() {
+    let mut stage = TestConsole::full();
+    stage.keys("1 /state:extra enter enter").reply(TaskReply::Notice { says: "hello".to_owned() });
+    let seen = |stage: &TestConsole| {
         let filter = stage.model.checks[0].filter_text.clone();
-        (stage.toasts().len(), stage.model.pane, filter, stage.model.place())
+        (stage.toasts().len(), stage.model.pane, filter, stage.model.screen())
     };
     let extra = "state:extra".to_owned();
     assert_eq!(seen(&stage), (1, Pane::Detail, extra.clone(), ScreenId::Check(0)));
@@ -310,21 +310,21 @@ fn esc_steps_out_one_thing_at_a_time() {
 }
 
 #[test]
-fn the_way_back_leads_past_screens_that_are_no_more() {
+fn history_skips_screens_that_no_longer_exist() {
     let mut stage = planned();
     stage.keys("1 2").forget();
-    assert_eq!(stage.keys("[").model.place(), ScreenId::Check(0));
-    assert_eq!(stage.keys("]").model.place(), ScreenId::Check(1));
-    assert_eq!(stage.keys("[ [").model.place(), ScreenId::Plan);
+    assert_eq!(stage.keys("[").model.screen(), ScreenId::Check(0));
+    assert_eq!(stage.keys("]").model.screen(), ScreenId::Check(1));
+    assert_eq!(stage.keys("[ [").model.screen(), ScreenId::Plan);
     stage.keys("] [ esc");
     assert!(stage.model.plan.is_none());
-    assert_eq!(stage.model.place(), ScreenId::Fleet);
-    assert_eq!(stage.keys("]").model.place(), ScreenId::Check(0));
+    assert_eq!(stage.model.screen(), ScreenId::Fleet);
+    assert_eq!(stage.keys("]").model.screen(), ScreenId::Check(0));
 }
 
 #[test]
-fn each_letter_of_a_filter_narrows_the_list_and_its_end_keeps_it() {
-    let mut stage = Stage::full();
+fn a_filter_applies_while_typing_and_stays_after_submit() {
+    let mut stage = TestConsole::full();
     stage.keys("1 /");
     let mut shown = vec![stage.model.checks[0].order.shown()];
     for letter in ["k", "e", "y", "c", "l"] {
@@ -340,8 +340,8 @@ fn each_letter_of_a_filter_narrows_the_list_and_its_end_keeps_it() {
 }
 
 #[test]
-fn a_filter_that_can_t_be_meant_stays_open_and_hides_nothing_more() {
-    let mut stage = Stage::full();
+fn an_invalid_filter_stays_open_and_hides_no_rows() {
+    let mut stage = TestConsole::full();
     stage.keys("1 /state:extra");
     assert_eq!(stage.model.checks[0].order.shown(), 2);
     stage.keys("l enter");
@@ -352,7 +352,7 @@ fn a_filter_that_can_t_be_meant_stays_open_and_hides_nothing_more() {
 
 #[test]
 fn help_scrolls_to_its_end_and_no_further() {
-    let mut stage = Stage::full();
+    let mut stage = TestConsole::full();
     stage.draw(80, 24);
     let end = stage.keys("? G").draw(80, 24);
     assert_eq!(stage.keys("j j j").draw(80, 24), end);
@@ -360,15 +360,15 @@ fn help_scrolls_to_its_end_and_no_further() {
 }
 
 #[test]
-fn a_question_of_a_check_is_asked_about_the_cursor_s_subject_and_its_answer_shown() {
-    let mut stage = Stage::full();
+fn a_query_of_a_check_runs_for_the_selected_subject() {
+    let mut stage = TestConsole::full();
     stage.keys("2").explained().forget();
-    assert_eq!(stage.keys("i").asked_for(), [""; 0]);
+    assert_eq!(stage.keys("i").take_tasks(), [""; 0]);
     stage.letters("{\"sub\": 42}");
-    assert_eq!(stage.keys("enter").asked_for(), ["answer whoami \"{\\\"sub\\\": 42}\" of demo"]);
+    assert_eq!(stage.keys("enter").take_tasks(), ["answer whoami \"{\\\"sub\\\": 42}\" of demo"]);
     let ask = stage.model.detail.answer_ask;
-    stage.told(TaskReply::Answered { ask: RequestId(ask.0 - 1), lines: vec!["late".to_owned()] });
-    stage.told(TaskReply::Answered { ask, lines: vec!["user 42".to_owned()] });
+    stage.reply(TaskReply::Answered { ask: RequestId(ask.0 - 1), lines: vec!["late".to_owned()] });
+    stage.reply(TaskReply::Answered { ask, lines: vec!["user 42".to_owned()] });
     let (question, lines) = stage.model.detail.answer.clone().unwrap();
     assert_eq!((question, lines), ("Who would I be?", vec!["user 42".to_owned()]));
     stage.keys("1 i");
@@ -377,75 +377,75 @@ fn a_question_of_a_check_is_asked_about_the_cursor_s_subject_and_its_answer_show
 
 #[test]
 fn an_acceptance_needs_a_reason_and_a_day() {
-    let mut stage = Stage::full();
+    let mut stage = TestConsole::full();
     stage.keys("1 j").forget();
-    assert_eq!(stage.keys("A enter").asked_for(), [""; 0]);
+    assert_eq!(stage.keys("A enter").take_tasks(), [""; 0]);
     let Some(Layer::Prompt(prompt)) = &stage.model.layer else { panic!("it is open") };
     assert!(prompt.problem.is_some());
     stage.keys("known enter");
-    let accepted = stage.keys("2026-12-31 enter").asked_for();
+    let accepted = stage.keys("2026-12-31 enter").take_tasks();
     assert_eq!(accepted, ["accept ext-auth-ca-old because known until 2026-12-31"]);
 }
 
 #[test]
-fn an_object_is_read_when_it_is_looked_at_and_again_when_asked() {
-    let mut stage = Stage::full();
+fn an_object_is_read_on_open_and_on_refresh() {
+    let mut stage = TestConsole::full();
     stage.keys("1 j").forget();
     let read = ["read guest-payments ConfigMap ext-auth-ca-old"];
-    assert_eq!(stage.keys("v").asked_for(), read);
-    assert_eq!(stage.keys("e").asked_for(), [""; 0]);
-    assert_eq!(stage.keys("R").asked_for(), read);
-    assert_eq!(stage.model.place(), ScreenId::Object);
-    assert_eq!(stage.keys("esc").model.place(), ScreenId::Check(0));
+    assert_eq!(stage.keys("v").take_tasks(), read);
+    assert_eq!(stage.keys("e").take_tasks(), [""; 0]);
+    assert_eq!(stage.keys("R").take_tasks(), read);
+    assert_eq!(stage.model.screen(), ScreenId::Object);
+    assert_eq!(stage.keys("esc").model.screen(), ScreenId::Check(0));
     stage.keys("G k").forget();
-    assert_eq!(stage.keys("v").asked_for(), [""; 0]);
+    assert_eq!(stage.keys("v").take_tasks(), [""; 0]);
     assert!(stage.toasts().contains(&"the cursor is on no single object"));
 }
 
 #[test]
-fn the_referrer_in_the_evidence_can_be_gone_to() {
-    let mut stage = Stage::full();
+fn the_object_in_the_evidence_can_be_opened() {
+    let mut stage = TestConsole::full();
     stage.keys("1 j").explained().forget();
-    assert_eq!(stage.keys("o").asked_for(), ["read mgmt-eu HostedControlPlane payments"]);
+    assert_eq!(stage.keys("o").take_tasks(), ["read mgmt-eu HostedControlPlane payments"]);
 }
 
 #[test]
-fn entering_a_cluster_shows_the_check_that_has_most_to_say_of_it() {
-    let mut stage = Stage::full();
+fn opening_a_cluster_shows_the_check_with_most_differences() {
+    let mut stage = TestConsole::full();
     stage.keys("j enter");
-    assert_eq!(stage.model.place(), ScreenId::Check(1));
+    assert_eq!(stage.model.screen(), ScreenId::Check(1));
     assert_eq!(stage.model.checks[1].filter_text, "cluster:mgmt-eu");
-    assert!(stage.asked_for().contains(&"need mgmt-eu".to_owned()));
+    assert!(stage.take_tasks().contains(&"need mgmt-eu".to_owned()));
 }
 
 #[test]
 fn a_saved_view_goes_to_its_screen_and_filters_it() {
-    let mut stage = Stage::full();
-    stage.told(TaskReply::Furnished(Box::new(given::furnishing()))).keys("gv enter");
-    assert_eq!((stage.model.place(), stage.model.checks[0].filter_text.as_str()), (ScreenId::Check(0), "state:extra"));
+    let mut stage = TestConsole::full();
+    stage.reply(TaskReply::Settings(Box::new(fixtures::settings()))).keys("gv enter");
+    assert_eq!((stage.model.screen(), stage.model.checks[0].filter_text.as_str()), (ScreenId::Check(0), "state:extra"));
     stage.keys("gv guests enter");
-    assert_eq!((stage.model.place(), stage.model.fleet.filter_text.as_str()), (ScreenId::Fleet, "guest"));
+    assert_eq!((stage.model.screen(), stage.model.fleet.filter_text.as_str()), (ScreenId::Fleet, "guest"));
 }
 
 #[test]
-fn what_is_taken_along_names_the_object_and_is_safe_to_paste() {
-    let mut stage = Stage::full();
-    let id = given::subject(given::COPIES, "mgmt-eu", "Secret", "a'; rm -rf ~");
-    stage.data(Update::of([(id, Some(given::held(State::Error, "unreadable", 0)))]));
+fn copied_commands_name_the_object_and_are_shell_quoted() {
+    let mut stage = TestConsole::full();
+    let id = fixtures::subject(fixtures::COPIES, "mgmt-eu", "Secret", "a'; rm -rf ~");
+    stage.data(Update::of([(id, Some(fixtures::held(State::Error, "unreadable", 0)))]));
     stage.keys("1 /name~rm enter K");
     let command = "kubectl --context mgmt-eu get secret 'a'\\''; rm -rf ~' -n openshift-config -o yaml";
-    assert_eq!(stage.wishes, [TerminalWish::Copy(command.to_owned())]);
+    assert_eq!(stage.wishes, [TerminalRequest::Copy(command.to_owned())]);
 }
 
 /// A screen, and whether its keys find all they may need.
-fn looked_at(keys: &str) -> Stage {
+fn console_after(keys: &str) -> TestConsole {
     let mut stage = planned();
-    stage.told(TaskReply::History { asked: u64::MAX, entries: Ok(given::journal()) }).keys("0").keys(keys);
+    stage.reply(TaskReply::History { asked: u64::MAX, entries: Ok(fixtures::journal()) }).keys("0").keys(keys);
     if stage.model.detail.subject.is_some() {
         stage.explained();
     }
     if let Some(ask) = stage.model.object.as_ref().map(|view| view.ask) {
-        stage.told(TaskReply::Object { ask, object: Ok(Box::new(given::sheet())) });
+        stage.reply(TaskReply::Object { ask, object: Ok(Box::new(fixtures::sheet())) });
     }
     stage.draw(200, 60);
     stage.forget();
@@ -453,12 +453,12 @@ fn looked_at(keys: &str) -> Stage {
 }
 
 #[test]
-fn every_key_of_the_hint_line_does_something() {
+fn every_key_of_the_hint_line_has_an_effect() {
     let screens =
         ["", "/nobody enter", "1", "1 G k", "1 /nobody enter", "1 j enter", "2", "2 enter", "gp", "ga", "1 j v", "gl"];
     let refusals = ["there is n", "the cursor is on no", "this ", "no ", "nothing ", "the evidence names no"];
     for screen in screens {
-        let line = looked_at(screen).draw(200, 60).lines().last().unwrap_or_default().trim().to_owned();
+        let line = console_after(screen).draw(200, 60).lines().last().unwrap_or_default().trim().to_owned();
         for hint in line.split("   ") {
             let named = ["ctrl-r", "space", "enter", "esc", "tab", "g a"].into_iter().find(|key| hint.starts_with(key));
             let key = named.unwrap_or_else(|| hint.split(' ').next().unwrap_or_default());
@@ -466,7 +466,7 @@ fn every_key_of_the_hint_line_does_something() {
             if hint == "k up" || hint == "j down" {
                 continue;
             }
-            let mut stage = looked_at(screen);
+            let mut stage = console_after(screen);
             let before = stage.draw(200, 60);
             stage.keys(key);
             let refused = stage.toasts().iter().any(|says| refusals.iter().any(|refusal| says.starts_with(refusal)));
@@ -478,19 +478,19 @@ fn every_key_of_the_hint_line_does_something() {
 }
 
 #[test]
-fn what_could_not_start_is_said_and_can_be_left() {
-    let mut stage = Stage::starting();
-    stage.told(TaskReply::NotStarted { says: "no kubeconfig".to_owned() });
+fn a_failed_start_is_shown_and_can_be_quit() {
+    let mut stage = TestConsole::starting();
+    stage.reply(TaskReply::NotStarted { says: "no kubeconfig".to_owned() });
     assert_eq!(stage.model.standing, Standing::Failed("no kubeconfig".to_owned()));
     assert!(stage.keys("q").has_ended);
-    assert!(Stage::starting().keys("ctrl-c").has_ended);
+    assert!(TestConsole::starting().keys("ctrl-c").has_ended);
 }
 
 #[test]
-fn findings_that_come_before_their_check_are_not_lost() {
-    let mut stage = Stage::starting();
-    stage.data(Update { clusters: given::clusters(), ..Update::of(given::findings()) });
-    stage.told(TaskReply::Started(Box::new(given::start())));
+fn findings_that_arrive_before_their_check_are_kept() {
+    let mut stage = TestConsole::starting();
+    stage.data(Update { clusters: fixtures::clusters(), ..Update::of(fixtures::findings()) });
+    stage.reply(TaskReply::Started(Box::new(fixtures::start())));
     let shown: Vec<usize> = stage.model.checks.iter().map(|check| check.order.shown()).collect();
     assert_eq!(shown, [9, 6]);
     let tree: Vec<&str> = stage.model.checks[1].order.window(0..9).map(|id| id.name.as_str()).collect();
@@ -498,29 +498,29 @@ fn findings_that_come_before_their_check_are_not_lost() {
 }
 
 #[test]
-fn a_command_that_the_detail_shows_is_copied_from_within_it() {
-    let mut stage = Stage::full();
+fn a_command_in_the_detail_is_copied_from_there() {
+    let mut stage = TestConsole::full();
     stage.keys("1");
     let subject = stage.model.subject().unwrap();
-    let mut closer = given::closer(&subject);
+    let mut detail = fixtures::subject_detail(&subject);
     let command = "oc login https://api.example:6443 --issuer-url https://idp.example";
-    closer.panels.push(Panel::Command { title: "LOG IN", command: command.to_owned() });
+    detail.panels.push(Panel::Command { title: "LOG IN", command: command.to_owned() });
     let ask = stage.model.detail.ask;
-    stage.told(TaskReply::Explained { ask, closer: Some(Box::new(closer)) });
+    stage.reply(TaskReply::Explained { ask, detail: Some(Box::new(detail)) });
     stage.keys("K");
-    let [TerminalWish::Copy(from_the_list)] = stage.wishes.as_slice() else { panic!("{:?}", stage.wishes) };
+    let [TerminalRequest::Copy(from_the_list)] = stage.wishes.as_slice() else { panic!("{:?}", stage.wishes) };
     assert!(from_the_list.starts_with("kubectl --context guest-payments get secret"), "{from_the_list}");
     stage.forget();
     stage.keys("enter K");
-    assert_eq!(stage.wishes, [TerminalWish::Copy(command.to_owned())]);
+    assert_eq!(stage.wishes, [TerminalRequest::Copy(command.to_owned())]);
 }
 
 #[test]
-fn a_read_of_the_journal_that_was_overtaken_is_not_shown() {
-    let mut stage = Stage::full();
+fn a_replaced_read_of_the_journal_is_dropped() {
+    let mut stage = TestConsole::full();
     stage.keys("ga 0 ga");
-    stage.told(TaskReply::History { asked: 2, entries: Ok(given::journal()) });
-    stage.told(TaskReply::History { asked: 1, entries: Ok(Vec::new()) });
+    stage.reply(TaskReply::History { asked: 2, entries: Ok(fixtures::journal()) });
+    stage.reply(TaskReply::History { asked: 1, entries: Ok(Vec::new()) });
     let History::Read(entries) = &stage.model.activity.history else { panic!("{:?}", stage.model.activity.history) };
-    assert_eq!(entries.len(), given::journal().len());
+    assert_eq!(entries.len(), fixtures::journal().len());
 }

@@ -6,11 +6,11 @@ use std::time::Duration;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use proptest::prelude::*;
 
-use super::given;
+use super::fixtures;
 use crate::console::event::What;
 use crate::console::model::Layer;
 use crate::console::task::{Task, TaskReply};
-use crate::console::testing::Stage;
+use crate::console::testing::TestConsole;
 use trueup_core::engine::State;
 use trueup_fleet::live::Update;
 
@@ -21,8 +21,8 @@ fn change() -> impl Strategy<Value = (usize, Option<State>)> {
 
 fn changed(changes: &[(usize, Option<State>)]) -> Update {
     let one = |(number, state): &(usize, Option<State>)| {
-        let id = given::subject(given::COPIES, "guest-payments", "Secret", &format!("copy-{number}"));
-        (id, state.map(|state| given::held(state, "in-use", 0)))
+        let id = fixtures::subject(fixtures::COPIES, "guest-payments", "Secret", &format!("copy-{number}"));
+        (id, state.map(|state| fixtures::held(state, "in-use", 0)))
     };
     Update::of(changes.iter().map(one))
 }
@@ -53,12 +53,12 @@ fn any_key() -> impl Strategy<Value = KeyEvent> {
 }
 
 /// Tells what a run, a plan or a journal would, so that keys find something to act on.
-fn furnish(stage: &mut Stage) {
-    stage.told(TaskReply::History { asked: u64::MAX, entries: Ok(given::journal()) });
+fn add_data(stage: &mut TestConsole) {
+    stage.reply(TaskReply::History { asked: u64::MAX, entries: Ok(fixtures::journal()) });
     if let Some(ask) = stage.model.planning {
-        let plan = given::plan(given::actions());
+        let plan = fixtures::plan(fixtures::actions());
         let planned = crate::console::task::Planned { plan, left_out: Vec::new() };
-        stage.told(TaskReply::Planned { ask, plan: Ok(Box::new(planned)) });
+        stage.reply(TaskReply::Planned { ask, plan: Ok(Box::new(planned)) });
     }
 }
 
@@ -66,12 +66,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_cursor_that_was_moved_stays_on_its_finding_until_that_is_gone(
+    fn the_cursor_stays_on_its_finding_until_it_is_removed(
         before in proptest::collection::vec(change(), 1..12),
         steps in 1..12_usize,
         after in proptest::collection::vec(proptest::collection::vec(change(), 1..4), 0..8),
     ) {
-        let mut stage = Stage::started();
+        let mut stage = TestConsole::started();
         stage.data(changed(&before)).keys("1");
         prop_assume!(stage.model.subject().is_some());
         (0..steps).for_each(|_| { stage.keys("j"); });
@@ -88,12 +88,12 @@ proptest! {
     }
 
     #[test]
-    fn a_pause_changes_nothing_but_when_things_are_seen(
+    fn a_pause_only_delays_updates(
         before in proptest::collection::vec(change(), 0..8),
         during in proptest::collection::vec(proptest::collection::vec(change(), 1..4), 0..6),
     ) {
         let screen = |pauses: bool| {
-            let mut stage = Stage::started();
+            let mut stage = TestConsole::started();
             stage.data(changed(&before)).keys("1");
             if pauses {
                 stage.keys("p");
@@ -118,10 +118,10 @@ proptest! {
     /// No way through the keys leads to a write without an approval that was open, seen, and answered later.
     #[test]
     fn no_single_key_writes_to_a_cluster(keys in proptest::collection::vec(any_key(), 1..40)) {
-        let mut stage = Stage::full();
+        let mut stage = TestConsole::full();
         stage.keys("1 j");
         for key in keys {
-            furnish(&mut stage);
+            add_data(&mut stage);
             let was_asked = matches!(stage.model.layer, Some(Layer::Approval(_)));
             stage.forget().event(What::Key(key));
             let applies = stage.tasks.iter().any(|task| matches!(task, Task::Apply(_)));
@@ -134,11 +134,11 @@ proptest! {
     }
 
     #[test]
-    fn in_read_only_nothing_is_written_or_tried(keys in proptest::collection::vec(any_key(), 1..40)) {
-        let mut stage = Stage::full_with(|start| start.read_only = Some("started with --read-only".to_owned()));
+    fn read_only_never_writes_or_dry_runs(keys in proptest::collection::vec(any_key(), 1..40)) {
+        let mut stage = TestConsole::full_with(|start| start.read_only = Some("started with --read-only".to_owned()));
         stage.keys("1 j");
         for key in keys {
-            furnish(&mut stage);
+            add_data(&mut stage);
             stage.event(What::Key(key));
             stage.later(Duration::from_millis(400));
         }
@@ -147,13 +147,13 @@ proptest! {
     }
 
     #[test]
-    fn whatever_is_typed_the_screen_can_be_drawn(
+    fn any_keys_leave_a_drawable_screen(
         keys in proptest::collection::vec(any_key(), 1..60),
         sizes in proptest::collection::vec((1..160_u16, 1..50_u16), 1..4),
     ) {
-        let mut stage = Stage::full();
+        let mut stage = TestConsole::full();
         for (place, key) in keys.into_iter().enumerate() {
-            furnish(&mut stage);
+            add_data(&mut stage);
             stage.event(What::Key(key));
             stage.later(Duration::from_millis(400));
             let (width, height) = sizes[place % sizes.len()];
@@ -162,9 +162,9 @@ proptest! {
     }
 
     #[test]
-    fn a_tree_is_in_order_however_its_rows_came(order in Just((0..6).collect::<Vec<usize>>()).prop_shuffle()) {
-        let all: Vec<_> = given::findings().into_iter().filter(|(id, _)| id.domain == given::PARTS).collect();
-        let mut stage = Stage::started();
+    fn a_tree_is_sorted_in_any_order_of_arrival(order in Just((0..6).collect::<Vec<usize>>()).prop_shuffle()) {
+        let all: Vec<_> = fixtures::findings().into_iter().filter(|(id, _)| id.domain == fixtures::PARTS).collect();
+        let mut stage = TestConsole::started();
         for place in order {
             stage.data(Update::of([all[place].clone()]));
         }
@@ -178,15 +178,15 @@ proptest! {
 fn no_key_of_the_keymap_writes_to_a_cluster_from_any_screen() {
     let screens = ["", "1", "1 enter", "2", "ga", "gl", "1 v", "?", ":", "c", "T", "1 /x", "1 A", "2 i", "g"];
     let mut keys: BTreeSet<String> = BTreeSet::new();
-    for row in Stage::full().model.keys.table() {
+    for row in TestConsole::full().model.keys.table() {
         keys.extend(row.keys.iter().filter(|key| !key.contains(' ')).cloned());
     }
     for screen in screens.into_iter().chain(["gp"]) {
         for key in &keys {
-            let mut stage = Stage::full();
+            let mut stage = TestConsole::full();
             stage
-                .planned(given::plan(given::actions()))
-                .told(TaskReply::History { asked: u64::MAX, entries: Ok(given::journal()) });
+                .planned(fixtures::plan(fixtures::actions()))
+                .reply(TaskReply::History { asked: u64::MAX, entries: Ok(fixtures::journal()) });
             stage.keys("0").keys(screen).forget();
             stage.keys(key);
             let applies = stage.tasks.iter().any(|task| matches!(task, Task::Apply(_)));

@@ -1,0 +1,89 @@
+//! Key names in sentences come from the keymap.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::{fixtures, screens};
+use crate::console::keymap::Keymap;
+use crate::console::model::GUARD;
+use crate::console::testing::TestConsole;
+
+fn keymap(file: &str) -> Keymap {
+    let (keymap, problems) = Keymap::with_user_file(file);
+    assert_eq!(problems, [], "the key file is valid");
+    keymap
+}
+
+/// The screen and the messages after these keys.
+fn shown(console: &mut TestConsole, keys: &str) -> String {
+    console.keys(keys);
+    format!("{}\n{}", console.draw(120, 40), console.toasts().join("\n"))
+}
+
+/// An open plan, for the rebound keys.
+fn planned(console: &mut TestConsole) {
+    console.keys("f5").planned(fixtures::plan(vec![fixtures::label("a4")]));
+}
+
+#[test]
+fn rebinding_a_key_changes_the_sentences_that_name_it() {
+    let rebound = keymap(
+        "[global]\nopen = ['f1']\nback = ['f2']\nrefresh = ['f3']\ngo-fleet = ['f4']\ngo-domain-1 = ['f5']\nfilter = ['f6']\n\
+         mouse = ['f7']\n[fleet]\nreconcile = ['f8']\nreconnect = ['f9']\nrun-plugin = ['f10']\n[plan]\ninclude = ['f11']\n\
+         approve = ['f12']\n[list]\nreconcile = ['f8']\nreconnect = ['f9']\n[detail]\nreconcile = ['f8']\n\
+         [approval]\nopen = ['f1']\nback = ['f2']\n[filter]\nopen = ['f1']\nback = ['f2']\n",
+    );
+    let cases: [(&str, &dyn Fn(&mut TestConsole) -> String, &[&str]); 8] = [
+        ("tabs", &|console| shown(console, "f4"), &["f4 Fleet", "f5 "]),
+        (
+            "every link",
+            &|console| (0..12).map(|_| shown(console, "j")).collect(),
+            &["f9: retry now", "f10: log in on this terminal", "f1: connect"],
+        ),
+        ("no plan", &|console| shown(console, "gp"), &["f8: plan a fix"]),
+        ("no applies", &|console| shown(console, "ga"), &["f8: plan a fix", "f12: approve"]),
+        ("empty filter", &|console| shown(console, "f6 qqqqq f1"), &["f2: clear filter"]),
+        ("help", &|console| shown(console, "?"), &["f2: close"]),
+        ("mouse", &|console| shown(console, "f7"), &["f7: capture"]),
+        (
+            "plan",
+            &|console| {
+                planned(console);
+                let approval = shown(console.keys("f12").later(GUARD), "");
+                console.keys("f2").later(Duration::from_secs(24 * 3600));
+                approval + &shown(console, "f12")
+            },
+            &["Press f1 to approve.", "Plan expired. f3: replan", "plan expired; f3: replan"],
+        ),
+    ];
+    for (case, act, expected) in cases {
+        let mut console = TestConsole::full();
+        console.model.keys = rebound.clone();
+        let text = act(&mut console);
+        for sentence in expected {
+            assert!(text.contains(sentence), "case: {case}: no `{sentence}` in\n{text}");
+        }
+    }
+}
+
+#[test]
+fn without_bindings_no_screen_names_a_default_key() {
+    let mut unbound: BTreeMap<&str, String> = BTreeMap::new();
+    for row in Keymap::default().table() {
+        unbound.entry(row.scope.name()).or_default().push_str(&format!("{} = []\n", row.action.name()));
+    }
+    let unbound = keymap(&unbound.iter().map(|(scope, lines)| format!("[{scope}]\n{lines}")).collect::<String>());
+    for (screen, states) in screens::all() {
+        for (state, mut console) in states {
+            console.model.keys = unbound.clone();
+            let text = console.draw(120, 40);
+            let words = |line: &str| -> Vec<String> {
+                line.split([' ', ',', ';']).map(|word| word.trim_end_matches([':', '.']).to_owned()).collect()
+            };
+            for key in ["esc", "enter", "space", "ctrl-r", "R", "r", "X"] {
+                let named = text.lines().find(|line| words(line).iter().any(|word| word == key));
+                assert_eq!(named, None, "{screen}, {state}: names {key}");
+            }
+        }
+    }
+}
