@@ -2,6 +2,8 @@
 //!
 //! Each rule is a function from source files to broken places, so that a test can plant a breach and see it found.
 
+#[path = "tidy/clouds.rs"]
+mod clouds;
 #[path = "tidy/rules.rs"]
 mod rules;
 
@@ -14,6 +16,19 @@ fn the_house_keeps_its_rules() {
     let files = read_sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
     assert!(files.len() > 30, "the sources were not found: {}", files.len());
     let breaches = rules::all(&files);
+    assert!(breaches.is_empty(), "{}", listed(&breaches));
+}
+
+#[test]
+fn only_the_registration_names_providers() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = Vec::new();
+    for folder in ["crates/fleet/src/live", "src/cli", "src/console"] {
+        let read = read_sources(&root.join(folder));
+        assert!(!read.is_empty(), "no sources in {folder}");
+        files.extend(read.into_iter().map(|file| SourceFile::new(&format!("{folder}/{}", file.path), &file.text)));
+    }
+    let breaches = clouds::named_providers(&files);
     assert!(breaches.is_empty(), "{}", listed(&breaches));
 }
 

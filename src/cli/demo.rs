@@ -17,26 +17,21 @@ use jiff::Timestamp;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::args::{DemoArgs, PlanArgs};
+use super::clouds;
 use super::console::{FleetKind, MakeFleet, Ready};
 use super::context::Context;
 use super::error::CliError;
 use super::look_live;
-use super::members::aws_account;
 use super::plan::{self, Wishes};
 use super::terminal::{Reader, print};
 use super::watch::Ways;
 use crate::config::{Config, parse_config};
 use trueup_checks::registry;
-use trueup_core::world::{Cluster, ClusterName, ClusterSource, Provider, RiskClass};
-use trueup_fleet::account::{AccountConnector, AwsCache, AwsWay, IbmAccount};
-use trueup_fleet::connect::{Env, FixedConnector};
-use trueup_fleet::ibm::{self, ApiKey, Endpoints};
-use trueup_fleet::live::{Guest, GuestResolver, Member};
-use trueup_net::http::HttpClient;
-use trueup_sim::demo::{
-    ACCOUNT, API_KEY, DemoClass, DemoCluster, DemoRole, DemoService, Machines, POWER_HOST, Served, Story, StoryOptions,
-    serve,
-};
+use trueup_core::world::{Cluster, ClusterName, ClusterSource, RiskClass};
+use trueup_fleet::clouds::Clouds;
+use trueup_fleet::connect::FixedConnector;
+use trueup_fleet::live::{ClusterAccount, Guest, GuestResolver, Member};
+use trueup_sim::demo::{DemoClass, DemoCluster, DemoRole, DemoService, Served, Story, StoryOptions, serve};
 
 /// Where the demo is served when only `--headless` says that it should be: this machine, any port.
 const ANY_LOCAL_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
@@ -85,9 +80,9 @@ async fn listen(story: &mut Story, address: SocketAddr) -> Result<Served, CliErr
     })
 }
 
-/// Where the IBM Cloud account of the story is, in words.
+/// Where the demo's cloud account is.
 fn account_line(served: &Served) -> String {
-    format!("IBM Cloud account: {} (API key {})", served.account.url, served.account.api_key)
+    clouds::demo_account_line(&served.account.url, &served.account.api_key)
 }
 
 /// Prints where the kubeconfig and the account are and lives on until a signal ends it. What was written is removed then.
@@ -187,30 +182,11 @@ fn demo_config(context: &Context) -> Result<Config, CliError> {
     Ok(config.expect("the demo's config is part of the program and a test reads it"))
 }
 
-/// Everybody the demo begins with: who has a context, and the account with IBM Cloud.
+/// The members the demo begins with: the clusters with a context, and the cloud account.
 fn members(story: &Story) -> Vec<Member> {
     let mut members: Vec<Member> = story.clusters.iter().filter_map(contexts).collect();
-    members.push(account(story));
+    members.push(clouds::demo_account(story));
     members
-}
-
-/// The story's account, asked inside this process.
-fn account(story: &Story) -> Member {
-    let endpoints = Endpoints::at_one_place("https://ibm.demo.invalid").expect("the address is one");
-    let key = ApiKey::parse(API_KEY).expect("the demo's key is one");
-    let client = ibm::Account::new(HttpClient::in_process(story.account.service()), endpoints, key);
-    Member {
-        name: ClusterName::new(format!("{}:demo", Provider::Ibm.as_str())),
-        class: RiskClass::Stage,
-        source: ClusterSource::Cloud {
-            provider: Provider::Ibm,
-            account: ACCOUNT.to_owned(),
-            used_from: vec![POWER_HOST.to_owned()],
-        },
-        hosted_by: None,
-        connector: Arc::new(AccountConnector::new(Arc::new(IbmAccount::new("demo", Some(Arc::new(client)))))),
-        namespaces: Vec::new(),
-    }
 }
 
 /// A management cluster as a member of the fleet, reached inside this process.
@@ -238,22 +214,16 @@ fn member(cluster: &DemoCluster) -> Member {
     }
 }
 
-/// The way to the guests that the demo's management clusters host, and to its AWS, inside this process.
+/// Connects to the guests of the demo's management clusters and to its clouds, inside this process.
 struct DemoGuests {
     story: Story,
-    aws: Option<Arc<AwsCache>>,
+    clouds: Clouds,
 }
 
 impl DemoGuests {
     fn new(story: Story) -> Self {
-        let shelf = |machines: &Machines| {
-            let (way, clock) = (HttpClient::in_process(machines.aws().service()), machines.clone());
-            // A home of nobody: what the user's own variables and profiles say is not the story's business.
-            let env = Env::new([("HOME", "/nonexistent")]);
-            Arc::new(AwsCache::new(AwsWay::InProcess(way), &env, Arc::new(move || clock.now())))
-        };
-        let aws = story.machines().map(shelf);
-        Self { story, aws }
+        let clouds = clouds::demo_clouds(story.machines());
+        Self { story, clouds }
     }
 }
 
@@ -276,10 +246,9 @@ impl GuestResolver for DemoGuests {
         }
     }
 
-    fn aws_account(&self, name: &ClusterName, cluster: &Cluster, client: &kube::Client) -> Option<Member> {
+    fn account_of(&self, account: &ClusterAccount, cluster: &Cluster, client: &kube::Client) -> Option<Member> {
         let machines = self.story.machines()?;
-        let shelf = self.aws.as_ref().filter(|_| machines.are_of(cluster.name.as_str()))?;
-        Some(aws_account(name, cluster, client, shelf))
+        machines.are_of(cluster.name.as_str()).then(|| self.clouds.member_of(account, cluster, client)).flatten()
     }
 }
 

@@ -9,11 +9,12 @@ use tokio::time::{Instant, timeout_at};
 
 use super::access;
 use super::accounts;
+use super::clouds;
 use super::context::Context;
 use super::error::CliError;
 use super::local;
 use super::look::{ObservedFleet, Seen, digester};
-use super::members::{GuestsByKubeconfig, acting_as, members, wall_clock};
+use super::members::{GuestsByKubeconfig, acting_as, members};
 use super::plan::Wishes;
 use super::probe::Tried;
 use super::terminal::Stderr;
@@ -23,7 +24,6 @@ use trueup_checks::judgements::explained;
 use trueup_core::engine::vault::check_possible;
 use trueup_core::engine::{BackupCheck, Conditions, InputReading, Judged, OwnLogin, Tombstone, Verb};
 use trueup_core::world::{ClusterName, Gap, GapCause, Link, View};
-use trueup_fleet::account::{AwsCache, AwsWay};
 use trueup_fleet::connect::TlsTrust;
 use trueup_fleet::live::{GuestResolver, Live, LiveSetup, Member, Settled};
 use trueup_fleet::observe::{Ports, ProcessJitter, WallClock};
@@ -33,8 +33,6 @@ use trueup_fleet::observe::{Ports, ProcessJitter, WallClock};
 pub const PATIENCE: Duration = Duration::from_secs(60);
 /// Until then nobody wonders whether anything is happening.
 const PROGRESS_AFTER: Duration = Duration::from_secs(1);
-/// Checks that need to know what AWS offers. Where none of them is on, AWS is not asked.
-const ASKS_AWS: [&str; 1] = ["machineset-capacity"];
 /// How often progress is told.
 const PROGRESS_EVERY: Duration = Duration::from_millis(500);
 
@@ -92,13 +90,8 @@ pub async fn connect(context: &Context, config: &mut Config) -> Result<(Live, Se
 /// The way to the guests of management clusters.
 pub fn guests(context: &Context, config: &Config) -> Box<dyn GuestResolver> {
     let (rules, env) = (config.clusters.clone(), context.env.clone());
-    let aws = asks_aws(config).then(|| Arc::new(AwsCache::new(AwsWay::Network, &env, wall_clock())));
-    Box::new(GuestsByKubeconfig { rules, acting_as: acting_as(context), env, aws })
-}
-
-/// Whether a check is on that needs to know what AWS offers.
-pub fn asks_aws(config: &Config) -> bool {
-    config.domains.0.iter().any(|domain| ASKS_AWS.contains(&domain.name().0))
+    let clouds = clouds::needed(context, config);
+    Box::new(GuestsByKubeconfig { rules, acting_as: acting_as(context), env, clouds })
 }
 
 /// Connects to these members and their guests, and waits until they have been read once.

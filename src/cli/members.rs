@@ -8,13 +8,13 @@ use jiff::Timestamp;
 use super::context::Context;
 use super::error::CliError;
 use crate::config::ClusterRules;
-use trueup_core::world::{Cluster, ClusterName, ClusterSource, Provider};
-use trueup_fleet::account::{AccountConnector, AwsAccount, AwsCache};
+use trueup_core::world::{Cluster, ClusterName, ClusterSource};
+use trueup_fleet::clouds::Clouds;
 use trueup_fleet::connect::{
     Clock, Connection, Connector, Env, GuestConnector, GuestSecrets, Impersonation, Kubeconfig, KubeconfigConnector,
     KubeconfigError, LinkError, Places, Selection,
 };
-use trueup_fleet::live::{Guest, GuestResolver, Member};
+use trueup_fleet::live::{ClusterAccount, Guest, GuestResolver, Member};
 
 /// The contexts the command line chooses.
 pub fn selection(context: &Context) -> Selection {
@@ -94,8 +94,8 @@ pub struct GuestsByKubeconfig {
     pub rules: ClusterRules,
     pub acting_as: Impersonation,
     pub env: Env,
-    /// What is learned of AWS; nothing when no check asks for it.
-    pub aws: Option<Arc<AwsCache>>,
+    /// The clouds that the enabled checks need.
+    pub clouds: Clouds,
 }
 
 impl GuestResolver for GuestsByKubeconfig {
@@ -123,21 +123,8 @@ impl GuestResolver for GuestsByKubeconfig {
         }
     }
 
-    fn aws_account(&self, name: &ClusterName, cluster: &Cluster, client: &kube::Client) -> Option<Member> {
-        self.aws.as_ref().map(|shelf| aws_account(name, cluster, client, shelf))
-    }
-}
-
-/// The account a cluster's machines are in, asked with what the cluster's own objects say.
-pub fn aws_account(name: &ClusterName, cluster: &Cluster, client: &kube::Client, shelf: &Arc<AwsCache>) -> Member {
-    let account = AwsAccount::new(cluster.name.as_str(), client.clone(), shelf.clone());
-    Member {
-        name: name.clone(),
-        class: cluster.class,
-        source: ClusterSource::Cloud { provider: Provider::Aws, account: String::new(), used_from: Vec::new() },
-        hosted_by: None,
-        connector: Arc::new(AccountConnector::new(Arc::new(account))),
-        namespaces: Vec::new(),
+    fn account_of(&self, account: &ClusterAccount, cluster: &Cluster, client: &kube::Client) -> Option<Member> {
+        self.clouds.member_of(account, cluster, client)
     }
 }
 

@@ -6,19 +6,17 @@
 //! - text from clusters and files is escaped before it is printed (`engine::text`).
 
 mod access;
-mod account_port;
 mod accounts;
 mod apply;
 mod apply_live;
 mod args;
 mod ask;
+mod clouds;
 mod completions;
 mod console;
 mod context;
 mod demo;
 mod doctor;
-mod doctor_aws;
-mod doctor_ibm;
 mod doctor_live;
 mod error;
 mod explain;

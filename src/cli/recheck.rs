@@ -23,7 +23,7 @@ use crate::config::Config;
 use trueup_core::engine::executor::{Recheck, RecheckResult, ReferenceScan};
 use trueup_core::engine::{Action, Finding, IdentityRecord, Plan, State, Verb};
 use trueup_core::world::{ClusterIdentity, ClusterName};
-use trueup_fleet::account::IbmClient;
+use trueup_fleet::clouds::AccountPort;
 use trueup_fleet::connect::{TlsTrust, identity};
 use trueup_fleet::live::{Live, Settled};
 
@@ -35,8 +35,8 @@ pub trait Replan: Send {
     /// The client of a live cluster, and how far its server can be trusted.
     fn connection<'a>(&'a mut self, cluster: &'a ClusterName) -> BoxFuture<'a, Option<(kube::Client, TlsTrust)>>;
 
-    /// The account with IBM Cloud that a member of the fleet is, when it is one.
-    fn account<'a>(&'a mut self, member: &'a ClusterName) -> BoxFuture<'a, Option<Arc<IbmClient>>>;
+    /// The port of the cloud account that a member of the fleet is; nothing for a cluster.
+    fn account<'a>(&'a mut self, member: &'a ClusterName) -> BoxFuture<'a, Option<Arc<dyn AccountPort>>>;
 
     /// Whether a server nobody verified may be written to all the same.
     fn allows_insecure_writes(&self) -> bool;
@@ -90,8 +90,8 @@ impl Replan for OwnFleet<'_> {
         async move { found }.boxed()
     }
 
-    fn account<'a>(&'a mut self, member: &'a ClusterName) -> BoxFuture<'a, Option<Arc<IbmClient>>> {
-        let found = self.live.as_ref().and_then(|live| live.ibm_account(member));
+    fn account<'a>(&'a mut self, member: &'a ClusterName) -> BoxFuture<'a, Option<Arc<dyn AccountPort>>> {
+        let found = self.live.as_ref().and_then(|live| live.cloud_account(member));
         async move { found }.boxed()
     }
 
@@ -273,12 +273,12 @@ impl<P: Replan> Recheck for Rechecker<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trueup_fleet::ibm::{Account, ApiKey, Endpoints};
+    use trueup_fleet::clouds::ibm::client::{Account, ApiKey, Endpoints};
     use trueup_net::http::HttpClient;
     use trueup_sim::ibm::{IbmSim, IbmSimOptions};
 
     /// A fleet of one account.
-    struct OneAccount(Arc<Account>);
+    struct OneAccount(Arc<dyn AccountPort>);
 
     impl Replan for OneAccount {
         fn plan_again(&mut self) -> BoxFuture<'_, Result<Plan, String>> {
@@ -289,7 +289,7 @@ mod tests {
             async { None }.boxed()
         }
 
-        fn account<'a>(&'a mut self, member: &'a ClusterName) -> BoxFuture<'a, Option<Arc<IbmClient>>> {
+        fn account<'a>(&'a mut self, member: &'a ClusterName) -> BoxFuture<'a, Option<Arc<dyn AccountPort>>> {
             let found = (member.as_str() == "ibm:live").then(|| self.0.clone());
             async { found }.boxed()
         }
@@ -320,7 +320,7 @@ mod tests {
             let sim = IbmSim::new(IbmSimOptions { account, api_key, seed: 1, start });
             let endpoints = Endpoints::at_one_place("http://ibm.sim").unwrap();
             let http = HttpClient::in_process(sim.service());
-            let account = Arc::new(Account::new(http, endpoints, ApiKey::parse(key).unwrap()));
+            let account: Arc<dyn AccountPort> = Arc::new(Account::new(http, endpoints, ApiKey::parse(key).unwrap()));
             let mut recheck = Rechecker::new(OneAccount(account), names.clone(), &no_plan());
             assert_eq!(recheck.read_identity(asked).await, expected.map(IdentityRecord::of_account), "case: {case}");
             assert_eq!(recheck.read_identity("mgmt").await, None, "case: {case}: it is not connected");

@@ -12,7 +12,6 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::account_port::WithAccounts;
 use super::context::Context;
 use super::error::CliError;
 use super::history::journal_error;
@@ -24,6 +23,7 @@ use trueup_core::engine::journal::{
 };
 use trueup_core::engine::{IdentityRecord, short_id};
 use trueup_core::world::{Cluster, ClusterName};
+use trueup_fleet::clouds::ClusterWithAccounts;
 use trueup_fleet::live::Live;
 
 /// Why each open request is still open, by plan and action.
@@ -159,9 +159,9 @@ pub fn clusters_of(live: &Live, entry: &Entry) -> Clusters {
 
 /// The ways to write to these clusters, by the names the plan uses.
 pub fn ports_of(live: &Live, names: &BTreeMap<String, ClusterName>) -> Clusters {
-    let accounts = live.ibm_accounts();
+    let accounts = live.cloud_accounts();
     let port = |(plan_name, name): (&String, &ClusterName)| {
-        let port: Arc<dyn ClusterPort> = Arc::new(WithAccounts::new(live.client(name)?, accounts.clone()));
+        let port: Arc<dyn ClusterPort> = Arc::new(ClusterWithAccounts::new(live.client(name)?, accounts.clone()));
         Some((plan_name.clone(), port))
     };
     names.iter().filter_map(port).collect()

@@ -14,10 +14,10 @@ use super::history::{journal_error, pick};
 use super::out_file::write_private;
 use super::settle::{Known, Reach, clusters_of, is_same, read_settled};
 use super::{apply, apply_live, ask, output};
-use trueup_core::engine::executor::{ClusterPort, Clusters, Reading, Seen, read_owners};
-use trueup_core::engine::journal::{ActionEntry, ApprovedCluster, Entry, FieldRecord, Sent, StateFolder, entries};
+use trueup_core::engine::executor::{Clusters, read_object_now, read_owners};
+use trueup_core::engine::journal::{ActionEntry, ApprovedCluster, Entry, StateFolder, entries};
 use trueup_core::engine::vault::{Backups, owners};
-use trueup_core::engine::{BackupSeen, Chosen, Look, ObjectNow, ObjectRef, OwnersSeen, UndoPlan, fields_at, undo};
+use trueup_core::engine::{BackupSeen, Chosen, Look, ObjectNow, ObjectRef, OwnersSeen, UndoPlan, undo};
 use trueup_core::world::RiskClass;
 use trueup_fleet::live::Live;
 
@@ -130,7 +130,7 @@ pub async fn look(
         let away = format!("cluster {} can't be reached", sent.cluster);
         let (backup, named) = open_backup(&backups, action);
         let (object, owners) = match port {
-            Some(port) => (object_now(port, sent).await, read_owners(port, named).await),
+            Some(port) => (read_object_now(port, sent).await, read_owners(port, named).await),
             None => (ObjectNow::Unknown(away.clone()), nobody_read(&named, &away)),
         };
         looks.insert(action.id.clone(), Look { object, backup, owners });
@@ -154,23 +154,6 @@ fn open_backup(backups: &Backups, action: &ActionEntry) -> (BackupSeen, Vec<Obje
         lost.push("its status");
     }
     (BackupSeen::Opens { lost }, owners(&object))
-}
-
-/// What has the name of what was sent.
-pub async fn object_now(port: &dyn ClusterPort, sent: &Sent) -> ObjectNow {
-    match port.read(&sent.target).await {
-        Reading::Absent => ObjectNow::Absent,
-        Reading::Unknown(why) => ObjectNow::Unknown(why),
-        Reading::Present(seen) => {
-            let Seen { uid, resource_version, deleting: _, labels, annotations, json } = *seen;
-            let patched = |FieldRecord { after, .. }: &FieldRecord| {
-                let object: Value = serde_json::from_slice(&json).unwrap_or_default();
-                fields_at(&object, after)
-            };
-            let fields = sent.fields.as_ref().map(patched).unwrap_or_default();
-            ObjectNow::Present { uid, resource_version, labels, annotations, fields }
-        }
-    }
 }
 
 fn nobody_read(owners: &[ObjectRef], why: &str) -> OwnersSeen {

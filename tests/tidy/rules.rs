@@ -88,12 +88,12 @@ impl SourceFile {
         self.path.split('/').next().unwrap_or_default()
     }
 
-    fn is_test(&self) -> bool {
+    pub fn is_test(&self) -> bool {
         self.path.ends_with("/tests.rs") || self.path.contains("/tests/") || self.path.ends_with("testing.rs")
     }
 
     /// The lines that are compiled into the product, with their numbers: no comments, no test modules.
-    fn code(&self) -> Vec<(usize, &str)> {
+    pub fn code(&self) -> Vec<(usize, &str)> {
         let mut lines = Vec::new();
         for (index, line) in self.text.lines().enumerate() {
             let bare = line.trim_start();

@@ -1,6 +1,6 @@
 //! Text that may be used but never shown: tokens, passwords, private and access keys.
 //!
-//! Always true:
+//! Invariants:
 //! - its `Debug` prints nothing of the content, and there is no `Display` or `Serialize`;
 //! - the bytes are overwritten when it is dropped;
 //! - words from outside pass through [`hide`] before anybody reads them, where the other side was sent a secret.
@@ -26,7 +26,7 @@ const ENCODED_MIN: usize = 8;
 const TOKEN_TAIL_MIN: usize = 16;
 
 /// A secret text.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct SecretText(Zeroizing<String>);
 
 impl SecretText {

@@ -18,7 +18,7 @@ use crate::cli::{access, look_live, tombstones};
 use crate::config::Config;
 use trueup_core::engine::{AcceptRule, Conditions, GateName, Judged, Plan, PlanScope, Tombstone};
 use trueup_core::world::ClusterName;
-use trueup_fleet::account::IbmClient;
+use trueup_fleet::clouds::AccountPort;
 use trueup_fleet::connect::TlsTrust;
 use trueup_fleet::live::{Command, Live};
 
@@ -169,9 +169,9 @@ impl Replan for LiveHandle {
         async move { self.ask(move |live| live.client(&cluster).zip(live.tls(&cluster))).await.ok().flatten() }.boxed()
     }
 
-    fn account<'a>(&'a mut self, member: &'a ClusterName) -> BoxFuture<'a, Option<Arc<IbmClient>>> {
+    fn account<'a>(&'a mut self, member: &'a ClusterName) -> BoxFuture<'a, Option<Arc<dyn AccountPort>>> {
         let member = member.clone();
-        async move { self.ask(move |live| live.ibm_account(&member)).await.ok().flatten() }.boxed()
+        async move { self.ask(move |live| live.cloud_account(&member)).await.ok().flatten() }.boxed()
     }
 
     fn allows_insecure_writes(&self) -> bool {

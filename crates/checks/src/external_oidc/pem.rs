@@ -84,7 +84,7 @@ fn block<'a>(kind: &'a str, lines: &[&str]) -> Option<Block<'a>> {
 mod tests {
     use super::*;
 
-    const GOOD: &str = include_str!("../../../fleet/src/connect/transport/fixtures/ec.crt");
+    const GOOD: &str = include_str!("../../../net/src/fixtures/ec.crt");
 
     #[test]
     fn a_bundle_is_read_as_kube_apiserver_reads_it() {

@@ -11,7 +11,7 @@ use super::guest::GuestError;
 use super::kubeconfig::{Access, Impersonation, KubeconfigError};
 use super::link::LinkEvent;
 use super::transport::{self, Clock, Connection, Login, LoginError, OpenError, TlsTrust};
-use crate::ibm;
+use crate::clouds::AccountPort;
 use trueup_core::world::{Gap, GapCause};
 
 /// Makes connections to one cluster, as often as needed.
@@ -21,8 +21,8 @@ pub trait Connector: Send + Sync {
     /// Dropping the future is safe at any point.
     fn connect(&self) -> BoxFuture<'_, Result<Connection, LinkError>>;
 
-    /// The account with IBM Cloud it leads to, for those who may write there.
-    fn ibm_account(&self) -> Option<Arc<ibm::Account>> {
+    /// The port that writes to the cloud account it connects to; nothing for a cluster.
+    fn account_port(&self) -> Option<Arc<dyn AccountPort>> {
         None
     }
 }

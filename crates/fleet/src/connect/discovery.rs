@@ -1,6 +1,6 @@
 //! What an API server serves, and whether it said so completely.
 //!
-//! Always true: [`Served::Complete`] needs an answer without a single error. A group whose own server is away, a
+//! Invariant: [`Served::Complete`] needs an answer without a single error. A group whose own server is away, a
 //! version marked stale, an answer without the core kinds: each makes the whole unknown, because what is missing
 //! from such an answer may well exist.
 //!

@@ -1,13 +1,13 @@
 //! Runs a credential plugin of the user's kubeconfig (`client.authentication.k8s.io` v1 and v1beta1).
 //!
-//! Always true:
+//! Invariants:
 //! - what a plugin prints on stdout is never shown or logged, whatever it is: it may hold the token;
 //! - of stderr, what also stood on stdout and whatever looks like a token is blotted out before it is shown;
 //! - a plugin sees the terminal only when a person asked for that ([`on_terminal`]); otherwise stdin is closed, and it
 //!   has a process group of its own;
 //! - when the wait ends early (time limit, or the future is dropped), the plugin's whole process group is killed.
 //!
-//! Not here: which kubeconfigs may run plugins at all (`kubeconfig::Trust`), keeping the answer (`transport::login`).
+//! Elsewhere: which kubeconfigs may run plugins at all (`kubeconfig::Trust`), keeping the answer (`transport::login`).
 //!
 //! # Limits
 //! A plugin that asks for the cluster's details gets `certificate-authority-data` only when the kubeconfig holds data.

@@ -1,6 +1,6 @@
 //! The way into a HyperShift guest: the admin kubeconfig that its management cluster keeps in a Secret.
 //!
-//! Always true:
+//! Invariants:
 //! - the kubeconfig's bytes stay in this file and are overwritten when it is done with them;
 //! - what came out of a Secret runs no command and reads no file (`kubeconfig::Trust::FromSecret`);
 //! - the Secret is read by its name, never by listing.

@@ -9,7 +9,7 @@
 //!                                                                  Hopeless                    → Failed
 //! ```
 //!
-//! Always true:
+//! Invariants:
 //! - waits double from half a second to a minute and start again only after everything was listed;
 //! - the first 401 gets one quick try with a fresh login; the second in a row waits for a person or a changed file,
 //!   because asking a credential plugin again and again could open a browser each time;

@@ -1,11 +1,11 @@
 //! The user's own kubeconfig files as a member of the fleet: each chosen context is an object that can be listed.
 //!
-//! Always true:
+//! Invariants:
 //! - the files are read for each list, and nothing of them is kept between two;
 //! - nothing a kubeconfig names is run, and a context whose files can't be read says so in its place;
 //! - a watch has nothing to tell: it ends when a kubeconfig changed or after a while, and whoever watches lists again.
 //!
-//! Not here: connecting to what a context names (`connector`), what a context is worth (a check).
+//! Elsewhere: connecting to what a context names (`connector`), what a context is worth (a check).
 //!
 //! # Limits
 //! A list is made of text that is not wiped piece by piece; the whole of it is.

@@ -1,11 +1,11 @@
 //! Trying a kubeconfig that lies in a Secret, because somebody asked for it.
 //!
-//! Always true:
+//! Invariants:
 //! - it is one `GET /version`, answered within seconds or given up; nothing else is ever sent with it;
 //! - what came out of a Secret runs no command and reads no file, and its bytes are overwritten;
 //! - no text of an answer is repeated.
 //!
-//! Not here: whether a kubeconfig may be tried (`domains`).
+//! Elsewhere: whether a kubeconfig may be tried (`checks`).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -174,7 +174,7 @@ mod tests {
             ("403", server(Some("403 Forbidden")).await, "the login is good"),
             ("500", server(Some("500 Internal Server Error")).await, "the server failed"),
             ("refused", format!("http://127.0.0.1:{}", closed.port), "connection refused"),
-            ("no such name", "http://nobody.invalid".to_owned(), "name can't be found"),
+            ("no such name", "http://nobody.invalid".to_owned(), "cannot be resolved"),
         ];
         for (case, url, expected) in cases {
             let said = tried(&url, &format!("{{token: {CANARY}}}")).await.says();

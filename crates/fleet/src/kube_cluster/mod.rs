@@ -1,12 +1,12 @@
 //! Requests to a cluster: the one place in the program that writes to it.
 //!
-//! Always true:
+//! Invariants:
 //! - a request goes out once, and only with the token of its intent; nothing here tries again;
 //! - a delete carries uid, version and a propagation policy; there is no delete of a collection and no force;
 //! - a change carries uid and version of the object, and what is applied is never forced on another manager;
 //! - a 404 counts as absence only when the server names the very object.
 //!
-//! Not here: whether to send (`wave`), the class of an answer (`answer`), what it means for an action (`verdict`).
+//! Elsewhere: whether to send (`wave`), the class of an answer (`answer`), what it means for an action (`verdict`).
 
 mod answer;
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Which guests are kept connected: every one until it has been judged once, then those needed last.
 //!
-//! Always true: at most `live_max` guests hold a connection, and none is let go before it has been judged.
+//! Invariant: at most `live_max` guests hold a connection, and none is let go before it has been judged.
 
 use super::cluster_session::ClusterSession;
 use crate::connect::LinkEvent;

@@ -1,6 +1,6 @@
 //! What follows from what is known now: guests, interests, links, judgements.
 //!
-//! Always true: an interest in a cluster that can't be observed is answered with the reason, never left open.
+//! Invariant: an interest in a cluster that can't be observed is answered with the reason, never left open.
 
 use std::any::TypeId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::cluster_session::{Asked, ClusterSession, Member};
 use super::connection_budget;
-use super::discover;
+use super::discover::{self, ClusterAccount};
 use super::session::{Live, later};
 use super::update::Update;
 use crate::connect::LinkEvent;
@@ -116,33 +116,33 @@ impl Live {
 
     /// Accounts enter with the first object that points into them, and stay.
     fn follow_accounts(&mut self, changes: &mut ChangeSet) {
-        let accounts = discover::aws_accounts(self.world.view(self.ports.clock.now()));
-        for (cluster, name) in accounts {
-            if !self.sessions.contains_key(&name)
-                && let Some(member) = self.account(&cluster, &name)
+        let accounts = discover::cluster_accounts(self.world.view(self.ports.clock.now()));
+        for account in accounts {
+            if !self.sessions.contains_key(&account.name)
+                && let Some(member) = self.account(&account)
             {
                 self.enter(member, changes);
             }
         }
     }
 
-    /// An account is asked with what its cluster says, so a new connection to the cluster gives it a new way in, which it
-    /// takes at once: by the old one it would read its Secrets with a login that may have ended.
+    /// An account is read with its cluster's credentials, so a new connection to the cluster gives the account a new
+    /// connector, used at once: the old one would read Secrets with a login that may have ended.
     pub(super) fn renew_account_of(&mut self, cluster: &ClusterName, changes: &mut ChangeSet) {
-        let accounts = discover::aws_accounts(self.world.view(self.ports.clock.now()));
-        for (_, name) in accounts.into_iter().filter(|(of, _)| of == cluster) {
-            let renewed = self.account(cluster, &name);
-            if let (Some(session), Some(member)) = (self.sessions.get_mut(&name), renewed) {
+        let accounts = discover::cluster_accounts(self.world.view(self.ports.clock.now()));
+        for account in accounts.into_iter().filter(|account| account.cluster == *cluster) {
+            let renewed = self.account(&account);
+            if let (Some(session), Some(member)) = (self.sessions.get_mut(&account.name), renewed) {
                 session.member.connector = member.connector;
-                self.link(&name, LinkEvent::KubeconfigChanged, changes);
+                self.link(&account.name, LinkEvent::KubeconfigChanged, changes);
             }
         }
     }
 
-    fn account(&self, cluster: &ClusterName, name: &ClusterName) -> Option<Member> {
-        let session = self.sessions.get(cluster)?;
+    fn account(&self, account: &ClusterAccount) -> Option<Member> {
+        let session = self.sessions.get(&account.cluster)?;
         let connection = session.connection.as_ref()?;
-        self.door.aws_account(name, &session.cluster(), &connection.client)
+        self.door.account_of(account, &session.cluster(), &connection.client)
     }
 
     /// Guests are reached over their management cluster's connection, so a new one gives them new ways in.

@@ -1,6 +1,6 @@
 //! Taking in what happened: reports of observers, connections made or not, the clock.
 //!
-//! Always true:
+//! Invariants:
 //! - a report over an earlier connection changes nothing;
 //! - another cluster under the same name starts from nothing.
 

@@ -6,9 +6,9 @@
 //!   the clock  ─► retries, deadlines ────────┘     └───► judgements ─► updates
 //! ```
 //!
-//! Always true: what happens between two waits is one step, judged as a whole.
+//! Invariant: what happens between two waits is one step, judged as a whole.
 //!
-//! Not here: taking one thing in (`intake`), what follows from it (`follow`), a cluster's link (`links`).
+//! Elsewhere: taking one thing in (`intake`), what follows from it (`follow`), a cluster's link (`links`).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,15 +21,15 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use super::attempt::Done;
 use super::cluster_session::{Asked, ClusterSession, Member};
-use super::discover::Guest;
+use super::discover::{ClusterAccount, Guest};
 use super::update::{Command, Question, Update};
-use crate::account::IbmClient;
+use crate::clouds::{AccountPort, Accounts};
 use crate::connect::{FixedConnector, LinkEvent, TlsTrust};
 use crate::observe::{Batch, Clock, Inbox, Outbox, Ports, ProcessJitter, outbox};
 use trueup_checks::Check;
 use trueup_checks::judgements::Judgements;
 use trueup_core::decode::Digester;
-use trueup_core::world::{ChangeSet, Cluster, ClusterName, ClusterSource, Link, Provider, RiskClass, View, World};
+use trueup_core::world::{ChangeSet, Cluster, ClusterName, ClusterSource, Link, RiskClass, View, World};
 
 /// How often a listing cluster's count of objects is told.
 const PROGRESS_EVERY: Duration = Duration::from_millis(500);
@@ -41,8 +41,8 @@ pub trait GuestResolver: Send + Sync {
     /// The guest as a member, reached over its management cluster.
     fn member(&self, guest: &Guest, management: &kube::Client) -> Member;
 
-    /// The AWS account a cluster's machines are in, as a member of this name. Nothing where nobody wants to know of it.
-    fn aws_account(&self, _name: &ClusterName, _cluster: &Cluster, _client: &kube::Client) -> Option<Member> {
+    /// The cloud account a cluster's machines run in, as a member. Nothing where no check needs it.
+    fn account_of(&self, _account: &ClusterAccount, _cluster: &Cluster, _client: &kube::Client) -> Option<Member> {
         None
     }
 }
@@ -186,14 +186,11 @@ impl Live {
         self.sessions.get(cluster)?.connection.as_ref().map(|connection| connection.client.clone())
     }
 
-    /// The accounts with IBM Cloud, by their ids.
-    pub fn ibm_accounts(&self) -> BTreeMap<String, Arc<IbmClient>> {
+    /// The cloud accounts that can be written to, by their ids.
+    pub fn cloud_accounts(&self) -> Accounts {
         let account = |session: &ClusterSession| match &session.member.source {
-            ClusterSource::Cloud { provider: Provider::Ibm, account, .. } => {
-                Some((account.clone(), session.member.connector.ibm_account()?))
-            }
-            ClusterSource::Cloud { provider: Provider::Aws, .. }
-            | ClusterSource::Kubeconfig { .. }
+            ClusterSource::Cloud { account, .. } => Some((account.clone(), session.member.connector.account_port()?)),
+            ClusterSource::Kubeconfig { .. }
             | ClusterSource::Hosted { .. }
             | ClusterSource::Snapshot
             | ClusterSource::Local => None,
@@ -201,9 +198,9 @@ impl Live {
         self.sessions.values().filter_map(account).collect()
     }
 
-    /// The account with IBM Cloud that a member is, when it is one.
-    pub fn ibm_account(&self, member: &ClusterName) -> Option<Arc<IbmClient>> {
-        self.sessions.get(member)?.member.connector.ibm_account()
+    /// The port that writes to the cloud account that a member is; nothing for a cluster.
+    pub fn cloud_account(&self, member: &ClusterName) -> Option<Arc<dyn AccountPort>> {
+        self.sessions.get(member)?.member.connector.account_port()
     }
 
     /// Waits for something to happen and takes it in.

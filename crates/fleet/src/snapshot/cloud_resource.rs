@@ -8,20 +8,7 @@ use serde_json::Value;
 
 use super::odd::{Odd, slip};
 use super::sheet::Step;
-
-/// What a resource may be.
-const KINDS: [&str; 10] = [
-    "workspace",
-    "dhcp-server",
-    "network",
-    "vpc",
-    "subnet",
-    "security-group",
-    "load-balancer",
-    "transit-gateway",
-    "tg-connection",
-    "cos-instance",
-];
+use trueup_core::world::IbmResourceKind;
 
 /// The keys of a resource.
 const KEYS: [&str; 12] = [
@@ -56,7 +43,7 @@ fn fault(key: &str, value: &Value) -> Option<String> {
     }
     match (key, value) {
         ("kind", Value::String(kind)) => {
-            let meant = slip(kind, &KINDS)?;
+            let meant = slip(kind, &IbmResourceKind::ALL.map(IbmResourceKind::as_str))?;
             Some(format!("is a `{kind}`, which is no kind of resource: did you mean `{meant}`?"))
         }
         (_, Value::Null) => None,

@@ -9,7 +9,7 @@ use super::super::gates::{Gate, Gates};
 use super::super::problem::{Code, Refuser, WarningCode};
 use super::super::spec::{AuthSpec, ClientStatus, Component, TrustedIssuer};
 
-const CERTIFICATE: &str = include_str!("../../../../fleet/src/connect/transport/fixtures/ec.crt");
+const CERTIFICATE: &str = include_str!("../../../../net/src/fixtures/ec.crt");
 const ISSUER: &str = "https://idp.example.com";
 
 /// A cluster whose Authentication is valid and dull.

@@ -1,11 +1,11 @@
 //! One context as a kubeconfig that stands for itself: its cluster, its user, and what their files hold.
 //!
-//! Always true:
+//! Invariants:
 //! - no file is read for a kubeconfig that is not the user's own;
 //! - what would run a command or log in elsewhere is told to be there, and nothing more of it;
 //! - a file that can't be read is named by its field and its name; nothing else of its path, and nothing of what it holds.
 //!
-//! Not here: what the text means (whoever asks for it), connecting (`access`).
+//! Elsewhere: what the text means (whoever asks for it), connecting (`access`).
 
 use std::path::Path;
 

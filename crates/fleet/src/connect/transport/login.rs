@@ -1,10 +1,10 @@
 //! The login: where the `Authorization` header comes from, and when it is fetched anew.
 //!
-//! Always true:
+//! Invariants:
 //! - at most one plugin run or file read at a time, however many requests wait for it;
 //! - a refused login (401) is forgotten at once; the request that met it is not sent again.
 //!
-//! Not here: running plugins (`exec`).
+//! Elsewhere: running plugins (`exec`).
 
 use std::path::PathBuf;
 use std::sync::Arc;
