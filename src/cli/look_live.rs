@@ -117,7 +117,7 @@ pub fn make(config: &mut Config, members: Vec<Member>, door: Box<dyn GuestResolv
     Ok(Live::new(LiveSetup {
         domains: std::mem::take(&mut config.domains.0),
         members,
-        door,
+        resolver: door,
         ports: Ports::new(Arc::new(WallClock), Arc::new(ProcessJitter), digester()?),
         live_max: config.safety.live_max,
     }))

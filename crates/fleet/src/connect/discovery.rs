@@ -100,7 +100,8 @@ pub fn aggregated(body: &[u8]) -> Result<Kinds, Gap> {
         let group_name = group.metadata.name;
         for version in group.versions {
             if version.freshness.as_deref() == Some("Stale") {
-                let says = format!("{WHAT}: the group {group_name}/{} did not answer the API server", version.version);
+                let says =
+                    format!("{WHAT}: the group {group_name}/{} is not reachable from the API server", version.version);
                 return Err(Gap::new(GapCause::Discovery, says));
             }
             for resource in &version.resources {
@@ -143,7 +144,7 @@ fn whole(kinds: Kinds) -> Result<Kinds, Gap> {
     if kinds.names().any(|kind| kind == ("", "namespaces")) {
         return Ok(kinds);
     }
-    Err(Gap::new(GapCause::Discovery, format!("{WHAT}: the answer lacks even namespaces")))
+    Err(Gap::new(GapCause::Discovery, format!("{WHAT}: the response does not list namespaces")))
 }
 
 fn decoded<'b, T: Deserialize<'b>>(body: &'b [u8]) -> Result<T, Gap> {

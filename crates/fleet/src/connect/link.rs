@@ -24,7 +24,7 @@ use trueup_core::world::{Gap, Link};
 /// The first wait after a failure.
 const WAIT_MIN: Duration = Duration::from_millis(500);
 
-/// The longest wait: long enough to spare a server that is down, short enough that nobody reaches for a key.
+/// The longest wait: long enough to spare a server that is down, short enough that no user intervenes.
 const WAIT_MAX: Duration = Duration::from_secs(60);
 
 /// The link to one cluster.
@@ -45,16 +45,16 @@ enum LoginState {
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LinkEvent {
-    /// Somebody needs this cluster, or asks to try again now.
+    /// The cluster is needed, or a user asks to retry now.
     Wanted,
-    /// Nobody needs it any more.
+    /// The cluster is not needed any more.
     Released,
     Connected,
     /// So many objects have been listed so far.
     Progress(u64),
     /// Everything of interest has been listed and is being watched.
     AllListed,
-    /// Something failed that may pass by itself.
+    /// A failure that may be transient.
     Failing(Gap),
     /// The login was refused, or could not be had; `hint` says what a person can do.
     Unauthorized {

@@ -51,7 +51,7 @@ pub struct HostedClusterLink {
 /// What a cluster's own Infrastructure says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct GuestMark {
-    /// The infraID it goes by, when its control plane runs elsewhere. Empty for every other cluster.
+    /// Its infraID, when its control plane runs elsewhere. Empty for every other cluster.
     infra_id: Box<str>,
     /// The platform its machines run on, or empty.
     platform: Box<str>,
@@ -99,7 +99,7 @@ struct SpecWire {
     infra_id: Option<String>,
 }
 
-/// A guest somebody could connect to.
+/// A guest that can be connected to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guest {
     pub name: ClusterName,
@@ -184,7 +184,7 @@ pub fn cluster_accounts(view: View<'_>) -> Vec<ClusterAccount> {
 }
 
 /// The guests of the fleet: every HostedCluster, whether or not it can be reached yet. One that can't is shown as such,
-/// because a guest nobody mentions looks like a guest without findings.
+/// because a guest that is not listed looks like a guest without findings.
 pub fn guests(view: View<'_>) -> Vec<Guest> {
     let mut found: BTreeMap<HostedBy, HostedClusterLink> = BTreeMap::new();
     let reached = reached_by_context(view);
@@ -253,7 +253,7 @@ fn hosted_clusters(cluster: &ClusterName) -> Interest {
     CollectionId::all(cluster, HOSTED_CLUSTERS).interest::<HostedClusterLink>()
 }
 
-/// Guests host nobody, and a folder is read once: its guests are folders, too.
+/// Guests host no guests, and a snapshot is read once: its guests are folders, too.
 fn may_host(cluster: &Cluster) -> bool {
     let reachable = match cluster.source {
         ClusterSource::Kubeconfig { .. } => true,

@@ -23,7 +23,7 @@ const ROUNDS_MAX: usize = 8;
 /// thousands of times a second.
 const WISHES_APART: Duration = Duration::from_millis(100);
 /// The same after news that lead somewhere: a list that is whole for the first time, a cluster that answers. A guest is
-/// reached over a chain of five of them, and somebody waits for its rows. Short enough not to be felt; long enough for
+/// reached over a chain of five of them, and a user waits for its rows. Short enough not to be felt; long enough for
 /// a fleet of hundreds that all answer at once.
 const WISHES_APART_AFTER_NEWS: Duration = Duration::from_millis(2);
 
@@ -102,7 +102,7 @@ impl Live {
             let management = self.sessions.get(&guest.hosted_by.cluster).and_then(|host| host.connection.as_ref());
             let is_new = !self.sessions.contains_key(&guest.name) && guest.is_living();
             if let Some(connection) = management.filter(|_| is_new) {
-                let member = self.door.member(&guest, &connection.client);
+                let member = self.resolver.member(&guest, &connection.client);
                 self.enter(member, changes);
             }
         }
@@ -142,16 +142,16 @@ impl Live {
     fn account(&self, account: &ClusterAccount) -> Option<Member> {
         let session = self.sessions.get(&account.cluster)?;
         let connection = session.connection.as_ref()?;
-        self.door.account_of(account, &session.cluster(), &connection.client)
+        self.resolver.account_of(account, &session.cluster(), &connection.client)
     }
 
-    /// Guests are reached over their management cluster's connection, so a new one gives them new ways in.
+    /// Guests are reached over their management cluster's connection, so a new one gives them new connectors.
     pub(super) fn renew_guests_of(&mut self, management: &ClusterName) {
         let Some(client) = self.client(management) else { return };
         let guests = discover::guests(self.world.view(self.ports.clock.now()));
         for guest in guests.iter().filter(|guest| guest.hosted_by.cluster == *management) {
             if let Some(session) = self.sessions.get_mut(&guest.name).filter(|session| session.is_guest()) {
-                session.member.connector = self.door.member(guest, &client).connector;
+                session.member.connector = self.resolver.member(guest, &client).connector;
             }
         }
     }
@@ -219,7 +219,7 @@ impl Live {
     }
 }
 
-/// Whether a change may lead to something that nobody could want before. Objects that change one by one may too, but
+/// Whether a change may lead to a new interest. Objects that change one by one may too, but
 /// they are many, and what follows from them can wait a moment.
 fn leads_somewhere(change: &Change) -> bool {
     match change {
@@ -228,7 +228,7 @@ fn leads_somewhere(change: &Change) -> bool {
     }
 }
 
-/// Forgets collections nobody wants any more.
+/// Drops collections without an interest.
 fn close_unwanted(world: &mut World, session: &mut ClusterSession, interests: &[Interest], changes: &mut ChangeSet) {
     let ids: BTreeSet<&CollectionId> = interests.iter().map(|interest| &interest.id).collect();
     let facts: BTreeSet<(&CollectionId, TypeId)> =

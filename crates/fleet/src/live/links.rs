@@ -1,4 +1,4 @@
-//! Each cluster's link: what it is told, and what is done for it.
+//! Each cluster's link: its events and their effects.
 //!
 //! Elsewhere: when a link is tried again (`fleet::LinkMachine`), which guest stays connected (`connection_budget`).
 

@@ -1,4 +1,4 @@
-//! The loop that joins the rooms: it keeps clusters connected, interests observed, the world fed and judgements
+//! The live loop: it keeps clusters connected, interests observed, the world fed and judgements
 //! current.
 //!
 //! [`Live`] is the loop itself: `step` by step, until settled ([`Live::wait_settled`]) for the headless commands, or for

@@ -31,7 +31,7 @@ use trueup_checks::judgements::Judgements;
 use trueup_core::decode::Digester;
 use trueup_core::world::{ChangeSet, Cluster, ClusterName, ClusterSource, Link, RiskClass, View, World};
 
-/// How often a listing cluster's count of objects is told.
+/// How often a listing cluster's count of objects is sent.
 const PROGRESS_EVERY: Duration = Duration::from_millis(500);
 /// Guests that are kept live at once, unless the configuration says otherwise.
 pub const LIVE_MAX: usize = 64;
@@ -51,7 +51,7 @@ pub trait GuestResolver: Send + Sync {
 pub struct LiveSetup {
     pub domains: Vec<Box<dyn Check>>,
     pub members: Vec<Member>,
-    pub door: Box<dyn GuestResolver>,
+    pub resolver: Box<dyn GuestResolver>,
     pub ports: Ports,
     pub live_max: usize,
 }
@@ -71,7 +71,7 @@ pub struct Live {
     pub(super) world: World,
     pub(super) judgements: Judgements,
     pub(super) domains: Vec<Box<dyn Check>>,
-    pub(super) door: Box<dyn GuestResolver>,
+    pub(super) resolver: Box<dyn GuestResolver>,
     pub(super) ports: Ports,
     pub(super) live_max: usize,
     pub(super) sessions: BTreeMap<ClusterName, ClusterSession>,
@@ -82,7 +82,7 @@ pub struct Live {
     /// When it was last found out what is wanted, and when it is to be found out again.
     pub(super) wishes_made: Timestamp,
     pub(super) wishes_due: Option<Timestamp>,
-    /// Clusters nobody has been told of yet.
+    /// Clusters that no update has named yet.
     pub(super) unannounced: ChangeSet,
     /// How often anything has changed that a judgement or its explanation may rest on.
     pub(super) moves: u64,
@@ -109,13 +109,13 @@ enum Wake {
 impl Live {
     /// The loop before its first step. Must be called inside a tokio runtime.
     pub fn new(setup: LiveSetup) -> Self {
-        let LiveSetup { domains, members, door, ports, live_max } = setup;
+        let LiveSetup { domains, members, resolver, ports, live_max } = setup;
         let (outbox, inbox) = outbox();
         let mut live = Self {
             world: World::default(),
             judgements: Judgements::default(),
             domains,
-            door,
+            resolver,
             ports,
             live_max: live_max.max(1),
             sessions: BTreeMap::new(),
@@ -148,8 +148,8 @@ impl Live {
         digester: Digester,
     ) -> Self {
         let ports = Ports::new(Arc::new(StoppedClock(now)), Arc::new(ProcessJitter), digester);
-        let (members, door) = (Vec::new(), Box::new(NoGuests));
-        let live = Self::new(LiveSetup { domains, members, door, ports, live_max: 1 });
+        let (members, resolver) = (Vec::new(), Box::new(NoGuests));
+        let live = Self::new(LiveSetup { domains, members, resolver, ports, live_max: 1 });
         Self { world, judgements, pace: Pace::Still, ..live }
     }
 
@@ -217,7 +217,7 @@ impl Live {
         self.follow(changes)
     }
 
-    /// Does as it is told.
+    /// Handles a command.
     pub fn handle(&mut self, command: Command) -> Update {
         let mut changes = ChangeSet::default();
         match command {
@@ -281,7 +281,7 @@ impl Live {
         }
     }
 
-    /// The update that takes back all that was ever told, for a loop that begins anew.
+    /// The update that retracts everything that was sent, for a loop that restarts.
     pub fn retract_all(&self) -> Update {
         let mut all = self.everything();
         all.findings.values_mut().for_each(|held| *held = None);

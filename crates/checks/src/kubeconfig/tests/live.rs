@@ -69,7 +69,7 @@ fn watch(sim: &SimCluster) -> Live {
     Live::new(LiveSetup {
         domains: vec![Box::new(Kubeconfigs)],
         members: vec![member],
-        door: Box::new(NoGuests),
+        resolver: Box::new(NoGuests),
         ports,
         live_max: 1,
     })

@@ -1,4 +1,4 @@
-//! The door by itself, and AWS behind it: what the observer is told.
+//! The adapter alone, and with AWS behind it: what the observer receives.
 
 use std::sync::Mutex;
 
@@ -42,10 +42,10 @@ async fn given(cluster: Answers, env: &[(&str, &str)]) -> Given {
     let sim = SimAws::new(now);
     sim.add_user("ann", "AKIASIM", "canary-secret");
     let way = AwsWay::InProcess(HttpClient::in_process(sim.service()));
-    // A home of nobody: the real one must not decide tests.
+    // An empty home folder: the real one must not decide tests.
     let env = Env::new(env.iter().copied().chain([("HOME", "/nonexistent")]));
-    let shelf = Arc::new(AwsCache::new(way, &env, Arc::new(now)));
-    let account = AwsAccount::new("prod", answering(cluster), shelf);
+    let cache = Arc::new(AwsCache::new(way, &env, Arc::new(now)));
+    let account = AwsAccount::new("prod", answering(cluster), cache);
     let connector = AccountConnector::new(Arc::new(account));
     let connection = connector.connect().await.unwrap();
     Given { sim, client: connection.client }
@@ -107,7 +107,7 @@ async fn a_lookup_waits_for_the_list_it_is_about() {
     assert_eq!((status, lookups["items"][0]["outcome"]["code"].as_str()), (403, Some("UnauthorizedOperation")));
     assert_eq!(given.sim.calls().iter().filter(|call| call.action.starts_with("Describe")).count(), 1);
     let (_, elsewhere) = ask(&given.client, "namespaces/eu-west-1/lookups", NAMED).await;
-    assert_eq!(elsewhere["items"], json!([]), "nobody asked for types there");
+    assert_eq!(elsewhere["items"], json!([]), "no types were requested there");
 }
 
 #[tokio::test]
@@ -214,7 +214,7 @@ async fn a_pods_secret_is_used_beside_no_environment_and_its_role_by_nobody_here
         ("a Secret beside a role here", &both, of_pod, "ok", ""),
         ("a role, and nothing here", &[], "credentials=pod", "token-unreadable", "token-elsewhere"),
         ("a role, and half a role here", &[role], "credentials=pod", "denied", "aws-web-identity-token-file-missing"),
-        ("a form nobody knows", &[], "credentials=pod/x", "denied", "credentials"),
+        ("an unknown form", &[], "credentials=pod/x", "denied", "credentials"),
     ];
     for (case, env, credentials, class, code) in cases {
         let given = given(vec![(SECRET, 200, keys_secret())], env).await;
@@ -300,7 +300,7 @@ async fn a_watch_is_held_until_the_list_is_old_and_then_asks_for_a_new_one() {
     let cases = [
         ("the client's time is over first", version.clone(), 20, 20, Value::Null),
         ("the list is old", version, 240, 40, json!(410)),
-        ("a list nobody made", "17".to_owned(), 240, 0, json!(410)),
+        ("a list that does not exist", "17".to_owned(), 240, 0, json!(410)),
     ];
     for (case, version, timeout, held, code) in cases {
         let before = began.elapsed();

@@ -127,7 +127,7 @@ mod tests {
                 vec![role, ("AWS_WEB_IDENTITY_TOKEN_FILE", "$HOME/none")],
                 &[
                     "ok environment: web identity of arn:aws:iam::123456789012:role/annotator",
-                    "!! token-unreadable: the web identity token $HOME/none: there is no such file here; mount the \
+                    "!! token-unreadable: the web identity token $HOME/none: the file does not exist on this machine; mount the \
                      service account token there, or run where it is mounted",
                 ],
             ),

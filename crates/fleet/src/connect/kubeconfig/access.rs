@@ -52,7 +52,7 @@ pub struct ExecSpec {
     pub env: Vec<(String, SecretText)>,
     pub install_hint: Option<String>,
     pub needs_terminal: NeedsTerminal,
-    /// What the plugin is told of the cluster, when it asks to be: JSON. Secret because a proxy's password may be in it.
+    /// The cluster information for the plugin, if it asks for it: JSON. Secret because it may hold a proxy's password.
     pub cluster_info: Option<SecretText>,
 }
 
@@ -70,7 +70,7 @@ pub enum NeedsTerminal {
     Yes,
 }
 
-/// Who to act as.
+/// The user to impersonate.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Impersonation {
     pub user: Option<String>,

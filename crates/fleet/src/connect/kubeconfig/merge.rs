@@ -30,7 +30,7 @@ pub struct Kubeconfig {
 pub enum Trust {
     /// The user's own file: it may name commands and files.
     UsersOwn,
-    /// Read out of a Secret: whoever can write that Secret must not be able to run a command here, or read a file.
+    /// Read from a Secret: a writer of that Secret must not be able to run a command or read a file on this machine.
     FromSecret,
 }
 

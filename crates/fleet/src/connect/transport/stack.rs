@@ -106,7 +106,7 @@ impl FirstDial {
 /// The headers that are the same for every request. What `asked` sets replaces what the kubeconfig says.
 ///
 /// # Errors
-/// Somebody who can't be named in a header. Acting as half a person would be worse than not acting.
+/// A user that no header can hold. A partial impersonation would be worse than none.
 pub(super) fn headers(written: &Impersonation, asked: &Impersonation) -> Result<HeaderMap, BadImpersonation> {
     let mut headers = HeaderMap::new();
     headers.insert(header::USER_AGENT, HeaderValue::from_static(USER_AGENT));

@@ -160,7 +160,7 @@ async fn redirects_are_followed_over_tls_and_not_for_ever() {
 
     let cases = [
         ("round and round", "/again", "more than 10 times"),
-        ("to plain http", "http://127.0.0.1/x", "this is no https URL"),
+        ("to plain http", "http://127.0.0.1/x", "this is not an https URL"),
         ("nowhere", "", "without saying where"),
         ("to another host without a scheme", "//evil.example/x", "without saying where"),
     ];

@@ -119,7 +119,7 @@ impl Stage {
         let live = Live::new(LiveSetup {
             domains: vec![Box::new(check)],
             members: vec![member("c", FixedConnector(sim.client()))],
-            door: Box::new(InAws(Clouds::of(vec![Box::new(aws_cloud)]))),
+            resolver: Box::new(InAws(Clouds::of(vec![Box::new(aws_cloud)]))),
             ports,
             live_max: LIVE_MAX,
         });

@@ -54,7 +54,7 @@ async fn clusters_are_read_in_whichever_version_is_served() {
         let mut live = Live::new(LiveSetup {
             domains: vec![Box::new(PowerVsTags::new(Settings::default()))],
             members: vec![member("mgmt", FixedConnector(mgmt.client())), account()],
-            door: Box::new(Guests::default()),
+            resolver: Box::new(Guests::default()),
             ports,
             live_max: LIVE_MAX,
         });

@@ -16,7 +16,7 @@
 //!
 //! Invariants:
 //! - a Secret's bytes are read by name, used here, and wiped;
-//! - endpoints and authorities are the cluster's own, read anew for each list; one that can't be used is an error.
+//! - endpoints and authorities are the cluster's own, read for each list; one that cannot be used is an error.
 //!
 //! Elsewhere: sending and signing (`client`), what a lookup means for a MachineSet (`checks::machineset_capacity`).
 
@@ -57,14 +57,14 @@ const LOOKUP: Resource = kind("Lookup", "lookups", true);
 const ENVIRONMENT: Resource = kind("Environment", "environments", false);
 const KINDS: [Resource; 3] = [INSTANCE_TYPE, LOOKUP, ENVIRONMENT];
 
-/// How long an answer is as good as new. What a type is doesn't change; that the role still may ask, can.
+/// How long a list counts as fresh. Instance types do not change; the role's permissions can.
 const GOOD_FOR: Duration = Duration::from_secs(300);
-/// How long a failure is: somebody is mending it.
+/// How long a failure is kept: its cause may be being repaired.
 const BAD_FOR: Duration = Duration::from_secs(30);
-/// When to ask again after what may pass by itself.
+/// When to retry after a transient failure.
 const RETRY_AFTER: Duration = Duration::from_secs(10);
 /// How long one answer of AWS may take: a few types are described in less than one. Four tries with their waits end in
-/// 4 × 6 + 3.5 = 27.5 s, before the list that waits for them is given up; otherwise what went wrong would never be told.
+/// 4 × 6 + 3.5 = 27.5 s, before the list that waits for them is given up; otherwise the failure would never be reported.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(6);
 const _: () = assert!(4 * ANSWER_TIMEOUT.as_millis() + 3_500 < STREAM_START_TIMEOUT.as_millis());
 
@@ -98,10 +98,10 @@ struct Setting {
 pub struct AwsAccount {
     cluster: String,
     client: kube::Client,
-    shelf: Arc<AwsCache>,
+    cache: Arc<AwsCache>,
     /// How the last list of types went, by region and credentials.
     outcomes: Mutex<BTreeMap<(String, String), Outcome>>,
-    told: Notify,
+    outcome_changed: Notify,
 }
 
 /// How asking went.
@@ -156,9 +156,9 @@ struct Looked {
 
 impl AwsAccount {
     /// The account that `cluster` sees through its own objects, read with `client`.
-    pub fn new(cluster: &str, client: kube::Client, shelf: Arc<AwsCache>) -> Self {
-        let (outcomes, told) = (Mutex::default(), Notify::new());
-        Self { cluster: cluster.to_owned(), client, shelf, outcomes, told }
+    pub fn new(cluster: &str, client: kube::Client, cache: Arc<AwsCache>) -> Self {
+        let (outcomes, outcome_changed) = (Mutex::default(), Notify::new());
+        Self { cluster: cluster.to_owned(), client, cache, outcomes, outcome_changed }
     }
 
     /// Looks up, and remembers how that went for those who ask.
@@ -166,7 +166,7 @@ impl AwsAccount {
         let looked = self.look_up(asked).await;
         let outcome = looked.as_ref().map(|looked| looked.asker.clone()).map_err(Clone::clone);
         self.outcomes.lock().unwrap_or_else(PoisonError::into_inner).insert(key(asked), outcome);
-        self.told.notify_waiters();
+        self.outcome_changed.notify_waiters();
         looked
     }
 
@@ -175,11 +175,11 @@ impl AwsAccount {
         let deadline = Instant::now() + LIST_TIMEOUT;
         loop {
             // Listening starts before looking, so that what comes in between is not missed.
-            let told = self.told.notified();
-            tokio::pin!(told);
-            told.as_mut().enable();
+            let changed = self.outcome_changed.notified();
+            tokio::pin!(changed);
+            changed.as_mut().enable();
             let held = self.outcomes.lock().unwrap_or_else(PoisonError::into_inner).get(&key(asked)).cloned();
-            if held.is_some() || timeout_at(deadline, told).await.is_err() {
+            if held.is_some() || timeout_at(deadline, changed).await.is_err() {
                 return held;
             }
         }
@@ -188,11 +188,15 @@ impl AwsAccount {
     async fn look_up(&self, asked: &Asked) -> Result<Looked, AwsError> {
         let name = asked.namespace.as_deref().unwrap_or_default();
         let region = Region::parse(name).ok_or_else(|| {
-            principal::broken("region-invalid", "that is no region of any partition".to_owned(), "correct the region")
+            principal::broken(
+                "region-invalid",
+                "the region does not exist in any partition".to_owned(),
+                "correct the region",
+            )
         })?;
         let secret = asked.fields.get("credentials").map(String::as_str).unwrap_or_default();
-        let principal = principal::of(&self.shelf, &self.client, AwsSource::parse(secret)?).await?;
-        let catalogue = self.shelf.catalogue(cluster::setting(&self.client, &self.shelf.env).await?)?;
+        let principal = principal::of(&self.cache, &self.client, AwsSource::parse(secret)?).await?;
+        let catalogue = self.cache.catalogue(cluster::setting(&self.client, &self.cache.env).await?)?;
         let via = principal.says();
         let Found { types, caller } = match asked.fields.get("types") {
             Some(names) => {
@@ -206,7 +210,7 @@ impl AwsAccount {
     }
 
     fn environment(&self) -> Listing {
-        let variables = self.shelf.env.telling();
+        let variables = self.cache.env.telling();
         let item = json!({
             "apiVersion": api_version(), "kind": ENVIRONMENT.kind, "metadata": { "name": "pod" }, "variables": variables,
         });
@@ -220,7 +224,7 @@ impl AwsAccount {
         Ok(Listing { items, cut_short: None, fresh_for: GOOD_FOR })
     }
 
-    /// How asking went. That it failed is content here, and no failure of the list; that nobody asked for types is an
+    /// How asking went. That it failed is content here, and no failure of the list; that no types were requested is an
     /// empty one.
     async fn lookups(&self, asked: &Asked) -> Listing {
         let outcome = if asked.fields.contains_key("types") {

@@ -36,7 +36,7 @@ pub enum AwsSource {
 pub enum Beside {
     /// This process's.
     Process,
-    /// A pod's, which has no web identity: whoever names the Secret so has seen it.
+    /// A pod's without a web identity: the Secret's name says so.
     Pod,
 }
 
@@ -61,12 +61,12 @@ impl AwsSource {
             Some((namespace, name)) => {
                 Ok(Self::Secret { namespace: namespace.to_owned(), name: name.to_owned(), beside })
             }
-            None => Err(broken("credentials", "the credentials are named in a form nobody knows".to_owned(), "")),
+            None => Err(broken("credentials", "the credentials are named in an unknown form".to_owned(), "")),
         }
     }
 }
 
-/// A failure that somebody has to mend.
+/// A failure that only a person can fix.
 pub(super) fn broken(code: &str, says: String, remedy: &str) -> AwsError {
     AwsError::new(Class::Denied, code, says, remedy)
 }
@@ -81,16 +81,16 @@ struct SecretFound {
 /// Finds out who asks.
 ///
 /// # Errors
-/// Nobody can, or the Secret can't be read.
-pub(super) async fn of(shelf: &AwsCache, client: &kube::Client, source: AwsSource) -> Result<Principal, AwsError> {
+/// No source of credentials, or the Secret cannot be read.
+pub(super) async fn of(cache: &AwsCache, client: &kube::Client, source: AwsSource) -> Result<Principal, AwsError> {
     let own;
     let env = match &source {
         AwsSource::Secret { beside: Beside::Pod, .. } => {
-            own = shelf.env.without_web_identity();
+            own = cache.env.without_web_identity();
             &own
         }
-        AwsSource::Secret { beside: Beside::Process, .. } | AwsSource::Unnamed => &shelf.env,
-        AwsSource::PodsRole => return in_place_of_a_pod(&shelf.env).await,
+        AwsSource::Secret { beside: Beside::Process, .. } | AwsSource::Unnamed => &cache.env,
+        AwsSource::PodsRole => return in_place_of_a_pod(&cache.env).await,
     };
     let unnamed = source == AwsSource::Unnamed;
     let found = match (&source, Irsa::of(env)) {
@@ -142,7 +142,7 @@ async fn in_place_of_a_pod(env: &Variables) -> Result<Principal, AwsError> {
     }
 }
 
-/// Who asks where no object names a Secret: each step of the order, and its end. Nothing where nobody could.
+/// Who asks where no object names a Secret: each step of the order, and its end. Nothing without a source of credentials.
 pub(super) async fn of_environment(env: &Variables) -> (Vec<Step>, Option<Result<Principal, AwsError>>) {
     let workstation = workstation(env).await;
     let Decision { mut steps, outcome } = decide(env, NamedSecret::NotNamed, &workstation, |path| path.exists());
@@ -176,7 +176,7 @@ fn refused(refusal: Refusal) -> AwsError {
     broken(code, refusal.says(), refusal.remedy())
 }
 
-/// A pod has no profile of anybody.
+/// A pod has no profile.
 async fn workstation(env: &Variables) -> Workstation {
     if env.get("KUBERNETES_SERVICE_HOST").is_some() {
         return Workstation::Pod;

@@ -1,7 +1,7 @@
 //! What was learned of AWS: sessions by principal, instance types by principal and region.
 //!
 //! Invariants:
-//! - nothing learned with one principal is told to another: what EC2 offers can differ by account;
+//! - nothing learned with one principal is shown to another: what EC2 offers can differ by account;
 //! - of a region only types are asked for that are not known yet; a miss is asked for once, and then waits its time;
 //! - what failed is not tried again before its time, however often somebody asks.
 //!

@@ -45,7 +45,7 @@ pub struct Endpoints {
 /// A custom endpoint that can't be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadEndpoint {
-    #[error("the endpoint of {service} in {place} is no https:// URL with a host")]
+    #[error("the endpoint of {service} in {place} is not an https:// URL with a host")]
     NotHttps { service: &'static str, place: &'static str },
     #[error("{place} names two different endpoints of {service}")]
     Twice { service: &'static str, place: &'static str },

@@ -82,9 +82,11 @@ impl AwsError {
     /// No answer came.
     pub(super) fn unanswered(service: Service, action: &str, host: &str, error: &HttpError) -> Self {
         let (code, remedy) = match error {
-            HttpError::TimedOut { .. } => ("timeout", "check the way to the endpoint: proxy, firewall, VPC endpoint"),
+            HttpError::TimedOut { .. } => {
+                ("timeout", "check the connection to the endpoint: proxy, firewall, VPC endpoint")
+            }
             HttpError::BrokeOff | HttpError::TooLarge { .. } => {
-                ("broken-answer", "try again; check proxies on the way")
+                ("broken-answer", "try again; check the proxies in between")
             }
             HttpError::NotReached(why) => match why {
                 NotReached::NameLookup => ("name-lookup", "check the region and the DNS of this machine"),
@@ -106,7 +108,9 @@ impl AwsError {
                 | NotReached::Stalled
                 | NotReached::Reset
                 | NotReached::Closed
-                | NotReached::Other => ("unreachable", "check the way to the endpoint: proxy, firewall, VPC endpoint"),
+                | NotReached::Other => {
+                    ("unreachable", "check the connection to the endpoint: proxy, firewall, VPC endpoint")
+                }
             },
         };
         let says = format!("{} {action}: {host}: {error}", service.as_str());
@@ -115,7 +119,7 @@ impl AwsError {
 
     /// An answer came that can't be read.
     pub(super) fn unreadable(service: Service, action: &str, why: &str) -> Self {
-        let says = format!("{} {action}: the answer can't be read: {why}", service.as_str());
+        let says = format!("{} {action}: the response cannot be read: {why}", service.as_str());
         Self::new(Class::Transient, "unreadable-answer", says, "check proxies and the custom endpoint")
     }
 
@@ -138,7 +142,7 @@ impl AwsError {
 
 /// What a code means (`facts/irsa-machineset.md` section 8), and what to do.
 fn judge(code: &str, status: u16) -> (Class, &'static str) {
-    const TRY_AGAIN: &str = "nothing: it is tried again by itself";
+    const TRY_AGAIN: &str = "nothing: it is retried automatically";
     match code {
         "AccessDenied" | "AccessDeniedException" => (
             Class::Denied,
@@ -152,7 +156,7 @@ fn judge(code: &str, status: u16) -> (Class, &'static str) {
             "register the token's issuer as an IAM OIDC provider of the role's account, with the token's audience",
         ),
         "ExpiredTokenException" | "ExpiredToken" => {
-            (Class::Denied, "the token is past its time: see why the kubelet doesn't renew the token file")
+            (Class::Denied, "the token is past its time: check why the kubelet does not renew the token file")
         }
         "IDPRejectedClaim" => (Class::Denied, "compare the token's claims with the role's trust policy"),
         "RequestExpired" | "SignatureDoesNotMatch" | "InvalidSignatureException" => {

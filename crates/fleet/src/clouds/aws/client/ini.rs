@@ -1,4 +1,4 @@
-//! The shared config and credentials files of AWS, as far as they say who somebody is. Pure, and keeps no text.
+//! The shared config and credentials files of AWS, as far as they hold credentials. Pure, and keeps no text.
 //!
 //! Lines may end with CRLF and be indented with tabs. A line that is more indented than a key belongs to that key's
 //! nested settings, of which none is needed here.

@@ -70,7 +70,7 @@ pub enum SecretContent {
 pub enum Workstation {
     /// In a pod: whose profile would that be?
     Pod,
-    /// On somebody's machine, with this profile in their files, if any.
+    /// On a workstation, with this profile in the user's files, if any.
     Own { profile: Option<String> },
 }
 
@@ -94,14 +94,14 @@ pub enum Refusal {
     SecretInvalid { why: &'static str },
 }
 
-/// A step and what came of it.
+/// A step and its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     pub says: String,
     pub went: Went,
 }
 
-/// What came of a step.
+/// The result of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Went {
     /// Nothing there; on to the next.
@@ -220,7 +220,7 @@ impl Refusal {
             }
             Self::NotNamed { pod_identity: false } => "no web identity variables, and no Secret is named".to_owned(),
             Self::SecretAbsent => "the Secret is not there".to_owned(),
-            Self::SecretInvalid { why } => format!("the Secret can't be used: {why}"),
+            Self::SecretInvalid { why } => format!("the Secret cannot be used: {why}"),
         }
     }
 

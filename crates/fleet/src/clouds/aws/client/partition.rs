@@ -1,4 +1,4 @@
-//! Regions and the partitions they are in. A name decides: a region nobody has heard of is still in one.
+//! Regions and the partitions they are in. A name decides: an unknown region is still in one.
 
 use std::fmt;
 

@@ -1,7 +1,7 @@
 //! The user's own profile: `~/.aws/config` and `~/.aws/credentials`.
 //!
 //! Understood: keys, a role over another profile, a web identity, SSO whose login is still good, a credential process.
-//! Everything else is told as such. Files are read when they are needed and not kept.
+//! Everything else is reported as such. Files are read when they are needed and not kept.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -21,7 +21,7 @@ use trueup_net::SecretText;
 
 /// How many roles may lead to each other.
 const CHAIN_MAX: usize = 5;
-/// How long a credential process may take: a person may have to touch a key, but nobody sees the question.
+/// How long a credential process may take: a person may have to touch a key, without seeing a question.
 const PROCESS_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Where the profiles are.
@@ -132,7 +132,7 @@ impl Files {
             (None, None) => None,
         };
         if let Some(role) = get("role_arn") {
-            let role = RoleArn::parse(role).map_err(|_| bad("has a role_arn that is no role's ARN"))?;
+            let role = RoleArn::parse(role).map_err(|_| bad("has a role_arn that is not the ARN of a role"))?;
             let session_name = get("role_session_name").unwrap_or("trueup").to_owned();
             let external_id = get("external_id").map(str::to_owned);
             if get("mfa_serial").is_some() {
@@ -215,7 +215,7 @@ async fn from_process(command: &str) -> Result<Keys, AwsError> {
     shell.arg("-c").arg(command).stdin(std::process::Stdio::null()).stderr(std::process::Stdio::null());
     shell.kill_on_drop(true);
     let ran = tokio::time::timeout(PROCESS_TIMEOUT, shell.output()).await;
-    let output = ran.map_err(|_| failed("takes too long"))?.map_err(|_| failed("can't be run"))?;
+    let output = ran.map_err(|_| failed("takes too long"))?.map_err(|_| failed("cannot be run"))?;
     let stdout = Zeroizing::new(output.stdout);
     if !output.status.success() {
         return Err(failed("failed"));

@@ -45,7 +45,7 @@ pub(super) struct Call<'c> {
 #[derive(Clone, Copy)]
 pub(super) enum Signer<'c> {
     /// The token inside it is proof enough.
-    Nobody,
+    Unsigned,
     Keys(&'c Keys),
 }
 
@@ -113,7 +113,7 @@ impl Aws {
     fn request(&self, call: &Call<'_>) -> Result<Request<Bytes>, AwsError> {
         let url = self.endpoints.url(call.service, call.region);
         let form = call.form();
-        let uri: Uri = url.parse().map_err(|_| unsayable(call, "the endpoint is no URL"))?;
+        let uri: Uri = url.parse().map_err(|_| unsayable(call, "the endpoint is not a URL"))?;
         let host = uri.authority().map(ToString::to_string).unwrap_or_default();
         let mut request = Request::post(uri)
             .header(header::HOST, host)
@@ -121,9 +121,9 @@ impl Aws {
             .header(header::USER_AGENT, USER_AGENT)
             .header(header::ACCEPT_ENCODING, "identity")
             .body(Bytes::copy_from_slice(form.as_bytes()))
-            .map_err(|_| unsayable(call, "the endpoint can't be put into a request"))?;
+            .map_err(|_| unsayable(call, "the endpoint cannot be put into a request"))?;
         match call.signer {
-            Signer::Nobody => Ok(request),
+            Signer::Unsigned => Ok(request),
             Signer::Keys(keys) => {
                 self.sign(call, keys, &mut request)?;
                 Ok(request)
@@ -151,8 +151,8 @@ impl Aws {
             let signed = signed.filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
             let body = SignableBody::Bytes(request.body());
             let signable = SignableRequest::new("POST", request.uri().to_string(), signed, body);
-            let signable = signable.map_err(|_| unsayable(call, "the endpoint can't be signed"))?;
-            let signed = sign(signable, &params).map_err(|_| unsayable(call, "the request can't be signed"))?;
+            let signable = signable.map_err(|_| unsayable(call, "the endpoint cannot be signed"))?;
+            let signed = sign(signable, &params).map_err(|_| unsayable(call, "the request cannot be signed"))?;
             signed.into_parts().0
         };
         let (headers, _) = instructions.into_parts();

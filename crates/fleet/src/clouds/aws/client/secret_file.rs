@@ -46,7 +46,7 @@ fn default_profile(text: &str, env: &Variables) -> SecretContent {
     match (get("role_arn"), get("web_identity_token_file")) {
         (Some(role), Some(file)) => match RoleArn::parse(role) {
             Ok(role) => SecretContent::WebIdentity(WebIdentity::new(role, file, env)),
-            Err(_) => SecretContent::Unusable { why: "the role_arn of its [default] profile is no role's ARN" },
+            Err(_) => SecretContent::Unusable { why: "the role_arn of its [default] profile is not the ARN of a role" },
         },
         (Some(_), None) => SecretContent::Unusable { why: "its [default] profile has a role and no token file" },
         (None, Some(_)) => SecretContent::Unusable { why: "its [default] profile has a token file and no role" },

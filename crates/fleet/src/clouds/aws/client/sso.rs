@@ -1,6 +1,6 @@
 //! SSO (IAM Identity Center): a login that `aws sso login` left behind, traded for keys.
 //!
-//! Invariant: nobody is logged in from here. A login that has ended is told with the command that makes a new one.
+//! Invariant: no login is started from here. An expired login is reported with the command that renews it.
 
 use std::path::Path;
 
@@ -98,13 +98,13 @@ impl Aws {
             AwsError::new(Class::Denied, "sso-portal", says, "run aws sso login, and check sso_role_name")
         };
         let request = Request::get(url).header("x-amz-sso_bearer_token", login.access_token.expose());
-        let request = request.body(Bytes::new()).map_err(|_| failed("the request can't be made".to_owned()))?;
+        let request = request.body(Bytes::new()).map_err(|_| failed("the request cannot be built".to_owned()))?;
         let answer = self.http.send(request).await.map_err(|error| failed(error.to_string()))?;
         if !answer.status.is_success() {
             return Err(failed(format!("HTTP {}", answer.status.as_u16())));
         }
         let read: RoleAnswer =
-            serde_json::from_slice(&answer.body).map_err(|_| failed("its answer can't be read".to_owned()))?;
+            serde_json::from_slice(&answer.body).map_err(|_| failed("its response cannot be read".to_owned()))?;
         let RoleCredentials { access_key_id, secret_access_key, session_token, expiration } = read.role_credentials;
         let expires = Timestamp::from_millisecond(expiration).ok();
         Ok(Keys { access_key_id, secret_access_key, session_token: Some(session_token), expires })

@@ -21,7 +21,7 @@ const SESSION_SECONDS: &str = "3600";
 /// The longest name STS takes.
 const SESSION_NAME_MAX: usize = 64;
 
-/// Access keys. Without an end they hold until somebody takes them away.
+/// Access keys. Without an expiry they are valid until they are revoked.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Keys {
     pub access_key_id: String,
@@ -82,7 +82,7 @@ impl Aws {
             service: Service::Sts,
             action: "AssumeRoleWithWebIdentity",
             region,
-            signer: Signer::Nobody,
+            signer: Signer::Unsigned,
             parameters: vec![
                 ("RoleArn".to_owned(), role.as_str()),
                 ("RoleSessionName".to_owned(), session_name),
@@ -138,7 +138,7 @@ impl Aws {
             }
         })?;
         if caller.arn.is_empty() {
-            return Err(AwsError::unreadable(service, action, "it names nobody"));
+            return Err(AwsError::unreadable(service, action, "it names no caller"));
         }
         Ok(caller)
     }
@@ -153,7 +153,7 @@ fn fits_partition(role: &RoleArn, region: &Region) -> Result<(), AwsError> {
     Err(AwsError::new(Class::Denied, "role-partition", says, "name a role of the region's partition"))
 }
 
-/// Weeks are lost over audiences that nobody shows (facts section 14), so a refusal shows them.
+/// A wrong audience is hard to find (facts section 14), so a rejection shows it.
 fn with_claims(error: AwsError, role: &RoleArn, claims: &Claims) -> AwsError {
     match error.class {
         Class::Denied => {

@@ -53,11 +53,11 @@ impl Claims {
 /// The path is relative, the file can't be read, or what it holds is no token.
 pub(super) async fn read(path: &Path) -> Result<Token, AwsError> {
     if !path.is_absolute() {
-        return Err(unreadable(path, "token-path-relative", "the path is relative, and nobody says to what"));
+        return Err(unreadable(path, "token-path-relative", "the path is relative; use an absolute path"));
     }
     let bytes = bytes_of(path).await.map_err(|error| {
         let (code, why) = match error.kind() {
-            io::ErrorKind::NotFound => ("token-file-missing", "there is no such file here"),
+            io::ErrorKind::NotFound => ("token-file-missing", "the file does not exist on this machine"),
             io::ErrorKind::PermissionDenied => ("token-file-forbidden", "it may not be read"),
             // The open set of system errors.
             _ => ("token-file-unreadable", "it can't be read"),

@@ -26,11 +26,11 @@ pub(super) enum Met<'m> {
 /// Why a document can't be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum BadXml {
-    #[error("it is no XML")]
+    #[error("it is not XML")]
     Malformed,
     #[error("it declares a document type")]
     DocType,
-    #[error("it names an entity nobody defined")]
+    #[error("it names an undefined entity")]
     Entity,
     #[error("it is too deep, too long or too large")]
     TooMuch,

@@ -1,4 +1,4 @@
-//! One account by its key: the door to the services.
+//! One account by its key: the entry point to the services.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -67,7 +67,7 @@ impl Account {
         Ok(inventory)
     }
 
-    /// What a resource without a CRN is found in. When nobody has seen it, the account is looked through once; nothing
+    /// What a resource without a CRN is found in. When it is unknown, the account is listed once; nothing
     /// when a whole inventory does not have it.
     async fn parent_of(&self, which: &Which<'_>) -> Result<Option<String>, CloudError> {
         let key = (which.kind, which.id.to_owned());
@@ -86,7 +86,7 @@ impl Account {
     /// One resource as it is now, its tags from the tagging service itself; nothing when it does not exist.
     ///
     /// # Errors
-    /// It can't be told.
+    /// It cannot be determined.
     pub async fn read_resource(&self, which: &Which<'_>) -> Result<Option<IbmResource>, CloudError> {
         let found = self.read_bare(which).await?;
         let Some(mut resource) = found else { return Ok(None) };

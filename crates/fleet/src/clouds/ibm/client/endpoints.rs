@@ -89,7 +89,7 @@ pub struct Endpoints(BTreeMap<IbmService, String>);
 
 /// An endpoint that can't be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{place} is no http or https URL")]
+#[error("{place} is not an http or https URL")]
 pub struct BadEndpoint {
     /// The variable or key it stands in.
     pub place: String,

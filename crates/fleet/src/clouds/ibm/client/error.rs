@@ -31,9 +31,9 @@ pub enum Problem {
     #[error("{status}{}", said(code, message))]
     Refused { status: u16, code: String, message: String, retry_after: Option<Duration> },
     /// A `200` whose inner result is an error.
-    #[error("refused inside a successful answer{}", said("", message))]
+    #[error("rejected inside a successful response{}", said("", message))]
     ItemRefused { message: String },
-    #[error("the answer can't be understood ({0})")]
+    #[error("the response cannot be parsed ({0})")]
     NotUnderstood(String),
     #[error("the pages lead in a circle")]
     PageLoop,
@@ -42,7 +42,7 @@ pub enum Problem {
     #[error("the resource belongs to account {resource}, and the key to {key}")]
     OtherAccount { key: String, resource: String },
     /// Nothing was sent.
-    #[error("what is asked about can't be found without {0}")]
+    #[error("the resource cannot be addressed without {0}")]
     Unaddressed(String),
     #[error("the index does not know them yet, or the key may not see them there")]
     NotIndexed,

@@ -2,7 +2,7 @@
 //!
 //! Invariants:
 //! - a list that could not be read to its end is named, with the error; the rest is still there;
-//! - a resource whose tags are not known is left out and counted as missing: without tags it would look like nobody's;
+//! - a resource whose tags are not known is left out and counted as missing: without tags it would look unowned;
 //! - the number of calls follows the pages of the lists and the workspaces, not the resources.
 //!
 //! ```text
@@ -174,7 +174,7 @@ impl Gathered {
         T::default()
     }
 
-    /// A default group comes and goes with its VPC: nobody makes one, and nobody can delete it.
+    /// A default group is created and deleted with its VPC and by no one else.
     fn leave_default_groups_out(&mut self) {
         let Self { resources, default_groups, .. } = self;
         resources.retain(|one| one.kind != IbmResourceKind::SecurityGroup || !default_groups.contains(&one.id));
@@ -224,7 +224,7 @@ impl Gathered {
         self.leave_out(&why, |resource| resource.crn.as_ref().is_some_and(|crn| unknown.contains(crn)));
     }
 
-    /// Leaves resources out whose tags nobody knows.
+    /// Leaves out resources whose tags are unknown.
     fn leave_out(&mut self, error: &CloudError, is_unknown: impl Fn(&IbmResource) -> bool) {
         let before = self.resources.len();
         self.resources.retain(|resource| !is_unknown(resource));

@@ -61,7 +61,7 @@ impl Workspace {
         let mut ask = Ask::get(IbmService::Power, operation, url);
         let crn = HeaderValue::from_str(self.crn.as_str());
         ask.crn =
-            Some(crn.map_err(|_| ask.error(Problem::NotUnderstood("the workspace's CRN is no text".to_owned())))?);
+            Some(crn.map_err(|_| ask.error(Problem::NotUnderstood("the workspace's CRN is not text".to_owned())))?);
         Ok(ask)
     }
 }

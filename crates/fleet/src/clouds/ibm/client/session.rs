@@ -140,7 +140,7 @@ impl Session {
         }
     }
 
-    /// Sends a write, once. A token that was refused is not used again, so that whoever tries anew gets a new one.
+    /// Sends a write, once. A token that was refused is not used again, so that the next attempt gets a new one.
     pub(super) async fn write(&self, ask: &Ask) -> Result<Got, CloudError> {
         let held = self.token().await?;
         let sent = self.send(ask, Some(&held.token)).await;
@@ -242,9 +242,7 @@ impl Session {
         if let Some(token) = token {
             request = request.header(header::AUTHORIZATION, &token.0);
         }
-        request
-            .body(body)
-            .map_err(|_| ask.error(Problem::NotUnderstood("the address can't be put into words".to_owned())))
+        request.body(body).map_err(|_| ask.error(Problem::NotUnderstood("the URL cannot be built".to_owned())))
     }
 
     fn form(&self) -> Zeroizing<Vec<u8>> {
@@ -256,7 +254,7 @@ impl Session {
     /// An endpoint that echoes what it was sent must not bring the key or the token into a message.
     fn without_secrets(&self, text: &str, token: Option<&AccessToken>) -> String {
         let bearer = token.and_then(|token| token.0.to_str().ok()).and_then(|value| value.strip_prefix("Bearer "));
-        // Of a token, each part alone as well: its claims say who somebody is.
+        // Of a token, each part alone as well: its claims identify a user.
         let parts = bearer.into_iter().flat_map(|token| token.split('.')).filter(|part| part.len() >= TOKEN_PART_MIN);
         let key_as_sent = Zeroizing::new(escaped(self.key.expose()));
         let secrets = [Some(self.key.expose()), Some(key_as_sent.as_str()), bearer].into_iter().flatten().chain(parts);

@@ -50,7 +50,7 @@ impl HeldToken {
         let bought: Bought = serde_json::from_slice(body).map_err(|_| "no access_token and expires_in in it")?;
         let account = account_of(bought.access_token.expose())?;
         let bearer = Zeroizing::new(format!("Bearer {}", bought.access_token.expose()));
-        let mut header = HeaderValue::from_str(&bearer).map_err(|_| "the token can't be sent as a header")?;
+        let mut header = HeaderValue::from_str(&bearer).map_err(|_| "the token cannot be sent as a header")?;
         header.set_sensitive(true);
         let life = Duration::from_secs(bought.expires_in);
         let (renew_at, ends_at) = (asked_at + life * 4 / 5, asked_at + life.saturating_sub(EARLY));
@@ -80,8 +80,8 @@ fn account_of(token: &str) -> Result<String, &'static str> {
     }
     let payload = token.split('.').nth(1).ok_or("the token has no claims")?;
     let payload =
-        URL_SAFE_NO_PAD.decode(payload.trim_end_matches('=')).map_err(|_| "the token's claims are no base64")?;
-    let claims: Claims = serde_json::from_slice(&payload).map_err(|_| "the token's claims are no JSON")?;
+        URL_SAFE_NO_PAD.decode(payload.trim_end_matches('=')).map_err(|_| "the token's claims are not base64")?;
+    let claims: Claims = serde_json::from_slice(&payload).map_err(|_| "the token's claims are not JSON")?;
     let account = claims.account.and_then(|account| account.bss).filter(|account| !account.is_empty());
     account.ok_or("the token names no account (account.bss)")
 }

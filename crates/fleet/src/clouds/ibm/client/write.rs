@@ -1,4 +1,4 @@
-//! The writes: tags and deletions. The one file of this room that changes an account.
+//! The writes: tags and deletions. The one file of this module that changes an account.
 //!
 //! Invariants:
 //! - every function asks for the token of its intent and sends one request, once;

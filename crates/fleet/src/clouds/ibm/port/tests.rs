@@ -595,7 +595,7 @@ async fn a_tag_that_is_refused_inside_a_200_is_a_failed_action() {
     let tag = stage.action("a1", "tag", "vpc", json!({ "set": ["a/b:1"], "remove": [] }), &[]);
     let report = stage.run(stage.plan(vec![tag])).await;
     let ActionResult::Failed { why } = &report.ends["a1"] else { panic!("{:?}", report.ends) };
-    assert!(why.contains("refused inside a successful answer"), "{why}");
+    assert!(why.contains("rejected inside a successful response"), "{why}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,4 +1,4 @@
-//! When a login is fetched anew, and when it is not.
+//! When a login is renewed, and when it is not.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
