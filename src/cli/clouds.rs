@@ -76,3 +76,26 @@ pub fn demo_clouds(machines: Option<&Machines>) -> Clouds {
 pub fn demo_account_line(url: &str, api_key: &str) -> String {
     format!("IBM Cloud account: {url} (API key {api_key})")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::config::parse_config;
+    use trueup_checks::registry;
+
+    #[test]
+    fn a_provider_is_used_only_where_an_enabled_check_needs_it() {
+        let cases = [
+            ("all checks", "", vec![Provider::Aws, Provider::Ibm]),
+            ("no machine sets", "[domains]\ndisabled = ['machineset-capacity']", vec![Provider::Ibm]),
+            ("no tags", "[domains]\ndisabled = ['powervs-tags']", vec![Provider::Aws]),
+            ("neither", "[domains]\ndisabled = ['machineset-capacity', 'powervs-tags']", vec![]),
+        ];
+        for (case, text, expected) in cases {
+            let config = parse_config(text, Path::new("."), registry::entries()).unwrap();
+            assert_eq!(of_checks(&config), expected.into_iter().collect(), "case: {case}");
+        }
+    }
+}

@@ -273,3 +273,25 @@ impl fmt::Debug for AccountConnector {
         f.debug_struct("AccountConnector").field("server", &self.adapter.server()).finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_provider_is_registered_once() {
+        let mut registered: Vec<Provider> = REGISTRY.iter().map(|registration| registration.provider).collect();
+        registered.sort_unstable();
+        assert_eq!(registered, Provider::ALL);
+    }
+
+    #[test]
+    fn only_wanted_providers_are_in_use() {
+        let clock: Clock = Arc::new(|| jiff::Timestamp::UNIX_EPOCH);
+        for wanted in Provider::ALL {
+            let clouds = Clouds::network(&[wanted].into(), &Env::default(), &clock);
+            let in_use: Vec<Provider> = Provider::ALL.into_iter().filter(|one| clouds.get(*one).is_some()).collect();
+            assert_eq!(in_use, [wanted]);
+        }
+    }
+}

@@ -17,7 +17,7 @@ const ACCEPT: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDis
                       application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
 
 /// Old discovery asks once for every group version, some sixty on OpenShift. Eight at a time take a few round trips
-/// and leave the server room.
+/// and leave the server capacity.
 const REQUESTS_AT_ONCE: usize = 8;
 
 const WHAT: &str = "asking the server what it serves";

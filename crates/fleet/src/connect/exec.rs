@@ -213,8 +213,8 @@ async fn drain(pipe: Option<impl AsyncRead + Unpin>, kept: &mut Vec<u8>, bytes_m
     };
     let mut buffer = Zeroizing::new([0u8; 4096]);
     while let Ok(count @ 1..) = pipe.read(&mut buffer[..]).await {
-        let room = bytes_max.saturating_sub(kept.len()).min(count);
-        kept.extend_from_slice(&buffer[..room]);
+        let free = bytes_max.saturating_sub(kept.len()).min(count);
+        kept.extend_from_slice(&buffer[..free]);
     }
 }
 

@@ -288,7 +288,7 @@ mod tests {
             ("asked before its time", then(live(), [Failing(gap()), Wanted]), Link::Connecting, Some(Connect)),
             ("refused once", then(live(), [refused()]), degraded(500), Some(RetryAt(at(500)))),
             ("refused again", twice_refused(), expired.clone(), Some(Disconnect)),
-            ("no retry by itself after that", then(twice_refused(), [RetryDue]), expired, None),
+            ("no automatic retry after that", then(twice_refused(), [RetryDue]), expired, None),
             ("asked after that", then(twice_refused(), [Wanted]), Link::Connecting, Some(Connect)),
             ("new kubeconfig after that", then(twice_refused(), [KubeconfigChanged]), Link::Connecting, Some(Connect)),
             ("hopeless", vec![Wanted, Hopeless(gap())], Link::Failed { gap: gap() }, Some(Disconnect)),
@@ -300,7 +300,7 @@ mod tests {
                 Link::Connecting,
                 Some(Connect),
             ),
-            ("nobody wants it", vec![KubeconfigChanged], Link::Idle, None),
+            ("not needed", vec![KubeconfigChanged], Link::Idle, None),
             ("released", then(live(), [Released]), Link::Idle, Some(Disconnect)),
             ("error after release", then(live(), [Released, Failing(gap())]), Link::Idle, None),
         ];

@@ -72,7 +72,7 @@ mod tests {
         NOW.parse().unwrap()
     }
 
-    async fn told(env: &[(&str, &str)]) -> Vec<String> {
+    async fn shown(env: &[(&str, &str)]) -> Vec<String> {
         let sim = SimAws::new(now);
         sim.trust(ROLE, "https://issuer", "openshift", "me");
         sim.add_user("ann", "AKIASIM", "canary-secret");
@@ -152,7 +152,7 @@ mod tests {
             ),
         ];
         for (case, env, expected) in cases {
-            assert_eq!(told(&env).await, expected, "case: {case}");
+            assert_eq!(shown(&env).await, expected, "case: {case}");
         }
     }
 

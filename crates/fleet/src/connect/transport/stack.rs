@@ -188,10 +188,10 @@ mod tests {
         };
         let broken = Impersonation { user: Some("a\nb".to_owned()), ..Default::default() };
         let agent = format!("user-agent: {USER_AGENT}");
-        let nobody = Impersonation::default();
+        let none = Impersonation::default();
         let cases = [
-            ("nobody", headers(&nobody, &nobody), vec![]),
-            ("kubeconfig", headers(&written, &nobody), vec!["impersonate-group: g", "impersonate-user: file"]),
+            ("none", headers(&none, &none), vec![]),
+            ("kubeconfig", headers(&written, &none), vec!["impersonate-group: g", "impersonate-user: file"]),
             (
                 "flags replace the kubeconfig, groups included",
                 headers(&written, &asked),
@@ -214,6 +214,6 @@ mod tests {
             expected.push(agent.clone());
             assert_eq!(shown(&actual.unwrap()), expected, "case: {case}");
         }
-        assert_eq!(headers(&broken, &nobody), Err(BadImpersonation));
+        assert_eq!(headers(&broken, &none), Err(BadImpersonation));
     }
 }

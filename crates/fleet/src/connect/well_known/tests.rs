@@ -118,7 +118,7 @@ async fn what_a_document_says_is_told_apart() {
         ("keys that are no address", 200, document(ISSUER, "keys"), "unreachable", "no jwks_uri"),
         ("a web page", 200, "<html>canary".to_owned(), "unreachable", "is a web page"),
         ("a list", 200, "[]".to_owned(), "unreachable", "unexpected shape"),
-        ("too much", 200, large, "unreachable", "the answer is larger"),
+        ("too much", 200, large, "unreachable", "the response is larger than 256 KiB"),
         ("not found", 404, "canary".to_owned(), "unreachable", "answered 404"),
         ("failing", 500, "canary".to_owned(), "unreachable", "answered 500"),
         ("a terminal's language", 200, document("https://\x1b[2J", keys), "other issuer", "\\u{1b}[2J"),
@@ -178,7 +178,7 @@ async fn only_the_configured_ca_vouches_for_the_server() {
     let other = authority("somebody else");
     let cases = [
         ("another CA", Some(other.pem()), "unreachable", "not signed by a trusted authority"),
-        ("no CA at all", Some("no PEM".to_owned()), "not tried", "no PEM that can be used"),
+        ("no CA at all", Some("no PEM".to_owned()), "not tried", "holds no usable PEM"),
     ];
     for (case, roots, expected, says) in cases {
         let asked = WellKnown { url: &provider.url(), issuer: ISSUER, roots: roots.as_deref() };
@@ -195,7 +195,7 @@ async fn an_address_that_nobody_answers_at_is_said() {
     let cases = [
         ("refused", format!("https://127.0.0.1:{}/x", closed.port), "unreachable", "connection refused"),
         ("no such name", "https://nobody.invalid/x".to_owned(), "unreachable", "cannot be resolved"),
-        ("plain http", "http://127.0.0.1/x".to_owned(), "not tried", "no https URL"),
+        ("plain http", "http://127.0.0.1/x".to_owned(), "not tried", "not an https URL"),
         ("no URL", "https://a b".to_owned(), "not tried", "no URL"),
         ("a user in it", "https://jo@127.0.0.1/x".to_owned(), "not tried", "a user as well"),
     ];

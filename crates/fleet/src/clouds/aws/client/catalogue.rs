@@ -3,7 +3,7 @@
 //! Invariants:
 //! - nothing learned with one principal is shown to another: what EC2 offers can differ by account;
 //! - of a region only types are asked for that are not known yet; a miss is asked for once, and then waits its time;
-//! - what failed is not tried again before its time, however often somebody asks.
+//! - what failed is not tried again before its time, however often it is requested.
 //!
 //! A catalogue stands on one [`Aws`], so its endpoints are part of every key.
 
@@ -26,7 +26,7 @@ use super::sts::{Keys, Session, WebIdentity};
 const KNOWN_HOLDS: Duration = Duration::from_secs(24 * 3600);
 /// How long a type that wasn't offered counts as not offered. New ones come a few times a month.
 const ABSENT_HOLDS: Duration = Duration::from_secs(600);
-/// How long a refusal holds: somebody has to change a policy, and wants to see it work.
+/// How long a denial is kept: a person changes a policy and wants to see the effect.
 const DENIED_HOLDS: Duration = Duration::from_secs(60);
 /// How long anything else that failed holds.
 const FAILED_HOLDS: Duration = Duration::from_secs(10);
@@ -162,7 +162,7 @@ impl Catalogue {
         wanted: Option<&BTreeSet<String>>,
     ) -> Result<Found, AwsError> {
         let slot = entry(&self.regions, (principal.key(), region.clone()));
-        // Held across the calls on purpose: whoever wants the same waits for the same answer.
+        // Held across the calls on purpose: requests for the same content wait for the same response.
         let mut slot = slot.lock().await;
         let now = self.aws.now();
         slot.types.retain(|_, (_, until)| *until > now);
@@ -235,7 +235,7 @@ impl Catalogue {
         }
     }
 
-    /// A region nobody has, and one the account hasn't enabled, fail like a broken network and like wrong keys. Asking
+    /// A region that does not exist, and one the account hasn't enabled, fail like a broken network and like wrong keys. Asking
     /// the partition which regions there are tells them apart.
     async fn by_region(&self, error: AwsError, keys: &Keys, region: &Region) -> AwsError {
         let home = region.partition().home();

@@ -179,8 +179,8 @@ impl Aws {
     }
 }
 
-/// Whether EC2 could know the name: `<family>.<size>`. What it can't know is not sent: the name comes from an object
-/// anybody may write.
+/// Whether the name has the form of an instance type, `<family>.<size>`. No other name is sent: it comes from an object
+/// that other users may write.
 fn may_be_a_type(name: &str) -> bool {
     let letters = |letter: u8| letter.is_ascii_lowercase() || letter.is_ascii_digit() || matches!(letter, b'.' | b'-');
     let halves = name.split_once('.').is_some_and(|(family, size)| !family.is_empty() && !size.is_empty());

@@ -14,9 +14,9 @@ use trueup_net::one_line;
 pub enum Class {
     /// The web identity token can't be had from its file; nothing was sent.
     TokenUnreadable,
-    /// AWS says no, or would: somebody has to change something.
+    /// AWS denies it, or would: a person has to change something.
     Denied,
-    /// It may pass by itself, and nothing is known until then.
+    /// A transient failure; nothing is known until it passes.
     Transient,
 }
 
@@ -51,7 +51,7 @@ pub(super) enum Patience {
     Waits(&'static [Duration]),
 }
 
-/// Waits for what passes by itself: 0.5 + 1 + 2 s, so a person who waits for an answer waits 3.5 s longer at most.
+/// Waits after transient failures: 0.5 + 1 + 2 s, so a person who waits for an answer waits 3.5 s longer at most.
 const PASSING: &[Duration] = &[Duration::from_millis(500), Duration::from_secs(1), Duration::from_secs(2)];
 
 /// STS says InvalidIdentityToken, too, while it can't fetch the issuer's keys; a new role's trust takes seconds to spread.

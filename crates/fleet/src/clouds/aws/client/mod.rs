@@ -1,4 +1,4 @@
-//! AWS: who somebody is (STS), and what EC2 offers. Read only.
+//! The AWS APIs in use: caller identity (STS) and instance types (EC2). Read only.
 //!
 //! ```text
 //! environment, Secret, profile ─► order (which credentials) ─► sts (keys) ─► ec2 (instance types) ─► catalogue (cache)
@@ -6,7 +6,7 @@
 //!
 //! Invariants:
 //! - an incomplete pair of web identity variables is an error before anything else is looked at;
-//! - a token file is read anew for each exchange, because it is rotated in place;
+//! - a token file is read again for each exchange, because it is rotated in place;
 //! - every failure has a class, a code, a sentence and a remedy, and none of them holds a key or a token.
 //!
 //! Why no SDK: `aws-sdk-ec2` alone takes eight minutes and eight gigabytes to build (`facts/irsa-machineset.md` section

@@ -19,7 +19,7 @@ const TEXT_MAX: usize = 64 << 10;
 pub(super) enum Met<'m> {
     /// An element without children ends; this was its text.
     Text { path: &'m [String], text: &'m str },
-    /// An element ends, with or without children, after its text was told.
+    /// An element ends, with or without children, after its text.
     End { path: &'m [String] },
 }
 
@@ -151,7 +151,7 @@ pub(super) fn is(path: &[String], wanted: &[&str]) -> bool {
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> Result<Vec<String>, BadXml> {
+    fn events(text: &str) -> Result<Vec<String>, BadXml> {
         let mut lines = Vec::new();
         walk(text.as_bytes(), &["r"], |met| {
             if let Met::Text { path, text } = met {
@@ -165,7 +165,7 @@ mod tests {
     fn values_are_told_by_their_path() {
         let text = "<?xml version=\"1.0\"?>\n<r xmlns=\"http://x/\"><m><s>1</s></m><g><i><s>2</s></i></g><e/>\
                     <a>x &amp; &#121;<![CDATA[<z>]]></a></r>";
-        assert_eq!(told(text).unwrap(), ["m/s=1", "g/i/s=2", "e=", "a=x & y<z>"]);
+        assert_eq!(events(text).unwrap(), ["m/s=1", "g/i/s=2", "e=", "a=x & y<z>"]);
     }
 
     #[test]
@@ -188,7 +188,7 @@ mod tests {
             ("empty", "", BadXml::Malformed),
         ];
         for (case, text, expected) in cases {
-            assert_eq!(told(text), Err(expected), "case: {case}");
+            assert_eq!(events(text), Err(expected), "case: {case}");
         }
         assert_eq!(walk(b"\xff\xfe<r/>", &["r"], |_| {}), Err(BadXml::Malformed), "case: not UTF-8");
     }

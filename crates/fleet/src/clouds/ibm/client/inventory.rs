@@ -130,7 +130,7 @@ fn list_vpc<'s>(session: &'s Session, region: &'s str, kind: IbmResourceKind) ->
     async move { (format!("{kind}s in {region}"), vpc::list(session, region, kind).await.map(Part::Vpc)) }.boxed()
 }
 
-/// The lists of a workspace. One that is on its way out answers no more, and what was in it goes with it.
+/// The lists of a workspace. One that is being deleted does not respond any more, and its content is deleted with it.
 fn list_workspace<'s>(session: &'s Session, resource: &IbmResource) -> Vec<Listing<'s>> {
     let leaving = matches!(resource.state.as_deref(), Some("pending_reclamation" | "pending_removal" | "removed"));
     if resource.kind != IbmResourceKind::Workspace || leaving {

@@ -578,7 +578,7 @@ async fn what_depends_on_something_that_stays_is_not_touched() {
     let report = stage.run(stage.teardown()).await;
     let ActionResult::Failed { why } = &report.ends["lb"] else { panic!("{:?}", report.ends) };
     assert!(why.starts_with("it was not taken for 10 minutes: VPC: delete a VPC resource: 409"), "{why}");
-    assert!(why.contains("update_pending") && why.contains("once nothing is being changed on it"), "{why}");
+    assert!(why.contains("update_pending") && why.contains("once no change on it is under way"), "{why}");
     for id in ["subnet", "sg", "vpc"] {
         assert!(
             matches!(report.ends[id], ActionResult::Skipped { .. }) && stage.is_there(id),
