@@ -20,7 +20,7 @@ use trueup_core::decode::recording::{Coverage, KindCoverage, RecordedCluster, Re
 use trueup_core::decode::{Digester, recorded};
 use trueup_core::engine::{Conditions, Judged, Observed, PlanInput, PlanScope, build};
 use trueup_core::world::{ChangeSet, ClusterName, ClusterSource, Provider, Served, World};
-use trueup_fleet::ibm::{Account, ApiKey, Endpoints, IbmResource, Inventory};
+use trueup_fleet::clouds::ibm::client::{Account, ApiKey, Endpoints, IbmResource, Inventory};
 use trueup_net::http::{HttpClient, HttpSettings};
 use trueup_sim::ibm::{IbmSim, IbmSimOptions, Thing, ThingKind};
 

@@ -1,12 +1,10 @@
 //! What every command starts from: arguments, environment, terminal and configuration.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::account_port::WithAccounts;
 use super::args::Globals;
 use super::error::CliError;
 use super::terminal::{ProgressLine, Terminal, write_stderr};
@@ -99,7 +97,6 @@ impl Context {
             state: self.state_path(),
             read_only: globals.read_only,
             allow_insecure_writes: globals.allow_insecure_writes,
-            write_port: |client, accounts| Arc::new(WithAccounts::new(client, accounts)),
             events: self.events(),
         }
     }

@@ -17,6 +17,7 @@ use futures::FutureExt as _;
 use jiff::Timestamp;
 use tokio::signal::unix::{SignalKind, signal};
 
+use super::clouds;
 use super::args::{DemoArgs, PlanArgs};
 use super::console::{ConsoleFleet, FleetKind, OpenFleet};
 use super::context::Context;
@@ -26,16 +27,13 @@ use super::terminal::{Reader, print};
 use super::watch::Ways;
 use crate::config::{Config, parse_config};
 use trueup_checks::{Check, registry};
-use trueup_core::world::{Cluster, ClusterName, ClusterSource, Provider, RiskClass};
-use trueup_fleet::account::{AccountConnector, AwsCache, AwsWay, IbmAccount};
-use trueup_fleet::connect::{Env, FixedConnector};
-use trueup_fleet::ibm::{self, ApiKey, Endpoints};
-use trueup_fleet::live::{Guest, GuestResolver, Member};
-use trueup_net::http::HttpClient;
-use trueup_operate::{Fleet, Made, MakeLive, OperateError, Session, aws_account, connect_members};
+use trueup_core::world::{Cluster, ClusterName, ClusterSource, RiskClass};
+use trueup_fleet::clouds::Clouds;
+use trueup_fleet::connect::FixedConnector;
+use trueup_fleet::live::{ClusterAccount, Guest, GuestResolver, Member};
+use trueup_operate::{Fleet, Made, MakeLive, OperateError, Session, connect_members};
 use trueup_sim::demo::{
-    ACCOUNT, API_KEY, DemoClass, DemoCluster, DemoRole, DemoService, Machines, POWER_HOST, Scenario, ScenarioOptions,
-    Served, serve,
+    DemoClass, DemoCluster, DemoRole, DemoService, Scenario, ScenarioOptions, Served, serve,
 };
 
 /// Where the demo is served when only `--headless` says that it should be: this machine, any port.
@@ -85,9 +83,9 @@ async fn listen(story: &mut Scenario, address: SocketAddr) -> Result<Served, Cli
     })
 }
 
-/// Where the IBM Cloud account of the story is, in words.
+/// Where the demo's cloud account is.
 fn account_line(served: &Served) -> String {
-    format!("IBM Cloud account: {} (API key {})", served.account.url, served.account.api_key)
+    clouds::demo_account_line(&served.account.url, &served.account.api_key)
 }
 
 /// Prints where the kubeconfig and the account are and lives on until a signal ends it. What was written is removed then.
@@ -204,27 +202,8 @@ fn demo_config(context: &Context) -> Result<Config, CliError> {
 /// Everybody the demo begins with: who has a context, and the account with IBM Cloud.
 fn members(story: &Scenario) -> Vec<Member> {
     let mut members: Vec<Member> = story.clusters.iter().filter_map(contexts).collect();
-    members.push(account(story));
+    members.push(clouds::demo_account(story));
     members
-}
-
-/// The story's account, asked inside this process.
-fn account(story: &Scenario) -> Member {
-    let endpoints = Endpoints::at_one_place("https://ibm.demo.invalid").expect("the address is one");
-    let key = ApiKey::parse(API_KEY).expect("the demo's key is one");
-    let client = ibm::Account::new(HttpClient::in_process(story.account.service()), endpoints, key);
-    Member {
-        name: ClusterName::new(format!("{}:demo", Provider::Ibm.as_str())),
-        class: RiskClass::Stage,
-        source: ClusterSource::Cloud {
-            provider: Provider::Ibm,
-            account: ACCOUNT.to_owned(),
-            used_from: vec![POWER_HOST.to_owned()],
-        },
-        hosted_by: None,
-        connector: Arc::new(AccountConnector::new(Arc::new(IbmAccount::new("demo", Some(Arc::new(client)))))),
-        namespaces: Vec::new(),
-    }
 }
 
 /// A management cluster as a member of the fleet, reached inside this process.
@@ -252,22 +231,16 @@ fn member(cluster: &DemoCluster) -> Member {
     }
 }
 
-/// The way to the guests that the demo's management clusters host, and to its AWS, inside this process.
+/// Connects to the guests of the demo's management clusters and to its clouds, inside this process.
 struct DemoGuests {
     story: Scenario,
-    aws: Option<Arc<AwsCache>>,
+    clouds: Clouds,
 }
 
 impl DemoGuests {
     fn new(story: Scenario) -> Self {
-        let shelf = |machines: &Machines| {
-            let (way, clock) = (HttpClient::in_process(machines.aws().service()), machines.clone());
-            // A home of nobody: what the user's own variables and profiles say is not the story's business.
-            let env = Env::new([("HOME", "/nonexistent")]);
-            Arc::new(AwsCache::new(AwsWay::InProcess(way), &env, Arc::new(move || clock.now())))
-        };
-        let aws = story.machines().map(shelf);
-        Self { story, aws }
+        let clouds = clouds::demo_clouds(story.machines());
+        Self { story, clouds }
     }
 }
 
@@ -290,10 +263,12 @@ impl GuestResolver for DemoGuests {
         }
     }
 
-    fn aws_account(&self, name: &ClusterName, cluster: &Cluster, client: &kube::Client) -> Option<Member> {
+    fn account_of(&self, account: &ClusterAccount, cluster: &Cluster, client: &kube::Client) -> Option<Member> {
         let machines = self.story.machines()?;
-        let shelf = self.aws.as_ref().filter(|_| machines.belong_to(cluster.name.as_str()))?;
-        Some(aws_account(name, cluster, client, shelf))
+        machines
+            .belong_to(cluster.name.as_str())
+            .then(|| self.clouds.member_of(account, cluster, client))
+            .flatten()
     }
 }
 

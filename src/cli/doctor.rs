@@ -8,12 +8,13 @@ use super::context::Context;
 use super::error::CliError;
 use super::output::padded;
 use super::terminal::{Color, Style, print};
-use super::{doctor_aws, doctor_ibm, doctor_live};
+use super::doctor_live;
 use crate::config::{Config, ConfigError, ConfigFile, parse_config, read_config};
 use trueup_checks::registry;
 use trueup_core::engine::text::Charset;
+use trueup_fleet::clouds::{AccountSettings, Examination};
 use trueup_fleet::snapshot;
-use trueup_operate::{Settings, needs_aws};
+use trueup_operate::{Settings, account_settings, known_clouds};
 
 /// What the shell is told when something is not fit.
 const UNFIT: u8 = 3;
@@ -55,18 +56,27 @@ pub async fn run(context: &Context) -> Result<u8, CliError> {
         Some(dir) => checks.extend(folder(dir)),
         None => {
             checks.extend(kubeconfig(context));
-            checks.extend(doctor_ibm::checks(context, config.as_ref()).await);
-            let asks_aws = config.as_ref().is_some_and(|config| needs_aws(&config.domains.0));
+            checks.extend(cloud_checks(context, config.as_ref()).await);
             checks.extend(doctor_live::checks(context, config).await);
-            if asks_aws {
-                checks.extend(doctor_aws::checks(context).await);
-            }
         }
     }
     let unfit = checks.iter().any(|check| matches!(check.fit, Fit::No { .. }));
     let lines: String = checks.iter().map(|check| line(context, check)).collect();
     print(&lines)?;
     Ok(if unfit { UNFIT } else { 0 })
+}
+
+/// The sections of the cloud providers.
+async fn cloud_checks(context: &Context, config: Option<&Config>) -> Vec<Check> {
+    let Some(config) = config else { return Vec::new() };
+    let session = context.session(config.settings.clone());
+    let accounts: Vec<AccountSettings> = config.settings.clouds.iter().map(account_settings).collect();
+    let examined = known_clouds(&session, &config.domains.0).examine(&accounts).await;
+    let check = |Examination { name, message, remedy }: Examination| match remedy {
+        None => Check::fit(name, message),
+        Some(remedy) => Check::unfit(name, message, remedy),
+    };
+    examined.into_iter().map(check).collect()
 }
 
 fn line(context: &Context, check: &Check) -> String {

@@ -5,17 +5,15 @@
 //! - wrong usage exits with 1, an interrupt with 130; the rest is in each command's file;
 //! - text from clusters and files is escaped before it is printed (`engine::text`).
 
-mod account_port;
 mod apply;
 mod args;
 mod ask;
+mod clouds;
 mod completions;
 mod console;
 mod context;
 mod demo;
 mod doctor;
-mod doctor_aws;
-mod doctor_ibm;
 mod doctor_live;
 mod error;
 mod explain;

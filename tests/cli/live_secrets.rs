@@ -125,7 +125,7 @@ async fn nothing_that_a_plugin_prints_is_in_any_output() {
     let cases = [
         ("a token", credential(&token), "there is no Secret clusters/guest-a-admin-kubeconfig"),
         ("a token that is refused", credential(&wrong), "401 Unauthorized"),
-        ("garbage", format!("echo {garbage}"), "it is no ExecCredential"),
+        ("garbage", format!("echo {garbage}"), "it is not an ExecCredential"),
         ("a token, repeated with an error", fails, "plugin failed (exit status: 3), saying: login with"),
     ];
     for (case, script, expected) in cases {

@@ -177,7 +177,7 @@ impl Lister {
             Heard::Silence => {
                 tokio::time::sleep(PATIENCE).await;
                 shared.lock().came_back(who);
-                Err("no answer in time".to_owned())
+                Err("no response in time".to_owned())
             }
             Heard::Dead => std::future::pending().await,
         }

@@ -92,7 +92,7 @@ fn live(kubeconfig: &Path, context: &str, interests: Vec<Interest>) -> Live {
     Live::new(LiveSetup {
         domains: vec![Box::new(Looking(interests))],
         members: vec![member],
-        door: Box::new(NoGuests),
+        resolver: Box::new(NoGuests),
         ports: Ports::new(Arc::new(WallClock), Arc::new(ProcessJitter), Digester::new(&[1; 32])),
         live_max: LIVE_MAX,
     })

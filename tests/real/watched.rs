@@ -53,7 +53,7 @@ fn watch(workloads: &Workloads) -> Live {
     Live::new(LiveSetup {
         domains: vec![Box::new(Kubeconfigs)],
         members: vec![member],
-        door: Box::new(NoGuests),
+        resolver: Box::new(NoGuests),
         ports: Ports::new(Arc::new(WallClock), Arc::new(ProcessJitter), Digester::new(&[1; 32])),
         live_max: LIVE_MAX,
     })

@@ -102,7 +102,7 @@ impl SourceFile {
     }
 
     /// The lines that are compiled into the product, with their numbers: no comments, no test modules.
-    fn code(&self) -> Vec<(usize, &str)> {
+    pub fn code(&self) -> Vec<(usize, &str)> {
         let mut lines = Vec::new();
         for (index, line) in self.text.lines().enumerate() {
             let bare = line.trim_start();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::present::{Cell, CheckDescription, Panel};
 use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
-use trueup_core::world::{ChangeSet, ClusterName, Interest, View};
+use trueup_core::world::{ChangeSet, ClusterName, Interest, Provider, View};
 
 /// Which judgements a change set touches.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -49,6 +49,11 @@ pub trait Check: Send + Sync {
     /// How the console introduces it: by its name, unless it says more.
     fn description(&self) -> CheckDescription {
         CheckDescription::named(self.name().0)
+    }
+
+    /// The cloud providers whose accounts it reads. Where no enabled check needs one, its API is not called.
+    fn clouds(&self) -> &'static [Provider] {
+        &[]
     }
 
     /// What it wants to see, given what is known so far. Called again whenever that changes, until it settles.

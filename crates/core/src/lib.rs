@@ -2,9 +2,11 @@
 //!
 //! - [`world`]: ids, facts, collections that know whether they are complete, change sets.
 //! - [`decode`]: objects as JSON become facts; secret bytes end here.
+//! - [`kubeconfig`]: a kubeconfig as it is written.
 //! - [`engine`]: findings become a plan with gates, tiers and an id; an approved plan is applied, journalled and can be
 //!   undone. Everything but the executor, the journal and the vault is pure.
 
 pub mod decode;
 pub mod engine;
+pub mod kubeconfig;
 pub mod world;

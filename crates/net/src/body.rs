@@ -9,8 +9,13 @@ use http_body_util::BodyExt as _;
 pub enum BodyError<E> {
     #[error("the response broke off")]
     BrokeOff(#[source] E),
-    #[error("the response is larger than {} MiB", .bytes_max >> 20)]
+    #[error("the response is larger than {}", limit(*.bytes_max))]
     TooLarge { bytes_max: usize },
+}
+
+/// A size limit, for people.
+pub fn limit(bytes_max: usize) -> String {
+    if bytes_max >= 1 << 20 { format!("{} MiB", bytes_max >> 20) } else { format!("{} KiB", bytes_max >> 10) }
 }
 
 /// Reads a body to its end.

@@ -248,3 +248,30 @@ impl Service<Uri> for ToProxy {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn an_https_proxy_is_never_sent_cleartext() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let proxy: Uri = format!("https://{}/", listener.local_addr().unwrap()).parse().unwrap();
+        let opened = ToProxy { tcp: tcp(), tls: None }.call(proxy).await;
+        let error = opened.err().expect("there is no TLS configuration");
+        assert_eq!(error.downcast_ref::<TlsError>(), Some(&TlsError::NoRoots));
+    }
+
+    #[test]
+    fn a_tunnel_gets_the_port_of_the_scheme() {
+        let cases = [
+            ("https", "https://api.example/x", "https://api.example:443/x"),
+            ("http", "http://api.example/x", "http://api.example:80/x"),
+            ("written", "https://api.example:6443/x", "https://api.example:6443/x"),
+            ("IPv6", "https://[fd00::1]/", "https://[fd00::1]:443/"),
+        ];
+        for (case, server, expected) in cases {
+            assert_eq!(with_port(server.parse().unwrap()), expected, "case: {case}");
+        }
+    }
+}

@@ -165,3 +165,47 @@ impl<'e> Iterator for Causes<'e> {
         Some(current)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_telling_cause_of_a_chain_is_found() {
+        let wrapped = |error: rustls::Error| io::Error::new(io::ErrorKind::InvalidData, error);
+        let proxied = DialError::Proxy { proxy: "p:1".to_owned(), source: "no".into() };
+        let cases: [(&str, io::Error, Option<NotReached>); 6] = [
+            ("refused", io::ErrorKind::ConnectionRefused.into(), Some(NotReached::Refused)),
+            ("reset", io::ErrorKind::ConnectionReset.into(), Some(NotReached::Reset)),
+            (
+                "not TLS",
+                wrapped(rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType)),
+                Some(NotReached::NotTls),
+            ),
+            ("expired", wrapped(rustls::Error::InvalidCertificate(Bad::Expired)), Some(NotReached::Expired)),
+            ("proxy", io::Error::other(proxied), Some(NotReached::Proxy)),
+            ("nothing known", io::ErrorKind::OutOfMemory.into(), None),
+        ];
+        for (case, error, expected) in cases {
+            assert_eq!(Causes::of(&error).find_map(failure_of), expected, "case: {case}");
+        }
+    }
+
+    #[test]
+    fn only_a_failed_connection_proves_that_nothing_was_sent() {
+        let cases = [
+            (NotReached::Refused, false),
+            (NotReached::TimedOut, false),
+            (NotReached::UnknownAuthority, false),
+            (NotReached::Proxy, false),
+            (NotReached::Unreachable, true),
+            (NotReached::Stalled, true),
+            (NotReached::Reset, true),
+            (NotReached::Tls, true),
+            (NotReached::Other, true),
+        ];
+        for (why, expected) in cases {
+            assert_eq!(why.may_have_arrived(), expected, "{why}");
+        }
+    }
+}

@@ -20,7 +20,7 @@ use http_body_util::{BodyExt as _, Full};
 use rustls::ClientConfig;
 use tower::{BoxError, Service, ServiceExt as _};
 
-use crate::body::{BodyError, collect};
+use crate::body::{BodyError, collect, limit};
 use crate::dial::{Connector, NamedBy, pooled};
 use crate::failure::{Causes, NotReached, failure_of};
 use crate::proxy::{Proxies, ProxyError, Routes};
@@ -86,7 +86,7 @@ pub enum HttpError {
     NotReached(NotReached),
     #[error("the response broke off")]
     BrokeOff,
-    #[error("the response is larger than {} MiB", .bytes_max >> 20)]
+    #[error("the response is larger than {}", limit(*.bytes_max))]
     TooLarge { bytes_max: usize },
 }
 

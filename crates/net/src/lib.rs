@@ -18,7 +18,7 @@ mod secret;
 mod text;
 mod tls;
 
-pub use body::{BodyError, collect};
+pub use body::{BodyError, collect, limit};
 pub use dial::{CONNECT_TIMEOUT, Connector, DialError, NamedBy, Pooled, pooled};
 pub use failure::{Causes, NotReached, failure_of};
 pub use proxy::{Proxies, ProxyError, Route, Routes, basic_auth, is_loopback};

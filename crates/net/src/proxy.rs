@@ -338,4 +338,21 @@ mod tests {
             assert_eq!(is_loopback(host), expected, "{host}");
         }
     }
+
+    #[test]
+    fn routes_know_whether_a_proxy_needs_tls() {
+        let cases = [
+            ("none", "", false),
+            ("cleartext", "http://proxy:3128", false),
+            ("socks5", "socks5://proxy", false),
+            ("TLS", "https://proxy", true),
+        ];
+        let server: Uri = "https://api.example".parse().unwrap();
+        for (case, url, expected) in cases {
+            let proxies = Proxies::of(|name| (name == "https_proxy").then_some(url));
+            let fixed = Routes::Fixed(proxies.route(&server, None).unwrap());
+            assert_eq!(fixed.use_tls_to_proxy(), expected, "case: {case}");
+            assert_eq!(Routes::Environment(proxies).use_tls_to_proxy(), expected, "case: {case}");
+        }
+    }
 }

@@ -1,9 +1,9 @@
 //! Text that may be used but never shown: tokens, passwords, private and access keys.
 //!
-//! Always true:
+//! Invariants:
 //! - its `Debug` prints nothing of the content, and there is no `Display` or `Serialize`;
 //! - the bytes are overwritten when it is dropped;
-//! - words from outside pass through [`hide`] before anybody reads them, where the other side was sent a secret.
+//! - text of a server that was sent a secret passes through [`hide`] before it is shown.
 //!
 //! # Limits
 //! Copies made by parsers and by the HTTP stack's header buffers are outside our reach.
@@ -16,7 +16,7 @@ use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Deserializer};
 use zeroize::Zeroizing;
 
-/// What stands in the place of a secret.
+/// Replaces a secret.
 const HIDDEN: &str = "<secret>";
 
 /// Secrets shorter than this are looked for as they are alone: a few letters of their base64 stand in any text.
@@ -26,7 +26,7 @@ const ENCODED_MIN: usize = 8;
 const TOKEN_TAIL_MIN: usize = 16;
 
 /// A secret text.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct SecretText(Zeroizing<String>);
 
 impl SecretText {
@@ -56,7 +56,7 @@ impl<'de> Deserialize<'de> for SecretText {
     }
 }
 
-/// The text without a secret that was sent to whoever wrote it: the words of a server that repeats what it got.
+/// The text of a server without the secret that the server was sent and may repeat.
 ///
 /// A text that holds it in another form (percent, hex, base64 wherever it begins) is not shown at all, and what looks like
 /// a token is taken for one, whole or cut short.
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_that_repeat_a_secret_in_any_form_lose_it() {
+    fn a_secret_is_removed_from_text_in_any_form() {
         let secret = "s3cret/Key+0123456789";
         let percent = |byte: u8| format!("%{byte:02X}");
         let cases = [

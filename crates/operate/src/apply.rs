@@ -48,11 +48,10 @@ pub async fn apply(
     let session = fleet.session();
     let State { mut journal, records, vault } = open_state(session, "apply")?;
     let targets: Vec<TargetRecord> = approved.reached().into_iter().cloned().collect();
-    let write_port = session.write_port;
     let connected = move |live: &Live| {
         let names = live_names(live, &targets)?;
-        let clusters = ports_of(live, &names, write_port);
-        let open = left_open(live, &records, write_port);
+        let clusters = ports_of(live, &names);
+        let open = left_open(live, &records);
         Ok::<_, OperateError>((names, clusters, open, records))
     };
     let (names, clusters, open, mut records) = fleet.ask(connected).await??;

@@ -34,8 +34,7 @@ impl Fleet {
         // Sources may be in any cluster of the plan.
         let name = |cluster: &String| (cluster.clone(), ClusterName::new(cluster.as_str()));
         let names: BTreeMap<String, ClusterName> = plan.targets.iter().map(|target| name(&target.cluster)).collect();
-        let write_port = self.session().write_port;
-        let clusters = self.ask(move |live| ports_of(live, &names, write_port)).await.unwrap_or_default();
+        let clusters = self.ask(move |live| ports_of(live, &names)).await.unwrap_or_default();
         let vault = BackupsThere(backups(self.session()));
         for action in plan.actions.iter().filter(|action| actions.contains(&action.id)) {
             let ports = DryRunPorts { clusters: &clusters, vault: &vault, clock: &WallTime };

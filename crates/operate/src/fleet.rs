@@ -19,14 +19,11 @@ use crate::{accounts, local, members};
 use trueup_checks::Check;
 use trueup_core::engine::AcceptRule;
 use trueup_core::world::ClusterName;
-use trueup_fleet::account::{AwsCache, AwsWay};
 use trueup_fleet::live::{AskAfter, Command, GuestResolver, Live, LiveSetup, Member, Settled, Update};
 use trueup_fleet::observe::{Ports, ProcessJitter, WallClock};
 
 /// How many commands and updates may be queued.
 const CHANNEL: usize = 64;
-/// Checks that need AWS. Where none of them is enabled, AWS is not called.
-const NEEDS_AWS: [&str; 1] = ["machineset-capacity"];
 
 /// A live loop before its first step.
 pub struct Made {
@@ -162,16 +159,13 @@ impl Fleet {
 pub async fn connect_contexts(session: &Session, checks: Vec<Box<dyn Check>>) -> Result<Made, OperateError> {
     let mut members = members::members(session)?;
     members.extend(local::member(session, &checks, &members));
-    members.extend(accounts::members(session, &checks).await);
-    let needs_aws = needs_aws(&checks);
+    let clouds = accounts::needed_clouds(session, &checks);
+    members.extend(accounts::members(session, &clouds).await);
     let guests = members::GuestsByKubeconfig {
         rules: session.settings.clusters.clone(),
         impersonation: session.contexts.impersonation.clone(),
         env: session.env.clone(),
-        aws: needs_aws.then(|| {
-            let clock = crate::session::wall_clock();
-            Arc::new(AwsCache::new(AwsWay::Network, &session.env, clock))
-        }),
+        clouds,
     };
     connect_members(session, checks, members, Box::new(guests))
 }
@@ -189,14 +183,9 @@ pub fn connect_members(
     let live = Live::new(LiveSetup {
         domains: checks,
         members,
-        door: guests,
+        resolver: guests,
         ports: Ports::new(Arc::new(WallClock), Arc::new(ProcessJitter), digester()?),
         live_max: session.settings.safety.live_max,
     });
     Ok(Made { live, recording: None, keeps: Box::new(()) })
-}
-
-/// Whether an enabled check needs AWS.
-pub fn needs_aws(checks: &[Box<dyn Check>]) -> bool {
-    checks.iter().any(|check| NEEDS_AWS.contains(&check.name().0))
 }

@@ -97,7 +97,7 @@ impl FreshWorld for Fleet {
     async fn read_identity(&mut self, cluster: &ClusterName) -> Option<IdentityRecord> {
         let name = cluster.clone();
         let (account, client) =
-            Fleet::ask(self, move |live| (live.ibm_account(&name), live.client(&name))).await.ok()?;
+            Fleet::ask(self, move |live| (live.cloud_account(&name), live.client(&name))).await.ok()?;
         if let Some(account) = account {
             // The token that would be sent names its account, also after the key became another account's.
             return account.id().await.ok().map(|id| IdentityRecord::of_account(&id));

@@ -106,8 +106,7 @@ pub async fn read_recovered(session: &Session, operation: &str, reach: &mut Reac
         Ok(opened) => opened,
         Err(error) => return Ok(Recovered { history, open: every_open(&found, |_| error.to_string()) }),
     };
-    let write_port = session.write_port;
-    let left = fleet.ask(move |live| left_open(live, &records, write_port)).await?;
+    let left = fleet.ask(move |live| left_open(live, &records)).await?;
     let open = recover_open(session, &mut journal, left).await?.1;
     drop(journal);
     Ok(Recovered { history: journal::read(&folder)?, open })

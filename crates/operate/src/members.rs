@@ -7,13 +7,13 @@ use futures::future::BoxFuture;
 use crate::error::OperateError;
 use crate::session::{Session, wall_clock};
 use crate::settings::ClusterRules;
-use trueup_core::world::{Cluster, ClusterName, ClusterSource, Provider};
-use trueup_fleet::account::{AccountConnector, AwsAccount, AwsCache};
+use trueup_core::world::{Cluster, ClusterName, ClusterSource};
+use trueup_fleet::clouds::Clouds;
 use trueup_fleet::connect::{
     Access, Connection, Connector, Credential, Env, GuestConnector, GuestSecrets, Impersonation, KubeconfigConnector,
     KubeconfigError, LinkError, LoginError, Selection,
 };
-use trueup_fleet::live::{Guest, GuestResolver, Member};
+use trueup_fleet::live::{ClusterAccount, Guest, GuestResolver, Member};
 
 /// The selected contexts as members of the fleet. Where all contexts are selected, an incomplete one is a member that
 /// cannot be reached: it must not hide the others.
@@ -79,8 +79,8 @@ pub struct GuestsByKubeconfig {
     pub rules: ClusterRules,
     pub impersonation: Impersonation,
     pub env: Env,
-    /// The AWS cache; absent when no enabled check needs it.
-    pub aws: Option<Arc<AwsCache>>,
+    /// The clouds that the enabled checks need.
+    pub clouds: Clouds,
 }
 
 impl GuestResolver for GuestsByKubeconfig {
@@ -108,20 +108,7 @@ impl GuestResolver for GuestsByKubeconfig {
         }
     }
 
-    fn aws_account(&self, name: &ClusterName, cluster: &Cluster, client: &kube::Client) -> Option<Member> {
-        self.aws.as_ref().map(|shelf| aws_account(name, cluster, client, shelf))
-    }
-}
-
-/// The AWS account of a cluster's machines, read with the credentials the cluster's own objects name.
-pub fn aws_account(name: &ClusterName, cluster: &Cluster, client: &kube::Client, shelf: &Arc<AwsCache>) -> Member {
-    let account = AwsAccount::new(cluster.name.as_str(), client.clone(), shelf.clone());
-    Member {
-        name: name.clone(),
-        class: cluster.class,
-        source: ClusterSource::Cloud { provider: Provider::Aws, account: String::new(), used_from: Vec::new() },
-        hosted_by: None,
-        connector: Arc::new(AccountConnector::new(Arc::new(account))),
-        namespaces: Vec::new(),
+    fn account_of(&self, account: &ClusterAccount, cluster: &Cluster, client: &kube::Client) -> Option<Member> {
+        self.clouds.member_of(account, cluster, client)
     }
 }

@@ -365,8 +365,9 @@ mod tests {
     use crate::fleet::{Fleet, Made, MakeLive};
     use crate::testing::{NoGuests, no_plan, session};
     use trueup_core::world::{ClusterSource, Provider, RiskClass};
-    use trueup_fleet::account::{AccountConnector, IbmAccount};
-    use trueup_fleet::ibm::{Account, ApiKey, Endpoints};
+    use trueup_fleet::clouds::AccountConnector;
+    use trueup_fleet::clouds::ibm::IbmAccount;
+    use trueup_fleet::clouds::ibm::client::{Account, ApiKey, Endpoints};
     use trueup_fleet::live::Member;
     use trueup_net::http::HttpClient;
     use trueup_sim::ibm::{IbmSim, IbmSimOptions};

@@ -6,26 +6,28 @@
 //!   request may be under way.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
 use crate::error::OperateError;
 use crate::event::Notice;
-use crate::session::{Session, WritePort};
-use trueup_core::engine::executor::{Clusters, resolve};
+use crate::session::Session;
+use trueup_core::engine::executor::{ClusterPort, Clusters, resolve};
 use trueup_core::engine::journal::{ApprovedCluster, Entry, Journal, Record, entries, open_intents};
 use trueup_core::engine::{IdentityRecord, short_id};
 use trueup_core::world::{Cluster, ClusterName};
+use trueup_fleet::clouds::ClusterWithAccounts;
 use trueup_fleet::live::Live;
 
 /// Why each open intent is still open, by plan and action.
 pub type StillOpen = BTreeMap<(String, String), String>;
 
 /// The plans with open intents, each with the connected clusters they were sent to.
-pub(crate) fn left_open(live: &Live, records: &[Record], write_port: WritePort) -> Vec<(Entry, Clusters)> {
+pub(crate) fn left_open(live: &Live, records: &[Record]) -> Vec<(Entry, Clusters)> {
     let open = entries(records).into_iter().filter(|entry| entry.open_count() > 0);
     open.map(|entry| {
-        let clusters = clusters_of(live, &entry, write_port);
+        let clusters = clusters_of(live, &entry);
         (entry, clusters)
     })
     .collect()
@@ -68,20 +70,21 @@ pub(crate) fn report_open(session: &Session, open: &StillOpen) {
 }
 
 /// The connected clusters a plan was approved for, by the names it uses.
-pub(crate) fn clusters_of(live: &Live, entry: &Entry, write_port: WritePort) -> Clusters {
+pub(crate) fn clusters_of(live: &Live, entry: &Entry) -> Clusters {
     let approved = entry.approvals.last().map(|approval| approval.clusters.as_slice()).unwrap_or_default();
     let same = |named: &ApprovedCluster| {
         let cluster = live.view().clusters().find(|cluster| is_same(cluster, &named.identity))?;
         Some((named.name.clone(), cluster.name.clone()))
     };
-    ports_of(live, &approved.iter().filter_map(same).collect(), write_port)
+    ports_of(live, &approved.iter().filter_map(same).collect())
 }
 
 /// The ports that write to these clusters, by the names the plan uses.
-pub(crate) fn ports_of(live: &Live, names: &BTreeMap<String, ClusterName>, write_port: WritePort) -> Clusters {
-    let accounts = live.ibm_accounts();
+pub(crate) fn ports_of(live: &Live, names: &BTreeMap<String, ClusterName>) -> Clusters {
+    let accounts = live.cloud_accounts();
     let port = |(plan_name, name): (&String, &ClusterName)| {
-        Some((plan_name.clone(), write_port(live.client(name)?, accounts.clone())))
+        let port: Arc<dyn ClusterPort> = Arc::new(ClusterWithAccounts::new(live.client(name)?, accounts.clone()));
+        Some((plan_name.clone(), port))
     };
     names.iter().filter_map(port).collect()
 }

@@ -2,7 +2,6 @@
 //!
 //! Invariants: a session never changes; what a plan file says is not part of it.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,9 +11,7 @@ use crate::error::OperateError;
 use crate::event::Events;
 use crate::settings::Settings;
 use trueup_core::engine::MarkKey;
-use trueup_core::engine::executor::ClusterPort;
 use trueup_core::engine::journal::{Holder, StateFolder};
-use trueup_fleet::account::IbmClient;
 use trueup_fleet::connect::{Clock, Env, Impersonation, Kubeconfig, KubeconfigError, Places, Selection};
 
 /// Everything an operation needs besides its own request.
@@ -28,7 +25,6 @@ pub struct Session {
     pub read_only: bool,
     /// `--allow-insecure-writes`.
     pub allow_insecure_writes: bool,
-    pub write_port: WritePort,
     pub events: Events,
 }
 
@@ -40,9 +36,6 @@ pub struct Contexts {
     pub selection: Selection,
     pub impersonation: Impersonation,
 }
-
-/// Makes the port that writes to a cluster and to the accounts its objects point into.
-pub type WritePort = fn(kube::Client, BTreeMap<String, Arc<IbmClient>>) -> Arc<dyn ClusterPort>;
 
 impl Session {
     /// The state folder.

@@ -39,7 +39,6 @@ pub fn session() -> Arc<Session> {
         state: None,
         read_only: false,
         allow_insecure_writes: false,
-        write_port: |client, _| Arc::new(trueup_fleet::kube_cluster::KubeCluster::new(client)),
         events: recorded().0,
     })
 }

@@ -44,8 +44,8 @@ pub(crate) async fn derive(
 ) -> Result<UndoPlan, OperateError> {
     let (clusters, classes) = match fleet {
         Some(fleet) => {
-            let (asked, write_port) = (entry.clone(), session.write_port);
-            fleet.ask(move |live| (clusters_of(live, &asked, write_port), classes_of(live, &asked))).await?
+            let asked = entry.clone();
+            fleet.ask(move |live| (clusters_of(live, &asked), classes_of(live, &asked))).await?
         }
         None => (Clusters::new(), BTreeMap::new()),
     };

@@ -40,7 +40,7 @@ pub async fn read(fleet: &Fleet, cluster: &ClusterName, target: &ObjectRef) -> R
         Reading::Absent => return Err(format!("{} {} is not there", target.kind, target.name)),
         Reading::Unknown(why) => return Err(why),
     };
-    let object: Value = serde_json::from_slice(&seen.json).map_err(|_| "the answer is no object".to_owned())?;
+    let object: Value = serde_json::from_slice(&seen.json).map_err(|_| "the response is not an object".to_owned())?;
     let yaml = serde_saphyr::to_string(&masked(object)).map_err(|error| error.to_string())?;
     let place = target.namespace.as_deref().map_or(String::new(), |namespace| format!("{namespace}/"));
     Ok(ObjectSheet {

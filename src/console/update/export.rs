@@ -11,6 +11,7 @@ use trueup_checks::Panel;
 use trueup_checks::judgements::CurrentJudgement;
 use trueup_core::engine::text::{Charset, printable, shell_word};
 use trueup_core::engine::{ObjectRef, SubjectId};
+use trueup_core::world::Provider;
 
 /// Copies the name of the selected row.
 pub fn copy(model: &mut Model) -> Effects {
@@ -28,17 +29,19 @@ pub fn copy(model: &mut Model) -> Effects {
 pub fn copy_command(model: &mut Model) -> Effects {
     let text = match model.screen() {
         ScreenId::Check(_) if model.pane == Pane::Detail && shown_command(model).is_some() => shown_command(model),
-        ScreenId::Check(_) => model.subject().map(|subject| match &subject.cloud {
-            Some(place) => cloud_command(place.crn.as_deref(), &subject.name),
-            None => command(subject.cluster.as_str(), subject.kind, subject.namespace.as_deref(), &subject.name),
+        ScreenId::Check(_) => model.subject().and_then(|subject| match &subject.cloud {
+            Some(place) => cloud_command(Some(place.provider), place.crn.as_deref(), &subject.name),
+            None => Some(command(subject.cluster.as_str(), subject.kind, subject.namespace.as_deref(), &subject.name)),
         }),
-        ScreenId::Plan => model.plan.as_ref().and_then(PlanSheet::cursor).map(|action| match &action.target.cloud {
-            Some(cloud) => cloud_command(cloud.crn.as_deref(), &cloud.id),
-            None => {
-                let ObjectRef { kind, namespace, name, .. } = &action.target;
-                command(&action.cluster, kind, namespace.as_deref(), name)
-            }
-        }),
+        ScreenId::Plan => {
+            model.plan.as_ref().and_then(PlanSheet::cursor).and_then(|action| match &action.target.cloud {
+                Some(cloud) => cloud_command(Provider::parse(&cloud.cloud), cloud.crn.as_deref(), &cloud.id),
+                None => {
+                    let ObjectRef { kind, namespace, name, .. } = &action.target;
+                    Some(command(&action.cluster, kind, namespace.as_deref(), name))
+                }
+            })
+        }
         ScreenId::Object => model.object.as_ref().map(|view| {
             let ObjectRef { kind, namespace, name, .. } = &view.target;
             command(view.cluster.as_str(), kind, namespace.as_deref(), name)
@@ -111,10 +114,10 @@ fn command(cluster: &str, kind: &str, namespace: Option<&str>, name: &str) -> St
     command + " -o yaml"
 }
 
-/// The command that finds a cloud resource: by CRN, where it has one.
-fn cloud_command(crn: Option<&str>, id: &str) -> String {
+/// The command that finds a cloud resource: by its CRN, where it has one.
+fn cloud_command(provider: Option<Provider>, crn: Option<&str>, id: &str) -> Option<String> {
     let query = crn.map_or_else(|| id.to_owned(), |crn| format!("crn:\"{crn}\""));
-    format!("ibmcloud resource search {}", quoted(&query))
+    Some(format!("{} {}", provider?.search_command()?, quoted(&query)))
 }
 
 /// A shell-quoted word. Names from clusters may contain anything.

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use trueup_fleet::aws::{
+use trueup_fleet::clouds::aws::client::{
     Aws, AwsSettings, Catalogue, Class, Endpoints, InstanceType, Principal, Region, RoleArn, Variables, WebIdentity,
 };
 use trueup_net::Roots;

@@ -45,7 +45,7 @@ use verdict::Verdict;
 use super::contract::{Check, Touched};
 use super::present::{Cell, CheckDescription, Panel};
 use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
-use trueup_core::world::{ChangeSet, ClusterName, Interest, View};
+use trueup_core::world::{ChangeSet, ClusterName, Interest, Provider, View};
 
 pub const NAME: CheckName = CheckName("machineset-capacity");
 
@@ -91,6 +91,10 @@ impl MachineSetCapacity {
 impl Check for MachineSetCapacity {
     fn name(&self) -> CheckName {
         NAME
+    }
+
+    fn clouds(&self) -> &'static [Provider] {
+        &[Provider::Aws]
     }
 
     fn description(&self) -> CheckDescription {

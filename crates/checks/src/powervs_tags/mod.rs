@@ -40,7 +40,7 @@ pub use settings::{ENTRY, Settings};
 use super::contract::{Check, Touched};
 use super::present::{Cell, CheckDescription, Panel};
 use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
-use trueup_core::world::{ChangeSet, ClusterName, Interest, View};
+use trueup_core::world::{ChangeSet, ClusterName, Interest, Provider, View};
 
 pub const NAME: CheckName = CheckName("powervs-tags");
 
@@ -80,6 +80,10 @@ impl PowerVsTags {
 impl Check for PowerVsTags {
     fn name(&self) -> CheckName {
         NAME
+    }
+
+    fn clouds(&self) -> &'static [Provider] {
+        &[Provider::Ibm]
     }
 
     fn description(&self) -> CheckDescription {

@@ -77,6 +77,19 @@ impl Provider {
         }
     }
 
+    /// The provider of this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|provider| provider.as_str() == name)
+    }
+
+    /// The provider's own command that finds a resource, without its query; nothing where there is none.
+    pub fn search_command(self) -> Option<&'static str> {
+        match self {
+            Self::Aws => None,
+            Self::Ibm => Some("ibmcloud resource search"),
+        }
+    }
+
     /// The API group under which an account's content is read.
     pub fn group(self) -> &'static str {
         match self {

@@ -1,6 +1,6 @@
 //! Two things no connection tells: the kubeconfig was edited, and the machine slept.
 //!
-//! Looking at a handful of files every other second costs less than any way to be told, and works on every file system.
+//! Polling a handful of files every other second costs less than notifications, and works on every file system.
 
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
@@ -12,7 +12,7 @@ use super::Clock;
 
 /// How often to look: soon enough that a new login is felt at once, seldom enough not to be noticed.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
-/// The wall clock may be corrected by less than this without anybody having slept.
+/// The wall clock may be corrected by less than this without a suspend.
 const JUMP_MIN: Duration = Duration::from_secs(10);
 
 /// What was noticed.

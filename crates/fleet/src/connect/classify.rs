@@ -185,8 +185,8 @@ mod tests {
         let cases = [
             ("html", " <!DOCTYPE html><p>canary", "web page"),
             ("half", r#"{"items":[{"a":"canary"#, "broke off"),
-            ("text", "canary", "no JSON"),
-            ("other shape", r#"{"canary":1}"#, "another shape"),
+            ("text", "canary", "not JSON"),
+            ("other shape", r#"{"canary":1}"#, "unexpected shape"),
             ("empty", " ", "empty"),
         ];
         for (case, body, expected) in cases {

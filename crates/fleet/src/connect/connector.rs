@@ -1,4 +1,4 @@
-//! The port through which the loop gets its connections, and the plain ways to fill it.
+//! The port through which the loop gets its connections, and its plain implementations.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::guest::GuestError;
 use super::kubeconfig::{Access, Impersonation, KubeconfigError};
 use super::link::LinkEvent;
 use super::transport::{self, Clock, Connection, Login, LoginError, OpenError, TlsTrust};
-use crate::ibm;
+use crate::clouds::AccountPort;
 use trueup_core::world::{Gap, GapCause};
 
 /// Makes connections to one cluster, as often as needed.
@@ -21,8 +21,8 @@ pub trait Connector: Send + Sync {
     /// Dropping the future is safe at any point.
     fn connect(&self) -> BoxFuture<'_, Result<Connection, LinkError>>;
 
-    /// The account with IBM Cloud it leads to, for those who may write there.
-    fn ibm_account(&self) -> Option<Arc<ibm::Account>> {
+    /// The port that writes to the cloud account it connects to; nothing for a cluster.
+    fn account_port(&self) -> Option<Arc<dyn AccountPort>> {
         None
     }
 }
@@ -39,7 +39,7 @@ pub enum LinkError {
 }
 
 impl LinkError {
-    /// What the link's state machine is told.
+    /// The event for the link's state machine.
     pub fn event(&self) -> LinkEvent {
         match self {
             Self::Kubeconfig(error) => broken_settings(error),
@@ -63,7 +63,7 @@ fn login_event(error: &LoginError) -> LinkEvent {
     LinkEvent::Unauthorized { gap: classify::login(error), hint: classify::login_hint(error) }
 }
 
-/// The event for settings that don't mend themselves.
+/// The event for settings that only a person can fix.
 pub(super) fn broken_settings(error: &impl std::error::Error) -> LinkEvent {
     LinkEvent::Hopeless(Gap::new(GapCause::Unreachable, error.to_string()))
 }
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_only_a_person_can_mend_is_not_tried_again_by_itself() {
+    async fn what_only_a_person_can_fix_is_not_retried() {
         let server = "{server: 'http://127.0.0.1:1'}";
         let missing = "{exec: {command: no-such-plugin, apiVersion: client.authentication.k8s.io/v1}}";
         let cases = [

@@ -1,6 +1,6 @@
 //! What an API server serves, and whether it said so completely.
 //!
-//! Always true: [`Served::Complete`] needs an answer without a single error. A group whose own server is away, a
+//! Invariant: [`Served::Complete`] needs an answer without a single error. A group whose own server is away, a
 //! version marked stale, an answer without the core kinds: each makes the whole unknown, because what is missing
 //! from such an answer may well exist.
 //!
@@ -17,7 +17,7 @@ const ACCEPT: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDis
                       application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
 
 /// Old discovery asks once for every group version, some sixty on OpenShift. Eight at a time take a few round trips
-/// and leave the server room.
+/// and leave the server capacity.
 const REQUESTS_AT_ONCE: usize = 8;
 
 const WHAT: &str = "asking the server what it serves";
@@ -100,7 +100,8 @@ pub fn aggregated(body: &[u8]) -> Result<Kinds, Gap> {
         let group_name = group.metadata.name;
         for version in group.versions {
             if version.freshness.as_deref() == Some("Stale") {
-                let says = format!("{WHAT}: the group {group_name}/{} did not answer the API server", version.version);
+                let says =
+                    format!("{WHAT}: the group {group_name}/{} is not reachable from the API server", version.version);
                 return Err(Gap::new(GapCause::Discovery, says));
             }
             for resource in &version.resources {
@@ -143,7 +144,7 @@ fn whole(kinds: Kinds) -> Result<Kinds, Gap> {
     if kinds.names().any(|kind| kind == ("", "namespaces")) {
         return Ok(kinds);
     }
-    Err(Gap::new(GapCause::Discovery, format!("{WHAT}: the answer lacks even namespaces")))
+    Err(Gap::new(GapCause::Discovery, format!("{WHAT}: the response does not list namespaces")))
 }
 
 fn decoded<'b, T: Deserialize<'b>>(body: &'b [u8]) -> Result<T, Gap> {

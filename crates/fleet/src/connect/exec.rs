@@ -1,13 +1,13 @@
 //! Runs a credential plugin of the user's kubeconfig (`client.authentication.k8s.io` v1 and v1beta1).
 //!
-//! Always true:
+//! Invariants:
 //! - what a plugin prints on stdout is never shown or logged, whatever it is: it may hold the token;
 //! - of stderr, what also stood on stdout and whatever looks like a token is blotted out before it is shown;
 //! - a plugin sees the terminal only when a person asked for that ([`on_terminal`]); otherwise stdin is closed, and it
 //!   has a process group of its own;
 //! - when the wait ends early (time limit, or the future is dropped), the plugin's whole process group is killed.
 //!
-//! Not here: which kubeconfigs may run plugins at all (`kubeconfig::Trust`), keeping the answer (`transport::login`).
+//! Elsewhere: which kubeconfigs may run plugins at all (`kubeconfig::Trust`), keeping the answer (`transport::login`).
 //!
 //! # Limits
 //! A plugin that asks for the cluster's details gets `certificate-authority-data` only when the kubeconfig holds data.
@@ -68,13 +68,13 @@ pub enum ExecError {
     NeedsTerminal { command: String },
     #[error("the credential plugin {command} is not installed{}", hinted(.hint))]
     Missing { command: String, hint: Option<String> },
-    #[error("the credential plugin {command} can't be started ({why})")]
+    #[error("the credential plugin {command} cannot be started ({why})")]
     NotStarted { command: String, why: String },
-    #[error("the credential plugin {command} gave no answer within {} s and was ended{}", .after.as_secs(), told(.said))]
+    #[error("the credential plugin {command} did not respond within {} s and was killed{}", .after.as_secs(), with_stderr(.said))]
     TimedOut { command: String, after: Duration, said: String },
-    #[error("the credential plugin {command} failed ({how}){}", told(.said))]
+    #[error("the credential plugin {command} failed ({how}){}", with_stderr(.said))]
     Failed { command: String, how: String, said: String },
-    #[error("the answer of the credential plugin {command} can't be used: {why}{}", told(.said))]
+    #[error("the output of the credential plugin {command} cannot be used: {why}{}", with_stderr(.said))]
     Unusable { command: String, why: &'static str, said: String },
 }
 
@@ -82,7 +82,7 @@ fn hinted(hint: &Option<String>) -> String {
     hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default()
 }
 
-fn told(said: &str) -> String {
+fn with_stderr(said: &str) -> String {
     if said.is_empty() { String::new() } else { format!(", saying: {said}") }
 }
 
@@ -161,7 +161,7 @@ fn is_program(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
-/// Whether somebody could answer a plugin's questions.
+/// Whether a person could answer a plugin's questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Talk {
     WithNobody,
@@ -213,8 +213,8 @@ async fn drain(pipe: Option<impl AsyncRead + Unpin>, kept: &mut Vec<u8>, bytes_m
     };
     let mut buffer = Zeroizing::new([0u8; 4096]);
     while let Ok(count @ 1..) = pipe.read(&mut buffer[..]).await {
-        let room = bytes_max.saturating_sub(kept.len()).min(count);
-        kept.extend_from_slice(&buffer[..room]);
+        let free = bytes_max.saturating_sub(kept.len()).min(count);
+        kept.extend_from_slice(&buffer[..free]);
     }
 }
 
@@ -226,7 +226,7 @@ impl Group {
         Self(child.id().and_then(|id| Pid::from_raw(id.cast_signed())))
     }
 
-    /// The leader has been waited for, so its number may soon be somebody else's.
+    /// The leader has been waited for, so its process id may soon be reused.
     fn let_go(&mut self) {
         self.0 = None;
     }
@@ -235,7 +235,7 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         if let Some(leader) = self.0 {
-            // An error means that nobody is left to be killed.
+            // An error means that no process is left.
             let _ = kill_process_group(leader, Signal::KILL);
         }
     }
@@ -265,9 +265,9 @@ fn decode(stdout: &[u8], spec: &ExecSpec) -> Result<Credential, &'static str> {
     }
     // JSON is almost YAML, but not quite (tabs); plugins write either.
     let answer: Option<Answer> = serde_json::from_slice(stdout).ok().or_else(|| serde_saphyr::from_slice(stdout).ok());
-    let answer = answer.ok_or("it is no ExecCredential")?;
+    let answer = answer.ok_or("it is not an ExecCredential")?;
     if answer.kind.as_deref() != Some("ExecCredential") {
-        return Err("it is no ExecCredential");
+        return Err("it is not an ExecCredential");
     }
     if answer.api_version.as_deref() != Some(spec.version.as_str()) {
         return Err("its apiVersion is not the one the kubeconfig asks for");
@@ -286,7 +286,7 @@ fn decode(stdout: &[u8], spec: &ExecSpec) -> Result<Credential, &'static str> {
         return Err("it has neither token nor client certificate");
     }
     let expires_at = status.expiration_timestamp.map(|text| text.parse()).transpose();
-    let expires_at = expires_at.map_err(|_| "its expirationTimestamp is no time")?;
+    let expires_at = expires_at.map_err(|_| "its expirationTimestamp is not a time")?;
     Ok(Credential { token, certificate, expires_at })
 }
 

@@ -1,12 +1,12 @@
 //! The way into a HyperShift guest: the admin kubeconfig that its management cluster keeps in a Secret.
 //!
-//! Always true:
+//! Invariants:
 //! - the kubeconfig's bytes stay in this file and are overwritten when it is done with them;
 //! - what came out of a Secret runs no command and reads no file (`kubeconfig::Trust::FromSecret`);
 //! - the Secret is read by its name, never by listing.
 //!
 //! Names and keys: `facts/hypershift-oidc.md` section 2.4. Client certificates rotate, so [`GuestConnector::secret_read`]
-//! says which version of the Secret was used: connect anew when it changes, and after a 401.
+//! says which version of the Secret was used: reconnect when it changes, and after a 401.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -49,9 +49,9 @@ pub struct SecretRead {
 /// Why a guest can't be reached. `secret` is `namespace/name`.
 #[derive(Debug, thiserror::Error)]
 pub enum GuestError {
-    #[error("the HostedCluster names {name:?} as its kubeconfig Secret, which can't be a name")]
+    #[error("the HostedCluster names {name:?} as its kubeconfig Secret, which is not a valid name")]
     BadName { name: String },
-    #[error("there is no Secret {secret} with the guest's kubeconfig (yet)")]
+    #[error("Secret {secret} with the guest's kubeconfig does not exist (yet)")]
     SecretAbsent { secret: String },
     #[error("the Secret {secret} may not be read; reaching the guest needs `get` on it")]
     Forbidden { secret: String },
@@ -180,7 +180,7 @@ impl GuestError {
         }
     }
 
-    /// What the link's state machine is told.
+    /// The event for the link's state machine.
     pub(super) fn event(&self) -> LinkEvent {
         match self {
             Self::BadName { .. } | Self::Kubeconfig(_) => broken_settings(self),
@@ -232,7 +232,7 @@ pub(super) fn kubeconfig_text(
     Ok((Zeroizing::new(text), ResourceVersion::parse(&metadata.resource_version)))
 }
 
-/// Asks for something everybody may read, to learn whether the server is there and takes the login.
+/// Reads what every user may read, to learn whether the server responds and accepts the credentials.
 async fn probe(connection: &Connection, host: &str) -> Result<(), GuestError> {
     let what = format!("reaching {host}");
     match send::get_bytes(&connection.client, "/version", send::JSON).await {

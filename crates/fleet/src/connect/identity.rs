@@ -1,6 +1,6 @@
 //! Who a cluster is, whatever people call it: kube-system's uid and its certificate authorities.
 //!
-//! Always true: what could not be read is empty in the identity, and an identity with something empty is not known.
+//! Invariant: what could not be read is empty in the identity, and an identity with something empty is not known.
 
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;

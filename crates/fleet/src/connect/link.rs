@@ -9,7 +9,7 @@
 //!                                                                  Hopeless                    → Failed
 //! ```
 //!
-//! Always true:
+//! Invariants:
 //! - waits double from half a second to a minute and start again only after everything was listed;
 //! - the first 401 gets one quick try with a fresh login; the second in a row waits for a person or a changed file,
 //!   because asking a credential plugin again and again could open a browser each time;
@@ -24,7 +24,7 @@ use trueup_core::world::{Gap, Link};
 /// The first wait after a failure.
 const WAIT_MIN: Duration = Duration::from_millis(500);
 
-/// The longest wait: long enough to spare a server that is down, short enough that nobody reaches for a key.
+/// The longest wait: long enough to spare a server that is down, short enough that no user intervenes.
 const WAIT_MAX: Duration = Duration::from_secs(60);
 
 /// The link to one cluster.
@@ -45,16 +45,16 @@ enum LoginState {
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LinkEvent {
-    /// Somebody needs this cluster, or asks to try again now.
+    /// The cluster is needed, or a user asks to retry now.
     Wanted,
-    /// Nobody needs it any more.
+    /// The cluster is not needed any more.
     Released,
     Connected,
     /// So many objects have been listed so far.
     Progress(u64),
     /// Everything of interest has been listed and is being watched.
     AllListed,
-    /// Something failed that may pass by itself.
+    /// A failure that may be transient.
     Failing(Gap),
     /// The login was refused, or could not be had; `hint` says what a person can do.
     Unauthorized {
@@ -288,7 +288,7 @@ mod tests {
             ("asked before its time", then(live(), [Failing(gap()), Wanted]), Link::Connecting, Some(Connect)),
             ("refused once", then(live(), [refused()]), degraded(500), Some(RetryAt(at(500)))),
             ("refused again", twice_refused(), expired.clone(), Some(Disconnect)),
-            ("no retry by itself after that", then(twice_refused(), [RetryDue]), expired, None),
+            ("no automatic retry after that", then(twice_refused(), [RetryDue]), expired, None),
             ("asked after that", then(twice_refused(), [Wanted]), Link::Connecting, Some(Connect)),
             ("new kubeconfig after that", then(twice_refused(), [KubeconfigChanged]), Link::Connecting, Some(Connect)),
             ("hopeless", vec![Wanted, Hopeless(gap())], Link::Failed { gap: gap() }, Some(Disconnect)),
@@ -300,7 +300,7 @@ mod tests {
                 Link::Connecting,
                 Some(Connect),
             ),
-            ("nobody wants it", vec![KubeconfigChanged], Link::Idle, None),
+            ("not needed", vec![KubeconfigChanged], Link::Idle, None),
             ("released", then(live(), [Released]), Link::Idle, Some(Disconnect)),
             ("error after release", then(live(), [Released, Failing(gap())]), Link::Idle, None),
         ];

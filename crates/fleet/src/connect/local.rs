@@ -1,11 +1,11 @@
 //! The user's own kubeconfig files as a member of the fleet: each chosen context is an object that can be listed.
 //!
-//! Always true:
+//! Invariants:
 //! - the files are read for each list, and nothing of them is kept between two;
 //! - nothing a kubeconfig names is run, and a context whose files can't be read says so in its place;
-//! - a watch has nothing to tell: it ends when a kubeconfig changed or after a while, and whoever watches lists again.
+//! - a watch sends nothing: it ends when a kubeconfig changed or after a while, and the observer lists again.
 //!
-//! Not here: connecting to what a context names (`connector`), what a context is worth (a check).
+//! Elsewhere: connecting to what a context names (`connector`), what a context is worth (a check).
 //!
 //! # Limits
 //! A list is made of text that is not wiped piece by piece; the whole of it is.
@@ -35,7 +35,7 @@ use super::transport::{Clock, Connection, TlsTrust};
 
 /// Where the contexts are listed: the kind `Context` of the group `local.trueup`.
 const CONTEXTS: &str = "/apis/local.trueup/v1/contexts";
-/// The name of the file a context is written in. Where the file lies is the user's own business.
+/// The name of the file a context is written in, without its folder.
 const FILE: &str = "local.trueup/file";
 /// Why a context can't be read.
 const PROBLEM: &str = "local.trueup/problem";
@@ -54,7 +54,7 @@ struct Own {
 type Answer = Response<UnsyncBoxBody<Bytes, Infallible>>;
 
 impl LocalConnector {
-    /// The chosen contexts of the files at these places, as they are whenever somebody lists them.
+    /// The chosen contexts of the files at these places, read for each list.
     pub fn new(places: Places, selection: Selection, clock: Clock) -> Self {
         Self(Arc::new(Own { places, selection, clock }))
     }
@@ -82,7 +82,7 @@ impl Own {
     async fn answer(self: Arc<Self>, method: &Method, uri: &Uri) -> Answer {
         let is_watch = uri.query().is_some_and(|query| query.split('&').any(|part| part == "watch=true"));
         match (method, uri.path()) {
-            // Who does not say that there are namespaces is not believed.
+            // Discovery rejects a server without namespaces.
             (&Method::GET, "/api") => said(&discovery("", "namespaces")),
             (&Method::GET, "/apis") => said(&discovery("local.trueup", "contexts")),
             (&Method::GET, CONTEXTS) if is_watch => self.watch(),
@@ -98,7 +98,7 @@ impl Own {
         }
     }
 
-    /// A watch that tells nothing, and in the end that it has to be listed again.
+    /// A watch that sends nothing but, at its end, that the list expired.
     fn watch(&self) -> Answer {
         let expired = json!({
             "type": "ERROR",
@@ -205,7 +205,7 @@ mod tests {
         let kinds: Vec<(&str, &str)> = kinds.names().collect();
         assert_eq!(kinds, [("", "namespaces"), ("local.trueup", "contexts")]);
         let (status, _) = get(&client, "/api/v1/namespaces/kube-system").await;
-        assert_eq!(status, 404, "nobody can take it for a cluster");
+        assert_eq!(status, 404, "it is not a cluster");
     }
 
     #[tokio::test]

@@ -3,11 +3,11 @@
 //! A [`Connector`] makes a [`Connection`]; [`LinkMachine`] says when to make one and when to try again; [`send`] asks
 //! for bytes over it and [`classify`] says what it means when none come.
 //!
-//! Always true:
+//! Invariants:
 //! - credentials live in [`SecretText`] and in nothing that can be shown;
 //! - a kubeconfig that came out of a cluster runs no command and reads no file.
 //!
-//! Not here: lists and watches (`observe`), what is known (`world`).
+//! Elsewhere: lists and watches (`observe`), what is known (`world`).
 
 mod change_watcher;
 pub mod classify;

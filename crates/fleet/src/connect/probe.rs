@@ -1,11 +1,11 @@
-//! Trying a kubeconfig that lies in a Secret, because somebody asked for it.
+//! Tries a kubeconfig of a Secret, when the user asks for it.
 //!
-//! Always true:
+//! Invariants:
 //! - it is one `GET /version`, answered within seconds or given up; nothing else is ever sent with it;
 //! - what came out of a Secret runs no command and reads no file, and its bytes are overwritten;
 //! - no text of an answer is repeated.
 //!
-//! Not here: whether a kubeconfig may be tried (`domains`).
+//! Elsewhere: whether a kubeconfig may be tried (`checks`).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +21,7 @@ use super::{classify, send};
 /// How long an answer may take, connecting included: what Cluster API waits.
 const PROBE_TIME: Duration = Duration::from_secs(5);
 
-/// The Secret and key a kubeconfig lies in.
+/// The Secret and key that hold a kubeconfig.
 #[derive(Debug, Clone, Copy)]
 pub struct ProbePlace<'p> {
     pub namespace: &'p str,
@@ -29,16 +29,16 @@ pub struct ProbePlace<'p> {
     pub key: &'static str,
 }
 
-/// What a kubeconfig that was tried is good for.
+/// The result of trying a kubeconfig.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Probed {
-    /// The server knows whoever it is.
+    /// The server accepts the credentials.
     Accepted,
-    /// It does as well, and does not let them see its version.
+    /// The server accepts the credentials and forbids reading the version.
     NotAllowed,
     /// 401, or a certificate it does not take.
     NotAccepted(String),
-    /// Nobody knows: no way to the server, or not to the right one.
+    /// Unknown: no connection to the server, or to the right one.
     NotReached(String),
     /// It could not be tried.
     NotTried(String),
@@ -68,7 +68,7 @@ pub async fn probe(management: &kube::Client, place: ProbePlace<'_>, env: &Env, 
 async fn ask(management: &kube::Client, place: ProbePlace<'_>, env: &Env, clock: Clock) -> Probed {
     let ProbePlace { namespace, secret, key } = place;
     if !is_object_name(namespace) || !is_object_name(secret) {
-        return Probed::NotTried("its name can't be one".to_owned());
+        return Probed::NotTried("its name is not a valid object name".to_owned());
     }
     let named = format!("{namespace}/{secret}");
     let (what, path) = (format!("reading Secret {named}"), format!("/api/v1/namespaces/{namespace}/secrets/{secret}"));
@@ -174,7 +174,7 @@ mod tests {
             ("403", server(Some("403 Forbidden")).await, "the login is good"),
             ("500", server(Some("500 Internal Server Error")).await, "the server failed"),
             ("refused", format!("http://127.0.0.1:{}", closed.port), "connection refused"),
-            ("no such name", "http://nobody.invalid".to_owned(), "name can't be found"),
+            ("no such name", "http://nobody.invalid".to_owned(), "cannot be resolved"),
         ];
         for (case, url, expected) in cases {
             let said = tried(&url, &format!("{{token: {CANARY}}}")).await.says();

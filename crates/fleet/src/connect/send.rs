@@ -37,7 +37,7 @@ pub enum TransportError {
     TimedOut { after: Duration },
     #[error("the response broke off")]
     BrokeOff(#[source] Box<dyn std::error::Error + Send + Sync>),
-    #[error("the response is larger than {} MiB", .bytes_max >> 20)]
+    #[error("the response is larger than {}", trueup_net::limit(*.bytes_max))]
     TooLarge { bytes_max: usize },
 }
 
@@ -131,8 +131,8 @@ mod tests {
             let read = collect(Body::from(b"0123456789".to_vec()), bytes_max).await;
             match (read, fits) {
                 (Ok(bytes), true) => assert_eq!(bytes.len(), 10, "case: {case}"),
-                (Err(TransportError::TooLarge { bytes_max: told }), false) => {
-                    assert_eq!(told, bytes_max, "case: {case}")
+                (Err(TransportError::TooLarge { bytes_max: limit }), false) => {
+                    assert_eq!(limit, bytes_max, "case: {case}")
                 }
                 (read, _) => panic!("case: {case}: {read:?}"),
             }

@@ -1,4 +1,4 @@
-//! What the tests of this room share: certificates, canned API servers, a runtime.
+//! What the tests of this module share: certificates, canned API servers, a runtime.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -78,7 +78,7 @@ pub(super) fn still() -> Clock {
     Arc::new(|| Timestamp::UNIX_EPOCH)
 }
 
-/// A port of this machine where nobody listens, and that nobody else can get while this lives.
+/// A port of this machine on which no process listens, reserved while this lives.
 pub(super) struct ClosedPort {
     pub port: u16,
     _held: tokio::net::TcpSocket,

@@ -44,7 +44,7 @@ pub struct WellKnown<'w> {
     pub roots: Option<&'w str>,
 }
 
-/// What came of it.
+/// The result of a fetch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fetched {
     /// The issuer is the expected one, and its keys have an address.
@@ -130,9 +130,9 @@ async fn get(url: &Uri, roots: Option<&str>, env: &Env) -> Result<Page, Fetched>
 }
 
 fn https(text: &str) -> Result<Uri, String> {
-    let url: Uri = text.parse().map_err(|_| "this is no URL".to_owned())?;
+    let url: Uri = text.parse().map_err(|_| "this is not a URL".to_owned())?;
     if url.scheme_str() != Some("https") {
-        return Err("this is no https URL".to_owned());
+        return Err("this is not an https URL".to_owned());
     }
     let authority = url.authority().map(http::uri::Authority::as_str).unwrap_or_default();
     if url.host().is_none_or(str::is_empty) || authority.contains('@') {

@@ -1,6 +1,6 @@
 //! What a server answered, by class.
 //!
-//! Always true: no text of a body gets into a sentence but a `Status`' reason, when it is one plain word, and the names of
+//! Invariant: no text of a body gets into a message but a `Status`' reason, when it is one plain word, and the names of
 //! the managers that own a field, when they are made of characters such a name has.
 
 use std::time::Duration;
@@ -31,7 +31,7 @@ pub(super) fn reply(got: &Got, plural: &str, name: &str) -> Reply {
         503 if retry_after.is_some() => Answer::Throttled,
         408 | 500..=599 => Answer::Ambiguous,
         400..=499 => Answer::Refused,
-        // A redirect or something nobody has heard of: who knows what became of it on the way.
+        // A redirect or an unknown status: whether the request was carried out is unknown.
         _ => Answer::Ambiguous,
     };
     let (reason, managers) = (reason(&got.body), managers(&got.body));

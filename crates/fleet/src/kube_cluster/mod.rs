@@ -1,12 +1,12 @@
-//! Requests to a cluster: the one place in the program that writes to it.
+//! Requests to a cluster: the one place in the program that writes to clusters.
 //!
-//! Always true:
+//! Invariants:
 //! - a request goes out once, and only with the token of its intent; nothing here tries again;
 //! - a delete carries uid, version and a propagation policy; there is no delete of a collection and no force;
 //! - a change carries uid and version of the object, and what is applied is never forced on another manager;
 //! - a 404 counts as absence only when the server names the very object.
 //!
-//! Not here: whether to send (`wave`), the class of an answer (`answer`), what it means for an action (`verdict`).
+//! Elsewhere: whether to send (`wave`), the class of an answer (`answer`), what it means for an action (`verdict`).
 
 mod answer;
 #[cfg(test)]
@@ -146,7 +146,8 @@ impl KubeCluster {
             if got.status != StatusCode::OK {
                 return Err(format!("the server answered {}", got.status.as_u16()));
             }
-            let page: Page<'_> = serde_json::from_slice(&got.body).map_err(|_| "the list can't be read".to_owned())?;
+            let page: Page<'_> =
+                serde_json::from_slice(&got.body).map_err(|_| "the list cannot be parsed".to_owned())?;
             for item in page.items.unwrap_or_default() {
                 if !items.is_empty() {
                     items.push(b',');
@@ -186,7 +187,8 @@ impl KubeCluster {
         if got.status != StatusCode::OK {
             return Err(format!("asking for the kinds of {} gave {}", target.api_version, got.status.as_u16()));
         }
-        let list: List = serde_json::from_slice(&got.body).map_err(|_| "the list of kinds can't be read".to_owned())?;
+        let list: List =
+            serde_json::from_slice(&got.body).map_err(|_| "the list of kinds cannot be parsed".to_owned())?;
         let entry = list.resources.into_iter().find(|one| one.kind == target.kind && !one.name.contains('/'));
         let entry = entry.ok_or_else(|| format!("{} has no kind {}", target.api_version, target.kind))?;
         let served = Served { plural: entry.name, namespaced: entry.namespaced };
@@ -207,22 +209,22 @@ impl KubeCluster {
             .header(header::ACCEPT, JSON)
             .header(header::CONTENT_TYPE, content_type)
             .body(Body::from(Bytes::from_owner(body)))
-            .map_err(|_| "the request can't be put into words".to_owned())?;
+            .map_err(|_| "the request cannot be built".to_owned())?;
         let asking = async {
             let response = self.client.send(request).await.map_err(|_| "the request failed".to_owned())?;
             let (head, mut body) = response.into_parts();
             let mut bytes = Zeroizing::new(Vec::new());
             while let Some(frame) = body.frame().await {
-                let frame = frame.map_err(|_| "the answer broke off".to_owned())?;
+                let frame = frame.map_err(|_| "the response broke off".to_owned())?;
                 let Ok(data) = frame.into_data() else { continue };
                 if bytes.len() + data.len() > BODY_MAX {
-                    return Err("the answer is too large".to_owned());
+                    return Err("the response is too large".to_owned());
                 }
                 bytes.extend_from_slice(&data);
             }
             Ok(Got { status: head.status, headers: head.headers, body: bytes })
         };
-        tokio::time::timeout(ANSWER_TIMEOUT, asking).await.unwrap_or_else(|_| Err("no answer in time".to_owned()))
+        tokio::time::timeout(ANSWER_TIMEOUT, asking).await.unwrap_or_else(|_| Err("no response in time".to_owned()))
     }
 }
 
@@ -275,7 +277,7 @@ impl SendMode {
         }
     }
 
-    /// For what is applied: who manages the fields from then on. Nobody else's are taken.
+    /// For what is applied: who manages the fields from then on. Fields of other managers are not taken.
     fn applied(self) -> &'static str {
         match self {
             Self::Yes => "?fieldManager=trueup",
@@ -302,9 +304,9 @@ fn seen(target: &ObjectRef, json: Zeroizing<Vec<u8>>) -> Result<Seen, String> {
         #[serde(default)]
         annotations: Option<BTreeMap<String, String>>,
     }
-    let object: Object = serde_json::from_slice(&json).map_err(|_| "the answer is no object".to_owned())?;
+    let object: Object = serde_json::from_slice(&json).map_err(|_| "the response is not an object".to_owned())?;
     if object.kind != target.kind || object.metadata.name != target.name {
-        return Err("the answer is another object than was asked for".to_owned());
+        return Err("the response is another object than requested".to_owned());
     }
     let Metadata { name: _, uid, resource_version, deletion_timestamp, labels, annotations } = object.metadata;
     Ok(Seen {

@@ -32,7 +32,7 @@ pub(super) struct Opened {
     pub served: Served,
 }
 
-/// Connects, and asks who and what is there.
+/// Connects, and reads identity and discovery.
 pub(super) async fn connect(cluster: ClusterName, epoch: Epoch, connector: Arc<dyn Connector>) -> Done {
     let opened = AssertUnwindSafe(open(connector.as_ref())).catch_unwind().await;
     let what = match opened {

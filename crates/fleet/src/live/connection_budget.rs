@@ -1,6 +1,6 @@
 //! Which guests are kept connected: every one until it has been judged once, then those needed last.
 //!
-//! Always true: at most `live_max` guests hold a connection, and none is let go before it has been judged.
+//! Invariant: at most `live_max` guests hold a connection, and none is let go before it has been judged.
 
 use super::cluster_session::ClusterSession;
 use crate::connect::LinkEvent;
@@ -26,7 +26,7 @@ enum Standing {
     Resting,
 }
 
-/// The links to wake and to release, in this order: releases make room for the ones that follow.
+/// The links to wake and to release, in this order: releases free capacity for the ones that follow.
 pub(super) fn moves<'s>(
     sessions: impl Iterator<Item = &'s ClusterSession>,
     live_max: usize,
@@ -86,25 +86,25 @@ mod tests {
     fn every_guest_is_judged_once_and_those_needed_last_stay() {
         use Standing::{Judged, Resting, Unseen, Working};
         let cases = [
-            ("room for all", vec![guest("a", Unseen, 0), guest("b", Unseen, 0)], vec!["+a", "+b"]),
+            ("capacity for all", vec![guest("a", Unseen, 0), guest("b", Unseen, 0)], vec!["+a", "+b"]),
             (
-                "no room while all work",
+                "no capacity while all work",
                 vec![guest("a", Working, 0), guest("b", Working, 0), guest("c", Unseen, 0)],
                 vec![],
             ),
             (
-                "the one needed longest ago makes room",
+                "the one needed longest ago is released",
                 vec![guest("a", Judged, 5), guest("b", Judged, 3), guest("c", Unseen, 0)],
                 vec!["-b", "+c"],
             ),
             ("resting guests stay at rest", vec![guest("a", Judged, 0), guest("b", Resting, 0)], vec![]),
             (
-                "a guest somebody looks at comes back",
+                "a guest that is looked at comes back",
                 vec![guest("a", Judged, 1), guest("b", Judged, 2), guest("c", Resting, 3)],
                 vec!["-a", "+c"],
             ),
             (
-                "but pushes out nobody who is needed more",
+                "but releases none that is needed more",
                 vec![guest("a", Judged, 8), guest("b", Judged, 9), guest("c", Resting, 3)],
                 vec![],
             ),

@@ -4,8 +4,8 @@
 //! another HostedCluster of the same name), it is called `<management>/<namespace>/<name>`. A name once given is kept,
 //! so that a second guest of the same name does not rename the first.
 //!
-//! And the AWS accounts that clusters point into: each cluster whose machines are in AWS has one of its own, called
-//! `aws:<cluster>`, because its own objects say with which credentials and endpoints it is asked.
+//! And the cloud accounts that clusters point into: each cluster whose machines run at a provider with a footprint has one
+//! of its own, called `<provider>:<cluster>`, because its own objects name the credentials and endpoints.
 //!
 //! A context of the kubeconfig may lead to a guest directly: its Infrastructure says so, and names the same infraID as
 //! the HostedCluster. Such a guest is in the fleet already and is not connected to a second time.
@@ -14,9 +14,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
+use crate::clouds::{Footprint, footprints};
 use trueup_core::world::{
     Cluster, ClusterName, ClusterSource, CollectionId, Fact, HostedBy, Interest, Interner, Life, Misfit, Namespace,
-    Obj, ObjectName, RawObject, Resource, Served, View,
+    Obj, ObjectName, Provider, RawObject, Resource, Served, View,
 };
 
 pub const HOSTED_CLUSTERS: Resource = Resource {
@@ -35,14 +36,6 @@ const INFRASTRUCTURES: Resource = Resource {
     namespaced: false,
 };
 
-const AWS_TEMPLATES: Resource = Resource {
-    group: "infrastructure.cluster.x-k8s.io",
-    version: "v1beta2",
-    kind: "AWSMachineTemplate",
-    plural: "awsmachinetemplates",
-    namespaced: true,
-};
-
 /// What reaching a guest takes of its HostedCluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostedClusterLink {
@@ -58,10 +51,10 @@ pub struct HostedClusterLink {
 /// What a cluster's own Infrastructure says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct GuestMark {
-    /// The infraID it goes by, when its control plane runs elsewhere. Empty for every other cluster.
+    /// Its infraID, when its control plane runs elsewhere. Empty for every other cluster.
     infra_id: Box<str>,
-    /// Whether its machines are in AWS.
-    is_in_aws: bool,
+    /// The platform its machines run on, or empty.
+    platform: Box<str>,
 }
 
 impl Fact for GuestMark {
@@ -70,15 +63,15 @@ impl Fact for GuestMark {
         let external = status.control_plane_topology.as_deref() == Some("External");
         let infra_id = status.infrastructure_name.filter(|_| external).unwrap_or_default().into();
         let platform = status.platform_status.and_then(|Obj(platform)| platform.kind);
-        Ok(Self { infra_id, is_in_aws: platform.as_deref() == Some("AWS") })
+        Ok(Self { infra_id, platform: platform.unwrap_or_default().into() })
     }
 }
 
-/// That there is a template for machines in AWS.
+/// That a template for machines of a provider exists.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct AwsTemplate;
+struct MachineTemplate;
 
-impl Fact for AwsTemplate {
+impl Fact for MachineTemplate {
     fn project(_: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
         Ok(Self)
     }
@@ -106,7 +99,7 @@ struct SpecWire {
     infra_id: Option<String>,
 }
 
-/// A guest somebody could connect to.
+/// A guest that can be connected to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guest {
     pub name: ClusterName,
@@ -152,24 +145,46 @@ struct Named {
 pub fn interests(view: View<'_>) -> Vec<Interest> {
     let hosts = view.clusters().filter(|cluster| may_host(cluster)).map(|cluster| hosted_clusters(&cluster.name));
     let guests = view.clusters().filter(|cluster| may_be_guest(cluster)).map(|cluster| guest_mark(&cluster.name));
-    let pools = view.clusters().filter(|cluster| may_have_templates(cluster)).map(|cluster| templates(&cluster.name));
+    let pools = view.clusters().flat_map(|cluster| {
+        let served = footprints().filter(|footprint| may_have_templates(cluster, footprint));
+        served.map(|footprint| templates(&cluster.name, &footprint)).collect::<Vec<Interest>>()
+    });
     hosts.chain(guests).chain(pools).collect()
 }
 
-/// The clusters whose machines are in AWS, each with the name of its account.
-pub fn aws_accounts(view: View<'_>) -> Vec<(ClusterName, ClusterName)> {
-    let is_in_aws = |cluster: &&Cluster| {
-        let platform = may_be_guest(cluster)
-            && view.read::<GuestMark>(&guest_mark(&cluster.name).id).iter().any(|(_, mark)| mark.is_in_aws);
-        let template = || view.read::<AwsTemplate>(&templates(&cluster.name).id).iter().next().is_some();
-        platform || (may_have_templates(cluster) && template())
+/// The account of a cluster at a provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClusterAccount {
+    pub provider: Provider,
+    pub cluster: ClusterName,
+    /// The account's name in the fleet.
+    pub name: ClusterName,
+}
+
+/// The accounts of the clusters whose machines run at a provider with a footprint.
+pub fn cluster_accounts(view: View<'_>) -> Vec<ClusterAccount> {
+    let uses = |cluster: &Cluster, footprint: &Footprint| {
+        let on_platform = may_be_guest(cluster)
+            && view
+                .read::<GuestMark>(&guest_mark(&cluster.name).id)
+                .iter()
+                .any(|(_, mark)| &*mark.platform == footprint.platform);
+        let template = || view.read::<MachineTemplate>(&templates(&cluster.name, footprint).id).iter().next().is_some();
+        on_platform || (may_have_templates(cluster, footprint) && template())
     };
-    let named = |cluster: &Cluster| (cluster.name.clone(), ClusterName::new(format!("aws:{}", cluster.name)));
-    view.clusters().filter(is_in_aws).map(named).collect()
+    let mut accounts = Vec::new();
+    for cluster in view.clusters() {
+        for footprint in footprints().filter(|footprint| uses(cluster, footprint)) {
+            let (provider, cluster) = (footprint.provider, cluster.name.clone());
+            let name = ClusterName::new(format!("{}:{cluster}", provider.as_str()));
+            accounts.push(ClusterAccount { provider, cluster, name });
+        }
+    }
+    accounts
 }
 
 /// The guests of the fleet: every HostedCluster, whether or not it can be reached yet. One that can't is shown as such,
-/// because a guest nobody mentions looks like a guest without findings.
+/// because a guest that is not listed looks like a guest without findings.
 pub fn guests(view: View<'_>) -> Vec<Guest> {
     let mut found: BTreeMap<HostedBy, HostedClusterLink> = BTreeMap::new();
     let reached = reached_by_context(view);
@@ -219,26 +234,26 @@ fn may_be_guest(cluster: &Cluster) -> bool {
     matches!(cluster.source, ClusterSource::Kubeconfig { .. }) && !cluster.served.lacks(&INFRASTRUCTURES)
 }
 
-fn templates(cluster: &ClusterName) -> Interest {
-    CollectionId::all(cluster, AWS_TEMPLATES).interest::<AwsTemplate>()
+fn templates(cluster: &ClusterName, footprint: &Footprint) -> Interest {
+    CollectionId::all(cluster, footprint.template).interest::<MachineTemplate>()
 }
 
-/// Only where complete discovery names the kind: most clusters have no such thing, and need not be asked.
-fn may_have_templates(cluster: &Cluster) -> bool {
+/// Only where complete discovery has the kind: most clusters do not serve it.
+fn may_have_templates(cluster: &Cluster, footprint: &Footprint) -> bool {
     let is_live = match cluster.source {
         ClusterSource::Kubeconfig { .. } => true,
         ClusterSource::Hosted { .. } | ClusterSource::Snapshot | ClusterSource::Cloud { .. } | ClusterSource::Local => {
             false
         }
     };
-    is_live && matches!(cluster.served, Served::Complete(_)) && !cluster.served.lacks(&AWS_TEMPLATES)
+    is_live && matches!(cluster.served, Served::Complete(_)) && !cluster.served.lacks(&footprint.template)
 }
 
 fn hosted_clusters(cluster: &ClusterName) -> Interest {
     CollectionId::all(cluster, HOSTED_CLUSTERS).interest::<HostedClusterLink>()
 }
 
-/// Guests host nobody, and a folder is read once: its guests are folders, too.
+/// Guests host no guests, and a snapshot is read once: its guests are folders, too.
 fn may_host(cluster: &Cluster) -> bool {
     let reachable = match cluster.source {
         ClusterSource::Kubeconfig { .. } => true,
@@ -380,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cluster_has_an_account_when_its_machines_are_in_aws() {
+    fn a_cluster_has_an_account_where_its_machines_run() {
         let platform = |kind: &str| {
             format!(r#"{{"metadata":{{"name":"cluster"}},"status":{{"platformStatus":{{"type":"{kind}"}}}}}}"#)
         };
@@ -394,12 +409,13 @@ mod tests {
         for (case, infrastructure, objects, expected) in cases {
             let mut world = World::default();
             let pair = |resource: &Resource| (resource.group.to_owned(), resource.plural.to_owned());
-            let served = Served::Complete([&INFRASTRUCTURES, &AWS_TEMPLATES].map(pair).into_iter().collect());
+            let footprint = footprints().find(|footprint| footprint.provider == Provider::Aws).unwrap();
+            let served = Served::Complete([&INFRASTRUCTURES, &footprint.template].map(pair).into_iter().collect());
             world.put_cluster(Cluster { served, ..cluster("a", None) });
             feed(&mut world, &guest_mark(&ClusterName::new("a")), &[&infrastructure]);
-            feed(&mut world, &templates(&ClusterName::new("a")), objects);
-            let accounts = aws_accounts(world.view(jiff::Timestamp::UNIX_EPOCH));
-            let names: Vec<&str> = accounts.iter().map(|(_, account)| account.as_str()).collect();
+            feed(&mut world, &templates(&ClusterName::new("a"), &footprint), objects);
+            let accounts = cluster_accounts(world.view(jiff::Timestamp::UNIX_EPOCH));
+            let names: Vec<&str> = accounts.iter().map(|account| account.name.as_str()).collect();
             assert_eq!(names, expected, "case: {case}");
         }
     }

@@ -1,6 +1,6 @@
 //! What follows from what is known now: guests, interests, links, judgements.
 //!
-//! Always true: an interest in a cluster that can't be observed is answered with the reason, never left open.
+//! Invariant: an interest in a cluster that can't be observed is answered with the reason, never left open.
 
 use std::any::TypeId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::cluster_session::{Asked, ClusterSession, Member};
 use super::connection_budget;
-use super::discover;
+use super::discover::{self, ClusterAccount};
 use super::session::{Live, later};
 use super::update::Update;
 use crate::connect::LinkEvent;
@@ -23,7 +23,7 @@ const ROUNDS_MAX: usize = 8;
 /// thousands of times a second.
 const WISHES_APART: Duration = Duration::from_millis(100);
 /// The same after news that lead somewhere: a list that is whole for the first time, a cluster that answers. A guest is
-/// reached over a chain of five of them, and somebody waits for its rows. Short enough not to be felt; long enough for
+/// reached over a chain of five of them, and a user waits for its rows. Short enough not to be felt; long enough for
 /// a fleet of hundreds that all answer at once.
 const WISHES_APART_AFTER_NEWS: Duration = Duration::from_millis(2);
 
@@ -102,7 +102,7 @@ impl Live {
             let management = self.sessions.get(&guest.hosted_by.cluster).and_then(|host| host.connection.as_ref());
             let is_new = !self.sessions.contains_key(&guest.name) && guest.is_living();
             if let Some(connection) = management.filter(|_| is_new) {
-                let member = self.door.member(&guest, &connection.client);
+                let member = self.resolver.member(&guest, &connection.client);
                 self.enter(member, changes);
             }
         }
@@ -116,42 +116,42 @@ impl Live {
 
     /// Accounts enter with the first object that points into them, and stay.
     fn follow_accounts(&mut self, changes: &mut ChangeSet) {
-        let accounts = discover::aws_accounts(self.world.view(self.ports.clock.now()));
-        for (cluster, name) in accounts {
-            if !self.sessions.contains_key(&name)
-                && let Some(member) = self.account(&cluster, &name)
+        let accounts = discover::cluster_accounts(self.world.view(self.ports.clock.now()));
+        for account in accounts {
+            if !self.sessions.contains_key(&account.name)
+                && let Some(member) = self.account(&account)
             {
                 self.enter(member, changes);
             }
         }
     }
 
-    /// An account is asked with what its cluster says, so a new connection to the cluster gives it a new way in, which it
-    /// takes at once: by the old one it would read its Secrets with a login that may have ended.
+    /// An account is read with its cluster's credentials, so a new connection to the cluster gives the account a new
+    /// connector, used at once: the old one would read Secrets with a login that may have ended.
     pub(super) fn renew_account_of(&mut self, cluster: &ClusterName, changes: &mut ChangeSet) {
-        let accounts = discover::aws_accounts(self.world.view(self.ports.clock.now()));
-        for (_, name) in accounts.into_iter().filter(|(of, _)| of == cluster) {
-            let renewed = self.account(cluster, &name);
-            if let (Some(session), Some(member)) = (self.sessions.get_mut(&name), renewed) {
+        let accounts = discover::cluster_accounts(self.world.view(self.ports.clock.now()));
+        for account in accounts.into_iter().filter(|account| account.cluster == *cluster) {
+            let renewed = self.account(&account);
+            if let (Some(session), Some(member)) = (self.sessions.get_mut(&account.name), renewed) {
                 session.member.connector = member.connector;
-                self.link(&name, LinkEvent::KubeconfigChanged, changes);
+                self.link(&account.name, LinkEvent::KubeconfigChanged, changes);
             }
         }
     }
 
-    fn account(&self, cluster: &ClusterName, name: &ClusterName) -> Option<Member> {
-        let session = self.sessions.get(cluster)?;
+    fn account(&self, account: &ClusterAccount) -> Option<Member> {
+        let session = self.sessions.get(&account.cluster)?;
         let connection = session.connection.as_ref()?;
-        self.door.aws_account(name, &session.cluster(), &connection.client)
+        self.resolver.account_of(account, &session.cluster(), &connection.client)
     }
 
-    /// Guests are reached over their management cluster's connection, so a new one gives them new ways in.
+    /// Guests are reached over their management cluster's connection, so a new one gives them new connectors.
     pub(super) fn renew_guests_of(&mut self, management: &ClusterName) {
         let Some(client) = self.client(management) else { return };
         let guests = discover::guests(self.world.view(self.ports.clock.now()));
         for guest in guests.iter().filter(|guest| guest.hosted_by.cluster == *management) {
             if let Some(session) = self.sessions.get_mut(&guest.name).filter(|session| session.is_guest()) {
-                session.member.connector = self.door.member(guest, &client).connector;
+                session.member.connector = self.resolver.member(guest, &client).connector;
             }
         }
     }
@@ -219,7 +219,7 @@ impl Live {
     }
 }
 
-/// Whether a change may lead to something that nobody could want before. Objects that change one by one may too, but
+/// Whether a change may lead to a new interest. Objects that change one by one may too, but
 /// they are many, and what follows from them can wait a moment.
 fn leads_somewhere(change: &Change) -> bool {
     match change {
@@ -228,7 +228,7 @@ fn leads_somewhere(change: &Change) -> bool {
     }
 }
 
-/// Forgets collections nobody wants any more.
+/// Drops collections without an interest.
 fn close_unwanted(world: &mut World, session: &mut ClusterSession, interests: &[Interest], changes: &mut ChangeSet) {
     let ids: BTreeSet<&CollectionId> = interests.iter().map(|interest| &interest.id).collect();
     let facts: BTreeSet<(&CollectionId, TypeId)> =

@@ -1,6 +1,6 @@
 //! Taking in what happened: reports of observers, connections made or not, the clock.
 //!
-//! Always true:
+//! Invariants:
 //! - a report over an earlier connection changes nothing;
 //! - another cluster under the same name starts from nothing.
 
@@ -89,7 +89,7 @@ impl Live {
         let Some(session) = self.sessions.get_mut(cluster) else { return };
         let replaced = session.identity.is_known() && identity.is_known() && session.identity != identity;
         if replaced {
-            tracing::warn!(%cluster, "another cluster answers under this name: what was known of the old one is dropped");
+            tracing::warn!(%cluster, "cluster identity changed: dropped the collections of the previous cluster");
             changes.extend(self.world.remove_cluster(cluster));
             session.marks = VersionFloor::default();
             session.asked.clear();
@@ -107,7 +107,7 @@ impl Live {
             fallback_namespaces: session.member.namespaces.clone(),
         }));
         session.connection = Some(connection);
-        // The new observer is told everything that is wanted, and answers all of it anew.
+        // The new observer gets every interest, and lists all of them again.
         session.interests.clear();
         session.asked.values_mut().for_each(|asked| *asked = Asked::Waiting);
         self.link(cluster, LinkEvent::Connected, changes);

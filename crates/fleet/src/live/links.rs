@@ -1,6 +1,6 @@
-//! Each cluster's link: what it is told, and what is done for it.
+//! Each cluster's link: its events and their effects.
 //!
-//! Not here: when a link is tried again (`fleet::LinkMachine`), which guest stays connected (`connection_budget`).
+//! Elsewhere: when a link is tried again (`fleet::LinkMachine`), which guest stays connected (`connection_budget`).
 
 use super::attempt;
 use super::cluster_session::{Asked, ClusterSession, Member};

@@ -1,10 +1,10 @@
-//! The loop that joins the rooms: it keeps clusters connected, interests observed, the world fed and judgements
+//! The live loop: it keeps clusters connected, interests observed, the world fed and judgements
 //! current.
 //!
 //! [`Live`] is the loop itself: `step` by step, until settled ([`Live::wait_settled`]) for the headless commands, or for
 //! ever ([`Live::run`]) for the console. [`recorded`] gives the same for folders, without a loop.
 //!
-//! Not here: what is right (`domains`), and doing anything about it (`engine`).
+//! Elsewhere: what is right (`checks`), and doing anything about it (`engine`).
 
 mod attempt;
 mod cluster_session;
@@ -20,7 +20,7 @@ mod tests;
 mod update;
 
 pub use cluster_session::Member;
-pub use discover::{Guest, HostedClusterLink};
+pub use discover::{ClusterAccount, Guest, HostedClusterLink};
 pub use recorded::recorded;
 pub use session::{GuestResolver, LIVE_MAX, Live, LiveSetup, Settled};
 pub use update::{AskAfter, Command, Question, Update};

@@ -6,9 +6,9 @@
 //!   the clock  ─► retries, deadlines ────────┘     └───► judgements ─► updates
 //! ```
 //!
-//! Always true: what happens between two waits is one step, judged as a whole.
+//! Invariant: what happens between two waits is one step, judged as a whole.
 //!
-//! Not here: taking one thing in (`intake`), what follows from it (`follow`), a cluster's link (`links`).
+//! Elsewhere: taking one thing in (`intake`), what follows from it (`follow`), a cluster's link (`links`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,19 +21,17 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use super::attempt::Done;
 use super::cluster_session::{Asked, ClusterSession, Member};
-use super::discover::Guest;
+use super::discover::{ClusterAccount, Guest};
 use super::update::{AskAfter, Command, Question, Update};
-use crate::account::IbmClient;
+use crate::clouds::{AccountPort, Accounts};
 use crate::connect::{FixedConnector, LinkEvent, TlsTrust};
 use crate::observe::{Batch, Clock, Inbox, Outbox, Ports, ProcessJitter, outbox};
 use trueup_checks::Check;
 use trueup_checks::judgements::Judgements;
 use trueup_core::decode::Digester;
-use trueup_core::world::{
-    ChangeSet, Cluster, ClusterName, ClusterSource, CollectionId, Link, Provider, RiskClass, View, World,
-};
+use trueup_core::world::{ChangeSet, Cluster, ClusterName, ClusterSource, CollectionId, Link, RiskClass, View, World};
 
-/// How often a listing cluster's count of objects is told.
+/// How often a listing cluster's count of objects is sent.
 const PROGRESS_EVERY: Duration = Duration::from_millis(500);
 /// Guests that are kept live at once, unless the configuration says otherwise.
 pub const LIVE_MAX: usize = 64;
@@ -43,8 +41,8 @@ pub trait GuestResolver: Send + Sync {
     /// The guest as a member, reached over its management cluster.
     fn member(&self, guest: &Guest, management: &kube::Client) -> Member;
 
-    /// The AWS account a cluster's machines are in, as a member of this name. Nothing where nobody wants to know of it.
-    fn aws_account(&self, _name: &ClusterName, _cluster: &Cluster, _client: &kube::Client) -> Option<Member> {
+    /// The cloud account a cluster's machines run in, as a member. Nothing where no check needs it.
+    fn account_of(&self, _account: &ClusterAccount, _cluster: &Cluster, _client: &kube::Client) -> Option<Member> {
         None
     }
 }
@@ -53,7 +51,7 @@ pub trait GuestResolver: Send + Sync {
 pub struct LiveSetup {
     pub domains: Vec<Box<dyn Check>>,
     pub members: Vec<Member>,
-    pub door: Box<dyn GuestResolver>,
+    pub resolver: Box<dyn GuestResolver>,
     pub ports: Ports,
     pub live_max: usize,
 }
@@ -73,7 +71,7 @@ pub struct Live {
     pub(super) world: World,
     pub(super) judgements: Judgements,
     pub(super) domains: Vec<Box<dyn Check>>,
-    pub(super) door: Box<dyn GuestResolver>,
+    pub(super) resolver: Box<dyn GuestResolver>,
     pub(super) ports: Ports,
     pub(super) live_max: usize,
     pub(super) sessions: BTreeMap<ClusterName, ClusterSession>,
@@ -84,7 +82,7 @@ pub struct Live {
     /// When it was last found out what is wanted, and when it is to be found out again.
     pub(super) wishes_made: Timestamp,
     pub(super) wishes_due: Option<Timestamp>,
-    /// Clusters nobody has been told of yet.
+    /// Clusters that no update has named yet.
     pub(super) unannounced: ChangeSet,
     /// How often anything has changed that a judgement or its explanation may rest on.
     pub(super) moves: u64,
@@ -124,13 +122,13 @@ enum Wake {
 impl Live {
     /// The loop before its first step. Must be called inside a tokio runtime.
     pub fn new(setup: LiveSetup) -> Self {
-        let LiveSetup { domains, members, door, ports, live_max } = setup;
+        let LiveSetup { domains, members, resolver, ports, live_max } = setup;
         let (outbox, inbox) = outbox();
         let mut live = Self {
             world: World::default(),
             judgements: Judgements::default(),
             domains,
-            door,
+            resolver,
             ports,
             live_max: live_max.max(1),
             sessions: BTreeMap::new(),
@@ -163,8 +161,8 @@ impl Live {
         digester: Digester,
     ) -> Self {
         let ports = Ports::new(Arc::new(StoppedClock(now)), Arc::new(ProcessJitter), digester);
-        let (members, door) = (Vec::new(), Box::new(NoGuests));
-        let live = Self::new(LiveSetup { domains, members, door, ports, live_max: 1 });
+        let (members, resolver) = (Vec::new(), Box::new(NoGuests));
+        let live = Self::new(LiveSetup { domains, members, resolver, ports, live_max: 1 });
         Self { world, judgements, pace: Pace::Still, ..live }
     }
 
@@ -201,14 +199,11 @@ impl Live {
         self.sessions.get(cluster)?.connection.as_ref().map(|connection| connection.client.clone())
     }
 
-    /// The accounts with IBM Cloud, by their ids.
-    pub fn ibm_accounts(&self) -> BTreeMap<String, Arc<IbmClient>> {
+    /// The cloud accounts that can be written to, by their ids.
+    pub fn cloud_accounts(&self) -> Accounts {
         let account = |session: &ClusterSession| match &session.member.source {
-            ClusterSource::Cloud { provider: Provider::Ibm, account, .. } => {
-                Some((account.clone(), session.member.connector.ibm_account()?))
-            }
-            ClusterSource::Cloud { provider: Provider::Aws, .. }
-            | ClusterSource::Kubeconfig { .. }
+            ClusterSource::Cloud { account, .. } => Some((account.clone(), session.member.connector.account_port()?)),
+            ClusterSource::Kubeconfig { .. }
             | ClusterSource::Hosted { .. }
             | ClusterSource::Snapshot
             | ClusterSource::Local => None,
@@ -216,9 +211,9 @@ impl Live {
         self.sessions.values().filter_map(account).collect()
     }
 
-    /// The account with IBM Cloud that a member is, when it is one.
-    pub fn ibm_account(&self, member: &ClusterName) -> Option<Arc<IbmClient>> {
-        self.sessions.get(member)?.member.connector.ibm_account()
+    /// The port that writes to the cloud account that a member is; nothing for a cluster.
+    pub fn cloud_account(&self, member: &ClusterName) -> Option<Arc<dyn AccountPort>> {
+        self.sessions.get(member)?.member.connector.account_port()
     }
 
     /// Waits for something to happen and takes it in.
@@ -235,7 +230,7 @@ impl Live {
         self.follow(changes)
     }
 
-    /// Does as it is told.
+    /// Handles a command.
     pub fn handle(&mut self, command: Command) -> Update {
         let mut changes = ChangeSet::default();
         match command {
@@ -295,7 +290,7 @@ impl Live {
         }
     }
 
-    /// The update that takes back all that was ever told, for a loop that begins anew.
+    /// The update that retracts everything that was sent, for a loop that restarts.
     pub fn retract_all(&self) -> Update {
         let mut all = self.everything();
         all.findings.values_mut().for_each(|held| *held = None);

@@ -210,7 +210,7 @@ fn member(name: &str, connector: impl Connector + 'static) -> Member {
 fn live(members: Vec<Member>, guests: Guests, live_max: usize) -> Live {
     let ports =
         Ports::new(Arc::new(PausedClock(tokio::time::Instant::now())), Arc::new(FixedJitter), Digester::new(&[5; 32]));
-    Live::new(LiveSetup { domains: vec![Box::new(VersionFloor)], members, door: Box::new(guests), ports, live_max })
+    Live::new(LiveSetup { domains: vec![Box::new(VersionFloor)], members, resolver: Box::new(guests), ports, live_max })
 }
 
 fn alone(sim: &SimCluster) -> Live {

@@ -1,4 +1,4 @@
-//! What the loop tells, and what it can be told.
+//! The updates the loop sends, and the commands it takes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,9 +19,9 @@ pub struct Update {
 
 /// What the loop can be asked to do.
 pub enum Command {
-    /// Somebody looks at this cluster: keep it live, and connect if it is not.
+    /// A user looks at this cluster: keep it live, and connect if it is not.
     Need(ClusterName),
-    /// Connect anew: new credentials, or a person who does not want to wait.
+    /// Reconnect: new credentials, or a user who does not want to wait.
     Reconnect(ClusterName),
     /// The kubeconfig changed: reach this cluster the new way from now on.
     Renew(Box<Member>),

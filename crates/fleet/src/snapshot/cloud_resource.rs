@@ -8,20 +8,7 @@ use serde_json::Value;
 
 use super::entry_fault::{EntryFault, misspelling_of};
 use super::yaml_tree::Step;
-
-/// Known kinds of resources.
-const KINDS: [&str; 10] = [
-    "workspace",
-    "dhcp-server",
-    "network",
-    "vpc",
-    "subnet",
-    "security-group",
-    "load-balancer",
-    "transit-gateway",
-    "tg-connection",
-    "cos-instance",
-];
+use trueup_core::world::IbmResourceKind;
 
 /// The keys of a resource.
 const KEYS: [&str; 12] = [
@@ -58,7 +45,7 @@ fn fault(key: &str, value: &Value) -> Option<String> {
     }
     match (key, value) {
         ("kind", Value::String(kind)) => {
-            let meant = misspelling_of(kind, &KINDS)?;
+            let meant = misspelling_of(kind, &IbmResourceKind::ALL.map(IbmResourceKind::as_str))?;
             Some(format!("has the unknown kind `{kind}`: did you mean `{meant}`?"))
         }
         (_, Value::Null) => None,

@@ -149,9 +149,9 @@ impl Document {
         let server = cluster.server.as_deref().and_then(Server::parse).ok_or(Unreadable::NoServer)?;
         Ok(Current::Pair(Box::new(Pair {
             server,
-            way_round: cluster.way_round(),
-            trust: cluster.trust()?,
-            credential: user.credential()?,
+            way_round: way_round(cluster),
+            trust: trust(cluster)?,
+            credential: credential(user)?,
             foreign: foreign(cluster, user),
         })))
     }
@@ -203,53 +203,49 @@ fn foreign(cluster: &Cluster, user: &User) -> Box<[ForeignField]> {
     all.into_iter().filter_map(|(field, is_there)| is_there.then_some(field)).collect()
 }
 
-impl Cluster {
-    fn way_round(&self) -> Option<EndpointOverride> {
-        let proxy = self.proxy_url.as_ref().filter(|url| !url.0.is_empty()).map(|_| EndpointOverride::Proxy);
-        proxy.or(filled(self.tls_server_name.as_deref()).map(|_| EndpointOverride::ServerName))
-    }
-
-    fn trust(&self) -> Result<Trust, Unreadable> {
-        if self.insecure_skip_tls_verify.unwrap_or(false) {
-            return Ok(Trust::Nobody);
-        }
-        if let Some(data) = self.certificate_authority_data.as_ref().filter(|data| !data.0.is_empty()) {
-            return Authorities::parse(data.0.as_bytes()).map(Trust::Authorities).ok_or(Unreadable::Authority);
-        }
-        let is_file = filled(self.certificate_authority.as_deref()).is_some();
-        Ok(if is_file { Trust::File } else { Trust::System })
-    }
+fn way_round(cluster: &Cluster) -> Option<EndpointOverride> {
+    let proxy = cluster.proxy_url.as_ref().filter(|url| !url.0.is_empty()).map(|_| EndpointOverride::Proxy);
+    proxy.or(filled(cluster.tls_server_name.as_deref()).map(|_| EndpointOverride::ServerName))
 }
 
-impl User {
-    /// What is written down wins over what a plugin would say, as for client-go.
-    fn credential(&self) -> Result<Credential, Unreadable> {
-        if let Some(token) = hidden(&self.token) {
-            return Ok(Credential::Token(Token::parse(token)));
-        }
-        if filled(self.token_file.as_deref()).is_some() {
-            return Ok(Credential::File);
-        }
-        let certificate_file = filled(self.client_certificate.as_deref()).is_some();
-        let key_file = filled(self.client_key.as_deref()).is_some();
-        match (hidden(&self.client_certificate_data), hidden(&self.client_key_data)) {
-            (Some(chain), Some(key)) => return Ok(Credential::Certificate(certificate(chain, key)?)),
-            (Some(_), None) if !key_file => return Err(CertificateFault::NoKey.into()),
-            (None, Some(_)) if !certificate_file => return Err(CertificateFault::NoCertificate.into()),
-            (Some(_) | None, Some(_) | None) => {}
-        }
-        if certificate_file || key_file {
-            return Ok(Credential::File);
-        }
-        if self.exec.is_some() {
-            return Ok(Credential::Exec);
-        }
-        if self.auth_provider.is_some() {
-            return Ok(Credential::AuthProvider);
-        }
-        let is_basic = filled(self.username.as_deref()).is_some() || hidden(&self.password).is_some();
-        Ok(if is_basic { Credential::Basic } else { Credential::Nothing })
+fn trust(cluster: &Cluster) -> Result<Trust, Unreadable> {
+    if cluster.insecure_skip_tls_verify.unwrap_or(false) {
+        return Ok(Trust::Nobody);
     }
+    if let Some(data) = cluster.certificate_authority_data.as_ref().filter(|data| !data.0.is_empty()) {
+        return Authorities::parse(data.0.as_bytes()).map(Trust::Authorities).ok_or(Unreadable::Authority);
+    }
+    let is_file = filled(cluster.certificate_authority.as_deref()).is_some();
+    Ok(if is_file { Trust::File } else { Trust::System })
+}
+
+/// What is written down wins over what a plugin would say, as for client-go.
+fn credential(user: &User) -> Result<Credential, Unreadable> {
+    if let Some(token) = hidden(&user.token) {
+        return Ok(Credential::Token(Token::parse(token)));
+    }
+    if filled(user.token_file.as_deref()).is_some() {
+        return Ok(Credential::File);
+    }
+    let certificate_file = filled(user.client_certificate.as_deref()).is_some();
+    let key_file = filled(user.client_key.as_deref()).is_some();
+    match (hidden(&user.client_certificate_data), hidden(&user.client_key_data)) {
+        (Some(chain), Some(key)) => return Ok(Credential::Certificate(certificate(chain, key)?)),
+        (Some(_), None) if !key_file => return Err(CertificateFault::NoKey.into()),
+        (None, Some(_)) if !certificate_file => return Err(CertificateFault::NoCertificate.into()),
+        (Some(_) | None, Some(_) | None) => {}
+    }
+    if certificate_file || key_file {
+        return Ok(Credential::File);
+    }
+    if user.exec.is_some() {
+        return Ok(Credential::Exec);
+    }
+    if user.auth_provider.is_some() {
+        return Ok(Credential::AuthProvider);
+    }
+    let is_basic = filled(user.username.as_deref()).is_some() || hidden(&user.password).is_some();
+    Ok(if is_basic { Credential::Basic } else { Credential::Nothing })
 }
 
 fn certificate(chain: &str, key: &str) -> Result<Certificate, CertificateFault> {

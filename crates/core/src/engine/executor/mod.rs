@@ -34,6 +34,7 @@ mod content;
 mod dry_run;
 mod export;
 mod in_flight;
+mod object_now;
 mod own_changes;
 mod owners;
 mod ports;
@@ -53,6 +54,7 @@ mod wave;
 pub use content::Patch;
 pub use dry_run::{BackupsThere, DryRunPorts, DryRunResult, dry_run};
 pub use in_flight::InFlight;
+pub use object_now::read_object_now;
 pub use owners::read_owners;
 pub use ports::{
     ClusterPort, Clusters, DryRunPort, ExecutorClock, JournalPort, Ports, Progress, Reading, Recheck, ReferenceScan, Reply, Seen,

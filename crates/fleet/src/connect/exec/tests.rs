@@ -110,7 +110,7 @@ fn a_plugin_that_insists_on_a_terminal_is_not_started() {
 fn nothing_a_plugin_prints_on_stdout_reaches_an_error() {
     let long = "x".repeat(TOKEN_RUN);
     let cases = [
-        ("garbage", format!("echo 'token: [{CANARY}'"), "no ExecCredential"),
+        ("garbage", format!("echo 'token: [{CANARY}'"), "not an ExecCredential"),
         (
             "exit 1 after printing it",
             format!("echo '{}'; exit 1", credential(&format!(r#"{{"token":"{CANARY}"}}"#))),
@@ -136,7 +136,7 @@ fn nothing_a_plugin_prints_on_stdout_reaches_an_error() {
         (
             "token of another shape",
             format!("echo '{}'", credential(&format!(r#"{{"token":["{CANARY}"]}}"#))),
-            "no ExecCredential",
+            "not an ExecCredential",
         ),
         ("nothing in it", format!("echo '{}'", credential("{}")), "neither"),
         ("empty", "true".to_owned(), "empty"),

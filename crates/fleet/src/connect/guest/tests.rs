@@ -94,7 +94,7 @@ async fn each_way_to_fail_is_told_apart_and_none_shows_the_secret() {
     let odd = json!({ "metadata": { "resourceVersion": "1" }, "data": { "kubeconfig": format!("{CANARY}%") } });
     let other_key = json!({ "metadata": { "resourceVersion": "1" }, "data": { "value": CANARY } });
     let cases = [
-        ("absent", 404, json!({}), "there is no Secret clusters/hc-admin-kubeconfig"),
+        ("absent", 404, json!({}), "Secret clusters/hc-admin-kubeconfig with the guest's kubeconfig does not exist"),
         ("forbidden", 403, json!({ "message": CANARY }), "needs `get` on it"),
         (
             "server error",
@@ -102,7 +102,7 @@ async fn each_way_to_fail_is_told_apart_and_none_shows_the_secret() {
             json!({ "message": CANARY }),
             "reading Secret clusters/hc-admin-kubeconfig: the server failed (500)",
         ),
-        ("another shape", 200, json!([CANARY]), "another shape"),
+        ("another shape", 200, json!([CANARY]), "unexpected shape"),
         ("another key", 200, other_key, "has no key \"kubeconfig\""),
         ("not base64", 200, odd, "does not hold text"),
         ("not a kubeconfig", 200, secret(&format!("users: {CANARY}")), "not a kubeconfig"),

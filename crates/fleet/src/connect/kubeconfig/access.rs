@@ -10,6 +10,7 @@ use super::error::{KubeconfigError, Part};
 use super::file;
 use super::merge::{Kubeconfig, Origin, Placed, Trust};
 use crate::connect::text::{nearest, printable};
+use trueup_core::world::Obj;
 use trueup_net::{ClientCertificate, PemSource, SecretText, Verification};
 
 /// How to reach a cluster, and as whom.
@@ -51,7 +52,7 @@ pub struct ExecSpec {
     pub env: Vec<(String, SecretText)>,
     pub install_hint: Option<String>,
     pub needs_terminal: NeedsTerminal,
-    /// What the plugin is told of the cluster, when it asks to be: JSON. Secret because a proxy's password may be in it.
+    /// The cluster information for the plugin, if it asks for it: JSON. Secret because it may hold a proxy's password.
     pub cluster_info: Option<SecretText>,
 }
 
@@ -69,7 +70,7 @@ pub enum NeedsTerminal {
     Yes,
 }
 
-/// Who to act as.
+/// The user to impersonate.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Impersonation {
     pub user: Option<String>,
@@ -216,8 +217,8 @@ impl Reader<'_> {
     /// The bearer, by client-go's precedence: what is written down wins over what a plugin would say.
     fn bearer(&self, user: &file::User, cluster: &file::Cluster, access: &Access) -> Result<Bearer, KubeconfigError> {
         let token_file = filled(user.token_file.as_deref()).map(|path| self.path("tokenFile", path)).transpose()?;
-        let exec = user.exec.as_ref().map(|exec| self.exec(exec, cluster, access)).transpose()?;
-        if let Some(provider) = &user.auth_provider {
+        let exec = user.exec.as_ref().map(|Obj(exec)| self.exec(exec, cluster, access)).transpose()?;
+        if let Some(Obj(provider)) = &user.auth_provider {
             if self.trust == Trust::FromSecret {
                 return Err(self.refused("auth-provider", "run a command or log in elsewhere"));
             }
@@ -259,7 +260,7 @@ impl Reader<'_> {
                 return Err(self.bad("exec.interactiveMode", "should be Never, IfAvailable or Always".to_owned()));
             }
         };
-        let variables = exec.env.iter().flatten().map(|variable| (variable.name.clone(), variable.value.clone()));
+        let variables = exec.env.iter().flatten().map(|Obj(variable)| (variable.name.clone(), variable.value.clone()));
         Ok(ExecSpec {
             version,
             command: self.command(command),
@@ -331,7 +332,7 @@ fn cluster_info(cluster: &file::Cluster, access: &Access) -> SecretText {
         }
     }
     let meant = |entry: &&file::NamedExtension| entry.name == "client.authentication.k8s.io/exec";
-    if let Some(entry) = cluster.extensions.iter().flatten().find(meant) {
+    if let Some(entry) = cluster.extensions.iter().flatten().map(|Obj(entry)| entry).find(meant) {
         info.insert("config".to_owned(), entry.extension.clone());
     }
     SecretText::new(serde_json::Value::from(info).to_string())

@@ -7,7 +7,7 @@ use std::fmt;
 pub enum KubeconfigError {
     #[error("no kubeconfig found (looked at {}); name one with --kubeconfig FILE or KUBECONFIG", .looked.join(", "))]
     NoneFound { looked: Vec<String> },
-    #[error("{place}: can't be read ({why}); check the path and its permissions")]
+    #[error("{place}: cannot be read ({why}); check the path and its permissions")]
     NotReadable { place: String, why: String },
     #[error(
         "{place}{}: not a kubeconfig (bad YAML, or a field of another shape); `kubectl config view` with this file shows more", at(*.line)

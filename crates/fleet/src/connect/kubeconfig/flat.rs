@@ -1,11 +1,11 @@
 //! One context as a kubeconfig that stands for itself: its cluster, its user, and what their files hold.
 //!
-//! Always true:
+//! Invariants:
 //! - no file is read for a kubeconfig that is not the user's own;
-//! - what would run a command or log in elsewhere is told to be there, and nothing more of it;
+//! - of what would run a command or log in elsewhere only its presence is kept;
 //! - a file that can't be read is named by its field and its name; nothing else of its path, and nothing of what it holds.
 //!
-//! Not here: what the text means (whoever asks for it), connecting (`access`).
+//! Elsewhere: the meaning of the text (the caller), connecting (`access`).
 
 use std::path::Path;
 
@@ -30,11 +30,11 @@ const FILE_NAME_CHARS_MAX: usize = 80;
 /// Why a context can't be written as one text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotFlat {
-    #[error("there is no such context any more")]
+    #[error("the context does not exist any more")]
     NoContext,
     #[error("it came out of a cluster, and names nothing to be read here")]
     NotOwn,
-    #[error("{field} names the file {file}, which can't be read ({why})")]
+    #[error("{field} names the file {file}, which cannot be read ({why})")]
     File { field: &'static str, file: String, why: String },
 }
 
@@ -90,7 +90,7 @@ fn flat_cluster(placed: &Placed<Cluster>) -> Result<Value, NotFlat> {
     flat.extend(server.as_ref().map(|server| ("server".to_owned(), json!(server))));
     flat.extend(tls_server_name.as_ref().map(|name| ("tls-server-name".to_owned(), json!(name))));
     flat.extend(insecure_skip_tls_verify.map(|skip| ("insecure-skip-tls-verify".to_owned(), json!(skip))));
-    // A password may stand in it, and that there is one is all anybody asks.
+    // It may hold a password; only its presence is needed.
     flat.extend(is_filled(proxy_url).then(|| ("proxy-url".to_owned(), json!("set"))));
     let pem =
         pem(origin, "certificate-authority", certificate_authority.as_deref(), certificate_authority_data.as_ref());
@@ -160,7 +160,7 @@ fn read(origin: &Origin, field: &'static str, path: &str) -> Result<Zeroizing<Ve
     let whole = origin.folder.join(path);
     let failed = |error: std::io::Error| not_read(field, path, &error.kind().to_string());
     let metadata = std::fs::metadata(&whole).map_err(failed)?;
-    // A pipe would keep everybody waiting.
+    // A pipe would block.
     if !metadata.is_file() {
         return Err(not_read(field, path, "it is no file"));
     }

@@ -11,6 +11,7 @@ use super::error::{KubeconfigError, Part};
 use super::file::{self, Cluster, Context, User};
 use crate::connect::env::Env;
 use crate::connect::text::{nearest, printable};
+use trueup_core::world::Obj;
 
 /// The merged kubeconfig.
 #[derive(Debug)]
@@ -29,7 +30,7 @@ pub struct Kubeconfig {
 pub enum Trust {
     /// The user's own file: it may name commands and files.
     UsersOwn,
-    /// Read out of a Secret: whoever can write that Secret must not be able to run a command here, or read a file.
+    /// Read from a Secret: a writer of that Secret must not be able to run a command or read a file on this machine.
     FromSecret,
 }
 
@@ -189,9 +190,9 @@ impl Kubeconfig {
         if self.current_context.is_none() {
             self.current_context = current_context.filter(|name| !name.is_empty());
         }
-        let clusters = clusters.into_iter().flatten().map(|entry| (entry.name, entry.cluster.unwrap_or_default()));
-        let contexts = contexts.into_iter().flatten().map(|entry| (entry.name, entry.context.unwrap_or_default()));
-        let users = users.into_iter().flatten().map(|entry| (entry.name, entry.user.unwrap_or_default()));
+        let clusters = clusters.into_iter().flatten().map(|Obj(entry)| (entry.name, entry.cluster.0));
+        let contexts = contexts.into_iter().flatten().map(|Obj(entry)| (entry.name, entry.context.0));
+        let users = users.into_iter().flatten().map(|Obj(entry)| (entry.name, entry.user.0));
         put(&mut self.clusters, clusters, Part::Cluster, &origin)?;
         put(&mut self.contexts, contexts, Part::Context, &origin)?;
         put(&mut self.users, users, Part::User, &origin)

@@ -1,11 +1,11 @@
 //! Kubeconfig files: find, read, merge, and pick what a connection needs out of them.
 //!
-//! Always true:
+//! Invariants:
 //! - secrets are held in [`super::SecretText`]; no error quotes the file's content;
 //! - a kubeconfig that came out of a Secret names no command to run and no file to read: such fields are refused;
 //! - merging is kubectl's: per name the first file wins, and so does the first current-context that is set.
 //!
-//! Not here: running exec plugins (`exec`), opening connections (`transport`).
+//! Elsewhere: running exec plugins (`exec`), opening connections (`transport`).
 
 mod access;
 mod error;

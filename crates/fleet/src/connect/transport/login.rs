@@ -1,10 +1,10 @@
-//! The login: where the `Authorization` header comes from, and when it is fetched anew.
+//! The login: where the `Authorization` header comes from, and when it is renewed.
 //!
-//! Always true:
+//! Invariants:
 //! - at most one plugin run or file read at a time, however many requests wait for it;
 //! - a refused login (401) is forgotten at once; the request that met it is not sent again.
 //!
-//! Not here: running plugins (`exec`).
+//! Elsewhere: running plugins (`exec`).
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use trueup_net::{SecretText, basic_auth};
 /// ten minutes at least, so one minute is early enough.
 const TOKEN_FILE_FRESH: Duration = Duration::from_secs(60);
 
-/// A plugin is asked anew this long before its credential ends: time for a request to arrive, and for clocks to differ.
+/// A plugin is run again this long before its credential ends: time for a request to arrive, and for clocks to differ.
 const EXPIRY_MARGIN: SignedDuration = SignedDuration::from_secs(60);
 
 /// Gives the wall clock's time.
@@ -44,11 +44,11 @@ pub struct Login {
 pub enum LoginError {
     #[error(transparent)]
     Exec(#[from] ExecError),
-    #[error("the token file {file} can't be read ({why})")]
+    #[error("the token file {file} cannot be read ({why})")]
     TokenFile { file: String, why: String },
-    #[error("the token {whence} holds characters that can't be sent")]
+    #[error("the token {whence} holds characters that no header can hold")]
     BadToken { whence: String },
-    #[error("the credential plugin gave a new client certificate; the connection has to be made anew")]
+    #[error("the credential plugin returned a new client certificate; reconnecting")]
     NewCertificate,
 }
 
@@ -133,7 +133,7 @@ impl Login {
     /// The header to send, fetched if the one held is missing or about to end.
     ///
     /// The locks below are held across an await on purpose: they are what keeps a second plugin from starting, and
-    /// whoever waits for one needs its answer anyway. Dropping the future kills the plugin and leaves nothing held.
+    /// every waiting request needs its result anyway. Dropping the future kills the plugin and leaves nothing held.
     pub(super) async fn header(&self) -> Result<(HeaderSlot, Lease), Arc<LoginError>> {
         match &self.source {
             Source::Fixed(value) => Ok((value.clone(), Lease(0))),

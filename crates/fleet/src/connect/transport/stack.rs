@@ -106,7 +106,7 @@ impl FirstDial {
 /// The headers that are the same for every request. What `asked` sets replaces what the kubeconfig says.
 ///
 /// # Errors
-/// Somebody who can't be named in a header. Acting as half a person would be worse than not acting.
+/// A user that no header can hold. A partial impersonation would be worse than none.
 pub(super) fn headers(written: &Impersonation, asked: &Impersonation) -> Result<HeaderMap, BadImpersonation> {
     let mut headers = HeaderMap::new();
     headers.insert(header::USER_AGENT, HeaderValue::from_static(USER_AGENT));
@@ -188,10 +188,10 @@ mod tests {
         };
         let broken = Impersonation { user: Some("a\nb".to_owned()), ..Default::default() };
         let agent = format!("user-agent: {USER_AGENT}");
-        let nobody = Impersonation::default();
+        let none = Impersonation::default();
         let cases = [
-            ("nobody", headers(&nobody, &nobody), vec![]),
-            ("kubeconfig", headers(&written, &nobody), vec!["impersonate-group: g", "impersonate-user: file"]),
+            ("none", headers(&none, &none), vec![]),
+            ("kubeconfig", headers(&written, &none), vec!["impersonate-group: g", "impersonate-user: file"]),
             (
                 "flags replace the kubeconfig, groups included",
                 headers(&written, &asked),
@@ -214,6 +214,6 @@ mod tests {
             expected.push(agent.clone());
             assert_eq!(shown(&actual.unwrap()), expected, "case: {case}");
         }
-        assert_eq!(headers(&broken, &nobody), Err(BadImpersonation));
+        assert_eq!(headers(&broken, &none), Err(BadImpersonation));
     }
 }

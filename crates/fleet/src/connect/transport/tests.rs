@@ -277,7 +277,7 @@ async fn a_login_that_fails_ends_the_request_as_unauthorized() {
     access.bearer = Bearer::TokenFile("/nowhere/token".into());
     let gap = gap(&opened(&access).await).await;
     assert_eq!(gap.cause, GapCause::Unauthorized);
-    assert_eq!(gap.says, "asking: the token file /nowhere/token can't be read (entity not found)");
+    assert_eq!(gap.says, "asking: the token file /nowhere/token cannot be read (entity not found)");
     assert_eq!(server.requests(), 0);
 }
 

@@ -117,8 +117,8 @@ async fn what_a_document_says_is_told_apart() {
         ("no keys", 200, json!({"issuer": ISSUER}).to_string(), "unreachable", "no jwks_uri"),
         ("keys that are no address", 200, document(ISSUER, "keys"), "unreachable", "no jwks_uri"),
         ("a web page", 200, "<html>canary".to_owned(), "unreachable", "is a web page"),
-        ("a list", 200, "[]".to_owned(), "unreachable", "another shape"),
-        ("too much", 200, large, "unreachable", "the answer is larger"),
+        ("a list", 200, "[]".to_owned(), "unreachable", "unexpected shape"),
+        ("too much", 200, large, "unreachable", "the response is larger than 256 KiB"),
         ("not found", 404, "canary".to_owned(), "unreachable", "answered 404"),
         ("failing", 500, "canary".to_owned(), "unreachable", "answered 500"),
         ("a terminal's language", 200, document("https://\x1b[2J", keys), "other issuer", "\\u{1b}[2J"),
@@ -160,7 +160,7 @@ async fn redirects_are_followed_over_tls_and_not_for_ever() {
 
     let cases = [
         ("round and round", "/again", "more than 10 times"),
-        ("to plain http", "http://127.0.0.1/x", "this is no https URL"),
+        ("to plain http", "http://127.0.0.1/x", "this is not an https URL"),
         ("nowhere", "", "without saying where"),
         ("to another host without a scheme", "//evil.example/x", "without saying where"),
     ];
@@ -177,8 +177,8 @@ async fn only_the_configured_ca_vouches_for_the_server() {
     let provider = Provider::answering(200, document(ISSUER, "https://idp.example/keys")).await;
     let other = authority("somebody else");
     let cases = [
-        ("another CA", Some(other.pem()), "unreachable", "not signed by the expected authority"),
-        ("no CA at all", Some("no PEM".to_owned()), "not tried", "no PEM that can be used"),
+        ("another CA", Some(other.pem()), "unreachable", "not signed by a trusted authority"),
+        ("no CA at all", Some("no PEM".to_owned()), "not tried", "holds no usable PEM"),
     ];
     for (case, roots, expected, says) in cases {
         let asked = WellKnown { url: &provider.url(), issuer: ISSUER, roots: roots.as_deref() };
@@ -194,8 +194,8 @@ async fn an_address_that_nobody_answers_at_is_said() {
     let closed = closed_port();
     let cases = [
         ("refused", format!("https://127.0.0.1:{}/x", closed.port), "unreachable", "connection refused"),
-        ("no such name", "https://nobody.invalid/x".to_owned(), "unreachable", "name can't be found"),
-        ("plain http", "http://127.0.0.1/x".to_owned(), "not tried", "no https URL"),
+        ("no such name", "https://nobody.invalid/x".to_owned(), "unreachable", "cannot be resolved"),
+        ("plain http", "http://127.0.0.1/x".to_owned(), "not tried", "not an https URL"),
         ("no URL", "https://a b".to_owned(), "not tried", "no URL"),
         ("a user in it", "https://jo@127.0.0.1/x".to_owned(), "not tried", "a user as well"),
     ];

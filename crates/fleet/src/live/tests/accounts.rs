@@ -2,10 +2,13 @@
 //! adapter and the client for AWS, on a simulated AWS.
 
 use super::*;
-use crate::account::{AccountConnector, AwsAccount, AwsCache, AwsWay};
+use crate::clouds::Clouds;
+use crate::clouds::aws::AwsCloud;
+use crate::clouds::aws::account::{AwsCache, AwsWay};
 use crate::connect::Env;
+use crate::live::ClusterAccount;
 use trueup_checks::machineset_capacity::{MachineSetCapacity, Settings, Workload};
-use trueup_core::world::{Cluster, Provider};
+use trueup_core::world::Cluster;
 use trueup_net::http::HttpClient;
 use trueup_sim::aws::{AwsFault, SimAws, SimInstanceType};
 
@@ -13,18 +16,15 @@ pub(super) const ROLE: &str = "arn:aws:iam::123456789012:role/annotator";
 const REGIONS: [&str; 5] = ["us-east-1", "us-east-2", "us-west-2", "eu-west-1", "eu-central-1"];
 
 /// The way to the simulated AWS, which every cluster has.
-struct InAws(Arc<AwsCache>);
+struct InAws(Clouds);
 
 impl GuestResolver for InAws {
     fn member(&self, _: &Guest, _: &kube::Client) -> Member {
-        panic!("nobody is hosted here")
+        panic!("there are no guests")
     }
 
-    fn aws_account(&self, name: &ClusterName, cluster: &Cluster, client: &kube::Client) -> Option<Member> {
-        let account = AwsAccount::new(cluster.name.as_str(), client.clone(), self.0.clone());
-        let source = ClusterSource::Cloud { provider: Provider::Aws, account: String::new(), used_from: Vec::new() };
-        let connector = AccountConnector::new(Arc::new(account));
-        Some(Member { source, ..member(name.as_str(), connector) })
+    fn account_of(&self, account: &ClusterAccount, cluster: &Cluster, client: &kube::Client) -> Option<Member> {
+        self.0.member_of(account, cluster, client)
     }
 }
 
@@ -110,7 +110,7 @@ impl Stage {
     pub fn enter(self, env: &[(String, String)]) -> Machines {
         let Self { sim, aws, folder, check, clock } = self;
         let way = AwsWay::InProcess(HttpClient::in_process(aws.service()));
-        let shelf = Arc::new(AwsCache::new(way, &Env::new(env.iter().cloned()), clock));
+        let aws_cloud = AwsCloud::new(AwsCache::new(way, &Env::new(env.iter().cloned()), clock));
         let ports = Ports::new(
             Arc::new(PausedClock(tokio::time::Instant::now())),
             Arc::new(FixedJitter),
@@ -119,7 +119,7 @@ impl Stage {
         let live = Live::new(LiveSetup {
             domains: vec![Box::new(check)],
             members: vec![member("c", FixedConnector(sim.client()))],
-            door: Box::new(InAws(shelf)),
+            resolver: Box::new(InAws(Clouds::of(vec![Box::new(aws_cloud)]))),
             ports,
             live_max: LIVE_MAX,
         });

@@ -59,7 +59,7 @@ fn fleet(others: usize) -> Fleet {
     let live = Live::new(LiveSetup {
         domains: vec![Box::new(HostedOidc::default())],
         members: vec![member("mgmt", FixedConnector(mgmt.client()))],
-        door: Box::new(Guests([("guest-a".to_owned(), guest.clone())].into())),
+        resolver: Box::new(Guests([("guest-a".to_owned(), guest.clone())].into())),
         ports,
         live_max: LIVE_MAX,
     });

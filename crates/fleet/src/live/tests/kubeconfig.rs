@@ -32,7 +32,7 @@ fn watch(sim: &SimCluster) -> Live {
     Live::new(LiveSetup {
         domains: vec![Box::new(Kubeconfigs)],
         members: vec![member("mgmt", FixedConnector(sim.client()))],
-        door: Box::new(Guests::default()),
+        resolver: Box::new(Guests::default()),
         ports,
         live_max: 1,
     })

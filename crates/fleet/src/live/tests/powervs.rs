@@ -1,8 +1,9 @@
 //! Clusters on PowerVS in whichever version their management cluster serves them, beside a simulated account.
 
 use super::*;
-use crate::account::{AccountConnector, IbmAccount};
-use crate::ibm::{self, ApiKey, Endpoints};
+use crate::clouds::AccountConnector;
+use crate::clouds::ibm::IbmAccount;
+use crate::clouds::ibm::client::{self, ApiKey, Endpoints};
 use trueup_checks::powervs_tags::{PowerVsTags, Settings};
 use trueup_core::world::Provider;
 use trueup_net::http::HttpClient;
@@ -34,7 +35,7 @@ fn account() -> Member {
     sim.seed(Thing::new(ThingKind::Vpc, "r006-1", "demo-vpc", "us-south", ACCOUNT, start));
     let endpoints = Endpoints::at_one_place("http://ibm.sim").unwrap();
     let key = ApiKey::parse("key").unwrap();
-    let client = ibm::Account::new(HttpClient::in_process(sim.service()), endpoints, key);
+    let client = client::Account::new(HttpClient::in_process(sim.service()), endpoints, key);
     let connector = AccountConnector::new(Arc::new(IbmAccount::new("main", Some(Arc::new(client)))));
     let (account, used_from) = (ACCOUNT.to_owned(), Vec::new());
     let source = ClusterSource::Cloud { provider: Provider::Ibm, account, used_from };
@@ -53,7 +54,7 @@ async fn clusters_are_read_in_whichever_version_is_served() {
         let mut live = Live::new(LiveSetup {
             domains: vec![Box::new(PowerVsTags::new(Settings::default()))],
             members: vec![member("mgmt", FixedConnector(mgmt.client())), account()],
-            door: Box::new(Guests::default()),
+            resolver: Box::new(Guests::default()),
             ports,
             live_max: LIVE_MAX,
         });

@@ -1,4 +1,4 @@
-//! When a login is fetched anew, and when it is not.
+//! When a login is renewed, and when it is not.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -80,7 +80,7 @@ async fn a_token_file_without_a_usable_token_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("token");
     let login = Login::new(&Bearer::TokenFile(path.clone()), &Env::default(), still());
-    for (case, text, expected) in [("empty", " \n", "it is empty"), ("two lines", "canary\nb", "can't be sent")] {
+    for (case, text, expected) in [("empty", " \n", "it is empty"), ("two lines", "canary\nb", "no header can hold")] {
         write(&path, text);
         let error = login.header().await.unwrap_err();
         assert!(error.to_string().contains(expected), "case: {case}: {error}");

@@ -1,0 +1,326 @@
+//! The adapter alone, and with AWS behind it: what the observer receives.
+
+use std::sync::Mutex;
+
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::account::{AwsAccount, AwsCache, AwsWay};
+use crate::clouds::*;
+use crate::connect::Env;
+use crate::connect::testing::answering;
+use crate::connect::{discovery, send};
+use trueup_core::world::Served;
+use trueup_net::http::HttpClient;
+use trueup_sim::aws::{AwsFault, SimAws};
+
+const NOW: &str = "2026-11-16T10:00:00Z";
+const SECRET: &str = "/api/v1/namespaces/openshift-machine-api/secrets/aws-cloud-credentials";
+const CLOUD_CONFIG: &str = "/api/v1/namespaces/openshift-config-managed/configmaps/kube-cloud-config";
+const INFRASTRUCTURE: &str = "/apis/config.openshift.io/v1/infrastructures/cluster";
+const NAMED: &str = "credentials=secret/openshift-machine-api/aws-cloud-credentials";
+
+type Answers = Vec<(&'static str, u16, Value)>;
+
+fn packed(text: &str) -> String {
+    use base64::Engine as _;
+    base64::engine::general_purpose::STANDARD.encode(text)
+}
+
+fn keys_secret() -> Value {
+    let data = json!({ "aws_access_key_id": packed("AKIASIM"), "aws_secret_access_key": packed("canary-secret") });
+    json!({ "metadata": { "uid": "u", "resourceVersion": "7" }, "data": data })
+}
+
+struct Given {
+    sim: SimAws,
+    client: kube::Client,
+}
+
+async fn given(cluster: Answers, env: &[(&str, &str)]) -> Given {
+    let now = || NOW.parse::<Timestamp>().unwrap();
+    let sim = SimAws::new(now);
+    sim.add_user("ann", "AKIASIM", "canary-secret");
+    let way = AwsWay::InProcess(HttpClient::in_process(sim.service()));
+    // An empty home folder: the real one must not decide tests.
+    let env = Env::new(env.iter().copied().chain([("HOME", "/nonexistent")]));
+    let cache = Arc::new(AwsCache::new(way, &env, Arc::new(now)));
+    let account = AwsAccount::new("prod", answering(cluster), cache);
+    let connector = AccountConnector::new(Arc::new(account));
+    let connection = connector.connect().await.unwrap();
+    Given { sim, client: connection.client }
+}
+
+async fn ask(client: &kube::Client, path: &str, fields: &str) -> (u16, Value) {
+    let selector = percent_encoding::utf8_percent_encode(fields, percent_encoding::NON_ALPHANUMERIC);
+    let url = format!("/apis/aws.cloud.trueup/v1/{path}?limit=1000&fieldSelector={selector}");
+    let (code, body) = send::get_bytes(client, &url, send::JSON).await.unwrap();
+    (code.as_u16(), serde_json::from_slice(&body).unwrap())
+}
+
+fn names(list: &Value) -> Vec<&str> {
+    list["items"].as_array().unwrap().iter().map(|item| item["metadata"]["name"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn an_account_serves_its_own_kinds_and_nothing_else() {
+    let given = given(vec![], &[]).await;
+    let Served::Complete(kinds) = discovery::read(&given.client).await else { panic!("discovery is whole") };
+    let expected = [
+        ("", "namespaces"),
+        ("aws.cloud.trueup", "environments"),
+        ("aws.cloud.trueup", "instancetypes"),
+        ("aws.cloud.trueup", "lookups"),
+    ];
+    assert_eq!(kinds.names().collect::<Vec<_>>(), expected);
+}
+
+#[tokio::test]
+async fn only_the_wanted_types_are_listed_and_asked_for() {
+    let given = given(vec![(SECRET, 200, keys_secret())], &[]).await;
+    let fields = format!("{NAMED},types=m5.large+x9.none+t2.micro");
+    let (code, list) = ask(&given.client, "namespaces/eu-west-1/instancetypes", &fields).await;
+    assert_eq!((code, names(&list)), (200, vec!["m5.large", "t2.micro"]));
+    let expected = json!({
+        "apiVersion": "aws.cloud.trueup/v1", "kind": "InstanceType",
+        "metadata": { "name": "m5.large", "namespace": "eu-west-1" },
+        "type": { "name": "m5.large", "vcpu": 2, "memory_mib": 8192, "gpus": [], "architectures": ["x86_64"] },
+    });
+    assert_eq!(list["items"][0], expected);
+    let (_, lookups) = ask(&given.client, "namespaces/eu-west-1/lookups", &fields).await;
+    assert_eq!(names(&lookups), ["secret/openshift-machine-api/aws-cloud-credentials"]);
+    let outcome = &lookups["items"][0]["outcome"];
+    let told = (outcome["class"].as_str(), outcome["identity"].as_str());
+    assert_eq!(told, (Some("ok"), Some("arn:aws:iam::123456789012:user/ann")));
+    let calls: Vec<String> = given.sim.calls().into_iter().map(|call| call.action).collect();
+    assert_eq!(calls, ["GetCallerIdentity", "DescribeInstanceTypes", "DescribeInstanceTypes"], "one more for x9.none");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lookup_waits_for_the_list_it_is_about() {
+    let given = given(vec![(SECRET, 200, keys_secret())], &[]).await;
+    given.sim.inject(AwsFault::refuse("DescribeInstanceTypes", 9, "UnauthorizedOperation"));
+    let types = format!("{NAMED},types=m5.large");
+    let lookup = ask(&given.client, "namespaces/us-east-1/lookups", NAMED);
+    let list = ask(&given.client, "namespaces/us-east-1/instancetypes", &types);
+    let ((_, lookups), (status, _)) = futures::join!(lookup, list);
+    assert_eq!((status, lookups["items"][0]["outcome"]["code"].as_str()), (403, Some("UnauthorizedOperation")));
+    assert_eq!(given.sim.calls().iter().filter(|call| call.action.starts_with("Describe")).count(), 1);
+    let (_, elsewhere) = ask(&given.client, "namespaces/eu-west-1/lookups", NAMED).await;
+    assert_eq!(elsewhere["items"], json!([]), "no types were requested there");
+}
+
+#[tokio::test]
+async fn without_names_everything_is_listed() {
+    let given = given(vec![(SECRET, 200, keys_secret())], &[]).await;
+    let (_, list) = ask(&given.client, "namespaces/us-east-1/instancetypes", NAMED).await;
+    assert_eq!(names(&list).len(), 14);
+}
+
+/// Injected failure → what the list of types answers → what the lookup says.
+#[tokio::test(start_paused = true)]
+async fn a_lookup_that_failed_is_told_by_class_and_the_list_is_never_empty_instead() {
+    let secret = || vec![(SECRET, 200, keys_secret())];
+    let with = |more: (&'static str, u16, Value)| vec![(SECRET, 200, keys_secret()), more];
+    let denied = AwsFault::refuse("DescribeInstanceTypes", 9, "UnauthorizedOperation");
+    let throttled = AwsFault::refuse("DescribeInstanceTypes", 99, "Throttling");
+    let sts_cluster = json!({ "metadata": {}, "data": {
+        "credentials": packed("[default]\nrole_arn = arn:aws:iam::123456789012:role/x\nweb_identity_token_file = /nowhere/token\n"),
+    } });
+    let bad_bundle = json!({ "data": { "ca-bundle.pem": "hello" } });
+    let http_endpoint = json!({ "status": { "platformStatus": { "aws": { "serviceEndpoints": [{ "name": "ec2", "url": "http://x" }] } } } });
+    let role = [("AWS_ROLE_ARN", "arn:aws:iam::123456789012:role/x")];
+    let both = [role[0], ("AWS_WEB_IDENTITY_TOKEN_FILE", "/nowhere/token")];
+    type Variables = Vec<(&'static str, &'static str)>;
+    type Case = (&'static str, Answers, Variables, Option<AwsFault>, u16, &'static str, &'static str);
+    let cases: Vec<Case> = vec![
+        ("not allowed by EC2", secret(), vec![], Some(denied), 403, "denied", "UnauthorizedOperation"),
+        ("throttled for good", secret(), vec![], Some(throttled), 503, "transient", "Throttling"),
+        ("IRSA, and no token here", vec![], both.to_vec(), None, 422, "token-unreadable", "token-file-missing"),
+        (
+            "an STS cluster's Secret",
+            vec![(SECRET, 200, sts_cluster)],
+            vec![],
+            None,
+            422,
+            "token-unreadable",
+            "token-file-missing",
+        ),
+        (
+            "half of IRSA, before the Secret",
+            secret(),
+            role.to_vec(),
+            None,
+            403,
+            "denied",
+            "aws-web-identity-token-file-missing",
+        ),
+        ("no Secret", vec![], vec![], None, 403, "denied", "secret-missing"),
+        ("the Secret may not be read", vec![(SECRET, 403, json!({}))], vec![], None, 403, "denied", "secret-forbidden"),
+        ("the cluster does not answer", vec![(SECRET, 500, json!({}))], vec![], None, 503, "transient", "cluster"),
+        ("a bundle that is no PEM", with((CLOUD_CONFIG, 200, bad_bundle)), vec![], None, 403, "denied", "ca-bundle"),
+        ("an endpoint over http", with((INFRASTRUCTURE, 200, http_endpoint)), vec![], None, 403, "denied", "endpoint"),
+        (
+            "Infrastructure may not be read",
+            with((INFRASTRUCTURE, 403, json!({}))),
+            vec![],
+            None,
+            403,
+            "denied",
+            "cluster-forbidden",
+        ),
+    ];
+    for (case, cluster, env, fault, status, class, code) in cases {
+        let given = given(cluster, &env).await;
+        let fields = format!("{NAMED},types=m5.large");
+        if let Some(fault) = fault {
+            given.sim.inject(fault);
+        }
+        let (told, _) = ask(&given.client, "namespaces/us-east-1/instancetypes", &fields).await;
+        assert_eq!(told, status, "case: {case}");
+        let (told, lookups) = ask(&given.client, "namespaces/us-east-1/lookups", &fields).await;
+        let outcome = &lookups["items"][0]["outcome"];
+        assert_eq!(told, 200, "case: {case}");
+        assert_eq!((outcome["class"].as_str(), outcome["code"].as_str()), (Some(class), Some(code)), "case: {case}");
+        assert!(!lookups.to_string().contains("canary"), "case: {case}");
+    }
+}
+
+#[tokio::test]
+async fn an_empty_bundle_is_none() {
+    for (case, data) in
+        [("empty", json!({ "ca-bundle.pem": "" })), ("another key", json!({ "x": "y" })), ("none", json!(null))]
+    {
+        let cluster = vec![(SECRET, 200, keys_secret()), (CLOUD_CONFIG, 200, json!({ "data": data }))];
+        let (status, list) = ask(
+            &given(cluster, &[]).await.client,
+            "namespaces/us-east-1/instancetypes",
+            &format!("{NAMED},types=m5.large"),
+        )
+        .await;
+        assert_eq!((status, names(&list)), (200, vec!["m5.large"]), "case: {case}");
+    }
+}
+
+/// A pod's environment stands in place of this process's: what this process would use first is not looked at.
+#[tokio::test]
+async fn a_pods_secret_is_used_beside_no_environment_and_its_role_by_nobody_here() {
+    let role = ("AWS_ROLE_ARN", "arn:aws:iam::123456789012:role/x");
+    let both = [role, ("AWS_WEB_IDENTITY_TOKEN_FILE", "/nowhere/token")];
+    let of_pod = "credentials=pod/secret/openshift-machine-api/aws-cloud-credentials";
+    type Variables<'a> = &'a [(&'a str, &'a str)];
+    let cases: [(&str, Variables<'_>, &str, &str, &str); 5] = [
+        ("a Secret beside half a role here", &[role], of_pod, "ok", ""),
+        ("a Secret beside a role here", &both, of_pod, "ok", ""),
+        ("a role, and nothing here", &[], "credentials=pod", "token-unreadable", "token-elsewhere"),
+        ("a role, and half a role here", &[role], "credentials=pod", "denied", "aws-web-identity-token-file-missing"),
+        ("an unknown form", &[], "credentials=pod/x", "denied", "credentials"),
+    ];
+    for (case, env, credentials, class, code) in cases {
+        let given = given(vec![(SECRET, 200, keys_secret())], env).await;
+        let fields = format!("{credentials},types=m5.large");
+        let (_, lookups) = ask(&given.client, "namespaces/us-east-1/lookups", &fields).await;
+        let outcome = &lookups["items"][0]["outcome"];
+        assert_eq!((outcome["class"].as_str(), outcome["code"].as_str()), (Some(class), Some(code)), "case: {case}");
+    }
+}
+
+#[tokio::test]
+async fn the_environment_is_told_without_what_is_secret() {
+    let env = [
+        ("AWS_ROLE_ARN", "arn:aws:iam::123456789012:role/x"),
+        ("AWS_WEB_IDENTITY_TOKEN_FILE", ""),
+        ("AWS_SECRET_ACCESS_KEY", "canary"),
+        ("AWS_SESSION_TOKEN", "canary"),
+    ];
+    let given = given(vec![], &env).await;
+    let (_, list) = ask(&given.client, "environments", "").await;
+    assert_eq!(list["items"][0]["variables"], json!({ "AWS_ROLE_ARN": "arn:aws:iam::123456789012:role/x" }));
+    assert_eq!(names(&list), ["pod"]);
+}
+
+#[tokio::test]
+async fn a_region_that_is_none_is_not_asked() {
+    let given = given(vec![(SECRET, 200, keys_secret())], &[]).await;
+    let (code, _) = ask(&given.client, "namespaces/mars-north-1/instancetypes", NAMED).await;
+    assert_eq!((code, given.sim.calls().len()), (403, 0));
+}
+
+#[tokio::test]
+async fn nothing_is_written_through_the_door() {
+    let given = given(vec![], &[]).await;
+    for method in ["POST", "PUT", "PATCH", "DELETE"] {
+        let request = http::Request::builder().method(method).uri("/apis/aws.cloud.trueup/v1/environments");
+        let answer = given.client.send(request.body(kube::client::Body::empty()).unwrap()).await.unwrap();
+        assert_eq!(answer.status().as_u16(), 405, "method: {method}");
+    }
+}
+
+/// An account with one thing, which may be cut short.
+struct Plain {
+    listing: Mutex<Listing>,
+}
+
+const THINGS: [Resource; 1] =
+    [Resource { group: "ibm.cloud.trueup", version: "v1", kind: "Resource", plural: "resources", namespaced: false }];
+
+impl Account for Plain {
+    fn server(&self) -> String {
+        "plain".to_owned()
+    }
+
+    fn kinds(&self) -> &'static [Resource] {
+        &THINGS
+    }
+
+    fn list<'a>(&'a self, _: &'a Asked) -> BoxFuture<'a, Result<Listing, NoListing>> {
+        let listing = self.listing.lock().unwrap().clone();
+        Box::pin(async move { Ok(listing) })
+    }
+}
+
+async fn plain(cut_short: Option<NoListing>) -> kube::Client {
+    let items = vec![json!({ "metadata": { "name": "vpc/1" } })];
+    let listing = Mutex::new(Listing { items, cut_short, fresh_for: Duration::from_secs(60) });
+    AccountConnector::new(Arc::new(Plain { listing })).connect().await.unwrap().client
+}
+
+async fn get(client: &kube::Client, query: &str) -> (u16, Value) {
+    let (code, body) =
+        send::get_bytes(client, &format!("/apis/ibm.cloud.trueup/v1/resources?{query}"), send::JSON).await.unwrap();
+    (code.as_u16(), serde_json::from_slice(&body).unwrap_or_default())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_is_held_until_the_list_is_old_and_then_asks_for_a_new_one() {
+    let client = plain(None).await;
+    let (_, list) = get(&client, "limit=5").await;
+    let version = list["metadata"]["resourceVersion"].as_str().unwrap().to_owned();
+    let began = tokio::time::Instant::now();
+    let cases = [
+        ("the client's time is over first", version.clone(), 20, 20, Value::Null),
+        ("the list is old", version, 240, 40, json!(410)),
+        ("a list that does not exist", "17".to_owned(), 240, 0, json!(410)),
+    ];
+    for (case, version, timeout, held, code) in cases {
+        let before = began.elapsed();
+        let query = format!("watch=true&resourceVersion={version}&timeoutSeconds={timeout}");
+        let response =
+            send::stream(&client, &format!("/apis/ibm.cloud.trueup/v1/resources?{query}"), send::JSON).await.unwrap();
+        let body = send::collect(response.into_body(), send::BODY_MAX).await.unwrap();
+        let line: Value = serde_json::from_slice(&body).unwrap_or_default();
+        assert_eq!(line["object"]["code"], code, "case: {case}");
+        assert_eq!((began.elapsed() - before).as_secs(), held, "case: {case}");
+    }
+}
+
+#[tokio::test]
+async fn a_list_that_was_cut_short_is_never_finished() {
+    let why = NoListing { status: StatusCode::FORBIDDEN, reason: "Denied", retry_after: None };
+    let client = plain(Some(why)).await;
+    let (code, first) = get(&client, "limit=5").await;
+    let token = first["metadata"]["continue"].as_str().unwrap().to_owned();
+    assert_eq!((code, names(&first), token.is_empty()), (200, vec!["vpc/1"], false));
+    let (code, _) = get(&client, &format!("limit=5&continue={token}")).await;
+    assert_eq!(code, 403);
+}

@@ -1,0 +1,357 @@
+//! What was learned of AWS: sessions by principal, instance types by principal and region.
+//!
+//! Invariants:
+//! - nothing learned with one principal is shown to another: what EC2 offers can differ by account;
+//! - of a region only types are asked for that are not known yet; a miss is asked for once, and then waits its time;
+//! - what failed is not tried again before its time, however often it is requested.
+//!
+//! A catalogue stands on one [`Aws`], so its endpoints are part of every key.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::sync::Mutex as Turn;
+
+use super::client::Aws;
+use super::ec2::{InstanceType, Offers};
+use super::endpoint::Service;
+use super::error::{AwsError, Class};
+use super::partition::Region;
+use super::profile::{Profile, Profiles};
+use super::sts::{Keys, Session, WebIdentity};
+
+/// How long an instance type is what it was: AWS doesn't change what a type is.
+const KNOWN_HOLDS: Duration = Duration::from_secs(24 * 3600);
+/// How long a type that wasn't offered counts as not offered. New ones come a few times a month.
+const ABSENT_HOLDS: Duration = Duration::from_secs(600);
+/// How long a denial is kept: a person changes a policy and wants to see the effect.
+const DENIED_HOLDS: Duration = Duration::from_secs(60);
+/// How long anything else that failed holds.
+const FAILED_HOLDS: Duration = Duration::from_secs(10);
+/// Keys are renewed before they end, so that none ends on its way.
+const KEYS_SPARE: Duration = Duration::from_secs(300);
+
+/// Who asks.
+#[derive(Clone)]
+pub enum Principal {
+    WebIdentity(WebIdentity),
+    /// Keys of a Secret, which is bound by its uid and version.
+    SecretKeys {
+        uid: String,
+        version: String,
+        keys: Keys,
+    },
+    Profile {
+        name: String,
+        profile: Box<Profile>,
+        profiles: Profiles,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum PrincipalKey {
+    WebIdentity(WebIdentity),
+    SecretKeys { uid: String, version: String },
+    Profile { name: String },
+}
+
+impl Principal {
+    fn key(&self) -> PrincipalKey {
+        match self {
+            Self::WebIdentity(identity) => PrincipalKey::WebIdentity(identity.clone()),
+            Self::SecretKeys { uid, version, keys: _ } => {
+                PrincipalKey::SecretKeys { uid: uid.clone(), version: version.clone() }
+            }
+            Self::Profile { name, .. } => PrincipalKey::Profile { name: name.clone() },
+        }
+    }
+
+    /// How people call it.
+    pub fn says(&self) -> String {
+        match self {
+            Self::WebIdentity(identity) => format!("web identity of {}", identity.role),
+            Self::SecretKeys { .. } => "access keys of the Secret".to_owned(),
+            Self::Profile { name, .. } => format!("your own profile {name:?}"),
+        }
+    }
+}
+
+/// What a region says to the wanted types.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Each wanted type, with what is offered of it.
+    pub types: BTreeMap<String, Option<InstanceType>>,
+    /// Who AWS says this is. Empty when it wouldn't.
+    pub caller: String,
+}
+
+/// What is known.
+pub struct Catalogue {
+    aws: Aws,
+    sessions: Slots<PrincipalKey, SessionSlot>,
+    regions: Slots<(PrincipalKey, Region), RegionSlot>,
+}
+
+/// One slot a key, and one turn at each slot.
+type Slots<K, V> = Mutex<BTreeMap<K, Arc<Turn<V>>>>;
+
+#[derive(Default)]
+struct SessionSlot {
+    held: Option<Held>,
+    failed: Option<Failed>,
+}
+
+#[derive(Clone)]
+struct Held {
+    keys: Keys,
+    caller: String,
+}
+
+struct Failed {
+    error: AwsError,
+    until: Timestamp,
+}
+
+#[derive(Default)]
+struct RegionSlot {
+    types: BTreeMap<String, (Option<InstanceType>, Timestamp)>,
+    /// Until when everything that is offered is among the types.
+    whole: Option<Timestamp>,
+    failed: Option<Failed>,
+}
+
+/// What is to be asked for.
+enum Missing {
+    Nothing,
+    Names(BTreeSet<String>),
+    All,
+}
+
+impl Catalogue {
+    pub fn new(aws: Aws) -> Self {
+        Self { aws, sessions: Mutex::default(), regions: Mutex::default() }
+    }
+
+    /// Looks types up, asking AWS only for what is not known.
+    ///
+    /// # Errors
+    /// No keys, or no whole answer; the same one for as long as it holds.
+    pub async fn find(
+        &self,
+        principal: &Principal,
+        region: &Region,
+        wanted: &BTreeSet<String>,
+    ) -> Result<Found, AwsError> {
+        self.find_wanted(principal, region, Some(wanted)).await
+    }
+
+    /// Looks up everything a region offers: megabytes, where [`Self::find`] needs kilobytes.
+    ///
+    /// # Errors
+    /// As for [`Self::find`].
+    pub async fn find_all(&self, principal: &Principal, region: &Region) -> Result<Found, AwsError> {
+        self.find_wanted(principal, region, None).await
+    }
+
+    async fn find_wanted(
+        &self,
+        principal: &Principal,
+        region: &Region,
+        wanted: Option<&BTreeSet<String>>,
+    ) -> Result<Found, AwsError> {
+        let slot = entry(&self.regions, (principal.key(), region.clone()));
+        // Held across the calls on purpose: requests for the same content wait for the same response.
+        let mut slot = slot.lock().await;
+        let now = self.aws.now();
+        slot.types.retain(|_, (_, until)| *until > now);
+        slot.failed.take_if(|failed| failed.until <= now);
+        slot.whole.take_if(|until| *until <= now);
+        let missing = slot.missing(wanted);
+        if let Some(failed) = slot.failed.as_ref().filter(|_| !matches!(missing, Missing::Nothing)) {
+            return Err(failed.error.clone());
+        }
+        let held = self.session(principal, region).await?;
+        if !matches!(missing, Missing::Nothing) {
+            match self.ask(principal, &held, region, &missing).await {
+                Ok(answers) => {
+                    slot.types.extend(answers);
+                    if matches!(missing, Missing::All) {
+                        slot.whole = Some(later(now, KNOWN_HOLDS));
+                    }
+                }
+                Err(error) => {
+                    slot.failed = Some(Failed { error: error.clone(), until: later(now, holds(&error)) });
+                    return Err(error);
+                }
+            }
+        }
+        let known = |name: &String| (name.clone(), slot.types.get(name).and_then(|(one, _)| one.clone()));
+        let types = match wanted {
+            Some(wanted) => wanted.iter().map(known).collect(),
+            None => slot.types.keys().map(known).collect(),
+        };
+        Ok(Found { types, caller: held.caller })
+    }
+
+    /// Whose keys these are, by AWS's word.
+    ///
+    /// # Errors
+    /// There are no keys.
+    pub async fn caller(&self, principal: &Principal, region: &Region) -> Result<String, AwsError> {
+        Ok(self.session(principal, region).await?.caller)
+    }
+
+    /// Asks EC2, with new keys when the old ones have ended on the way.
+    async fn ask(
+        &self,
+        principal: &Principal,
+        held: &Held,
+        region: &Region,
+        missing: &Missing,
+    ) -> Result<BTreeMap<String, (Option<InstanceType>, Timestamp)>, AwsError> {
+        let mut answer = self.describe(&held.keys, region, missing).await;
+        if answer.as_ref().is_err_and(AwsError::keys_are_old) {
+            self.forget(principal).await;
+            let renewed = self.session(principal, region).await?;
+            answer = self.describe(&renewed.keys, region, missing).await;
+        }
+        let offers = match answer {
+            Ok(offers) => offers,
+            Err(error) => return Err(self.by_region(error, &held.keys, region).await),
+        };
+        let now = self.aws.now();
+        let found = offers.found.into_iter().map(|(name, one)| (name, (Some(one), later(now, KNOWN_HOLDS))));
+        let absent = offers.absent.into_iter().map(|name| (name, (None, later(now, ABSENT_HOLDS))));
+        Ok(found.chain(absent).collect())
+    }
+
+    async fn describe(&self, keys: &Keys, region: &Region, missing: &Missing) -> Result<Offers, AwsError> {
+        match missing {
+            Missing::Nothing => Ok(Offers::default()),
+            Missing::Names(names) => self.aws.instance_types(keys, region, names).await,
+            Missing::All => self.aws.all_instance_types(keys, region).await,
+        }
+    }
+
+    /// A region that does not exist, and one the account hasn't enabled, fail like a broken network and like wrong keys. Asking
+    /// the partition which regions there are tells them apart.
+    async fn by_region(&self, error: AwsError, keys: &Keys, region: &Region) -> AwsError {
+        let home = region.partition().home();
+        let telling = matches!(
+            error.code.as_str(),
+            "name-lookup" | "AuthFailure" | "OptInRequired" | "UnrecognizedClientException" | "InvalidClientTokenId"
+        );
+        if !telling || *region == home || self.aws.endpoints().is_custom(Service::Ec2) {
+            return error;
+        }
+        let Ok(regions) = self.aws.regions(keys, &home).await else { return error };
+        match regions.iter().find(|one| one.name == region.as_str()) {
+            None => {
+                let says = format!("there is no region {region} for this account");
+                AwsError::new(Class::Denied, "region-unknown", says, "correct the region of the provider spec")
+            }
+            Some(state) if state.opt_in == "not-opted-in" => {
+                let says = format!("the region {region} is not enabled for this account");
+                AwsError::new(Class::Denied, "region-not-opted-in", says, "enable the region in the account")
+            }
+            Some(_) => error,
+        }
+    }
+
+    async fn session(&self, principal: &Principal, region: &Region) -> Result<Held, AwsError> {
+        let slot = entry(&self.sessions, principal.key());
+        // Held across the calls on purpose, as above: one exchange serves all regions.
+        let mut slot = slot.lock().await;
+        let now = self.aws.now();
+        let good = |held: &Held| held.keys.expires.is_none_or(|at| at > later(now, KEYS_SPARE));
+        if let Some(held) = slot.held.as_ref().filter(|held| good(held)) {
+            return Ok(held.clone());
+        }
+        slot.failed.take_if(|failed| failed.until <= now);
+        if let Some(failed) = &slot.failed {
+            return Err(failed.error.clone());
+        }
+        match self.log_in(principal, region).await {
+            Ok(held) => {
+                slot.held = Some(held.clone());
+                Ok(held)
+            }
+            Err(error) => {
+                slot.failed = Some(Failed { error: error.clone(), until: later(now, holds(&error)) });
+                Err(error)
+            }
+        }
+    }
+
+    async fn log_in(&self, principal: &Principal, region: &Region) -> Result<Held, AwsError> {
+        let (keys, assumed) = match principal {
+            Principal::WebIdentity(identity) => {
+                let session = self.exchange(identity, region).await?;
+                (session.keys, session.assumed)
+            }
+            Principal::SecretKeys { keys, .. } => (keys.clone(), String::new()),
+            Principal::Profile { profile, profiles, .. } => {
+                (self.aws.profile_keys(profiles, profile, region).await?, String::new())
+            }
+        };
+        // Who the keys make one is worth a call: a role that silently is another one is the costliest mistake here. Asked
+        // where STS is always on, because keys say nothing in a region that is not enabled.
+        let custom = self.aws.endpoints().is_custom(Service::Sts);
+        let place = if custom { region.clone() } else { region.partition().home() };
+        match self.aws.caller(&keys, &place).await {
+            Ok(caller) => Ok(Held { keys, caller: caller.arn }),
+            // Keys that are no good are no good for EC2, either, which would say less about it.
+            Err(error) if error.class == Class::Denied && error.code != "AccessDenied" => Err(error),
+            Err(_) => Ok(Held { keys, caller: assumed }),
+        }
+    }
+
+    /// Exchanges a token where the machines are. A region that has no server may be none at all: keys from the partition's
+    /// home can ask which regions there are.
+    async fn exchange(&self, identity: &WebIdentity, region: &Region) -> Result<Session, AwsError> {
+        let home = region.partition().home();
+        match self.aws.exchange(identity, region).await {
+            Err(error) if error.code == "name-lookup" && home != *region => {
+                self.aws.exchange(identity, &home).await.map_err(|_| error)
+            }
+            exchanged => exchanged,
+        }
+    }
+
+    async fn forget(&self, principal: &Principal) {
+        let slot = entry(&self.sessions, principal.key());
+        slot.lock().await.held = None;
+    }
+}
+
+impl RegionSlot {
+    /// What is not known of what is wanted; nothing wanted by name means everything.
+    fn missing(&self, wanted: Option<&BTreeSet<String>>) -> Missing {
+        match wanted {
+            _ if self.whole.is_some() => Missing::Nothing,
+            None => Missing::All,
+            Some(wanted) => {
+                let names: BTreeSet<String> =
+                    wanted.iter().filter(|name| !self.types.contains_key(*name)).cloned().collect();
+                if names.is_empty() { Missing::Nothing } else { Missing::Names(names) }
+            }
+        }
+    }
+}
+
+fn entry<K: Ord, V: Default>(slots: &Slots<K, V>, key: K) -> Arc<Turn<V>> {
+    slots.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default().clone()
+}
+
+fn holds(error: &AwsError) -> Duration {
+    match error.class {
+        Class::Denied => DENIED_HOLDS,
+        Class::TokenUnreadable | Class::Transient => FAILED_HOLDS,
+    }
+}
+
+fn later(now: Timestamp, span: Duration) -> Timestamp {
+    now.checked_add(span).unwrap_or(Timestamp::MAX)
+}

@@ -1,0 +1,250 @@
+//! Which credentials are used: an explicit order, each step with its result. Pure.
+//!
+//! ```text
+//!   environment: one of the two variables ──► refused, before anything else
+//!        │ neither             └─ both ──► IRSA
+//!        ▼
+//!   the Secret the object names: keys ──► them;  a web identity whose token is here ──► it
+//!        │ none named, absent, unusable ──► refused
+//!        ▼ a web identity whose token is elsewhere
+//!   the user's own profile, on a workstation only ──► it;  otherwise the web identity, which will say what it lacks
+//! ```
+//!
+//! Invariant: keys in the environment are not looked at here. Both SDKs prefer them to IRSA, so that a log line about
+//! a role can be false (`facts/irsa-machineset.md` section 1.4).
+
+use std::path::Path;
+
+use super::arn::RoleArn;
+use super::sts::{Keys, WebIdentity};
+use super::variables::{self, Variables};
+
+/// What the environment says about IAM roles for service accounts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Irsa {
+    Absent {
+        /// The variables of EKS Pod Identity are there instead.
+        pod_identity: bool,
+    },
+    Partial(Missing),
+    Complete(WebIdentity),
+    /// Both are there, and the role is no role's ARN.
+    BadRole,
+}
+
+/// The variable that is missing while the other is set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Missing {
+    RoleArn,
+    TokenFile,
+}
+
+impl Missing {
+    /// The code of the verdict `credentials-partial`.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::RoleArn => "aws-role-arn-missing",
+            Self::TokenFile => "aws-web-identity-token-file-missing",
+        }
+    }
+}
+
+/// The Secret an object names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NamedSecret {
+    NotNamed,
+    Absent,
+    Held(SecretContent),
+}
+
+/// What a credentials Secret holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SecretContent {
+    StaticKeys(Keys),
+    WebIdentity(WebIdentity),
+    Unusable { why: &'static str },
+}
+
+/// Where the program runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Workstation {
+    /// In a pod: whose profile would that be?
+    Pod,
+    /// On a workstation, with this profile in the user's files, if any.
+    Own { profile: Option<String> },
+}
+
+/// What to use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Choice {
+    Irsa(WebIdentity),
+    SecretKeys(Keys),
+    SecretWebIdentity(WebIdentity),
+    /// The user's own, and shown as such.
+    Profile(String),
+}
+
+/// Why nothing can be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    Partial(Missing),
+    BadRole,
+    NotNamed { pod_identity: bool },
+    SecretAbsent,
+    SecretInvalid { why: &'static str },
+}
+
+/// A step and its result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    pub says: String,
+    pub went: Went,
+}
+
+/// The result of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Went {
+    /// Nothing there; on to the next.
+    Past,
+    Taken,
+    Refused,
+}
+
+/// The way through the order, and its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    pub steps: Vec<Step>,
+    pub outcome: Result<Choice, Refusal>,
+}
+
+impl Irsa {
+    pub fn of(env: &Variables) -> Self {
+        match (env.get(variables::ROLE_ARN), env.get(variables::TOKEN_FILE)) {
+            (Some(role), Some(file)) => match RoleArn::parse(role) {
+                Ok(role) => Self::Complete(WebIdentity::new(role, file, env)),
+                Err(_) => Self::BadRole,
+            },
+            (Some(_), None) => Self::Partial(Missing::TokenFile),
+            (None, Some(_)) => Self::Partial(Missing::RoleArn),
+            (None, None) => {
+                let mut container = variables::CONTAINER_CREDENTIALS.into_iter();
+                Self::Absent { pod_identity: container.any(|name| env.get(name).is_some()) }
+            }
+        }
+    }
+}
+
+/// Walks through the order. `is_here` says whether a token file is there to be read.
+pub fn decide(
+    env: &Variables,
+    secret: NamedSecret,
+    workstation: &Workstation,
+    is_here: impl FnOnce(&Path) -> bool,
+) -> Decision {
+    let mut steps = Vec::new();
+    let mut step = |says: String, went: Went| steps.push(Step { says, went });
+    let pod_identity = match Irsa::of(env) {
+        Irsa::Complete(identity) => {
+            step(format!("environment: web identity of {}", identity.role), Went::Taken);
+            return Decision { steps, outcome: Ok(Choice::Irsa(identity)) };
+        }
+        Irsa::Partial(missing) => {
+            let refusal = Refusal::Partial(missing);
+            step(format!("environment: {}", refusal.says()), Went::Refused);
+            return Decision { steps, outcome: Err(refusal) };
+        }
+        Irsa::BadRole => {
+            step(format!("environment: {}", Refusal::BadRole.says()), Went::Refused);
+            return Decision { steps, outcome: Err(Refusal::BadRole) };
+        }
+        Irsa::Absent { pod_identity } => pod_identity,
+    };
+    step("environment: no web identity variables".to_owned(), Went::Past);
+    let outcome = match secret {
+        NamedSecret::NotNamed => Err(Refusal::NotNamed { pod_identity }),
+        NamedSecret::Absent => Err(Refusal::SecretAbsent),
+        NamedSecret::Held(SecretContent::Unusable { why }) => Err(Refusal::SecretInvalid { why }),
+        NamedSecret::Held(SecretContent::StaticKeys(keys)) => {
+            step("Secret: access keys".to_owned(), Went::Taken);
+            return Decision { steps, outcome: Ok(Choice::SecretKeys(keys)) };
+        }
+        NamedSecret::Held(SecretContent::WebIdentity(identity)) => {
+            let outcome = web_identity_or_profile(identity, workstation, is_here, &mut step);
+            return Decision { steps, outcome: Ok(outcome) };
+        }
+    };
+    if let Err(refusal) = &outcome {
+        step(format!("Secret: {}", refusal.says()), Went::Refused);
+    }
+    Decision { steps, outcome }
+}
+
+fn web_identity_or_profile(
+    identity: WebIdentity,
+    workstation: &Workstation,
+    is_here: impl FnOnce(&Path) -> bool,
+    step: &mut impl FnMut(String, Went),
+) -> Choice {
+    let says = format!("Secret: web identity of {}", identity.role);
+    if is_here(&identity.token_file) {
+        step(says, Went::Taken);
+        return Choice::SecretWebIdentity(identity);
+    }
+    match workstation {
+        Workstation::Own { profile: Some(profile) } => {
+            step(format!("{says}, whose token is not on this machine"), Went::Past);
+            step(format!("workstation: your own profile {profile:?}"), Went::Taken);
+            Choice::Profile(profile.clone())
+        }
+        Workstation::Own { profile: None } | Workstation::Pod => {
+            step(says, Went::Taken);
+            Choice::SecretWebIdentity(identity)
+        }
+    }
+}
+
+impl Refusal {
+    pub fn says(self) -> String {
+        match self {
+            Self::Partial(Missing::RoleArn) => {
+                "AWS_WEB_IDENTITY_TOKEN_FILE is set but AWS_ROLE_ARN is missing".to_owned()
+            }
+            Self::Partial(Missing::TokenFile) => {
+                "AWS_ROLE_ARN is set but AWS_WEB_IDENTITY_TOKEN_FILE is missing".to_owned()
+            }
+            Self::BadRole => format!("AWS_ROLE_ARN: {}", super::arn::BadArn),
+            Self::NotNamed { pod_identity: true } => {
+                "no web identity variables, and no Secret is named; EKS Pod Identity is there, which the annotating \
+                 controllers don't use"
+                    .to_owned()
+            }
+            Self::NotNamed { pod_identity: false } => "no web identity variables, and no Secret is named".to_owned(),
+            Self::SecretAbsent => "the Secret is not there".to_owned(),
+            Self::SecretInvalid { why } => format!("the Secret cannot be used: {why}"),
+        }
+    }
+
+    pub fn remedy(self) -> &'static str {
+        match self {
+            Self::Partial(Missing::TokenFile) => {
+                "AWS_ROLE_ARN is set by hand, so the EKS webhook injected nothing: take it out of the pod's spec and \
+                 annotate the ServiceAccount with eks.amazonaws.com/role-arn, or set both"
+            }
+            Self::Partial(Missing::RoleArn) => {
+                "AWS_WEB_IDENTITY_TOKEN_FILE is set by hand, so the EKS webhook injected nothing: take it out of the \
+                 pod's spec and annotate the ServiceAccount with eks.amazonaws.com/role-arn, or set both"
+            }
+            Self::BadRole => "write the role as arn:aws:iam::123456789012:role/name",
+            Self::NotNamed { pod_identity: true } => {
+                "use IAM roles for service accounts, or name a credentialsSecret in the provider spec"
+            }
+            Self::NotNamed { pod_identity: false } => {
+                "set AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE, or name a credentialsSecret in the provider spec"
+            }
+            Self::SecretAbsent => "create the Secret, or correct credentialsSecret.name in the provider spec",
+            Self::SecretInvalid { .. } => {
+                "give it aws_access_key_id and aws_secret_access_key, or credentials with a [default] profile"
+            }
+        }
+    }
+}

@@ -1,0 +1,358 @@
+//! Requests with a token: reads that are repeated within bounds, writes that are not.
+//!
+//! Invariants:
+//! - a read is sent at most [`TRIES_MAX`] times, and once more after a refused token;
+//! - a write is sent once, whatever comes back;
+//! - every request is counted.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, header};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+use zeroize::Zeroizing;
+
+use super::endpoints::{Endpoints, IbmService};
+use super::error::{CloudError, Problem, looks_like_a_page, read_body};
+use super::key::{AccessToken, ApiKey};
+use super::token::{Fitness, HeldToken};
+use trueup_core::engine::text::{Charset, printable};
+use trueup_net::hide;
+use trueup_net::http::{Answer, HttpClient};
+
+const USER_AGENT: &str = concat!("trueup/", env!("CARGO_PKG_VERSION"));
+
+/// How often a read is sent. With pauses of 1, 2, 4 and 8 s a service may be away for a quarter of a minute.
+const TRIES_MAX: u32 = 5;
+const PAUSE_FIRST: Duration = Duration::from_secs(1);
+
+/// The longest wait a service may ask for. The tagging API's limits are by the minute; who asks for more is not waited for.
+const PAUSE_MAX: Duration = Duration::from_secs(65);
+
+/// Everything but the characters that are themselves in a path segment or a query value.
+const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// Parts of a token that are shorter say nothing: a signature in tests has four letters.
+const TOKEN_PART_MIN: usize = 8;
+
+/// Where services say which request an answer belongs to.
+const REQUEST_IDS: [&str; 4] = ["x-request-id", "transaction-id", "x-correlation-id", "x-global-transaction-id"];
+
+/// One request in words.
+pub(super) struct Ask {
+    pub service: IbmService,
+    pub operation: &'static str,
+    pub method: Method,
+    pub url: String,
+    /// PowerVS wants to know the workspace in a header.
+    pub crn: Option<HeaderValue>,
+    pub body: Option<Value>,
+}
+
+impl Ask {
+    pub(super) fn get(service: IbmService, operation: &'static str, url: String) -> Self {
+        Self { service, operation, method: Method::GET, url, crn: None, body: None }
+    }
+
+    pub(super) fn error(&self, problem: Problem) -> CloudError {
+        CloudError::new(self.service, self.operation, problem)
+    }
+}
+
+/// An answer with a successful status.
+pub(super) struct Got {
+    body: Bytes,
+    request_id: Option<String>,
+}
+
+impl Got {
+    /// Decodes the body. An error quotes nothing of it.
+    pub(super) fn decode<T: DeserializeOwned>(&self, ask: &Ask) -> Result<T, CloudError> {
+        serde_json::from_slice(&self.body).map_err(|error| {
+            let what = if looks_like_a_page(&self.body) {
+                "an HTML page".to_owned()
+            } else {
+                format!("{:?} error at line {} column {}", error.classify(), error.line(), error.column())
+            };
+            CloudError { request_id: self.request_id.clone(), ..ask.error(Problem::NotUnderstood(what)) }
+        })
+    }
+}
+
+/// One key's way to the services.
+pub(super) struct Session {
+    http: HttpClient,
+    endpoints: Endpoints,
+    key: ApiKey,
+    /// Held while a token is bought, so that many requests at once buy one.
+    held: Mutex<Option<HeldToken>>,
+    calls: AtomicU64,
+}
+
+impl Session {
+    pub(super) fn new(http: HttpClient, endpoints: Endpoints, key: ApiKey) -> Self {
+        Self { http, endpoints, key, held: Mutex::default(), calls: AtomicU64::new(0) }
+    }
+
+    pub(super) fn endpoints(&self) -> &Endpoints {
+        &self.endpoints
+    }
+
+    /// How many requests were sent so far, tokens included.
+    pub(super) fn calls(&self) -> u64 {
+        self.calls.load(Ordering::Relaxed)
+    }
+
+    /// The account the key belongs to.
+    pub(super) async fn account(&self) -> Result<String, CloudError> {
+        self.token().await.map(|held| held.account)
+    }
+
+    /// Sends a read and decodes the answer.
+    pub(super) async fn read<T: DeserializeOwned>(&self, ask: &Ask) -> Result<T, CloudError> {
+        self.read_bytes(ask).await?.decode(ask)
+    }
+
+    pub(super) async fn read_bytes(&self, ask: &Ask) -> Result<Got, CloudError> {
+        let mut renewed = false;
+        let mut tries = 0;
+        loop {
+            let held = self.token().await?;
+            let error = match self.send(ask, Some(&held.token)).await {
+                Ok(got) => return Ok(got),
+                Err(error) => error,
+            };
+            if error.status() == Some(401) && !renewed {
+                renewed = true;
+                self.drop_token(&held.token).await;
+                continue;
+            }
+            tries += 1;
+            match pause(&error, tries) {
+                Some(pause) => tokio::time::sleep(pause).await,
+                None => return Err(error),
+            }
+        }
+    }
+
+    /// Sends a write, once. A token that was refused is not used again, so that the next attempt gets a new one.
+    pub(super) async fn write(&self, ask: &Ask) -> Result<Got, CloudError> {
+        let held = self.token().await?;
+        let sent = self.send(ask, Some(&held.token)).await;
+        if sent.as_ref().is_err_and(|error| error.status() == Some(401)) {
+            self.drop_token(&held.token).await;
+        }
+        sent
+    }
+
+    async fn token(&self) -> Result<HeldToken, CloudError> {
+        let mut held = self.held.lock().await;
+        let fitness = held.as_ref().map_or(Fitness::Over, |held| held.fitness(Instant::now()));
+        match (fitness, held.as_ref()) {
+            (Fitness::Fresh, Some(token)) => return Ok(token.clone()),
+            (Fitness::Due, Some(token)) => {
+                let token = token.clone();
+                // A service that is away for a moment costs nothing while the old token holds.
+                if let Ok(new) = self.buy(1).await {
+                    *held = Some(new.clone());
+                    return Ok(new);
+                }
+                return Ok(token);
+            }
+            (Fitness::Fresh | Fitness::Due | Fitness::Over, _) => {}
+        }
+        let new = self.buy(TRIES_MAX).await?;
+        *held = Some(new.clone());
+        Ok(new)
+    }
+
+    async fn drop_token(&self, refused: &AccessToken) {
+        let mut held = self.held.lock().await;
+        if held.as_ref().is_some_and(|held| held.token.0 == refused.0) {
+            *held = None;
+        }
+    }
+
+    /// Buys a token: a read, since it changes nothing.
+    async fn buy(&self, tries_max: u32) -> Result<HeldToken, CloudError> {
+        let url = format!("{}/identity/token", self.endpoints.base(IbmService::Iam, ""));
+        let ask = Ask { method: Method::POST, ..Ask::get(IbmService::Iam, "get a token", url) };
+        let mut tries = 0;
+        loop {
+            let asked_at = Instant::now();
+            let error = match self.send(&ask, None).await {
+                Ok(got) => {
+                    return HeldToken::read(&got.body, asked_at)
+                        .map_err(|what| ask.error(Problem::NotUnderstood(what.to_owned())));
+                }
+                Err(error) => error,
+            };
+            tries += 1;
+            match pause(&error, tries).filter(|_| tries < tries_max) {
+                Some(pause) => tokio::time::sleep(pause).await,
+                None => return Err(error),
+            }
+        }
+    }
+
+    /// Sends one request, once.
+    async fn send(&self, ask: &Ask, token: Option<&AccessToken>) -> Result<Got, CloudError> {
+        let request = self.request(ask, token)?;
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        let answer = self.http.send(request).await.map_err(|error| ask.error(Problem::NoAnswer(error)))?;
+        let Answer { status, headers, body } = answer;
+        let request_id = request_id(&headers).map(|id| self.without_secrets(&id, token));
+        if status.is_success() {
+            return Ok(Got { body, request_id });
+        }
+        let mut said = read_body(&body);
+        for text in [&mut said.code, &mut said.message].into_iter().chain(said.trace.as_mut()) {
+            *text = self.without_secrets(text, token);
+        }
+        let retry_after = retry_after(&headers);
+        let problem = Problem::Refused { status: status.as_u16(), code: said.code, message: said.message, retry_after };
+        Err(CloudError { request_id: request_id.or(said.trace), ..ask.error(problem) })
+    }
+
+    fn request(&self, ask: &Ask, token: Option<&AccessToken>) -> Result<Request<Bytes>, CloudError> {
+        let mut request = Request::builder()
+            .method(ask.method.clone())
+            .uri(&ask.url)
+            .header(header::ACCEPT, "application/json")
+            .header(header::USER_AGENT, USER_AGENT);
+        if let Some(crn) = &ask.crn {
+            request = request.header(HeaderName::from_static("crn"), crn);
+        }
+        let body = match (token, &ask.body) {
+            (None, _) => {
+                request = request.header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
+                Bytes::from_owner(self.form())
+            }
+            (Some(_), Some(body)) => {
+                request = request.header(header::CONTENT_TYPE, "application/json");
+                Bytes::from(body.to_string())
+            }
+            (Some(_), None) => Bytes::new(),
+        };
+        if let Some(token) = token {
+            request = request.header(header::AUTHORIZATION, &token.0);
+        }
+        request.body(body).map_err(|_| ask.error(Problem::NotUnderstood("the URL cannot be built".to_owned())))
+    }
+
+    fn form(&self) -> Zeroizing<Vec<u8>> {
+        let key = Zeroizing::new(utf8_percent_encode(self.key.expose(), UNRESERVED).to_string());
+        let grant = "grant_type=urn%3Aibm%3Aparams%3Aoauth%3Agrant-type%3Aapikey&response_type=cloud_iam&apikey=";
+        Zeroizing::new(format!("{grant}{}", key.as_str()).into_bytes())
+    }
+
+    /// An endpoint that echoes what it was sent must not bring the key or the token into a message.
+    fn without_secrets(&self, text: &str, token: Option<&AccessToken>) -> String {
+        let bearer = token.and_then(|token| token.0.to_str().ok()).and_then(|value| value.strip_prefix("Bearer "));
+        // Of a token, each part alone as well: its claims identify a user.
+        let parts = bearer.into_iter().flat_map(|token| token.split('.')).filter(|part| part.len() >= TOKEN_PART_MIN);
+        let key_as_sent = Zeroizing::new(escaped(self.key.expose()));
+        let secrets = [Some(self.key.expose()), Some(key_as_sent.as_str()), bearer].into_iter().flatten().chain(parts);
+        secrets.fold(text.to_owned(), |text, secret| hide(secret, &text))
+    }
+
+    /// The words of a service inside an answer that succeeded, fit to be shown.
+    pub(super) async fn words(&self, text: &str) -> String {
+        let held = self.held.lock().await.clone();
+        self.without_secrets(&printable(text, Charset::Unicode), held.as_ref().map(|held| &held.token))
+    }
+}
+
+/// A segment of a path or a value of a query.
+pub(super) fn escaped(text: &str) -> String {
+    utf8_percent_encode(text, UNRESERVED).to_string()
+}
+
+/// How long to wait before a read is sent again; nothing when that would be in vain.
+fn pause(error: &CloudError, tries: u32) -> Option<Duration> {
+    let own = PAUSE_FIRST * 2u32.pow(tries.saturating_sub(1));
+    let pause = match &error.problem {
+        Problem::NoAnswer(_) => own,
+        Problem::Refused { status: 501, .. } => return None,
+        Problem::Refused { status: 429 | 500.., retry_after, .. } => retry_after.unwrap_or(own),
+        Problem::Refused { .. }
+        | Problem::ItemRefused { .. }
+        | Problem::NotUnderstood(_)
+        | Problem::PageLoop
+        | Problem::TooManyPages(_)
+        | Problem::OtherAccount { .. }
+        | Problem::Unaddressed(_)
+        | Problem::NotIndexed => return None,
+    };
+    (tries < TRIES_MAX && pause <= PAUSE_MAX).then_some(pause)
+}
+
+/// How long the service asks to wait: seconds, or a date, which is taken against the service's own clock.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok()).map(str::trim);
+    let value = text(header::RETRY_AFTER)?;
+    if let Ok(seconds) = value.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let instant = |value: &str| jiff::fmt::rfc2822::parse(value).ok().map(|at| at.timestamp());
+    let (until, now) = (instant(value)?, text(header::DATE).and_then(instant)?);
+    Some(Duration::try_from(until.duration_since(now)).unwrap_or_default())
+}
+
+fn request_id(headers: &HeaderMap) -> Option<String> {
+    let found = REQUEST_IDS.iter().find_map(|name| headers.get(*name)).and_then(|value| value.to_str().ok());
+    found.map(|text| printable(text, Charset::Unicode))
+}
+
+#[cfg(test)]
+mod unit_tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_is_read_in_seconds_and_as_a_date_of_the_services_clock() {
+        let date = ("date", "Mon, 16 Nov 2026 10:00:00 GMT");
+        let cases = [
+            ("seconds", vec![("retry-after", "7")], Some(7)),
+            ("a date", vec![("retry-after", "Mon, 16 Nov 2026 10:00:30 GMT"), date], Some(30)),
+            ("a date that is over", vec![("retry-after", "Mon, 16 Nov 2026 09:00:00 GMT"), date], Some(0)),
+            ("a date without a clock", vec![("retry-after", "Mon, 16 Nov 2026 10:00:30 GMT")], None),
+            ("nonsense", vec![("retry-after", "soon"), date], None),
+            ("nothing", vec![], None),
+        ];
+        for (case, headers, expected) in cases {
+            let mut map = HeaderMap::new();
+            for (name, value) in headers {
+                map.insert(name, HeaderValue::from_static(value));
+            }
+            assert_eq!(retry_after(&map), expected.map(Duration::from_secs), "case: {case}");
+        }
+    }
+
+    #[test]
+    fn only_what_may_pass_by_itself_is_asked_again_and_not_for_ever() {
+        let refused =
+            |status, retry_after| Problem::Refused { status, code: String::new(), message: String::new(), retry_after };
+        let seconds = |count| Some(Duration::from_secs(count));
+        let cases = [
+            ("throttled", refused(429, None), 1, seconds(1)),
+            ("throttled again", refused(429, None), 3, seconds(4)),
+            ("throttled with a wait", refused(429, seconds(9)), 1, seconds(9)),
+            ("throttled for an hour", refused(429, seconds(3600)), 1, None),
+            ("broken", refused(502, None), 2, seconds(2)),
+            ("not implemented", refused(501, None), 1, None),
+            ("forbidden", refused(403, None), 1, None),
+            ("not found", refused(404, None), 1, None),
+            ("too often", refused(503, None), TRIES_MAX, None),
+            ("no JSON", Problem::NotUnderstood(String::new()), 1, None),
+        ];
+        for (case, problem, tries, expected) in cases {
+            let error = CloudError::new(IbmService::Vpc, "x", problem);
+            assert_eq!(pause(&error, tries), expected, "case: {case}");
+        }
+    }
+}

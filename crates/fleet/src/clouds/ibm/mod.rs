@@ -1,0 +1,95 @@
+//! IBM Cloud: the accounts that `[clouds.ibm.<alias>]` names.
+//!
+//! - [`client`]: tokens, lists, tags and deletes over HTTP. `account`: an account as a member of the fleet.
+//! - `port`: reads and writes of single resources, for the executor. `examine`: the section of `trueup doctor`.
+
+mod account;
+pub mod client;
+mod examine;
+mod port;
+
+use std::sync::Arc;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use zeroize::Zeroizing;
+
+use super::{AccountSettings, BadAccount, CloudProvider, Examination, KeySource, OpenedAccount, Registration};
+use crate::connect::Env;
+use client::{ApiKey, BadEndpoint, Endpoints, IbmService};
+use trueup_core::world::Provider;
+use trueup_net::Proxies;
+use trueup_net::http::{HttpClient, HttpSettings};
+
+pub use account::IbmAccount;
+
+pub(super) const REGISTRATION: Registration =
+    Registration { provider: Provider::Ibm, footprint: None, build: |env, _| Box::new(IbmCloud { env: env.clone() }) };
+
+/// IBM Cloud over the network.
+struct IbmCloud {
+    env: Env,
+}
+
+impl CloudProvider for IbmCloud {
+    fn provider(&self) -> Provider {
+        Provider::Ibm
+    }
+
+    fn open(&self, settings: &AccountSettings) -> Option<OpenedAccount> {
+        let (client, problem) = match self.client(settings) {
+            Ok(client) => (Some(Arc::new(client)), None),
+            Err(problem) => (None, Some(problem)),
+        };
+        Some(OpenedAccount { account: Arc::new(IbmAccount::new(&settings.alias, client)), problem })
+    }
+
+    fn examine<'a>(&'a self, accounts: &'a [AccountSettings]) -> BoxFuture<'a, Vec<Examination>> {
+        async move {
+            let mut lines = Vec::new();
+            for settings in accounts {
+                lines.extend(examine::account(&settings.alias, self.client(settings)).await);
+            }
+            lines
+        }
+        .boxed()
+    }
+}
+
+impl IbmCloud {
+    /// A client for one account.
+    fn client(&self, settings: &AccountSettings) -> Result<client::Account, BadAccount> {
+        let bad = |cause: String, remedy: &str| BadAccount { cause, remedy: remedy.to_owned() };
+        let key = self.key(settings)?;
+        let bad_endpoint = |error: BadEndpoint| bad(error.to_string(), "write it as https://host");
+        let variable = |name: &str| self.env.text(name).map(str::to_owned);
+        let mut endpoints = Endpoints::from_variables(variable).map_err(bad_endpoint)?;
+        for (name, url) in &settings.endpoints {
+            let Some(service) = IbmService::ALL.into_iter().find(|service| service.key() == name) else {
+                let known = IbmService::ALL.map(IbmService::key).join(", ");
+                return Err(bad(format!("endpoints: unknown service {name:?}"), &format!("use one of {known}")));
+            };
+            endpoints = endpoints.with(service, url).map_err(bad_endpoint)?;
+        }
+        let proxies = Proxies::of(|name| self.env.text(name));
+        let http = HttpClient::new(HttpSettings { proxies, ..HttpSettings::default() })
+            .map_err(|error| bad(error.to_string(), "correct it"))?;
+        Ok(client::Account::new(http, endpoints, key))
+    }
+
+    fn key(&self, settings: &AccountSettings) -> Result<ApiKey, BadAccount> {
+        let bad = |cause: String, remedy: &str| BadAccount { cause, remedy: remedy.to_owned() };
+        let text = match &settings.key {
+            Some(KeySource::File(path)) => std::fs::read_to_string(path).map(Zeroizing::new).map_err(|error| {
+                let cause = format!("api_key_file {} cannot be read: {}", path.display(), error.kind());
+                bad(cause, "write the key to it with mode 600")
+            })?,
+            Some(KeySource::Env(name)) => match self.env.text(name) {
+                Some(value) => Zeroizing::new(value.to_owned()),
+                None => return Err(bad(format!("{name} is not set"), "export the API key in it")),
+            },
+            None => return Err(bad("api_key_file and api_key_env are not set".to_owned(), "set one of them")),
+        };
+        ApiKey::parse(&text).map_err(|error| bad(error.to_string(), "check the source of the key"))
+    }
+}

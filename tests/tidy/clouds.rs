@@ -1,0 +1,64 @@
+//! Providers are named in their own folders and at one registration place, and nowhere in `live`, the console or the
+//! commands.
+
+use super::rules::{Breach, SourceFile};
+
+/// The one file of the commands that names providers: it wires those of the demo.
+const REGISTRATION: &str = "src/cli/clouds.rs";
+
+/// The folders that know no provider.
+const NEUTRAL: [&str; 3] = ["crates/fleet/src/live/", "src/cli/", "src/console/"];
+
+const PROVIDERS: [&str; 2] = ["aws", "ibm"];
+
+/// Every line of a neutral folder that names a provider. Comments and tests may.
+pub fn named_providers(files: &[SourceFile]) -> Vec<Breach> {
+    let is_neutral = |file: &&SourceFile| {
+        NEUTRAL.iter().any(|folder| file.path.starts_with(folder)) && file.path != REGISTRATION && !file.is_test()
+    };
+    let mut breaches = Vec::new();
+    for file in files.iter().filter(is_neutral) {
+        for (line, code) in file.code() {
+            for provider in PROVIDERS.iter().filter(|provider| words(code).any(|word| word == **provider)) {
+                let says = format!("names the provider {provider}; use the port in fleet::clouds");
+                breaches.push(Breach { place: format!("{}:{line}", file.path), says });
+            }
+        }
+    }
+    breaches
+}
+
+/// The words of a line, in lower case: `AwsCache`, `aws_cache` and `"aws"` all hold `aws`, and `Draws` does not.
+fn words(code: &str) -> impl Iterator<Item = String> {
+    let mut words = vec![String::new()];
+    let mut previous = ' ';
+    for letter in code.chars() {
+        let begins = letter.is_uppercase() && !previous.is_uppercase();
+        if !letter.is_alphabetic() || begins {
+            words.push(String::new());
+        }
+        if letter.is_alphabetic() {
+            words.last_mut().expect("there is always one word").extend(letter.to_lowercase());
+        }
+        previous = letter;
+    }
+    words.into_iter()
+}
+
+#[test]
+fn a_provider_is_found_by_its_word_alone() {
+    let cases = [
+        ("a type", "let cache = AwsCache::new();", true),
+        ("a function", "live.ibm_accounts()", true),
+        ("text", "\"ibm:main\"", true),
+        ("a constant", "const ASKS_AWS: u8 = 1;", true),
+        ("part of another word", "fn draws(laws: Laws) { Draws }", false),
+        ("the port", "live.cloud_accounts()", false),
+    ];
+    for (case, code, expected) in cases {
+        let file = SourceFile::new("src/cli/x.rs", &format!("//! A file.\n\n{code}\n"));
+        assert_eq!(!named_providers(&[file]).is_empty(), expected, "case: {case}");
+    }
+    let registered = SourceFile::new(REGISTRATION, "//! A file.\n\nuse AwsCache;\n");
+    assert_eq!(named_providers(&[registered]), []);
+}
