@@ -7,7 +7,7 @@ use super::super::error::CliError;
 use super::super::look::{ObservedFleet, look_at_folder};
 use super::super::look_live;
 use crate::config::Config;
-use trueup_checks::external_oidc::{self, Scene};
+use trueup_checks::external_oidc::{self, CheckContext};
 use trueup_checks::{Check, SettingsTable};
 use trueup_core::world::{Cluster, ClusterName, View};
 
@@ -83,9 +83,9 @@ pub fn choose<'v>(view: View<'v>, named: Option<&str>) -> Result<&'v Cluster, Cl
 ///
 /// # Errors
 /// The cluster has no Authentication of its own, or it could not be read.
-pub fn scene<'v>(view: View<'v>, cluster: &Cluster) -> Result<Scene<'v>, CliError> {
+pub fn scene<'v>(view: View<'v>, cluster: &Cluster) -> Result<CheckContext<'v>, CliError> {
     let doing = format!("cluster {}", cluster.name);
-    if let Some(scene) = Scene::of(view, &cluster.name) {
+    if let Some(scene) = CheckContext::of(view, &cluster.name) {
         return Ok(scene);
     }
     if let Some(host) = &cluster.hosted_by {

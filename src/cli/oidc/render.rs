@@ -8,7 +8,7 @@ use super::super::probe;
 use super::super::terminal::print;
 use super::{NOT_CLEAR, chosen};
 use trueup_checks::DiscoveryProbe;
-use trueup_checks::external_oidc::{Checked, Scene, SpecVerdict, Warning, discovery};
+use trueup_checks::external_oidc::{CheckContext, Checked, SpecVerdict, Warning, discovery};
 use trueup_core::engine::text::printable_json;
 use trueup_core::world::View;
 
@@ -51,7 +51,7 @@ fn show(context: &Context, view: View<'_>, cluster: Option<&str>) -> Result<(u8,
 }
 
 /// The type of authentication where it is not OIDC.
-pub fn not_oidc<'s>(scene: &Scene<'s>) -> Option<&'s str> {
+pub fn not_oidc<'s>(scene: &CheckContext<'s>) -> Option<&'s str> {
     let spec = &scene.authentication.seen?.spec;
     (!spec.is_oidc()).then(|| spec.kind.as_str())
 }
@@ -60,7 +60,7 @@ pub fn not_oidc<'s>(scene: &Scene<'s>) -> Option<&'s str> {
 ///
 /// # Errors
 /// It can't say.
-pub fn checked<'s>(scene: &'s Scene<'_>) -> Result<&'s Checked, CliError> {
+pub fn checked<'s>(scene: &'s CheckContext<'_>) -> Result<&'s Checked, CliError> {
     scene.checked().map_err(|gap| {
         CliError::refused(format!("cluster {}", scene.cluster.name), gap.says, "see trueup doctor for what can be read")
     })

@@ -1,10 +1,10 @@
 //! The heart: what an Authentication asks for, who would refuse it, and the bytes it becomes.
 //!
-//! Always true:
+//! Invariants:
 //! - the bytes are there exactly when the operator is known to write them;
 //! - what depends on something unknown is `unknown`, unless something known already decides.
 //!
-//! Not here: finding the inputs (`context`), the findings (`judge`).
+//! Elsewhere: finding the inputs (`context`), the findings (`judge`).
 
 use jiff::Timestamp;
 

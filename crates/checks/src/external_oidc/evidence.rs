@@ -150,7 +150,7 @@ fn node_lines(context: &CheckContext<'_>) -> Vec<Evidence> {
     kas.nodes.iter().map(node).collect()
 }
 
-/// What a revision was told, in a few words.
+/// The configuration of a revision, in a few words.
 pub fn told_message(revision: &Revision) -> String {
     match revision {
         Revision::Oidc => "OIDC alone".to_owned(),

@@ -6,7 +6,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::availability::{Availability, Half, Revision, what_it_was_told};
+use super::availability::{Availability, Half, Revision, still_carries, what_it_was_told};
 use super::check::{Checked, Verdict as Validity};
 use super::console::{listed, status, wanted_secret};
 use super::context::CheckContext;
@@ -86,15 +86,15 @@ fn identity(context: &CheckContext<'_>, place: &ResolvedSubject) -> (Option<Uid>
 fn summary(context: &CheckContext<'_>, place: &ResolvedSubject, ruling: &Ruling) -> String {
     if ruling.verdict == Verdict::Unknown {
         let gap = ruling.gap.as_ref().map_or("not known", |gap| &gap.says);
-        return format!("can't be judged: {gap}");
+        return format!("unknown: {gap}");
     }
     match place {
         ResolvedSubject::Authentication => authentication_summary(context, ruling),
         ResolvedSubject::AuthConfig | ResolvedSubject::KasCopy => file_summary(place, ruling.verdict),
         ResolvedSubject::Rollout => rollout_summary(context, ruling),
         ResolvedSubject::ObservedConfig => match ruling.verdict {
-            Verdict::Drift => format!("kube-apiserver would be told something else: {}", ruling.codes.join(", ")),
-            _ => "kube-apiserver is told what the type asks for".to_owned(),
+            Verdict::Drift => format!("kube-apiserver would get other settings: {}", ruling.codes.join(", ")),
+            _ => "kube-apiserver gets the settings of this type".to_owned(),
         },
         ResolvedSubject::Part(_) => part_summary(context, ruling.verdict),
         ResolvedSubject::Restrictions => restrictions_summary(context, ruling.verdict),
@@ -113,7 +113,7 @@ fn authentication_summary(context: &CheckContext<'_>, ruling: &Ruling) -> String
         number => format!(" (and {} more)", number - 1),
     };
     match ruling.verdict {
-        Verdict::Lockout => "type OIDC without a provider: once rolled out, nobody can log in with a token".to_owned(),
+        Verdict::Lockout => "type OIDC without a provider: after the rollout no token is accepted".to_owned(),
         Verdict::Invalid => format!("would be refused: {first}{more}"),
         Verdict::KasWouldRefuse => format!("accepted, and kube-apiserver would not start with it: {first}{more}"),
         _ if ruling.codes.is_empty() => format!("type {kind}, nothing speaks against it"),
@@ -129,7 +129,7 @@ fn file_summary(place: &ResolvedSubject, verdict: Verdict) -> String {
     match verdict {
         Verdict::Missing => format!("{writer} has not written it"),
         Verdict::Drift => format!("differs from {source}"),
-        Verdict::Extra => "still there, and nothing asks for it any more".to_owned(),
+        Verdict::Extra => "exists but is not expected".to_owned(),
         Verdict::Unrenderable => "Authentication/cluster is invalid, so there is nothing to compare with".to_owned(),
         _ => format!("as {source} has it, byte for byte"),
     }
@@ -143,7 +143,10 @@ fn rollout_summary(context: &CheckContext<'_>, ruling: &Ruling) -> String {
         Verdict::RollingOut => {
             format!("{there} of {} nodes are on external OIDC alone; {}", nodes.len(), awaited(context))
         }
-        _ if !ruling.codes.is_empty() => "OIDC is not asked for any more, and some nodes still run with it".to_owned(),
+        _ if !ruling.codes.is_empty() => {
+            let on_oidc = nodes.iter().filter(|node| still_carries(context, node.current) == Ok(true)).count();
+            format!("OIDC disabled; {on_oidc} of {} nodes still use it", nodes.len())
+        }
         _ if *context.availability() == Availability::NotWanted => {
             "OIDC is not asked for, and none runs with it".to_owned()
         }
@@ -185,7 +188,7 @@ fn part_summary(context: &CheckContext<'_>, verdict: Verdict) -> String {
         (Verdict::Missing, Availability::NotWanted) => "the OAuth server is asked for, and this is missing".to_owned(),
         (Verdict::Missing, _) => "the oauth-apiserver authenticates here, and this is missing".to_owned(),
         (_, Availability::Available) => "as it should be with external OIDC".to_owned(),
-        (_, Availability::NotYet(_)) => "OIDC is on its way: it may be there or not".to_owned(),
+        (_, Availability::NotYet(_)) => "OIDC is rolling out: it may exist or not".to_owned(),
         (_, Availability::NotWanted | Availability::Unknown(_)) => "as it should be".to_owned(),
     }
 }
@@ -203,7 +206,7 @@ fn restrictions_summary(context: &CheckContext<'_>, verdict: Verdict) -> String 
                 more => format!(" and {more} more"),
             };
             let first = names.iter().take(NAMES_MAX).map(String::as_str).collect::<Vec<_>>().join(", ");
-            format!("with OIDC nobody enforces these RoleBindingRestrictions: {first}{more}")
+            format!("RoleBindingRestrictions are not enforced with OIDC: {first}{more}")
         }
         Verdict::Removable => "no RoleBindingRestriction exists; upstream never removes the definition".to_owned(),
         Verdict::Keep => "kept; upstream never removes it".to_owned(),
@@ -215,7 +218,7 @@ fn console_summary(verdict: Verdict, what: &str) -> String {
     match verdict {
         Verdict::Missing => format!("the console lacks its copy of {what}"),
         Verdict::Drift => format!("the console's copy of {what} differs from its source"),
-        Verdict::Leftover => format!("a copy of {what} that nothing asks for any more"),
+        Verdict::Leftover => format!("a copy of {what} that is not expected any more"),
         _ => format!("the console's copy of {what} is as its source"),
     }
 }
@@ -278,7 +281,7 @@ fn file_side(text: Option<&str>) -> Value {
     text.map_or_else(|| json!({}), |text| json!({ "data": { AUTH_CONFIG_KEY: text } }))
 }
 
-/// What the file should hold. Of an Authentication that nobody could write down that is not known, which is not nothing.
+/// What the file should hold: unknown, not empty, for an Authentication that cannot be rendered.
 fn wanted_side(context: &CheckContext<'_>) -> Value {
     let not_known = |why: &str| file_side(Some(&format!("<not known: {why}>")));
     match context.checked() {
@@ -353,4 +356,21 @@ fn client_sides(context: &CheckContext<'_>, component: &Component) -> (Value, Va
     let current: Vec<Value> =
         current.iter().map(|current| json!({ "clientID": current.client_id, "issuerURL": current.issuer })).collect();
     (expected, json!({ "currentOIDCClients": current }))
+}
+
+/// How many proofs say that an object is the platform's. Only what the platform writes can be removed.
+pub fn proofs(context: &CheckContext<'_>, subject: &ResolvedSubject) -> u8 {
+    let written = match subject {
+        ResolvedSubject::AuthConfig
+        | ResolvedSubject::KasCopy
+        | ResolvedSubject::Part(_)
+        | ResolvedSubject::Restrictions => true,
+        ResolvedSubject::Authentication
+        | ResolvedSubject::Rollout
+        | ResolvedSubject::ObservedConfig
+        | ResolvedSubject::ConsoleCa { .. }
+        | ResolvedSubject::ConsoleSecret
+        | ResolvedSubject::Client { .. } => false,
+    };
+    if written && meta(context, subject).is_some() { 2 } else { 0 }
 }

@@ -1,6 +1,6 @@
 //! The feature gates that decide which fields of an Authentication count.
 //!
-//! Not here: reading `FeatureGate/cluster` (`facts`).
+//! Elsewhere: reading `FeatureGate/cluster` (`facts`).
 
 use std::collections::BTreeSet;
 

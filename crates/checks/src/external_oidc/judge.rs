@@ -1,6 +1,6 @@
 //! The rules for everything but the console: the first that holds gives the verdict.
 //!
-//! Always true: what would lead to a delete is said only of complete lists; whatever isn't known makes it `unknown`.
+//! Invariants: what would lead to a delete is said only of complete lists; whatever isn't known makes it `unknown`.
 
 use jiff::Timestamp;
 

@@ -7,7 +7,7 @@ use super::context::CheckContext;
 use super::evidence::told_message;
 use super::explain::awaited;
 use super::facts::{Infrastructure, Node};
-use super::judge::{Wish, rule, wish};
+use super::judge::{Wish, wish};
 use super::names::{CONSOLE_NAMESPACE, INFRASTRUCTURE, KAS_NAMESPACE, MANAGED_NAMESPACE, SINGLETON};
 use super::spec::Component;
 use super::stack::{PARTS, Part};
@@ -110,11 +110,11 @@ pub fn panels(context: &CheckContext<'_>, place: &ResolvedSubject) -> Vec<Panel>
 /// The way of a switch, from the wish to the last leftover.
 fn way(context: &CheckContext<'_>) -> Panel {
     let link = |label: &str, place: ResolvedSubject| {
-        let ruling = rule(context, &place);
+        let ruling = context.ruling(&place);
         let (state, note) = ruling.map_or((State::Match, ""), |ruling| (ruling.state, ruling.verdict.as_str()));
         Step::judged(label, state, note)
     };
-    let left = PARTS.iter().map(|part| rule(context, &ResolvedSubject::Part(part)));
+    let left = PARTS.iter().map(|part| context.ruling(&ResolvedSubject::Part(part)));
     let states: Vec<State> = left.flatten().map(|ruling| ruling.state).filter(|state| *state != State::Match).collect();
     let to_look_at =
         if states.is_empty() { "as it should be".to_owned() } else { format!("{} to look at", states.len()) };
@@ -160,7 +160,7 @@ fn stack(context: &CheckContext<'_>) -> Panel {
             Wish::Either => "either",
             Wish::NotKnown(_) => "?",
         };
-        let glyph = rule(context, &ResolvedSubject::Part(part)).map_or('?', |ruling| ruling.state.glyph());
+        let glyph = context.ruling(&ResolvedSubject::Part(part)).map_or('?', |ruling| ruling.state.glyph());
         let presence = presence(context, part);
         format!("{glyph} {wish:<8} {presence:<7} {} {}", part.resource.kind, part.name)
     };

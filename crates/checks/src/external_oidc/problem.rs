@@ -1,6 +1,6 @@
 //! What can be wrong with an Authentication, and who would refuse it.
 //!
-//! Always true: code that decides looks at the code and the refuser, never at the sentence.
+//! Invariants: code that decides looks at the code and the refuser, never at the sentence.
 
 use std::fmt;
 
@@ -159,7 +159,7 @@ pub enum Refuser {
     Operator,
     /// kube-apiserver, which does not start with it.
     KubeApiserver,
-    /// Nobody, and then nobody can log in.
+    /// Accepted everywhere, and then no token is accepted.
     Nobody,
 }
 

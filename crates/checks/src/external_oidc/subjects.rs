@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use super::NAME;
 use super::console::{is_stray, wanted_authority};
 use super::context::CheckContext;
-use super::judge::rule;
 use super::names::{
     AUTH_CONFIG, AUTHENTICATION, CONFIG_MAP, CONSOLE_NAMESPACE, CONSOLE_SECRET, CUSTOM_RESOURCE_DEFINITION,
     KAS_NAMESPACE, KUBE_API_SERVER, MANAGED_NAMESPACE, OBSERVED_CONFIG, RESTRICTIONS_CRD, SECRET, SINGLETON,
@@ -16,7 +15,7 @@ use trueup_core::engine::SubjectId;
 use trueup_core::world::{ClusterName, Resource};
 
 /// What a subject id points at.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ResolvedSubject {
     Authentication,
     /// `auth-config` as the authentication operator writes it.
@@ -115,7 +114,7 @@ const FIXED: [ResolvedSubject; 6] = [
 
 /// Every subject of a cluster.
 pub fn list(context: &CheckContext<'_>) -> BTreeSet<SubjectId> {
-    let judged = resolved_subjects(context).into_iter().filter(|place| rule(context, place).is_some());
+    let judged = resolved_subjects(context).into_iter().filter(|place| context.ruling(place).is_some());
     // A component's name may be such that its subject reads as another one.
     let named = judged.map(|place| (place.subject(context.name()), place));
     named

@@ -53,7 +53,7 @@ impl Verdict {
         }
     }
 
-    /// The state a verdict has by itself. `not-available` is all right where nobody asks for OIDC: see `rollout`.
+    /// The default state of a verdict. `not-available` is a match where OIDC is not requested: see `rollout`.
     pub fn state(self) -> State {
         match self {
             Self::Valid | Self::Match | Self::Keep | Self::Available => State::Match,

@@ -4,18 +4,18 @@ use serde_json::{Map, Value, json};
 
 use super::compare::{AnnotationStatus, Family, Line};
 use super::credentials::{Credentials, SecretSort};
-use super::judge::{PausedBy, Ruling, Why};
 use super::messages::{credentials, fault_message, paused, summary};
 use super::names::{
     ANNOTATIONS, CAPACITY_TAINTS, CLUSTER, INFRASTRUCTURE, INSTANCE_TYPE, MACHINE_CPU, MACHINE_GPU, MACHINE_MEMORY,
-    ROLE_ARN, SECRET,
+    ROLE_ARN, SECRET, SINGLETON,
 };
 use super::region::{partition, partition_of_arn};
 use super::remedy::actions;
+use super::ruling::{PausedBy, Ruling, Why};
 use super::subjects::{Sort, Subject};
 use super::surroundings::{Said, Seen, Whose};
 use trueup_core::engine::{Evidence, Explanation};
-use trueup_core::world::{Gap, Resource};
+use trueup_core::world::{Gap, Key, Resource};
 
 pub fn explain(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Explanation {
     Explanation {
@@ -127,7 +127,7 @@ fn login_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
             lines.push(line(says, object, "data"));
         }
     }
-    if let Some(found) = subject.context.infrastructure.only("cluster").seen {
+    if let Some(found) = subject.context.infrastructure.get(&Key::new(None, SINGLETON)).seen {
         let object = format!("{} {} cluster", subject.context.cluster.name, INFRASTRUCTURE.kind);
         lines.extend(found.endpoints.iter().map(|(service, url)| {
             let says = format!("{service} is asked at {url}");
@@ -205,7 +205,7 @@ fn annotation_evidence(subject: &Subject<'_>, one: &Line<'_>) -> Evidence {
     line(says, subject.object(), &format!("metadata.annotations[\"{}\"]", one.key))
 }
 
-/// What is worth knowing and is nobody's fault.
+/// What is worth knowing and not wrong.
 pub fn advice(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
     let mut lines = Vec::new();
     let annotation = |key: &str| format!("metadata.annotations[\"{key}\"]");

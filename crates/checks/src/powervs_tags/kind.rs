@@ -49,7 +49,7 @@ impl Kind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
 
-    /// What it lies in, or nothing for what stands alone.
+    /// The kind that contains it, or nothing for a top-level kind.
     pub fn holder(self) -> Option<Self> {
         match self {
             Self::DhcpServer | Self::Network => Some(Self::Workspace),

@@ -1,12 +1,12 @@
 //! Who a token would be: claims in, identity out, or the rule that refuses.
 //!
-//! Always true:
+//! Invariants:
 //! - the order of the checks is kube-apiserver's, so the first refusal here is the one a user would meet;
 //! - signatures are not checked, and nothing is fetched;
-//! - what can't be told (an expression beyond this program) is an answer of its own, never a yes or a no.
+//! - what cannot be decided (an expression beyond this program) is an answer of its own, never a yes or a no.
 //!
-//! Not here: whether the spec is right (`validate`); the group `system:authenticated`, which the API server adds to
-//! everybody afterwards.
+//! Elsewhere: whether the spec is right (`validate`); the group `system:authenticated`, which the API server adds to
+//! every user afterwards.
 
 mod claims;
 mod mapping;

@@ -160,7 +160,7 @@ impl Hosted {
         Ok(Self {
             uid: Uid::parse(&raw.meta.uid),
             version: ResourceVersion::parse(&raw.meta.resource_version),
-            life: if raw.meta.deletion_timestamp.is_some() { Life::Terminating } else { Life::Living },
+            life: Life::of(&raw.meta),
             pause,
             restore: restore(&raw.meta),
             infra_id: spec.infra_id.as_deref().unwrap_or_default().into(),

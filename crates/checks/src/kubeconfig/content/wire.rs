@@ -100,7 +100,7 @@ pub(super) struct User {
     pub exec: Option<Present>,
 }
 
-/// Something is written here; what, is nobody's business.
+/// A value that is present and never read.
 pub(super) struct Present;
 
 impl<'de> Deserialize<'de> for Present {
