@@ -108,20 +108,15 @@ impl CheckRules for Shelves {
     type Subject<'a> = &'a Shelf;
     type Ruling<'a> = Ruling;
 
-    fn name(&self) -> CheckName {
-        NAME
-    }
-
-    fn description(&self) -> CheckDescription {
-        CheckDescription {
-            title: "Shelves",
-            short: "SHELVES",
-            says: "whether shelves are full enough",
-            columns: &[Column { title: "OPEN FOR", side: Side::Left, width: 16, grows: false, rank: 1 }],
-            verdict_width: 16,
-            forms: &[Form { name: "room-for", title: "Is there room?", prompt: "how many books?" }],
-        }
-    }
+    const NAME: CheckName = NAME;
+    const DESCRIPTION: CheckDescription = CheckDescription {
+        title: "Shelves",
+        short: "SHELVES",
+        says: "whether shelves are full enough",
+        columns: &[Column { title: "OPEN FOR", side: Side::Left, width: 16, grows: false, rank: 1 }],
+        verdict_width: 16,
+        forms: &[Form { name: "room-for", title: "Is there room?", prompt: "how many books?" }],
+    };
 
     fn interests(&self, view: View<'_>) -> Vec<Interest> {
         view.clusters().map(|cluster| shelves_of(&cluster.name).interest::<Shelf>()).collect()

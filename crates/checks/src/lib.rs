@@ -2,7 +2,11 @@
 //!
 //! Invariants: a domain is pure. It reads a [`trueup_core::world::View`], and what it wants to see it declares as interests.
 
+#[macro_use]
+mod named_enum;
+
 mod contract;
+mod evidence;
 pub mod external_oidc;
 pub mod hosted_oidc;
 pub mod judgements;

@@ -34,9 +34,8 @@ pub trait CheckRules: Send + Sync + Sized {
     where
         Self: 'a;
 
-    fn name(&self) -> CheckName;
-
-    fn description(&self) -> CheckDescription;
+    const NAME: CheckName;
+    const DESCRIPTION: CheckDescription;
 
     /// The collections it needs, given what is known so far.
     fn interests(&self, view: View<'_>) -> Vec<Interest>;
@@ -175,11 +174,11 @@ impl<C: CheckRules> RuledSubject for Ruled<'_, '_, C> {
 
 impl<C: CheckRules> Check for C {
     fn name(&self) -> CheckName {
-        CheckRules::name(self)
+        C::NAME
     }
 
     fn description(&self) -> CheckDescription {
-        CheckRules::description(self)
+        C::DESCRIPTION
     }
 
     fn interests(&self, view: View<'_>) -> Vec<Interest> {

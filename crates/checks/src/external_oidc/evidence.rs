@@ -11,6 +11,7 @@ use super::ruling::Ruling;
 use super::settings::Settings;
 use super::subjects::ResolvedSubject;
 use super::switch;
+use crate::evidence::versioned_line as line;
 use trueup_core::engine::{Evidence, State};
 
 pub fn evidence(
@@ -61,10 +62,6 @@ pub fn evidence(
         lines.extend(complaint_lines(context, place));
     }
     lines
-}
-
-fn line(says: String, object: String, field: &str, resource_version: String) -> Evidence {
-    Evidence { says, object, field: field.to_owned(), resource_version }
 }
 
 fn authentication(context: &CheckContext<'_>) -> String {

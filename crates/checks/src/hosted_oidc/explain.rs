@@ -12,6 +12,7 @@ use super::ruling::Ruling;
 use super::settings::Settings;
 use super::subjects::ResolvedSubject;
 use super::verdict::{Code, Verdict};
+use crate::evidence::{bare, versioned_line as line};
 use trueup_core::engine::{Evidence, Explanation, SubjectId};
 use trueup_core::world::Key;
 
@@ -45,18 +46,6 @@ pub fn explain(settings: &Settings, subject: &SubjectId, place: &ResolvedSubject
         }
         ResolvedSubject::ConsoleMirror { context } => leftover(context, CopyKind::ConfigMap, name, Where::Console),
         ResolvedSubject::ControlPlaneNamespace { context, kind } => leftover(context, *kind, name, Where::ControlPlane),
-    }
-}
-
-fn bare(summary: String, evidence: Evidence) -> Explanation {
-    Explanation {
-        uid: None,
-        created: None,
-        summary,
-        expected: json!({}),
-        actual: json!({}),
-        evidence: vec![evidence],
-        remedy: Vec::new(),
     }
 }
 
@@ -204,10 +193,6 @@ fn evidence(
         lines.push(copy_evidence(context, kind, name, copy));
     }
     lines
-}
-
-fn line(says: String, object: String, field: &str, resource_version: String) -> Evidence {
-    Evidence { says, object, field: field.to_owned(), resource_version }
 }
 
 fn plane_evidence(context: &CheckContext<'_>, kind: CopyKind, name: &str) -> Vec<Evidence> {

@@ -60,13 +60,8 @@ impl CheckRules for HostedOidc {
     type Subject<'a> = ResolvedSubject<'a>;
     type Ruling<'a> = Ruling;
 
-    fn name(&self) -> CheckName {
-        NAME
-    }
-
-    fn description(&self) -> CheckDescription {
-        present::DESCRIPTION
-    }
+    const NAME: CheckName = NAME;
+    const DESCRIPTION: CheckDescription = present::DESCRIPTION;
 
     fn interests(&self, view: View<'_>) -> Vec<Interest> {
         interests::list(view)

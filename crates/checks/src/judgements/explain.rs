@@ -69,13 +69,8 @@ mod tests {
         type Subject<'a> = usize;
         type Ruling<'a> = String;
 
-        fn name(&self) -> CheckName {
-            NAME
-        }
-
-        fn description(&self) -> CheckDescription {
-            CheckDescription::named(NAME.0)
-        }
+        const NAME: CheckName = NAME;
+        const DESCRIPTION: CheckDescription = CheckDescription::named(NAME.0);
 
         fn interests(&self, _: View<'_>) -> Vec<Interest> {
             Vec::new()

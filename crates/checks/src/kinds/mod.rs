@@ -5,6 +5,7 @@
 //! Elsewhere: kinds that one check alone reads (`names` of that check).
 
 mod cluster_api;
+mod conditions;
 mod infrastructure;
 mod listing;
 mod pause;
@@ -14,6 +15,7 @@ mod secrets;
 mod tests;
 
 pub use cluster_api::{CapiCluster, Endpoint, REGION_ANNOTATION, Reference};
+pub use conditions::{Complaint, Condition};
 pub use infrastructure::{Infrastructure, Topology};
 pub use listing::Listing;
 pub use pause::{PAUSED_ANNOTATION, Pause};

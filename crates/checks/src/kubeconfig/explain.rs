@@ -14,8 +14,9 @@ use super::ruling::Ruling;
 use super::source::Source;
 use super::subjects::{Sort, Subject};
 use super::verdict::Verdict;
+use crate::evidence::versioned_line as line;
 use trueup_core::engine::{Evidence, Explanation};
-use trueup_core::world::{Gap, Key, Resource, ResourceVersion};
+use trueup_core::world::{Key, ResourceVersion};
 
 pub fn explain<'a>(subject: &Subject<'a>, ruling: &Ruling<'a>, now: Timestamp) -> Explanation {
     Explanation {
@@ -26,19 +27,6 @@ pub fn explain<'a>(subject: &Subject<'a>, ruling: &Ruling<'a>, now: Timestamp) -
         actual: actual(subject, ruling),
         evidence: evidence(subject, ruling, now),
         remedy: actions(subject, ruling),
-    }
-}
-
-/// A collection that isn't completely known.
-pub fn explain_collection(cluster: &str, resource: &Resource, gap: &Gap) -> Explanation {
-    Explanation {
-        uid: None,
-        created: None,
-        summary: format!("which kubeconfigs there are is not known completely: {gap}"),
-        expected: json!({}),
-        actual: json!({}),
-        evidence: vec![line(gap.says.clone(), format!("{cluster} {} *", resource.kind), "", String::new())],
-        remedy: Vec::new(),
     }
 }
 
@@ -215,8 +203,4 @@ fn source_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -
     let age =
         issued.map_or_else(String::new, |issued| format!(", issued {} ago", span_message(now.duration_since(issued))));
     vec![line(format!("{says}{age}"), object(key), "data.kubeconfig", holder.meta.version.to_string())]
-}
-
-pub fn line(says: String, object: String, field: &str, resource_version: String) -> Evidence {
-    Evidence { says, object, field: field.to_owned(), resource_version }
 }

@@ -41,6 +41,7 @@ pub use settings::ENTRY;
 use subjects::ResolvedSubject;
 
 use crate::contract::{Probe, Touched};
+use crate::evidence::incomplete;
 use crate::present::{Cell, CheckDescription, Panel};
 use crate::rules::{CheckRules, ContextCache, Ruled};
 use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
@@ -58,13 +59,8 @@ impl CheckRules for Kubeconfigs {
     type Subject<'a> = ResolvedSubject<'a>;
     type Ruling<'a> = Ruling<'a>;
 
-    fn name(&self) -> CheckName {
-        NAME
-    }
-
-    fn description(&self) -> CheckDescription {
-        present::DESCRIPTION
-    }
+    const NAME: CheckName = NAME;
+    const DESCRIPTION: CheckDescription = present::DESCRIPTION;
 
     fn interests(&self, view: View<'_>) -> Vec<Interest> {
         interests::list(view)
@@ -125,7 +121,7 @@ impl CheckRules for Kubeconfigs {
             ResolvedSubject::Kubeconfig(subject) => explain::explain(subject, &ruled.ruling, now),
             ResolvedSubject::Own(own) => own.explain(&ruled.ruling, now),
             ResolvedSubject::Collection { resource, gap } => {
-                explain::explain_collection(ruled.id.cluster.as_str(), resource, gap)
+                incomplete("kubeconfigs", ruled.id.cluster.as_str(), resource, gap)
             }
         }
     }

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use super::content::{Content, Credential, Current, Pair, Token, Trust};
 use super::context::CheckContext;
 use super::expected::{CaComparison, Expected};
-use super::explain::{lay_out, line};
+use super::explain::lay_out;
 use super::facts::OwnContext;
 use super::freshness::assess;
 use super::judge::credential;
@@ -23,6 +23,7 @@ use super::messages::end_message;
 use super::names::CONTEXT;
 use super::ruling::Ruling;
 use super::verdict::{Code, Verdict};
+use crate::evidence::versioned_line as line;
 use trueup_core::engine::{Evidence, Explanation};
 use trueup_core::world::{ClusterName, ClusterSource, Gap, Key, Link, View};
 

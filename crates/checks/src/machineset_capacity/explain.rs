@@ -14,8 +14,9 @@ use super::remedy::actions;
 use super::ruling::{PausedBy, Ruling, Why};
 use super::subjects::{Sort, Subject};
 use super::surroundings::{Said, Seen, Whose};
+use crate::evidence::line;
 use trueup_core::engine::{Evidence, Explanation};
-use trueup_core::world::{Gap, Key, Resource};
+use trueup_core::world::Key;
 
 pub fn explain(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Explanation {
     Explanation {
@@ -26,19 +27,6 @@ pub fn explain(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Explanation {
         actual: actual(subject, ruling),
         evidence: evidence(subject, ruling),
         remedy: actions(subject, ruling),
-    }
-}
-
-/// A collection that isn't completely known.
-pub fn explain_collection(cluster: &str, resource: &Resource, gap: &Gap) -> Explanation {
-    Explanation {
-        uid: None,
-        created: None,
-        summary: format!("which sets of machines there are is not known completely: {gap}"),
-        expected: json!({}),
-        actual: json!({}),
-        evidence: vec![line(gap.says.clone(), format!("{cluster} {} *", resource.kind), "")],
-        remedy: Vec::new(),
     }
 }
 
@@ -235,8 +223,4 @@ pub fn advice(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
         lines.push(line(says, subject.object(), &annotation(key)));
     }
     lines
-}
-
-fn line(says: String, object: String, field: &str) -> Evidence {
-    Evidence { says, object, field: field.to_owned(), resource_version: String::new() }
 }

@@ -43,6 +43,7 @@ pub use settings::{ENTRY, Settings, Workload};
 use subjects::ResolvedSubject;
 
 use crate::contract::Touched;
+use crate::evidence::incomplete;
 use crate::present::{Cell, CheckDescription, Panel};
 use crate::rules::{CheckRules, ContextCache, Ruled};
 use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
@@ -68,13 +69,8 @@ impl CheckRules for MachineSetCapacity {
     type Subject<'a> = ResolvedSubject<'a>;
     type Ruling<'a> = Ruling<'a>;
 
-    fn name(&self) -> CheckName {
-        NAME
-    }
-
-    fn description(&self) -> CheckDescription {
-        present::DESCRIPTION
-    }
+    const NAME: CheckName = NAME;
+    const DESCRIPTION: CheckDescription = present::DESCRIPTION;
 
     fn interests(&self, view: View<'_>) -> Vec<Interest> {
         interests::list(view, &self.settings)
@@ -126,7 +122,7 @@ impl CheckRules for MachineSetCapacity {
         match &ruled.subject {
             ResolvedSubject::Pool(subject) => explain::explain(subject, &ruled.ruling),
             ResolvedSubject::Collection { resource, gap } => {
-                explain::explain_collection(ruled.id.cluster.as_str(), resource, gap)
+                incomplete("machine sets", ruled.id.cluster.as_str(), resource, gap)
             }
         }
     }

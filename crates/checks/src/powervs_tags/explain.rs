@@ -11,6 +11,7 @@ use super::ruling::Ruling;
 use super::settings::Settings;
 use super::subjects::ResolvedSubject;
 use super::tags::is_ours_by_prefix;
+use crate::evidence::line;
 use trueup_core::engine::{Evidence, Explanation};
 use trueup_core::world::Uid;
 
@@ -250,8 +251,4 @@ fn held_line(claimant: &Claimant<'_>, slot: &Slot, held: &Held) -> Evidence {
         None => "",
     };
     line(format!("holds the id {}{created}", held.id), claimant.described(), &format!("{}.id", slot.field))
-}
-
-fn line(says: String, object: String, field: &str) -> Evidence {
-    Evidence { says, object, field: field.to_owned(), resource_version: String::new() }
 }

@@ -1,18 +1,20 @@
 //! The kinds of cloud resources a cluster is made of, and the order in which they can be taken down.
 
-/// A kind of cloud resource.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
-    Workspace,
-    DhcpServer,
-    Network,
-    Vpc,
-    Subnet,
-    SecurityGroup,
-    LoadBalancer,
-    TransitGateway,
-    TgConnection,
-    CosInstance,
+named_enum! {
+    /// A kind of cloud resource.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Kind {
+        Workspace = "workspace",
+        DhcpServer = "dhcp-server",
+        Network = "network",
+        Vpc = "vpc",
+        Subnet = "subnet",
+        SecurityGroup = "security-group",
+        LoadBalancer = "load-balancer",
+        TransitGateway = "transit-gateway",
+        TgConnection = "tg-connection",
+        CosInstance = "cos-instance",
+    }
 }
 
 impl Kind {
@@ -28,22 +30,6 @@ impl Kind {
         Self::TgConnection,
         Self::CosInstance,
     ];
-
-    /// As accounts and plans spell it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Workspace => "workspace",
-            Self::DhcpServer => "dhcp-server",
-            Self::Network => "network",
-            Self::Vpc => "vpc",
-            Self::Subnet => "subnet",
-            Self::SecurityGroup => "security-group",
-            Self::LoadBalancer => "load-balancer",
-            Self::TransitGateway => "transit-gateway",
-            Self::TgConnection => "tg-connection",
-            Self::CosInstance => "cos-instance",
-        }
-    }
 
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
@@ -90,23 +76,17 @@ impl Kind {
     }
 }
 
-/// Which end of a gateway a connection is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Side {
-    PowerVs,
-    Vpc,
+named_enum! {
+    /// Which end of a gateway a connection is.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Side {
+        PowerVs = "powervs",
+        Vpc = "vpc",
+    }
 }
 
 impl Side {
     pub const ALL: [Self; 2] = [Self::PowerVs, Self::Vpc];
-
-    /// At the end of a connection tag.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::PowerVs => "powervs",
-            Self::Vpc => "vpc",
-        }
-    }
 
     /// By the type of the network a connection leads to.
     pub fn of_network(network_type: &str) -> Option<Self> {

@@ -66,13 +66,8 @@ impl CheckRules for PowerVsTags {
     type Subject<'a> = ResolvedSubject;
     type Ruling<'a> = Ruling;
 
-    fn name(&self) -> CheckName {
-        NAME
-    }
-
-    fn description(&self) -> CheckDescription {
-        present::DESCRIPTION
-    }
+    const NAME: CheckName = NAME;
+    const DESCRIPTION: CheckDescription = present::DESCRIPTION;
 
     fn interests(&self, view: View<'_>) -> Vec<Interest> {
         interests::list(view)

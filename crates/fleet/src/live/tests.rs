@@ -78,13 +78,8 @@ impl CheckRules for VersionFloor {
     type Subject<'a> = Option<&'a Mark>;
     type Ruling<'a> = (State, &'static str, Option<Timestamp>);
 
-    fn name(&self) -> CheckName {
-        CheckName("marks")
-    }
-
-    fn description(&self) -> CheckDescription {
-        CheckDescription::named("marks")
-    }
+    const NAME: CheckName = CheckName("marks");
+    const DESCRIPTION: CheckDescription = CheckDescription::named("marks");
 
     fn interests(&self, view: View<'_>) -> Vec<Interest> {
         let mut wanted = Vec::new();

@@ -62,35 +62,19 @@ pub struct Refusal {
     pub message: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum RefusedBy {
-    Issuer,
-    Audience,
-    Expired,
-    ClaimRule,
-    UserRule,
-    Username,
-    Groups,
-    Uid,
-    Extra,
-    EmailVerified,
-}
-
-impl RefusedBy {
-    /// As `oidc login -o json` spells it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Issuer => "issuer",
-            Self::Audience => "audience",
-            Self::Expired => "expired",
-            Self::ClaimRule => "claim-rule",
-            Self::UserRule => "user-rule",
-            Self::Username => "username",
-            Self::Groups => "groups",
-            Self::Uid => "uid",
-            Self::Extra => "extra",
-            Self::EmailVerified => "email-verified",
-        }
+named_enum! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum RefusedBy {
+        Issuer = "issuer",
+        Audience = "audience",
+        Expired = "expired",
+        ClaimRule = "claim-rule",
+        UserRule = "user-rule",
+        Username = "username",
+        Groups = "groups",
+        Uid = "uid",
+        Extra = "extra",
+        EmailVerified = "email-verified",
     }
 }
 
