@@ -23,6 +23,7 @@ mod gates;
 mod interests;
 mod judge;
 mod login;
+mod messages;
 mod names;
 mod observed;
 mod pem;

@@ -32,11 +32,11 @@ use trueup_core::world::{CollectionId, Meta, Resource};
 pub fn actions(
     settings: &Settings,
     context: &CheckContext<'_>,
-    place: &ResolvedSubject,
+    subject: &ResolvedSubject,
     ruling: &Ruling,
 ) -> Vec<ActionDraft> {
     let hands = Hand { settings, context };
-    let action = match (place, ruling.verdict) {
+    let action = match (subject, ruling.verdict) {
         (ResolvedSubject::AuthConfig, Verdict::Missing | Verdict::Drift) => hands.write_auth_config(),
         (ResolvedSubject::AuthConfig, Verdict::Extra) => hands.delete_file(MANAGED_NAMESPACE, Operator::Authentication),
         (ResolvedSubject::KasCopy, Verdict::Missing | Verdict::Drift) => hands.write_kas_copy(),
@@ -74,8 +74,8 @@ pub enum Operator {
 
 impl Operator {
     /// Who looks after a place.
-    pub fn of(place: &ResolvedSubject) -> Self {
-        match place {
+    pub fn of(subject: &ResolvedSubject) -> Self {
+        match subject {
             ResolvedSubject::Authentication
             | ResolvedSubject::AuthConfig
             | ResolvedSubject::Part(_)

@@ -13,6 +13,7 @@ mod facts;
 pub mod fixtures;
 mod interests;
 mod judge;
+mod messages;
 mod names;
 mod ownership;
 mod present;
