@@ -157,8 +157,7 @@ impl Scene {
             Task::Explain { ask, subject } => {
                 let domain = self.live.domains().iter().find(|domain| domain.name() == subject.domain);
                 let detail = domain.and_then(|domain| {
-                    let explanation = domain.explain(&subject, self.live.view())?;
-                    let panels = domain.panels(&subject, self.live.view());
+                    let (explanation, panels) = domain.detail(&subject, self.live.view())?;
                     Some(Box::new(SubjectDetail { subject, explanation, panels }))
                 });
                 self.told(TaskReply::Explained { ask, detail });

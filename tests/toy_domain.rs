@@ -23,7 +23,8 @@ use trueup::console::view::{Look, view};
 use trueup_checks::judgements::{Judgements, explained};
 use trueup_checks::registry::Entry;
 use trueup_checks::{
-    Cell, Check, CheckDescription, Column, Form, Panel, SettingsProblem, SettingsTable, Side, Touched,
+    Cell, Check, CheckDescription, CheckRules, Column, ContextCache, Form, Panel, Ruled, SettingsProblem,
+    SettingsTable, Side, Touched,
 };
 use trueup_core::decode::Digester;
 use trueup_core::decode::recorded::{Coverage, KindCoverage, RecordedCluster, RecordedObject};
@@ -33,7 +34,7 @@ use trueup_core::engine::{
 };
 use trueup_core::world::{
     ChangeSet, Cluster, ClusterIdentity, ClusterName, ClusterSource, CollectionId, Fact, Interest, Interner, Key, Link,
-    Misfit, RawObject, Resource, ResourceVersion, RiskClass, Served, Uid, View, World,
+    Misfit, RawObject, Reading, Resource, ResourceVersion, RiskClass, Served, Uid, View, World,
 };
 use trueup_fleet::live::{Update, recorded};
 
@@ -75,15 +76,12 @@ impl Fact for Shelf {
     }
 }
 
-impl Shelves {
-    fn shelf<'a>(&self, subject: &SubjectId, view: View<'a>) -> Option<&'a Shelf> {
-        let key = Key::new(Some("shelves"), &subject.name);
-        view.read::<Shelf>(&shelves_of(&subject.cluster)).get(&key).present()
-    }
-}
-
 fn shelves_of(cluster: &ClusterName) -> CollectionId {
     CollectionId::namespaced(cluster, CONFIG_MAPS, "shelves")
+}
+
+fn key(subject: &SubjectId) -> Key {
+    Key::new(Some("shelves"), &subject.name)
 }
 
 fn subject(cluster: &ClusterName, name: &str) -> SubjectId {
@@ -98,29 +96,30 @@ fn subject(cluster: &ClusterName, name: &str) -> SubjectId {
     }
 }
 
-impl Check for Shelves {
-    fn name(&self) -> CheckName {
-        NAME
-    }
+/// What the rule comes to.
+enum Ruling {
+    Filled,
+    HalfEmpty,
+}
 
-    fn description(&self) -> CheckDescription {
-        CheckDescription {
-            title: "Shelves",
-            short: "SHELVES",
-            says: "whether shelves are full enough",
-            columns: &[Column { title: "OPEN FOR", side: Side::Left, width: 16, grows: false, rank: 1 }],
-            verdict_width: 16,
-            forms: &[Form { name: "room-for", title: "Is there room?", prompt: "how many books?" }],
-        }
-    }
+impl CheckRules for Shelves {
+    type Fleet<'a> = ();
+    type Context<'a> = Reading<'a, Shelf>;
+    type Subject<'a> = &'a Shelf;
+    type Ruling<'a> = Ruling;
+
+    const NAME: CheckName = NAME;
+    const DESCRIPTION: CheckDescription = CheckDescription {
+        title: "Shelves",
+        short: "SHELVES",
+        says: "whether shelves are full enough",
+        columns: &[Column { title: "OPEN FOR", side: Side::Left, width: 16, grows: false, rank: 1 }],
+        verdict_width: 16,
+        forms: &[Form { name: "room-for", title: "Is there room?", prompt: "how many books?" }],
+    };
 
     fn interests(&self, view: View<'_>) -> Vec<Interest> {
         view.clusters().map(|cluster| shelves_of(&cluster.name).interest::<Shelf>()).collect()
-    }
-
-    fn subjects_in(&self, cluster: &ClusterName, view: View<'_>) -> BTreeSet<SubjectId> {
-        let reading = view.read::<Shelf>(&shelves_of(cluster));
-        reading.iter().map(|(key, _)| subject(cluster, key.name.as_str())).collect()
     }
 
     fn touched(&self, changes: &ChangeSet, _: View<'_>) -> Touched {
@@ -128,15 +127,41 @@ impl Check for Shelves {
         Touched { clusters, ..Touched::default() }
     }
 
-    fn judge(&self, subject: &SubjectId, view: View<'_>) -> Option<Judgement> {
-        let shelf = self.shelf(subject, view)?;
-        let is_enough = shelf.filled >= self.enough;
-        let (state, verdict) = if is_enough { (State::Match, "filled") } else { (State::Drift, "half-empty") };
-        Some(Judgement { state, verdict, codes: Vec::new(), ownership_proofs: 1, until: None })
+    fn parent(&self, subject: &SubjectId, view: View<'_>) -> Option<SubjectId> {
+        let shelves = view.read::<Shelf>(&shelves_of(&subject.cluster));
+        let under = shelves.get(&key(subject)).present()?.under.as_deref()?;
+        Some(self::subject(&subject.cluster, under))
     }
 
-    fn explain(&self, subject: &SubjectId, view: View<'_>) -> Option<Explanation> {
-        let shelf = self.shelf(subject, view)?;
+    fn fleet<'a>(&'a self, _: View<'a>) {}
+
+    fn context<'a>(&'a self, cluster: &ClusterName, view: View<'a>, (): &()) -> Option<Reading<'a, Shelf>> {
+        Some(view.read(&shelves_of(cluster)))
+    }
+
+    fn subjects_in<'a>(&'a self, cluster: &ClusterName, contexts: &ContextCache<'a, Self>) -> BTreeSet<SubjectId> {
+        let shelves = contexts.of(cluster).expect("every cluster has a context");
+        shelves.iter().map(|(key, _)| subject(cluster, key.name.as_str())).collect()
+    }
+
+    fn resolve<'a>(&'a self, id: &SubjectId, contexts: &ContextCache<'a, Self>) -> Option<&'a Shelf> {
+        contexts.of(&id.cluster)?.get(&key(id)).present()
+    }
+
+    fn rule<'a>(&'a self, _: &SubjectId, shelf: &&'a Shelf, _: &ContextCache<'a, Self>) -> Option<Ruling> {
+        Some(if shelf.filled >= self.enough { Ruling::Filled } else { Ruling::HalfEmpty })
+    }
+
+    fn judgement(ruled: &Ruled<'_, '_, Self>) -> Judgement {
+        let (state, verdict) = match ruled.ruling {
+            Ruling::Filled => (State::Match, "filled"),
+            Ruling::HalfEmpty => (State::Drift, "half-empty"),
+        };
+        Judgement { state, verdict, codes: Vec::new(), ownership_proofs: 1, until: None }
+    }
+
+    fn explanation(ruled: &Ruled<'_, '_, Self>) -> Explanation {
+        let (subject, shelf) = (ruled.id, ruled.subject);
         let evidence = Evidence {
             says: format!("its label says {} of 10", shelf.filled),
             object: format!("{} ConfigMap shelves/{}", subject.cluster, subject.name),
@@ -168,37 +193,34 @@ impl Check for Shelves {
             rests_on: Vec::new(),
             blocked_by: Vec::new(),
         };
-        Some(Explanation {
+        Explanation {
             uid: Some(shelf.uid.clone()),
             created: None,
             summary: "More books have to be ordered.".to_owned(),
-            expected: json!({ "filled": self.enough }),
+            expected: json!({ "filled": ruled.contexts.check.enough }),
             actual: json!({ "filled": shelf.filled }),
             evidence: vec![evidence],
-            remedy: if shelf.filled < self.enough { vec![draft] } else { Vec::new() },
-        })
+            remedy: match ruled.ruling {
+                Ruling::Filled => Vec::new(),
+                Ruling::HalfEmpty => vec![draft],
+            },
+        }
     }
 
-    fn cells(&self, _: &SubjectId, view: View<'_>) -> Vec<Cell> {
-        let span = SignedDuration::from_mins(10);
-        vec![Cell::Left { from: view.now - span, until: view.now + span }]
+    fn cells(ruled: &Ruled<'_, '_, Self>) -> Vec<Cell> {
+        let (now, span) = (ruled.contexts.view.now, SignedDuration::from_mins(10));
+        vec![Cell::Left { from: now - span, until: now + span }]
     }
 
-    fn parent(&self, subject: &SubjectId, view: View<'_>) -> Option<SubjectId> {
-        let under = self.shelf(subject, view)?.under.as_deref()?;
-        Some(self::subject(&subject.cluster, under))
+    fn panels(ruled: &Ruled<'_, '_, Self>) -> Vec<Panel> {
+        vec![Panel::Bar { title: "HOW FULL", done: ruled.subject.filled.unsigned_abs(), of: 10 }]
     }
 
-    fn panels(&self, subject: &SubjectId, view: View<'_>) -> Vec<Panel> {
-        let filled = self.shelf(subject, view).map_or(0, |shelf| shelf.filled);
-        vec![Panel::Bar { title: "HOW FULL", done: filled.unsigned_abs(), of: 10 }]
-    }
-
-    fn answer(&self, form: &str, typed: &str, subject: &SubjectId, view: View<'_>) -> Vec<String> {
+    fn answer(ruled: &Ruled<'_, '_, Self>, form: &str, typed: &str) -> Vec<String> {
         assert_eq!(form, "room-for");
-        let free = self.shelf(subject, view).map_or(0, |shelf| 10 - shelf.filled);
+        let free = 10 - ruled.subject.filled;
         let fits = typed.parse::<i64>().is_ok_and(|books| books <= free);
-        vec![format!("{} room for {typed} on {}", if fits { "there is" } else { "there is no" }, subject.name)]
+        vec![format!("{} room for {typed} on {}", if fits { "there is" } else { "there is no" }, ruled.id.name)]
     }
 }
 
@@ -278,8 +300,7 @@ impl Console {
         let domain = self.domains.first()?;
         match task {
             Task::Explain { ask, subject } => {
-                let explanation = domain.explain(&subject, view)?;
-                let panels = domain.panels(&subject, view);
+                let (explanation, panels) = domain.detail(&subject, view)?;
                 Some(TaskReply::Explained {
                     ask,
                     detail: Some(Box::new(SubjectDetail { subject, explanation, panels })),

@@ -1,11 +1,12 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::*;
-use trueup_checks::{Check, Touched};
-use trueup_core::engine::{CheckName, Explanation, Glob, Judgement, PolicyEffect, PolicyRule, SubjectId, Tier};
+use trueup_checks::testing::NoSubjects;
+use trueup_checks::{Check, Pass, Touched};
+use trueup_core::engine::{CheckName, Glob, PolicyEffect, Tier};
 use trueup_core::world::{ChangeSet, ClusterName, Interest, Namespace, Provider, RiskClass, View};
 use trueup_operate::{CloudAccount, CloudKey, Safety};
 
@@ -23,20 +24,12 @@ impl Check for Probe {
         Vec::new()
     }
 
-    fn subjects_in(&self, _: &ClusterName, _: View<'_>) -> BTreeSet<SubjectId> {
-        BTreeSet::new()
-    }
-
     fn touched(&self, _: &ChangeSet, _: View<'_>) -> Touched {
         Touched::default()
     }
 
-    fn judge(&self, _: &SubjectId, _: View<'_>) -> Option<Judgement> {
-        None
-    }
-
-    fn explain(&self, _: &SubjectId, _: View<'_>) -> Option<Explanation> {
-        None
+    fn pass<'a>(&'a self, _: View<'a>) -> Box<dyn Pass + 'a> {
+        Box::new(NoSubjects)
     }
 }
 

@@ -59,7 +59,7 @@ plan $ID  made 2026-03-01 12:00:00 UTC, valid until 12:15:00
 
 ocp-berlin  stage  snapshot
   + missing Authentication            openshift-console/console                           missing     400d  openshift-console/console does not use the client that is listed for it
-  x blocked CustomResourceDefinition  rolebindingrestrictions.authorization.openshift.io  blocks-oidc 400d  with OIDC nobody enforces these RoleBindingRestrictions: payments/no-service-accounts, payments/only-team-members
+  x blocked CustomResourceDefinition  rolebindingrestrictions.authorization.openshift.io  blocks-oidc 400d  RoleBindingRestrictions are not enforced with OIDC: payments/no-service-accounts, payments/only-team-members
   o stale   KubeAPIServer             cluster                                             rolling-out       2 of 3 nodes are on external OIDC alone; waiting for master-2 to go from revision 13 to 14
   ~ drift   Secret                    openshift-console/console-oauth-config              drift       400d  the console's copy of the console's client secret differs from its source
   = ok      30
@@ -96,13 +96,13 @@ plan $ID  made 2026-03-01 12:00:00 UTC, valid until 12:15:00
 ocp-lisbon  stage  snapshot
   + missing APIService      v1.user.openshift.io                                 missing             the OAuth server is asked for, and this is missing
   - extra   Authentication  openshift-console/console                            leftover      400d  openshift-console/console still uses a client that nothing lists any more
-  - extra   ConfigMap       openshift-config-managed/auth-config                 extra         400d  still there, and nothing asks for it any more
+  - extra   ConfigMap       openshift-config-managed/auth-config                 extra         400d  exists but is not expected
   + missing ConfigMap       openshift-config-managed/oauth-openshift             missing             the OAuth server is asked for, and this is missing
   - extra   ConfigMap       openshift-console/lisbon-ca                          leftover      400d  a copy of the provider's CA that nothing asks for any more
-  - extra   ConfigMap       openshift-kube-apiserver/auth-config                 extra         400d  still there, and nothing asks for it any more
+  - extra   ConfigMap       openshift-kube-apiserver/auth-config                 extra         400d  exists but is not expected
   + missing Deployment      openshift-authentication/oauth-openshift             missing             the OAuth server is asked for, and this is missing
   x blocked KubeAPIServer   cluster                                              not-available       OIDC is not asked for any more, and some nodes still run with it
-  ~ drift   KubeAPIServer   cluster/observed-config                              drift               kube-apiserver would be told something else: admission-plugins, authentication-config-arg
+  ~ drift   KubeAPIServer   cluster/observed-config                              drift               kube-apiserver would get other settings: admission-plugins, authentication-config-arg
   + missing Route           openshift-authentication/oauth-openshift             missing             the OAuth server is asked for, and this is missing
   + missing Secret          openshift-authentication/v4-0-config-system-session  missing             the OAuth server is asked for, and this is missing
   + missing Service         openshift-authentication/oauth-openshift             missing             the OAuth server is asked for, and this is missing

@@ -105,11 +105,11 @@ plan $ID  made 2026-11-16 10:00:00 UTC, valid until 10:15:00
 guest-a  prod  snapshot  9 of 9 collections not complete
   ? unknown ConfigMap  openshift-config/*                 unknown      ConfigMaps of openshift-config are not known completely: clusters/guest-a/out.yaml could not be read, and may have held v1/configmaps
   ? unknown Secret     openshift-config/*                 unknown      Secrets of openshift-config are not known completely: clusters/guest-a/out.yaml could not be read, and may have held v1/secrets
-  ? unknown Secret     openshift-config/client            unknown      can't be judged: clusters/mgmt/list.yaml could not be read, and may have held v1/secrets
-  ? unknown Secret     openshift-config/old-client        unknown 41d  can't be judged: Secrets of openshift-config: clusters/guest-a/out.yaml could not be read, and may have held v1/secrets
+  ? unknown Secret     openshift-config/client            unknown      unknown: clusters/mgmt/list.yaml could not be read, and may have held v1/secrets
+  ? unknown Secret     openshift-config/old-client        unknown 41d  unknown: Secrets of openshift-config: clusters/guest-a/out.yaml could not be read, and may have held v1/secrets
 
 mgmt  prod  snapshot  9 of 9 collections not complete
-  ? unknown Secret     clusters/guest-a-admin-kubeconfig  unknown      can't be judged: clusters/mgmt/list.yaml could not be read, and may have held v1/secrets
+  ? unknown Secret     clusters/guest-a-admin-kubeconfig  unknown      unknown: clusters/mgmt/list.yaml could not be read, and may have held v1/secrets
 
 2 clusters; 5 findings: 5 unknown; 0 actions
 ----- stderr

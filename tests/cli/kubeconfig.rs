@@ -102,10 +102,10 @@ plan $ID  made 2026-11-16 10:00:00 UTC, valid until 10:15:00
 mgmt  prod  snapshot
   o stale   Secret  shops/behind-kubeconfig   expired          the EKS token expired 5m ago; its source Secret default/behind-outputs-kubeconfig is good: look at the controller that copies it
   + missing Secret  shops/gone-kubeconfig     missing          the Secret does not exist; its source Secret default/gone-outputs-kubeconfig is good: look at the controller that copies it
-  ~ drift   Secret  shops/moved-kubeconfig    endpoint-drift   it leads to https://elsewhere.eks.example:443, and the cluster is at https://moved.eks.example:443; its source Secret default/moved-outputs-kubeconfig leads somewhere else than the cluster is: look at the provider
-  ! error   Secret  shops/planted-kubeconfig  exec-refused     key value has exec, which is never obeyed in a kubeconfig from a cluster; its source Secret default/planted-outputs-kubeconfig does not exist: look at the provider
+  ~ drift   Secret  shops/moved-kubeconfig    endpoint-drift   it leads to https://elsewhere.eks.example:443, and the cluster is at https://moved.eks.example:443; its source Secret default/moved-outputs-kubeconfig leads to another endpoint than the cluster's: look at the provider
+  ! error   Secret  shops/planted-kubeconfig  exec-refused     key value has exec, which is refused in a kubeconfig from a cluster; its source Secret default/planted-outputs-kubeconfig does not exist: look at the provider
   o stale   Secret  shops/stuck-kubeconfig    expired          the EKS token expired 15m ago; its source Secret default/stuck-outputs-kubeconfig ended too 15m ago: look at the provider
-  ! error   Secret  shops/unread-kubeconfig   source-invalid   the EKS token still works, but it will not be renewed; its source Secret default/unread-outputs-kubeconfig holds something nobody can use in its key kubeconfig: look at the provider
+  ! error   Secret  shops/unread-kubeconfig   source-invalid   the EKS token still works, but it will not be renewed; its source Secret default/unread-outputs-kubeconfig holds an unusable value in its key kubeconfig: look at the provider
   = ok      1
 
   [x] T1 update   Secret shops/behind-kubeconfig  stale, undo: restore-from-backup

@@ -12,7 +12,7 @@ fn a_plan_shows_findings_actions_and_totals() {
 plan $ID  made 2026-11-16 10:00:00 UTC, valid until 10:15:00
 
 guest-a  prod  snapshot
-  - extra   Secret  openshift-config/old-client  orphan-certain 41d  no provider names it, and its label says it was made for one
+  - extra   Secret  openshift-config/old-client  orphan-certain 41d  no OIDC provider references it; labelled as an OIDC copy
   = ok      1
 
   [x] T3 delete   Secret openshift-config/old-client  no-referrer, undo: restore-from-backup
@@ -40,7 +40,7 @@ ESC[1mplan $IDESC[0m  made 2026-11-16 10:00:00 UTC, valid until 10:15:00
 
 ESC[1mguest-aESC[0m  prod  snapshot
   ESC[32m= ok     ESC[0m Secret  openshift-config/client      referenced     41d  in use by an OIDC provider
-  ESC[35m- extra  ESC[0m Secret  openshift-config/old-client  orphan-certain 41d  no provider names it, and its label says it was made for one
+  ESC[35m- extra  ESC[0m Secret  openshift-config/old-client  orphan-certain 41d  no OIDC provider references it; labelled as an OIDC copy
 
   [x] T3 delete   Secret openshift-config/old-client  no-referrer, undo: restore-from-backup
 
@@ -57,7 +57,7 @@ fn read_only_blocks_every_action() {
 plan $ID  made 2026-11-16 10:00:00 UTC, valid until 10:15:00
 
 guest-a  prod  snapshot
-  - extra   Secret  openshift-config/old-client  orphan-certain 41d  no provider names it, and its label says it was made for one
+  - extra   Secret  openshift-config/old-client  orphan-certain 41d  no OIDC provider references it; labelled as an OIDC copy
   = ok      1
 
   [ ] T3 delete   Secret openshift-config/old-client  no-referrer, undo: restore-from-backup
@@ -94,14 +94,14 @@ Made 2026-11-16 10:00:00 UTC, valid until 2026-11-16 10:15:00 UTC, by trueup 0.1
 
 ### extra: Secret openshift-config/old-client
 
-no provider names it, and its label says it was made for one.
+no OIDC provider references it; labelled as an OIDC copy.
 
 - id: hosted-oidc/guest-a/Secret/openshift-config/old-client
 - verdict: orphan-certain
 - evidence 1: authentication type is OIDC (mgmt HostedControlPlane clusters-guest-a/guest-a spec.configuration.authentication.type)
 - evidence 2: no provider names it (mgmt HostedControlPlane clusters-guest-a/guest-a spec.configuration.authentication.oidcProviders)
-- evidence 3: names it nowhere (guest-a Authentication cluster spec.oidcProviders)
-- evidence 4: no client is current that the control plane does not list (guest-a Authentication cluster status.oidcClients)
+- evidence 3: Authentication/cluster does not reference it (guest-a Authentication cluster spec.oidcProviders)
+- evidence 4: HostedControlPlane lists every current OIDC client (guest-a Authentication cluster status.oidcClients)
 - evidence 5: no APIServer, OAuth config refers to it (guest-a config.openshift.io/v1)
 - evidence 6: label hypershift.openshift.io/oidc-provider-managed=true; label hypershift.openshift.io/managed=true; fingerprint: exactly the key clientSecret, no owner (guest-a Secret openshift-config/old-client metadata.labels)
 
@@ -117,7 +117,7 @@ fn csv_has_one_row_a_finding() {
     insta::assert_snapshot!(transcript(&dir, &["plan", "--from", "$TMP", "-o", "csv"]), @r##"
 id,domain,cluster,kind,namespace,name,state,verdict,codes,summary,actions
 hosted-oidc/guest-a/Secret/openshift-config/client,hosted-oidc,guest-a,Secret,openshift-config,client,match,referenced,,in use by an OIDC provider,
-hosted-oidc/guest-a/Secret/openshift-config/old-client,hosted-oidc,guest-a,Secret,openshift-config,old-client,extra,orphan-certain,,"no provider names it, and its label says it was made for one",a1 delete
+hosted-oidc/guest-a/Secret/openshift-config/old-client,hosted-oidc,guest-a,Secret,openshift-config,old-client,extra,orphan-certain,,"no OIDC provider references it; labelled as an OIDC copy",a1 delete
 ----- stderr
 ----- exit 2
 "##);
@@ -203,7 +203,7 @@ fn explain_shows_one_finding_in_full() {
     insta::assert_snapshot!(transcript(&dir, &["explain", "old-client", "--from", "$TMP", "--utc"]), @r##"
 Secret openshift-config/old-client in guest-a
 - extra, orphan-certain, created 41d ago
-no provider names it, and its label says it was made for one
+no OIDC provider references it; labelled as an OIDC copy
 id: hosted-oidc/guest-a/Secret/openshift-config/old-client
 
 EXPECTED
@@ -223,9 +223,9 @@ EVIDENCE
     mgmt HostedControlPlane clusters-guest-a/guest-a spec.configuration.authentication.type (version 11)
   2 no provider names it
     mgmt HostedControlPlane clusters-guest-a/guest-a spec.configuration.authentication.oidcProviders (version 11)
-  3 names it nowhere
+  3 Authentication/cluster does not reference it
     guest-a Authentication cluster spec.oidcProviders (version 21)
-  4 no client is current that the control plane does not list
+  4 HostedControlPlane lists every current OIDC client
     guest-a Authentication cluster status.oidcClients (version 21)
   5 no APIServer, OAuth config refers to it
     guest-a config.openshift.io/v1

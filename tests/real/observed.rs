@@ -1,15 +1,15 @@
 //! The observer and the loop against a real kube-apiserver: what tests on the simulated one take for granted.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::json;
-use trueup_checks::{Check, Touched};
+use trueup_checks::testing::NoSubjects;
+use trueup_checks::{Check, Pass, Touched};
 use trueup_core::decode::Digester;
-use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
+use trueup_core::engine::CheckName;
 use trueup_core::world::{
     ChangeSet, ClusterName, ClusterSource, CollectionId, Completeness, Fact, GapCause, Interest, Interner, Key, Link,
     Misfit, RawObject, Resource, RiskClass, Served, View,
@@ -52,20 +52,12 @@ impl Check for Looking {
         self.0.clone()
     }
 
-    fn subjects_in(&self, _: &ClusterName, _: View<'_>) -> BTreeSet<SubjectId> {
-        BTreeSet::new()
-    }
-
     fn touched(&self, _: &ChangeSet, _: View<'_>) -> Touched {
         Touched::default()
     }
 
-    fn judge(&self, _: &SubjectId, _: View<'_>) -> Option<Judgement> {
-        None
-    }
-
-    fn explain(&self, _: &SubjectId, _: View<'_>) -> Option<Explanation> {
-        None
+    fn pass<'a>(&'a self, _: View<'a>) -> Box<dyn Pass + 'a> {
+        Box::new(NoSubjects)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Whether an expression compiles, and what type it has.
 //!
-//! Always true: nothing is evaluated; an expression that passes here is one kube-apiserver starts with.
+//! Invariants: nothing is evaluated; an expression that passes here is one kube-apiserver starts with.
 
 use super::CelError;
 use super::ast::{Expr, Literal, Loop, OptMap};

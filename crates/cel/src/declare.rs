@@ -1,6 +1,6 @@
 //! What expressions may call and name, with types.
 //!
-//! Always true: the table is everything kube-apiserver declares, so a function that is not in it does not compile. That a
+//! Invariants: the table is everything kube-apiserver declares, so a function that is not in it does not compile. That a
 //! function is here does not mean it can be evaluated here (`functions`).
 
 use std::collections::HashMap;

@@ -1,8 +1,8 @@
 //! What an expression gives for a token.
 //!
-//! Always true:
+//! Invariants:
 //! - the work is bounded: every step and everything that is made counts against one budget;
-//! - what upstream refuses at login is a [`Fault::Error`]; what can't be told here is a [`Fault::NotVerifiable`], and
+//! - what upstream refuses at login is a [`Fault::Error`]; what cannot be decided here is a [`Fault::NotVerifiable`], and
 //!   neither is ever taken for a value.
 
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ pub fn evaluate(expr: &Expr, name: &str, variable: &Value) -> Result<Value, Faul
 }
 
 pub struct Evaluator {
-    /// Innermost last. A loop may carry an error: `exists` goes on until something is true.
+    /// Innermost last. A loop may carry an error: `exists` continues until something is true.
     variables: Vec<(String, Result<Value, Fault>)>,
     left: u64,
 }
@@ -153,7 +153,7 @@ impl Evaluator {
                 Ok(_) => no_overload(if decides { "_||_" } else { "_&&_" }),
                 Err(found) => found,
             };
-            // What can't be told might have decided, so it outweighs an error.
+            // An undecidable part might have decided, so it outweighs an error.
             fault = match (fault, found) {
                 (Some(Fault::NotVerifiable(why)), _) => Some(Fault::NotVerifiable(why)),
                 (_, Fault::NotVerifiable(why)) => Some(Fault::NotVerifiable(why)),

@@ -1,6 +1,6 @@
 //! The functions that can be evaluated here. The others compile, and are said to be not verifiable.
 //!
-//! Not here: text functions (`texts`), list functions (`lists`).
+//! Elsewhere: text functions (`texts`), list functions (`lists`).
 
 use std::cmp::Ordering;
 

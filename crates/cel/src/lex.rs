@@ -1,6 +1,6 @@
 //! The words of an expression.
 //!
-//! Always true: a text either becomes words to its end, or is refused; nothing is mended.
+//! Invariants: a text either becomes words to its end, or is refused; nothing is mended.
 
 /// A word with the byte it starts at.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,7 +1,7 @@
 //! CEL expressions on claims and users, as kube-apiserver evaluates them (CEL with its extensions).
 //!
-//! Always true:
-//! - an expression that compiles here compiles there, and the other way round; what can't be told is said so;
+//! Invariants:
+//! - an expression that compiles here compiles there, and the other way round; what cannot be decided is reported as such;
 //! - time and memory are bounded for every text: parsing goes each word once and nests at most as deep as upstream
 //!   allows, evaluation has a budget, patterns are matched in time that grows with the text alone.
 //!
@@ -48,7 +48,7 @@ pub enum Scope {
 pub enum CelError {
     /// It does not compile.
     Wrong(String),
-    /// Whether it compiles can't be told here.
+    /// Whether it compiles cannot be decided here.
     NotVerifiable(String),
 }
 
@@ -75,7 +75,7 @@ impl Program {
     /// Compiles an expression.
     ///
     /// # Errors
-    /// It does not compile, or that can't be told.
+    /// It does not compile, or that cannot be decided.
     pub fn compile(source: &str, scope: Scope) -> Result<Self, CelError> {
         if source.chars().nth(CHARS_MAX).is_some() {
             return Err(CelError::NotVerifiable(format!("it has more than {CHARS_MAX} characters")));
@@ -128,7 +128,7 @@ impl Program {
     /// What it gives for a value of its variable.
     ///
     /// # Errors
-    /// It gives nothing there, or what it gives can't be told.
+    /// It gives nothing there, or what it gives cannot be decided.
     pub fn evaluate(&self, variable: &Value) -> Result<Value, Fault> {
         let name = match self.scope {
             Scope::Claims => "claims",

@@ -1,10 +1,10 @@
 //! Words become an expression.
 //!
-//! Always true:
+//! Invariants:
 //! - what upstream's parser refuses is refused, its limit on nesting included, so no input can exhaust the stack;
 //! - each word is looked at a fixed number of times.
 //!
-//! Why our own: the published parser overflows the stack at about a hundred brackets, and this room has no threads to run
+//! Why our own: the published parser overflows the stack at about a hundred brackets, and this crate has no threads to run
 //! it on. See `docs/decisions/0012-own-cel.md`.
 
 use super::CelError;

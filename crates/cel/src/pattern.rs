@@ -4,7 +4,7 @@
 //! `\d`, `\w`, `\s` and `\b` mean (ASCII in Go), in `a**` (an error in Go), in `{` on its own (itself in Go), and in what
 //! has a meaning inside brackets.
 //!
-//! Always true: a pattern Go refuses is refused; one whose fate is uncertain is said to be.
+//! Invariants: a pattern Go refuses is refused; one whose fate is uncertain is said to be.
 
 use regex::Regex;
 
@@ -13,7 +13,7 @@ use super::CelError;
 /// Compiles a pattern.
 ///
 /// # Errors
-/// Go would refuse it, or it is of a kind that can't be told here.
+/// Go would refuse it, or it is of a kind that cannot be decided here.
 pub fn compile(pattern: &str) -> Result<Regex, CelError> {
     let written = rewrite(pattern)?;
     Regex::new(&written).map_err(|_| {

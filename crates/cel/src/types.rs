@@ -1,6 +1,6 @@
 //! Types, and which may stand for which.
 //!
-//! Always true: the rules are upstream's, so that "compiles here" means "compiles there". The surprising one: a claim has
+//! Invariants: the rules are upstream's, so that "compiles here" means "compiles there". The surprising one: a claim has
 //! type `any`, which may stand for everything but can't be looped over.
 
 use std::fmt;

@@ -4,7 +4,7 @@
 //! (a port of 99999, `https:///path`). Here is what decides whether Go's `net/url` (1.26) takes a text, and the parts the
 //! rules look at.
 //!
-//! Not here: which URLs are allowed (`validate::issuer`).
+//! Elsewhere: which URLs are allowed (`validate::issuer`).
 
 /// A URL that Go could parse.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

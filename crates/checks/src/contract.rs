@@ -1,4 +1,7 @@
-//! What every check promises.
+//! What every check promises to the rest of the program.
+//!
+//! Invariants: everything a check says of a subject at one moment comes from one ruling ([`RuledSubject`]).
+//! Elsewhere: how a check is written ([`crate::CheckRules`]).
 
 use std::collections::BTreeSet;
 
@@ -15,14 +18,14 @@ pub struct Touched {
     pub clusters: BTreeSet<ClusterName>,
 }
 
-/// What may be tried about a subject when somebody asks for it.
+/// What may be tested about a subject on request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Probe {
     Kubeconfig(KubeconfigProbe),
     Discovery(DiscoveryProbe),
 }
 
-/// A kubeconfig that lies in a Secret.
+/// A kubeconfig in a Secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KubeconfigProbe {
     /// The cluster the Secret is in.
@@ -36,7 +39,7 @@ pub struct KubeconfigProbe {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiscoveryProbe {
     pub url: String,
-    /// What the document has to call its issuer.
+    /// The issuer the document has to name.
     pub issuer: String,
     /// The only CAs that count, in PEM; without any, the system's.
     pub roots: Option<String>,
@@ -46,7 +49,7 @@ pub struct DiscoveryProbe {
 pub trait Check: Send + Sync {
     fn name(&self) -> CheckName;
 
-    /// How the console introduces it: by its name, unless it says more.
+    /// How the console presents it: by its name, unless it says more.
     fn description(&self) -> CheckDescription {
         CheckDescription::named(self.name().0)
     }
@@ -56,72 +59,102 @@ pub trait Check: Send + Sync {
         &[]
     }
 
-    /// What it wants to see, given what is known so far. Called again whenever that changes, until it settles.
+    /// The collections it needs, given what is known so far. Called again whenever that changes, until it settles.
     fn interests(&self, view: View<'_>) -> Vec<Interest>;
-
-    /// Every subject of one cluster that gets a finding now.
-    fn subjects_in(&self, cluster: &ClusterName, view: View<'_>) -> BTreeSet<SubjectId>;
-
-    /// Every subject that gets a finding now.
-    fn subjects(&self, view: View<'_>) -> BTreeSet<SubjectId> {
-        view.clusters().flat_map(|cluster| self.subjects_in(&cluster.name, view)).collect()
-    }
 
     /// Which judgements may differ after these changes.
     fn touched(&self, changes: &ChangeSet, view: View<'_>) -> Touched;
 
-    /// Which judgements may differ when the time of one has come: those of its cluster and of the one that hosts it, unless
-    /// the check knows better.
+    /// Which judgements may differ once the deadline of one has passed.
     fn woken(&self, subject: &SubjectId, view: View<'_>) -> Touched {
-        let host = view.cluster(&subject.cluster).and_then(|cluster| cluster.hosted_by.as_ref());
-        let clusters = host.map(|host| host.cluster.clone()).into_iter().chain([subject.cluster.clone()]).collect();
-        Touched { subjects: BTreeSet::new(), clusters }
+        woken_with_host(subject, view)
     }
 
-    /// The short answer for one subject, or nothing when it is no subject (any more).
-    fn judge(&self, subject: &SubjectId, view: View<'_>) -> Option<Judgement>;
-
-    /// The long answer for one subject.
-    fn explain(&self, subject: &SubjectId, view: View<'_>) -> Option<Explanation>;
-
-    /// [`Self::judge`] for each of many. A check may look up once what several of them share.
-    fn judge_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Option<Judgement>> {
-        subjects.iter().map(|subject| self.judge(subject, view)).collect()
-    }
-
-    /// [`Self::explain`] for each of many. A check may look up once what several of them share.
-    fn explain_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Option<Explanation>> {
-        subjects.iter().map(|subject| self.explain(subject, view)).collect()
-    }
-
-    /// What stands in the check's own columns for a subject, in their order. Asked whenever the subject is judged.
-    fn cells(&self, _subject: &SubjectId, _view: View<'_>) -> Vec<Cell> {
-        Vec::new()
-    }
-
-    /// [`Self::cells`] for each of many. A check may look up once what several of them share.
-    fn cells_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Vec<Cell>> {
-        subjects.iter().map(|subject| self.cells(subject, view)).collect()
-    }
-
-    /// The subject this one hangs under in the list.
+    /// The subject this one is listed under.
     fn parent(&self, _subject: &SubjectId, _view: View<'_>) -> Option<SubjectId> {
         None
     }
 
-    /// What else there is to see of a subject that is looked at.
-    fn panels(&self, _subject: &SubjectId, _view: View<'_>) -> Vec<Panel> {
-        Vec::new()
+    /// Starts judging at one moment. Subjects that are ruled in one pass share what is looked up once per cluster.
+    fn pass<'a>(&'a self, view: View<'a>) -> Box<dyn Pass + 'a>;
+
+    /// Every subject of one cluster that gets a finding now.
+    fn subjects_in(&self, cluster: &ClusterName, view: View<'_>) -> BTreeSet<SubjectId> {
+        self.pass(view).subjects_in(cluster)
     }
 
-    /// What may be tried for a subject when somebody asks for it. Nothing where that would send a login to a server that
-    /// is not known to be the right one.
-    fn probe(&self, _subject: &SubjectId, _view: View<'_>) -> Option<Probe> {
-        None
+    /// Every subject that gets a finding now.
+    fn subjects(&self, view: View<'_>) -> BTreeSet<SubjectId> {
+        let pass = self.pass(view);
+        view.clusters().flat_map(|cluster| pass.subjects_in(&cluster.name)).collect()
+    }
+
+    /// The judgement of one subject, or nothing when it is not a subject (any more).
+    fn judge(&self, subject: &SubjectId, view: View<'_>) -> Option<Judgement> {
+        Some(self.pass(view).rule(subject)?.judgement())
+    }
+
+    fn explain(&self, subject: &SubjectId, view: View<'_>) -> Option<Explanation> {
+        Some(self.pass(view).rule(subject)?.explanation())
+    }
+
+    /// Explanation and panels of an open subject, from one ruling.
+    fn detail(&self, subject: &SubjectId, view: View<'_>) -> Option<(Explanation, Vec<Panel>)> {
+        let pass = self.pass(view);
+        let ruled = pass.rule(subject)?;
+        Some((ruled.explanation(), ruled.panels()))
+    }
+
+    fn cells(&self, subject: &SubjectId, view: View<'_>) -> Vec<Cell> {
+        self.pass(view).rule(subject).map_or_else(Vec::new, |ruled| ruled.cells())
+    }
+
+    fn panels(&self, subject: &SubjectId, view: View<'_>) -> Vec<Panel> {
+        self.pass(view).rule(subject).map_or_else(Vec::new, |ruled| ruled.panels())
+    }
+
+    fn probe(&self, subject: &SubjectId, view: View<'_>) -> Option<Probe> {
+        self.pass(view).rule(subject)?.probe()
     }
 
     /// The answer to one of the check's forms, line by line.
-    fn answer(&self, _form: &str, _typed: &str, _subject: &SubjectId, _view: View<'_>) -> Vec<String> {
-        Vec::new()
+    fn answer(&self, form: &str, typed: &str, subject: &SubjectId, view: View<'_>) -> Vec<String> {
+        self.pass(view).rule(subject).map_or_else(Vec::new, |ruled| ruled.answer(form, typed))
     }
+}
+
+/// The judging of many subjects at one moment.
+pub trait Pass {
+    /// Every subject of one cluster that gets a finding now.
+    fn subjects_in(&self, cluster: &ClusterName) -> BTreeSet<SubjectId>;
+
+    /// Rules on a subject; nothing when it is not a subject (any more).
+    fn rule<'p>(&'p self, subject: &'p SubjectId) -> Option<Box<dyn RuledSubject + 'p>>;
+}
+
+/// A subject with its ruling, from which everything else is derived.
+pub trait RuledSubject {
+    fn judgement(&self) -> Judgement;
+
+    fn explanation(&self) -> Explanation;
+
+    /// The values of the check's own columns, in their order.
+    fn cells(&self) -> Vec<Cell>;
+
+    /// What else is shown of a subject that is open.
+    fn panels(&self) -> Vec<Panel>;
+
+    /// What may be tested on request. Nothing where that would send a credential to a server that is not known to be
+    /// the right one.
+    fn probe(&self) -> Option<Probe>;
+
+    /// The answer to one of the check's forms, line by line.
+    fn answer(&self, form: &str, typed: &str) -> Vec<String>;
+}
+
+/// The subjects of a cluster and of the one that hosts it.
+pub fn woken_with_host(subject: &SubjectId, view: View<'_>) -> Touched {
+    let host = view.cluster(&subject.cluster).and_then(|cluster| cluster.hosted_by.as_ref());
+    let clusters = host.map(|host| host.cluster.clone()).into_iter().chain([subject.cluster.clone()]).collect();
+    Touched { subjects: BTreeSet::new(), clusters }
 }

@@ -1,22 +1,29 @@
-//! The checks. Each is one folder here and one line in [`registry`]; no other room knows any of them by name.
+//! The checks. Each is one folder here and one line in [`registry`]; no other crate knows any of them by name.
 //!
-//! Always true: a domain is pure. It reads a [`trueup_core::world::View`], and what it wants to see it declares as interests.
+//! Invariants: a domain is pure. It reads a [`trueup_core::world::View`], and what it wants to see it declares as interests.
+
+#[macro_use]
+mod named_enum;
 
 mod contract;
+mod evidence;
 pub mod external_oidc;
 pub mod hosted_oidc;
 pub mod judgements;
+pub mod kinds;
 pub mod kubeconfig;
 pub mod machineset_capacity;
 mod nearest;
 pub mod powervs_tags;
 mod present;
 pub mod registry;
+mod rules;
 mod settings;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
-pub use contract::{Check, DiscoveryProbe, KubeconfigProbe, Probe, Touched};
+pub use contract::{Check, DiscoveryProbe, KubeconfigProbe, Pass, Probe, RuledSubject, Touched};
 pub use nearest::nearest;
 pub use present::{Cell, CheckDescription, Column, Form, Panel, Side, Step};
+pub use rules::{CheckRules, ContextCache, Ruled};
 pub use settings::{SettingsProblem, SettingsTable};

@@ -1,4 +1,4 @@
-//! The known word somebody most likely meant.
+//! The known word that was most likely meant.
 
 use strsim::levenshtein;
 

@@ -1,6 +1,6 @@
 //! How a check is shown, as data: the console draws these shapes and knows no check by name.
 //!
-//! Always true: text here may come from clusters. Whoever draws it escapes it.
+//! Invariants: text here may come from clusters. The renderer escapes it.
 
 use jiff::Timestamp;
 
@@ -13,7 +13,7 @@ pub struct Column {
     pub side: Side,
     /// The least it needs to be read; it is left out below that.
     pub width: u16,
-    /// Whether it takes what room is left.
+    /// Whether it takes the remaining width.
     pub grows: bool,
     /// What is dropped first when the screen is narrow: the highest.
     pub rank: u8,
@@ -80,7 +80,7 @@ pub enum Panel {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     pub label: String,
-    /// Nothing where it was not judged, or nobody came so far.
+    /// Nothing where it was not judged.
     pub state: Option<State>,
     pub note: String,
 }

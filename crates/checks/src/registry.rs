@@ -1,6 +1,6 @@
 //! The list of checks. A new one is a folder beside this file and one line here.
 //!
-//! Always true: a check's settings are its own. The config hands it its table and knows none of the keys.
+//! Invariants: a check's settings are its own. The config hands it its table and knows none of the keys.
 
 use super::contract::Check;
 use super::settings::{SettingsProblem, SettingsTable};

@@ -1,11 +1,11 @@
 //! A table of the config as its owner reads it: typed, key by key, with the place of everything.
 //!
-//! Always true:
-//! - whoever reads a table needs to know nothing of the file around it: a problem carries its place along;
-//! - a key nobody knows is a problem, and names the nearest known one;
-//! - reading one key wrong keeps nobody from reading the others, so that all problems are found at once.
+//! Invariants:
+//! - reading a table needs no knowledge of the file around it: a problem carries its position;
+//! - an unknown key is a problem, and names the nearest known one;
+//! - a wrong key does not prevent reading the others, so that all problems are found at once.
 //!
-//! Not here: files and line numbers (`config`).
+//! Elsewhere: files and line numbers (`config`).
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -103,8 +103,7 @@ impl LiveServices {
         let fleet = self.fleet.clone();
         let closer = move |live: &Live| {
             let domain = live.domains().iter().find(|domain| domain.name() == subject.domain)?;
-            let explanation = domain.explain(&subject, live.view())?;
-            let panels = domain.panels(&subject, live.view());
+            let (explanation, panels) = domain.detail(&subject, live.view())?;
             Some(Box::new(SubjectDetail { subject, explanation, panels }))
         };
         let work = async move { TaskReply::Explained { ask, detail: fleet.ask(closer).await.ok().flatten() } };

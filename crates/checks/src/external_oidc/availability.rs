@@ -1,6 +1,6 @@
 //! Whether external OIDC is available: what the authentication operator asks before it takes the OAuth server away.
 //!
-//! Always true:
+//! Invariants:
 //! - three answers, not two: an error is neither yes nor no;
 //! - nothing incomplete ever gives a yes;
 //! - only the revisions that run now count for a yes, not those on their way.
@@ -33,7 +33,7 @@ pub enum Progress {
     NotStarted,
 }
 
-/// What a revision of kube-apiserver was told.
+/// The configuration of a revision of kube-apiserver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Revision {
     Oidc,
@@ -159,12 +159,12 @@ pub fn what_it_was_told(context: &CheckContext<'_>, revision: i64) -> Revision {
     }
 }
 
-/// Whether people can still log in by OIDC at a revision, although nobody asks for it any more; a gap when not known.
+/// Whether people can still log in by OIDC at a revision, although it is not requested any more; a gap when not known.
 pub fn still_carries(context: &CheckContext<'_>, revision: i64) -> Result<bool, Gap> {
     match what_it_was_told(context, revision) {
         Revision::Oidc | Revision::Half(Half::WebhookToo | Half::MetadataToo) => Ok(true),
         Revision::NoFile | Revision::Half(Half::NoArgument) => Ok(false),
-        // The file is there, and nobody knows whether it is used.
+        // The file exists, and it is not known whether it is used.
         Revision::NotKnown(gap) => {
             let file = context.config_file(KAS_NAMESPACE, &revisioned(AUTH_CONFIG, revision));
             if file.seen.is_some() { Ok(true) } else { Err(gap) }

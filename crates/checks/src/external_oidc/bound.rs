@@ -1,13 +1,13 @@
 //! What RBAC gives to names: which bindings name a user or one of their groups.
 //!
-//! Always true: a list that isn't complete is said to be so beside whatever was found in it.
+//! Invariants: a list that isn't complete is said to be so beside whatever was found in it.
 
 use super::context::CheckContext;
 use super::facts::{Binding, Named};
 use super::names::{CLUSTER_ROLE_BINDING, ROLE_BINDING};
 use trueup_core::world::{CollectionId, Gap, Key, Reading};
 
-/// One binding that names somebody.
+/// One binding that names a user or group.
 pub struct Bound<'a> {
     /// `ClusterRoleBinding` or `RoleBinding`.
     pub kind: &'static str,

@@ -1,10 +1,10 @@
 //! The heart: what an Authentication asks for, who would refuse it, and the bytes it becomes.
 //!
-//! Always true:
+//! Invariants:
 //! - the bytes are there exactly when the operator is known to write them;
 //! - what depends on something unknown is `unknown`, unless something known already decides.
 //!
-//! Not here: finding the inputs (`context`), the findings (`judge`).
+//! Elsewhere: finding the inputs (`context`), the findings (`judge`).
 
 use jiff::Timestamp;
 
@@ -51,26 +51,15 @@ pub enum Presence {
     Present,
 }
 
-/// The verdict on an Authentication.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Verdict {
-    Valid,
-    Lockout,
-    Invalid,
-    KasWouldRefuse,
-    Unknown,
-}
-
-impl Verdict {
-    /// As plans spell it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Valid => "valid",
-            Self::Lockout => "lockout",
-            Self::Invalid => "invalid",
-            Self::KasWouldRefuse => "kas-would-refuse",
-            Self::Unknown => "unknown",
-        }
+named_enum! {
+    /// The verdict on an Authentication.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Verdict {
+        Valid = "valid",
+        Lockout = "lockout",
+        Invalid = "invalid",
+        KasWouldRefuse = "kas-would-refuse",
+        Unknown = "unknown",
     }
 }
 

@@ -84,7 +84,7 @@ pub fn authority(context: &CheckContext<'_>, name: &str) -> Option<Ruling> {
     Some(leftover(context, [&copy.gap, &context.kind().err()]))
 }
 
-/// The copy of the console's client secret. Integrated OAuth keeps a secret of its own there, which is nobody's copy.
+/// The copy of the console's client secret. Integrated OAuth keeps a secret of its own there, which is not a copy.
 pub fn secret(context: &CheckContext<'_>) -> Option<Ruling> {
     wanted(context)?;
     let copy = context.client_secret(CONSOLE_NAMESPACE, CONSOLE_SECRET);

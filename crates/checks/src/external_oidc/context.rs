@@ -1,9 +1,9 @@
 //! One cluster that runs its own control plane, with everything its judgements look at.
 //!
-//! Always true: what was seen in a list that isn't complete may be used to keep an object, never to condemn it.
+//! Invariants: what was seen in a list that isn't complete may be used to keep an object, never to condemn it.
 
 use std::cell::{OnceCell, RefCell};
-use std::rc::Rc;
+use std::collections::BTreeMap;
 
 use super::availability::{self, Availability};
 use super::check::{self, CaBundle, Checked, Inputs};
@@ -12,13 +12,16 @@ use super::facts::{
     Topology,
 };
 use super::gates::{Gate, Gates};
+use super::judge::rule;
 use super::names::{
     AUTH_CONFIG, AUTHENTICATION, CLUSTER_VERSION, CONFIG_MAP, CONFIG_NAMESPACE, CONSOLE_NAMESPACE, CONSOLE_OPERATOR,
     CUSTOM_RESOURCE_DEFINITION, FEATURE_GATE, INFRASTRUCTURE, KAS_NAMESPACE, KUBE_API_SERVER, MANAGED_NAMESPACE,
     OAUTH_API_NAMESPACE, RESTRICTIONS_CRD, ROLE_BINDING_RESTRICTION, SECRET, SINGLETON, VERSION_NAME, by_name,
 };
+use super::ruling::Ruling;
 use super::spec::{AuthKind, AuthSpec, Authentication};
 use super::stack::Part;
+use super::subjects::ResolvedSubject;
 use trueup_core::world::{
     Cluster, ClusterName, CollectionId, Fact, Gap, GapCause, Key, Observation, Reading, Resource, Served, Sighting,
     View,
@@ -30,43 +33,19 @@ pub struct CheckContext<'a> {
     pub cluster: &'a Cluster,
     pub authentication: Sighting<'a, Authentication>,
     pub kube_api_server: Sighting<'a, KubeApiServer>,
-    /// The gates that are on, or why nobody can tell.
+    /// The gates that are on, or why that is not known.
     pub gates: Result<Gates, Gap>,
     /// `4.20.3`, when the cluster says.
     pub release: Option<&'a str>,
     availability: OnceCell<Availability>,
     checked: OnceCell<Result<Checked, Gap>>,
-}
-
-/// The contexts that judging many subjects needs, each made once.
-pub struct ContextCache<'a> {
-    view: View<'a>,
-    /// Subjects are sorted by cluster, so the last one is asked for again and again.
-    last: RefCell<Option<(ClusterName, Option<Rc<CheckContext<'a>>>)>>,
-}
-
-impl<'a> ContextCache<'a> {
-    pub fn new(view: View<'a>) -> Self {
-        Self { view, last: RefCell::new(None) }
-    }
-
-    pub fn of(&self, cluster: &ClusterName) -> Option<Rc<CheckContext<'a>>> {
-        let mut last = self.last.borrow_mut();
-        match last.as_ref() {
-            Some((held, context)) if held == cluster => context.clone(),
-            Some(_) | None => {
-                let context = CheckContext::of(self.view, cluster).map(Rc::new);
-                *last = Some((cluster.clone(), context.clone()));
-                context
-            }
-        }
-    }
+    rulings: RefCell<BTreeMap<ResolvedSubject, Option<Ruling>>>,
 }
 
 /// How sure it is that a cluster runs its own control plane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// A guest, or nobody has looked yet.
+    /// A guest, or not observed yet.
     NotOurs,
     Standalone,
 }
@@ -99,7 +78,7 @@ impl<'a> CheckContext<'a> {
         let kube_api_server: Sighting<'a, KubeApiServer> = singleton(view, name, KUBE_API_SERVER);
         let seen = authentication.seen.is_some() || kube_api_server.seen.is_some();
         let applies = match &cluster.served {
-            // Somebody may have installed the kinds alone.
+            // The kinds may be installed without their operators.
             Served::Complete(_) => {
                 let served = !cluster.served.lacks(&AUTHENTICATION) && !cluster.served.lacks(&KUBE_API_SERVER);
                 let empty = authentication.is_proven_absent() && kube_api_server.is_proven_absent();
@@ -120,8 +99,27 @@ impl<'a> CheckContext<'a> {
         let served = is_served(cluster, &FEATURE_GATE);
         let listed = if served { singleton(view, name, FEATURE_GATE) } else { Sighting::ABSENT };
         let gates = gates(&listed, &version);
-        let (availability, checked) = (OnceCell::new(), OnceCell::new());
-        Some(Self { view, cluster, authentication, kube_api_server, gates, release, availability, checked })
+        Some(Self {
+            view,
+            cluster,
+            authentication,
+            kube_api_server,
+            gates,
+            release,
+            availability: OnceCell::new(),
+            checked: OnceCell::new(),
+            rulings: RefCell::default(),
+        })
+    }
+
+    /// The one ruling on a subject, made when first needed.
+    pub fn ruling(&self, subject: &ResolvedSubject) -> Option<Ruling> {
+        if let Some(ruling) = self.rulings.borrow().get(subject) {
+            return ruling.clone();
+        }
+        let ruling = rule(self, subject);
+        self.rulings.borrow_mut().insert(subject.clone(), ruling.clone());
+        ruling
     }
 
     pub fn name(&self) -> &'a ClusterName {
@@ -145,7 +143,7 @@ impl<'a> CheckContext<'a> {
         self.availability.get_or_init(|| availability::assess(self))
     }
 
-    /// What the Authentication comes to, or why nobody can tell.
+    /// What the Authentication comes to, or why that is not known.
     pub fn checked(&self) -> Result<&Checked, Gap> {
         self.checked.get_or_init(|| self.check()).as_ref().map_err(Clone::clone)
     }
@@ -275,7 +273,7 @@ pub fn secret_marks(cluster: &ClusterName, namespace: &str) -> CollectionId {
     CollectionId::namespaced(cluster, SECRET, namespace).metadata()
 }
 
-/// The namespaces whose ConfigMaps are read for what kube-apiserver is told.
+/// The namespaces whose ConfigMaps are read for the configuration of kube-apiserver.
 pub const FILE_NAMESPACES: [&str; 3] = [MANAGED_NAMESPACE, KAS_NAMESPACE, OAUTH_API_NAMESPACE];
 /// The namespaces whose ConfigMaps are read for CA bundles.
 pub const BUNDLE_NAMESPACES: [&str; 2] = [CONFIG_NAMESPACE, CONSOLE_NAMESPACE];

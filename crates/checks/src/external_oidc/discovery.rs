@@ -1,8 +1,8 @@
 //! The discovery document of a provider: where it is, and who has to vouch for the server it is on.
 //!
-//! Always true: nothing is proposed to be asked that the authentication operator would not ask itself.
+//! Invariants: nothing is proposed to be asked that the authentication operator would not ask itself.
 //!
-//! Not here: asking for it, which happens only when somebody wants it.
+//! Elsewhere: asking for it, which happens only on request.
 
 use super::context::CheckContext;
 use super::pem::count_certificates;
@@ -14,7 +14,7 @@ use trueup_cel::url;
 /// What kube-apiserver appends to an issuer.
 const PATH: &str = "/.well-known/openid-configuration";
 
-/// The document of the provider, whatever the type is now: whoever means to switch wants to know before. Nothing where
+/// The document of the provider, whatever the type is now: it is needed before a switch. Nothing where
 /// its address, or the CA that vouches for it, is of no use or not known; then that is a problem of the spec already.
 pub fn discovery(context: &CheckContext<'_>) -> Option<DiscoveryProbe> {
     let provider = context.authentication.seen?.spec.providers.first()?;

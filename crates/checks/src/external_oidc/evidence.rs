@@ -11,42 +11,43 @@ use super::ruling::Ruling;
 use super::settings::Settings;
 use super::subjects::ResolvedSubject;
 use super::switch;
+use crate::evidence::versioned_line as line;
 use trueup_core::engine::{Evidence, State};
 
 pub fn evidence(
     settings: &Settings,
     context: &CheckContext<'_>,
-    place: &ResolvedSubject,
+    subject: &ResolvedSubject,
     ruling: &Ruling,
 ) -> Vec<Evidence> {
     let mut lines = Vec::new();
     lines.extend(ruling.gap.as_ref().map(|gap| line(gap.says.clone(), context.name().to_string(), "", String::new())));
     lines.extend(type_line(context));
-    match place {
+    match subject {
         ResolvedSubject::Authentication => {
             lines.extend(problem_lines(context));
             lines.extend(switch::evidence(settings, context));
         }
-        ResolvedSubject::AuthConfig => lines.push(object_line(context, place)),
+        ResolvedSubject::AuthConfig => lines.push(object_line(context, subject)),
         ResolvedSubject::KasCopy => {
-            lines.extend([object_line(context, &ResolvedSubject::AuthConfig), object_line(context, place)])
+            lines.extend([object_line(context, &ResolvedSubject::AuthConfig), object_line(context, subject)])
         }
         ResolvedSubject::Rollout => lines.extend(node_lines(context)),
         ResolvedSubject::ObservedConfig => lines.extend(told_lines(context)),
         ResolvedSubject::Part(_) | ResolvedSubject::Restrictions => {
             lines.push(availability_line(context));
-            lines.push(object_line(context, place));
+            lines.push(object_line(context, subject));
         }
         ResolvedSubject::ConsoleCa { name } => {
             lines.push(source_line(context, "ConfigMap", name, context.bundle(CONFIG_NAMESPACE, name).seen.is_some()));
-            lines.push(object_line(context, place));
+            lines.push(object_line(context, subject));
         }
         ResolvedSubject::ConsoleSecret => {
             if let Some(name) = wanted_secret(context) {
                 let there = context.secret_mark(CONFIG_NAMESPACE, name).seen.is_some();
                 lines.push(source_line(context, "Secret", name, there));
             }
-            lines.push(object_line(context, place));
+            lines.push(object_line(context, subject));
         }
         ResolvedSubject::Client { component } => {
             let conditions = status(context, component).map_or(&[][..], |status| &status.conditions);
@@ -58,13 +59,9 @@ pub fn evidence(
         }
     }
     if ruling.state != State::Match {
-        lines.extend(complaint_lines(context, place));
+        lines.extend(complaint_lines(context, subject));
     }
     lines
-}
-
-fn line(says: String, object: String, field: &str, resource_version: String) -> Evidence {
-    Evidence { says, object, field: field.to_owned(), resource_version }
 }
 
 fn authentication(context: &CheckContext<'_>) -> String {
@@ -101,17 +98,17 @@ fn problem_lines(context: &CheckContext<'_>) -> Vec<Evidence> {
     problems.chain(warnings).chain(unknowns).collect()
 }
 
-/// Whether the object of a place is there.
-fn object_line(context: &CheckContext<'_>, place: &ResolvedSubject) -> Evidence {
-    let subject = place.subject(context.name());
-    let name = match &subject.namespace {
-        Some(namespace) => format!("{namespace}/{}", subject.name),
-        None => subject.name.clone(),
+/// Whether the object of a subject exists.
+fn object_line(context: &CheckContext<'_>, subject: &ResolvedSubject) -> Evidence {
+    let id = subject.subject(context.name());
+    let name = match &id.namespace {
+        Some(namespace) => format!("{namespace}/{}", id.name),
+        None => id.name.clone(),
     };
-    let meta = meta(context, place);
+    let meta = meta(context, subject);
     let says = if meta.is_some() { "is there" } else { "was not seen" };
     let version = meta.map_or_else(String::new, |meta| meta.version.to_string());
-    line(says.to_owned(), format!("{} {} {name}", context.name(), subject.kind), "", version)
+    line(says.to_owned(), format!("{} {} {name}", context.name(), id.kind), "", version)
 }
 
 fn source_line(context: &CheckContext<'_>, kind: &str, name: &str, there: bool) -> Evidence {
@@ -150,7 +147,7 @@ fn node_lines(context: &CheckContext<'_>) -> Vec<Evidence> {
     kas.nodes.iter().map(node).collect()
 }
 
-/// What a revision was told, in a few words.
+/// The configuration of a revision, in a few words.
 pub fn told_message(revision: &Revision) -> String {
     match revision {
         Revision::Oidc => "OIDC alone".to_owned(),
@@ -177,8 +174,8 @@ fn told_lines(context: &CheckContext<'_>) -> Vec<Evidence> {
 }
 
 /// What the operator in charge complains of.
-fn complaint_lines(context: &CheckContext<'_>, place: &ResolvedSubject) -> Vec<Evidence> {
-    let operator = Operator::of(place);
+fn complaint_lines(context: &CheckContext<'_>, subject: &ResolvedSubject) -> Vec<Evidence> {
+    let operator = Operator::of(subject);
     let resource = operator.resource();
     let group =
         if resource == AUTHENTICATION_OPERATOR { "Authentication.operator.openshift.io" } else { resource.kind };

@@ -1,17 +1,14 @@
 //! The long answer: one line, expected beside actual, and evidence that names object, field and version.
-//!
-//! Each place has a few of the verdicts and no other, so the last arm of a summary stands for "all is well" on purpose:
-//! naming the verdicts a place never has would say less.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::availability::{Availability, Half, Revision, what_it_was_told};
 use super::check::{Checked, Verdict as Validity};
 use super::console::{listed, status, wanted_secret};
 use super::context::CheckContext;
 use super::evidence::evidence;
 use super::facts::Node;
+use super::messages::summary;
 use super::names::{
     AUTH_CONFIG_KEY, CA_KEY, CLIENT_SECRET_KEY, CONFIG_NAMESPACE, CONSOLE_NAMESPACE, CONSOLE_SECRET, KAS_NAMESPACE,
     MANAGED_NAMESPACE,
@@ -23,32 +20,31 @@ use super::ruling::Ruling;
 use super::settings::Settings;
 use super::spec::Component;
 use super::subjects::ResolvedSubject;
-use super::verdict::Verdict;
 use trueup_core::engine::Explanation;
 use trueup_core::world::{Meta, Uid};
 
 pub fn explain(
     settings: &Settings,
     context: &CheckContext<'_>,
-    place: &ResolvedSubject,
+    subject: &ResolvedSubject,
     ruling: &Ruling,
 ) -> Explanation {
-    let (uid, created) = identity(context, place);
-    let (expected, actual) = sides(context, place);
+    let (uid, created) = identity(context, subject);
+    let (expected, actual) = sides(context, subject);
     Explanation {
         uid,
         created,
-        summary: summary(context, place, ruling),
+        summary: summary(context, subject, ruling),
         expected,
         actual,
-        evidence: evidence(settings, context, place, ruling),
-        remedy: actions(settings, context, place, ruling),
+        evidence: evidence(settings, context, subject, ruling),
+        remedy: actions(settings, context, subject, ruling),
     }
 }
 
 /// The object a place is about, as far as it is there.
-pub fn meta<'a>(context: &CheckContext<'a>, place: &ResolvedSubject) -> Option<&'a Meta> {
-    match place {
+pub fn meta<'a>(context: &CheckContext<'a>, subject: &ResolvedSubject) -> Option<&'a Meta> {
+    match subject {
         ResolvedSubject::Authentication | ResolvedSubject::Client { .. } => {
             context.authentication.seen.map(|seen| &seen.meta)
         }
@@ -64,8 +60,8 @@ pub fn meta<'a>(context: &CheckContext<'a>, place: &ResolvedSubject) -> Option<&
     }
 }
 
-fn identity(context: &CheckContext<'_>, place: &ResolvedSubject) -> (Option<Uid>, Option<Timestamp>) {
-    match place {
+fn identity(context: &CheckContext<'_>, subject: &ResolvedSubject) -> (Option<Uid>, Option<Timestamp>) {
+    match subject {
         ResolvedSubject::Rollout | ResolvedSubject::ObservedConfig => {
             (context.kube_api_server.seen.map(|kas| kas.uid.clone()), None)
         }
@@ -77,162 +73,15 @@ fn identity(context: &CheckContext<'_>, place: &ResolvedSubject) -> (Option<Uid>
         | ResolvedSubject::ConsoleCa { .. }
         | ResolvedSubject::ConsoleSecret
         | ResolvedSubject::Client { .. } => {
-            let meta = meta(context, place);
+            let meta = meta(context, subject);
             (meta.map(|meta| meta.uid.clone()), meta.and_then(|meta| meta.created))
         }
     }
 }
 
-fn summary(context: &CheckContext<'_>, place: &ResolvedSubject, ruling: &Ruling) -> String {
-    if ruling.verdict == Verdict::Unknown {
-        let gap = ruling.gap.as_ref().map_or("not known", |gap| &gap.says);
-        return format!("can't be judged: {gap}");
-    }
-    match place {
-        ResolvedSubject::Authentication => authentication_summary(context, ruling),
-        ResolvedSubject::AuthConfig | ResolvedSubject::KasCopy => file_summary(place, ruling.verdict),
-        ResolvedSubject::Rollout => rollout_summary(context, ruling),
-        ResolvedSubject::ObservedConfig => match ruling.verdict {
-            Verdict::Drift => format!("kube-apiserver would be told something else: {}", ruling.codes.join(", ")),
-            _ => "kube-apiserver is told what the type asks for".to_owned(),
-        },
-        ResolvedSubject::Part(_) => part_summary(context, ruling.verdict),
-        ResolvedSubject::Restrictions => restrictions_summary(context, ruling.verdict),
-        ResolvedSubject::ConsoleCa { .. } => console_summary(ruling.verdict, "the provider's CA"),
-        ResolvedSubject::ConsoleSecret => console_summary(ruling.verdict, "the console's client secret"),
-        ResolvedSubject::Client { component } => client_summary(component, ruling.verdict),
-    }
-}
-
-fn authentication_summary(context: &CheckContext<'_>, ruling: &Ruling) -> String {
-    let kind = context.kind().map(|kind| kind.as_str().to_owned()).unwrap_or_default();
-    let problems = context.checked().map(|checked| checked.problems.as_slice()).unwrap_or_default();
-    let first = problems.first().map(|problem| format!("{}: {}", problem.path, problem.why)).unwrap_or_default();
-    let more = match problems.len() {
-        0 | 1 => String::new(),
-        number => format!(" (and {} more)", number - 1),
-    };
-    match ruling.verdict {
-        Verdict::Lockout => "type OIDC without a provider: once rolled out, nobody can log in with a token".to_owned(),
-        Verdict::Invalid => format!("would be refused: {first}{more}"),
-        Verdict::KasWouldRefuse => format!("accepted, and kube-apiserver would not start with it: {first}{more}"),
-        _ if ruling.codes.is_empty() => format!("type {kind}, nothing speaks against it"),
-        _ => format!("type {kind}, with warnings: {}", ruling.codes.join(", ")),
-    }
-}
-
-fn file_summary(place: &ResolvedSubject, verdict: Verdict) -> String {
-    let (source, writer) = match place {
-        ResolvedSubject::KasCopy => ("its source in openshift-config-managed", "kube-apiserver's operator"),
-        _ => ("what Authentication/cluster asks for", "the authentication operator"),
-    };
-    match verdict {
-        Verdict::Missing => format!("{writer} has not written it"),
-        Verdict::Drift => format!("differs from {source}"),
-        Verdict::Extra => "still there, and nothing asks for it any more".to_owned(),
-        Verdict::Unrenderable => "Authentication/cluster is invalid, so there is nothing to compare with".to_owned(),
-        _ => format!("as {source} has it, byte for byte"),
-    }
-}
-
-fn rollout_summary(context: &CheckContext<'_>, ruling: &Ruling) -> String {
-    let nodes = context.kube_api_server.seen.map_or(&[][..], |kas| &kas.nodes);
-    let there = nodes.iter().filter(|node| what_it_was_told(context, node.current) == Revision::Oidc).count();
-    match ruling.verdict {
-        Verdict::Available => "every kube-apiserver runs with external OIDC alone".to_owned(),
-        Verdict::RollingOut => {
-            format!("{there} of {} nodes are on external OIDC alone; {}", nodes.len(), awaited(context))
-        }
-        _ if !ruling.codes.is_empty() => "OIDC is not asked for any more, and some nodes still run with it".to_owned(),
-        _ if *context.availability() == Availability::NotWanted => {
-            "OIDC is not asked for, and none runs with it".to_owned()
-        }
-        _ => format!("OIDC is asked for, and no revision has it yet; {}", awaited(context)),
-    }
-}
-
-/// What has to happen next, in a sentence.
-pub fn awaited(context: &CheckContext<'_>) -> String {
-    let file = |namespace| context.auth_config(namespace).seen;
-    let Some(kas) = context.kube_api_server.seen else { return "waiting for KubeAPIServer/cluster".to_owned() };
-    if file(MANAGED_NAMESPACE).is_none() {
-        return "waiting for the authentication operator to write auth-config".to_owned();
-    }
-    if file(KAS_NAMESPACE).is_none() {
-        return "waiting for kube-apiserver's operator to copy auth-config".to_owned();
-    }
-    let failing = |node: &&Node| node.last_failed.as_ref().is_some_and(|failed| failed.revision == node.target);
-    if let Some((node, failed)) =
-        kas.nodes.iter().filter(failing).find_map(|node| Some((node, node.last_failed.as_ref()?)))
-    {
-        return format!("revision {} fails on {}: {}", failed.revision, node.name, failed.says);
-    }
-    if let Some(node) = kas.nodes.iter().find(|node| node.target > 0 && node.target != node.current) {
-        return format!("waiting for {} to go from revision {} to {}", node.name, node.current, node.target);
-    }
-    let half = kas.nodes.iter().find(|node| matches!(what_it_was_told(context, node.current), Revision::Half(_)));
-    match half.map(|node| what_it_was_told(context, node.current)) {
-        Some(Revision::Half(Half::WebhookToo | Half::MetadataToo)) => {
-            "waiting for the second revision, without the webhook".to_owned()
-        }
-        Some(_) | None => "waiting for the next revision".to_owned(),
-    }
-}
-
-fn part_summary(context: &CheckContext<'_>, verdict: Verdict) -> String {
-    match (verdict, context.availability()) {
-        (Verdict::Leftover, _) => "external OIDC is available on every node, and this is still there".to_owned(),
-        (Verdict::Missing, Availability::NotWanted) => "the OAuth server is asked for, and this is missing".to_owned(),
-        (Verdict::Missing, _) => "the oauth-apiserver authenticates here, and this is missing".to_owned(),
-        (_, Availability::Available) => "as it should be with external OIDC".to_owned(),
-        (_, Availability::NotYet(_)) => "OIDC is on its way: it may be there or not".to_owned(),
-        (_, Availability::NotWanted | Availability::Unknown(_)) => "as it should be".to_owned(),
-    }
-}
-
-/// How many names a line lists before it says how many more there are.
-const NAMES_MAX: usize = 8;
-
-fn restrictions_summary(context: &CheckContext<'_>, verdict: Verdict) -> String {
-    match verdict {
-        Verdict::BlocksOidc => {
-            let all = context.restrictions();
-            let names: Vec<String> = all.iter().map(|(key, _)| key.to_string()).collect();
-            let more = match names.len().saturating_sub(NAMES_MAX) {
-                0 => String::new(),
-                more => format!(" and {more} more"),
-            };
-            let first = names.iter().take(NAMES_MAX).map(String::as_str).collect::<Vec<_>>().join(", ");
-            format!("with OIDC nobody enforces these RoleBindingRestrictions: {first}{more}")
-        }
-        Verdict::Removable => "no RoleBindingRestriction exists; upstream never removes the definition".to_owned(),
-        Verdict::Keep => "kept; upstream never removes it".to_owned(),
-        _ => "there is no such definition".to_owned(),
-    }
-}
-
-fn console_summary(verdict: Verdict, what: &str) -> String {
-    match verdict {
-        Verdict::Missing => format!("the console lacks its copy of {what}"),
-        Verdict::Drift => format!("the console's copy of {what} differs from its source"),
-        Verdict::Leftover => format!("a copy of {what} that nothing asks for any more"),
-        _ => format!("the console's copy of {what} is as its source"),
-    }
-}
-
-fn client_summary(component: &Component, verdict: Verdict) -> String {
-    let who = format!("{}/{}", component.namespace, component.name);
-    match verdict {
-        Verdict::Missing => format!("{who} does not use the client that is listed for it"),
-        Verdict::Drift => format!("{who} uses another client than is listed for it"),
-        Verdict::Leftover => format!("{who} still uses a client that nothing lists any more"),
-        _ => format!("{who} uses what is listed for it"),
-    }
-}
-
 /// Expected and actual.
-fn sides(context: &CheckContext<'_>, place: &ResolvedSubject) -> (Value, Value) {
-    match place {
+fn sides(context: &CheckContext<'_>, subject: &ResolvedSubject) -> (Value, Value) {
+    match subject {
         ResolvedSubject::Authentication => authentication_sides(context),
         ResolvedSubject::AuthConfig => (wanted_side(context), file_side(file(context, MANAGED_NAMESPACE))),
         ResolvedSubject::KasCopy => {
@@ -241,7 +90,7 @@ fn sides(context: &CheckContext<'_>, place: &ResolvedSubject) -> (Value, Value) 
         ResolvedSubject::Rollout => rollout_sides(context),
         ResolvedSubject::ObservedConfig => observed_sides(context),
         ResolvedSubject::Part(_) | ResolvedSubject::Restrictions => {
-            (json!({}), meta(context, place).map_or_else(|| json!({}), |_| json!({ "exists": true })))
+            (json!({}), meta(context, subject).map_or_else(|| json!({}), |_| json!({ "exists": true })))
         }
         ResolvedSubject::ConsoleCa { name } => {
             let side = |namespace| match context.bundle(namespace, name).seen {
@@ -278,7 +127,7 @@ fn file_side(text: Option<&str>) -> Value {
     text.map_or_else(|| json!({}), |text| json!({ "data": { AUTH_CONFIG_KEY: text } }))
 }
 
-/// What the file should hold. Of an Authentication that nobody could write down that is not known, which is not nothing.
+/// What the file should hold: unknown, not empty, for an Authentication that cannot be rendered.
 fn wanted_side(context: &CheckContext<'_>) -> Value {
     let not_known = |why: &str| file_side(Some(&format!("<not known: {why}>")));
     match context.checked() {
@@ -353,4 +202,21 @@ fn client_sides(context: &CheckContext<'_>, component: &Component) -> (Value, Va
     let current: Vec<Value> =
         current.iter().map(|current| json!({ "clientID": current.client_id, "issuerURL": current.issuer })).collect();
     (expected, json!({ "currentOIDCClients": current }))
+}
+
+/// How many proofs say that an object is the platform's. Only what the platform writes can be removed.
+pub fn proofs(context: &CheckContext<'_>, subject: &ResolvedSubject) -> u8 {
+    let written = match subject {
+        ResolvedSubject::AuthConfig
+        | ResolvedSubject::KasCopy
+        | ResolvedSubject::Part(_)
+        | ResolvedSubject::Restrictions => true,
+        ResolvedSubject::Authentication
+        | ResolvedSubject::Rollout
+        | ResolvedSubject::ObservedConfig
+        | ResolvedSubject::ConsoleCa { .. }
+        | ResolvedSubject::ConsoleSecret
+        | ResolvedSubject::Client { .. } => false,
+    };
+    if written && meta(context, subject).is_some() { 2 } else { 0 }
 }

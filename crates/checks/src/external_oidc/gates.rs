@@ -1,33 +1,25 @@
 //! The feature gates that decide which fields of an Authentication count.
 //!
-//! Not here: reading `FeatureGate/cluster` (`facts`).
+//! Elsewhere: reading `FeatureGate/cluster` (`facts`).
 
 use std::collections::BTreeSet;
 
-/// A gate this check knows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Gate {
-    ExternalOidc,
-    /// uid and extra are mapped.
-    UidAndExtra,
-    /// Expressions for username and groups, and rules on the user.
-    UpstreamParity,
-    /// The oauth-apiserver authenticates, and claims come from other sources too.
-    ExternalClaims,
+named_enum! {
+    /// A gate this check knows.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Gate {
+        ExternalOidc = "ExternalOIDC",
+        /// uid and extra are mapped.
+        UidAndExtra = "ExternalOIDCWithUIDAndExtraClaimMappings",
+        /// Expressions for username and groups, and rules on the user.
+        UpstreamParity = "ExternalOIDCWithUpstreamParity",
+        /// The oauth-apiserver authenticates, and claims come from other sources too.
+        ExternalClaims = "ExternalOIDCExternalClaimsSourcing",
+    }
 }
 
 impl Gate {
     pub const ALL: [Self; 4] = [Self::ExternalOidc, Self::UidAndExtra, Self::UpstreamParity, Self::ExternalClaims];
-
-    /// As `FeatureGate/cluster` spells it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::ExternalOidc => "ExternalOIDC",
-            Self::UidAndExtra => "ExternalOIDCWithUIDAndExtraClaimMappings",
-            Self::UpstreamParity => "ExternalOIDCWithUpstreamParity",
-            Self::ExternalClaims => "ExternalOIDCExternalClaimsSourcing",
-        }
-    }
 
     pub fn of(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|gate| gate.as_str() == word)

@@ -1,6 +1,6 @@
 //! What this check wants to see, step by step: first who a cluster is, then whether it has the kinds, then all the rest.
 //!
-//! Always true: a cluster that lacks the kinds, and a hosted guest, is asked for nothing more.
+//! Invariants: a cluster that lacks the kinds, and a hosted guest, is asked for nothing more.
 
 use super::bound;
 use super::console::wanted_secret;
@@ -77,7 +77,7 @@ fn furniture(context: &CheckContext<'_>, wanted: &mut Vec<Interest>) {
     secrets(context, wanted);
 }
 
-/// Who is bound to what, where tokens of a provider count or shall count soon. Elsewhere nobody asks.
+/// Role bindings, where tokens of a provider are accepted now or soon. Not read elsewhere.
 fn bindings(settings: &Settings, context: &CheckContext<'_>, wanted: &mut Vec<Interest>) {
     let is_oidc = context.authentication.seen.is_some_and(|authentication| authentication.spec.is_oidc());
     if is_oidc || switch::is_offered(settings, context) {

@@ -1,6 +1,6 @@
 //! The rules for everything but the console: the first that holds gives the verdict.
 //!
-//! Always true: what would lead to a delete is said only of complete lists; whatever isn't known makes it `unknown`.
+//! Invariants: what would lead to a delete is said only of complete lists; whatever isn't known makes it `unknown`.
 
 use jiff::Timestamp;
 
@@ -18,8 +18,8 @@ use trueup_core::engine::State;
 use trueup_core::world::{Fact, Gap, GapCause, Sighting};
 
 /// Judges one subject; nothing when it is none.
-pub fn rule(context: &CheckContext<'_>, place: &ResolvedSubject) -> Option<Ruling> {
-    match place {
+pub fn rule(context: &CheckContext<'_>, subject: &ResolvedSubject) -> Option<Ruling> {
+    match subject {
         ResolvedSubject::Authentication => Some(authentication(context)),
         ResolvedSubject::AuthConfig => Some(auth_config(context)),
         ResolvedSubject::Rollout => Some(rollout(context)),

@@ -4,9 +4,9 @@
 //! OAuth server that is taken away at the end. This check computes what each of them should have written, compares it
 //! with what is there, follows the rollout node by node, and lists what is left.
 //!
-//! Always true: a cluster whose control plane runs elsewhere has no finding here; its guest's copies are `hosted_oidc`'s.
+//! Invariants: a cluster whose control plane runs elsewhere has no finding here; its guest's copies are `hosted_oidc`'s.
 //!
-//! Not here: writing. What is proposed is data for the plan, and the operators' own until the config hands it over.
+//! Elsewhere: writing. What is proposed is data for the plan, and the operators' own until the config hands it over.
 
 mod availability;
 mod bound;
@@ -23,6 +23,7 @@ mod gates;
 mod interests;
 mod judge;
 mod login;
+mod messages;
 mod names;
 mod observed;
 mod pem;
@@ -44,10 +45,7 @@ mod verdict;
 mod who;
 
 use std::collections::BTreeSet;
-
-use context::ContextCache;
-use ruling::Ruling;
-use subjects::ResolvedSubject;
+use std::rc::Rc;
 
 pub use check::{CaBundle, Checked, Inputs, Presence, Verdict as SpecVerdict, check};
 pub use context::CheckContext;
@@ -55,11 +53,14 @@ pub use discovery::discovery;
 pub use gates::{Gate, Gates};
 pub use login::{Answer, BadToken, Identity, Refusal, RefusedBy, Reserved, TOKEN_MAX, Token, login};
 pub use problem::{Code as SpecCode, Problem, Refuser, Warning, WarningCode};
+use ruling::Ruling;
 pub use settings::{ENTRY, Hands, Offer, Settings};
 pub use spec::{AuthKind, AuthSpec, Authentication, ClientStatus, Component, CurrentClient, TrustedIssuer};
+use subjects::ResolvedSubject;
 
-use super::contract::{Check, Probe, Touched};
-use super::present::{Cell, CheckDescription, Panel};
+use crate::contract::{Probe, Touched};
+use crate::present::{Cell, CheckDescription, Panel};
+use crate::rules::{CheckRules, ContextCache, Ruled};
 use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
 use trueup_core::world::{ChangeSet, ClusterName, Interest, View};
 
@@ -75,113 +76,76 @@ impl ExternalOidc {
     pub fn new(settings: Settings) -> Self {
         Self { settings }
     }
-
-    fn judge_among(&self, subject: &SubjectId, contexts: &ContextCache<'_>) -> Option<Judgement> {
-        let place = ResolvedSubject::of(subject)?;
-        let context = contexts.of(&subject.cluster)?;
-        let ruling = judge::rule(&context, &place)?;
-        let Ruling { verdict, state, codes, gap: _, until } = ruling;
-        let ownership_proofs = proofs(&context, &place);
-        Some(Judgement { state, verdict: verdict.as_str(), codes, ownership_proofs, until })
-    }
-
-    fn explain_among(&self, subject: &SubjectId, contexts: &ContextCache<'_>) -> Option<Explanation> {
-        let place = ResolvedSubject::of(subject)?;
-        let context = contexts.of(&subject.cluster)?;
-        let ruling = judge::rule(&context, &place)?;
-        Some(explain::explain(&self.settings, &context, &place, &ruling))
-    }
 }
 
-/// How many proofs say that what is there is the platform's. Only what the platform writes can be removed.
-fn proofs(context: &CheckContext<'_>, place: &ResolvedSubject) -> u8 {
-    let written = match place {
-        ResolvedSubject::AuthConfig
-        | ResolvedSubject::KasCopy
-        | ResolvedSubject::Part(_)
-        | ResolvedSubject::Restrictions => true,
-        ResolvedSubject::Authentication
-        | ResolvedSubject::Rollout
-        | ResolvedSubject::ObservedConfig
-        | ResolvedSubject::ConsoleCa { .. }
-        | ResolvedSubject::ConsoleSecret
-        | ResolvedSubject::Client { .. } => false,
-    };
-    if written && explain::meta(context, place).is_some() { 2 } else { 0 }
-}
+impl CheckRules for ExternalOidc {
+    type Fleet<'a> = ();
+    type Context<'a> = CheckContext<'a>;
+    type Subject<'a> = (Rc<CheckContext<'a>>, ResolvedSubject);
+    type Ruling<'a> = Ruling;
 
-fn cells_among(subject: &SubjectId, contexts: &ContextCache<'_>) -> Vec<Cell> {
-    let context = contexts.of(&subject.cluster);
-    context
-        .zip(ResolvedSubject::of(subject))
-        .map(|(context, place)| present::cells(&context, &place))
-        .unwrap_or_default()
-}
-
-impl Check for ExternalOidc {
-    fn name(&self) -> CheckName {
-        NAME
-    }
-
-    fn description(&self) -> CheckDescription {
-        present::DESCRIPTION
-    }
+    const NAME: CheckName = NAME;
+    const DESCRIPTION: CheckDescription = present::DESCRIPTION;
 
     fn interests(&self, view: View<'_>) -> Vec<Interest> {
         interests::list(&self.settings, view)
-    }
-
-    fn subjects_in(&self, cluster: &ClusterName, view: View<'_>) -> BTreeSet<SubjectId> {
-        CheckContext::of(view, cluster).map(|context| subjects::list(&context)).unwrap_or_default()
     }
 
     fn touched(&self, changes: &ChangeSet, view: View<'_>) -> Touched {
         touched::find(changes, view)
     }
 
-    fn judge(&self, subject: &SubjectId, view: View<'_>) -> Option<Judgement> {
-        self.judge_among(subject, &ContextCache::new(view))
+    fn fleet<'a>(&'a self, _: View<'a>) {}
+
+    fn context<'a>(&'a self, cluster: &ClusterName, view: View<'a>, (): &()) -> Option<CheckContext<'a>> {
+        CheckContext::of(view, cluster)
     }
 
-    fn explain(&self, subject: &SubjectId, view: View<'_>) -> Option<Explanation> {
-        self.explain_among(subject, &ContextCache::new(view))
+    fn subjects_in<'a>(&'a self, cluster: &ClusterName, contexts: &ContextCache<'a, Self>) -> BTreeSet<SubjectId> {
+        contexts.of(cluster).map(|context| subjects::list(&context)).unwrap_or_default()
     }
 
-    fn judge_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Option<Judgement>> {
-        let contexts = ContextCache::new(view);
-        subjects.iter().map(|subject| self.judge_among(subject, &contexts)).collect()
+    fn resolve<'a>(&'a self, id: &SubjectId, contexts: &ContextCache<'a, Self>) -> Option<Self::Subject<'a>> {
+        contexts.of(&id.cluster).zip(ResolvedSubject::of(id))
     }
 
-    fn explain_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Option<Explanation>> {
-        let contexts = ContextCache::new(view);
-        subjects.iter().map(|subject| self.explain_among(subject, &contexts)).collect()
+    fn rule<'a>(
+        &'a self,
+        _: &SubjectId,
+        (context, subject): &Self::Subject<'a>,
+        _: &ContextCache<'a, Self>,
+    ) -> Option<Ruling> {
+        context.ruling(subject)
     }
 
-    fn cells(&self, subject: &SubjectId, view: View<'_>) -> Vec<Cell> {
-        cells_among(subject, &ContextCache::new(view))
+    fn judgement(ruled: &Ruled<'_, '_, Self>) -> Judgement {
+        let (context, subject) = &ruled.subject;
+        let Ruling { verdict, state, codes, gap: _, until } = ruled.ruling.clone();
+        let ownership_proofs = explain::proofs(context, subject);
+        Judgement { state, verdict: verdict.as_str(), codes, ownership_proofs, until }
     }
 
-    fn cells_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Vec<Cell>> {
-        let contexts = ContextCache::new(view);
-        subjects.iter().map(|subject| cells_among(subject, &contexts)).collect()
+    fn explanation(ruled: &Ruled<'_, '_, Self>) -> Explanation {
+        let (context, subject) = &ruled.subject;
+        explain::explain(&ruled.contexts.check.settings, context, subject, &ruled.ruling)
     }
 
-    fn panels(&self, subject: &SubjectId, view: View<'_>) -> Vec<Panel> {
-        let context = CheckContext::of(view, &subject.cluster);
-        context
-            .zip(ResolvedSubject::of(subject))
-            .map(|(context, place)| present::panels(&context, &place))
-            .unwrap_or_default()
+    fn cells(ruled: &Ruled<'_, '_, Self>) -> Vec<Cell> {
+        present::cells(&ruled.subject.0, &ruled.subject.1)
     }
 
-    fn probe(&self, subject: &SubjectId, view: View<'_>) -> Option<Probe> {
-        let context = CheckContext::of(view, &subject.cluster)
-            .filter(|_| ResolvedSubject::of(subject) == Some(ResolvedSubject::Authentication))?;
-        discovery(&context).map(Probe::Discovery)
+    fn panels(ruled: &Ruled<'_, '_, Self>) -> Vec<Panel> {
+        present::panels(&ruled.subject.0, &ruled.subject.1)
     }
 
-    fn answer(&self, form: &str, typed: &str, subject: &SubjectId, view: View<'_>) -> Vec<String> {
-        let context = CheckContext::of(view, &subject.cluster).filter(|_| form == present::WHO_FORM);
-        context.map(|context| who::answer(&context, typed)).unwrap_or_default()
+    fn probe(ruled: &Ruled<'_, '_, Self>) -> Option<Probe> {
+        match &ruled.subject {
+            (context, ResolvedSubject::Authentication) => discovery(context).map(Probe::Discovery),
+            _ => None,
+        }
+    }
+
+    fn answer(ruled: &Ruled<'_, '_, Self>, form: &str, typed: &str) -> Vec<String> {
+        if form == present::WHO_FORM { who::answer(&ruled.subject.0, typed) } else { Vec::new() }
     }
 }

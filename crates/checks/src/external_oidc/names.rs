@@ -1,13 +1,13 @@
 //! Every name this check knows, in one place: resources, namespaces, objects, keys, gates.
 
+pub use crate::kinds::{AUTHENTICATION, CONFIG_MAP, INFRASTRUCTURE, SECRET, SINGLETON};
+use crate::kinds::{config, core};
 use trueup_core::world::{ClusterName, CollectionId, Resource, Selector};
 
-/// Config and operator singletons are called so.
-pub const SINGLETON: &str = "cluster";
 /// ClusterVersion's only object.
 pub const VERSION_NAME: &str = "version";
 
-/// Where the authentication operator writes what kube-apiserver should be told.
+/// Where the authentication operator writes the configuration of kube-apiserver.
 pub const MANAGED_NAMESPACE: &str = "openshift-config-managed";
 /// Where kube-apiserver's operator keeps its copies, one set a revision.
 pub const KAS_NAMESPACE: &str = "openshift-kube-apiserver";
@@ -24,7 +24,7 @@ pub const KAS_CONFIG_KEY: &str = "config.yaml";
 pub const CA_KEY: &str = "ca-bundle.crt";
 pub const CLIENT_SECRET_KEY: &str = "clientSecret";
 
-/// What kube-apiserver's argument names once it is told to use external OIDC.
+/// What kube-apiserver's argument names once external OIDC is configured.
 pub const AUTH_CONFIG_PATH: &str = "/etc/kubernetes/static-pod-resources/configmaps/auth-config/auth-config.json";
 pub const AUTH_CONFIG_ARGUMENT: &str = "authentication-config";
 pub const WEBHOOK_ARGUMENT: &str = "authentication-token-webhook-config-file";
@@ -46,8 +46,6 @@ pub const INJECT_LABEL: &str = "config.openshift.io/inject-trusted-cabundle";
 /// The subject that stands for `spec.observedConfig` of kube-apiserver's operator.
 pub const OBSERVED_CONFIG: &str = "cluster/observed-config";
 
-pub const CONFIG_MAP: Resource = core("ConfigMap", "configmaps");
-pub const SECRET: Resource = core("Secret", "secrets");
 pub const SERVICE: Resource = core("Service", "services");
 pub const SERVICE_ACCOUNT: Resource = core("ServiceAccount", "serviceaccounts");
 pub const DEPLOYMENT: Resource =
@@ -96,8 +94,6 @@ pub const OAUTH_CLIENT: Resource = Resource {
     namespaced: false,
 };
 
-pub const AUTHENTICATION: Resource = config("Authentication", "authentications");
-pub const INFRASTRUCTURE: Resource = config("Infrastructure", "infrastructures");
 pub const FEATURE_GATE: Resource = config("FeatureGate", "featuregates");
 pub const CLUSTER_VERSION: Resource = config("ClusterVersion", "clusterversions");
 pub const KUBE_API_SERVER: Resource = operator("KubeAPIServer", "kubeapiservers");
@@ -110,20 +106,12 @@ pub fn by_name(cluster: &ClusterName, resource: Resource, name: &str) -> Collect
     CollectionId { selector, ..CollectionId::all(cluster, resource) }.metadata()
 }
 
-const fn core(kind: &'static str, plural: &'static str) -> Resource {
-    Resource { group: "", version: "v1", kind, plural, namespaced: true }
-}
-
 const fn rbac(kind: &'static str, plural: &'static str, namespaced: bool) -> Resource {
     Resource { group: "rbac.authorization.k8s.io", version: "v1", kind, plural, namespaced }
 }
 
 const fn user(kind: &'static str, plural: &'static str) -> Resource {
     Resource { group: "user.openshift.io", version: "v1", kind, plural, namespaced: false }
-}
-
-const fn config(kind: &'static str, plural: &'static str) -> Resource {
-    Resource { group: "config.openshift.io", version: "v1", kind, plural, namespaced: false }
 }
 
 const fn operator(kind: &'static str, plural: &'static str) -> Resource {

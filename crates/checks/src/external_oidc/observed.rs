@@ -1,4 +1,4 @@
-//! `spec.observedConfig` of kube-apiserver's operator: what kube-apiserver will be told at its next revision.
+//! `spec.observedConfig` of kube-apiserver's operator: the configuration of kube-apiserver's next revision.
 //!
 //! Facts: `facts/external-oidc.md` section 2, a row an observer.
 
@@ -11,7 +11,7 @@ use super::spec::AuthKind;
 use super::verdict::{Code, Verdict};
 use trueup_core::world::{Gap, GapCause};
 
-/// One thing that is told, and whether it is right.
+/// One setting, and whether it is right.
 pub struct Told {
     pub code: Code,
     pub field: &'static str,

@@ -1,6 +1,6 @@
 //! CA bundles as kube-apiserver reads them.
 //!
-//! Always true: what stands between blocks, blocks of other types and blocks with headers are passed over in silence; one
+//! Invariants: what stands between blocks, blocks of other types and blocks with headers are passed over in silence; one
 //! certificate that can't be parsed spoils the whole bundle.
 
 use base64::Engine as _;

@@ -5,9 +5,9 @@ use super::availability::{Revision, what_it_was_told};
 use super::console::listed;
 use super::context::CheckContext;
 use super::evidence::told_message;
-use super::explain::awaited;
 use super::facts::{Infrastructure, Node};
-use super::judge::{Wish, rule, wish};
+use super::judge::{Wish, wish};
+use super::messages::awaited;
 use super::names::{CONSOLE_NAMESPACE, INFRASTRUCTURE, KAS_NAMESPACE, MANAGED_NAMESPACE, SINGLETON};
 use super::spec::Component;
 use super::stack::{PARTS, Part};
@@ -34,9 +34,9 @@ pub const DESCRIPTION: CheckDescription = CheckDescription {
 };
 
 /// What is wanted beside what is.
-pub fn cells(context: &CheckContext<'_>, place: &ResolvedSubject) -> Vec<Cell> {
+pub fn cells(context: &CheckContext<'_>, subject: &ResolvedSubject) -> Vec<Cell> {
     let pair = |expected: String, actual: String| Cell::Pair { expected: expected.into(), actual: actual.into() };
-    let cell = match place {
+    let cell = match subject {
         ResolvedSubject::Part(part) => match wish(context, part) {
             Wish::Wanted => pair("present".to_owned(), presence(context, part).to_owned()),
             Wish::Unwanted => pair("absent".to_owned(), presence(context, part).to_owned()),
@@ -88,8 +88,8 @@ fn runs_oidc(context: &CheckContext<'_>, node: &Node) -> bool {
 }
 
 /// What else there is to see of a subject.
-pub fn panels(context: &CheckContext<'_>, place: &ResolvedSubject) -> Vec<Panel> {
-    match place {
+pub fn panels(context: &CheckContext<'_>, subject: &ResolvedSubject) -> Vec<Panel> {
+    match subject {
         ResolvedSubject::Authentication => {
             let mut panels = vec![way(context)];
             panels.extend(log_in(context));
@@ -109,12 +109,12 @@ pub fn panels(context: &CheckContext<'_>, place: &ResolvedSubject) -> Vec<Panel>
 
 /// The way of a switch, from the wish to the last leftover.
 fn way(context: &CheckContext<'_>) -> Panel {
-    let link = |label: &str, place: ResolvedSubject| {
-        let ruling = rule(context, &place);
+    let link = |label: &str, subject: ResolvedSubject| {
+        let ruling = context.ruling(&subject);
         let (state, note) = ruling.map_or((State::Match, ""), |ruling| (ruling.state, ruling.verdict.as_str()));
         Step::judged(label, state, note)
     };
-    let left = PARTS.iter().map(|part| rule(context, &ResolvedSubject::Part(part)));
+    let left = PARTS.iter().map(|part| context.ruling(&ResolvedSubject::Part(part)));
     let states: Vec<State> = left.flatten().map(|ruling| ruling.state).filter(|state| *state != State::Match).collect();
     let to_look_at =
         if states.is_empty() { "as it should be".to_owned() } else { format!("{} to look at", states.len()) };
@@ -160,7 +160,7 @@ fn stack(context: &CheckContext<'_>) -> Panel {
             Wish::Either => "either",
             Wish::NotKnown(_) => "?",
         };
-        let glyph = rule(context, &ResolvedSubject::Part(part)).map_or('?', |ruling| ruling.state.glyph());
+        let glyph = context.ruling(&ResolvedSubject::Part(part)).map_or('?', |ruling| ruling.state.glyph());
         let presence = presence(context, part);
         format!("{glyph} {wish:<8} {presence:<7} {} {}", part.resource.kind, part.name)
     };

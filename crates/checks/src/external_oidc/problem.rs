@@ -1,46 +1,48 @@
 //! What can be wrong with an Authentication, and who would refuse it.
 //!
-//! Always true: code that decides looks at the code and the refuser, never at the sentence.
+//! Invariants: code that decides looks at the code and the refuser, never at the sentence.
 
 use std::fmt;
 
-/// What is wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Code {
-    ProviderCount,
-    IssuerUrlInvalid,
-    IssuerIsServiceAccountIssuer,
-    AudiencesEmpty,
-    AudienceDuplicate,
-    DiscoveryUrlInvalid,
-    DiscoveryUrlEqualsIssuer,
-    CaConfigmapMissing,
-    CaKeyMissing,
-    CaInvalid,
-    UsernameClaimOrExpression,
-    UsernamePrefixMissing,
-    UsernamePrefixWithoutPolicy,
-    UsernamePrefixWithExpression,
-    UsernamePrefixPolicyUnknown,
-    GroupsClaimAndExpression,
-    GroupsPrefixWithExpression,
-    UidClaimOrExpression,
-    ExtraKeyMissing,
-    ExtraKeyInvalid,
-    ExtraKeyDuplicate,
-    ExtraExpressionMissing,
-    ClaimRuleBodyMissing,
-    ClaimRuleTypeUnknown,
-    ClaimRuleDuplicate,
-    UserRuleExpressionMissing,
-    UserRuleDuplicate,
-    CelCompile,
-    CelNotBool,
-    EmailVerifiedMissing,
-    TooLong,
-    TooMany,
-    MessageMissing,
-    NoProviders,
+named_enum! {
+    /// What is wrong.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Code {
+        ProviderCount = "provider-count",
+        IssuerUrlInvalid = "issuer-url-invalid",
+        IssuerIsServiceAccountIssuer = "issuer-is-service-account-issuer",
+        AudiencesEmpty = "audiences-empty",
+        AudienceDuplicate = "audience-duplicate",
+        DiscoveryUrlInvalid = "discovery-url-invalid",
+        DiscoveryUrlEqualsIssuer = "discovery-url-equals-issuer",
+        CaConfigmapMissing = "ca-configmap-missing",
+        CaKeyMissing = "ca-key-missing",
+        CaInvalid = "ca-invalid",
+        UsernameClaimOrExpression = "username-claim-or-expression",
+        UsernamePrefixMissing = "username-prefix-missing",
+        UsernamePrefixWithoutPolicy = "username-prefix-without-policy",
+        UsernamePrefixWithExpression = "username-prefix-with-expression",
+        UsernamePrefixPolicyUnknown = "username-prefix-policy-unknown",
+        GroupsClaimAndExpression = "groups-claim-and-expression",
+        GroupsPrefixWithExpression = "groups-prefix-with-expression",
+        UidClaimOrExpression = "uid-claim-or-expression",
+        ExtraKeyMissing = "extra-key-missing",
+        ExtraKeyInvalid = "extra-key-invalid",
+        ExtraKeyDuplicate = "extra-key-duplicate",
+        ExtraExpressionMissing = "extra-expression-missing",
+        ClaimRuleBodyMissing = "claim-rule-body-missing",
+        ClaimRuleTypeUnknown = "claim-rule-type-unknown",
+        ClaimRuleDuplicate = "claim-rule-duplicate",
+        UserRuleExpressionMissing = "user-rule-expression-missing",
+        UserRuleDuplicate = "user-rule-duplicate",
+        CelCompile = "cel-compile",
+        CelNotBool = "cel-not-bool",
+        EmailVerifiedMissing = "email-verified-missing",
+        TooLong = "too-long",
+        TooMany = "too-many",
+        MessageMissing = "message-missing",
+        NoProviders = "no-providers",
+    }
 }
 
 impl Code {
@@ -81,96 +83,34 @@ impl Code {
         Self::MessageMissing,
         Self::NoProviders,
     ];
+}
 
-    /// As plans spell it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::ProviderCount => "provider-count",
-            Self::IssuerUrlInvalid => "issuer-url-invalid",
-            Self::IssuerIsServiceAccountIssuer => "issuer-is-service-account-issuer",
-            Self::AudiencesEmpty => "audiences-empty",
-            Self::AudienceDuplicate => "audience-duplicate",
-            Self::DiscoveryUrlInvalid => "discovery-url-invalid",
-            Self::DiscoveryUrlEqualsIssuer => "discovery-url-equals-issuer",
-            Self::CaConfigmapMissing => "ca-configmap-missing",
-            Self::CaKeyMissing => "ca-key-missing",
-            Self::CaInvalid => "ca-invalid",
-            Self::UsernameClaimOrExpression => "username-claim-or-expression",
-            Self::UsernamePrefixMissing => "username-prefix-missing",
-            Self::UsernamePrefixWithoutPolicy => "username-prefix-without-policy",
-            Self::UsernamePrefixWithExpression => "username-prefix-with-expression",
-            Self::UsernamePrefixPolicyUnknown => "username-prefix-policy-unknown",
-            Self::GroupsClaimAndExpression => "groups-claim-and-expression",
-            Self::GroupsPrefixWithExpression => "groups-prefix-with-expression",
-            Self::UidClaimOrExpression => "uid-claim-or-expression",
-            Self::ExtraKeyMissing => "extra-key-missing",
-            Self::ExtraKeyInvalid => "extra-key-invalid",
-            Self::ExtraKeyDuplicate => "extra-key-duplicate",
-            Self::ExtraExpressionMissing => "extra-expression-missing",
-            Self::ClaimRuleBodyMissing => "claim-rule-body-missing",
-            Self::ClaimRuleTypeUnknown => "claim-rule-type-unknown",
-            Self::ClaimRuleDuplicate => "claim-rule-duplicate",
-            Self::UserRuleExpressionMissing => "user-rule-expression-missing",
-            Self::UserRuleDuplicate => "user-rule-duplicate",
-            Self::CelCompile => "cel-compile",
-            Self::CelNotBool => "cel-not-bool",
-            Self::EmailVerifiedMissing => "email-verified-missing",
-            Self::TooLong => "too-long",
-            Self::TooMany => "too-many",
-            Self::MessageMissing => "message-missing",
-            Self::NoProviders => "no-providers",
-        }
+named_enum! {
+    /// What is worth knowing beside any verdict.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum WarningCode {
+        ClientUnknownComponent = "client-unknown-component",
+        ClientSecretMissing = "client-secret-missing",
+        WebhookAuthenticatorSet = "webhook-authenticator-set",
+        DefaultPrefixRenamesUsers = "default-prefix-renames-users",
+        LoginImpossible = "login-impossible",
+        DiscoveryUnreachable = "discovery-unreachable",
+        IssuerMismatch = "issuer-mismatch",
     }
 }
 
-/// What is worth knowing beside any verdict.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum WarningCode {
-    ClientUnknownComponent,
-    ClientSecretMissing,
-    WebhookAuthenticatorSet,
-    DefaultPrefixRenamesUsers,
-    LoginImpossible,
-    DiscoveryUnreachable,
-    IssuerMismatch,
-}
-
-impl WarningCode {
-    /// As plans spell it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::ClientUnknownComponent => "client-unknown-component",
-            Self::ClientSecretMissing => "client-secret-missing",
-            Self::WebhookAuthenticatorSet => "webhook-authenticator-set",
-            Self::DefaultPrefixRenamesUsers => "default-prefix-renames-users",
-            Self::LoginImpossible => "login-impossible",
-            Self::DiscoveryUnreachable => "discovery-unreachable",
-            Self::IssuerMismatch => "issuer-mismatch",
-        }
-    }
-}
-
-/// Who says no.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Refuser {
-    /// The API server, by the schema of the CRD.
-    Schema,
-    /// The authentication operator, which then writes nothing.
-    Operator,
-    /// kube-apiserver, which does not start with it.
-    KubeApiserver,
-    /// Nobody, and then nobody can log in.
-    Nobody,
-}
-
-impl Refuser {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Schema => "the API server (CRD)",
-            Self::Operator => "the authentication operator",
-            Self::KubeApiserver => "kube-apiserver, which would not start",
-            Self::Nobody => "nobody",
-        }
+named_enum! {
+    /// Who says no.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Refuser {
+        /// The API server, by the schema of the CRD.
+        Schema = "the API server (CRD)",
+        /// The authentication operator, which then writes nothing.
+        Operator = "the authentication operator",
+        /// kube-apiserver, which does not start with it.
+        KubeApiserver = "kube-apiserver, which would not start",
+        /// Accepted everywhere, and then no token is accepted.
+        Nobody = "nobody",
     }
 }
 

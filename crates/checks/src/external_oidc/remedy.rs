@@ -1,9 +1,9 @@
 //! What could be done about a ruling, as data: which object, which change, which proofs, what stands in the way.
 //!
-//! Always true:
+//! Invariants:
 //! - everything here but the switch to OIDC is some operator's work, and stays blocked until the config hands it over;
 //! - a delete follows from a verdict that only complete lists give, and names those lists;
-//! - nothing is written that would keep kube-apiserver from starting, or everybody from logging in.
+//! - nothing is written that would keep kube-apiserver from starting, or every user from logging in.
 
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
@@ -13,7 +13,6 @@ use super::check;
 use super::console::{holds_ca_alone, is_named, wanted_authority, wanted_secret};
 use super::context::{CheckContext, config_maps, secret_marks};
 use super::facts::{BundleOwner, Complaint};
-use super::judge::rule;
 use super::names::{
     AUTH_CONFIG, AUTH_CONFIG_KEY, AUTHENTICATION, AUTHENTICATION_OPERATOR, CA_KEY, CONFIG_MAP, CONFIG_NAMESPACE,
     CONSOLE_NAMESPACE, CONSOLE_OPERATOR, CONSOLE_SECRET, CUSTOM_RESOURCE_DEFINITION, FEATURE_GATE, KAS_NAMESPACE,
@@ -35,11 +34,11 @@ use trueup_core::world::{CollectionId, Meta, Resource};
 pub fn actions(
     settings: &Settings,
     context: &CheckContext<'_>,
-    place: &ResolvedSubject,
+    subject: &ResolvedSubject,
     ruling: &Ruling,
 ) -> Vec<ActionDraft> {
     let hands = Hand { settings, context };
-    let action = match (place, ruling.verdict) {
+    let action = match (subject, ruling.verdict) {
         (ResolvedSubject::AuthConfig, Verdict::Missing | Verdict::Drift) => hands.write_auth_config(),
         (ResolvedSubject::AuthConfig, Verdict::Extra) => hands.delete_file(MANAGED_NAMESPACE, Operator::Authentication),
         (ResolvedSubject::KasCopy, Verdict::Missing | Verdict::Drift) => hands.write_kas_copy(),
@@ -77,8 +76,8 @@ pub enum Operator {
 
 impl Operator {
     /// Who looks after a place.
-    pub fn of(place: &ResolvedSubject) -> Self {
-        match place {
+    pub fn of(subject: &ResolvedSubject) -> Self {
+        match subject {
             ResolvedSubject::Authentication
             | ResolvedSubject::AuthConfig
             | ResolvedSubject::Part(_)
@@ -177,7 +176,7 @@ impl Hand<'_, '_> {
     /// The leftovers of the same side whose turn comes right before.
     fn before(&self, part: &Part) -> Vec<Dependency> {
         let is_leftover = |other: &&'static Part| {
-            rule(self.context, &ResolvedSubject::Part(other)).is_some_and(|ruling| ruling.verdict == Verdict::Leftover)
+            self.context.ruling(&ResolvedSubject::Part(other)).is_some_and(|ruling| ruling.verdict == Verdict::Leftover)
         };
         let comes_before = |other: &&'static Part| other.side() == part.side() && other.turn < part.turn;
         let earlier: Vec<&'static Part> = PARTS.iter().filter(comes_before).filter(is_leftover).collect();
@@ -198,7 +197,7 @@ impl Hand<'_, '_> {
         rests_on.push(by_name(self.context.name(), CUSTOM_RESOURCE_DEFINITION, RESTRICTIONS_CRD));
         rests_on.push(self.all(ROLE_BINDING_RESTRICTION).metadata());
         let draft = self.delete(target, Reason::OidcAvailable, proofs, rests_on, Operator::Authentication, &mark.meta);
-        // Not the operator's work: nobody upstream does it.
+        // Not the operator's work: upstream never does it.
         let blocked_by = match self.settings.hands {
             Hands::On => draft.blocked_by,
             Hands::Off => {
@@ -232,7 +231,7 @@ impl Hand<'_, '_> {
         Some(self.delete(target, reason, proofs, rests_on, Operator::Console, &bundle.meta))
     }
 
-    /// The console's pods mount it, so it is never ticked: whoever wants it gone says so.
+    /// The console's pods mount it, so it is never selected by default.
     fn delete_console_secret(&self) -> Option<ActionDraft> {
         let mark = self.context.secret_mark(CONSOLE_NAMESPACE, CONSOLE_SECRET).seen?;
         let target = self.target(SECRET, Some(CONSOLE_NAMESPACE), CONSOLE_SECRET, Some(&mark.meta));
@@ -271,7 +270,7 @@ impl Hand<'_, '_> {
         let draft = self.draft(Change::Delete, target, Stake::DeleteWithBackup, operator);
         let mut blocked_by = draft.blocked_by.clone();
         if meta.is_terminating() {
-            blocked_by.push(Blocked { gate: GateName::Deleting, why: "it is being deleted already".to_owned() });
+            blocked_by.push(Blocked { gate: GateName::Deleting, why: "already being deleted".to_owned() });
         }
         ActionDraft { reason, ownership, diff, undo: Undo::RestoreFromBackup, rests_on, blocked_by, ..draft }
     }
@@ -311,15 +310,15 @@ impl Hand<'_, '_> {
         }
     }
 
-    /// What nobody should be told to write, whoever asks.
+    /// What is never proposed, whatever the settings.
     fn harmful(&self) -> Option<Blocked> {
         let why = match self.context.checked().ok()?.verdict {
             check::Verdict::Valid => return None,
-            check::Verdict::Lockout => "with no provider nobody could log in with a token; name one first",
+            check::Verdict::Lockout => "without a provider no token would be accepted; add one first",
             check::Verdict::KasWouldRefuse => {
-                "kube-apiserver would not start with it; mend Authentication/cluster first"
+                "kube-apiserver would not start with it; fix Authentication/cluster first"
             }
-            check::Verdict::Invalid => "the Authentication is invalid; mend it first",
+            check::Verdict::Invalid => "the Authentication is invalid; fix it first",
             check::Verdict::Unknown => "whether kube-apiserver would start with it is not known",
         };
         Some(Blocked { gate: GateName::OperatorOwned, why: why.to_owned() })

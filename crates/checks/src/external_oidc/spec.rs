@@ -1,11 +1,11 @@
 //! `Authentication/cluster` as its CRD allows it, in every feature set.
 //!
-//! Always true:
+//! Invariants:
 //! - whether a field was given is kept: the CRD tells "" from absent, the operator does not;
 //! - null is absent, wherever it stands;
-//! - nothing here is judged: a spec that nobody would accept is read like any other.
+//! - nothing here is judged: a spec that would be refused is read like any other.
 //!
-//! Not here: which fields count (`gates`), what is wrong with them (`validate`), what becomes of them (`render`).
+//! Elsewhere: which fields count (`gates`), what is wrong with them (`validate`), what becomes of them (`render`).
 
 use jiff::Timestamp;
 use serde::Deserialize;

@@ -1,6 +1,6 @@
 //! The integrated OAuth server, resource by resource: what goes when external OIDC is available and comes back after.
 //!
-//! Always true: what upstream keeps is not in the table, so it can never be called a leftover.
+//! Invariants: what upstream keeps is not in the table, so it can never be called a leftover.
 //!
 //! Facts: `facts/external-oidc.md` sections 3.2 (what goes) and 3.3 (what stays).
 
@@ -11,7 +11,7 @@ use super::names::{
 use trueup_core::world::{ClusterName, CollectionId, Key, Resource};
 
 /// One resource of the stack.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Part {
     pub resource: Resource,
     /// None for kinds without namespaces.
@@ -23,7 +23,7 @@ pub struct Part {
 }
 
 /// What becomes of a resource under OIDC.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fate {
     Goes,
     /// The oauth-apiserver needs it where it authenticates itself (external claims gate); elsewhere it goes.
@@ -35,8 +35,8 @@ pub enum Fate {
 /// When a leftover is removed. Within a side, a later turn waits for the earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Turn {
-    /// Routes and API registrations: without them nobody is sent to what goes next. An API server that vanishes behind
-    /// its registration would break discovery for everybody.
+    /// Routes and API registrations: without them no request is routed to what is removed next. An API server that vanishes behind
+    /// its registration would break discovery for every client.
     ContextAccess,
     Workload,
     Rest,
@@ -91,7 +91,7 @@ pub static PARTS: [Part; 25] = [
 ];
 
 /// The two servers of the stack: one waits for nothing of the other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Side {
     /// Logs people in.
     OauthServer,

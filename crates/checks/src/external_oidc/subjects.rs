@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use super::NAME;
 use super::console::{is_stray, wanted_authority};
 use super::context::CheckContext;
-use super::judge::rule;
 use super::names::{
     AUTH_CONFIG, AUTHENTICATION, CONFIG_MAP, CONSOLE_NAMESPACE, CONSOLE_SECRET, CUSTOM_RESOURCE_DEFINITION,
     KAS_NAMESPACE, KUBE_API_SERVER, MANAGED_NAMESPACE, OBSERVED_CONFIG, RESTRICTIONS_CRD, SECRET, SINGLETON,
@@ -16,7 +15,7 @@ use trueup_core::engine::SubjectId;
 use trueup_core::world::{ClusterName, Resource};
 
 /// What a subject id points at.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ResolvedSubject {
     Authentication,
     /// `auth-config` as the authentication operator writes it.
@@ -103,7 +102,7 @@ fn api_version(resource: Resource) -> &'static str {
     }
 }
 
-/// The resolved_subjects every cluster of this check has.
+/// The candidates every cluster of this check has.
 const FIXED: [ResolvedSubject; 6] = [
     ResolvedSubject::Authentication,
     ResolvedSubject::AuthConfig,
@@ -115,31 +114,31 @@ const FIXED: [ResolvedSubject; 6] = [
 
 /// Every subject of a cluster.
 pub fn list(context: &CheckContext<'_>) -> BTreeSet<SubjectId> {
-    let judged = resolved_subjects(context).into_iter().filter(|place| rule(context, place).is_some());
+    let judged = candidates(context).into_iter().filter(|resolved| context.ruling(resolved).is_some());
     // A component's name may be such that its subject reads as another one.
-    let named = judged.map(|place| (place.subject(context.name()), place));
+    let named = judged.map(|resolved| (resolved.subject(context.name()), resolved));
     named
-        .filter(|(subject, place)| ResolvedSubject::of(subject).as_ref() == Some(place))
+        .filter(|(subject, resolved)| ResolvedSubject::of(subject).as_ref() == Some(resolved))
         .map(|(subject, _)| subject)
         .collect()
 }
 
-/// Every place of a cluster that may be a subject.
-fn resolved_subjects(context: &CheckContext<'_>) -> Vec<ResolvedSubject> {
-    let mut resolved_subjects: Vec<ResolvedSubject> =
+/// Everything in a cluster that may be a subject.
+fn candidates(context: &CheckContext<'_>) -> Vec<ResolvedSubject> {
+    let mut candidates: Vec<ResolvedSubject> =
         FIXED.into_iter().chain(PARTS.iter().map(ResolvedSubject::Part)).collect();
     let strays = context.bundles(CONSOLE_NAMESPACE);
     let strays = strays.iter().filter(|(key, bundle)| is_stray(context, key.name.as_str(), bundle));
     let authorities: BTreeSet<&str> =
         wanted_authority(context).into_iter().chain(strays.map(|(key, _)| key.name.as_str())).collect();
-    resolved_subjects.extend(authorities.into_iter().map(|name| ResolvedSubject::ConsoleCa { name: name.to_owned() }));
-    resolved_subjects.push(ResolvedSubject::ConsoleSecret);
+    candidates.extend(authorities.into_iter().map(|name| ResolvedSubject::ConsoleCa { name: name.to_owned() }));
+    candidates.push(ResolvedSubject::ConsoleSecret);
     let mut components = BTreeSet::new();
     if let Some(authentication) = context.authentication.seen {
         components.extend(authentication.clients.iter().map(|status| status.component.clone()));
         let listed = authentication.spec.providers.iter().flat_map(|provider| &provider.clients);
         components.extend(listed.map(|client| client.component.clone()));
     }
-    resolved_subjects.extend(components.into_iter().map(|component| ResolvedSubject::Client { component }));
-    resolved_subjects
+    candidates.extend(components.into_iter().map(|component| ResolvedSubject::Client { component }));
+    candidates
 }

@@ -1,13 +1,13 @@
-//! Turning `spec.type` to OIDC, as an edit that somebody reviews: what speaks against it is found out before.
+//! Turning `spec.type` to OIDC, as an edit that a user reviews: what speaks against it is checked before.
 //!
-//! Always true:
+//! Invariants:
 //! - it is offered only where the config asks for it, the providers are listed already, and never ticked;
-//! - whatever would shut people out, or isn't known, blocks it: a spec nobody could start with, no client certificates to
-//!   come back with, nobody left who could be an administrator;
+//! - whatever would lock users out, or is not known, blocks it: a spec kube-apiserver refuses, no client certificates to
+//!   recover with, no administrator left;
 //! - the same edit takes `webhookTokenAuthenticator` away, and everything that vanishes with the OAuth server is sealed
 //!   before it is sent.
 //!
-//! Not here: whether the login of whoever sends it survives (the engine's gate for [`Stake::Login`]).
+//! Elsewhere: whether the login of the sending user survives (the engine's gate for [`Stake::Login`]).
 
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ use trueup_core::engine::{
 };
 use trueup_core::world::{CollectionId, Resource};
 
-/// What ends to exist when the OAuth API server goes, though etcd keeps it; and what nobody enforces any more.
+/// What ends to exist when the OAuth API server goes, though etcd keeps it; and what is not enforced any more.
 const VANISHING: [Resource; 5] = [USER, GROUP, IDENTITY, OAUTH_CLIENT, ROLE_BINDING_RESTRICTION];
 
 /// How many names a line lists before it says how many more there are.
@@ -56,7 +56,7 @@ pub fn draft(settings: &Settings, context: &CheckContext<'_>) -> Option<ActionDr
     let mut diff = fields_diff(&before(&authentication.spec), &patch);
     let words: Vec<&str> = export.iter().map(|kind| kind.plural).collect();
     diff.push_str(&format!("  sealed first: every object of {}\n", words.join(", ")));
-    diff.push_str(&format!("  the way back: {}\n", way_back(context)));
+    diff.push_str(&format!("  rollback: {}\n", way_back(context)));
     let all = |resource| CollectionId::all(context.name(), resource);
     let mut rests_on = vec![all(AUTHENTICATION), all(FEATURE_GATE), config_maps(context.name(), CONFIG_NAMESPACE)];
     rests_on.extend(bound::collections(context));
@@ -101,7 +101,7 @@ pub fn evidence(settings: &Settings, context: &CheckContext<'_>) -> Vec<Evidence
     let authentication = || format!("{} Authentication {SINGLETON}", context.name());
     let mut lines: Vec<Evidence> =
         looked_at(context).into_iter().map(|look| line(look.says, look.object, look.field)).collect();
-    let back = format!("the way back from OIDC: {}", way_back(context));
+    let back = format!("rollback from OIDC: {}", way_back(context));
     lines.push(line(back, authentication(), "spec.type"));
     lines
 }
@@ -112,7 +112,7 @@ fn before(spec: &AuthSpec) -> Value {
     json!({ "spec": { "type": spec.kind.as_str(), "webhookTokenAuthenticator": webhook } })
 }
 
-/// What whoever is shut out does, with the client certificate that goes on working.
+/// What a locked-out administrator does, with the client certificate that still works.
 fn way_back(context: &CheckContext<'_>) -> String {
     let kind = match context.kind() {
         Ok(AuthKind::None) => "None",
@@ -132,7 +132,7 @@ struct Look {
     blocked: Option<Blocked>,
 }
 
-/// Everything that is looked at before people are sent through the door.
+/// Everything that is checked before the switch.
 fn looked_at(context: &CheckContext<'_>) -> Vec<Look> {
     let mut looks = vec![spec(context), certificates(context)];
     looks.extend(subjects(context));
@@ -182,11 +182,11 @@ fn spec(context: &CheckContext<'_>) -> Look {
         Verdict::Unknown => Some(GateName::NotComplete),
         Verdict::Lockout | Verdict::Invalid | Verdict::KasWouldRefuse => Some(GateName::OperatorOwned),
     };
-    let blocked = gate.map(|gate| Blocked { gate, why: format!("{says}; mend the providers first") });
+    let blocked = gate.map(|gate| Blocked { gate, why: format!("{says}; fix the providers first") });
     Look { says, object, field, blocked }
 }
 
-/// Whether administrators can come in by certificate while nobody can log in.
+/// Whether administrators can authenticate by certificate while no token is accepted.
 fn certificates(context: &CheckContext<'_>) -> Look {
     let object = format!("{} ConfigMap {CONFIG_NAMESPACE}/{ADMIN_CLIENT_CA}", context.name());
     let field = "data";
@@ -312,9 +312,9 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-/// RoleBindingRestrictions that nobody enforces from then on.
+/// RoleBindingRestrictions that are not enforced from then on.
 fn restrictions(context: &CheckContext<'_>) -> Option<Look> {
     let names: Vec<String> = context.restrictions().iter().map(|(key, _)| key.to_string()).collect();
     let object = format!("{} RoleBindingRestrictions", context.name());
-    (!names.is_empty()).then(|| look(format!("nobody enforces these any more: {}", listed(&names)), object, "", None))
+    (!names.is_empty()).then(|| look(format!("no longer enforced: {}", listed(&names)), object, "", None))
 }

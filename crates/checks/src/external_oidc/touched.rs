@@ -1,6 +1,6 @@
 //! Which judgements a change touches.
 //!
-//! Always true: judging what is touched anew, and keeping the rest, gives what judging everything anew would give.
+//! Invariants: judging what is touched and keeping the rest gives the same as judging everything.
 //!
 //! A cluster has a few dozen subjects, and nearly every one of them depends on the Authentication, the revisions that
 //! run and each other's presence: a change to anything this check reads touches all of its cluster.

@@ -1,6 +1,6 @@
 //! The question a person may ask of a cluster: who would I be with this token?
 //!
-//! Always true: nothing that was typed is kept, and a signature is not checked; bindings that could not be read are said
+//! Invariants: nothing that was typed is kept, and a signature is not checked; bindings that could not be read are said
 //! to be missing, never that there are none.
 
 use super::bound;
@@ -10,7 +10,7 @@ use super::login::{Answer, Identity, Refusal, Reserved, Token, login};
 /// The answer, line by line.
 pub fn answer(context: &CheckContext<'_>, typed: &str) -> Vec<String> {
     let Some(authentication) = context.authentication.seen else {
-        return vec!["Authentication/cluster is not known, so nobody can tell".to_owned()];
+        return vec!["unknown: Authentication/cluster was not read".to_owned()];
     };
     let spec = &authentication.spec;
     if !spec.is_oidc() {
@@ -19,7 +19,7 @@ pub fn answer(context: &CheckContext<'_>, typed: &str) -> Vec<String> {
     }
     let gates = match &context.gates {
         Ok(gates) => gates,
-        Err(gap) => return vec![format!("the feature gates are not known, so nobody can tell: {gap}")],
+        Err(gap) => return vec![format!("unknown: feature gates: {gap}")],
     };
     match Token::read(typed) {
         Err(bad) => vec![format!("this can't be read: {bad}")],
@@ -53,7 +53,7 @@ fn accepted(identity: &Identity) -> Vec<String> {
     lines
 }
 
-/// How many bindings are listed; whoever has more is better looked up with `oc adm policy`.
+/// How many bindings are listed; for more, use `oc adm policy`.
 const BINDINGS_MAX: usize = 20;
 
 /// What the identity is bound to.
@@ -71,7 +71,7 @@ fn bindings(context: &CheckContext<'_>, identity: &Identity) -> Vec<String> {
     }
     lines.extend(gaps.iter().map(|gap| format!("bindings  not all are known: {gap}")));
     if found.is_empty() && gaps.is_empty() {
-        lines.push("bindings  none names this user or these groups: all that everybody may do, and no more".to_owned());
+        lines.push("bindings  no binding for user or groups; system:authenticated only".to_owned());
     }
     lines
 }

@@ -1,18 +1,16 @@
 //! One guest with everything its judgements look at: its own configs, and its HostedCluster and control plane.
 //!
-//! Always true: what was seen in a list that isn't complete may be used to keep an object, never to condemn it.
+//! Invariants: what was seen in a list that isn't complete may be used to keep an object, never to condemn it.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::OnceCell;
 use std::rc::Rc;
 
-use super::facts::{
-    Authentication, ControlPlane, Copy, HostedCluster, Infrastructure, ReferringConfig, SourceContent, SourceMark,
-    Topology,
-};
+use super::facts::{Authentication, ControlPlane, Copy, HostedCluster, ReferringConfig, SourceContent, SourceMark};
 use super::names::{
     AUTHENTICATION, CONSOLE_NAMESPACE, CONTROL_PLANE, COPIES_NAMESPACE, CopyKind, HOSTED_CLUSTER, INFRASTRUCTURE,
     SINGLETON,
 };
+use crate::kinds::{Infrastructure, Topology};
 use trueup_core::world::{
     Cluster, ClusterName, CollectionId, Gap, GapCause, HostedBy, Key, Namespace, ObjectName, Observation, Reading,
     Resource, Sighting, View,
@@ -42,35 +40,19 @@ struct Shared<'a> {
     configs: OnceCell<Vec<(Resource, Sighting<'a, ReferringConfig>)>>,
 }
 
-/// The contexts that judging many subjects needs, each made once.
-pub struct ContextCache<'a> {
+/// The guests of the fleet, looked up when first needed.
+pub struct Guests<'a> {
     view: View<'a>,
-    /// Subjects are sorted by cluster, so the last one is asked for again and again.
-    last: RefCell<Option<(ClusterName, Option<Rc<CheckContext<'a>>>)>>,
-    guests: OnceCell<Vec<Rc<CheckContext<'a>>>>,
+    contexts: OnceCell<Vec<Rc<CheckContext<'a>>>>,
 }
 
-impl<'a> ContextCache<'a> {
+impl<'a> Guests<'a> {
     pub fn new(view: View<'a>) -> Self {
-        Self { view, last: RefCell::new(None), guests: OnceCell::new() }
+        Self { view, contexts: OnceCell::new() }
     }
 
-    /// The context of a guest, or nothing when the cluster is not known to be one.
-    pub fn of(&self, cluster: &ClusterName) -> Option<Rc<CheckContext<'a>>> {
-        let mut last = self.last.borrow_mut();
-        match last.as_ref() {
-            Some((held, context)) if held == cluster => context.clone(),
-            Some(_) | None => {
-                let context = CheckContext::of(self.view, cluster).map(Rc::new);
-                *last = Some((cluster.clone(), context.clone()));
-                context
-            }
-        }
-    }
-
-    /// Every guest of the fleet.
-    pub fn guests(&self) -> &[Rc<CheckContext<'a>>] {
-        self.guests.get_or_init(|| super::subjects::guests(self.view).map(Rc::new).collect())
+    pub fn all(&self) -> &[Rc<CheckContext<'a>>] {
+        self.contexts.get_or_init(|| super::subjects::guests(self.view).map(Rc::new).collect())
     }
 }
 
@@ -141,7 +123,7 @@ impl<'a> CheckContext<'a> {
         let by = self.home.as_ref().ok()?;
         let usual = usual_control_plane(by);
         let belongs = format!("{}/{}", by.namespace, by.name);
-        let planes: Reading<'a, ControlPlane> = self.view.read(&CollectionId::all(&by.cluster, CONTROL_PLANE));
+        let planes: Reading<'a, ControlPlane> = self.view.read(&CONTROL_PLANE.collection_at(&by.cluster, self.view));
         let elsewhere = planes.iter().any(|(key, plane)| *key != usual && *plane.belongs_to == *belongs);
         (!elsewhere && self.control_plane_key.as_ref() == Some(&usual)).then_some(usual)
     }
@@ -218,7 +200,7 @@ pub fn possible_homes(view: View<'_>, guest: &Cluster) -> Vec<HostedBy> {
 fn with_infra_id(view: View<'_>, infra_id: &str) -> Vec<HostedBy> {
     let mut found = Vec::new();
     for cluster in view.clusters() {
-        let reading: Reading<'_, HostedCluster> = view.read(&CollectionId::all(&cluster.name, HOSTED_CLUSTER));
+        let reading: Reading<'_, HostedCluster> = view.read(&HOSTED_CLUSTER.collection(cluster));
         for (key, _) in reading.iter().filter(|(_, fact)| !infra_id.is_empty() && fact.0.infra_id.as_ref() == infra_id)
         {
             let Some(namespace) = &key.namespace else { continue };
@@ -251,8 +233,8 @@ type Found<'a> = (Sighting<'a, HostedCluster>, Sighting<'a, ControlPlane>, Optio
 
 fn find_control_plane<'a>(view: View<'a>, by: &HostedBy) -> Found<'a> {
     let key = Key { namespace: Some(by.namespace.clone()), name: by.name.clone() };
-    let hosted_cluster = view.read(&CollectionId::all(&by.cluster, HOSTED_CLUSTER)).sight(&key);
-    let planes: Reading<'a, ControlPlane> = view.read(&CollectionId::all(&by.cluster, CONTROL_PLANE));
+    let hosted_cluster = view.read(&HOSTED_CLUSTER.collection_at(&by.cluster, view)).sight(&key);
+    let planes: Reading<'a, ControlPlane> = view.read(&CONTROL_PLANE.collection_at(&by.cluster, view));
     let belongs = format!("{}/{}", by.namespace, by.name);
     let usual = usual_control_plane(by);
     let at_usual = planes.sight(&usual);

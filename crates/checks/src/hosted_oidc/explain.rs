@@ -4,13 +4,16 @@ use serde_json::{Map, Value, json};
 
 use super::context::CheckContext;
 use super::facts::{Copy, SecretType};
-use super::judge::{Ruling, still_current};
+use super::judge::still_current;
+use super::messages::{moot_message, summary};
 use super::names::{CONSOLE_NAMESPACE, COPIES_NAMESPACE, CopyKind, SINGLETON};
 use super::ownership::proofs;
 use super::remedy::actions;
+use super::ruling::Ruling;
 use super::settings::Settings;
 use super::subjects::ResolvedSubject;
 use super::verdict::{Code, Verdict};
+use crate::evidence::{bare, versioned_line as line};
 use trueup_core::engine::{Evidence, Explanation, SubjectId};
 use trueup_core::world::Key;
 
@@ -47,19 +50,7 @@ pub fn explain(settings: &Settings, subject: &SubjectId, place: &ResolvedSubject
     }
 }
 
-fn bare(summary: String, evidence: Evidence) -> Explanation {
-    Explanation {
-        uid: None,
-        created: None,
-        summary,
-        expected: json!({}),
-        actual: json!({}),
-        evidence: vec![evidence],
-        remedy: Vec::new(),
-    }
-}
-
-/// Where a leftover lies.
+/// The namespace of a leftover.
 enum Where {
     Console,
     ControlPlane,
@@ -88,56 +79,8 @@ fn leftover(context: &CheckContext<'_>, kind: CopyKind, name: &str, lies: Where)
     };
     Explanation {
         uid: mark.map(|mark| mark.uid.clone()),
-        ..bare(format!("left over from the orphan {orphan}; shown only"), evidence)
+        ..bare(format!("leftover of orphan {orphan}; informational"), evidence)
     }
-}
-
-fn summary(context: &CheckContext<'_>, kind: CopyKind, name: &str, ruling: &Ruling) -> String {
-    let has = |code| ruling.codes.contains(&code);
-    let key = kind.copied_key();
-    match ruling.verdict {
-        Verdict::Terminating => "it is being deleted already".to_owned(),
-        Verdict::Protected if kind.protected_names().contains(&name) => "a name the platform owns".to_owned(),
-        Verdict::Protected => "another part of the configuration refers to it".to_owned(),
-        Verdict::Unknown => {
-            ruling.gap.as_ref().map_or_else(|| "not known".to_owned(), |gap| format!("can't be judged: {gap}"))
-        }
-        Verdict::SourceMissing => {
-            "the provider names it, but its source is missing in the control plane's namespace: make it beside the HostedCluster, or take it out of its spec.configuration.authentication".to_owned()
-        }
-        Verdict::MissingCopy if has(Code::UserProvided) => {
-            "the provider names it and the user has not made it in the guest".to_owned()
-        }
-        Verdict::MissingCopy => "the provider names it, but the guest lacks the copy".to_owned(),
-        Verdict::StaleCopy => format!("{key} differs from its source"),
-        Verdict::Referenced if has(Code::Unlabelled) => "in use; nothing marks it as made for OIDC yet".to_owned(),
-        Verdict::Referenced => "in use by an OIDC provider".to_owned(),
-        Verdict::Pending if has(Code::GuestStillRefers) => {
-            "the guest's Authentication/cluster still names it: set spec.configuration.authentication.type on the HostedCluster".to_owned()
-        }
-        Verdict::Pending if has(Code::NotPropagated) => {
-            "the HostedCluster names it, but the control plane has not been told yet".to_owned()
-        }
-        Verdict::Pending => match still_current(context) {
-            Some(client) => format!("{} still uses client {}", client.component, client.client_id),
-            None => "a client is still in use".to_owned(),
-        },
-        Verdict::Foreign if has(Code::NamePattern) => "not HyperShift's by any mark, but its name matches a pattern".to_owned(),
-        Verdict::Foreign => "not a copy HyperShift made".to_owned(),
-        Verdict::Moot => format!("nothing to do now: the hosted cluster is {}", moot_message(ruling)),
-        Verdict::OrphanCertain => "no provider names it, and its label says it was made for one".to_owned(),
-        Verdict::OrphanProbable => "no provider names it, and it looks exactly like a copy HyperShift made".to_owned(),
-        Verdict::Leftover => "left over".to_owned(),
-    }
-}
-
-fn moot_message(ruling: &Ruling) -> String {
-    let words = ruling.codes.iter().map(|code| match code {
-        Code::Deleting => "being deleted",
-        Code::Restored => "being restored from a backup",
-        other => other.as_str(),
-    });
-    words.collect::<Vec<_>>().join(", ")
 }
 
 /// What the control plane wants to be there; empty when it wants nothing.
@@ -203,10 +146,6 @@ fn evidence(
         lines.push(copy_evidence(context, kind, name, copy));
     }
     lines
-}
-
-fn line(says: String, object: String, field: &str, resource_version: String) -> Evidence {
-    Evidence { says, object, field: field.to_owned(), resource_version }
 }
 
 fn plane_evidence(context: &CheckContext<'_>, kind: CopyKind, name: &str) -> Vec<Evidence> {
@@ -278,7 +217,7 @@ fn cluster_evidence(context: &CheckContext<'_>, kind: CopyKind, name: &str, ruli
     lines
 }
 
-/// Whether somebody has to change what the providers name, or wait until it has come through.
+/// Whether a user has to change the provider references, or wait until they are propagated.
 fn is_settled_by_the_spec(verdict: Verdict) -> bool {
     match verdict {
         Verdict::Pending | Verdict::SourceMissing | Verdict::MissingCopy => true,
@@ -305,11 +244,16 @@ fn guest_evidence(context: &CheckContext<'_>, kind: CopyKind, name: &str) -> Vec
     let named = [&guest.spec.providers, &guest.spec.claims_sources].into_iter().find_map(|refs| refs.find(kind, name));
     let mut lines = match named {
         Some(found) => vec![line("names it".to_owned(), object.clone(), &found.field, version())],
-        None => vec![line("names it nowhere".to_owned(), object.clone(), "spec.oidcProviders", version())],
+        None => vec![line(
+            "Authentication/cluster does not reference it".to_owned(),
+            object.clone(),
+            "spec.oidcProviders",
+            version(),
+        )],
     };
     let says = match still_current(context) {
         Some(client) => format!("{} still uses client {} of {}", client.component, client.client_id, client.provider),
-        None => "no client is current that the control plane does not list".to_owned(),
+        None => "HostedControlPlane lists every current OIDC client".to_owned(),
     };
     lines.push(line(says, object, "status.oidcClients", version()));
     lines

@@ -24,14 +24,14 @@ pub fn list(view: View<'_>) -> Vec<Interest> {
 
 /// Whether this cluster hosts guests, and whether it is one.
 fn hosts(view: View<'_>, cluster: &Cluster, wanted: &mut Vec<Interest>) {
-    // A cluster somebody is hosted by is asked even when it claims not to serve the kind: its absence must be proven.
+    // The host of a guest is asked even when it does not serve the kind: absence must be proven.
     let is_named = view.clusters().any(|guest| guest.hosted_by.as_ref().is_some_and(|by| by.cluster == cluster.name));
     let is_asked = |resource: &Resource| is_named || !cluster.served.lacks(resource);
     if is_asked(&HOSTED_CLUSTER) {
-        wanted.push(CollectionId::all(&cluster.name, HOSTED_CLUSTER).interest::<HostedCluster>());
+        wanted.push(HOSTED_CLUSTER.collection(cluster).interest::<HostedCluster>());
     }
     if is_asked(&CONTROL_PLANE) {
-        wanted.push(CollectionId::all(&cluster.name, CONTROL_PLANE).interest::<ControlPlane>());
+        wanted.push(CONTROL_PLANE.collection(cluster).interest::<ControlPlane>());
     }
     if cluster.hosted_by.is_none() && !cluster.served.lacks(&INFRASTRUCTURE) {
         wanted.push(CollectionId::all(&cluster.name, INFRASTRUCTURE).interest::<Infrastructure>());

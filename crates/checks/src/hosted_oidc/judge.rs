@@ -1,6 +1,6 @@
 //! The rules, from top to bottom: the first that holds gives the verdict.
 //!
-//! Always true: a candidate is condemned only from complete lists; whatever isn't known makes it `unknown`.
+//! Invariants: a candidate is condemned only from complete lists; whatever isn't known makes it `unknown`.
 
 use jiff::Timestamp;
 
@@ -8,41 +8,10 @@ use super::context::CheckContext;
 use super::facts::{Client, Copy, Day2, Hosted, Origin, Pause, Restore, Value16};
 use super::names::CopyKind;
 use super::ownership::{Candidate, OidcMark, candidate, has_fingerprint, is_managed, oidc_mark};
+use super::ruling::Ruling;
 use super::verdict::{Code, Verdict};
 use trueup_core::engine::glob::Glob;
 use trueup_core::world::{Gap, GapCause, Life, Observation, Resource, Sighting};
-
-/// A verdict with what it rests on.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Ruling {
-    pub verdict: Verdict,
-    pub codes: Vec<Code>,
-    /// What is not known, for `unknown`.
-    pub gap: Option<Gap>,
-    pub until: Option<Timestamp>,
-}
-
-impl Ruling {
-    fn new(verdict: Verdict) -> Self {
-        Self { verdict, codes: Vec::new(), gap: None, until: None }
-    }
-
-    fn with(mut self, code: Code) -> Self {
-        self.codes.push(code);
-        self.codes.sort();
-        self.codes.dedup();
-        self
-    }
-
-    /// What is left of an orphan elsewhere: shown, never acted on.
-    pub fn leftover() -> Self {
-        Self::new(Verdict::Leftover)
-    }
-
-    pub fn unknown(gap: Gap) -> Self {
-        Self { gap: Some(gap), ..Self::new(Verdict::Unknown) }
-    }
-}
 
 /// Judges one name of one kind in a guest's `openshift-config`; nothing when it is no subject.
 pub fn rule(context: &CheckContext<'_>, kind: CopyKind, name: &str, patterns: &[Glob]) -> Option<Ruling> {
@@ -130,7 +99,7 @@ fn is_empty(value: Option<Value16>) -> bool {
 
 /// Where the value of an expected name comes from.
 enum SourceOf {
-    /// An external claims source: nobody copies it, the user makes it in the guest.
+    /// An external claims source: it is not copied, the user creates it in the guest.
     Nobody,
     /// A day-2 secret: the source is a stub, the user makes the secret in the guest.
     TheUser,
@@ -204,7 +173,7 @@ fn condemn(context: &CheckContext<'_>, kind: CopyKind, orphan: Verdict) -> Rulin
     Ruling::new(orphan)
 }
 
-/// The first thing a candidate's judgement needs and nobody knows.
+/// The first thing a candidate's judgement needs and that is not known.
 fn not_known(context: &CheckContext<'_>, kind: CopyKind) -> Option<Gap> {
     let about = |what: &str, gap: Gap| Gap::new(gap.cause, format!("{what}: {}", gap.says));
     if let Some(gap) = context.copies(kind).gap() {

@@ -1,5 +1,10 @@
 //! Every name this check knows, in one place: labels, keys, namespaces, objects the platform owns, resources.
 
+use crate::kinds::config;
+pub use crate::kinds::{
+    AUTHENTICATION, CONFIG_MAP, HOSTED_CLUSTER, HOSTED_CONTROL_PLANE as CONTROL_PLANE, INFRASTRUCTURE, SECRET,
+    SINGLETON,
+};
 use trueup_core::world::Resource;
 
 /// Where HyperShift puts the copies in a guest.
@@ -21,28 +26,10 @@ pub const HOSTED_CLUSTER_SOURCED_ANNOTATION: &str = "hypershift.openshift.io/hos
 /// While a HostedCluster is being restored.
 pub const RESTORED_ANNOTATION: &str = "hypershift.openshift.io/restored-from-backup";
 
-pub const SECRET: Resource = Resource { group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true };
-pub const CONFIG_MAP: Resource =
-    Resource { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true };
-pub const HOSTED_CLUSTER: Resource = hypershift("HostedCluster", "hostedclusters");
-pub const CONTROL_PLANE: Resource = hypershift("HostedControlPlane", "hostedcontrolplanes");
-pub const AUTHENTICATION: Resource = config("Authentication", "authentications");
 pub const PROXY: Resource = config("Proxy", "proxies");
 pub const IMAGE: Resource = config("Image", "images");
 pub const API_SERVER: Resource = config("APIServer", "apiservers");
 pub const OAUTH: Resource = config("OAuth", "oauths");
-pub const INFRASTRUCTURE: Resource = config("Infrastructure", "infrastructures");
-
-/// Config objects are singletons of this name.
-pub const SINGLETON: &str = "cluster";
-
-const fn hypershift(kind: &'static str, plural: &'static str) -> Resource {
-    Resource { group: "hypershift.openshift.io", version: "v1beta1", kind, plural, namespaced: true }
-}
-
-const fn config(kind: &'static str, plural: &'static str) -> Resource {
-    Resource { group: "config.openshift.io", version: "v1", kind, plural, namespaced: false }
-}
 
 /// The two kinds that are copied. Their names are two separate sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -9,7 +9,7 @@ use trueup_core::world::Owners;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OidcMark {
     Marked,
-    /// Another value than "true": somebody opted the object out.
+    /// Another value than "true": the object is opted out.
     OptedOut,
     Absent,
 }

@@ -1,6 +1,6 @@
 //! References: which ConfigMaps and Secrets of `openshift-config` a configuration names, and in which field.
 //!
-//! Always true: a configuration whose shape isn't understood is an error, never "no references".
+//! Invariants: a configuration whose shape isn't understood is an error, never "no references".
 
 use serde_json::Value;
 

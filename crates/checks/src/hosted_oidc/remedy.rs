@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use super::NAME;
 use super::context::{CheckContext, copies_id};
 use super::facts::Copy;
-use super::judge::{Ruling, hosted};
+use super::judge::hosted;
 use super::names::{
     AUTHENTICATION, CONTROL_PLANE, COPIES_NAMESPACE, CopyKind, HOSTED_CLUSTER, MANAGED_LABEL, OIDC_LABEL,
 };
 use super::ownership::{OidcMark, foreign_content, oidc_mark, proofs};
+use super::ruling::Ruling;
 use super::settings::{Copies, Settings};
 use super::verdict::{Code, Verdict};
 use trueup_core::engine::{
@@ -103,7 +104,7 @@ impl Subject<'_, '_> {
         })
     }
 
-    /// The labels that are written: both, but an opt-out somebody chose stays.
+    /// The labels that are written: both, unless the user opted the object out.
     fn labels(&self) -> Vec<&'static str> {
         let opted_out = self.copy.is_some_and(|copy| oidc_mark(copy) == OidcMark::OptedOut);
         if opted_out { vec![MANAGED_LABEL] } else { vec![MANAGED_LABEL, OIDC_LABEL] }
@@ -205,8 +206,8 @@ impl Subject<'_, '_> {
         let mut ids = vec![copies_id(guest, self.kind), CollectionId::all(guest, AUTHENTICATION)];
         ids.extend(self.kind.referring_configs().iter().map(|config| CollectionId::all(guest, *config)));
         if let Ok(by) = &self.context.home {
-            ids.push(CollectionId::all(&by.cluster, HOSTED_CLUSTER));
-            ids.push(CollectionId::all(&by.cluster, CONTROL_PLANE));
+            ids.push(HOSTED_CLUSTER.collection_at(&by.cluster, self.context.view));
+            ids.push(CONTROL_PLANE.collection_at(&by.cluster, self.context.view));
         }
         ids
     }

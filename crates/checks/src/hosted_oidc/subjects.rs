@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::NAME;
-use super::context::{CheckContext, ContextCache};
+use super::context::CheckContext;
 use super::judge::rule;
 use super::names::{CONSOLE_NAMESPACE, COPIES_NAMESPACE, CopyKind};
 use super::verdict::Verdict;
+use super::{HostedOidc, NAME};
+use crate::ContextCache;
 use trueup_core::engine::SubjectId;
 use trueup_core::world::{Cluster, ClusterName, View};
 
@@ -27,7 +28,7 @@ pub enum ResolvedSubject<'a> {
 }
 
 impl<'a> ResolvedSubject<'a> {
-    pub fn of(subject: &SubjectId, contexts: &ContextCache<'a>) -> Option<Self> {
+    pub fn of(subject: &SubjectId, contexts: &ContextCache<'a, HostedOidc>) -> Option<Self> {
         let kind = CopyKind::of(subject.kind)?;
         let namespace = subject.namespace.as_deref()?;
         if let Some(context) = contexts.of(&subject.cluster) {
@@ -42,7 +43,7 @@ impl<'a> ResolvedSubject<'a> {
             context.source_namespace().is_some_and(|(cluster, held)| cluster == &subject.cluster && held == namespace)
         };
         // One guest may be known under two names: an orphan seen through either leaves the same thing here.
-        let mut guests = contexts.guests().iter();
+        let mut guests = contexts.fleet.all().iter();
         let context = guests.find(|context| lies_here(context) && is_orphan(context, kind, &subject.name))?;
         Some(Self::ControlPlaneNamespace { context: context.clone(), kind })
     }
@@ -54,14 +55,14 @@ pub fn guests(view: View<'_>) -> impl Iterator<Item = CheckContext<'_>> {
 }
 
 /// The subjects of one cluster: as a guest, and as a management cluster that holds leftovers of its guests.
-pub fn list(cluster: &ClusterName, view: View<'_>) -> BTreeSet<SubjectId> {
+pub fn list(cluster: &ClusterName, contexts: &ContextCache<'_, HostedOidc>) -> BTreeSet<SubjectId> {
     let mut subjects = BTreeSet::new();
-    if let Some(context) = CheckContext::of(view, cluster) {
+    if let Some(context) = contexts.of(cluster) {
         for kind in CopyKind::ALL {
             guest_subjects(&context, kind, &mut subjects);
         }
     }
-    for context in hosted_by(cluster, view) {
+    for context in hosted_by(cluster, contexts.view) {
         for kind in CopyKind::ALL {
             subjects.extend(orphans(&context, kind).filter_map(|name| source_subject(&context, kind, name)));
         }
@@ -69,7 +70,7 @@ pub fn list(cluster: &ClusterName, view: View<'_>) -> BTreeSet<SubjectId> {
     subjects
 }
 
-/// The guests a cluster hosts. Those that say who hosts them are told apart before anything is looked up.
+/// The guests a cluster hosts. Those with a known host are filtered before anything is looked up.
 fn hosted_by<'a>(cluster: &ClusterName, view: View<'a>) -> impl Iterator<Item = CheckContext<'a>> {
     let may_be = move |guest: &Cluster| guest.hosted_by.as_ref().is_none_or(|by| &by.cluster == cluster);
     let contexts =

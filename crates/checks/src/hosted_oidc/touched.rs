@@ -1,6 +1,6 @@
 //! Which judgements a change touches.
 //!
-//! Always true: judging what is touched anew, and keeping the rest, gives what judging everything anew would give. A
+//! Invariants: judging what is touched and keeping the rest gives the same as judging everything. A
 //! change is seen after it happened, so where it may have moved a guest from one home to another, both are touched.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +11,7 @@ use super::names::{CONSOLE_NAMESPACE, CONTROL_PLANE, COPIES_NAMESPACE, CopyKind,
 use super::subjects::{guests, possible_source_subject, subject};
 use crate::Touched;
 use trueup_core::engine::SubjectId;
-use trueup_core::world::{Change, ChangeSet, ClusterName, CollectionId, Key, Namespace, Scope, View, What};
+use trueup_core::world::{Change, ChangeSet, Cluster, ClusterName, CollectionId, Key, Namespace, Scope, View, What};
 
 pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
     let mut touched = Touched::default();
@@ -20,14 +20,14 @@ pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
             Change::Collection { id, what: What::Keys(keys) } if is_copies(id) => {
                 touch_copies(id, keys, view, &mut touched.subjects)
             }
-            Change::Collection { id, what: What::Keys(keys) } if id.resource == HOSTED_CLUSTER => {
+            Change::Collection { id, what: What::Keys(keys) } if HOSTED_CLUSTER.is(&id.resource) => {
                 touch_hosted_clusters(id, keys, view, &mut touched);
                 touch_topology_guests(&id.cluster, view, &mut touched.clusters);
             }
-            Change::Collection { id, what: What::Keys(keys) } if id.resource == CONTROL_PLANE => {
+            Change::Collection { id, what: What::Keys(keys) } if CONTROL_PLANE.is(&id.resource) => {
                 touch_control_planes(id, keys, view, &mut touched);
             }
-            Change::Collection { id, .. } if id.resource == HOSTED_CLUSTER => {
+            Change::Collection { id, .. } if HOSTED_CLUSTER.is(&id.resource) => {
                 touch_neighbours(&id.cluster, view, &mut touched.clusters);
                 touch_topology_guests(&id.cluster, view, &mut touched.clusters);
             }
@@ -125,12 +125,11 @@ fn touch_topology_guests(changed: &ClusterName, view: View<'_>, clusters: &mut B
     }
 }
 
-/// Every cluster that hosts somebody: where leftovers of a guest would lie that is one no more.
+/// Every cluster that hosts guests: where leftovers of a former guest would be.
 fn touch_managers(view: View<'_>, clusters: &mut BTreeSet<ClusterName>) {
-    let hosts = |name: &ClusterName| {
-        view.read::<HostedCluster>(&CollectionId::all(name, HOSTED_CLUSTER)).iter().next().is_some()
-    };
-    clusters.extend(view.clusters().map(|cluster| cluster.name.clone()).filter(hosts));
+    let hosts =
+        |cluster: &&Cluster| view.read::<HostedCluster>(&HOSTED_CLUSTER.collection(cluster)).iter().next().is_some();
+    clusters.extend(view.clusters().filter(hosts).map(|cluster| cluster.name.clone()));
 }
 
 fn is_copies(id: &CollectionId) -> bool {

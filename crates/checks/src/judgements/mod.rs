@@ -1,7 +1,7 @@
 //! The judgements, kept current: only what a change or the clock touches is judged again.
 //!
-//! Always true:
-//! - what is held is what judging everything anew would give;
+//! Invariants:
+//! - what is held is what judging everything would give;
 //! - `since` is the first moment of an unbroken row of equal verdicts.
 
 mod explain;
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::{Cell, Check, Touched};
+use crate::{Cell, Check, Pass, Touched};
 use trueup_core::engine::{CheckName, Judgement, SubjectId};
 use trueup_core::world::{ChangeSet, ClusterName, Completeness, View};
 
@@ -38,7 +38,7 @@ pub enum FindingChange {
     Gone { subject: Arc<SubjectId> },
 }
 
-/// The judgements of all domains. Whoever is told of one shares it: there are ten thousands, and one copy is enough.
+/// The judgements of all domains. Each is shared with its readers: there are tens of thousands, and one copy is enough.
 #[derive(Debug, Default)]
 pub struct Judgements {
     held: BTreeMap<Arc<SubjectId>, Arc<CurrentJudgement>>,
@@ -130,42 +130,46 @@ impl Judgements {
         view: View<'_>,
         news: &mut Vec<FindingChange>,
     ) {
+        if subjects.is_empty() && clusters.is_empty() {
+            return;
+        }
+        let pass = domain.pass(view);
         for cluster in &clusters {
-            self.judge_cluster(domain, cluster, view, news);
+            self.judge_cluster(domain, &*pass, cluster, view, news);
         }
         let others = subjects.into_iter().filter(|subject| !clusters.contains(&subject.cluster)).collect();
-        self.judge_all(domain, others, view, news);
+        self.judge_all(domain, &*pass, others, view, news);
     }
 
     fn judge_cluster(
         &mut self,
         domain: &dyn Check,
+        pass: &dyn Pass,
         cluster: &ClusterName,
         view: View<'_>,
         news: &mut Vec<FindingChange>,
     ) {
-        let subjects = domain.subjects_in(cluster, view);
+        let subjects = pass.subjects_in(cluster);
         let held = self.held.range(Arc::new(first_of(domain.name(), cluster))..).map(|(subject, _)| subject);
         let held = held.take_while(|subject| subject.domain == domain.name() && subject.cluster == *cluster);
         let gone: Vec<Arc<SubjectId>> = held.filter(|subject| !subjects.contains(&***subject)).cloned().collect();
         for subject in gone {
             self.forget(&subject, news);
         }
-        self.judge_all(domain, subjects, view, news);
+        self.judge_all(domain, pass, subjects, view, news);
     }
 
     fn judge_all(
         &mut self,
         domain: &dyn Check,
+        pass: &dyn Pass,
         subjects: BTreeSet<SubjectId>,
         view: View<'_>,
         news: &mut Vec<FindingChange>,
     ) {
-        let asked: Vec<&SubjectId> = subjects.iter().collect();
-        let judgements = domain.judge_all(&asked, view);
-        let cells = domain.cells_all(&asked, view);
-        for (subject, (judgement, cells)) in subjects.into_iter().zip(judgements.into_iter().zip(cells)) {
-            self.take(domain, subject, judgement.map(|judgement| (judgement, cells)), view, news);
+        for subject in subjects {
+            let judged = pass.rule(&subject).map(|ruled| (ruled.judgement(), ruled.cells()));
+            self.take(domain, subject, judged, view, news);
         }
     }
 

@@ -1,4 +1,4 @@
-//! Where a cluster is and who vouches for it, as its own objects say: what its kubeconfig is laid beside.
+//! Endpoint and CA of a cluster, as its own objects say: what its kubeconfig is compared with.
 
 use std::collections::BTreeMap;
 
@@ -64,7 +64,7 @@ impl EndpointSource {
     }
 }
 
-/// How a kubeconfig's server lies to the one that is expected.
+/// A kubeconfig's server compared with the expected one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndpointComparison {
     Same,
@@ -76,13 +76,13 @@ pub enum EndpointComparison {
     NotJudged,
 }
 
-/// How its authorities do.
+/// Its CAs compared with the expected ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CaComparison {
     Same,
     Rotating,
     Disjoint,
-    /// Nobody is verified.
+    /// The server is not verified.
     Insecure,
     NotJudged,
 }
@@ -91,8 +91,8 @@ impl<'a> Expected<'a> {
     /// What is known of a cluster.
     pub fn of(context: &CheckContext<'a>, cluster: &Key, owners: &Owners<'a>) -> Self {
         let beside = |name: String| Key { namespace: cluster.namespace.clone(), name: ObjectName::new(name) };
-        let connection: Sighting<'a, Anchor> = context.look(&beside(connection_name(cluster.name.as_str())));
-        let authority: Sighting<'a, Anchor> = context.look(&beside(ca_name(cluster.name.as_str())));
+        let connection: Sighting<'a, Anchor> = context.secrets.read(&beside(connection_name(cluster.name.as_str())));
+        let authority: Sighting<'a, Anchor> = context.secrets.read(&beside(ca_name(cluster.name.as_str())));
         let mut endpoints = Vec::new();
         let mut authorities = Vec::new();
         let of_connection = connection.seen.and_then(|anchor| Some((anchor.endpoint.as_ref()?, &anchor.version)));

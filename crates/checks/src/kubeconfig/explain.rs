@@ -6,15 +6,17 @@ use serde_json::{Map, Value, json};
 use super::content::{Current, Packing, Pair, Trust};
 use super::expected::{CaComparison, EndpointComparison, EndpointSource, Said};
 use super::facts::Held;
-use super::judge::{Ruling, held, pair_of};
+use super::judge::{held, pair_of};
 use super::messages::{fault_message, key_text, span_message, summary};
 use super::names::{CAPT_PLANE, CLUSTER, CLUSTER_LABEL, RELATIVE, SECRET, SECRET_TYPE, TOKEN_FILE, VALUE};
 use super::remedy::{actions, described};
+use super::ruling::Ruling;
 use super::source::Source;
 use super::subjects::{Sort, Subject};
 use super::verdict::Verdict;
+use crate::evidence::versioned_line as line;
 use trueup_core::engine::{Evidence, Explanation};
-use trueup_core::world::{Gap, Key, Resource, ResourceVersion};
+use trueup_core::world::{Key, ResourceVersion};
 
 pub fn explain<'a>(subject: &Subject<'a>, ruling: &Ruling<'a>, now: Timestamp) -> Explanation {
     Explanation {
@@ -25,19 +27,6 @@ pub fn explain<'a>(subject: &Subject<'a>, ruling: &Ruling<'a>, now: Timestamp) -
         actual: actual(subject, ruling),
         evidence: evidence(subject, ruling, now),
         remedy: actions(subject, ruling),
-    }
-}
-
-/// A collection that isn't completely known.
-pub fn explain_collection(cluster: &str, resource: &Resource, gap: &Gap) -> Explanation {
-    Explanation {
-        uid: None,
-        created: None,
-        summary: format!("which kubeconfigs there are is not known completely: {gap}"),
-        expected: json!({}),
-        actual: json!({}),
-        evidence: vec![line(gap.says.clone(), format!("{cluster} {} *", resource.kind), "", String::new())],
-        remedy: Vec::new(),
     }
 }
 
@@ -135,7 +124,7 @@ fn target_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> 
         Held::Written { content: Err(why), .. } => lines.push(say(why.to_string())),
         Held::Written { content: Ok(content), .. } => {
             if content.packing == Packing::Twice {
-                lines.push(say("is in base64 once more than it should be".to_owned()));
+                lines.push(say("is base64-encoded twice".to_owned()));
             }
             if let Current::Nothing(fault) = &content.current {
                 lines.push(say(fault.to_string()));
@@ -157,7 +146,7 @@ fn endpoint_message(comparison: EndpointComparison) -> &'static str {
     match comparison {
         EndpointComparison::Same => ", where the cluster is",
         EndpointComparison::Moved => ", where the cluster is not",
-        EndpointComparison::Differs => ", where the cluster is not; it goes a way round on purpose",
+        EndpointComparison::Differs => ", where the cluster is not; proxy-url or tls-server-name is set",
         EndpointComparison::InCluster => ", which means something only inside the cluster",
         EndpointComparison::NotJudged => "",
     }
@@ -168,7 +157,7 @@ fn ca_message(comparison: CaComparison) -> Option<&'static str> {
         CaComparison::Same => Some("has the cluster's authorities"),
         CaComparison::Rotating => Some("has some of the cluster's authorities"),
         CaComparison::Disjoint => Some("has none of the cluster's authorities"),
-        CaComparison::Insecure => Some("verifies nobody (insecure-skip-tls-verify)"),
+        CaComparison::Insecure => Some("does not verify the server (insecure-skip-tls-verify)"),
         CaComparison::NotJudged => None,
     }
 }
@@ -178,7 +167,7 @@ fn plane_evidence(subject: &Subject<'_>) -> Vec<Evidence> {
     let context = &subject.context;
     let key = &subject.cluster_key;
     let mut lines = Vec::new();
-    let named = subject.owners.cluster.seen.and_then(|cluster| cluster.plane.as_ref());
+    let named = subject.owners.cluster.seen.and_then(|cluster| cluster.control_plane.as_ref());
     if let Some(plane) = named.filter(|plane| *plane.kind == *CAPT_PLANE.kind && *plane.name != *subject.cluster()) {
         let says = format!("names the control plane {}; CAPT looks for one of its own name", plane.name);
         let object = format!("{} {} {key}", context.cluster.name, CLUSTER.kind);
@@ -214,8 +203,4 @@ fn source_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -
     let age =
         issued.map_or_else(String::new, |issued| format!(", issued {} ago", span_message(now.duration_since(issued))));
     vec![line(format!("{says}{age}"), object(key), "data.kubeconfig", holder.meta.version.to_string())]
-}
-
-pub fn line(says: String, object: String, field: &str, resource_version: String) -> Evidence {
-    Evidence { says, object, field: field.to_owned(), resource_version }
 }

@@ -1,6 +1,6 @@
 //! How a credential stands at a moment, and when that changes by time alone.
 //!
-//! Always true: between now and [`Assessment::until`] the answer is the same at every instant.
+//! Invariants: between now and [`Assessment::until`] the answer is the same at every instant.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -44,11 +44,11 @@ pub enum Standing {
     Opaque,
     /// It says how long it holds, and that is for ever.
     NoExpiry,
-    /// There is no credential whose time could be told.
+    /// There is no credential with a lifetime.
     NotTimed,
 }
 
-/// Whether whoever renews it is late.
+/// Whether renewal is overdue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Renewal {
     OnTime,

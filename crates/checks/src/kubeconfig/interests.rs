@@ -1,20 +1,19 @@
 //! What this check wants to see, step by step: who has clusters, which Secrets are there, and then the few that count.
 //!
-//! Always true: a Secret is read whole only when its name says that it holds a kubeconfig, an address or an authority of
+//! Invariants: a Secret is read whole only when its name says that it holds a kubeconfig, an address or an authority of
 //! a cluster that was seen; of the others, metadata alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::context::{CheckContext, marks_id, typed_id};
-use super::facts::{Anchor, CapiCluster, CaptPlane, Holder, HostedCluster, Mark, OwnContext, Typed};
+use super::context::{CheckContext, typed_id};
+use super::facts::{Anchor, Holder, Typed};
 use super::names::{
-    CAPT_PLANE, CLUSTER, CONTEXT, HOSTED_CLUSTER, SECRET, SOURCE_NAMESPACE, ca_name, cluster_of_target,
-    cluster_of_user, connection_name, hosted_default_name, target_name, user_name,
+    SOURCE_NAMESPACE, ca_name, cluster_of_target, cluster_of_user, connection_name, hosted_default_name, target_name,
+    user_name,
 };
 use super::subjects::Owners;
-use trueup_core::world::{
-    ClusterName, CollectionId, GapCause, Interest, Key, Namespace, ObjectName, Observation, Served, View,
-};
+use crate::kinds::{SecretMark, secret_marks};
+use trueup_core::world::{Interest, Key, Namespace, ObjectName, Served, View};
 
 pub fn list(view: View<'_>) -> Vec<Interest> {
     let mut wanted = Vec::new();
@@ -29,18 +28,10 @@ pub fn list(view: View<'_>) -> Vec<Interest> {
 /// The objects that have kubeconfigs.
 fn owners(context: &CheckContext<'_>, wanted: &mut Vec<Interest>) {
     let name = &context.cluster.name;
-    if context.clusters.is_served() {
-        wanted.push(CollectionId::all(name, CLUSTER).interest::<CapiCluster>());
-    }
-    if context.planes.is_served() {
-        wanted.push(CollectionId::all(name, CAPT_PLANE).interest::<CaptPlane>());
-    }
-    if context.hosted.is_served() {
-        wanted.push(CollectionId::all(name, HOSTED_CLUSTER).interest::<HostedCluster>());
-    }
-    if context.own.is_served() {
-        wanted.push(CollectionId::all(name, CONTEXT).interest::<OwnContext>());
-    }
+    wanted.extend(context.clusters.interest());
+    wanted.extend(context.planes.interest());
+    wanted.extend(context.hosted.interest());
+    wanted.extend(context.own.interest());
     // A recording may hold Secrets of clusters whose own objects were left out.
     let is_recorded = matches!(context.cluster.served, Served::Recorded(_));
     if is_recorded || context.clusters.is_served() || context.planes.is_served() {
@@ -58,9 +49,13 @@ fn secrets(context: &CheckContext<'_>, wanted: &mut Vec<Interest>) {
     if names.keys().any(|key| cluster_of_target(key.name.as_str()).is_some()) {
         namespaces.insert(&sources);
     }
-    wanted.extend(namespaces.iter().map(|namespace| marks_id(cluster, namespace.as_str()).interest::<Mark>()));
+    wanted
+        .extend(namespaces.iter().map(|namespace| secret_marks(cluster, namespace.as_str()).interest::<SecretMark>()));
     for (key, content) in &names {
-        wanted.extend(read(context, cluster, key, *content));
+        wanted.extend(match content {
+            Use::Kubeconfig => context.secrets.interest::<Holder>(key),
+            Use::Anchor => context.secrets.interest::<Anchor>(key),
+        });
     }
 }
 
@@ -101,22 +96,4 @@ fn names(context: &CheckContext<'_>) -> BTreeMap<Key, Use> {
 /// The cluster a Secret of Cluster API's type belongs to by its name.
 fn cluster_named(secret: &str) -> Option<&str> {
     cluster_of_user(secret).or_else(|| cluster_of_target(secret))
-}
-
-/// A read of a Secret that is there, as new as the list says; where the list isn't known, a read on suspicion.
-fn read(context: &CheckContext<'_>, cluster: &ClusterName, key: &Key, content: Use) -> Option<Interest> {
-    let namespace = key.namespace.as_ref()?;
-    let read_at_least = match context.marks(namespace).get(key) {
-        Observation::Present(mark) => Some(mark.version.clone()),
-        Observation::ProvenAbsent(_) => return None,
-        // Its list is on its way.
-        Observation::Unknown(gap) if gap.cause == GapCause::NotObserved => return None,
-        Observation::Unknown(_) => None,
-    };
-    let id = CollectionId::object(cluster, SECRET, Some(namespace.as_str()), key.name.as_str());
-    let interest = match content {
-        Use::Kubeconfig => id.interest::<Holder>(),
-        Use::Anchor => id.interest::<Anchor>(),
-    };
-    Some(Interest { read_at_least, ..interest })
 }

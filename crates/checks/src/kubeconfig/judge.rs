@@ -1,101 +1,33 @@
 //! The rules. Everything that holds is collected; the worst of it is the verdict.
 //!
-//! Always true:
+//! Invariants:
 //! - what isn't known completely is `unknown`, and what is seen beside it is still said;
 //! - a target is called behind its source only when the source is good, is this cluster's, and would be taken now;
 //! - nothing here looks at a secret: it compares lengths, digests and what was kept of the content.
 
-use std::collections::BTreeSet;
-
 use jiff::Timestamp;
 
+use super::Kubeconfigs;
 use super::content::{Content, Credential, Current, ExecElsewhere, Pair, Token};
-use super::context::ContextCache;
 use super::expected::{CaComparison, EndpointComparison, Expected};
 use super::facts::{Extras, Held, Holder};
 use super::freshness::{Assessment, HalfLife, Renewal, Standing, assess};
 use super::names::{CLUSTER_LABEL, SECRET_TYPE};
 use super::owner::{Ownership, ownership};
+use super::ruling::Ruling;
 use super::source::{Source, SourceFault, find as find_source};
 use super::subjects::{Sort, Subject};
 use super::verdict::{Code, Verdict};
-use trueup_core::world::Gap;
-
-/// A verdict with what it rests on.
-pub struct Ruling<'a> {
-    pub holds: BTreeSet<Verdict>,
-    pub codes: BTreeSet<Code>,
-    /// What is not known, for `unknown`.
-    pub gap: Option<Gap>,
-    pub until: Option<Timestamp>,
-    /// What was looked at, for whoever explains.
-    pub target: Option<&'a Holder>,
-    pub expected: Expected<'a>,
-    pub endpoint: EndpointComparison,
-    pub ca: CaComparison,
-    pub time: Option<Assessment>,
-    pub source: Source<'a>,
-    pub ownership: Ownership,
-}
-
-impl<'a> Ruling<'a> {
-    pub fn new(expected: Expected<'a>) -> Self {
-        Self {
-            holds: BTreeSet::new(),
-            codes: BTreeSet::new(),
-            gap: None,
-            until: None,
-            target: None,
-            expected,
-            endpoint: EndpointComparison::NotJudged,
-            ca: CaComparison::NotJudged,
-            time: None,
-            source: Source::None,
-            ownership: Ownership::Fine,
-        }
-    }
-
-    pub fn verdict(&self) -> Verdict {
-        self.holds.first().copied().unwrap_or(Verdict::Fresh)
-    }
-
-    /// The codes, and every lower-ranking verdict that holds too; sorted, as plans spell them.
-    pub fn codes(&self) -> Vec<&'static str> {
-        let mut words: Vec<&'static str> = self.codes.iter().map(|code| code.as_str()).collect();
-        words.extend(self.holds.iter().skip(1).map(|verdict| verdict.as_str()));
-        words.sort_unstable();
-        words
-    }
-
-    pub fn has(&self, verdict: Verdict) -> bool {
-        self.holds.contains(&verdict)
-    }
-
-    fn unknown(&mut self, gap: Option<Gap>) {
-        if let Some(gap) = gap {
-            self.holds.insert(Verdict::Unknown);
-            self.gap.get_or_insert(gap);
-        }
-    }
-
-    pub fn contract(&mut self, code: Code) {
-        self.holds.insert(Verdict::Contract);
-        self.codes.insert(code);
-    }
-
-    pub fn wake_at(&mut self, at: Option<Timestamp>) {
-        self.until = [self.until, at].into_iter().flatten().min();
-    }
-}
+use crate::ContextCache;
 
 /// Judges one kubeconfig.
-pub fn rule<'a>(subject: &Subject<'a>, contexts: &ContextCache<'a>) -> Ruling<'a> {
+pub fn rule<'a>(subject: &Subject<'a>, contexts: &ContextCache<'a, Kubeconfigs>) -> Ruling<'a> {
     let context = &subject.context;
     let expected = match subject.sort {
         Sort::Capi | Sort::User => Expected::of(context, &subject.cluster_key, &subject.owners),
         Sort::Hosted => Expected::nothing(),
     };
-    let sight = context.look::<Holder>(&subject.key);
+    let sight = context.secrets.read::<Holder>(&subject.key);
     let mut ruling = Ruling::new(expected);
     ruling.target = sight.seen;
     ruling.unknown(sight.gap.clone());
@@ -244,8 +176,8 @@ pub fn credential(ruling: &mut Ruling<'_>, credential: &Credential, assessment: 
     }
 }
 
-/// Lays the target beside the source it is copied from.
-fn beside_source<'a>(ruling: &mut Ruling<'a>, subject: &Subject<'a>, contexts: &ContextCache<'a>) {
+/// Compares the target with the source it is copied from.
+fn beside_source<'a>(ruling: &mut Ruling<'a>, subject: &Subject<'a>, contexts: &ContextCache<'a, Kubeconfigs>) {
     ruling.source = find_source(subject, &ruling.expected, contexts);
     match &ruling.source {
         Source::None | Source::Stale { .. } => {}
@@ -266,7 +198,7 @@ fn beside_source<'a>(ruling: &mut Ruling<'a>, subject: &Subject<'a>, contexts: &
     }
     ruling.wake_at(ruling.source.until());
     let Source::Good { holder: source, .. } = &ruling.source else { return };
-    // Without knowing where the cluster is, nobody can say that the source is its own.
+    // Without an expected endpoint it is not known whether the source is its own.
     if ruling.expected.gap.is_none() && ruling.gap.is_none() && is_behind(ruling, source) {
         ruling.holds.insert(Verdict::BehindSource);
     }
@@ -282,7 +214,7 @@ fn is_behind(ruling: &Ruling<'_>, source: &Holder) -> bool {
     theirs != ours && (is_unusable(ruling) || is_fresher(source, target))
 }
 
-/// Whether nobody gets in with the target as it is.
+/// Whether the target is not usable as it is.
 fn is_unusable(ruling: &Ruling<'_>) -> bool {
     let hopeless = [
         Verdict::Unreadable,

@@ -4,9 +4,10 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::content::{Credential, Current, Token};
 use super::facts::{Extras, Held, Holder};
-use super::judge::{Ruling, held, pair_of};
+use super::judge::{held, pair_of};
 use super::names::{CLUSTER_LABEL, KUBECONFIG, SECRET_TYPE, VALUE};
 use super::owner::Ownership;
+use super::ruling::Ruling;
 use super::source::{Source, SourceFault};
 use super::subjects::{Sort, Subject};
 use super::verdict::{Code, Verdict};
@@ -15,36 +16,33 @@ pub fn summary(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> St
     let key = key_text(subject.sort);
     let source = source_message(ruling, now);
     match ruling.verdict() {
-        Verdict::Unknown => {
-            ruling.gap.as_ref().map_or_else(|| "not known".to_owned(), |gap| format!("can't be judged: {gap}"))
-        }
+        Verdict::Unknown => ruling.gap.as_ref().map_or_else(|| "not known".to_owned(), |gap| format!("unknown: {gap}")),
         Verdict::Missing => format!("the Secret does not exist{source}"),
-        Verdict::Unreadable => format!("nobody can use key {key}: {}{source}", unreadable_message(subject, ruling)),
+        Verdict::Unreadable => format!("key {key} is not usable: {}{source}", unreadable_message(subject, ruling)),
         Verdict::ExecRefused => {
             let fields = ruling.target.and_then(|target| pair_of(subject.sort, target));
             let fields: Vec<&str> =
                 fields.map_or_else(Vec::new, |pair| pair.foreign.iter().map(|field| field.as_str()).collect());
             let fields = fields.join(", ");
-            format!("key {key} has {fields}, which is never obeyed in a kubeconfig from a cluster{source}")
+            format!("key {key} has {fields}, which is refused in a kubeconfig from a cluster{source}")
         }
-        Verdict::WrongCluster => format!("left as it is{source}"),
+        Verdict::WrongCluster => format!("not copied{source}"),
         Verdict::Expired => format!("the {} expired {}{source}", kind(subject, ruling), ago(subject, ruling, now)),
         Verdict::NotYetValid => {
             format!("the {} begins in the future{source}", kind(subject, ruling))
         }
         Verdict::EndpointDrift | Verdict::CaDrift => format!("{}{source}", drift_message(subject, ruling)),
         Verdict::Contract => format!("{}{source}", contract_message(subject, ruling)),
-        Verdict::RefreshStalled => format!(
-            "the {} was signed more than 12 minutes ago: whoever renews it is late{source}",
-            kind(subject, ruling)
-        ),
+        Verdict::RefreshStalled => {
+            format!("the {} was signed more than 12 minutes ago: renewal is overdue{source}", kind(subject, ruling))
+        }
         Verdict::BehindSource => format!("the controller that copies it is behind{source}"),
         Verdict::SourceInvalid | Verdict::SourceMissing => {
             format!("the {} still works, but it will not be renewed{source}", kind(subject, ruling))
         }
         Verdict::Expiring => format!("the {} ends {}{source}", kind(subject, ruling), ago(subject, ruling, now)),
-        Verdict::CaRotating => "its authorities and the cluster's overlap: a rotation is going on".to_owned(),
-        Verdict::Opaque if ruling.codes.contains(&Code::NoExpiry) => "a token that never expires by itself".to_owned(),
+        Verdict::CaRotating => "its CAs overlap with the cluster's: rotation in progress".to_owned(),
+        Verdict::Opaque if ruling.codes.contains(&Code::NoExpiry) => "a token without an expiry".to_owned(),
         Verdict::Opaque => "an opaque token: only the API server knows whether it still works".to_owned(),
         Verdict::Fresh => match ends(subject, ruling) {
             Some(_) => format!("works: the {} ends {}", kind(subject, ruling), ago(subject, ruling, now)),
@@ -65,14 +63,14 @@ fn ends(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Option<Timestamp> {
 /// `3m ago`, `in at most 4m`.
 fn ago(subject: &Subject<'_>, ruling: &Ruling<'_>, now: Timestamp) -> String {
     let pair = ruling.target.and_then(|target| pair_of(subject.sort, target));
-    pair.map_or_else(|| NOBODY_KNOWS_WHEN.to_owned(), |pair| end_message(&pair.credential, now))
+    pair.map_or_else(|| UNKNOWN_TIME.to_owned(), |pair| end_message(&pair.credential, now))
 }
 
-const NOBODY_KNOWS_WHEN: &str = "at a time nobody knows";
+const UNKNOWN_TIME: &str = "at an unknown time";
 
 /// When a credential ends, or did.
 pub fn end_message(credential: &Credential, now: Timestamp) -> String {
-    let Some(until) = credential.span().until else { return NOBODY_KNOWS_WHEN.to_owned() };
+    let Some(until) = credential.span().until else { return UNKNOWN_TIME.to_owned() };
     let left = until.duration_since(now);
     // A token dies with the session that signed it, which may be earlier.
     let is_eks = matches!(credential, Credential::Token(Token::Eks(_)));
@@ -106,7 +104,7 @@ fn unreadable_message(subject: &Subject<'_>, ruling: &Ruling<'_>) -> String {
         Held::Absent | Held::Empty | Held::Written { content: Ok(_), .. } => {
             match pair_of(subject.sort, target).map(|pair| &pair.credential) {
                 Some(Credential::Token(Token::Malformed(fault))) => fault.to_string(),
-                Some(_) | None => "it can't be read".to_owned(),
+                Some(_) | None => "it cannot be read".to_owned(),
             }
         }
     }
@@ -121,7 +119,7 @@ fn drift_message(subject: &Subject<'_>, ruling: &Ruling<'_>) -> String {
             "neither server nor authority is the cluster's: it leads to {server}, the cluster is at {expected} (re-created?)"
         ),
         (true, false) => format!("it leads to {server}, and the cluster is at {expected}"),
-        (false, _) => "none of its authorities vouches for the cluster any more".to_owned(),
+        (false, _) => "no CA in it matches the cluster's".to_owned(),
     }
 }
 
@@ -154,8 +152,8 @@ fn contract_message(subject: &Subject<'_>, ruling: &Ruling<'_>) -> String {
             Some(Extras::Disagree(key)) => Some(format!("key {key} does not say what {VALUE} says")),
             Some(Extras::Agree) | None => None,
         },
-        Code::BasicAuth => Some("it logs in with a password, which Kubernetes has given up".to_owned()),
-        Code::Anonymous => Some("it has no credential at all".to_owned()),
+        Code::BasicAuth => Some("it uses a password, which Kubernetes no longer supports".to_owned()),
+        Code::Anonymous => Some("it has no credential".to_owned()),
         Code::EndpointDiffers
         | Code::Exec
         | Code::ExecInOtherUser
@@ -200,9 +198,9 @@ fn source_message(ruling: &Ruling<'_>, now: Timestamp) -> String {
 pub fn fault_message(fault: SourceFault) -> &'static str {
     match fault {
         SourceFault::Key => "has no kubeconfig in its key kubeconfig",
-        SourceFault::Unparseable => "holds something nobody can use in its key kubeconfig",
+        SourceFault::Unparseable => "holds an unusable value in its key kubeconfig",
         SourceFault::Exec => "would run a command or read a file",
-        SourceFault::Drift => "leads somewhere else than the cluster is",
+        SourceFault::Drift => "leads to another endpoint than the cluster's",
     }
 }
 

@@ -4,7 +4,7 @@
 //! that ended an hour ago. What can be repaired by copying a better source is; a source that is missing, broken or
 //! another cluster's never replaces what is there.
 //!
-//! Not here: writing (`engine`), connecting with a kubeconfig (`fleet::kubeconfig`).
+//! Elsewhere: writing (`engine`), connecting with a kubeconfig (`fleet::kubeconfig`).
 
 pub mod content;
 mod context;
@@ -23,6 +23,7 @@ mod owner;
 mod present;
 mod probe;
 mod remedy;
+mod ruling;
 mod settings;
 mod source;
 mod subjects;
@@ -33,15 +34,16 @@ mod verdict;
 
 use std::collections::BTreeSet;
 
-use context::{CheckContext, ContextCache};
+use context::{CheckContext, FleetAddresses};
 pub use freshness::{Assessment, HalfLife, Renewal, Standing, assess};
-use judge::rule;
+use ruling::Ruling;
 pub use settings::ENTRY;
 use subjects::ResolvedSubject;
-use verdict::Verdict;
 
-use super::contract::{Check, Probe, Touched};
-use super::present::{Cell, CheckDescription, Panel};
+use crate::contract::{Probe, Touched};
+use crate::evidence::incomplete;
+use crate::present::{Cell, CheckDescription, Panel};
+use crate::rules::{CheckRules, ContextCache, Ruled};
 use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
 use trueup_core::world::{ChangeSet, ClusterName, Interest, View};
 
@@ -51,111 +53,103 @@ pub const NAME: CheckName = CheckName("kubeconfig");
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Kubeconfigs;
 
-impl Kubeconfigs {
-    fn judge_among<'a>(&self, subject: &SubjectId, contexts: &ContextCache<'a>) -> Option<Judgement> {
-        let (verdict, codes, until) = match ResolvedSubject::of(subject, contexts)? {
-            ResolvedSubject::Kubeconfig(place) => {
-                let ruling = rule(&place, contexts);
-                (ruling.verdict(), ruling.codes(), ruling.until)
-            }
-            ResolvedSubject::Own(own) => {
-                let ruling = own.rule(contexts.view.now);
-                (ruling.verdict(), ruling.codes(), ruling.until)
-            }
-            ResolvedSubject::Collection { .. } => (Verdict::Unknown, Vec::new(), None),
-        };
-        Some(Judgement { state: verdict.state(), verdict: verdict.as_str(), codes, ownership_proofs: 0, until })
-    }
+impl CheckRules for Kubeconfigs {
+    type Fleet<'a> = FleetAddresses<'a>;
+    type Context<'a> = CheckContext<'a>;
+    type Subject<'a> = ResolvedSubject<'a>;
+    type Ruling<'a> = Ruling<'a>;
 
-    fn cells_among(&self, subject: &SubjectId, contexts: &ContextCache<'_>) -> Vec<Cell> {
-        match ResolvedSubject::of(subject, contexts) {
-            Some(ResolvedSubject::Kubeconfig(place)) => present::cells(&place, &rule(&place, contexts)),
-            Some(ResolvedSubject::Own(own)) => present::cells_of(own.pair(), &own.rule(contexts.view.now)),
-            Some(ResolvedSubject::Collection { .. }) | None => Vec::new(),
-        }
-    }
-
-    fn explain_among(&self, subject: &SubjectId, contexts: &ContextCache<'_>) -> Option<Explanation> {
-        Some(match ResolvedSubject::of(subject, contexts)? {
-            ResolvedSubject::Kubeconfig(place) => explain::explain(&place, &rule(&place, contexts), contexts.view.now),
-            ResolvedSubject::Own(own) => own.explain(contexts.view.now),
-            ResolvedSubject::Collection { resource, gap } => {
-                explain::explain_collection(subject.cluster.as_str(), &resource, &gap)
-            }
-        })
-    }
-}
-
-impl Check for Kubeconfigs {
-    fn name(&self) -> CheckName {
-        NAME
-    }
-
-    fn description(&self) -> CheckDescription {
-        present::DESCRIPTION
-    }
+    const NAME: CheckName = NAME;
+    const DESCRIPTION: CheckDescription = present::DESCRIPTION;
 
     fn interests(&self, view: View<'_>) -> Vec<Interest> {
         interests::list(view)
-    }
-
-    fn subjects_in(&self, cluster: &ClusterName, view: View<'_>) -> BTreeSet<SubjectId> {
-        CheckContext::of(view, cluster).map_or_else(BTreeSet::new, |context| subjects::list(&context))
     }
 
     fn touched(&self, changes: &ChangeSet, view: View<'_>) -> Touched {
         touched::find(changes, view)
     }
 
-    /// The time of one kubeconfig is its own: what it takes from its source it knows itself.
+    /// A kubeconfig's deadline is its own: it includes that of its source.
     fn woken(&self, subject: &SubjectId, _: View<'_>) -> Touched {
         Touched { subjects: [subject.clone()].into(), clusters: BTreeSet::new() }
     }
 
-    fn judge(&self, subject: &SubjectId, view: View<'_>) -> Option<Judgement> {
-        self.judge_among(subject, &ContextCache::new(view))
+    fn fleet<'a>(&'a self, view: View<'a>) -> FleetAddresses<'a> {
+        FleetAddresses::new(view)
     }
 
-    fn explain(&self, subject: &SubjectId, view: View<'_>) -> Option<Explanation> {
-        self.explain_among(subject, &ContextCache::new(view))
+    fn context<'a>(
+        &'a self,
+        cluster: &ClusterName,
+        view: View<'a>,
+        _: &FleetAddresses<'a>,
+    ) -> Option<CheckContext<'a>> {
+        CheckContext::of(view, cluster)
     }
 
-    fn judge_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Option<Judgement>> {
-        let contexts = ContextCache::new(view);
-        subjects.iter().map(|subject| self.judge_among(subject, &contexts)).collect()
+    fn subjects_in<'a>(&'a self, cluster: &ClusterName, contexts: &ContextCache<'a, Self>) -> BTreeSet<SubjectId> {
+        contexts.of(cluster).map_or_else(BTreeSet::new, |context| subjects::list(&context))
     }
 
-    fn explain_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Option<Explanation>> {
-        let contexts = ContextCache::new(view);
-        subjects.iter().map(|subject| self.explain_among(subject, &contexts)).collect()
+    fn resolve<'a>(&'a self, id: &SubjectId, contexts: &ContextCache<'a, Self>) -> Option<ResolvedSubject<'a>> {
+        ResolvedSubject::of(id, contexts)
     }
 
-    fn cells(&self, subject: &SubjectId, view: View<'_>) -> Vec<Cell> {
-        self.cells_among(subject, &ContextCache::new(view))
+    fn rule<'a>(
+        &'a self,
+        _: &SubjectId,
+        subject: &ResolvedSubject<'a>,
+        contexts: &ContextCache<'a, Self>,
+    ) -> Option<Ruling<'a>> {
+        Some(match subject {
+            ResolvedSubject::Kubeconfig(subject) => judge::rule(subject, contexts),
+            ResolvedSubject::Own(own) => own.rule(contexts.view.now),
+            ResolvedSubject::Collection { gap, .. } => Ruling::of_collection(gap.clone()),
+        })
     }
 
-    fn cells_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Vec<Cell>> {
-        let contexts = ContextCache::new(view);
-        subjects.iter().map(|subject| self.cells_among(subject, &contexts)).collect()
+    fn judgement(ruled: &Ruled<'_, '_, Self>) -> Judgement {
+        let (verdict, codes) = (ruled.ruling.verdict(), ruled.ruling.codes());
+        let until = ruled.ruling.until;
+        Judgement { state: verdict.state(), verdict: verdict.as_str(), codes, ownership_proofs: 0, until }
     }
 
-    fn probe(&self, subject: &SubjectId, view: View<'_>) -> Option<Probe> {
-        let contexts = ContextCache::new(view);
-        match ResolvedSubject::of(subject, &contexts)? {
-            ResolvedSubject::Kubeconfig(place) => probe::find(&place, &rule(&place, &contexts)),
-            // Whether it works is seen by connecting with it, which the fleet does anyway.
-            ResolvedSubject::Own(_) | ResolvedSubject::Collection { .. } => None,
+    fn explanation(ruled: &Ruled<'_, '_, Self>) -> Explanation {
+        let now = ruled.contexts.view.now;
+        match &ruled.subject {
+            ResolvedSubject::Kubeconfig(subject) => explain::explain(subject, &ruled.ruling, now),
+            ResolvedSubject::Own(own) => own.explain(&ruled.ruling, now),
+            ResolvedSubject::Collection { resource, gap } => {
+                incomplete("kubeconfigs", ruled.id.cluster.as_str(), resource, gap)
+            }
         }
     }
 
-    fn panels(&self, subject: &SubjectId, view: View<'_>) -> Vec<Panel> {
-        let contexts = ContextCache::new(view);
-        match ResolvedSubject::of(subject, &contexts) {
-            Some(ResolvedSubject::Kubeconfig(place)) => present::panels(&place, &rule(&place, &contexts), view.now),
-            Some(ResolvedSubject::Own(own)) => {
-                own.pair().map(|pair| present::credential_panel(pair, view.now)).into_iter().collect()
+    fn cells(ruled: &Ruled<'_, '_, Self>) -> Vec<Cell> {
+        match &ruled.subject {
+            ResolvedSubject::Kubeconfig(subject) => present::cells(subject, &ruled.ruling),
+            ResolvedSubject::Own(own) => present::cells_of(own.pair(), &ruled.ruling),
+            ResolvedSubject::Collection { .. } => Vec::new(),
+        }
+    }
+
+    fn panels(ruled: &Ruled<'_, '_, Self>) -> Vec<Panel> {
+        let now = ruled.contexts.view.now;
+        match &ruled.subject {
+            ResolvedSubject::Kubeconfig(subject) => present::panels(subject, &ruled.ruling, now),
+            ResolvedSubject::Own(own) => {
+                own.pair().map(|pair| present::credential_panel(pair, now)).into_iter().collect()
             }
-            Some(ResolvedSubject::Collection { .. }) | None => Vec::new(),
+            ResolvedSubject::Collection { .. } => Vec::new(),
+        }
+    }
+
+    fn probe(ruled: &Ruled<'_, '_, Self>) -> Option<Probe> {
+        match &ruled.subject {
+            ResolvedSubject::Kubeconfig(subject) => probe::find(subject, &ruled.ruling),
+            // The fleet connects with it anyway, which shows whether it works.
+            ResolvedSubject::Own(_) | ResolvedSubject::Collection { .. } => None,
         }
     }
 }

@@ -6,8 +6,6 @@ use trueup_core::world::Resource;
 pub const SECRET_TYPE: &str = "cluster.x-k8s.io/secret";
 /// Without it Cluster API's cache does not see the Secret.
 pub const CLUSTER_LABEL: &str = "cluster.x-k8s.io/cluster-name";
-/// On a Cluster or a control plane that controllers shall leave alone.
-pub const PAUSED_ANNOTATION: &str = "cluster.x-k8s.io/paused";
 
 /// The kubeconfig itself, in Secrets of Cluster API.
 pub const VALUE: &str = "value";
@@ -28,29 +26,12 @@ pub const CA_KEYS: [&str; 2] = ["tls.crt", "ca.crt"];
 /// CAPT's sources are all in this namespace, whatever the cluster's own is.
 pub const SOURCE_NAMESPACE: &str = "default";
 
-pub const SECRET: Resource = Resource { group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true };
-/// # Limits
-/// Asked for in the version that every release since 1.0 serves; the fields used here are the same in the next one.
-pub const CLUSTER: Resource =
-    Resource { group: "cluster.x-k8s.io", version: "v1beta1", kind: "Cluster", plural: "clusters", namespaced: true };
-pub const CAPT_PLANE: Resource = Resource {
-    group: "controlplane.cluster.x-k8s.io",
-    version: "v1beta1",
-    kind: "CAPTControlPlane",
-    plural: "captcontrolplanes",
-    namespaced: true,
-};
-pub const HOSTED_CLUSTER: Resource = Resource {
-    group: "hypershift.openshift.io",
-    version: "v1beta1",
-    kind: "HostedCluster",
-    plural: "hostedclusters",
-    namespaced: true,
-};
+pub use crate::kinds::{CAPT_CONTROL_PLANE as CAPT_PLANE, CLUSTER, HOSTED_CLUSTER, SECRET};
 
 /// A context of the user's own kubeconfig files; `fleet` lists them.
 pub const CONTEXT: Resource =
     Resource { group: "local.trueup", version: "v1", kind: "Context", plural: "contexts", namespaced: false };
+pub const CONTEXT_API: &str = "local.trueup/v1";
 /// On a context: the name of the file it is written in.
 pub const CONTEXT_FILE: &str = "local.trueup/file";
 /// On a context: why it can't be read.

@@ -1,6 +1,6 @@
 //! The contexts of the user's own kubeconfig files: what each says of itself, and what its server says to it.
 //!
-//! Always true:
+//! Invariants:
 //! - a plugin and files are normal here: the user wrote them, and the fleet is reached by them anyway;
 //! - what only the API server knows is taken from the connection the fleet has by this very context, and no request is
 //!   made for it;
@@ -15,13 +15,15 @@ use serde_json::{Map, Value, json};
 use super::content::{Content, Credential, Current, Pair, Token, Trust};
 use super::context::CheckContext;
 use super::expected::{CaComparison, Expected};
-use super::explain::{lay_out, line};
+use super::explain::lay_out;
 use super::facts::OwnContext;
 use super::freshness::assess;
-use super::judge::{Ruling, credential};
+use super::judge::credential;
 use super::messages::end_message;
 use super::names::CONTEXT;
+use super::ruling::Ruling;
 use super::verdict::{Code, Verdict};
+use crate::evidence::versioned_line as line;
 use trueup_core::engine::{Evidence, Explanation};
 use trueup_core::world::{ClusterName, ClusterSource, Gap, Key, Link, View};
 
@@ -34,12 +36,12 @@ pub struct Own<'a> {
     access: ContextAccess<'a>,
 }
 
-/// What the server a context leads to says to whoever comes with it.
+/// Whether the server of a context accepts its credential.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ContextAccess<'a> {
     LetIn,
     Refused(&'a Gap),
-    /// Nobody is connected by it now.
+    /// No connection uses it now.
     NotKnown,
 }
 
@@ -87,21 +89,20 @@ impl<'a> Own<'a> {
             ruling.codes.insert(Code::ExecUser);
         }
         if self.access == ContextAccess::LetIn {
-            // What nobody could tell from the text, the server has told.
+            // The server has decided what the text leaves open.
             ruling.holds.remove(&Verdict::Opaque);
             ruling.holds.remove(&Verdict::Contract);
         }
         ruling
     }
 
-    pub fn explain(&self, now: Timestamp) -> Explanation {
-        let ruling = self.rule(now);
+    pub fn explain(&self, ruling: &Ruling<'_>, now: Timestamp) -> Explanation {
         Explanation {
             uid: None,
             created: None,
-            summary: self.summary(&ruling, now),
+            summary: self.summary(ruling, now),
             expected: json!({ "usable": true }),
-            actual: self.actual(&ruling),
+            actual: self.actual(ruling),
             evidence: self.evidence(),
             remedy: Vec::new(),
         }
@@ -115,12 +116,10 @@ impl<'a> Own<'a> {
             Verdict::NotYetValid => format!("the {kind} begins in the future"),
             Verdict::RefreshStalled => format!("the {kind} was signed more than 12 minutes ago and ends {}", end()),
             Verdict::Expiring => format!("the {kind} ends {}", end()),
-            Verdict::Opaque if ruling.codes.contains(&Code::NoExpiry) => {
-                "a token that never expires by itself".to_owned()
-            }
+            Verdict::Opaque if ruling.codes.contains(&Code::NoExpiry) => "a token without an expiry".to_owned(),
             Verdict::Opaque => "an opaque token: only the API server knows whether it still works".to_owned(),
             Verdict::Fresh => self.works(now),
-            // Of the others, those that can come here mean that nobody can use it.
+            // Of the others, those that can occur here mean that it is not usable.
             Verdict::Unreadable
             | Verdict::Contract
             | Verdict::Unknown
@@ -134,7 +133,7 @@ impl<'a> Own<'a> {
             | Verdict::SourceMissing
             | Verdict::CaRotating => self.fault(),
         };
-        // Where it is broken by itself, that nobody is let in by it is no news.
+        // Where it is broken, a refused login adds nothing.
         let is_whole = matches!(ruling.verdict(), Verdict::Fresh | Verdict::Opaque | Verdict::Expiring);
         match self.access {
             ContextAccess::Refused(gap) if is_whole => format!("{said}; its cluster does not let it in: {gap}"),
@@ -149,30 +148,30 @@ impl<'a> Own<'a> {
         }
         match (&pair.credential, self.access) {
             (Credential::Exec | Credential::AuthProvider, _) => {
-                format!("its {} is asked whenever somebody connects", pair.credential.kind())
+                format!("its {} runs on each connection", pair.credential.kind())
             }
             (_, ContextAccess::LetIn) => "its cluster lets it in".to_owned(),
-            (_, ContextAccess::Refused(_) | ContextAccess::NotKnown) => "nothing about it ends by itself".to_owned(),
+            (_, ContextAccess::Refused(_) | ContextAccess::NotKnown) => "its credential has no expiry".to_owned(),
         }
     }
 
-    /// Why nobody can use it.
+    /// Why it is not usable.
     fn fault(&self) -> String {
         let content = match &self.context.content {
             Ok(content) => content,
-            Err(fault) => return format!("nobody can use it: {fault}"),
+            Err(fault) => return format!("not usable: {fault}"),
         };
         match &content.current {
             Current::Nothing(fault) => fault.to_string(),
             Current::Pair(pair) => match &pair.credential {
-                Credential::Token(Token::Malformed(fault)) => format!("nobody can use it: {fault}"),
-                Credential::Basic => "it logs in with a password, which Kubernetes has given up".to_owned(),
+                Credential::Token(Token::Malformed(fault)) => format!("not usable: {fault}"),
+                Credential::Basic => "it uses a password, which Kubernetes no longer supports".to_owned(),
                 Credential::Token(Token::Eks(_) | Token::Jwt(_) | Token::Opaque)
                 | Credential::Certificate(_)
                 | Credential::Exec
                 | Credential::AuthProvider
-                | Credential::File => "nobody can use it".to_owned(),
-                Credential::Nothing => "it has no credential at all".to_owned(),
+                | Credential::File => "not usable".to_owned(),
+                Credential::Nothing => "it has no credential".to_owned(),
             },
         }
     }
@@ -216,7 +215,7 @@ impl<'a> Own<'a> {
                 Current::Pair(pair) => {
                     lines.push(say(format!("leads to {}", pair.server), "cluster"));
                     if pair.trust == Trust::Nobody {
-                        lines.push(say("verifies nobody (insecure-skip-tls-verify)".to_owned(), "cluster"));
+                        lines.push(say("does not verify the server (insecure-skip-tls-verify)".to_owned(), "cluster"));
                     }
                     let words = pair.credential.until_message();
                     let until = pair.credential.span().until;

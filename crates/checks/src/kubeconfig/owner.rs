@@ -1,17 +1,17 @@
 //! Whose the Secret is, as its owner references say.
 
-use super::context::is_same;
 use super::facts::{Holder, Owner, Role};
 use super::names::{CAPT_PLANE, CLUSTER, HOSTED_CLUSTER};
 use super::subjects::{Sort, Subject};
+use crate::kinds::is_same_uid;
 use trueup_core::world::{Gap, Key, ObjectName, Uid};
 
 /// What its owner references say of a Secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ownership {
-    /// Nobody's, or that of the cluster it belongs to.
+    /// No owner, or the cluster it belongs to.
     Fine,
-    /// Its owner is gone, or was made anew.
+    /// Its owner is gone, or was recreated.
     Dead {
         owner: String,
     },
@@ -39,7 +39,7 @@ fn stand(subject: &Subject<'_>, owner: &Owner) -> Ownership {
     let context = &subject.context;
     let named = || format!("{} {}", owner.kind, owner.name);
     let alive = |found: Option<&Uid>, gap: Option<Gap>| match (found, gap) {
-        (Some(uid), _) if is_same(uid, &owner.uid) => Ownership::Fine,
+        (Some(uid), _) if is_same_uid(uid, &owner.uid) => Ownership::Fine,
         (Some(_), _) | (None, None) => Ownership::Dead { owner: named() },
         (None, Some(gap)) => Ownership::NotKnown(gap),
     };
@@ -81,7 +81,7 @@ fn is_its_plane(subject: &Subject<'_>, owner: &Owner) -> bool {
         Sort::Hosted => return owner.group.ends_with("openshift.io"),
         Sort::Capi | Sort::User => {}
     }
-    match subject.owners.cluster.seen.and_then(|cluster| cluster.plane.as_ref()) {
+    match subject.owners.cluster.seen.and_then(|cluster| cluster.control_plane.as_ref()) {
         Some(plane) => *plane.kind == *owner.kind && *plane.name == *owner.name,
         None if subject.owners.plane.seen.is_some() => false,
         None => owner.group.ends_with(CAPI_GROUPS),

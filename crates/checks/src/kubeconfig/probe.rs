@@ -1,11 +1,12 @@
-//! Which kubeconfigs may be tried when somebody asks for it.
+//! Which kubeconfigs may be tested on request.
 //!
-//! Always true: one that would run a command, or whose server or authority is not known to be its cluster's, is never
-//! tried: its credential would be told to a stranger.
+//! Invariants: one that would run a command, or whose server or authority is not known to be its cluster's, is never
+//! tested: its credential would be sent to an unknown server.
 
 use super::expected::{CaComparison, EndpointComparison};
-use super::judge::{Ruling, pair_of};
+use super::judge::pair_of;
 use super::messages::key_text;
+use super::ruling::Ruling;
 use super::subjects::{Sort, Subject};
 use crate::{KubeconfigProbe, Probe};
 

@@ -1,23 +1,24 @@
 //! What could be done about a ruling, as data: the copy that is behind, the label that is missing, and what stands in the
 //! way.
 //!
-//! Always true: no value and no digest is in a draft. It names the source by uid and version, and says lengths, kinds
+//! Invariants: no value and no digest is in a draft. It names the source by uid and version, and says lengths, kinds
 //! and times.
 
 use super::NAME;
-use super::context::marks_id;
-use super::facts::{CapiCluster, CaptPlane, Held, Holder, Mutability, Pause};
-use super::judge::{Ruling, pair_of};
+use super::facts::{CapiCluster, CaptPlane, Held, Holder, Mutability};
+use super::judge::pair_of;
 use super::names::{CAPT_PLANE, CLUSTER, CLUSTER_LABEL, KUBECONFIG, RELATIVE, SECRET, SECRET_TYPE, TOKEN_FILE, VALUE};
 use super::owner::Ownership;
+use super::ruling::Ruling;
 use super::source::Source;
 use super::subjects::{Sort, Subject};
 use super::verdict::{Code, Verdict};
+use crate::kinds::secret_marks;
 use trueup_core::engine::{
     ActionDraft, Blocked, Change, CopySource, Copying, CreateChange, GateName, Labels, MetadataChange, OwnerReference,
     Reason, SourceBinding, Stake, Target, Undo, UpdateChange,
 };
-use trueup_core::world::{CollectionId, Key, Life, Uid};
+use trueup_core::world::{Key, Life, Uid};
 
 /// The actions a ruling calls for.
 pub fn actions<'a>(subject: &Subject<'a>, ruling: &Ruling<'a>) -> Vec<ActionDraft> {
@@ -52,7 +53,7 @@ impl<'a> Draft<'_, 'a> {
     fn update(&self, target: &Holder, key: &Key, source: &Holder) -> ActionDraft {
         let blocked_by = self.blocked(target, Touched::Data);
         let labels = self.labels(target);
-        // An update nobody may make takes the label with it into the way.
+        // A blocked update blocks the label too.
         let relabels = !labels.is_empty() && target.mutability == Mutability::Mutable;
         let labels = if relabels { self.cluster_label() } else { Labels::new() };
         let change = Change::Update(UpdateChange { copy: self.copy(key, self.followers(target)), labels });
@@ -66,7 +67,7 @@ impl<'a> Draft<'_, 'a> {
         }
     }
 
-    /// A new Secret as the contract wants it, when there is somebody to own it.
+    /// A new Secret as the contract wants it, when there is an owner for it.
     fn create(&self, key: &Key, source: &Holder) -> Option<ActionDraft> {
         let owner = self.owner()?;
         let change = Change::Create(CreateChange {
@@ -119,7 +120,7 @@ impl<'a> Draft<'_, 'a> {
         [(CLUSTER_LABEL.to_owned(), Some(self.cluster.to_owned()))].into()
     }
 
-    /// Keys that carry the old token beside `value`. The source has no such keys: without the old ones nobody takes a
+    /// Keys that carry the old token beside `value`. The source has no such keys: without the old ones no client takes a
     /// token from them that `value` no longer has.
     fn followers(&self, target: &Holder) -> Vec<&'static str> {
         let all = [(RELATIVE, target.relative), (TOKEN_FILE, target.token_file)];
@@ -168,7 +169,7 @@ impl<'a> Draft<'_, 'a> {
     fn owner(&self) -> Option<OwnerReference> {
         let plane = self.plane()?;
         Some(OwnerReference {
-            api_version: CAPT_PLANE.api_version(),
+            api_version: CAPT_PLANE.api_version(&self.subject.context.planes.resource).to_owned(),
             kind: CAPT_PLANE.kind.to_owned(),
             name: self.cluster.to_owned(),
             uid: plane.uid.to_string(),
@@ -188,11 +189,11 @@ impl<'a> Draft<'_, 'a> {
     fn blocked(&self, target: &Holder, touched: Touched) -> Vec<Blocked> {
         let mut gates = Vec::new();
         if touched == Touched::Data && target.mutability == Mutability::Immutable {
-            gates.push(blocked(GateName::Immutable, "the Secret is immutable: delete it and have it made anew"));
+            gates.push(blocked(GateName::Immutable, "the Secret is immutable; delete it so that it is recreated"));
         }
         if *target.secret_type != *SECRET_TYPE {
             let why = format!(
-                "its type is {}, which can't be changed: delete it and have it made anew as {SECRET_TYPE}",
+                "its type is {}, which cannot be changed; delete it so that it is recreated as {SECRET_TYPE}",
                 target.secret_type
             );
             gates.push(blocked(GateName::Type, why));
@@ -215,7 +216,7 @@ impl<'a> Draft<'_, 'a> {
         ];
         let owners: Vec<_> = owners.into_iter().flatten().collect();
         let mut gates = Vec::new();
-        if let Some((kind, ..)) = owners.iter().find(|(_, pause, _)| *pause == Pause::Yes) {
+        if let Some((kind, ..)) = owners.iter().find(|(_, pause, _)| pause.is_paused()) {
             gates.push(blocked(GateName::Paused, format!("the {kind} is paused: resume it first")));
         }
         if let Some((kind, ..)) = owners.iter().find(|(.., life)| *life == Life::Terminating) {
@@ -264,7 +265,7 @@ impl<'a> Draft<'_, 'a> {
             change,
             undo: Undo::None,
             depends_on: Vec::new(),
-            rests_on: vec![marks_id(context, namespace.as_str()), CollectionId::all(context, CLUSTER)],
+            rests_on: vec![secret_marks(context, namespace.as_str()), CLUSTER.collection(self.subject.context.cluster)],
             blocked_by: Vec::new(),
         }
     }

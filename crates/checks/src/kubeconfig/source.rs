@@ -1,20 +1,21 @@
 //! The Secret a target is copied from, and whether it may be.
 //!
-//! Always true: a source is good only when it parses, runs nothing, leads to this cluster and would be taken now.
+//! Invariants: a source is good only when it parses, runs nothing, leads to this cluster and would be taken now.
 
 use jiff::Timestamp;
 
+use super::Kubeconfigs;
 use super::content::{Content, Credential, Current, Packing, Pair, Token};
-use super::context::ContextCache;
 use super::expected::{CaComparison, EndpointComparison, Expected, Who};
 use super::facts::{Held, Holder};
 use super::freshness::{Standing, assess};
 use super::subjects::Subject;
+use crate::ContextCache;
 use trueup_core::world::{Gap, Key};
 
 /// What is known of a target's source.
 pub enum Source<'a> {
-    /// Nobody copies this kubeconfig.
+    /// This kubeconfig is not copied.
     None,
     NotKnown(Gap),
     Missing {
@@ -79,9 +80,13 @@ impl<'a> Source<'a> {
 }
 
 /// Finds and judges the source of a subject.
-pub fn find<'a>(subject: &Subject<'a>, expected: &Expected<'_>, contexts: &ContextCache<'a>) -> Source<'a> {
+pub fn find<'a>(
+    subject: &Subject<'a>,
+    expected: &Expected<'_>,
+    contexts: &ContextCache<'a, Kubeconfigs>,
+) -> Source<'a> {
     let Some(key) = subject.context.source_of(&subject.cluster_key, &subject.owners) else { return Source::None };
-    let sight = subject.context.look::<Holder>(&key);
+    let sight = subject.context.secrets.read::<Holder>(&key);
     if let Some(gap) = sight.gap {
         return Source::NotKnown(gap);
     }
@@ -93,7 +98,7 @@ pub fn find<'a>(subject: &Subject<'a>, expected: &Expected<'_>, contexts: &Conte
     let endpoint = expected.endpoint_stand(pair);
     let ca = expected.ca_stand(pair);
     let is_proven = endpoint == EndpointComparison::Same && matches!(ca, CaComparison::Same | CaComparison::Rotating);
-    if !is_proven && let Some(who) = contexts.addresses().another(pair, &subject.who(), expected) {
+    if !is_proven && let Some(who) = contexts.fleet.addresses().another(pair, &subject.who(), expected) {
         return Source::Another { key, holder, who: who.clone() };
     }
     if endpoint == EndpointComparison::Moved || ca == CaComparison::Disjoint {
@@ -108,7 +113,7 @@ pub fn find<'a>(subject: &Subject<'a>, expected: &Expected<'_>, contexts: &Conte
     }
 }
 
-/// The pair a source leads to, when somebody could use it.
+/// The pair a source leads to, when it is usable.
 fn usable(holder: &Holder) -> Result<&Pair, SourceFault> {
     let content: &Content = match &holder.kubeconfig {
         Held::Absent | Held::Empty => return Err(SourceFault::Key),
@@ -122,7 +127,7 @@ fn usable(holder: &Holder) -> Result<&Pair, SourceFault> {
     if !pair.foreign.is_empty() {
         return Err(SourceFault::Exec);
     }
-    // A copy of it would be as useless: no client undoes base64, and nobody is let in by these.
+    // A copy of it would be as useless: no client decodes base64 twice, and these are refused.
     let is_useless = content.packing == Packing::Twice
         || matches!(pair.credential, Credential::Token(Token::Malformed(_)) | Credential::Basic | Credential::Nothing);
     if is_useless { Err(SourceFault::Unparseable) } else { Ok(pair) }

@@ -3,15 +3,16 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::NAME;
-use super::context::{CheckContext, ContextCache};
+use super::context::CheckContext;
 use super::expected::Who;
 use super::facts::{CapiCluster, CaptPlane, HostedCluster};
 use super::names::{
-    CAPT_PLANE, CLUSTER, CONTEXT, SECRET, SOURCE_NAMESPACE, cluster_of_source, cluster_of_target, cluster_of_user,
-    hosted_default_name, target_name, user_name,
+    CAPT_PLANE, CLUSTER, CONTEXT, CONTEXT_API, SECRET, SOURCE_NAMESPACE, cluster_of_source, cluster_of_target,
+    cluster_of_user, hosted_default_name, target_name, user_name,
 };
 use super::own::Own;
+use super::{Kubeconfigs, NAME};
+use crate::ContextCache;
 use trueup_core::engine::SubjectId;
 use trueup_core::world::{
     ClusterName, Gap, GapCause, Key, Namespace, ObjectName, Observation, Resource, Served, Sighting,
@@ -22,7 +23,36 @@ pub const WHOLE_COLLECTION: &str = "*";
 
 /// The collections that say which subjects there are. HostedClusters are not among them: their guests say themselves
 /// that they are not known.
-pub const TELLING: [Resource; 4] = [CLUSTER, CAPT_PLANE, SECRET, CONTEXT];
+const TELLING: [Telling; 4] = [Telling::Clusters, Telling::Planes, Telling::Secrets, Telling::Contexts];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Telling {
+    Clusters,
+    Planes,
+    Secrets,
+    Contexts,
+}
+
+impl Telling {
+    /// In the version the cluster is read in.
+    fn resource(self, context: &CheckContext<'_>) -> Resource {
+        match self {
+            Self::Clusters => context.clusters.resource,
+            Self::Planes => context.planes.resource,
+            Self::Secrets => SECRET,
+            Self::Contexts => CONTEXT,
+        }
+    }
+
+    fn api_version(self, context: &CheckContext<'_>) -> &'static str {
+        match self {
+            Self::Clusters => CLUSTER.api_version(&context.clusters.resource),
+            Self::Planes => CAPT_PLANE.api_version(&context.planes.resource),
+            Self::Secrets => "v1",
+            Self::Contexts => CONTEXT_API,
+        }
+    }
+}
 
 /// A kubeconfig in a Secret.
 pub struct Subject<'a> {
@@ -65,12 +95,12 @@ pub enum ResolvedSubject<'a> {
 }
 
 impl<'a> ResolvedSubject<'a> {
-    pub fn of(subject: &SubjectId, contexts: &ContextCache<'a>) -> Option<Self> {
+    pub fn of(subject: &SubjectId, contexts: &ContextCache<'a, Kubeconfigs>) -> Option<Self> {
         let context = contexts.of(&subject.cluster)?;
         if subject.name == WHOLE_COLLECTION {
-            let resource = TELLING.into_iter().find(|resource| resource.kind == subject.kind)?;
-            let gap = gap_of(&context, &resource)?;
-            return Some(Self::Collection { resource, gap });
+            let telling = TELLING.into_iter().find(|one| one.resource(&context).kind == subject.kind)?;
+            let gap = gap_of(&context, telling)?;
+            return Some(Self::Collection { resource: telling.resource(&context), gap });
         }
         if subject.kind == CONTEXT.kind {
             return Own::find(&context, &subject.name).map(Self::Own);
@@ -119,7 +149,7 @@ pub fn list(context: &CheckContext<'_>) -> BTreeSet<SubjectId> {
         let Some(namespace) = &key.namespace else { continue };
         subjects.insert(subject(cluster, namespace, &target_name(key.name.as_str())));
         let user = Key { name: ObjectName::new(user_name(key.name.as_str())), ..key.clone() };
-        subjects.extend(context.is_marked(&user).then(|| subject(cluster, namespace, user.name.as_str())));
+        subjects.extend(context.secrets.is_listed(&user).then(|| subject(cluster, namespace, user.name.as_str())));
     }
     for (key, _) in context.typed().iter() {
         let Some(namespace) = &key.namespace else { continue };
@@ -130,11 +160,8 @@ pub fn list(context: &CheckContext<'_>) -> BTreeSet<SubjectId> {
         subjects.extend(hosted_names(context, key, hosted).into_iter().map(|name| subject(cluster, namespace, &name)));
     }
     subjects.extend(context.own.iter().map(|(key, _)| own_subject(cluster, key.name.as_str())));
-    for resource in TELLING {
-        if gap_of(context, &resource).is_some() {
-            subjects.insert(whole(cluster, &resource));
-        }
-    }
+    let unknown = TELLING.into_iter().filter(|telling| gap_of(context, *telling).is_some());
+    subjects.extend(unknown.map(|telling| whole(context, telling)));
     subjects
 }
 
@@ -147,7 +174,7 @@ fn hosted_names(context: &CheckContext<'_>, key: &Key, hosted: &HostedCluster) -
     let admin = hosted.kubeconfig.as_deref().unwrap_or(&usual);
     let may_be = |name: &&str| {
         let secret = Key { name: ObjectName::new(*name), ..key.clone() };
-        match context.marks(namespace).get(&secret) {
+        match context.secrets.marks(namespace).get(&secret) {
             Observation::Present(_) => true,
             Observation::ProvenAbsent(_) => false,
             Observation::Unknown(gap) => {
@@ -174,7 +201,7 @@ pub fn sort_of(context: &CheckContext<'_>, key: &Key) -> Option<(Sort, ObjectNam
     }
     let is_typed = context.is_typed(key);
     if let Some(cluster) = cluster_of_user(name) {
-        let is_user = is_typed || (exists(cluster) && context.is_marked(key));
+        let is_user = is_typed || (exists(cluster) && context.secrets.is_listed(key));
         return is_user.then(|| (Sort::User, ObjectName::new(cluster)));
     }
     let is_source = key.namespace.as_ref().is_some_and(|namespace| namespace.as_str() == SOURCE_NAMESPACE)
@@ -182,19 +209,19 @@ pub fn sort_of(context: &CheckContext<'_>, key: &Key) -> Option<(Sort, ObjectNam
     (is_typed && !is_source).then(|| (Sort::Capi, ObjectName::new(target)))
 }
 
-/// Why a collection that says which subjects there are isn't complete. One that nobody serves is.
-fn gap_of(context: &CheckContext<'_>, resource: &Resource) -> Option<Gap> {
-    // Where nobody knows what is served, nobody knows whether there is anything to judge.
+/// Why a collection that says which subjects there are isn't complete. One that is not served is.
+fn gap_of(context: &CheckContext<'_>, telling: Telling) -> Option<Gap> {
+    // Without discovery it is not known whether there is anything to judge.
     if matches!(context.cluster.served, Served::Unknown(_)) {
         return None;
     }
-    match *resource {
-        CLUSTER => context.clusters.gap(),
-        CAPT_PLANE => context.planes.gap(),
-        CONTEXT => context.own.gap(),
-        // Secrets nobody's Cluster names are of interest only where there is Cluster API.
-        _ if context.clusters.is_served() || context.planes.is_served() => context.typed().gap(),
-        _ => None,
+    match telling {
+        Telling::Clusters => context.clusters.gap(),
+        Telling::Planes => context.planes.gap(),
+        Telling::Contexts => context.own.gap(),
+        // Secrets that no Cluster refers to matter only where there is Cluster API.
+        Telling::Secrets if context.clusters.is_served() || context.planes.is_served() => context.typed().gap(),
+        Telling::Secrets => None,
     }
 }
 
@@ -215,7 +242,7 @@ pub fn own_subject(cluster: &ClusterName, context: &str) -> SubjectId {
     SubjectId {
         domain: NAME,
         cluster: cluster.clone(),
-        api_version: "local.trueup/v1",
+        api_version: CONTEXT_API,
         kind: CONTEXT.kind,
         namespace: None,
         name: context.to_owned(),
@@ -224,18 +251,12 @@ pub fn own_subject(cluster: &ClusterName, context: &str) -> SubjectId {
 }
 
 /// The subject that stands for a whole collection.
-fn whole(cluster: &ClusterName, resource: &Resource) -> SubjectId {
-    let api_version = match *resource {
-        CLUSTER => "cluster.x-k8s.io/v1beta1",
-        CAPT_PLANE => "controlplane.cluster.x-k8s.io/v1beta1",
-        CONTEXT => "local.trueup/v1",
-        _ => "v1",
-    };
+fn whole(context: &CheckContext<'_>, telling: Telling) -> SubjectId {
     SubjectId {
         domain: NAME,
-        cluster: cluster.clone(),
-        api_version,
-        kind: resource.kind,
+        cluster: context.cluster.name.clone(),
+        api_version: telling.api_version(context),
+        kind: telling.resource(context).kind,
         namespace: None,
         name: WHOLE_COLLECTION.to_owned(),
         cloud: None,

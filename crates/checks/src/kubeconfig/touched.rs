@@ -1,18 +1,18 @@
 //! Which judgements a change touches.
 //!
-//! Always true: judging what is touched anew, and keeping the rest, gives what judging everything anew would give.
+//! Invariants: judging what is touched and keeping the rest gives the same as judging everything.
 
 use std::collections::BTreeSet;
 
 use super::context::{CheckContext, is_own};
-use super::facts::CaptPlane;
+use super::facts::{CapiCluster, CaptPlane};
 use super::names::{
     CAPT_PLANE, CLUSTER, CONTEXT, HOSTED_CLUSTER, SECRET, SOURCE_NAMESPACE, cluster_of_source, is_anchor, target_name,
 };
 use super::subjects::subject;
 use crate::Touched;
 use trueup_core::engine::SubjectId;
-use trueup_core::world::{Change, ChangeSet, ClusterName, CollectionId, Key, View, What};
+use trueup_core::world::{Change, ChangeSet, Cluster, ClusterName, CollectionId, Key, View, What};
 
 pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
     let mut touched = Touched::default();
@@ -23,11 +23,11 @@ pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
             {
                 touch_secrets(id, keys, view, &mut touched);
             }
-            Change::Collection { id, .. } if id.resource == SECRET || id.resource == HOSTED_CLUSTER => {
+            Change::Collection { id, .. } if id.resource == SECRET || HOSTED_CLUSTER.is(&id.resource) => {
                 touched.clusters.insert(id.cluster.clone());
                 touch_anchored(id, view, &mut touched.clusters);
             }
-            Change::Collection { id, .. } if id.resource == CLUSTER || id.resource == CAPT_PLANE => {
+            Change::Collection { id, .. } if CLUSTER.is(&id.resource) || CAPT_PLANE.is(&id.resource) => {
                 touched.clusters.insert(id.cluster.clone());
                 touch_sourced(view, &mut touched.clusters);
             }
@@ -47,7 +47,7 @@ pub fn find(changes: &ChangeSet, view: View<'_>) -> Touched {
 }
 
 /// A kubeconfig touches itself, a source what is copied from it, and what says where a cluster is, everything that is
-/// laid beside it.
+/// compared with it.
 fn touch_secrets(id: &CollectionId, keys: &[Key], view: View<'_>, touched: &mut Touched) {
     for key in keys {
         let Some(namespace) = &key.namespace else { continue };
@@ -78,18 +78,18 @@ fn touch_copies(context: &ClusterName, cluster: &str, view: View<'_>, subjects: 
     }
 }
 
-/// A list that changed as a whole may have told where a cluster is.
+/// A list that changed as a whole may have changed where a cluster is.
 fn touch_anchored(id: &CollectionId, view: View<'_>, clusters: &mut BTreeSet<ClusterName>) {
     if id.resource == SECRET {
         touch_sourced(view, clusters);
     }
 }
 
-/// Sources are looked for in the whole fleet: who may have one is judged anew when any cluster's place changes.
+/// Sources are looked for in the whole fleet: clusters with sources are judged again when any cluster's endpoint changes.
 fn touch_sourced(view: View<'_>, clusters: &mut BTreeSet<ClusterName>) {
-    let has_planes = |name: &ClusterName| {
-        view.read::<CaptPlane>(&CollectionId::all(name, CAPT_PLANE)).iter().next().is_some()
-            || view.read::<super::facts::CapiCluster>(&CollectionId::all(name, CLUSTER)).iter().next().is_some()
+    let has_planes = |cluster: &&Cluster| {
+        view.read::<CaptPlane>(&CAPT_PLANE.collection(cluster)).iter().next().is_some()
+            || view.read::<CapiCluster>(&CLUSTER.collection(cluster)).iter().next().is_some()
     };
-    clusters.extend(view.clusters().map(|cluster| cluster.name.clone()).filter(has_planes));
+    clusters.extend(view.clusters().filter(has_planes).map(|cluster| cluster.name.clone()));
 }

@@ -1,6 +1,6 @@
 //! The AWS accounts of the fleet, and what they say about a region.
 //!
-//! An account that is asked over the network is one cluster's, `aws:<cluster>`. It is told what is wanted by field
+//! An account that is asked over the network is one cluster's, `aws:<cluster>`. What is wanted is passed by field
 //! selectors, so that AWS is asked for the types in use alone, with the login the annotating process would have:
 //!
 //! ```text
@@ -12,7 +12,7 @@
 //! by a pod's environment, `pod` (a role whose token is in it) and `pod/secret/<namespace>/<name>`. A folder's account is
 //! every cluster's, and is read whole.
 //!
-//! Always true:
+//! Invariants:
 //! - a type is called not offered only by a complete list of its region, or because its name is no type's;
 //! - what one account offers, a region offers: which account was asked makes no difference to a machine's size.
 
@@ -124,7 +124,7 @@ pub enum Offer<'a> {
     NotOffered {
         by: &'a Cluster,
     },
-    /// Nobody could ask, or nobody was answered.
+    /// No request was possible, or none was answered.
     Failed(Failure),
     /// The fleet has no account that knows the region.
     NoCatalogue,
@@ -139,7 +139,7 @@ pub struct Failure {
     /// AWS' own word for it; empty where there is none.
     pub code: String,
     pub says: String,
-    /// What to do about it; empty where nobody says.
+    /// What to do about it; may be empty.
     pub remedy: String,
     /// Who AWS said was asking; empty where it did not say.
     pub identity: String,
@@ -217,7 +217,7 @@ impl Page<'_> {
         })
     }
 
-    /// What a list that did not come about means. Of a folder it means that somebody left it out.
+    /// What a failed list means. In a snapshot it means that the kind was left out.
     fn failed(&self, gap: &Gap) -> Option<Failure> {
         let verdict = match gap.cause {
             GapCause::Forbidden => Verdict::Denied,

@@ -1,6 +1,6 @@
 //! Expected beside actual, annotation by annotation.
 //!
-//! Always true: values are compared and not spellings: `64Gi` is `65536Mi`, and labels are a set.
+//! Invariants: values are compared and not spellings: `64Gi` is `65536Mi`, and labels are a set.
 
 use super::expected::{Expected, GpuType};
 use super::facts::Pool;
@@ -38,7 +38,7 @@ impl Family {
 pub struct Line<'a> {
     pub family: Family,
     pub key: &'static str,
-    /// Nothing: it shall not be there.
+    /// Nothing: it must be absent.
     pub expected: Option<String>,
     pub actual: Option<&'a str>,
     pub status: AnnotationStatus,
@@ -89,7 +89,7 @@ fn capacity<'a>(pool: &'a Pool, expected: &Expected, lines: &mut Vec<Line<'a>>) 
             push(CAPACITY_GPU_TYPE, resource.map(str::to_owned), &|text| Some(text) == resource);
         }
         GpuType::None => push(CAPACITY_GPU_TYPE, None, &str::is_empty),
-        // Whoever knows this maker may have said what its GPUs are called.
+        // A user may have set the resource name of this vendor's GPUs.
         GpuType::Unknown => {}
     }
     let held = pool.annotation(CAPACITY_LABELS).unwrap_or_default();
@@ -131,7 +131,7 @@ enum Whole {
 impl Whole {
     fn of(family: Family, lines: &[Line<'_>]) -> Self {
         let own = || lines.iter().filter(|line| line.family == family && line.key != CAPACITY_LABELS);
-        // What shall not be there and counts as absent says nothing.
+        // A value that must be absent and counts as absent is skipped.
         let says = |line: &Line<'_>| {
             line.actual.is_some() && (line.expected.is_some() || line.status != AnnotationStatus::Same)
         };

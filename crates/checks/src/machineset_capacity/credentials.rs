@@ -1,6 +1,6 @@
 //! Where the annotating process would find its login to AWS, step by step.
 //!
-//! Always true: half a pair of variables is an error before anything else is looked at. Upstream falls through to the
+//! Invariants: half a pair of variables is an error before anything else is looked at. Upstream falls through to the
 //! next source then, and says later that an instance type is unknown.
 
 use super::context::CheckContext;
@@ -12,7 +12,7 @@ use trueup_core::world::{Gap, Key, Namespace, ObjectName};
 /// What came of looking for a login.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Credentials {
-    /// Nobody says what the process would see.
+    /// The environment of the process is not known.
     NotJudged,
     NotKnown(Gap),
     /// A role that is taken on with the service account's token.
@@ -88,7 +88,7 @@ impl Credentials {
         }
     }
 
-    /// How an account is told with whose login to ask; nothing where there is none. A role that a pod takes on with a token
+    /// Whose login an account uses; nothing where there is none. A role that a pod takes on with a token
     /// of its own can't be taken on here.
     pub fn login(&self, whose: Whose) -> Option<String> {
         match (self, whose) {

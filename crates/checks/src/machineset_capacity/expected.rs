@@ -1,6 +1,6 @@
 //! What a node of an instance type would be like.
 //!
-//! Always true: nothing is guessed. A type of which cpu, memory or architecture is not known has no expectation.
+//! Invariants: nothing is guessed. A type of which cpu, memory or architecture is not known has no expectation.
 
 use std::collections::BTreeSet;
 

@@ -4,18 +4,19 @@ use serde_json::{Map, Value, json};
 
 use super::compare::{AnnotationStatus, Family, Line};
 use super::credentials::{Credentials, SecretSort};
-use super::judge::{PausedBy, Ruling, Why};
 use super::messages::{credentials, fault_message, paused, summary};
 use super::names::{
     ANNOTATIONS, CAPACITY_TAINTS, CLUSTER, INFRASTRUCTURE, INSTANCE_TYPE, MACHINE_CPU, MACHINE_GPU, MACHINE_MEMORY,
-    ROLE_ARN, SECRET,
+    ROLE_ARN, SECRET, SINGLETON,
 };
 use super::region::{partition, partition_of_arn};
 use super::remedy::actions;
+use super::ruling::{PausedBy, Ruling, Why};
 use super::subjects::{Sort, Subject};
 use super::surroundings::{Said, Seen, Whose};
+use crate::evidence::line;
 use trueup_core::engine::{Evidence, Explanation};
-use trueup_core::world::{Gap, Resource};
+use trueup_core::world::Key;
 
 pub fn explain(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Explanation {
     Explanation {
@@ -26,19 +27,6 @@ pub fn explain(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Explanation {
         actual: actual(subject, ruling),
         evidence: evidence(subject, ruling),
         remedy: actions(subject, ruling),
-    }
-}
-
-/// A collection that isn't completely known.
-pub fn explain_collection(cluster: &str, resource: &Resource, gap: &Gap) -> Explanation {
-    Explanation {
-        uid: None,
-        created: None,
-        summary: format!("which sets of machines there are is not known completely: {gap}"),
-        expected: json!({}),
-        actual: json!({}),
-        evidence: vec![line(gap.says.clone(), format!("{cluster} {} *", resource.kind), "")],
-        remedy: Vec::new(),
     }
 }
 
@@ -127,7 +115,7 @@ fn login_evidence(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
             lines.push(line(says, object, "data"));
         }
     }
-    if let Some(found) = subject.context.infrastructure.only("cluster").seen {
+    if let Some(found) = subject.context.infrastructure.get(&Key::new(None, SINGLETON)).seen {
         let object = format!("{} {} cluster", subject.context.cluster.name, INFRASTRUCTURE.kind);
         lines.extend(found.endpoints.iter().map(|(service, url)| {
             let says = format!("{service} is asked at {url}");
@@ -205,7 +193,7 @@ fn annotation_evidence(subject: &Subject<'_>, one: &Line<'_>) -> Evidence {
     line(says, subject.object(), &format!("metadata.annotations[\"{}\"]", one.key))
 }
 
-/// What is worth knowing and is nobody's fault.
+/// What is worth knowing and not wrong.
 pub fn advice(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
     let mut lines = Vec::new();
     let annotation = |key: &str| format!("metadata.annotations[\"{key}\"]");
@@ -235,8 +223,4 @@ pub fn advice(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<Evidence> {
         lines.push(line(says, subject.object(), &annotation(key)));
     }
     lines
-}
-
-fn line(says: String, object: String, field: &str) -> Evidence {
-    Evidence { says, object, field: field.to_owned(), resource_version: String::new() }
 }

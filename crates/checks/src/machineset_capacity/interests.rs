@@ -1,6 +1,6 @@
 //! What this check wants to see, step by step: the sets of machines, what they name, and the regions they are in.
 //!
-//! Always true:
+//! Invariants:
 //! - of those who annotate, the one Deployment that the config names is asked for, and its pods;
 //! - a Secret is read whole only when a MachineSet names it for its login; of the others, metadata alone;
 //! - an account is asked about the regions and types that are in use, and no others.
@@ -8,34 +8,33 @@
 use std::collections::BTreeSet;
 
 use super::catalogue::{catalogue_id, lookups_id};
-use super::context::{CheckContext, ContextCache, Listing, is_asked, login_id, marks_id};
-use super::facts::{
-    CapiCluster, Infrastructure, InstanceType, Login, Lookup, Mark, Pool, Provider, Regional, Template,
-};
-use super::names::{AWS_CLUSTER, CLUSTER, INFRASTRUCTURE, LOOKUP, MANAGED_PLANE, TEMPLATE};
+use super::context::{CheckContext, FleetCatalogue};
+use super::facts::{InstanceType, Login, Lookup, Provider};
+use super::names::LOOKUP;
 use super::settings::Settings;
 use super::subjects::Sort;
 use super::surroundings::Said;
-use trueup_core::world::{CollectionId, Fact, GapCause, Interest, Key, Observation, Resource, Served, View};
+use crate::kinds::{Listing, SecretMark, secret_marks};
+use trueup_core::world::{Fact, Interest, Key, Served, View};
 
 pub fn list(view: View<'_>, settings: &Settings) -> Vec<Interest> {
-    let contexts = ContextCache::new(view, settings);
+    let fleet = FleetCatalogue::new(view, settings);
     let mut wanted = Vec::new();
     for cluster in view.clusters() {
-        let Some(context) = contexts.of(&cluster.name) else { continue };
+        let Some(context) = fleet.context(&cluster.name) else { continue };
         pools(&context, &mut wanted);
         if context.has_pools() {
             named(&context, &mut wanted);
             secrets(&context, &mut wanted);
         }
     }
-    for account in &contexts.accounts {
+    for account in &fleet.accounts {
         let says_lookups = match &account.member.served {
             Served::Complete(_) => !account.member.served.lacks(&LOOKUP),
             Served::Recorded(_) | Served::Unknown(_) => false,
         };
         let is_worth_asking = |types: &BTreeSet<&str>| account.is_recorded() || !types.is_empty();
-        let questions = contexts.questions().iter().filter(|(question, _)| account.covers(question));
+        let questions = fleet.questions().iter().filter(|(question, _)| account.covers(question));
         for (question, types) in questions.filter(|(_, types)| is_worth_asking(types)) {
             wanted.push(catalogue_id(account, question, types).interest::<InstanceType>());
             wanted.extend(says_lookups.then(|| lookups_id(account, question).interest::<Lookup>()));
@@ -49,9 +48,7 @@ pub fn list(view: View<'_>, settings: &Settings) -> Vec<Interest> {
 /// The sets themselves.
 fn pools(context: &CheckContext<'_>, wanted: &mut Vec<Interest>) {
     for sort in Sort::ALL {
-        let resource = sort.resource();
-        let is_asked = is_asked(context.cluster, &resource);
-        wanted.extend(is_asked.then(|| CollectionId::all(&context.cluster.name, resource).interest::<Pool>()));
+        wanted.extend(context.pools(sort).interest());
     }
 }
 
@@ -59,24 +56,19 @@ fn pools(context: &CheckContext<'_>, wanted: &mut Vec<Interest>) {
 fn named(context: &CheckContext<'_>, wanted: &mut Vec<Interest>) {
     let has = |sort: Sort| context.pools(sort).iter().next().is_some();
     if has(Sort::MachineApi) {
-        leaf::<Infrastructure>(context, INFRASTRUCTURE, wanted);
+        wanted.extend(context.infrastructure.interest());
     }
     if has(Sort::Deployment) || has(Sort::CapiSet) {
-        leaf::<CapiCluster>(context, CLUSTER, wanted);
-        leaf::<Template>(context, TEMPLATE, wanted);
-        leaf::<Regional>(context, AWS_CLUSTER, wanted);
-        leaf::<Regional>(context, MANAGED_PLANE, wanted);
+        wanted.extend(context.clusters.interest());
+        wanted.extend(context.templates.interest());
+        wanted.extend(context.aws_clusters.interest());
+        wanted.extend(context.planes.interest());
         within(context, &context.clusters, wanted);
         within(context, &context.templates, wanted);
         within(context, &context.aws_clusters, wanted);
         within(context, &context.planes, wanted);
     }
     wanted.extend(context.surroundings.interests());
-}
-
-fn leaf<F: Fact>(context: &CheckContext<'_>, resource: Resource, wanted: &mut Vec<Interest>) {
-    let is_asked = is_asked(context.cluster, &resource);
-    wanted.extend(is_asked.then(|| CollectionId::all(&context.cluster.name, resource).interest::<F>()));
 }
 
 /// What a listing that is cut short somewhere may still say of the namespaces that have sets.
@@ -86,7 +78,7 @@ fn within<F: Fact>(context: &CheckContext<'_>, listing: &Listing<'_, F>, wanted:
     wanted.extend(namespaces.into_iter().filter_map(|namespace| Some(listing.within(namespace)?.interest::<F>())));
 }
 
-/// The Secrets that MachineSets name, where somebody says what the annotating process sees beside them.
+/// The Secrets that MachineSets name, where the environment of the annotating process is known.
 fn secrets(context: &CheckContext<'_>, wanted: &mut Vec<Interest>) {
     match &context.surroundings.said {
         Said::Nothing => return,
@@ -99,20 +91,7 @@ fn secrets(context: &CheckContext<'_>, wanted: &mut Vec<Interest>) {
     }
     let namespaces: BTreeSet<_> = names.iter().filter_map(|key| key.namespace.as_ref()).collect();
     let cluster = &context.cluster.name;
-    wanted.extend(namespaces.iter().map(|namespace| marks_id(cluster, namespace.as_str()).interest::<Mark>()));
-    wanted.extend(names.iter().filter_map(|key| read(context, key)));
-}
-
-/// A read of a Secret that is there, as new as the list says; where the list isn't known, a read on suspicion.
-fn read(context: &CheckContext<'_>, key: &Key) -> Option<Interest> {
-    let namespace = key.namespace.as_ref()?;
-    let read_at_least = match context.marks(namespace).get(key) {
-        Observation::Present(mark) => Some(mark.version.clone()),
-        Observation::ProvenAbsent(_) => return None,
-        // Its list is on its way.
-        Observation::Unknown(gap) if gap.cause == GapCause::NotObserved => return None,
-        Observation::Unknown(_) => None,
-    };
-    let interest = login_id(&context.cluster.name, namespace, key.name.as_str()).interest::<Login>();
-    Some(Interest { read_at_least, ..interest })
+    wanted
+        .extend(namespaces.iter().map(|namespace| secret_marks(cluster, namespace.as_str()).interest::<SecretMark>()));
+    wanted.extend(names.iter().filter_map(|key| context.secrets.interest::<Login>(key)));
 }

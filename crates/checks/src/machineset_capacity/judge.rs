@@ -1,104 +1,26 @@
 //! The rules, from top to bottom: the first that holds gives the verdict.
 //!
-//! Always true:
+//! Invariants:
 //! - what isn't known completely is `unknown`;
 //! - annotations are expected only where cpu, memory and architecture of the type are known.
 
-use std::collections::BTreeSet;
-
-use super::catalogue::{Failure, Offer, Question};
-use super::compare::{Line, lines, verdict};
-use super::context::ContextCache;
+use super::catalogue::{Offer, Question};
+use super::compare::{lines, verdict};
+use super::context::FleetCatalogue;
 use super::credentials::Credentials;
 use super::expected::Expected;
-use super::facts::{Pausing, Provider};
-use super::machine::{Fault, Machine, NoMachine, find};
+use super::facts::Provider;
+use super::machine::{NoMachine, find};
 use super::names::{CLUSTER, MACHINE_API};
 use super::region::partition;
+use super::ruling::{PausedBy, Ruling, Why};
 use super::subjects::Subject;
 use super::verdict::{Code, Verdict};
-use trueup_core::world::{ClusterName, Gap, Key, Life, ObjectName};
-
-/// A verdict with what it rests on.
-#[derive(Debug)]
-pub struct Ruling<'a> {
-    pub verdict: Verdict,
-    pub codes: BTreeSet<Code>,
-    /// Why it is this verdict, where the rest does not say.
-    pub why: Why,
-    pub machine: Option<Machine<'a>>,
-    pub credentials: Credentials,
-    /// The account that offers the type, or says that it does not.
-    pub asked: Option<&'a ClusterName>,
-    /// Who AWS says is asking, and the account that knows it.
-    pub identity: Option<(&'a ClusterName, &'a str)>,
-    pub expected: Option<Expected>,
-    pub lines: Vec<Line<'a>>,
-}
-
-/// The reason of a verdict that ends the rules early.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Why {
-    /// The verdict and what is compared say it all.
-    Nothing,
-    Gap(Gap),
-    Deleting,
-    Paused(PausedBy),
-    Authority(String),
-    Platform(String),
-    Fault(Fault),
-    Failure(Failure),
-}
-
-impl Why {
-    /// What is wrong with the spec, where that is the reason.
-    pub fn fault(&self) -> Option<&Fault> {
-        if let Self::Fault(fault) = self { Some(fault) } else { None }
-    }
-
-    /// What failed on the way to AWS, where that is the reason.
-    pub fn failure(&self) -> Option<&Failure> {
-        if let Self::Failure(failure) = self { Some(failure) } else { None }
-    }
-}
-
-/// What says that controllers shall leave it alone.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PausedBy {
-    Itself(Pausing),
-    Cluster(Key),
-}
-
-impl<'a> Ruling<'a> {
-    fn new() -> Self {
-        Self {
-            verdict: Verdict::Match,
-            codes: BTreeSet::new(),
-            why: Why::Nothing,
-            machine: None,
-            credentials: Credentials::NotJudged,
-            asked: None,
-            identity: None,
-            expected: None,
-            lines: Vec::new(),
-        }
-    }
-
-    fn end(mut self, verdict: Verdict, code: Option<Code>, why: Why) -> Self {
-        self.verdict = verdict;
-        self.codes.extend(code);
-        self.why = why;
-        self
-    }
-
-    /// The codes as plans spell them, sorted.
-    pub fn codes(&self) -> Vec<&'static str> {
-        self.codes.iter().map(|code| code.as_str()).collect()
-    }
-}
+use crate::kinds::Pause;
+use trueup_core::world::{Gap, Key, Life, ObjectName};
 
 /// Judges one set of machines.
-pub fn rule<'a>(subject: &Subject<'a>, contexts: &ContextCache<'a>) -> Ruling<'a> {
+pub fn rule<'a>(subject: &Subject<'a>, fleet: &FleetCatalogue<'a>) -> Ruling<'a> {
     let mut ruling = Ruling::new();
     if let Some((verdict, code, why)) = left_alone(subject) {
         return ruling.end(verdict, code, why);
@@ -135,7 +57,7 @@ pub fn rule<'a>(subject: &Subject<'a>, contexts: &ContextCache<'a>) -> Ruling<'a
     }
     let whose = subject.context.surroundings.whose();
     let (cluster, login) = (subject.context.cluster.name.clone(), ruling.credentials.login(whose).unwrap_or_default());
-    let catalogue = contexts.catalogue(&Question { cluster, region: region.to_owned(), login });
+    let catalogue = fleet.catalogue(&Question { cluster, region: region.to_owned(), login });
     ruling.identity = catalogue.identity();
     looked_up(ruling, subject, catalogue.find(instance_type))
 }
@@ -153,8 +75,8 @@ fn left_alone(subject: &Subject<'_>) -> Option<(Verdict, Option<Code>, Why)> {
         && !cluster.is_empty()
     {
         let key = Key { namespace: subject.namespace().cloned(), name: ObjectName::new(cluster.as_ref()) };
-        match subject.context.clusters.get(&key).known() {
-            Ok(Some(found)) if found.paused => {
+        match subject.context.clusters.referenced(&key).known() {
+            Ok(Some(found)) if found.pause == Pause::Spec => {
                 return Some((Verdict::Skipped, Some(Code::Paused), Why::Paused(PausedBy::Cluster(key))));
             }
             Err(gap) => {

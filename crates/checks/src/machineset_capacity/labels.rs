@@ -1,6 +1,6 @@
 //! The labels annotation: `key=value,key=value`.
 //!
-//! Always true:
+//! Invariants:
 //! - what is there is read the way the autoscaler reads it: no space is trimmed, an entry without `=` is none;
 //! - what is written keeps every other label, and is sorted by key.
 
@@ -14,7 +14,7 @@ pub fn seen(annotation: &str) -> BTreeMap<&str, &str> {
     annotation.split(',').filter_map(|entry| entry.split_once('=')).collect()
 }
 
-/// The labels as they shall be: those that are there, with the architecture that was computed.
+/// The expected labels: the present ones, with the computed architecture.
 pub fn wanted(annotation: &str, arch: Arch) -> BTreeMap<&str, &str> {
     let entries = annotation.split(',').filter_map(|entry| entry.split_once('='));
     let trimmed = entries.map(|(key, value)| (key.trim(), value.trim())).filter(|(key, _)| !key.is_empty());

@@ -1,14 +1,14 @@
 //! Which machine a set is made of: its instance type and its region, and the objects they were read from.
 //!
-//! Always true: a reference that a complete list does not resolve is a fault of the spec; one that is not known is not.
+//! Invariants: a reference that a complete list does not resolve is a fault of the spec; one that is not known is not.
 
-use super::context::Listing;
 use super::facts::{CapiCluster, Provider, Reference, Regional, SpecKind};
 use super::names::{
     AWS_CLUSTER, AWS_PLATFORM, CLUSTER, INFRASTRUCTURE, MANAGED_CLUSTER_KIND, MANAGED_PLANE, REGION_ANNOTATION,
-    TEMPLATE,
+    SINGLETON, TEMPLATE,
 };
 use super::subjects::Subject;
+use crate::kinds::Listing;
 use trueup_core::world::{Fact, Gap, Key, Namespace};
 
 /// A machine, as far as the spec says.
@@ -86,7 +86,7 @@ pub fn find<'a>(subject: &Subject<'a>) -> Result<Machine<'a>, NoMachine> {
 
 /// What the cluster's own Infrastructure says, where a provider spec does not say whose it is.
 fn other_platform(subject: &Subject<'_>) -> Result<(), NoMachine> {
-    match subject.context.infrastructure.only("cluster").known() {
+    match subject.context.infrastructure.get(&Key::new(None, SINGLETON)).known() {
         Ok(Some(found)) if found.platform.is_empty() || *found.platform == *AWS_PLATFORM => Ok(()),
         Ok(Some(found)) => Err(NoMachine::NotAws { platform: format!("{} {}", INFRASTRUCTURE.kind, found.platform) }),
         Ok(None) => Ok(()),
@@ -154,14 +154,14 @@ fn region<'a>(
 fn home<'a>(subject: &Subject<'a>, cluster: &'a CapiCluster) -> Result<Said<'a>, NoMachine> {
     let context = &subject.context;
     let Some(made_of) = &cluster.infrastructure else {
-        return match &cluster.plane {
+        return match &cluster.control_plane {
             Some(plane) if *plane.kind == *MANAGED_PLANE.kind => {
                 regional(subject, &context.planes, MANAGED_PLANE.kind, plane)
             }
             Some(_) | None => Err(NoMachine::Invalid(Fault::Unnamed(AWS_CLUSTER.kind))),
         };
     };
-    match (&*made_of.kind, &cluster.plane) {
+    match (&*made_of.kind, &cluster.control_plane) {
         (kind, _) if kind == AWS_CLUSTER.kind => regional(subject, &context.aws_clusters, AWS_CLUSTER.kind, made_of),
         (kind, _) if kind == MANAGED_PLANE.kind => regional(subject, &context.planes, MANAGED_PLANE.kind, made_of),
         (kind, Some(plane)) if kind == MANAGED_CLUSTER_KIND && *plane.kind == *MANAGED_PLANE.kind => {
@@ -182,7 +182,7 @@ fn regional<'a>(
     Ok(Said { value: &found.region, object, field: "spec.region".to_owned() })
 }
 
-/// The object a reference leads to. It is in the namespace of whoever names it unless it says another.
+/// The object a reference leads to. It is in the namespace of the referring object unless it names another.
 fn resolve<'a, F: Fact>(
     subject: &Subject<'a>,
     listing: &Listing<'a, F>,
@@ -192,7 +192,7 @@ fn resolve<'a, F: Fact>(
     let own = subject.namespace().map(Namespace::as_str);
     let namespace = if named.namespace.is_empty() { own } else { Some(&*named.namespace) };
     let key = Key::new(namespace, &named.name);
-    match listing.get(&key).known() {
+    match listing.referenced(&key).known() {
         Ok(Some(found)) => Ok((key, found)),
         Ok(None) => Err(NoMachine::Invalid(Fault::Dangling { kind, key })),
         Err(gap) => Err(NoMachine::NotKnown(gap)),

@@ -3,11 +3,11 @@
 use super::compare::{AnnotationStatus, Line};
 use super::credentials::{Credentials, Half};
 use super::facts::Pausing;
-use super::judge::{PausedBy, Ruling, Why};
 use super::machine::Fault;
 use super::names::{
     CLUSTER, CONTAINER_URI, PAUSED_ANNOTATION, PAUSED_CONDITION, REGION_ANNOTATION, ROLE_ARN, SECRET, TOKEN_FILE,
 };
+use super::ruling::{PausedBy, Ruling, Why};
 use super::verdict::{Code, Verdict};
 
 /// One line.
@@ -16,20 +16,18 @@ pub fn summary(ruling: &Ruling<'_>) -> String {
     let region_word = || ruling.machine.as_ref().map_or("", |machine| machine.region.value);
     match ruling.verdict {
         Verdict::Skipped | Verdict::Unknown | Verdict::NotAws | Verdict::InvalidSpec => why(ruling, region_word()),
-        Verdict::InstanceTypeEmpty => {
-            "it names no instance type, so that nobody can say what its machines are like: name one".to_owned()
-        }
+        Verdict::InstanceTypeEmpty => "instance type is empty".to_owned(),
         Verdict::RegionInvalid if region_word().is_empty() => {
             format!("it names no region: set it where its spec has it, or annotate {REGION_ANNOTATION}")
         }
-        Verdict::RegionInvalid => format!("{} is no region of AWS: correct it", shown(region_word())),
+        Verdict::RegionInvalid => format!("{} is not an AWS region; correct it", shown(region_word())),
         Verdict::CredentialsPartial | Verdict::CredentialsNone | Verdict::SecretMissing | Verdict::SecretInvalid => {
             credentials(&ruling.credentials)
         }
         Verdict::TokenUnreadable | Verdict::Denied | Verdict::Transient => failed(ruling),
         Verdict::InstanceTypeUnknown => not_offered(ruling, type_word(), region_word()),
         Verdict::Missing => {
-            format!("nothing says what machines of {} have, so that it can't be scaled up from zero", type_word())
+            format!("no capacity annotations for {}; cannot scale from zero", type_word())
         }
         Verdict::KeysDisagree => {
             format!("its two families of annotations disagree about {}: {}", type_word(), differing(ruling))
@@ -47,11 +45,11 @@ fn why(ruling: &Ruling<'_>, region: &str) -> String {
         Why::Nothing => {
             format!("no account of the fleet knows {region}: add one that does, and see trueup doctor")
         }
-        Why::Gap(gap) => format!("what it should say is not known: {gap}"),
+        Why::Gap(gap) => format!("unknown: {gap}"),
         Why::Deleting => "it is being deleted".to_owned(),
-        Why::Paused(by) => format!("it is left alone: {}", paused(by)),
-        Why::Authority(api) => format!("it is left alone: {api} is in charge of it, and not the Machine API"),
-        Why::Platform(platform) => format!("its machines are not AWS': {platform}"),
+        Why::Paused(by) => format!("skipped: {}", paused(by)),
+        Why::Authority(api) => format!("skipped: authoritative API is {api}"),
+        Why::Platform(platform) => format!("not an AWS machine set: {platform}"),
         Why::Fault(fault) => fault_message(fault),
         Why::Failure(failure) => failure.says.clone(),
     }
@@ -124,7 +122,7 @@ fn failed(ruling: &Ruling<'_>) -> String {
     let says = match ruling.verdict {
         Verdict::TokenUnreadable => "the token for the login can't be used",
         Verdict::Denied => "AWS refuses the login or the question",
-        _ => "AWS could not be asked just now; it is tried again",
+        _ => "AWS did not answer; retrying",
     };
     let remedy = if failure.remedy.is_empty() { String::new() } else { format!("; {}", failure.remedy) };
     format!("{says}{code}: {}{remedy}", failure.says)
@@ -146,7 +144,7 @@ fn not_offered(ruling: &Ruling<'_>, instance_type: &str, region: &str) -> String
     }
 }
 
-/// A word as it is said; in quotes where it is wrong for something nobody would see.
+/// A word; in quotes where it is wrong for an invisible character.
 fn shown(word: &str) -> String {
     let is_plain = word.trim() == word && !word.contains(char::is_control);
     if is_plain { word.to_owned() } else { format!("{word:?}") }

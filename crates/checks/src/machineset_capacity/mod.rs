@@ -4,7 +4,7 @@
 //! architecture. They follow from the instance type, which AWS knows; the way there goes through a login that is easy to
 //! get almost right. Every step of that way has its own verdict, so that a refused token is not called an unknown type.
 //!
-//! Not here: asking AWS (`fleet::account`), writing (`engine`).
+//! Elsewhere: asking AWS (`fleet::account`), writing (`engine`).
 
 mod catalogue;
 mod compare;
@@ -25,6 +25,7 @@ mod present;
 mod quantity;
 mod region;
 mod remedy;
+mod ruling;
 mod settings;
 mod subjects;
 mod surroundings;
@@ -36,14 +37,15 @@ mod verdict;
 
 use std::collections::BTreeSet;
 
-use context::ContextCache;
-use judge::rule;
+use context::{CheckContext, FleetCatalogue};
+use ruling::Ruling;
 pub use settings::{ENTRY, Settings, Workload};
 use subjects::ResolvedSubject;
-use verdict::Verdict;
 
-use super::contract::{Check, Touched};
-use super::present::{Cell, CheckDescription, Panel};
+use crate::contract::Touched;
+use crate::evidence::incomplete;
+use crate::present::{Cell, CheckDescription, Panel};
+use crate::rules::{CheckRules, ContextCache, Ruled};
 use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
 use trueup_core::world::{ChangeSet, ClusterName, Interest, Provider, View};
 
@@ -59,94 +61,84 @@ impl MachineSetCapacity {
     pub fn new(settings: Settings) -> Self {
         Self { settings }
     }
-
-    fn judge_among(&self, subject: &SubjectId, contexts: &ContextCache<'_>) -> Option<Judgement> {
-        let (verdict, codes) = match ResolvedSubject::of(subject, contexts)? {
-            ResolvedSubject::Pool(subject) => {
-                let ruling = rule(&subject, contexts);
-                (ruling.verdict, ruling.codes())
-            }
-            ResolvedSubject::Collection { .. } => (Verdict::Unknown, Vec::new()),
-        };
-        Some(Judgement { state: verdict.state(), verdict: verdict.as_str(), codes, ownership_proofs: 0, until: None })
-    }
-
-    fn cells_among(&self, subject: &SubjectId, contexts: &ContextCache<'_>) -> Vec<Cell> {
-        match ResolvedSubject::of(subject, contexts) {
-            Some(ResolvedSubject::Pool(subject)) => present::cells(&rule(&subject, contexts)),
-            Some(ResolvedSubject::Collection { .. }) | None => Vec::new(),
-        }
-    }
-
-    fn explain_among(&self, subject: &SubjectId, contexts: &ContextCache<'_>) -> Option<Explanation> {
-        Some(match ResolvedSubject::of(subject, contexts)? {
-            ResolvedSubject::Pool(subject) => explain::explain(&subject, &rule(&subject, contexts)),
-            ResolvedSubject::Collection { resource, gap } => {
-                explain::explain_collection(subject.cluster.as_str(), &resource, &gap)
-            }
-        })
-    }
 }
 
-impl Check for MachineSetCapacity {
-    fn name(&self) -> CheckName {
-        NAME
-    }
+impl CheckRules for MachineSetCapacity {
+    type Fleet<'a> = FleetCatalogue<'a>;
+    type Context<'a> = CheckContext<'a>;
+    type Subject<'a> = ResolvedSubject<'a>;
+    type Ruling<'a> = Ruling<'a>;
 
-    fn clouds(&self) -> &'static [Provider] {
-        &[Provider::Aws]
-    }
-
-    fn description(&self) -> CheckDescription {
-        present::DESCRIPTION
-    }
+    const NAME: CheckName = NAME;
+    const DESCRIPTION: CheckDescription = present::DESCRIPTION;
+    const CLOUDS: &'static [Provider] = &[Provider::Aws];
 
     fn interests(&self, view: View<'_>) -> Vec<Interest> {
         interests::list(view, &self.settings)
-    }
-
-    fn subjects_in(&self, cluster: &ClusterName, view: View<'_>) -> BTreeSet<SubjectId> {
-        ContextCache::new(view, &self.settings)
-            .of(cluster)
-            .map_or_else(BTreeSet::new, |context| subjects::list(&context))
     }
 
     fn touched(&self, changes: &ChangeSet, view: View<'_>) -> Touched {
         touched::find(changes, view, &self.settings)
     }
 
-    fn judge(&self, subject: &SubjectId, view: View<'_>) -> Option<Judgement> {
-        self.judge_among(subject, &ContextCache::new(view, &self.settings))
+    fn fleet<'a>(&'a self, view: View<'a>) -> FleetCatalogue<'a> {
+        FleetCatalogue::new(view, &self.settings)
     }
 
-    fn explain(&self, subject: &SubjectId, view: View<'_>) -> Option<Explanation> {
-        self.explain_among(subject, &ContextCache::new(view, &self.settings))
+    fn context<'a>(
+        &'a self,
+        cluster: &ClusterName,
+        _: View<'a>,
+        fleet: &FleetCatalogue<'a>,
+    ) -> Option<CheckContext<'a>> {
+        fleet.context(cluster)
     }
 
-    fn judge_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Option<Judgement>> {
-        let contexts = ContextCache::new(view, &self.settings);
-        subjects.iter().map(|subject| self.judge_among(subject, &contexts)).collect()
+    fn subjects_in<'a>(&'a self, cluster: &ClusterName, contexts: &ContextCache<'a, Self>) -> BTreeSet<SubjectId> {
+        contexts.of(cluster).map_or_else(BTreeSet::new, |context| subjects::list(&context))
     }
 
-    fn explain_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Option<Explanation>> {
-        let contexts = ContextCache::new(view, &self.settings);
-        subjects.iter().map(|subject| self.explain_among(subject, &contexts)).collect()
+    fn resolve<'a>(&'a self, id: &SubjectId, contexts: &ContextCache<'a, Self>) -> Option<ResolvedSubject<'a>> {
+        ResolvedSubject::of(id, contexts)
     }
 
-    fn cells(&self, subject: &SubjectId, view: View<'_>) -> Vec<Cell> {
-        self.cells_among(subject, &ContextCache::new(view, &self.settings))
+    fn rule<'a>(
+        &'a self,
+        _: &SubjectId,
+        subject: &ResolvedSubject<'a>,
+        contexts: &ContextCache<'a, Self>,
+    ) -> Option<Ruling<'a>> {
+        Some(match subject {
+            ResolvedSubject::Pool(subject) => judge::rule(subject, &contexts.fleet),
+            ResolvedSubject::Collection { gap, .. } => Ruling::of_collection(gap.clone()),
+        })
     }
 
-    fn cells_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Vec<Cell>> {
-        let contexts = ContextCache::new(view, &self.settings);
-        subjects.iter().map(|subject| self.cells_among(subject, &contexts)).collect()
+    fn judgement(ruled: &Ruled<'_, '_, Self>) -> Judgement {
+        let (verdict, codes) = (ruled.ruling.verdict, ruled.ruling.codes());
+        Judgement { state: verdict.state(), verdict: verdict.as_str(), codes, ownership_proofs: 0, until: None }
     }
 
-    fn panels(&self, subject: &SubjectId, view: View<'_>) -> Vec<Panel> {
-        let contexts = ContextCache::new(view, &self.settings);
-        match ResolvedSubject::of(subject, &contexts) {
-            Some(ResolvedSubject::Pool(subject)) => present::panels(&subject, &rule(&subject, &contexts)),
-            Some(ResolvedSubject::Collection { .. }) | None => Vec::new(),
+    fn explanation(ruled: &Ruled<'_, '_, Self>) -> Explanation {
+        match &ruled.subject {
+            ResolvedSubject::Pool(subject) => explain::explain(subject, &ruled.ruling),
+            ResolvedSubject::Collection { resource, gap } => {
+                incomplete("machine sets", ruled.id.cluster.as_str(), resource, gap)
+            }
+        }
+    }
+
+    fn cells(ruled: &Ruled<'_, '_, Self>) -> Vec<Cell> {
+        match &ruled.subject {
+            ResolvedSubject::Pool(_) => present::cells(&ruled.ruling),
+            ResolvedSubject::Collection { .. } => Vec::new(),
+        }
+    }
+
+    fn panels(ruled: &Ruled<'_, '_, Self>) -> Vec<Panel> {
+        match &ruled.subject {
+            ResolvedSubject::Pool(subject) => present::panels(subject, &ruled.ruling),
+            ResolvedSubject::Collection { .. } => Vec::new(),
         }
     }
 }

@@ -1,5 +1,11 @@
 //! Every name this check knows: annotations, variables, keys, resources.
 
+use crate::kinds::core;
+pub use crate::kinds::{
+    AWS_CLUSTER, AWS_MACHINE_TEMPLATE as TEMPLATE, AWS_MANAGED_CONTROL_PLANE as MANAGED_PLANE,
+    CAPI_MACHINE_SET as CAPI_SET, CLUSTER, INFRASTRUCTURE, MACHINE_DEPLOYMENT as DEPLOYMENT, MACHINE_SET,
+    PAUSED_ANNOTATION, REGION_ANNOTATION, SECRET, SINGLETON,
+};
 use trueup_core::world::Resource;
 
 /// The keys OpenShift's own autoscaler still reads, though it calls them deprecated.
@@ -31,10 +37,6 @@ pub const ANNOTATIONS: [&str; 9] = [
 
 /// The label that says which machines a pod's image runs on.
 pub const ARCH_LABEL: &str = "kubernetes.io/arch";
-/// Controllers shall leave the object alone.
-pub const PAUSED_ANNOTATION: &str = "cluster.x-k8s.io/paused";
-/// The region, where no infrastructure object says it.
-pub const REGION_ANNOTATION: &str = "capa.infrastructure.cluster.x-k8s.io/region";
 /// The condition by which a migrating MachineSet, and a paused one of Cluster API, says that it is paused.
 pub const PAUSED_CONDITION: &str = "Paused";
 /// The one value of `status.authoritativeAPI` under which the Machine API's annotations count.
@@ -56,66 +58,10 @@ pub const CREDENTIALS: &str = "credentials";
 pub const ACCESS_KEY_ID: &str = "aws_access_key_id";
 pub const SECRET_ACCESS_KEY: &str = "aws_secret_access_key";
 
-pub const SECRET: Resource = Resource { group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true };
-pub const POD: Resource = Resource { group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true };
+pub const POD: Resource = core("Pod", "pods");
 /// Of those who annotate; sets of machines are [`DEPLOYMENT`]s of another group.
 pub const WORKLOAD: Resource =
     Resource { group: "apps", version: "v1", kind: "Deployment", plural: "deployments", namespaced: true };
-pub const INFRASTRUCTURE: Resource = Resource {
-    group: "config.openshift.io",
-    version: "v1",
-    kind: "Infrastructure",
-    plural: "infrastructures",
-    namespaced: false,
-};
-pub const MACHINE_SET: Resource = Resource {
-    group: "machine.openshift.io",
-    version: "v1beta1",
-    kind: "MachineSet",
-    plural: "machinesets",
-    namespaced: true,
-};
-
-/// # Limits
-/// Cluster API's own kinds are asked for in the version that every release since 1.0 serves, the AWS provider's in the
-/// only one its releases serve now. A folder may hold either.
-pub const DEPLOYMENT: Resource = Resource {
-    group: "cluster.x-k8s.io",
-    version: "v1beta1",
-    kind: "MachineDeployment",
-    plural: "machinedeployments",
-    namespaced: true,
-};
-pub const CAPI_SET: Resource = Resource {
-    group: "cluster.x-k8s.io",
-    version: "v1beta1",
-    kind: "MachineSet",
-    plural: "machinesets",
-    namespaced: true,
-};
-pub const CLUSTER: Resource =
-    Resource { group: "cluster.x-k8s.io", version: "v1beta1", kind: "Cluster", plural: "clusters", namespaced: true };
-pub const TEMPLATE: Resource = Resource {
-    group: "infrastructure.cluster.x-k8s.io",
-    version: "v1beta2",
-    kind: "AWSMachineTemplate",
-    plural: "awsmachinetemplates",
-    namespaced: true,
-};
-pub const AWS_CLUSTER: Resource = Resource {
-    group: "infrastructure.cluster.x-k8s.io",
-    version: "v1beta2",
-    kind: "AWSCluster",
-    plural: "awsclusters",
-    namespaced: true,
-};
-pub const MANAGED_PLANE: Resource = Resource {
-    group: "controlplane.cluster.x-k8s.io",
-    version: "v1beta2",
-    kind: "AWSManagedControlPlane",
-    plural: "awsmanagedcontrolplanes",
-    namespaced: true,
-};
 /// Stands before an [`AWSManagedControlPlane`](MANAGED_PLANE) and has no region of its own.
 pub const MANAGED_CLUSTER_KIND: &str = "AWSManagedCluster";
 

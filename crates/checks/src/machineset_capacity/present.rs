@@ -6,12 +6,12 @@ use super::compare::{AnnotationStatus, Family, Line};
 use super::credentials::{Credentials, SecretSort};
 use super::expected::Expected;
 use super::explain::advice;
-use super::judge::Ruling;
 use super::messages::{credentials, key_text};
 use super::names::{
     CAPACITY_CPU, CAPACITY_GPU_COUNT, CAPACITY_LABELS, CAPACITY_MEMORY, MACHINE_CPU, MACHINE_GPU, MACHINE_MEMORY,
 };
 use super::quantity::Quantity;
+use super::ruling::Ruling;
 use super::subjects::Subject;
 use super::upstream;
 use super::verdict::Verdict;

@@ -1,6 +1,6 @@
 //! Quantities as Kubernetes spells them: `16384Mi`, `2`, `1500m`, `1e3`.
 //!
-//! Always true: two spellings of one amount are equal, and what is no quantity is none.
+//! Invariants: two spellings of one amount are equal, and what is no quantity is none.
 
 /// An amount in billionths, exact.
 ///

@@ -1,11 +1,11 @@
 //! What could be done about a ruling, as data: the annotations that are not right, set right.
 //!
-//! Always true: only what differs is in the change, and every other annotation stays.
+//! Invariants: only what differs is in the change, and every other annotation stays.
 
 use super::NAME;
 use super::compare::{AnnotationStatus, Line};
 use super::facts::{CAPI_FIELDS, MACHINE_FIELDS};
-use super::judge::Ruling;
+use super::ruling::Ruling;
 use super::subjects::{Sort, Subject};
 use super::verdict::Verdict;
 use trueup_core::engine::{ActionDraft, Change, JudgedFields, MetadataChange, Reason, Stake, Target, Undo};
@@ -37,7 +37,7 @@ pub fn actions(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<ActionDraft> {
 
 fn annotate(subject: &Subject<'_>, ruling: &Ruling<'_>, reason: Reason) -> ActionDraft {
     let wrong: Vec<&Line<'_>> = ruling.lines.iter().filter(|line| line.status != AnnotationStatus::Same).collect();
-    let (context, resource) = (&subject.context.cluster.name, subject.sort.resource());
+    let (context, resource) = (&subject.context.cluster.name, subject.context.pools(subject.sort).resource);
     let fields = match subject.sort {
         Sort::MachineApi => MACHINE_FIELDS,
         Sort::Deployment | Sort::CapiSet => CAPI_FIELDS,

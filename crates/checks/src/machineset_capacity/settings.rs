@@ -15,7 +15,7 @@ pub struct Settings {
 pub struct Workload {
     pub namespace: String,
     pub deployment: String,
-    /// The container that does; the first when nobody says.
+    /// The container that does; the first by default.
     pub container: Option<String>,
 }
 

@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::NAME;
 use super::compare::Family;
-use super::context::{CheckContext, ContextCache};
+use super::context::CheckContext;
 use super::facts::{Own, Pool, Provider};
 use super::names::{AWS_CLUSTER, CAPI_SET, DEPLOYMENT, MACHINE_SET, MANAGED_CLUSTER_KIND, MANAGED_PLANE, TEMPLATE};
+use super::{MachineSetCapacity, NAME};
+use crate::ContextCache;
+use crate::kinds::{Kind, Listing};
 use trueup_core::engine::SubjectId;
 use trueup_core::world::{ClusterName, Gap, GapCause, Key, Namespace, ObjectName, Resource, Served};
 
@@ -28,7 +30,7 @@ pub enum Sort {
 impl Sort {
     pub const ALL: [Self; 3] = [Self::MachineApi, Self::Deployment, Self::CapiSet];
 
-    pub fn resource(self) -> Resource {
+    pub fn kind(self) -> Kind {
         match self {
             Self::MachineApi => MACHINE_SET,
             Self::Deployment => DEPLOYMENT,
@@ -44,17 +46,13 @@ impl Sort {
         }
     }
 
-    fn api_version(self) -> &'static str {
-        match self {
-            Self::MachineApi => "machine.openshift.io/v1beta1",
-            Self::Deployment | Self::CapiSet => "cluster.x-k8s.io/v1beta1",
-        }
-    }
-
-    fn of(subject: &SubjectId) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|sort| sort.resource().kind == subject.kind && sort.api_version() == subject.api_version)
+    /// In the version the cluster is read in.
+    fn of(subject: &SubjectId, context: &CheckContext<'_>) -> Option<Self> {
+        let is_its = |sort: &Self| {
+            let (kind, resource) = (sort.kind(), context.pools(*sort).resource);
+            kind.kind == subject.kind && kind.api_version(&resource) == subject.api_version
+        };
+        Self::ALL.into_iter().find(is_its)
     }
 }
 
@@ -77,11 +75,11 @@ pub enum ResolvedSubject<'a> {
 }
 
 impl<'a> ResolvedSubject<'a> {
-    pub fn of(subject: &SubjectId, contexts: &ContextCache<'a>) -> Option<Self> {
+    pub fn of(subject: &SubjectId, contexts: &ContextCache<'a, MachineSetCapacity>) -> Option<Self> {
         let context = contexts.of(&subject.cluster)?;
-        let sort = Sort::of(subject)?;
+        let sort = Sort::of(subject, &context)?;
         if subject.name == WHOLE_COLLECTION {
-            return gap_of(&context, sort).map(|gap| Self::Collection { resource: sort.resource(), gap });
+            return gap_of(&context, sort).map(|gap| Self::Collection { resource: context.pools(sort).resource, gap });
         }
         let key = Key::new(subject.namespace.as_deref(), &subject.name);
         let pool = context.pools(sort).get(&key).seen?;
@@ -97,12 +95,12 @@ impl Subject<'_> {
 
     /// `mgmt MachineSet openshift-machine-api/worker-a`
     pub fn object(&self) -> String {
-        format!("{} {} {}", self.context.cluster.name, self.sort.resource().kind, self.key)
+        format!("{} {} {}", self.context.cluster.name, self.sort.kind().kind, self.key)
     }
 }
 
 impl<'a> CheckContext<'a> {
-    pub fn pools(&self, sort: Sort) -> &super::context::Listing<'a, Pool> {
+    pub fn pools(&self, sort: Sort) -> &Listing<'a, Pool> {
         match sort {
             Sort::MachineApi => &self.machine_sets,
             Sort::Deployment => &self.deployments,
@@ -122,13 +120,17 @@ pub fn pools<'a>(context: &Rc<CheckContext<'a>>) -> impl Iterator<Item = Subject
 /// Every subject of one cluster.
 pub fn list(context: &Rc<CheckContext<'_>>) -> BTreeSet<SubjectId> {
     let cluster = &context.cluster.name;
-    let named = |one: Subject<'_>| subject(cluster, one.sort, one.key.namespace.as_ref(), one.key.name.as_str());
+    let named = |one: Subject<'_>| {
+        let resource = context.pools(one.sort).resource;
+        subject(cluster, one.sort, &resource, one.key.namespace.as_ref(), one.key.name.as_str())
+    };
     let mut subjects: BTreeSet<SubjectId> = pools(context).map(named).collect();
     // Two of the collections are of the same kind, and a finding's id says the kind alone: one line for both.
     let mut kinds = BTreeSet::new();
     for sort in Sort::ALL {
-        if gap_of(context, sort).is_some() && kinds.insert(sort.resource().kind) {
-            subjects.insert(subject(&context.cluster.name, sort, None, WHOLE_COLLECTION));
+        if gap_of(context, sort).is_some() && kinds.insert(sort.kind().kind) {
+            let resource = context.pools(sort).resource;
+            subjects.insert(subject(cluster, sort, &resource, None, WHOLE_COLLECTION));
         }
     }
     subjects
@@ -152,14 +154,14 @@ fn is_subject(context: &CheckContext<'_>, sort: Sort, key: &Key, pool: &Pool) ->
 /// Whether the cluster of a set that names no template runs on AWS.
 fn is_on_aws(context: &CheckContext<'_>, key: &Key, cluster: &str) -> bool {
     let key = Key { namespace: key.namespace.clone(), name: ObjectName::new(cluster) };
-    let Some(cluster) = context.clusters.get(&key).seen else { return false };
+    let Some(cluster) = context.clusters.referenced(&key).seen else { return false };
     let kinds = [AWS_CLUSTER.kind, MANAGED_PLANE.kind, MANAGED_CLUSTER_KIND];
-    [&cluster.infrastructure, &cluster.plane].into_iter().flatten().any(|named| kinds.contains(&&*named.kind))
+    [&cluster.infrastructure, &cluster.control_plane].into_iter().flatten().any(|named| kinds.contains(&&*named.kind))
 }
 
-/// Why a collection of subjects isn't complete. One that nobody serves is.
+/// Why a collection of subjects isn't complete. One that is not served is.
 fn gap_of(context: &CheckContext<'_>, sort: Sort) -> Option<Gap> {
-    // Where nobody knows what is served, nobody knows whether there is anything to judge.
+    // Without discovery it is not known whether there is anything to judge.
     if matches!(context.cluster.served, Served::Unknown(_)) {
         return None;
     }
@@ -167,12 +169,18 @@ fn gap_of(context: &CheckContext<'_>, sort: Sort) -> Option<Gap> {
     context.pools(sort).gap().filter(|gap| gap.cause != GapCause::NotRecorded)
 }
 
-pub fn subject(cluster: &ClusterName, sort: Sort, namespace: Option<&Namespace>, name: &str) -> SubjectId {
+pub fn subject(
+    cluster: &ClusterName,
+    sort: Sort,
+    resource: &Resource,
+    namespace: Option<&Namespace>,
+    name: &str,
+) -> SubjectId {
     SubjectId {
         domain: NAME,
         cluster: cluster.clone(),
-        api_version: sort.api_version(),
-        kind: sort.resource().kind,
+        api_version: sort.kind().api_version(resource),
+        kind: resource.kind,
         namespace: namespace.map(|namespace| namespace.as_str().to_owned()),
         name: name.to_owned(),
         cloud: None,

@@ -2,14 +2,14 @@
 //! what a recording says.
 //!
 //! ```text
-//!   a recording ──────────────────────────► its own `environment`, or nobody says
+//!   a recording ──────────────────────────► its own `environment`, or not known
 //!   live, and the config names a Deployment that is there ──► its pods' containers
 //!        │ none running ──► its template, as far as that decides: the EKS webhook may add to it
 //!        ▼ it names none, or none that is there
 //!   the variables of this process, as the cluster's AWS account tells them
 //! ```
 //!
-//! Always true: a variable whose value nobody here can see makes the answer unknown, never unset.
+//! Invariants: a variable whose value is not visible makes the answer unknown, never unset.
 
 use super::catalogue::Account;
 use super::facts::{Container, Deployment, Environment, Pod, Variable};
@@ -32,7 +32,7 @@ pub struct Surroundings {
 /// What is said, and how well.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Said {
-    /// Nobody says anything.
+    /// Nothing is known of it.
     Nothing,
     NotKnown(Gap),
     Known(Seen),
@@ -107,7 +107,7 @@ impl Surroundings {
         })
     }
 
-    /// Whose environment logins are judged by. What is not known is nobody's yet.
+    /// Whose environment logins are judged by.
     pub fn whose(&self) -> Whose {
         match &self.said {
             Said::Known(seen) => seen.whose,

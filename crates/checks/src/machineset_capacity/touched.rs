@@ -1,6 +1,6 @@
 //! Which judgements a change touches.
 //!
-//! Always true: judging what is touched anew, and keeping the rest, gives what judging everything anew would give.
+//! Invariants: judging what is touched and keeping the rest gives the same as judging everything.
 
 use super::catalogue::Account;
 use super::facts::{Pool, Provider};
@@ -11,7 +11,7 @@ use super::settings::Settings;
 use super::subjects::{Sort, subject};
 use super::surroundings::is_of_workload;
 use crate::Touched;
-use trueup_core::world::{Change, ChangeSet, ClusterName, CollectionId, Key, View, What};
+use trueup_core::world::{Change, ChangeSet, Cluster, ClusterName, CollectionId, Key, View, What};
 
 pub fn find(changes: &ChangeSet, view: View<'_>, settings: &Settings) -> Touched {
     let mut touched = Touched::default();
@@ -36,17 +36,18 @@ pub fn find(changes: &ChangeSet, view: View<'_>, settings: &Settings) -> Touched
 }
 
 fn collection(id: &CollectionId, what: &What, view: View<'_>, touched: &mut Touched) {
-    let leaves = [CLUSTER, TEMPLATE, AWS_CLUSTER, MANAGED_PLANE, INFRASTRUCTURE];
-    let sort = Sort::ALL.into_iter().find(|sort| sort.resource() == id.resource);
+    let is_leaf = id.resource == INFRASTRUCTURE
+        || [CLUSTER, TEMPLATE, AWS_CLUSTER, MANAGED_PLANE].iter().any(|kind| kind.is(&id.resource));
+    let sort = Sort::ALL.into_iter().find(|sort| sort.kind().is(&id.resource));
     match (sort, what) {
         (Some(sort), What::Keys(keys)) => {
-            let of = |key: &Key| subject(&id.cluster, sort, key.namespace.as_ref(), key.name.as_str());
+            let of = |key: &Key| subject(&id.cluster, sort, &id.resource, key.namespace.as_ref(), key.name.as_str());
             touched.subjects.extend(keys.iter().map(of));
         }
         (Some(_), What::Everything) => drop(touched.clusters.insert(id.cluster.clone())),
         (None, What::Keys(keys)) if id.resource == SECRET => touch_users(&id.cluster, keys, view, touched),
         (None, _) if id.resource == SECRET => drop(touched.clusters.insert(id.cluster.clone())),
-        (None, _) if leaves.contains(&id.resource) => drop(touched.clusters.insert(id.cluster.clone())),
+        (None, _) if is_leaf => drop(touched.clusters.insert(id.cluster.clone())),
         (None, _) if [INSTANCE_TYPE, LOOKUP, ENVIRONMENT].contains(&id.resource) => touch_all(view, touched),
         (None, _) => {}
     }
@@ -54,21 +55,28 @@ fn collection(id: &CollectionId, what: &What, view: View<'_>, touched: &mut Touc
 
 /// The MachineSets that name one of these Secrets.
 fn touch_users(cluster: &ClusterName, keys: &[Key], view: View<'_>, touched: &mut Touched) {
-    let sets = view.read::<Pool>(&CollectionId::all(cluster, Sort::MachineApi.resource()));
+    let id = Sort::MachineApi.kind().collection_at(cluster, view);
+    let sets = view.read::<Pool>(&id);
     for (key, pool) in sets.iter() {
         let (Provider::Inline { secret, .. }, Some(namespace)) = (&pool.provider, &key.namespace) else { continue };
         let names = |one: &Key| one.namespace.as_ref() == Some(namespace) && one.name.as_str() == &**secret;
         if keys.iter().any(names) {
-            touched.subjects.insert(subject(cluster, Sort::MachineApi, Some(namespace), key.name.as_str()));
+            touched.subjects.insert(subject(
+                cluster,
+                Sort::MachineApi,
+                &id.resource,
+                Some(namespace),
+                key.name.as_str(),
+            ));
         }
     }
 }
 
 /// Every cluster that has machines.
 fn touch_all(view: View<'_>, touched: &mut Touched) {
-    let has_pools = |name: &ClusterName| {
-        let of = |sort: Sort| view.read::<Pool>(&CollectionId::all(name, sort.resource()));
+    let has_pools = |cluster: &&Cluster| {
+        let of = |sort: Sort| view.read::<Pool>(&sort.kind().collection(cluster));
         Sort::ALL.into_iter().any(|sort| of(sort).iter().next().is_some())
     };
-    touched.clusters.extend(view.clusters().map(|cluster| cluster.name.clone()).filter(has_pools));
+    touched.clusters.extend(view.clusters().filter(has_pools).map(|cluster| cluster.name.clone()));
 }

@@ -3,14 +3,14 @@
 //! Who looks at events finds the same two reasons whatever went wrong. Having both on one screen says which of them is
 //! about what.
 //!
-//! Always true: its own words, for MachineSets those of the release that takes on roles, for MachineDeployments those of
+//! Invariants: its own words, for MachineSets those of the release that takes on roles, for MachineDeployments those of
 //! the release that knows Cluster API (`facts/irsa-machineset.md` section 7).
 
 use super::credentials::{Credentials, Half};
 use super::facts::Provider;
-use super::judge::Ruling;
 use super::machine::Fault;
 use super::names::TEMPLATE;
+use super::ruling::Ruling;
 use super::subjects::{Sort, Subject};
 use super::verdict::{Code, Verdict};
 use trueup_core::world::Namespace;
@@ -86,7 +86,7 @@ fn of_machine_set(subject: &Subject<'_>, ruling: &Ruling<'_>) -> Vec<String> {
     }
 }
 
-/// Each fault of a spec is told twice, by two reasons.
+/// Each fault of a spec gives two events, with two reasons.
 fn of_deployment(ruling: &Ruling<'_>) -> Vec<String> {
     let twice = |what: &str, why: String| {
         vec![format!("Warning FailedUpdate: Failed to {what}: {why}"), format!("Warning ReconcileError: {why}")]

@@ -13,7 +13,7 @@ use trueup_core::world::{Cluster, ClusterSource, CollectionId, Gap, Provider, Vi
 /// An account, and who points at what in it.
 pub struct Account<'a> {
     pub member: &'a Cluster,
-    /// The account's id; its alias while nobody knows it.
+    /// The account's id; its alias while the id is unknown.
     pub account: String,
     pub listing: CollectionId,
     /// The clusters it is used from; from everywhere when there are none.

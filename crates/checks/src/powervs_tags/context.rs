@@ -1,9 +1,9 @@
-//! Accounts and clusters laid beside each other: which cluster points at which resource, and how.
+//! Accounts compared with clusters: which cluster refers to which resource, and how.
 //!
-//! Always true:
+//! Invariants:
 //! - an id beats a name: a cluster that holds an id of a sort is not matched by name there;
 //! - a cluster points only into the account its ids lie in. Where they lie in several, nothing is concluded;
-//! - that a uid is nobody's is said only when every cluster's list of IBMPowerVSClusters is known.
+//! - a uid counts as unowned only when the IBMPowerVSClusters of every cluster are known.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,8 +12,8 @@ use std::rc::Rc;
 use super::account::Account;
 use super::facts::{CapiCluster, CloudResource, Pause, PowerVsCluster, Slot, Wish, account_of_crn, crn_ends};
 use super::kind::{Kind, Side};
-use super::names::{POWERVS_CLUSTER, capi_clusters, powervs_clusters};
-use super::subjects::{Subject, list};
+use super::names::{CAPI_CLUSTER, POWERVS_CLUSTER};
+use super::subjects::{ResolvedSubject, list};
 use super::tags::{connection_tag, connection_uids, owner_tag, uuid_tag};
 use super::teardown::Teardown;
 use super::users::{Users, may_use};
@@ -32,7 +32,7 @@ pub struct CheckContext<'a> {
     living: BTreeMap<String, usize>,
     /// How many clusters have each name.
     pub namesakes: BTreeMap<&'a str, usize>,
-    pub subjects: BTreeMap<SubjectId, Subject>,
+    pub subjects: BTreeMap<SubjectId, ResolvedSubject>,
     pub(super) teardowns: RefCell<BTreeMap<usize, Rc<Teardown>>>,
 }
 
@@ -69,7 +69,7 @@ pub enum By {
     Name,
     /// Both of its tags.
     Tags,
-    /// What it lies on carries its tags, and it leads to what is the cluster's.
+    /// The resource that contains it carries the cluster's tags, and it connects to a resource of the cluster.
     Holder,
 }
 
@@ -158,7 +158,7 @@ impl<'a> CheckContext<'a> {
     fn read_clusters(&mut self) {
         let users = Users::of(self.view);
         for site in self.view.clusters().filter(|site| users.asks(site)) {
-            let id = powervs_clusters(site);
+            let id = POWERVS_CLUSTER.collection(site);
             let reading = self.view.read::<PowerVsCluster>(&id);
             if let Some(gap) = reading.gap() {
                 self.fleet_gap.get_or_insert(Gap::new(gap.cause, format!("{}: {gap}", site.name)));
@@ -191,7 +191,7 @@ impl<'a> CheckContext<'a> {
     fn pause(&self, site: &Cluster, key: &Key, fact: &PowerVsCluster) -> Pause {
         let Some(owner) = fact.owner.as_ref().filter(|_| fact.pause == Pause::No) else { return fact.pause };
         let owner = Key { namespace: key.namespace.clone(), name: ObjectName::new(&*owner.name) };
-        match self.view.read::<CapiCluster>(&capi_clusters(site)).get(&owner) {
+        match self.view.read::<CapiCluster>(&CAPI_CLUSTER.collection(site)).get(&owner) {
             Observation::Present(cluster) => cluster.pause,
             Observation::ProvenAbsent(_) | Observation::Unknown(_) => Pause::No,
         }
@@ -297,7 +297,7 @@ impl<'a> CheckContext<'a> {
         }
     }
 
-    /// What has no tags of its own is found by what it lies on: a connection by its gateway's tags and the network it leads
+    /// A resource without tags is found by the one that contains it: a connection by its gateway's tags and the network it leads
     /// to, a DHCP server by its network's.
     fn point_by_holder(&mut self) {
         for place in 0..self.accounts.len() {

@@ -4,17 +4,23 @@ use serde_json::{Map, Value, json};
 
 use super::context::{By, CheckContext, Claim, Claimant, Leads};
 use super::facts::{CloudResource, Held, Slot, UserTags};
-use super::judge::Ruling;
 use super::kind::Kind;
 use super::messages::{fault_message, summary};
 use super::remedy::actions;
+use super::ruling::Ruling;
 use super::settings::Settings;
-use super::subjects::Subject;
+use super::subjects::ResolvedSubject;
 use super::tags::is_ours_by_prefix;
+use crate::evidence::line;
 use trueup_core::engine::{Evidence, Explanation};
 use trueup_core::world::Uid;
 
-pub fn explain(settings: Settings, context: &CheckContext<'_>, subject: &Subject, ruling: &Ruling) -> Explanation {
+pub fn explain(
+    settings: Settings,
+    context: &CheckContext<'_>,
+    subject: &ResolvedSubject,
+    ruling: &Ruling,
+) -> Explanation {
     Explanation {
         uid: object_uid(context, subject),
         created: found(context, subject).and_then(|resource| resource.created),
@@ -27,48 +33,54 @@ pub fn explain(settings: Settings, context: &CheckContext<'_>, subject: &Subject
 }
 
 /// The uid of the object a subject is about, when it is about one of a cluster.
-fn object_uid(context: &CheckContext<'_>, subject: &Subject) -> Option<Uid> {
+fn object_uid(context: &CheckContext<'_>, subject: &ResolvedSubject) -> Option<Uid> {
     match subject {
-        Subject::Tag { claimant, .. } | Subject::Unplaced { claimant } => {
+        ResolvedSubject::Tag { claimant, .. } | ResolvedSubject::Unplaced { claimant } => {
             Some(context.claimants[*claimant].fact.uid.clone())
         }
-        Subject::Resource { .. } | Subject::Missing { .. } | Subject::Clusters { .. } | Subject::Account { .. } => None,
+        ResolvedSubject::Resource { .. }
+        | ResolvedSubject::Missing { .. }
+        | ResolvedSubject::Clusters { .. }
+        | ResolvedSubject::Account { .. } => None,
     }
 }
 
 /// The resource a subject is about, when it is there.
-fn found<'a>(context: &CheckContext<'a>, subject: &Subject) -> Option<&'a CloudResource> {
+fn found<'a>(context: &CheckContext<'a>, subject: &ResolvedSubject) -> Option<&'a CloudResource> {
     match subject {
-        Subject::Resource { account, item, .. } => Some(context.resource(*account, *item)),
-        Subject::Missing { .. }
-        | Subject::Tag { .. }
-        | Subject::Unplaced { .. }
-        | Subject::Clusters { .. }
-        | Subject::Account { .. } => None,
+        ResolvedSubject::Resource { account, item, .. } => Some(context.resource(*account, *item)),
+        ResolvedSubject::Missing { .. }
+        | ResolvedSubject::Tag { .. }
+        | ResolvedSubject::Unplaced { .. }
+        | ResolvedSubject::Clusters { .. }
+        | ResolvedSubject::Account { .. } => None,
     }
 }
 
 /// The cluster a subject is seen from.
-pub fn seen_from<'s, 'a>(context: &'s CheckContext<'a>, subject: &Subject) -> Option<&'s Claimant<'a>> {
+pub fn seen_from<'s, 'a>(context: &'s CheckContext<'a>, subject: &ResolvedSubject) -> Option<&'s Claimant<'a>> {
     let claimant = match subject {
-        Subject::Resource { seen_from, .. } => *seen_from,
-        Subject::Missing { claimant, .. } | Subject::Tag { claimant, .. } | Subject::Unplaced { claimant } => {
-            Some(*claimant)
-        }
-        Subject::Clusters { .. } | Subject::Account { .. } => None,
+        ResolvedSubject::Resource { seen_from, .. } => *seen_from,
+        ResolvedSubject::Missing { claimant, .. }
+        | ResolvedSubject::Tag { claimant, .. }
+        | ResolvedSubject::Unplaced { claimant } => Some(*claimant),
+        ResolvedSubject::Clusters { .. } | ResolvedSubject::Account { .. } => None,
     };
     claimant.map(|claimant| &context.claimants[claimant])
 }
 
 /// The tags of a resource that is the cluster's, and what the user wants on it.
-fn expected(context: &CheckContext<'_>, subject: &Subject) -> Value {
+fn expected(context: &CheckContext<'_>, subject: &ResolvedSubject) -> Value {
     let Some(claimant) = seen_from(context, subject) else { return json!({}) };
     let is_taggable = match subject {
-        Subject::Resource { account, item, .. } => {
+        ResolvedSubject::Resource { account, item, .. } => {
             context.resource(*account, *item).kind.is_some_and(Kind::is_taggable)
         }
-        Subject::Missing { .. } => return json!({ "exists": true }),
-        Subject::Tag { .. } | Subject::Unplaced { .. } | Subject::Clusters { .. } | Subject::Account { .. } => false,
+        ResolvedSubject::Missing { .. } => return json!({ "exists": true }),
+        ResolvedSubject::Tag { .. }
+        | ResolvedSubject::Unplaced { .. }
+        | ResolvedSubject::Clusters { .. }
+        | ResolvedSubject::Account { .. } => false,
     };
     let mut expected = Map::new();
     expected.insert("cluster".into(), json!(claimant.key.to_string()));
@@ -84,15 +96,15 @@ fn expected(context: &CheckContext<'_>, subject: &Subject) -> Value {
     Value::Object(expected)
 }
 
-fn actual(context: &CheckContext<'_>, subject: &Subject) -> Value {
+fn actual(context: &CheckContext<'_>, subject: &ResolvedSubject) -> Value {
     let Some(resource) = found(context, subject) else {
         return match subject {
-            Subject::Missing { .. } => json!({ "exists": false }),
-            Subject::Resource { .. }
-            | Subject::Tag { .. }
-            | Subject::Unplaced { .. }
-            | Subject::Clusters { .. }
-            | Subject::Account { .. } => json!({}),
+            ResolvedSubject::Missing { .. } => json!({ "exists": false }),
+            ResolvedSubject::Resource { .. }
+            | ResolvedSubject::Tag { .. }
+            | ResolvedSubject::Unplaced { .. }
+            | ResolvedSubject::Clusters { .. }
+            | ResolvedSubject::Account { .. } => json!({}),
         };
     };
     let mut actual = Map::new();
@@ -112,18 +124,18 @@ fn actual(context: &CheckContext<'_>, subject: &Subject) -> Value {
     Value::Object(actual)
 }
 
-fn evidence(context: &CheckContext<'_>, subject: &Subject, ruling: &Ruling) -> Vec<Evidence> {
+fn evidence(context: &CheckContext<'_>, subject: &ResolvedSubject, ruling: &Ruling) -> Vec<Evidence> {
     let mut lines = Vec::new();
     let gap = ruling.gap.as_ref();
     match subject {
-        Subject::Resource { account, item, seen_from } => {
+        ResolvedSubject::Resource { account, item, seen_from } => {
             lines.extend(resource_evidence(context, *account, *item));
             lines.extend(
                 seen_from.map(|claimant| claim_evidence(context, *account, *item, claimant)).unwrap_or_default(),
             );
             lines.extend(owner_evidence(context, ruling));
         }
-        Subject::Missing { account, claimant, slot } => {
+        ResolvedSubject::Missing { account, claimant, slot } => {
             let claimant = &context.claimants[*claimant];
             let slot = &claimant.fact.slots[*slot];
             lines.extend(slot.held.as_ref().map(|held| held_line(claimant, slot, held)));
@@ -133,17 +145,17 @@ fn evidence(context: &CheckContext<'_>, subject: &Subject, ruling: &Ruling) -> V
                 lines.push(line("a complete listing does not have it".to_owned(), object, ""));
             }
         }
-        Subject::Tag { claimant, fault } => {
+        ResolvedSubject::Tag { claimant, fault } => {
             let claimant = &context.claimants[*claimant];
             let fault = &claimant.fact.faults[*fault];
             lines.push(line(fault_message(fault), claimant.described(), ""));
         }
-        Subject::Unplaced { claimant } => {
+        ResolvedSubject::Unplaced { claimant } => {
             let claimant = &context.claimants[*claimant];
             let held = claimant.fact.slots.iter().filter_map(|slot| Some((slot, slot.held.as_ref()?)));
             lines.extend(held.map(|(slot, held)| held_line(claimant, slot, held)));
         }
-        Subject::Clusters { .. } | Subject::Account { .. } => {}
+        ResolvedSubject::Clusters { .. } | ResolvedSubject::Account { .. } => {}
     }
     lines.extend(gap.map(|gap| line(gap.says.clone(), "what is not known".to_owned(), "")));
     lines
@@ -239,8 +251,4 @@ fn held_line(claimant: &Claimant<'_>, slot: &Slot, held: &Held) -> Evidence {
         None => "",
     };
     line(format!("holds the id {}{created}", held.id), claimant.described(), &format!("{}.id", slot.field))
-}
-
-fn line(says: String, object: String, field: &str) -> Evidence {
-    Evidence { says, object, field: field.to_owned(), resource_version: String::new() }
 }

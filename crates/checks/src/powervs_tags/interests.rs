@@ -1,7 +1,7 @@
 //! What this check wants to see: the accounts, every cluster that may own something in one, and who pauses them.
 
 use super::facts::{CapiCluster, CloudResource, PowerVsCluster};
-use super::names::{CLOUD_RESOURCE, capi_clusters, powervs_clusters};
+use super::names::{CAPI_CLUSTER, CLOUD_RESOURCE, POWERVS_CLUSTER};
 use super::users::Users;
 use trueup_core::world::{ClusterSource, CollectionId, Interest, Provider, View};
 
@@ -14,11 +14,11 @@ pub fn list(view: View<'_>) -> Vec<Interest> {
         .collect();
     let users = Users::of(view);
     for cluster in view.clusters().filter(|cluster| users.asks(cluster)) {
-        let id = powervs_clusters(cluster);
+        let id = POWERVS_CLUSTER.collection(cluster);
         let has_owners = view.read::<PowerVsCluster>(&id).iter().any(|(_, fact)| fact.owner.is_some());
         wanted.push(id.interest::<PowerVsCluster>());
         if has_owners {
-            wanted.push(capi_clusters(cluster).interest::<CapiCluster>());
+            wanted.push(CAPI_CLUSTER.collection(cluster).interest::<CapiCluster>());
         }
     }
     wanted

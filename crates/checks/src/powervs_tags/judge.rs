@@ -1,64 +1,33 @@
 //! The rules, from top to bottom: the first that holds gives the verdict.
 //!
-//! Always true:
+//! Invariants:
 //! - only both tags of a cluster make a resource its own; one tag, a name or a flag never does. What can't be tagged takes the
-//!   word of what it lies on;
-//! - that a uid is nobody's needs every cluster's list;
+//!   tags of the resource that contains it;
+//! - a uid counts as unowned only with every cluster's list;
 //! - what isn't known is `unknown`, and says what is missing.
-
-use std::collections::BTreeSet;
 
 use super::context::{By, CheckContext, Claim, Claimant, Home, Leads};
 use super::facts::{Course, Held, Lock, Shape, Slot, Wish};
 use super::kind::Kind;
-use super::subjects::Subject;
+use super::ruling::Ruling;
+use super::subjects::ResolvedSubject;
 use super::verdict::{Code, Verdict};
-use trueup_core::world::Gap;
-
-/// A verdict with what it rests on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ruling {
-    pub verdict: Verdict,
-    pub codes: BTreeSet<Code>,
-    /// What is not known, for `unknown`.
-    pub gap: Option<Gap>,
-    /// The uid of the owner, for `orphan`, `stale-owner` and `other-owner`.
-    pub owner: Option<String>,
-}
-
-impl Ruling {
-    fn of(verdict: Verdict) -> Self {
-        Self { verdict, codes: BTreeSet::new(), gap: None, owner: None }
-    }
-
-    fn with(verdict: Verdict, code: Code) -> Self {
-        Self { codes: [code].into(), ..Self::of(verdict) }
-    }
-
-    fn unknown(gap: Gap) -> Self {
-        Self { gap: Some(gap), ..Self::of(Verdict::Unknown) }
-    }
-
-    fn owned_by(verdict: Verdict, uid: Option<&str>) -> Self {
-        Self { owner: uid.map(str::to_owned), ..Self::of(verdict) }
-    }
-}
 
 /// Judges one subject.
-pub fn rule(context: &CheckContext<'_>, subject: &Subject) -> Ruling {
+pub fn rule(context: &CheckContext<'_>, subject: &ResolvedSubject) -> Ruling {
     match subject {
-        Subject::Resource { account, item, seen_from } => rule_resource(context, *account, *item, *seen_from),
-        Subject::Missing { account, claimant, .. } => rule_missing(context, *account, *claimant),
-        Subject::Tag { claimant, fault } => {
+        ResolvedSubject::Resource { account, item, seen_from } => rule_resource(context, *account, *item, *seen_from),
+        ResolvedSubject::Missing { account, claimant, .. } => rule_missing(context, *account, *claimant),
+        ResolvedSubject::Tag { claimant, fault } => {
             let codes = context.claimants[*claimant].fact.faults[*fault].codes.clone();
             Ruling { codes, ..Ruling::of(Verdict::TagInvalid) }
         }
-        Subject::Unplaced { .. } => Ruling::of(Verdict::Unknown),
-        Subject::Clusters { gap, .. } | Subject::Account { gap, .. } => Ruling::unknown(gap.clone()),
+        ResolvedSubject::Unplaced { .. } => Ruling::of(Verdict::Unknown),
+        ResolvedSubject::Clusters { gap, .. } | ResolvedSubject::Account { gap, .. } => Ruling::unknown(gap.clone()),
     }
 }
 
-/// Judges a resource as a cluster sees it, or as nobody does.
+/// Judges a resource as a cluster sees it, or without a cluster.
 pub fn rule_resource(context: &CheckContext<'_>, account: usize, item: usize, seen_from: Option<usize>) -> Ruling {
     let resource = context.resource(account, item);
     let is_torn = seen_from.is_some_and(|claimant| context.claimants[claimant].home == Home::Several);
@@ -167,7 +136,7 @@ impl<'a> Look<'_, 'a> {
                     rule_resource(self.context, self.account, speaker, self.seen_from);
                 // How the network came to be known says nothing of the server.
                 let codes = codes.into_iter().filter(|code| *code == Code::AccountMismatch).collect();
-                // A server whose id some cluster holds is nobody's orphan, whatever its network's tags say.
+                // A server whose id some cluster holds is not an orphan, whatever its network's tags say.
                 let is_held = self.context.is_pointed_at_by_id(self.account, self.item);
                 let verdict = if verdict == Verdict::Orphan && is_held { Verdict::OtherOwner } else { verdict };
                 Ruling { verdict, codes, gap, owner }
@@ -234,7 +203,7 @@ impl<'a> Look<'_, 'a> {
         }
     }
 
-    /// The spec says that somebody else made it.
+    /// The spec says that the provider did not create it.
     fn is_users(&self) -> bool {
         let Some((claim, Some(slot))) = self.claim() else { return false };
         match &slot.wish {

@@ -2,23 +2,17 @@
 
 pub use trueup_core::world::IbmResourceKind as Kind;
 
-/// Which end of a gateway a connection is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Side {
-    PowerVs,
-    Vpc,
+named_enum! {
+    /// Which end of a gateway a connection is.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Side {
+        PowerVs = "powervs",
+        Vpc = "vpc",
+    }
 }
 
 impl Side {
     pub const ALL: [Self; 2] = [Self::PowerVs, Self::Vpc];
-
-    /// At the end of a connection tag.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::PowerVs => "powervs",
-            Self::Vpc => "vpc",
-        }
-    }
 
     /// By the type of the network a connection leads to.
     pub fn of_network(network_type: &str) -> Option<Self> {

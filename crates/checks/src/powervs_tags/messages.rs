@@ -3,16 +3,16 @@
 use super::context::{CheckContext, Claimant};
 use super::explain::seen_from;
 use super::facts::Course;
-use super::judge::Ruling;
 use super::kind::Kind;
-use super::subjects::Subject;
+use super::ruling::Ruling;
+use super::subjects::ResolvedSubject;
 use super::tags::Fault;
 use super::verdict::{Code, Verdict};
 
 /// One line about a subject.
-pub fn summary(context: &CheckContext<'_>, subject: &Subject, ruling: &Ruling) -> String {
+pub fn summary(context: &CheckContext<'_>, subject: &ResolvedSubject, ruling: &Ruling) -> String {
     match subject {
-        Subject::Resource { account, item, seen_from: claimant } => {
+        ResolvedSubject::Resource { account, item, seen_from: claimant } => {
             let said = resource_message(context, subject, ruling);
             match (context.resource(*account, *item).kind, ruling.verdict) {
                 (Some(kind @ (Kind::TgConnection | Kind::DhcpServer)), Verdict::Owned | Verdict::Foreign)
@@ -24,44 +24,48 @@ pub fn summary(context: &CheckContext<'_>, subject: &Subject, ruling: &Ruling) -
                 (_, _) => said,
             }
         }
-        Subject::Missing { account, .. } => match (&ruling.gap, ruling.codes.contains(&Code::AccountMismatch)) {
-            (_, true) => mismatch(),
-            (Some(gap), false) => format!("whether it is still there is not known: {gap}"),
-            (None, false) => {
-                format!(
-                    "the status holds this id, and account {} has no such resource",
-                    context.accounts[*account].account
-                )
+        ResolvedSubject::Missing { account, .. } => {
+            match (&ruling.gap, ruling.codes.contains(&Code::AccountMismatch)) {
+                (_, true) => mismatch(),
+                (Some(gap), false) => format!("whether it is still there is not known: {gap}"),
+                (None, false) => {
+                    format!(
+                        "the status holds this id, and account {} has no such resource",
+                        context.accounts[*account].account
+                    )
+                }
             }
-        },
-        Subject::Tag { claimant, fault } => fault_message(&context.claimants[*claimant].fact.faults[*fault]),
-        Subject::Unplaced { claimant } => {
+        }
+        ResolvedSubject::Tag { claimant, fault } => fault_message(&context.claimants[*claimant].fact.faults[*fault]),
+        ResolvedSubject::Unplaced { claimant } => {
             format!("the resources of {} are in no account that was read", context.claimants[*claimant].key)
         }
-        Subject::Clusters { gap } => format!("which clusters there are is not known completely: {gap}"),
-        Subject::Account { gap, .. } => format!("what is in the account is not known completely: {gap}"),
+        ResolvedSubject::Clusters { gap } => format!("which clusters there are is not known completely: {gap}"),
+        ResolvedSubject::Account { gap, .. } => format!("what is in the account is not known completely: {gap}"),
     }
 }
 
-fn resource_message(context: &CheckContext<'_>, subject: &Subject, ruling: &Ruling) -> String {
-    let Subject::Resource { account, item, .. } = subject else { return String::new() };
+fn resource_message(context: &CheckContext<'_>, subject: &ResolvedSubject, ruling: &Ruling) -> String {
+    let ResolvedSubject::Resource { account, item, .. } = subject else { return String::new() };
     let resource = context.resource(*account, *item);
     let claimant = seen_from(context, subject);
-    let whose = claimant.map_or_else(|| "nobody".to_owned(), |one| one.key.to_string());
+    let whose = claimant.map_or_else(|| "no cluster".to_owned(), |one| one.key.to_string());
     match ruling.verdict {
         Verdict::Unknown if ruling.codes.contains(&Code::AccountMismatch) => mismatch(),
         Verdict::Unknown => {
             let gap = ruling.gap.as_ref().map_or_else(String::new, ToString::to_string);
-            format!("whether its owner lives is not known: {gap}")
+            format!("unknown whether its owner exists: {gap}")
         }
-        Verdict::Reclaiming => "deleted, and kept by IBM Cloud for some days in case it is wanted back".to_owned(),
-        Verdict::Deleting if resource.course() == Course::Stays => "what it belongs to is on its way out".to_owned(),
-        Verdict::Deleting => format!("on its way out ({})", resource.state),
+        Verdict::Reclaiming => "deleted; IBM Cloud keeps it for up to 7 days".to_owned(),
+        Verdict::Deleting if resource.course() == Course::Stays => {
+            "the resource that contains it is being deleted".to_owned()
+        }
+        Verdict::Deleting => format!("deleting ({})", resource.state),
         Verdict::Gone => "gone".to_owned(),
-        Verdict::TwoOwners => "carries the tags of several clusters; nobody may delete it".to_owned(),
-        Verdict::Reference => format!("used by {whose} and made by somebody else"),
+        Verdict::TwoOwners => "tagged by several clusters; never deleted".to_owned(),
+        Verdict::Reference => format!("used by {whose}, not created by it"),
         Verdict::Owned => owned_message(claimant, &whose),
-        Verdict::Locked => format!("{whose} is being deleted, and this is locked"),
+        Verdict::Locked => format!("locked; blocks deletion of {whose}"),
         Verdict::OtherOwner => "carries the tags of another owner".to_owned(),
         Verdict::StaleOwner => format!("carries the name of {whose} and the uid of a cluster that is gone"),
         Verdict::Orphan => "its owner is gone, and no cluster points at it".to_owned(),
@@ -70,7 +74,7 @@ fn resource_message(context: &CheckContext<'_>, subject: &Subject, ruling: &Ruli
         Verdict::Foreign if ruling.codes.contains(&Code::AdoptedByName) => {
             format!("{whose} found it by its name; nothing proves that it made it")
         }
-        Verdict::Foreign => format!("nothing but its name says that it is {whose}'s"),
+        Verdict::Foreign => format!("matches {whose} by name only"),
         Verdict::TagInvalid => String::new(),
     }
 }
@@ -103,7 +107,7 @@ fn code_message(code: Code) -> &'static str {
         Code::Length => "it is longer than 128 characters",
         Code::NotJson => "the annotation is not the JSON it should be",
         Code::OwnerTooLong => "the cluster's name is longer than 97 characters",
-        Code::ReservedPrefix => "what begins so says whose a resource is, which is not for users to say",
+        Code::ReservedPrefix => "prefix is reserved for ownership tags",
         Code::AccountMismatch | Code::AdoptedByName | Code::TaggedReference => code.as_str(),
     }
 }

@@ -3,7 +3,7 @@
 //! A status is lost when its object is deleted, moved or restored; tags stay with the resource. Two of them, the name and the
 //! uid of the IBMPowerVSCluster, make a resource that cluster's. A name that matches proves nothing.
 //!
-//! Not here: asking the cloud (`cloud::ibm`), writing to it (`engine`).
+//! Elsewhere: asking the cloud (`cloud::ibm`), writing to it (`engine`).
 
 mod account;
 mod context;
@@ -19,6 +19,7 @@ mod names;
 mod present;
 mod proofs;
 mod remedy;
+mod ruling;
 mod settings;
 mod subjects;
 mod tag_form;
@@ -34,11 +35,13 @@ mod verdict;
 use std::collections::BTreeSet;
 
 use context::CheckContext;
-use judge::rule;
+use ruling::Ruling;
 pub use settings::{ENTRY, Settings};
+use subjects::ResolvedSubject;
 
-use super::contract::{Check, Touched};
-use super::present::{Cell, CheckDescription, Panel};
+use crate::contract::Touched;
+use crate::present::{Cell, CheckDescription, Panel};
+use crate::rules::{CheckRules, ContextCache, Ruled};
 use trueup_core::engine::{CheckName, Explanation, Judgement, SubjectId};
 use trueup_core::world::{ChangeSet, ClusterName, Interest, Provider, View};
 
@@ -54,100 +57,84 @@ impl PowerVsTags {
     pub fn new(settings: Settings) -> Self {
         Self { settings }
     }
-
-    fn judge_in(&self, subject: &SubjectId, context: &CheckContext<'_>) -> Option<Judgement> {
-        let place = context.subjects.get(subject)?;
-        let ruling = rule(context, place);
-        Some(Judgement {
-            state: ruling.verdict.state(),
-            verdict: ruling.verdict.as_str(),
-            codes: ruling.codes.iter().map(|code| code.as_str()).collect(),
-            ownership_proofs: proofs::count(context, place, &ruling),
-            until: None,
-        })
-    }
-
-    fn explain_in(&self, subject: &SubjectId, context: &CheckContext<'_>) -> Option<Explanation> {
-        let place = context.subjects.get(subject)?;
-        Some(explain::explain(self.settings, context, place, &rule(context, place)))
-    }
-
-    fn cells_in(&self, subject: &SubjectId, context: &CheckContext<'_>) -> Vec<Cell> {
-        context.subjects.get(subject).map_or_else(Vec::new, |place| present::cells(context, place))
-    }
 }
 
-impl Check for PowerVsTags {
-    fn name(&self) -> CheckName {
-        NAME
-    }
+/// Accounts are used from several clusters, so that all judgements share one context.
+impl CheckRules for PowerVsTags {
+    type Fleet<'a> = CheckContext<'a>;
+    type Context<'a> = ();
+    type Subject<'a> = ResolvedSubject;
+    type Ruling<'a> = Ruling;
 
-    fn clouds(&self) -> &'static [Provider] {
-        &[Provider::Ibm]
-    }
-
-    fn description(&self) -> CheckDescription {
-        present::DESCRIPTION
-    }
+    const NAME: CheckName = NAME;
+    const DESCRIPTION: CheckDescription = present::DESCRIPTION;
+    const CLOUDS: &'static [Provider] = &[Provider::Ibm];
 
     fn interests(&self, view: View<'_>) -> Vec<Interest> {
         interests::list(view)
-    }
-
-    fn subjects_in(&self, cluster: &ClusterName, view: View<'_>) -> BTreeSet<SubjectId> {
-        self.subjects(view).into_iter().filter(|subject| subject.cluster == *cluster).collect()
-    }
-
-    fn subjects(&self, view: View<'_>) -> BTreeSet<SubjectId> {
-        CheckContext::new(view).subjects.into_keys().collect()
     }
 
     fn touched(&self, changes: &ChangeSet, view: View<'_>) -> Touched {
         touched::find(changes, view)
     }
 
-    fn judge(&self, subject: &SubjectId, view: View<'_>) -> Option<Judgement> {
-        self.judge_in(subject, &CheckContext::new(view))
-    }
-
-    fn explain(&self, subject: &SubjectId, view: View<'_>) -> Option<Explanation> {
-        self.explain_in(subject, &CheckContext::new(view))
-    }
-
-    fn judge_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Option<Judgement>> {
-        let context = CheckContext::new(view);
-        subjects.iter().map(|subject| self.judge_in(subject, &context)).collect()
-    }
-
-    fn explain_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Option<Explanation>> {
-        let context = CheckContext::new(view);
-        subjects.iter().map(|subject| self.explain_in(subject, &context)).collect()
-    }
-
-    fn cells(&self, subject: &SubjectId, view: View<'_>) -> Vec<Cell> {
-        self.cells_in(subject, &CheckContext::new(view))
-    }
-
-    fn cells_all(&self, subjects: &[&SubjectId], view: View<'_>) -> Vec<Vec<Cell>> {
-        let context = CheckContext::new(view);
-        subjects.iter().map(|subject| self.cells_in(subject, &context)).collect()
-    }
-
     fn parent(&self, subject: &SubjectId, view: View<'_>) -> Option<SubjectId> {
         tree::parent(subject, view)
     }
 
-    fn panels(&self, subject: &SubjectId, view: View<'_>) -> Vec<Panel> {
-        let context = CheckContext::new(view);
-        context.subjects.get(subject).map_or_else(Vec::new, |place| present::panels(&context, place))
+    fn fleet<'a>(&'a self, view: View<'a>) -> CheckContext<'a> {
+        CheckContext::new(view)
     }
 
-    fn answer(&self, form: &str, typed: &str, subject: &SubjectId, view: View<'_>) -> Vec<String> {
+    fn context<'a>(&'a self, _: &ClusterName, _: View<'a>, _: &CheckContext<'a>) -> Option<()> {
+        Some(())
+    }
+
+    fn subjects_in<'a>(&'a self, cluster: &ClusterName, contexts: &ContextCache<'a, Self>) -> BTreeSet<SubjectId> {
+        contexts.fleet.subjects.keys().filter(|id| id.cluster == *cluster).cloned().collect()
+    }
+
+    fn resolve<'a>(&'a self, id: &SubjectId, contexts: &ContextCache<'a, Self>) -> Option<ResolvedSubject> {
+        contexts.fleet.subjects.get(id).cloned()
+    }
+
+    fn rule<'a>(
+        &'a self,
+        _: &SubjectId,
+        subject: &ResolvedSubject,
+        contexts: &ContextCache<'a, Self>,
+    ) -> Option<Ruling> {
+        Some(judge::rule(&contexts.fleet, subject))
+    }
+
+    fn judgement(ruled: &Ruled<'_, '_, Self>) -> Judgement {
+        let ruling = &ruled.ruling;
+        Judgement {
+            state: ruling.verdict.state(),
+            verdict: ruling.verdict.as_str(),
+            codes: ruling.codes.iter().map(|code| code.as_str()).collect(),
+            ownership_proofs: proofs::count(&ruled.contexts.fleet, &ruled.subject, ruling),
+            until: None,
+        }
+    }
+
+    fn explanation(ruled: &Ruled<'_, '_, Self>) -> Explanation {
+        let (settings, context) = (ruled.contexts.check.settings, &ruled.contexts.fleet);
+        explain::explain(settings, context, &ruled.subject, &ruled.ruling)
+    }
+
+    fn cells(ruled: &Ruled<'_, '_, Self>) -> Vec<Cell> {
+        present::cells(&ruled.contexts.fleet, &ruled.subject)
+    }
+
+    fn panels(ruled: &Ruled<'_, '_, Self>) -> Vec<Panel> {
+        present::panels(&ruled.contexts.fleet, &ruled.subject)
+    }
+
+    fn answer(ruled: &Ruled<'_, '_, Self>, form: &str, typed: &str) -> Vec<String> {
         if form != tag_form::FORM.name {
             return Vec::new();
         }
-        let context = CheckContext::new(view);
-        let place = context.subjects.get(subject);
-        place.map_or_else(Vec::new, |place| tag_form::answer(self.settings, &context, place, typed))
+        tag_form::answer(ruled.contexts.check.settings, &ruled.contexts.fleet, &ruled.subject, typed)
     }
 }

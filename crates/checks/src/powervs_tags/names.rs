@@ -1,11 +1,12 @@
 //! Every name this check knows, in one place: tags, annotations, resources, states, and the names a cluster's resources get
-//! when nobody gives them one.
+//! when the spec gives none.
 //!
 //! There are two generations of default names. An object that was made by the older provider keeps its resources under
 //! their old names, so both are looked for.
 
 use super::kind::Kind;
-use trueup_core::world::{Cluster, CollectionId, Resource};
+pub use crate::kinds::{CLUSTER as CAPI_CLUSTER, POWERVS_CLUSTER};
+use trueup_core::world::Resource;
 
 /// What all tags of ours begin with.
 pub const TAG_PREFIX: &str = "powervs.cluster.x-k8s.io-";
@@ -20,58 +21,9 @@ pub const CONNECTION_TAG: &str = "powervs.cluster.x-k8s.io-tgconn:";
 pub const USER_TAGS: &str = "trueup/user-tags";
 /// The user tags that were attached: a JSON list.
 pub const ATTACHED_TAGS: &str = "trueup/attached-tags";
-/// On an object that controllers shall leave alone.
-pub const PAUSED: &str = "cluster.x-k8s.io/paused";
 /// The provider makes and removes infrastructure only with it, or with a topology that asks for it.
 pub const CREATE_INFRA: &str = "powervs.cluster.x-k8s.io/create-infra";
 pub const LOAD_BALANCER_TOPOLOGY: &str = "LoadBalancer";
-
-pub const CAPI_GROUP: &str = "cluster.x-k8s.io";
-
-/// In the version every release since 0.14 stores.
-pub const POWERVS_CLUSTER: Resource = Resource {
-    group: "infrastructure.cluster.x-k8s.io",
-    version: "v1beta3",
-    kind: "IBMPowerVSCluster",
-    plural: "ibmpowervsclusters",
-    namespaced: true,
-};
-/// Every version there has been, the newest first. What an object looks like is told by its fields, never by its version.
-const POWERVS_VERSIONS: [Resource; 3] = [
-    POWERVS_CLUSTER,
-    Resource { version: "v1beta2", ..POWERVS_CLUSTER },
-    Resource { version: "v1beta1", ..POWERVS_CLUSTER },
-];
-const POWERVS_APIS: [&str; 3] = [
-    "infrastructure.cluster.x-k8s.io/v1beta3",
-    "infrastructure.cluster.x-k8s.io/v1beta2",
-    "infrastructure.cluster.x-k8s.io/v1beta1",
-];
-pub const CAPI_CLUSTER: Resource =
-    Resource { group: CAPI_GROUP, version: "v1beta1", kind: "Cluster", plural: "clusters", namespaced: true };
-const CAPI_VERSIONS: [Resource; 2] = [CAPI_CLUSTER, Resource { version: "v1beta2", ..CAPI_CLUSTER }];
-
-/// The IBMPowerVSClusters of a cluster, in the newest version it serves.
-pub fn powervs_clusters(cluster: &Cluster) -> CollectionId {
-    CollectionId::all(&cluster.name, cluster.served.choose(&POWERVS_VERSIONS))
-}
-
-/// The Clusters of Cluster API beside them.
-pub fn capi_clusters(cluster: &Cluster) -> CollectionId {
-    CollectionId::all(&cluster.name, cluster.served.choose(&CAPI_VERSIONS))
-}
-
-/// Whether a collection is one of those two, in whatever version.
-pub fn is_of_clusters(resource: &Resource) -> bool {
-    POWERVS_VERSIONS.contains(resource) || CAPI_VERSIONS.contains(resource)
-}
-
-/// The API a cluster's IBMPowerVSClusters are read through.
-pub fn powervs_api(cluster: &Cluster) -> &'static str {
-    let asked = cluster.served.choose(&POWERVS_VERSIONS);
-    let place = POWERVS_VERSIONS.iter().position(|version| *version == asked);
-    POWERVS_APIS[place.unwrap_or_default()]
-}
 
 pub const CLOUD_RESOURCE: Resource =
     Resource { group: "ibm.cloud.trueup", version: "v1", kind: "Resource", plural: "resources", namespaced: false };

@@ -5,7 +5,7 @@ use super::facts::CloudResource;
 use super::kind::Stage;
 use super::messages::state_text;
 use super::names::OWNER_TAG;
-use super::subjects::Subject;
+use super::subjects::ResolvedSubject;
 use super::{explain::seen_from, facts::Course, tag_form};
 use crate::{Cell, CheckDescription, Column, Panel, Side};
 
@@ -25,10 +25,10 @@ pub const DESCRIPTION: CheckDescription = CheckDescription {
 };
 
 /// One row, in the order of the columns.
-pub fn cells(context: &CheckContext<'_>, subject: &Subject) -> Vec<Cell> {
+pub fn cells(context: &CheckContext<'_>, subject: &ResolvedSubject) -> Vec<Cell> {
     let text = |text: &str| if text.is_empty() { Cell::Nothing } else { Cell::Text(text.into()) };
     let whose = seen_from(context, subject).map_or_else(String::new, |claimant| viewer(context, claimant));
-    let Subject::Resource { account, item, .. } = subject else {
+    let ResolvedSubject::Resource { account, item, .. } = subject else {
         return vec![text(&whose), Cell::Nothing, Cell::Nothing, Cell::Nothing, Cell::Nothing];
     };
     let resource = context.resource(*account, *item);
@@ -41,7 +41,7 @@ pub fn cells(context: &CheckContext<'_>, subject: &Subject) -> Vec<Cell> {
     ]
 }
 
-/// A cluster as short as it can be told from the others: by its name, unless two have it.
+/// The shortest unique name of a cluster: its name, with the namespace where two have it.
 fn viewer(context: &CheckContext<'_>, claimant: &Claimant<'_>) -> String {
     let is_alone = context.namesakes.get(claimant.name()).is_none_or(|count| *count == 1);
     let name = if is_alone { claimant.name().to_owned() } else { claimant.key.to_string() };
@@ -54,9 +54,9 @@ fn owner_text(resource: &CloudResource) -> String {
 }
 
 /// The tags, and for a cluster that is being deleted the order in which everything of it goes.
-pub fn panels(context: &CheckContext<'_>, subject: &Subject) -> Vec<Panel> {
+pub fn panels(context: &CheckContext<'_>, subject: &ResolvedSubject) -> Vec<Panel> {
     let mut panels = Vec::new();
-    let Subject::Resource { account, item, seen_from } = subject else { return panels };
+    let ResolvedSubject::Resource { account, item, seen_from } = subject else { return panels };
     let tags: Vec<String> = context.resource(*account, *item).tags.iter().map(str::to_owned).collect();
     if !tags.is_empty() {
         panels.push(Panel::Lines { title: "TAGS", lines: tags });

@@ -2,13 +2,13 @@
 
 use super::context::{By, CheckContext, Claim, Claimant, Leads};
 use super::facts::CloudResource;
-use super::judge::Ruling;
 use super::kind::Kind;
 use super::names::{OWNER_TAG, UUID_TAG};
-use super::subjects::Subject;
+use super::ruling::Ruling;
+use super::subjects::ResolvedSubject;
 use super::verdict::Verdict;
 
-/// The independent proofs, as a cluster sees them; without one, those of whoever the tags name.
+/// The independent proofs, as a cluster sees them; without one, those of the owner the tags name.
 pub fn proofs(context: &CheckContext<'_>, account: usize, item: usize, seen_from: Option<usize>) -> Vec<String> {
     let resource = context.resource(account, item);
     let claimant = seen_from.map(|claimant| &context.claimants[claimant]);
@@ -72,8 +72,8 @@ fn connection_proofs(context: &CheckContext<'_>, account: usize, item: usize, se
 }
 
 /// How many proofs say that a subject is some cluster's.
-pub fn count(context: &CheckContext<'_>, subject: &Subject, ruling: &Ruling) -> u8 {
-    let Subject::Resource { account, item, seen_from } = *subject else { return 0 };
+pub fn count(context: &CheckContext<'_>, subject: &ResolvedSubject, ruling: &Ruling) -> u8 {
+    let ResolvedSubject::Resource { account, item, seen_from } = *subject else { return 0 };
     match ruling.verdict {
         Verdict::Owned
         | Verdict::Locked

@@ -1,8 +1,8 @@
 //! What could be done about a ruling, as data: tags on, tags off, a new owner, and teardown.
 //!
-//! Always true:
-//! - a tag that says whose a resource is goes on only where the status holds the id, both in one call;
-//! - of a resource somebody else made, only tags that are ours come off: never another cluster's;
+//! Invariants:
+//! - ownership tags are attached only where the status holds the id, both in one call;
+//! - from a resource the cluster did not create, only our own tags are detached: never another cluster's;
 //! - nothing is deleted but what the tags prove, or what an older status calls its own making;
 //! - who is not sure whose it is has no action.
 
@@ -13,12 +13,13 @@ use std::collections::BTreeSet;
 use super::NAME;
 use super::context::{By, CheckContext, Claim, Claimant};
 use super::facts::{CloudResource, UserTags};
-use super::judge::{Ruling, rule_resource};
+use super::judge::rule_resource;
 use super::kind::{Kind, Side};
 use super::names::CLOUD_RESOURCE;
 use super::proofs::proofs;
+use super::ruling::Ruling;
 use super::settings::Settings;
-use super::subjects::Subject;
+use super::subjects::ResolvedSubject;
 use super::tags::{is_ours_by_prefix, owner_fault};
 use super::verdict::Verdict;
 use trueup_core::engine::text::{Charset, printable};
@@ -28,8 +29,13 @@ use trueup_core::engine::{
 use trueup_core::world::{Provider, Resource};
 
 /// The actions a ruling calls for.
-pub fn actions(settings: Settings, context: &CheckContext<'_>, subject: &Subject, ruling: &Ruling) -> Vec<ActionDraft> {
-    let Subject::Resource { account, item, seen_from } = *subject else { return Vec::new() };
+pub fn actions(
+    settings: Settings,
+    context: &CheckContext<'_>,
+    subject: &ResolvedSubject,
+    ruling: &Ruling,
+) -> Vec<ActionDraft> {
+    let ResolvedSubject::Resource { account, item, seen_from } = *subject else { return Vec::new() };
     let draft = Draft { context, account, item, seen_from };
     let is_going = draft.claimant().is_some_and(|claimant| claimant.fact.is_going());
     match (ruling.verdict, is_going) {
@@ -59,10 +65,10 @@ pub fn actions(settings: Settings, context: &CheckContext<'_>, subject: &Subject
 pub fn user_tags_if(
     settings: Settings,
     context: &CheckContext<'_>,
-    subject: &Subject,
+    subject: &ResolvedSubject,
     wanted: &[String],
 ) -> (Vec<String>, Vec<String>) {
-    let Subject::Resource { account, item, seen_from } = *subject else { return (Vec::new(), Vec::new()) };
+    let ResolvedSubject::Resource { account, item, seen_from } = *subject else { return (Vec::new(), Vec::new()) };
     let (on, off) = Draft { context, account, item, seen_from }.user_tags_if(wanted);
     match rule_resource(context, account, item, seen_from).verdict {
         Verdict::Owned => (on, off),
@@ -140,10 +146,8 @@ impl<'a> Draft<'_, 'a> {
             );
             is_held && matches!(verdict, Verdict::Untagged | Verdict::HalfTagged)
         })?;
-        let why = format!(
-            "{} holds its id too and calls it its own; see whose it is",
-            self.context.claimants[other].described()
-        );
+        let why =
+            format!("{} holds its id too and claims it; clarify the owner", self.context.claimants[other].described());
         Some(Blocked { gate: GateName::Ownership, why })
     }
 
@@ -167,7 +171,7 @@ impl<'a> Draft<'_, 'a> {
         })
     }
 
-    /// The tags the user wants and it lacks, and those we attached and nobody wants any more.
+    /// The tags the user wants and it lacks, and those we attached that are not wanted any more.
     fn user_tags(&self) -> Vec<ActionDraft> {
         let Some(UserTags::Wanted(wanted)) = self.claimant().map(|claimant| &claimant.fact.user_tags) else {
             return Vec::new();
@@ -323,7 +327,7 @@ impl<'a> Draft<'_, 'a> {
     }
 }
 
-/// A line of a diff. Whoever may tag may write anything, and must not write lines of ours.
+/// A line of a diff. Tags are free text of other users, and must not look like lines of ours.
 fn tag_line(sign: char, tag: &str) -> String {
     format!("{sign}   tag {}\n", printable(tag, Charset::Unicode))
 }

@@ -6,7 +6,7 @@ use super::super::{SettingsProblem, SettingsTable};
 /// `[domains.powervs-tags]`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
-    /// Whether user tags also go on what somebody else made and a cluster only uses.
+    /// Whether user tags are also attached to resources a cluster uses and did not create.
     pub tag_references: bool,
 }
 

@@ -7,7 +7,7 @@ use super::NAME;
 use super::account::Account;
 use super::context::{CheckContext, Claimant, Home};
 use super::kind::Kind;
-use super::names::{CLOUD_API, POWERVS_CLUSTER, powervs_api, powervs_clusters};
+use super::names::{CLOUD_API, POWERVS_CLUSTER};
 use super::users::{Users, serves};
 use trueup_core::engine::{CloudPlace, SeenFrom, SubjectId};
 use trueup_core::world::{Cluster, Gap, Provider, Served};
@@ -17,7 +17,7 @@ pub const WHOLE_COLLECTION: &str = "*";
 
 /// What a finding is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Subject {
+pub enum ResolvedSubject {
     /// A resource, as this cluster sees it.
     Resource { account: usize, item: usize, seen_from: Option<usize> },
     /// An id the status holds and the listing lacks.
@@ -33,34 +33,37 @@ pub enum Subject {
 }
 
 /// Every subject there is now.
-pub fn list(context: &CheckContext<'_>) -> BTreeMap<SubjectId, Subject> {
+pub fn list(context: &CheckContext<'_>) -> BTreeMap<SubjectId, ResolvedSubject> {
     let mut subjects = BTreeMap::new();
     for (place, account) in context.accounts.iter().enumerate() {
         resources(context, place, account, &mut subjects);
         if let Some(gap) = &account.gap {
             let id = cloud(account, CloudId { kind: "Resource", id: WHOLE_COLLECTION, crn: None, name: None }, None);
-            subjects.insert(id, Subject::Account { account: place, gap: gap.clone() });
+            subjects.insert(id, ResolvedSubject::Account { account: place, gap: gap.clone() });
         }
     }
     for (claimant, one) in context.claimants.iter().enumerate() {
         for (fault, tag) in one.fact.faults.iter().enumerate() {
             let name = format!("{}#{}", one.name(), tag.tag);
-            subjects.insert(cluster_object(one.site, Some(one.namespace()), name), Subject::Tag { claimant, fault });
+            subjects.insert(
+                cluster_object(one.site, Some(one.namespace()), name),
+                ResolvedSubject::Tag { claimant, fault },
+            );
         }
         let has_ids = one.fact.slots.iter().any(|slot| slot.held.is_some());
         if one.home == Home::Nowhere && has_ids {
             let id = cluster_object(one.site, Some(one.namespace()), one.name().to_owned());
-            subjects.insert(id, Subject::Unplaced { claimant });
+            subjects.insert(id, ResolvedSubject::Unplaced { claimant });
         }
     }
     let users = Users::of(context.view);
     for site in context.view.clusters().filter(|site| serves(site) && users.asks(site)) {
-        let reading = context.view.read::<super::facts::PowerVsCluster>(&powervs_clusters(site));
-        // Where nobody knows what is served, nobody knows whether there is anything to judge.
+        let reading = context.view.read::<super::facts::PowerVsCluster>(&POWERVS_CLUSTER.collection(site));
+        // Without discovery it is not known whether there is anything to judge.
         let gap = reading.gap().filter(|_| !matches!(site.served, Served::Unknown(_)));
         if let Some(gap) = gap {
             let id = cluster_object(site, None, WHOLE_COLLECTION.to_owned());
-            subjects.insert(id, Subject::Clusters { gap });
+            subjects.insert(id, ResolvedSubject::Clusters { gap });
         }
     }
     subjects
@@ -70,18 +73,18 @@ fn resources(
     context: &CheckContext<'_>,
     place: usize,
     account: &Account<'_>,
-    subjects: &mut BTreeMap<SubjectId, Subject>,
+    subjects: &mut BTreeMap<SubjectId, ResolvedSubject>,
 ) {
     for item in 0..account.items.len() {
         let claims = account.claims.get(&item).into_iter().flat_map(|claims| claims.keys().copied());
         let mut is_seen = false;
         for claimant in claims {
             is_seen = true;
-            let subject = Subject::Resource { account: place, item, seen_from: Some(claimant) };
+            let subject = ResolvedSubject::Resource { account: place, item, seen_from: Some(claimant) };
             subjects.insert(resource(context, place, item, Some(claimant)), subject);
         }
         if !is_seen && account.items[item].tags.any_by_prefix() {
-            let subject = Subject::Resource { account: place, item, seen_from: None };
+            let subject = ResolvedSubject::Resource { account: place, item, seen_from: None };
             subjects.insert(resource(context, place, item, None), subject);
         }
     }
@@ -91,7 +94,8 @@ fn resources(
         let Some(held) = &slot.held else { continue };
         let id =
             cloud(account, CloudId { kind: slot.kind.as_str(), id: &held.id, crn: None, name: None }, Some(claimant));
-        subjects.insert(id, Subject::Missing { account: place, claimant: missing.claimant, slot: missing.slot });
+        subjects
+            .insert(id, ResolvedSubject::Missing { account: place, claimant: missing.claimant, slot: missing.slot });
     }
 }
 
@@ -143,7 +147,7 @@ fn cluster_object(site: &Cluster, namespace: Option<&str>, name: String) -> Subj
     SubjectId {
         domain: NAME,
         cluster: site.name.clone(),
-        api_version: powervs_api(site),
+        api_version: POWERVS_CLUSTER.api_version(&POWERVS_CLUSTER.in_cluster(site)),
         kind: POWERVS_CLUSTER.kind,
         namespace: namespace.map(str::to_owned),
         name,

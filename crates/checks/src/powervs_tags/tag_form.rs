@@ -1,6 +1,6 @@
 //! The question a person may ask before tags are edited: what would these change?
 //!
-//! Always true: nothing is written; a tag the cloud would refuse is named with its fault and is in no command.
+//! Invariants: nothing is written; a tag the cloud would refuse is named with its fault and is in no command.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ use super::facts::UserTagsIn;
 use super::names::{ATTACHED_TAGS, POWERVS_CLUSTER, USER_TAGS};
 use super::remedy::user_tags_if;
 use super::settings::Settings;
-use super::subjects::Subject;
+use super::subjects::ResolvedSubject;
 use super::tags::joined;
 use crate::Form;
 use trueup_core::engine::text::shell_word;
@@ -22,12 +22,12 @@ pub const FORM: Form =
     Form { name: "tags", title: "What would these user tags change?", prompt: "all of them, as key:value, key:value" };
 
 /// The answer, line by line.
-pub fn answer(settings: Settings, context: &CheckContext<'_>, subject: &Subject, typed: &str) -> Vec<String> {
+pub fn answer(settings: Settings, context: &CheckContext<'_>, subject: &ResolvedSubject, typed: &str) -> Vec<String> {
     let Some(claimant) = seen_from(context, subject) else {
-        return vec!["no cluster points at it, so nobody could want tags on it".to_owned()];
+        return vec!["no cluster refers to it: user tags do not apply".to_owned()];
     };
     if claimant.fact.is_going() {
-        return vec![format!("{} is being deleted, so nothing of it is tagged any more", claimant.key)];
+        return vec![format!("{} is being deleted: its resources get no tags", claimant.key)];
     }
     let (pairs, mut lines) = read(typed);
     let wanted: Vec<String> = pairs.iter().map(|pair| pair.tag.clone()).collect();
@@ -72,8 +72,8 @@ fn read(typed: &str) -> (Vec<Pair>, Vec<String>) {
     (pairs, refused)
 }
 
-fn changed(context: &CheckContext<'_>, subject: &Subject, on: &[String], off: &[String]) -> Option<String> {
-    let Subject::Resource { account, item, .. } = *subject else { return None };
+fn changed(context: &CheckContext<'_>, subject: &ResolvedSubject, on: &[String], off: &[String]) -> Option<String> {
+    let ResolvedSubject::Resource { account, item, .. } = *subject else { return None };
     if on.is_empty() && off.is_empty() {
         return None;
     }

@@ -1,6 +1,6 @@
 //! Tags: how they compare, what those of ours say, and what IBM Cloud would refuse.
 //!
-//! Always true:
+//! Invariants:
 //! - tags are compared folded: the cloud keeps them in lower case, whatever was sent;
 //! - a tag the cloud would refuse is a fault with its codes, and never among the tags that are sent.
 
@@ -80,7 +80,7 @@ pub fn connection_uids(tags: &Tags) -> impl Iterator<Item = String> {
         .map(|(uid, _)| uid.to_owned())
 }
 
-/// A tag nobody sends, and what is wrong with it.
+/// A tag that is not sent, and what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fault {
     /// As it was written.

@@ -4,9 +4,9 @@
 //! PowerVS connection → VPC connection → gateway → load balancers → groups → subnets → VPC → DHCP → network → workspace → COS
 //! ```
 //!
-//! Always true:
+//! Invariants:
 //! - only what is the cluster's own goes; a VPC, workspace or gateway that holds anything else stays;
-//! - a step waits for the last step before it that can be done, and for everything that lies in what it takes away;
+//! - a step waits for the last step before it that can be done, and for everything inside the resource it deletes;
 //! - networks and DHCP servers go with a workspace that goes, and are no steps of their own then.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,8 +14,9 @@ use std::rc::Rc;
 
 use super::context::{By, CheckContext, Claim};
 use super::facts::{Course, Lock, Shape};
-use super::judge::{Ruling, is_owned, rule_resource};
+use super::judge::{is_owned, rule_resource};
 use super::kind::{Kind, Stage};
+use super::ruling::Ruling;
 use super::verdict::Verdict;
 use trueup_core::engine::text::{Charset, printable};
 
@@ -105,7 +106,7 @@ impl CheckContext<'_> {
         }
     }
 
-    /// What lies in a resource and would be lost, or keeps it from going.
+    /// What is inside a resource and would be lost, or blocks its deletion.
     fn holds(&self, account: usize, item: usize, claimant: usize, going: &BTreeSet<usize>) -> Vec<String> {
         let cascades = self.resource(account, item).kind == Some(Kind::Workspace);
         let is_foreign = |child: &&usize| {

@@ -1,7 +1,7 @@
 //! What hangs under what: networks and DHCP servers under their workspace, subnets, groups and load balancers under their
 //! VPC, connections under their gateway.
 //!
-//! Asked for every row, so it reads the two resources alone and lays out no context.
+//! Asked for every row, so it reads the two resources alone and builds no context.
 
 use super::facts::CloudResource;
 use super::kind::Kind;

@@ -1,6 +1,6 @@
 //! From where accounts are used: which clusters are asked about owners, and which may point into an account.
 //!
-//! Always true: an account that names nobody is used from everywhere.
+//! Invariants: an account that names no cluster is used from every cluster.
 
 use super::names::POWERVS_CLUSTER;
 use trueup_core::engine::Glob;
@@ -35,7 +35,7 @@ impl Users {
     }
 
     /// Whether a cluster is asked for IBMPowerVSClusters. Where an account is watched, every cluster is that may have some and
-    /// may use it: an owner nobody asked about must not pass for dead.
+    /// may use it: an owner that was not looked for must not count as gone.
     pub fn asks(&self, cluster: &Cluster) -> bool {
         let is_user = self.0.iter().any(|used_from| may_use(used_from, cluster));
         match &cluster.served {

@@ -11,11 +11,13 @@ pub use answers::{Answer, Judged};
 pub use fleet::{Fleet, Member, answer_all, recording, set_field};
 pub use follow::{Follow, judge_everything};
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 
-use crate::Check;
-use trueup_core::engine::ActionDraft;
-use trueup_core::world::{ChangeSet, World};
+use crate::{Check, Pass, RuledSubject};
+use trueup_core::engine::{ActionDraft, SubjectId};
+use trueup_core::world::{ChangeSet, ClusterName, World};
 
 /// The clock of every test.
 pub fn now() -> Timestamp {
@@ -75,5 +77,18 @@ pub trait Fixture: Sized {
 pub fn each<F: Fixture, const N: usize>(subject: &str, cases: [(&str, F, &str); N]) {
     for (case, given, expected) in cases {
         assert_eq!(given.about(subject), expected, "case: {case}");
+    }
+}
+
+/// A pass that finds no subject.
+pub struct NoSubjects;
+
+impl Pass for NoSubjects {
+    fn subjects_in(&self, _: &ClusterName) -> BTreeSet<SubjectId> {
+        BTreeSet::new()
+    }
+
+    fn rule<'p>(&'p self, _: &'p SubjectId) -> Option<Box<dyn RuledSubject + 'p>> {
+        None
     }
 }

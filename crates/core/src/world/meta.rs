@@ -30,6 +30,12 @@ pub enum Life {
     Terminating,
 }
 
+impl Life {
+    pub fn of(raw: &RawMeta<'_>) -> Self {
+        if raw.deletion_timestamp.is_some() { Self::Terminating } else { Self::Living }
+    }
+}
+
 /// Whether the object names owners.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owners {
@@ -44,7 +50,7 @@ impl Meta {
             version: ResourceVersion::parse(&raw.resource_version),
             created: raw.creation_timestamp.as_ref().and_then(|text| text.parse().ok()),
             labels: pool.pairs(raw.labels.iter().map(|(key, value)| (key.as_ref(), value.as_ref()))),
-            life: if raw.deletion_timestamp.is_some() { Life::Terminating } else { Life::Living },
+            life: Life::of(raw),
             owners: if raw.owners.is_empty() { Owners::None } else { Owners::Some },
         }
     }

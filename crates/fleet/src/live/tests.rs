@@ -21,13 +21,13 @@ use super::*;
 use crate::connect::{Connection, Connector, FixedConnector, LinkError};
 use crate::observe::{Clock, Jitter, Ports};
 use trueup_checks::judgements::Judgements;
-use trueup_checks::{Check, Touched};
+use trueup_checks::{Check, CheckDescription, CheckRules, ContextCache, Ruled, Touched};
 use trueup_core::decode::Digester;
 use trueup_core::decode::{DataSort, Reader};
 use trueup_core::engine::{CheckName, Explanation, Judgement, State, SubjectId};
 use trueup_core::world::{
     ChangeSet, ClusterName, ClusterSource, CollectionId, Delta, Fact, FactKind, Gap, GapCause, Interest, Interner, Key,
-    Link, Misfit, Namespace, RawObject, Resource, ResourceVersion, RiskClass, View, World,
+    Link, Misfit, Namespace, RawObject, Reading, Resource, ResourceVersion, RiskClass, View, World,
 };
 use trueup_sim::{Fault, FaultAction, GroupFault, Matcher, ResourceKind, Rule, SimCluster, SimOptions, Verb};
 
@@ -72,10 +72,14 @@ fn subject(cluster: &ClusterName, name: &str) -> SubjectId {
     }
 }
 
-impl Check for VersionFloor {
-    fn name(&self) -> CheckName {
-        CheckName("marks")
-    }
+impl CheckRules for VersionFloor {
+    type Fleet<'a> = ();
+    type Context<'a> = Reading<'a, Mark>;
+    type Subject<'a> = Option<&'a Mark>;
+    type Ruling<'a> = (State, &'static str, Option<Timestamp>);
+
+    const NAME: CheckName = CheckName("marks");
+    const DESCRIPTION: CheckDescription = CheckDescription::named("marks");
 
     fn interests(&self, view: View<'_>) -> Vec<Interest> {
         let mut wanted = Vec::new();
@@ -88,35 +92,50 @@ impl Check for VersionFloor {
         wanted
     }
 
-    fn subjects_in(&self, cluster: &ClusterName, view: View<'_>) -> BTreeSet<SubjectId> {
-        let reading = view.read::<Mark>(&marks_id(cluster));
-        let names = reading.iter().map(|(key, _)| subject(cluster, key.name.as_str()));
-        let unknown = reading.gap().filter(|_| view.cluster(cluster).is_some()).map(|_| subject(cluster, "*"));
-        names.chain(unknown).collect()
-    }
-
     fn touched(&self, changes: &ChangeSet, _: View<'_>) -> Touched {
         let clusters = changes.iter().map(|change| change.cluster().clone()).collect();
         Touched { subjects: BTreeSet::new(), clusters }
     }
 
-    fn judge(&self, subject: &SubjectId, view: View<'_>) -> Option<Judgement> {
-        let reading = view.read::<Mark>(&marks_id(&subject.cluster));
-        let mark = reading.iter().find(|(key, _)| key.name.as_str() == subject.name).map(|(_, mark)| mark);
-        let (state, verdict, until) = match (mark, reading.gap()) {
-            (Some(mark), _) => {
-                let until = mark.until.filter(|until| *until > view.now);
-                let expired = mark.until.is_some() && until.is_none();
-                (if mark.drifted || expired { State::Drift } else { State::Match }, "present", until)
-            }
-            (None, Some(_)) if subject.name == "*" => (State::Unknown, "unknown", None),
-            (None, _) => return None,
-        };
-        Some(Judgement { state, verdict, codes: Vec::new(), ownership_proofs: 0, until })
+    fn fleet<'a>(&'a self, _: View<'a>) {}
+
+    fn context<'a>(&'a self, cluster: &ClusterName, view: View<'a>, (): &()) -> Option<Reading<'a, Mark>> {
+        view.cluster(cluster).map(|_| view.read(&marks_id(cluster)))
     }
 
-    fn explain(&self, _: &SubjectId, _: View<'_>) -> Option<Explanation> {
-        None
+    fn subjects_in<'a>(&'a self, cluster: &ClusterName, contexts: &ContextCache<'a, Self>) -> BTreeSet<SubjectId> {
+        let Some(marks) = contexts.of(cluster) else { return BTreeSet::new() };
+        let names = marks.iter().map(|(key, _)| subject(cluster, key.name.as_str()));
+        names.chain(marks.gap().map(|_| subject(cluster, "*"))).collect()
+    }
+
+    fn resolve<'a>(&'a self, id: &SubjectId, contexts: &ContextCache<'a, Self>) -> Option<Option<&'a Mark>> {
+        let marks = contexts.of(&id.cluster)?;
+        let mark = marks.iter().find(|(key, _)| key.name.as_str() == id.name).map(|(_, mark)| mark);
+        (mark.is_some() || (id.name == "*" && marks.gap().is_some())).then_some(mark)
+    }
+
+    fn rule<'a>(
+        &'a self,
+        _: &SubjectId,
+        mark: &Option<&'a Mark>,
+        contexts: &ContextCache<'a, Self>,
+    ) -> Option<Self::Ruling<'a>> {
+        let Some(mark) = mark else { return Some((State::Unknown, "unknown", None)) };
+        let until = mark.until.filter(|until| *until > contexts.view.now);
+        let expired = mark.until.is_some() && until.is_none();
+        Some((if mark.drifted || expired { State::Drift } else { State::Match }, "present", until))
+    }
+
+    fn judgement(ruled: &Ruled<'_, '_, Self>) -> Judgement {
+        let (state, verdict, until) = ruled.ruling;
+        Judgement { state, verdict, codes: Vec::new(), ownership_proofs: 0, until }
+    }
+
+    fn explanation(ruled: &Ruled<'_, '_, Self>) -> Explanation {
+        let (expected, actual) = (json!({}), json!({}));
+        let (summary, evidence, remedy) = (ruled.ruling.1.to_owned(), Vec::new(), Vec::new());
+        Explanation { uid: None, created: None, summary, expected, actual, evidence, remedy }
     }
 }
 

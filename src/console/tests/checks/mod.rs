@@ -47,8 +47,7 @@ impl Console {
         for task in std::mem::take(&mut self.stage.tasks) {
             let Task::Explain { ask, subject } = task else { continue };
             let view = self.world.view(self.stage.model.now);
-            let explanation = self.check.explain(&subject, view).expect("a subject of the check");
-            let panels = self.check.panels(&subject, view);
+            let (explanation, panels) = self.check.detail(&subject, view).expect("a subject of the check");
             let closer = Some(Box::new(SubjectDetail { subject, explanation, panels }));
             self.stage.told(TaskReply::Explained { ask, closer });
         }

@@ -2,6 +2,8 @@
 
 use serde::Deserialize;
 
+pub use crate::kinds::Complaint;
+use crate::kinds::Condition;
 use trueup_core::world::{Fact, Interner, Misfit, Obj, RawObject, ResourceVersion};
 
 /// The status of an operator's own resource, or of a ClusterOperator.
@@ -11,27 +13,10 @@ pub struct OperatorStatus {
     pub complaints: Box<[Complaint]>,
 }
 
-/// A condition that isn't as it should be.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Complaint {
-    pub condition: Box<str>,
-    /// `type=status reason: message`, as the operator wrote it.
-    pub says: Box<str>,
-}
-
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Status {
     conditions: Option<Vec<Obj<Condition>>>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Condition {
-    r#type: Option<String>,
-    status: Option<String>,
-    reason: Option<String>,
-    message: Option<String>,
 }
 
 impl Fact for OperatorStatus {
@@ -51,15 +36,13 @@ pub(super) fn complaints(raw: &RawObject<'_>) -> Result<Box<[Complaint]>, Misfit
 
 /// Operators name conditions by their ending: what must not be true, and what must.
 fn complaint(condition: Condition) -> Option<(u8, Complaint)> {
-    let (name, status) = (condition.r#type.unwrap_or_default(), condition.status.unwrap_or_default());
-    let gravity = match status.as_str() {
+    let name = condition.name();
+    let gravity = match condition.status() {
         "True" if name.ends_with("Degraded") => 0,
         "False" if name.ends_with("Available") => 1,
         "True" if name.ends_with("Progressing") => 2,
         "False" if name == "Upgradeable" => 3,
         _ => return None,
     };
-    let (reason, message) = (condition.reason.unwrap_or_default(), condition.message.unwrap_or_default());
-    let says = format!("{name}={status} {reason}: {message}");
-    Some((gravity, Complaint { condition: name.into(), says: says.into() }))
+    Some((gravity, condition.complaint()))
 }

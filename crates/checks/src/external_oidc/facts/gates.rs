@@ -1,4 +1,4 @@
-//! Feature gates: as the cluster lists them, and as a release has them when nobody lists them.
+//! Feature gates: as the cluster lists them, and as a release has them when the cluster lists none.
 
 use std::cmp::Ordering;
 

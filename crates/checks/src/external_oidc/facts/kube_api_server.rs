@@ -1,4 +1,4 @@
-//! `KubeAPIServer/cluster` of the operator: which revision runs where, and what kube-apiserver will be told.
+//! `KubeAPIServer/cluster` of the operator: which revision runs where, and the next configuration of kube-apiserver.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};

@@ -1,6 +1,6 @@
-//! ConfigMaps: CA bundles, and what kube-apiserver is told.
+//! ConfigMaps: CA bundles, and the configuration of kube-apiserver.
 //!
-//! Always true: a key counts only when it is in `data`. Go code that reads `.data[key]` does not see `binaryData`.
+//! Invariants: a key counts only when it is in `data`. Go code that reads `.data[key]` does not see `binaryData`.
 
 use serde_json::{Value, json};
 
@@ -71,7 +71,7 @@ pub enum Webhook {
     NotAsked,
 }
 
-/// Whether people are told where the OAuth server is. Without OIDC's default the key would be absent, which counts as told.
+/// Whether the OAuth server's address is published. Without OIDC's default the key would be absent, which counts as published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Metadata {
     Served,

@@ -1,19 +1,18 @@
 //! What this check keeps of each object it looks at, beside `Authentication/cluster` itself (`spec`).
 //!
-//! Always true: an object whose shape isn't understood is a misfit, never an object that asks for nothing.
+//! Invariants: an object whose shape isn't understood is a misfit, never an object that asks for nothing.
 
 mod bindings;
 mod conditions;
 mod gates;
-mod infrastructure;
 mod kube_api_server;
 mod maps;
 mod marks;
 
+pub use crate::kinds::{Infrastructure, Topology};
 pub use bindings::{Binding, Named};
 pub use conditions::{Complaint, OperatorStatus};
 pub use gates::{FeatureGates, Release};
-pub use infrastructure::{Infrastructure, Topology};
 pub use kube_api_server::{KubeApiServer, Node, ObservedConfig};
 pub use maps::{Argument, Bundle, BundleOwner, ConfigFile, Metadata, Webhook};
 pub use marks::{ClientSecret, Mark};

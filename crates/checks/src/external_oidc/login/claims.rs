@@ -17,7 +17,7 @@ impl Claims {
 
 /// How far the clocks of issuer and API server may be apart for `nbf`.
 const LEEWAY: SignedDuration = SignedDuration::from_mins(1);
-/// How long a token whose end nobody gave is taken to live.
+/// The assumed lifetime of a token without an expiry.
 const ASSUMED_LIFE: SignedDuration = SignedDuration::from_hours(1);
 
 /// Finds the provider of a token and looks at issuer, audience and time, in kube-apiserver's order.

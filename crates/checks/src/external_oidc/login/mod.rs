@@ -1,12 +1,12 @@
 //! Who a token would be: claims in, identity out, or the rule that refuses.
 //!
-//! Always true:
+//! Invariants:
 //! - the order of the checks is kube-apiserver's, so the first refusal here is the one a user would meet;
 //! - signatures are not checked, and nothing is fetched;
-//! - what can't be told (an expression beyond this program) is an answer of its own, never a yes or a no.
+//! - what cannot be decided (an expression beyond this program) is an answer of its own, never a yes or a no.
 //!
-//! Not here: whether the spec is right (`validate`); the group `system:authenticated`, which the API server adds to
-//! everybody afterwards.
+//! Elsewhere: whether the spec is right (`validate`); the group `system:authenticated`, which the API server adds to
+//! every user afterwards.
 
 mod claims;
 mod mapping;
@@ -62,35 +62,19 @@ pub struct Refusal {
     pub message: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum RefusedBy {
-    Issuer,
-    Audience,
-    Expired,
-    ClaimRule,
-    UserRule,
-    Username,
-    Groups,
-    Uid,
-    Extra,
-    EmailVerified,
-}
-
-impl RefusedBy {
-    /// As `oidc login -o json` spells it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Issuer => "issuer",
-            Self::Audience => "audience",
-            Self::Expired => "expired",
-            Self::ClaimRule => "claim-rule",
-            Self::UserRule => "user-rule",
-            Self::Username => "username",
-            Self::Groups => "groups",
-            Self::Uid => "uid",
-            Self::Extra => "extra",
-            Self::EmailVerified => "email-verified",
-        }
+named_enum! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum RefusedBy {
+        Issuer = "issuer",
+        Audience = "audience",
+        Expired = "expired",
+        ClaimRule = "claim-rule",
+        UserRule = "user-rule",
+        Username = "username",
+        Groups = "groups",
+        Uid = "uid",
+        Extra = "extra",
+        EmailVerified = "email-verified",
     }
 }
 

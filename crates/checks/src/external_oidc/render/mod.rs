@@ -1,13 +1,13 @@
 //! The exact bytes of `auth-config.json`, as the authentication operator writes them.
 //!
-//! Always true:
+//! Invariants:
 //! - the same spec gives the same bytes as the operator's Go encoder: order of keys, what is left out, what is escaped;
 //! - a field whose gate is off is not looked at.
 //!
 //! Two consumers, one shape: kube-apiserver reads `apiserver.config.k8s.io/v1beta1`; behind the gate of external claims
 //! the oauth-apiserver reads `authentication.openshift.io/v1alpha1`, which adds the sources of claims.
 //!
-//! Not here: whether the spec may be written at all (`validate`).
+//! Elsewhere: whether the spec may be written at all (`validate`).
 
 mod json;
 

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super as typed;
+use crate::kinds::Condition;
 use trueup_core::world::Obj;
 
 /// Reads a spec; null is an empty one.
@@ -212,15 +213,6 @@ struct CurrentClient {
     issuer: Option<String>,
     #[serde(rename = "clientID")]
     client_id: Option<String>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Condition {
-    r#type: Option<String>,
-    status: Option<String>,
-    reason: Option<String>,
-    message: Option<String>,
 }
 
 impl From<Spec> for typed::AuthSpec {

@@ -90,7 +90,7 @@ fn it_sends_the_type_and_takes_the_webhook_away() {
         "-   type: \"IntegratedOAuth\"",
         "+   type: \"OIDC\"",
         "-   webhookTokenAuthenticator:",
-        "the way back: trueup undo",
+        "rollback: trueup undo",
     ] {
         assert!(draft.diff.contains(line), "{line} in {}", draft.diff);
     }
@@ -226,7 +226,7 @@ fn the_names_that_stop_matching_are_listed() {
     let expected = "no token can become these any more, though bindings name them: group ops, user jo@x.example, user kube:admin\n";
     assert!(told.contains(expected), "{told}");
     let restricted = says(&people.restriction("team", "only-us"));
-    assert!(restricted.contains("nobody enforces these any more: team/only-us"), "{restricted}");
+    assert!(restricted.contains("no longer enforced: team/only-us"), "{restricted}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The clients of components: nobody refuses these, but without them the console has no login.
+//! The clients of components: these are never refused, but without them the console has no login.
 
 use super::super::check::{Inputs, Presence};
 use super::super::problem::WarningCode;

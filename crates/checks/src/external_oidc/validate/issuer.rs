@@ -8,7 +8,7 @@ use super::super::spec::{AuthSpec, Provider, TrustedIssuer};
 use super::{About, Findings, Length, Slip};
 use trueup_cel::url::{self, GoUrl, UserInfo};
 
-/// What kube-apiserver trusts when nobody names an issuer.
+/// What kube-apiserver trusts when no issuer is set.
 const DEFAULT_ISSUER: &str = "https://kubernetes.default.svc";
 
 pub(super) fn validate(findings: &mut Findings, inputs: &Inputs<'_>, provider: &Provider, at: &str) {

@@ -220,7 +220,7 @@ fn key_fault(key: &str) -> Option<(Refuser, &'static str)> {
     // The CRD looks for one good character; kube-apiserver wants every one to be good, and counts the comma as such.
     let listed = |letter: char| letter.is_ascii_alphanumeric() || "/-._~%!$&'()*+;=:".contains(letter);
     let schema = if !is_domain(domain) {
-        Some("what stands before the / is no domain name in lower case")
+        Some("the part before the / is not a lower-case domain name")
     } else if domain.len() > 253 {
         Some("its domain has more than 253 characters")
     } else if is_reserved(domain) {

@@ -1,11 +1,11 @@
 //! What is wrong with an Authentication: by the CRD, by the operator, by kube-apiserver.
 //!
-//! Always true:
+//! Invariants:
 //! - every problem that applies is found, not the first alone;
 //! - a field whose gate is off is not looked at: the CRD of that feature set does not have it;
 //! - what can't be decided here is said, and never counted as right or wrong.
 //!
-//! Not here: the verdict (`check`), what becomes of the spec (`render`).
+//! Elsewhere: the verdict (`check`), what becomes of the spec (`render`).
 
 mod clients;
 mod issuer;
@@ -56,7 +56,7 @@ pub fn validate(inputs: &Inputs<'_>) -> Findings {
             code: Code::NoProviders,
             path: PROVIDERS.to_owned(),
             value: "",
-            why: "with type OIDC and no provider the OAuth server goes and no token is accepted",
+            why: "with type OIDC and no provider the OAuth server is removed and no token is accepted",
             remedy: "add a provider, or set spec.type back to IntegratedOAuth",
             refuser: Refuser::Nobody,
         }),
@@ -84,7 +84,7 @@ pub fn validate(inputs: &Inputs<'_>) -> Findings {
             WarningCode::WebhookAuthenticatorSet,
             "spec.webhookTokenAuthenticator.kubeConfig.name",
             secret,
-            "older releases refuse it beside type OIDC; set spec.webhookTokenAuthenticator to null in the same edit",
+            "older releases refuse it with type OIDC; set spec.webhookTokenAuthenticator to null in the same edit",
         );
     }
     findings

@@ -167,7 +167,7 @@ fn user_rules(findings: &mut Findings, rules: &[CelRule], at: &str) {
     }
 }
 
-/// Whoever takes the name from the e-mail address has to look at whether it was verified.
+/// A username from the e-mail address needs a check that the address was verified.
 fn email_verified(findings: &mut Findings, mappings: &Compiled, rules: &[Program], path: &str) {
     let Some(username) = mappings.username.as_ref().filter(|username| username.selects("email")) else { return };
     let looked_at = [username].into_iter().chain(&mappings.extra).chain(rules);

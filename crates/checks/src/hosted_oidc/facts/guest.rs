@@ -84,34 +84,3 @@ impl Fact for ReferringConfig {
         Ok(Self { version: ResourceVersion::parse(&raw.meta.resource_version), refs })
     }
 }
-
-/// A cluster's `Infrastructure/cluster`: whether its control plane is hosted elsewhere.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Infrastructure {
-    pub topology: Topology,
-    pub infra_id: Box<str>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Topology {
-    /// The control plane runs in a management cluster.
-    External,
-    Own,
-}
-
-impl Fact for Infrastructure {
-    fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
-        #[derive(Deserialize, Default)]
-        #[serde(rename_all = "camelCase", default)]
-        struct Status {
-            control_plane_topology: Option<String>,
-            infrastructure_name: Option<String>,
-        }
-        let Obj(status): Obj<Status> = raw.field("status")?;
-        let external = status.control_plane_topology.as_deref() == Some("External");
-        Ok(Self {
-            topology: if external { Topology::External } else { Topology::Own },
-            infra_id: status.infrastructure_name.unwrap_or_default().into(),
-        })
-    }
-}

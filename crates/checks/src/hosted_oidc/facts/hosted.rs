@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::super::names::{CLUSTER_ANNOTATION, RESTORED_ANNOTATION};
 use super::super::refs::{self, Refs};
 use super::wanted::{Wanted, wanted};
+use crate::kinds::{Complaint, Condition};
 use trueup_core::world::{Fact, Interner, Life, Misfit, Obj, RawMeta, RawObject, ResourceVersion, Uid};
 
 /// What HostedCluster and HostedControlPlane have in common.
@@ -54,13 +55,6 @@ impl Pause {
 pub enum Restore {
     No,
     GoingOn,
-}
-
-/// A condition that isn't as it should be.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Complaint {
-    pub condition: Box<str>,
-    pub says: Box<str>,
 }
 
 /// A HostedCluster.
@@ -122,15 +116,6 @@ struct HostedStatus {
     conditions: Option<Vec<Obj<Condition>>>,
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Condition {
-    r#type: Option<String>,
-    status: Option<String>,
-    reason: Option<String>,
-    message: Option<String>,
-}
-
 /// Conditions that say whether configuration reaches the guest, with the status they should have.
 const TELLING_CONDITIONS: [(&str, &str); 6] = [
     ("ValidConfiguration", "True"),
@@ -160,7 +145,7 @@ impl Hosted {
         Ok(Self {
             uid: Uid::parse(&raw.meta.uid),
             version: ResourceVersion::parse(&raw.meta.resource_version),
-            life: if raw.meta.deletion_timestamp.is_some() { Life::Terminating } else { Life::Living },
+            life: Life::of(&raw.meta),
             pause,
             restore: restore(&raw.meta),
             infra_id: spec.infra_id.as_deref().unwrap_or_default().into(),
@@ -183,11 +168,8 @@ fn complaints(status: HostedStatus) -> Box<[Complaint]> {
 }
 
 fn complaint(condition: Condition) -> Option<Complaint> {
-    let (name, status) = (condition.r#type.unwrap_or_default(), condition.status.unwrap_or_default());
-    let complains = TELLING_CONDITIONS.iter().any(|(telling, good)| name == *telling && status != *good);
-    let (reason, message) = (condition.reason.unwrap_or_default(), condition.message.unwrap_or_default());
-    let says = format!("{name}={status} {reason}: {message}");
-    complains.then(|| Complaint { condition: name.into(), says: says.into() })
+    let is_bad = |(telling, good): &(&str, &str)| condition.name() == *telling && condition.status() != *good;
+    TELLING_CONDITIONS.iter().any(is_bad).then(|| condition.complaint())
 }
 
 impl Fact for HostedCluster {

@@ -631,11 +631,12 @@ proptest! {
         let world = Dice(bytes.iter()).recipe().given().world();
         let view = world.view(now());
         let ids: Vec<SubjectId> = domain.subjects(view).into_iter().chain(likely_ids()).collect();
-        let asked: Vec<&SubjectId> = ids.iter().collect();
-        let judged: Vec<_> = ids.iter().map(|id| domain.judge(id, view)).collect();
-        let explained: Vec<_> = ids.iter().map(|id| domain.explain(id, view)).collect();
-        prop_assert_eq!(domain.judge_all(&asked, view), judged);
-        prop_assert_eq!(domain.explain_all(&asked, view), explained);
+        let pass = domain.pass(view);
+        for id in &ids {
+            let ruled = pass.rule(id);
+            prop_assert_eq!(ruled.as_ref().map(|ruled| ruled.judgement()), domain.judge(id, view));
+            prop_assert_eq!(ruled.as_ref().map(|ruled| ruled.explanation()), domain.explain(id, view));
+        }
     }
 
     #[test]

@@ -82,7 +82,7 @@ fn span(der: &CertificateDer<'_>) -> Option<(Timestamp, Timestamp)> {
     Some((at(validity.not_before)?, at(validity.not_after)?))
 }
 
-/// Compares public keys. A key of an algorithm the TLS library does not sign with can't be told.
+/// Compares public keys. A key of an algorithm the TLS library does not support cannot be compared.
 fn pairing(chain: Vec<CertificateDer<'static>>, key: &[u8]) -> Result<KeyPairing, CertificateFault> {
     let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| CertificateFault::KeyNotPem)?;
     let Ok(signing) = rustls::crypto::ring::sign::any_supported_type(&key) else {

@@ -127,7 +127,7 @@ impl Document {
     /// What a context leads to.
     ///
     /// # Errors
-    /// Its cluster or its user is written in a way nobody can use.
+    /// Its cluster or its user is written in an unusable form.
     pub fn pair(&self, context: &str) -> Result<Current, Unreadable> {
         let Some(context) = self.context(context) else {
             return Ok(Current::Nothing(ContextFault::NoSuchContext));

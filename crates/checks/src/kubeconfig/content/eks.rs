@@ -1,6 +1,6 @@
 //! Tokens of EKS: a signed request to AWS STS, packed into base64.
 //!
-//! Always true: the signature and the session's token are looked at for their presence in no way and kept nowhere.
+//! Invariants: the signature and the session's token are looked at for their presence in no way and kept nowhere.
 //!
 //! The rules are those of aws-iam-authenticator, which reads these tokens at the other end. It ignores `X-Amz-Expires`:
 //! STS takes such a request for 15 minutes from its date, whatever the parameter says.
@@ -20,7 +20,7 @@ const VERSION: &str = "1";
 const LENGTH_MAX: usize = 4096;
 /// How long STS takes a signed request.
 pub const HOLDS: SignedDuration = SignedDuration::from_mins(15);
-/// The most `X-Amz-Expires` may say, though nobody obeys it.
+/// The most `X-Amz-Expires` may say, though no server obeys it.
 const EXPIRES_MAX: i64 = 900;
 /// The header that binds a token to a cluster.
 const CLUSTER_HEADER: &str = "x-k8s-aws-id";

@@ -1,6 +1,6 @@
 //! Tokens that say of themselves how long they hold: service account and OIDC tokens.
 //!
-//! Always true: nothing is verified here. Who signed it only the API server can tell.
+//! Invariants: nothing is verified here. Who signed it only the API server can tell.
 
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -44,7 +44,7 @@ impl Jwt {
     }
 }
 
-/// Seconds since 1970, with or without a fraction. What lies outside of all calendars is the end of ours.
+/// Seconds since 1970, with or without a fraction. A time outside the calendar is the end of it.
 fn instant(claim: Option<&Value>) -> Option<Timestamp> {
     let seconds = match claim? {
         Value::Number(number) => number.as_i64().or_else(|| number.as_f64().map(|seconds| seconds as i64))?,

@@ -1,12 +1,12 @@
 //! What a kubeconfig says, without the secrets in it.
 //!
-//! Always true:
+//! Invariants:
 //! - what is returned holds no token, no key, no password and no digest of one; a fault says what is wrong and quotes
 //!   nothing;
 //! - nothing a kubeconfig names is run, read or asked: this is text in, facts out;
 //! - any bytes give an answer.
 //!
-//! Not here: connecting with a kubeconfig (`fleet::kubeconfig`), what the facts mean for a cluster (`super::judge`).
+//! Elsewhere: connecting with a kubeconfig (`fleet::kubeconfig`), what the facts mean for a cluster (`super::judge`).
 
 mod authority;
 mod certificate;

@@ -40,28 +40,16 @@ pub enum Trust {
     File,
 }
 
-/// A field that must not be obeyed in a kubeconfig from a cluster.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ForeignField {
-    Exec,
-    AuthProvider,
-    TokenFile,
-    ClientCertificate,
-    ClientKey,
-    CertificateAuthority,
-}
-
-impl ForeignField {
-    /// As the kubeconfig spells it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Exec => "exec",
-            Self::AuthProvider => "auth-provider",
-            Self::TokenFile => "tokenFile",
-            Self::ClientCertificate => "client-certificate",
-            Self::ClientKey => "client-key",
-            Self::CertificateAuthority => "certificate-authority",
-        }
+named_enum! {
+    /// A field that must not be obeyed in a kubeconfig from a cluster.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum ForeignField {
+        Exec = "exec",
+        AuthProvider = "auth-provider",
+        TokenFile = "tokenFile",
+        ClientCertificate = "client-certificate",
+        ClientKey = "client-key",
+        CertificateAuthority = "certificate-authority",
     }
 }
 

@@ -1,6 +1,6 @@
 //! An API server's address in one spelling, so that two of them can be compared.
 //!
-//! Always true: user names, passwords, queries and fragments are not kept.
+//! Invariants: user names, passwords, queries and fragments are not kept.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::fmt;

@@ -3,7 +3,7 @@
 use super::eks::{EksFault, EksToken};
 use super::jwt::Jwt;
 
-/// A token, as far as it can be told without asking anybody.
+/// A token, as far as its text shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Token {
     Eks(EksToken),

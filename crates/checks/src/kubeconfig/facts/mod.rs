@@ -1,11 +1,12 @@
 //! What this check keeps of each object it looks at.
 //!
-//! Always true: of a kubeconfig it keeps what `content` keeps, beside length and keyed digest of the whole.
+//! Invariants: of a kubeconfig it keeps what `content` keeps, beside length and keyed digest of the whole.
 
 mod clusters;
 mod own;
 mod secrets;
 
-pub use clusters::{CapiCluster, CaptPlane, HostedCluster, Pause};
+pub use crate::kinds::CapiCluster;
+pub use clusters::{CaptPlane, HostedCluster};
 pub use own::OwnContext;
-pub use secrets::{Anchor, Extras, Held, Holder, Mark, Mutability, Owner, Role, Typed};
+pub use secrets::{Anchor, Extras, Held, Holder, Mutability, Owner, Role, Typed};

@@ -4,16 +4,10 @@ use std::sync::Arc;
 
 use super::super::content::{Authorities, Content, Current, Document, Server, Unreadable, unpacked_text};
 use super::super::names::{CA_KEYS, CONNECTION_CA, CONNECTION_ENDPOINT, KUBECONFIG, RELATIVE, TOKEN_FILE, VALUE};
+use crate::kinds::SecretContent;
 use trueup_core::world::{Digest, Fact, Interner, Meta, Misfit, RawObject, RawOwner, ResourceVersion, Uid};
 
-/// A Secret that is there, by its metadata.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Mark {
-    pub uid: Uid,
-    pub version: ResourceVersion,
-}
-
-/// A Secret of Cluster API's type that is there. Another fact than [`Mark`], so that a Secret that only changes its
+/// A Secret of Cluster API's type that is there. Another fact than [`crate::kinds::SecretMark`], so that a Secret that only changes its
 /// content changes nothing here.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Typed;
@@ -78,12 +72,6 @@ pub enum Extras {
     Agree,
     /// This key doesn't.
     Disagree(&'static str),
-}
-
-impl Fact for Mark {
-    fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
-        Ok(Self { uid: Uid::parse(&raw.meta.uid), version: ResourceVersion::parse(&raw.meta.resource_version) })
-    }
 }
 
 impl Fact for Typed {
@@ -182,5 +170,17 @@ impl Fact for Anchor {
             endpoint,
             authorities,
         })
+    }
+}
+
+impl SecretContent for Holder {
+    fn uid(&self) -> &Uid {
+        &self.meta.uid
+    }
+}
+
+impl SecretContent for Anchor {
+    fn uid(&self) -> &Uid {
+        &self.uid
     }
 }

@@ -7,13 +7,13 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::super::names::{CONTAINER_TOKEN_FILE, CONTAINER_URI, ROLE_ARN, TOKEN_FILE};
-use super::reading::{count, items, text};
+use crate::kinds::{count, items, text};
 use trueup_core::world::{Fact, Interner, Misfit, Obj, RawObject};
 
 /// One machine to be had in a region.
 #[derive(Debug, PartialEq, Eq)]
 pub struct InstanceType {
-    /// Nothing and zero are the same: nobody can say how large it is.
+    /// Nothing and zero are the same: the size is not known.
     pub cpus: u64,
     pub memory_mib: u64,
     pub gpus: Box<[Gpu]>,
@@ -79,7 +79,7 @@ impl Fact for InstanceType {
     }
 }
 
-/// Whether somebody counts a part of a GPU as the part that it is.
+/// Whether a fraction of a GPU is counted as a fraction.
 fn is_part(gpu: &Value) -> bool {
     gpu.get("count").and_then(Value::as_f64).is_some_and(|count| 0.0 < count && count < 1.0)
 }

@@ -1,16 +1,10 @@
 //! The Secret a MachineSet names for AWS, by the sort of login it holds.
 //!
-//! Always true: what is kept of a Secret is its sort. Its bytes are looked at once, while it is read.
+//! Invariants: what is kept of a Secret is its sort. Its bytes are looked at once, while it is read.
 
 use super::super::names::{ACCESS_KEY_ID, CREDENTIALS, SECRET_ACCESS_KEY};
-use trueup_core::world::{Fact, Interner, Misfit, RawObject, ResourceVersion, Uid};
-
-/// A Secret that is there, by its metadata.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Mark {
-    pub uid: Uid,
-    pub version: ResourceVersion,
-}
+use crate::kinds::SecretContent;
+use trueup_core::world::{Fact, Interner, Misfit, RawObject, Uid};
 
 /// What a Secret lets its holder do.
 #[derive(Debug, PartialEq, Eq)]
@@ -27,12 +21,6 @@ pub enum Sort {
     /// A role, and a file with a token to take it on: the file is in the pod and not here.
     WebIdentity,
     Unusable,
-}
-
-impl Fact for Mark {
-    fn project(raw: &RawObject<'_>, _: &mut Interner) -> Result<Self, Misfit> {
-        Ok(Self { uid: Uid::parse(&raw.meta.uid), version: ResourceVersion::parse(&raw.meta.resource_version) })
-    }
 }
 
 impl Fact for Login {
@@ -117,5 +105,11 @@ mod tests {
             assert_eq!(default_profile(text.as_bytes()), expected, "case: {case}");
         }
         assert_eq!(default_profile(&[0xff, 0xfe, b'[']), Sort::Unusable, "case: no text");
+    }
+}
+
+impl SecretContent for Login {
+    fn uid(&self) -> &Uid {
+        &self.uid
     }
 }

@@ -1,19 +1,19 @@
 //! What this check keeps of each object it looks at.
 //!
-//! Always true:
+//! Invariants:
 //! - no byte of a credential is kept: of a Secret the sort of login it holds, of an environment the few variables that
 //!   say where one is, in a process or in a pod;
-//! - no resourceVersion is kept of kinds whose status moves by itself: none of that changes a judgement.
+//! - no resourceVersion is kept of kinds whose controllers update the status: none of that changes a judgement.
 
 mod account;
 mod cluster_api;
 mod login;
 mod pool;
-mod reading;
 mod workload;
 
+pub use crate::kinds::{CapiCluster, Reference};
 pub use account::{Class, Environment, Gpu, InstanceType, Lookup};
-pub use cluster_api::{CapiCluster, Infrastructure, Reference, Regional, Template};
-pub use login::{Login, Mark, Sort as LoginSort};
+pub use cluster_api::{Regional, Template};
+pub use login::{Login, Sort as LoginSort};
 pub use pool::{CAPI_FIELDS, MACHINE_FIELDS, Own, Pausing, Pool, Provider, SpecKind};
 pub use workload::{Container, Deployment, Pod, Variable};

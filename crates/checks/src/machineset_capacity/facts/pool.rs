@@ -1,6 +1,6 @@
 //! The objects that are annotated: sets of like machines, of the Machine API and of Cluster API.
 //!
-//! Always true: a provider spec of any shape is kept as what it is. One that nobody can read never hides its
+//! Invariants: a provider spec of any shape is kept as what it is. One that cannot be read never hides its
 //! neighbours.
 
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use super::super::names::{
     ANNOTATIONS, AWS_PROVIDER_KIND, DEPLOYMENT, MACHINE_SET, PAUSED_ANNOTATION, PAUSED_CONDITION, REGION_ANNOTATION,
 };
-use super::cluster_api::Reference;
-use super::reading::{Odd, at, items, text, written};
+use crate::kinds::Reference;
+use crate::kinds::{Odd, at, items, text, written};
 use trueup_core::engine::judged_digest;
 use trueup_core::world::{Fact, Interner, Life, Misfit, RawMeta, RawObject, Uid};
 
@@ -23,7 +23,7 @@ pub struct Pool {
     pub created: Option<Timestamp>,
     pub life: Life,
     pub pausing: Option<Pausing>,
-    /// `status.authoritativeAPI`; empty where nobody migrates.
+    /// `status.authoritativeAPI`; empty without a migration.
     pub authority: Box<str>,
     pub provider: Provider,
     /// The annotations this check knows, in the order it knows them.
@@ -35,7 +35,7 @@ pub struct Pool {
     pub judged: Box<str>,
 }
 
-/// Where an object says that controllers shall leave it alone.
+/// The field that pauses an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pausing {
     Annotation,
@@ -43,7 +43,7 @@ pub enum Pausing {
     Condition,
 }
 
-/// Whether somebody else's object says what is in this one.
+/// Whether another object determines this one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Own {
     Itself,
@@ -56,7 +56,7 @@ pub enum Own {
 pub enum Provider {
     /// There is no provider spec.
     Absent,
-    /// There is one that nobody can read.
+    /// It cannot be read.
     Unreadable,
     /// Another cloud's.
     Foreign { kind: Arc<str> },
@@ -130,7 +130,7 @@ impl Fact for Pool {
         Ok(Self {
             uid: Uid::parse(&raw.meta.uid),
             created: raw.meta.creation_timestamp.as_ref().and_then(|text| text.parse().ok()),
-            life: if raw.meta.deletion_timestamp.is_some() { Life::Terminating } else { Life::Living },
+            life: Life::of(&raw.meta),
             pausing: pausing(&raw.meta, &spec, &status),
             authority: text(&status, &["authoritativeAPI"]).unwrap_or_default(),
             provider,
@@ -194,7 +194,7 @@ fn inline(spec: &Value, pool: &mut Interner) -> Provider {
     }
 }
 
-/// The template a kind of Cluster API names. A reference nobody can read names nothing.
+/// The template a kind of Cluster API names. A reference that cannot be read names nothing.
 fn named(spec: &Value, meta: &RawMeta<'_>, pool: &mut Interner) -> Provider {
     let template = at(spec, &["template", "spec", "infrastructureRef"]).ok().flatten().map(Reference::read);
     Provider::Template {

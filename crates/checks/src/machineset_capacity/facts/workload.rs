@@ -1,13 +1,13 @@
 //! The Deployment that annotates, and its pods, by the variables that say where a login is.
 //!
-//! Always true:
+//! Invariants:
 //! - of an environment four names are looked at, and nothing else of it is kept;
-//! - a variable that is read from somewhere else when the container starts is told from one that is not set.
+//! - a variable that is read from somewhere else when the container starts is distinguished from one that is not set.
 
 use serde_json::Value;
 
 use super::super::names::{CONTAINER_TOKEN_FILE, CONTAINER_URI, ROLE_ARN, TOKEN_FILE};
-use super::reading::{items, text};
+use crate::kinds::{items, text};
 use trueup_core::world::{Fact, Interner, Misfit, RawObject};
 
 /// A Deployment, as far as it says what its pods are like.

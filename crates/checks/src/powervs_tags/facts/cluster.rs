@@ -2,21 +2,13 @@
 
 use serde_json::Value;
 
-use super::super::names::{
-    ATTACHED_TAGS, CAPI_CLUSTER, CAPI_GROUP, CREATE_INFRA, LOAD_BALANCER_TOPOLOGY, PAUSED, USER_TAGS,
-};
+use super::super::names::{ATTACHED_TAGS, CAPI_CLUSTER, CREATE_INFRA, LOAD_BALANCER_TOPOLOGY, USER_TAGS};
 use super::super::tags::{Fault, folded, joined, owner_fault};
 use super::super::verdict::Code;
 use super::sheet::{Misfits, Sheet};
 use super::slots::{Slot, read};
+use crate::kinds::Pause;
 use trueup_core::world::{Fact, Interner, Life, Misfit, RawMeta, RawObject, Uid};
-
-/// Whether controllers are told to leave it alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pause {
-    No,
-    Yes,
-}
 
 /// Whether the provider makes and removes the infrastructure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,12 +95,12 @@ fn parts(spec: &Value, status: &Value, raw: &RawObject<'_>) -> Misfits<PowerVsCl
         meta.annotation(CREATE_INFRA) == Some("true") || spec.text("topology")? == Some(LOAD_BALANCER_TOPOLOGY);
     let owner = meta.owners.iter().find(|owner| {
         let group = owner.api_version.split_once('/').map_or("", |(group, _)| group);
-        owner.kind == CAPI_CLUSTER.kind && group == CAPI_GROUP
+        owner.kind == CAPI_CLUSTER.kind && group == CAPI_CLUSTER.group
     });
     Ok(PowerVsCluster {
         uid: Uid::parse(&meta.uid),
-        life: if meta.deletion_timestamp.is_some() { Life::Terminating } else { Life::Living },
-        pause: if meta.annotation(PAUSED).is_some() { Pause::Yes } else { Pause::No },
+        life: Life::of(meta),
+        pause: Pause::of(meta, None),
         infra: if is_managed { Infra::Managed } else { Infra::NotManaged },
         shape: shape(&spec, &status)?,
         owner: owner.map(|owner| OwnerRef { name: owner.name.as_ref().into() }),

@@ -1,6 +1,6 @@
 //! Reading a spec or a status part by part, where two shapes share field names.
 //!
-//! Always true: a field of another type than its name promises is a misfit, never read as if it were not there.
+//! Invariants: a field of another type than its name promises is a misfit, never read as if it were not there.
 
 use serde_json::{Map, Value};
 

@@ -217,7 +217,7 @@ impl<'v> Reader<'_, 'v> {
         })
     }
 
-    /// What the provider calls what nobody listed.
+    /// What the provider calls resources that are not listed.
     fn lone_names(&self, kind: Kind) -> Misfits<Vec<String>> {
         if kind != Kind::Subnet {
             return Ok(single(kind, self.cluster));

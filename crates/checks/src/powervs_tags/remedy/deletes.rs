@@ -1,15 +1,16 @@
 //! What goes: the steps of a cluster's teardown, and what dead clusters left behind.
 //!
-//! Always true: nothing is deleted but what the tags prove, or what an older status calls its own making, and nothing that
+//! Invariants: nothing is deleted but what the tags prove, or what an older status calls its own making, and nothing that
 //! still holds things of others.
 
 use super::{Draft, tag_line};
 use crate::powervs_tags::context::Claimant;
 use crate::powervs_tags::facts::{Infra, Lock};
-use crate::powervs_tags::judge::{Ruling, rule_resource};
+use crate::powervs_tags::judge::rule_resource;
 use crate::powervs_tags::kind::Kind;
-use crate::powervs_tags::names::{capi_clusters, powervs_clusters};
+use crate::powervs_tags::names::{CAPI_CLUSTER, POWERVS_CLUSTER};
 use crate::powervs_tags::proofs::proofs;
+use crate::powervs_tags::ruling::Ruling;
 use crate::powervs_tags::subjects::resource;
 use crate::powervs_tags::verdict::Verdict;
 use trueup_core::engine::{ActionDraft, Blocked, Change, Dependency, GateName, Reason, Stake, Undo, empty_set};
@@ -26,8 +27,8 @@ impl Draft<'_, '_> {
         blocked_by.extend(self.claimed_twice());
         let rests_on = vec![
             self.context.accounts[self.account].listing.clone(),
-            powervs_clusters(claimant.site),
-            capi_clusters(claimant.site),
+            POWERVS_CLUSTER.collection(claimant.site),
+            CAPI_CLUSTER.collection(claimant.site),
         ];
         let delete = ActionDraft {
             depends_on: step.after.iter().map(|item| self.after(*item, Some(seen_from))).collect(),
@@ -118,7 +119,7 @@ impl Draft<'_, '_> {
 }
 
 fn held(holds: &[String]) -> Option<Blocked> {
-    let why = format!("it still holds what is not its owner's: {}; see to that first", holds.join(", "));
+    let why = format!("it still contains resources of other owners: {}; remove those first", holds.join(", "));
     (!holds.is_empty()).then_some(Blocked { gate: GateName::Dependency, why })
 }
 

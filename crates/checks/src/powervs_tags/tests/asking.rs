@@ -63,11 +63,11 @@ fn what_the_cloud_would_refuse_is_named_and_in_no_command() {
 fn nobody_wants_tags_on_what_no_cluster_points_at() {
     let given = only_a_vpc().has(resource("cos-instance", "lost")).tags("lost", &dead());
     let answer = asked(&given, "cos-instance/lost@-", "env:prod");
-    assert_eq!(answer, ["no cluster points at it, so nobody could want tags on it"]);
+    assert_eq!(answer, ["no cluster refers to it: user tags do not apply"]);
 }
 
 #[test]
 fn nothing_of_a_cluster_that_goes_is_tagged_any_more() {
     let answer = asked(&only_a_vpc().going(), "vpc/vpc@clusters/demo", "env:prod");
-    assert_eq!(answer, ["clusters/demo is being deleted, so nothing of it is tagged any more"]);
+    assert_eq!(answer, ["clusters/demo is being deleted: its resources get no tags"]);
 }

@@ -114,7 +114,7 @@ fn edge_19_a_dhcp_server_in_error_has_no_network_and_is_judged_by_its_workspace(
     let dying = newer().of("net", "state", json!("deleting")).judged();
     let server = dying.find("dhcp-server/dhcp@clusters/demo").unwrap();
     assert_eq!(server.judgement.verdict, "deleting");
-    assert_eq!(server.explanation.summary, "what it belongs to is on its way out", "its own state is ACTIVE");
+    assert_eq!(server.explanation.summary, "the resource that contains it is being deleted", "its own state is ACTIVE");
     let several = newer().has(json!({ "kind": "dhcp-server", "id": "d2", "parent": "ws", "network": "theirs" }));
     assert_eq!(several.about("dhcp-server/d2@clusters/demo"), "no subject");
 }

@@ -1,6 +1,6 @@
 //! Picking single values out of JSON that may have any shape.
 //!
-//! Always true: what has another shape than it should is told apart from what is not there.
+//! Invariants: a value of another shape is distinguished from an absent one.
 
 use serde_json::Value;
 
@@ -30,8 +30,8 @@ pub fn text(value: &Value, path: &[&str]) -> Result<Box<str>, Odd> {
     }
 }
 
-/// Text as somebody wrote it; blanks alone are nothing. Blanks around a word stay: nobody on the way to AWS takes them
-/// off, so that `us-east-1 ` is no region there.
+/// Text as written; blanks alone are nothing. Blanks around a word stay: no client trims them on the way to AWS,
+/// so that `us-east-1 ` is not a region there.
 pub fn written(text: &str) -> &str {
     if text.trim().is_empty() { "" } else { text }
 }

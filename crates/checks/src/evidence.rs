@@ -1,0 +1,34 @@
+//! Lines of evidence, and the explanation of a collection that is not known completely.
+
+use serde_json::json;
+
+use trueup_core::engine::{Evidence, Explanation};
+use trueup_core::world::{Gap, Resource};
+
+/// A line read from an object whose version is not kept.
+pub fn line(says: String, object: String, field: &str) -> Evidence {
+    versioned_line(says, object, field, String::new())
+}
+
+pub fn versioned_line(says: String, object: String, field: &str, resource_version: String) -> Evidence {
+    Evidence { says, object, field: field.to_owned(), resource_version }
+}
+
+/// An explanation without an object: a summary, and the one line it rests on.
+pub fn bare(summary: String, evidence: Evidence) -> Explanation {
+    Explanation {
+        uid: None,
+        created: None,
+        summary,
+        expected: json!({}),
+        actual: json!({}),
+        evidence: vec![evidence],
+        remedy: Vec::new(),
+    }
+}
+
+/// A collection of subjects that is not known completely; `subjects` names them in the plural.
+pub fn incomplete(subjects: &str, cluster: &str, resource: &Resource, gap: &Gap) -> Explanation {
+    let evidence = line(gap.says.clone(), format!("{cluster} {} *", resource.kind), "");
+    bare(format!("which {subjects} there are is not known completely: {gap}"), evidence)
+}

@@ -1,0 +1,12 @@
+//! How this check is shown: by its name and its verdicts alone.
+
+use crate::present::CheckDescription;
+
+pub const DESCRIPTION: CheckDescription = CheckDescription {
+    title: "Hosted OIDC",
+    short: "HOSTED",
+    says: "copies of OIDC settings that HyperShift left in its guests",
+    columns: &[],
+    verdict_width: 16,
+    forms: &[],
+};

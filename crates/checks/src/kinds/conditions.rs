@@ -1,0 +1,38 @@
+//! Status conditions, as most controllers write them.
+
+use serde::Deserialize;
+
+/// One condition.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub struct Condition {
+    pub r#type: Option<String>,
+    pub status: Option<String>,
+    pub reason: Option<String>,
+    pub message: Option<String>,
+}
+
+/// A condition that is not as it should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Complaint {
+    pub condition: Box<str>,
+    /// `type=status reason: message`, as the controller wrote it.
+    pub says: Box<str>,
+}
+
+impl Condition {
+    pub fn name(&self) -> &str {
+        self.r#type.as_deref().unwrap_or_default()
+    }
+
+    pub fn status(&self) -> &str {
+        self.status.as_deref().unwrap_or_default()
+    }
+
+    pub fn complaint(&self) -> Complaint {
+        let (reason, message) =
+            (self.reason.as_deref().unwrap_or_default(), self.message.as_deref().unwrap_or_default());
+        let says = format!("{}={} {reason}: {message}", self.name(), self.status());
+        Complaint { condition: self.name().into(), says: says.into() }
+    }
+}
