@@ -219,7 +219,7 @@ fn start(mut context: Context, mut make: MakeFleet, tell: ReplySender) -> BoxFut
         let asides = aside::Asides::default();
         let crew =
             LiveServices { fleet, tell, stop: Arc::default(), log, asides, kind, memory, accepted_file, _keeps: keeps };
-        Ok(Started { looks, furnishing, start, backstage: Box::new(crew), updates })
+        Ok(Started { render: looks, settings: furnishing, start, services: Box::new(crew), updates })
     }
     .boxed()
 }
